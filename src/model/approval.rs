@@ -1,4 +1,4 @@
-//! An owner's word that one change of a contract may break what was promised.
+//! Approvals, by which an owner permits one change of a contract to break a promise.
 
 use std::{fmt, str::FromStr};
 
@@ -6,10 +6,10 @@ use serde::{Deserialize, Serialize};
 
 use super::{contract::BrokenDirection, name::ContractName, text::as_text, version::Version};
 
-/// Digits of a fingerprint.
+/// The number of digits of a fingerprint.
 const DIGITS: usize = 16;
 
-/// Names one change of a contract and what it breaks. The same everywhere.
+/// Identifies one change of a contract and what it breaks. It is the same on every machine.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Fingerprint(String);
 
@@ -19,7 +19,7 @@ pub struct Fingerprint(String);
 pub struct FingerprintError(String);
 
 impl Fingerprint {
-    /// Returns the fingerprint that begins a hash.
+    /// Returns the fingerprint that consists of the first digits of a hash.
     pub fn of(hash: &str) -> Self {
         Self(hash.chars().take(DIGITS).collect())
     }
@@ -45,7 +45,7 @@ impl fmt::Display for Fingerprint {
 
 as_text!(Fingerprint);
 
-/// An owner's word that one change may break what was promised: `approvals/<contract>/<fingerprint>.json`.
+/// The approval of one breaking change: the content of `approvals/<contract>/<fingerprint>.json`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Approval {
@@ -57,10 +57,10 @@ pub struct Approval {
     pub old_schema: String,
     /// SHA-256 of the canonical schema after it.
     pub new_schema: String,
-    /// SHA-256 of the canonical value before it, where the change of the value is approved.
+    /// SHA-256 of the canonical value before it, if the change of the value is approved too.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub old_value: Option<String>,
-    /// SHA-256 of the canonical value after it, where the change of the value is approved.
+    /// SHA-256 of the canonical value after it, if the change of the value is approved too.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub new_value: Option<String>,
     /// The version before it.

@@ -1,4 +1,4 @@
-//! A binding: the part one repository plays in a domain, with what it exports and imports.
+//! A binding: the role of one repository in a domain, with its exports and imports.
 
 use std::fmt;
 
@@ -69,7 +69,7 @@ pub struct Export {
     pub source_files: Vec<String>,
 }
 
-/// The fields of an import that people do not type.
+/// The fields of an import that the realm writes, not people.
 pub const KEPT_BY_THE_REALM: &str = "resolved_version, resolved_at and adapted_version";
 
 /// A contract that a repository relies on.
@@ -104,7 +104,7 @@ pub struct Import {
 }
 
 impl Import {
-    /// Returns an import as people type it.
+    /// Returns an import with the fields that people write.
     pub fn new(contract: ContractName, version: Range, binding: UsedIn) -> Self {
         Self {
             contract,
@@ -118,26 +118,26 @@ impl Import {
         }
     }
 
-    /// Returns the version that the repository's code was written against: the one that was current
-    /// when the import was last edited, or that the repository named since. A binding stored by an
-    /// older program only says what the range resolved to at the time.
+    /// Returns the version that the repository's code is adapted to: the one that was current when the import was last
+    /// edited, or that the repository named since. A binding stored by an older version of the program only has the
+    /// version that the range resolved to at the time.
     pub fn adapted(&self) -> Option<&Version> {
         self.adapted_version.as_ref().or(self.resolved_version.as_ref())
     }
 
-    /// Returns the import as its repository typed it, without what the realm keeps of it.
+    /// Returns the import without the fields that the realm writes.
     pub fn typed(&self) -> Self {
         let typed = Self::new(self.contract.clone(), self.version.clone(), self.binding.clone());
         Self { expects: self.expects.clone(), validation: self.validation.clone(), ..typed }
     }
 }
 
-/// The files of a repository that rely on a contract. In documents it is nothing, one path, or a list of them.
+/// The files of a repository that rely on a contract. In documents it is absent, one path, or a list of paths.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct UsedIn(Vec<String>);
 
 impl UsedIn {
-    /// Returns the files, as paths from the root of the repository.
+    /// Returns the files, as paths relative to the root of the repository.
     pub fn files(&self) -> &[String] {
         &self.0
     }
@@ -147,7 +147,7 @@ impl UsedIn {
         self.0.is_empty()
     }
 
-    /// Adds the files that are not there yet. Returns whether there were any.
+    /// Adds the files that are not listed yet. Returns whether there were any.
     pub fn add(&mut self, files: impl IntoIterator<Item = String>) -> bool {
         let before = self.0.len();
         for file in files {
@@ -244,12 +244,12 @@ impl Binding {
         self.exports.iter().find(|export| export.contract == *contract)
     }
 
-    /// Returns the binding as its repository typed it, without what the realm keeps of it.
+    /// Returns the binding without the fields that the realm writes.
     pub fn typed(&self) -> Self {
         Self { imports: self.imports.iter().map(Import::typed).collect(), ..self.clone() }
     }
 
-    /// Returns what is contradictory in the document, or nothing.
+    /// Returns the first contradiction in the document, if there is one.
     pub fn contradiction(&self) -> Option<Fault> {
         if !self.role.provides() && !self.exports.is_empty() {
             return Some(Fault::at("/role", "role consumer has no exports; write role: both"));
@@ -269,7 +269,7 @@ impl Binding {
     }
 }
 
-/// Returns the first name that was there before, and its position.
+/// Returns the first name that occurs a second time, and its index there.
 fn twice<'a>(names: impl Iterator<Item = &'a ContractName>) -> Option<(usize, &'a ContractName)> {
     let mut seen = std::collections::BTreeSet::new();
     names.enumerate().find(|(_, name)| !seen.insert(*name))

@@ -1,7 +1,7 @@
-//! Finds the version that brought each part of a document, as `git blame` does for lines.
+//! Finds the version that introduced each part of a document, as `git blame` does for lines.
 //!
-//! A part keeps the version that brought it for as long as it stays equal, wherever it stands in its list. Of a
-//! part that was removed, nothing is left to say: [`diff`](super::diff) has that.
+//! A part keeps its version for as long as it stays equal, even if its index in a list changes. Parts that were
+//! removed are not shown; [`diff`](super::diff) shows them.
 
 use std::collections::BTreeMap;
 
@@ -12,7 +12,7 @@ use super::{
     pointer::{escape, unescape},
 };
 
-/// A document, and for each part of it the version that brought it, by its number in the order of versions.
+/// A document, with the version that introduced each part, as an index into the order of versions.
 #[derive(Debug, Clone, Default)]
 pub struct Blame {
     document: Value,
@@ -33,27 +33,27 @@ enum Below {
     List(Vec<Node>),
 }
 
-/// A part that one version brought as a whole.
+/// A part that one version introduced as a whole.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Part<'a> {
     /// The place, as a JSON Pointer (RFC 6901).
     pub pointer: String,
     /// The value there.
     pub value: &'a Value,
-    /// The version that brought it.
+    /// The version that introduced it.
     pub version: usize,
 }
 
 impl Blame {
-    /// Goes on to the document of the next version.
+    /// Continues with the document of the next version.
     pub fn next(&mut self, document: Value, version: usize) {
         let before = self.root.take().map(|root| (root, &self.document));
         self.root = Some(Node::carry(before, &document, version));
         self.document = document;
     }
 
-    /// Returns the parts at and below a pointer, each as large as one version brought it; nothing if nothing is
-    /// there.
+    /// Returns the parts at and below a pointer, each as large as one version introduced it. Returns nothing if there
+    /// is nothing at the pointer.
     pub fn parts(&self, pointer: &str) -> Vec<Part<'_>> {
         let mut found = Vec::new();
         if let (Some(value), Some(node)) = (self.document.pointer(pointer), self.node(pointer)) {
@@ -103,7 +103,7 @@ impl Node {
         }
     }
 
-    /// Returns the version that brought all of it, if it was one.
+    /// Returns the version that introduced all of it, if it was one.
     fn sole(&self) -> Option<usize> {
         let is_same = |node: &Self| node.sole() == Some(self.version);
         let all_same = match &self.below {
@@ -134,7 +134,7 @@ impl Node {
     }
 }
 
-/// Elements that both lists have keep their versions; between those, elements at the same distance are compared.
+/// Elements that both lists have keep their versions. Between those, elements at the same offset are compared.
 fn carry_list(nodes: Vec<Node>, old: &[Value], new: &[Value], version: usize) -> Vec<Node> {
     let mut nodes: Vec<Option<Node>> = nodes.into_iter().map(Some).collect();
     let (mut from_old, mut from_new, mut carried) = (0, 0, Vec::with_capacity(new.len()));
@@ -178,7 +178,7 @@ mod tests {
         assert_eq!(told(std::slice::from_ref(&first), ""), r#"0:={"a":{"x":1,"y":2},"b":[1,2]}"#);
         let second = json!({"a": {"x": 1, "y": 3}, "b": [1, 2]});
         assert_eq!(told(&[first.clone(), second.clone()], ""), "0:/a/x=1 1:/a/y=3 0:/b=[1,2]");
-        // What was taken back to an older value came anew.
+        // A value that was reverted counts as introduced again.
         assert_eq!(told(&[first.clone(), second, first.clone()], "/a/y"), "2:/a/y=2");
         assert_eq!(told(&[first.clone(), first], "/b/1"), "0:/b/1=2");
     }
@@ -220,7 +220,7 @@ mod tests {
             for part in parts {
                 prop_assert_eq!(last.pointer(&part.pointer), Some(part.value));
                 let brought = versions[part.version].to_string();
-                // Of a larger part, later versions may have removed something.
+                // Later versions may have removed something from an object or a list.
                 let is_scalar = !part.value.is_object() && !part.value.is_array();
                 prop_assert!(!is_scalar || brought.contains(&part.value.to_string()), "{} not in {}", part.value, brought);
             }

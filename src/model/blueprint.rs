@@ -1,5 +1,5 @@
-//! What a realm is to hold: the repositories, domains and parts that `realm admin bootstrap` makes
-//! where they are missing, as people write them in one file.
+//! The file of `realm admin bootstrap`: the repositories, domains and bindings that a realm must have. What is missing
+//! is created.
 
 use std::collections::BTreeSet;
 
@@ -11,7 +11,7 @@ use super::{
 };
 use crate::model::realm::Cycles;
 
-/// All of it.
+/// The content of the file.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Blueprint {
@@ -26,18 +26,18 @@ pub struct Blueprint {
     pub domains: Vec<PlannedDomain>,
 }
 
-/// A repository that is to be in the realm.
+/// A repository that the realm must have.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PlannedRepo {
     /// Its name.
     pub name: RepoName,
-    /// Where it is cloned from: whoever joins under this name has it as origin.
+    /// The url that it is cloned from. A clone that joins under this name has it as origin.
     #[serde(default)]
     pub url: Option<String>,
 }
 
-/// A domain that is to be there.
+/// A domain that must exist.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PlannedDomain {
@@ -46,15 +46,15 @@ pub struct PlannedDomain {
     /// Its purpose.
     #[serde(default)]
     pub description: Option<String>,
-    /// Repositories that take part.
+    /// Its members.
     #[serde(default)]
     pub repos: Vec<RepoName>,
-    /// The parts that they take.
+    /// Their bindings.
     #[serde(default)]
     pub bindings: Vec<PlannedBinding>,
 }
 
-/// A part of a repository.
+/// The binding of a repository.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PlannedBinding {
@@ -65,7 +65,7 @@ pub struct PlannedBinding {
 }
 
 impl Blueprint {
-    /// Returns everything that contradicts itself, in the order of the file.
+    /// Returns all contradictions, in the order of the file.
     pub fn contradictions(&self) -> Vec<String> {
         let mut found = Vec::new();
         let repos = self.repos.iter().map(|repo| ("repository", repo.name.as_str()));
@@ -89,7 +89,7 @@ impl Blueprint {
     }
 }
 
-/// Names that are there twice, be it in another case.
+/// Finds names that occur twice, also in different case.
 fn twice<'a>(names: impl Iterator<Item = (&'static str, &'a str)>) -> Vec<String> {
     let mut seen = BTreeSet::new();
     let again = names.filter(|(_, name)| !seen.insert(name.to_ascii_lowercase()));

@@ -1,4 +1,4 @@
-//! One self-contained JSON Schema made of a place in a document, and of all that it refers to: in the same
+//! Makes a self-contained JSON Schema from a part of a document and everything that it refers to: in the same
 //! document, and in other files of the same repository. Nothing else is ever read.
 
 use std::collections::BTreeMap;
@@ -11,7 +11,7 @@ use super::pointer::escape;
 const MAX_FILES: usize = 100;
 /// The most definitions that are put into it.
 const MAX_DEFINITIONS: usize = 5_000;
-/// Keywords whose value is a schema by each name.
+/// Keywords whose value maps names to schemas.
 const NAMED: [&str; 6] =
     ["properties", "patternProperties", "$defs", "definitions", "dependentSchemas", "dependencies"];
 /// Keywords whose value is data.
@@ -21,17 +21,18 @@ const DATA: [&str; 5] = ["const", "enum", "default", "examples", "example"];
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{file}: {message}")]
 pub struct BundleError {
-    /// The file that the problem is in, from the root of the repository.
+    /// The file with the problem, relative to the root of the repository.
     pub file: String,
     /// The problem, and what to write instead.
     pub message: String,
 }
 
-/// Returns the schema at a JSON Pointer of a file, with everything that it refers to. `load` reads a file by
-/// its path from the root of the repository.
+/// Returns the schema at a JSON Pointer into a file, with everything that it refers to. `load` reads a file by its
+/// path relative to the root of the repository.
 ///
 /// # Errors
-/// Returns an error if a reference leads nowhere, out of the repository, or cannot be followed.
+/// Returns an error if the target of a reference does not exist, is outside of the repository, or cannot be
+/// determined.
 pub fn bundle(
     file: &str,
     pointer: &str,
@@ -85,13 +86,13 @@ struct Work<'a> {
     load: &'a mut dyn FnMut(&str) -> Result<Value, BundleError>,
     files: BTreeMap<String, Value>,
     root: (String, String),
-    /// The keyword that definitions lie below.
+    /// The keyword that contains the definitions.
     key: &'static str,
-    /// The names that are given already.
+    /// The names that are in use.
     taken: Vec<String>,
-    /// The definition that each place became.
+    /// The name of the definition for each target, by file and pointer.
     given: BTreeMap<(String, String), String>,
-    /// Definitions that are still to be written: name, file and pointer.
+    /// Definitions that are not written yet: name, file and pointer.
     open: Vec<(String, String, String)>,
 }
 
@@ -108,14 +109,14 @@ impl Work<'_> {
         Ok(&self.files[path])
     }
 
-    /// Returns a schema with every reference changed to what it is in the whole.
+    /// Returns a schema whose references point into the bundle.
     fn rewritten(&mut self, schema: &Value, file: &str) -> Result<Value, BundleError> {
         match schema {
             Value::Object(members) => {
                 let mut found = Map::new();
                 for (key, value) in members {
                     let value = match (key.as_str(), value) {
-                        // What is put together has one base.
+                        // A bundle has a single base, so these are left out.
                         ("$id" | "id" | "$schema", Value::String(_)) => continue,
                         ("$ref", Value::String(reference)) => Value::from(self.reference(reference, file)?),
                         ("$dynamicRef" | "$recursiveRef", Value::String(_)) => {
@@ -172,7 +173,7 @@ impl Work<'_> {
         Ok(format!("#/{}/{name}", self.key))
     }
 
-    /// Returns the name of the definition that a place becomes.
+    /// Returns the name of the definition for a target.
     fn name(&mut self, file: &str, pointer: &str) -> Option<String> {
         let place = (file.to_owned(), pointer.to_owned());
         if let Some(name) = self.given.get(&place) {
@@ -203,7 +204,8 @@ fn names_below(schema: &Value, key: &str) -> Vec<String> {
     members.into_iter().flatten().map(|(name, _)| name.clone()).collect()
 }
 
-/// Whether a document refers to anything but itself, or has places that only their file's name resolves.
+/// Returns whether a document refers to anything outside of itself, or has targets that are resolved by the name of
+/// their file.
 fn has_outside(schema: &Value) -> bool {
     match schema {
         Value::Object(members) => members.iter().any(|(key, value)| match (key.as_str(), value) {
@@ -233,7 +235,7 @@ fn anchor(schema: &Value, name: &str) -> Option<String> {
     }
 }
 
-/// Returns a path that is written in a file, from the root of the repository; nothing if it leads out.
+/// Resolves a path in a file against the root of the repository. Returns `None` if it leads out of the repository.
 fn beside(file: &str, path: &str) -> Option<String> {
     if path.starts_with('/') || path.contains('\\') || path.contains('\0') {
         return None;
@@ -250,7 +252,7 @@ fn beside(file: &str, path: &str) -> Option<String> {
     (!parts.is_empty()).then(|| parts.join("/"))
 }
 
-/// Returns a part of a url with what is written as %XX decoded.
+/// Decodes the %XX escapes in a part of a url.
 fn decoded(text: &str) -> String {
     let mut bytes = Vec::with_capacity(text.len());
     let mut rest = text.as_bytes();

@@ -1,4 +1,4 @@
-//! What one repository says of itself: its `.blue/` files at a commit or in the work tree.
+//! A candidate: the content of one repository's `.blue/` files at a commit or in the work tree.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,9 +10,9 @@ use super::{
     verdict::Verdict,
 };
 
-/// Contracts lie at `.blue/contracts/<domain>/<name>.yaml`.
+/// The folder of contracts: `.blue/contracts/<domain>/<name>.yaml`.
 pub const CONTRACTS: &str = ".blue/contracts";
-/// Bindings lie at `.blue/bindings/<domain>.yaml`.
+/// The folder of bindings: `.blue/bindings/<domain>.yaml`.
 pub const BINDINGS: &str = ".blue/bindings";
 
 /// The `.blue/` folder of one repository, parsed.
@@ -22,35 +22,35 @@ pub struct Candidate {
     pub contracts: BTreeMap<(DomainName, ContractName), Declared<Contract>>,
     /// The bindings it declares.
     pub bindings: BTreeMap<DomainName, Declared<Binding>>,
-    /// Files that could not be read or do not belong there.
+    /// Files that could not be parsed or are in the wrong place.
     pub problems: Vec<FileProblem>,
-    /// Files that are no contract and no binding, and are not read.
+    /// Files that are neither a contract nor a binding and are ignored.
     pub strays: Vec<FileProblem>,
-    /// Paths that bindings name and the commit does not have.
+    /// Paths that bindings name and that the commit does not have.
     pub missing: BTreeSet<String>,
-    /// Contracts whose files the last published commit had, with those files' paths.
+    /// Contracts whose files were removed since the last published commit, with the paths of those files.
     pub removed_contracts: BTreeMap<(DomainName, ContractName), String>,
-    /// Domains whose binding file the last published commit had.
+    /// Domains whose binding was removed since the last published commit.
     pub removed_bindings: BTreeSet<DomainName>,
 }
 
 /// A document and the file that declares it.
 #[derive(Debug, Clone)]
 pub struct Declared<T> {
-    /// The file, from the repository's root.
+    /// The path of the file, relative to the root of the repository.
     pub path: String,
     /// The document.
     pub document: T,
-    /// Lines (from 1) of what messages point at: a contract's `version`, and by pointer what is in its schema and
-    /// value where the file changed; in a binding the contracts that it names.
+    /// Line numbers, from 1, of what messages refer to: in a contract the `version`, and if the file changed, the
+    /// places in its schema and value by pointer; in a binding the contracts that it names.
     pub lines: BTreeMap<String, u32>,
     /// Whether the file differs from the last published commit.
     pub changed: bool,
 }
 
 impl Declared<Contract> {
-    /// Returns the line (from 1) of the place that a verdict is about, or of what is nearest above it; without
-    /// one, that of the version.
+    /// Returns the line, from 1, of the place that a verdict is about, or of its closest parent. Without a verdict it
+    /// is that of the version.
     pub fn line(&self, verdict: Option<&Verdict>) -> Option<u32> {
         let place = verdict.and_then(Verdict::place);
         let at_place = place.as_deref().and_then(|place| pointer::upwards(place).find_map(|at| self.lines.get(at)));
@@ -58,14 +58,14 @@ impl Declared<Contract> {
     }
 }
 
-/// Something wrong with a file people wrote.
+/// A problem in a file that people wrote.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FileProblem {
-    /// The file, from the repository's root.
+    /// The path of the file, relative to the root of the repository.
     pub path: String,
-    /// The line, from 1, where it can be told.
+    /// The line, from 1, if it is known.
     pub line: Option<u32>,
-    /// The column, from 1, where it can be told.
+    /// The column, from 1, if it is known.
     pub column: Option<u32>,
     /// What is wrong, and what to write instead.
     pub message: String,
@@ -87,13 +87,13 @@ impl Candidate {
         self.contracts.keys().map(|(domain, _)| domain).chain(self.bindings.keys()).collect()
     }
 
-    /// Returns how many contracts and bindings it declares, files that cannot be read included.
+    /// Returns the number of contract and binding files, including those that cannot be read.
     pub fn files(&self) -> usize {
         self.contracts.len() + self.bindings.len() + self.problems.len()
     }
 
-    /// Returns the path of the file of a contract, where the repository has none: what could not be read is
-    /// not gone.
+    /// Returns the expected path of a contract's file, if the repository has none. A file that cannot be read still
+    /// counts as existing.
     pub fn gone(&self, domain: &DomainName, contract: &ContractName) -> Option<String> {
         let path = format!("{CONTRACTS}/{domain}/{contract}.yaml");
         let is_there = self.contracts.contains_key(&(domain.clone(), contract.clone()))
@@ -101,7 +101,7 @@ impl Candidate {
         (!is_there).then_some(path)
     }
 
-    /// Returns whether the files say, or no longer say, anything of a domain.
+    /// Returns whether the files declare something in a domain, or did so before.
     pub fn says_something_of(&self, domain: &DomainName) -> bool {
         self.bindings.contains_key(domain)
             || self.removed_bindings.contains(domain)
@@ -118,7 +118,7 @@ impl Candidate {
     }
 }
 
-/// A repository whose files are judged, and what they say.
+/// A repository that is judged, and its files.
 #[derive(Debug, Clone, Copy)]
 pub struct Judged<'a> {
     /// The repository.

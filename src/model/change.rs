@@ -1,4 +1,4 @@
-//! Changes to a domain, as data: what a rule decided and storage carries out in one commit.
+//! Changes to a domain, as data: rules decide on them, and the store applies them in one commit.
 
 use super::{
     approval::Approval,
@@ -13,51 +13,51 @@ use super::{
 /// One change to a domain.
 #[derive(Debug, Clone, PartialEq)]
 pub enum DomainChange {
-    /// Writes what the domain says of itself.
+    /// Writes the domain's name, description and members.
     Domain(Domain),
     /// Replaces the current document of a contract.
     Contract(Box<Contract>),
-    /// Keeps this document for good as one published version.
+    /// Adds a published version, which never changes after that.
     Version(Box<Contract>),
-    /// Writes the part a repository plays.
+    /// Writes the binding of a repository.
     Binding(RepoName, Binding),
-    /// Takes a repository's part away.
+    /// Removes the binding of a repository.
     RemoveBinding(RepoName),
-    /// Forgets what lost to the part of a repository: it has written anew what is meant.
+    /// Removes the losing side of a conflict about a binding, which its repository has written again.
     SettleBinding(RepoName),
-    /// Records which commit of a repository was published last.
+    /// Records the last published commit of a repository.
     Source(RepoName, Source),
-    /// Forgets which commit of a repository was published last.
+    /// Removes the last published commit of a repository.
     RemoveSource(RepoName),
-    /// Writes to whom a contract was handed over.
+    /// Writes the hand-overs of a contract.
     Transfers(Transfers),
-    /// Records that a break of a promise is approved.
+    /// Records the approval of a breaking change.
     Approval(Box<Approval>),
 }
 
-/// The meaning of a change to people, for commit subjects and answers.
+/// What a change means to people, for commit subjects and answers.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Event {
     /// A contract's first version.
     Added(ContractName, Version),
     /// A new current version.
     Updated(ContractName, Version, Version),
-    /// The current version went down on purpose.
+    /// A rollback to a lower version.
     RolledBack(ContractName, Version, Version),
     /// A version that does not become current.
     Prerelease(ContractName, Version),
-    /// The same version, other words around it.
+    /// New descriptive text under the same version.
     Described(ContractName, Version),
-    /// The contract has another owner; its version before and now.
+    /// A new owner; the version before and now.
     TakenOver(ContractName, Version, Version),
-    /// A repository's part was written.
+    /// A binding was written.
     Bound(RepoName),
-    /// A repository's part was taken away.
+    /// A binding was removed.
     Unbound(RepoName),
 }
 
 impl Event {
-    /// Returns the word for it, the same in text and JSON.
+    /// Returns the name of the kind, the same in text and JSON.
     pub fn kind(&self) -> &'static str {
         match self {
             Self::Added(..) => "added",
@@ -85,7 +85,7 @@ impl Event {
     }
 }
 
-/// Returns a commit subject that says what happened, short enough for `git log --oneline`.
+/// Returns a commit subject for the events, short enough for `git log --oneline`.
 pub fn subject(events: &[Event]) -> String {
     const SHOWN: usize = 3;
     let mut phrases: Vec<_> = events.iter().take(SHOWN).map(Event::phrase).collect();

@@ -1,4 +1,4 @@
-//! Time as people write it and as commits carry it. Clocks are wrong.
+//! Times as people write them and as commits contain them. Clocks may be wrong.
 
 use std::str::FromStr;
 
@@ -6,23 +6,23 @@ use jiff::{SignedDuration, Span, Timestamp, civil, tz::TimeZone};
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer};
 
-/// The time by which a commit may be dated ahead of this clock and still count.
+/// How far in the future the date of a commit may be before it is ignored.
 const MAX_AHEAD: SignedDuration = SignedDuration::from_hours(24);
 
-/// Returns whether a commit is dated so far ahead that its date orders nothing.
+/// Returns whether the date of a commit is so far in the future that it cannot be used for sorting.
 pub fn is_ahead(time: Timestamp, now: Timestamp) -> bool {
     time.duration_since(now) > MAX_AHEAD
 }
 
-/// A moment as people write it: `2026-03-03T12:00:00Z`, `2026-03-03`, `2 weeks ago` or `2w`. A date is a
-/// whole day, in UTC.
+/// A moment as people write it: `2026-03-03T12:00:00Z`, `2026-03-03`, `2 weeks ago` or `2w`. A date means the whole
+/// day in UTC.
 #[derive(Debug, Clone)]
 pub enum Moment {
     /// A point in time.
     At(Timestamp),
     /// A day.
     Day(civil::Date),
-    /// So long ago.
+    /// A duration before now.
     Ago(Span),
 }
 
@@ -67,7 +67,7 @@ impl JsonSchema for Moment {
 }
 
 impl Moment {
-    /// Returns its first instant.
+    /// Returns the first instant of the moment.
     pub fn start(&self, now: Timestamp) -> Timestamp {
         match self {
             Self::At(time) => *time,
@@ -78,7 +78,7 @@ impl Moment {
         }
     }
 
-    /// Returns its last instant: of a day, the end.
+    /// Returns the last instant of the moment, which for a date is the end of the day.
     pub fn end(&self, now: Timestamp) -> Timestamp {
         match self {
             Self::Day(day) => day
@@ -109,7 +109,7 @@ pub struct Period {
 }
 
 impl Period {
-    /// Returns whether a time lies in it.
+    /// Returns whether a time is within the moment.
     pub fn contains(&self, time: Timestamp, now: Timestamp) -> bool {
         self.since.as_ref().is_none_or(|since| since.start(now) <= time)
             && self.until.as_ref().is_none_or(|until| time <= until.end(now))

@@ -1,5 +1,5 @@
-//! What two machines wrote differently and a merge could not bring together: one side stands, the
-//! other is recorded in the realm, alike on every machine, until somebody resolves it.
+//! Conflicts: two machines wrote the same thing differently, and a merge could not combine it. One side wins, and the
+//! other is recorded in the realm, equally on every machine, until somebody resolves it.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,14 +11,14 @@ use super::{
     version::Version,
 };
 
-/// Something that two machines wrote differently.
+/// A conflict between two machines.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Conflict {
     /// Two documents under one version, or of two owners.
     Contract(ContractName, Version),
-    /// The part of one repository.
+    /// The binding of one repository.
     Binding(RepoName),
-    /// Two repositories of one name.
+    /// Two repositories with one name.
     Repo(RepoName),
     /// A commit that broke a rule.
     SetAside(SetAside),
@@ -35,7 +35,7 @@ impl Conflict {
         }
     }
 
-    /// Returns what it means, in a sentence.
+    /// Returns a sentence on what it means.
     pub fn meaning(&self, domain: Option<&DomainName>) -> String {
         let within = domain.map(|domain| format!("{domain}/")).unwrap_or_default();
         match self {
@@ -50,7 +50,7 @@ impl Conflict {
         }
     }
 
-    /// Returns the commands that resolve it, in their order.
+    /// Returns the commands that resolve it, in order.
     pub fn resolution(&self, domain: Option<&DomainName>) -> Vec<String> {
         let within = domain.map(|domain| format!("{domain}/")).unwrap_or_default();
         match self {
@@ -73,7 +73,7 @@ impl Conflict {
 /// The most files that a sentence names.
 const MAX_NAMED: usize = 3;
 
-/// Returns who broke which rules.
+/// Returns who broke which rules, as text.
 fn broken(record: &SetAside, within: &str) -> String {
     let named = record.changes.iter().take(MAX_NAMED).map(|one| format!("{} ({within}{})", one.rule, one.path));
     let more = record.changes.len().saturating_sub(MAX_NAMED);
@@ -98,13 +98,13 @@ fn asked_of(record: &SetAside) -> String {
 /// The conflicts of one domain.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Conflicts {
-    /// Versions that stand for several documents.
+    /// Versions with several documents.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub contracts: BTreeMap<ContractName, BTreeSet<Version>>,
-    /// Repositories whose part was written twice.
+    /// Repositories whose binding was written twice.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub bindings: BTreeSet<RepoName>,
-    /// Commits that broke a rule, and that nobody has decided on.
+    /// Commits that broke a rule and on which nobody has decided yet.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub set_aside: Vec<SetAside>,
 }
@@ -115,7 +115,7 @@ impl Conflicts {
         self.contracts.is_empty() && self.bindings.is_empty() && self.set_aside.is_empty()
     }
 
-    /// Returns those that nobody has resolved: a yanked version is picked by nobody any more.
+    /// Returns the conflicts that nobody has resolved. A conflict about a yanked version counts as resolved.
     pub fn open(&self, is_yanked: impl Fn(&ContractName, &Version) -> bool) -> Vec<Conflict> {
         let contracts = self.contracts.iter().flat_map(|(name, versions)| versions.iter().map(move |one| (name, one)));
         let contracts = contracts.filter(|(name, version)| !is_yanked(name, version));

@@ -96,7 +96,7 @@ pub struct VersionFrom {
     pub at: Option<String>,
 }
 
-/// How a version may be written in a file.
+/// The forms of a version in a file.
 pub const VERSION_FORMS: &str = "a version in quotes, auto, or { from: FILE }";
 
 fn version_as_written<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Version, D::Error> {
@@ -141,7 +141,7 @@ fn schema_forms(generator: &mut SchemaGenerator) -> Schema {
     })
 }
 
-/// A version as [Semantic Versioning](https://semver.org) 2.0.0 spells it.
+/// The pattern of a version by [Semantic Versioning](https://semver.org) 2.0.0.
 const SEMVER: &str = r"^(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)(-[0-9A-Za-z.-]+)?(\+[0-9A-Za-z.-]+)?$";
 
 /// A schema that stays in a file of its own.
@@ -201,7 +201,7 @@ pub enum Flow {
 }
 
 impl Flow {
-    /// Returns the direction that a change breaks where it breaks those who import the contract.
+    /// Returns the direction that breaks those who import the contract.
     pub fn direction(self) -> BrokenDirection {
         match self {
             Self::ProviderToConsumer => BrokenDirection::Backwards,
@@ -210,7 +210,7 @@ impl Flow {
     }
 }
 
-/// Returns whether a field has the value that it has where it is not written.
+/// Returns whether a field has its default value.
 pub fn is_default<T: Default + PartialEq>(field: &T) -> bool {
     *field == T::default()
 }
@@ -236,7 +236,7 @@ pub enum BrokenDirection {
 }
 
 impl BrokenDirection {
-    /// Returns the word for it.
+    /// Returns its name in files.
     pub fn word(self) -> &'static str {
         match self {
             Self::Backwards => "backwards",
@@ -257,7 +257,7 @@ pub enum SchemaReading {
 }
 
 impl SchemaReading {
-    /// Returns whether it is the one that is taken where nobody says otherwise.
+    /// Returns whether it is the default.
     pub fn is_lenient(&self) -> bool {
         *self == Self::Lenient
     }
@@ -305,7 +305,7 @@ pub struct Deprecated {
     pub replaced_by: Option<ContractName>,
 }
 
-/// Why a contract was withdrawn.
+/// Why a contract was retired.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Withdrawn {
@@ -313,7 +313,7 @@ pub struct Withdrawn {
     pub reason: String,
 }
 
-/// A version that must not be picked any more, and why.
+/// A version that must not be used any more, and why.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Yanked {
@@ -324,7 +324,7 @@ pub struct Yanked {
 }
 
 impl Contract {
-    /// Returns a contract with nothing agreed yet: version 0.1.0, schema `{}`, value null.
+    /// Creates a contract in which nothing is agreed yet: version 0.1.0, schema `{}`, value null.
     pub fn new(name: ContractName, owner: RepoName) -> Self {
         Self {
             name,
@@ -352,8 +352,8 @@ impl Contract {
         hash::canonical(&self.schema)
     }
 
-    /// Returns the hash of what a version fixes for good: schema, value and compatibility, and
-    /// `values` and `flow` where they are not the default.
+    /// Returns the hash of what a published version fixes: schema, value and compatibility, and also `values` and
+    /// `flow` if they are not the default.
     pub fn computed_content_hash(&self) -> String {
         let mut fixed = serde_json::json!({
             "schema": self.schema,
@@ -369,19 +369,19 @@ impl Contract {
         hash::canonical(&fixed)
     }
 
-    /// Returns the contract with both hashes set to what its content gives.
+    /// Returns the contract with both hashes computed from its content.
     pub fn sealed(mut self) -> Self {
         self.schema_hash = Some(self.computed_schema_hash());
         self.content_hash = Some(self.computed_content_hash());
         self
     }
 
-    /// Returns the document that is kept for good as this version: without what may change later.
+    /// Returns the document to publish under this version, without fields that may change later.
     pub fn as_published(&self) -> Self {
         Self { retired: None, yanked: Vec::new(), ..self.clone() }
     }
 
-    /// Returns whether nothing is agreed in it: any value satisfies its schema, and it has none.
+    /// Returns whether nothing is agreed in it: its schema accepts any value, and it has no value.
     pub fn is_empty(&self) -> bool {
         self.value.0.is_null() && (self.schema == empty_schema() || self.schema.0 == true)
     }
@@ -391,7 +391,7 @@ impl Contract {
         self.yanked.iter().find(|yanked| yanked.version == *version).map(|yanked| yanked.reason.as_str())
     }
 
-    /// Returns what is contradictory in the document, or nothing.
+    /// Returns the first contradiction in the document, if there is one.
     pub fn contradiction(&self) -> Option<Fault> {
         for (index, entry) in self.evolution.iter().enumerate() {
             let fault = |message| Some(Fault::at(format!("/evolution/{index}/version"), message));

@@ -1,5 +1,5 @@
-//! Repositories that rely on each other in a circle: what each provides, the next one imports, and the
-//! last one provides something to the first. No order is right for changing such contracts.
+//! Repositories that rely on each other in a cycle: each provides something that the next one imports, and the last
+//! one provides something to the first. Such contracts cannot be changed in any order.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
@@ -9,7 +9,7 @@ use crate::model::{
     name::{ContractName, ContractRef, DomainName, RepoName},
 };
 
-/// One thing that is provided.
+/// A provider, a contract and its consumer.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Link {
     /// The provider.
@@ -20,24 +20,24 @@ pub struct Link {
     pub consumer: RepoName,
 }
 
-/// A circle of links: each one's consumer is the next one's provider, and the last one's the first.
+/// A cycle of links. The consumer of each is the provider of the next, and that of the last the provider of the first.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Cycle(Vec<Link>);
 
 impl Cycle {
-    /// Returns its links, in their order.
+    /// Returns its links in order.
     pub fn links(&self) -> &[Link] {
         &self.0
     }
 
-    /// Returns the link through which a repository relies on the one before it, if it is part of this.
+    /// Returns the link in which a repository is the consumer, if it is part of the cycle.
     pub fn relying(&self, repo: &RepoName) -> Option<&Link> {
         self.0.iter().find(|link| link.consumer == *repo)
     }
 }
 
 impl std::fmt::Display for Cycle {
-    /// `aperture -(s3/paths)-> fungal -(jobs/events)-> aperture`
+    /// Writes the cycle as `aperture -(s3/paths)-> fungal -(jobs/events)-> aperture`.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         for link in &self.0 {
             write!(f, "{} -({})-> ", link.provider, link.contract)?;
@@ -54,7 +54,7 @@ pub struct Provision {
 }
 
 impl Provision {
-    /// Adds what the bindings of a domain say.
+    /// Adds the imports and exports of a domain.
     pub fn add(&mut self, domain: &DomainSummary) {
         for (consumer, binding) in &domain.bindings {
             links(domain, consumer, binding).into_iter().for_each(|link| self.insert(link));
@@ -66,8 +66,7 @@ impl Provision {
         self.to.entry(link.provider).or_default().entry(link.consumer).or_insert(link.contract);
     }
 
-    /// Returns cycles, the shortest ones first found, so that every repository that is part of any is
-    /// part of one of these.
+    /// Returns cycles, shortest first, such that every repository in any cycle is part of one of them.
     pub fn cycles(&self) -> Vec<Cycle> {
         let mut left = self.pruned();
         let mut found = Vec::new();
@@ -83,15 +82,15 @@ impl Provision {
         found
     }
 
-    /// Returns the cycle that a link closes with what is here already, if there is one.
+    /// Returns the cycle that a new link would create, if there is one.
     pub fn closed_by(&self, link: &Link) -> Option<Cycle> {
         let Cycle(mut way) = self.shortest(&link.consumer, &link.provider)?;
         way.insert(0, link.clone());
         Some(Cycle(way))
     }
 
-    /// The repositories that may be part of a cycle: neither only providing nor only relying, over and
-    /// over.
+    /// Returns the repositories that may be part of a cycle, by repeatedly removing those that only provide or only
+    /// consume.
     fn pruned(&self) -> BTreeSet<RepoName> {
         let mut left: BTreeSet<RepoName> = self.to.keys().cloned().collect();
         loop {
@@ -107,8 +106,8 @@ impl Provision {
         }
     }
 
-    /// Returns the shortest way from a provider to a consumer that relies on it in the end; a way has at
-    /// least one link.
+    /// Returns the shortest path, of at least one link, from a provider to a consumer that relies on it directly or
+    /// indirectly.
     fn shortest(&self, from: &RepoName, to: &RepoName) -> Option<Cycle> {
         let mut before: BTreeMap<&RepoName, (&RepoName, &ContractRef)> = BTreeMap::new();
         let mut open = VecDeque::from([from]);
@@ -142,8 +141,8 @@ impl Provision {
     }
 }
 
-/// Returns what a repository relies on by its binding in a domain. Who provides it is its owner, or
-/// whoever exports it while nobody has published it.
+/// Returns what a repository relies on by its binding in a domain. The provider of a contract is its owner, or whoever
+/// exports it if it was never published.
 pub fn links(domain: &DomainSummary, consumer: &RepoName, binding: &Binding) -> Vec<Link> {
     let exporters = |contract: &ContractName| {
         let exporting = domain.bindings.iter().filter(|(_, part)| part.export(contract).is_some());
@@ -158,7 +157,7 @@ pub fn links(domain: &DomainSummary, consumer: &RepoName, binding: &Binding) -> 
             consumer: consumer.clone(),
         })
     });
-    // Who imports what it provides relies on nobody.
+    // A repository that imports its own contract relies on nobody else.
     links.filter(|link| link.provider != link.consumer).collect()
 }
 
@@ -171,7 +170,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// `a>b`: a provides something to b.
+    /// Parses edges: `a>b` means that a provides something to b.
     fn provision(edges: &str) -> Provision {
         let mut provision = Provision::default();
         for edge in edges.split_whitespace() {

@@ -1,7 +1,7 @@
 //! Finds the differences between two JSON documents, each with its place (RFC 6901).
 //!
-//! Objects are compared key by key. Of two lists, the longest common part stays as it is, so that an
-//! element put in front is one addition and not a change of every element behind it.
+//! Objects are compared key by key. In lists, the longest common subsequence counts as unchanged, so that an element
+//! inserted at the front is one addition and not a change of every element behind it.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use super::{json::Json, pointer::escape};
 
-/// The most comparisons for one pair of lists. Beyond, only what both start and end with is kept.
+/// The most comparisons for one pair of lists. Beyond that, only a common prefix and suffix count as unchanged.
 const MAX_CELLS: usize = 1 << 20;
 
 /// A difference.
@@ -37,14 +37,14 @@ pub enum Kind {
     Changed,
 }
 
-/// Returns the differences, in the order of the documents: none if they are equal.
+/// Returns the differences in the order of the documents; empty if they are equal.
 pub fn diff(old: &Value, new: &Value) -> Vec<Difference> {
     let mut found = Vec::new();
     compare(&Place { above: None, token: Token::Root }, old, new, &mut found);
     found
 }
 
-/// A place in both documents, as a chain up to their roots.
+/// A place in both documents, linked to its parents.
 struct Place<'a> {
     above: Option<&'a Place<'a>>,
     token: Token<'a>,
@@ -53,7 +53,7 @@ struct Place<'a> {
 enum Token<'a> {
     Root,
     Key(&'a str),
-    /// The index in the older list and in the newer one: they differ behind what was added or removed.
+    /// The index in the older list and in the newer one. They differ behind additions and removals.
     Index(usize, usize),
 }
 
@@ -111,8 +111,7 @@ fn compare(at: &Place<'_>, old: &Value, new: &Value, found: &mut Vec<Difference>
     }
 }
 
-/// Between elements that both have, as many as stand on both sides are compared in pairs; the rest
-/// was removed or added.
+/// Compares the elements between common ones in pairs. Those without a counterpart were removed or added.
 fn lists(at: &Place<'_>, old: &[Value], new: &[Value], found: &mut Vec<Difference>) {
     let (mut from_old, mut from_new) = (0, 0);
     for (to_old, to_new) in common(old, new).into_iter().chain([(old.len(), new.len())]) {
@@ -126,7 +125,7 @@ fn lists(at: &Place<'_>, old: &[Value], new: &[Value], found: &mut Vec<Differenc
     }
 }
 
-/// Returns the indexes, in both lists, of a longest common part.
+/// Returns the indexes in both lists of a longest common subsequence.
 pub(super) fn common(old: &[Value], new: &[Value]) -> Vec<(usize, usize)> {
     let start = old.iter().zip(new).take_while(|(old, new)| old == new).count();
     let end = old[start..].iter().rev().zip(new[start..].iter().rev()).take_while(|(old, new)| old == new).count();
@@ -137,7 +136,8 @@ pub(super) fn common(old: &[Value], new: &[Value]) -> Vec<(usize, usize)> {
     pairs
 }
 
-/// The textbook table of longest common subsequences: row by row, the length from here to the end.
+/// The standard algorithm for longest common subsequences: a table with the length from each pair of indexes to the
+/// end.
 fn longest(old: &[Value], new: &[Value]) -> Vec<(usize, usize)> {
     if old.len().saturating_mul(new.len()) > MAX_CELLS {
         return Vec::new();
@@ -204,7 +204,7 @@ mod tests {
         assert_eq!(lines(json!(["a", "b", "c"]), json!(["a", "c"])), [r#"-/1 "b""#]);
         assert_eq!(lines(json!([1, 2, 3, 4]), json!([0, 2, 5, 3, 9])), ["~/0 1 0", "+/2 5", "~/4 4 9"]);
         assert_eq!(lines(json!([{"a": 1}, 7]), json!([{"a": 2}, 7])), ["~/0/a 1 2"]);
-        // What was removed is where it was, also where the list before it grew.
+        // A removed element has its old index, even if the list before it has grown.
         assert_eq!(lines(json!([9, {"a": 0}]), json!([8, 9, {}])), ["+/0 8", "-/1/a 0"]);
     }
 

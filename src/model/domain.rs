@@ -14,22 +14,22 @@ pub struct Domain {
     /// Its purpose, in a sentence.
     #[serde(default)]
     pub description: String,
-    /// The repositories that take part, sorted.
+    /// The members, sorted.
     #[serde(default)]
     pub members: Vec<RepoName>,
-    /// Whether it was removed: it is not shown any more, and its history stays.
+    /// Whether it was removed. It is no longer shown, but its history is kept.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub removed: bool,
 }
 
 impl Domain {
-    /// Returns whether `repo` takes part.
+    /// Returns whether `repo` is a member.
     pub fn has_member(&self, repo: &RepoName) -> bool {
         self.members.contains(repo)
     }
 }
 
-/// The commit of a repository that was published last: the content of `sources/<repo>.json`.
+/// The last published commit of a repository: the content of `sources/<repo>.json`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Source {

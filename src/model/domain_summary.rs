@@ -1,5 +1,5 @@
-//! What a realm says at a glance: everything but what the contracts themselves hold. This is what
-//! most answers are made of, it is small, and so it is what a store keeps at hand.
+//! The summary of a domain: everything but the content of the contracts. Most answers need only this, and it is small,
+//! so stores cache it.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -16,34 +16,34 @@ use crate::model::{
     version::Version,
 };
 
-/// A domain at a glance.
+/// The summary of a domain.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct DomainSummary {
     /// Its name, description and members.
     pub info: Domain,
     /// The contracts, at their current versions.
     pub contracts: BTreeMap<ContractName, ContractSummary>,
-    /// Which versions were published of the contracts where that decides anything: those without a
-    /// current version, and those whose older versions are still served.
+    /// The published versions of those contracts for which they matter: contracts without a current version, and
+    /// contracts whose older versions are still served.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub versions: BTreeMap<ContractName, BTreeSet<Version>>,
-    /// Who owns the contracts that have no current version.
+    /// The owners of contracts without a current version.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub owners: BTreeMap<ContractName, RepoName>,
-    /// The part each repository plays.
+    /// The binding of each repository.
     pub bindings: BTreeMap<RepoName, Binding>,
     /// The last published commit of each repository.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub sources: BTreeMap<RepoName, Source>,
-    /// What two machines wrote differently.
+    /// The conflicts between machines.
     #[serde(default, skip_serializing_if = "Conflicts::is_empty")]
     pub conflicts: Conflicts,
-    /// What could not be read. A summary with damage is read anew every time.
+    /// What could not be read. A summary with damage is never cached.
     #[serde(skip)]
     pub damage: Vec<Damage>,
 }
 
-/// A contract at a glance.
+/// The summary of a contract.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ContractSummary {
     /// Its current version.
@@ -53,13 +53,13 @@ pub struct ContractSummary {
     /// Older versions that the provider still serves.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub supported: Vec<Range>,
-    /// Set where consumers should move away.
+    /// Set if consumers should move away.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub deprecated: Option<Deprecated>,
-    /// Set once the owner withdrew it.
+    /// Set once the owner retired it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub retired: Option<Withdrawn>,
-    /// Versions that must not be picked any more.
+    /// Versions that must not be used any more.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub yanked: Vec<Yanked>,
 }
@@ -83,12 +83,12 @@ impl ContractSummary {
         self.yanked.iter().find(|yanked| yanked.version == *version).map(|yanked| yanked.reason.as_str())
     }
 
-    /// Returns whether those who import it should move away.
+    /// Returns whether its importers should move away.
     pub fn is_leaving(&self) -> bool {
         self.deprecated.is_some() || self.retired.is_some()
     }
 
-    /// Returns whether its published versions decide how an import of it stands.
+    /// Returns whether its published versions affect the state of imports.
     pub fn needs_versions(&self) -> bool {
         !self.supported.is_empty()
     }
@@ -121,19 +121,19 @@ impl From<&DomainView> for DomainSummary {
 }
 
 impl DomainSummary {
-    /// Returns the repositories that have anything to do with it: members, and those that are none
-    /// but have a binding or published into it.
+    /// Returns the repositories that have to do with the domain: its members, and others that have a binding or
+    /// published into it.
     pub fn repos(&self) -> BTreeSet<&RepoName> {
         self.info.members.iter().chain(self.bindings.keys()).chain(self.sources.keys()).collect()
     }
 
-    /// Returns whether `repo` takes part: as a member, or by its binding.
+    /// Returns whether `repo` is a member or has a binding.
     pub fn takes_part(&self, repo: &RepoName) -> bool {
         self.info.has_member(repo) || self.bindings.contains_key(repo)
     }
 
-    /// Returns the repositories that play no part though they published into it, and those whose code was written
-    /// against another version of a contract than the current one, sorted.
+    /// Returns the repositories that published into the domain but have no binding in it, and those whose code is
+    /// adapted to another version of a contract than the current one, sorted.
     pub fn behind(&self) -> Vec<RepoName> {
         let is_other = |import: &Import| {
             let current = self.contracts.get(&import.contract).map(|contract| &contract.version);
@@ -149,13 +149,13 @@ impl DomainSummary {
         self.damage.iter().any(|damage| damage.subject == Subject::Contract(contract.clone()))
     }
 
-    /// Returns the repository that owns `contract`, also where only pre-releases were published.
+    /// Returns the repository that owns `contract`, also if there are only pre-releases.
     pub fn owner(&self, contract: &ContractName) -> Option<&RepoName> {
         self.contracts.get(contract).map(|contract| &contract.owner).or_else(|| self.owners.get(contract))
     }
 
-    /// Returns the names of its contracts, sorted: also of those that have no current version, or
-    /// cannot be read.
+    /// Returns the names of its contracts, sorted, including those without a current version and those that cannot be
+    /// read.
     pub fn contract_names(&self) -> BTreeSet<&ContractName> {
         let damaged = self.damage.iter().filter_map(|damage| match &damage.subject {
             Subject::Contract(name) => Some(name),
@@ -164,19 +164,19 @@ impl DomainSummary {
         self.contracts.keys().chain(self.versions.keys()).chain(damaged).collect()
     }
 
-    /// Returns what two machines wrote differently and nobody has resolved.
+    /// Returns the conflicts that nobody has resolved.
     pub fn open_conflicts(&self) -> Vec<Conflict> {
         self.conflicts.open(|name, version| {
             self.contracts.get(name).is_some_and(|contract| contract.yanked_reason(version).is_some())
         })
     }
 
-    /// Returns who imports `contract`, and how.
+    /// Returns the imports of `contract` with their repositories.
     pub fn importers<'a>(&'a self, contract: &'a ContractName) -> impl Iterator<Item = (&'a RepoName, &'a Import)> {
         self.bindings.iter().filter_map(|(repo, binding)| Some((repo, binding.import(contract)?)))
     }
 
-    /// Returns how `import` stands against what the domain holds now.
+    /// Returns the state of `import` in the current domain.
     pub fn standing(&self, import: &Import) -> Standing {
         let current = self.contracts.get(&import.contract);
         let offer = current.map(|contract| Offer { current: &contract.version, supported: &contract.supported });

@@ -1,5 +1,5 @@
-//! What a realm holds at one moment, read and parsed. A part that cannot be read is kept as
-//! [`Damage`] beside the rest: it hides no other.
+//! The content of a realm at one moment, parsed. A part that cannot be read is recorded as [`Damage`] and does not
+//! hide the others.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -31,7 +31,7 @@ pub struct RealmView {
 /// One domain.
 #[derive(Debug, Clone)]
 pub struct DomainView {
-    /// The commit of the store that it was read at.
+    /// The commit of the store that it was read from.
     pub commit: Option<Oid>,
     /// Its name, description and members.
     pub info: Domain,
@@ -39,15 +39,15 @@ pub struct DomainView {
     pub contracts: BTreeMap<ContractName, Contract>,
     /// The published versions of each contract.
     pub versions: BTreeMap<ContractName, BTreeSet<Version>>,
-    /// Published documents that were asked for, or that differ from the current one.
+    /// Published documents that were requested, or that differ from the current one.
     pub published: BTreeMap<(ContractName, Version), Contract>,
-    /// The part each repository plays.
+    /// The binding of each repository.
     pub bindings: BTreeMap<RepoName, Binding>,
     /// The last published commit of each repository.
     pub sources: BTreeMap<RepoName, Source>,
     /// The transfers of contracts to other owners.
     pub transfers: BTreeMap<ContractName, Transfers>,
-    /// The breaks of a promise that their owners approved.
+    /// The breaking changes that their owners approved.
     pub approvals: BTreeMap<ContractName, Vec<Approval>>,
     /// The conflicts between machines.
     pub conflicts: Conflicts,
@@ -83,14 +83,14 @@ pub enum Subject {
     Source(RepoName),
     /// A whole domain.
     Domain(DomainName),
-    /// Some domain: its ref does not say which commit it is at.
+    /// Some domain: its ref cannot be read.
     Domains,
     /// Anything else.
     Other,
 }
 
 impl Subject {
-    /// Returns whether a domain may be among what was not read.
+    /// Returns whether a domain may be among what could not be read.
     pub fn may_be(&self, domain: &DomainName) -> bool {
         match self {
             Self::Domain(name) => name == domain,
@@ -118,7 +118,7 @@ impl DomainView {
         }
     }
 
-    /// Returns whether `repo` takes part: as a member, or by its binding.
+    /// Returns whether `repo` is a member or has a binding.
     pub fn takes_part(&self, repo: &RepoName) -> bool {
         self.info.has_member(repo) || self.bindings.contains_key(repo)
     }
@@ -128,7 +128,7 @@ impl DomainView {
         self.damage.iter().any(|damage| damage.subject == Subject::Contract(contract.clone()))
     }
 
-    /// Returns the repository that owns `contract`, also where only pre-releases were published.
+    /// Returns the repository that owns `contract`, also if there are only pre-releases.
     pub fn owner(&self, contract: &ContractName) -> Option<&RepoName> {
         let published = || {
             let newest = self.published.iter().rev().find(|((name, _), _)| name == contract)?;
@@ -138,12 +138,12 @@ impl DomainView {
         self.contracts.get(contract).map(|contract| &contract.owner).or_else(published)
     }
 
-    /// Returns who imports `contract`, and how.
+    /// Returns the imports of `contract` with their repositories.
     pub fn importers<'a>(&'a self, contract: &'a ContractName) -> impl Iterator<Item = (&'a RepoName, &'a Import)> {
         self.bindings.iter().filter_map(|(repo, binding)| Some((repo, binding.import(contract)?)))
     }
 
-    /// Makes a document the current one; the one before stays as what was published.
+    /// Makes a document the current one. The previous one remains as a published version.
     pub fn replace(&mut self, contract: Contract) {
         let name = contract.name.clone();
         if let Some(before) = self.contracts.insert(name.clone(), contract) {
@@ -151,13 +151,13 @@ impl DomainView {
         }
     }
 
-    /// Returns the document of a version, where it is in the view.
+    /// Returns the document of a version, if it is in the view.
     pub fn document(&self, contract: &ContractName, version: &Version) -> Option<&Contract> {
         let current = self.contracts.get(contract).filter(|current| current.version == *version);
         current.or_else(|| self.published.get(&(contract.clone(), version.clone())))
     }
 
-    /// Returns how `import` stands against what the domain holds now.
+    /// Returns the state of `import` in the current domain.
     pub fn standing(&self, import: &Import) -> Standing {
         let current = self.contracts.get(&import.contract);
         let offer = current.map(|contract| Offer { current: &contract.version, supported: &contract.supported });
@@ -165,7 +165,7 @@ impl DomainView {
     }
 }
 
-/// The version of a contract that its importers get.
+/// The versions of a contract that its importers can get.
 #[derive(Debug, Clone, Copy)]
 pub struct Offer<'a> {
     /// Its current version.
@@ -196,8 +196,7 @@ pub enum Standing {
 }
 
 impl Standing {
-    /// Returns how `import` stands against what its contract offers, and the versions of it that
-    /// were published.
+    /// Returns the state of `import`, given what its contract offers and which of its versions were published.
     pub fn of(import: &Import, offer: Option<Offer<'_>>, published: Option<&BTreeSet<Version>>) -> Self {
         let Some(Offer { current, supported }) = offer else {
             return Self::Missing;
@@ -205,7 +204,7 @@ impl Standing {
         if import.version.matches(current) {
             return Self::Satisfied(current.clone());
         }
-        // An older version counts only where the provider says that it still serves it.
+        // An older version counts only if the provider says that it still serves it.
         let served =
             published.into_iter().flatten().rev().find(|version| {
                 import.version.matches(version) && supported.iter().any(|range| range.matches(version))
@@ -224,7 +223,7 @@ impl Standing {
         }
     }
 
-    /// Returns the word for it: `current`, `stale` or `broken`.
+    /// Returns the name of the state: `current`, `stale` or `broken`.
     pub fn word(&self) -> &'static str {
         match self {
             Self::Satisfied(_) => "current",

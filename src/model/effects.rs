@@ -1,5 +1,5 @@
-//! What a change of a domain means for those who take part in it: whom it breaks, and what in it is
-//! wrong in itself. Only the domain that moved is looked at.
+//! The effects of a domain's change on its members: whose imports it breaks, and which problems it has in itself. Only
+//! the changed domain is considered.
 
 use crate::model::{
     binding::{Binding, Import, UsedIn},
@@ -11,27 +11,27 @@ use crate::model::{
     verdict::{ImportState, Judge, Promise, Verdict},
 };
 
-/// An import that held before the change and does not after it.
+/// An import that held before a change and does not hold after it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Break {
-    /// Whose import it is.
+    /// The importing repository.
     pub repo: RepoName,
-    /// The versions it works with.
+    /// The range of the import.
     pub requirement: Range,
     /// The file of that repository that relies on the contract.
     pub binding: UsedIn,
-    /// The value that breaks it; none where its range refuses the version and nothing else is known.
+    /// The value that breaks it. `None` if only its range refuses the version.
     pub verdict: Option<Verdict>,
 }
 
-/// Something in a change that does not stop it, and that its author should know.
+/// A problem in a change that does not prevent it, but that its author should know of.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Remark {
-    /// Its stable code, as `check` has it.
+    /// Its stable code, the same as in `check`.
     pub code: &'static str,
-    /// What it is about.
+    /// The contract that it concerns.
     pub contract: ContractName,
-    /// The name that was meant, where one is nearly the same.
+    /// An existing name that is nearly the same and was probably meant.
     pub nearest: Option<ContractName>,
     /// The remark, as the end of a sentence.
     pub message: String,
@@ -54,7 +54,7 @@ fn holds(domain: &DomainView, import: &Import, judge: &Judge<'_>) -> bool {
     domain.standing(import).resolved().is_some() && !ImportState::of(domain, import, judge).is_broken()
 }
 
-/// Returns what there is to say of the new document of a contract.
+/// Returns the remarks on the new document of a contract.
 pub fn of_contract(domain: &DomainView, after: &Contract, judge: &Judge<'_>) -> Vec<Remark> {
     let before = domain.contracts.get(&after.name);
     let remark = |code, message| Remark { code, contract: after.name.clone(), nearest: None, message };
@@ -73,8 +73,8 @@ pub fn of_contract(domain: &DomainView, after: &Contract, judge: &Judge<'_>) -> 
     remarks
 }
 
-/// What of a promise is not kept without being refused: a pre-release breaks it, or somebody approved that,
-/// or nobody knows.
+/// Returns remarks on breaks of a promise that are not refused: a pre-release breaks it, the break was approved, or it
+/// is undecided.
 fn of_promise(
     domain: &DomainView,
     before: &Contract,
@@ -102,8 +102,7 @@ fn of_promise(
     remarks
 }
 
-/// Returns what is wrong with the binding of a repository: what it names that is not there, and ranges
-/// that nothing satisfies.
+/// Returns the problems of a repository's binding: names that do not exist, and ranges that no version satisfies.
 pub fn of_binding(domain: &DomainView, binding: &Binding, judge: &Judge<'_>) -> Vec<Remark> {
     let imports = binding.imports.iter().filter_map(|import| of_import(domain, import, judge));
     let exports = binding.exports.iter().map(|export| &export.contract).filter(|name| !is_known(domain, name));

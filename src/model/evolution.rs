@@ -1,4 +1,4 @@
-//! What each version of a contract changed, filled in where its owner wrote nothing of it.
+//! Fills in what each version of a contract changed, if its owner did not describe it.
 
 use super::{
     contract::{Contract, Evolution},
@@ -8,13 +8,13 @@ use super::{
     version::Version,
 };
 
-/// The most changes that are listed of one version.
+/// The most changes that are listed for one version.
 const MAX_CHANGES: usize = 20;
-/// Longest place that is named, in bytes.
+/// The longest pointer that is listed, in bytes.
 const MAX_PLACE: usize = 200;
 
-/// Returns a document with what the realm knows of its evolution, and what this version changes, where its
-/// owner wrote nothing of it.
+/// Returns a document with the evolution that the realm has recorded, and a generated entry for this version unless
+/// its owner wrote one.
 pub fn with_evolution(domain: &DomainView, document: &Contract, judge: &Judge<'_>) -> Contract {
     let Some(held) = domain.contracts.get(&document.name) else { return document.clone() };
     let mut document = document.clone();
@@ -33,7 +33,7 @@ pub fn with_evolution(domain: &DomainView, document: &Contract, judge: &Judge<'_
     document
 }
 
-/// Returns what a version changed against the one before; nothing if only words changed.
+/// Returns what a version changed against the previous one. Returns `None` if only descriptive text changed.
 fn of(held: &Contract, document: &Contract, judge: &Judge<'_>) -> Option<Evolution> {
     let differences = |part: &str, old: &Contract, new: &Contract| -> Vec<String> {
         let [old, new] = [old, new].map(|one| if part == "schema" { &one.schema.0 } else { &one.value.0 });

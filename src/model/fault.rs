@@ -1,11 +1,11 @@
-//! What is wrong with a document in itself, and where.
+//! Problems of a document in itself, with their location.
 
 use std::fmt;
 
-/// Something wrong with a contract or a binding.
+/// A problem of a contract or a binding.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Fault {
-    /// JSON Pointer to the place in the document.
+    /// The JSON Pointer to the place in the document.
     pub pointer: String,
     /// What is wrong, in a sentence that names the place as far as people need it.
     pub message: String,

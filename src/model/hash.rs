@@ -1,13 +1,13 @@
-//! Content hashes: SHA-256 over canonical JSON (RFC 8785), so that the same content has the same
-//! hash however it was written.
+//! Content hashes: SHA-256 over canonical JSON (RFC 8785), so that equal content has the same hash whatever its
+//! formatting.
 
 use serde::Serialize;
 use sha2::{Digest, Sha256};
 
 /// Returns the SHA-256 of `value`'s canonical JSON as 64 lower-case hex digits.
 pub fn canonical<T: Serialize>(value: &T) -> String {
-    // Values are built from strictly read JSON (`super::json`): finite numbers and string keys,
-    // which canonical JSON always has a form for.
+    // Values were parsed strictly (`super::json`), with finite numbers and string keys, so canonical JSON always has a
+    // form for them.
     let bytes = serde_jcs::to_vec(value).unwrap_or_default();
     hex(&Sha256::digest(bytes))
 }
@@ -26,7 +26,7 @@ pub fn hex(bytes: &[u8]) -> String {
     })
 }
 
-/// Returns the first 12 hex digits of a hash over `parts`, each set off by a NUL byte.
+/// Returns the first 12 hex digits of a hash over `parts`, which are separated by NUL bytes.
 pub fn short_id(parts: &[&str]) -> String {
     let mut hash = Sha256::new();
     for part in parts {

@@ -1,9 +1,8 @@
-//! A JSON value read strictly, from JSON or YAML alike: what two readers could understand
-//! differently is refused instead of guessed.
+//! Parses JSON values strictly, from JSON or YAML: anything that two readers could understand differently is refused.
 //!
 //! - Duplicate keys are refused (RFC 8259 section 4 leaves their meaning open).
-//! - Numbers are those every JSON reader keeps exactly (RFC 7493 section 2.2): integers beyond
-//!   ±2^53 would hash alike in canonical JSON, and `NaN` or infinities have no JSON form.
+//! - Numbers must be ones that every JSON reader keeps exactly (RFC 7493 section 2.2): integers beyond ±2^53 would get
+//!   equal hashes in canonical JSON, and `NaN` and infinities have no JSON form.
 //! - Nesting and size are bounded, so that hostile input costs bounded time and memory.
 
 use std::{cell::Cell, fmt};
@@ -14,9 +13,9 @@ use serde::{
 };
 use serde_json::{Map, Value};
 
-/// Deepest nesting accepted.
+/// The deepest nesting that is accepted.
 pub const MAX_DEPTH: usize = 64;
-/// The most values accepted, those within others included: each member of an object takes up to 600 bytes.
+/// The most values that are accepted, including nested ones. Each member of an object takes up to 600 bytes of memory.
 pub const MAX_VALUES: usize = 500_000;
 /// The largest integer magnitude that every JSON reader keeps exactly: 2^53.
 const MAX_EXACT: u64 = 1 << 53;
@@ -32,16 +31,16 @@ impl<'de> Deserialize<'de> for Json {
     }
 }
 
-/// Reads a value that other programs wrote: with the numbers that the machine has, and nested as deep
-/// as the deserializer goes. Keys and the number of values are those of [`Json`].
+/// Parses a value that other programs wrote: any number that fits a machine type, and nesting as deep as the
+/// deserializer allows. Keys and the number of values are restricted as in [`Json`].
 ///
 /// # Errors
-/// Returns an error if the text is no such value.
+/// Returns an error if the text does not parse.
 pub fn foreign<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Value, D::Error> {
     Reader { depth: usize::MAX, left: &Cell::new(MAX_VALUES), exact: false }.deserialize(deserializer)
 }
 
-/// Reads one value; the values within it share what is left.
+/// Parses one value. Nested values share the remaining limits.
 struct Reader<'c> {
     depth: usize,
     left: &'c Cell<usize>,

@@ -1,4 +1,4 @@
-//! Changing one place of a JSON file that its user wrote: his order, indentation and line ends stay.
+//! Edits one place of a JSON file that its user wrote, and keeps order, indentation and line ends.
 
 use jsonc_parser::{
     ParseOptions,
@@ -15,7 +15,7 @@ pub enum New<'a> {
     Item(&'a Value),
 }
 
-/// One step from the top towards what is looked for.
+/// One step on the path from the root.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Step<'a> {
     /// The member of this name.
@@ -29,7 +29,7 @@ pub enum Step<'a> {
 pub struct Unfit {
     /// The problem, as a sentence.
     pub message: String,
-    /// The line and the column, from 1, where it is no JSON.
+    /// The line and column, from 1, of a syntax error.
     pub place: Option<(usize, usize)>,
 }
 
@@ -39,23 +39,22 @@ impl Unfit {
     }
 }
 
-/// Returns the text with `new` below the members that `path` names, which are made where they are
-/// missing.
+/// Returns the text with `new` inserted below the members in `path`. Missing members are created.
 ///
 /// # Errors
-/// Returns an error if the text is not JSON, or something else stands there.
+/// Returns an error if the text is not JSON, or a member has another type.
 pub fn insert(text: &str, path: &[&str], new: New<'_>) -> Result<String, Unfit> {
     let root = parse(text)?;
     put_below(&root, path, new)?;
     Ok(root.to_string())
 }
 
-/// Returns a file that holds nothing else.
+/// Returns the text of a new file with only this value.
 pub fn file(path: &[&str], new: New<'_>) -> String {
     insert("{}\n", path, new).unwrap_or_else(|unfit| unreachable!("nothing else stands there: {}", unfit.message))
 }
 
-/// Returns the values that `steps` lead to.
+/// Returns the values at `steps`.
 ///
 /// # Errors
 /// Returns an error if the text is not JSON, or names the same member twice.
@@ -70,8 +69,7 @@ pub fn find(text: &str, steps: &[Step<'_>]) -> Result<Vec<Value>, Unfit> {
     Ok(found)
 }
 
-/// Returns the text without the values that `steps` lead to and `is_meant` accepts, and without what
-/// holds nothing else.
+/// Returns the text without those values at `steps` that `is_meant` accepts, and without parents that become empty.
 ///
 /// # Errors
 /// Returns an error if the text is not JSON, or names the same member twice.
@@ -83,10 +81,11 @@ pub fn remove(text: &str, steps: &[Step<'_>], mut is_meant: impl FnMut(&Value) -
     Ok(root.to_string())
 }
 
-/// Refuses comments and trailing commas, which the functions here take, and not every reader of such files.
+/// Refuses comments and trailing commas. The functions of this module accept them, but not every reader of such files
+/// does.
 ///
 /// # Errors
-/// Returns an error if the text is not JSON as RFC 8259 has it.
+/// Returns an error if the text is not JSON by RFC 8259.
 pub fn require_plain(text: &str) -> Result<(), Unfit> {
     serde_json::from_str::<Value>(text).map(drop).map_err(|error| {
         let said = error.to_string();
@@ -131,12 +130,12 @@ fn put_below(root: &CstRootNode, path: &[&str], new: New<'_>) -> Result<(), Unfi
     Ok(())
 }
 
-/// The rest of a value.
+/// What is left of a value after a removal.
 #[derive(PartialEq, Eq)]
 enum Left {
     /// All of it.
     All,
-    /// What belonged to what was removed, or also something else.
+    /// It has become empty, or there is something else in it.
     Some,
     /// Nothing.
     Nothing,
@@ -149,7 +148,7 @@ fn remove_below(node: &CstNode, steps: &[Step<'_>], is_meant: &mut impl FnMut(&V
     };
     match step {
         Step::Key(key) => {
-            // What else stands there is somebody else's, and nothing of ours is in it.
+            // A value of another type is not ours and has nothing of ours in it.
             let Some(object) = node.as_object() else { return Ok(Left::All) };
             let Some(value) = one(&object, key)? else { return Ok(Left::All) };
             if remove_below(&value, below, is_meant)? != Left::Nothing {
@@ -164,7 +163,7 @@ fn remove_below(node: &CstNode, steps: &[Step<'_>], is_meant: &mut impl FnMut(&V
             let Some(array) = node.as_array() else { return Ok(Left::All) };
             let before = array.elements().len();
             for item in array.elements() {
-                // An item goes with what it was there for.
+                // An item is removed with its last content.
                 if remove_below(&item, below, is_meant)? != Left::All {
                     item.remove();
                 }
@@ -182,7 +181,7 @@ fn left_of(array: &CstArray, before: usize) -> Left {
     }
 }
 
-/// Returns the value of the member of this name.
+/// Returns the value of the member with this name.
 fn one(object: &CstObject, key: &str) -> Result<Option<CstNode>, Unfit> {
     let mut named = object.properties().into_iter().filter(|member| {
         let name = member.name().and_then(|name| name.decoded_value().ok());

@@ -1,9 +1,9 @@
-//! What changed between two texts that differ in one place, as `diff -u` shows it.
+//! Shows the difference of two texts that differ in one place, as `diff -u` does.
 
 /// The number of lines of context around a change.
 const CONTEXT: usize = 3;
 
-/// Returns the lines that differ, with their context: none if the texts are equal.
+/// Returns the changed lines with their context; empty if the texts are equal.
 pub fn between(before: &str, after: &str) -> String {
     if before == after {
         return String::new();
@@ -16,7 +16,7 @@ pub fn between(before: &str, after: &str) -> String {
     let (old_end, new_end) = (old.len() - tail, new.len() - tail);
     let (old_last, new_last) = ((old_end + CONTEXT).min(old.len()), (new_end + CONTEXT).min(new.len()));
     let range = |from: usize, to: usize| match to - from {
-        // Of nothing, the line before it is named.
+        // In a unified diff, an empty range has the number of the line before it.
         0 => format!("{from},0"),
         count => format!("{},{count}", from + 1),
     };

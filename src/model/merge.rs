@@ -1,9 +1,9 @@
-//! What two machines that did not know of each other wrote, brought together: the same result on
-//! every machine, whichever side it takes for its own.
+//! Merges what two machines wrote without knowing of each other. The result is the same on every machine, whichever
+//! side is the local one.
 //!
-//! One side wins: the one whose source commit came later, as far as the realm's own history says
-//! so; then the higher version; then the smaller hash. A schema is never merged. What lost, and is
-//! kept nowhere else, is handed back to be recorded.
+//! One side wins: the one with the later source commit, if the realm's history tells; else the one with the higher
+//! version; else the one with the smaller hash. Schemas are never merged. The losing document is returned to be
+//! recorded, unless it is stored elsewhere.
 
 use std::{cmp::Ordering, collections::BTreeSet, fmt, str::FromStr};
 
@@ -22,22 +22,22 @@ use super::{
     transfer::Transfers,
 };
 
-/// Names a document that lost, by what it holds.
+/// Identifies a losing document by a hash of its content.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct LossId(Box<str>);
 
-/// Says that a text is no such name.
+/// Says that a text is not such an id.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0:?} does not name a document that lost: 12 lower-case hex digits do")]
 pub struct LossIdError(String);
 
 impl LossId {
-    /// Returns the name of a document.
+    /// Returns the id of a document.
     pub fn of<T: Serialize>(document: &T) -> Self {
         Self(hash::short_id(&[&hash::canonical(document)]).into())
     }
 
-    /// Returns the name of what a commit is to blame for.
+    /// Returns the id of a commit that broke a rule.
     pub fn of_commit(commit: &Oid) -> Self {
         Self(commit.to_string()[..12].into())
     }
@@ -66,7 +66,7 @@ as_text!(LossId);
 /// Which side published the later commit of a repository.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Newer {
-    /// This one.
+    /// The local one.
     Ours,
     /// The other one.
     Theirs,
@@ -75,7 +75,7 @@ pub enum Newer {
 }
 
 impl Newer {
-    /// Returns the same, as the other side sees it.
+    /// Returns the value from the point of view of the other side.
     #[must_use]
     pub fn flipped(self) -> Self {
         match self {
@@ -85,7 +85,7 @@ impl Newer {
         }
     }
 
-    /// Returns how the sides rank: the greater one wins.
+    /// Returns the order of the sides. The greater one wins.
     fn order(self) -> Ordering {
         match self {
             Self::Ours => Ordering::Greater,
@@ -95,16 +95,16 @@ impl Newer {
     }
 }
 
-/// What came of two documents.
+/// The result of a merge of two documents.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Merged<T> {
-    /// What both sides hold from now on.
+    /// The document that both sides have from now on.
     pub winner: T,
-    /// What lost and is kept nowhere else.
+    /// The losing document, if it is stored nowhere else.
     pub lost: Option<T>,
 }
 
-/// Orders two documents by their hashes: the smaller hash ranks higher.
+/// Orders two documents by their hashes. The smaller hash ranks higher.
 fn by_hash<T: Serialize>(ours: &T, theirs: &T) -> Ordering {
     hash::canonical(theirs).cmp(&hash::canonical(ours))
 }
@@ -113,7 +113,7 @@ fn pick<T: Clone>(order: Ordering, ours: &T, theirs: &T) -> (T, T) {
     if order == Ordering::Less { (theirs.clone(), ours.clone()) } else { (ours.clone(), theirs.clone()) }
 }
 
-/// A field that only one side changed is that side's; one that both did is the winner's.
+/// Merges a field: if only one side changed it, that side wins, otherwise the winner of the document.
 fn field<T: Clone + PartialEq>(base: Option<&T>, ours: &T, theirs: &T, winner: &T) -> T {
     match base {
         Some(base) if base == ours => theirs.clone(),
@@ -123,15 +123,14 @@ fn field<T: Clone + PartialEq>(base: Option<&T>, ours: &T, theirs: &T, winner: &
 }
 
 fn rank(ours: &Contract, theirs: &Contract, newer: Newer) -> Ordering {
-    // The commits of two repositories say nothing about each other.
+    // Commits of two different repositories cannot be ordered.
     let newer = if ours.owner == theirs.owner { newer.order() } else { Ordering::Equal };
     let content = || theirs.computed_content_hash().cmp(&ours.computed_content_hash());
     newer.then_with(|| ours.version.cmp(&theirs.version)).then_with(content).then_with(|| by_hash(ours, theirs))
 }
 
-/// Merges a contract's current documents. `newer` is about the commits of its owner. A document lost
-/// where another repository owns the winner; a version of the same owner is kept among the published
-/// ones anyway.
+/// Merges the current documents of a contract. `newer` compares the source commits of its owner. The losing document
+/// is returned if it is of another owner; a version of the same owner is among the published ones anyway.
 pub fn contract(base: Option<&Contract>, ours: &Contract, theirs: &Contract, newer: Newer) -> Merged<Contract> {
     let (mut winner, lost) = pick(rank(ours, theirs, newer), ours, theirs);
     if ours.owner != theirs.owner {
@@ -146,8 +145,8 @@ pub fn contract(base: Option<&Contract>, ours: &Contract, theirs: &Contract, new
         }
         each!(description, supported, validation, evolution, deprecated);
     }
-    // The owner's marks of either side hold: what was withdrawn on one machine is not served again
-    // because another one did not know. Only who knew of it brought it back.
+    // Marks of the owner on either side are kept: a contract retired on one machine is not served again because
+    // another machine did not know. Only a side that knew of the mark can remove it.
     winner.retired = match base.map(|base| &base.retired) {
         Some(Some(_)) if ours.retired.is_none() || theirs.retired.is_none() => None,
         _ => [&ours.retired, &theirs.retired].into_iter().flatten().min_by_key(|one| &one.reason).cloned(),
@@ -163,24 +162,23 @@ fn yanked(ours: &Contract, theirs: &Contract) -> Vec<Yanked> {
     all
 }
 
-/// Merges two documents that were published under one version. Where they differ in what a version
-/// fixes, one lost, and that is a conflict for people to resolve.
+/// Merges two documents that were published under one version. If they differ in what a version fixes, one loses, and
+/// people have to resolve the conflict.
 pub fn version(ours: &Contract, theirs: &Contract, newer: Newer) -> Merged<Contract> {
     let (winner, lost) = pick(rank(ours, theirs, newer), ours, theirs);
     let differ = ours.owner != theirs.owner || ours.computed_content_hash() != theirs.computed_content_hash();
     Merged { winner, lost: differ.then_some(lost) }
 }
 
-/// Merges the parts that one repository plays, as two machines wrote them. What an import resolved
-/// to is no difference that anybody lost.
+/// Merges two bindings of one repository. If only the resolved versions of imports differ, nothing is lost.
 pub fn binding(ours: &Binding, theirs: &Binding, newer: Newer) -> Merged<Binding> {
     let (winner, lost) = pick(newer.order().then_with(|| by_hash(ours, theirs)), ours, theirs);
     let is_conflict = newer == Newer::Unknown && ours.typed() != theirs.typed();
     Merged { winner, lost: is_conflict.then_some(lost) }
 }
 
-/// Merges which commit of a repository was published last. Where nothing tells which one came later,
-/// it is the one that both knew, so that the repository publishes once more from there.
+/// Merges the last published commit of a repository. If the order of the two is unknown, the common earlier one is
+/// used, so that the repository publishes again from there.
 pub fn source(base: Option<&Source>, ours: &Source, theirs: &Source, newer: Newer) -> Option<Source> {
     match newer {
         _ if ours == theirs => Some(ours.clone()),
@@ -190,8 +188,8 @@ pub fn source(base: Option<&Source>, ours: &Source, theirs: &Source, newer: Newe
     }
 }
 
-/// Merges what a domain says of itself. Members that one side added are in, those that one side took
-/// away are out.
+/// Merges the descriptions and members of a domain. Members that one side added are in, and those that one side
+/// removed are out.
 pub fn domain(base: Option<&Domain>, ours: &Domain, theirs: &Domain) -> Domain {
     let (winner, _) = pick(by_hash(ours, theirs), ours, theirs);
     let set = |domain: &Domain| domain.members.iter().cloned().collect::<BTreeSet<RepoName>>();
@@ -214,13 +212,13 @@ pub fn domain(base: Option<&Domain>, ours: &Domain, theirs: &Domain) -> Domain {
     }
 }
 
-/// Merges the hand-overs of a contract: the longer record knows more.
+/// Merges the hand-overs of a contract. The longer record wins.
 pub fn transfers(ours: &Transfers, theirs: &Transfers) -> Transfers {
     let order = ours.transfers.len().cmp(&theirs.transfers.len());
     pick(order.then_with(|| by_hash(ours, theirs)), ours, theirs).0
 }
 
-/// Merges two entries of one name in the realm. Two repositories that want the same name: one lost.
+/// Merges two entries with one name. If they are different repositories, one loses.
 pub fn repo(ours: &Repo, theirs: &Repo) -> Merged<Repo> {
     let (winner, lost) = pick(by_hash(ours, theirs), ours, theirs);
     let says_nothing = |repo: &Repo| repo.url.is_none() && repo.roots.is_empty();
@@ -335,7 +333,7 @@ mod tests {
             prop_assert_eq!(binding(&x, &x, newer), Merged { winner: x.clone(), lost: None });
         }
 
-        /// Where no history decides, the order in which three machines meet does not either.
+        /// If no history decides, the order in which three machines meet does not matter either.
         #[test]
         fn nor_does_the_order_in_which_three_meet(
             a in a_contract(), b in a_contract(), c in a_contract(), d in a_domain(), e in a_domain(), f in a_domain()

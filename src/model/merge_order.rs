@@ -1,5 +1,5 @@
-//! In which order pull requests of several repositories are merged: as their imports need it, and where
-//! these do not care, who provides something before who relies on it.
+//! Sorts the pull requests of several repositories for merging: as their imports require, and otherwise providers
+//! before consumers.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -14,17 +14,17 @@ pub struct Reliance {
 /// The repositories that must be merged before each.
 pub type Before = BTreeMap<RepoName, BTreeSet<RepoName>>;
 
-/// An order.
+/// A merge order.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Order {
     /// All of the repositories.
     pub repos: Vec<RepoName>,
-    /// Those that rely on each other, or on such: no order is right for them.
+    /// Repositories in a cycle, or that rely on one. No order is right for them.
     pub circular: Vec<RepoName>,
 }
 
 impl Reliance {
-    /// Adds what the bindings of a domain say: a consumer relies on who owns the contract.
+    /// Adds the bindings of a domain. A consumer relies on the owner of a contract.
     pub fn add(&mut self, domain: &DomainSummary) {
         for (consumer, binding) in &domain.bindings {
             for import in &binding.imports {
@@ -35,7 +35,7 @@ impl Reliance {
         }
     }
 
-    /// Returns those among `repos` that `consumer` relies on itself.
+    /// Returns those among `repos` that `consumer` relies on directly.
     pub fn of(&self, consumer: &RepoName, repos: &BTreeSet<RepoName>) -> Vec<RepoName> {
         self.providers
             .get(consumer)
@@ -46,15 +46,15 @@ impl Reliance {
             .collect()
     }
 
-    /// Returns those among `repos` that come before `repo`: those that must, and those that it relies
-    /// on, unless they must come after it.
+    /// Returns those among `repos` that come before `repo`: those that must, and those that it relies on, unless they
+    /// must come later.
     pub fn before(&self, repo: &RepoName, repos: &BTreeSet<RepoName>, must: &Before) -> BTreeSet<RepoName> {
         let relied_on = self.of(repo, repos).into_iter().filter(|provider| !comes_after(provider, repo, must));
         let needed = must.get(repo).into_iter().flatten().filter(|needed| repos.contains(*needed)).cloned();
         relied_on.chain(needed).collect()
     }
 
-    /// Returns the repositories in order; by name where nothing else decides.
+    /// Returns the repositories in order. Ties are broken by name.
     pub fn order(&self, repos: &BTreeSet<RepoName>, must: &Before) -> Order {
         let mut left: BTreeMap<&RepoName, BTreeSet<RepoName>> =
             repos.iter().map(|repo| (repo, self.before(repo, repos, must))).collect();
@@ -64,7 +64,7 @@ impl Reliance {
             if free.is_none() && order.circular.is_empty() {
                 order.circular = left.keys().map(|repo| (*repo).clone()).collect();
             }
-            // In a circle somebody has to be first: who waits for the fewest.
+            // In a cycle, the one that waits for the fewest comes first.
             let fewest = || left.iter().min_by_key(|(_, waits)| waits.len()).map(|(repo, _)| (*repo).clone());
             let Some(next) = free.or_else(fewest) else { break };
             left.remove(&next);
@@ -77,7 +77,7 @@ impl Reliance {
     }
 }
 
-/// Returns whether `later` must be merged after `repo`, be it by way of others.
+/// Returns whether `later` must be merged after `repo`, directly or indirectly.
 fn comes_after(later: &RepoName, repo: &RepoName, must: &Before) -> bool {
     let (mut seen, mut left) = (BTreeSet::new(), vec![later]);
     while let Some(one) = left.pop() {
@@ -101,7 +101,7 @@ mod tests {
         text.split_whitespace().map(|name| name.parse().unwrap()).collect()
     }
 
-    /// `a<b`: b relies on a.
+    /// Parses pairs: `a<b` means that b relies on a.
     fn reliance(edges: &str) -> Reliance {
         let mut reliance = Reliance::default();
         for edge in edges.split_whitespace() {
@@ -133,13 +133,13 @@ mod tests {
 
     #[test]
     fn what_an_import_needs_outweighs_who_relies_on_whom() {
-        // c and d rely on p; p must wait for d, by way of x.
+        // c and d rely on p; p must wait for d, because of x.
         let must: Before = [("p", "x"), ("x", "d")]
             .map(|(later, earlier)| (names(later)[0].clone(), names(earlier).into_iter().collect()))
             .into();
         let order = reliance("p<c p<d").order(&names("c d p x").into_iter().collect(), &must);
         assert_eq!(order, Order { repos: names("d x p c"), circular: vec![] });
-        // Two that each must wait for the other have no order.
+        // Two that must wait for each other have no order.
         let must: Before = [("a", "b"), ("b", "a")]
             .map(|(later, earlier)| (names(later)[0].clone(), names(earlier).into_iter().collect()))
             .into();

@@ -1,5 +1,5 @@
-//! What it means for imports to merge the branches of several repositories one after the other: who
-//! must be merged before whom, and which imports no order keeps whole.
+//! Plans the merges of branches in several repositories: which must be merged before which, and which imports break in
+//! every order.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,12 +12,12 @@ use crate::model::{
     version::Version,
 };
 
-/// A domain as it is published, and as the branch of each repository alone would make it.
+/// A domain as published, and with the branch of each repository laid over it by itself.
 #[derive(Debug, Clone)]
 pub struct Proposed {
-    /// As it is published.
+    /// The published domain.
     pub published: DomainView,
-    /// With one repository's branch laid over it.
+    /// The domain with the branch of each repository.
     pub branches: BTreeMap<RepoName, DomainView>,
 }
 
@@ -26,9 +26,9 @@ pub struct Proposed {
 pub struct Plan {
     /// The repositories that must be merged before each.
     pub before: BTreeMap<RepoName, BTreeSet<RepoName>>,
-    /// The imports that no order keeps whole.
+    /// The imports that break in every order.
     pub clashes: Vec<Clash>,
-    /// The imports that accept a version that is no longer served then.
+    /// The imports whose range accepts versions that are not served after the merges.
     pub leftovers: Vec<Leftover>,
 }
 
@@ -62,7 +62,7 @@ pub struct Leftover {
     pub at: ContractRef,
     /// A version that its range accepts and that is no longer served.
     pub version: Version,
-    /// The range to have.
+    /// The range that it should have.
     pub narrowed: Range,
 }
 
@@ -75,7 +75,7 @@ struct Edge<'a> {
 }
 
 impl Plan {
-    /// Finds what the branches of `proposed` need. `members` are the repositories that the work is in.
+    /// Plans the merges of `proposed`. `members` are the repositories that the work is in.
     pub fn of(proposed: &[Proposed], members: &BTreeSet<RepoName>) -> Self {
         let mut plan = Self::default();
         for domain in proposed {
@@ -119,7 +119,7 @@ impl Proposed {
         self.branches.get(repo).filter(|_| is_merged).unwrap_or(&self.published)
     }
 
-    /// Returns who imports what, before or after.
+    /// Returns all imports, before or after the merges.
     fn imports(&self) -> BTreeSet<(&RepoName, &ContractName)> {
         let views = std::iter::once(&self.published).chain(self.branches.values());
         let bindings = views.flat_map(|view| &view.bindings);
@@ -143,7 +143,8 @@ impl Edge<'_> {
         self.domain.of(self.provider, is_merged).contracts.get(self.contract)
     }
 
-    /// Returns whether the import holds, with the consumer's branch merged or not, and the provider's.
+    /// Returns whether the import holds, for each combination of the consumer's branch and the provider's being
+    /// merged.
     fn holds(&self, consumer: bool, provider: bool) -> bool {
         let Some(import) = self.import(consumer) else { return true };
         let offer = self.contract(provider);
@@ -175,8 +176,8 @@ impl Edge<'_> {
         })
     }
 
-    /// An old version that is still accepted though nobody serves it any more. A range without an end
-    /// accepts anything on purpose.
+    /// Returns an old version that the range accepts though it is not served any more. A range without an upper bound
+    /// accepts it on purpose.
     fn leftover(&self, clash: Option<&Clash>) -> Option<Leftover> {
         let contract = self.contract(true)?;
         let current = &contract.version;

@@ -1,5 +1,5 @@
-//! What a realm is made of and what its parts mean: names, contracts, bindings, and the rules
-//! over them. Pure: no storage, no clock, no terminal.
+//! The parts of a realm and their meaning: names, contracts, bindings, and the rules about them. The module is pure:
+//! it uses no storage, no clock and no terminal.
 
 pub mod approval;
 pub mod binding;

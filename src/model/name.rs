@@ -1,33 +1,32 @@
-//! Names, each parsed into its own type at the door: no path and no ref name is ever built from
-//! raw text.
+//! Names. Each kind is parsed into a type of its own, and no path or ref name is ever built from unparsed text.
 //!
-//! A name is 1 to 64 ASCII letters, digits, `.`, `_` or `-`; it starts with a letter or digit,
-//! holds no `..` and does not end in `.` or `.lock`. So every name is one valid component of a
-//! git ref name (git-check-ref-format(1)) and of a path on every file system, and names that
-//! start with `_` are free for the tool's own files. Names are kept as written and must be unique
-//! ignoring case, because the files and refs they become may lie on a file system that ignores it.
+//! A name has 1 to 64 ASCII letters, digits, `.`, `_` or `-`. It starts with a letter or digit, contains no `..` and
+//! does not end in `.` or `.lock`. So every name is a valid component of a git ref name (git-check-ref-format(1)) and
+//! of a path on every file system, and names that start with `_` are free for the program's own files. The case of a
+//! name is kept, but names must be unique ignoring case, because refs and files may be on a file system that ignores
+//! it.
 
 use std::{fmt, str::FromStr};
 
 use super::text::as_text;
 
-/// Longest name accepted, in bytes.
+/// The longest name, in bytes.
 pub const MAX_LEN: usize = 64;
 
 /// An error that says why a text is not a name, and what would be one.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{text:?} is not a {kind} name: {rule}")]
 pub struct NameError {
-    /// What the name was to name: `realm`, `repo`, `domain`, …
+    /// The kind of name: `realm`, `repo`, `domain`, …
     pub kind: &'static str,
-    /// The refused text, cut to a bounded length.
+    /// The refused text, truncated.
     pub text: String,
     /// The rule it breaks.
     pub rule: &'static str,
 }
 
 fn broken_rule(text: &str) -> Option<&'static str> {
-    // By bytes, and without searching for texts: a look at a realm reads thousands of names.
+    // A byte loop, without substring searches, because reading a realm checks thousands of names.
     let bytes = text.as_bytes();
     let allowed = |byte: &u8| byte.is_ascii_alphanumeric() || b"._-".contains(byte);
     let is_lock = |bytes: &[u8]| bytes.last_chunk::<5>().is_some_and(|end| end.eq_ignore_ascii_case(b".lock"));
@@ -64,12 +63,12 @@ macro_rules! name_type {
         pub struct $name(Box<str>);
 
         impl $name {
-            /// Returns the name as it was written.
+            /// Returns the name as written.
             pub fn as_str(&self) -> &str {
                 &self.0
             }
 
-            /// Returns whether both are the same name where case does not count.
+            /// Returns whether both names are equal ignoring case.
             pub fn collides_with(&self, other: &Self) -> bool {
                 self.0.eq_ignore_ascii_case(&other.0)
             }
@@ -179,7 +178,7 @@ impl fmt::Display for ContractRef {
     }
 }
 
-/// Longest RFC name accepted, in bytes.
+/// The longest name of an RFC, in bytes.
 const MAX_RFC_LEN: usize = 200;
 
 /// Names what is being worked on, as branches do: one or more names joined by `/`.
@@ -207,10 +206,10 @@ impl fmt::Display for RfcName {
     }
 }
 
-/// Reads a contract that a request names by two fields.
+/// Parses a contract from two fields of a request.
 ///
 /// # Errors
-/// Returns an error if one of them is missing, or no name.
+/// Returns an error if one of them is missing or is not a valid name.
 pub fn apart<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<ContractRef, D::Error> {
     let Apart { domain, contract } = serde::Deserialize::deserialize(deserializer)?;
     Ok(ContractRef { domain, contract })

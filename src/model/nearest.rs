@@ -1,11 +1,11 @@
-//! Finds the name that was probably meant.
+//! Finds the existing name that was probably meant.
 
 use std::fmt::Display;
 
 /// The most edits that still look like a typing error.
 const MAX_EDITS: usize = 3;
 
-/// Returns the name that differs least from `wanted`, if that looks like a slip: at most one edit in
+/// Returns the name with the smallest edit distance to `wanted`, if it looks like a typing error: at most one edit in
 /// three letters.
 pub fn nearest<'a, N: AsRef<str> + Ord + 'a>(wanted: &N, names: impl IntoIterator<Item = &'a N>) -> Option<&'a N> {
     let wanted = wanted.as_ref();
@@ -15,7 +15,7 @@ pub fn nearest<'a, N: AsRef<str> + Ord + 'a>(wanted: &N, names: impl IntoIterato
     edits.filter(|(edits, _)| (1..=allowed).contains(edits)).min().map(|(_, name)| name)
 }
 
-/// Returns the question that names it, to be put behind a message; empty if there is none.
+/// Returns a question with that name, to be appended to a message; empty if there is none.
 pub fn question<'a, N: AsRef<str> + Ord + Display + 'a>(wanted: &N, names: impl IntoIterator<Item = &'a N>) -> String {
     nearest(wanted, names).map(|name| format!(" (did you mean {name}?)")).unwrap_or_default()
 }

@@ -1,4 +1,4 @@
-//! Next steps, as data that each surface shows in its own way.
+//! Next steps, as data that each interface renders in its own way.
 
 use std::{borrow::Cow, fmt};
 
@@ -40,12 +40,12 @@ pub enum NextStep {
 }
 
 impl NextStep {
-    /// Returns advice.
+    /// Creates a step that is advice, not a command.
     pub fn advice(text: impl Into<String>) -> Self {
         Self::Advice { reason: text.into() }
     }
 
-    /// Returns the command, where it is one.
+    /// Returns the command, if the step is one.
     pub fn command(&self) -> Option<&str> {
         match self {
             Self::Command { command, .. } => Some(command),
@@ -53,7 +53,7 @@ impl NextStep {
         }
     }
 
-    /// Returns why, or the advice itself.
+    /// Returns the reason of a command, or the advice.
     pub fn reason(&self) -> &str {
         match self {
             Self::Tool { reason, .. } | Self::Command { reason, .. } | Self::Advice { reason } => reason,
@@ -76,7 +76,7 @@ impl fmt::Display for NextStep {
     }
 }
 
-/// Reads a line as [`Display`](fmt::Display) writes it: what starts a program is a command.
+/// Parses a line in the format of [`Display`](fmt::Display). A line that starts with a known program is a command.
 impl From<&str> for NextStep {
     fn from(line: &str) -> Self {
         if !PROGRAMS.iter().any(|program| line.starts_with(program)) {

@@ -1,4 +1,4 @@
-//! The version that a change of a contract needs.
+//! Computes the version that a change of a contract needs.
 
 use std::borrow::Cow;
 
@@ -10,7 +10,7 @@ use super::{
 };
 use crate::model::version::Level;
 
-/// Returns the version that a document needs over the one that is held, and what it breaks, if anything.
+/// Returns the version that a document needs above the current one, and what it breaks, if anything.
 pub fn needed(
     domain: &DomainView,
     held: &Contract,
@@ -18,7 +18,7 @@ pub fn needed(
     judge: &Judge<'_>,
 ) -> (Version, Option<String>) {
     let bump = needed_bump(held, document, judge);
-    // Under the next patch version, whatever is broken of the promise shows.
+    // A patch version promises the most, so every broken promise shows.
     let next = Contract { version: held.version.raised(Level::Patch), ..document.clone() };
     let promise = Promise::of(held, &next, judge).filter(|promise| !promise.broken.is_empty());
     let shown =
@@ -27,7 +27,7 @@ pub fn needed(
     (free_version(domain, document, bump), why)
 }
 
-/// Returns the next version that is free: above every release.
+/// Returns the next unused version above every release.
 pub fn free_version(domain: &DomainView, document: &Contract, bump: VersionBump) -> Version {
     let released = domain.versions.get(&document.name).into_iter().flatten().filter(|version| !version.is_prerelease());
     let held = domain.contracts.get(&document.name).map(|held| &held.version);
@@ -35,7 +35,7 @@ pub fn free_version(domain: &DomainView, document: &Contract, bump: VersionBump)
     bump.after(highest)
 }
 
-/// Returns a document under its version, chosen where it is `auto`.
+/// Returns a document with its version. A version of `auto` is chosen.
 pub fn settled<'d>(domain: &DomainView, document: &'d Contract, judge: &Judge<'_>) -> Cow<'d, Contract> {
     match document.version.is_auto() {
         true => Cow::Owned(with_version(domain, document, judge)),
@@ -43,7 +43,7 @@ pub fn settled<'d>(domain: &DomainView, document: &'d Contract, judge: &Judge<'_
     }
 }
 
-/// Returns a document under the version that its content needs: what the realm has, where it says the same.
+/// Returns a document with the version that its content needs: the current one, if the content is equal.
 pub fn with_version(domain: &DomainView, document: &Contract, judge: &Judge<'_>) -> Contract {
     let version = match domain.contracts.get(&document.name) {
         None => Version::one(),

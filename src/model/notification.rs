@@ -1,5 +1,5 @@
-//! Notifications: the net difference between what a reader last knew of a domain and what it
-//! holds now. Nothing is written when a change happens; the change is the notification.
+//! Notifications: the net difference between a reader's baseline of a domain and the current domain. Nothing is stored
+//! when a change happens; notifications are computed from the difference.
 
 use std::collections::BTreeSet;
 
@@ -37,10 +37,10 @@ pub enum ChangeType {
 }
 
 impl ChangeType {
-    /// Every kind.
+    /// All kinds.
     pub const ALL: [Self; 5] =
         [Self::ContractAdded, Self::VersionChanged, Self::ContractRetired, Self::BindingAdded, Self::BindingRemoved];
-    /// The words for them, as [`Self::type_word`] has them.
+    /// Their names, as in [`Self::type_word`].
     pub const WORDS: &[&str] =
         &["contract_added", "contract_updated", "contract_retired", "binding_added", "binding_removed"];
 
@@ -56,15 +56,15 @@ impl ChangeType {
     }
 }
 
-/// Reads one from its word, as requests have it.
+/// Parses a kind from its name in a request.
 ///
 /// # Errors
-/// Returns an error if it is no such word.
+/// Returns an error if there is no such kind.
 pub fn kind<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<ChangeType>, D::Error> {
     super::text::deserialize(deserializer).map(Some)
 }
 
-/// Returns the JSON Schema of the words.
+/// Returns the JSON Schema of the names.
 pub fn words(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
     schemars::json_schema!({"type": "string", "enum": ChangeType::WORDS})
 }
@@ -78,37 +78,37 @@ impl std::str::FromStr for ChangeType {
     }
 }
 
-/// A change of one path of a domain that a reader has not been told of.
+/// A change of one path of a domain that is new to a reader.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Change {
-    /// Its id: the same for the same change on every machine.
+    /// Its id, which is the same on every machine.
     pub id: String,
     /// Its kind.
     pub kind: ChangeType,
-    /// The place.
+    /// The domain.
     pub domain: DomainName,
-    /// Which contract; none for bindings.
+    /// The contract; `None` for bindings.
     pub contract: Option<ContractName>,
-    /// Who made it: the contract's owner, or the binding's repository.
+    /// The contract's owner, or the binding's repository.
     pub from: RepoName,
-    /// The version the reader knew.
+    /// The version in the baseline.
     pub old_version: Option<Version>,
-    /// The version now.
+    /// The current version.
     pub new_version: Option<Version>,
     /// Whether the version went down.
     pub rollback: bool,
-    /// How many published versions lie behind this one notification.
+    /// The number of published versions that this notification covers.
     pub coalesced: usize,
-    /// Whether it is my own contract, or my own part: only worth telling where somebody else wrote it.
+    /// Whether the contract or binding is the reader's own. It is only of interest if somebody else changed it.
     pub is_mine: bool,
 }
 
-/// One document before and after, each with its blob's id.
+/// A document before and after, each with its blob's id.
 #[derive(Debug, Clone)]
 pub struct Delta<T> {
-    /// As the reader knew it.
+    /// The document in the baseline.
     pub old: Option<(Oid, T)>,
-    /// As it is.
+    /// The current document.
     pub new: Option<(Oid, T)>,
 }
 
@@ -123,8 +123,8 @@ impl<T> Delta<T> {
     }
 }
 
-/// Returns what a contract's change tells `me`, or nothing where only words around the contract
-/// changed. `published` are the contract's versions.
+/// Returns what a contract's change means to `me`. Returns `None` if only descriptive text changed. `published` are
+/// the contract's versions.
 pub fn contract_change(
     domain: &DomainName,
     published: &BTreeSet<Version>,
@@ -152,7 +152,7 @@ pub fn contract_change(
     })
 }
 
-/// Returns what kind of change of a contract it is, or nothing where only words around the contract changed.
+/// Returns the kind of a contract's change. Returns `None` if only descriptive text changed.
 pub fn contract_kind(delta: &Delta<Contract>) -> Option<ChangeType> {
     let (old, new) = delta.documents();
     let was_retired = old.is_some_and(|old| old.retired.is_some());
@@ -174,7 +174,7 @@ fn versions_between(published: &BTreeSet<Version>, old: Option<&Version>, new: O
     between.count().max(1)
 }
 
-/// Returns what kind of change of a binding it is, or nothing where the realm only resolved its imports anew.
+/// Returns the kind of a binding's change. Returns `None` if only the resolved versions of its imports changed.
 pub fn binding_kind(delta: &Delta<Binding>) -> Option<ChangeType> {
     let (old, new) = delta.documents();
     if old.map(Binding::typed) == new.map(Binding::typed) {
@@ -183,8 +183,7 @@ pub fn binding_kind(delta: &Delta<Binding>) -> Option<ChangeType> {
     Some(if new.is_some() { ChangeType::BindingAdded } else { ChangeType::BindingRemoved })
 }
 
-/// Returns what a binding's change tells `me`, or nothing where the realm only resolved its imports
-/// anew.
+/// Returns what a binding's change means to `me`. Returns `None` if only the resolved versions of its imports changed.
 pub fn binding_change(
     domain: &DomainName,
     me: &RepoName,

@@ -4,7 +4,7 @@ use std::{fmt, str::FromStr};
 
 use super::text::as_text;
 
-/// Names a git object by its hash.
+/// The id of a git object.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Oid {
     len: u8,

@@ -1,8 +1,8 @@
-//! The rules for changing a domain: who may, what a version fixes, and which way versions go.
-//! Publishing, `contract edit` and `admin contract` all decide here.
+//! The rules for changing a domain: who may, what a published version fixes, and in which direction versions go.
+//! Publishing, `contract edit` and `realm admin contract` all use them.
 //!
-//! Ownership on one machine is a guard against mistakes, not a defence: whoever can write to the
-//! store can write anything.
+//! Ownership on one machine protects against mistakes, not against attacks: whoever can write to the store can write
+//! anything.
 
 use crate::model::{
     approval::Approval,
@@ -21,38 +21,38 @@ use crate::model::{
     version::Version,
 };
 
-/// Why a change is not made.
+/// Why a change was refused.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{}{} {reason}", domain, contract.as_ref().map(|contract| format!("/{contract}")).unwrap_or_default())]
 pub struct Refusal {
-    /// The place.
+    /// The domain.
     pub domain: DomainName,
-    /// What, where it is about one contract.
+    /// The contract, if it concerns one.
     pub contract: Option<ContractName>,
-    /// Why not.
+    /// The reason.
     pub reason: Box<Reason>,
-    /// The file that its version is read from, where that is not the contract's own.
+    /// The file that the version is read from, if that is not the contract's own.
     pub version_in: Option<String>,
 }
 
-/// The reason of a [`Refusal`], and the way out.
+/// The reason of a [`Refusal`], and how to resolve it.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Reason {
     /// Another repository owns the contract.
     #[error("belongs to {owner}; only {owner} changes it, not {acting}")]
     NotOwner {
-        /// Whose it is.
+        /// The owner.
         owner: RepoName,
-        /// Who tried.
+        /// The acting repository.
         acting: RepoName,
     },
-    /// The repository does not take part in the domain.
+    /// The repository is not a member of the domain.
     #[error("has no member {0}")]
     NotMember(RepoName),
-    /// The name differs from an existing one in case alone.
+    /// The name differs from an existing one only in case.
     #[error("differs from the existing {0} in upper and lower case alone")]
     Collides(ContractName),
-    /// The version stands for other content already.
+    /// The version was published with other content.
     #[error("{version} was published with other content, and a published version never changes: bump to {bump}{}",
         why.as_ref().map(|why| format!(" ({why})")).unwrap_or_default())]
     Republished {
@@ -60,10 +60,10 @@ pub enum Reason {
         version: Version,
         /// The version to use.
         bump: Version,
-        /// What the content breaks of what is promised, if anything: the version to use says so.
+        /// What the content breaks of the promise, if anything. The version to use allows it.
         why: Option<String>,
     },
-    /// It breaks what is promised, under a version that says otherwise.
+    /// The document breaks the promise under a version that does not allow it.
     #[error("{current} -> {version} breaks {}, which it promises not to: {}; it needs {bump}, this is {version}",
         promise.directions(), promise.phrase())]
     BreaksPromise {
@@ -97,13 +97,13 @@ pub enum Reason {
         /// The version to use.
         bump: Version,
     },
-    /// The document is wrong in itself; everything that is wrong, each with its place.
+    /// The document has problems in itself: all of them, each with its place.
     #[error("is not valid: {}", joined(.0))]
     Invalid(Vec<Fault>),
-    /// Nobody knows whether the value fits the schema; what is known, each with its place.
+    /// It is undecided whether the value satisfies the schema: all that is known, each with its place.
     #[error("cannot be judged: {}", joined(.0))]
     Undecided(Vec<Fault>),
-    /// The realm's own copy cannot be read, so nothing is decided over it.
+    /// The realm's own copy cannot be read, so no decision can be based on it.
     #[error("is damaged in the realm, and is not overwritten")]
     Damaged,
 }
@@ -141,12 +141,12 @@ fn not_member(domain: &DomainView, repo: &RepoName) -> Refusal {
     Refusal { domain, contract: None, reason, version_in: None }
 }
 
-/// What a set of rules decided: the changes, and what they mean.
+/// The decision of the rules: the changes, and what they mean.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Decision {
-    /// For storage.
+    /// The changes for the store.
     pub changes: Vec<DomainChange>,
-    /// For people.
+    /// The events for people.
     pub events: Vec<Event>,
 }
 
@@ -155,14 +155,14 @@ pub struct Decision {
 pub enum Direction {
     /// It may not.
     Forward,
-    /// It may, back to a published version, because somebody said so.
+    /// It may, back to a published version, because the user asked for it.
     Rollback,
 }
 
-/// Decides on one contract document that `acting` wants the domain to hold.
+/// Decides on a contract document that `acting` wants to publish.
 ///
 /// # Errors
-/// A [`Refusal`] that names the contract and the way out.
+/// Returns a [`Refusal`] with the contract and how to resolve it.
 pub fn contract(
     domain: &DomainView,
     acting: &RepoName,
@@ -178,10 +178,10 @@ pub fn contract(
     Ok(decision)
 }
 
-/// Decides as [`contract`], but for what the owner promised.
+/// Decides as [`contract`] does, but ignores the owner's promise.
 ///
 /// # Errors
-/// A [`Refusal`] that names the contract and the way out.
+/// Returns a [`Refusal`] with the contract and how to resolve it.
 pub fn whatever_it_breaks(
     domain: &DomainView,
     acting: &RepoName,
@@ -205,11 +205,11 @@ pub fn whatever_it_breaks(
     next(domain, with_evolution(domain, document, judge).sealed(), direction)
 }
 
-/// A version that says "you keep working" must not break what is promised, unless that very change was
-/// approved. A pre-release is told of it only.
+/// Checks that a document keeps the promise, unless its version allows breaks or that very change was approved. For a
+/// pre-release, breaks are only reported.
 ///
 /// # Errors
-/// [`Reason::BreaksPromise`].
+/// Returns [`Reason::BreaksPromise`] if it does not.
 pub fn keep_promise(domain: &DomainView, document: &Contract, judge: &Judge<'_>) -> Result<(), Refusal> {
     let Some(held) = domain.contracts.get(&document.name).filter(|_| !document.version.is_prerelease()) else {
         return Ok(());
@@ -229,7 +229,7 @@ pub fn keep_promise(domain: &DomainView, document: &Contract, judge: &Judge<'_>)
     Err(refuse(domain, &document.name, reason))
 }
 
-/// Returns what is wrong with a document in itself, each problem with its place.
+/// Returns the problems of a document in itself, each with its place.
 fn document_problem(document: &Contract, judge: &Judge<'_>) -> Option<Reason> {
     let problems = schema::problems(&document.schema.0, &document.value.0, judge.values());
     let is_undecided = problems.iter().any(|problem| problem.part == Part::Undecided);
@@ -245,7 +245,8 @@ fn document_problem(document: &Contract, judge: &Judge<'_>) -> Option<Reason> {
     }
 }
 
-/// Whoever acts must be a member, must own what is there, and must not shadow another name.
+/// Checks that the acting repository is a member, owns the contract if it exists, and that the name collides with no
+/// other.
 fn may_change(domain: &DomainView, acting: &RepoName, name: &ContractName) -> Result<(), Refusal> {
     may_write(domain, acting, name)?;
     if let Some(owner) = domain.owner(name).filter(|owner| *owner != acting) {
@@ -255,13 +256,13 @@ fn may_change(domain: &DomainView, acting: &RepoName, name: &ContractName) -> Re
     Ok(())
 }
 
-/// Returns whether the owner of the contract hands it over to `acting`.
+/// Returns whether the owner offers the contract to `acting`.
 fn is_offered(domain: &DomainView, acting: &RepoName, name: &ContractName) -> bool {
     let owner = domain.contracts.get(name).map(|contract| &contract.owner);
     owner.is_some_and(|owner| domain.transfers.get(name).and_then(|record| record.offered(owner)) == Some(acting))
 }
 
-/// Whoever writes must be a member, and must not shadow another name.
+/// Checks that the acting repository is a member, and that the name collides with no other.
 fn may_write(domain: &DomainView, acting: &RepoName, name: &ContractName) -> Result<(), Refusal> {
     if !domain.info.has_member(acting) {
         return Err(not_member(domain, acting));
@@ -276,7 +277,7 @@ fn may_write(domain: &DomainView, acting: &RepoName, name: &ContractName) -> Res
     }
 }
 
-/// A published version never changes, and a yanked one does not come back.
+/// Checks that a published version does not change, and that a yanked one is not published again.
 fn keep_published_content(domain: &DomainView, document: &Contract, judge: &Judge<'_>) -> Result<(), Refusal> {
     let version = document.version.clone();
     let current = domain.contracts.get(&document.name);
@@ -296,7 +297,7 @@ fn keep_published_content(domain: &DomainView, document: &Contract, judge: &Judg
     }
 }
 
-/// Which way the contract goes from what the domain holds.
+/// Decides in which direction the contract moves from the current document.
 fn next(domain: &DomainView, document: Contract, direction: Direction) -> Result<Decision, Refusal> {
     let name = document.name.clone();
     let version = document.version.clone();
@@ -312,7 +313,7 @@ fn next(domain: &DomainView, document: Contract, direction: Direction) -> Result
     let event = match held {
         None => Event::Added(name, version),
         Some(current) if current.version == version => {
-            // The realm's own marks are not the document's to change.
+            // The marks in the realm are not changed by a document.
             let document = Contract { yanked: current.yanked.clone(), retired: current.retired.clone(), ..document };
             let changes: Vec<_> =
                 if document == *current { None } else { Some(DomainChange::Contract(Box::new(document))) }
@@ -337,16 +338,16 @@ fn next(domain: &DomainView, document: Contract, direction: Direction) -> Result
             }
         },
     };
-    // A new version brings a retired contract back; what was yanked stays yanked.
+    // A new version revives a retired contract; yanked versions stay yanked.
     let yanked = domain.contracts.get(&document.name).map(|current| current.yanked.clone()).unwrap_or_default();
     let current = DomainChange::Contract(Box::new(Contract { yanked, retired: None, ..document }));
     Ok(Decision { changes: keep.into_iter().chain([current]).collect(), events: vec![event] })
 }
 
-/// Decides on the part that `repo` plays, resolving its imports against the domain.
+/// Decides on the binding of `repo`, and resolves its imports against the domain.
 ///
 /// # Errors
-/// [`Reason::NotMember`].
+/// Returns [`Reason::NotMember`] if the repository is not a member of the domain.
 pub fn binding(
     domain: &DomainView,
     repo: &RepoName,
@@ -367,7 +368,7 @@ pub fn binding(
             if unchanged { before.and_then(|before| before.resolved_at) } else { resolved.as_ref().map(|_| now) };
         import.resolved_version = resolved;
     }
-    // Who says once more what is meant has resolved what two machines wrote apart.
+    // Writing the binding again resolves a conflict about it.
     let settled = domain.conflicts.bindings.contains(repo).then(|| DomainChange::SettleBinding(repo.clone()));
     let written = (held != Some(&wanted)).then(|| DomainChange::Binding(repo.clone(), wanted));
     let changes: Vec<_> = written.into_iter().chain(settled).collect();
@@ -375,11 +376,11 @@ pub fn binding(
     Ok(Decision { changes, events })
 }
 
-/// Decides on everything that a repository's files say of one domain. Files that did not change
-/// since the last published commit leave the realm alone.
+/// Decides on everything in a repository's files for one domain. Files that did not change since the last published
+/// commit have no effect.
 ///
 /// # Errors
-/// Every refusal, in the order of the files.
+/// Returns all refusals, in the order of the files.
 pub fn candidate(
     domain: &DomainView,
     judged: Judged<'_>,
@@ -399,7 +400,7 @@ pub fn candidate(
             Err(refusal) => refusals.push(refusal),
         }
     }
-    // Imports resolve against what this very commit publishes.
+    // Imports are resolved against what this commit publishes.
     let after = overlay(domain, &decision.changes);
     if let Some(Declared { document, .. }) = judged.candidate.bindings.get(name).filter(|declared| declared.changed) {
         match binding(&after, judged.repo, document.clone(), now) {
@@ -417,7 +418,7 @@ pub fn candidate(
     if refusals.is_empty() { Ok(decision) } else { Err(refusals) }
 }
 
-/// Returns the domain as it would be with `changes` made.
+/// Returns the domain after `changes`.
 pub fn overlay(domain: &DomainView, changes: &[DomainChange]) -> DomainView {
     let mut after = domain.clone();
     for change in changes {
@@ -455,10 +456,10 @@ pub fn overlay(domain: &DomainView, changes: &[DomainChange]) -> DomainView {
     after
 }
 
-/// Decides on offering a contract to another repository, or to nobody any more.
+/// Decides on offering a contract to another repository, or on withdrawing the offer.
 ///
 /// # Errors
-/// A [`Refusal`] where `acting` may not.
+/// Returns a [`Refusal`] if `acting` may not do so.
 pub fn offer(
     domain: &DomainView,
     acting: &RepoName,
@@ -474,10 +475,10 @@ pub fn offer(
     Ok(Decision { changes, events: Vec::new() })
 }
 
-/// Decides on approving a break of what is promised, once.
+/// Decides on approving one breaking change.
 ///
 /// # Errors
-/// A [`Refusal`] where `acting` may not.
+/// Returns a [`Refusal`] if `acting` may not do so.
 pub fn approve(domain: &DomainView, acting: &RepoName, approval: Approval) -> Result<Decision, Refusal> {
     may_change(domain, acting, &approval.contract)?;
     let is_known = domain.approvals.get(&approval.contract).into_iter().flatten();
@@ -486,20 +487,20 @@ pub fn approve(domain: &DomainView, acting: &RepoName, approval: Approval) -> Re
     Ok(Decision { changes, events: Vec::new() })
 }
 
-/// Decides on withdrawing a contract; its content stays.
+/// Decides on retiring a contract. Its content stays.
 ///
 /// # Errors
-/// A [`Refusal`] where `acting` may not.
+/// Returns a [`Refusal`] if `acting` may not do so.
 pub fn retire(domain: &DomainView, acting: &RepoName, held: &Contract, reason: &str) -> Result<Decision, Refusal> {
     may_change(domain, acting, &held.name)?;
     let retired = Some(Withdrawn { reason: reason.to_owned() });
     Ok(described(held, Contract { retired, ..held.clone() }))
 }
 
-/// Decides on marking one version as not to be picked any more; its content stays.
+/// Decides on yanking one version. Its content stays.
 ///
 /// # Errors
-/// A [`Refusal`] where `acting` may not, or where the version was never published.
+/// Returns a [`Refusal`] if `acting` may not do so, or if the version was never published.
 pub fn yank(
     domain: &DomainView,
     acting: &RepoName,

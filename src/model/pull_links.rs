@@ -1,15 +1,15 @@
-//! The part of a pull request's description that names the other ones of its RFC. The rest is its
-//! author's, and stays as it is.
+//! The part of a pull request's description that links to the others of its RFC. The rest belongs to its author and is
+//! kept.
 
 use super::name::RfcName;
 
 const BEGIN: &str = "<!-- git blue: what is between these two lines is kept up to date -->";
 const END: &str = "<!-- git blue: end -->";
 
-/// The other pull requests of an RFC, as one of them sees them.
+/// The links of one pull request to the others of its RFC.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Links<'a> {
-    /// The RFC that they belong to.
+    /// The RFC.
     pub rfc: &'a RfcName,
     /// References to those that are to be merged before.
     pub depends_on: Vec<String>,
@@ -26,14 +26,14 @@ impl Links<'_> {
             false => format!("Part of `{}`, with {}", self.rfc, self.others.join(", ")),
         });
         lines.push(END.to_owned());
-        // Lines of their own, also as Markdown shows them.
+        // Separate paragraphs, so that Markdown shows each on a line of its own.
         lines.join("\n\n")
     }
 
-    /// Returns the description with these links, in the place of those that it has.
+    /// Returns the description with these links in place of the previous ones.
     pub fn within(&self, body: &str) -> String {
         let block = self.block();
-        // Forges give line ends back as their web pages send them.
+        // The web pages of forges send CRLF line ends.
         let body = body.replace("\r\n", "\n");
         match (body.find(BEGIN), body.rfind(END)) {
             (Some(begin), Some(end)) if begin < end => format!("{}{block}{}", &body[..begin], &body[end + END.len()..]),

@@ -1,13 +1,13 @@
-//! Version ranges of imports: comparators that must all hold, as cargo reads them.
+//! Version ranges of imports: comparators that must all hold, with cargo's syntax.
 
 use std::{fmt, str::FromStr};
 
 use super::{text::as_text, version::Version};
 
-/// Longest range accepted, in bytes.
+/// The longest range, in bytes.
 pub const MAX_LEN: usize = 256;
 
-/// A range of versions, printed back exactly as it was written.
+/// A range of versions. Its spelling is kept.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Range {
     written: Box<str>,
@@ -23,26 +23,26 @@ pub struct RangeError {
 }
 
 impl Range {
-    /// Returns whether `version` lies in the range. A pre-release does only if a comparator names
-    /// a pre-release of the same `major.minor.patch`.
+    /// Returns whether `version` is in the range. A pre-release is only if a comparator names a pre-release of the
+    /// same `major.minor.patch`.
     pub fn matches(&self, version: &Version) -> bool {
         self.req.matches(version.semver())
     }
 
-    /// Returns the versions that `version` is compatible with: `>=2.0.0, <3.0.0` of 2.3.1.
+    /// Returns the range of all versions that are compatible with `version`: `>=2.0.0, <3.0.0` for 2.3.1.
     pub fn compatible(version: &Version) -> Self {
         let v = version.semver();
         let lower = if v.major > 0 { (v.major, 0) } else { (0, v.minor) };
         Self::between(&semver::Version::new(lower.0, lower.1, 0), Some(version.bump(true).semver()))
     }
 
-    /// Returns the versions from `version` on that are compatible with it: `>=2.3.1, <3.0.0` of 2.3.1.
+    /// Returns the range of compatible versions from `version` on: `>=2.3.1, <3.0.0` for 2.3.1.
     pub fn since(version: &Version) -> Self {
         Self::between(version.semver(), Some(version.bump(true).semver()))
     }
 
-    /// Returns the range that accepts `version` and what is compatible with it too, if one can say so:
-    /// a range has no gaps.
+    /// Returns a range that also accepts `version`, what is compatible with it, and everything in between, since a
+    /// range has no gaps. Returns `None` for a pre-release.
     pub fn widened(&self, version: &Version) -> Option<Self> {
         if version.is_prerelease() {
             return None;
@@ -53,7 +53,7 @@ impl Range {
         Some(Self::between(&lower.min(version.semver().clone()), upper.as_ref()))
     }
 
-    /// Returns whether there is a version that is too high for the range.
+    /// Returns whether the range has an upper bound.
     pub fn is_bounded(&self) -> bool {
         self.req.comparators.iter().any(|comparator| upper(comparator).is_some())
     }
@@ -72,7 +72,7 @@ impl Range {
         Self { written: req.to_string().into(), req }
     }
 
-    /// Returns the range as it was written.
+    /// Returns the range as written.
     pub fn as_str(&self) -> &str {
         &self.written
     }
@@ -88,7 +88,7 @@ fn lower(comparator: &semver::Comparator) -> Option<semver::Version> {
     }
 }
 
-/// Returns the lowest version that is too high for a comparator, if there is one.
+/// Returns the lowest version above a comparator, if there is one.
 fn upper(comparator: &semver::Comparator) -> Option<semver::Version> {
     use semver::{Op, Version};
     let semver::Comparator { major, minor, patch, .. } = *comparator;
@@ -104,14 +104,14 @@ fn upper(comparator: &semver::Comparator) -> Option<semver::Version> {
     }
 }
 
-/// Returns the first version that has the numbers of a comparator.
+/// Returns the first version with the numbers of a comparator.
 fn first(comparator: &semver::Comparator) -> semver::Version {
     let number = |part: Option<u64>| part.unwrap_or_default();
     let (minor, patch) = (number(comparator.minor), number(comparator.patch));
     semver::Version { pre: comparator.pre.clone(), ..semver::Version::new(comparator.major, minor, patch) }
 }
 
-/// Returns the first version behind all those that have the numbers of a comparator.
+/// Returns the first version above all those with the numbers of a comparator.
 fn after(comparator: &semver::Comparator) -> semver::Version {
     let major = comparator.major;
     match (comparator.minor, comparator.patch) {
@@ -123,8 +123,8 @@ fn after(comparator: &semver::Comparator) -> semver::Version {
 
 const OPERATORS: [&str; 7] = [">=", "<=", ">", "<", "=", "^", "~"];
 
-/// Returns the comparators of `text`, each an operator and a version, as semver reads them; in `text` an
-/// operator may stand apart from its version.
+/// Returns the comparators of `text` in the form that semver parses, each an operator directly followed by a version.
+/// In `text` there may be spaces between them.
 fn comparators(text: &str) -> Result<String, String> {
     if let Some((low, high)) = text.split_once(" - ")
         && ![low, high].iter().any(|part| part.contains(['<', '>', '=', '^', '~', '|']))

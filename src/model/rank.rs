@@ -1,4 +1,4 @@
-//! What matters most to a repository: the order in which every surface tells what changed and what stands.
+//! Ranks changes and imports by their importance to a repository. All interfaces sort by it.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -32,18 +32,18 @@ pub enum Rank {
 }
 
 impl Rank {
-    /// Every rank, in order.
+    /// All ranks, in order.
     pub const ALL: [Self; 6] =
         [Self::Broken, Self::Attention, Self::Import, Self::Conflict, Self::Contract, Self::Binding];
-    /// The words for them, in order.
+    /// Their names, in order.
     pub const WORDS: &[&str] = &["broken", "attention", "import", "conflict", "contract", "binding"];
 
-    /// Returns the word for it.
+    /// Returns its name.
     pub fn word(self) -> &'static str {
         Self::WORDS[self as usize]
     }
 
-    /// Returns how much an import matters as it stands; `is_leaving` says that its contract is deprecated or
+    /// Returns the rank of an import in its current state. `is_leaving` says that its contract is deprecated or
     /// retired.
     pub fn of_import(import: &Import, state: &ImportState, is_leaving: bool) -> Self {
         match state.holds() {
@@ -54,8 +54,8 @@ impl Rank {
         }
     }
 
-    /// Returns how much a change matters. `import` is how the import of the changed contract stands, if there is
-    /// one; `is_mine` says that somebody else wrote what is the repository's own.
+    /// Returns the rank of a change. `import` is the rank of the import of the changed contract, if there is one.
+    /// `is_mine` says that somebody else changed what belongs to the repository.
     pub fn of_change(kind: ChangeType, import: Option<Self>, is_mine: bool) -> Self {
         match (import, is_mine, kind) {
             (Some(import), ..) => import,
@@ -81,8 +81,8 @@ impl std::str::FromStr for Rank {
     }
 }
 
-/// Returns whether an import gets an older version than the current one, or its code was written against another
-/// version and nothing proves that it works with this one.
+/// Returns whether an import gets an older version than the current one, or its code is adapted to another version and
+/// nothing proves that it works with this one.
 fn is_behind(import: &Import, state: &ImportState) -> bool {
     let is_proved = state.verdict.as_ref().is_some_and(|verdict| verdict.verdict == Outcome::Compatible);
     let is_other = |current: &Version| import.adapted().is_some_and(|adapted| adapted != current);

@@ -8,7 +8,7 @@ use super::{
     repo_url::RepoUrl,
 };
 
-/// The storage format this program reads and writes.
+/// The storage format that this program reads and writes.
 pub const FORMAT: u32 = 1;
 
 /// The content of `realm.json`.
@@ -24,7 +24,7 @@ pub struct Realm {
     pub cycles: Cycles,
 }
 
-/// A repository that joined: what `repos/<repo>.json` says.
+/// A repository of the realm: the content of `repos/<repo>.json`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Repo {
@@ -33,12 +33,12 @@ pub struct Repo {
     /// The URL that it is fetched from, without credentials.
     #[serde(default)]
     pub url: Option<String>,
-    /// Its root commits: they tell it from another repository of that name.
+    /// Its root commits, which tell it from another repository with that name.
     #[serde(default)]
     pub roots: Vec<Oid>,
 }
 
-/// A name that a repository had before: what `renames/<name>.json` says.
+/// A former name of a repository: the content of `renames/<name>.json`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Rename {
@@ -63,8 +63,8 @@ pub enum Likeness {
 }
 
 impl Likeness {
-    /// Returns how two repositories stand to each other, by their urls and by whether they share a root
-    /// commit; `None` where one of them knows none. A url that differs outweighs a shared root.
+    /// Compares two repositories by their urls and by whether they share a root commit, which is `None` if one has no
+    /// known roots. Different urls outweigh a shared root.
     pub fn of(urls: [Option<&str>; 2], shares_root: Option<bool>) -> Self {
         let urls = match urls.map(|url| url.map(RepoUrl::of)) {
             [Some(one), Some(other)] if one.is_comparable_with(&other) => Some(one == other),
@@ -80,8 +80,8 @@ impl Likeness {
 }
 
 impl Repo {
-    /// Returns whether both entries may be of the same repository: the same url, or a shared root commit
-    /// where no url says more.
+    /// Returns whether both entries may be of the same repository: they have the same url, or share a root commit and
+    /// have no urls to compare.
     pub fn is_same_repository(&self, other: &Self) -> bool {
         let knows_roots = !self.roots.is_empty() && !other.roots.is_empty();
         let shares = knows_roots.then(|| self.roots.iter().any(|root| other.roots.contains(root)));
@@ -94,15 +94,15 @@ impl Repo {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Cycles {
-    /// `check` warns, and so does whoever closes one.
+    /// `check` warns of cycles, and so does the operation that creates one.
     #[default]
     Warn,
-    /// No binding may close one, and `check` fails where there is one.
+    /// Bindings that create a cycle are refused, and `check` fails if there is one.
     Refuse,
 }
 
 impl Cycles {
-    /// Returns whether it is the default, which no file says.
+    /// Returns whether it is the default, which is not written to files.
     pub fn is_default(&self) -> bool {
         *self == Self::default()
     }

@@ -1,19 +1,17 @@
-//! Urls of code repositories, compared by what they name: one repository is reached by ssh, https
-//! and scp-like urls, with and without `.git`.
+//! Normalized urls of code repositories, for comparison: ssh, https and scp-like urls, with and without `.git`, may
+//! name one repository.
 
-/// A url in a form that is equal for all spellings of one place.
+/// A url in a form that is equal for all spellings of one location.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum RepoUrl {
-    /// A repository of a host: the host in lower case with its port where it is an unusual one, and
-    /// the path.
+    /// A repository on a host: the host in lower case, with its port if that is not the default, and the path.
     Host(String, String),
-    /// A repository of this machine: its path.
+    /// A repository on this machine: its path.
     Local(String),
 }
 
 impl RepoUrl {
-    /// Parses a url as git reads it. Users, passwords, the scheme, its default port, a trailing slash
-    /// and `.git` do not count.
+    /// Parses a url as git does. User, password, scheme, default port, a trailing slash and `.git` are ignored.
     pub fn of(url: &str) -> Self {
         if let Some((scheme, rest)) = url.split_once("://") {
             let (authority, path) = rest.split_once('/').unwrap_or((rest, ""));
@@ -23,7 +21,7 @@ impl RepoUrl {
             return Self::Host(host(authority), trimmed(path).to_owned());
         }
         match url.split_once(':') {
-            // scp-like: a host before the first colon, and no slash before it.
+            // An scp-like url: a host before the first colon, without a slash.
             Some((authority, path)) if !authority.contains('/') => {
                 let path = path.strip_prefix("~/").unwrap_or(path);
                 Self::Host(host(authority), trimmed(path).to_owned())
@@ -32,13 +30,12 @@ impl RepoUrl {
         }
     }
 
-    /// Returns whether both urls can be compared at all: a path of this machine may be a mirror of
-    /// any host.
+    /// Returns whether the urls can be compared: a path on this machine may be a mirror of any host.
     pub fn is_comparable_with(&self, other: &Self) -> bool {
         matches!((self, other), (Self::Host(..), Self::Host(..)) | (Self::Local(_), Self::Local(_)))
     }
 
-    /// Returns whether it means the same on every machine.
+    /// Returns whether the url is valid on every machine.
     pub fn is_on_a_host(&self) -> bool {
         matches!(self, Self::Host(..))
     }
@@ -60,8 +57,7 @@ fn trimmed(path: &str) -> &str {
     path.strip_suffix(".git").unwrap_or(path)
 }
 
-/// Returns a url without the user's name and password, which are nobody else's business; `git@` of
-/// ssh urls names no person and stays.
+/// Returns a url without user name and password. The `git@` of ssh urls is kept, since it names no person.
 pub fn without_credentials(url: &str) -> String {
     let Some((scheme, rest)) = url.split_once("://") else {
         return url.to_owned();

@@ -1,5 +1,4 @@
-//! What a change of a contract means for whoever reads code: the fields that it names, and its
-//! differences in lines.
+//! Prepares a contract's change for people who edit code: the fields that it names, and its differences as lines.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,15 +12,15 @@ use super::{
     pointer::unescape,
 };
 
-/// Longest line of a difference, in characters.
+/// The longest line of a difference, in characters.
 const MAX_LINE: usize = 160;
 /// The most fields of one change.
 const MAX_FIELDS: usize = 20;
-/// Keywords whose names below them are no keywords.
+/// Keywords whose keys are names and not keywords.
 const NAMING: &[&str] = &["patternProperties", "$defs", "definitions", "dependentSchemas"];
-/// Keywords that hold data, not schemas.
+/// Keywords whose values are data and not schemas.
 const DATA: &[&str] = &["enum", "const", "required", "dependentRequired"];
-/// Keywords that say nothing of the values.
+/// Keywords that do not affect which values are valid.
 const WORDS: &[&str] = &["title", "description", "$comment", "default", "examples", "$id", "$schema"];
 
 /// The kind of change of a field.
@@ -45,12 +44,12 @@ pub struct ChangedField {
     pub maybe_now: Option<String>,
 }
 
-/// What two documents of a contract say differently, as far as values go.
+/// The differences between two documents of a contract that affect values.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Changes(Vec<Difference>);
 
 impl Changes {
-    /// Returns what differs in schema, value and promise.
+    /// Returns the differences in schema, value and promise.
     pub fn between(old: &Contract, new: &Contract) -> Self {
         let document = |of: &Contract| {
             let promise = serde_json::to_value(of.compatibility).unwrap_or_default();
@@ -61,7 +60,7 @@ impl Changes {
         Self(found)
     }
 
-    /// Returns each difference as a line, what was removed first: `- /schema/properties/id: {"type":"string"}`.
+    /// Returns the differences as lines, removals first: `- /schema/properties/id: {"type":"string"}`.
     pub fn lines(&self) -> Vec<String> {
         let rank = |one: &&Difference| match one.change {
             Kind::Removed => 0,
@@ -73,7 +72,7 @@ impl Changes {
         sorted.into_iter().map(line).collect()
     }
 
-    /// Returns the fields of the old document that were removed or changed, those first that `first` names.
+    /// Returns the fields of the old document that were removed or changed. Those in `first` come first.
     pub fn fields(&self, first: &[String]) -> Vec<ChangedField> {
         let renamed = self.renamed();
         let added = self.added();
@@ -115,8 +114,8 @@ impl Changes {
         whole.map(|one| place(&one.pointer)).filter(|place| place.is_whole).filter_map(|place| place.field).collect()
     }
 
-    /// Returns which field may have which new name: the only one that was removed of an object, and the only
-    /// one that was added to it, with equal schemas.
+    /// Returns likely renames: the only property that was removed from an object, and the only one that was added to
+    /// it, if their schemas are equal.
     fn renamed(&self) -> BTreeMap<String, String> {
         let mut objects: BTreeMap<&str, (Vec<&Difference>, Vec<&Difference>)> = BTreeMap::new();
         for one in self.0.iter().filter(|one| place(&one.pointer).is_whole) {
@@ -140,23 +139,23 @@ impl Changes {
     }
 }
 
-/// Returns the fields that a JSON Pointer into a value goes through, the innermost first.
+/// Returns the fields on the path of a JSON Pointer into a value, the innermost first.
 pub fn fields_at(pointer: &str) -> Vec<String> {
     let mut names: Vec<_> = tokens(pointer).filter(|token| !is_index(token)).collect();
     names.reverse();
     names
 }
 
-/// The subject of a place in a contract's document.
+/// What a place in a contract's document refers to.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Place {
-    /// The innermost field around it.
+    /// The innermost enclosing field.
     field: Option<String>,
-    /// Whether it is that field as a whole.
+    /// Whether the place is that field as a whole.
     is_whole: bool,
-    /// The keyword with data that it lies in.
+    /// The enclosing keyword with data.
     data: Option<String>,
-    /// Whether it lies in words for people.
+    /// Whether it is in descriptive text.
     is_words: bool,
 }
 
@@ -205,7 +204,7 @@ fn is_index(token: &str) -> bool {
     !token.is_empty() && token.bytes().all(|byte| byte.is_ascii_digit())
 }
 
-/// Returns the names that a `required` holds, or a part of it.
+/// Returns the names in a `required` array, or in a part of it.
 fn names(value: &Value) -> Vec<String> {
     match value {
         Value::String(name) => vec![name.clone()],

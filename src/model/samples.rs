@@ -1,13 +1,13 @@
-//! A JSON Schema told from examples: types, what all objects have, what lists hold. It says no more
-//! than they show; formats, bounds and enumerations are for people to add.
+//! Infers a JSON Schema from samples: types, properties that all objects have, and items. It does not guess formats,
+//! bounds and enumerations, which people can add.
 
 use std::collections::BTreeMap;
 
 use serde_json::{Map, Value, json};
 
-/// The most properties that an object of the schema names; objects with more are taken for maps.
+/// The most named properties of an object. Objects with more are treated as maps.
 const MAX_PROPERTIES: usize = 500;
-/// The dialect that the schema is written in.
+/// The dialect of the schema.
 const DIALECT: &str = "https://json-schema.org/draft/2020-12/schema";
 
 /// Returns a schema that all these values satisfy.
@@ -36,7 +36,7 @@ struct Members {
     objects: usize,
     /// For each property, the number of samples that have it, and its values.
     properties: BTreeMap<String, (usize, Shape)>,
-    /// What the properties hold, where there are too many to name them.
+    /// The values of all properties, if there are too many to name them.
     any: Option<Box<Shape>>,
 }
 
@@ -102,7 +102,7 @@ impl Members {
         self.bound();
     }
 
-    /// Stops naming the properties where there are too many.
+    /// Switches from named properties to a map if there are too many.
     fn bound(&mut self) {
         if self.any.is_some() || self.properties.len() > MAX_PROPERTIES {
             let any = self.any.get_or_insert_default();

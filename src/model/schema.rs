@@ -1,8 +1,7 @@
-//! JSON Schema: is the schema itself valid, and does the value satisfy it?
+//! Validates JSON Schemas, and values against them.
 //!
-//! A schema is judged alone: a `$ref` that leads out of the document is an error, nothing is
-//! fetched. Neither a schema nor a value can make this run for long, or take much memory: see
-//! [`size`], [`metered`] and [`Budget`].
+//! A schema is judged by itself: a `$ref` out of the document is an error, and nothing is fetched. Neither a schema
+//! nor a value can make this run for long or use much memory: see [`size`], [`metered`] and [`Budget`].
 
 mod budget;
 mod draft;
@@ -27,18 +26,18 @@ pub use payloads::{Failure, payloads};
 
 use metered::{Looked, Meter, Metered, Spent, within};
 
-/// Most problems reported of one document; the rest is counted in a last one.
+/// The most problems that are reported for one document. The others are counted in a last one.
 const MAX_PROBLEMS: usize = 50;
-/// Longest message kept of one problem, in characters: it may quote a part of the document.
+/// The longest message of a problem, in characters. It may quote a part of the document.
 const MAX_MESSAGE: usize = 300;
-/// How often a value may be looked at, whoever asks: the same contract is undecided on every machine.
+/// The most visits to a value, independent of the time limit, so that the same contract is undecided on every machine.
 const MAX_LOOKS: u64 = 50_000_000;
-/// Most errors that are collected, those of alternatives included: each takes a kilobyte.
+/// The most errors that are collected, including those of alternatives. Each takes a kilobyte.
 const MAX_ERRORS: u64 = 10_000;
-/// Most steps back in matching a pattern, and most memory that matching one fast may take.
+/// The most backtracking steps of a pattern, and the most memory for matching one without backtracking.
 const BACKTRACKS: usize = 100_000;
 const PATTERN_CACHE: usize = 64 << 10;
-/// How deep a validator may recurse on the stack that it is called on, and what each level takes.
+/// The deepest recursion of a validator on the caller's stack, and the stack use of each level.
 const LEVELS_HERE: usize = 200;
 const LEVEL_SIZE: usize = 16 << 10;
 
@@ -47,7 +46,7 @@ const LEVEL_SIZE: usize = 16 << 10;
 pub struct Problem {
     /// The problem.
     pub part: Part,
-    /// JSON Pointer (RFC 6901) to the place; empty for the whole.
+    /// The JSON Pointer (RFC 6901) to the place; empty for the whole document.
     pub pointer: String,
     /// What is wrong there.
     pub message: String,
@@ -62,12 +61,12 @@ pub enum Part {
     Schema,
     /// The value does not satisfy the schema.
     Value,
-    /// Judging the value would take too long: nobody knows whether it satisfies the schema.
+    /// Validating the value would take too long, so it is undecided.
     Undecided,
 }
 
 impl Part {
-    /// Returns the part of the contract that a pointer leads into.
+    /// Returns the part of the contract that the pointer is relative to.
     pub fn name(self) -> &'static str {
         match self {
             Self::Size | Self::Schema => "schema",
@@ -76,13 +75,13 @@ impl Part {
     }
 }
 
-/// Returns why a schema is refused for its size alone, whatever the value.
+/// Returns why a schema is refused because of its size alone, if it is.
 pub fn too_large(schema: &Value) -> Option<Problem> {
     pattern::problem(schema).or_else(|| size::measure(&encoded(schema)).err())
 }
 
-/// Returns every problem of `schema`, or if it has none, every place where `value` fails it.
-/// A null `value` means that nothing but the shape is agreed, and is not judged.
+/// Returns all problems of `schema`, or if it has none, all places where `value` does not satisfy it. A null `value`
+/// means that only the shape is agreed, and is not validated.
 pub fn problems(schema: &Value, value: &Value, budget: &Budget) -> Vec<Problem> {
     let schema = &*encoded(schema);
     let nested = match (pattern::problem(schema), size::measure(schema)) {
@@ -112,7 +111,7 @@ fn judge(schema: &Value, value: &Value, deadline: &Deadline) -> Result<Vec<Probl
     if within(|| validator.is_valid(Looked::new(value, &meter)))? {
         return Ok(Vec::new());
     }
-    // Collecting errors costs more than finding that there are some, which is known now.
+    // Collecting errors is expensive, so it is done only after validation has failed.
     let meter = Meter::new(MAX_LOOKS, MAX_ERRORS, deadline.clone());
     let listed = within(|| {
         let mut errors = validator.iter_errors(Looked::new(value, &meter));
@@ -126,13 +125,13 @@ fn judge(schema: &Value, value: &Value, deadline: &Deadline) -> Result<Vec<Probl
     Ok(listed.unwrap_or_else(|_| first(&validator, value, deadline)))
 }
 
-/// Returns how validators are built: offline, and with patterns that cannot run for long.
+/// Returns the options of validators: without network access, and with bounded patterns.
 fn options() -> ValidationOptions<'static, Arc<dyn Retrieve>, Metered> {
     let patterns = PatternOptions::fancy_regex().dfa_size_limit(PATTERN_CACHE).backtrack_limit(BACKTRACKS);
     jsonschema::options_for::<Metered>().offline().with_pattern_options(patterns)
 }
 
-/// Returns the first place that is wrong, where there are too many to collect them.
+/// Returns the first problem, if there are too many to collect.
 fn first(validator: &Validator<Metered>, value: &Value, deadline: &Deadline) -> Vec<Problem> {
     let meter = Meter::new(MAX_LOOKS, MAX_ERRORS, deadline.clone());
     let found = within(|| validator.validate(Looked::new(value, &meter)).err().map(|error| of_value(&error)));
@@ -147,7 +146,7 @@ fn on_a_stack_of(size: usize, judge: impl FnOnce() -> Vec<Problem> + Send) -> Ve
     })
 }
 
-/// Returns how deep a value goes.
+/// Returns the nesting depth of a value.
 fn depth(value: &Value) -> usize {
     let deepest = match value {
         Value::Array(items) => items.iter().map(depth).max(),
@@ -181,7 +180,7 @@ fn problem(part: Part, error: &ValidationError<'_>) -> Problem {
     Problem { part, pointer, message: message.unwrap_or_else(|| shortened(error.to_string())) }
 }
 
-/// Returns what to write instead, for mistakes in a schema that the validator's words do not explain.
+/// Returns advice for mistakes in a schema that the validator's message does not explain.
 fn advice(pointer: &str, error: &ValidationError<'_>) -> Option<String> {
     let said = error.to_string();
     if pointer.ends_with("/type") && matches!(error.kind(), ValidationErrorKind::AnyOf { .. }) {
@@ -308,7 +307,7 @@ mod tests {
         };
         let budget = Budget::new(Some(Duration::from_millis(500)));
         assert_eq!(parts(&budget), [Part::Undecided]);
-        // What comes after has half of the rest, and nothing once that is used up.
+        // What comes next has half of the remaining time, and none once it is used up.
         assert_eq!(super::problems(&json!({"type": "string"}), &json!("x"), &budget), []);
         (0..20).for_each(|_| assert_eq!(parts(&budget), [Part::Undecided]));
         assert_eq!(parts(&Budget::new(Some(Duration::ZERO))), [Part::Undecided]);

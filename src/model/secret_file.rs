@@ -1,12 +1,11 @@
-//! Files that look as if they held a secret, by their name alone. Nothing depends on it but that
-//! such a file is not committed by the way.
+//! Recognizes files that may contain a secret by their names, so that they are not committed by accident.
 
-/// Returns whether a path looks as if it held a secret.
+/// Returns whether the name of a file suggests a secret.
 pub fn looks_secret(path: &str) -> bool {
     let path = path.to_ascii_lowercase();
     let name = path.rsplit('/').next().unwrap_or(&path);
     let (stem, extension) = name.rsplit_once('.').unwrap_or((name, ""));
-    // What shows how such a file is made.
+    // Templates and public keys.
     if ["example", "sample", "template", "dist", "pub"].contains(&extension) {
         return false;
     }

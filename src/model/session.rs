@@ -1,4 +1,4 @@
-//! A session: one stretch of work in one work tree of a repository.
+//! A session: a stretch of work in one work tree of a repository.
 
 use std::{collections::BTreeMap, fmt, str::FromStr};
 
@@ -17,12 +17,12 @@ use super::{
 const STALE_HOURS: i64 = 24;
 /// The hours for which an ended session is kept: 30 days.
 const KEPT_HOURS: i64 = 30 * 24;
-/// The age, in minutes, from which activity is recorded anew.
+/// The age, in minutes, from which activity is recorded again.
 const ACTIVITY_MINUTES: i64 = 5;
 /// The most hex digits of an id.
 const MAX_DIGITS: usize = 32;
 
-/// Names a session: `sess-` and lower-case hex digits.
+/// The id of a session: `sess-` and lower-case hex digits.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct SessionId(Box<str>);
 
@@ -32,7 +32,7 @@ pub struct SessionId(Box<str>);
 pub struct SessionIdError(String);
 
 impl SessionId {
-    /// Returns an id that differs with every part: where it starts, when, and by what chance.
+    /// Returns an id that depends on all parts: the place, the time and random data.
     pub fn of(parts: &[&str]) -> Self {
         Self(format!("sess-{}", hash::short_id(parts)).into())
     }
@@ -60,7 +60,7 @@ impl fmt::Display for SessionId {
 
 as_text!(SessionId, pattern "^sess-[0-9a-f]{1,32}$");
 
-/// A session: what `<id>.json` says.
+/// A session: the content of `<id>.json`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Session {
@@ -70,13 +70,12 @@ pub struct Session {
     pub repo: RepoName,
     /// The time at which it was started.
     pub started_at: Timestamp,
-    /// The time of its last activity, to a few minutes.
+    /// The time of its last activity, with a precision of a few minutes.
     pub last_activity: Timestamp,
     /// The RFC that is worked on.
     #[serde(default)]
     pub active_rfc: Option<RfcName>,
-    /// The domains of the repository as they were when it started: their trees. Empty once it has
-    /// ended.
+    /// The trees of the repository's domains when the session started. Empty once it has ended.
     #[serde(default)]
     pub start: BTreeMap<DomainName, Oid>,
     /// Its end; `None` while it is open.
@@ -90,7 +89,7 @@ pub struct Session {
 pub struct Ended {
     /// The time.
     pub at: Timestamp,
-    /// The results.
+    /// The work done in it.
     pub work: Work,
 }
 
@@ -121,7 +120,7 @@ pub enum State {
 }
 
 impl Session {
-    /// Returns where it is in its life.
+    /// Returns whether the session is active, stale or ended.
     pub fn state(&self, now: Timestamp) -> State {
         match self.ended {
             Some(_) => State::Ended,
@@ -130,7 +129,7 @@ impl Session {
         }
     }
 
-    /// Returns when it ended, or would have ended: of a stale one, what was done last was its end.
+    /// Returns when it ended. A stale session ended with its last activity.
     pub fn end(&self, now: Timestamp) -> Timestamp {
         match (&self.ended, self.state(now)) {
             (Some(ended), _) => ended.at,
@@ -139,19 +138,19 @@ impl Session {
         }
     }
 
-    /// Returns whether activity at this moment is to be recorded.
+    /// Returns whether activity at this time should be recorded.
     pub fn is_activity_due(&self, now: Timestamp) -> bool {
         let is_old = is_older(self.last_activity, now, SignedDuration::from_mins(ACTIVITY_MINUTES));
         is_old && self.state(now) == State::Active
     }
 
-    /// Returns whether it was over so long ago that nobody needs to know it any more.
+    /// Returns whether it ended so long ago that its record can be deleted.
     pub fn is_forgotten(&self, now: Timestamp) -> bool {
         let is_over = self.state(now) != State::Active;
         is_over && is_older(self.end(now), now, SignedDuration::from_hours(KEPT_HOURS))
     }
 
-    /// Returns it as it is once it has ended with this work.
+    /// Returns the session as ended, with this work.
     #[must_use]
     pub fn ended(self, now: Timestamp, work: Work) -> Self {
         let at = self.end(now);
@@ -159,7 +158,7 @@ impl Session {
     }
 }
 
-/// Returns the time between two moments as people say it: `2h 15m`.
+/// Returns the time between two moments as text: `2h 15m`.
 pub fn duration(from: Timestamp, to: Timestamp) -> String {
     let minutes = to.duration_since(from).as_mins().max(0);
     let parts = [(minutes / (24 * 60), 'd'), (minutes / 60 % 24, 'h'), (minutes % 60, 'm')];
@@ -205,7 +204,7 @@ mod tests {
     fn a_stale_one_ended_with_what_was_done_last() {
         assert_eq!(session().end(at(2, 15)), at(2, 15));
         assert_eq!(session().end(at(100, 0)), at(1, 0));
-        // A clock that was set back ends nothing before it began.
+        // If the clock was set back, no session ends before it began.
         assert_eq!(session().end(at(-3, 0)), at(0, 0));
         let ended = session().ended(at(2, 15), Work::default());
         assert_eq!((ended.end(at(99, 0)), ended.start.len()), (at(2, 15), 0));

@@ -1,5 +1,5 @@
-//! A commit that broke a rule of the realm. Nothing of what it broke is taken: what was there
-//! stands, and this record says so, alike on every machine, until somebody settles it.
+//! The record of a commit that broke a rule of the realm. Its forbidden changes are not applied, and the record is the
+//! same on every machine, until somebody settles it.
 
 use std::{collections::BTreeMap, fmt};
 
@@ -91,7 +91,7 @@ pub struct Settled {
     pub by: RepoName,
 }
 
-/// A commit of which something was set aside.
+/// A commit with changes that were set aside.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SetAside {
@@ -103,7 +103,7 @@ pub struct SetAside {
     pub committer: String,
     /// The time of the commit, as it claims.
     pub time: jiff::Timestamp,
-    /// The files it changed against a rule.
+    /// The files that it changed against a rule.
     pub changes: Vec<Breach>,
     /// The settlement; absent while it is open.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -111,7 +111,7 @@ pub struct SetAside {
 }
 
 impl SetAside {
-    /// Returns its name: the first digits of the commit.
+    /// Returns its id: the first digits of the commit.
     pub fn id(&self) -> LossId {
         LossId::of_commit(&self.commit)
     }
@@ -121,17 +121,17 @@ impl SetAside {
         self.settled.is_none()
     }
 
-    /// Returns whether the change was taken after all.
+    /// Returns whether the change was accepted.
     pub fn is_accepted(&self) -> bool {
         self.settled.as_ref().is_some_and(|settled| settled.verdict == Verdict::Accepted)
     }
 
-    /// Returns whether one of its files is `repo`'s.
+    /// Returns whether one of its files belongs to `repo`.
     pub fn is_owned_by(&self, repo: &RepoName) -> bool {
         self.changes.iter().any(|one| one.owners.contains(repo))
     }
 
-    /// Returns both records of one commit as one. That it was accepted outweighs that it was undone.
+    /// Merges two records of one commit. Accepting it outweighs rejecting it.
     #[must_use]
     pub fn united(&self, other: &Self) -> Self {
         let mut changes: BTreeMap<&str, &Breach> = BTreeMap::new();

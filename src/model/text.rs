@@ -1,4 +1,4 @@
-//! Types that are one text in JSON and YAML.
+//! Types that are a single string in JSON and YAML.
 
 use std::{fmt, marker::PhantomData, str::FromStr};
 
@@ -7,7 +7,7 @@ use serde::{
     de::{Error, Visitor},
 };
 
-/// Parses a text as it is met, so that an error has the place of that text.
+/// Parses a string during deserialization, so that an error has its position.
 pub fn deserialize<'de, T, D>(deserializer: D) -> Result<T, D::Error>
 where
     T: FromStr<Err: fmt::Display>,
@@ -30,7 +30,7 @@ where
     deserializer.deserialize_str(Text(PhantomData))
 }
 
-/// Parses a reason that is kept in the history.
+/// Parses a reason, which is stored in the history.
 ///
 /// # Errors
 /// Returns an error if it is empty or too long.
@@ -42,7 +42,7 @@ pub fn reason(text: &str) -> Result<String, String> {
     }
 }
 
-/// Returns a word as a shell reads it: in quotes, where it has other characters than paths, urls and names do.
+/// Quotes a word for a shell, if it contains other characters than paths, urls and names do.
 pub fn shell_word(word: &str) -> String {
     let is_plain = |c: char| c.is_alphanumeric() || "/._-+:@%=,".contains(c);
     match !word.is_empty() && word.chars().all(is_plain) {
@@ -51,9 +51,9 @@ pub fn shell_word(word: &str) -> String {
     }
 }
 
-/// Gives types with `FromStr` and `Display` that text as their form in JSON and YAML. A pattern
-/// says in their JSON Schema what such a text looks like; `asked` says it more strictly for what is read: whatever
-/// fits it is accepted.
+/// Implements serde and JSON Schema for a type with `FromStr` and `Display`, as a string in JSON and YAML. The pattern
+/// is part of its JSON Schema. `asked` is a stricter pattern for what is read: every string that matches it is
+/// accepted.
 macro_rules! as_text {
     ($name:ident) => {
         $crate::model::text::as_text!($name, { "type": "string" });

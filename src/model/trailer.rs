@@ -1,4 +1,4 @@
-//! The trailers of the commits of a realm. They are claims: anyone can write them.
+//! The trailers of a realm's commits. They are claims, since anyone can write them.
 
 /// The trailer that names the repository.
 pub const REPO: &str = "Blue-Repo";

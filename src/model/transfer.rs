@@ -1,18 +1,18 @@
-//! Handing a contract over: its owner offers it, and the other repository takes it by publishing the
-//! contract from its own files.
+//! Hand-overs of a contract: its owner offers it, and the other repository accepts by publishing it from its own
+//! files.
 
 use serde::{Deserialize, Serialize};
 
 use super::name::{ContractName, RepoName};
 
-/// What `transfers/<contract>.json` says: every hand-over of a contract, oldest first. They stay, so
-/// that each machine can see how the owner came to own it.
+/// The content of `transfers/<contract>.json`: all hand-overs of a contract, oldest first. They are kept so that each
+/// machine can verify how the owner came to own it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Transfers {
     /// The contract.
     pub contract: ContractName,
-    /// Each hand-over; the last one may still wait to be taken.
+    /// The hand-overs. The last one may not be accepted yet.
     pub transfers: Vec<Transfer>,
 }
 
@@ -32,12 +32,12 @@ impl Transfers {
         Self { contract, transfers: Vec::new() }
     }
 
-    /// Returns to whom `owner` offers the contract, if nobody has taken it yet.
+    /// Returns the repository that `owner` offers the contract to, if the offer was not accepted yet.
     pub fn offered(&self, owner: &RepoName) -> Option<&RepoName> {
         self.transfers.last().filter(|last| last.from == *owner).map(|last| &last.to)
     }
 
-    /// Returns the record with this offer in place of one that nobody took, or without any.
+    /// Returns the record with this offer in place of an open one, or without an open one.
     #[must_use]
     pub fn offering(mut self, owner: &RepoName, to: Option<&RepoName>) -> Self {
         if self.offered(owner).is_some() {
@@ -47,7 +47,7 @@ impl Transfers {
         self
     }
 
-    /// Returns who owns the contract now, if `first` owned it at first and every offer was taken.
+    /// Returns the current owner, if `first` was the first one and every offer was accepted.
     pub fn owner<'a>(&'a self, first: &'a RepoName) -> &'a RepoName {
         self.transfers.iter().fold(first, |owner, transfer| if transfer.from == *owner { &transfer.to } else { owner })
     }
@@ -65,7 +65,7 @@ mod tests {
         let elsewhere = record.clone().offering(&a, Some(&c));
         assert_eq!((elsewhere.offered(&a), elsewhere.transfers.len()), (Some(&c), 1));
         assert_eq!(record.clone().offering(&a, None).transfers, []);
-        // b took it, and hands it on.
+        // b has accepted it, and hands it on.
         let on = record.offering(&b, Some(&c));
         assert_eq!((on.offered(&b), on.transfers.len(), on.owner(&a)), (Some(&c), 2, &c));
     }

@@ -4,7 +4,7 @@ use std::{fmt, str::FromStr};
 
 use super::text::as_text;
 
-/// Longest version accepted, in bytes: it becomes a file name.
+/// The longest version, in bytes, since it becomes a file name.
 pub const MAX_LEN: usize = 64;
 
 /// A contract's version. Ordered as semver.org section 11 says.
@@ -19,7 +19,7 @@ pub struct VersionError {
     hint: String,
 }
 
-/// One of the three numbers.
+/// One of the three numbers of a version.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Level {
     /// The first: consumers may break.
@@ -31,17 +31,17 @@ pub enum Level {
 }
 
 impl Version {
-    /// Returns 0.1.0, where a contract starts that says nothing else.
+    /// Returns 0.1.0, the first version of a contract by default.
     pub fn first() -> Self {
         Self(semver::Version::new(0, 1, 0))
     }
 
-    /// Returns 1.0.0, where a contract starts whose versions are chosen.
+    /// Returns 1.0.0, the first version of a contract whose versions are chosen automatically.
     pub fn one() -> Self {
         Self(semver::Version::new(1, 0, 0))
     }
 
-    /// Returns what stands for `version: auto` in a contract file: publishing puts the version in its place.
+    /// Returns the placeholder for `version: auto` in a contract file, which publishing replaces.
     pub fn auto() -> Self {
         Self(semver::Version {
             pre: semver::Prerelease::new("auto").unwrap_or_default(),
@@ -49,8 +49,7 @@ impl Version {
         })
     }
 
-    /// Returns what stands for `version: { from: FILE }` in a contract file: reading the file puts the
-    /// version in its place.
+    /// Returns the placeholder for `version: { from: FILE }` in a contract file, which reading that file replaces.
     pub fn elsewhere() -> Self {
         Self(semver::Version {
             pre: semver::Prerelease::new("from-file").unwrap_or_default(),
@@ -58,22 +57,22 @@ impl Version {
         })
     }
 
-    /// Returns whether it stands for a version that is not known yet.
+    /// Returns whether it is one of the placeholders.
     pub fn is_placeholder(&self) -> bool {
         self.is_auto() || *self == Self::elsewhere()
     }
 
-    /// Returns whether publishing is to choose the version.
+    /// Returns whether publishing chooses the version.
     pub fn is_auto(&self) -> bool {
         *self == Self::auto()
     }
 
-    /// Returns whether this is a pre-release: published, but never current by itself.
+    /// Returns whether it is a pre-release, which can be published but never becomes current.
     pub fn is_prerelease(&self) -> bool {
         !self.0.pre.is_empty()
     }
 
-    /// Returns the version that a text may mean which is none: with a `v` before it, in curly quotes, or with fewer
+    /// Returns the version that an invalid text probably means: with a leading `v`, in curly quotes, or with fewer
     /// numbers.
     pub fn meant(text: &str) -> Option<Self> {
         let text = text.trim_matches(|c: char| "“”‘’\"'".contains(c) || c.is_whitespace());
@@ -91,12 +90,12 @@ impl Version {
         &self.0
     }
 
-    /// Returns it without what makes it a pre-release.
+    /// Returns the version without its pre-release part.
     pub fn release(&self) -> Self {
         Self(semver::Version::new(self.0.major, self.0.minor, self.0.patch))
     }
 
-    /// Returns the version with this number one higher, and those behind it zero.
+    /// Returns the version with this number increased by one, and the lower ones set to zero.
     pub fn raised(&self, level: Level) -> Self {
         let v = &self.0;
         Self(match level {
@@ -106,8 +105,8 @@ impl Version {
         })
     }
 
-    /// Returns the next version that says "consumers may break" or, if not `breaking`, "they do not".
-    /// Below 1.0.0 the minor number says so, as cargo and npm read it.
+    /// Returns the next version for a change, which says whether it is `breaking`. Below 1.0.0 a breaking change
+    /// raises the minor number, as in cargo and npm.
     pub fn bump(&self, breaking: bool) -> Self {
         let v = &self.0;
         Self(match (breaking, v.major) {
@@ -136,8 +135,7 @@ impl FromStr for Version {
             let without = semver::Version { build: semver::BuildMetadata::EMPTY, ..version };
             return Err(refuse(format!("build metadata has no order; write \"{without}\"")));
         }
-        // Numbers this large cannot be told apart once a JSON reader made floats of them, and
-        // `bump` must not overflow.
+        // Larger numbers are not exact once a JSON reader converts them to floats, and `bump` must not overflow.
         if version.major.max(version.minor).max(version.patch) > u64::from(u32::MAX) {
             return Err(refuse("a number in it is larger than 4294967295".into()));
         }

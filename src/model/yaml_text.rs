@@ -1,15 +1,14 @@
-//! Changing one place of a YAML file that its user wrote: comments, order, indentation and line ends
-//! stay.
+//! Edits one place of a YAML file that its user wrote, and keeps comments, order, indentation and line ends.
 //!
-//! It knows the usual ways to write a mapping of scalars and lists, not all of YAML. Where it does not
-//! find its way it changes nothing; callers read the text again and compare what it says now.
+//! It understands the usual layouts of a mapping of scalars and lists, not all of YAML. If it cannot parse a layout,
+//! it changes nothing; callers parse the result and compare it with what they wanted.
 
 use std::ops::Range;
 
 /// A field of an item: its key, and its value as YAML.
 pub type Field<'a> = (&'a str, String);
 
-/// Returns the text with the scalar behind a key of the outermost mapping replaced.
+/// Returns the text with a scalar of the top-level mapping replaced.
 pub fn set(text: &str, key: &str, scalar: &str) -> Option<String> {
     let line = find_key(&lines(text), key)?;
     let at = value_start(text, line.start + key.len() + 1)?;
@@ -17,7 +16,7 @@ pub fn set(text: &str, key: &str, scalar: &str) -> Option<String> {
     Some(replaced(text, at..end, scalar))
 }
 
-/// Returns the text with the scalar behind a key of an item of a list replaced, or added.
+/// Returns the text with a scalar in an item of a list replaced or added.
 pub fn set_in_item(text: &str, list: &str, index: usize, field: &Field<'_>) -> Option<String> {
     let (key, scalar) = field;
     let item = find_list(text, list)?.items.get(index)?.clone();
@@ -27,14 +26,14 @@ pub fn set_in_item(text: &str, list: &str, index: usize, field: &Field<'_>) -> O
     }
 }
 
-/// Returns the line of the value behind a key of an item of a list, from 1.
+/// Returns the line, from 1, of a value in an item of a list.
 pub fn line_in_item(text: &str, list: &str, index: usize, key: &str) -> Option<u32> {
     let item = find_list(text, list)?.items.get(index)?.clone();
     let at = find_in_item(text, &item, key)?.start;
     u32::try_from(text[..at].matches('\n').count() + 1).ok()
 }
 
-/// Returns the text with a field at the end of the mapping behind a key of the outermost one.
+/// Returns the text with a field appended to a mapping that is a value of the top-level one.
 pub fn add_below(text: &str, key: &str, field: &Field<'_>) -> Option<String> {
     let all = lines(text);
     let at = all.iter().position(|line| is_key(line.text, key))?;
@@ -52,7 +51,7 @@ pub fn add_below(text: &str, key: &str, field: &Field<'_>) -> Option<String> {
     Some(replaced(text, last.end..last.end, &line))
 }
 
-/// Returns the text with an item at the end of a list, which is made where it is missing.
+/// Returns the text with an item appended to a list, which is created if it is missing.
 pub fn push(text: &str, list: &str, fields: &[Field<'_>]) -> Option<String> {
     let newline = newline(text);
     if find_key(&lines(text), list).is_none() {
@@ -83,7 +82,7 @@ pub fn push(text: &str, list: &str, fields: &[Field<'_>]) -> Option<String> {
     }
 }
 
-/// Returns the text without an item of a list, and without the list where that was its only item.
+/// Returns the text without an item of a list, and without the list if it becomes empty.
 pub fn remove(text: &str, list: &str, index: usize) -> Option<String> {
     let found = find_list(text, list)?;
     let item = found.items.get(index)?.clone();
@@ -105,18 +104,18 @@ pub fn remove(text: &str, list: &str, index: usize) -> Option<String> {
     Some(replaced(text, place, ""))
 }
 
-/// Returns a text as a YAML scalar in double quotes, which JSON's are.
+/// Returns a text as a double-quoted YAML scalar, which is the same as a JSON string.
 pub fn quoted(text: &str) -> String {
     serde_json::Value::from(text).to_string()
 }
 
-/// Returns texts as a YAML list in brackets, each as [`plain`] has it.
+/// Returns texts as a YAML list in brackets, each as in [`plain`].
 pub fn plain_list(texts: &[String]) -> String {
     let texts: Vec<_> = texts.iter().map(|text| plain(text)).collect();
     format!("[{}]", texts.join(", "))
 }
 
-/// Returns a text as a YAML scalar, without quotes where nobody can take it for something else.
+/// Returns a text as a YAML scalar, with quotes only if they are needed.
 pub fn plain(text: &str) -> String {
     let is_word = |word: &str| word.chars().all(|c| c.is_ascii_alphanumeric() || "._-/".contains(c));
     let begins = text.starts_with(|c: char| c.is_ascii_alphabetic());
@@ -131,7 +130,7 @@ pub fn plain(text: &str) -> String {
 struct Line<'a> {
     text: &'a str,
     start: usize,
-    /// Where the next one begins.
+    /// The offset of the next line.
     end: usize,
 }
 
@@ -181,16 +180,16 @@ fn find_key<'a>(lines: &[Line<'a>], key: &str) -> Option<Line<'a>> {
     lines.iter().find(|line| is_key(line.text, key)).copied()
 }
 
-/// Whether a text begins with this key of a block mapping.
+/// Returns whether a text begins with this key of a block mapping.
 fn is_key(text: &str, key: &str) -> bool {
     let rest = text.strip_prefix(key).and_then(|rest| rest.strip_prefix(':'));
     rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(' '))
 }
 
-/// A list behind a key of the outermost mapping.
+/// A list that is a value of the top-level mapping.
 struct List {
     style: Style,
-    /// Whole lines in block style; from the first to the last character in flow style.
+    /// The byte ranges of the items: whole lines in block style, from the first to the last character in flow style.
     items: Vec<Range<usize>>,
 }
 
@@ -231,14 +230,14 @@ fn find_list(text: &str, key: &str) -> Option<List> {
     Some(List { style: Style::Block { indent: dash? }, items })
 }
 
-/// Returns where the value behind a colon begins, on the same line.
+/// Returns the offset of the value behind a colon, on the same line.
 fn value_start(text: &str, behind: usize) -> Option<usize> {
     let rest = &text[behind..];
     let at = behind + (rest.len() - rest.trim_start_matches(' ').len());
     text[at..].chars().next().filter(|c| !c.is_whitespace() && *c != '#').map(|_| at)
 }
 
-/// Returns where the scalar that begins at `at` ends.
+/// Returns the end of the scalar at `at`.
 fn scalar_end(text: &str, at: usize, in_flow: bool) -> Option<usize> {
     match text[at..].chars().next()? {
         quote @ ('"' | '\'') => quote_end(text, at, quote),
@@ -273,7 +272,7 @@ fn quote_end(text: &str, at: usize, quote: char) -> Option<usize> {
     None
 }
 
-/// Returns the items between the bracket or brace at `open` and its partner, and where that is.
+/// Returns the items within the bracket or brace at `open`, and the offset of its counterpart.
 fn scan_flow(text: &str, open: usize) -> Option<(Vec<Range<usize>>, usize)> {
     let mut items = Vec::new();
     let mut first: Option<usize> = None;
@@ -311,7 +310,7 @@ fn scan_flow(text: &str, open: usize) -> Option<(Vec<Range<usize>>, usize)> {
     None
 }
 
-/// Returns where the value of a key of an item lies.
+/// Returns the range of the value of a key in an item.
 fn find_in_item(text: &str, item: &Range<usize>, key: &str) -> Option<Range<usize>> {
     let open = flow_start(text, item);
     if let Some(open) = open {
@@ -330,7 +329,7 @@ fn find_in_item(text: &str, item: &Range<usize>, key: &str) -> Option<Range<usiz
     })
 }
 
-/// Returns where the braces of an item begin, if it is written in braces.
+/// Returns the offset of an item's opening brace, if it is in flow style.
 fn flow_start(text: &str, item: &Range<usize>) -> Option<usize> {
     let written = &text[item.clone()];
     let behind = written.trim_start().strip_prefix('-').unwrap_or(written).trim_start();

@@ -1,5 +1,4 @@
-//! Laying one repository's files over the realm: what publishing would refuse is found here, by
-//! the very same rules.
+//! Lays a repository's files over the realm. What publishing would refuse is found here by the same rules.
 
 use std::collections::BTreeSet;
 
@@ -17,7 +16,7 @@ use crate::model::{
     verdict::Judge,
 };
 
-/// Files that could not be read, and those that are none of ours.
+/// Returns findings for files that could not be read, and for stray files.
 pub(super) fn unreadable(judged: Judged<'_>) -> impl Iterator<Item = Finding> {
     let problems = judged.candidate.problems.iter().map(|problem| Finding {
         column: problem.column,
@@ -27,7 +26,8 @@ pub(super) fn unreadable(judged: Judged<'_>) -> impl Iterator<Item = Finding> {
     problems.chain(strays.map(|stray| Finding::warning("stray-file", stray.message.clone()).at(&stray.path, None)))
 }
 
-/// Files for a domain that the realm does not have. One that cannot be read is reported as such.
+/// Returns findings for files of a domain that the realm does not have. A domain that cannot be read is reported as
+/// damaged instead.
 pub(super) fn unknown_domains(
     known: &BTreeSet<DomainName>,
     damage: &[(Damage, bool)],
@@ -49,16 +49,16 @@ pub(super) fn unknown_domains(
 
 /// A domain with files laid over it.
 pub(super) struct LaidOver {
-    /// The domain as it would be.
+    /// The domain after publication.
     pub after: DomainView,
-    /// What the files themselves do wrong: what publishing would refuse is not laid over.
+    /// The findings about the files themselves. Documents that publishing would refuse are not laid over.
     pub findings: Vec<Finding>,
-    /// Whether the domain is another one with them.
+    /// Whether the files change the domain.
     pub is_other: bool,
 }
 
-/// Lays the files of all judged repositories over a domain together: first their contracts, then their
-/// bindings, which may rely on any of them.
+/// Lays the files of all judged repositories over a domain: first all contracts, then the bindings, which may import
+/// any of them.
 pub(super) fn lay_over(
     domain: &DomainView,
     judged: &[Judged<'_>],
@@ -73,7 +73,8 @@ pub(super) fn lay_over(
             match publish::whatever_it_breaks(domain, one.repo, document, Direction::Forward, judge) {
                 Ok(decision) => {
                     changes.extend(decision.changes);
-                    // What breaks a promise is laid over all the same: whom it breaks is to be seen.
+                    // A document that breaks a promise is laid over all the same, so that the broken imports are
+                    // found.
                     let broken = publish::keep_promise(domain, document, judge).err().into_iter();
                     findings.extend(broken.flat_map(|refusal| refused(domain, contract, declared, refusal)));
                 }
@@ -104,7 +105,7 @@ pub(super) fn lay_over(
     LaidOver { after, findings, is_other }
 }
 
-/// A refusal as findings. A branch that merely lacks what was published since is no break.
+/// Converts a refusal into findings. A branch that merely lacks a later publication breaks nothing.
 fn refused(
     domain: &DomainView,
     contract: &ContractName,
@@ -123,7 +124,7 @@ fn refused(
             );
             vec![place(Finding::warning("behind", message))]
         }
-        // Whoever has the file tells the line of each.
+        // Callers that have the file add the lines.
         Reason::Invalid(faults) | Reason::Undecided(faults) => faults
             .iter()
             .map(|Fault { pointer, message }| Finding {
@@ -142,7 +143,7 @@ fn refused(
     }
 }
 
-/// Files that bindings name and the commit does not have.
+/// Returns findings for files that bindings name and the commit does not have.
 pub(super) fn missing_files(judged: Judged<'_>) -> Vec<Finding> {
     let mut findings = Vec::new();
     for (domain, declared) in &judged.candidate.bindings {
@@ -169,8 +170,8 @@ pub(super) fn missing_files(judged: Judged<'_>) -> Vec<Finding> {
     findings
 }
 
-/// Points a finding at the file of the judged repository that could mend it: its own import, or
-/// its own contract that others' imports do not accept.
+/// Points a finding at the file of the judged repository where it can be fixed: its own import, or its own contract
+/// that the imports of others do not accept.
 pub(super) fn locate(finding: &mut Finding, judged: Judged<'_>) {
     let (None, Some(domain)) = (&finding.file, &finding.domain) else {
         return;
@@ -187,9 +188,9 @@ pub(super) fn locate(finding: &mut Finding, judged: Judged<'_>) {
     };
     if let Some(declared) = judged.candidate.contracts.get(&(domain.clone(), contract.clone())) {
         finding.file = Some(declared.path.clone());
-        // Only what the files change is their doing; a line for the rest would blame the wrong commit.
+        // Only what the files change is caused by them; a line for the rest would blame the wrong commit.
         if declared.changed || finding.caused_by == Cause::ThisChange {
-            // A range that refuses the version is about that, whatever the version changes.
+            // If the range refuses the version, that is the cause, whatever else the version changes.
             let admits = |range: &Range| finding.version.as_ref().is_some_and(|version| range.matches(version));
             let verdict = finding.verdict.as_ref().filter(|_| finding.requirement.as_ref().is_none_or(admits));
             finding.line = declared.line(verdict);

@@ -1,7 +1,7 @@
-//! Finds out which side caused a finding, and whom it concerns.
+//! Determines which side caused a finding, and whom it concerns.
 //!
-//! A repository answers for what its own files do to the realm, and for what it exports, imports and
-//! owns itself. What else is wrong in the realm is somebody else's to mend.
+//! A repository is responsible for what its own files do to the realm, and for its own exports, imports and contracts.
+//! Everything else in the realm is for others to fix.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -26,17 +26,17 @@ pub enum Cause {
     AnotherRepository,
 }
 
-/// Names what is wrong, so that it is found again beside other files. Versions are left out: an import
-/// that was broken at 2.0.0 is not broken anew by 3.0.0.
+/// Identifies a problem across checks. Versions are not part of it: an import that is broken at 2.0.0 is the same
+/// problem at 3.0.0.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Key(Vec<String>);
 
 impl Finding {
-    /// Returns what it is recognised by.
+    /// Returns the key of the finding.
     pub fn key(&self) -> Key {
         let text = |part: Option<String>| part.unwrap_or_default();
         let range = self.requirement.as_ref().map(ToString::to_string);
-        // The message of an import says what it meets now; any other one says what is wrong.
+        // The message of a finding about an import contains the current version, so its range is used instead.
         let what = range.clone().unwrap_or_else(|| self.message.clone());
         Key(vec![
             self.code.to_string(),
@@ -68,14 +68,14 @@ impl Own<'_> {
         self.0.iter().any(|judged| domain.bindings.get(judged.repo).is_some_and(|own| own.import(contract).is_some()))
     }
 
-    /// Returns whose doing a finding is that the realm has without the judged files too.
+    /// Returns the cause of a finding that the realm has without the judged files too.
     pub fn cause(self, finding: &Finding, domain: &DomainSummary) -> Cause {
         match &finding.repo {
             _ if self.0.is_empty() => Cause::AlreadyInTheRealm,
             Some(repo) if self.is(repo) => {
-                // What held when it was written was changed by its owner since.
+                // The import held when it was written, and the owner has changed the contract since.
                 let import = finding.contract.as_ref().and_then(|contract| domain.bindings.get(repo)?.import(contract));
-                // What it expects was never promised by the version that it was written against.
+                // The version that the import was written against never promised what the import expects.
                 let is_verdict = |one: &Verdict| one.basis == Basis::Expects && one.old_version == one.new_version;
                 let is_own = self.owns(finding, domain) || finding.verdict.as_ref().is_some_and(is_verdict);
                 match import.is_some_and(|import| import.resolved_version.is_some()) {
@@ -83,7 +83,7 @@ impl Own<'_> {
                     _ => Cause::AlreadyInTheRealm,
                 }
             }
-            // Others' imports stand as they do by what their owner published; their exports are their own.
+            // Broken imports of others are caused by what the owner published; their exports are their own.
             Some(_) if finding.code != "not-owner" && self.owns(finding, domain) => Cause::AlreadyInTheRealm,
             Some(_) => Cause::AnotherRepository,
             None if self.owns(finding, domain) => Cause::AlreadyInTheRealm,
@@ -91,7 +91,7 @@ impl Own<'_> {
         }
     }
 
-    /// Returns whether a finding in a domain is the business of those who are judged.
+    /// Returns whether a finding in a domain concerns the judged repositories.
     pub fn is_concerned(self, finding: &Finding, domain: &DomainSummary) -> bool {
         if finding.caused_by == Cause::ThisChange {
             return true;
@@ -105,9 +105,9 @@ impl Own<'_> {
         }
     }
 
-    /// Returns whether it fails those who are judged. Another repository's import that was broken before,
-    /// and what is wrong in a contract that another one owns, is theirs to know and not to mend; but what
-    /// cannot be read or judged, or is there twice, is nothing to rely on.
+    /// Returns the severity of a finding for the judged repositories. An import of another repository that was broken
+    /// before, and a problem in a contract of another owner, are only warnings. Damage, undecided verdicts and open
+    /// conflicts keep their severity, because nobody can rely on what they concern.
     pub fn severity(self, finding: &Finding) -> Severity {
         let is_others = match &finding.repo {
             Some(repo) => !self.is(repo) && finding.caused_by != Cause::ThisChange,

@@ -1,4 +1,5 @@
-//! What two machines wrote differently, or a commit changed against a rule, and nobody has resolved yet.
+//! Findings for conflicts that nobody has resolved: two machines wrote the same thing differently, or a commit broke a
+//! rule.
 
 use super::{Finding, Severity};
 use crate::model::{
@@ -8,7 +9,7 @@ use crate::model::{
     set_aside::SetAside,
 };
 
-/// Returns the open conflicts of one domain as findings; those that do not concern `me` are warnings.
+/// Returns the open conflicts of a domain as findings. Those that do not concern `me` are warnings.
 pub(super) fn check(domain: &DomainSummary, me: Option<&RepoName>) -> Vec<Finding> {
     let name = &domain.info.name;
     let finding = |conflict: &Conflict| {
@@ -23,7 +24,7 @@ pub(super) fn check(domain: &DomainSummary, me: Option<&RepoName>) -> Vec<Findin
     domain.open_conflicts().iter().map(finding).collect()
 }
 
-/// Returns whether a commit changed what is `me`'s, or what it imports.
+/// Returns whether a commit changed something that `me` owns or imports.
 fn concerns(record: &SetAside, domain: &DomainSummary, me: &RepoName) -> bool {
     let imports = domain.bindings.get(me).map(|binding| &binding.imports);
     let is_imported = |change: &crate::model::set_aside::Breach| {
@@ -33,12 +34,12 @@ fn concerns(record: &SetAside, domain: &DomainSummary, me: &RepoName) -> bool {
     is_nobodys || record.is_owned_by(me) || record.changes.iter().any(is_imported)
 }
 
-/// Names that two repositories have.
+/// Returns findings for names that two repositories have.
 pub(super) fn names(repos: &[RepoName]) -> impl Iterator<Item = Finding> {
     repos.iter().map(|repo| finding(&Conflict::Repo(repo.clone()), None))
 }
 
-/// Commits that broke a rule of the realm itself.
+/// Returns findings for commits that broke a rule of the realm itself.
 pub(super) fn of_realm(records: &[SetAside], me: Option<&RepoName>) -> impl Iterator<Item = Finding> {
     records.iter().map(move |record| {
         let finding = finding(&Conflict::SetAside(record.clone()), None);

@@ -1,4 +1,4 @@
-//! Rules for the contracts themselves.
+//! The rules for contracts.
 
 use std::collections::BTreeMap;
 

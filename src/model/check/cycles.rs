@@ -1,10 +1,10 @@
-//! Repositories that rely on each other in a circle.
+//! Findings for repositories that rely on each other in a cycle.
 
 use super::{Cause, Finding, Severity};
 use crate::model::{candidate::Judged, cycle::Provision, realm::Cycles};
 
-/// Returns the circles, and of each whether one of the judged repositories is part of it: that one is
-/// told at its own import.
+/// Returns the cycles, and for each whether a judged repository is part of it. In that case the finding is about that
+/// repository's import.
 pub(super) fn check(provision: &Provision, cycles: Cycles, judged: &[Judged<'_>]) -> Vec<(Finding, bool)> {
     let severity = if cycles == Cycles::Refuse { Severity::Error } else { Severity::Warning };
     let findings = provision.cycles().into_iter().filter_map(|cycle| {

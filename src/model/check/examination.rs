@@ -1,5 +1,5 @@
-//! What a look at the contracts' own content gives. It depends on nothing but the content, and
-//! takes longer than all other rules together, so it is worth keeping.
+//! Examines the content of contracts by itself. The result depends on nothing but the content and takes longer than
+//! all other rules together, so it is worth caching.
 
 use std::collections::BTreeMap;
 
@@ -11,10 +11,10 @@ use crate::model::{
     schema::{self, Budget, Part},
 };
 
-/// What was found in the contracts of one domain.
+/// The findings about the contracts of one domain.
 #[derive(Debug, Clone, Default)]
 pub struct Examination {
-    /// SHA-256 of each canonical schema as it is, not as the file says.
+    /// SHA-256 of each canonical schema, computed, whatever the stored hash says.
     pub schema_hashes: BTreeMap<ContractName, String>,
     pub(super) findings: BTreeMap<ContractName, Vec<Finding>>,
 }
@@ -27,8 +27,7 @@ impl Examination {
         examination
     }
 
-    /// Returns what this examination of `after` would have found in `before`: only what differs is
-    /// examined once more.
+    /// Returns the examination of `before`, given that of `after`. Only contracts that differ are examined again.
     pub fn before(&self, before: &DomainView, after: &DomainView, budget: &Budget) -> Self {
         let differs = |name: &ContractName, contract: &Contract| after.contracts.get(name) != Some(contract);
         let is_same = |name: &ContractName| before.contracts.get(name) == after.contracts.get(name);
@@ -51,12 +50,12 @@ impl Examination {
         }
     }
 
-    /// Returns the examination of a domain in which nothing was found but these hashes.
+    /// Returns the examination of a domain without findings, with these hashes.
     pub fn clean(schema_hashes: BTreeMap<ContractName, String>) -> Self {
         Self { schema_hashes, findings: BTreeMap::new() }
     }
 
-    /// Returns whether nothing was found.
+    /// Returns whether there are no findings.
     pub fn is_clean(&self) -> bool {
         self.findings.is_empty()
     }
@@ -81,7 +80,7 @@ fn content(contract: &Contract, budget: &Budget) -> Vec<Finding> {
     contradiction.into_iter().chain(problems).collect()
 }
 
-/// A schema that changed under its version, found even where the stored hash was rewritten too.
+/// Returns findings for a schema that changed under its version, even if the stored hash was rewritten too.
 fn stored_hashes(domain: &DomainView, contract: &Contract, schema_hash: &str) -> Vec<Finding> {
     let mut findings = Vec::new();
     let (name, version) = (&contract.name, &contract.version);

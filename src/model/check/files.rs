@@ -1,5 +1,5 @@
-//! How a repository's files stand to what the realm holds of it: files that are gone, files that say
-//! something else, and what a new document does that no rule refuses.
+//! Compares a repository's files with what the realm has from it: files that are gone or differ, and consequences of a
+//! new document that no rule refuses.
 
 use super::{Cause, Finding};
 use crate::model::{
@@ -14,7 +14,7 @@ use crate::model::{
     verdict::Judge,
 };
 
-/// `after` is the domain with the files laid over it.
+/// Checks the files of a repository. `after` is the domain with the files laid over it.
 pub(super) fn check(domain: &DomainView, after: &DomainView, judged: Judged<'_>, judge: &Judge<'_>) -> Vec<Finding> {
     let name = &domain.info.name;
     let mut findings = gone(domain, judged);
@@ -31,8 +31,8 @@ pub(super) fn check(domain: &DomainView, after: &DomainView, judged: Judged<'_>,
     findings
 }
 
-/// Contracts of the repository that the realm still offers, and whose files are gone. Where the repository
-/// publishes nothing from files there were none.
+/// Returns findings for contracts that the realm still offers and whose files are gone. There are none if the
+/// repository does not publish from files.
 fn gone(domain: &DomainView, judged: Judged<'_>) -> Vec<Finding> {
     let name = &domain.info.name;
     let is_from_files = domain.sources.contains_key(judged.repo);
@@ -55,8 +55,8 @@ fn gone(domain: &DomainView, judged: Judged<'_>) -> Vec<Finding> {
     served.filter_map(finding).collect()
 }
 
-/// What a changed document does, as its publishing will say too. Where it was refused, that is what there is
-/// to say.
+/// Returns the remarks on a changed document that its publication would report too. A document that is refused gets
+/// none.
 fn remarks(
     domain: &DomainView,
     after: Option<&Contract>,
@@ -73,7 +73,7 @@ fn remarks(
     remarks.map(finding).collect()
 }
 
-/// A file that is as it was published, where the realm holds something else since.
+/// Returns a finding for a file that is as it was published, if the realm has something else since.
 fn differs(
     domain: &DomainName,
     document: &Contract,
@@ -100,7 +100,7 @@ fn differs(
     vec![Finding { caused_by: Cause::AlreadyInTheRealm, version: Some(held.version.clone()), ..finding }]
 }
 
-/// Returns whether both say the same: what the realm alone writes is left aside.
+/// Returns whether both documents are equal, apart from the fields that only the realm writes.
 fn is_same(held: &Contract, document: &Contract) -> bool {
     let plain = |contract: &Contract| Contract {
         retired: None,
@@ -108,7 +108,7 @@ fn is_same(held: &Contract, document: &Contract) -> bool {
         evolution: Vec::new(),
         ..contract.clone().sealed()
     };
-    // What an owner did not write of the evolution, the realm fills in.
+    // The realm adds entries to the evolution that the owner did not write.
     let is_told = document.evolution.iter().all(|one| held.evolution.contains(one));
     held.version == document.version && is_told && plain(held) == plain(document)
 }
@@ -121,7 +121,7 @@ fn binding_differs(domain: &DomainView, judged: Judged<'_>) -> Option<Finding> {
         return None;
     }
     let (path, repo) = (&declared.path, judged.repo);
-    // A command line does not take what imports expect.
+    // What imports expect cannot be given on a command line.
     let expects = declared.document.imports.iter().any(|import| import.expects.is_some());
     let there = match expects {
         true => "a commit that changes the file takes it there".to_owned(),
@@ -134,7 +134,7 @@ fn binding_differs(domain: &DomainView, judged: Judged<'_>) -> Option<Finding> {
     Some(Finding { caused_by: Cause::AlreadyInTheRealm, ..finding })
 }
 
-/// Returns the command that writes into the realm what the file says, as a shell takes it.
+/// Returns the command that writes the file's binding into the realm, quoted for a shell.
 fn set_binding(domain: &DomainName, judged: Judged<'_>, declared: &Declared<Binding>) -> String {
     let binding = &declared.document;
     let exports = binding.exports.iter().map(|export| {

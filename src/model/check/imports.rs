@@ -1,4 +1,4 @@
-//! Rules for bindings: what repositories export and import.
+//! The rules for bindings: exports and imports.
 
 use std::collections::BTreeMap;
 
@@ -15,8 +15,8 @@ use crate::model::{
     verdict::{Outcome, States, Verdict},
 };
 
-/// `published` is the domain without the candidate: what differs from it, the candidate would do.
-/// `states` says how imports stand, of those that are not at the version that they were written against.
+/// Checks the bindings of a domain. `published` is the domain without the candidate; the candidate is the cause of all
+/// differences from it. `states` has the state of those imports that are not at the version that they are adapted to.
 pub(super) fn check(
     repos: &BTreeMap<RepoName, Repo>,
     (published, domain): (&DomainSummary, &DomainSummary),
@@ -103,7 +103,7 @@ fn standing(
     }
     let finding = match standing {
         Standing::Satisfied(_) => return None,
-        // The damage itself is reported; it hides whether the import holds, and says nothing more.
+        // The damage is reported by itself, and it is unknown whether the import holds.
         Standing::Missing if domain.is_damaged(contract) => return None,
         Standing::Missing => {
             let message = match domain.versions.get(contract).and_then(|versions| versions.last()) {
@@ -138,7 +138,7 @@ fn standing(
     Some(Finding { requirement: Some(range.clone()), ..finding.contract(contract) })
 }
 
-/// Says what a version means for an import whose range accepts it, where that is not all well.
+/// Returns a finding for an import whose range accepts the version, if the verdict is not good.
 fn by_verdict(domain: &DomainSummary, repo: &RepoName, import: &Import, verdict: &Verdict) -> Option<Finding> {
     let (name, contract, range) = (&domain.info.name, &import.contract, &import.version);
     let (version, uses, shown) = (&verdict.new_version, uses(import), verdict.phrase());
@@ -159,7 +159,7 @@ fn by_verdict(domain: &DomainSummary, repo: &RepoName, import: &Import, verdict:
     Some(Finding { requirement: Some(range.clone()), ..finding.contract(contract) })
 }
 
-/// Says what the version means that a range refuses.
+/// Returns what a version means that the range refuses.
 fn means(verdict: &Verdict) -> String {
     match verdict.verdict {
         Outcome::Unknown => String::new(),
@@ -167,7 +167,7 @@ fn means(verdict: &Verdict) -> String {
     }
 }
 
-/// Whoever changes a contract need not be told that it changed.
+/// Returns a finding for an import of the repository's own contract: it knows of every change.
 fn own(domain: &DomainSummary, repo: &RepoName, import: &Import) -> Option<Finding> {
     let contract = &import.contract;
     let is_own = domain.owner(contract) == Some(repo);
@@ -179,7 +179,7 @@ fn uses(import: &Import) -> String {
     if import.binding.is_empty() { String::new() } else { format!(" (used in {})", import.binding) }
 }
 
-/// What else speaks against relying on a contract that satisfies the import.
+/// Returns further warnings about a contract that satisfies the import: deprecated, retired or yanked.
 fn life(repo: &RepoName, import: &Import, contract: &ContractSummary, today: Date) -> Vec<Finding> {
     let (name, version) = (&import.contract, &contract.version);
     let mut findings = Vec::new();

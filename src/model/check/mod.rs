@@ -1,5 +1,5 @@
-//! Does the realm hold together? The candidate, one repository's files, is laid over what the
-//! realm holds, so that a break is found before it is published.
+//! Checks whether the realm is consistent. The candidate, which is one repository's files, is laid over the realm, so
+//! that breaks are found before they are published.
 //!
 //! What counts as an error and what as a warning follows seed 002 ("Error Types", "Warning
 //! Types"): an error is something that does not work, a warning something that smells.
@@ -127,86 +127,86 @@ impl Finding {
         }
     }
 
-    /// Returns an error of this change.
+    /// Creates an error that this change causes.
     pub fn error(code: &'static str, message: String) -> Self {
         Self::new(Severity::Error, code, message)
     }
 
-    /// Returns a warning of this change.
+    /// Creates a warning that this change causes.
     pub fn warning(code: &'static str, message: String) -> Self {
         Self::new(Severity::Warning, code, message)
     }
 
-    /// Returns it in a domain.
+    /// Sets the domain.
     #[must_use]
     pub fn domain(self, domain: &DomainName) -> Self {
         Self { domain: Some(domain.clone()), ..self }
     }
 
-    /// Returns it about a contract.
+    /// Sets the contract.
     #[must_use]
     pub fn contract(self, contract: &ContractName) -> Self {
         Self { contract: Some(contract.clone()), ..self }
     }
 
-    /// Returns it hitting a repository.
+    /// Sets the repository that is affected.
     #[must_use]
     pub fn repo(self, repo: &RepoName) -> Self {
         Self { repo: Some(repo.clone()), ..self }
     }
 
-    /// Returns it at a place of a file.
+    /// Sets the file and line.
     #[must_use]
     pub fn at(self, file: &str, line: Option<u32>) -> Self {
         Self { file: Some(file.to_owned()), line, ..self }
     }
 }
 
-/// Whose findings are wanted.
+/// The findings to report.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Scope {
-    /// Those that concern the repositories whose files are judged; the rest is told apart.
+    /// Those that concern the judged repositories; the others are listed separately.
     #[default]
     Own,
     /// All of them.
     Everything,
 }
 
-/// The question: in which realm, whose files, which day, which rules.
+/// The input of a check.
 #[derive(Debug, Clone, Copy)]
 pub struct Question<'a> {
     /// The repositories of the realm.
     pub repos: &'a BTreeMap<RepoName, Repo>,
-    /// The repository that asks, if one does.
+    /// The asking repository, if there is one.
     pub me: Option<&'a RepoName>,
-    /// The files that are laid over it together, of one repository each.
+    /// The files that are laid over the realm together, at most one set per repository.
     pub judged: &'a [Judged<'a>],
-    /// Whose findings are wanted.
+    /// The findings to report.
     pub scope: Scope,
-    /// The moment the question is asked: for sunsets, and for what a binding would record.
+    /// The time of the check, for sunsets and for what a binding would record.
     pub now: jiff::Timestamp,
     /// Which rules.
     pub mode: Mode,
-    /// Whether the contracts are listed that were judged, and not only counted.
+    /// Whether judged contracts are listed instead of only counted.
     pub listed: bool,
-    /// What the realm says of cycles.
+    /// The realm's policy for cycles.
     pub cycles: Cycles,
-    /// What documents are judged by.
+    /// Compares schemas and validates values.
     pub judge: &'a Judge<'a>,
 }
 
-/// The answer.
+/// The result of a check.
 #[derive(Debug, Clone, Default)]
 pub struct Report {
-    /// What is wrong: errors first, what the judged repository can mend before the rest.
+    /// The findings: errors first, and among these first what the judged repository can fix.
     pub findings: Vec<Finding>,
-    /// What is wrong in the realm and is not the business of those who are judged, errors first.
+    /// Findings that do not concern the judged repositories, errors first.
     pub elsewhere: Vec<Finding>,
-    /// How many contracts were judged, the candidate laid over them.
+    /// The number of contracts that were judged, including those of the candidate.
     pub count: usize,
-    /// How many imports were judged by their version range alone.
+    /// The number of imports that were judged only by their version range.
     pub by_range: usize,
-    /// Which ones, where that was asked for.
+    /// The contracts that were judged, if they were to be listed.
     pub contracts: Vec<SchemaHash>,
 }
 
@@ -225,7 +225,7 @@ pub struct SchemaHash {
     pub owner: RepoName,
 }
 
-/// Judges a realm, domain by domain.
+/// A check in progress, domain by domain.
 #[derive(Debug)]
 pub struct Check<'a> {
     question: Question<'a>,
@@ -237,7 +237,7 @@ pub struct Check<'a> {
 }
 
 impl<'a> Check<'a> {
-    /// Begins.
+    /// Starts a check.
     pub fn new(question: Question<'a>) -> Self {
         let today = question.now.to_zoned(jiff::tz::TimeZone::UTC).date();
         Self {
@@ -254,39 +254,39 @@ impl<'a> Check<'a> {
         Own(self.question.judged)
     }
 
-    /// Returns the versions that the judged files declare in a domain: the check compares them with what
-    /// was published under them, so the documents must be in the view.
+    /// Returns the versions that the judged files declare in a domain. They are compared with what was published under
+    /// them, so the view must contain these documents.
     pub fn declared(&self, domain: &DomainName) -> Vec<(ContractName, Version)> {
         let contracts = self.question.judged.iter().flat_map(|judged| judged.candidate.contracts_in(domain));
         contracts.map(|(name, declared)| (name.clone(), declared.document.version.clone())).collect()
     }
 
-    /// Returns whether the judged files say anything of a domain: they are laid over the whole of it then.
+    /// Returns whether the judged files mention a domain. In that case the whole domain has to be read.
     pub fn is_judged(&self, domain: &DomainName) -> bool {
         self.question.judged.iter().any(|judged| judged.candidate.says_something_of(domain))
     }
 
-    /// Returns whether the contracts are listed, with the hashes of their schemas.
+    /// Returns whether contracts are listed with the hashes of their schemas.
     pub fn is_listed(&self) -> bool {
         self.question.listed
     }
 
-    /// Judges a domain as it is. `states` says how its imports stand, of those that are not at the version
-    /// that they were written against.
+    /// Judges a domain as published. `states` has the state of those imports that are not at the version that they are
+    /// adapted to.
     pub fn published(&mut self, domain: &DomainSummary, mut examination: Examination, states: &States) {
         let findings = self.findings(domain, domain, &mut examination, states);
         self.take(findings, None, domain);
         self.count(domain, examination, states);
     }
 
-    /// Judges a domain with the files laid over it. The documents that its importers were written against
-    /// must be in the view.
+    /// Judges a domain with the files laid over it. The view must contain the documents that its importers are adapted
+    /// to.
     pub fn laid_over(&mut self, domain: &DomainView) {
         let (published, Question { judged, now, judge, .. }) = (DomainSummary::from(domain), self.question);
         let LaidOver { after, findings: of_files, is_other } = candidate::lay_over(domain, judged, (now, judge));
         let summary = DomainSummary::from(&after);
         let mut examination = Examination::of(&after, judge.values());
-        // What the realm has without the files is not their doing.
+        // Findings that the realm has without the files are not caused by them.
         let before = is_other.then(|| {
             let mut examined = examination.before(domain, &after, judge.values());
             let findings = self.findings(&published, &published, &mut examined, &states(domain, judge));
@@ -320,7 +320,7 @@ impl<'a> Check<'a> {
         findings
     }
 
-    /// Says of each finding whose doing it is, and whom it concerns.
+    /// Determines the cause of each finding, and whom it concerns.
     fn take(&mut self, findings: Vec<Finding>, before: Option<&BTreeSet<Key>>, domain: &DomainSummary) {
         let own = self.own();
         for mut finding in findings {
@@ -342,7 +342,7 @@ impl<'a> Check<'a> {
         }
     }
 
-    /// Counts what was judged.
+    /// Counts the judged contracts and imports.
     fn count(&mut self, domain: &DomainSummary, examination: Examination, states: &States) {
         let name = &domain.info.name;
         self.domains.insert(name.clone());
@@ -365,9 +365,8 @@ impl<'a> Check<'a> {
         }));
     }
 
-    /// Ends, with what could not be read outside of the domains, each with whether it concerns the judged
-    /// repositories, the names that two repositories have, and the commits that broke a rule of the realm
-    /// itself.
+    /// Ends the check with what is outside of the domains: damaged files, each with whether it concerns the judged
+    /// repositories; names that two repositories have; and commits that broke a rule of the realm itself.
     pub fn finish(mut self, damage: &[(Damage, bool)], twice: &[RepoName], set_aside: &[SetAside]) -> Report {
         for (damage, is_concerned) in damage {
             let finding = Finding { caused_by: Cause::AlreadyInTheRealm, ..damaged(damage) };
@@ -405,7 +404,7 @@ impl<'a> Check<'a> {
             report.findings.retain(is_about_compatibility);
             report.elsewhere.retain(is_about_compatibility);
         }
-        // The order of the rules is kept within each group.
+        // A stable sort, so the order of the rules is kept within each group.
         for findings in [&mut report.findings, &mut report.elsewhere] {
             findings.sort_by_key(|finding| (finding.severity, finding.file.is_none()));
         }
@@ -414,19 +413,19 @@ impl<'a> Check<'a> {
 }
 
 impl Report {
-    /// Returns whether anything that does not work was found.
+    /// Returns whether there are errors.
     pub fn has_errors(&self) -> bool {
         self.findings.iter().any(|finding| finding.severity == Severity::Error)
     }
 
-    /// Adds what else was found.
+    /// Adds findings.
     pub fn add(&mut self, findings: impl IntoIterator<Item = Finding>) {
         self.findings.extend(findings);
         self.findings.sort_by_key(|finding| (finding.severity, finding.file.is_none()));
     }
 
-    /// Turns what was wrong before, too, into warnings: `before` is what is wrong at the commit that the
-    /// judged one is compared with.
+    /// Turns findings that existed before into warnings. `before` is the report on the commit that the judged one is
+    /// compared with.
     pub fn forgive(&mut self, before: &Report) {
         let is_error = |finding: &&Finding| finding.severity == Severity::Error;
         let known: BTreeSet<Key> = before.findings.iter().filter(is_error).map(Finding::key).collect();
@@ -442,7 +441,7 @@ impl Report {
     }
 }
 
-/// Whoever approved a break knows whom it breaks: it does not fail his checks.
+/// Turns breaks that the owner approved into warnings, because the owner knows of them.
 fn approved(domain: &DomainView, after: &DomainView, judge: &Judge<'_>, findings: &mut [Finding]) {
     let is_approved = |name: &ContractName| {
         let (Some(held), Some(document)) = (domain.contracts.get(name), after.contracts.get(name)) else {
@@ -459,14 +458,14 @@ fn approved(domain: &DomainView, after: &DomainView, judge: &Judge<'_>, findings
     }
 }
 
-/// Returns how the imports of a domain stand.
+/// Returns the state of the imports in a domain.
 fn states(domain: &DomainView, judge: &Judge<'_>) -> States {
     let imports = domain.bindings.iter().flat_map(|(repo, binding)| binding.imports.iter().map(move |one| (repo, one)));
     let key = |repo: &RepoName, contract: &ContractName| (repo.clone(), contract.clone());
     imports.map(|(repo, one)| (key(repo, &one.contract), ImportState::of(domain, one, judge))).collect()
 }
 
-/// Returns whether a finding says something of how versions fit each other, or stands in the way of telling.
+/// Returns whether a finding is about the compatibility of versions, or prevents judging it.
 fn is_about_compatibility(finding: &Finding) -> bool {
     let stands_in_the_way = matches!(
         &*finding.code,

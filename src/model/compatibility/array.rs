@@ -1,4 +1,4 @@
-//! Arrays: what each place asks, what must be somewhere, and what may be there only so often.
+//! Builds arrays: what each index demands, which items must occur, and how often items may occur.
 
 use std::rc::Rc;
 
@@ -8,12 +8,12 @@ use super::flatten::State;
 use super::node::{Id, Lit};
 use super::prove::{Answer, Atom, Engine};
 
-/// Items that are written out.
+/// The most items of an array that is built.
 const LONGEST: u64 = 1_000;
-/// Places and wanted items of which every assignment is tried.
+/// The most places and wanted items for which every assignment is tried.
 const MOST_PLACES: u64 = 6;
 const MOST_PLACED: usize = 5;
-/// Lengths tried beyond the least one.
+/// The number of lengths that are tried above the least one.
 const MORE_LENGTHS: u64 = 4;
 
 /// The demands of the facts on an array.
@@ -21,13 +21,13 @@ const MORE_LENGTHS: u64 = 4;
 struct Shape {
     least: u64,
     most: Option<u64>,
-    /// The demands on the item at a place.
+    /// The demands on the item at an index.
     at: Vec<(u64, Atom)>,
-    /// The demands on every item from a place on.
+    /// The demands on every item from an index on.
     from: Vec<(u64, Atom)>,
-    /// An item from a place on, or at a place, that must satisfy something.
+    /// Items that must satisfy something, at an index or anywhere from an index on.
     wanted: Vec<Wanted>,
-    /// Nodes that so many items may satisfy at most.
+    /// Nodes that only a limited number of items may satisfy.
     limited: Vec<(Id, u64)>,
     unique: bool,
     repeated: bool,
@@ -38,18 +38,18 @@ struct Wanted {
     first: u64,
     last: Option<u64>,
     atom: Atom,
-    /// The `contains` that it counts for: its items are distinct ones.
+    /// The `contains` that it counts for. The items of one group must be at different indexes.
     group: Option<Id>,
 }
 
 impl Shape {
-    /// Returns what the item at a place must satisfy.
+    /// Returns the demands on the item at an index.
     fn item(&self, at: u64) -> Vec<Atom> {
         let here = self.at.iter().filter(|(place, _)| *place == at).map(|(_, atom)| *atom);
         here.chain(self.from.iter().filter(|(from, _)| at >= *from).map(|(_, atom)| *atom)).collect()
     }
 
-    /// Returns the first place from which on all places ask the same.
+    /// Returns the index from which on all items have the same demands.
     fn uniform_from(&self) -> u64 {
         let places = self.at.iter().map(|(at, _)| at + 1).chain(self.from.iter().map(|(from, _)| *from));
         let wanted = self.wanted.iter().map(|wanted| wanted.last.map_or(wanted.first, |last| last + 1));
@@ -144,7 +144,7 @@ impl State {
         shape
     }
 
-    /// Ends the array before the first place that nothing can fill.
+    /// Ends the array before the first index that no value can fill.
     fn shorten(&self, engine: &mut Engine<'_>, shape: &mut Shape, is_sure: &mut bool) {
         for at in 0..=shape.uniform_from() {
             if shape.most.is_some_and(|most| at >= most) {
@@ -165,7 +165,7 @@ impl State {
     fn of_length(&self, engine: &mut Engine<'_>, shape: &Shape, length: u64) -> Option<Value> {
         let mut goals: Vec<_> = (0..length).map(|at| shape.item(at)).collect();
         let mut taken: Vec<Vec<Id>> = vec![Vec::new(); goals.len()];
-        // The later places first: they ask less.
+        // Later indexes first, since they have fewer demands.
         for wanted in &shape.wanted {
             let places = (wanted.first..length.min(wanted.last.map_or(length, |last| last + 1))).rev();
             let mut places: Vec<_> = places.map(|at| usize::try_from(at).unwrap_or_default()).collect();
@@ -216,7 +216,7 @@ fn want(shape: &mut Shape, id: Id, count: u64, lenient: bool) {
     }
 }
 
-/// Returns whether more items must satisfy a node than may.
+/// Returns whether more items must satisfy a node than may satisfy it.
 fn is_overfull(engine: &mut Engine<'_>, shape: &Shape) -> bool {
     shape.limited.iter().any(|(limited, most)| {
         let mut groups: Vec<_> = shape.wanted.iter().filter_map(|wanted| wanted.group).collect();
@@ -233,7 +233,7 @@ fn is_overfull(engine: &mut Engine<'_>, shape: &Shape) -> bool {
     })
 }
 
-/// Returns a place for each wanted item on its own; none if one has no place.
+/// Returns an index for each wanted item by itself, or `None` if one fits nowhere.
 fn place_each(engine: &mut Engine<'_>, shape: &Shape, is_sure: &mut bool) -> Option<Vec<u64>> {
     let last = shape.uniform_from();
     let mut placed = Vec::new();
@@ -262,7 +262,7 @@ fn place_each(engine: &mut Engine<'_>, shape: &Shape, is_sure: &mut bool) -> Opt
     Some(placed)
 }
 
-/// Returns whether the wanted items cannot be placed all at once, where places are few.
+/// Returns whether the wanted items cannot all be placed. It is decided only if there are few indexes.
 fn cannot_place_all(engine: &mut Engine<'_>, shape: &Shape) -> bool {
     let is_small = shape.wanted.len() > 1 && shape.wanted.len() <= MOST_PLACED;
     match shape.most {
@@ -274,7 +274,7 @@ fn cannot_place_all(engine: &mut Engine<'_>, shape: &Shape) -> bool {
     }
 }
 
-/// A place while items are placed: what is asked of it, and the `contains` that it counts for.
+/// An index while items are placed: its demands, and the `contains` that it counts for.
 type Place = (Vec<Atom>, Vec<Id>);
 
 fn can_place(engine: &mut Engine<'_>, wanted: &[Wanted], places: &mut [Place]) -> bool {
@@ -295,7 +295,7 @@ fn can_place(engine: &mut Engine<'_>, wanted: &[Wanted], places: &mut [Place]) -
     false
 }
 
-/// Returns whether items that must be there have too few different values.
+/// Returns whether there are too few different values for the required items.
 fn must_repeat(engine: &mut Engine<'_>, shape: &Shape) -> bool {
     let mut groups: Vec<_> = shape.wanted.iter().filter_map(|wanted| Some((wanted.group?, wanted.atom))).collect();
     groups.dedup();
@@ -317,7 +317,7 @@ fn must_repeat(engine: &mut Engine<'_>, shape: &Shape) -> bool {
     }
 }
 
-/// Returns whether two places can hold the same value.
+/// Returns whether two indexes can have the same value.
 fn can_repeat(engine: &mut Engine<'_>, shape: &Shape, is_sure: &mut bool) -> bool {
     let last = shape.uniform_from() + 1;
     let end = shape.most.map_or(last, |most| last.min(most.saturating_sub(1)));
@@ -334,7 +334,7 @@ fn can_repeat(engine: &mut Engine<'_>, shape: &Shape, is_sure: &mut bool) -> boo
     !*is_sure
 }
 
-/// Makes two places hold the same value.
+/// Makes two indexes have the same value.
 fn repeat(engine: &mut Engine<'_>, goals: &mut [Vec<Atom>]) -> Option<()> {
     for one in 0..goals.len() {
         for other in one + 1..goals.len() {
@@ -351,7 +351,7 @@ fn repeat(engine: &mut Engine<'_>, goals: &mut [Vec<Atom>]) -> Option<()> {
     None
 }
 
-/// Adds to a goal that it is none of these values.
+/// Adds to a goal that the value differs from all of these.
 fn distinct(engine: &mut Engine<'_>, goal: Vec<Atom>, items: &[Rc<Value>]) -> Vec<Atom> {
     if items.is_empty() {
         return goal;
@@ -362,12 +362,12 @@ fn distinct(engine: &mut Engine<'_>, goal: Vec<Atom>, items: &[Rc<Value>]) -> Ve
     goal.into_iter().chain([Atom::is_not(node)]).collect()
 }
 
-/// Returns whether there are fewer different items than there must be items.
+/// Returns whether there are fewer different items than required ones.
 fn too_few_values(engine: &mut Engine<'_>, shape: &Shape) -> bool {
     has_fewer(engine, &shape.item(0), shape.least)
 }
 
-/// Returns whether fewer than so many different values satisfy a goal.
+/// Returns whether fewer than `count` different values satisfy a goal.
 fn has_fewer(engine: &mut Engine<'_>, goal: &[Atom], count: u64) -> bool {
     let mut items = Vec::new();
     while (items.len() as u64) < count.min(LONGEST) {

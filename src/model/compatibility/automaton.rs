@@ -1,4 +1,4 @@
-//! Patterns as automata, and the search for a string that some accept and others refuse.
+//! Compiles patterns to automata, and searches for a string that some accept and others refuse.
 
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -9,9 +9,9 @@ use regex_automata::{Anchored, Input, MatchKind};
 
 use super::budget::Budget;
 
-/// The largest automaton kept of one pattern, in bytes.
+/// The largest automaton of one pattern, in bytes.
 const MOST_BYTES: usize = 4 << 20;
-/// The most states of a product looked at.
+/// The most states of a product automaton that are visited.
 const MOST_STATES: usize = 60_000;
 
 type Dfa = dense::DFA<Vec<u32>>;
@@ -32,7 +32,8 @@ fn dfa(regex: &str) -> Option<Rc<Dfa>> {
 }
 
 impl Pattern {
-    /// Compiles a `pattern` keyword; none if it is beyond regular expressions, or too large.
+    /// Compiles a `pattern` keyword. Returns `None` if it is not a regular expression in the strict sense, or is too
+    /// large.
     pub(super) fn compile(pattern: &str) -> Option<Self> {
         let translated = jsonschema_regex::to_rust_regex(pattern).ok()?;
         if let Some(dfa) = dfa(&translated) {
@@ -49,18 +50,18 @@ impl Pattern {
         (parts.len() > 1).then_some(Self { parts })
     }
 
-    /// Compiles a pattern that matches at least what a `pattern` keyword with word boundaries does.
+    /// Compiles a pattern that matches a superset of what a `pattern` keyword with word boundaries matches.
     pub(super) fn around(pattern: &str) -> Option<Self> {
         let translated = jsonschema_regex::to_rust_regex(pattern).ok()?;
         if translated.contains('[') {
-            // In a class it may mean something else.
+            // In a character class, `\b` may mean something else.
             return None;
         }
         let wider = translated.replace("\\\\", "\\x5c").replace("\\b", "").replace("\\B", "");
         (wider != translated).then(|| Self::own(&wider))?
     }
 
-    /// Compiles a regular expression of our own.
+    /// Compiles one of this program's own regular expressions.
     pub(super) fn own(regex: &str) -> Option<Self> {
         Some(Self { parts: vec![(dfa(regex)?, true)] })
     }
@@ -71,7 +72,7 @@ impl Pattern {
         Self::own(&format!("^(?:{})$", all.join("|")))
     }
 
-    /// Returns how much memory the pattern takes.
+    /// Returns the memory use of the pattern in bytes.
     pub(super) fn bytes(&self) -> usize {
         self.parts.iter().map(|(dfa, _)| dfa.memory_usage()).sum()
     }
@@ -136,7 +137,7 @@ pub(super) enum Found {
     Unsure,
 }
 
-/// What one string is asked: patterns that match or do not, and its length in characters.
+/// The demands on a string: patterns that must or must not match, and its length in characters.
 pub(super) struct Search<'a> {
     pub(super) patterns: Vec<(&'a Pattern, bool)>,
     pub(super) least: u64,
@@ -144,7 +145,7 @@ pub(super) struct Search<'a> {
 }
 
 impl Search<'_> {
-    /// Returns a shortest string that is as asked.
+    /// Returns a shortest string that satisfies the demands.
     pub(super) fn find(&self, budget: &mut Budget<'_>) -> Found {
         match self.product(None).find(budget) {
             Found::One(text) if self.most.is_some_and(|most| text.chars().count() as u64 > most) => {
@@ -171,7 +172,7 @@ impl Search<'_> {
     }
 }
 
-/// Marks a pattern that has matched: what follows cannot change that.
+/// The state of a pattern that has matched, whatever follows.
 const MATCHED: u32 = u32::MAX;
 
 struct Product {
@@ -220,7 +221,7 @@ impl Product {
         self.dfas.iter().map(|dfa| dfa.start_state_forward(&input).ok().map(|id| id.as_u32())).collect()
     }
 
-    /// Returns one byte of each kind that no automaton tells apart, letters where possible.
+    /// Returns one byte of each class that the automata distinguish, letters where possible.
     fn alphabet(&self) -> Vec<u8> {
         let rank = |byte: u8| match byte {
             b'a'..=b'z' => 0,

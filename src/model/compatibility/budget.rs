@@ -1,17 +1,17 @@
-//! The budget of one comparison: sticky, so that once it is spent nothing more is decided.
+//! The budget of one comparison. Once it is spent, nothing more is decided.
 
 use std::time::Duration;
 
 /// The limits of one comparison.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
-    /// Time by the clock that the caller gives.
+    /// The time, as measured by the clock of the caller.
     pub time: Duration,
-    /// Time for looking for further differences, once the verdicts are there.
+    /// The time to search for further differences after the verdicts.
     pub differences: Duration,
-    /// Bytes kept by the search, about.
+    /// The approximate memory use of the search in bytes.
     pub bytes: usize,
-    /// Steps of the search, so that tests repeat; `u64::MAX` for none.
+    /// The steps of the search, for reproducible tests; `u64::MAX` for no limit.
     pub steps: u64,
 }
 
@@ -22,7 +22,7 @@ impl Default for Limits {
     }
 }
 
-/// The rest of [`Limits`].
+/// What is left of [`Limits`].
 pub(super) struct Budget<'a> {
     clock: &'a (dyn Fn() -> Duration + Sync),
     limits: Limits,
@@ -37,7 +37,7 @@ impl<'a> Budget<'a> {
         Self { clock, limits, started: clock(), steps: 0, bytes: 0, spent: None }
     }
 
-    /// Counts a step and returns whether the search may go on.
+    /// Counts a step. Returns whether the search may continue.
     pub(super) fn step(&mut self) -> bool {
         self.steps += 1;
         if self.steps > self.limits.steps {
@@ -48,7 +48,7 @@ impl<'a> Budget<'a> {
         self.spent.is_none()
     }
 
-    /// Reads the clock and returns whether the search may go on.
+    /// Reads the clock. Returns whether the search may continue.
     pub(super) fn look(&mut self) -> bool {
         if self.elapsed() > self.limits.time {
             self.spent.get_or_insert("time");
@@ -56,12 +56,12 @@ impl<'a> Budget<'a> {
         self.spent.is_none()
     }
 
-    /// Leaves only the time for looking for differences.
+    /// Reduces the time to what is reserved for further differences.
     pub(super) fn end_verdicts(&mut self) {
         self.limits.time = self.limits.time.min(self.elapsed().saturating_add(self.limits.differences));
     }
 
-    /// Counts bytes that stay until the end.
+    /// Counts bytes that are kept until the end.
     pub(super) fn keep(&mut self, bytes: usize) {
         self.bytes = self.bytes.saturating_add(bytes);
         if self.bytes > self.limits.bytes {
@@ -73,7 +73,7 @@ impl<'a> Budget<'a> {
         (self.clock)().saturating_sub(self.started)
     }
 
-    /// Returns what ran out.
+    /// Returns which limit was reached, if any.
     pub(super) fn spent(&self) -> Option<&'static str> {
         self.spent
     }

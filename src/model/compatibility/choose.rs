@@ -1,4 +1,5 @@
-//! A goal that is taken apart, decided: chooses while there are choices, then builds a value of what is left.
+//! Decides a goal after its facts and choices were separated: takes branches while there are choices, then builds a
+//! value from the facts.
 
 use std::collections::BTreeSet;
 use std::rc::Rc;
@@ -10,7 +11,7 @@ use super::outlook::Outlook;
 use super::prove::{Answer, Atom, Engine};
 
 impl State {
-    /// Decides the goal from here: chooses while there are choices, then builds a value.
+    /// Decides the goal: takes branches while there are choices, then builds a value.
     pub(super) fn solve(mut self, engine: &mut Engine<'_>) -> Answer {
         if !engine.budget.step() {
             return Answer::Unsure;
@@ -26,7 +27,7 @@ impl State {
         if self.open.len() > 1 && !self.simplify(engine, true) {
             return Answer::Empty;
         }
-        // What must hold first: it tells what must not hold apart.
+        // Schemas that must hold first, since they rule out more.
         let rank = |choice: &Choice| (!is_about_what_holds(choice), choice.len());
         let Some(at) = (0..self.open.len()).min_by_key(|at| rank(&self.open[*at])) else {
             return self.build(engine);
@@ -48,7 +49,7 @@ impl State {
         best
     }
 
-    /// Drops branches that contradict what is there, and choices that are made; false if one has
+    /// Drops branches that contradict the facts, and choices that are already satisfied. Returns false if a choice has
     /// no branch left.
     fn simplify(&mut self, engine: &mut Engine<'_>, deeply: bool) -> bool {
         loop {
@@ -78,7 +79,7 @@ impl State {
         }
     }
 
-    /// Where the values are named, tries each.
+    /// Tries each value, if the schemas enumerate the values.
     fn named_values(&self, engine: &mut Engine<'_>) -> Option<Answer> {
         let mut named: Option<BTreeSet<u32>> = None;
         for fact in &self.facts {
@@ -108,8 +109,8 @@ impl State {
         }
     }
 
-    /// Looks at the facts alone: if nothing satisfies them no choice helps, and the value that does
-    /// may satisfy the rest by chance.
+    /// Decides the facts alone. If nothing satisfies them, no choice helps; otherwise the value found may satisfy the
+    /// rest by chance.
     fn look_ahead(&self, engine: &mut Engine<'_>) -> Option<Answer> {
         let obstacle = engine.obstacle.clone();
         let found = self.value(engine);
@@ -123,7 +124,7 @@ impl State {
         }
     }
 
-    /// Returns a value that is as the facts ask, whatever is still to be chosen.
+    /// Returns a value that satisfies the facts, ignoring open choices.
     fn value(&self, engine: &mut Engine<'_>) -> Answer {
         match self.kind {
             Kind::Null | Kind::Boolean => self.plain(engine),
@@ -134,12 +135,12 @@ impl State {
         }
     }
 
-    /// Returns whether all is chosen.
+    /// Returns whether there are no open choices.
     pub(super) fn is_settled(&self) -> bool {
         self.open.is_empty()
     }
 
-    /// Builds a value of the facts, where all is chosen.
+    /// Builds a value from the facts. There must be no open choices.
     fn build(self, engine: &mut Engine<'_>) -> Answer {
         let obstacle = engine.obstacle.clone();
         let found = self.value(engine);
@@ -158,7 +159,7 @@ impl State {
         }
     }
 
-    /// Decides again with every other branch of a chosen `oneOf` refused in full.
+    /// Decides again, with all other branches of a chosen `oneOf` refused explicitly.
     fn without_unless(&self, engine: &mut Engine<'_>, obstacle: Option<String>) -> Option<Answer> {
         let mut others: Vec<_> = self
             .seen

@@ -1,4 +1,4 @@
-//! The last word on a witness is the validator's, on both sides; then the witness is made smaller.
+//! Confirms a witness with the validator on both sides, and then makes it smaller.
 
 use std::time::Duration;
 
@@ -10,12 +10,12 @@ use crate::model::schema::{
     metered::{Looked, Meter, Metered, within},
 };
 
-/// The most schema checks that make a witness smaller.
+/// The most validations while a witness is made smaller.
 const TRIES: usize = 400;
-/// How often the validator may look at one witness.
+/// The most visits of the validator to one witness.
 const MAX_LOOKS: u64 = 1_000_000;
 
-/// A schema, and its validator once one was needed.
+/// A schema, and its validator, which is built on first use.
 pub(super) struct Side<'a> {
     schema: &'a Value,
     validator: Option<Option<Validator<Metered>>>,
@@ -26,7 +26,7 @@ impl<'a> Side<'a> {
         Self { schema, validator: None }
     }
 
-    /// Returns whether the validator accepts a value, `None` if there is no validator or it takes too long.
+    /// Returns whether the validator accepts a value. Returns `None` if there is no validator, or it takes too long.
     pub(super) fn accepts(&mut self, value: &Value) -> Option<bool> {
         let schema = self.schema;
         let validator = self.validator.get_or_insert_with(|| build(schema)).as_ref()?;
@@ -44,7 +44,7 @@ pub(super) fn is_witness(inner: &mut Side<'_>, outer: &mut Side<'_>, value: &Val
     inner.accepts(value) == Some(true) && outer.accepts(value) == Some(false)
 }
 
-/// Returns a smaller witness: one pass, front to back, that leaves out what is not needed.
+/// Returns a smaller witness. One pass from front to back removes parts that are not needed.
 pub(super) fn shrink(
     inner: &mut Side<'_>,
     outer: &mut Side<'_>,
@@ -90,7 +90,7 @@ fn children(value: &Value, path: &[usize]) -> Vec<Vec<usize>> {
     (0..count).rev().map(|at| path.iter().copied().chain([at]).collect()).collect()
 }
 
-/// Returns the value without the part `at` of what is at `path`.
+/// Returns the value without the member or item number `at` of the part at `path`.
 fn without(value: &Value, path: &[usize], at: usize) -> Option<Value> {
     match path.split_first() {
         None => match value {

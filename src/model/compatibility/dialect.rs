@@ -1,4 +1,4 @@
-//! Reads draft-04 to 2020-12 into one keyword set, as the validator means them.
+//! Reads schemas of draft-04 to 2020-12 into one set of keywords, with the meaning that the validator gives them.
 
 use std::collections::{HashMap, HashSet};
 
@@ -9,25 +9,25 @@ use super::document::{Context, Document, Draft, Unresolved};
 use super::node::{self, Id, Lit, Sym, Words};
 use super::{numbers, unevaluated, uri};
 
-/// A sub-schema as it is written.
+/// A sub-schema as written.
 pub(super) struct Raw<'a> {
     pub(super) lits: Vec<Lit>,
-    /// The document that it stands in: 0 the old one, 1 the new one.
+    /// The document that contains it: 0 for the old one, 1 for the new one.
     pub(super) document: usize,
     pub(super) value: &'a Value,
 }
 
-/// Every sub-schema that can be reached, of both documents.
+/// All reachable sub-schemas of both documents.
 #[derive(Default)]
 pub(super) struct Graph<'a> {
     pub(super) raws: Vec<Raw<'a>>,
     pub(super) words: Words,
     roots: Vec<&'a Value>,
-    /// By document and address: pointers in words would take more than all the rest.
+    /// The ids by document and address. Pointers as text would take more memory than everything else.
     ids: HashMap<(usize, usize), Id>,
-    /// What waits until every sub-schema is read: unevaluated properties or items, and of which.
+    /// Work for after all sub-schemas were read: `unevaluatedProperties` and `unevaluatedItems`, with their schemas.
     pending: Vec<(Id, unevaluated::Kind, Id)>,
-    /// The sub-schemas that leave nothing unevaluated, since they speak of it themselves.
+    /// The sub-schemas that leave nothing unevaluated, because they contain such a keyword themselves.
     pub(super) evaluates_all: HashSet<(Id, unevaluated::Kind)>,
 }
 
@@ -37,7 +37,7 @@ struct Waiting<'a> {
     context: Context,
 }
 
-/// The sub-schemas of one document, while they are read.
+/// A document while its sub-schemas are read.
 struct Reader<'a, 'g> {
     graph: &'g mut Graph<'a>,
     document: &'g Document<'a>,
@@ -46,7 +46,8 @@ struct Reader<'a, 'g> {
 }
 
 impl<'a> Graph<'a> {
-    /// Reads a document, the old one first, and returns its root; fails where a reference leads nowhere.
+    /// Reads a document and returns its root. The old document must be read first. Fails if the target of a reference
+    /// does not exist.
     pub(super) fn read(&mut self, document: &Document<'a>) -> Result<Id, String> {
         let number = self.roots.len();
         self.roots.push(document.root);
@@ -67,7 +68,7 @@ impl<'a> Graph<'a> {
         Ok(root)
     }
 
-    /// Makes a sub-schema that is written nowhere.
+    /// Adds a sub-schema that is not written in a document.
     pub(super) fn add(&mut self, lits: Vec<Lit>, like: Id) -> Id {
         let Raw { document, value, .. } = self.raws[like as usize];
         self.push(Raw { lits, document, value })
@@ -78,7 +79,7 @@ impl<'a> Graph<'a> {
         u32::try_from(self.raws.len() - 1).unwrap_or(u32::MAX)
     }
 
-    /// Returns the JSON Pointer to a sub-schema; it is looked for in the whole document.
+    /// Returns the JSON Pointer to a sub-schema. This searches the whole document.
     pub(super) fn pointer(&self, id: Id) -> String {
         let raw = &self.raws[id as usize];
         pointer_to(self.roots[raw.document], raw.value).unwrap_or_default()
@@ -120,7 +121,7 @@ impl<'a> Reader<'a, '_> {
     }
 }
 
-/// The keywords of one schema, while they are read.
+/// The keywords of one schema while they are read.
 struct Keywords<'a, 'r, 'g> {
     reader: &'r mut Reader<'a, 'g>,
     schema: &'a Map<String, Value>,
@@ -246,7 +247,7 @@ impl<'a> Keywords<'a, '_, '_> {
         }
         let draft = self.context.draft;
         let words = &mut self.reader.graph.words;
-        // Later drafts only annotate.
+        // In later drafts these only annotate.
         if draft <= Draft::D7
             && let Some(format) = self.schema.get("format").and_then(Value::as_str)
             && is_asserted(format, draft)
@@ -322,7 +323,7 @@ impl<'a> Keywords<'a, '_, '_> {
         }
         let properties = self.members("properties");
         let patterns = self.members("patternProperties");
-        // Also where it is true: it evaluates every property.
+        // Also if it is `true`, because it evaluates every property.
         if let Some(value) = self.schema.get("additionalProperties") {
             let id = self.below(value);
             let mut names: Vec<_> = properties.iter().map(|(name, _)| *name).collect();
@@ -369,8 +370,8 @@ impl<'a> Keywords<'a, '_, '_> {
         }
     }
 
-    /// Returns a dependency that asserts, and evaluates nothing: the validator takes `dependencies`
-    /// so in the drafts that have no such keyword.
+    /// Returns a dependency that asserts but evaluates nothing. This is how the validator treats `dependencies` in
+    /// drafts that do not have this keyword.
     fn unevaluating(&mut self, name: Sym, id: Id) -> Lit {
         let broken = vec![Lit::Type(node::OBJECT), Lit::Required(name), Lit::Not(id)];
         Lit::Not(self.reader.graph.add(broken, self.id))
@@ -391,7 +392,7 @@ impl<'a> Keywords<'a, '_, '_> {
             self.lits.push(Lit::Not(id));
         }
         let (then, other) = (self.get("then", Draft::D7), self.get("else", Draft::D7));
-        // Also where nothing follows from it: it evaluates what it looks at.
+        // Also if nothing follows from it, because it evaluates what it applies to.
         if let Some(value) = self.get("if", Draft::D7) {
             let anything = &Value::Bool(true);
             let condition = self.below(value);
@@ -426,7 +427,7 @@ fn is_known(value: &Value, names: &[&str]) -> bool {
     value.as_str().is_some_and(|value| names.contains(&value))
 }
 
-/// Returns whether the validator asserts a format under a draft that asserts formats.
+/// Returns whether the validator asserts a format in a draft in which formats are asserted.
 fn is_asserted(format: &str, draft: Draft) -> bool {
     match format {
         "date" | "date-time" | "email" | "hostname" | "ipv4" | "ipv6" | "regex" | "time" | "uri" => true,

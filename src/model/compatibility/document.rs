@@ -1,4 +1,4 @@
-//! One schema document: its drafts, its base URIs, and what its references lead to.
+//! A schema document: its drafts, its base URIs, and the targets of its references.
 
 use std::collections::{HashMap, HashSet};
 
@@ -8,7 +8,7 @@ use super::uri;
 use crate::model::pointer::unescape;
 pub(super) use crate::model::schema::Draft;
 
-/// The base of a sub-schema: it decides what its relative references and keywords mean.
+/// The base URI and draft of a sub-schema, which decide what its references and keywords mean.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Context {
     pub(super) base: String,
@@ -16,7 +16,7 @@ pub(super) struct Context {
 }
 
 impl Context {
-    /// Returns the context within `schema`, which may name a base or a draft of its own.
+    /// Returns the context inside of `schema`, which may set a base URI or draft of its own.
     pub(super) fn within(&self, schema: &Value) -> Self {
         let draft = schema.get("$schema").and_then(Value::as_str).and_then(Draft::of).unwrap_or(self.draft);
         let hides_siblings = draft <= Draft::D7 && schema.get("$ref").is_some_and(Value::is_string);
@@ -29,7 +29,7 @@ impl Context {
     }
 }
 
-/// A document and the names that it gives to its parts.
+/// A document, with the ids and anchors in it.
 pub(super) struct Document<'a> {
     pub(super) root: &'a Value,
     pub(super) context: Context,
@@ -42,14 +42,14 @@ pub(super) struct Document<'a> {
 
 /// The reason why a reference is not followed.
 pub(super) enum Unresolved {
-    /// It depends on the way by which it is reached.
+    /// Its target depends on the path of evaluation.
     Dynamic,
-    /// It leads nowhere in this document.
+    /// Its target does not exist in this document.
     Missing,
 }
 
 impl<'a> Document<'a> {
-    /// Reads the names that a document gives to its parts.
+    /// Collects the ids and anchors of a document.
     pub(super) fn new(root: &'a Value) -> Self {
         let context = Context { base: String::new(), draft: Draft::D2020 }.within(root);
         let mut document = Self {
@@ -128,7 +128,7 @@ impl<'a> Document<'a> {
         }
     }
 
-    /// Returns the pointer to what `reference` leads to.
+    /// Returns the pointer to the target of `reference`.
     pub(super) fn resolve(&self, reference: &str, base: &str) -> Result<String, Unresolved> {
         let (target, fragment) = uri::split(reference);
         let resource = uri::join(base, target);
@@ -144,7 +144,7 @@ impl<'a> Document<'a> {
         }
     }
 
-    /// Resolves a `$dynamicRef`, where only one anchor can be meant.
+    /// Resolves a `$dynamicRef`, if only one anchor is possible.
     pub(super) fn resolve_dynamic(&self, reference: &str, base: &str) -> Result<String, Unresolved> {
         let first = self.resolve(reference, base)?;
         let name = uri::split(reference).1.unwrap_or_default();
@@ -154,7 +154,7 @@ impl<'a> Document<'a> {
         }
     }
 
-    /// Resolves a `$recursiveRef`, where only one schema can be meant.
+    /// Resolves a `$recursiveRef`, if only one schema is possible.
     pub(super) fn resolve_recursive(&self, reference: &str, base: &str) -> Result<String, Unresolved> {
         if reference != "#" || (self.recursive > 0 && self.resources > 1) {
             return Err(Unresolved::Dynamic);
@@ -162,7 +162,7 @@ impl<'a> Document<'a> {
         self.resolve(reference, base)
     }
 
-    /// Returns the context around the schema at `pointer`.
+    /// Returns the context of the schema at `pointer`.
     pub(super) fn context_at(&self, pointer: &str) -> Context {
         let mut context = Context { base: String::new(), draft: self.context.draft };
         let mut value = self.root;

@@ -1,14 +1,14 @@
-//! Whether a value satisfies a node, by the same rules as the validator.
+//! Evaluates whether a value satisfies a node, by the rules of the validator.
 
 use serde_json::Value;
 
 use super::node::{self, Id, Lit, Table, Words};
 use super::numbers;
 
-/// Nodes evaluated in one comparison; beyond that nothing is known.
+/// The most nodes that are evaluated in one comparison. Beyond that, results are unknown.
 const MOST_EVALUATED: u64 = 5_000_000;
 
-/// Returns whether `value` satisfies the node, `None` if there is no rule.
+/// Returns whether `value` satisfies the node, or `None` if this is unknown.
 pub(super) fn holds(table: &mut Table, id: Id, value: &Value) -> Option<bool> {
     table.evaluated += 1;
     if table.evaluated > MOST_EVALUATED {
@@ -18,7 +18,7 @@ pub(super) fn holds(table: &mut Table, id: Id, value: &Value) -> Option<bool> {
     all(lits.iter().map(|lit| literal(table, lit, value)))
 }
 
-/// Returns the type of a value, as one bit.
+/// Returns the type of a value as one bit.
 pub(super) fn type_of(value: &Value) -> u8 {
     match value {
         Value::Null => node::NULL,
@@ -32,7 +32,7 @@ pub(super) fn type_of(value: &Value) -> u8 {
     }
 }
 
-/// Returns the types that a value may have by the ways in which it can be written.
+/// Returns the types of all spellings of a value.
 pub(super) fn types_written(value: &Value) -> u8 {
     match type_of(value) {
         node::INTEGER | node::WHOLE => node::INTEGER | node::WHOLE,
@@ -40,7 +40,7 @@ pub(super) fn types_written(value: &Value) -> u8 {
     }
 }
 
-/// Returns a value in each way in which it can be written: `1` and `1.0`.
+/// Returns all spellings of a value: `1` and `1.0`.
 pub(super) fn spellings(value: &Value) -> Vec<Value> {
     let mut all = vec![value.clone()];
     if let Value::Number(number) = value {
@@ -49,7 +49,7 @@ pub(super) fn spellings(value: &Value) -> Vec<Value> {
     all
 }
 
-/// False as soon as one is false, unknown if one is.
+/// Returns false if one part is false, or else `None` if one is unknown.
 fn all(parts: impl Iterator<Item = Option<bool>>) -> Option<bool> {
     let mut result = Some(true);
     for part in parts {

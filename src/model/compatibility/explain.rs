@@ -1,4 +1,4 @@
-//! Where a witness fails: the innermost keyword that refuses it, and what the other side says there.
+//! Explains why a witness fails: the innermost keyword that refuses it, and the other schema at the same place.
 
 use serde_json::Value;
 
@@ -15,17 +15,17 @@ pub(super) struct Leaf {
     lit: Lit,
     path: Vec<String>,
     value: Value,
-    /// The member that is one too many, for a keyword about names.
+    /// The property that is not allowed, for keywords about names.
     member: Option<Sym>,
 }
 
-/// Both documents, read.
+/// Both documents, parsed.
 pub(super) struct Sources<'a> {
     pub(super) graph: &'a Graph<'a>,
     pub(super) classes: &'a Classes,
 }
 
-/// A difference in words.
+/// A difference with its explanation.
 pub(super) struct Explained {
     pub(super) rule: &'static str,
     pub(super) message: String,
@@ -35,14 +35,14 @@ pub(super) struct Explained {
 }
 
 impl Leaf {
-    /// Returns the node and the literal that count as allowed once the leaf is known.
+    /// Returns the node and literal to treat as allowed from then on.
     pub(super) fn mask(&self, sources: &Sources<'_>) -> Option<(Id, Lit)> {
         Some((sources.classes.of(self.raw), sources.classes.lit(&self.lit)?))
     }
 }
 
 impl Sources<'_> {
-    /// Finds the keyword below `root` that refuses `value` and is not allowed yet.
+    /// Finds the keyword below `root` that refuses `value` and is not yet treated as allowed.
     pub(super) fn leaf(
         &self,
         table: &mut Table,
@@ -98,7 +98,7 @@ impl Sources<'_> {
         None
     }
 
-    /// Follows the branch that comes closest: the one in which the fewest keywords fail.
+    /// Follows the branch in which the fewest keywords fail.
     fn branch(
         &self,
         table: &mut Table,
@@ -118,14 +118,14 @@ impl Sources<'_> {
         (best.path.len() > next).then_some(best)
     }
 
-    /// Returns how many keywords of a sub-schema refuse a value.
+    /// Returns the number of keywords of a sub-schema that refuse a value.
     fn failures(&self, table: &mut Table, raw: Id, value: &Value) -> usize {
         let mut count = 0;
         for lit in &self.graph.raws[raw as usize].lits {
             if self.refuses(table, lit, value) {
                 count += match lit {
                     Lit::Sub(id) => self.failures(table, *id, value),
-                    // Another kind of value altogether.
+                    // The value is of another type altogether.
                     Lit::Type(_) | Lit::Never => 100,
                     _ => 1,
                 };
@@ -204,7 +204,7 @@ impl Sources<'_> {
         }
     }
 
-    /// Returns the sub-schemas below `root` that a value meets on a path.
+    /// Returns the sub-schemas below `root` that apply to a value at a path.
     fn reached(&self, table: &mut Table, root: Id, value: &Value, path: &[String]) -> Vec<Id> {
         let mut reached = Vec::new();
         let mut value = Some(value);
@@ -271,7 +271,7 @@ impl Sources<'_> {
         found
     }
 
-    /// Puts a leaf into words: which rule, where on either side, and what happens.
+    /// Explains a leaf: the rule, the location in both schemas, and the consequence.
     pub(super) fn explain(
         &self,
         table: &mut Table,

@@ -1,5 +1,4 @@
-//! A goal for one type of value, taken apart: literals on the one hand, choices on the other. Choices are
-//! made in `choose`.
+//! Separates a goal for one type of value into facts (literals) and choices. `choose` then takes the choices.
 
 use std::collections::{BTreeSet, HashMap};
 use std::rc::Rc;
@@ -8,7 +7,7 @@ use super::evaluate;
 use super::node::{self, Id, Lit, Sym};
 use super::prove::{Atom, Engine};
 
-/// The kinds of values that are searched one after the other.
+/// The kinds of values, which are searched one after the other.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
     Null,
@@ -39,7 +38,7 @@ impl Kind {
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Item {
     Atom(Atom),
-    /// A literal of a node: which, whether it must hold, and whether it is read leniently.
+    /// A literal of a node, whether it must hold, and whether it is read leniently.
     Lit {
         node: Id,
         at: usize,
@@ -54,13 +53,13 @@ pub(super) enum Item {
         at: usize,
         first: usize,
     },
-    /// A branch of a `oneOf` that must not hold, looked at only where it matters.
+    /// A branch of a `oneOf` that must not hold. It is considered only where it matters.
     Unless(Id),
 }
 
 pub(super) type Choice = Rc<Vec<Vec<Item>>>;
 
-/// A literal that concerns the kind of value that is searched.
+/// A literal about the kind of value that is being searched.
 #[derive(Debug, Clone)]
 pub(super) struct Fact {
     pub(super) node: Id,
@@ -74,7 +73,7 @@ pub(super) const LENIENT: u8 = 2;
 pub(super) const REFUSED: u8 = 4;
 pub(super) const UNLESS: u8 = 8;
 
-/// Where a search stands: what was asked, and what is still to be chosen.
+/// The state of a search: the facts so far, and the open choices.
 #[derive(Clone)]
 pub(super) struct State {
     pub(super) kind: Kind,
@@ -83,7 +82,7 @@ pub(super) struct State {
     pub(super) facts: Vec<Fact>,
     pub(super) present: BTreeSet<Sym>,
     pub(super) absent: BTreeSet<Sym>,
-    /// The demands on the members, by name.
+    /// The demands on properties, by name.
     pub(super) members: HashMap<Sym, Vec<Atom>>,
     pub(super) has_values: bool,
     pub(super) seen: HashMap<Id, u8>,
@@ -106,7 +105,7 @@ impl State {
         }
     }
 
-    /// Adds atoms and all that follows from them; false if they contradict what is there.
+    /// Adds atoms and what follows from them. Returns false if they contradict the facts.
     pub(super) fn settle(&mut self, engine: &mut Engine<'_>, atoms: impl Iterator<Item = Atom>) -> bool {
         let mut work: Vec<_> = atoms.map(Item::Atom).collect();
         work.reverse();
@@ -258,7 +257,7 @@ impl State {
         true
     }
 
-    /// Adds a literal about one member.
+    /// Adds a literal about one property.
     fn add_member(&mut self, lit: &Lit, fact: &Fact, work: &mut Vec<Item>) {
         let is = |id: &Id| Item::Atom(Atom::is(*id, fact.lenient));
         let is_not = |id: &Id| Item::Atom(Atom::is_not(*id));

@@ -1,12 +1,12 @@
-//! What is known of the formats that the validator asserts: regular expressions around and within
-//! each, good values, and which format implies which.
+//! Facts about the formats that the validator asserts: regular expressions that match a superset and a subset of each,
+//! valid examples, and which format implies which.
 
 /// The facts about one format.
 pub(super) struct Known {
     pub(super) name: &'static str,
-    /// Every valid string matches it.
+    /// A regular expression that matches every valid string.
     pub(super) around: &'static str,
-    /// Every string that matches it is valid.
+    /// A regular expression that matches only valid strings.
     pub(super) within: &'static str,
     pub(super) good: &'static [&'static str],
 }
@@ -92,16 +92,16 @@ const IMPLIED: &[(&str, &[&str])] = &[
     ("uri-reference", &["iri-reference"]),
 ];
 
-/// Texts that no format takes, or few.
+/// Texts that few formats accept, or none.
 pub(super) const ODD: &[&str] =
     &["", "\n", " ", "a b", "%", "{", "[", "a", "0", "A", "é", "aA1!", "aaaaaaaa", "(", "\\"];
 
-/// Returns what is known of a format.
+/// Returns the facts about a format.
 pub(super) fn known(name: &str) -> Option<&'static Known> {
     FORMATS.iter().find(|known| known.name == name)
 }
 
-/// Returns whether every string of format `one` is one of `other`.
+/// Returns whether every string of the format `one` is also one of `other`.
 pub(super) fn implies(one: &str, other: &str) -> bool {
     IMPLIED.iter().any(|(name, others)| *name == one && others.contains(&other))
 }

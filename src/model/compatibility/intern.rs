@@ -1,7 +1,7 @@
-//! One number for equal sub-schemas: of both documents, whatever they are called, also recursive.
+//! Gives equal sub-schemas of both documents the same number, whatever they are called, even if they are recursive.
 //!
-//! What does not recur is named bottom up. The rest starts in one class, and a class splits where its members differ
-//! in a literal or in the class of a child, until nothing splits.
+//! Sub-schemas that are not recursive are numbered bottom up. All others start in one class, and a class is split if
+//! its members differ in a literal or in the class of a child, until no class can be split (partition refinement).
 
 use std::collections::HashMap;
 use std::hash::{BuildHasher as _, RandomState};
@@ -9,10 +9,10 @@ use std::hash::{BuildHasher as _, RandomState};
 use super::dialect::Graph;
 use super::node::{Id, Lit, Table};
 
-/// Rounds of refinement; real schemas need fewer than ten.
+/// The most rounds of refinement. Real schemas need fewer than ten.
 const MOST_ROUNDS: usize = 200;
 
-/// The node of the table for each raw sub-schema.
+/// The node of each raw sub-schema.
 pub(super) struct Classes {
     class: Vec<Id>,
     alias: Vec<Id>,
@@ -25,7 +25,7 @@ impl Classes {
         self.class[self.alias[raw as usize] as usize]
     }
 
-    /// Returns the literal of the table that a raw literal is, none if it asserts nothing.
+    /// Converts a raw literal. Returns `None` if it asserts nothing.
     pub(super) fn lit(&self, lit: &Lit) -> Option<Lit> {
         (!self.is_vacuous(lit)).then(|| lit.map(&mut |id| self.of(id)))
     }
@@ -43,7 +43,7 @@ impl Classes {
     }
 }
 
-/// Builds the table of a graph; fails where references go round without reaching a value.
+/// Builds the table of a graph. Fails if references form a cycle that never reaches a value.
 pub(super) fn intern(mut graph: Graph<'_>) -> Result<(Table, Classes, Graph<'_>), String> {
     let mut classes =
         Classes { class: vec![0; graph.raws.len()], alias: aliases(&graph)?, is_true: vec![false; graph.raws.len()] };
@@ -68,15 +68,15 @@ pub(super) fn intern(mut graph: Graph<'_>) -> Result<(Table, Classes, Graph<'_>)
     Ok((table, classes, graph))
 }
 
-/// What stands for the literals of a node: 128 bits of a hash with keys that nobody knows. The literals
-/// themselves, kept for each round, would take many times the memory.
+/// A fingerprint of the literals of a node: 128 bits of a hash with random keys. Keeping the literals for each round
+/// would take many times the memory.
 type Print = (u64, u64);
 
 /// The nodes that have a number.
 #[derive(Default)]
 struct Known {
     prints: HashMap<Print, Id>,
-    /// The first raw sub-schema of each.
+    /// The first raw sub-schema of each node.
     first: Vec<usize>,
     keys: (RandomState, RandomState),
 }
@@ -88,7 +88,7 @@ impl Known {
 }
 
 impl Classes {
-    /// Returns the literals of a raw sub-schema, children by class.
+    /// Returns the literals of a raw sub-schema, with children replaced by their classes.
     fn signature(&self, graph: &Graph<'_>, at: usize) -> Vec<Lit> {
         let mut lits: Vec<_> = graph.raws[at].lits.iter().filter_map(|lit| self.lit(lit)).collect();
         lits.sort_unstable();
@@ -97,7 +97,7 @@ impl Classes {
     }
 }
 
-/// Names all sub-schemas below which nothing recurs, leaves first. Returns the others.
+/// Numbers all sub-schemas without recursion below them, leaves first. Returns the others.
 fn name_bottom_up(graph: &Graph<'_>, classes: &mut Classes, known: &mut Known) -> Vec<usize> {
     let own: Vec<_> = (0..graph.raws.len()).filter(|at| classes.alias[*at] as usize == *at).collect();
     let mut parents: Vec<Vec<Id>> = vec![Vec::new(); graph.raws.len()];
@@ -132,12 +132,12 @@ fn name_bottom_up(graph: &Graph<'_>, classes: &mut Classes, known: &mut Known) -
     own.into_iter().filter(|at| !is_named[*at]).collect()
 }
 
-/// Names the sub-schemas that recur: all are one class, which splits until nothing splits.
+/// Numbers the recursive sub-schemas by partition refinement.
 fn refine(graph: &Graph<'_>, classes: &mut Classes, known: &mut Known, cyclic: &[usize]) {
     let start = known.first.len();
     cyclic.iter().for_each(|at| classes.class[*at] = id_of(start));
     for round in 0.. {
-        // Beyond the rounds that real schemas need, each for itself is right too.
+        // If the rounds are used up, giving each its own class is still correct.
         let is_last = round >= MOST_ROUNDS;
         let mut split: HashMap<Print, Id> = HashMap::new();
         let mut first = Vec::new();
@@ -164,7 +164,7 @@ fn id_of(count: usize) -> Id {
     u32::try_from(count).unwrap_or(u32::MAX)
 }
 
-/// Returns for each sub-schema that is only a reference what it finally refers to.
+/// Returns the final target of each sub-schema that is only a reference.
 fn aliases(graph: &Graph<'_>) -> Result<Vec<Id>, String> {
     let target = |at: Id| match graph.raws[at as usize].lits[..] {
         [Lit::Sub(id)] => Some(id),
@@ -190,7 +190,7 @@ fn round(place: &str) -> String {
     format!("the references at {place:?} go round without reaching a value")
 }
 
-/// Fails where a node needs itself for the same value.
+/// Fails if a node depends on itself for the same value.
 fn find_loop(table: &Table) -> Result<(), String> {
     let mut done = vec![0u8; table.nodes.len()];
     for start in 0..table.nodes.len() {

@@ -1,4 +1,4 @@
-//! Values without parts: null, booleans, numbers and strings that are as the facts ask.
+//! Builds values without parts: null, booleans, numbers and strings that satisfy the facts.
 
 use std::rc::Rc;
 
@@ -11,7 +11,7 @@ use super::prove::{Answer, Engine};
 use super::{evaluate, numbers, strings};
 
 impl State {
-    /// Returns the values that are refused by name.
+    /// Returns the values that the facts refuse by name.
     fn refused(&self, engine: &Engine<'_>) -> Vec<Value> {
         let mut refused = Vec::new();
         for fact in self.facts.iter().filter(|fact| !fact.holds) {
@@ -62,7 +62,7 @@ impl State {
         if let Some(only) = wanted.only() {
             return self.named_number(engine, only);
         }
-        // A fraction says more than a whole number in another spelling.
+        // A true fraction is a clearer example than a whole number in another spelling.
         if self.types & node::INTEGER == 0 && wanted.fractions && wanted.integers {
             wanted.integers = false;
             if let numbers::Found::One(value) = wanted.find() {
@@ -80,7 +80,7 @@ impl State {
         }
     }
 
-    /// Has the validator decide about the one number that is left.
+    /// Lets the validator decide about the only number that is left.
     fn named_number(&self, engine: &mut Engine<'_>, only: Value) -> Answer {
         let mut best = Answer::Empty;
         for value in evaluate::spellings(&only) {
@@ -96,7 +96,7 @@ impl State {
         best
     }
 
-    /// Returns a number written as the types allow.
+    /// Returns a number in a spelling that the types allow.
     fn spelled(&self, value: &Value) -> Answer {
         let spelling = evaluate::spellings(value).into_iter().find(|value| evaluate::type_of(value) & self.types != 0);
         spelling.map_or(Answer::Unsure, |value| Answer::One(Rc::new(value)))

@@ -1,8 +1,7 @@
-//! Compatibility of two schemas, with proof: is every value of one a value of the other?
+//! Decides whether two schemas are compatible: is every value of one a value of the other?
 //!
-//! Every answer is a proof, a value that the validator accepts on one side and refuses on the
-//! other, or "unknown" with its reason. The search is in `prove`; `docs/compatibility.md` says what
-//! the answers mean.
+//! Every answer is a proof, a value that the validator accepts on one side and refuses on the other, or "unknown" with
+//! the reason. The search is in `prove`; `docs/compatibility.md` explains the answers.
 
 mod array;
 mod automaton;
@@ -41,10 +40,10 @@ pub use rules::{Direction, RULES, Rule};
 pub use values::{VALUE_RULES, ValueComparison, ValueDifference, ValueRule, values};
 pub use verdict::{Bump, Comparison, Difference, Options, Reading, Readings, Unknown, Verdict};
 
-/// The stack of the thread that compares: schemas nest deeply, and so does the search.
+/// The stack size of the comparing thread, since schemas and the search may nest deeply.
 const STACK: usize = 256 << 20;
 
-/// Compares two schemas. `clock` tells the time since any fixed moment, for the budget.
+/// Compares two schemas. `clock` returns the time since any fixed moment, for the budget.
 ///
 /// # Errors
 ///
@@ -58,10 +57,9 @@ pub fn compare(
     on_own_stack(|| verdict::compare(old, new, options, clock))
 }
 
-/// Answers whether a provider's schema gives a consumer what it `expects`: every value that the
-/// provider sends is one that the consumer expects, or, where consumers send, every value that they
-/// send by `expects` is one that the provider takes. Of a difference, `expects` is the old side and
-/// `provided` the new one.
+/// Decides whether a provider's schema satisfies what a consumer `expects`: every value that the provider sends must
+/// be one that the consumer expects. If consumers send, every value that they send must be one that the provider
+/// accepts. In differences, `expects` is the old side and `provided` the new one.
 ///
 /// # Errors
 ///

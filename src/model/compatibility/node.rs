@@ -1,4 +1,4 @@
-//! Schemas as sets of literals: one keyword set for every draft, children by number.
+//! Schemas as sets of literals: one set of keywords for all drafts, with children by number.
 
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -8,9 +8,9 @@ use serde_json::Value;
 
 use super::numbers;
 
-/// The number of a node in the [`Table`] (or, before interning, of a raw node).
+/// The number of a node in the [`Table`], or of a raw node before interning.
 pub(super) type Id = u32;
-/// The number of an interned string: a property name, a pattern.
+/// The number of an interned string, such as a property name or a pattern.
 pub(super) type Sym = u32;
 
 pub(super) const NULL: u8 = 1;
@@ -21,14 +21,14 @@ pub(super) const FRACTION: u8 = 8;
 pub(super) const STRING: u8 = 16;
 pub(super) const ARRAY: u8 = 32;
 pub(super) const OBJECT: u8 = 64;
-/// A whole number written with a fraction, `1.0`: no integer in draft-04.
+/// A whole number with a fraction part, `1.0`, which is no integer in draft-04.
 pub(super) const WHOLE: u8 = 128;
 pub(super) const NUMBER: u8 = INTEGER | WHOLE | FRACTION;
 pub(super) const ANY: u8 = 255;
 
-/// One assertion about a value. A node holds where all of its literals hold.
+/// One assertion about a value. A node holds if all of its literals hold.
 ///
-/// The order is the one in which violations are tried: what is plain to a reader first.
+/// Violations are tried in this order, so that the explanation which is easiest to understand comes first.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(super) enum Lit {
     Never,
@@ -40,7 +40,7 @@ pub(super) enum Lit {
     MinLength(u64),
     MaxLength(u64),
     Pattern(Sym),
-    /// A check of strings that is only known by running it: a format, an encoding.
+    /// A check of strings that can only be executed: a format, an encoding.
     Check(u32),
     Required(Sym),
     MinItems(u64),
@@ -54,7 +54,7 @@ pub(super) enum Lit {
     AtLeast(Id, u64),
     AtMost(Id, u64),
     PatProp(Sym, Id),
-    /// Properties that are neither among the names nor matched by a pattern.
+    /// Properties that are not listed by name and match no pattern.
     AddProp(Box<[Sym]>, Box<[Sym]>, Id),
     PropNames(Id),
     DepRequired(Sym, Vec<Sym>),
@@ -64,12 +64,12 @@ pub(super) enum Lit {
     OneOf(Vec<Id>),
     Not(Id),
     If(Id, Id, Id),
-    /// A keyword for which there is no rule.
+    /// A keyword that this engine has no rule for.
     Opaque(Sym),
 }
 
 impl Lit {
-    /// Returns the types that the literal says something about.
+    /// Returns the types that the literal constrains.
     pub(super) fn kinds(&self) -> u8 {
         match self {
             Self::Min(..) | Self::Max(..) | Self::Multiple(_) => NUMBER,
@@ -115,7 +115,7 @@ impl Lit {
         }
     }
 
-    /// Returns the children that look at the same value, not at a part of it.
+    /// Returns the children that apply to the same value, not to a part of it.
     pub(super) fn in_place(&self) -> Vec<Id> {
         match self {
             Self::DepSchema(_, id) | Self::Sub(id) | Self::Not(id) => vec![*id],
@@ -126,7 +126,7 @@ impl Lit {
     }
 }
 
-/// Sorts; equal branches of a `oneOf` stay, since two that hold are one too many.
+/// Sorts ids. Equal branches of a `oneOf` are kept, since two that hold are one too many.
 fn sorted(mut ids: Vec<Id>, unique: bool) -> Vec<Id> {
     ids.sort_unstable();
     if unique {
@@ -135,16 +135,16 @@ fn sorted(mut ids: Vec<Id>, unique: bool) -> Vec<Id> {
     ids
 }
 
-/// A check of strings that is only known by running it.
+/// A check of strings that can only be executed.
 pub(super) struct Check {
-    /// Its name: `format: date`.
+    /// Its name, such as `format: date`.
     pub(super) name: String,
     /// The format, if it is one.
     pub(super) format: Option<String>,
     validator: Option<jsonschema::Validator>,
 }
 
-/// Every node of both documents after interning, and what they speak of.
+/// All nodes of both documents after interning, and their strings, numbers and values.
 #[derive(Default)]
 pub(super) struct Table {
     pub(super) nodes: Vec<Rc<[Lit]>>,
@@ -155,7 +155,7 @@ pub(super) struct Table {
 }
 
 impl Table {
-    /// Returns the node of these literals, made if there is none.
+    /// Returns the node with these literals, and adds it if there is none.
     pub(super) fn node(&mut self, mut lits: Vec<Lit>) -> Id {
         lits.sort_unstable();
         lits.dedup();
@@ -168,7 +168,7 @@ impl Table {
         self.push(lits)
     }
 
-    /// Adds a node of literals that are sorted and of which there is none yet.
+    /// Adds a node. Its literals must be sorted and new.
     pub(super) fn push(&mut self, lits: Vec<Lit>) -> Id {
         let lits: Rc<[Lit]> = lits.into();
         let id = index(self.nodes.len());
@@ -182,7 +182,7 @@ impl Table {
         Rc::clone(&self.nodes[id as usize])
     }
 
-    /// Returns whether every value satisfies the node, as far as it is plain.
+    /// Returns whether every value satisfies the node. A false result may be wrong.
     pub(super) fn is_true(&self, id: Id) -> bool {
         self.nodes[id as usize].is_empty()
     }
@@ -230,7 +230,7 @@ impl Words {
         Rc::clone(&self.texts[symbol as usize])
     }
 
-    /// Returns the number of a value; equal values, as JSON Schema compares them, have one.
+    /// Returns the number of a value. Values that are equal in JSON Schema have the same number.
     pub(super) fn value(&mut self, value: &Value) -> u32 {
         let key = numbers::key(value);
         if let Some(id) = self.value_ids.get(&key) {
@@ -242,7 +242,7 @@ impl Words {
         id
     }
 
-    /// Returns the number of a number.
+    /// Returns the number of a rational number.
     pub(super) fn number(&mut self, number: BigRational) -> u32 {
         if let Some(id) = self.number_ids.get(&number) {
             return *id;
@@ -253,7 +253,7 @@ impl Words {
         id
     }
 
-    /// Returns the number of a check that a schema of one keyword or two makes.
+    /// Returns the number of a check, which is a schema with one or two keywords.
     pub(super) fn check(&mut self, schema: &Value, format: Option<&str>) -> u32 {
         let key = schema.to_string();
         if let Some(id) = self.check_ids.get(&key) {
@@ -266,13 +266,13 @@ impl Words {
         id
     }
 
-    /// Returns whether a check accepts a string, `None` if it cannot be run.
+    /// Returns whether a check accepts a string, or `None` if it cannot be run.
     pub(super) fn passes(&self, check: u32, text: &str) -> Option<bool> {
         let validator = self.checks[check as usize].validator.as_ref()?;
         Some(validator.is_valid(&Value::String(text.to_owned())))
     }
 
-    /// Returns whether the validator takes a number for a multiple, `None` if it cannot be asked.
+    /// Returns whether the validator considers a number a multiple, or `None` if it cannot be run.
     pub(super) fn is_multiple(&mut self, of: u32, number: &serde_json::Number) -> Option<bool> {
         let validator = self.divisors.entry(of).or_insert_with(|| {
             let of = numbers::to_json(&self.numbers[of as usize])?;

@@ -1,7 +1,7 @@
-//! Numbers, exactly: bounds and divisors as rationals.
+//! Exact arithmetic on numbers: bounds and divisors as rationals.
 //!
-//! A number means what the validator reads: decimals as they are written, and from 2^53 on the
-//! double that a decimal is rounded to. Divisibility is claimed only where both readings agree.
+//! A number has the value that the validator reads: decimals as written, and from 2^53 on the double to which a
+//! decimal is rounded. Divisibility is claimed only if both readings agree.
 
 use num_bigint::BigInt;
 use num_integer::Integer;
@@ -10,7 +10,7 @@ use num_traits::{FromPrimitive, One, Signed, ToPrimitive, Zero};
 use serde_json::{Number, Value};
 
 const SAFE: i64 = 1 << 53;
-/// Multiples tried before the search gives up.
+/// The most multiples that are tried.
 const TRIES: i64 = 2_000;
 
 /// Returns the exact value of a JSON number.
@@ -39,7 +39,7 @@ fn decimal(text: &str) -> Option<BigRational> {
     Some(if scale < 0 { BigRational::new(digits, power) } else { BigRational::from_integer(digits * power) })
 }
 
-/// Returns the JSON number of exactly this value, if there is one.
+/// Returns the JSON number with exactly this value, if there is one.
 pub(super) fn to_json(value: &BigRational) -> Option<Value> {
     if value.is_integer() {
         let whole = value.to_integer();
@@ -54,12 +54,12 @@ pub(super) fn to_json(value: &BigRational) -> Option<Value> {
     (rational(&number).as_ref() == Some(value)).then_some(Value::Number(number))
 }
 
-/// Returns whether a number has no fraction: `1.0` has none.
+/// Returns whether a number is whole, as `1.0` is.
 pub(super) fn is_whole(number: &Number) -> bool {
     number.is_i64() || number.is_u64() || number.as_f64().is_some_and(|float| float.fract() == 0.0)
 }
 
-/// Returns a whole number written the other way: `1.0` for `1`, and `1` for `1.0`.
+/// Returns the other spelling of a whole number: `1.0` for `1`, and `1` for `1.0`.
 pub(super) fn other_spelling(number: &Number) -> Option<Number> {
     let value = rational(number).filter(BigRational::is_integer)?;
     if number.is_f64() {
@@ -69,14 +69,14 @@ pub(super) fn other_spelling(number: &Number) -> Option<Number> {
     Number::from_f64(value.to_f64()?).filter(|float| rational(float).as_ref() == Some(&value))
 }
 
-/// Returns a text that equal values share, as JSON Schema compares them.
+/// Returns a key that is the same for values which are equal in JSON Schema.
 pub(super) fn key(value: &Value) -> String {
     let mut key = String::new();
     canonical(value, &mut key);
     key
 }
 
-/// Writes a value so that values which JSON Schema holds equal are written alike.
+/// Writes a value so that values which are equal in JSON Schema give the same text.
 pub(super) fn canonical(value: &Value, to: &mut String) {
     match value {
         Value::Number(number) => to.push_str(&canonical_number(number)),
@@ -135,7 +135,7 @@ pub(super) enum Found {
 }
 
 impl Wanted {
-    /// Asks for at least `bound`, or for more if `strictly`.
+    /// Requires at least `bound`, or more than that if `strictly`.
     pub(super) fn above(&mut self, bound: &BigRational, strictly: bool) {
         let is_tighter = self.low.as_ref().is_none_or(|(low, was)| bound > low || (bound == low && strictly && !was));
         if is_tighter {
@@ -143,7 +143,7 @@ impl Wanted {
         }
     }
 
-    /// Asks for at most `bound`, or for less if `strictly`.
+    /// Requires at most `bound`, or less than that if `strictly`.
     pub(super) fn below(&mut self, bound: &BigRational, strictly: bool) {
         let is_tighter =
             self.high.as_ref().is_none_or(|(high, was)| bound < high || (bound == high && strictly && !was));
@@ -152,7 +152,7 @@ impl Wanted {
         }
     }
 
-    /// Returns the number that the bounds leave, if it is one.
+    /// Returns the only number within the bounds, if there is exactly one.
     pub(super) fn only(&self) -> Option<Value> {
         match (&self.low, &self.high) {
             (Some((low, false)), Some((high, false))) if low == high => to_json(low),
@@ -160,7 +160,7 @@ impl Wanted {
         }
     }
 
-    /// Returns a number that is as wanted.
+    /// Finds a number that satisfies the demands.
     pub(super) fn find(&self) -> Found {
         if !(self.integers || self.fractions) || self.is_interval_empty() {
             return Found::None;
@@ -180,7 +180,7 @@ impl Wanted {
         }
     }
 
-    /// Returns the number that every wanted value is a multiple of.
+    /// Returns a number of which every wanted value is a multiple.
     fn step(&self) -> Option<BigRational> {
         let whole = (!self.fractions).then(BigRational::one);
         self.multiples.iter().cloned().chain(whole).reduce(|a, b| {
@@ -196,7 +196,7 @@ impl Wanted {
         is_small(&self.low) && is_small(&self.high) && self.multiples.iter().chain(&self.not_multiples).all(is_coarse)
     }
 
-    /// Returns whether no multiple of `step` escapes the divisor `by`, in both readings.
+    /// Returns whether every multiple of `step` is divisible by `by`, in both readings.
     fn all_divided(&self, step: &BigRational, by: &BigRational) -> bool {
         if !(step / by).is_integer() {
             return false;
@@ -260,7 +260,7 @@ impl Wanted {
         }
     }
 
-    /// Returns numbers of many kinds within the bounds, plain ones first.
+    /// Returns numbers of many kinds within the bounds, simple ones first.
     fn candidates(&self) -> Vec<BigRational> {
         let base = match (&self.low, &self.high) {
             (Some((low, _)), _) => low.clone(),
@@ -293,7 +293,7 @@ impl Wanted {
         found
     }
 
-    /// Returns whether a number is as wanted.
+    /// Returns whether a number satisfies the demands.
     fn accepts(&self, value: &BigRational) -> bool {
         let is_above = self.low.as_ref().is_none_or(|(low, strict)| value > low || (!strict && value == low));
         let is_below = self.high.as_ref().is_none_or(|(high, strict)| value < high || (!strict && value == high));
@@ -306,7 +306,7 @@ impl Wanted {
     }
 }
 
-/// Returns how many decimals a number has, none if it has no end.
+/// Returns the number of decimals, or `None` if there are infinitely many.
 fn places(value: &BigRational) -> Option<u32> {
     (0..20).find(|places| (value * BigRational::from_integer(BigInt::from(10).pow(*places))).is_integer())
 }
@@ -315,7 +315,7 @@ fn rational_power(power: i32) -> Option<BigRational> {
     Number::from_f64(10f64.powi(power)).and_then(|number| rational(&number))
 }
 
-/// Whole numbers between two bounds, those nearest to zero or to a bound first.
+/// Iterates over whole numbers between two bounds, starting with those nearest to zero or to a bound.
 struct Walk {
     first: Option<BigInt>,
     last: Option<BigInt>,

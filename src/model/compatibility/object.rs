@@ -1,4 +1,4 @@
-//! Objects: members by name, and names by the classes that patterns make.
+//! Builds objects: properties by name, and other names by the combination of patterns that they match.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
@@ -10,30 +10,30 @@ use super::flatten::State;
 use super::node::{self, Id, Lit, Sym};
 use super::prove::{Answer, Atom, Engine};
 
-/// Patterns whose combinations are looked at without asking whether a name is like that.
+/// The number of patterns up to which all combinations are tried without checking that a name exists.
 const FEW_PATTERNS: usize = 4;
-/// Combinations that are looked at.
+/// The most combinations that are tried.
 const MOST_CLASSES: usize = 200;
-/// Members that are made up to reach a `minProperties`.
+/// The most properties that are added to satisfy a `minProperties`.
 const MOST_FILLED: u64 = 1_000;
 
-/// Names and patterns, and what members that are neither must satisfy.
+/// Names and patterns, and what properties outside of these must satisfy.
 type Rest = (Box<[Sym]>, Box<[Sym]>, Atom);
 
 /// The demands of the facts on an object.
 struct Shape {
     least: u64,
     most: Option<u64>,
-    /// Members whose name matches a pattern.
+    /// The demands on properties whose name matches a pattern.
     matching: Vec<(Sym, Atom)>,
-    /// Members that are neither named nor matched.
+    /// The demands on properties that are neither named nor matched.
     others: Vec<Rest>,
     names: Vec<Atom>,
-    /// Members that must exist somewhere.
+    /// Properties that must exist somewhere.
     wanted: Vec<Wanted>,
-    /// What the writer names, where it writes nothing else.
+    /// The names and patterns outside of which a lenient writer sends nothing.
     closed: Option<(BTreeSet<Sym>, BTreeSet<Sym>)>,
-    /// Every name that is spoken of.
+    /// All names that the facts mention.
     known: BTreeSet<Sym>,
     patterns: Vec<Sym>,
 }
@@ -44,13 +44,13 @@ enum Wanted {
     Named(Atom),
 }
 
-/// A name that a member may have: one that is spoken of, or any of a class.
+/// A possible name of a property: one that the facts mention, or any name of a class.
 enum Slot {
     Name(Sym),
     Class(Vec<bool>),
 }
 
-/// An object while it is built.
+/// An object under construction.
 #[derive(Default)]
 struct Draft {
     values: BTreeMap<Sym, Rc<Value>>,
@@ -132,7 +132,7 @@ impl State {
                 _ => {}
             }
         }
-        // A choice that is still open may name more.
+        // An open choice may name more properties.
         shape.closed = if self.is_settled() { self.named(engine) } else { None };
         if let Some((names, patterns)) = &shape.closed {
             shape.known.extend(names);
@@ -143,7 +143,7 @@ impl State {
         shape
     }
 
-    /// Returns the names and patterns outside of which a lenient writer writes nothing.
+    /// Returns the names and patterns outside of which a lenient writer sends nothing.
     fn named(&self, engine: &Engine<'_>) -> Option<(BTreeSet<Sym>, BTreeSet<Sym>)> {
         let (mut names, mut patterns, mut is_closed) = (BTreeSet::new(), BTreeSet::new(), false);
         for fact in self.facts.iter().filter(|fact| fact.lenient && fact.holds) {
@@ -158,7 +158,7 @@ impl State {
                 }
                 Lit::Required(name) | Lit::DepSchema(name, _) => drop(names.insert(*name)),
                 Lit::DepRequired(name, others) => names.extend(others.iter().chain([name])),
-                // What else may be there is spoken of.
+                // These keywords allow further properties explicitly.
                 Lit::AddProp(..) | Lit::Enum(_) => return None,
                 _ => {}
             }
@@ -166,7 +166,7 @@ impl State {
         is_closed.then_some((names, patterns))
     }
 
-    /// Returns what a member of this name must satisfy, none if there may be no such member.
+    /// Returns the demands on the property of this name, or `None` if there may be no such property.
     fn member(&self, engine: &mut Engine<'_>, shape: &Shape, name: Sym) -> Option<Vec<Atom>> {
         if self.absent.contains(&name) {
             return None;
@@ -199,8 +199,8 @@ impl State {
         Some(goal)
     }
 
-    /// Returns what a member must satisfy whose name is none of the known ones and matches exactly
-    /// these patterns; none if there may be no such member.
+    /// Returns the demands on a property with an unknown name that matches exactly these patterns, or `None` if there
+    /// may be no such property.
     fn class_member(shape: &Shape, signs: &[bool]) -> Option<Vec<Atom>> {
         let matches = |pattern: &Sym| shape.patterns.binary_search(pattern).is_ok_and(|at| signs[at]);
         if let Some((_, patterns)) = &shape.closed
@@ -218,7 +218,7 @@ impl State {
         Some(goal)
     }
 
-    /// Returns a name of the class that is none of the known or used ones.
+    /// Returns a name of the class that is neither known nor used yet.
     fn fresh(shape: &Shape, engine: &mut Engine<'_>, signs: &[bool], more: Option<Atom>, draft: &Draft) -> Answer {
         let mut goal = Self::names(shape, engine, signs);
         goal.extend(more);
@@ -243,7 +243,7 @@ impl State {
         }
     }
 
-    /// Returns every way in which names that are not spoken of can match the patterns.
+    /// Returns every combination of patterns that an unknown name can match.
     fn classes(engine: &mut Engine<'_>, shape: &Shape, draft: &mut Draft) -> Vec<Vec<bool>> {
         let mut classes = vec![Vec::new()];
         for at in 0..shape.patterns.len() {
@@ -265,7 +265,7 @@ impl State {
         classes
     }
 
-    /// Returns what a name must satisfy that matches the patterns like this, as far as they go.
+    /// Returns the demands on a name that matches the patterns in this combination.
     fn names(shape: &Shape, engine: &mut Engine<'_>, signs: &[bool]) -> Vec<Atom> {
         let mut goal = shape.names.clone();
         for (pattern, sign) in shape.patterns.iter().zip(signs) {
@@ -277,7 +277,7 @@ impl State {
         goal
     }
 
-    /// Finds a member that a fact wants; false if there can be none.
+    /// Finds a property that a fact requires. Returns false if there can be none.
     fn place(&self, engine: &mut Engine<'_>, shape: &Shape, wanted: &Wanted, draft: &mut Draft) -> bool {
         let unsure_before = draft.unsure;
         let slots: Vec<_> = shape.known.iter().map(|name| Slot::Name(*name)).collect();
@@ -332,7 +332,7 @@ impl State {
         draft.unsure
     }
 
-    /// Returns what a wanted member must satisfy in a slot, and what its name must.
+    /// Returns the demands on a required property in a slot, and on its name.
     fn goal_in(
         &self,
         engine: &mut Engine<'_>,
@@ -378,7 +378,7 @@ impl State {
         Some((goal, None))
     }
 
-    /// Adds members until there are enough; false if there cannot be enough.
+    /// Adds properties until there are enough. Returns false if there cannot be enough.
     fn fill(&self, engine: &mut Engine<'_>, shape: &Shape, draft: &mut Draft) -> bool {
         let count = |draft: &Draft| draft.values.len().max(self.present.len()) as u64;
         if shape.least <= count(draft) {

@@ -1,5 +1,4 @@
-//! What a branch of a choice would change, before it is taken: whether it contradicts what is known, or
-//! follows from it.
+//! Predicts what a branch of a choice would change: whether it contradicts the facts, or follows from them.
 
 use super::flatten::{HOLDS, Item, Kind, LENIENT, REFUSED, State, UNLESS};
 use super::node::{Id, Lit, Sym};
@@ -98,7 +97,7 @@ impl State {
         }
     }
 
-    /// A member that must not satisfy `id`: can it, and must it?
+    /// Returns the outlook of a property that must not satisfy `id`.
     fn outlook_of_member(&self, engine: &mut Engine<'_>, name: Sym, id: Id, deeply: bool) -> Outlook {
         let known = self.members.get(&name).map(Vec::as_slice).unwrap_or_default();
         if self.present.contains(&name) && are_apart(engine, known, id) {
@@ -113,7 +112,7 @@ impl State {
         Outlook::Open
     }
 
-    /// Returns whether no value of this state satisfies the node, as far as that is plain.
+    /// Returns whether no value of this state satisfies the node. A false result may be wrong.
     fn is_disjoint(&self, engine: &mut Engine<'_>, id: Id) -> bool {
         let summary = engine.summary(id);
         if summary.types & self.types == 0 {
@@ -132,7 +131,7 @@ impl State {
     }
 }
 
-/// Returns whether no value satisfies both what is known and `id`, as far as that is plain.
+/// Returns whether no value satisfies both `known` and `id`. A false result may be wrong.
 fn are_apart(engine: &mut Engine<'_>, known: &[Atom], id: Id) -> bool {
     let other = engine.summary(id);
     let mut types = other.types;

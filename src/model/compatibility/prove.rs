@@ -1,10 +1,9 @@
-//! Is there a value that some schemas accept and others refuse? The one question of the engine.
+//! Decides whether there is a value that some schemas accept and others refuse. This is the core of the engine.
 //!
-//! `a` is within `b` exactly if nothing satisfies `a` and not `b`. A goal is a set of signed nodes;
-//! the answer is a value, a proof that there is none, or neither. A goal that is met again deeper
-//! inside of the value is taken for empty there: the smallest value of a goal has no smaller one
-//! of the same goal within it. What was concluded from that assumption is kept only as long as it
-//! stands, and for good once nothing depends on an assumption any more.
+//! `a` is within `b` exactly if nothing satisfies `a` and not `b`. A goal is a set of signed nodes; the answer is a
+//! value, a proof that there is none, or neither. If a goal occurs again within itself, it is assumed to be empty
+//! there: the smallest value of a goal contains no smaller value of the same goal. Conclusions from such an assumption
+//! are kept only while it stands, and for good once they depend on no assumption any more.
 
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
@@ -18,7 +17,7 @@ use super::flatten::{Kind, State};
 use super::node::{self, Id, Lit, Sym, Table};
 use super::summary::Summary;
 
-/// Goals within goals; deeper is undecided. The stack of the engine's thread is made for it.
+/// The deepest nesting of goals; deeper ones are undecided. The stack of the engine's thread is large enough for it.
 const DEEPEST: usize = 3_000;
 
 /// A node and its sign: whether it must hold, and whether its writer is read leniently.
@@ -26,12 +25,12 @@ const DEEPEST: usize = 3_000;
 pub(super) struct Atom(u32);
 
 impl Atom {
-    /// A schema that must hold; read leniently, it closes the objects whose properties it names.
+    /// Returns the atom of a schema that must hold. Read leniently, it closes the objects whose properties it names.
     pub(super) fn is(id: Id, lenient: bool) -> Self {
         Self(id << 2 | u32::from(lenient))
     }
 
-    /// A schema that must not hold.
+    /// Returns the atom of a schema that must not hold.
     pub(super) fn is_not(id: Id) -> Self {
         Self(id << 2 | 2)
     }
@@ -49,21 +48,21 @@ impl Atom {
     }
 }
 
-/// The state of a goal.
+/// The answer about a goal.
 #[derive(Debug, Clone)]
 pub(super) enum Answer {
     /// No value satisfies it.
     Empty,
-    /// This value does.
+    /// This value satisfies it.
     One(Rc<Value>),
-    /// This value does, if what could not be evaluated holds.
+    /// This value satisfies it, if parts that could not be evaluated hold.
     Maybe(Rc<Value>),
     /// Undecided.
     Unsure,
 }
 
 impl Answer {
-    /// Returns the better of two answers about alternatives.
+    /// Combines the answers of two alternatives.
     pub(super) fn or(self, other: Self) -> Self {
         if other.rank() > self.rank() { other } else { self }
     }
@@ -83,16 +82,16 @@ impl Answer {
 }
 
 enum Memo {
-    /// Being decided, at this place of the stack.
+    /// Being decided, at this position of the stack.
     Open(usize),
-    /// Empty, if the goals at these places of the stack are.
+    /// Empty, provided that the goals at these positions of the stack are.
     EmptyIf(Places),
     Solid(Answer),
 }
 
 type Goal = Rc<[Atom]>;
 
-/// Places of the stack, one bit each; all that are too deep for a bit of their own share the last.
+/// A set of stack positions, one bit each. All positions that are too deep for a bit of their own share the last one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 struct Places(u128);
 
@@ -109,27 +108,27 @@ impl Places {
         Self(self.0 | other.0)
     }
 
-    /// Leaves out the place itself. Where several share a bit it stays until the first of them.
+    /// Removes the position itself. A shared bit is kept until its first position is reached.
     fn below(self, at: usize) -> Self {
         if at > 127 { self } else { Self(self.0 & !(1 << at)) }
     }
 }
 
-/// The search and everything that it has found out.
+/// The search, with all of its results.
 pub(super) struct Engine<'a> {
     pub(super) table: Table,
     pub(super) budget: Budget<'a>,
     memo: HashMap<Goal, Memo>,
-    /// For each open goal the assumptions that were used below it.
+    /// The assumptions that were used below each open goal.
     used: Vec<Places>,
-    /// The goals that are empty under an assumption, in the order in which they were found.
+    /// The goals that are empty under an assumption, in the order of discovery.
     trail: Vec<Goal>,
     patterns: HashMap<Sym, Option<Rc<Pattern>>>,
     own_patterns: HashMap<&'static str, Option<Rc<Pattern>>>,
     pub(super) summaries: HashMap<Id, Rc<Summary>>,
-    /// Differences that were found already and count as allowed.
+    /// Differences that were found before and are treated as allowed.
     pub(super) masked: HashSet<(Id, Lit)>,
-    /// The first feature that stood in the way.
+    /// The first feature that prevented a decision.
     pub(super) obstacle: Option<String>,
 }
 
@@ -149,13 +148,13 @@ impl<'a> Engine<'a> {
         }
     }
 
-    /// Counts a found difference as allowed from now on. Nothing that was empty becomes possible.
+    /// Treats a difference as allowed from now on. Goals that were empty stay empty.
     pub(super) fn mask(&mut self, id: Id, lit: Lit) -> bool {
         self.memo.retain(|_, memo| matches!(memo, Memo::Solid(Answer::Empty)));
         self.masked.insert((id, lit))
     }
 
-    /// Forgets what is allowed.
+    /// Removes all such allowances.
     pub(super) fn unmask(&mut self) {
         if !self.masked.is_empty() {
             self.masked.clear();
@@ -163,14 +162,14 @@ impl<'a> Engine<'a> {
         }
     }
 
-    /// Notes why the search could not decide.
+    /// Records why the search could not decide.
     pub(super) fn hinder(&mut self, why: impl FnOnce() -> String) {
         if self.obstacle.is_none() {
             self.obstacle = Some(why());
         }
     }
 
-    /// Decides whether a value satisfies all of these.
+    /// Decides whether a value satisfies all of these atoms.
     pub(super) fn goal(&mut self, atoms: Vec<Atom>) -> Answer {
         let Some(goal) = self.normal(atoms) else { return Answer::Empty };
         match self.memo.get(&goal) {
@@ -195,7 +194,7 @@ impl<'a> Engine<'a> {
         self.decide(&goal)
     }
 
-    /// Sorts a goal and drops what says nothing; none if it contradicts itself.
+    /// Sorts a goal and drops redundant atoms. Returns `None` if it contradicts itself.
     fn normal(&self, mut atoms: Vec<Atom>) -> Option<Goal> {
         atoms.sort_unstable();
         atoms.dedup();
@@ -230,7 +229,7 @@ impl<'a> Engine<'a> {
         let answer = self.by_type(goal);
         let used = self.used.pop().unwrap_or_default().below(at);
         if self.budget.spent().is_some() {
-            // Nothing that was found while over budget is kept.
+            // Results found after the budget ran out are not kept.
             self.memo.remove(goal);
             for known in self.trail.drain(trail..) {
                 self.memo.remove(&known);
@@ -245,15 +244,15 @@ impl<'a> Engine<'a> {
                 self.lean_on(used);
                 Memo::EmptyIf(used)
             }
-            // A value stands for itself, and "undecided" claims nothing.
+            // A value is valid under any assumption, and "undecided" claims nothing.
             _ => Memo::Solid(answer.clone()),
         };
         self.memo.insert(Rc::clone(goal), memo);
         answer
     }
 
-    /// Settles what leaned on the goal at a place: if it is empty it leans on what that goal leans
-    /// on, for good if that is nothing; otherwise it is forgotten.
+    /// Resolves the conclusions that depend on the goal at a position. If that goal is empty, they depend on its own
+    /// assumptions, or on none any more. Otherwise they are dropped.
     fn settle_trail(&mut self, from: usize, at: usize, empty_if: Option<Places>) {
         let place = Places::one(at);
         for known in self.trail.split_off(from) {
@@ -295,7 +294,7 @@ impl<'a> Engine<'a> {
         best
     }
 
-    /// Returns the types that a value of this atom may have, or more.
+    /// Returns a superset of the types that a value of this atom may have.
     pub(super) fn types(&mut self, atom: Atom) -> u8 {
         if atom.holds() {
             return self.summary(atom.id()).types;
@@ -306,7 +305,7 @@ impl<'a> Engine<'a> {
         }
     }
 
-    /// Returns the node that exactly this value satisfies, by its parts if it has some.
+    /// Returns the node that only this value satisfies, built from its parts if it has any.
     pub(super) fn value_node(&mut self, id: u32) -> Id {
         let value = self.table.words.values[id as usize].clone();
         let lits = match &value {
@@ -337,7 +336,7 @@ impl<'a> Engine<'a> {
         self.table.node(vec![Lit::Enum(vec![id])])
     }
 
-    /// Returns whether a value is as a goal asks.
+    /// Returns whether a value satisfies a goal.
     pub(super) fn check(&mut self, goal: &[Atom], value: &Value) -> Option<bool> {
         let mut result = Some(true);
         for atom in goal {
@@ -350,7 +349,7 @@ impl<'a> Engine<'a> {
         result
     }
 
-    /// Returns the automaton of a pattern, none if it has none that is small enough.
+    /// Returns the automaton of a pattern, or `None` if there is none that is small enough.
     pub(super) fn pattern(&mut self, pattern: Sym) -> Option<Rc<Pattern>> {
         if let Some(known) = self.patterns.get(&pattern) {
             return known.clone();
@@ -365,7 +364,7 @@ impl<'a> Engine<'a> {
         compiled
     }
 
-    /// Returns the automaton of a regular expression of our own.
+    /// Returns the automaton of one of this program's own regular expressions.
     pub(super) fn own_pattern(&mut self, regex: &'static str) -> Option<Rc<Pattern>> {
         self.own_patterns.entry(regex).or_insert_with(|| Pattern::own(regex).map(Rc::new)).clone()
     }

@@ -1,4 +1,4 @@
-//! The catalogue of differences: an id for each, and its sentence.
+//! The catalogue of differences, with an id and a sentence for each.
 
 use std::rc::Rc;
 
@@ -80,7 +80,7 @@ rules! {
     "narrowed-not", "widened-not", "what `not` describes is refused", r#"{"not":{"type":"string"}}"#, r#"{}"#;
 }
 
-/// The facts about a place where two schemas differ.
+/// A place where two schemas differ, with the facts about it.
 pub(super) struct Place<'a> {
     pub(super) direction: Direction,
     pub(super) lit: &'a Lit,
@@ -90,7 +90,7 @@ pub(super) struct Place<'a> {
     pub(super) names_member: bool,
 }
 
-/// Returns the keywords under which a literal may be written.
+/// Returns the keywords that a literal may come from.
 pub(super) fn keywords(lit: &Lit) -> &'static [&'static str] {
     match lit {
         Lit::Type(_) => &["type"],
@@ -129,7 +129,7 @@ pub(super) fn keywords(lit: &Lit) -> &'static [&'static str] {
     }
 }
 
-/// Returns whether two literals are written under one keyword.
+/// Returns whether two literals come from one keyword.
 pub(super) fn is_same_keyword(one: &Lit, other: &Lit) -> bool {
     std::mem::discriminant(one) == std::mem::discriminant(other) && !matches!(one, Lit::Required(_))
 }
@@ -165,7 +165,7 @@ fn ids(lit: &Lit, names_member: bool) -> (&'static str, &'static str) {
     }
 }
 
-/// Returns the id of a difference and its sentence: what is wrong with the value.
+/// Returns the id of a difference, and a sentence on what is wrong with the value.
 pub(super) fn describe(place: &Place<'_>, words: &Words) -> (&'static str, String) {
     let (narrow, wide) = ids(place.lit, place.names_member);
     let id = if place.direction == Direction::Forwards { narrow } else { wide };
@@ -248,7 +248,7 @@ fn names_of(types: u8) -> String {
     }
 }
 
-/// Returns a value in at most a line.
+/// Returns a value on at most one line.
 pub(super) fn short(value: &Value) -> String {
     let text = value.to_string();
     match (text.chars().count() > 60, value) {

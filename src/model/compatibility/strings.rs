@@ -1,4 +1,4 @@
-//! A string as it is wanted: lengths, patterns, formats, and texts that it must not be.
+//! Finds strings that satisfy lengths, patterns and formats and are none of some excluded texts.
 
 use std::rc::Rc;
 
@@ -8,9 +8,9 @@ use super::node::Sym;
 use super::prove::Engine;
 use serde_json::Value;
 
-/// Candidates that are tried before the search gives up.
+/// The most candidates that are tried.
 const TRIES: usize = 24;
-/// The longest plain string that is written out.
+/// The longest string that is built without patterns.
 const LONGEST: u64 = 100_000;
 /// The most excluded texts that become part of the automaton.
 const MOST_EXCLUDED: usize = 400;
@@ -33,7 +33,7 @@ pub(super) enum Found {
 }
 
 impl Wanted {
-    /// Returns a string that is as wanted.
+    /// Finds a string that satisfies the demands.
     pub(super) fn find(&self, engine: &mut Engine<'_>) -> Found {
         if self.most.is_some_and(|most| self.least > most) || self.is_contradiction(engine) {
             return Found::None;
@@ -59,7 +59,7 @@ impl Wanted {
         is_both(&self.patterns) || is_both(&self.checks) || self.checks.iter().any(is_implied)
     }
 
-    /// Without patterns there are enough texts of any length but zero.
+    /// Finds a string without patterns. There are enough texts of any length but zero.
     fn find_plain(&self) -> Found {
         let lengths = self.least..=self.most.unwrap_or(u64::MAX).min(self.least + 1);
         for length in lengths {
@@ -146,7 +146,7 @@ impl Wanted {
         Found::Unsure
     }
 
-    /// Returns whether a text is as wanted, by the validator's own checks.
+    /// Returns whether a text satisfies the demands, by the validator's own checks.
     fn accepts(&self, engine: &mut Engine<'_>, text: &str) -> Option<bool> {
         let length = text.chars().count() as u64;
         if length < self.least || self.most.is_some_and(|most| length > most) || self.excluded.iter().any(|e| e == text)

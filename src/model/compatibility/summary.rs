@@ -1,4 +1,5 @@
-//! What a node says plainly, without looking at alternatives: enough to tell many apart at once.
+//! A rough summary of what a node accepts, without its alternatives, to show cheaply that two nodes have no value in
+//! common.
 
 use std::collections::BTreeSet;
 use std::rc::Rc;
@@ -7,25 +8,25 @@ use super::evaluate;
 use super::node::{self, Id, Lit, Sym};
 use super::prove::Engine;
 
-/// Nodes within nodes, for the same value; below that anything is assumed.
+/// The deepest nesting of nodes for the same value. Below that, anything is assumed to be accepted.
 const DEEPEST: usize = 500;
-/// Members that are told apart by.
+/// The most properties in a summary.
 const MOST_MEMBERS: usize = 64;
 
-/// A superset of what a node accepts, in few words.
+/// A superset of what a node accepts.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Summary {
     /// The types that a value may have.
     pub(super) types: u8,
-    /// The values, if they are few and named.
+    /// The values, if they are few and enumerated.
     pub(super) values: Option<BTreeSet<u32>>,
     pub(super) required: BTreeSet<Sym>,
-    /// What the members say: by schema.
+    /// The schemas of properties.
     pub(super) members: Vec<(Sym, Id)>,
 }
 
 impl Engine<'_> {
-    /// Returns what a node says plainly.
+    /// Returns the summary of a node.
     pub(super) fn summary(&mut self, id: Id) -> Rc<Summary> {
         self.summary_within(id, 0)
     }

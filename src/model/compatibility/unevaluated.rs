@@ -1,16 +1,16 @@
-//! `unevaluatedProperties` and `unevaluatedItems`, rewritten into cases.
+//! Rewrites `unevaluatedProperties` and `unevaluatedItems` into cases.
 //!
-//! Which properties are evaluated depends on which branches hold. For every combination of them
-//! there is one alternative, in which the rest is what `additionalProperties` would call the rest.
+//! Which properties are evaluated depends on which branches hold. For every combination of branches there is one
+//! alternative, in which the remaining properties are treated as by `additionalProperties`.
 
 use std::collections::BTreeSet;
 
 use super::dialect::Graph;
 use super::node::{self, Id, Lit, Sym};
 
-/// Branches that may hold or not; more are not rewritten.
+/// The most branches; schemas with more are not rewritten.
 const MOST: usize = 7;
-/// Sub-schemas looked through.
+/// The most sub-schemas that are visited.
 const MOST_VISITS: usize = 1_000;
 
 /// The parts that are unevaluated.
@@ -20,7 +20,7 @@ pub(super) enum Kind {
     Items,
 }
 
-/// What one sub-schema evaluates, where the branches that lead to it hold.
+/// What one sub-schema evaluates if the branches that lead to it hold.
 #[derive(Debug, Clone)]
 struct Part {
     guards: Vec<(Id, bool)>,
@@ -36,7 +36,8 @@ enum What {
     All,
 }
 
-/// Returns the literal that `unevaluated…: child` of the schema `id` means, none if nothing is left.
+/// Returns the literal that is equivalent to `unevaluated…: child` in the schema `id`, or `None` if nothing is left
+/// unevaluated.
 pub(super) fn rewrite(graph: &mut Graph<'_>, id: Id, kind: Kind, child: Id) -> Option<Lit> {
     let mut walk = Walk { of: id, kind, guards: Vec::new(), parts: Vec::new(), visits: 0 };
     let collected = walk.collect(graph, id, 0);
@@ -67,7 +68,7 @@ pub(super) fn rewrite(graph: &mut Graph<'_>, id: Id, kind: Kind, child: Id) -> O
     Some(Lit::AnyOf(cases.collect()))
 }
 
-/// Returns what is asked of the rest, or nothing if there is no rest.
+/// Returns the demands on what is left unevaluated, or `None` if nothing is left.
 fn rest(graph: &mut Graph<'_>, id: Id, kind: Kind, parts: &[Part], child: Id) -> Option<Lit> {
     let (mut names, mut patterns, mut first, mut matching) = (BTreeSet::new(), BTreeSet::new(), 0, BTreeSet::new());
     for part in parts {
@@ -89,7 +90,7 @@ fn rest(graph: &mut Graph<'_>, id: Id, kind: Kind, parts: &[Part], child: Id) ->
     Some(Lit::Items(first, either))
 }
 
-/// The way through the sub-schemas that look at the same value.
+/// A walk through the sub-schemas that apply to the same value.
 struct Walk {
     of: Id,
     kind: Kind,
@@ -99,7 +100,7 @@ struct Walk {
 }
 
 impl Walk {
-    /// Collects what `id` evaluates; none if there is too much of it, or references go round.
+    /// Collects what `id` evaluates. Returns `None` if there is too much of it, or references form a cycle.
     fn collect(&mut self, graph: &mut Graph<'_>, id: Id, depth: usize) -> Option<()> {
         self.visits += 1;
         if self.visits > MOST_VISITS || depth > MOST_VISITS {

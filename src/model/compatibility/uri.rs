@@ -1,8 +1,8 @@
-//! References: joining a relative one to its base (RFC 3986, section 5.2).
+//! Resolves relative references against a base URI (RFC 3986, section 5.2).
 
 use crate::model::pointer::escape;
 
-/// Splits a reference into what stands before `#` and the fragment.
+/// Splits a reference into the part before `#` and the fragment.
 pub(super) fn split(reference: &str) -> (&str, Option<&str>) {
     match reference.split_once('#') {
         Some((before, fragment)) => (before, Some(fragment)),
@@ -10,7 +10,7 @@ pub(super) fn split(reference: &str) -> (&str, Option<&str>) {
     }
 }
 
-/// Returns the absolute form of `reference`, which has no fragment, as seen from `base`.
+/// Returns the absolute form of `reference`, which must have no fragment, relative to `base`.
 pub(super) fn join(base: &str, reference: &str) -> String {
     if reference.is_empty() {
         return base.to_owned();
@@ -69,7 +69,7 @@ fn without_dots(path: &str) -> String {
     kept.join("/")
 }
 
-/// Decodes `%XX`; what is no such escape stays as it is.
+/// Decodes `%XX`. Invalid escapes are kept.
 pub(super) fn decode(text: &str) -> String {
     let bytes = text.as_bytes();
     let mut decoded = Vec::with_capacity(bytes.len());
@@ -84,7 +84,7 @@ pub(super) fn decode(text: &str) -> String {
     String::from_utf8(decoded).unwrap_or_else(|_| text.to_owned())
 }
 
-/// Returns a pointer's next step: `/` and the escaped token.
+/// Returns a step of a JSON Pointer: `/` and the escaped token.
 pub(super) fn step(token: &str) -> String {
     format!("/{}", escape(token))
 }

@@ -1,5 +1,5 @@
-//! The agreed value of a contract that changed, under the same schema or another: which of its leaves
-//! are gone, are others, or are new, and what that breaks.
+//! Compares the agreed values of two contract versions: which leaves were removed, changed or added, and what that
+//! breaks.
 
 use std::collections::HashMap;
 
@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::{numbers, rules::short, uri, verdict::Bump};
 use crate::model::contract::Values;
 
-/// The most differences that are listed; the rest is counted.
+/// The most differences that are listed. Further ones are counted.
 const MOST: usize = 20;
 
 /// One kind of difference between two values, with an example.
@@ -24,21 +24,21 @@ pub struct ValueRule {
     pub new: &'static str,
 }
 
-/// A leaf is gone.
+/// A leaf was removed.
 const REMOVED: ValueRule = ValueRule {
     id: "value-removed",
     text: "a leaf of the value, or an item of a list, is gone",
     old: r#"{"read":["a/*","b/*"]}"#,
     new: r#"{"read":["a/*"]}"#,
 };
-/// A leaf is another.
+/// A leaf was changed.
 const CHANGED: ValueRule = ValueRule {
     id: "value-changed",
     text: "a leaf of the value is another",
     old: r#"{"bucket":"a"}"#,
     new: r#"{"bucket":"b"}"#,
 };
-/// A leaf is new.
+/// A leaf was added.
 const ADDED: ValueRule = ValueRule {
     id: "value-added",
     text: "a leaf of the value, or an item of a list, is new",
@@ -49,7 +49,7 @@ const ADDED: ValueRule = ValueRule {
 pub const VALUE_RULES: &[ValueRule] = &[REMOVED, CHANGED, ADDED];
 
 impl ValueRule {
-    /// Returns the smallest change of version that the difference needs where this was promised.
+    /// Returns the smallest version bump that the difference needs under this promise.
     pub fn bump(&self, promised: Values) -> Bump {
         match promised {
             Values::Free => Bump::Patch,
@@ -70,7 +70,7 @@ pub struct ValueDifference {
     pub old_pointer: Option<String>,
     /// The JSON Pointer to the leaf in the new value.
     pub new_pointer: Option<String>,
-    /// The smallest change of version that it needs.
+    /// The smallest version bump that it needs.
     pub bump: Bump,
 }
 
@@ -81,12 +81,12 @@ pub struct ValueComparison {
     pub differences: Vec<ValueDifference>,
     /// The number of further ones.
     pub more: usize,
-    /// The smallest change of version that all of them need.
+    /// The smallest version bump that all of them need.
     pub bump: Bump,
 }
 
-/// Compares the agreed values of two versions. An item of a list counts by what it is, not by its place;
-/// a null as the whole value agrees on nothing.
+/// Compares the agreed values of two versions. Items of a list are matched by value, not by index. A value that is
+/// null as a whole means that nothing is agreed.
 pub fn values(old: &Value, new: &Value, promised: Values) -> ValueComparison {
     let mut walk =
         Walk { promised, breaking: Vec::new(), others: Vec::new(), more: 0, is_broken: false, is_equal: true };
@@ -108,7 +108,7 @@ pub fn values(old: &Value, new: &Value, promised: Values) -> ValueComparison {
     ValueComparison { differences, more, bump }
 }
 
-/// Where both values are looked at.
+/// The pointers to the current place in both values.
 #[derive(Default)]
 struct Pointers {
     old: String,
@@ -156,7 +156,7 @@ impl Walk {
         }
     }
 
-    /// Compares lists as sets. What is in one alone is compared in order where it has parts of its own.
+    /// Compares lists as sets. Items that only one list has are compared in order if they have parts of their own.
     fn lists(&mut self, before: &[Value], after: &[Value], at: &mut Pointers) {
         let ends = (at.old.len(), at.new.len());
         let (gone, fresh) = (alone(before, after), alone(after, before));
@@ -225,7 +225,7 @@ fn has_parts(value: &Value) -> bool {
     value.is_array() || value.is_object()
 }
 
-/// Returns the items of a list that are not in another, each once, with their places.
+/// Returns the items of a list that are not in another, without duplicates, with their indexes.
 fn alone<'v>(items: &'v [Value], others: &[Value]) -> Vec<(usize, &'v Value)> {
     let mut seen: HashMap<String, ()> = others.iter().map(|other| (numbers::key(other), ())).collect();
     items.iter().enumerate().filter(|(_, item)| seen.insert(numbers::key(item), ()).is_none()).collect()
@@ -293,7 +293,7 @@ mod tests {
         let old = json!([["b", "a"], {"x": 1, "y": [true, null]}, "s", "s"]);
         let new = json!(["s", {"y": [true, null], "x": 1.0}, ["b", "a"]]);
         assert_eq!(found(&old, &new, Values::Frozen), [""; 0]);
-        // What has parts is compared part by part, in the order in which it is left.
+        // Items with parts are compared part by part, in their remaining order.
         let (old, new) = (json!([{"k": 1, "v": 1}, {"k": 2, "v": 2}]), json!([{"k": 2, "v": 3}, {"k": 1, "v": 1}]));
         assert_eq!(found(&old, &new, Values::Additive), ["value-changed /1/v /0/v: 2 became 3"]);
         assert_eq!(found(&json!([{"a": 1}]), &json!([["a"]]), Values::Additive).len(), 2);

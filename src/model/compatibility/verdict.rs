@@ -14,7 +14,7 @@ use super::node::Id;
 use super::prove::{Answer, Atom, Engine};
 use super::rules::Direction;
 
-/// How much a schema is taken to say about what is sent.
+/// How a schema is read as a description of what is sent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Reading {
     /// As it is written: an open object may carry any further property.
@@ -57,12 +57,12 @@ pub enum Verdict {
 }
 
 impl Verdict {
-    /// Returns whether the question is answered with yes.
+    /// Returns whether compatibility is proved.
     pub fn is_compatible(&self) -> bool {
         matches!(self, Self::Compatible)
     }
 
-    /// Returns whether the question is answered with no.
+    /// Returns whether compatibility is refuted.
     pub fn is_incompatible(&self) -> bool {
         matches!(self, Self::Incompatible(_))
     }
@@ -119,7 +119,7 @@ impl Readings {
     }
 }
 
-/// The smallest change of version that a change of a schema needs.
+/// The smallest version bump that a change of a schema needs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Bump {
     /// The change breaks a promise.
@@ -139,7 +139,7 @@ pub struct Comparison {
     pub backwards: Readings,
     /// Is every value of the old schema a value of the new one?
     pub forwards: Readings,
-    /// What differs, by direction, at most as many as were asked for.
+    /// The differences, by direction, limited by [`Options`].
     pub differences: Vec<Difference>,
     /// The bump that the change needs.
     pub bump: Bump,
@@ -147,7 +147,7 @@ pub struct Comparison {
     pub steps: u64,
 }
 
-/// Compares two schemas; `clock` tells how long something took.
+/// Compares two schemas. `clock` measures elapsed time.
 pub(super) fn compare(
     old: &Value,
     new: &Value,
@@ -157,7 +157,7 @@ pub(super) fn compare(
     judged(old, new, options, clock, |judge| judge.comparison()).unwrap_or_else(|why| undecided(&why))
 }
 
-/// Answers one question about two schemas, in the reading that decides.
+/// Decides one direction in the reading that counts.
 pub(super) fn answer(
     old: &Value,
     new: &Value,
@@ -169,7 +169,7 @@ pub(super) fn answer(
     judged(old, new, options, clock, answer).unwrap_or_else(|why| unknown(&why))
 }
 
-/// Reads two schemas and has them judged; fails where they cannot be read.
+/// Reads two schemas and judges them. Fails if they cannot be read.
 fn judged<T>(
     old: &Value,
     new: &Value,
@@ -224,11 +224,11 @@ struct Judge<'a> {
     differences: Vec<Difference>,
 }
 
-/// Time that making one witness smaller may take.
+/// The longest time to make one witness smaller.
 const SHRINKING: Duration = Duration::from_millis(150);
 
 impl Judge<'_> {
-    /// Answers both questions, and looks for what differs.
+    /// Decides both directions and collects differences.
     fn comparison(mut self) -> Comparison {
         let backwards = self.readings(Direction::Backwards);
         let forwards = self.readings(Direction::Forwards);
@@ -259,7 +259,7 @@ impl Judge<'_> {
         }
         let lenient = self.verdict(direction, Reading::Lenient);
         let strict = match (&strict, &lenient) {
-            // A value that a lenient writer sends is one that a strict one may send.
+            // A value that a lenient writer sends is also one that a strict one may send.
             (Verdict::Unknown(_), Verdict::Incompatible(difference)) => {
                 Verdict::Incompatible(Box::new(Difference { reading: Reading::Strict, ..(**difference).clone() }))
             }
@@ -299,7 +299,7 @@ impl Judge<'_> {
         Verdict::Unknown(Unknown { reason, spent, unconfirmed })
     }
 
-    /// Has the validator confirm a value, makes it smaller, and says where it fails.
+    /// Confirms a value with the validator, makes it smaller, and explains where it fails.
     fn confirm(
         &mut self,
         direction: Direction,
@@ -331,7 +331,7 @@ impl Judge<'_> {
         Some((Difference { direction, reading, rule, message, old_pointer, new_pointer, witness, at }, mask))
     }
 
-    /// Looks for further differences, each time with those that are known allowed.
+    /// Searches for further differences, with the known ones treated as allowed.
     fn collect(&mut self, direction: Direction, first: Difference) {
         let reading = first.reading;
         let (_, outer) = sides(direction);
@@ -358,7 +358,7 @@ impl Judge<'_> {
     }
 }
 
-/// Returns which document must lie within which.
+/// Returns which document must be within which.
 fn sides(direction: Direction) -> (usize, usize) {
     match direction {
         Direction::Backwards => (1, 0),

@@ -1,4 +1,4 @@
-//! How long values may be judged in one request.
+//! The time limit for validating values in one request.
 
 use std::{
     cell::Cell,
@@ -9,8 +9,8 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// The time that is left for judging values. One request has one budget for all of its contracts, so
-/// that a realm full of slow ones costs no more than a single one.
+/// The remaining time for validating values. One request has one budget for all of its contracts, so that a realm full
+/// of slow ones takes no longer than a single one.
 #[derive(Debug, Default)]
 pub struct Budget {
     whole: Option<Duration>,
@@ -18,7 +18,7 @@ pub struct Budget {
     cancelled: Arc<AtomicBool>,
 }
 
-/// When a judgement has to end: at a moment, or once its request is cancelled.
+/// The end of a validation: at a point in time, or when its request is cancelled.
 #[derive(Debug, Clone, Default)]
 pub struct Deadline {
     at: Option<Instant>,
@@ -26,19 +26,19 @@ pub struct Deadline {
 }
 
 impl Deadline {
-    /// Returns whether it has to end now.
+    /// Returns whether the deadline has passed.
     pub fn is_over(&self) -> bool {
         self.cancelled.load(Ordering::Relaxed) || self.at.is_some_and(|at| Instant::now() >= at)
     }
 }
 
 impl Budget {
-    /// Returns a budget of so much time; without a limit where there is none.
+    /// Creates a budget; `None` for no limit.
     pub fn new(time: Option<Duration>) -> Self {
         Self { whole: time, left: Cell::new(time.unwrap_or_default()), cancelled: Arc::default() }
     }
 
-    /// Returns the budget of a request that is cancelled by setting `flag`.
+    /// Makes the budget end when `flag` is set, which cancels the request.
     #[must_use]
     pub fn cancelled_by(self, flag: Arc<AtomicBool>) -> Self {
         Self { cancelled: flag, ..self }
@@ -49,13 +49,13 @@ impl Budget {
         self.cancelled.load(Ordering::Relaxed)
     }
 
-    /// Returns the time for everything, where there is a limit.
+    /// Returns the total time, if there is a limit.
     pub fn whole(&self) -> Option<Duration> {
         self.whole
     }
 
-    /// Calls `judge` with its deadline. That leaves half of the time to those that
-    /// come after: one slow contract hides nothing of the others.
+    /// Calls `judge` with a deadline that leaves half of the remaining time to later calls, so that one slow contract
+    /// does not hide the others.
     pub(super) fn spend<T>(&self, judge: impl FnOnce(Deadline) -> T) -> T {
         let cancelled = self.cancelled.clone();
         if self.whole.is_none() {

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// A draft of JSON Schema; a later one is greater.
+/// A draft of JSON Schema. Later drafts compare greater.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Draft {
     /// Draft-04.
@@ -13,12 +13,12 @@ pub enum Draft {
     D7,
     /// 2019-09.
     D2019,
-    /// 2020-12, which a schema is in that names none.
+    /// 2020-12, the default if a schema names none.
     D2020,
 }
 
 impl Draft {
-    /// Returns the draft that a `$schema` names.
+    /// Returns the draft of a `$schema` URI.
     pub fn of(uri: &str) -> Option<Self> {
         let uri = uri.trim_end_matches('#');
         let (_, name) = uri.split_once("://")?;
@@ -32,7 +32,7 @@ impl Draft {
         })
     }
 
-    /// Returns the `$schema` of the draft.
+    /// Returns the `$schema` URI of the draft.
     pub fn uri(self) -> &'static str {
         match self {
             Self::D4 => "http://json-schema.org/draft-04/schema#",
@@ -43,7 +43,7 @@ impl Draft {
         }
     }
 
-    /// Returns the keyword that names a schema's own URI.
+    /// Returns the keyword for a schema's own URI.
     pub fn id(self) -> &'static str {
         if self == Self::D4 { "id" } else { "$id" }
     }

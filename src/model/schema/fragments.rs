@@ -1,19 +1,19 @@
-//! References as the validator reads them: what a URI may not hold is encoded.
+//! Encodes references so that the validator accepts them.
 //!
-//! Generators name definitions after types, such as `#/definitions/X<(number[]|null)>`. That is no
-//! reference to the validator, and `#/definitions/X%3C(number%5B%5D%7Cnull)%3E` is.
+//! Generators name definitions after types, such as `#/definitions/X<(number[]|null)>`. The validator accepts only the
+//! percent-encoded form `#/definitions/X%3C(number%5B%5D%7Cnull)%3E`.
 
 use std::borrow::Cow;
 
 use serde_json::Value;
 
-/// Keywords that hold sub-schemas by names of the author's.
+/// Keywords whose value maps names to sub-schemas.
 const NAMED: [&str; 6] =
     ["properties", "patternProperties", "dependentSchemas", "dependencies", "$defs", "definitions"];
-/// Keywords that hold values, and no schemas.
+/// Keywords that contain values, not schemas.
 const VALUES: [&str; 4] = ["enum", "const", "default", "examples"];
 
-/// Returns the schema with the fragments of all references encoded; itself where nothing needs it.
+/// Returns the schema with the fragments of all references encoded. It is borrowed if none needs that.
 pub fn encoded(schema: &Value) -> Cow<'_, Value> {
     if !needs(schema, false) {
         return Cow::Borrowed(schema);
@@ -55,14 +55,14 @@ fn encode(schema: &mut Value, are_names: bool) {
     }
 }
 
-/// Returns a reference with its fragment encoded, where that makes another text of it.
+/// Returns a reference with its fragment encoded, if that changes it.
 fn encoded_reference(reference: &str) -> Option<String> {
     let (before, fragment) = reference.split_once('#')?;
     let encoded = encode_fragment(fragment);
     (encoded != fragment).then(|| format!("{before}#{encoded}"))
 }
 
-/// Encodes what may not stand in a fragment (RFC 3986, section 3.5).
+/// Percent-encodes characters that are not allowed in a fragment (RFC 3986, section 3.5).
 fn encode_fragment(fragment: &str) -> String {
     let mut encoded = String::with_capacity(fragment.len());
     let bytes = fragment.as_bytes();

@@ -1,7 +1,7 @@
-//! Words in a schema that no validator reads: misspelt keywords, and keywords of another draft.
+//! Finds words in a schema that validators ignore: misspelt keywords, and keywords of another draft.
 //!
-//! They assert nothing, so everything that is proved of such a schema is proved of less than its
-//! author meant. Only likely slips are named: any other word is an annotation of somebody's.
+//! They assert nothing, so everything that is proved about such a schema is proved about less than its author meant.
+//! Only likely mistakes are reported; any other word may be an annotation.
 
 use std::collections::HashSet;
 
@@ -13,35 +13,35 @@ use super::{
 };
 use crate::model::pointer::escape;
 
-/// The most warnings of one schema.
+/// The most warnings for one schema.
 const MOST: usize = 50;
 
-/// A word that was likely meant as a keyword, and is not one there.
+/// A word that was probably meant as a keyword but is none.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct KeywordWarning {
-    /// JSON Pointer (RFC 6901) to the word.
+    /// The JSON Pointer (RFC 6901) to the word.
     pub pointer: String,
     /// The word.
     pub keyword: String,
     /// The reason why it asserts nothing.
     pub kind: KeywordKind,
-    /// The advice: what to write instead.
+    /// What to write instead.
     pub suggestion: String,
 }
 
 /// The reason why a keyword asserts nothing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum KeywordKind {
-    /// It is no keyword of any draft, and a keyword differs by a letter or two.
+    /// It is no keyword of any draft, but differs from one by a letter or two.
     Misspelt,
-    /// It is a keyword of other drafts, and not of this one.
+    /// It is a keyword of other drafts than this one.
     OtherDraft(Draft),
     /// It is a keyword of another language, such as OpenAPI.
     OtherLanguage,
 }
 
 impl KeywordWarning {
-    /// Returns the id of its rule.
+    /// Returns the id of the rule.
     pub fn rule(&self) -> &'static str {
         match self.kind {
             KeywordKind::Misspelt => "misspelt-keyword",
@@ -50,7 +50,7 @@ impl KeywordWarning {
         }
     }
 
-    /// Returns what is wrong, and what to write instead.
+    /// Returns a message with the problem and what to write instead.
     pub fn message(&self) -> String {
         let Self { keyword, suggestion, .. } = self;
         match self.kind {
@@ -61,9 +61,8 @@ impl KeywordWarning {
     }
 }
 
-/// Returns the words of a schema that assert nothing although they look like keywords, at most 50, in
-/// the order of the document. Names of properties, and values in `enum`, `const`, `default` and
-/// `examples`, are no such words.
+/// Returns the words of a schema that look like keywords but assert nothing, at most 50, in the order of the document.
+/// Names of properties, and values in `enum`, `const`, `default` and `examples`, are not considered.
 pub fn warnings(schema: &Value) -> Vec<KeywordWarning> {
     let mut walk = Walk { root: schema, seen: HashSet::new(), open: Vec::new(), found: Vec::new() };
     walk.open.push(Place { schema, pointer: String::new(), draft: Some(Draft::D2020), is_named: false });
@@ -81,7 +80,7 @@ pub fn warnings(schema: &Value) -> Vec<KeywordWarning> {
     walk.found
 }
 
-/// A sub-schema, and the draft that it is read by, if it is a known one.
+/// A sub-schema, and its draft if that is known.
 struct Place<'a> {
     schema: &'a Value,
     pointer: String,
@@ -102,7 +101,7 @@ impl<'a> Walk<'a> {
         let named = members.get("$schema").and_then(Value::as_str);
         let draft = named.map_or(place.draft, Draft::of);
         let is_named = place.is_named || named.is_some();
-        // Below a dialect that is not known, any word may be a keyword.
+        // In an unknown dialect, any word may be a keyword.
         let Some(draft) = draft else { return };
         let here = Here { pointer: &place.pointer, draft, is_named };
         let refers = members.get("$ref").and_then(Value::as_str);
@@ -124,7 +123,7 @@ impl<'a> Walk<'a> {
         self.open[first..].reverse();
     }
 
-    /// Opens the sub-schemas that a keyword holds.
+    /// Opens the sub-schemas of a keyword.
     fn parts(&mut self, here: &Here<'_>, keyword: &str, value: &'a Value) {
         let mut open = |schema: &'a Value, path: &[&str]| {
             let pointer = path.iter().fold(here.pointer.to_owned(), |pointer, token| pointer + "/" + &escape(token));
@@ -149,7 +148,7 @@ enum Shape {
     Other,
 }
 
-/// Returns how a keyword holds sub-schemas.
+/// Returns how a keyword contains sub-schemas.
 fn shape(keyword: &str) -> Shape {
     match keyword {
         "properties" | "patternProperties" | "$defs" | "definitions" | "dependentSchemas" | "dependencies" => {
@@ -174,7 +173,7 @@ fn shape(keyword: &str) -> Shape {
     }
 }
 
-/// The place of a keyword.
+/// The location of a keyword.
 struct Here<'p> {
     pointer: &'p str,
     draft: Draft,
@@ -203,7 +202,7 @@ impl Here<'_> {
             "exclusiveMinimum" | "exclusiveMaximum" if value.is_boolean() => (Draft::D4, Draft::D4),
             "exclusiveMinimum" | "exclusiveMaximum" => (Draft::D6, Draft::D2020),
             "items" if value.is_array() => (Draft::D4, Draft::D2019),
-            // A name that nobody can refer to by it is an annotation.
+            // An id that is not a string cannot be referred to, so it is an annotation.
             "id" | "$id" if !value.is_string() => return None,
             _ => SOMETIMES.iter().find(|(keyword, ..)| *keyword == word).map(|(_, since, until)| (*since, *until))?,
         };
@@ -235,7 +234,7 @@ impl Here<'_> {
         Some((KeywordKind::OtherDraft(draft), format!("{write}{or}")))
     }
 
-    /// Returns the keyword that a word was likely meant for.
+    /// Returns the keyword that a word was probably meant to be.
     fn meant(&self, word: &str, value: &Value) -> Option<&'static str> {
         if word.starts_with("x-") || word.starts_with("X-") {
             return None;
@@ -258,7 +257,7 @@ impl Here<'_> {
             _ => 2,
         };
         let edits = |keyword: &'static str| (strsim::osa_distance(word, keyword), keyword);
-        // Short keywords are near to too many words.
+        // Too many words are similar to short keywords.
         let nearest = known().filter(|keyword| keyword.len() > 3 && *keyword != "$id").map(edits).min()?;
         let is_annotation = ANNOTATIONS.into_iter().any(|keyword| edits(keyword).0 <= nearest.0);
         (nearest.0 <= allowed && !is_annotation && fits(nearest.1, value)).then_some(nearest.1)

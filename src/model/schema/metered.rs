@@ -1,8 +1,8 @@
-//! Values that count how often they are looked at, so that judging one can be ended.
+//! Values that count how often a validator reads them, so that a validation can be stopped.
 //!
-//! The validator has no limit of its own, but it reads values through a trait. The size of a schema
-//! bounds what happens between two looks (see [`super::size`]), and a look beyond the limit unwinds to
-//! [`within`]: nothing goes on in the background, and what was collected is freed.
+//! The validator has no limit of its own, but reads values through a trait. The size of a schema bounds the work
+//! between two reads (see [`super::size`]). A read beyond the limit unwinds to [`within`]: no work continues in the
+//! background, and collected data is freed.
 
 use std::{
     borrow::Cow,
@@ -19,10 +19,10 @@ use serde_json::{Map, Value};
 
 use super::budget::Deadline;
 
-/// Looks between two looks at the clock.
+/// The number of reads between two checks of the clock.
 const STRIDE: u64 = 256;
 
-/// What one judgement may cost.
+/// The limits of one validation.
 #[derive(Debug)]
 pub struct Meter {
     looks: Cell<u64>,
@@ -30,19 +30,19 @@ pub struct Meter {
     deadline: Deadline,
 }
 
-/// Why a judgement ended early.
+/// Why a validation ended early.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Spent {
     /// It took too long.
     Time,
-    /// It looked at the value too often.
+    /// It read the value too often.
     Looks,
-    /// It quoted the value too often: every error does.
+    /// It quoted the value too often, which every error does.
     Quotes,
 }
 
 impl Meter {
-    /// Returns a meter for so many looks at a value, and quotes of it.
+    /// Creates a meter with limits on the reads of a value and on quotes of it.
     pub fn new(looks: u64, quotes: u64, deadline: Deadline) -> Self {
         Self { looks: Cell::new(looks), quotes: Cell::new(quotes), deadline }
     }
@@ -67,15 +67,15 @@ impl Meter {
     }
 }
 
-/// Ends the judgement that is under way. It is no panic: no hook hears of it.
+/// Ends the current validation by unwinding. It does not call the panic hook.
 fn end(why: Spent) -> ! {
     resume_unwind(Box::new(why))
 }
 
-/// Runs a judgement until it is done, or has spent what it may.
+/// Runs a validation until it is done or a limit is reached.
 ///
 /// # Errors
-/// What it has spent.
+/// Returns the limit that was reached.
 pub fn within<T>(judge: impl FnOnce() -> T) -> Result<T, Spent> {
     catch_unwind(AssertUnwindSafe(judge)).map_err(|panic| match panic.downcast::<Spent>() {
         Ok(spent) => *spent,
@@ -83,10 +83,10 @@ pub fn within<T>(judge: impl FnOnce() -> T) -> Result<T, Spent> {
     })
 }
 
-/// JSON that is metered.
+/// The JSON type of metered values.
 pub enum Metered {}
 
-/// A value, and what looking at it costs. The names of properties cost nothing: their object did.
+/// A value whose reads are counted. Reading the names of properties is free, since their object was counted.
 #[derive(Clone, Copy)]
 pub struct Looked<'a> {
     value: &'a Value,
@@ -94,7 +94,7 @@ pub struct Looked<'a> {
 }
 
 impl<'a> Looked<'a> {
-    /// Returns a value that `meter` counts the looks at.
+    /// Returns a value whose reads are counted by `meter`.
     pub fn new(value: &'a Value, meter: &'a Meter) -> Self {
         Self { value, meter: Some(meter) }
     }
@@ -176,7 +176,7 @@ impl<'a> Node<'a, Metered> for Looked<'a> {
     }
 }
 
-/// An object that is metered.
+/// A metered object.
 #[derive(Clone, Copy)]
 pub struct Members<'a> {
     members: &'a Map<String, Value>,
@@ -208,7 +208,7 @@ impl<'a> Object<'a, Metered> for Members<'a> {
     }
 }
 
-/// An array that is metered.
+/// A metered array.
 #[derive(Clone, Copy)]
 pub struct Elements<'a> {
     elements: &'a [Value],

@@ -1,7 +1,7 @@
 //! Measures how large the patterns of a schema are once they are compiled.
 //!
-//! `[a-z]{1000}` takes a thousand states, some 100 bytes each, and all patterns are compiled before
-//! anything is judged. The count is a rough one, and rather too high than too low.
+//! `[a-z]{1000}` has a thousand states of some 100 bytes each, and all patterns are compiled before anything is
+//! validated. The estimate is rough, and rather too high than too low.
 
 use std::collections::BTreeSet;
 
@@ -11,14 +11,14 @@ use super::{Part, Problem};
 
 /// The most states of all patterns of a schema.
 const MAX_STATES: u64 = 500_000;
-/// What a pattern takes besides its states, in states.
+/// The fixed cost of a pattern, in states.
 const PATTERN: u64 = 200;
-/// States of a class that holds much of Unicode, as `\w` does.
+/// The states of a class with much of Unicode, such as `\w`.
 const UNICODE_CLASS: u64 = 50;
-/// States of a class that may hold more than ASCII.
+/// The states of a class that may contain more than ASCII.
 const CLASS: u64 = 5;
 
-/// Returns why the patterns of a schema are not compiled.
+/// Returns why the patterns of a schema are too large to be compiled, if they are.
 pub fn problem(schema: &Value) -> Option<Problem> {
     let mut patterns = BTreeSet::new();
     collect(schema, &mut patterns);
@@ -33,7 +33,7 @@ pub fn problem(schema: &Value) -> Option<Problem> {
     Some(Problem { part: Part::Size, pointer: String::new(), message })
 }
 
-/// Collects what is or may be a pattern.
+/// Collects everything that is or may be a pattern.
 fn collect<'a>(schema: &'a Value, found: &mut BTreeSet<&'a str>) {
     match schema {
         Value::Object(map) => {
@@ -53,9 +53,9 @@ fn collect<'a>(schema: &'a Value, found: &mut BTreeSet<&'a str>) {
     }
 }
 
-/// Returns about how many states a pattern has.
+/// Returns the approximate number of states of a pattern.
 fn states(pattern: &str) -> u64 {
-    // The states of each open group, and of the last thing in it, which a quantifier repeats.
+    // The states of each open group, and of its last element, which a quantifier repeats.
     let mut groups = vec![(0u64, 0u64)];
     let mut rest = pattern.chars();
     while let Some(c) = rest.next() {
@@ -88,7 +88,7 @@ fn states(pattern: &str) -> u64 {
     groups.iter().fold(0u64, |all, (whole, last)| all.saturating_add(*whole).saturating_add(*last))
 }
 
-/// Returns the larger number of a quantifier.
+/// Returns the upper number of a quantifier.
 fn count(rest: impl Iterator<Item = char>) -> Option<u64> {
     let inner: String = rest.take_while(|c| *c != '}').take(40).collect();
     inner.split(',').filter_map(|number| number.trim().parse().ok()).max()

@@ -1,4 +1,4 @@
-//! Judging payloads by a schema: many values, one validator.
+//! Validates many payloads against a schema with a single validator.
 
 use std::thread;
 
@@ -10,27 +10,27 @@ use super::{
     options, pattern, problem, shortened, size, undecided, within,
 };
 
-/// Most failures that are listed of one payload.
+/// The most failures that are listed for one payload.
 const MAX_FAILURES: usize = 20;
 
-/// One place where a payload does not fit, or where that is not known.
+/// A place where a payload does not satisfy the schema, or where this is undecided.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Failure {
-    /// JSON Pointer to the place in the payload; empty for the whole.
+    /// The JSON Pointer to the place in the payload; empty for the whole.
     pub pointer: String,
-    /// JSON Pointer to the keyword of the schema that refuses it; empty where it cannot be told.
+    /// The JSON Pointer to the keyword that refuses it; empty if it is unknown.
     pub schema_pointer: String,
     /// What is wrong there.
     pub message: String,
-    /// Whether nobody knows if it fits.
+    /// Whether it is undecided.
     pub is_undecided: bool,
 }
 
-/// Returns the failures of each payload, none where it fits. Unlike the value of a contract, a null
-/// payload is judged.
+/// Returns the failures of each payload; empty for valid ones. Unlike the value of a contract, a null payload is
+/// validated.
 ///
 /// # Errors
-/// Returns what is wrong with the schema itself.
+/// Returns the problem of the schema itself.
 pub fn payloads(schema: &Value, payloads: &[&Value], budget: &Budget) -> Result<Vec<Vec<Failure>>, Problem> {
     let nested = match (pattern::problem(schema), size::measure(schema)) {
         (None, Ok(nested)) => nested,

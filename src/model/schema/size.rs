@@ -1,8 +1,8 @@
 //! Measures how large a schema is once every reference is replaced by its target.
 //!
-//! `{anyOf: [{$ref: x1}, {$ref: x1}]}`, where x1 says the same of x2, doubles with each link: a
-//! validator visits all of it for a single value, and forty links outlive any machine. So sub-schemas
-//! are counted as expanded, each one once, before a validator is built.
+//! `{anyOf: [{$ref: x1}, {$ref: x1}]}`, where x1 refers to x2 in the same way and so on, doubles with each link. A
+//! validator visits all of it for a single value, and would never finish with forty links. So the expanded sub-schemas
+//! are counted, without expanding them, before a validator is built.
 
 use std::collections::HashMap;
 
@@ -12,38 +12,37 @@ use serde_json::Value;
 use super::{Part, Problem};
 use crate::model::pointer::escape;
 
-/// The most sub-schemas that a schema may expand to for one place of a value: a validator visits all of
-/// them there, and looks at the value in between or not.
+/// The most sub-schemas that a schema may expand to for one place of a value. A validator visits all of them there,
+/// possibly without reading the value in between.
 pub const MAX_EXPANDED: u64 = 100_000;
 /// The most sub-schemas that a schema may have as it is written.
 pub const MAX_WRITTEN: u64 = 500_000;
-/// The most sub-schemas that a schema may expand to for a value and all that is within it. The value bounds
-/// how many of them are visited.
+/// The most sub-schemas that a schema may expand to for a value and everything within it. The value bounds how many of
+/// these are visited.
 const MAX_WHOLE: u64 = 1 << 32;
-/// The most sub-schemas that apply to one place of a value, each within another. A validator recurses
-/// that deep at every level of the value.
+/// The deepest nesting of sub-schemas that apply to one place of a value. A validator recurses that deep at every
+/// level of the value.
 pub const MAX_NESTED: usize = 100;
 
-/// Where the document lies that has no `$id`, as for the validator.
+/// The base URI of a document without `$id`, the same as in the validator.
 const BASE: &str = "json-schema:///";
-/// Keywords that hold sub-schemas by name.
+/// Keywords whose value maps names to sub-schemas.
 const NAMED: [&str; 4] = ["properties", "patternProperties", "dependentSchemas", "dependencies"];
-/// Keywords that hold no sub-schemas, or those that count where something refers to them.
+/// Keywords without sub-schemas, or whose sub-schemas count only where they are referred to.
 const SKIPPED: [&str; 6] = ["$defs", "definitions", "enum", "const", "default", "examples"];
 /// Keywords whose sub-schemas apply to the same place of the value.
 const IN_PLACE: [&str; 9] =
     ["allOf", "anyOf", "oneOf", "not", "if", "then", "else", "dependentSchemas", "dependencies"];
-/// Keywords that refer to a sub-schema, which applies to the same place of the value.
+/// Keywords that refer to a sub-schema, which then applies to the same place of the value.
 const REFERENCES: [&str; 3] = ["$ref", "$dynamicRef", "$recursiveRef"];
 
-/// Returns how many sub-schemas lie within one another, references followed. This costs about as much
-/// as reading the schema.
+/// Returns the nesting depth of sub-schemas, with references followed. This takes about as long as parsing the schema.
 ///
 /// # Errors
-/// Returns the reason if the schema must not reach a validator: it expands to too much, or does not end.
+/// Returns the reason if the schema must not reach a validator: it expands to too much, or without end.
 pub fn measure(schema: &Value) -> Result<usize, Problem> {
     if !refers(schema) {
-        // It nests as deep as a document may.
+        // The schema nests as deep as a document may.
         let (written, in_place) = plain(schema);
         return match () {
             () if in_place > MAX_EXPANDED => Err(too_large(String::new())),
@@ -51,7 +50,7 @@ pub fn measure(schema: &Value) -> Result<usize, Problem> {
             () => Ok(1),
         };
     }
-    // References that lead nowhere are the validator's to complain about.
+    // The validator reports references whose target does not exist.
     let root = Draft::default().detect(schema).create_resource_ref(schema);
     let Some((registry, base)) = registry(root) else { return Ok(1) };
     Walk::new(schema).run(root, registry.resolver(base)).measure(schema)
@@ -77,7 +76,7 @@ fn too_long() -> Problem {
     Problem { part: Part::Size, pointer: String::new(), message }
 }
 
-/// Returns whether there is a reference anywhere.
+/// Returns whether the value contains a reference.
 fn refers(value: &Value) -> bool {
     match value {
         Value::Object(map) => map.iter().any(|(key, value)| REFERENCES.contains(&key.as_str()) || refers(value)),
@@ -86,8 +85,7 @@ fn refers(value: &Value) -> bool {
     }
 }
 
-/// Returns how many sub-schemas a schema without references has, and how many of them at most apply to
-/// one place.
+/// Returns the number of sub-schemas in a schema without references, and the largest number that applies to one place.
 fn plain(schema: &Value) -> (u64, u64) {
     let (mut written, mut here, mut most) = (1, 1, 1);
     for_each_part(schema, |in_place, part| {
@@ -99,7 +97,7 @@ fn plain(schema: &Value) -> (u64, u64) {
     (written, most.max(here))
 }
 
-/// Calls `take` with each sub-schema right below, and whether it applies to the same place of the value.
+/// Calls `take` with each direct sub-schema, and whether it applies to the same place of the value.
 fn for_each_part<'a>(schema: &'a Value, mut take: impl FnMut(bool, &'a Value)) {
     let is_schema = |value: &Value| value.is_object() || value.is_boolean();
     for (key, value) in schema.as_object().into_iter().flatten() {
@@ -116,7 +114,7 @@ fn for_each_part<'a>(schema: &'a Value, mut take: impl FnMut(bool, &'a Value)) {
     }
 }
 
-/// The sub-schemas that the root reaches, and what each of them applies.
+/// The sub-schemas that are reachable from the root, and which of them each one applies.
 struct Graph<'a> {
     parts: Vec<&'a Value>,
     edges: Vec<Vec<Edge>>,
@@ -131,11 +129,11 @@ struct Edge {
 /// The size of a sub-schema, references followed.
 #[derive(Clone, Copy)]
 struct Measured {
-    /// Sub-schemas that apply to its own place of the value.
+    /// The number of sub-schemas that apply to its own place of the value.
     in_place: u64,
-    /// All of them.
+    /// The number of all of them.
     whole: u64,
-    /// How deep those of its own place lie within one another.
+    /// The nesting depth of those that apply to its own place.
     nested: usize,
 }
 
@@ -201,7 +199,7 @@ impl Graph<'_> {
     }
 }
 
-/// Builds a [`Graph`], following every reference as the validator would.
+/// Builds a [`Graph`], following references as the validator does.
 struct Walk<'a> {
     graph: Graph<'a>,
     known: HashMap<*const Value, usize>,
@@ -216,14 +214,14 @@ impl<'a> Walk<'a> {
         Self { graph: Graph { parts: Vec::new(), edges: Vec::new() }, known: HashMap::new(), open: Vec::new(), anchors }
     }
 
-    /// Returns the graph of all that the root reaches.
+    /// Returns the graph of everything that is reachable from the root.
     fn run(mut self, root: ResourceRef<'a>, resolver: Resolver<'a>) -> Graph<'a> {
         self.vertex(root.contents(), resolver, root.draft());
         while let Some((at, resolver, draft)) = self.open.pop() {
             let part = self.graph.parts[at];
             for_each_part(part, |in_place, below| {
                 let resource = draft.create_resource_ref(below);
-                // An `$id` that is none is the validator's to complain about.
+                // The validator reports an invalid `$id`.
                 if let Ok(inner) = resolver.in_subresource(resource) {
                     let to = self.vertex(below, inner, resource.draft());
                     self.graph.edges[at].push(Edge { to, in_place });
@@ -258,7 +256,7 @@ impl<'a> Walk<'a> {
                 targets.push((part, inner, resource.draft()));
             }
         }
-        // Which one a dynamic reference means depends on the way to it: any of them may be meant.
+        // The target of a dynamic reference depends on the path of evaluation, so all possible ones are included.
         if key != "$ref" {
             let name = reference.rsplit_once('#').map_or("", |(_, name)| name);
             let named = self.anchors.get(name).into_iter().flatten();
@@ -275,7 +273,7 @@ impl<'a> Walk<'a> {
     }
 }
 
-/// Collects the sub-schemas that dynamic references may mean, by name; recursive ones by none.
+/// Collects the possible targets of dynamic references by name, and of recursive ones under the empty name.
 fn dynamic_anchors<'a>(value: &'a Value, found: &mut HashMap<&'a str, Vec<&'a Value>>) {
     match value {
         Value::Object(map) => {
@@ -291,7 +289,7 @@ fn dynamic_anchors<'a>(value: &'a Value, found: &mut HashMap<&'a str, Vec<&'a Va
     }
 }
 
-/// Returns the vertices so that each comes after those that it leads to, but for circles.
+/// Returns the vertices in postorder: each comes after those that it leads to, except in cycles.
 fn postorder(edges: &[Vec<usize>]) -> Vec<usize> {
     let (mut order, mut seen) = (Vec::with_capacity(edges.len()), vec![false; edges.len()]);
     for start in 0..edges.len() {
@@ -313,7 +311,7 @@ fn postorder(edges: &[Vec<usize>]) -> Vec<usize> {
     order
 }
 
-/// Returns a number for each vertex, the same for those that lead to one another (Kosaraju).
+/// Returns the number of each vertex's strongly connected component (Kosaraju).
 fn components(edges: &[Vec<usize>]) -> Vec<usize> {
     let mut back = vec![Vec::new(); edges.len()];
     for (at, targets) in edges.iter().enumerate() {
@@ -354,7 +352,7 @@ mod tests {
     use proptest::prelude::*;
     use serde_json::json;
 
-    /// A chain of definitions in which each refers twice to the next, by what `link` makes of a reference.
+    /// Returns a chain of definitions in which each refers twice to the next. `link` wraps each reference.
     fn chain(length: usize, link: impl Fn(Value) -> Value) -> Value {
         let to = |at: usize| json!({"$ref": format!("#/$defs/x{at}")});
         let defs = (0..length).map(|at| (format!("x{at}"), link(to(at + 1)))).collect::<serde_json::Map<_, _>>();
@@ -379,7 +377,7 @@ mod tests {
             assert_eq!(refused(&chain(12, link)), None, "{}", link(json!(true)));
             let (part, pointer) = refused(&chain(40, link)).unwrap();
             assert_eq!(part, Part::Size);
-            // The innermost one that is too large.
+            // The innermost definition that is too large.
             let at: usize = pointer.strip_prefix("/$defs/x").unwrap().parse().unwrap();
             assert!((5..30).contains(&at), "{pointer}");
         }
@@ -443,7 +441,7 @@ mod tests {
     }
 
     proptest! {
-        /// Any graph of definitions: the count ends, and is the one that plain expansion gives.
+        /// For any graph of definitions, counting ends and gives the same result as plain expansion.
         #[test]
         fn counts_are_those_of_plain_expansion(edges in proptest::collection::vec((0..8usize, 0..8usize), 0..16)) {
             let edges: Vec<_> = edges.into_iter().filter(|(from, to)| from < to).collect();

@@ -1,4 +1,4 @@
-//! The keywords of all drafts, and the words that are known to assert nothing.
+//! The keywords of all drafts, and words that are known to assert nothing.
 
 use serde_json::Value;
 
@@ -34,7 +34,7 @@ pub(super) const ALWAYS: [&str; 27] = [
     "type",
     "uniqueItems",
 ];
-/// Keywords that assert something from one draft to another.
+/// Keywords that assert something only in a range of drafts: the first and the last one.
 pub(super) const SOMETIMES: [(&str, Draft, Draft); 18] = [
     ("additionalItems", Draft::D4, Draft::D2019),
     ("const", Draft::D6, Draft::D2020),
@@ -55,7 +55,7 @@ pub(super) const SOMETIMES: [(&str, Draft, Draft); 18] = [
     ("id", Draft::D4, Draft::D4),
     ("$id", Draft::D6, Draft::D2020),
 ];
-/// Words that assert nothing, and are known to some draft, editor or generator.
+/// Words that assert nothing and are known to some draft, editor or generator.
 pub(super) const ANNOTATIONS: [&str; 34] = [
     "$anchor",
     "$comment",
@@ -93,7 +93,7 @@ pub(super) const ANNOTATIONS: [&str; 34] = [
     "xml",
 ];
 
-/// Returns a word without what writers of other languages put between its parts.
+/// Returns a word without the separators that other languages put between its parts.
 pub(super) fn plain(word: &str) -> String {
     word.chars().filter(|c| !matches!(c, '_' | '-')).flat_map(char::to_lowercase).collect()
 }
@@ -109,7 +109,7 @@ pub(super) fn of_other_language(word: &str, value: &Value) -> Option<&'static st
     }
 }
 
-/// Returns whether a value could be that of a keyword.
+/// Returns whether a value has the right form for a keyword.
 pub(super) fn fits(keyword: &str, value: &Value) -> bool {
     match keyword {
         "type" => value.is_string() || value.is_array(),

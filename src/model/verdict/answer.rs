@@ -1,4 +1,4 @@
-//! What a comparison of two schemas says, as it is kept and shown.
+//! The results of comparing two schemas, as they are cached and shown.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -12,9 +12,9 @@ use crate::model::{
     version::{Level, Version},
 };
 
-/// Largest witness that an answer about contracts holds, in bytes of JSON.
+/// The largest witness in an answer about contracts, in bytes of JSON.
 pub const MAX_WITNESS: usize = 2_048;
-/// Longest message, in characters, and longest pointer, in bytes.
+/// The longest message, in characters, and the longest pointer, in bytes.
 const MAX_TEXT: usize = 512;
 
 /// The answers in both readings.
@@ -103,7 +103,7 @@ pub struct ValueChange {
 }
 
 impl ValuesCompared {
-    /// Compares the values of two documents; nothing where they are the same.
+    /// Compares the values of two documents. Returns `None` if they are equal.
     pub fn of(old: &Contract, new: &Contract) -> Option<Self> {
         let promised = super::promised(old, new);
         let found = engine::values(&old.value.0, &new.value.0, promised);
@@ -184,7 +184,7 @@ impl From<engine::ValueDifference> for SchemaDifference {
     fn from(found: engine::ValueDifference) -> Self {
         Self {
             rule: found.rule.to_owned(),
-            // Who relied on the old value is broken by the new one.
+            // Consumers that rely on the old value are broken by the new one.
             direction: BrokenDirection::Backwards,
             reading: SchemaReading::Lenient,
             message: found.message,
@@ -215,7 +215,7 @@ impl From<engine::Readings> for BothReadings {
 }
 
 impl SchemaDifference {
-    /// Returns it without what would be too long for an answer about contracts.
+    /// Removes what is too long for an answer about contracts.
     #[must_use]
     pub fn clipped(mut self, max_witness: usize) -> Self {
         if self.witness_bytes > max_witness {
@@ -233,7 +233,7 @@ impl SchemaDifference {
         self
     }
 
-    /// Returns it with its `id`, between these two documents.
+    /// Sets the `id` of the difference between these two documents.
     #[must_use]
     pub fn identified(self, old: &Value, new: &Value) -> Self {
         let of = |document: &Value, pointer: &Option<String>| {
@@ -247,8 +247,8 @@ impl SchemaDifference {
         Self { id: Some(hash::short_id(&parts)), ..self }
     }
 
-    /// Returns the value and what is wrong with it: `{"id":1} (widened-type at /id: 1 is not a string)`; of an
-    /// agreed value what happened to it.
+    /// Returns the witness and its problem: `{"id":1} (widened-type at /id: 1 is not a string)`. For an agreed value,
+    /// returns how it changed.
     pub fn phrase(&self) -> String {
         if self.witness_bytes == 0 {
             let place = self.old_pointer.as_ref().or(self.new_pointer.as_ref()).map_or("", String::as_str);
@@ -263,11 +263,11 @@ impl SchemaDifference {
     }
 }
 
-/// Largest witness within a sentence, in bytes.
+/// The largest witness in a sentence, in bytes.
 const MAX_INLINE: usize = 160;
 
 impl SchemaVerdict {
-    /// Returns it without what would be too long for an answer about contracts.
+    /// Removes what is too long for an answer about contracts.
     #[must_use]
     pub fn clipped(self) -> Self {
         match self {
@@ -279,25 +279,25 @@ impl SchemaVerdict {
     }
 }
 
-/// What is known of two schemas in both directions, as small as answers about contracts need it.
+/// The comparison of two schemas in both directions, in the compact form for answers about contracts.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Compared {
     /// Whether every value of the new schema is a value of the old one.
     pub backwards: BothReadings,
     /// Whether every value of the old schema is a value of the new one.
     pub forwards: BothReadings,
-    /// What differs, at most 20 of each direction.
+    /// The differences, at most 20 in each direction.
     pub differences: Vec<SchemaDifference>,
 }
 
 impl Compared {
-    /// Returns what two equal schemas say.
+    /// Returns the comparison of two equal schemas.
     pub fn equal() -> Self {
         let both = || BothReadings { lenient: SchemaVerdict::Compatible, strict: SchemaVerdict::Compatible };
         Self { backwards: both(), forwards: both(), differences: Vec::new() }
     }
 
-    /// Returns that nothing is known, and why.
+    /// Returns a comparison that is undecided, with the reason.
     pub fn unknown(reason: &str, spent: Option<&str>) -> Self {
         let unknown = || SchemaVerdict::Unknown { reason: reason.to_owned(), spent: spent.map(str::to_owned) };
         let both = || BothReadings { lenient: unknown(), strict: unknown() };
@@ -316,12 +316,12 @@ impl Compared {
         }
     }
 
-    /// Returns whether both schemas accept the same values, however they are read.
+    /// Returns whether both schemas accept the same values, in both readings.
     pub fn is_same_language(&self) -> bool {
         [&self.backwards, &self.forwards].iter().all(|both| both.strict == SchemaVerdict::Compatible)
     }
 
-    /// Returns whether a second look might say more: something was given up for lack of time.
+    /// Returns whether repeating the comparison cannot decide more, since nothing was left undecided for lack of time.
     pub fn is_final(&self) -> bool {
         let verdicts = [&self.backwards, &self.forwards].into_iter().flat_map(|both| [&both.lenient, &both.strict]);
         verdicts.into_iter().all(|verdict| !matches!(verdict, SchemaVerdict::Unknown { spent: Some(_), .. }))
@@ -344,7 +344,7 @@ impl From<engine::Comparison> for Compared {
 }
 
 impl VersionBump {
-    /// Returns what a change needs, and why, as the end of a sentence.
+    /// Returns the bump and its reason, as the end of a sentence.
     pub fn phrase(self) -> &'static str {
         match self {
             Self::Major => "a major version: it breaks what is asked for",
@@ -354,7 +354,7 @@ impl VersionBump {
         }
     }
 
-    /// Returns the version that follows one by this bump: below 1.0.0 the minor number says that it breaks.
+    /// Returns the version after this bump. Below 1.0.0, a minor bump stands for a breaking change.
     pub fn after(self, version: &Version) -> Version {
         match self {
             Self::Major => version.bump(true),

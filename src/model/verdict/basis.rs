@@ -1,4 +1,4 @@
-//! What a verdict compares, and how it is put into words.
+//! What a verdict compares, and its phrasing.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -19,7 +19,7 @@ pub enum Basis {
 }
 
 impl Verdict {
-    /// Returns it as the end of a sentence: `1.2.0 refuses {"id":1} (widened-type at /id: 1 is not a string),
+    /// Returns the verdict as the end of a sentence: `1.2.0 refuses {"id":1} (widened-type at /id: 1 is not a string),
     /// which 1.3.0 allows`.
     pub fn phrase(&self) -> String {
         match (self.basis, &self.difference) {
@@ -63,7 +63,7 @@ impl Verdict {
         }
     }
 
-    /// Returns the word for what it breaks: a direction, or the value.
+    /// Returns the name of what it breaks: a direction, or the value.
     pub fn word(&self) -> &'static str {
         match self.basis {
             Basis::Values => "the value",
@@ -71,7 +71,7 @@ impl Verdict {
         }
     }
 
-    /// Returns the pointer to what breaks, from the root of the newer document.
+    /// Returns the pointer to the breaking place, from the root of the newer document.
     pub fn place(&self) -> Option<String> {
         let pointer = self.difference.as_ref()?.new_pointer.as_ref()?;
         Some(format!("/{}{pointer}", self.part()))
@@ -82,7 +82,7 @@ impl Verdict {
         if self.basis == Basis::Values { "value" } else { "schema" }
     }
 
-    /// Returns the places that differ, each with whose it is: a version, or what is expected.
+    /// Returns the differing places, each with the version or expectation that it belongs to.
     pub fn places(&self) -> Vec<String> {
         let Some(difference) = &self.difference else { return Vec::new() };
         let (old, new) = (&self.old_version, &self.new_version);

@@ -1,4 +1,4 @@
-//! Judges an import by its range, and by the version that its code was written against.
+//! Judges imports by their range, and by the version that their code is adapted to.
 
 use std::collections::BTreeMap;
 
@@ -32,20 +32,20 @@ pub enum Holds {
 /// The state of an import.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ImportState {
-    /// By its range alone.
+    /// The state by its range alone.
     pub standing: Standing,
-    /// What the version that counts means for code that was written against an older one; none if
-    /// that is not known, or where no schema says anything.
+    /// What the resolved version means for code that is adapted to an older one. `None` if this is unknown, or if
+    /// there are no schemas.
     pub verdict: Option<Verdict>,
 }
 
 impl ImportState {
-    /// Returns how an import stands in a domain. The documents of [`needed_versions`] must be in the view.
+    /// Returns the state of an import in a domain. The view must contain the documents of [`needed_versions`].
     pub fn of(domain: &DomainView, import: &Import, judge: &Judge<'_>) -> Self {
         Self::new(domain.standing(import), import, |version| domain.document(&import.contract, version), judge)
     }
 
-    /// Returns how an import stands, by its range and by the documents of [`needed_versions`].
+    /// Returns the state of an import by its range and the documents of [`needed_versions`].
     pub fn new<'d>(
         standing: Standing,
         import: &Import,
@@ -62,7 +62,7 @@ impl ImportState {
         Self { standing, verdict }
     }
 
-    /// Returns whether it holds.
+    /// Returns whether the import holds.
     pub fn holds(&self) -> Holds {
         match (self.standing.resolved(), self.verdict.as_ref().map(|verdict| verdict.verdict)) {
             (None, _) | (_, Some(Outcome::Breaks)) => Holds::Breaks,
@@ -71,30 +71,30 @@ impl ImportState {
         }
     }
 
-    /// Returns whether it does not hold.
+    /// Returns whether the import is broken.
     pub fn is_broken(&self) -> bool {
         self.holds() == Holds::Breaks
     }
 
-    /// Returns whether its range accepts the version, and that is all that is known.
+    /// Returns whether the range accepts the version and nothing else is known.
     pub fn is_by_range(&self) -> bool {
         self.standing.resolved().is_some() && self.verdict.is_none()
     }
 
-    /// Returns the word for it: `current`, `stale` or `broken`.
+    /// Returns the name of the state: `current`, `stale` or `broken`.
     pub fn word(&self) -> &'static str {
         if self.is_broken() { "broken" } else { self.standing.word() }
     }
 
-    /// Returns the verdict where it says more than that a version is itself.
+    /// Returns the verdict, unless it compares a version with itself.
     pub fn told(&self) -> Option<&Verdict> {
         let is_itself = |one: &Verdict| one.basis == Basis::Schemas && one.old_version == one.new_version;
         self.verdict.as_ref().filter(|verdict| !is_itself(verdict))
     }
 }
 
-/// Returns what a version means for an import: whether it gives what the import expects, or, where the import
-/// says nothing of that, what it changed since the version that the import's code was written against.
+/// Returns what a version means for an import: whether it satisfies what the import expects, or if the import expects
+/// nothing, what changed since the version that its code is adapted to.
 fn of_documents(import: &Import, old: Option<&Contract>, new: &Contract, judge: &Judge<'_>) -> Option<Verdict> {
     let expects = import.expects.as_ref();
     let of_schemas = match expects {
@@ -107,8 +107,8 @@ fn of_documents(import: &Import, old: Option<&Contract>, new: &Contract, judge: 
     old.and_then(|old| judge.of_values(old, new, expects)).or(of_schemas)
 }
 
-/// Returns the versions whose documents decide how an import stands: the one that its code was written
-/// against, and the one that it gets; none if they are the same and the import expects nothing by itself.
+/// Returns the versions whose documents decide the state of an import: the one that its code is adapted to, and the
+/// one that it gets. Returns none if they are equal and the import expects nothing.
 pub fn needed_versions<'a>(import: &'a Import, standing: &'a Standing) -> Vec<&'a Version> {
     let Some(new) = decided_by(standing) else { return Vec::new() };
     match (import.adapted(), &import.expects) {

@@ -1,5 +1,4 @@
-//! What a change of a contract means, with proof: one place answers for two documents, and every surface
-//! speaks from it.
+//! Judges what a change of a contract means, with proof. Every operation uses this module to compare two documents.
 
 mod answer;
 mod basis;
@@ -36,9 +35,9 @@ use super::{
     version::Version,
 };
 
-/// Keywords that say nothing of the values.
+/// Keywords that do not affect which values are valid.
 const WORDS: &[&str] = &["$schema", "$id", "$comment", "title", "description", "default", "examples", "deprecated"];
-/// Least time that a comparison is begun with.
+/// The least remaining time with which a comparison is started.
 const LEAST: Duration = Duration::from_millis(20);
 
 /// What a comparison said.
@@ -79,7 +78,7 @@ pub struct Verdict {
 }
 
 impl Verdict {
-    /// Returns the verdict of a version against itself.
+    /// Returns the verdict of a version compared with itself.
     fn same(version: &Version) -> Self {
         Self {
             verdict: Outcome::Compatible,
@@ -95,8 +94,8 @@ impl Verdict {
     }
 }
 
-/// Judges documents in one request: values against schemas, and schemas against each other. Everything is
-/// compared once, and within the time that the request has.
+/// Judges documents in one request: values against schemas, and schemas against each other. Every comparison is made
+/// once and within the time limit of the request.
 pub struct Judge<'a> {
     values: Budget,
     clock: Box<dyn Fn() -> Duration + Sync + 'a>,
@@ -112,8 +111,8 @@ impl fmt::Debug for Judge<'_> {
 }
 
 impl<'a> Judge<'a> {
-    /// Returns a judge. `clock` tells the time since any fixed moment, `whole` is how long schemas may be
-    /// compared in all.
+    /// Creates a judge. `clock` returns the time since any fixed moment, and `whole` is the time limit for all
+    /// comparisons of schemas.
     pub fn new(values: Budget, clock: impl Fn() -> Duration + Sync + 'a, whole: Duration) -> Self {
         Self {
             values,
@@ -124,13 +123,13 @@ impl<'a> Judge<'a> {
         }
     }
 
-    /// Returns how long values may be judged.
+    /// Returns the time budget for validating values.
     pub fn values(&self) -> &Budget {
         &self.values
     }
 
-    /// Returns what is to be said of the schemas of two documents in one direction; nothing where neither says
-    /// anything of values.
+    /// Returns the verdict on the schemas of two documents in one direction. Returns `None` if neither schema
+    /// restricts values.
     pub fn verdict(&self, old: &Contract, new: &Contract, direction: BrokenDirection) -> Option<Verdict> {
         if says_nothing(&old.schema.0) && says_nothing(&new.schema.0) {
             return None;
@@ -145,8 +144,8 @@ impl<'a> Judge<'a> {
         Some(Verdict { verdict, basis, direction, reading, old_version, new_version, difference, more, reason })
     }
 
-    /// Returns whether a document gives what an import `expects`: what it allows to be sent fits in it, or, where
-    /// those who import it send, what they expect to send is allowed.
+    /// Returns whether a document satisfies what an import `expects`: values that the document allows to be sent must
+    /// be expected. If importers send, the values that they expect to send must be allowed.
     pub fn fulfils(&self, expects: &Json, adapted: Option<&Version>, document: &Contract) -> Verdict {
         let reading = document.compatibility.reading;
         let key = format!("expects-{}-{:?}", key(&expects.0, &document.schema.0, reading), document.flow);
@@ -170,8 +169,8 @@ impl<'a> Judge<'a> {
         Verdict { verdict, basis, direction, reading, old_version, new_version, difference, more: 0, reason }
     }
 
-    /// Returns what a change of the agreed value breaks of what either document promises about it, of the parts
-    /// that an import `expects`, or of all; nothing where it breaks nothing.
+    /// Returns what a change of the agreed value breaks of the promises about it, in the parts that an import
+    /// `expects`, or in all. Returns `None` if it breaks nothing.
     pub fn of_values(&self, old: &Contract, new: &Contract, expects: Option<&Json>) -> Option<Verdict> {
         if old.value == new.value {
             return None;
@@ -198,7 +197,7 @@ impl<'a> Judge<'a> {
         })
     }
 
-    /// Returns all that is known of the schemas of two documents.
+    /// Returns the full comparison of the schemas of two documents.
     pub fn compare(&self, old: &Contract, new: &Contract) -> Rc<Compared> {
         if old.schema == new.schema {
             return Rc::new(Compared::equal());
@@ -220,7 +219,7 @@ impl<'a> Judge<'a> {
         compared
     }
 
-    /// Runs one comparison within the time that is left.
+    /// Runs a comparison within the remaining time.
     fn within<T>(&self, reading: SchemaReading, work: impl FnOnce(&Options) -> Result<T, String>) -> Result<T, String> {
         let left = self.left.get();
         if left < LEAST {
@@ -247,18 +246,18 @@ fn outcome(answer: &SchemaVerdict) -> (Outcome, Option<SchemaDifference>, Option
     }
 }
 
-/// Returns what is promised about the value: the stricter of what both documents say.
+/// Returns the promise about the value: the stricter one of both documents.
 pub fn promised(old: &Contract, new: &Contract) -> Values {
     old.values.max(new.values)
 }
 
-/// Returns how two documents are read: strictly where either of them asks for it.
+/// Returns how two documents are read: strictly if either of them asks for it.
 fn reading(old: &Contract, new: &Contract) -> SchemaReading {
     let is_strict = [old, new].iter().any(|one| one.compatibility.reading == SchemaReading::Strict);
     if is_strict { SchemaReading::Strict } else { SchemaReading::Lenient }
 }
 
-/// Returns what a comparison is kept under: both schemas to the letter, and the reading.
+/// Returns the cache key of a comparison: the exact text of both schemas, and the reading.
 fn key(old: &Value, new: &Value, reading: SchemaReading) -> String {
     let word = if reading == SchemaReading::Strict { "strict" } else { "lenient" };
     let [old, new] = [old, new].map(|schema| hash::of_text(schema.to_string()));

@@ -8,29 +8,29 @@ use crate::model::{
     hash,
 };
 
-/// A promise that a document does not keep, or of which that is not known.
+/// Breaks of a promise by a document, proved or undecided.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Promise {
-    /// The directions that it breaks under a version that says otherwise, each with a value that shows it.
+    /// The directions that it breaks although its version does not allow that, each with a witness.
     pub broken: Vec<Verdict>,
-    /// The directions of which it is not known.
+    /// The directions for which it is undecided.
     pub unknown: Vec<Verdict>,
     old_schema: String,
     new_schema: String,
-    /// The hashes of both values, where their change breaks what is promised.
+    /// The hashes of both values, if their change breaks the promise.
     values: Option<(String, String)>,
 }
 
 impl Promise {
-    /// Returns what a document does not keep of what `held` and itself promise; nothing if its version
-    /// says that it may break, or where it keeps everything.
+    /// Returns what a document breaks of the promises of `held` and of itself. Returns `None` if its version allows
+    /// breaks, or if it keeps all promises.
     pub fn of(held: &Contract, document: &Contract, judge: &Judge<'_>) -> Option<Self> {
         if document.version <= held.version || document.version.release() >= held.version.bump(true) {
             return None;
         }
         let verdicts = declared(held, document).filter_map(|direction| judge.verdict(held, document, direction));
         let verdicts: Vec<_> = verdicts.collect();
-        // Where the schema breaks, the value goes along.
+        // A break of the schema covers the value, so the value is judged only if the schema does not break.
         let is_broken = verdicts.iter().any(|verdict| verdict.verdict == Outcome::Breaks);
         let of_values = judge.of_values(held, document, None).filter(|_| !is_broken);
         let values = of_values.as_ref().map(|_| (hash::canonical(&held.value), hash::canonical(&document.value)));
@@ -42,8 +42,8 @@ impl Promise {
         (!is_kept).then_some(Self { broken, unknown, old_schema, new_schema, values })
     }
 
-    /// Returns what names the change: a hash over both canonical schemas, each broken direction with its rule,
-    /// and both canonical values where they break something.
+    /// Returns the fingerprint of the change: a hash over both canonical schemas, each broken direction with its rule,
+    /// and both canonical values if they break something.
     pub fn fingerprint(&self) -> Fingerprint {
         let mut text = format!("{}\n{}\n", self.old_schema, self.new_schema);
         for (verdict, rule) in self.rules() {
@@ -74,7 +74,7 @@ impl Promise {
         }
     }
 
-    /// Returns the approval among these that is of this very change.
+    /// Returns the approval of this very change, if it is among `approvals`.
     pub fn approved<'a>(&self, mut approvals: impl Iterator<Item = &'a Approval>) -> Option<&'a Approval> {
         approvals.find(|one| {
             one.old_schema == self.old_schema
@@ -87,13 +87,13 @@ impl Promise {
         })
     }
 
-    /// Returns what is broken, in words: `backwards and the value`.
+    /// Returns what is broken, as text: `backwards and the value`.
     pub fn directions(&self) -> String {
         let words: Vec<_> = self.broken.iter().map(Verdict::word).collect();
         words.join(" and ")
     }
 
-    /// Returns what shows it, in words.
+    /// Returns the witnesses as text.
     pub fn phrase(&self) -> String {
         let phrases = self.broken.iter().map(|verdict| {
             let more = if verdict.more > 0 { format!(" (and {} more)", verdict.more) } else { String::new() };
@@ -112,7 +112,7 @@ impl Promise {
     }
 }
 
-/// Returns the directions that either of two documents promises to keep.
+/// Returns the directions that either document promises.
 fn declared(held: &Contract, document: &Contract) -> impl Iterator<Item = BrokenDirection> {
     let (old, new) = (held.compatibility, document.compatibility);
     let backwards = (old.backwards || new.backwards).then_some(BrokenDirection::Backwards);
@@ -120,8 +120,8 @@ fn declared(held: &Contract, document: &Contract) -> impl Iterator<Item = Broken
     backwards.into_iter().chain(forwards)
 }
 
-/// Returns the bump that a document needs over the one that is held: major where it breaks a direction that
-/// is promised, or the value that is, minor where it changes what is valid or agreed, else patch.
+/// Returns the bump that a document needs over `held`: major if it breaks a promise about a direction or the value,
+/// minor if it changes which values are valid or agreed, else patch.
 pub fn needed_bump(held: &Contract, document: &Contract, judge: &Judge<'_>) -> VersionBump {
     let verdicts = declared(held, document).filter_map(|direction| judge.verdict(held, document, direction));
     let values = compatibility::values(&held.value.0, &document.value.0, promised(held, document)).bump;

@@ -1,9 +1,8 @@
-//! The part of an agreed value that an import relies on, as far as what it `expects` names that.
+//! The part of an agreed value that an import relies on, as far as the schema that it `expects` names it.
 
 use serde_json::{Map, Value};
 
-/// Keywords beside which the properties that a schema names are all that it says of an object, and its
-/// `items` of a list.
+/// The keywords next to which `properties` and `items` are all that a schema says about an object or a list.
 const PLAIN: &[&str] = &[
     "$schema",
     "$id",
@@ -19,8 +18,8 @@ const PLAIN: &[&str] = &[
     "items",
 ];
 
-/// Returns a value without the members of objects that a schema does not name. Where a schema says more than
-/// types, properties and items, all of it counts.
+/// Returns a value without the properties that a schema does not name. If the schema says more than types, properties
+/// and items, the whole value is returned.
 pub fn part(schema: &Value, value: &Value) -> Value {
     let Some(keywords) = schema.as_object() else { return value.clone() };
     if !keywords.keys().all(|keyword| PLAIN.contains(&&**keyword)) {

@@ -111,8 +111,8 @@ impl Collecting<'_> {
         let members: Vec<&RepoName> =
             domain.repos().into_iter().filter(|repo| self.receiver.filter.has_repo(repo)).collect();
         let mut found: BTreeMap<String, (Notification, Vec<ConcernedImport>)> = BTreeMap::new();
-        // With a filter on repositories, a change of one of them is new to the others; all other changes count only
-        // for their imports.
+        // Two repositories together see every change, because what one did is new to the other. All others matter only
+        // if they import something that changed.
         let is_few = !self.receiver.filter.repos.is_empty();
         let (first, rest) = members.split_at(if is_few { members.len() } else { members.len().min(2) });
         for repo in first {

@@ -149,10 +149,11 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<PrStatus>, OpError> {
 }
 
 /// Returns the place of the work in each repository: the worktree of the RFC, another one on its branch, or only the
-/// branch if it is not checked out. Without an RFC it is the main work tree.
+/// branch if it is not checked out. Without an RFC it is the current work tree, or the main one of the other
+/// repositories.
 ///
 /// # Errors
-/// Returns an error if there is no such place.
+/// Returns an error if the RFC has neither worktrees nor branches.
 pub(crate) fn places(ctx: &Ctx, here: &Here, rfc: Option<&RfcName>) -> Result<(Vec<Place>, Vec<RepoProblem>), OpError> {
     let (found, mut errors) = all_found(ctx, here)?;
     let branch = rfc.map(|rfc| worktree::rfc_worktrees::branch(ctx, rfc)).transpose()?;

@@ -254,7 +254,7 @@ fn source(acting: Acting<'_>, domain: &DomainName, scope: Scope<'_>) -> Result<O
     }
 }
 
-/// Returns the domains that the files of a tree name, with their spelling.
+/// Returns the domains that the files of a tree name, as they are spelled, valid or not.
 fn domains_in(code: &CodeRepo, tree: &Oid) -> Result<BTreeSet<String>, OpError> {
     let contracts = read::folder(code, tree, CONTRACTS)?.into_iter().map(|entry| entry.name);
     let bindings = read::folder(code, tree, BINDINGS)?.into_iter();
