@@ -1,10 +1,10 @@
-//! The rules that every commit of a realm keeps, applied to the commits that a ref got: what was
-//! published stays as it is, and only its owner changes a file. Each commit is compared with the one
-//! before it, a merge with what this program makes of its parents. So every machine finds the same,
-//! whichever of the commits it knew.
+//! Checks commits that were fetched against the rules that every commit of a realm keeps: published versions never
+//! change, and only its owner changes a file. Each commit is compared with its first parent, and a merge with what
+//! this program would make of its parents. So every machine comes to the same result, whichever of the commits it had
+//! before.
 //!
-//! The `Blue-Repo` trailer of a commit claims which repository it is of. A false claim breaks no rule, but the
-//! owner is notified of the author either way.
+//! The `Blue-Repo` trailer of a commit claims which repository made it. A false claim breaks no rule, but the owner is
+//! notified of the author either way.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -29,21 +29,21 @@ use crate::store::{
     tree_place::Place,
 };
 
-/// The most files that the record of one commit names. The others are kept out all the same.
+/// The most files in the record of one commit. Further files are kept out as well.
 const MAX_CHANGES: usize = 5_000;
-/// The deepest folder that has files of a realm.
+/// The deepest folder with files of a realm.
 const MAX_DEPTH: usize = 5;
 
-/// The changes that must not be taken from the commits that a ref got.
+/// What must not be taken from the commits of a ref.
 #[derive(Debug, Default)]
 pub struct Examined {
-    /// The files that keep another content than the tip has.
+    /// The files whose content differs from that at the tip.
     pub instead: Instead,
-    /// The commits to blame.
+    /// The commits that broke a rule.
     pub records: Vec<SetAside>,
 }
 
-/// Judges the commits that `tip` has and `known` does not. What `known` has is trusted.
+/// Checks the commits that `tip` has and `known` has not. Everything in `known` is trusted.
 ///
 /// # Errors
 /// Returns an error if an object cannot be read.
@@ -72,7 +72,7 @@ pub fn examine(store: &dyn Store, name: &StoreRef, known: &Oid, tip: &Oid) -> Re
     })
 }
 
-/// Returns the names that repositories took since, by the name that they had.
+/// Returns the renames since then, by former name.
 fn renames(store: &dyn Store, realm: &Oid) -> Result<BTreeMap<RepoName, RepoName>, StoreError> {
     let tree = store.commit(realm)?.tree;
     let mut renames = BTreeMap::new();
@@ -84,12 +84,12 @@ fn renames(store: &dyn Store, realm: &Oid) -> Result<BTreeMap<RepoName, RepoName
     Ok(renames)
 }
 
-/// A file that was changed against a rule and is still as that commit left it.
+/// A file that was changed against a rule and not changed since.
 #[derive(Debug, Clone)]
 struct KeptOut {
-    /// The content that stays.
+    /// The content that is kept.
     content: Option<Oid>,
-    /// The commit to blame.
+    /// The commit that broke the rule.
     by: Oid,
 }
 
@@ -102,14 +102,14 @@ struct Judging<'a> {
     kept_out: BTreeMap<Oid, BTreeMap<TreePath, KeptOut>>,
 }
 
-/// A commit, and the trees that it is compared with.
+/// A commit with the trees that it is compared with.
 struct Step<'a> {
     id: Oid,
     info: &'a CommitInfo,
     /// The tree of its first parent.
     before: Oid,
     claim: Option<RepoName>,
-    /// Whether this step only serves to find out what another commit brings back.
+    /// Whether this step is only needed to find out what another commit restores.
     is_looked_up: bool,
 }
 
@@ -120,7 +120,7 @@ impl<'a> Step<'a> {
     }
 }
 
-/// The content that a file should have after a merge.
+/// The expected content of a file after a merge.
 enum Expected {
     Content(Option<Oid>),
     Bytes(Vec<u8>),
@@ -195,7 +195,7 @@ impl Judging<'_> {
         Ok((breaches, kept_out))
     }
 
-    /// Returns the files that should hold something else than the first parent's tree has.
+    /// Returns the files that must have another content than in the tree of the first parent.
     fn expected(&self, info: &CommitInfo) -> Result<BTreeMap<TreePath, Expected>, StoreError> {
         let none = Instead::new();
         let instead = |parent: Option<&Oid>| -> Instead {
@@ -219,7 +219,7 @@ impl Judging<'_> {
         Ok(expected)
     }
 
-    /// Returns whether a file is as one of the parents has it.
+    /// Returns whether a file is the same as in one of the parents.
     fn is_left_alone(&self, info: &CommitInfo, path: &TreePath, after: Option<Oid>) -> Result<bool, StoreError> {
         for parent in &info.parents {
             let is_kept_out = self.kept_out.get(parent).is_some_and(|kept_out| kept_out.contains_key(path));
@@ -230,7 +230,7 @@ impl Judging<'_> {
         Ok(false)
     }
 
-    /// Returns the rule that a change of a file breaks, unless the change settles a conflict.
+    /// Returns the rule that a change of a file breaks, unless it resolves a conflict.
     fn breach(
         &self,
         step: &Step<'_>,
@@ -248,7 +248,7 @@ impl Judging<'_> {
         Ok((!self.is_accepted(step, &breach)? && !self.is_brought_back(step, &breach)?).then_some(breach))
     }
 
-    /// Returns which rule a change breaks, and whose file it is.
+    /// Returns the rule that a change breaks, and the owner of the file.
     fn rule(
         &self,
         step: &Step<'_>,
@@ -323,7 +323,7 @@ impl Judging<'_> {
         Ok(found)
     }
 
-    /// Returns whether a commit claims to be a repository's: by its name, or by one that it took since.
+    /// Returns whether a commit claims to be of a repository, under its name or a newer one.
     fn speaks_for(&self, step: &Step<'_>, repo: &RepoName) -> bool {
         let Some(claim) = &step.claim else { return false };
         let mut name = repo;
@@ -350,8 +350,8 @@ impl Judging<'_> {
         }))
     }
 
-    /// Returns whether a repository took another name itself, or its former name is free for others again:
-    /// the entry of the new name is of the same repository.
+    /// Returns whether a repository renamed itself, or its former name is free for others: the entry of the new name
+    /// is of the same repository.
     fn is_honest_rename(&self, step: &Step<'_>, old: &RepoName, after: Option<Oid>) -> Result<bool, StoreError> {
         let entry = |tree: &Oid, name: &RepoName| -> Result<Option<Repo>, StoreError> {
             let entry = read::lookup(self.store, tree, layout::repo(name).as_str())?;
@@ -379,7 +379,7 @@ impl Judging<'_> {
         Ok((!gone.is_empty()).then_some((Rule::MemberRemoved, gone)))
     }
 
-    /// Returns the owner of a contract, also where it has no current version.
+    /// Returns the owner of a contract, also if it has no current version.
     fn owner(&self, tree: &Oid, name: &ContractName) -> Result<Option<RepoName>, StoreError> {
         let mut documents: Vec<_> =
             read::lookup(self.store, tree, layout::contract(name).as_str())?.into_iter().collect();
@@ -394,7 +394,7 @@ impl Judging<'_> {
         Ok(None)
     }
 
-    /// Returns whether the commit takes what was set aside, in the name of one whose file it is.
+    /// Returns whether the commit accepts a change that was set aside, in the name of the file's owner.
     fn is_accepted(&self, step: &Step<'_>, breach: &Breach) -> Result<bool, StoreError> {
         let Some(claim) = &step.claim else { return Ok(false) };
         let held = read::set_aside_in(self.store, &step.before)?;
@@ -409,8 +409,8 @@ impl Judging<'_> {
         }))
     }
 
-    /// Returns whether the commit only brings back what another one had changed against a rule: what
-    /// is known here may be that other one.
+    /// Returns whether the commit only restores what another one changed against a rule. The commit in `known` may be
+    /// that other one.
     fn is_brought_back(&self, step: &Step<'_>, breach: &Breach) -> Result<bool, StoreError> {
         if step.is_looked_up {
             return Ok(false);

@@ -1,10 +1,10 @@
-//! The errors of storage, each with its subject and its cause.
+//! The errors of a store.
 
 use std::{path::PathBuf, sync::Arc, time::Duration};
 
 use crate::model::oid::Oid;
 
-/// A failure of storage. Cloneable, so that a failed look-up can be kept and reported later.
+/// An error of a store. It can be cloned, so that a failed look-up can be stored and reported later.
 #[derive(Debug, Clone, thiserror::Error)]
 pub enum StoreError {
     /// There is no store at this path.
@@ -19,7 +19,7 @@ pub enum StoreError {
         /// The store.
         path: PathBuf,
     },
-    /// A repository belongs to another user, and git would not work in it either.
+    /// A repository belongs to another user, and git refuses to work in it too.
     #[error("detected dubious ownership in repository at '{}'", path.display())]
     Dubious {
         /// Its work tree, or its folder if it is bare.
@@ -43,7 +43,7 @@ pub enum StoreError {
         /// The time for which it has been held, if known.
         age: Option<Duration>,
     },
-    /// A ref did not have the expected value any more; read again and decide again.
+    /// A ref no longer has the expected value. The caller must read it and decide again.
     #[error("{name} was changed by another writer")]
     Conflict {
         /// The ref.
@@ -125,19 +125,19 @@ impl StoreError {
         matches!(self, Self::Remote { problem, .. } if LOST.iter().any(|words| problem.contains(words)))
     }
 
-    /// Returns whether what is stored is wrong, and stays so: such a part is named and hides no
-    /// other. Any other failure says nothing about what is stored, and nothing is decided over it.
+    /// Returns whether stored data is permanently wrong. Such data is reported and does not hide the rest. Any other
+    /// error says nothing about the data, so nothing may be decided from it.
     pub fn is_damage(&self) -> bool {
         matches!(self, Self::Damaged { .. } | Self::TooLarge { .. } | Self::Missing { .. })
     }
 
-    /// Returns a function that makes an [`Io`](Self::Io) error of its cause.
+    /// Returns a function that converts a cause into an [`Io`](Self::Io) error.
     pub fn io(doing: &'static str, path: impl Into<PathBuf>) -> impl FnOnce(std::io::Error) -> Self {
         let path = path.into();
         move |source| Self::Io { doing, path, source: Arc::new(source) }
     }
 
-    /// Returns a function that makes a [`Git`](Self::Git) error of its cause, and of what caused that.
+    /// Returns a function that converts a cause, with its own causes, into a [`Git`](Self::Git) error.
     pub fn git<E: std::error::Error>(doing: impl Into<String>) -> impl FnOnce(E) -> Self {
         let doing = doing.into();
         move |error| {

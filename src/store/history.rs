@@ -1,4 +1,4 @@
-//! Relates commits of a store by their ancestry.
+//! Compares commits of a store by ancestry.
 
 use std::collections::{BTreeMap, BTreeSet, BinaryHeap};
 
@@ -9,27 +9,27 @@ use crate::model::oid::Oid;
 
 const OURS: u8 = 1;
 const THEIRS: u8 = 2;
-/// Reached from both, so that what lies behind is in both as well.
+/// Marks commits that are reachable from both, and so are their ancestors.
 const COMMON: u8 = 4;
 
-/// The common ancestors of two commits, and what each has alone.
+/// The common ancestors of two commits, and the number of commits that only one has.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Relation {
-    /// The latest commits that both have, sorted: none if their histories never met.
+    /// The latest common ancestors, sorted; empty if the histories are unrelated.
     pub bases: Vec<Oid>,
     /// The number of commits that only the first one has.
     pub ahead: usize,
     /// The number of commits that only the second one has.
     pub behind: usize,
-    /// Whether the second one has all that the first one has.
+    /// Whether the second one contains the first.
     pub is_contained: bool,
-    /// Whether the first one has all that the second one has.
+    /// Whether the first one contains the second.
     pub contains: bool,
 }
 
 impl Relation {
-    /// Returns how two commits are related. What that costs grows with what either has alone, and
-    /// not with their histories.
+    /// Compares two commits. The cost grows with the number of commits that only one has, not with the length of the
+    /// history.
     ///
     /// # Errors
     /// Returns an error if a commit on the way cannot be read.
@@ -49,7 +49,7 @@ impl Relation {
             .filter(|(_, mark)| **mark & (OURS | THEIRS) == OURS | THEIRS)
             .map(|(id, _)| *id)
             .collect();
-        // A commit behind one that both have is no base.
+        // A common ancestor that is behind another one is not a merge base.
         let behind_one = |id: &Oid| walk.parents.get(id).into_iter().flatten().copied().collect::<Vec<_>>();
         let mut covered = BTreeSet::new();
         let mut open: Vec<Oid> = met.iter().flat_map(behind_one).collect();
@@ -64,7 +64,7 @@ impl Relation {
     }
 }
 
-/// A walk from two commits, the latest first.
+/// A walk from two commits, latest first.
 struct Walk<'a, O: Objects + ?Sized> {
     store: &'a O,
     marks: BTreeMap<Oid, u8>,
@@ -85,8 +85,8 @@ impl<O: Objects + ?Sized> Walk<'_, O> {
     }
 
     fn run(&mut self) -> Result<(), StoreError> {
-        // What both have is followed only as long as something that one has alone may still turn
-        // out to be older: clocks of two machines differ.
+        // Commits that both have are followed only while a commit of one side may still turn out to be older, since
+        // the clocks of two machines differ.
         while self.queue.iter().any(|(_, id)| self.marks[id] & COMMON == 0) {
             let Some((_, id)) = self.queue.pop() else { break };
             let mark = self.marks[&id];
@@ -96,7 +96,7 @@ impl<O: Objects + ?Sized> Walk<'_, O> {
                 self.mark(&parent, handed)?;
             }
         }
-        // What was walked as one side's alone, and is behind what both have, is not.
+        // A commit that was counted for one side but is behind a common ancestor does not count.
         while let Some((_, id)) = self.queue.pop() {
             for parent in self.parents[&id].clone() {
                 let mark = self.marks[&id] | COMMON;
@@ -110,7 +110,7 @@ impl<O: Objects + ?Sized> Walk<'_, O> {
     }
 }
 
-/// Returns the commits that `tip` has and `known` does not, each after its parents.
+/// Returns the commits that `tip` has and `known` has not, parents first.
 ///
 /// # Errors
 /// Returns an error if a commit on the way cannot be read.
@@ -137,8 +137,7 @@ pub fn added<O: Objects + ?Sized>(store: &O, known: &Oid, tip: &Oid) -> Result<V
     Ok(found)
 }
 
-/// Returns the commits from `tip` back to `bases`, these as well, the nearest first, but not more
-/// than `most`.
+/// Returns the commits from `tip` back to and including `bases`, nearest first, at most `most`.
 ///
 /// # Errors
 /// Returns an error if a commit on the way cannot be read.

@@ -1,5 +1,4 @@
-//! Where things lie: the refs of a realm's store and the paths of their trees. Both are built from
-//! parsed names alone.
+//! The refs of a realm's store and the paths in their trees. Both are built only from parsed names.
 
 use std::fmt;
 
@@ -20,30 +19,30 @@ pub enum StoreRef {
     Domain(DomainName),
     /// The sessions of a repository.
     Sessions(RepoName),
-    /// What a repository's readers were told: one reader's, or the repository's shared inbox.
+    /// What a repository's readers have seen: one reader's inbox, or the repository's shared one.
     Inbox(RepoName, Option<ReaderName>),
-    /// Where a remote's copy of a ref that travels was, when it was looked at last.
+    /// The tip of a remote's copy of a shared ref when it was last listed.
     Seen(RemoteName, Box<StoreRef>),
-    /// What this machine knows of when changes of a domain came to it.
+    /// What this machine recorded about the arrival of changes in a domain.
     Arrivals(DomainName),
-    /// What a receiver outside of git was sent, and what waits for it.
+    /// The baselines and waiting events of a receiver outside of git.
     Receiver(ReaderName),
 }
 
-/// Where the refs that travel lie.
+/// The prefix of the refs that are shared with remotes.
 pub const TRAVELLING: &str = "refs/blue/";
 
-/// Where the refs of domains lie.
+/// The prefix of the refs of domains.
 pub const DOMAINS: &str = "refs/blue/domains/";
-/// Where the refs of arrivals lie.
+/// The prefix of the refs of arrivals.
 const ARRIVALS: &str = "refs/blue/local/arrivals/";
-/// Where the refs of receivers lie.
+/// The prefix of the refs of receivers.
 const RECEIVERS: &str = "refs/blue/local/notify/";
-/// Where the refs of sessions lie.
+/// The prefix of the refs of sessions.
 pub const SESSIONS: &str = "refs/blue/sessions/";
-/// Where the refs of inboxes lie.
+/// The prefix of the refs of inboxes.
 pub const INBOXES: &str = "refs/blue/local/inbox/";
-/// Where the refs lie that tell what remotes held.
+/// The prefix of the refs that record the state of remotes.
 pub const SEEN: &str = "refs/blue-remotes/";
 
 impl StoreRef {
@@ -58,7 +57,7 @@ impl StoreRef {
         Some(Self::Inbox(repo.parse().ok()?, reader))
     }
 
-    /// Returns the ref that travels and has this full name, if it is one.
+    /// Parses the full name of a shared ref.
     pub fn travelling(full_name: &str) -> Option<Self> {
         if full_name == "refs/blue/realm" {
             return Some(Self::Realm);
@@ -67,14 +66,14 @@ impl StoreRef {
         domain.or_else(|| full_name.strip_prefix(SESSIONS)?.parse().ok().map(Self::Sessions))
     }
 
-    /// Returns the record of a remote's ref that has this full name, if it is one.
+    /// Parses the full name of a ref that records the state of a remote's ref.
     pub fn seen(full_name: &str) -> Option<Self> {
         let (remote, rest) = full_name.strip_prefix(SEEN)?.split_once('/')?;
         let of = Self::travelling(&format!("{TRAVELLING}{rest}"))?;
         Some(Self::Seen(remote.parse().ok()?, Box::new(of)))
     }
 
-    /// Returns the domain, where it is one's ref.
+    /// Returns the domain, if it is the ref of one.
     pub fn domain(&self) -> Option<&DomainName> {
         match self {
             Self::Domain(domain) => Some(domain),
@@ -82,20 +81,20 @@ impl StoreRef {
         }
     }
 
-    /// Returns the name below `refs/blue/`, for those that travel; remotes may keep them elsewhere.
+    /// Returns the name below `refs/blue/` of a shared ref. Remotes may store it under another prefix.
     pub fn below_travelling(&self) -> String {
         let name = self.to_string();
         name.strip_prefix(TRAVELLING).map(str::to_owned).unwrap_or(name)
     }
 
-    /// Returns whether the ref is this machine's own. Such a ref is written without flushing, and
-    /// losing it means telling twice.
+    /// Returns whether the ref is local to this machine. Local refs are written without flushing; losing one means
+    /// that notifications are shown again.
     pub fn is_local(&self) -> bool {
         matches!(self, Self::Inbox(..) | Self::Arrivals(_) | Self::Seen(..) | Self::Receiver(_))
     }
 
-    /// Returns the name of the lock that guards writing it, distinct for each ref that travels.
-    /// No domain is named like it: names do not start with `_`.
+    /// Returns the name of the lock for writing it, which differs for each shared ref. It does not collide with names
+    /// of domains, which do not start with `_`.
     pub fn lock_name(&self) -> String {
         match self {
             Self::Realm => "_realm".into(),
@@ -121,7 +120,7 @@ impl fmt::Display for StoreRef {
     }
 }
 
-/// A path within a tree of the store, from its root, with `/` between its parts.
+/// A path within a tree of the store, from its root, with `/` as separator.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct TreePath(String);
 
@@ -131,12 +130,12 @@ impl TreePath {
         &self.0
     }
 
-    /// Returns its parts, from the root.
+    /// Returns the segments of the path.
     pub fn parts(&self) -> impl Iterator<Item = &str> {
         self.0.split('/')
     }
 
-    /// Returns this path below `folder`.
+    /// Returns the path prefixed with `folder`.
     pub fn below(&self, folder: &Self) -> Self {
         Self(format!("{folder}/{self}"))
     }
@@ -148,123 +147,122 @@ impl fmt::Display for TreePath {
     }
 }
 
-/// `realm.json`: the realm's format and name.
+/// Returns `realm.json`: the realm's format and name.
 pub fn realm() -> TreePath {
     TreePath("realm.json".into())
 }
 
-/// `repos/<repo>.json`: a repository that joined.
+/// Returns `repos/<repo>.json`: the entry of a repository.
 pub fn repo(name: &RepoName) -> TreePath {
     TreePath(format!("{REPOS}/{name}.json"))
 }
 
-/// `domain.json`: what a domain says of itself.
+/// Returns `domain.json`: the name, description and members of a domain.
 pub fn domain() -> TreePath {
     TreePath("domain.json".into())
 }
 
-/// `contracts/<name>.json`: a contract's current document.
+/// Returns `contracts/<name>.json`: a contract's current document.
 pub fn contract(name: &ContractName) -> TreePath {
     TreePath(format!("{CONTRACTS}/{name}.json"))
 }
 
-/// `versions/<name>`: the folder of a contract's published documents.
+/// Returns `versions/<name>`: the folder of a contract's published versions.
 pub fn versions(name: &ContractName) -> TreePath {
     TreePath(format!("{VERSIONS}/{name}"))
 }
 
-/// `versions/<name>/<version>.json`: one published document, never changed.
+/// Returns `versions/<name>/<version>.json`: a published version, which never changes.
 pub fn version(name: &ContractName, version: &Version) -> TreePath {
     TreePath(format!("{VERSIONS}/{name}/{version}.json"))
 }
 
-/// `bindings/<repo>.json`: the part a repository plays.
+/// Returns `bindings/<repo>.json`: the binding of a repository.
 pub fn binding(repo: &RepoName) -> TreePath {
     TreePath(format!("{BINDINGS}/{repo}.json"))
 }
 
-/// `sources/<repo>.json`: which commit of a repository was published last.
+/// Returns `sources/<repo>.json`: the last published commit of a repository.
 pub fn source(repo: &RepoName) -> TreePath {
     TreePath(format!("{SOURCES}/{repo}.json"))
 }
 
-/// `transfers/<contract>.json`: to whom a contract was handed over.
+/// Returns `transfers/<contract>.json`: the hand-overs of a contract.
 pub fn transfers(name: &ContractName) -> TreePath {
     TreePath(format!("{TRANSFERS}/{name}.json"))
 }
 
-/// `approvals/<contract>/<fingerprint>.json`: a break of a promise that the owner approved.
+/// Returns `approvals/<contract>/<fingerprint>.json`: a breaking change that the owner approved.
 pub fn approval(name: &ContractName, fingerprint: &Fingerprint) -> TreePath {
     TreePath(format!("{APPROVALS}/{name}/{fingerprint}.json"))
 }
 
-/// `renames/<repo>.json`: the name that a repository took instead of this one.
+/// Returns `renames/<repo>.json`: the new name of a repository.
 pub fn rename(name: &RepoName) -> TreePath {
     TreePath(format!("{RENAMES}/{name}.json"))
 }
 
-/// `conflicts/contracts/<name>/<version>/<id>.json`: a document that lost to another one of that
-/// name, on a machine that did not know it.
+/// Returns `conflicts/contracts/<name>/<version>/<id>.json`: the losing document of a conflict about a version.
 pub fn lost_contract(name: &ContractName, version: &Version, id: &LossId) -> TreePath {
     TreePath(format!("{CONFLICTS}/{CONTRACTS}/{name}/{version}/{id}.json"))
 }
 
-/// `conflicts/bindings/<repo>/<id>.json`: a binding that lost to another one of that repository.
+/// Returns `conflicts/bindings/<repo>/<id>.json`: the losing side of a conflict about a binding.
 pub fn lost_binding(repo: &RepoName, id: &LossId) -> TreePath {
     TreePath(format!("{CONFLICTS}/{BINDINGS}/{repo}/{id}.json"))
 }
 
-/// `conflicts/bindings/<repo>`: the folder of all of them.
+/// Returns `conflicts/bindings/<repo>`: the folder of these.
 pub fn lost_bindings(repo: &RepoName) -> TreePath {
     TreePath(format!("{CONFLICTS}/{BINDINGS}/{repo}"))
 }
 
-/// `conflicts/repos/<repo>/<id>.json`: another repository that wanted the same name.
+/// Returns `conflicts/repos/<repo>/<id>.json`: another repository that wanted the same name.
 pub fn lost_repo(repo: &RepoName, id: &LossId) -> TreePath {
     TreePath(format!("{CONFLICTS}/{REPOS}/{repo}/{id}.json"))
 }
 
-/// `conflicts/set-aside/<id>.json`: a commit that broke a rule, named by its first digits.
+/// Returns `conflicts/set-aside/<id>.json`: the record of a commit that broke a rule, named by its first digits.
 pub fn set_aside(id: &LossId) -> TreePath {
     TreePath(format!("{CONFLICTS}/{SET_ASIDE}/{id}.json"))
 }
 
-/// `<id>.json`: a session that goes on.
+/// Returns `<id>.json`: an open session.
 pub fn session(id: &SessionId) -> TreePath {
     TreePath(format!("{id}.json"))
 }
 
-/// `ended/<id>.json`: a session that is over, out of the way of those who look for the others.
+/// Returns `ended/<id>.json`: a session that has ended, in a folder of its own so that open ones are found quickly.
 pub fn ended_session(id: &SessionId) -> TreePath {
     TreePath(format!("{ENDED}/{id}.json"))
 }
 
-/// `baselines/<domain>`: in an inbox, the domain's tree as the reader last knew it.
+/// Returns `baselines/<domain>`: in an inbox, the baseline of a domain.
 pub fn baseline(domain: &DomainName) -> TreePath {
     TreePath(format!("{BASELINES}/{domain}"))
 }
 
-/// `joined/<domain>`: in a shared inbox, the domain's tree as it was when the repository joined it.
+/// Returns `joined/<domain>`: in a shared inbox, the domain's tree when the repository joined it.
 pub fn joined(domain: &DomainName) -> TreePath {
     TreePath(format!("{JOINED}/{domain}"))
 }
 
-/// `told.json`: in an inbox, what was told in the last 30 days.
+/// Returns `told.json`: in an inbox, the notifications of the last 30 days.
 pub fn told() -> TreePath {
     TreePath("told.json".into())
 }
 
-/// `queue.json`: in what a receiver was sent, what waits for it and what was given up.
+/// Returns `queue.json`: the waiting and abandoned events of a receiver.
 pub fn queue() -> TreePath {
     TreePath("queue.json".into())
 }
 
-/// `known`: in what is known of arrivals, the domain's tree as this machine knew it last.
+/// Returns `known`: in a record of arrivals, the domain's tree when it was last seen.
 pub fn known() -> TreePath {
     TreePath("known".into())
 }
 
-/// `arrived.json`: what came by other hands, and when.
+/// Returns `arrived.json`: what others changed, and when it arrived.
 pub fn arrived() -> TreePath {
     TreePath("arrived.json".into())
 }
@@ -281,22 +279,22 @@ pub const BINDINGS: &str = "bindings";
 pub const TRANSFERS: &str = "transfers";
 /// The folder of approved breaks in a domain's tree.
 pub const APPROVALS: &str = "approvals";
-/// The folder of names that repositories had before in the realm's tree.
+/// The folder of renames in the realm's tree.
 pub const RENAMES: &str = "renames";
 /// The folder of last published commits in a domain's tree.
 pub const SOURCES: &str = "sources";
-/// The folder of what lost where two machines wrote the same, in the trees that travel.
+/// The folder of conflicts in the trees of shared refs.
 pub const CONFLICTS: &str = "conflicts";
-/// The folder of commits that broke a rule, among the conflicts.
+/// The folder of commits that broke a rule, below the conflicts.
 pub const SET_ASIDE: &str = "set-aside";
-/// The folder of sessions that are over, in the tree of a repository's sessions.
+/// The folder of ended sessions, in the tree of a repository's sessions.
 pub const ENDED: &str = "ended";
-/// The folder of known trees in an inbox's tree.
+/// The folder of baselines in an inbox's tree.
 pub const BASELINES: &str = "baselines";
-/// The folder of trees as they were on joining, in a shared inbox's tree.
+/// The folder of trees at the time of joining, in a shared inbox's tree.
 pub const JOINED: &str = "joined";
 
-/// Returns the name in a file name `<name>.json`, if it is one.
+/// Returns the name in a file name of the form `<name>.json`.
 pub fn stem<T: std::str::FromStr>(file_name: &str) -> Option<T> {
     file_name.strip_suffix(".json")?.parse().ok()
 }

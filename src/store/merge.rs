@@ -1,5 +1,5 @@
-//! Merging the trees of one ref that two machines changed: path by path, against what both knew.
-//! A path that one side left alone is the other side's; what both changed, `model::merge` decides.
+//! Merges the trees of one ref that two machines changed, path by path, against the merge base. If only one side
+//! changed a path, its version is taken; if both did, `model::merge` decides.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -26,19 +26,19 @@ use crate::store::{
     tree_place::Place,
 };
 
-/// The number of commits of the history that are searched for earlier published commits of a repository.
+/// The most commits that are searched for earlier published commits of a repository.
 const MAX_HISTORY: usize = 1_000;
 
 /// The result of a merge.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Merge {
-    /// The changes to our tree.
+    /// The changes to the local tree.
     pub edits: BTreeMap<TreePath, Edit>,
-    /// The conflicts: what lost on one of the sides is recorded.
+    /// The conflicts. What one side lost is recorded.
     pub conflicts: Vec<Conflict>,
 }
 
-/// Merges what `theirs` has into the tree of `ours`. Both are commits of the ref `name`.
+/// Merges `theirs` into the tree of `ours`. Both are commits of the ref `name`.
 ///
 /// # Errors
 /// Returns an error if an object cannot be read.
@@ -52,15 +52,14 @@ pub fn merge(
     merge_instead(store, name, relation, [ours, theirs], [&Instead::new(), &Instead::new()])
 }
 
-/// Files that count with another content than the tree of a side has: none if the file counts as
-/// absent.
+/// Files that count with another content than in a side's tree; `None` counts as absent.
 pub type Instead = BTreeMap<TreePath, Option<Oid>>;
 
-/// Merges as [`merge`] does, with what is to count `instead` of what our side and theirs hold. The
-/// edits are relative to our tree with that in place.
+/// Merges as [`merge`] does, but with `instead` replacing the content of files on either side. The edits are relative
+/// to the local tree with these replacements.
 ///
 /// # Errors
-/// Fails as [`merge`].
+/// Returns an error in the cases of [`merge`].
 pub fn merge_instead(
     store: &dyn Store,
     name: &StoreRef,
@@ -93,7 +92,7 @@ pub fn merge_instead(
     Ok(merging.merge)
 }
 
-/// The blobs of `sources/<repo>.json` that a side once had, with the one it has now.
+/// The blobs of each `sources/<repo>.json` in the history of one side, including the current one.
 type Past = BTreeMap<String, BTreeSet<Oid>>;
 
 fn past(store: &dyn Store, tip: &Oid, bases: &[Oid]) -> Result<Past, StoreError> {
@@ -109,7 +108,7 @@ fn past(store: &dyn Store, tip: &Oid, bases: &[Oid]) -> Result<Past, StoreError>
 /// A file that both sides changed.
 struct Clash {
     place: Place,
-    /// The common base, if it is known.
+    /// The content in the merge base, if it is known.
     base: Option<Oid>,
     sides: [Option<Oid>; 2],
 }
@@ -122,7 +121,7 @@ struct Merging<'a> {
     merge: Merge,
 }
 
-/// One folder, as the bases and both sides have it.
+/// One folder in the merge bases and on both sides.
 struct Level {
     path: Vec<String>,
     bases: Vec<Option<Oid>>,
@@ -130,7 +129,7 @@ struct Level {
 }
 
 impl Merging<'_> {
-    /// Takes over what only the other side changed, and returns what both did.
+    /// Takes what only the other side changed, and returns what both sides changed.
     fn walk(&mut self, bases: Vec<Oid>, sides: [Oid; 2]) -> Result<Vec<Clash>, StoreError> {
         let mut clashes = Vec::new();
         let top = Level { path: Vec::new(), bases: bases.into_iter().map(Some).collect(), sides: sides.map(Some) };
@@ -146,12 +145,12 @@ impl Merging<'_> {
                 }
                 let known: Vec<_> = bases.iter().map(|entries| entries.get(name)).collect();
                 let path: Vec<_> = level.path.iter().chain([name]).cloned().collect();
-                // Where the bases differ, or there is none, nobody knows what both knew.
+                // If the merge bases differ, or there is none, the common content is unknown.
                 let base = known.split_first().filter(|(first, rest)| rest.iter().all(|one| same(**first, *one)));
                 let base = base.map(|(first, _)| *first);
                 let is_tree = |entry: Option<&Entry>| entry.is_none_or(|entry| entry.kind == EntryKind::Tree);
                 if is_tree(our) && is_tree(their) {
-                    // What the other side left alone is ours.
+                    // If the other side did not change it, the local content stays.
                     if !base.is_some_and(|base| same(base, their)) {
                         let bases = known.iter().map(|entry| tree_of(*entry)).collect();
                         open.push(Level { path, bases, sides: [tree_of(our), tree_of(their)] });
@@ -160,7 +159,7 @@ impl Merging<'_> {
                 }
                 let parts: Vec<&str> = path.iter().map(String::as_str).collect();
                 let Some(place) = Place::parse(self.name, &parts) else {
-                    // By other hands, and not what the other side may have: it was looked at before.
+                    // A file that neither side may have, and that was reported before.
                     continue;
                 };
                 self.file(place, base, [our, their], &mut clashes);
@@ -179,7 +178,7 @@ impl Merging<'_> {
         let id = |entry: Option<&Entry>| entry.filter(|entry| entry.kind == EntryKind::Blob).map(|entry| entry.id);
         let is_gone = their.is_none() || our.is_none();
         match (base, id(their)) {
-            // One side has it and the other does not: it stays, or comes.
+            // Only one side has it: it is kept or added.
             _ if is_gone && place.is_kept() => {
                 self.merge.edits.extend(id(their).map(|blob| (place.path(), Edit::Link(EntryKind::Blob, blob))));
             }
@@ -192,7 +191,7 @@ impl Merging<'_> {
         }
     }
 
-    /// Compares a file anew that counts with another content than a tree has.
+    /// Compares a file again whose content was replaced.
     fn anew(
         &mut self,
         path: &TreePath,
@@ -221,8 +220,8 @@ impl Merging<'_> {
         Ok(())
     }
 
-    /// Takes what somebody accepted on one side: the other side may be the one that kept it out, and
-    /// both know the commit that brought it.
+    /// Takes a change that somebody accepted on one side. The other side may be the one that set it aside; both have
+    /// the commit that made it.
     fn accept(&mut self) -> Result<(), StoreError> {
         let [ours, theirs] = self.trees;
         let [our, their] = [read::set_aside_in(self.store, &ours)?, read::set_aside_in(self.store, &theirs)?];
@@ -317,7 +316,7 @@ impl Merging<'_> {
                 let Some([our, their]) = self.both::<Transfers>(&place, our, their)? else { return Ok(()) };
                 self.put(&place, &our, &merge::transfers(&our, &their));
             }
-            // Named by what they hold, or never different.
+            // These are named by their content, or never differ.
             Place::Realm
             | Place::Rename(_)
             | Place::Approval(..)
@@ -330,7 +329,7 @@ impl Merging<'_> {
         Ok(())
     }
 
-    /// One side took it away and the other one changed it: it stays, but for a session that ended.
+    /// One side removed the file and the other one changed it: it stays, unless it is a session that has ended.
     fn settle_absence(&mut self, place: &Place, [ours, theirs]: [Option<Oid>; 2]) -> Result<(), StoreError> {
         if let Place::Session(id) = place {
             let ended = layout::ended_session(id);
@@ -344,8 +343,7 @@ impl Merging<'_> {
         Ok(())
     }
 
-    /// Reads both sides. Where one cannot be read, the other one stands; where neither can, the one
-    /// of the smaller id.
+    /// Reads both sides. If one cannot be read, the other one wins; if neither can, the one with the smaller id.
     fn both<T: DeserializeOwned>(&mut self, place: &Place, our: Oid, their: Oid) -> Result<Option<[T; 2]>, StoreError> {
         Ok(match (self.read(&our)?, self.read(&their)?) {
             (Some(ours), Some(theirs)) => Some([ours, theirs]),
@@ -392,12 +390,11 @@ impl Merging<'_> {
     }
 
     fn record<T: Serialize>(&mut self, place: Place, lost: &T) {
-        // Its name says what it holds: it may come from the other side, or have lost twice.
+        // The file is named by its content, so it may exist already.
         self.merge.edits.insert(place.path(), Edit::Put(codec::encode(lost)));
     }
 
-    /// Returns which side published the later commit of a repository: the one that once had the
-    /// other's.
+    /// Returns which side published the later commit of a repository: the one whose history contains the other's.
     fn newer(&self, repo: &RepoName) -> Result<Newer, StoreError> {
         let path = layout::source(repo);
         let now = |side: usize| -> Result<Option<Oid>, StoreError> {

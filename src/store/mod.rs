@@ -1,4 +1,5 @@
-//! Storage: the ports that every store implements, their errors, the layout of files and their encoding. The
+//! Storage: the traits that every store implements, their errors, the layout of files, and their format. Outside of
+//! tests, [`git`] is the only implementation.
 //! implementation outside of tests is [`git`].
 
 pub mod append_only;

@@ -1,8 +1,7 @@
-//! The overview of a realm, from the store's cache. Only domains that changed since are read again, and only those
-//! that are asked for are read at all.
+//! The overview of a realm, from the store's cache. Only domains that have changed are read again, and only those that
+//! are asked for are read at all.
 //!
-//! Whatever is kept, the answers are those that the objects give: an overview made without it is
-//! the same one.
+//! The answers are the same with and without the cache.
 
 use std::collections::BTreeMap;
 
@@ -20,7 +19,7 @@ use crate::model::{
 
 pub use super::snapshot::Line;
 
-/// The hashes of a domain's schemas, as they are and not as the files say.
+/// The computed hashes of a domain's schemas, whatever the files say.
 pub type Schemas = BTreeMap<ContractName, String>;
 
 /// The overview of a realm.
@@ -31,7 +30,7 @@ pub struct Overview<'s> {
     kept: Option<Box<dyn KeptFile>>,
     /// The refs' stamp, if they have not changed since.
     stamp: Option<String>,
-    /// The parts that were read just now and could not be cached.
+    /// The parts that were just read and could not be cached.
     fresh: Parts,
     damage: Vec<Damage>,
 }
@@ -50,7 +49,7 @@ pub struct Kept {
 }
 
 impl Kept {
-    /// Returns what is kept of a store's realm, if anything is that can be used.
+    /// Returns the cached overview of a store's realm, if it is usable.
     pub fn of(store: &dyn Store) -> Option<Self> {
         let (snapshot, stamp) = kept(store);
         let Index { head: Head { contracts, .. }, lines } = snapshot?.index;
@@ -65,7 +64,7 @@ impl Kept {
 }
 
 impl<'s> Overview<'s> {
-    /// Returns the realm as it is now.
+    /// Returns the current overview of the realm.
     ///
     /// # Errors
     /// Returns an error if the realm itself, or its list of domains, cannot be read.
@@ -73,7 +72,7 @@ impl<'s> Overview<'s> {
         match kept(store) {
             (Some(kept), Some(stamp)) => Ok(Self::at_rest(store, kept, stamp)),
             (kept, _) => {
-                // Begun before the refs are read: what is kept is never newer than its stamp.
+                // Started before the refs are read, so that cached data is never newer than its stamp.
                 let renewal = store.cache().and_then(|cache| cache.renew());
                 Ok(Making::of(store, kept, Parts::new(renewal))?.finish())
             }
@@ -85,11 +84,11 @@ impl<'s> Overview<'s> {
         Self { store, index, kept: Some(kept), stamp: Some(stamp), fresh, damage: Vec::new() }
     }
 
-    /// Returns the realm as it is now, if something is kept at hand that makes it cheap: for those
-    /// who ask about a few domains and could read these instead. What is kept stays as it is.
+    /// Returns the current overview if it can be taken from the cache. This is for callers that need only a few
+    /// domains and could read these instead. The cache is not changed.
     ///
     /// # Errors
-    /// Fails as [`Self::open`].
+    /// Returns an error in the cases of [`Self::open`].
     pub fn if_kept(store: &'s dyn Store) -> Result<Option<Self>, StoreError> {
         Ok(match kept(store) {
             (None, _) => None,
@@ -118,12 +117,12 @@ impl<'s> Overview<'s> {
         self.index.head.contracts
     }
 
-    /// Returns the domains that `repo` has anything to do with.
+    /// Returns the domains that have to do with `repo`.
     pub fn domains_of(&self, repo: &RepoName) -> impl Iterator<Item = &Line> {
         self.index.lines.of(repo)
     }
 
-    /// Returns the domains that `repo` has nothing to do with, one after the other.
+    /// Returns the other domains, one after the other.
     pub fn domains_not_of(&self, repo: &RepoName) -> impl Iterator<Item = Line> {
         self.index.lines.not_of(repo)
     }
@@ -133,15 +132,15 @@ impl<'s> Overview<'s> {
         &self.damage
     }
 
-    /// Returns the domains of which something could not be read.
+    /// Returns the domains with damage.
     pub fn damaged(&self) -> impl Iterator<Item = Line> {
         self.index.lines.damaged()
     }
 
-    /// Returns a domain at a glance.
+    /// Returns the summary of a domain.
     ///
     /// # Errors
-    /// Returns an error if it has to be read and cannot.
+    /// Returns an error if the domain has to be read and cannot.
     pub fn summary(&self, line: &Line) -> Result<DomainSummary, StoreError> {
         match self.part(line, line.summary).and_then(|bytes| snapshot::decode(&bytes)) {
             Some(summary) => Ok(summary),
@@ -149,12 +148,12 @@ impl<'s> Overview<'s> {
         }
     }
 
-    /// Returns the hashes of a domain's schemas, if it was examined and nothing was found.
+    /// Returns the hashes of a domain's schemas, if it was examined without findings.
     pub fn schemas(&self, line: &Line) -> Option<Schemas> {
         self.part(line, line.schemas).and_then(|bytes| snapshot::decode(&bytes))
     }
 
-    /// Returns whether a domain was examined and nothing was found.
+    /// Returns whether a domain was examined without findings.
     pub fn is_examined(&self, line: &Line) -> bool {
         line.schemas.is_some()
     }
@@ -166,13 +165,13 @@ impl<'s> Overview<'s> {
         }
     }
 
-    /// Begins to keep that domains were examined.
+    /// Starts to record that domains were examined.
     pub fn examining(&self) -> Examining<'_> {
         Examining { overview: self, parts: None, places: BTreeMap::new() }
     }
 
-    /// Replaces what is kept by this overview, and returns the new one. `written` says what of a domain is
-    /// among the parts already: its summary, and the hashes of its schemas. All else is copied, one by one.
+    /// Replaces the cache by this overview, and returns the new one. `written` names the parts of a domain that are
+    /// written already: its summary, and the hashes of its schemas. All other parts are copied.
     fn keep(
         &self,
         mut parts: Parts,
@@ -187,7 +186,7 @@ impl<'s> Overview<'s> {
                 (written, _) => Some(written),
             };
             line.summary = moved(summary, before.summary)?;
-            // Hashes that cannot be read are made again.
+            // Hashes that cannot be read are computed again.
             line.schemas = moved(schemas, before.schemas).flatten();
             line.is_fresh = false;
         }
@@ -197,10 +196,10 @@ impl<'s> Overview<'s> {
     }
 }
 
-/// Keeps that domains were examined, with nothing found but the hashes of their schemas.
+/// Records that domains were examined without findings, with the hashes of their schemas.
 pub struct Examining<'o> {
     overview: &'o Overview<'o>,
-    /// Begun with the first domain; mostly there is none.
+    /// Created for the first domain; usually there is none.
     parts: Option<Parts>,
     places: BTreeMap<DomainName, Place>,
 }
@@ -215,7 +214,7 @@ impl Examining<'_> {
         }
     }
 
-    /// Keeps what was added beside what is kept already.
+    /// Adds the recorded domains to the cache.
     pub fn keep(self) {
         let Self { overview, parts, places } = self;
         if let Some(parts) = parts.filter(|parts| parts.renewal().is_some()) {
@@ -224,8 +223,8 @@ impl Examining<'_> {
     }
 }
 
-/// Returns what is kept, and the refs' stamp if they have been at rest since. The stamp is looked at first:
-/// what is read afterwards can only be newer.
+/// Returns the cached snapshot, and the refs' stamp if they have not changed since. The stamp is taken first, so what
+/// is read later can only be newer.
 fn kept(store: &dyn Store) -> (Option<Snapshot>, Option<String>) {
     let Some(cache) = store.cache() else { return (None, None) };
     let stamp = cache.stamp();
@@ -242,9 +241,9 @@ struct Making<'s> {
     domains: Vec<Line>,
     parts: Parts,
     damage: Vec<Damage>,
-    /// The snapshot before this one.
+    /// The previous snapshot.
     before: Option<Snapshot>,
-    /// Whether anything differs from it that can be kept.
+    /// Whether there is anything new to be cached.
     is_changed: bool,
 }
 
@@ -271,7 +270,7 @@ impl<'s> Making<'s> {
             Some(head) => self.head = head.clone(),
             None => {
                 let view = read::repos(self.store)?;
-                // What cannot be read now may be readable later.
+                // What cannot be read now may be readable later, so it is not cached.
                 self.head.realm = tip.filter(|_| view.damage.is_empty());
                 self.is_changed |= self.head.realm.is_some();
                 self.head.repos = view.repos;
@@ -317,7 +316,7 @@ impl<'s> Making<'s> {
         Ok(())
     }
 
-    /// Returns the line of a domain whose commit is still the same.
+    /// Returns the line of a domain whose tip has not changed.
     fn unchanged(&self, name: &DomainName, tip: &Oid) -> Option<Line> {
         let domains = self.before.as_ref()?.index.lines.all();
         let at = domains.binary_search_by(|line| line.name.cmp(name)).ok()?;
@@ -332,7 +331,7 @@ impl<'s> Making<'s> {
             let kept = before.map(|before| before.kept);
             return Overview { store, index, kept, stamp: None, fresh: parts, damage };
         };
-        // Damage outside of the domains shows only where the refs are listed.
+        // Damage outside of domains is only found when the refs are listed.
         let is_settled = renewal.is_settled() && damage.is_empty() && index.head.realm.is_some();
         let stamp = is_settled.then(|| renewal.stamp().to_owned());
         let same = before.as_ref().filter(|before| before.index.is_same(&index)).map(|before| before.id.clone());

@@ -1,4 +1,4 @@
-//! A realm as it was at a moment, to be read and never written.
+//! A read-only view of a realm at an earlier moment.
 
 use jiff::Timestamp;
 
@@ -14,7 +14,8 @@ use crate::model::{
 pub struct Moment {
     /// The time.
     pub time: Timestamp,
-    /// A commit of a code repository, if it is one's: what it published belongs to the moment, though that came later.
+    /// A commit of a code repository, if the moment is one: its publication belongs to the moment even though it came
+    /// later.
     pub source: Option<Oid>,
 }
 
@@ -25,7 +26,7 @@ impl Moment {
     }
 }
 
-/// A store whose refs point where they pointed at a moment: to the newest commit, along first parents, that belongs
+/// A store whose refs point to where they pointed at a moment: to the newest commit along first parents that belongs
 /// to it.
 pub struct Past {
     store: Box<dyn Store>,
@@ -33,7 +34,7 @@ pub struct Past {
 }
 
 impl Past {
-    /// Returns `store` as it was at `moment`.
+    /// Returns a view of `store` at `moment`.
     pub fn new(store: Box<dyn Store>, moment: Moment) -> Self {
         Self { store, moment }
     }
@@ -75,7 +76,7 @@ impl Objects for Past {
     }
 }
 
-/// What is kept of the realm is of now: there is no cache, and no record of readers and remotes.
+/// The cache and the records of readers and remotes are of the present, so this view has none.
 impl Store for Past {
     fn tip(&self, name: &StoreRef) -> Result<Option<Oid>, StoreError> {
         match self.store.tip(name)? {

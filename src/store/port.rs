@@ -1,4 +1,4 @@
-//! The ports: what every store promises, in memory as on disk.
+//! The traits that every store implements, in memory as on disk.
 
 use std::path::PathBuf;
 
@@ -10,7 +10,7 @@ use crate::model::oid::Oid;
 /// One entry of a tree.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Entry {
-    /// Its file name. It comes from whoever wrote the tree, and may be any text.
+    /// The file name. It was written by others and may be any text.
     pub name: String,
     /// The kind of object.
     pub kind: EntryKind,
@@ -18,14 +18,14 @@ pub struct Entry {
     pub id: Oid,
 }
 
-/// What an [`Entry`] is.
+/// The kind of an [`Entry`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum EntryKind {
     /// A folder.
     Tree,
     /// A file.
     Blob,
-    /// A symbolic link, a submodule or anything else: never read, never followed.
+    /// A symbolic link, a submodule or anything else, which is never read or followed.
     Other,
 }
 
@@ -54,10 +54,10 @@ pub trait Objects {
     /// Returns [`StoreError::Missing`], or [`StoreError::Damaged`] if it is no readable tree.
     fn entries(&self, id: &Oid) -> Result<Vec<Entry>, StoreError>;
 
-    /// Returns the entry of the tree `id` with this name: what it costs hardly grows with the others.
+    /// Returns the entry of the tree `id` with this name. The cost hardly grows with the number of other entries.
     ///
     /// # Errors
-    /// Fails as [`Self::entries`].
+    /// Returns an error in the cases of [`Self::entries`].
     fn entry(&self, id: &Oid, name: &str) -> Result<Option<Entry>, StoreError> {
         Ok(self.entries(id)?.into_iter().find(|entry| entry.name == name))
     }
@@ -76,7 +76,7 @@ pub trait Objects {
     fn commit(&self, id: &Oid) -> Result<CommitInfo, StoreError>;
 }
 
-/// Holds one realm.
+/// A store of one realm.
 pub trait Store: Objects {
     /// Returns the commit that a ref points to.
     ///
@@ -84,33 +84,32 @@ pub trait Store: Objects {
     /// Returns [`StoreError::Damaged`] if the ref exists and cannot be read.
     fn tip(&self, name: &StoreRef) -> Result<Option<Oid>, StoreError>;
 
-    /// Returns the domains and their tips, sorted by name. Refs whose last part is no name are left
-    /// out: other hands wrote them.
+    /// Returns the domains and their tips, sorted by name. Refs with invalid names, which other programs wrote, are
+    /// left out.
     ///
     /// # Errors
     /// Returns an error if the refs cannot be listed.
     fn domains(&self) -> Result<Vec<(crate::model::name::DomainName, Oid)>, StoreError>;
 
-    /// Returns the inboxes of this machine and their tips, sorted by name. Refs whose parts are no
-    /// names are left out.
+    /// Returns the inboxes of this machine and their tips, sorted by name. Refs with invalid names are left out.
     ///
     /// # Errors
     /// Returns an error if the refs cannot be listed.
     fn inboxes(&self) -> Result<Vec<(StoreRef, Oid)>, StoreError>;
 
-    /// Returns the folder for what can be made anew at any time, if the store has one.
+    /// Returns the folder for disposable data, if the store has one.
     fn cache_folder(&self) -> Option<std::path::PathBuf> {
         None
     }
 
-    /// Returns the repositories that have sessions and the tips of these, sorted by name. Refs whose
-    /// last part is no name are left out.
+    /// Returns the repositories that have sessions, with the tips of these refs, sorted by name. Refs with invalid
+    /// names are left out.
     ///
     /// # Errors
     /// Returns an error if the refs cannot be listed.
     fn sessions(&self) -> Result<Vec<(crate::model::name::RepoName, Oid)>, StoreError>;
 
-    /// Returns what is wrong with refs of domains that cannot be read, each with its name.
+    /// Returns a sentence for each ref of a domain that cannot be read.
     ///
     /// # Errors
     /// Returns an error if the refs cannot be listed.
@@ -121,22 +120,22 @@ pub trait Store: Objects {
         None
     }
 
-    /// Deletes a ref of this machine alone, if it still is at `expected`.
+    /// Deletes a local ref if it still points to `expected`.
     ///
-    /// The caller holds the lock of `name`.
+    /// The caller must hold the lock of `name`.
     ///
     /// # Errors
-    /// Returns [`StoreError::Conflict`] if the ref is elsewhere by now, and where `name` travels.
+    /// Returns [`StoreError::Conflict`] if the ref has moved, or `name` is a shared ref.
     fn forget(&self, name: &StoreRef, expected: Oid) -> Result<(), StoreError>;
 
-    /// Waits for the lock that guards writing `name`, and holds it until the lease is dropped.
+    /// Waits for the lock for writing `name`, and holds it until the lease is dropped.
     ///
     /// # Errors
     /// Returns [`StoreError::Locked`] when the deadline has passed.
     fn lock(&self, name: &StoreRef) -> Result<Box<dyn Lease + '_>, StoreError>;
 
-    /// Keeps everybody from removing objects until the lease is dropped: what is brought here has no ref at first.
-    /// A held [`lock`](Self::lock) does so too.
+    /// Prevents the removal of objects until the lease is dropped, because fetched objects have no ref at first. A
+    /// held [`lock`](Self::lock) has the same effect.
     ///
     /// # Errors
     /// Returns [`StoreError::Locked`] when the deadline has passed.
@@ -144,67 +143,64 @@ pub trait Store: Objects {
         Ok(Box::new(()))
     }
 
-    /// Makes a commit of `change` and moves `name` to it, if it still is at `expected`. Returns the
-    /// new commit once it would survive a power failure (or at once, for a local ref).
+    /// Creates a commit of `change` and moves `name` to it, if `name` still points to `expected`. Returns the new
+    /// commit once it would survive a power failure, or at once for a local ref.
     ///
-    /// The caller holds the lock of `name`.
+    /// The caller must hold the lock of `name`.
     ///
     /// # Errors
-    /// Returns [`StoreError::Conflict`] if the ref is elsewhere by now; nothing happened then. After any
-    /// other error the ref is wholly at the old or wholly at the new commit.
+    /// Returns [`StoreError::Conflict`] if the ref has moved; then nothing was changed. After any other error the ref
+    /// is at either the old or the new commit.
     fn commit_change(&self, name: &StoreRef, expected: Option<Oid>, change: &Change) -> Result<Oid, StoreError>;
 
-    /// Moves `name` to a commit that the store has already, if it still is at `expected`. Returns once
-    /// that would survive a power failure (or at once, for a local ref).
+    /// Moves `name` to an existing commit, if it still points to `expected`. Returns once this would survive a power
+    /// failure, or at once for a local ref.
     ///
-    /// The caller holds the lock of `name`, and knows that the commit has all that `expected` has.
+    /// The caller must hold the lock of `name`, and must know that the commit contains everything that `expected` has.
     ///
     /// # Errors
-    /// Returns [`StoreError::Conflict`] if the ref is elsewhere by now. [`StoreError::Missing`] or
-    /// [`StoreError::Damaged`] if `to` is no commit that can be read.
+    /// Returns [`StoreError::Conflict`] if the ref has moved, and [`StoreError::Missing`] or [`StoreError::Damaged`]
+    /// if `to` is not a readable commit.
     fn advance(&self, name: &StoreRef, expected: Option<Oid>, to: Oid) -> Result<(), StoreError>;
 
-    /// Returns the places where the realm is shared, sorted by name.
+    /// Returns the remotes of the realm, sorted by name.
     fn remotes(&self) -> Vec<Remote> {
         Vec::new()
     }
 
-    /// Returns where the refs of remotes were when they were looked at last. Refs whose parts are no
-    /// names are left out.
+    /// Returns the tips of the remotes' refs when they were last listed. Refs with invalid names are left out.
     ///
     /// # Errors
     /// Returns an error if the refs cannot be listed.
     fn seen(&self) -> Result<Vec<(StoreRef, Oid)>, StoreError>;
 }
 
-/// Keeps what can be made again from the refs and objects. Losing it costs time and nothing else, so
-/// using it never fails.
+/// A cache of data that can be computed from refs and objects. Losing it costs only time, so its methods do not fail.
 pub trait Cache {
-    /// Returns what was cached last.
+    /// Returns the cached data.
     fn open(&self) -> Option<Box<dyn Kept>>;
 
-    /// Returns what tells the refs that travel, as they are now, from how they were and will be,
-    /// without reading them.
+    /// Returns a stamp of the shared refs, which differs before and after each change. The refs are not read for it.
     fn stamp(&self) -> Option<String>;
 
-    /// Returns what was [noted](Renewal::note) last.
+    /// Returns the line that was [noted](Renewal::note) last.
     fn noted(&self) -> Option<String>;
 
-    /// Returns the file in which it is kept, whether or not it is there.
+    /// Returns the path of the cache, whether or not it exists.
     fn file(&self) -> PathBuf;
 
-    /// Clears the cache. Returns the number of bytes that it had.
+    /// Deletes the cache. Returns its size in bytes.
     ///
     /// # Errors
     /// Returns an error if the file cannot be removed.
     fn clear(&self) -> Result<u64, StoreError>;
 
-    /// Begins to replace what is kept, before the refs are read. Nothing where somebody else is at
-    /// it, or where nothing can be written.
+    /// Starts to replace the cached data, before the refs are read. Returns `None` if another process is doing so, or
+    /// nothing can be written.
     fn renew(&self) -> Option<Box<dyn Renewal>>;
 }
 
-/// What was kept, to be read in parts; it stays the same while it is replaced.
+/// Cached data, to be read in parts. It stays the same while the cache is replaced.
 pub trait Kept {
     /// Returns the size in bytes.
     fn size(&self) -> Option<u64>;
@@ -213,32 +209,32 @@ pub trait Kept {
     fn part(&self, at: u64, len: usize) -> Option<Vec<u8>>;
 }
 
-/// A begun replacement; dropping it leaves what is kept as it is.
+/// A replacement of the cache in progress. Dropping it leaves the cache as it is.
 pub trait Renewal {
-    /// Returns the refs' stamp, taken when this began.
+    /// Returns the stamp of the refs at the start.
     fn stamp(&self) -> &str;
 
-    /// Returns whether a change of the refs after that moment would show in their stamp for sure:
-    /// two changes within one tick of the file system's clock leave the same one.
+    /// Returns whether any later change of the refs is certain to change their stamp. Two changes within one tick of
+    /// the file system's clock have the same stamp.
     fn is_settled(&self) -> bool;
 
-    /// Notes a line beside what is kept, whether or not that is replaced.
+    /// Writes a line beside the cache, whether or not the cache is replaced.
     fn note(&self, line: &str);
 
     /// Appends bytes. Returns whether that succeeded.
     fn write(&mut self, bytes: &[u8]) -> bool;
 
-    /// Replaces what is kept with everything that was written, and returns it.
+    /// Replaces the cache by everything that was written, and returns it.
     fn keep(self: Box<Self>) -> Option<Box<dyn Kept>>;
 }
 
-/// A held lock; dropping it releases it.
+/// A held lock, which is released on drop.
 pub trait Lease {}
 
-/// A store that never removes anything has nothing to lock.
+/// The lease of a store that never removes anything.
 impl Lease for () {}
 
-/// One commit to be made.
+/// A commit to be created.
 #[derive(Debug, Clone)]
 pub struct Change {
     /// The edits to the tree of the ref's tip, or to an empty tree, in this order. No path is edited twice, but a
@@ -246,20 +242,20 @@ pub struct Change {
     pub edits: Vec<(TreePath, Edit)>,
     /// Its whole message.
     pub message: String,
-    /// The author, and the time.
+    /// The author and the time.
     pub author: Signature,
     /// Its parents.
     pub parents: Parents,
 }
 
-/// One change of a tree.
+/// One change to a tree.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Edit {
     /// Writes a file with these bytes.
     Put(Vec<u8>),
-    /// Puts an object that the store has already: a file or a whole folder.
+    /// Links an object that the store has: a file or a whole folder.
     Link(EntryKind, Oid),
-    /// Takes a file or folder away, if it is there.
+    /// Removes a file or folder, if it exists.
     Remove,
 }
 
@@ -268,9 +264,9 @@ pub enum Edit {
 pub enum Parents {
     /// The ref's tip.
     Tip,
-    /// The ref's tip, and this commit, whose content it takes in.
+    /// The ref's tip, and this commit, which is merged.
     Merge(Oid),
-    /// None: its history is of no use.
+    /// None, because the history is not needed.
     None,
 }
 
@@ -279,8 +275,8 @@ pub enum Parents {
 pub struct Signature {
     /// The name.
     pub name: String,
-    /// The address.
+    /// The email address.
     pub email: String,
-    /// The moment, with its offset from UTC.
+    /// The time, with its offset from UTC.
     pub time: Zoned,
 }

@@ -1,4 +1,4 @@
-//! The remotes of a realm, and the answers that they give.
+//! The remotes of a realm, and their answers.
 
 use super::StoreRef;
 use crate::model::{name::RemoteName, oid::Oid};
@@ -14,13 +14,13 @@ pub struct Remote {
     pub mapping: Mapping,
 }
 
-/// The names under which a remote keeps the refs of a realm.
+/// How a remote names the refs of a realm.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Mapping {
-    /// The names of a store, below `refs/blue/`.
+    /// As in a store, below `refs/blue/`.
     #[default]
     Plain,
-    /// Branches, below `refs/heads/blue/`: for remotes that accept or show nothing else.
+    /// As branches below `refs/heads/blue/`, for remotes that accept or show nothing else.
     Branches,
 }
 
@@ -38,7 +38,7 @@ impl Mapping {
         format!("{}{}", self.prefix(), name.below_travelling())
     }
 
-    /// Returns the ref that has this name at the remote, if one that travels has.
+    /// Returns the shared ref that has this name at the remote, if there is one.
     pub fn here(self, full_name: &str) -> Option<StoreRef> {
         let below = full_name.strip_prefix(self.prefix())?;
         StoreRef::travelling(&format!("{}{below}", super::layout::TRAVELLING))
@@ -50,7 +50,7 @@ impl Mapping {
 pub struct Listing {
     /// The refs of the realm, the realm's own first.
     pub refs: Vec<(StoreRef, Oid)>,
-    /// The names of refs among them that are invalid.
+    /// The invalid names among its refs.
     pub ignored: Vec<String>,
 }
 
@@ -66,7 +66,7 @@ impl Listing {
 pub struct Pushed {
     /// The ref.
     pub name: StoreRef,
-    /// The reason for the refusal; `None` if it was taken.
+    /// The reason for the refusal; `None` if it was accepted.
     pub refused: Option<String>,
 }
 

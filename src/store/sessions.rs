@@ -1,4 +1,4 @@
-//! Reading sessions. One that cannot be read becomes damage with its name, and hides no other.
+//! Reads sessions. One that cannot be read is reported as damage, and does not hide the others.
 
 use super::{Store, StoreError, StoreRef, TreePath, layout, read};
 use crate::model::{
@@ -26,10 +26,10 @@ impl Which {
     }
 }
 
-/// Returns the open session of that id, or `None` if there is none.
+/// Returns the open session with that id, or `None` if there is none.
 ///
 /// # Errors
-/// Returns an error if it, or what leads to it, cannot be read.
+/// Returns an error if the session, or a tree on the way, cannot be read.
 pub fn open(store: &dyn Store, repo: &RepoName, id: &SessionId) -> Result<Option<Session>, StoreError> {
     let within = StoreRef::Sessions(repo.clone());
     match store.tip(&within)? {
@@ -38,10 +38,10 @@ pub fn open(store: &dyn Store, repo: &RepoName, id: &SessionId) -> Result<Option
     }
 }
 
-/// Returns the open session of that id as it was at the commit `tip`.
+/// Returns the open session with that id at the commit `tip`.
 ///
 /// # Errors
-/// Returns an error if it, or what leads to it, cannot be read.
+/// Returns an error if the session, or a tree on the way, cannot be read.
 pub fn open_at(store: &dyn Store, repo: &RepoName, id: &SessionId, tip: &Oid) -> Result<Option<Session>, StoreError> {
     let (within, path) = (StoreRef::Sessions(repo.clone()), Which::Open.path(id));
     let Some(session) = read::file::<Session>(store, &within, &store.commit(tip)?.tree, &path)? else {
@@ -53,7 +53,7 @@ pub fn open_at(store: &dyn Store, repo: &RepoName, id: &SessionId, tip: &Oid) ->
     }
 }
 
-/// Returns the sessions of a repository at the commit `tip`, by id, and what could not be read.
+/// Returns the sessions of a repository at the commit `tip`, by id, and the problems of those that cannot be read.
 ///
 /// # Errors
 /// Returns an error if reading fails for another reason than damage.
@@ -96,7 +96,7 @@ pub fn at(
     Ok((found, damage))
 }
 
-/// Returns the problem of a session's file that lies under another session's path.
+/// Returns the problem of a session that is stored under another session's path.
 fn misplaced(session: &Session, repo: &RepoName, id: &SessionId, which: Which) -> Option<String> {
     if session.id != *id || session.repo != *repo {
         return Some(format!("it is {} of {}", session.id, session.repo));

@@ -1,12 +1,11 @@
-//! The form in which an overview is kept: a part for each domain, that is read only where it is asked
-//! for, an index of these, and a line that says where the index is. Every part has its checksum:
-//! whatever happened to the file, what is read is what was written, or nothing.
+//! The file format of a cached overview: a part for each domain, an index of these, and a last line with the location
+//! of the index. Every part has a checksum, so that what is read is exactly what was written.
 //!
-//! The index comes last, so that the parts can be written as they are made: all of them together
-//! would be most of the memory that the program needs. It has a line for each domain, and a line is decoded only where
-//! somebody asks for it: most commands ask for the domains of one repository.
+//! The index comes last, so that parts can be written as they are computed; holding all of them would need most of the
+//! program's memory. It has a line for each domain, which is decoded only on demand, since most commands ask for the
+//! domains of one repository.
 //!
-//! Whether the refs are at rest since is noted in a file of its own, so that a snapshot that still holds is not
+//! Whether the refs have changed since is recorded in a separate file, so that a snapshot that is still valid is not
 //! written again.
 
 use std::{cell::OnceCell, collections::BTreeMap};
@@ -22,25 +21,25 @@ use crate::model::{
     realm::Repo,
 };
 
-/// Starts the last line, with the number of the file's form: another one is not read.
+/// The start of the last line, with the version of the format. Other versions are ignored.
 const MAGIC: &str = "git-blue-snapshot-4";
-/// Length of the last line: padded, so that it can be read at once.
+/// The length of the last line, which is padded so that it can be read at once.
 const TAIL: usize = 64;
-/// How much of what was read just now is held in memory where no file can be written. The rest is read
-/// again if somebody asks for it.
+/// The most bytes of computed parts that are held in memory if no file can be written. Other parts are computed again
+/// on demand.
 const MAX_HELD: usize = 8 << 20;
 
-/// What the snapshot says of the realm, and where it says the rest.
+/// The index of a snapshot: facts about the realm, and the locations of the parts.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Index {
     pub(super) head: Head,
     pub(super) lines: Lines,
 }
 
-/// What the first line of the index says.
+/// The first line of the index.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub(super) struct Head {
-    /// The realm's own tip, unless something there could not be read.
+    /// The tip of the realm's own ref; `None` if something in it could not be read.
     pub(super) realm: Option<Oid>,
     /// The repositories that joined.
     pub(super) repos: BTreeMap<RepoName, Repo>,
@@ -51,10 +50,10 @@ pub(super) struct Head {
 /// The domains that could be read, sorted by name.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Lines {
-    /// The index as it was read, its first line included.
+    /// The text of the index, including its first line.
     text: String,
     all: OnceCell<Vec<Line>>,
-    /// Those of the repository that was asked for first.
+    /// The domains of the repository that was asked for first.
     of: OnceCell<(RepoName, Vec<Line>)>,
 }
 
@@ -65,17 +64,17 @@ impl From<Vec<Line>> for Lines {
 }
 
 impl Lines {
-    /// Returns all of them.
+    /// Returns all domains.
     pub(super) fn all(&self) -> &[Line] {
         self.all.get_or_init(|| self.kept().filter_map(|line| decode(line.as_bytes())).collect())
     }
 
-    /// Returns how many there are.
+    /// Returns the number of domains.
     pub(super) fn count(&self) -> usize {
         self.all.get().map_or_else(|| self.kept().count(), Vec::len)
     }
 
-    /// Returns those that `repo` has anything to do with.
+    /// Returns the domains that have to do with `repo`.
     pub(super) fn of(&self, repo: &RepoName) -> impl Iterator<Item = &Line> {
         let is_its = |line: &&Line| line.repos.binary_search(repo).is_ok();
         let all = || self.all().iter().filter(is_its).collect::<Vec<_>>();
@@ -89,20 +88,20 @@ impl Lines {
         found.into_iter()
     }
 
-    /// Returns those that `repo` has nothing to do with, each decoded as it comes.
+    /// Returns the other domains, decoded one by one.
     pub(super) fn not_of(&self, repo: &RepoName) -> impl Iterator<Item = Line> {
         let made = self.all.get().into_iter().flatten().cloned();
         let lines = made.chain(self.unmade().filter_map(|line| decode(line.as_bytes())));
         lines.filter(move |line| line.repos.binary_search(repo).is_err())
     }
 
-    /// Returns those of which something could not be read.
+    /// Returns the domains with damage.
     pub(super) fn damaged(&self) -> impl Iterator<Item = Line> {
         let made = self.all.get().into_iter().flatten().cloned();
         made.chain(self.with("\"summary\":null")).filter(|line| line.summary.is_none())
     }
 
-    /// Returns those whose text holds a word, of those that are not decoded.
+    /// Returns the lines that contain a word, of those that are not decoded.
     fn with(&self, word: &str) -> impl Iterator<Item = Line> {
         let finder = Finder::new(word).into_owned();
         let found = self.unmade().filter(move |line| finder.find(line.as_bytes()).is_some());
@@ -134,7 +133,7 @@ impl Index {
         bytes
     }
 
-    /// Returns whether another one says the same.
+    /// Returns whether the other index is equal.
     pub(super) fn is_same(&self, other: &Self) -> bool {
         self.head == other.head && self.lines.all() == other.lines.all()
     }
@@ -145,43 +144,43 @@ impl Index {
 pub struct Line {
     /// Its name.
     pub name: DomainName,
-    /// The commit that it was read at.
+    /// The commit that it was read from.
     pub tip: Oid,
-    /// That commit's tree.
+    /// The tree of that commit.
     pub tree: Oid,
-    /// The repositories that have anything to do with it, sorted.
+    /// The repositories that have to do with it, sorted.
     pub repos: Vec<RepoName>,
-    /// The commit of each repository that was published here last.
+    /// The last published commit of each repository.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub sources: BTreeMap<RepoName, Source>,
-    /// Those of them that play no part, or whose code was written against another version of a contract than the
+    /// The repositories that have no binding in it, or whose code is adapted to another version of a contract than the
     /// current one, sorted.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(super) behind: Vec<RepoName>,
     /// The number of contracts in a list of them.
     pub contracts: usize,
-    /// The place of its summary; `None` if something of it could not be read.
+    /// The location of its summary; `None` if something in it could not be read.
     pub(super) summary: Option<Place>,
-    /// The place of the hashes of its schemas, if it was examined and nothing was found.
+    /// The location of its schemas' hashes, if it was examined without findings.
     pub(super) schemas: Option<Place>,
-    /// Whether it was read just now, and lies among the parts in the making instead of the kept file.
+    /// Whether it was read just now, so that its parts are among the new ones and not in the cached file.
     #[serde(skip)]
     pub(super) is_fresh: bool,
 }
 
 impl Line {
-    /// Returns whether `repo` takes part, and its code was written against the current versions of all that it
-    /// imports, as far as that is known: then there is nothing to tell of before now.
+    /// Returns whether `repo` is a member and its code is adapted to the current versions of all its imports, as far
+    /// as is known. Then it needs no notification of the past.
     pub fn is_as_adapted(&self, repo: &RepoName) -> bool {
         self.summary.is_some() && self.behind.binary_search(repo).is_err()
     }
 }
 
-/// The offset of a part, its length, and its checksum.
+/// The offset of a part, its length and its checksum.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Place(u64, usize, u32);
 
-/// What was read from a kept file.
+/// The index and the parts of a cached file.
 pub(super) struct Snapshot {
     pub(super) index: Index,
     pub(super) kept: Box<dyn Kept>,
@@ -210,8 +209,8 @@ fn id(len: usize, sum: u32) -> String {
     format!("{len} {sum:x}")
 }
 
-/// Returns the note that the refs had this stamp when they were as a snapshot says, and that it tells whether they
-/// changed since.
+/// Returns the note that the refs had this stamp when they were as in a snapshot, and that a later change is certain
+/// to change it.
 pub(super) fn at_rest(id: &str, stamp: &str) -> String {
     format!("{MAGIC} {id} {stamp}\n")
 }
@@ -227,11 +226,11 @@ pub(super) struct Parts {
     len: u64,
 }
 
-/// The storage of the parts until the answer is made.
+/// Where the parts are stored until the answer is complete.
 enum Held {
-    /// In the file that is to be kept.
+    /// In the new cache file.
     File(Box<dyn Renewal>),
-    /// In memory, as many of the first ones as there is room for.
+    /// In memory, up to [`MAX_HELD`] bytes.
     Memory(Vec<u8>),
 }
 
@@ -240,7 +239,7 @@ impl Parts {
         Self { held: renewal.map_or_else(|| Held::Memory(Vec::new()), Held::File), len: 0 }
     }
 
-    /// Returns what they are written to, if anything can be kept.
+    /// Returns the renewal that the parts are written to, if anything can be cached.
     pub(super) fn renewal(&self) -> Option<&dyn Renewal> {
         match &self.held {
             Held::File(renewal) => Some(&**renewal),
@@ -248,7 +247,7 @@ impl Parts {
         }
     }
 
-    /// Adds a part. Where it cannot be held, nothing will be at its place.
+    /// Adds a part. If it cannot be held, reading it will find nothing.
     pub(super) fn add(&mut self, bytes: &[u8]) -> Place {
         let place = Place(self.len, bytes.len(), checksum(bytes));
         self.len += bytes.len() as u64;
@@ -273,15 +272,15 @@ impl Parts {
         held.get(at..at.checked_add(len)?).map(<[u8]>::to_vec)
     }
 
-    /// Notes that the refs are at rest since a snapshot was made that is kept already.
+    /// Records that the refs have not changed since an existing snapshot.
     pub(super) fn note(&self, id: &str, stamp: &str) {
         if let Some(renewal) = self.renewal() {
             renewal.note(&at_rest(id, stamp));
         }
     }
 
-    /// Replaces what is kept by these parts and the index that leads to them, and returns it. Nothing where
-    /// not all of it could be written. `stamp` is that of the refs, if they are at rest.
+    /// Replaces the cache by these parts and the index, and returns it. Returns `None` if not everything could be
+    /// written. `stamp` is that of the refs, if it is certain to change with them.
     pub(super) fn keep(mut self, index: &Index, stamp: Option<&str>) -> Option<Box<dyn Kept>> {
         let Place(_, len, sum) = self.add(&index.encode());
         if let Some(stamp) = stamp {
@@ -296,17 +295,17 @@ impl Parts {
     }
 }
 
-/// Returns the value that a part holds.
+/// Decodes the value of a part.
 pub(super) fn decode<T: DeserializeOwned>(bytes: &[u8]) -> Option<T> {
     serde_json::from_slice(bytes).ok()
 }
 
-/// Returns the bytes of a part that holds this value.
+/// Encodes a value as a part.
 pub(super) fn encode<T: Serialize>(value: &T) -> Vec<u8> {
     serde_json::to_vec(value).unwrap_or_else(|error| unreachable!("model types have a JSON form: {error}"))
 }
 
-/// Against damage, not against an attacker: who can write this file can write the refs as well.
+/// Protects against damage, not against an attacker, who could write the refs as well.
 fn checksum(bytes: &[u8]) -> u32 {
     crc32fast::hash(bytes)
 }
@@ -315,7 +314,7 @@ fn checksum(bytes: &[u8]) -> u32 {
 mod tests {
     use super::*;
 
-    /// A file on a disk that is full after so many bytes.
+    /// A file on a disk that is full after this many bytes.
     struct Full(usize);
 
     impl Renewal for Full {

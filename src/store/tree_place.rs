@@ -1,4 +1,4 @@
-//! Parses the paths in the trees of a store. A path from a remote that is none of these is refused.
+//! Parses the paths in the trees of a store. Any other path from a remote is refused.
 
 use crate::model::{
     approval::Fingerprint,
@@ -36,13 +36,13 @@ pub enum Place {
     Source(RepoName),
     /// The transfers of a contract to other owners.
     Transfers(ContractName),
-    /// A break of a promise that the owner of a contract approved.
+    /// A breaking change that the owner of a contract approved.
     Approval(ContractName, Fingerprint),
-    /// The name that a repository took instead of this one.
+    /// The new name of a repository.
     Rename(RepoName),
-    /// A document that lost.
+    /// The losing document of a conflict about a contract.
     LostContract(ContractName, Version, LossId),
-    /// A binding that lost.
+    /// The losing side of a conflict about a binding.
     LostBinding(RepoName, LossId),
     /// A commit that broke a rule.
     SetAside(LossId),
@@ -53,7 +53,7 @@ pub enum Place {
 }
 
 impl Place {
-    /// Returns what the file at a path of a ref's tree is, if such a ref has such files.
+    /// Parses a path in the tree of a ref. Returns `None` if such a ref has no such file.
     pub fn parse(within: &StoreRef, path: &[&str]) -> Option<Self> {
         match (within, path) {
             (StoreRef::Realm, ["realm.json"]) => Some(Self::Realm),
@@ -102,7 +102,7 @@ impl Place {
         }
     }
 
-    /// Returns whether what is there is never taken away: what one machine has, all have.
+    /// Returns whether the file is never removed: if one machine has it, all get it.
     pub fn is_kept(&self) -> bool {
         match self {
             Self::Realm | Self::Domain | Self::Contract(_) | Self::Version(..) => true,

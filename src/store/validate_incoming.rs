@@ -1,6 +1,5 @@
-//! Looking at what a remote sent before it becomes part of the realm: only plain files and folders,
-//! at places that exist, of a size that is read, and each of them what it should be. What is there
-//! already is not looked at again.
+//! Validates what a remote sent before it is merged: only regular files and folders, at valid paths, of limited size,
+//! and with valid content. What the store already has is not validated again.
 
 use std::collections::BTreeSet;
 
@@ -24,14 +23,14 @@ use crate::store::{Entry, EntryKind, Store, StoreError, StoreRef, codec, tree_pl
 const MAX_ENTRIES: usize = 500_000;
 /// The deepest folder.
 const MAX_DEPTH: usize = 5;
-/// The most problems that are reported of one ref.
+/// The most problems that are reported for one ref.
 const MAX_TOLD: usize = 5;
 
-/// Returns what is wrong with the tree of the commit `tip` of the ref `name`, as far as it is not in
-/// the trees of `known`; nothing if it can be taken in.
+/// Returns the problems of the tree of the commit `tip` of the ref `name`, without what is in the trees of `known`;
+/// empty if it can be merged.
 ///
 /// # Errors
-/// Returns an error if reading fails for another reason than what is stored.
+/// Returns an error if reading fails for another reason than invalid content.
 pub fn inspect(store: &dyn Store, name: &StoreRef, tip: &Oid, known: &[Oid]) -> Result<Vec<String>, StoreError> {
     let tree = |commit: &Oid| store.commit(commit).map(|commit| commit.tree);
     let mut looking = Looking { store, name, problems: Vec::new(), entries: 0 };
@@ -53,7 +52,7 @@ struct Looking<'a> {
     entries: usize,
 }
 
-/// A folder, and the same one where it is known.
+/// A folder, and the same folder in the known trees.
 struct Level {
     path: Vec<String>,
     tree: Oid,
@@ -135,7 +134,7 @@ impl Looking<'_> {
         Ok(())
     }
 
-    /// Returns the problem of a file that is not what its path says.
+    /// Returns the problem of a file whose content does not fit its path.
     fn is_right(&self, place: &Place, bytes: &[u8]) -> Result<(), String> {
         fn read<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, String> {
             codec::decode(bytes).map_err(|problem| problem.to_string())
@@ -210,7 +209,7 @@ mod tests {
         StoreRef::Domain("s3".parse().unwrap())
     }
 
-    /// A domain with this file besides its own, and what is said of it.
+    /// Returns the problems of a domain with this additional file.
     fn with(path: &str, bytes: &[u8]) -> String {
         let store = sound();
         let known = store.tip(&domain()).unwrap().unwrap();

@@ -1,14 +1,13 @@
-//! Changes a realm, in the only way there is: take the lock, read, decide, commit, and after a lost race decide
-//! anew. Nothing is ever overwritten.
+//! Changes a realm. This is the only way: take the lock, read, decide, commit, and decide again after a lost race.
+//! Nothing is ever overwritten.
 
 use super::{Change, Store, StoreError, StoreRef};
 use crate::model::oid::Oid;
 
-/// The number of races that may be lost before giving up. While the lock is held, only other programs race.
+/// The most lost races before giving up. While the lock is held, only other programs race.
 const MAX_RACES: u32 = 16;
 
-/// Changes `name` by what `decide` makes of its tip. Returns the new commit, or `None` where
-/// `decide` found nothing to do.
+/// Changes `name` by what `decide` makes of its tip. Returns the new commit, or `None` if `decide` returned no change.
 ///
 /// # Errors
 /// Returns the error of `decide`, or an error if the store cannot be written.

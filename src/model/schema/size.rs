@@ -157,7 +157,7 @@ impl Graph<'_> {
             return Err(too_long());
         }
         let circle = components(&targets(&|_, _| true));
-        // What goes deeper into the value and comes back is recursion: it costs as much as the value is deep.
+        // A cycle through deeper parts of the value is recursion, whose cost is bounded by the depth of the value.
         let order = postorder(&targets(&|at, edge| edge.in_place || circle[at] != circle[edge.to]));
         let mut deepest = 1;
         let mut known: Vec<Option<Measured>> = vec![None; self.parts.len()];

@@ -1,4 +1,4 @@
-//! Changes of a domain as edits of its tree.
+//! Converts changes of a domain into edits of its tree.
 
 use super::encode;
 use crate::{
@@ -7,7 +7,7 @@ use crate::{
     store::{layout, port::Edit},
 };
 
-/// Returns the edit that carries out `change`.
+/// Returns the edit for `change`.
 pub fn edit(change: &DomainChange) -> (TreePath, Edit) {
     match change {
         DomainChange::Domain(domain) => (layout::domain(), Edit::Put(encode(domain))),

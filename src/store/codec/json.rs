@@ -1,14 +1,14 @@
-//! JSON as the store keeps it: sorted keys, two spaces, one final newline, so that `git diff`
-//! between two versions reads well and equal content has an equal id.
+//! The JSON format of stored files: sorted keys, indented by two spaces, one final newline, so that `git diff` is
+//! readable and equal content has an equal id.
 
 use serde::{Serialize, de::DeserializeOwned};
 
 use super::{MAX_BLOB, Problem};
 
-/// Returns `value` as the store keeps it.
+/// Serializes `value` in this format.
 pub fn encode<T: Serialize>(value: &T) -> Vec<u8> {
-    // Through `Value`, whose maps are sorted. Model types serialize into JSON without fail: string
-    // keys and finite numbers.
+    // Serialized through `Value`, whose maps are sorted. Model types always serialize, since they have string keys and
+    // finite numbers.
     let mut bytes = serde_json::to_value(value)
         .and_then(|value| serde_json::to_vec_pretty(&value))
         .unwrap_or_else(|error| unreachable!("model types have a JSON form: {error}"));
@@ -16,10 +16,10 @@ pub fn encode<T: Serialize>(value: &T) -> Vec<u8> {
     bytes
 }
 
-/// Reads a stored file.
+/// Parses a stored file.
 ///
 /// # Errors
-/// Returns the place of the mistake and what is wrong there.
+/// Returns the location and cause of a syntax error or of a wrong type.
 pub fn decode<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Problem> {
     if bytes.len() > MAX_BLOB {
         return Err(Problem::whole(format!("it is larger than {} MiB", MAX_BLOB >> 20)));
@@ -31,7 +31,7 @@ impl From<&serde_json::Error> for Problem {
     fn from(error: &serde_json::Error) -> Self {
         let place = |number: usize| u32::try_from(number).ok().filter(|number| *number > 0);
         let (line, column) = (place(error.line()), place(error.column()));
-        // serde_json ends its message with the place, which `Problem` prints itself.
+        // serde_json ends its message with the location, which `Problem` prints itself.
         let message = error.to_string();
         let message = message.split(" at line ").next().unwrap_or(&message).to_owned();
         Self { line, column, message }

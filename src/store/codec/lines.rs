@@ -1,4 +1,4 @@
-//! Which line of a document its values stand on, by JSON Pointer (RFC 6901).
+//! Finds the lines of values in a document, by JSON Pointer (RFC 6901).
 
 use std::{collections::BTreeMap, fmt};
 
@@ -11,14 +11,14 @@ use serde_saphyr::Spanned;
 use super::yaml;
 use crate::model::pointer;
 
-/// A value: nothing, or those within it, each with its step and its line. A member begins where its key stands.
+/// A value with the steps and lines of its members and items. The line of a member is that of its key.
 enum Node {
     Leaf,
     Inner(Vec<(String, u32, Node)>),
 }
 
-/// Returns the lines of a contract's `name` and `version`; with `all`, those of everything below `/schema` and
-/// `/value` too, by pointer. What cannot be read has none.
+/// Returns the lines of a contract's `name` and `version`, and with `all` those of everything below `/schema` and
+/// `/value`, by pointer. Returns none if the text cannot be parsed.
 pub fn contract_lines(bytes: &[u8], all: bool) -> BTreeMap<String, u32> {
     let mut lines = BTreeMap::new();
     let Some(Node::Inner(members)) = read(bytes) else { return lines };
@@ -32,20 +32,19 @@ pub fn contract_lines(bytes: &[u8], all: bool) -> BTreeMap<String, u32> {
     lines
 }
 
-/// Returns the line that each pointer leads to, or else the value nearest above it; none where the text cannot
-/// be read.
+/// Returns the line of each pointer, or that of its closest parent. Returns `None` if the text cannot be parsed.
 pub fn lines_at<'a>(bytes: &[u8], pointers: impl IntoIterator<Item = &'a str>) -> Option<Vec<u32>> {
     let root = read(bytes)?;
     Some(pointers.into_iter().map(|pointer| root.line(pointer).unwrap_or(1)).collect())
 }
 
-/// Returns the line that a pointer leads to, or else the value nearest above it; `None` if there is none but the
-/// document itself, or the text cannot be read.
+/// Returns the line of a pointer, or that of its closest parent. Returns `None` if that is the document itself, or the
+/// text cannot be parsed.
 pub fn line_at(bytes: &[u8], pointer: &str) -> Option<u32> {
     read(bytes)?.line(pointer)
 }
 
-/// Returns the line of each contract that a binding names: of its range, where it is imported.
+/// Returns the line of each contract that a binding names. For imports it is that of the range.
 pub fn binding_lines(bytes: &[u8]) -> BTreeMap<String, u32> {
     #[derive(Deserialize)]
     struct Lines {

@@ -1,4 +1,4 @@
-//! Bytes to model and back: JSON as the store keeps it, YAML as people write it.
+//! Converts between bytes and model types: JSON in the store, YAML in files that people write.
 
 mod change;
 mod json;
@@ -18,7 +18,7 @@ pub use yaml::{binding, config, contract, document, render, value, version_from}
 
 pub use yaml::{Config, ProposedRealm, Typed};
 
-/// Largest stored file that is read, in bytes.
+/// The largest stored file that is read, in bytes.
 pub const MAX_BLOB: usize = 8 << 20;
-/// Largest file written by people that is read, in bytes.
+/// The largest file written by people that is read, in bytes.
 pub const MAX_FILE: usize = 1 << 20;

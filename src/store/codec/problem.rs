@@ -1,33 +1,33 @@
-//! Why bytes could not be read, and where.
+//! Why bytes could not be parsed, and where.
 
 use std::fmt;
 
 use crate::model::candidate::FileProblem;
 
-/// A place in a document, and what is wrong there.
+/// A problem at a place in a document.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Problem {
-    /// The line, from 1, where it can be told.
+    /// The line, from 1, if it is known.
     pub line: Option<u32>,
-    /// The column, from 1, where it can be told.
+    /// The column, from 1, if it is known.
     pub column: Option<u32>,
     /// What is wrong, and what to write instead.
     pub message: String,
 }
 
 impl Problem {
-    /// Returns a problem of the whole document.
+    /// Creates a problem of the whole document.
     pub fn whole(message: impl Into<String>) -> Self {
         Self { line: None, column: None, message: message.into() }
     }
 
-    /// Returns the problem with the line of the place in the document that a JSON Pointer leads to, if it has none.
+    /// Adds the line of a JSON Pointer into the document, unless the problem has a line.
     #[must_use]
     pub fn or_at(self, document: &[u8], pointer: &str) -> Self {
         Self { line: self.line.or_else(|| super::line_at(document, pointer)), ..self }
     }
 
-    /// Returns the problem as one of the file at `path`.
+    /// Converts it into a problem of the file at `path`.
     pub fn in_file(self, path: &str) -> FileProblem {
         FileProblem { path: path.to_owned(), line: self.line, column: self.column, message: self.message }
     }

@@ -1,4 +1,4 @@
-//! A schema in a file of its own, JSON or YAML: generators write megabytes of it.
+//! Parses schemas in files of their own, JSON or YAML. Generated ones can have megabytes.
 
 use serde_json::Value;
 
@@ -8,11 +8,11 @@ use crate::model::json;
 /// The largest schema, in bytes.
 pub const MAX_SCHEMA: usize = 8 << 20;
 
-/// Reads a schema that other programs may have written: JSON with the numbers that the machine has, or
-/// YAML as strict as a contract.
+/// Parses a schema that other programs may have written: JSON with any machine number, or YAML with the restrictions
+/// of a contract file.
 ///
 /// # Errors
-/// Returns the place of the mistake and what to write instead.
+/// Returns the location of the problem and what to write instead.
 pub fn schema(bytes: &[u8]) -> Result<Value, Problem> {
     if bytes.len() > MAX_SCHEMA {
         return Err(Problem::whole(format!("the schema is larger than {} MiB", MAX_SCHEMA >> 20)));
@@ -23,7 +23,7 @@ pub fn schema(bytes: &[u8]) -> Result<Value, Problem> {
     }
     let mut reader = serde_json::Deserializer::from_slice(bytes);
     let read = json::foreign(&mut reader).and_then(|value| reader.end().map(|()| value));
-    // YAML may begin in the same way: {type: string}. What is too large or ambiguous is that in both.
+    // YAML may begin like JSON: {type: string}. If JSON is refused for its content, YAML would be too.
     read.or_else(|error| if error.is_data() { Err(Problem::from(&error)) } else { yaml::large(bytes) })
 }
 

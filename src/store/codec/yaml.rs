@@ -1,6 +1,5 @@
-//! YAML as people write it, read strictly: one document, no anchors, no merge keys, no unknown
-//! tags or fields, bounded in bytes, nodes and depth. What YAML 1.1 and 1.2 read differently must
-//! be quoted.
+//! Parses the YAML that people write, strictly: one document, no anchors, no merge keys, no unknown tags or fields,
+//! and limits on bytes, nodes and depth. Scalars that YAML 1.1 and 1.2 read differently must be quoted.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
@@ -24,19 +23,19 @@ use crate::model::{
     version::Version,
 };
 
-/// Most nodes of a document.
+/// The most nodes of a document.
 const MAX_NODES: usize = 100_000;
 
-/// How large a document may be.
+/// Size limits of a document.
 #[derive(Clone, Copy)]
 struct Size {
     bytes: usize,
     nodes: usize,
 }
 
-/// The size of what people write.
+/// The limits of files that people write.
 const WRITTEN: Size = Size { bytes: MAX_FILE, nodes: MAX_NODES };
-/// The size of a schema in a file of its own; its keys are nodes too.
+/// The limits of a schema in a file of its own. Its keys count as nodes too.
 const GENERATED: Size = Size { bytes: MAX_SCHEMA, nodes: 2 * MAX_VALUES };
 
 fn strict(size: Size) -> Options {
@@ -59,20 +58,20 @@ fn strict(size: Size) -> Options {
     }
 }
 
-/// Reads a document of people's own.
+/// Parses a file that people write.
 ///
 /// # Errors
-/// The place and what to write instead.
+/// Returns the location of the problem and what to write instead.
 pub fn document<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Problem> {
     sized(bytes, WRITTEN)
 }
 
-/// Reads a schema in a file of its own.
+/// Parses a schema in a file of its own.
 pub(super) fn large(bytes: &[u8]) -> Result<serde_json::Value, Problem> {
     sized::<Json>(bytes, GENERATED).map(|schema| schema.0)
 }
 
-/// Reads a document as large as a schema in a file of its own, whatever readers of YAML differ in.
+/// Parses a document with the limits of a schema file, including scalars that YAML versions read differently.
 pub(super) fn generated<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Problem> {
     let text = text(bytes, GENERATED)?;
     serde_saphyr::from_str_with_options(text, strict(GENERATED)).map_err(|error| explain(&error, text, GENERATED))
@@ -122,7 +121,7 @@ fn explain(error: &Error, text: &str, size: Size) -> Problem {
         other => {
             let message = other.to_string();
             match message.split(" at line ").next().unwrap_or(&message) {
-                // The scanner gives up before the depth is counted.
+                // The scanner gives up before the depth is checked.
                 message if message.contains("recursion limit") => format!("nested deeper than {MAX_DEPTH} levels"),
                 message => message.to_owned(),
             }
@@ -139,7 +138,7 @@ fn explain(error: &Error, text: &str, size: Size) -> Problem {
     }
 }
 
-/// Returns what to write where a text has no quotes and needs them.
+/// Returns what to write if a string needs quotes and has none.
 fn unquoted(value: &str, error: &Error, text: &str) -> String {
     let whole = whole_version(value, error, text).unwrap_or_else(|| value.to_owned());
     if yaml_advice::is_in_imports(text, error.location().map_or(0, |place| place.line())) {
@@ -148,7 +147,7 @@ fn unquoted(value: &str, error: &Error, text: &str) -> String {
     format!("{value} is read as a number, a boolean or nothing by YAML; write \"{whole}\" with quotes")
 }
 
-/// Explains a number behind `version:`. A version may be a map too, so the reader takes it for a number.
+/// Explains a number behind `version:`. A version may also be a map, so the parser reads it as a number.
 fn plain_version(error: &Error, text: &str) -> Option<Problem> {
     let line = u32::try_from(error.location()?.line()).ok()?;
     let written = text.lines().nth(usize::try_from(line).ok()?.checked_sub(1)?)?;
@@ -162,17 +161,17 @@ fn plain_version(error: &Error, text: &str) -> Option<Problem> {
     Some(Problem { line: Some(line), column: u32::try_from(column).ok(), message: unquoted(value, error, text) })
 }
 
-/// Returns the version that a number behind `version:` stands for, with the part that it lacks.
+/// Returns the version that a number behind `version:` stands for, with the missing part added.
 fn whole_version(value: &str, error: &Error, text: &str) -> Option<String> {
     let line = usize::try_from(error.location()?.line()).ok()?;
     let written = text.lines().nth(line.checked_sub(1)?)?;
     Version::meant(value).filter(|_| written.contains("version:")).map(|whole| whole.to_string())
 }
 
-/// Reads a contract of `.blue/contracts/<domain>/<name>.yaml`.
+/// Parses a contract in `.blue/contracts/<domain>/<name>.yaml`.
 ///
 /// # Errors
-/// The place and what to write instead.
+/// Returns the location of the problem and what to write instead.
 pub fn contract(bytes: &[u8], name: &ContractName) -> Result<Contract, Problem> {
     let mut contract: Contract = document(bytes)?;
     if contract.flow == Flow::ConsumerToProvider {
@@ -195,7 +194,7 @@ pub fn contract(bytes: &[u8], name: &ContractName) -> Result<Contract, Problem> 
     Ok(contract)
 }
 
-/// Where those who import a contract send, what they send must stay accepted unless its owner says otherwise.
+/// If importers of the contract are the senders, the default promise is that what they send stays accepted.
 fn promise_to_senders(bytes: &[u8], promise: &mut Compatibility) -> Result<(), Problem> {
     #[derive(Deserialize, Default)]
     struct Written {
@@ -213,7 +212,7 @@ fn promise_to_senders(bytes: &[u8], promise: &mut Compatibility) -> Result<(), P
     Ok(())
 }
 
-/// Returns the file that a contract's version is read from, if the contract says so.
+/// Returns the file that a contract's version is read from, if the contract names one.
 pub fn version_from(bytes: &[u8]) -> Option<VersionFrom> {
     #[derive(Deserialize)]
     struct Only {
@@ -222,10 +221,10 @@ pub fn version_from(bytes: &[u8]) -> Option<VersionFrom> {
     document::<Only>(bytes).ok().map(|only| only.version)
 }
 
-/// Reads a binding of `.blue/bindings/<domain>.yaml`.
+/// Parses a binding in `.blue/bindings/<domain>.yaml`.
 ///
 /// # Errors
-/// The place and what to write instead.
+/// Returns the location of the problem and what to write instead.
 pub fn binding(bytes: &[u8]) -> Result<Binding, Problem> {
     let binding: Binding = document(bytes)?;
     if let Some(index) = binding.imports.iter().position(|import| *import != import.typed()) {
@@ -238,15 +237,15 @@ pub fn binding(bytes: &[u8]) -> Result<Binding, Problem> {
     }
 }
 
-/// Returns a problem of the place in a document that a pointer leads to.
+/// Returns a problem with the line of a pointer into the document.
 fn problem_at(bytes: &[u8], pointer: &str, message: impl Into<String>) -> Problem {
     Problem { line: super::line_at(bytes, pointer), ..Problem::whole(message) }
 }
 
-/// Reads any value, for a schema or a value in a file of its own (JSON is YAML too).
+/// Parses any value, for a schema or value in a file of its own. JSON is valid YAML.
 ///
 /// # Errors
-/// The place and what to write instead.
+/// Returns the location of the problem and what to write instead.
 pub fn value(bytes: &[u8]) -> Result<Json, Problem> {
     document(bytes)
 }
@@ -272,15 +271,15 @@ pub struct ProposedRealm {
     pub url: Option<String>,
 }
 
-/// Reads `.blue/config.yaml`.
+/// Parses `.blue/config.yaml`.
 ///
 /// # Errors
-/// The place and what to write instead.
+/// Returns the location of the problem and what to write instead.
 pub fn config(bytes: &[u8]) -> Result<Config, Problem> {
     document(bytes)
 }
 
-/// A contract as people write it: their fields, in their order, the empty ones left out.
+/// A contract with the fields that people write, in the usual order and without empty ones.
 #[derive(Debug, Serialize)]
 pub struct Typed<'a> {
     name: &'a ContractName,

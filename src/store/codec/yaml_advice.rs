@@ -1,10 +1,10 @@
-//! What to write instead, where the words of the parser tell that to nobody: by the line that it
-//! stumbled over, and the key that the line stands below.
+//! Advice for mistakes in YAML whose message from the parser does not help. It is derived from the line of the error
+//! and the key above it.
 
 use crate::model::nearest;
 
-/// Returns what to say instead of the parser's own words, and the line and column of the mistake where the
-/// parser names another place.
+/// Returns a better message than the parser's, and the line and column of the mistake if the parser names another
+/// location.
 pub fn advise(
     text: &str,
     (line, column): (Option<u32>, Option<u32>),
@@ -28,19 +28,19 @@ pub fn advise(
     Some((advice, None))
 }
 
-/// Returns whether a line, from 1, is one of a binding's imports.
+/// Returns whether a line, from 1, is in the imports of a binding.
 pub fn is_in_imports(text: &str, line: u64) -> bool {
     key_above(text, usize::try_from(line).unwrap_or(usize::MAX)) == Some("imports")
 }
 
-/// Keys of a contract or a binding that nobody types.
+/// Keys of a contract or binding that people do not write.
 const OF_THE_REALM: [&str; 7] =
     ["schema_hash", "content_hash", "retired", "yanked", "resolved_version", "resolved_at", "adapted_version"];
 
-/// Where the parser stumbled.
+/// The location of the parser's error.
 struct Stumble<'t> {
     text: &'t str,
-    /// The line, from 1; 0 where it is not known.
+    /// The line, from 1; 0 if it is unknown.
     number: usize,
     /// The column, from 1.
     column: Option<u32>,
@@ -51,7 +51,7 @@ impl<'t> Stumble<'t> {
         self.text.lines().nth(self.number.saturating_sub(1)).unwrap_or_default()
     }
 
-    /// Returns the key whose value it is: the last one before it in its line, else the outermost above it.
+    /// Returns the key of the value at the error: the last one before it on its line, or else the top-level key above.
     fn key(&self) -> Option<&'t str> {
         let column = self.column.map_or(0, |column| usize::try_from(column).unwrap_or(0));
         let before = self.line().char_indices().nth(column.saturating_sub(1)).map_or("", |(at, _)| &self.line()[..at]);
@@ -60,7 +60,7 @@ impl<'t> Stumble<'t> {
         word.filter(|word| is_key(word)).or_else(|| key_above(self.text, self.number))
     }
 
-    /// Says what is wrong with a key: it is not known, it is missing, or its value is none of some words.
+    /// Explains a mistake in a key: it is unknown or missing, or its value is not one of the allowed words.
     fn of_key(&self, said: &str) -> Option<String> {
         if let Some(rest) = said.strip_prefix("unknown field `") {
             let (word, expected) = rest.split_once("`, ")?;
@@ -87,7 +87,7 @@ impl<'t> Stumble<'t> {
 
     fn unknown(&self, word: &str, expected: &[String]) -> String {
         let known: Vec<_> = expected.iter().filter(|key| !OF_THE_REALM.contains(&key.as_str())).cloned().collect();
-        // Of the outermost keys, all that are not known are told at once.
+        // All unknown top-level keys are reported at once.
         let is_outermost = key(self.line()) == Some(word);
         let others = self.text.lines().skip(self.number).filter_map(key).filter(|key| is_outermost && *key != word);
         let others = others.filter(|other| !expected.iter().any(|known| known == other));
@@ -99,7 +99,7 @@ impl<'t> Stumble<'t> {
         format!("{} {are} no key here; the keys are {}", told.join(" and "), known.join(", "))
     }
 
-    /// Says what is wrong with how it is written.
+    /// Explains a mistake in syntax.
     fn of_form(&self, said: &str) -> Option<String> {
         const FORMS: &[(&str, &str)] = &[
             ("invalid boolean", "write true or false"),
@@ -118,7 +118,7 @@ impl<'t> Stumble<'t> {
         FORMS.iter().find(|(words, _)| said.contains(words)).map(|(_, advice)| (*advice).to_owned())
     }
 
-    /// Says what kind of value belongs there.
+    /// Explains which type of value is expected.
     fn of_kind(&self, said: &str) -> Option<String> {
         let key = self.key();
         Some(match (said, key) {
@@ -169,14 +169,14 @@ fn choice(words: &[String]) -> String {
     }
 }
 
-/// Returns the place of the first marker that a merge left.
+/// Returns the location of the first conflict marker of a merge.
 fn conflict_marker(text: &str) -> Option<(u32, u32)> {
     let is_marker = |line: &str| ["<<<<<<< ", ">>>>>>> "].iter().any(|marker| line.starts_with(marker));
     let line = text.lines().position(is_marker)?;
     Some((u32::try_from(line + 1).ok()?, 1))
 }
 
-/// Returns the place of the first tab among what a line is indented with.
+/// Returns the location of the first tab in an indentation.
 fn tab(text: &str) -> Option<(u32, u32)> {
     text.lines().zip(1u32..).find_map(|(line, number)| {
         let indent = &line[..line.len() - line.trim_start().len()];
@@ -185,11 +185,12 @@ fn tab(text: &str) -> Option<(u32, u32)> {
     })
 }
 
-/// Returns the range that stands without quotes behind a colon of a line.
+/// Returns the unquoted range behind a colon on a line.
 fn range(line: &str) -> Option<&str> {
     let at = line.find(": >").or_else(|| line.find(": <"))? + 2;
     let rest = &line[at..];
-    // In braces, a comma may belong to the range or end it: another comparator follows, or another key does.
+    // In flow style, a comma may be part of the range or end it, depending on whether another comparator or a key
+    // follows.
     let mut end = rest.len();
     for (comma, _) in rest.match_indices(',') {
         if !rest[comma + 1..].trim_start().starts_with(['<', '>', '=']) {
@@ -200,7 +201,7 @@ fn range(line: &str) -> Option<&str> {
     rest.contains(|c: char| c.is_ascii_digit()).then_some(rest)
 }
 
-/// Returns the outermost key that a line stands at or below.
+/// Returns the top-level key at or above a line.
 fn key_above(text: &str, line: usize) -> Option<&str> {
     text.lines().take(line).filter_map(key).last()
 }

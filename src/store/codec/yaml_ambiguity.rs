@@ -1,6 +1,5 @@
-//! What readers of YAML 1.1 and 1.2 read differently, and other readers of contracts are both:
-//! `no` is false to some, `0755` is 493 or 755, `1:30` is 90. Such a scalar must be quoted, and a
-//! number be written as JSON writes it.
+//! Finds scalars that YAML 1.1 and 1.2 read differently, since other readers of contracts may use either: `no` may be
+//! false, `0755` is 493 or 755, `1:30` is 90. Such a scalar must be quoted, and numbers must be written as in JSON.
 
 use std::fmt;
 
@@ -12,13 +11,13 @@ use serde_saphyr::Spanned;
 
 use super::Problem;
 
-/// A document as far as this goes: where its scalars are.
+/// A document, reduced to the locations of its scalars.
 pub(super) enum Node {
     Scalar,
     Inner(Vec<Spanned<Node>>),
 }
 
-/// Returns the first scalar that is read differently elsewhere.
+/// Returns a problem for the first such scalar.
 pub(super) fn find(text: &str, node: &Spanned<Node>) -> Option<Problem> {
     match &node.value {
         Node::Inner(children) => children.iter().find_map(|child| find(text, child)),
@@ -34,7 +33,7 @@ pub(super) fn find(text: &str, node: &Spanned<Node>) -> Option<Problem> {
     }
 }
 
-/// Whether what is before a scalar makes it a block (`|`, `>-`), which is a text whatever it says.
+/// Returns whether the text before a scalar makes it a block scalar (`|`, `>-`), which is always a string.
 fn is_block(before: &str) -> bool {
     let head = before.trim_end();
     let line = head.lines().next_back().unwrap_or_default();
@@ -59,8 +58,7 @@ fn complaint(written: &str) -> Option<String> {
     None
 }
 
-/// Whether some version of YAML has a number in this: also with `_` between its digits, in another
-/// base, or in parts of sixty.
+/// Returns whether any version of YAML reads this as a number, including `_` between digits, other bases, and base 60.
 fn is_number_somewhere(written: &str) -> bool {
     let rest = written.strip_prefix(['+', '-']).unwrap_or(written);
     if !rest.starts_with(|c: char| c.is_ascii_digit() || c == '.') {

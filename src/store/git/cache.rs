@@ -10,7 +10,7 @@ use std::{
 
 use crate::store::{Cache, Kept, Renewal, StoreError};
 
-/// The seconds after which two changes have different times on any file system.
+/// The number of seconds after which two changes have different times on any file system.
 const TICK: i64 = 2;
 
 /// The cache of one store.
@@ -29,13 +29,13 @@ impl FileCache {
         self.top.join("blue/cache")
     }
 
-    /// Returns the file of the note. It is read with the stamp in one comparison: half a note is none.
+    /// Returns the path of the note. It is compared as a whole with the stamp, so an incomplete note never matches.
     fn note(&self) -> PathBuf {
         self.folder().join("at-rest")
     }
 
-    /// Returns the stamp of the refs that travel, and when they changed last in seconds: every
-    /// way to write a ref renames a file into its folder, or replaces packed-refs.
+    /// Returns the stamp of the shared refs, and the time in seconds of their last change. Every way to write a ref
+    /// renames a file into its folder, or replaces packed-refs.
     fn look(&self) -> Option<(String, i64)> {
         let mut stamp = String::new();
         let mut newest = i64::MIN;
@@ -74,7 +74,7 @@ impl Cache for FileCache {
 
     fn clear(&self) -> Result<u64, StoreError> {
         let _ = std::fs::remove_file(self.note());
-        // First pages of lists, which are small and made again by the next long list.
+        // The first pages of lists, which are small and recreated by the next long list.
         let _ = std::fs::remove_dir_all(self.folder().join("pending"));
         let file = self.file();
         let size = file.metadata().map_or(0, |meta| meta.len());
@@ -95,7 +95,7 @@ impl Cache for FileCache {
         lock.try_lock().ok()?;
         sweep(&folder);
         let new = tempfile::Builder::new().prefix("new-").tempfile_in(&folder).ok()?;
-        // The file system's own clock: that of this machine may be another one.
+        // The time of the file system, which may differ from this machine's.
         let now = new.as_file().metadata().ok()?.mtime();
         let (stamp, newest) = self.look()?;
         let is_settled = newest + TICK < now;
@@ -111,7 +111,7 @@ impl Kept for Open {
     }
 
     fn part(&self, at: u64, len: usize) -> Option<Vec<u8>> {
-        // A length that the file does not have must not be allocated first.
+        // Do not allocate a length that the file does not have.
         let end = at.checked_add(u64::try_from(len).ok()?)?;
         if self.size()? < end {
             return None;
@@ -141,7 +141,7 @@ impl Renewal for Begun {
     }
 
     fn note(&self, line: &str) {
-        // Where it cannot be written, the refs are listed again.
+        // If the note cannot be written, the refs are listed again.
         let _ = std::fs::write(&self.note, line);
     }
 
@@ -150,12 +150,12 @@ impl Renewal for Begun {
     }
 
     fn keep(self: Box<Self>) -> Option<Box<dyn Kept>> {
-        // Not flushed: a half-written one fails its checksums.
+        // Not flushed: a partial file fails its checksums.
         Some(Box::new(Open(self.new.persist(&self.file).ok()?)))
     }
 }
 
-/// Removes what writers that were killed left behind: who holds the lock is the only one alive.
+/// Removes files of killed writers. The caller holds the lock, so no other writer is alive.
 fn sweep(folder: &Path) {
     let entries = folder.read_dir().into_iter().flatten().filter_map(Result::ok);
     for entry in entries.filter(|entry| entry.file_name().as_encoded_bytes().starts_with(b"new-")) {

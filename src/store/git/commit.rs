@@ -1,4 +1,4 @@
-//! The write: objects as one pack, flushed, and then the ref, flushed.
+//! Writes commits: first the objects as one pack, flushed, and then the ref, flushed.
 
 use std::{
     cell::RefCell,
@@ -38,7 +38,7 @@ pub(super) fn commit(
     change: &Change,
 ) -> Result<Oid, StoreError> {
     let objects = repo.objects.store_ref().path();
-    // Local refs are not flushed and are written often: loose objects are cheaper for them.
+    // Local refs are not flushed and are written often, so loose objects are cheaper for them.
     let packing = (!name.is_local()).then(|| Packing::new(objects, repo.object_hash()));
     let written = Written { repo, packing: packing.as_ref(), torn: RefCell::default() };
     let base = expected.map(|id| objects::commit(repo, &id)).transpose()?;
@@ -76,7 +76,7 @@ pub(super) fn commit(
     Ok(to_oid(&id))
 }
 
-/// Moves a ref to a commit that exists already and was flushed by its writer.
+/// Moves a ref to an existing commit that its writer has flushed.
 pub(super) fn advance(
     repo: &gix::Repository,
     locks: &Locks,
@@ -130,8 +130,8 @@ impl Written<'_> {
         Ok(id)
     }
 
-    /// Returns whether an object is in a pack, and so is as durable as what is written now: every pack is flushed
-    /// before it gets its name. A file of its own may be one that nobody flushed.
+    /// Returns whether an object is in a pack, and so is durable: every pack is flushed before it gets its name. A
+    /// loose object may not have been flushed.
     fn is_packed(&self, id: gix::ObjectId, kind: gix::objs::Kind, bytes: &[u8]) -> bool {
         let single = self.repo.objects.store_ref().path().join(single_name(id));
         match (self.is_there(id, kind, bytes), single.exists()) {
@@ -144,21 +144,21 @@ impl Written<'_> {
         }
     }
 
-    /// Removes the torn files, now that what they should hold is in a pack.
+    /// Removes torn loose objects, now that their content is in a pack.
     fn remove_torn(&self) {
         for file in self.torn.take() {
             let _ = std::fs::remove_file(file);
         }
     }
 
-    /// Returns whether an object is there and whole: a writer that lost power before it flushed leaves torn ones, and
+    /// Returns whether an object exists and is intact. A writer that lost power before flushing leaves torn files, and
     /// the next attempt writes the same content.
     fn is_there(&self, id: gix::ObjectId, kind: gix::objs::Kind, bytes: &[u8]) -> bool {
         let is_whole = || self.repo.find_object(id).is_ok_and(|found| found.kind == kind && found.data == bytes);
         self.repo.objects.exists_without_refresh(&id) && is_whole()
     }
 
-    /// Writes an object as a file of its own.
+    /// Writes a loose object.
     fn single(&self, id: gix::ObjectId, kind: gix::objs::Kind, bytes: &[u8]) -> Result<(), gix::Error> {
         for tries in 0.. {
             if self.is_there(id, kind, bytes) {
@@ -166,7 +166,7 @@ impl Written<'_> {
             }
             match self.repo.objects.write_buf_with_known_id(kind, bytes, id) {
                 Ok(_) => break,
-                // A packer may remove an empty folder between its creation and the file in it.
+                // A packer may remove an empty folder between its creation and the creation of the file.
                 Err(error) if is_passing(&error) && tries < MAX_TRIES => {}
                 Err(error) => return Err(error),
             }
@@ -174,7 +174,7 @@ impl Written<'_> {
         Ok(())
     }
 
-    /// Writes the edited tree. It is read while it is edited, and a packer may move what is read.
+    /// Writes the edited tree. The trees that this reads may be moved by a packer.
     fn tree(&self, base: Option<Oid>, edits: &[(TreePath, Edit)]) -> Result<gix::ObjectId, StoreError> {
         for tries in 1.. {
             match self.try_tree(base, edits) {
@@ -221,7 +221,7 @@ impl Written<'_> {
     }
 }
 
-/// Returns the name that the file of a single object has, below the folder of objects.
+/// Returns the path of a loose object, below the folder of objects.
 fn single_name(id: gix::ObjectId) -> PathBuf {
     let hex = id.to_string();
     let (fan, rest) = hex.split_at(2);
@@ -229,7 +229,7 @@ fn single_name(id: gix::ObjectId) -> PathBuf {
 }
 
 fn signature(author: &Signature) -> gix::actor::Signature {
-    // What git strips from a name or address too (ident.c, strbuf_addstr_without_crud).
+    // git strips these from names and addresses too (ident.c, strbuf_addstr_without_crud).
     let clean = |text: &str| -> BString {
         let text: String = text.chars().filter(|c| !matches!(c, '<' | '>' | '\n' | '\0')).collect();
         text.trim().into()

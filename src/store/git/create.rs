@@ -1,4 +1,4 @@
-//! Creates a store: it is built in a temporary folder and renamed into place, so that no half of one is ever seen.
+//! Creates a store: it is built in a temporary folder and renamed into place, so that nobody sees a partial one.
 
 use std::{cell::Cell, io::Write as _, os::unix::fs::PermissionsExt as _, path::Path};
 
@@ -21,7 +21,7 @@ pub fn create(path: &Path, first: &Change, options: Options) -> Result<GitStore,
 /// Creates a folder that only its user may enter, and its missing parents. An existing folder stays as it is.
 ///
 /// # Errors
-/// Returns an error if it cannot be made.
+/// Returns an error if the folder cannot be created.
 pub fn make_private(folder: &Path) -> std::io::Result<()> {
     use std::os::unix::fs::DirBuilderExt as _;
     std::fs::DirBuilder::new().recursive(true).mode(0o700).create(folder)
@@ -37,7 +37,7 @@ pub struct Aside {
 }
 
 impl Aside {
-    /// Creates an empty one in the folder `parent`.
+    /// Creates an empty store in the folder `parent`.
     ///
     /// # Errors
     /// Returns an error if the folder cannot be written.
@@ -45,7 +45,7 @@ impl Aside {
         make_private(parent).map_err(StoreError::io("create", parent))?;
         let folder = tempfile::Builder::new()
             .prefix(".new-realm-")
-            // The realm may hold what its members alone are to read.
+            // The realm may contain what only its members may read.
             .permissions(std::fs::Permissions::from_mode(0o700))
             .tempdir_in(parent)
             .map_err(StoreError::io("create a folder in", parent))?;
@@ -75,7 +75,7 @@ impl Aside {
         let path = self.folder.path().join("packed-refs");
         let write = || {
             let mut file = std::fs::File::create(&path)?;
-            // Commits are no tags: nothing has to be peeled.
+            // The refs point to commits and not to tags, so nothing has to be peeled.
             file.write_all(format!("# pack-refs with: peeled fully-peeled sorted \n{lines}").as_bytes())?;
             file.sync_all()
         };
@@ -93,7 +93,7 @@ impl Aside {
         }
         fsync::sync(folder.path())?;
         drop(store);
-        // Fails where something non-empty is in the way, and replaces an empty folder.
+        // This fails if something non-empty is in the way, and replaces an empty folder.
         std::fs::rename(folder.path(), path).map_err(StoreError::io("create", path))?;
         let _ = folder.keep();
         fsync::sync(path.parent().unwrap_or(Path::new(".")))?;
@@ -111,7 +111,7 @@ fn init(path: &Path) -> Result<gix::Repository, StoreError> {
     )
     .map_err(failed)?
     .to_thread_local();
-    // What readers were told is nobody else's business: `git fetch` from this store does not see it.
+    // What readers have seen is private, so `git fetch` from this store does not show these refs.
     let config = path.join("config");
     let append = || {
         let mut file = std::fs::OpenOptions::new().append(true).open(&config)?;

@@ -4,12 +4,12 @@ use std::{fs::File, io, path::Path, time::Duration};
 
 use crate::store::StoreError;
 
-/// The age from which the name of a folder is on disk even if nobody flushed it: systems write back by themselves
-/// what is half as old.
+/// The age from which the entry of a folder is on disk even if nobody flushed it: operating systems write back after
+/// half of that.
 const SETTLED: Duration = Duration::from_secs(60);
 
-/// Flushes the folder that this file lies in, and above it those in which a folder got its name just now, up to and
-/// with `top`. What the file holds is not flushed.
+/// Flushes the folder of this file, and the folders above it whose entries are new, up to and including `top`. The
+/// content of the file is not flushed.
 pub(super) fn flush_name(file: &Path, top: &Path) -> Result<(), StoreError> {
     for folder in file.ancestors().skip(1).take_while(|folder| folder.starts_with(top)) {
         sync(folder)?;

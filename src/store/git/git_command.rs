@@ -10,7 +10,7 @@ use std::{
 
 use crate::store::StoreError;
 
-/// The environment variable that is set for every git that we start, so that its hooks can tell.
+/// The environment variable that is set for every git process that this program starts, so that hooks recognize it.
 pub const GUARD: &str = "GIT_BLUE_RUNNING";
 
 #[derive(Debug)]
@@ -48,8 +48,8 @@ impl Git {
         Ok((String::from_utf8_lossy(&said).into_owned(), output.status.success()))
     }
 
-    /// Runs git in the repository with `input` on its standard input, and passes each line of its output to
-    /// `each`: the output may not fit into memory.
+    /// Runs git in the repository with `input` on its standard input, and passes each line of its output to `each`,
+    /// because the output may not fit into memory.
     pub(crate) fn each_line(&self, args: &[&str], input: String, mut each: impl FnMut(&str)) -> Result<(), StoreError> {
         let doing = || format!("run git {}", args.join(" "));
         let failed = |error| StoreError::git(doing())(error);
@@ -79,7 +79,7 @@ impl Git {
     pub(crate) fn command(&self, args: &[&str]) -> Command {
         let mut command = command(&self.vars);
         command.arg("--git-dir").arg(&self.git_dir).args(args).current_dir(&self.top);
-        // It may be relative to where we were called.
+        // The path may be relative to the folder that this program was started in.
         command.env_remove("GIT_WORK_TREE");
         command
     }
@@ -91,7 +91,7 @@ fn command(vars: &BTreeMap<OsString, OsString>) -> Command {
     command
 }
 
-/// Returns whether git works in the repository around a folder. It reads no more of it than that takes.
+/// Returns whether git accepts the repository around a folder. It reads as little of it as possible.
 pub(crate) fn works_in(folder: &Path, vars: &BTreeMap<OsString, OsString>) -> bool {
     let output = command(vars).current_dir(folder).args(["rev-parse", "--git-dir"]).output();
     output.is_ok_and(|output| output.status.success())
@@ -111,7 +111,7 @@ pub fn numbers(said: &str) -> (u32, u32) {
 
 /// Returns the value of a key in the system's and the user's configuration.
 pub(crate) fn global_config(vars: &BTreeMap<OsString, OsString>, key: &str) -> Option<String> {
-    // Run where no repository is, so that none is found.
+    // Run in a folder without a repository.
     let output = command(vars).current_dir("/").args(["config", "--get", key]).output().ok()?;
     let text = String::from_utf8(output.stdout).ok()?;
     Some(text.trim_end_matches('\n').to_owned()).filter(|text| output.status.success() && !text.is_empty())

@@ -1,18 +1,18 @@
-//! Quarantines what a remote sends until git has checked it: in a folder of its own, so that nothing of a transfer
-//! that fails, is cut off or is refused gets into the store.
+//! Quarantines received objects until git has checked them, in a folder of their own, so that nothing of a transfer
+//! that fails, is interrupted or is refused gets into the store.
 
 use std::path::{Path, PathBuf};
 
 use super::fsync;
 use crate::store::StoreError;
 
-/// The prefix of the names of these folders. One that a killed process left is removed by the next packing.
+/// The prefix of the names of these folders. Those of killed processes are removed by the next packing.
 pub(super) const PREFIX: &str = "incoming-";
-/// The kinds of files of a pack, in the order in which they come into the store: once its index is there, it is
-/// used.
+/// The kinds of files of a pack, in the order in which they are moved into the store. A pack is used as soon as its
+/// index exists.
 const IN_ORDER: [&str; 4] = ["pack", "rev", "promisor", "idx"];
 
-/// A folder of objects beside those of a store. Dropping it removes what is in it.
+/// A quarantine folder. It is removed on drop.
 #[derive(Debug)]
 pub(super) struct Incoming {
     folder: tempfile::TempDir,
@@ -20,10 +20,10 @@ pub(super) struct Incoming {
 }
 
 impl Incoming {
-    /// Creates one for the store in the folder `store`.
+    /// Creates a quarantine for the store in the folder `store`.
     ///
     /// # Errors
-    /// Returns an error if it cannot be made.
+    /// Returns an error if the folder cannot be created.
     pub(super) fn new(store: &Path) -> Result<Self, StoreError> {
         let objects = store.join("objects");
         let folder = tempfile::Builder::new().prefix(PREFIX).tempdir_in(&objects);
@@ -33,12 +33,12 @@ impl Incoming {
         Ok(Self { folder, objects })
     }
 
-    /// Returns the variables that make git write here, and read in the store too.
+    /// Returns the variables that make git write here, and also read from the store.
     pub(super) fn vars(&self) -> [(&'static str, &Path); 2] {
         [("GIT_OBJECT_DIRECTORY", self.folder.path()), ("GIT_ALTERNATE_OBJECT_DIRECTORIES", &self.objects)]
     }
 
-    /// Copies the packs of a folder here.
+    /// Copies the packs of a folder into the quarantine.
     ///
     /// # Errors
     /// Returns an error if a file cannot be copied.
@@ -53,13 +53,13 @@ impl Incoming {
         Ok(())
     }
 
-    /// Returns whether a file has grown to this size.
+    /// Returns whether a file has at least this size.
     pub(super) fn has_file_of(&self, bytes: u64) -> bool {
         let entries = self.folder.path().join("pack").read_dir().into_iter().flatten();
         entries.filter_map(|entry| entry.ok()?.metadata().ok()).any(|meta| meta.len() >= bytes)
     }
 
-    /// Moves the received packs into the store. Git has flushed each file; their names are flushed here.
+    /// Moves the received packs into the store. git has flushed the files; this flushes their folder.
     ///
     /// # Errors
     /// Returns an error if a file cannot be moved.

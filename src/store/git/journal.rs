@@ -1,6 +1,6 @@
-//! What a writer is about to lock with git's own lock files, noted in its held lock file. A kill
-//! leaves those behind, and they would wedge every later write; the next writer removes exactly
-//! the ones that a dead one noted. Locks of other programs are never touched.
+//! Records in the held lock file which of git's own lock files a writer is about to take. If a writer is killed, those
+//! files remain and would block every later write, so the next writer removes exactly the ones that were recorded.
+//! Lock files of other programs are never touched.
 
 use std::{
     path::{Path, PathBuf},
@@ -10,38 +10,40 @@ use std::{
 use super::lock::{Held, Locks, Wait};
 use crate::store::StoreError;
 
-/// The time after its note within which a writer takes the lock; otherwise it withdraws the note. A lock file of
+/// The time within which a writer takes the locks after recording them; otherwise it withdraws the record. A lock file
+/// of any other time belongs to another program.
 /// another time belongs to another program.
 const SOON: Duration = Duration::from_secs(2);
-/// How long a lock file of that time may still be another program's, which was faster than the writer that died
-/// before it could take its note back. Git holds these for milliseconds.
+/// How long such a lock file may still belong to another program that was faster than a writer which died before it
+/// could withdraw its record. git holds these locks for milliseconds.
 const GRACE: Duration = Duration::from_secs(1);
 
-/// The one lock under which git's locks are taken: git's own packed-refs lock admits one writer at
-/// a time anyway, and so a noted lock file can only be a dead writer's.
+/// The single lock under which git's locks are taken. git's own packed-refs lock admits only one writer anyway, and
+/// with a single lock, a recorded lock file can only belong to a dead writer.
 pub(super) const LOCK: &str = "_refs";
 
-/// The holder of a lock file of git that is not ours.
+/// The holder in messages about a lock file of git that is not ours.
 pub(super) const ANOTHER: &str = "another git process";
 
-/// One noted lock file.
+/// A recorded lock file.
 struct Noted {
     path: PathBuf,
     inode: Option<u64>,
 }
 
-/// Takes the lock, removes the lock files of a dead writer, and notes those that this one is about to take.
+/// Takes the lock, removes the lock files of a dead writer, and records those that this writer is about to take.
 ///
 /// # Errors
-/// Returns [`StoreError::Locked`] if another program keeps one of the files: that is waited for, and never noted.
+/// Returns [`StoreError::Locked`] if another program keeps one of the files for too long. Such a file is never
+/// recorded.
 pub(super) fn begin(locks: &Locks, top: &Path, files: &[PathBuf]) -> Result<Held, StoreError> {
     begin_within(&mut locks.begin(), locks, top, files)
 }
 
-/// Like the function above, for a writer that has waited before.
+/// Does the same as [`begin`], but continues a wait that was started before, with its deadline.
 ///
 /// # Errors
-/// Fails as [`begin`].
+/// Returns an error in the cases of [`begin`].
 pub(super) fn begin_within(
     wait: &mut Wait<'_>,
     locks: &Locks,
@@ -57,21 +59,21 @@ pub(super) fn begin_within(
     Ok(held)
 }
 
-/// Withdraws the note: no lock was taken.
+/// Withdraws the record, because no lock was taken.
 ///
 /// # Errors
-/// Returns an error if it cannot be written.
+/// Returns an error if the record cannot be written.
 pub(super) fn abandon(held: &mut Held, top: &Path) -> Result<(), StoreError> {
     note(held, std::iter::empty(), top)
 }
 
-/// Notes the inodes of the files that were taken, which tell them from any other.
+/// Records the inodes of the files that were taken, which identify them.
 pub(super) fn taken(held: &mut Held, top: &Path, files: &[PathBuf]) -> Result<(), StoreError> {
     note(held, files.iter().map(|path| Noted { path: path.clone(), inode: inode(path) }), top)
 }
 
-/// Notes that nothing is held any more. A lock file of this writer that is still there could not be
-/// removed; where that fails once more, it stays noted for the next one.
+/// Clears the record. A lock file of this writer that still exists could not be removed; if removing it fails again,
+/// it stays recorded for the next writer.
 pub(super) fn end(held: &mut Held, top: &Path) -> Result<(), StoreError> {
     let is_left = |noted: &Noted| {
         noted.inode.is_some() && inode(&noted.path) == noted.inode && std::fs::remove_file(&noted.path).is_err()
@@ -88,16 +90,16 @@ fn note(held: &mut Held, files: impl Iterator<Item = Noted>, top: &Path) -> Resu
     held.set_notes(&files.map(line).collect::<String>())
 }
 
-/// Returns the notes in the lock file.
+/// Returns the records in the lock file.
 fn noted(held: &mut Held, top: &Path) -> Result<Vec<Noted>, StoreError> {
     let notes = held.notes()?;
     let named = parse(&notes).map(|(inode, path)| Noted { path: top.join(path), inode });
     Ok(named.collect())
 }
 
-/// Reads notes: a lock file's inode, where it is known, and its path within the store.
+/// Parses records: the inode of a lock file, if it is known, and its path within the store.
 pub fn parse(notes: &str) -> impl Iterator<Item = (Option<u64>, &str)> {
-    // Only what a writer of ours can have noted: a git lock file inside the store.
+    // Only paths that a writer of this program can have recorded: git lock files inside of the store.
     let is_ours = |path: &str| path.ends_with(".lock") && !path.split('/').any(|part| part == ".." || part.is_empty());
     let lines = notes.lines().filter_map(|line| line.split_once(' '));
     lines.filter(move |(_, path)| is_ours(path)).map(|(inode, path)| (inode.parse().ok(), path))
@@ -128,8 +130,8 @@ fn recover(held: &mut Held, top: &Path) -> Result<(), StoreError> {
     Ok(())
 }
 
-/// Returns whether a file was written when the writer of a note was about to take it. One that was there before is
-/// another program's, and so is one of later.
+/// Returns whether a file was created when the writer of a record was about to do so. A file from before or long after
+/// belongs to another program.
 fn is_soon_after(noted_at: Option<SystemTime>, path: &Path) -> bool {
     let written = path.symlink_metadata().and_then(|meta| meta.modified());
     let after = written.ok().zip(noted_at).and_then(|(written, noted)| written.duration_since(noted).ok());

@@ -1,5 +1,5 @@
-//! Locks between processes: one file each, locked by the kernel, so that a killed holder lets go
-//! by dying. The file's text only tells people who holds it.
+//! Locks between processes. Each is a file that is locked by the kernel, so that the lock of a killed process is
+//! released. The text in the file only names the holder for people.
 
 use std::{
     cell::Cell,
@@ -13,7 +13,7 @@ use std::{
 use super::Options;
 use crate::store::{Lease, StoreError};
 
-/// Shortest and longest wait between two tries, in microseconds.
+/// The shortest and longest wait between two attempts, in microseconds.
 const WAITS: std::ops::RangeInclusive<u64> = 200..=20_000;
 /// The time after which a waiting write is reported.
 const TOLD: Duration = Duration::from_secs(2);
@@ -27,16 +27,16 @@ pub(super) struct Locks {
     on_wait: Option<fn(&Path, Option<&str>)>,
 }
 
-/// A held lock.
+/// A lock that is held until this is dropped.
 #[derive(Debug)]
 pub(super) struct Held {
     file: File,
     path: PathBuf,
-    /// The time at which a dead holder wrote its notes, by the file system's clock.
+    /// When a dead holder wrote its records, by the file system's clock.
     noted_at: Option<SystemTime>,
 }
 
-/// A lock that others may hold at the same time.
+/// A shared lock, which several processes can hold at the same time.
 #[derive(Debug)]
 pub(super) struct Shared(#[expect(dead_code, reason = "it is locked as long as it is open")] File);
 
@@ -66,10 +66,10 @@ impl Locks {
         self.acquire_within(&mut self.begin(), name)
     }
 
-    /// Like the function above, for a writer that has waited before.
+    /// Does the same as [`Self::acquire`], but continues a wait that was started before.
     ///
     /// # Errors
-    /// Fails as [`Self::acquire`].
+    /// Returns an error in the cases of [`Self::acquire`].
     pub(super) fn acquire_within(&self, wait: &mut Wait<'_>, name: &str) -> Result<Held, StoreError> {
         let path = self.folder.join(name);
         let mut file = self.open(&path)?;
@@ -87,7 +87,7 @@ impl Locks {
         }
     }
 
-    /// Takes the lock `name` if nobody holds it.
+    /// Takes the lock `name` if it is free.
     pub(super) fn try_acquire(&self, name: &str) -> Option<Held> {
         let path = self.folder.join(name);
         let file = self.open(&path).ok()?;
@@ -97,10 +97,10 @@ impl Locks {
         Some(held)
     }
 
-    /// Waits for the lock `name`, which others may hold like this too.
+    /// Waits for the lock `name` in shared mode.
     ///
     /// # Errors
-    /// Returns [`StoreError::Locked`] with who holds it alone, when the deadline has passed.
+    /// Returns [`StoreError::Locked`] with the exclusive holder when the deadline has passed.
     pub(super) fn share(&self, name: &str) -> Result<Shared, StoreError> {
         let path = self.folder.join(name);
         let mut file = self.open(&path)?;
@@ -114,7 +114,7 @@ impl Locks {
         }
     }
 
-    /// Starts a wait: the deadline counts from here.
+    /// Starts a wait. Its deadline counts from now.
     pub(super) fn begin(&self) -> Wait<'_> {
         Wait { locks: self, start: Instant::now(), tries: 0, is_told: false }
     }
@@ -130,10 +130,10 @@ impl Locks {
         }
     }
 
-    /// Returns a random wait that grows with the number of tries: writers that collided once must not collide
-    /// again in step.
+    /// Returns a random wait that grows with the number of attempts, so that writers which collided do not collide
+    /// again.
     pub(super) fn wait(&self, tries: u32) -> Duration {
-        // xorshift64: any spread will do, and it must not cost a dependency.
+        // xorshift64: the quality hardly matters, and it needs no dependency.
         let mut x = self.random.get();
         x ^= x << 13;
         x ^= x >> 7;
@@ -145,7 +145,7 @@ impl Locks {
 }
 
 impl Wait<'_> {
-    /// Waits a little for the lock of which `path` is the file.
+    /// Waits a little for the lock with the file `path`.
     ///
     /// # Errors
     /// Returns [`StoreError::Locked`] when the deadline has passed.
@@ -169,12 +169,12 @@ impl Wait<'_> {
 }
 
 impl Held {
-    /// Returns the time at which a dead holder wrote the notes that this one found.
+    /// Returns when a dead holder wrote the records that were found.
     pub(super) fn noted_at(&self) -> Option<SystemTime> {
         self.noted_at
     }
 
-    /// Returns the text below the first line.
+    /// Returns the text below the first line: the records of the journal.
     pub(super) fn notes(&mut self) -> Result<String, StoreError> {
         let text = self.text()?;
         Ok(text.split_once('\n').map(|(_, notes)| notes.to_owned()).unwrap_or_default())
@@ -187,7 +187,7 @@ impl Held {
         self.write(&format!("{first}{notes}"))
     }
 
-    /// Writes the holder into the first line. The notes of a dead holder below it are for the journal.
+    /// Writes the holder into the first line. The records of a dead holder below it are kept for the journal.
     fn sign(&mut self) -> Result<(), StoreError> {
         self.replace_first_line(&format!("pid {} boot {}\n", std::process::id(), boot_id()))
     }
@@ -236,7 +236,7 @@ pub(super) fn locked(path: &Path, holder: Option<String>) -> StoreError {
     StoreError::Locked { lock: path.to_owned(), holder, age }
 }
 
-/// Returns an id of this boot of this machine, or an empty string if the system has none.
+/// Returns the id of the current boot, or an empty string if the system has none.
 fn boot_id() -> &'static str {
     static BOOT: OnceLock<String> = OnceLock::new();
     let read = || std::fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default().trim().to_owned();

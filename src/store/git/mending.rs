@@ -1,4 +1,4 @@
-//! Finds the refs of a store that lack objects, and what can be recovered of each.
+//! Finds refs that lack objects, and what can be recovered of them.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -12,7 +12,7 @@ use crate::{
     store::{Objects as _, Store as _, StoreError, StoreRef, layout, read},
 };
 
-/// The most commits that are looked at, to find what is left of a ref.
+/// The most commits that are examined to recover a ref.
 const MAX_LOOKED_AT: usize = 200;
 
 /// The part of a ref with missing objects that can be recovered.
@@ -24,7 +24,7 @@ pub struct Left {
     pub time: jiff::Timestamp,
     /// The subjects of the later commits that can be read, newest first.
     pub lost: Vec<String>,
-    /// Whether it was found by following the ref. Otherwise later ones may be gone altogether.
+    /// Whether it was found by following the ref. Otherwise later commits may be lost without a trace.
     pub is_ancestor: bool,
 }
 
@@ -38,7 +38,7 @@ impl GitStore {
         let domains = self.domains()?.into_iter().map(|(name, tip)| (StoreRef::Domain(name), tip));
         let sessions = self.sessions()?.into_iter().map(|(repo, tip)| (StoreRef::Sessions(repo), tip));
         let refs: Vec<_> = realm.into_iter().chain(domains).chain(sessions).collect();
-        // Nearly always all of them are whole, which one call of git tells.
+        // Nearly always all are complete, which a single call of git shows.
         if self.is_whole(vars, &refs.iter().map(|(_, tip)| *tip).collect::<Vec<_>>())? {
             return Ok(Vec::new());
         }
@@ -51,7 +51,7 @@ impl GitStore {
         Ok(incomplete)
     }
 
-    /// Returns whether every object that is reachable from these commits is there.
+    /// Returns whether every object that is reachable from these commits exists.
     ///
     /// # Errors
     /// Returns an error if git cannot be run.
@@ -65,8 +65,8 @@ impl GitStore {
         }
     }
 
-    /// Returns what is left of a ref that leads to missing objects, if anything is: one of its own commits, what
-    /// a remote was seen to hold, or a commit that looks like one of its own and that nothing leads to any more.
+    /// Returns what can be recovered of a ref with missing objects: one of its own commits, a commit last seen at a
+    /// remote, or an unreachable commit that looks like one of its own. Returns `None` if there is none.
     ///
     /// # Errors
     /// Returns an error if git cannot be run.
@@ -100,7 +100,7 @@ impl GitStore {
         Ok(None)
     }
 
-    /// Returns the commits that a tip leads to, as far as they can be read: when they were made, and their subjects.
+    /// Returns the readable commits in the history of a tip, with their times and subjects.
     fn followed(&self, tip: Oid) -> Vec<(jiff::Timestamp, Oid, String)> {
         let (mut found, mut next, mut seen) = (Vec::new(), vec![tip], BTreeSet::new());
         while let Some(id) = next.pop().filter(|_| found.len() < MAX_LOOKED_AT) {
@@ -112,7 +112,7 @@ impl GitStore {
         found
     }
 
-    /// Returns every commit of the store that holds the realm, or the domain, of a ref.
+    /// Returns every commit in the store that contains the realm, or the domain, of a ref.
     fn strays(&self, vars: &BTreeMap<OsString, OsString>, name: &StoreRef) -> Result<Vec<Oid>, StoreError> {
         let git = Git { git_dir: self.path(), top: self.path(), vars: vars.clone() };
         let mut found = Vec::new();
@@ -138,8 +138,7 @@ impl GitStore {
         }
     }
 
-    /// Takes all packs of another store, and removes single objects that are in them: of what was torn, the whole
-    /// one counts.
+    /// Copies all packs of another store, and removes loose objects that are in them, because those may be torn.
     ///
     /// # Errors
     /// Returns an error if a file cannot be copied.
@@ -156,7 +155,7 @@ impl GitStore {
         self.path().metadata().is_ok_and(|meta| meta.permissions().mode() & 0o077 != 0)
     }
 
-    /// Keeps other users of this machine out of the store.
+    /// Removes the permissions of other users of this machine.
     ///
     /// # Errors
     /// Returns an error if the system refuses.
@@ -167,7 +166,7 @@ impl GitStore {
     }
 }
 
-/// Returns whether a message of git means that an object is missing, and not that git failed otherwise.
+/// Returns whether a message of git means that an object is missing, rather than another failure.
 fn says_missing(problem: &str) -> bool {
     let problem = problem.to_lowercase();
     let words = ["missing", "bad object", "bad tree", "unable to", "could not", "corrupt", "failed to traverse"];

@@ -1,7 +1,7 @@
-//! Keeps a realm in a bare git repository, through gix.
+//! Stores a realm in a bare git repository, through gix.
 //!
-//! gix never flushes and git never journals, so the order of a write is made here, in [`commit`]:
-//! objects on disk before the ref moves, the ref on disk before success is reported.
+//! gix does not flush and git has no journal, so [`commit`] makes sure of the order of a write: objects are on disk
+//! before the ref moves, and the ref is on disk before success is reported.
 
 mod cache;
 mod commit;
@@ -51,8 +51,8 @@ use crate::model::{
     oid::Oid,
 };
 
-/// git packs objects as chains of differences, and without a cache every object would inflate its
-/// whole chain again: 60 % of the time of a cold read. 16 MiB hold the chains of a domain.
+/// git packs objects as chains of deltas. Without a cache, reading each object would inflate its whole chain again,
+/// which took 60 % of the time of a cold read. 16 MiB hold the chains of a domain.
 const DELTA_CACHE: &str = "core.deltaBaseCacheLimit=16m";
 
 /// The size of the cache of objects, in bytes.
@@ -61,9 +61,9 @@ const OBJECT_CACHE: usize = 4 << 20;
 /// The options of a store.
 #[derive(Debug, Clone, Copy)]
 pub struct Options {
-    /// How long a writer waits for a lock that somebody holds.
+    /// How long a writer waits for a lock.
     pub lock_timeout: Duration,
-    /// The seed of the random waits between tries.
+    /// The seed of the random waits between attempts.
     pub seed: u64,
     /// Whether the cache is used.
     pub cache: bool,
@@ -78,21 +78,21 @@ pub struct GitStore {
     packed: refs::Packed,
     locks: lock::Locks,
     cache: Option<cache::FileCache>,
-    /// Whether git removes none of its objects, as far as this process knows.
+    /// Whether this process has seen that the store is marked against git removing its objects.
     is_marked: Cell<bool>,
 }
 
-/// How many packs can be read: as many as there are, and those that come while the store is open. By
-/// default it would be 32 in all.
+/// The number of packs that can be read: those that exist, and those that are added while the store is open. The
+/// default would be 32 in all.
 const PACKS: gix::odb::store::init::Slots =
     gix::odb::store::init::Slots::AsNeededByDiskState { multiplier: 1.5, minimum: 512 };
 
 impl GitStore {
-    /// Opens the store at `path`, without any configuration but its own.
+    /// Opens the store at `path`. No configuration but its own is read.
     ///
     /// # Errors
-    /// Returns [`StoreError::NotAStore`] if there is no bare repository with a realm, and
-    /// [`StoreError::Reftable`] if its refs could not be written.
+    /// Returns [`StoreError::NotAStore`] if there is no bare repository with a realm, and [`StoreError::Reftable`] if
+    /// its refs cannot be written safely.
     pub fn open(path: &Path, options: Options) -> Result<Self, StoreError> {
         let not_a_store = || StoreError::NotAStore { path: path.to_owned() };
         let open = gix::open::Options::isolated()
@@ -128,8 +128,8 @@ impl GitStore {
         self.reading.repo()
     }
 
-    /// Keeps git from removing objects of a store that was made without that. Where it fails, the store is as it
-    /// was, and the next write tries again.
+    /// Marks a store that was created without the mark, so that git removes none of its objects. On failure the store
+    /// is unchanged, and the next write tries again.
     fn mark(&self) {
         if !self.is_marked.replace(true)
             && let Err(error) = precious::mark(&self.locks, &self.path())
@@ -152,7 +152,7 @@ struct Writing<'a> {
 
 impl Lease for Writing<'_> {}
 
-/// Returns the repository with a cache of objects: each call for a path reads the same trees again.
+/// Returns the repository with an object cache, since each look-up of a path reads the same trees again.
 pub(crate) fn cached(mut repo: gix::Repository) -> gix::Repository {
     repo.object_cache_size_if_unset(OBJECT_CACHE);
     repo

@@ -15,8 +15,7 @@ pub(crate) fn to_git(id: &Oid) -> gix::ObjectId {
     gix::ObjectId::try_from(id.as_bytes()).unwrap_or_else(|_| unreachable!("ids have 20 or 32 bytes"))
 }
 
-/// Returns an id for looking it up. One of another object format names nothing here, and gix must not
-/// be asked for it.
+/// Converts an id for a look-up. An id of another object format names nothing here, and gix must not be asked for it.
 pub(crate) fn native(repo: &gix::Repository, id: &Oid) -> Result<gix::ObjectId, StoreError> {
     let git = to_git(id);
     if git.kind() == repo.object_hash() { Ok(git) } else { Err(StoreError::Missing { id: *id }) }
@@ -33,8 +32,8 @@ fn find(repo: &gix::Repository, id: &Oid, kind: gix::objs::Kind) -> Result<gix::
     Ok(object)
 }
 
-/// Looks for an object, and once more through a fresh look at all packs where nothing was found: one that could not
-/// be opened just now, for want of a descriptor or of memory, looks as if what it holds were missing.
+/// Looks for an object. If it is not found, all packs are listed again and it is tried once more: a pack that could
+/// not be opened, for lack of file descriptors or memory, looks as if its objects were missing.
 fn sought<T>(repo: &gix::Repository, look: impl Fn(&gix::Repository) -> gix::Result<T>) -> gix::Result<T> {
     match beside_a_packer(|| look(repo)) {
         Err(error) if is_absent(&error) => match gix::open_opts(repo.git_dir(), repo.open_options().clone()) {
@@ -45,9 +44,8 @@ fn sought<T>(repo: &gix::Repository, look: impl Fn(&gix::Repository) -> gix::Res
     }
 }
 
-/// How often an object is looked for that a packer may be moving: from a file of its own into a
-/// pack, or from one pack into the next. gix looks into the packs that it knew and into those that
-/// it finds then, and one that goes between the two is in neither.
+/// The most look-ups of an object that a packer may be moving, from a loose file into a pack or between packs. gix
+/// searches the packs that it knows and then those that it finds; an object that moves in between is in neither.
 const MAX_LOOKS: u32 = 5;
 
 /// Repeats a look-up that found nothing, with growing pauses.
@@ -63,13 +61,13 @@ pub(crate) fn beside_a_packer<T>(look: impl Fn() -> gix::Result<T>) -> gix::Resu
     look()
 }
 
-/// Returns whether the object, or the file that it should be in, is not there.
+/// Returns whether the object, or the file that should contain it, does not exist.
 pub(crate) fn is_absent(error: &gix::Error) -> bool {
     let system = |error: &std::io::Error| error.kind() == std::io::ErrorKind::NotFound;
     error.is_not_found() || error.downcast_any_ref::<std::io::Error>().is_some_and(system)
 }
 
-/// Tells an object that is missing or wrong from a system that could not read it just now.
+/// Distinguishes an object that is missing or damaged from a temporary failure to read it.
 fn unread(id: &Oid, kind: gix::objs::Kind, error: &gix::Error) -> StoreError {
     if is_absent(error) {
         return StoreError::Missing { id: *id };
@@ -82,15 +80,15 @@ fn unread(id: &Oid, kind: gix::objs::Kind, error: &gix::Error) -> StoreError {
     }
 }
 
-/// Returns the entries of a tree. `program` is what a file is that may be executed: any other file in
-/// people's repositories, and nothing that belongs into a store.
+/// Returns the entries of a tree. `program` is the kind of executable files: an ordinary file in a user's repository,
+/// and invalid in a store.
 pub(crate) fn entries(repo: &gix::Repository, id: &Oid, program: EntryKind) -> Result<Vec<Entry>, StoreError> {
     let object = find(repo, id, gix::objs::Kind::Tree)?;
     let entries = gix::objs::TreeRefIter::from_bytes(&object.data, repo.object_hash());
     entries.map(|entry| Ok(read(&entry.map_err(damaged_tree(id))?, program))).collect()
 }
 
-/// Returns the entry of a tree with this name; what follows it is not looked at.
+/// Returns the entry of a tree with this name. Entries behind it are not parsed.
 pub(crate) fn entry(
     repo: &gix::Repository,
     id: &Oid,
@@ -114,8 +112,8 @@ fn damaged_tree<E: std::fmt::Display>(id: &Oid) -> impl Fn(E) -> StoreError {
 
 fn read(entry: &gix::objs::tree::EntryRef<'_>, program: EntryKind) -> Entry {
     Entry {
-        // A name that is no text would otherwise hide all others of its folder. With a mark in its
-        // place it is still none that anybody asks for.
+        // A name that is not UTF-8 would otherwise hide all others in its folder. With a replacement character it is a
+        // name that nobody looks up.
         name: String::from_utf8_lossy(entry.filename).into_owned(),
         kind: match entry.mode.kind() {
             GitKind::Tree => EntryKind::Tree,
@@ -127,8 +125,8 @@ fn read(entry: &gix::objs::tree::EntryRef<'_>, program: EntryKind) -> Entry {
     }
 }
 
-/// Returns how a tree refers to the object `id`, which must be there and be what the entry says: gix
-/// writes whatever entry it is given.
+/// Returns the mode of a tree entry for the object `id`, after checking that the object exists and has that kind. gix
+/// writes any entry it is given.
 pub(crate) fn linked(repo: &gix::Repository, kind: EntryKind, id: &Oid) -> Result<GitKind, StoreError> {
     let (entry, wanted) = match kind {
         EntryKind::Tree => (GitKind::Tree, gix::objs::Kind::Tree),
@@ -149,7 +147,7 @@ pub(crate) fn linked(repo: &gix::Repository, kind: EntryKind, id: &Oid) -> Resul
 }
 
 pub(crate) fn blob(repo: &gix::Repository, id: &Oid) -> Result<Vec<u8>, StoreError> {
-    // The size first: a hostile blob must not be inflated to find out that it is too large.
+    // The size is checked first, so that a hostile blob is not inflated.
     let git = native(repo, id)?;
     let header = sought(repo, |repo| repo.find_header(git));
     let header = header.map_err(|error| unread(id, gix::objs::Kind::Blob, &error))?;
@@ -159,7 +157,7 @@ pub(crate) fn blob(repo: &gix::Repository, id: &Oid) -> Result<Vec<u8>, StoreErr
     Ok(find(repo, id, gix::objs::Kind::Blob)?.data)
 }
 
-/// The most characters that are kept of a commit's author. The field may hold anything.
+/// The most characters of a commit's author. The field may contain anything.
 const MAX_PERSON: usize = 256;
 
 fn person(who: &gix::actor::SignatureRef<'_>) -> String {

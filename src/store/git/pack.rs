@@ -1,6 +1,6 @@
-//! The objects of one write, put into the store as one pack: it and its index are flushed by two calls, where files
-//! of their own take two for each object. The form is git's (`git help format-pack`). No object in it is stored as a
-//! difference from another one, so that [small packs](super::small_packs) are put together by copying.
+//! Writes the objects of one write as one pack. The pack and its index need two flushes, while loose objects need two
+//! each. The format is git's (`git help format-pack`). No object is stored as a delta, so that [small
+//! packs](super::small_packs) can be combined by copying.
 
 use std::{
     cell::{Cell, RefCell},
@@ -25,21 +25,20 @@ use gix::{
 use super::fsync;
 use crate::store::StoreError;
 
-/// The size, in bytes, at which a pack is put into the store and another one is begun: it is held in memory until
-/// then.
+/// The size, in bytes, at which a pack is written and the next one is started. Until then it is held in memory.
 const MAX_HELD: usize = 16 << 20;
-/// How a pack and its index start, both of version 2.
+/// The first bytes of a pack and of an index, both version 2.
 const PACK: &[u8] = b"PACK\0\0\0\x02";
 const INDEX: &[u8] = b"\xfftOc\0\0\0\x02";
 
-/// One object as it stands in a pack: its kind and size, and then what it holds, compressed.
+/// An object in the format of a pack: its kind and size, followed by its compressed content.
 pub(super) struct Entry {
     bytes: Vec<u8>,
     crc: u32,
 }
 
 impl Entry {
-    /// Returns the entry that these bytes of a pack are, if they are what was written there, and no difference.
+    /// Returns an entry from the bytes of a pack, if their checksum is right and it is not a delta.
     pub(super) fn copied(bytes: &[u8], crc: u32) -> Option<Self> {
         let is_whole_object = bytes.first().is_some_and(|first| matches!(first >> 4 & 7, 1..=4));
         (is_whole_object && crc32fast::hash(bytes) == crc).then(|| Self { bytes: bytes.to_vec(), crc })
@@ -53,7 +52,7 @@ pub(super) struct Packing {
     hash: Hash,
     entries: RefCell<BTreeMap<ObjectId, Entry>>,
     held: Cell<usize>,
-    /// Setting it up takes longer than compressing a small object.
+    /// Creating it takes longer than compressing a small object.
     compress: RefCell<Compress>,
 }
 
@@ -71,7 +70,7 @@ impl Packing {
     /// Adds an object.
     ///
     /// # Errors
-    /// Returns an error if there are so many that some are put into the store already, and that fails.
+    /// Returns an error if a full pack has to be written first, and that fails.
     pub(super) fn add(&self, id: ObjectId, kind: Kind, bytes: &[u8]) -> Result<(), StoreError> {
         let entry = self.entry(kind, bytes).map_err(StoreError::io("write an object to", self.folder()))?;
         self.insert(id, entry);
@@ -81,23 +80,23 @@ impl Packing {
         Ok(())
     }
 
-    /// Adds an object of another pack.
+    /// Adds an object in the format of a pack.
     pub(super) fn insert(&self, id: ObjectId, entry: Entry) {
         self.held.set(self.held.get() + entry.bytes.len());
         self.entries.borrow_mut().insert(id, entry);
     }
 
-    /// Puts what was added into the store. Returns the name of the pack, once the disk has it.
+    /// Writes the pack into the store. Returns its name once it is on disk.
     ///
     /// # Errors
-    /// Returns an error if it cannot be written or flushed.
+    /// Returns an error if the pack cannot be written or flushed.
     pub(super) fn put(&self) -> Result<String, StoreError> {
         let (entries, folder) = (self.entries.take(), self.folder());
         self.held.set(0);
         let written = pack(&entries, self.hash).and_then(|(pack, offsets, name)| {
             let stem = format!("pack-{name}");
             write(&folder, "tmp_pack_", &format!("{stem}.pack"), &pack)?;
-            // A pack without an index is nothing to git, so this comes last.
+            // git ignores a pack without an index, so the index is written last.
             write(&folder, "tmp_idx_", &format!("{stem}.idx"), &index(&entries, &offsets, &name, self.hash)?)?;
             Ok(stem)
         });
@@ -142,14 +141,14 @@ fn compress(compress: &mut Compress, mut bytes: &[u8], to: &mut Vec<u8>) -> io::
     }
 }
 
-/// Returns the bytes of a pack, where in it each entry starts, and its hash, which names it.
+/// Returns the bytes of a pack, the offset of each entry, and the hash that names the pack.
 fn pack(entries: &BTreeMap<ObjectId, Entry>, hash: Hash) -> io::Result<(Vec<u8>, Vec<u32>, ObjectId)> {
     let too_many = |_| io::Error::other("too much for one pack");
     let mut bytes = PACK.to_vec();
     bytes.extend(u32::try_from(entries.len()).map_err(too_many)?.to_be_bytes());
     let mut offsets = Vec::with_capacity(entries.len());
     for entry in entries.values() {
-        // The highest bit stands for something else there.
+        // The highest bit has another meaning in an index.
         offsets.push(i32::try_from(bytes.len()).map_err(too_many)?.unsigned_abs());
         bytes.extend(&entry.bytes);
     }
@@ -157,8 +156,8 @@ fn pack(entries: &BTreeMap<ObjectId, Entry>, hash: Hash) -> io::Result<(Vec<u8>,
     Ok((bytes, offsets, name))
 }
 
-/// Returns the bytes of an index: how many ids start with each byte or a lower one, and then ids, checksums and
-/// offsets, each in the order of the ids.
+/// Returns the bytes of an index: the number of ids up to each first byte, and then ids, checksums and offsets, each
+/// in the order of the ids.
 fn index(entries: &BTreeMap<ObjectId, Entry>, offsets: &[u32], pack: &ObjectId, hash: Hash) -> io::Result<Vec<u8>> {
     let mut bytes = INDEX.to_vec();
     let (mut ids, mut below) = (entries.keys().peekable(), 0u32);
@@ -176,7 +175,7 @@ fn index(entries: &BTreeMap<ObjectId, Entry>, offsets: &[u32], pack: &ObjectId, 
     Ok(bytes)
 }
 
-/// Adds the hash of everything before it.
+/// Appends the hash of everything before.
 fn seal(bytes: &mut Vec<u8>, hash: Hash) -> io::Result<ObjectId> {
     let mut hasher = gix::hash::hasher(hash);
     hasher.update(bytes);
@@ -185,14 +184,14 @@ fn seal(bytes: &mut Vec<u8>, hash: Hash) -> io::Result<ObjectId> {
     Ok(sum)
 }
 
-/// Writes and flushes a file aside, and gives it its name.
+/// Writes a file under a temporary name, flushes and renames it.
 fn write(folder: &Path, prefix: &str, name: &str, bytes: &[u8]) -> io::Result<()> {
     let aside = || {
         let mut builder = tempfile::Builder::new();
         builder.prefix(prefix).permissions(Permissions::from_mode(0o444)).tempfile_in(folder)
     };
     let mut file = match aside() {
-        // By other hands: git makes it where it is missing.
+        // git creates the folder when it is missing, so another process may have done so.
         Err(error) if error.kind() == NotFound => std::fs::create_dir_all(folder).and_then(|()| aside()),
         file => file,
     }?;

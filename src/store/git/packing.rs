@@ -1,6 +1,6 @@
-//! Packing a store, and removing what nothing leads to. Git does neither in a store that is marked as
-//! [`super::precious`]. Objects are removed where no ref and no reflog leads to them, they are older than two
-//! weeks, and no writer of ours is at work.
+//! Packs a store, and removes unreachable objects. git does neither in a store that is marked as [`super::precious`].
+//! Objects are removed if no ref and no reflog leads to them, they are older than two weeks, and no writer of this
+//! program is active.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -12,23 +12,23 @@ use std::{
 use super::{GitStore, fsync, git_command::Git, journal};
 use crate::store::StoreError;
 
-/// The lock that every writer shares while objects of it may have no ref, and that is held alone while objects are
+/// The lock that every writer shares while its objects may have no ref. It is held exclusively while objects are
 /// removed.
 pub(super) const OBJECTS: &str = "_objects";
-/// The lock of whoever packs, or puts small packs together.
+/// The lock for packing, and for combining small packs.
 pub(super) const PACKING: &str = "_packing";
-/// The least age of an object that is removed, as in git.
+/// The least age at which an unreachable object is removed, the same as in git.
 const OLD: Duration = Duration::from_secs(14 * 24 * 60 * 60);
-/// The age from which a temporary file counts as a dead writer's: writing an object takes milliseconds.
+/// The age from which a temporary file counts as left by a dead writer. Writing an object takes milliseconds.
 const ABANDONED: Duration = Duration::from_secs(24 * 60 * 60);
-/// The prefixes of files that belong to a dead writer once they are old: those of gix, those of git, and the
-/// folders of a [fetch](super::incoming).
+/// The prefixes of temporary files, which are removed once they are old: those of gix and of git, and the folders of a
+/// [fetch](super::incoming).
 const TEMPORARY: [&str; 5] = [".tmp", "tmp_obj_", "tmp_pack_", "tmp_idx_", super::incoming::PREFIX];
-/// The kinds of files of one pack, in the order in which they are removed: none is found without its index.
+/// The kinds of files of one pack, in the order in which they are removed. A pack is not found without its index.
 const OF_A_PACK: [&str; 7] = ["idx", "pack", "rev", "bitmap", "mtimes", "promisor", "keep"];
 
-/// From how many single objects on that nothing leads to, and that are too young to go, they are packed too:
-/// otherwise packing would be due again at once.
+/// The number of loose unreachable objects that are too young to be removed from which they are packed too. Otherwise
+/// packing would be due again at once.
 const MANY_YOUNG: usize = 1_000;
 /// The content of the `.keep` file of such a pack.
 const YOUNG: &[u8] = b"git blue: nothing leads to it, and it is too young to go\n";
@@ -43,8 +43,8 @@ pub struct Packed {
 }
 
 impl GitStore {
-    /// Packs refs and objects, and removes old unreachable objects. If another process is packing the objects,
-    /// that is left to it.
+    /// Packs refs and objects, and removes old unreachable objects. If another process is packing the objects, it does
+    /// that part.
     ///
     /// # Errors
     /// Returns an error if git fails.
@@ -70,7 +70,7 @@ impl GitStore {
         Ok(Packed { refs, removed })
     }
 
-    /// Packs the refs, under the lock that our writers take.
+    /// Packs the refs, under the lock of this program's writers.
     fn pack_refs(&self, git: &Git, top: &Path) -> Result<(), StoreError> {
         let mut held = journal::begin(&self.locks, top, &[top.join("packed-refs.lock")])?;
         let packed = git.text(&["pack-refs", "--all", "--prune"]);
@@ -78,8 +78,7 @@ impl GitStore {
         packed.map(drop)
     }
 
-    /// Removes the incomplete objects and packs that killed writers left. A file that cannot be removed does no
-    /// harm.
+    /// Removes incomplete objects and packs of killed writers. A file that cannot be removed does no harm.
     fn sweep(&self) {
         let objects = self.path().join("objects");
         let deep = entries(&objects).into_iter().flat_map(|folder| entries(&folder));
@@ -98,20 +97,20 @@ impl GitStore {
         if left.is_empty() {
             return Ok(0);
         }
-        // Nobody writes now, and what was written since the tips were read is little.
+        // No writer is active now, and little was written since the tips were read.
         let _alone = match self.locks.acquire(OBJECTS) {
             Err(StoreError::Locked { .. }) => return Ok(0),
             held => held?,
         };
         keep_reachable(git, tips, &mut left)?;
-        // Plain git makes an object young that it uses again.
+        // Plain git refreshes the time of an object that it uses again, so the age is checked once more.
         let is_removed = |path: &&PathBuf| is_older(path, OLD) && std::fs::remove_file(path).is_ok();
         Ok(left.values().filter(is_removed).count())
     }
 }
 
-/// Puts everything that refs and reflogs lead to into one pack, and what nothing leads to into files of its own,
-/// as old as the pack it was in. Then removes what is there twice.
+/// Packs everything that refs and reflogs lead to into one pack, and writes unreachable objects as loose files with
+/// the age of their former pack. Then removes duplicates.
 fn repack(git: &Git, objects: &Path) -> Result<(), StoreError> {
     let folder = objects.join("pack");
     let before = packs(&folder);
@@ -122,7 +121,8 @@ fn repack(git: &Git, objects: &Path) -> Result<(), StoreError> {
     let made: BTreeSet<_> = made.lines().map(|hash| format!("pack-{hash}")).collect();
     if !made.is_empty() {
         fsync::sync(&folder)?;
-        // It names packs that are about to go, and whoever maintains the store by hand makes it anew.
+        // A multi-pack-index names packs that are about to be removed. Whoever maintains the store by hand can write
+        // it again.
         for index in entries(&folder).into_iter().filter(|path| starts_with(path, "multi-pack-index")) {
             let _ = if index.is_dir() { std::fs::remove_dir_all(&index) } else { std::fs::remove_file(&index) };
         }
@@ -135,7 +135,8 @@ fn repack(git: &Git, objects: &Path) -> Result<(), StoreError> {
     git.text(&["prune-packed", "--quiet"]).map(drop)
 }
 
-/// Packs what nothing leads to and is too young to go, where that is much. The pack is as old as the youngest of it.
+/// Packs unreachable objects that are too young to be removed, if there are many. The pack gets the age of the
+/// youngest one.
 fn keep_young(git: &Git, objects: &Path) -> Result<(), StoreError> {
     let young: Vec<_> = singles(objects).into_iter().filter_map(|path| Some((id(&path)?, path))).collect();
     if young.len() < MANY_YOUNG {
@@ -159,7 +160,8 @@ fn keep_young(git: &Git, objects: &Path) -> Result<(), StoreError> {
     git.text(&["prune-packed", "--quiet"]).map(drop)
 }
 
-/// Lets those packs be packed anew that are no longer too young: what of them nothing leads to goes then.
+/// Removes the `.keep` files of such packs that are old enough, so that their unreachable objects are removed by the
+/// next packing.
 fn release_old(folder: &Path) {
     let keeps =
         entries(folder).into_iter().filter(|path| path.extension().is_some_and(|extension| extension == "keep"));
@@ -171,8 +173,8 @@ fn release_old(folder: &Path) {
     }
 }
 
-/// Returns the packs, but for those that somebody keeps on purpose, such as a fetch in progress, and those that are
-/// just being made: git does not know them before they have an index.
+/// Returns the packs, except those that are kept on purpose, such as by a fetch in progress, and those without an
+/// index, which are still being written.
 fn packs(folder: &Path) -> BTreeSet<String> {
     let stem = |path: PathBuf| {
         let is_pack = path.extension().is_some_and(|extension| extension == "pack");
@@ -201,8 +203,8 @@ fn id(path: &Path) -> Option<String> {
     Some(format!("{}{}", path.parent()?.file_name()?.to_str()?, path.file_name()?.to_str()?))
 }
 
-/// Takes those away that refs and reflogs lead to. `without` names tips, each after a `^`, whose objects were looked
-/// at before.
+/// Removes from `left` what refs and reflogs lead to. `without` names tips, each after a `^`, whose objects were
+/// checked before.
 fn keep_reachable(git: &Git, without: String, left: &mut BTreeMap<String, PathBuf>) -> Result<(), StoreError> {
     let args = ["rev-list", "--objects", "--no-object-names", "--all", "--reflog", "--stdin"];
     git.each_line(&args, without, |id| drop(left.remove(id)))
@@ -216,7 +218,7 @@ fn starts_with(path: &Path, prefix: &str) -> bool {
     path.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(prefix.as_bytes()))
 }
 
-/// Returns whether a name in a folder of objects is that of a file in the making.
+/// Returns whether the name of a file in a folder of objects is that of a temporary file.
 pub(super) fn is_temporary_name(name: &OsStr) -> bool {
     TEMPORARY.iter().any(|prefix| name.as_encoded_bytes().starts_with(prefix.as_bytes()))
 }

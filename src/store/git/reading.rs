@@ -1,16 +1,16 @@
-//! Holds a store's repository, and opens it anew now and then to free memory.
+//! Opens a store's repository again after many reads, to free memory.
 
 use std::cell::{Cell, Ref, RefCell};
 
 use super::OBJECT_CACHE;
 use crate::store::StoreError;
 
-/// After how many objects the repository is opened anew. Its packs are mapped into memory, and whatever was
-/// looked at stays there: a command that looks at everything would have all of them in memory. Opening takes
-/// as long as reading a few dozen objects.
+/// The number of reads after which the repository is opened again. Its packs are mapped into memory, and every page
+/// that was read stays there, so a command that reads everything would map all of them. Opening takes as long as
+/// reading a few dozen objects.
 const MAX_READS: u32 = 4096;
 
-/// A repository that is opened anew after [`MAX_READS`] reads.
+/// A repository that is opened again after [`MAX_READS`] reads.
 #[derive(Debug)]
 pub(super) struct Reading {
     repo: RefCell<gix::Repository>,
@@ -41,7 +41,7 @@ impl Reading {
         object
     }
 
-    /// Opens the repository anew. If that fails, the open one stays in use.
+    /// Opens the repository again. If that fails, the open one stays in use.
     fn let_go(&self) {
         self.reads.set(0);
         if let Ok(mut repo) = self.repo.try_borrow_mut()

@@ -1,4 +1,4 @@
-//! Moves refs while git itself may pack them at any moment.
+//! Moves refs while git may pack them at any moment.
 
 use std::path::{Path, PathBuf};
 
@@ -23,10 +23,11 @@ use crate::{
     store::{StoreError, StoreRef},
 };
 
-/// Git's locks are not waited for by gix, but with nothing noted: a note stands for the shortest time.
+/// gix must not wait for git's locks itself: waiting happens between attempts, so that records in the journal are
+/// short-lived.
 const AT_ONCE: Fail = Fail::Immediately;
 
-/// One ref on its way from one commit to another.
+/// The move of one ref from one commit to another.
 pub(super) struct Step<'a> {
     pub(super) name: &'a StoreRef,
     pub(super) from: Option<Oid>,
@@ -54,8 +55,8 @@ impl Step<'_> {
     }
 }
 
-/// Moves a ref that travels. The packed-refs file is locked in the same transaction: without it, updates that
-/// race with `git pack-refs` vanish after they were acknowledged.
+/// Moves a shared ref. The packed-refs file is locked in the same transaction, because otherwise an update that races
+/// with `git pack-refs` can vanish after it was reported as successful.
 pub(super) fn durably(repo: &gix::Repository, locks: &Locks, step: &Step<'_>) -> Result<(), StoreError> {
     let top = repo.common_dir();
     let reference = top.join(step.name.to_string());
@@ -64,28 +65,28 @@ pub(super) fn durably(repo: &gix::Repository, locks: &Locks, step: &Step<'_>) ->
     let mut wait = locks.begin();
     let is_packed_too = loop {
         let mut held = journal::begin_within(&mut wait, locks, top, &lock_files)?;
-        // gix keeps packed-refs in memory and tells by its time alone whether it is still the same:
-        // two packers within one tick of the clock, and ours would write back what the first one
-        // left. So it is read anew, and must be the same file once we hold its lock.
+        // gix caches packed-refs and checks only its time. If it is replaced twice within one tick of the clock, gix
+        // would write back the older content. So it is read again, and must still be the same file once its lock is
+        // held.
         let before = refs::stamp(&packed);
         refs::refresh(repo)?;
-        // gix locks the file where there is one, and where there is none only if the ref is written there too.
-        // Otherwise it would write a line for every ref of the realm, and flush none of them.
+        // gix locks packed-refs if it exists; if not, only when the ref is written there too. Otherwise it would write
+        // a line for every ref of the realm, and flush none of them.
         let is_packed_too = before.is_none();
         let packing = match is_packed_too {
             false => PackedRefs::DeletionsOnly,
             true => PackedRefs::DeletionsAndNonSymbolicUpdates(Box::new(&repo.objects)),
         };
         let prepared = repo.refs.transaction().packed_refs(packing).prepare([step.edit()?], AT_ONCE, AT_ONCE);
-        // gix reads the file before it waits for its lock: what it compared the ref with, and whether that
-        // was as expected, means nothing if somebody wrote another one in between.
+        // gix reads the file before it waits for the lock. If somebody replaced it in between, the comparison with the
+        // expected value means nothing.
         let moved = match prepared {
             _ if refs::stamp(&packed) != before => None,
             Ok(prepared) => {
-                // Only a note for the next writer; the write itself does not depend on it.
+                // Only a record for the next writer; this write does not depend on it.
                 let _ = journal::taken(&mut held, top, &lock_files);
-                // What the ref is to hold, before it takes the place of what it holds: a power
-                // failure may otherwise leave an empty file, and neither.
+                // Flush the new content of the ref before it replaces the old one. Otherwise a power failure may leave
+                // an empty file instead of either.
                 if let Err(error) = fsync::sync(&lock_files[0]) {
                     drop(prepared);
                     journal::end(&mut held, top)?;
@@ -107,17 +108,18 @@ pub(super) fn durably(repo: &gix::Repository, locks: &Locks, step: &Step<'_>) ->
         fsync::sync(&packed)?;
         fsync::sync(top)?;
     }
-    // What it holds was flushed under the name of its lock. `refs` itself is as old as the store.
+    // The content was flushed under the name of the lock file. The folder `refs` itself exists since the store was
+    // created.
     fsync::flush_name(&reference, &top.join("refs"))
 }
 
-/// Moves a ref of this machine alone: not flushed, and not written into packed-refs. gix locks that
-/// file all the same where it has to look there, so the locks are noted as for any other ref.
+/// Moves a local ref: without flushing, and not in packed-refs. gix still locks packed-refs if it has to look there,
+/// so the locks are recorded as for any other ref.
 pub(super) fn locally(repo: &gix::Repository, locks: &Locks, step: &Step<'_>) -> Result<(), StoreError> {
     unflushed(repo, locks, step, &step.edit()?)
 }
 
-/// Changes a ref of this machine alone.
+/// Changes a local ref.
 fn unflushed(repo: &gix::Repository, locks: &Locks, step: &Step<'_>, edit: &RefEdit) -> Result<(), StoreError> {
     let top = repo.common_dir();
     let lock_files = [top.join(format!("{}.lock", step.name)), top.join("packed-refs.lock")];
@@ -138,7 +140,7 @@ fn unflushed(repo: &gix::Repository, locks: &Locks, step: &Step<'_>, edit: &RefE
     }
 }
 
-/// Deletes a ref of this machine alone.
+/// Deletes a local ref.
 pub(super) fn away(repo: &gix::Repository, locks: &Locks, name: &StoreRef, expected: Oid) -> Result<(), StoreError> {
     if !name.is_local() {
         return Err(StoreError::Conflict { name: name.to_string() });
@@ -154,10 +156,10 @@ pub(super) fn away(repo: &gix::Repository, locks: &Locks, name: &StoreRef, expec
     unflushed(repo, locks, &step, &delete)
 }
 
-/// Waits until a ref may be moved after all.
+/// Waits before another attempt.
 ///
 /// # Errors
-/// Returns the reason if waiting does not help or the deadline has passed.
+/// Returns the error if waiting does not help, or the deadline has passed.
 fn again(
     repo: &gix::Repository,
     wait: &mut Wait<'_>,
@@ -179,7 +181,7 @@ fn again(
     }
 }
 
-/// Returns which of the folders that lead to a ref is a file.
+/// Returns the first parent of a ref's path that is a file instead of a folder.
 fn file_above<'a>(top: &Path, name: &'a str) -> Option<&'a Path> {
     Path::new(name).ancestors().skip(1).find(|above| top.join(above).is_file())
 }
@@ -190,8 +192,8 @@ pub(super) fn is_passing(error: &gix::Error) -> bool {
     error.downcast_any_ref::<std::io::Error>().is_some_and(|error| matches!(error.kind(), NotFound | NotADirectory))
 }
 
-/// Returns the lock file of another program that was in the way. Only the error tells: while it lives, so may this
-/// writer's own lock files.
+/// Returns the lock file of another program that was in the way. Only the error tells, since this writer's own lock
+/// files may exist at that time too.
 fn in_the_way<'a>(error: &gix::Error, lock_files: &'a [PathBuf]) -> Option<&'a PathBuf> {
     let is_there = |error: &std::io::Error| error.kind() == std::io::ErrorKind::AlreadyExists;
     let is_held = error.downcast_any_ref::<std::io::Error>().is_some_and(is_there);
@@ -208,8 +210,8 @@ fn explain(repo: &gix::Repository, error: &gix::Error, step: &Step<'_>) -> Store
     let name = step.name.to_string();
     let is_out_of_date =
         error.downcast_any_ref::<ReferenceOutOfDate>().is_some() || error.downcast_any_ref::<MustNotExist>().is_some();
-    // gix has no type for a ref that should exist and does not. And whatever went wrong, a ref that
-    // somebody else moved meanwhile calls for another decision.
+    // gix has no error type for a ref that should exist and does not. Whatever the cause, a ref that was moved
+    // meanwhile requires another decision.
     let packed = refs::Packed::default();
     let is_elsewhere =
         || refs::tip(repo, &packed, &name).is_ok_and(|tip| tip != step.from && tip != Some(to_oid(&step.to)));

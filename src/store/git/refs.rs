@@ -16,24 +16,24 @@ use gix::{
 use super::objects::to_oid;
 use crate::{model::oid::Oid, store::StoreError};
 
-/// Returns whether the repository with this git dir keeps its refs as reftable. gix reads such a
-/// repository's stand-in files as if they were refs, so this has to be known first.
+/// Returns whether the repository with this git dir uses reftable. This must be known before gix opens it, because gix
+/// would read the stub files in its place as refs.
 pub(crate) fn is_reftable(common_dir: &Path) -> bool {
     common_dir.join("reftable").is_dir()
 }
 
-/// Reads packed-refs anew. gix keeps it in memory and reads it again only where its time has
-/// changed, and two packers within one tick of the clock leave the same time.
+/// Reads packed-refs again. gix caches it until its time changes, and two packers within one tick of the clock leave
+/// the same time.
 pub(crate) fn refresh(repo: &gix::Repository) -> Result<(), StoreError> {
     match repo.refs.force_refresh_packed_buffer() {
-        // No ref was ever packed here.
+        // No ref was packed yet.
         Err(error) if error.is_not_found() => Ok(()),
         refreshed => refreshed.map_err(StoreError::git("read packed-refs")),
     }
 }
 
-/// The packed-refs file that was read last. What it holds of a ref is old as long as the ref is a file of its own,
-/// and a packer replaces both within one tick of the clock: so it is told from another file by more than its time.
+/// The cached packed-refs file. Its entry of a ref is out of date while the ref also has a file of its own, and a
+/// packer may replace both within one tick of the clock, so the file is identified by more than its time.
 #[derive(Default)]
 pub(crate) struct Packed(RefCell<Option<Arc<(Stamp, Buffer)>>>);
 
@@ -44,9 +44,9 @@ impl std::fmt::Debug for Packed {
 }
 
 impl Packed {
-    /// Returns packed-refs as it is now; it is read anew where it is another file than the one that was read.
+    /// Returns the current packed-refs. It is read again if it is another file.
     fn now(&self, repo: &gix::Repository) -> Result<Option<Arc<(Stamp, Buffer)>>, StoreError> {
-        // Looked at first: what is read is this one or a newer one.
+        // The stamp is taken first, so the content is of this time or newer.
         let now = stamp(&repo.refs.packed_refs_path());
         if now != self.0.borrow().as_ref().map(|read| read.0) {
             let read = repo.refs.open_packed_buffer().map_err(StoreError::git("read packed-refs"))?;
@@ -56,9 +56,9 @@ impl Packed {
     }
 }
 
-/// Returns where a ref points to. It is looked for as a file of its own, and only then in a
-/// packed-refs that was read after that: a packer writes there first, and takes the file away
-/// last. So what is returned is what the ref held at some moment since the call.
+/// Returns the commit that a ref points to. The ref's own file is read first, and then a packed-refs that is read
+/// after that: a packer writes packed-refs first and removes the file last. So the result is the value at some moment
+/// since the call.
 pub(crate) fn tip(repo: &gix::Repository, packed: &Packed, name: &str) -> Result<Option<Oid>, StoreError> {
     let damaged = |problem: String| StoreError::Damaged { what: name.to_owned(), problem };
     if let Some(target) = loose(repo, name)? {
@@ -71,8 +71,8 @@ pub(crate) fn tip(repo: &gix::Repository, packed: &Packed, name: &str) -> Result
     Ok(found.map(|found| to_oid(&found.target())))
 }
 
-/// Returns what a ref's own file says, if it has one. Where it has none, gix would look for it in nine
-/// places more, in case that the name was a short one.
+/// Returns the content of a ref's own file, if there is one. gix itself would try nine other paths, in case the name
+/// is abbreviated.
 pub(crate) fn loose(repo: &gix::Repository, name: &str) -> Result<Option<Target>, StoreError> {
     let path = repo.common_dir().join(name);
     let content = match std::fs::read(&path) {
@@ -95,8 +95,8 @@ pub(crate) struct Listing {
     pub(crate) broken: Vec<String>,
 }
 
-/// Returns the refs below `prefix`: the files first, and then what packed-refs holds besides, for
-/// the reason that [`tip`] gives.
+/// Returns the refs below `prefix`: those with files first, and then the others from packed-refs, for the reason in
+/// [`tip`].
 pub(crate) fn below(repo: &gix::Repository, packed: &Packed, prefix: &str) -> Result<Listing, StoreError> {
     let doing = || format!("list {prefix}");
     let mut listing = Listing::default();
@@ -114,9 +114,10 @@ pub(crate) fn below(repo: &gix::Repository, packed: &Packed, prefix: &str) -> Re
                             None => listing.broken.push(format!("{name}: it is a symbolic ref")),
                         }
                     }
-                    // One that cannot be read hides no other; one that a packer took away meanwhile is packed.
+                    // A ref that cannot be read does not hide the others. If a packer has removed the file, the ref is
+                    // in packed-refs.
                     Err(error) if error.is_not_found() => {}
-                    // The system says no: that says nothing about what is stored.
+                    // A failure of the operating system says nothing about the stored data.
                     Err(error) if error.downcast_any_ref::<std::io::Error>().is_some() => {
                         return Err(StoreError::git(doing())(error));
                     }
@@ -132,7 +133,7 @@ pub(crate) fn below(repo: &gix::Repository, packed: &Packed, prefix: &str) -> Re
         for reference in buffer.iter_prefixed(prefix.into()).map_err(StoreError::git(doing()))? {
             let reference = reference.map_err(StoreError::git("read packed-refs"))?;
             let name = reference.name.as_bstr().to_str_lossy().into_owned();
-            // What is packed of a ref whose file cannot be read is older than that file.
+            // The packed value of a ref whose file cannot be read is out of date.
             let is_hidden = || !listing.broken.is_empty() && tip(repo, packed, &name).is_err();
             if !loose.contains(&name) && !is_hidden() {
                 listing.found.insert(name, to_oid(&reference.target()));
@@ -142,7 +143,7 @@ pub(crate) fn below(repo: &gix::Repository, packed: &Packed, prefix: &str) -> Re
     Ok(listing)
 }
 
-/// What tells one packed-refs file from the next: it is replaced by rename.
+/// The identity of a packed-refs file, which is always replaced by rename.
 type Stamp = (u64, u64, i64, i64);
 
 pub(crate) fn stamp(path: &Path) -> Option<Stamp> {

@@ -1,4 +1,4 @@
-//! The remotes of a store, as `git remote` writes them into its own configuration.
+//! The remotes of a store, in the format of `git remote` in its own configuration.
 
 use std::{collections::BTreeMap, ffi::OsString};
 
@@ -10,7 +10,7 @@ use crate::store::{
     remote::{Mapping, Remote},
 };
 
-/// The key that says that a remote keeps the realm in branches, and its value.
+/// The key and value of a remote that stores the realm in branches.
 const REFS: (&str, &str) = ("blueRefs", "branches");
 
 impl GitStore {

@@ -1,6 +1,6 @@
-//! Putting small packs together. Every durable write leaves [one](super::pack), and whoever looks for an object may
-//! have to look into each. So now and then a write takes the small ones into its own, by copying: it flushes no more
-//! often for that, and only then are they removed. Objects are never lost, whether or not anything leads to them.
+//! Combines small packs. Every durable write leaves [one](super::pack), and looking for an object may have to search
+//! each. So now and then a write copies the small ones into its own pack, without additional flushes, and removes them
+//! after that. No object is lost, whether or not it is reachable.
 
 use std::{collections::BTreeMap, path::Path};
 
@@ -13,25 +13,25 @@ use super::{
 };
 use crate::store::StoreError;
 
-/// The number of small packs from which they are put together.
+/// The number of small packs from which they are combined.
 const MANY: usize = 16;
 /// The largest size of a small pack, in bytes. Larger ones wait for `gc`.
 const SMALL: u64 = 1 << 20;
-/// What each pack that stays must be, at least, of all that are smaller than it. So each object is copied a few times
-/// at most, and few packs are left.
+/// The least ratio of the size of a pack that stays to the size of all smaller ones together. So each object is copied
+/// only a few times, and few packs are left.
 const GROWTH: u64 = 2;
 
-/// Small packs whose objects a write takes into its own.
+/// Small packs whose objects are copied into the pack of a write.
 pub(super) struct Together<'a> {
     folder: &'a Path,
     stems: Vec<String>,
-    /// The lock that keeps others from packing.
+    /// The lock against other packers.
     _alone: Held,
 }
 
 impl<'a> Together<'a> {
-    /// Takes the objects of small packs into one in the making, if there are many, and nobody else packs just now.
-    /// Packs that cannot be read stay as they are.
+    /// Copies the objects of small packs into a new one, if there are many and nobody else is packing. Packs that
+    /// cannot be read are left as they are.
     pub(super) fn begin(locks: &Locks, folder: &'a Path, hash: Hash, into: &Packing) -> Option<Self> {
         let small = small(folder);
         if small.len() < MANY {
@@ -47,10 +47,11 @@ impl<'a> Together<'a> {
         Some(Self { folder, stems, _alone: alone })
     }
 
-    /// Removes the packs, now that all they held is in the pack of this name. One that cannot be removed harms nobody.
+    /// Removes the packs, after their objects were written into the pack of this name. A pack that cannot be removed
+    /// does no harm.
     pub(super) fn remove(self, name: &str) {
         for stem in self.stems.iter().filter(|stem| *stem != name) {
-            // None is found without its index.
+            // A pack is not found without its index.
             for kind in ["idx", "pack"] {
                 let _ = std::fs::remove_file(self.folder.join(format!("{stem}.{kind}")));
             }
@@ -58,13 +59,13 @@ impl<'a> Together<'a> {
     }
 }
 
-/// Returns the packs that are small, and nothing but a pack and its index: whatever lies beside others is the business
-/// of who made them.
+/// Returns the packs that are small and consist of nothing but a pack and its index. Others belong to whoever added
+/// the further files.
 fn small(folder: &Path) -> Vec<(u64, String)> {
     let mut files = BTreeMap::<String, Vec<String>>::new();
     for entry in folder.read_dir().into_iter().flatten().filter_map(Result::ok) {
         let name = entry.file_name().to_string_lossy().into_owned();
-        // It names packs that would go.
+        // It names packs that would be removed.
         if name.starts_with("multi-pack-index") {
             return Vec::new();
         }
@@ -82,7 +83,7 @@ fn small(folder: &Path) -> Vec<(u64, String)> {
     sized.filter(|(size, _)| *size <= SMALL).collect()
 }
 
-/// Returns those that are put together: all but the largest ones that are [`GROWTH`] times what is below them.
+/// Returns the packs to combine: all but the largest ones that are [`GROWTH`] times as large as everything below.
 fn chosen(mut small: Vec<(u64, String)>) -> Vec<String> {
     small.sort();
     let mut below: u64 = small.iter().map(|(size, _)| size).sum();
@@ -96,7 +97,7 @@ fn chosen(mut small: Vec<(u64, String)>) -> Vec<String> {
     small.into_iter().map(|(_, stem)| stem).collect()
 }
 
-/// Returns the objects of a pack, if all of them are what was written and none is a difference from another.
+/// Returns the objects of a pack, if all are intact and none is a delta.
 fn entries(folder: &Path, stem: &str, hash: Hash) -> Option<Vec<(ObjectId, Entry)>> {
     let index = index::File::at(folder.join(format!("{stem}.idx")), hash).ok()?;
     let pack = std::fs::read(folder.join(format!("{stem}.pack"))).ok()?;
@@ -111,10 +112,10 @@ fn entries(folder: &Path, stem: &str, hash: Hash) -> Option<Vec<(ObjectId, Entry
     found.iter().zip(ends).map(copied).collect()
 }
 
-/// Puts what a write made into the store, with what lies there in small packs, if these are many.
+/// Writes a pack into the store, together with the objects of small packs if there are many.
 ///
 /// # Errors
-/// Returns an error if it cannot be written or flushed.
+/// Returns an error if the pack cannot be written or flushed.
 pub(super) fn put(packing: &Packing, locks: &Locks, objects: &Path, hash: Hash) -> Result<(), StoreError> {
     let folder = objects.join("pack");
     let together = Together::begin(locks, &folder, hash, packing);

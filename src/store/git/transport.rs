@@ -1,6 +1,5 @@
-//! Talking to a remote, by the user's own git: with its credentials, its proxies, its ssh. Git moves
-//! no ref of the store: it brings objects and takes objects, and a git that is killed on the way
-//! leaves nothing behind that another one would wait for.
+//! Talks to a remote through the user's git, with its credentials, proxies and ssh. git moves no ref of the store: it
+//! only transfers objects, and a git process that is killed leaves nothing behind that blocks another one.
 
 use std::{
     collections::BTreeMap,
@@ -25,15 +24,15 @@ use crate::{
     },
 };
 
-/// What git is called with, whatever it does: nothing of the user's runs or is left to run later,
-/// what comes is examined, and lies on disk before a ref leads to it.
+/// The settings of every git command: no program of the user's configuration is run now or later, received objects are
+/// checked, and are flushed before a ref points to them.
 const SETTINGS: &[&str] = &[
     "core.hooksPath=/dev/null",
     "fetch.fsckObjects=true",
-    // Always as a pack: what is not sound is not kept then, where git would leave single objects. And a
-    // pack is flushed at once, not object by object.
+    // Always as a pack: then invalid objects are not stored, whereas unpacking would leave loose objects. And a pack
+    // is flushed once instead of object by object.
     "fetch.unpackLimit=1",
-    // What `git fsck --strict` would warn of for as long as it is here.
+    // `git fsck --strict` would warn about these as long as they are in the store.
     "fetch.fsck.badFilemode=error",
     "transfer.hideRefs=refs/blue/local",
     "core.fsync=all",
@@ -42,11 +41,11 @@ const SETTINGS: &[&str] = &[
     "push.followTags=false",
     "fetch.recurseSubmodules=false",
     "submodule.recurse=false",
-    // A remote that says nothing for a minute is as good as down.
+    // A remote that sends nothing for a minute counts as unreachable.
     "http.lowSpeedLimit=1",
     "http.lowSpeedTime=60",
 ];
-/// Variables that lead git elsewhere than into the store.
+/// Variables that would make git work elsewhere than in the store.
 const ELSEWHERE: &[&str] = &[
     "GIT_ALTERNATE_OBJECT_DIRECTORIES",
     "GIT_COMMON_DIR",
@@ -58,37 +57,37 @@ const ELSEWHERE: &[&str] = &[
     "GIT_SHALLOW_FILE",
     "GIT_WORK_TREE",
 ];
-/// Most bytes that git prints of which anything is read: 20,000 refs are fewer.
+/// The most bytes of git's output that are read. 20,000 refs need less.
 const MAX_OUTPUT: u64 = 16 << 20;
-/// Most refs of a realm.
+/// The most refs of a realm.
 const MAX_REFS: usize = 20_000;
-/// Most refs in one call of git.
+/// The most refs in one call of git.
 const MAX_PUSHED: usize = 500;
-/// Most of what git said that an error repeats.
+/// The most characters of git's messages in an error.
 const MAX_WORDS: usize = 2_000;
 
-/// Most bytes that a remote sends at once, unless its user says otherwise.
+/// The default for the most bytes in one fetch.
 pub const MAX_BYTES: u64 = 1 << 30;
-/// The setting by which he does.
+/// The configuration key that changes it.
 pub const MAX_BYTES_KEY: &str = "blue.maxFetchSize";
-/// Runs git with no file larger than a number of blocks of 512 bytes: what is beyond that is not written, so that git
-/// fails at once. The kernel sees to it, however git's processes share the work.
+/// Runs git with a limit on the size of files, in blocks of 512 bytes. git fails as soon as it would exceed it. The
+/// kernel enforces this for all of git's processes.
 const LIMITED: &str = r#"trap '' XFSZ; ulimit -f "$1" || exit 125; shift; exec git "$@""#;
-/// What git says where it was not allowed to write on.
+/// The message of git when it exceeds the limit.
 const TOO_MUCH: &str = "File too large";
 
-/// How to talk.
+/// How to talk to remotes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Manners {
-    /// Whether somebody is there who can be asked for a password, and sees how far it got.
+    /// Whether there is a terminal at which git may ask for a password and show progress.
     pub is_terminal: bool,
-    /// Most bytes that are fetched at once.
+    /// The most bytes in one fetch.
     pub max_bytes: u64,
-    /// How long one call of git may take; as long as it needs where nothing is said.
+    /// The longest time of one call of git; `None` for no limit.
     pub max_time: Option<Duration>,
 }
 
-/// The way from a store to a remote.
+/// The connection from a store to a remote.
 #[derive(Debug)]
 pub struct Link<'a> {
     store: PathBuf,
@@ -97,7 +96,7 @@ pub struct Link<'a> {
     manners: Manners,
 }
 
-/// What git did.
+/// The outcome of a call of git.
 struct Outcome {
     stdout: String,
     words: String,
@@ -105,17 +104,17 @@ struct Outcome {
 }
 
 impl<'a> Link<'a> {
-    /// Returns the way from the store in a folder to a remote.
+    /// Creates the connection from the store in a folder to a remote.
     pub fn new(store: &Path, remote: &'a Remote, vars: &BTreeMap<OsString, OsString>, manners: Manners) -> Self {
         let mut vars = vars.clone();
         vars.retain(|name, _| !ELSEWHERE.iter().any(|elsewhere| OsStr::new(elsewhere) == name));
         Self { store: store.to_owned(), remote, vars, manners }
     }
 
-    /// Returns what the remote holds, the realm's own ref first.
+    /// Lists the refs of the remote, the realm's own first.
     ///
     /// # Errors
-    /// Returns an error if it cannot be reached, or holds more than any realm.
+    /// Returns an error if the remote cannot be reached, or has more refs than any realm.
     pub fn list(&self) -> Result<Listing, StoreError> {
         let prefix = self.remote.mapping.prefix();
         let patterns = ["realm", "domains/*", "sessions/*"].map(|name| format!("{prefix}{name}"));
@@ -136,10 +135,10 @@ impl<'a> Link<'a> {
         Ok(listing)
     }
 
-    /// Brings what these refs lead to into the store. No ref of the store moves.
+    /// Fetches the objects of these refs into the store. No ref of the store moves.
     ///
     /// # Errors
-    /// Returns an error if the remote cannot be reached, or what it sends is no sound git object.
+    /// Returns an error if the remote cannot be reached, or sends an invalid object.
     pub fn fetch(&self, names: &[StoreRef], depth: Option<u32>) -> Result<(), StoreError> {
         let mut wanted: String = names.iter().map(|name| self.remote.mapping.there(name) + "\n").collect();
         if wanted.is_empty() {
@@ -156,7 +155,7 @@ impl<'a> Link<'a> {
         if outcome.success {
             return incoming.take();
         }
-        // At a terminal git's words go there.
+        // At a terminal, git's messages are shown there and not captured.
         if outcome.words.contains(TOO_MUCH) || incoming.has_file_of(self.manners.max_bytes) {
             let url = self.shown_url();
             return Err(StoreError::TooMuch { url, bytes: self.manners.max_bytes });
@@ -164,7 +163,7 @@ impl<'a> Link<'a> {
         Err(self.failed(&outcome))
     }
 
-    /// Offers commits to the remote, never by force. Returns what it said to each.
+    /// Pushes commits, never by force. Returns the remote's answer for each ref.
     ///
     /// # Errors
     /// Returns an error if the remote cannot be reached.
@@ -177,7 +176,7 @@ impl<'a> Link<'a> {
             let outcome = self.try_run(&args, &specs, None)?;
             let before = pushed.len();
             pushed.extend(outcome.stdout.lines().filter_map(|line| self.answered(line)));
-            // Git fails where a single ref was refused; where it tells of none, nothing was offered.
+            // git fails if a single ref was refused. If it lists no ref, nothing was pushed.
             if !outcome.success && pushed.len() == before {
                 return Err(self.failed(&outcome));
             }
@@ -185,7 +184,7 @@ impl<'a> Link<'a> {
         Ok(pushed)
     }
 
-    /// Deletes refs at the remote, each if it still is at that commit. Returns what it said to each.
+    /// Deletes refs at the remote that still point to the given commits. Returns the remote's answer for each.
     ///
     /// # Errors
     /// Returns an error if the remote cannot be reached.
@@ -207,7 +206,7 @@ impl<'a> Link<'a> {
         Ok(deleted)
     }
 
-    /// Reads a line of `git push --porcelain`: a flag, the refs, what became of it.
+    /// Parses a line of `git push --porcelain`: a flag, the refs, and the outcome.
     fn answered(&self, line: &str) -> Option<Pushed> {
         let mut parts = line.split('\t');
         let (flag, refs, summary) = (parts.next()?, parts.next()?, parts.next()?);
@@ -249,7 +248,7 @@ impl<'a> Link<'a> {
         command.arg("--").arg(&self.remote.url).args(below);
         command.stdin(if input.is_some() { Stdio::piped() } else { Stdio::null() });
         command.stdout(Stdio::piped());
-        // Git's own progress, and what it asks, is for who sits there.
+        // Progress and prompts of git are for the user at the terminal.
         let is_shown = self.manners.is_terminal && args.first() != Some(&"ls-remote");
         command.stderr(if is_shown { Stdio::inherit() } else { Stdio::piped() });
         if self.manners.max_time.is_some() {
@@ -273,7 +272,7 @@ impl<'a> Link<'a> {
         self.prepared(Command::new("git"), args)
     }
 
-    /// Returns a command whose files do not grow beyond what may be fetched.
+    /// Returns a command with the limit on the size of files.
     fn limited(&self, args: &[&str]) -> Command {
         let mut command = Command::new("sh");
         command.args(["-c", LIMITED, "sh"]).arg(self.manners.max_bytes.div_ceil(512).max(1).to_string());
@@ -282,7 +281,7 @@ impl<'a> Link<'a> {
 
     fn prepared(&self, mut command: Command, args: &[&str]) -> Command {
         command.env_clear().envs(&self.vars).env(GUARD, "1").current_dir(&self.store);
-        // What git says is told apart by its words.
+        // git's messages are compared in English.
         command.env("LC_ALL", "C");
         if !self.manners.is_terminal {
             command.env("GIT_TERMINAL_PROMPT", "0").env("GCM_INTERACTIVE", "never");
@@ -296,14 +295,13 @@ impl<'a> Link<'a> {
         command
     }
 
-    /// Whether git may take ssh to get there. What is a path here is none of it, unless the user's
-    /// configuration makes another url of it.
+    /// Returns whether git may use ssh. A local path does not, unless the user's configuration rewrites it to another
+    /// url.
     fn is_by_ssh(&self) -> bool {
         !self.remote.url.starts_with('/') && !self.remote.url.starts_with("file://")
     }
 
-    /// Returns the user's ssh, told that nobody is there to be asked. One that is no OpenSSH is left
-    /// as it is.
+    /// Returns the user's ssh command with options against prompts. A program other than OpenSSH gets no options.
     fn quiet_ssh(&self) -> Option<OsString> {
         let var = |name: &str| self.vars.get(OsStr::new(name)).filter(|value| !value.is_empty()).cloned();
         let configured = || super::git_command::global_config(&self.vars, "core.sshCommand").map(OsString::from);
@@ -315,15 +313,15 @@ impl<'a> Link<'a> {
         let program = program.split(' ').next().unwrap_or_default().rsplit('/').next().unwrap_or_default().to_owned();
         (program == "ssh").then(|| {
             ssh.push(" -o BatchMode=yes");
-            // A server that is not there, or is there no more, is noticed within a minute.
+            // A server that is unreachable, or has gone away, is noticed within a minute.
             ssh.push(" -o ConnectTimeout=30 -o ServerAliveInterval=15 -o ServerAliveCountMax=3");
             ssh
         })
     }
 }
 
-/// Returns what git said as one line: without what it says every time, and not a whole page that a
-/// server answered instead.
+/// Returns git's messages as one line, without those that it always prints, and without whole pages that a server
+/// sent.
 fn in_one_line(words: &str) -> String {
     let says_nothing = |line: &&str| {
         line.is_empty()
@@ -335,8 +333,8 @@ fn in_one_line(words: &str) -> String {
     line.strip_prefix("fatal: ").unwrap_or(&line).chars().take(MAX_WORDS).collect()
 }
 
-/// Ends a child with all that it started once its time is over; dropped before, it does nothing. The child leads a
-/// process group, and is not waited for before the drop, so that its id is no other's.
+/// Kills a child and everything that it started when its time is over. Dropping it first prevents that. The child
+/// leads a process group, and is only waited for after the drop, so that its id is not reused.
 struct Watch {
     done: Option<mpsc::Sender<()>>,
     thread: Option<thread::JoinHandle<()>>,
@@ -362,13 +360,13 @@ impl Drop for Watch {
     }
 }
 
-/// Feeds a child and reads what it prints, up to a bound, without either waiting for the other.
+/// Feeds a child and reads its output up to a limit, without a deadlock between the two.
 fn converse(child: &mut Child, input: Option<String>) -> std::io::Result<(Vec<u8>, Vec<u8>)> {
     let (stdin, stdout, stderr) = (child.stdin.take(), child.stdout.take(), child.stderr.take());
     std::thread::scope(|scope| {
         let fed = scope.spawn(move || {
             if let (Some(mut stdin), Some(input)) = (stdin, input) {
-                // A git that has failed reads no further; it says why itself.
+                // A git process that has failed reads no further, and reports the reason itself.
                 let _ = stdin.write_all(input.as_bytes());
             }
         });
@@ -376,7 +374,7 @@ fn converse(child: &mut Child, input: Option<String>) -> std::io::Result<(Vec<u8
             let mut words = Vec::new();
             if let Some(mut stderr) = stderr {
                 let _ = stderr.by_ref().take(MAX_WORDS as u64 * 4).read_to_end(&mut words);
-                // What is more than that is read, so that it does not wait, and forgotten.
+                // The rest is read and dropped, so that the child is not blocked.
                 let _ = std::io::copy(&mut stderr, &mut std::io::sink());
             }
             words

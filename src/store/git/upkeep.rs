@@ -1,4 +1,4 @@
-//! Inspects a store: whether it should be packed, and which files do not belong there.
+//! Inspects a store: whether it should be packed, and which files do not belong into it.
 
 use std::{
     collections::BTreeMap,
@@ -10,12 +10,12 @@ use std::{
 use super::{GitStore, git_command, packing};
 use crate::store::StoreError;
 
-/// From how many loose objects on a store should be packed: what git itself takes (gc.auto).
+/// The number of loose objects from which a store should be packed, the same as git's default (gc.auto).
 const MANY_LOOSE: usize = 6_700;
-/// More packs than this are worth packing into one, as git has it.
+/// The number of packs above which they should be combined, the same as git's default (gc.autoPackLimit).
 const MANY_PACKS: usize = 50;
 
-/// A git lock file that lies in a store.
+/// A lock file of git in a store.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LockFile {
     /// The file.
@@ -37,14 +37,14 @@ impl GitStore {
         Ok(fans.map(|fan| count(&fan.path(), |_| true)).sum())
     }
 
-    /// Returns whether the store has so many loose objects that it should be packed, judged from
-    /// one folder of 256, as git does, or so many packs: each sync that brings anything brings one.
+    /// Returns whether the store should be packed. The number of loose objects is estimated from one folder of 256, as
+    /// in git. The number of packs counts too, since each sync that receives anything adds one.
     pub fn should_be_packed(&self) -> bool {
         let objects = self.path().join("objects");
         count(&objects.join("17"), |_| true) * 256 > MANY_LOOSE || count(&objects.join("pack"), is_pack) > MANY_PACKS
     }
 
-    /// Returns the complaints of `git fsck --strict`, a line each.
+    /// Returns the messages of `git fsck --strict`, one per line.
     ///
     /// # Errors
     /// Returns an error if git cannot be run.
@@ -56,8 +56,8 @@ impl GitStore {
         Ok(if lines.is_empty() && !is_sound { vec!["it failed, and does not say why".into()] } else { lines })
     }
 
-    /// Returns git's lock files in the store, oldest first. One that is older than a moment is
-    /// usually a dead program's.
+    /// Returns git's lock files in the store, oldest first. One that is older than a moment usually belongs to a dead
+    /// process.
     ///
     /// # Errors
     /// Returns an error if a folder cannot be read.

@@ -1,4 +1,4 @@
-//! Reading one domain, whole or at a glance.
+//! Reads a domain, in full or as a summary.
 
 use std::{
     borrow::Cow,
@@ -51,8 +51,8 @@ pub fn domain_at(store: &dyn Store, name: &DomainName, tip: &Oid) -> Result<Doma
     for (contract, folder) in reader.version_folders(&tree)? {
         let published = reader.published(&contract, &folder)?;
         let wanted = view.contracts.get(&contract).map(|current| current.version.clone());
-        // Of the documents only those are read that the current one cannot stand for: a current
-        // version whose document differs, and the newest of a contract without a current version.
+        // Documents are read only if the current one does not represent them: a published version whose document
+        // differs, and the newest version of a contract without a current one.
         if let Some((version, entry)) =
             wanted.or_else(|| published.keys().last().cloned()).and_then(|version| published.get_key_value(&version))
             && blobs.get(&contract) != Some(&entry.id)
@@ -71,8 +71,8 @@ pub fn domain_at(store: &dyn Store, name: &DomainName, tip: &Oid) -> Result<Doma
     Ok(view)
 }
 
-/// Returns a domain as it was at the commit `tip`, but of its contracts only those named `only`. Of the
-/// others the names are there, in [`DomainView::versions`]: what this costs hardly grows with their number.
+/// Returns a domain at the commit `tip` with only the contracts in `only`. The names of the others are in
+/// [`DomainView::versions`]. The cost hardly grows with their number.
 ///
 /// # Errors
 /// Returns an error if a tree on the way, or `domain.json`, cannot be read.
@@ -115,8 +115,8 @@ pub fn contracts_at(
     Ok(view)
 }
 
-/// Returns a domain as it was at the commit `tip`, but of its contracts only this one, without who binds to it and
-/// without what was decided about it: what this costs hardly grows with the domain.
+/// Returns a domain at the commit `tip` with only this contract, and without bindings, transfers and approvals. The
+/// cost hardly grows with the size of the domain.
 ///
 /// # Errors
 /// Returns an error if a tree on the way, or `domain.json`, cannot be read.
@@ -149,14 +149,14 @@ pub fn contract_at(
     Ok(view)
 }
 
-/// The published versions of a domain's contracts. Where they lie is read once, however many contracts are asked for.
+/// The published versions in a domain. Their folder is read once, however many contracts are asked for.
 pub struct Published<'a> {
     store: &'a dyn Store,
     folders: BTreeMap<String, Oid>,
 }
 
 impl<'a> Published<'a> {
-    /// Returns those in the tree of a domain.
+    /// Returns the published versions in the tree of a domain.
     ///
     /// # Errors
     /// Returns an error if a tree on the way cannot be read.
@@ -176,17 +176,17 @@ impl<'a> Published<'a> {
         Ok(self.store.entries(folder)?.into_iter().find(|entry| entry.name == name).map(|entry| entry.id))
     }
 
-    /// Returns those of a contract.
+    /// Returns the published versions of a contract.
     ///
     /// # Errors
-    /// Returns an error if their folder cannot be read.
+    /// Returns an error if the folder of the contract cannot be read.
     pub fn of(&self, contract: &ContractName) -> Result<BTreeSet<Version>, StoreError> {
         let Some(folder) = self.folders.get(contract.as_str()) else { return Ok(BTreeSet::new()) };
         Ok(self.store.entries(folder)?.iter().filter_map(|entry| layout::stem(&entry.name)).collect())
     }
 }
 
-/// The part that a repository plays for one contract.
+/// How a repository uses one contract.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Part {
     /// The repository.
@@ -199,7 +199,7 @@ pub struct Part {
     pub imports: Option<Range>,
 }
 
-/// A binding as far as it names contracts.
+/// A binding, reduced to the contracts that it names.
 #[derive(serde::Deserialize)]
 struct Names<'a> {
     role: Role,
@@ -217,8 +217,8 @@ struct Named<'a> {
     version: Option<Cow<'a, str>>,
 }
 
-/// Returns who exports or imports a contract in the tree of a domain. Of each binding only what names the contract is
-/// looked at; one that cannot be read plays no part.
+/// Returns the exporters and importers of a contract in the tree of a domain. Only the parts of a binding that name
+/// the contract are parsed; a binding that cannot be read is left out.
 ///
 /// # Errors
 /// Returns an error if a tree on the way cannot be read.
@@ -244,8 +244,8 @@ pub fn parts_in(store: &dyn Store, tree: &Oid, contract: &ContractName) -> Resul
     Ok(parts)
 }
 
-/// Returns what the tree of a domain says at a glance: as the summary of the whole domain, but that
-/// damage is not found in the published documents, which are not read.
+/// Returns the summary in the tree of a domain. It is the same as the summary of the full domain, except that damage
+/// in published documents, which are not read, is not found.
 ///
 /// # Errors
 /// Returns an error if its trees or its `domain.json` cannot be read.
@@ -277,7 +277,7 @@ pub fn summary_of(store: &dyn Store, name: &DomainName, tree: &Oid) -> Result<Do
     Ok(DomainSummary { info, contracts, versions, owners, bindings, sources, conflicts, damage: reader.damage })
 }
 
-/// Reads the `domain.json` of a domain, before everything else.
+/// Reads the `domain.json` of a domain first.
 fn begin<'a>(store: &'a dyn Store, name: &DomainName, tree: &Oid) -> Result<(Reader<'a>, Domain), StoreError> {
     let within = StoreRef::Domain(name.clone());
     let damaged = |problem: String| StoreError::Damaged { what: within.to_string(), problem };
@@ -322,7 +322,7 @@ pub fn load_version(
 }
 
 impl Reader<'_> {
-    /// Reads the current documents, each with its blob.
+    /// Reads the current documents, with their blobs.
     fn contracts(&mut self, tree: &Oid, mut take: impl FnMut(Contract, Oid)) -> Result<(), StoreError> {
         for (name, entry) in self.named::<ContractName>(tree, layout::CONTRACTS)? {
             if let Some(contract) = self.contract(&name, &entry)? {
@@ -359,7 +359,7 @@ impl Reader<'_> {
         Ok(folders)
     }
 
-    /// Returns whether what should be the folder of a contract's published documents is one.
+    /// Returns whether the entry for a contract's published documents is a folder.
     fn is_folder(&mut self, contract: &ContractName, entry: &Entry) -> bool {
         let is_folder = entry.kind == EntryKind::Tree;
         if !is_folder {
@@ -400,7 +400,7 @@ impl Reader<'_> {
         Ok(all)
     }
 
-    /// Returns the approved breaks of a promise, by contract.
+    /// Returns the approvals of breaking changes, by contract.
     fn approvals(&mut self, tree: &Oid) -> Result<BTreeMap<ContractName, Vec<Approval>>, StoreError> {
         let mut all: BTreeMap<_, Vec<Approval>> = BTreeMap::new();
         for folder in self.folder(tree, layout::APPROVALS)?.into_iter().filter(|entry| entry.kind == EntryKind::Tree) {
@@ -413,7 +413,7 @@ impl Reader<'_> {
         Ok(all)
     }
 
-    /// Returns what two machines wrote differently; the documents themselves are not read.
+    /// Returns the conflicts. The losing documents are not read.
     fn conflicts(&self, tree: &Oid) -> Result<Conflicts, StoreError> {
         let mut conflicts = Conflicts::default();
         let found = lookup(self.store, tree, layout::CONFLICTS)?;

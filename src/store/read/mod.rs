@@ -1,5 +1,5 @@
-//! Reading a realm into views: every stored file that cannot be read becomes damage with its name,
-//! and hides no other.
+//! Reads a realm into views. A stored file that cannot be read is recorded as damage under its name, and does not hide
+//! the others.
 
 mod domain;
 mod reader;
@@ -40,7 +40,7 @@ pub fn lookup<O: Objects + ?Sized>(store: &O, root: &Oid, path: &str) -> Result<
     Ok(Some(found))
 }
 
-/// Returns the entries of the folder at `path` below the tree `root`; none if there is no such folder.
+/// Returns the entries of the folder at `path` below the tree `root`; empty if there is no such folder.
 ///
 /// # Errors
 /// Returns an error if a tree on the way cannot be read.
@@ -54,7 +54,7 @@ pub fn folder<O: Objects + ?Sized>(store: &O, root: &Oid, path: &str) -> Result<
 /// Returns the document at `path` below the tree `root`, or `None` if there is none.
 ///
 /// # Errors
-/// Returns [`StoreError::Damaged`] that names the file as `<within>:<path>`.
+/// Returns [`StoreError::Damaged`] with the file as `<within>:<path>`.
 pub fn file<T: DeserializeOwned>(
     store: &dyn Store,
     within: &StoreRef,
@@ -84,7 +84,8 @@ pub(super) fn decode<T: DeserializeOwned>(store: &dyn Store, entry: &Entry) -> R
 /// Returns the content of `realm.json`.
 ///
 /// # Errors
-/// Returns [`StoreError::NewerFormat`]; [`StoreError::NotAStore`]-like damage if there is none.
+/// Returns [`StoreError::NewerFormat`] if a newer program wrote the realm, and [`StoreError::Damaged`] if `realm.json`
+/// is missing or cannot be read.
 pub fn realm(store: &dyn Store) -> Result<Realm, StoreError> {
     let at = StoreRef::Realm;
     let damaged = |problem: &str| StoreError::Damaged { what: at.to_string(), problem: problem.into() };
@@ -96,7 +97,7 @@ pub fn realm(store: &dyn Store) -> Result<Realm, StoreError> {
     {
         return Ok(realm.clone());
     }
-    // It may have a form that only a newer program knows, but for the format.
+    // A newer format may have other fields; only the format itself can be relied on.
     #[derive(serde::Deserialize)]
     struct Format {
         format: u32,
@@ -109,7 +110,7 @@ pub fn realm(store: &dyn Store) -> Result<Realm, StoreError> {
     read?.ok_or_else(|| damaged("there is no realm.json"))
 }
 
-/// Returns the names that two repositories have: those that lost their name in a merge, and have not
+/// Returns the names of which two repositories claim to be the owner: the one that lost its name in a merge has not
 /// joined under another one.
 ///
 /// # Errors
@@ -134,7 +135,7 @@ pub fn names_taken_twice(store: &dyn Store, repos: &BTreeMap<RepoName, Repo>) ->
     Ok(twice)
 }
 
-/// Returns the commits that broke a rule of the realm itself, and that nobody has decided on.
+/// Returns the commits that broke a rule of the realm itself and on which nobody has decided yet.
 ///
 /// # Errors
 /// Returns an error if the realm's tree cannot be read.
@@ -146,7 +147,7 @@ pub fn set_aside(store: &dyn Store) -> Result<Vec<SetAside>, StoreError> {
     Ok(records.into_values().filter(SetAside::is_open).collect())
 }
 
-/// Returns the realm with everything in it.
+/// Returns the whole realm.
 ///
 /// # Errors
 /// Returns an error if the realm itself, or its list of domains, cannot be read.
@@ -173,7 +174,7 @@ pub fn view(store: &dyn Store) -> Result<RealmView, StoreError> {
     Ok(view)
 }
 
-/// Returns the realm with its repositories alone.
+/// Returns the realm with only its repositories.
 ///
 /// # Errors
 /// Returns an error if the realm itself cannot be read.
@@ -193,7 +194,7 @@ pub fn repos(store: &dyn Store) -> Result<RealmView, StoreError> {
     Ok(view)
 }
 
-/// Returns the records of commits that broke a rule, in a tree. One that cannot be read is left out.
+/// Returns the records of commits that broke a rule, in a tree. Records that cannot be read are left out.
 ///
 /// # Errors
 /// Returns an error if a folder on the way cannot be read.
