@@ -1,5 +1,4 @@
-//! Everything the program takes from its process: time, randomness, folder, variables, terminal.
-//! Nothing else reads them, so that a test can set them all.
+//! The only access to process state: time, randomness, folder, variables and terminal. Tests can set all of it.
 
 use std::{
     collections::BTreeMap,
@@ -11,11 +10,11 @@ use std::{
 
 use jiff::{Timestamp, Zoned, tz::TimeZone};
 
-/// Sets the time (RFC 3339) instead of the clock, for tests and reproducible runs.
+/// Sets the time (RFC 3339) in place of the clock, for tests and reproducible runs.
 pub const NOW: &str = "GIT_BLUE_NOW";
-/// Sets where random numbers start instead of the system's source, for tests.
+/// Sets the seed of random numbers in place of the system's source, for tests.
 pub const SEED: &str = "GIT_BLUE_SEED";
-/// Git's own: after how many seconds it shows progress.
+/// A variable of git: after how many seconds progress is shown.
 pub const PROGRESS_DELAY: &str = "GIT_PROGRESS_DELAY";
 /// Sets how long writers wait for a lock, in milliseconds.
 pub const LOCK_TIMEOUT: &str = "GIT_BLUE_LOCK_TIMEOUT_MS";
@@ -24,23 +23,23 @@ pub const FORGE_TIMEOUT: &str = "GIT_BLUE_FORGE_TIMEOUT_MS";
 /// Sets how long the values of contracts may be judged in one request, in milliseconds.
 pub const CHECK_TIMEOUT: &str = "GIT_BLUE_CHECK_TIMEOUT_MS";
 
-/// Names the realm instead of the repository's own word.
+/// Names the realm in place of the repository's configuration.
 pub const REALM: &str = "GIT_BLUE_REALM";
-/// Names the repository instead of its own word.
+/// Names the repository in place of its configuration.
 pub const REPO: &str = "GIT_BLUE_REPO";
 
-/// Set for every git that we start, so that hooks it runs know whose doing it is.
+/// Set for every git process that this program starts, so that hooks recognize it.
 pub const RUNNING: &str = "GIT_BLUE_RUNNING";
 
 /// The time for which a hook, and with it the commit, waits for a lock, in milliseconds.
 const HOOK_TIMEOUT: u64 = 50;
 /// The time in which a hook may judge the values of contracts, in milliseconds.
 const HOOK_CHECK_TIMEOUT: u64 = 1_000;
-/// The time in which one request to a server may judge them, in milliseconds: others wait behind it.
+/// The time in which one request to a server may judge them, in milliseconds. Other requests wait meanwhile.
 const SERVER_CHECK_TIMEOUT: u64 = 5_000;
 
-/// Variables that git hands to a hook and that would lead git, and us, into the wrong repository
-/// or under another identity (`git rev-parse --local-env-vars`, and those of git-commit(1)).
+/// Variables that git sets for hooks and that would lead git, and this program, to the wrong repository or another
+/// identity (`git rev-parse --local-env-vars`, and those in git-commit(1)).
 const LEAKED: [&str; 23] = [
     "GIT_ALTERNATE_OBJECT_DIRECTORIES",
     "GIT_AUTHOR_DATE",
@@ -67,7 +66,7 @@ const LEAKED: [&str; 23] = [
     "GIT_WORK_TREE",
 ];
 
-/// Variables that name a repository, or a part of one.
+/// Variables that name a repository or a part of one.
 const REPOSITORY: [&str; 8] = [
     "GIT_ALTERNATE_OBJECT_DIRECTORIES",
     "GIT_COMMON_DIR",
@@ -79,14 +78,14 @@ const REPOSITORY: [&str; 8] = [
     "GIT_WORK_TREE",
 ];
 
-/// The parts of its process that the program uses.
+/// The state of the process that the program uses.
 #[derive(Debug, Clone)]
 pub struct Env {
     arguments: Vec<OsString>,
     vars: BTreeMap<OsString, OsString>,
     cwd: PathBuf,
     exe: PathBuf,
-    /// The user's zone; the system's is asked for only where a time is written.
+    /// The user's time zone. That of the system is determined only if a time is written.
     zone: Option<TimeZone>,
     terminal: bool,
     error_terminal: bool,
@@ -99,7 +98,7 @@ pub struct Env {
 pub type OnWait = fn(&Path, Option<&str>);
 
 impl Env {
-    /// Reads the process.
+    /// Reads the state of the process.
     ///
     /// # Errors
     /// Returns an error if the current folder is gone.
@@ -119,7 +118,7 @@ impl Env {
         })
     }
 
-    /// Returns an environment with nothing but this folder and these variables.
+    /// Creates an environment with only this folder and these variables.
     pub fn sealed(cwd: impl Into<PathBuf>, vars: impl IntoIterator<Item = (OsString, OsString)>) -> Self {
         Self {
             arguments: Vec::new(),
@@ -142,7 +141,7 @@ impl Env {
         self
     }
 
-    /// Returns the environment of a hook, without what git leaked into it.
+    /// Returns the environment of a hook, without the variables that git set for its own command.
     #[must_use]
     pub fn of_hook(mut self) -> Self {
         self.vars.retain(|name, _| {
@@ -154,18 +153,18 @@ impl Env {
         self
     }
 
-    /// Returns the environment of a server, which judges values for a short time only, and has nobody to ask.
+    /// Returns the environment of a server, which has a short time to judge values and no user to prompt.
     #[must_use]
     pub fn of_server(self) -> Self {
         let limit = Duration::from_millis(SERVER_CHECK_TIMEOUT);
         let limit = self.check_timeout().map_or(limit, |set| set.min(limit));
         let env = self.with(CHECK_TIMEOUT, limit.as_millis().to_string());
-        // Nobody who sits there asked for what a server does: nobody is asked for a password.
+        // No user waits at the terminal of a server, so nothing prompts for a password.
         Self { terminal: false, error_terminal: false, ..env }
     }
 
-    /// Returns the variables for a git that works in another repository than the one around the
-    /// folder: without those that name a repository. Who the user is stays.
+    /// Returns the variables for a git command in another repository: without those that name a repository, but with
+    /// the user's identity.
     pub fn vars_elsewhere(&self) -> BTreeMap<OsString, OsString> {
         let stays = ["GIT_AUTHOR_", "GIT_COMMITTER_", "GIT_CONFIG"];
         let is_users = |name: &str| stays.iter().any(|start| name.starts_with(start));
@@ -174,15 +173,15 @@ impl Env {
         vars.map(|(name, value)| (name.clone(), value.clone())).collect()
     }
 
-    /// Returns the environment without what names a repository: another program set that for a
-    /// command of its own.
+    /// Returns the environment without variables that name a repository, which another program set for its own
+    /// command.
     #[must_use]
     pub fn without_repository(mut self) -> Self {
         self.vars.retain(|name, _| !REPOSITORY.iter().any(|known| name == known));
         self
     }
 
-    /// Returns the environment without what chooses a realm and a repository.
+    /// Returns the environment without variables that select a realm and a repository.
     #[must_use]
     pub fn without_choice(mut self) -> Self {
         self.vars.retain(|name, _| name != REALM && name != REPO);
@@ -196,18 +195,18 @@ impl Env {
         self
     }
 
-    /// Returns the environment of a program that shows no progress and asks nobody for a password.
+    /// Returns the environment of a program that shows no progress and never prompts.
     #[must_use]
     pub fn without_terminal(self) -> Self {
         Self { terminal: false, error_terminal: false, ..self }
     }
 
-    /// Returns whether git called us from a hook.
+    /// Returns whether git started this program as a hook.
     pub fn in_hook(&self) -> bool {
         self.in_hook
     }
 
-    /// Returns whether a git that we started called us.
+    /// Returns whether this program was started by a git process that it started itself.
     pub fn is_our_doing(&self) -> bool {
         self.var(RUNNING).is_some()
     }
@@ -234,12 +233,12 @@ impl Env {
         self.cache
     }
 
-    /// Returns a variable that is set and not empty.
+    /// Returns the value of a variable, if it is set and not empty.
     pub fn var(&self, name: &str) -> Option<&OsStr> {
         self.vars.get(OsStr::new(name)).map(OsString::as_os_str).filter(|value| !value.is_empty())
     }
 
-    /// Returns a variable that is set, not empty, and text.
+    /// Returns the value of a variable, if it is set, not empty and UTF-8.
     pub fn text(&self, name: &str) -> Option<&str> {
         self.var(name)?.to_str()
     }
@@ -254,7 +253,7 @@ impl Env {
         &self.arguments
     }
 
-    /// Returns the folder that the program was called in.
+    /// Returns the current folder.
     pub fn cwd(&self) -> &Path {
         &self.cwd
     }
@@ -280,7 +279,7 @@ impl Env {
         Duration::from_secs(seconds.unwrap_or(1))
     }
 
-    /// Returns the time, in whole seconds as git keeps it.
+    /// Returns the time in whole seconds, as in git.
     #[expect(clippy::disallowed_methods, reason = "the one reader of the clock")]
     pub fn now(&self) -> Timestamp {
         let set = self.text(NOW).and_then(|text| text.parse::<Timestamp>().ok());
@@ -288,13 +287,13 @@ impl Env {
         Timestamp::from_second(now.as_second()).unwrap_or(now)
     }
 
-    /// Returns the time in the user's zone.
+    /// Returns the time in the user's time zone.
     pub fn now_here(&self) -> Zoned {
         self.now().to_zoned(self.zone.clone().unwrap_or_else(|| self.system_zone()))
     }
 
-    /// Asking for the system's zone lists all zones there are, which takes a millisecond: the file
-    /// of the one that `TZ` names will do, or the one that says what local time is.
+    /// Returns the system's time zone. Determining it in general lists all zones, which takes a millisecond; the file
+    /// of the zone in `TZ`, or that of the local time, suffices.
     fn system_zone(&self) -> TimeZone {
         let (name, file) = match self.var("TZ") {
             None => ("Local", PathBuf::from("/etc/localtime")),
@@ -307,7 +306,7 @@ impl Env {
         read().unwrap_or_else(TimeZone::system)
     }
 
-    /// Returns a clock that tells how long ago it was made.
+    /// Returns a clock with the time since this call.
     pub fn stopwatch(&self) -> impl Fn() -> Duration + Sync + use<> {
         let start = std::time::Instant::now();
         move || start.elapsed()
@@ -320,8 +319,7 @@ impl Env {
         set.unwrap_or_else(|| Timestamp::now().as_nanosecond() as u64 ^ (u64::from(std::process::id()) << 32))
     }
 
-    /// Returns how long a writer waits for a lock: in a hook not for long, because a commit waits
-    /// with it.
+    /// Returns how long a writer waits for a lock. In a hook it is short, because the commit waits too.
     pub fn lock_timeout(&self) -> Duration {
         let set = self.text(LOCK_TIMEOUT).and_then(|text| text.parse().ok());
         Duration::from_millis(set.unwrap_or(if self.in_hook { HOOK_TIMEOUT } else { 30_000 }))
@@ -332,13 +330,13 @@ impl Env {
         self.var("TMPDIR").map_or_else(|| PathBuf::from("/tmp"), PathBuf::from)
     }
 
-    /// Returns how long a command waits for a forge in all, if the user says so.
+    /// Returns how long a command waits for a forge in all, if the user sets it.
     pub fn forge_timeout(&self) -> Option<Duration> {
         self.text(FORGE_TIMEOUT).and_then(|text| text.parse().ok()).map(Duration::from_millis)
     }
 
-    /// Returns how long the values of contracts may be judged in one request, where there is a limit: a
-    /// person who waits at a terminal can end the command.
+    /// Returns the limit on judging the values of contracts in one request, if there is one. At a terminal there is
+    /// none, since the user can interrupt the command.
     pub fn check_timeout(&self) -> Option<Duration> {
         let set = self.text(CHECK_TIMEOUT).and_then(|text| text.parse().ok());
         set.or(self.in_hook.then_some(HOOK_CHECK_TIMEOUT)).map(Duration::from_millis)
@@ -350,7 +348,7 @@ impl Env {
     }
 }
 
-/// Returns whether this can be nothing but the name of a zone: `TZ` may also hold rules, or a path.
+/// Returns whether the value of `TZ` can only be the name of a zone; it may also contain rules or a path.
 fn is_zone(text: &str) -> bool {
     let is_part = |part: &str| {
         part.starts_with(|c: char| c.is_ascii_alphabetic())
@@ -377,7 +375,7 @@ mod tests {
             assert!(is_zone(name), "{name}");
             let vars = [("TZ", name), (NOW, "2026-07-01T12:00:00Z")].map(|(name, value)| (name.into(), value.into()));
             let env = Env { zone: None, ..Env::sealed("/", vars) };
-            // Not every machine knows every zone.
+            // Not every machine has every zone.
             if let Ok(zone) = TimeZone::get(name) {
                 assert_eq!(env.now_here().offset(), zone.to_offset(env.now()), "{name}");
             }

@@ -1,7 +1,7 @@
 //! `git blue`: contracts between git repositories, kept as git objects under `refs/blue/*`.
 //!
-//! [`Machine`] opens realms and the repositories in them; their answers are the types of [`wire`], which
-//! programs also read from `git blue … --json`, MCP and HTTP. `docs/library.md` says more.
+//! [`Machine`] opens realms and the repositories in them. Their answers are the types of [`wire`], which are also the
+//! output of `git blue … --json`, MCP and HTTP. See `docs/library.md`.
 //!
 //! ```
 //! # let example = git_blue::testing::example::Example::new();
@@ -14,10 +14,10 @@
 //! # Ok::<(), git_blue::Error>(())
 //! ```
 //!
-//! What this page lists is the library. The other modules are public for the program, the tests, the benches
-//! and the fuzz targets of this package alone, and change without notice.
+//! Only what this page lists is the library. The other modules are public for the program, the tests, the benches and
+//! the fuzz targets of this package, and change without notice.
 
-// A failure is an error with a next step, not a panic; what cannot happen says why: unreachable!.
+// A failure is an error with a next step, not a panic. Code that cannot be reached says why: unreachable!.
 #![deny(clippy::unwrap_used, clippy::expect_used)]
 
 #[doc(hidden)]
@@ -51,7 +51,7 @@ pub use library::{Error, Machine, Realm, Repository, compare_schemas};
 #[doc(inline)]
 pub use model::compatibility;
 
-/// Holds the examples of `docs/library.md` to what compiles.
+/// Compiles the examples in `docs/library.md`.
 #[cfg(doctest)]
 #[doc = include_str!("../docs/library.md")]
 struct Documentation;

@@ -27,22 +27,22 @@ use crate::{
 pub struct Error(OpError);
 
 impl Error {
-    /// Returns the kind of failure: a word such as `not-in-realm` that does not change between versions.
+    /// Returns the code of the failure, such as `not-in-realm`. Codes do not change between versions.
     pub fn code(&self) -> &'static str {
         self.0.code.as_str()
     }
 
-    /// Returns what happened, in a sentence that names its subject and its cause.
+    /// Returns what happened, in a sentence with its subject and cause.
     pub fn message(&self) -> &str {
         &self.0.message
     }
 
-    /// Returns the single problems where there are several: with file, line and column where they have them.
+    /// Returns the individual problems, with file, line and column if these are known. Empty unless there are several.
     pub fn problems(&self) -> &[Problem] {
         &self.0.problems
     }
 
-    /// Returns what to do next, the most urgent first.
+    /// Returns the next steps, the most urgent first.
     pub fn next_steps(&self) -> &[NextStep] {
         &self.0.next_steps
     }
@@ -68,22 +68,22 @@ impl From<VersionError> for Error {
 }
 
 impl From<Error> for Failure {
-    /// Returns the failure as `--json` prints it.
+    /// Serializes the failure as `--json` prints it.
     fn from(error: Error) -> Self {
         Self::from(&error.0)
     }
 }
 
-/// Opens realms and repositories as one user of one machine.
+/// A user's view of one machine, which opens realms and repositories.
 #[derive(Debug, Clone)]
 pub struct Machine {
     env: Env,
 }
 
 impl Machine {
-    /// Opens what this process's user has: `GIT_BLUE_HOME`, or `.blue` below the home folder.
+    /// Opens the user's realms: in `GIT_BLUE_HOME`, or in `.blue` below the home folder.
     ///
-    /// Everything that is read of the process is read here, once: its variables and its current folder.
+    /// The variables and the current folder of the process are read here, once.
     ///
     /// # Errors
     /// Returns an error if the current folder is gone, or no variable says where the home folder is.
@@ -100,8 +100,8 @@ impl Machine {
         Self::with_env(env)
     }
 
-    /// Opens the realms in a folder of their own, as if `GIT_BLUE_HOME` named it. All else is as in
-    /// [`Machine::open`]: who commits is whom git's configuration names.
+    /// Opens the realms in a given folder, as if `GIT_BLUE_HOME` named it. Everything else is as in [`Machine::open`];
+    /// commits have the identity in git's configuration.
     ///
     /// # Errors
     /// Returns an error if the current folder is gone.
@@ -117,16 +117,16 @@ impl Machine {
         Self::with_env(env.with(locate::HOME, home.as_ref()))
     }
 
-    /// Opens what an environment names: for tests, which must not see the one of their process.
+    /// Opens the realms of a given environment, for tests that must not depend on their process.
     ///
     /// # Errors
-    /// As [`Machine::open`].
+    /// Returns an error in the cases of [`Machine::open`].
     #[doc(hidden)]
     pub fn with_env(env: Env) -> Result<Self, Error> {
-        // A folder that is opened later changes nothing about where the realms are.
+        // Opening another folder later does not change the location of the realms.
         let home = locate::home(&env)?;
         let env = env.with(locate::HOME, home.folder());
-        // A program that is started in a repository, or by git, is asked about the folders that it names.
+        // Variables from a surrounding repository or git command are removed: the caller names the folders.
         Ok(Self { env: env.without_repository().without_choice().without_terminal() })
     }
 
@@ -181,9 +181,9 @@ impl Machine {
     }
 }
 
-/// Asks a realm. Nothing but [`Realm::sync`] uses the network.
+/// A realm. Only [`Realm::sync`] uses the network.
 ///
-/// A realm belongs to one thread: open one on each.
+/// A realm cannot be shared between threads: open one on each.
 pub struct Realm {
     ctx: Ctx,
 }
@@ -207,7 +207,7 @@ impl Realm {
 
     fn status_for(&self, reader: Option<&ReaderName>, page: &PageRequest) -> Result<Answer<RealmStatus>, Error> {
         let request = realm::status::Request { reader: reader.cloned(), page: page.clone(), ..Default::default() };
-        // What is to be recorded is dropped: a program says itself what was seen.
+        // The receipt is dropped: a program acknowledges notifications explicitly.
         Ok(realm::status::run(&self.ctx, &request)?.0)
     }
 
@@ -229,7 +229,7 @@ impl Realm {
         Ok(contract::list::run(&self.ctx, &request)?)
     }
 
-    /// Returns a contract: at a version, or as it is now. It costs the same in a realm of any size.
+    /// Returns a contract, at a version or as it is now. The cost does not depend on the size of the realm.
     ///
     /// # Errors
     /// Returns an error if there is no such contract or version, or it cannot be read.
@@ -238,7 +238,7 @@ impl Realm {
         Ok(contract::get::run(&self.ctx, &request)?)
     }
 
-    /// Says what a version of a contract, published or not, would mean for each repository that imports it.
+    /// Returns what a version of a contract, published or not, would mean for each repository that imports it.
     ///
     /// # Errors
     /// Returns an error if there is no such contract, or it cannot be read.
@@ -255,10 +255,9 @@ impl Realm {
         Ok(contract::impact::run(&self.ctx, &contract::impact::Request { contract: contract.clone(), to })?)
     }
 
-    /// Brings the realm together with every remote where it is shared, through the user's git. Nobody is
-    /// asked for a password.
+    /// Syncs the realm with all of its remotes, through the user's git, which does not prompt for passwords.
     ///
-    /// What one of several remotes did not take is a problem in the answer, which then is not `complete`.
+    /// If one of several remotes refuses something, that is a problem in the answer, which then is not `complete`.
     ///
     /// # Errors
     /// Returns an error if it is shared nowhere, or its only remote cannot be reached.
@@ -281,9 +280,9 @@ impl Realm {
     }
 }
 
-/// Asks and acts as one clone of a repository of a realm. It writes only where its user ran `git blue init`.
+/// A clone of a repository in a realm. It only writes if its user ran `git blue init` in it.
 ///
-/// A repository belongs to one thread: open one on each.
+/// A repository cannot be shared between threads: open one on each.
 pub struct Repository {
     realm: Realm,
     name: RepoName,
@@ -301,16 +300,15 @@ impl Repository {
         &self.realm
     }
 
-    /// Reads notifications as a reader of this name, and not as the person at the command line. Each reader
-    /// is told everything once, so a program that marks notifications as seen has a name of its own.
+    /// Sets the reader of notifications; by default it is the person at the command line. Each reader sees every
+    /// notification once, so a program that marks notifications as seen needs a name of its own.
     #[must_use]
     pub fn with_reader(self, reader: ReaderName) -> Self {
         Self { reader, ..self }
     }
 
-    /// Returns the realm at a glance, and how this repository stands in it: its imports, what its branch says
-    /// that is not published, and what is pending for this reader. It publishes nothing and marks nothing as
-    /// seen.
+    /// Returns a summary of the realm and the state of this repository: its imports, unpublished commits, and pending
+    /// notifications. It publishes nothing and marks nothing as seen.
     ///
     /// # Errors
     /// Returns an error if the realm cannot be read.
@@ -327,16 +325,15 @@ impl Repository {
         self.realm.status_for(Some(&self.reader), page)
     }
 
-    /// Brings the realm together with every remote, as [`Realm::sync`] does; what no hook has published goes
-    /// out with it.
+    /// Syncs the realm as [`Realm::sync`] does. Commits that no hook published are published first.
     ///
     /// # Errors
-    /// As [`Realm::sync`].
+    /// Returns an error in the cases of [`Realm::sync`].
     pub fn sync(&self) -> Result<Answer<RealmSync>, Error> {
         self.realm.sync_for(&self.reader)
     }
 
-    /// Lists what other repositories changed and this reader has not seen, what matters most first. It marks nothing
+    /// Lists changes by other repositories that this reader has not seen, the most important first. It marks nothing
     /// as seen: [`Repository::acknowledge`] does.
     ///
     /// # Errors
@@ -374,15 +371,15 @@ impl Repository {
     pub fn acknowledge(&self, ids: impl IntoIterator<Item = String>) -> Result<Answer<NotificationsAck>, Error> {
         let ids: Vec<_> = ids.into_iter().collect();
         if ids.is_empty() {
-            // An empty list means "all of them" to the operation below.
+            // The operation treats an empty list as all ids.
             return Err(OpError::usage("no id of a notification was given").into());
         }
         let request = notifications::ack::Request { reader: self.reader.clone(), ids };
         Ok(notifications::ack::run(&self.realm.ctx, &request)?)
     }
 
-    /// Checks the realm with the files of this repository's HEAD laid over it, as CI does. That something is
-    /// wrong is an answer (`valid` is false), not an error. It publishes nothing.
+    /// Checks the realm with the files of this repository's HEAD laid over it, as CI does. An invalid realm is an
+    /// answer (`valid` is false), not an error. It publishes nothing.
     ///
     /// # Errors
     /// Returns an error if the realm or the repository cannot be read.
@@ -401,18 +398,18 @@ impl Repository {
         Ok(realm::check::run(&self.realm.ctx, &realm::check::Request { reader: None, ..Default::default() })?)
     }
 
-    /// Publishes the contracts and bindings of HEAD. A second time, it does nothing.
+    /// Publishes the contracts and bindings of HEAD. Running it again does nothing.
     ///
     /// # Errors
-    /// Returns every refusal at once, and then nothing was published; or an error if the clone may not write.
+    /// Returns all refusals at once, in which case nothing was published; or an error if the clone may not write.
     pub fn publish(&self) -> Result<Answer<ContractPublish>, Error> {
         Ok(contract::publish::run(&self.realm.ctx, &contract::publish::Request::default())?)
     }
 
-    /// Says what [`Repository::publish`] would do, and does nothing.
+    /// Returns what [`Repository::publish`] would do, without doing it.
     ///
     /// # Errors
-    /// Returns every refusal at once.
+    /// Returns all refusals at once.
     ///
     /// ```
     /// # let example = git_blue::testing::example::Example::new();
@@ -429,12 +426,12 @@ impl Repository {
     }
 }
 
-/// Compares two JSON Schemas in both directions: proved, or refuted by a value that the validator confirms,
-/// or unknown. Writers are taken to send only the properties that their schema names; the answer says also
-/// what holds otherwise. It takes about a second at most.
+/// Compares two JSON Schemas in both directions. Each is proved, refuted by a value that the validator confirms, or
+/// unknown. By default writers are assumed to send only properties that their schema names; the answer also contains
+/// the result without this assumption. It takes about a second at most.
 ///
 /// # Errors
-/// Returns an error if one of them is no valid JSON Schema.
+/// Returns an error if one of them is not a valid JSON Schema.
 ///
 /// ```
 /// use serde_json::json;

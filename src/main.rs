@@ -1,4 +1,4 @@
-//! The binary: the exit code, and nothing else.
+//! The binary, which only sets the exit code.
 
 use std::process::ExitCode;
 

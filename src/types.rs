@@ -1,5 +1,5 @@
-//! The names, versions and other parts that the answers of [`wire`](crate::wire) are made of. Each is made
-//! from text by `parse`, which says what is wrong with it.
+//! The names, versions and other parts of the answers in [`wire`](crate::wire). Each is created from text by `parse`,
+//! whose error says what is wrong.
 
 #[doc(inline)]
 pub use crate::model::{

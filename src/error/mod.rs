@@ -1,5 +1,4 @@
-//! Why an operation did not do what was asked: kind, cause, next steps. Exit codes are decided
-//! here and nowhere else.
+//! Errors of operations: kind, cause and next steps. Exit codes are decided only here.
 
 mod code;
 
@@ -20,7 +19,7 @@ use crate::{
     store::StoreError,
 };
 
-/// What kind of "no" it is.
+/// The kind of a failure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
     /// The answer is no: a check failed, a name was not found, a rule refused.
@@ -32,7 +31,7 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// Returns the exit code for it. As git does, 128 says "cannot" and 129 "usage".
+    /// Returns the exit code. As in git, 128 stands for a fatal error and 129 for wrong usage.
     pub fn exit_code(self) -> u8 {
         match self {
             Self::No => 1,
@@ -42,21 +41,21 @@ impl Kind {
     }
 }
 
-/// An operation's failure, the same for every surface.
+/// The failure of an operation, the same for every interface.
 #[derive(Debug, Clone, thiserror::Error)]
 #[error("{message}")]
 pub struct OpError {
-    /// What kind of "no" it is.
+    /// The kind of the failure.
     pub kind: Kind,
     /// Its stable code.
     pub code: ErrorCode,
     /// What happened, with its subject and cause.
     pub message: String,
-    /// The single problems, where there are several.
+    /// The problems, if there are several.
     pub problems: Vec<Problem>,
-    /// What to do next, most urgent first.
+    /// The next steps, the most urgent first.
     pub next_steps: Vec<NextStep>,
-    /// What the operating system said, where it did.
+    /// The error of the operating system, if that was the cause.
     pub source: Option<Arc<io::Error>>,
 }
 
@@ -79,7 +78,7 @@ pub struct Problem {
 }
 
 impl Problem {
-    /// Returns the file, with line and column as compilers write them.
+    /// Returns the location, with line and column in the format of compilers.
     pub fn place(&self) -> Option<String> {
         let numbers = [self.line, self.column].into_iter().flatten();
         Some(numbers.fold(self.file.clone()?, |place, number| format!("{place}:{number}")))
@@ -87,29 +86,29 @@ impl Problem {
 }
 
 impl OpError {
-    /// Returns a "no".
+    /// Creates a failure of the kind [`Kind::No`].
     pub fn no(code: ErrorCode, message: impl Into<String>) -> Self {
         Self::new(Kind::No, code, message)
     }
 
-    /// Returns a "cannot".
+    /// Creates a failure of the kind [`Kind::Cannot`].
     pub fn cannot(code: ErrorCode, message: impl Into<String>) -> Self {
         Self::new(Kind::Cannot, code, message)
     }
 
-    /// Returns a "usage".
+    /// Creates a failure of the kind [`Kind::Usage`].
     pub fn usage(message: impl Into<String>) -> Self {
         Self::new(Kind::Usage, ErrorCode::Usage, message)
     }
 
-    /// Returns the failure of a page that is asked for by what no page of the list gave.
+    /// Returns the failure for a cursor that no page of the list contained.
     pub fn stale_cursor(cursor: &str) -> Self {
         let shown: String = cursor.chars().take(80).collect();
         let message = format!("the cursor {shown:?} is none of this list's, or the list has changed since");
         Self::no(ErrorCode::StaleCursor, message).next("call again without cursor")
     }
 
-    /// Returns a function that makes a "cannot" of what the file system says.
+    /// Returns a function that converts an error of the file system into a failure of the kind [`Kind::Cannot`].
     pub fn io(doing: &'static str, path: impl Into<std::path::PathBuf>) -> impl FnOnce(std::io::Error) -> Self {
         let io = StoreError::io(doing, path);
         move |error| io(error).into()
@@ -119,13 +118,13 @@ impl OpError {
         Self { kind, code, message: message.into(), problems: Vec::new(), next_steps: Vec::new(), source: None }
     }
 
-    /// Returns the same failure under a code of its own.
+    /// Sets the code of the failure.
     #[must_use]
     pub fn coded(self, code: ErrorCode) -> Self {
         Self { code, ..self }
     }
 
-    /// Adds what to do next.
+    /// Adds a next step.
     #[must_use]
     pub fn next(mut self, step: impl Into<NextStep>) -> Self {
         self.next_steps.push(step.into());
@@ -177,7 +176,7 @@ impl From<StoreError> for OpError {
             StoreError::Git { .. } => cannot(ErrorCode::Git),
             StoreError::TooMuch { .. } => cannot(ErrorCode::TooMuch)
                 .next("nothing of it was taken; if the realm is that large: git config --global blue.maxFetchSize 4g"),
-            // The server's own git says so: no connection that breaks does.
+            // The server's git reports this itself, unlike a connection that breaks.
             StoreError::Remote { problem, .. } if problem.contains("repository corruption on the remote side") => {
                 cannot(ErrorCode::RemoteDamaged).next(
                     "git blue realm admin reseed  # in a clone that has the realm: brings there again what it holds",

@@ -3,15 +3,14 @@
 /// The address of a repository.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Address {
-    /// The host, with its port where the url has one and is no ssh url.
+    /// The host, with its port if the url has one and is not an ssh url.
     pub host: String,
     /// The path: owner and name, and groups above them on some forges.
     pub path: String,
 }
 
 impl Address {
-    /// Returns where a url leads, or `None` if it leads to no host, or to nothing that a forge
-    /// could have.
+    /// Parses a url. Returns `None` if it has no host, or no path that a forge can have.
     pub fn of(url: &str) -> Option<Self> {
         let (host, path) = match url.split_once("://") {
             Some(("https" | "http", rest)) => {
@@ -20,7 +19,7 @@ impl Address {
             }
             Some(("ssh", rest)) => {
                 let (authority, path) = rest.split_once('/')?;
-                // The port is that of ssh.
+                // A port would be that of ssh.
                 (authority.rsplit('@').next()?.split(':').next()?.to_owned(), path)
             }
             Some(_) => return None,
@@ -32,7 +31,7 @@ impl Address {
                 (before.rsplit('@').next()?.to_owned(), path)
             }
         };
-        // GitHub's ssh over port 443.
+        // GitHub accepts ssh on port 443 under another host name.
         let host = host.to_ascii_lowercase();
         let host = host.strip_prefix("ssh.").filter(|host| *host == "github.com").unwrap_or(&host).to_owned();
         let path = path.trim_matches('/');
@@ -47,7 +46,7 @@ impl Address {
         (is_host && is_path).then(|| Self { host, path: path.to_owned() })
     }
 
-    /// Returns the owner, and everything above the name.
+    /// Returns the owner: everything above the name.
     pub fn owner(&self) -> &str {
         self.path.rsplit_once('/').map_or("", |(owner, _)| owner)
     }

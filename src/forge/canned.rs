@@ -1,5 +1,5 @@
-//! A server on this machine that gives answers written beforehand, one after the other: for tests of
-//! what adapters ask and read. The answers have the shapes that the forges document (`tests/fixtures/forge`).
+//! A local server that returns prepared answers in order, for tests of the requests and parsers of adapters. The
+//! answers have the forms that the forges document (`tests/fixtures/forge`).
 
 use std::{
     io::{BufRead as _, BufReader, Read as _, Write as _},
@@ -36,7 +36,7 @@ impl Canned {
         self.client.clone()
     }
 
-    /// Returns what was asked: method, path and body.
+    /// Returns the requests that it received: method, path and body.
     pub(super) fn asked(&self) -> Vec<String> {
         self.asked.lock().unwrap().clone()
     }

@@ -1,5 +1,5 @@
-//! Asking a forge over HTTP: bounded in time and size, patient with those that are busy, and never
-//! more often than it allows.
+//! Sends requests to a forge over HTTP, with limits on time and size. It retries if the forge is busy, and respects
+//! the forge's rate limits.
 
 use std::{
     path::Path,
@@ -25,20 +25,20 @@ use super::{
     redirect,
 };
 
-/// Most bytes of one answer.
+/// The most bytes of one answer.
 const MAX_ANSWER: u64 = 8 << 20;
-/// Most pages of one list.
+/// The most pages of one list.
 const MAX_PAGES: usize = 10;
-/// How often is looked whether anybody still waits.
+/// The interval at which cancellation is checked.
 const LOOK: Duration = Duration::from_millis(20);
-/// How often something is tried.
+/// The most attempts.
 const TRIES: u32 = 4;
-/// Most redirects of one request.
+/// The most redirects of one request.
 const MAX_REDIRECTS: usize = 3;
-/// How long one command waits for a forge in all, unless the environment says otherwise.
+/// The default limit on the time that one command waits for a forge in all.
 pub const LIMIT: Duration = Duration::from_secs(20);
 
-/// A way to one forge. Shared by all that ask it, so that they wait together.
+/// A client for one forge. It is shared by all threads that use the forge, so that they wait together.
 #[derive(Debug)]
 pub struct Client {
     agent: Agent,
@@ -47,20 +47,19 @@ pub struct Client {
     headers: Vec<(&'static str, String)>,
     secret: Option<Secret>,
     memory: Option<Memory>,
-    /// How much longer it is waited for.
+    /// The remaining time.
     deadline: Deadline,
-    /// The forge asked for silence until then.
+    /// Until when the forge asked not to receive requests.
     pause: Mutex<Option<Instant>>,
-    /// How long the first wait is between two tries.
+    /// The first wait between two attempts.
     step: Duration,
 }
 
 impl Client {
-    /// Returns a way to the API at `base`. A secret only ever goes there, and not in the open:
-    /// without TLS it goes to this machine alone.
+    /// Creates a client for the API at `base`. A secret is only sent there, and without TLS only to this machine.
     ///
     /// # Errors
-    /// Returns an error if `base` is no such url.
+    /// Returns an error if `base` is not such a url.
     pub fn new(host: &str, base: &str, secret: Option<Secret>) -> Result<Self, String> {
         if !is_private(base) {
             return Err(format!("{base:?} is not https, and tokens are not sent in the open"));
@@ -85,41 +84,41 @@ impl Client {
         self
     }
 
-    /// Keeps answers in a folder, so that what did not change is not sent again.
+    /// Caches answers in a folder, so that unchanged ones are not sent again.
     #[must_use]
     pub fn with_memory(self, folder: &Path) -> Self {
         Self { memory: Some(Memory::new(folder)), ..self }
     }
 
-    /// Sets how long one command waits for this forge in all.
+    /// Limits how long one command waits for this forge in all.
     #[must_use]
     pub fn with_limit(self, limit: Duration) -> Self {
         Self { deadline: Deadline::new(limit), ..self }
     }
 
-    /// Ends what it waits for once `flag` is set.
+    /// Stops waiting once `flag` is set.
     #[must_use]
     pub fn cancelled_by(self, flag: Arc<AtomicBool>) -> Self {
         Self { deadline: self.deadline.cancelled_by(flag), ..self }
     }
 
-    /// Returns the forge's host.
+    /// Returns the host of the forge.
     pub fn host(&self) -> &str {
         &self.host
     }
 
-    /// Asks for a document.
+    /// Requests a document.
     ///
     /// # Errors
-    /// Returns an error if there is none.
+    /// Returns an error if the request fails.
     pub fn get(&self, path: &str) -> Result<Value, ForgeError> {
         self.ask("GET", &format!("{}{path}", self.base), None).map(|(body, _)| body)
     }
 
-    /// Asks for a list, all its pages; `items` finds the list in a page.
+    /// Requests all pages of a list. `items` returns the list in a page.
     ///
     /// # Errors
-    /// Returns an error if there is none.
+    /// Returns an error if a request fails.
     pub fn list(&self, path: &str, items: impl Fn(&Value) -> Option<&Vec<Value>>) -> Result<Vec<Value>, ForgeError> {
         let mut all = Vec::new();
         let mut next = Some(format!("{}{path}", self.base));
@@ -128,7 +127,7 @@ impl Client {
             let (body, link) = self.ask("GET", &url, None)?;
             let found = items(&body).ok_or_else(|| self.odd("there is no list in it"))?;
             all.extend(found.iter().cloned());
-            // Never to another place: what a header says is not where our secret goes.
+            // Links to other origins are ignored, since the secret is sent along.
             next = link.filter(|url| url.strip_prefix(&*self.base).is_some_and(|rest| rest.starts_with('/')));
         }
         Ok(all)
@@ -141,13 +140,13 @@ impl Client {
     pub fn send(&self, method: &'static str, path: &str, body: &Value) -> Result<Value, ForgeError> {
         let sent = self.ask(method, &format!("{}{path}", self.base), Some(body)).map(|(body, _)| body);
         if sent.is_ok() {
-            // What was done is worth the rest of it.
+            // The forge did something, so the time limit starts again.
             self.deadline.restart();
         }
         sent
     }
 
-    /// Returns the answer, and where its next page is.
+    /// Returns the answer and the url of the next page.
     fn ask(
         &self,
         method: &'static str,
@@ -163,7 +162,7 @@ impl Client {
             self.wait_for_silence();
             tries += 1;
             let outcome = self.once(method, &at, body, kept.as_ref())?;
-            // What was sent may have been done, though no answer came: only asking is repeated then.
+            // A write may have succeeded even without an answer, so only reads are repeated.
             let backoff = self.step * 2_u32.pow(tries - 1);
             let is_time = |wait: Duration| self.deadline.left().is_some_and(|left| wait < left);
             let may_repeat = body.is_none() && tries < TRIES && is_time(backoff);
@@ -206,7 +205,7 @@ impl Client {
         }
     }
 
-    /// Returns where a redirect leads.
+    /// Returns the target of a redirect.
     fn redirected(&self, from: &str, location: &str) -> Result<String, ForgeError> {
         redirect::within_origin(from, location).ok_or_else(|| {
             let to = redirect::origin(location).unwrap_or_else(|| "another place".into());
@@ -214,7 +213,7 @@ impl Client {
         })
     }
 
-    /// Asks once, for as long as there is time.
+    /// Sends the request once, with the remaining time as its limit.
     fn once(
         &self,
         method: &'static str,
@@ -253,10 +252,11 @@ impl Client {
         Ok(outcome)
     }
 
-    /// Runs `work` on a thread of its own, which is left behind where the request is cancelled: it ends with its time.
+    /// Runs `work` on a thread of its own. If the request is cancelled, the thread is abandoned; it ends with its own
+    /// time limit.
     ///
     /// # Errors
-    /// Returns an error if nobody waits for it any more, or the system gives no thread.
+    /// Returns an error if the request was cancelled, or the system provides no thread.
     fn waited_for<T: Send + 'static>(&self, work: impl FnOnce() -> T + Send + 'static) -> Result<T, ForgeError> {
         let (send, done) = mpsc::channel();
         let run = move || drop(send.send(work()));
@@ -292,7 +292,7 @@ impl Client {
         }
     }
 
-    /// Waits while the forge wants silence.
+    /// Waits until the forge accepts requests again.
     fn wait_for_silence(&self) {
         let until = self.pause.lock().map(|pause| *pause).unwrap_or_default();
         if let Some(left) = until.and_then(|until| until.checked_duration_since(Instant::now())) {
@@ -300,7 +300,7 @@ impl Client {
         }
     }
 
-    /// Sleeps, at most until the time is over.
+    /// Sleeps, at most for the remaining time.
     fn rest(&self, wait: Duration) {
         let end = Instant::now() + wait;
         while let Some(left) = end.checked_duration_since(Instant::now()).filter(|_| self.deadline.left().is_some()) {
@@ -326,10 +326,10 @@ impl Client {
         ForgeError::Unreachable { host: self.host.clone(), problem }
     }
 
-    /// Returns what an answer says.
+    /// Parses an answer.
     ///
     /// # Errors
-    /// Returns an error if it is not what it should be.
+    /// Returns an error if it does not have the documented form.
     pub fn parse<T: serde::de::DeserializeOwned>(&self, answer: Value) -> Result<T, ForgeError> {
         serde_json::from_value(answer).map_err(|error| self.odd(&error.to_string()))
     }
@@ -343,30 +343,30 @@ impl Client {
     }
 }
 
-/// Returns whether nobody on the way sees what is sent to a url: it has TLS, or stays on this machine. A name and a
-/// password in it would be sent, too.
+/// Returns whether requests to a url cannot be read on the way: it uses TLS, or stays on this machine. A url with a
+/// user name and password is refused, since these would be sent too.
 pub(super) fn is_private(url: &str) -> bool {
     let local = ["http://127.0.0.1:", "http://localhost:", "http://[::1]:"];
     let is_safe = url.starts_with("https://") || local.iter().any(|start| url.starts_with(start));
     is_safe && !url.contains('@')
 }
 
-/// Returns what asks over HTTP, and follows no redirect.
+/// Returns an HTTP client that does not follow redirects.
 pub(super) fn agent() -> Agent {
     Agent::config_builder()
         .http_status_as_error(false)
         .timeout_connect(Some(Duration::from_secs(10)))
-        // Followed by hand: ureq would send the token to another port of the same host.
+        // Redirects are followed by this module, because ureq would send the token to another port of the same host.
         .max_redirects(0)
         .max_idle_connections_per_host(16)
         .user_agent(concat!("git-blue/", env!("CARGO_PKG_VERSION")))
-        // What the machine trusts: forges of companies have certificates of their own.
+        // The trust store of the system, since forges of companies have certificates of their own.
         .tls_config(TlsConfig::builder().root_certs(RootCerts::PlatformVerifier).build())
         .build()
         .new_agent()
 }
 
-/// Returns what an answer says is wrong: `message`, and the single errors that GitHub adds.
+/// Returns the error in an answer: `message`, and the individual errors that GitHub adds.
 fn said(body: &Value) -> String {
     let text = |value: &Value| match value {
         Value::String(text) => text.clone(),
@@ -382,20 +382,21 @@ fn header<'h>(headers: &'h HeaderMap, name: &str) -> Option<&'h str> {
     headers.get(name).and_then(|value| value.to_str().ok())
 }
 
-/// GitHub says 403 as well, with a header that tells it from a refusal.
+/// Returns whether a rate limit was reached. GitHub also uses status 403 for that, with a header that distinguishes it
+/// from a refusal.
 fn is_limited(status: u16, headers: &HeaderMap) -> bool {
     let is_spent = header(headers, "x-ratelimit-remaining") == Some("0") || header(headers, "retry-after").is_some();
     status == 429 || (status == 403 && is_spent)
 }
 
-/// Returns whether an answer says to ask elsewhere. What was sent is sent again only where the
-/// answer says that it was not done.
+/// Returns whether an answer is a redirect to follow. A write is only sent again if the status says that it was not
+/// performed.
 fn is_redirect(status: u16, is_sent: bool) -> bool {
     matches!(status, 307 | 308) || (!is_sent && matches!(status, 301..=303))
 }
 
-/// Returns how long to wait: what the forge says, else a moment; nothing where its limit is spent
-/// until a time that it names.
+/// Returns how long to wait: what the forge says, or else `backoff`. Returns `None` if the limit is used up until a
+/// later time.
 fn wait(headers: &HeaderMap, backoff: Duration) -> Option<Duration> {
     match header(headers, "retry-after") {
         Some(seconds) => seconds.parse().ok().map(Duration::from_secs),
@@ -411,7 +412,7 @@ fn until(headers: &HeaderMap) -> Option<String> {
     after.map(|seconds| format!("in {seconds} s")).or_else(|| reset.map(|reset| format!("at {reset}")))
 }
 
-/// Returns the url of the next page, as a `Link` header names it.
+/// Returns the url of the next page in a `Link` header.
 fn next_page(headers: &HeaderMap) -> Option<String> {
     let links = header(headers, "link")?;
     let next = links.split(',').find(|link| link.contains("rel=\"next\""))?;

@@ -1,4 +1,4 @@
-//! How long one command waits for a forge in all, over every request and every try.
+//! Limits how long one command waits for a forge in all, over all requests and attempts.
 
 use std::{
     sync::{
@@ -8,8 +8,8 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// The time that is left for a forge. It runs while somebody asks, and stands still while a command
-/// does something else: a push between two requests is not the forge's fault.
+/// The remaining time for a forge. It runs only while requests are in progress, so that for example a push between two
+/// requests does not count.
 #[derive(Debug)]
 pub(super) struct Deadline {
     limit: Duration,
@@ -19,30 +19,30 @@ pub(super) struct Deadline {
 
 #[derive(Debug)]
 struct Clock {
-    /// How much was used before `since`.
+    /// The time used before `since`.
     spent: Duration,
-    /// How many ask at this moment.
+    /// The number of requests in progress.
     asking: usize,
-    /// When the first of them began.
+    /// When the first of these began.
     since: Instant,
 }
 
-/// Lets the time run until it is dropped.
+/// Lets the time run until this is dropped.
 pub(super) struct Asking<'d>(&'d Deadline);
 
 impl Deadline {
-    /// Returns a deadline of which nothing is used.
+    /// Creates a deadline with the whole time left.
     pub(super) fn new(limit: Duration) -> Self {
         let clock = Mutex::new(Clock { spent: Duration::ZERO, asking: 0, since: Instant::now() });
         Self { limit, clock, cancelled: Arc::default() }
     }
 
-    /// Returns the deadline of a request for which all time is over once `flag` is set.
+    /// Makes the deadline end once `flag` is set.
     pub(super) fn cancelled_by(self, flag: Arc<AtomicBool>) -> Self {
         Self { cancelled: flag, ..self }
     }
 
-    /// Lets the time run as long as the result lives.
+    /// Lets the time run until the result is dropped.
     pub(super) fn ask(&self) -> Asking<'_> {
         let mut clock = self.clock();
         if clock.asking == 0 {
@@ -52,7 +52,7 @@ impl Deadline {
         Asking(self)
     }
 
-    /// Returns how much time is left, or `None` once it is over.
+    /// Returns the remaining time, or `None` if there is none.
     pub(super) fn left(&self) -> Option<Duration> {
         if self.is_cancelled() {
             return None;
@@ -62,12 +62,12 @@ impl Deadline {
         self.limit.checked_sub(clock.spent + running).filter(|left| !left.is_zero())
     }
 
-    /// Returns whether nobody waits any more.
+    /// Returns whether the request was cancelled.
     pub(super) fn is_cancelled(&self) -> bool {
         self.cancelled.load(Ordering::Relaxed)
     }
 
-    /// Gives the whole time anew: the forge did something.
+    /// Starts the time again, because the forge did something.
     pub(super) fn restart(&self) {
         let mut clock = self.clock();
         (clock.spent, clock.since) = (Duration::ZERO, Instant::now());

@@ -1,4 +1,4 @@
-//! Forgejo, and Gitea, by the REST API (version 1) that they have in common.
+//! The REST API (version 1) of Forgejo and Gitea.
 
 use std::{collections::BTreeMap, sync::Arc};
 
@@ -10,10 +10,10 @@ use super::{
     issues::Words, relevant,
 };
 
-/// What the title of a draft starts with.
+/// The prefix of the title of a draft.
 const DRAFT: &str = "WIP: ";
 
-/// Its words for issues.
+/// How its API names the parts of issues.
 const ISSUES: Words = Words {
     query: "state=all&type=issues&limit=50",
     number: "number",
@@ -52,7 +52,7 @@ struct Head {
     #[serde(rename = "ref")]
     name: String,
     sha: String,
-    /// None where a fork is gone.
+    /// The source repository; `None` if a fork was deleted.
     repo: Option<Source>,
 }
 
@@ -71,7 +71,7 @@ impl From<PullAnswer> for Pull {
         Self {
             number: answer.number,
             state,
-            // Older servers have no field for it.
+            // Older servers do not have the field.
             draft: answer.draft || answer.title.starts_with(DRAFT),
             url: bounded(&answer.html_url, 500),
             title: bounded(&answer.title, 300),
@@ -86,7 +86,8 @@ impl Forgejo {
         Self { client, repo: format!("/repos/{}", address.path), full_name: address.path.clone() }
     }
 
-    /// What reviewers said last; a comment takes nothing back, a dismissal does.
+    /// Counts approvals and requests for changes by the last review of each reviewer. A comment does not replace a
+    /// review, but a dismissal does.
     fn reviews(&self, number: u64) -> Result<(usize, usize), ForgeError> {
         let path = format!("{}/pulls/{number}/reviews?limit=50", self.repo);
         let mut last: BTreeMap<String, String> = BTreeMap::new();
@@ -104,7 +105,7 @@ impl Forgejo {
     fn checks(&self, commit: &str) -> Result<Checks, ForgeError> {
         let mut checks = Checks::default();
         let answer = self.client.get(&format!("{}/commits/{commit}/status?limit=50", self.repo))?;
-        // It is null where there are none.
+        // The list is null if there are none.
         for status in answer["statuses"].as_array().into_iter().flatten() {
             checks.add(match status["status"].as_str().unwrap_or_default() {
                 "success" | "warning" | "skipped" => Outcome::Passed,
@@ -118,7 +119,7 @@ impl Forgejo {
 
 impl Forge for Forgejo {
     fn of_branch(&self, branch: &str) -> Result<Option<Pull>, ForgeError> {
-        // It does not filter by branch; the latest ones come first.
+        // The list cannot be filtered by branch. The latest ones come first.
         let path = format!("{}/pulls?state=all&sort=recentupdate&limit=50", self.repo);
         let mut pulls: Vec<Pull> = Vec::new();
         for answer in self.client.list(&path, Value::as_array)? {
@@ -141,7 +142,7 @@ impl Forge for Forgejo {
             Err(ForgeError::Denied { .. } | ForgeError::NotFound { .. }) => None,
             Err(error) => return Err(error),
         };
-        // A draft is said not to be mergeable, whatever its commits are.
+        // A draft is always reported as not mergeable.
         let mergeable = answer.mergeable.filter(|mergeable| *mergeable || !pull.draft);
         Ok(Condition { mergeable, approved, changes_requested, checks })
     }
@@ -190,7 +191,7 @@ mod tests {
     use super::*;
     use crate::forge::{Kind, canned::Canned};
 
-    /// An answer of the shape that the servers' own description of their API gives.
+    /// Reads an answer of the form in the server's own API description.
     fn example(name: &str) -> Value {
         let all: Value = serde_json::from_str(include_str!("../../tests/fixtures/forge/forgejo.json")).unwrap();
         all[name].clone()

@@ -1,4 +1,4 @@
-//! GitHub and GitHub Enterprise, by their REST API (version 2022-11-28).
+//! The REST API (version 2022-11-28) of GitHub and GitHub Enterprise.
 
 use std::{collections::BTreeMap, sync::Arc};
 
@@ -10,7 +10,7 @@ use super::{
     issues::Words, query, relevant,
 };
 
-/// Its words for issues.
+/// How its API names the parts of issues.
 const ISSUES: Words = Words {
     query: "state=all&sort=updated&direction=desc&per_page=100",
     number: "number",
@@ -39,7 +39,7 @@ struct PullAnswer {
     body: Option<String>,
     merged_at: Option<String>,
     head: Head,
-    /// Only where one is asked for, not in lists.
+    /// Only in the answer for a single pull request, not in lists.
     #[serde(default)]
     mergeable: Option<bool>,
 }
@@ -73,7 +73,8 @@ impl GitHub {
         Self { client, repo: format!("/repos/{}", address.path), owner: address.owner().to_owned() }
     }
 
-    /// What reviewers said last: a comment takes nothing back.
+    /// Counts approvals and requests for changes by the last review of each reviewer. A comment does not replace a
+    /// review.
     fn reviews(&self, number: u64) -> Result<(usize, usize), ForgeError> {
         let path = format!("{}/pulls/{number}/reviews?per_page=100", self.repo);
         let mut last: BTreeMap<String, String> = BTreeMap::new();
@@ -89,7 +90,7 @@ impl GitHub {
         Ok((count("APPROVED"), count("CHANGES_REQUESTED")))
     }
 
-    /// Checks are of two kinds, those of apps and the older statuses.
+    /// Counts checks of both kinds: those of apps, and the older statuses.
     fn checks(&self, commit: &str) -> Result<Checks, ForgeError> {
         let mut checks = Checks::default();
         let path = format!("{}/commits/{commit}/check-runs?per_page=100", self.repo);
@@ -127,7 +128,7 @@ impl Forge for GitHub {
         let (approved, changes_requested) = self.reviews(pull.number)?;
         let checks = match self.checks(&pull.head) {
             Ok(checks) => Some(checks),
-            // A token that may read pull requests need not see checks.
+            // A token that may read pull requests may lack permission for checks.
             Err(ForgeError::Denied { .. } | ForgeError::NotFound { .. }) => None,
             Err(error) => return Err(error),
         };

@@ -1,4 +1,4 @@
-//! GitLab, by its REST API (version 4). Pull requests are merge requests there.
+//! The REST API (version 4) of GitLab, where pull requests are merge requests.
 
 use std::sync::Arc;
 
@@ -10,10 +10,10 @@ use super::{
     issues::Words, query, relevant,
 };
 
-/// What the title of a draft starts with.
+/// The prefix of the title of a draft.
 const DRAFT: &str = "Draft: ";
 
-/// Its words for issues.
+/// How its API names the parts of issues.
 const ISSUES: Words = Words {
     query: "scope=all&order_by=updated_at&sort=desc&per_page=100",
     number: "iid",
@@ -46,7 +46,7 @@ struct MergeRequest {
     has_conflicts: bool,
     #[serde(default)]
     merge_status: String,
-    /// Only where one is asked for.
+    /// Only in the answer for a single merge request.
     #[serde(default)]
     head_pipeline: Option<Value>,
 }
@@ -74,7 +74,7 @@ impl GitLab {
         Self { client, project: format!("/projects/{}", address.path.replace('/', "%2F")) }
     }
 
-    /// What jobs and outside systems say of a commit. Those that may fail decide nothing.
+    /// Counts the statuses of a commit, from jobs and external systems. Those that are allowed to fail are ignored.
     fn checks(&self, commit: &str) -> Result<Checks, ForgeError> {
         let mut checks = Checks::default();
         let path = format!("{}/repository/commits/{commit}/statuses?per_page=100", self.project);
@@ -91,7 +91,7 @@ impl GitLab {
     }
 }
 
-/// Servers of some editions, and tokens of some kinds, do not show this.
+/// Returns `None` if the server's edition or the token does not allow a request.
 fn if_shown<T>(asked: Result<T, ForgeError>) -> Result<Option<T>, ForgeError> {
     match asked {
         Ok(found) => Ok(Some(found)),
@@ -108,7 +108,7 @@ impl Forge for GitLab {
             query(branch)
         );
         let answer = self.client.parse::<Vec<MergeRequest>>(self.client.get(&path)?)?;
-        // Forks have branches of that name too.
+        // Forks may have branches with the same name.
         let own = answer.into_iter().filter(|one| one.source_project_id == Some(one.target_project_id));
         Ok(relevant(own.map(Into::into).collect()))
     }
@@ -149,7 +149,7 @@ impl Forge for GitLab {
         self.client.send("PUT", &path, &json!({ "description": body })).map(drop)
     }
 
-    /// They are called notes.
+    /// In this API comments are called notes.
     fn comments(&self, number: u64) -> Result<Vec<Comment>, ForgeError> {
         let path = format!("{}/merge_requests/{number}/notes?sort=asc&per_page=100", self.project);
         self.client.list(&path, Value::as_array)?.into_iter().map(|one| self.client.parse(one)).collect()
@@ -183,10 +183,10 @@ mod tests {
     use super::*;
     use crate::forge::{Kind, canned::Canned};
 
-    /// The project of the documented examples.
+    /// The project in the documented examples.
     const OWN: u64 = 15513260;
 
-    /// An answer of the shape that GitLab's documentation shows.
+    /// Reads an answer of the form in GitLab's documentation.
     fn example(name: &str) -> Value {
         let all: Value = serde_json::from_str(include_str!("../../tests/fixtures/forge/gitlab.json")).unwrap();
         all[name].clone()

@@ -1,27 +1,27 @@
-//! Issues, which the forges keep alike: what differs are words.
+//! Issues, which differ between forges only in the names of fields and methods.
 
 use serde_json::{Map, Value, json};
 
 use super::{Client, ForgeError, Issue, bounded};
 
-/// The words that a kind of forge has for its issues.
+/// How the API of a forge names the parts of issues.
 pub(super) struct Words {
-    /// What asks for all of them, what changed last first where the forge can sort.
+    /// The query for all issues, most recently changed first if the forge can sort.
     pub(super) query: &'static str,
-    /// Their numbers.
+    /// The field with the number.
     pub(super) number: &'static str,
-    /// Their texts.
+    /// The field with the text.
     pub(super) text: &'static str,
-    /// Where people read them.
+    /// The field with the url of the page.
     pub(super) url: &'static str,
-    /// How they are edited.
+    /// The HTTP method for editing.
     pub(super) method: &'static str,
-    /// The field that closes one, and its value.
+    /// The field that closes an issue, and its value.
     pub(super) close: (&'static str, &'static str),
 }
 
 impl Words {
-    /// Returns the issues below the path of a repository. GitHub lists pull requests among them.
+    /// Returns the issues of the repository at a path. GitHub lists pull requests among them, which are left out.
     pub(super) fn list(&self, client: &Client, repo: &str) -> Result<Vec<Issue>, ForgeError> {
         let all = client.list(&format!("{repo}/issues?{}", self.query), Value::as_array)?;
         let issues = all.iter().filter(|one| one.get("pull_request").is_none_or(Value::is_null));

@@ -1,5 +1,5 @@
-//! What a forge answered before, kept on disk with its `ETag`: where nothing changed, the forge says so
-//! in a few bytes, and most do not count that against their limits. Losing it costs nothing.
+//! Caches answers of a forge on disk with their `ETag`, so that unchanged ones are confirmed in a few bytes, which
+//! most forges do not count against their rate limits. The cache can be deleted at any time.
 
 use std::{
     io::Write as _,
@@ -12,21 +12,21 @@ use sha2::{Digest as _, Sha256};
 
 use super::Secret;
 
-/// The most answers that are kept; one more, and all are forgotten.
+/// The most cached answers. One more clears the cache.
 const MAX_KEPT: usize = 2_000;
 
-/// A folder of answers.
+/// A folder of cached answers.
 #[derive(Debug)]
 pub(super) struct Memory {
     folder: PathBuf,
 }
 
-/// An answer.
+/// A cached answer.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(super) struct Kept {
     pub(super) etag: String,
     pub(super) body: Value,
-    /// The next page.
+    /// The url of the next page.
     pub(super) next: Option<String>,
 }
 
@@ -35,7 +35,7 @@ impl Memory {
         Self { folder: folder.to_owned() }
     }
 
-    /// Entries are kept apart by token: each token may see something else.
+    /// Returns the file of an answer. It depends on the token, since each token may see something else.
     fn file(&self, url: &str, secret: Option<&Secret>) -> PathBuf {
         let mut hash = Sha256::new();
         hash.update(url);
@@ -49,8 +49,7 @@ impl Memory {
         serde_json::from_slice(&std::fs::read(self.file(url, secret)).ok()?).ok()
     }
 
-    /// Keeps an answer. It may be of a private repository, so it is its user's alone; whatever goes
-    /// wrong, it is asked for anew.
+    /// Caches an answer. It may come from a private repository, so only the user can read it. Errors are ignored.
     pub(super) fn keep(&self, url: &str, secret: Option<&Secret>, kept: &Kept) {
         let _ = self.try_keep(url, secret, kept);
     }
@@ -64,7 +63,7 @@ impl Memory {
                 let _ = std::fs::remove_file(entry.path());
             }
         }
-        // For its user alone, and in place at once.
+        // Readable only by the user, and replaced atomically.
         let mut file = tempfile::NamedTempFile::new_in(&self.folder)?;
         file.write_all(&serde_json::to_vec(kept)?)?;
         file.persist(self.file(url, secret)).map_err(|error| error.error)?;

@@ -1,8 +1,8 @@
-//! Forges: where repositories have pull requests and issues. One small port, and an adapter for each kind. And what
-//! else goes out over HTTPS: messages to the user's own receivers.
+//! Forges, where repositories have pull requests and issues: one trait, and an adapter for each kind. The module also
+//! sends messages to webhooks, the only other use of HTTPS.
 //!
-//! What a forge says is data of somebody else's: it is parsed into [`Pull`] and [`Condition`], and
-//! cut to a bounded length. The secret that opens it is never printed, logged or part of an error.
+//! Data from a forge is not trusted: it is parsed into [`Pull`] and [`Condition`], and cut to a bounded length.
+//! Secrets are never printed, logged or part of an error.
 
 pub mod address;
 #[cfg(test)]
@@ -49,16 +49,16 @@ pub use without::{Client, post};
 
 /// Pull requests and issues of one repository.
 pub trait Forge: Send + Sync {
-    /// Returns the pull request of a branch: the open one, else the latest.
+    /// Returns the pull request of a branch: the open one, or else the latest.
     ///
     /// # Errors
-    /// Returns an error if the forge does not say.
+    /// Returns an error if the forge cannot be queried.
     fn of_branch(&self, branch: &str) -> Result<Option<Pull>, ForgeError>;
 
-    /// Returns how a pull request stands.
+    /// Returns the state of a pull request.
     ///
     /// # Errors
-    /// Returns an error if the forge does not say.
+    /// Returns an error if the forge cannot be queried.
     fn condition(&self, pull: &Pull) -> Result<Condition, ForgeError>;
 
     /// Opens a pull request.
@@ -67,7 +67,7 @@ pub trait Forge: Send + Sync {
     /// Returns an error if the forge refuses.
     fn open(&self, new: &NewPull<'_>) -> Result<Pull, ForgeError>;
 
-    /// Writes another description.
+    /// Replaces the description of a pull request.
     ///
     /// # Errors
     /// Returns an error if the forge refuses.
@@ -76,7 +76,7 @@ pub trait Forge: Send + Sync {
     /// Returns the comments on a pull request.
     ///
     /// # Errors
-    /// Returns an error if the forge does not say.
+    /// Returns an error if the forge cannot be queried.
     fn comments(&self, number: u64) -> Result<Vec<Comment>, ForgeError>;
 
     /// Writes a comment.
@@ -85,16 +85,16 @@ pub trait Forge: Send + Sync {
     /// Returns an error if the forge refuses.
     fn comment(&self, number: u64, body: &str) -> Result<Comment, ForgeError>;
 
-    /// Writes another text into a comment.
+    /// Replaces the text of a comment.
     ///
     /// # Errors
     /// Returns an error if the forge refuses.
     fn edit_comment(&self, number: u64, id: u64, body: &str) -> Result<(), ForgeError>;
 
-    /// Returns the issues of the repository, open and closed; of very many, some.
+    /// Returns the issues of the repository, open and closed. If there are very many, not all are returned.
     ///
     /// # Errors
-    /// Returns an error if the forge does not say.
+    /// Returns an error if the forge cannot be queried.
     fn issues(&self) -> Result<Vec<Issue>, ForgeError>;
 
     /// Opens an issue.
@@ -103,7 +103,7 @@ pub trait Forge: Send + Sync {
     /// Returns an error if the forge refuses.
     fn open_issue(&self, title: &str, body: &str) -> Result<Issue, ForgeError>;
 
-    /// Writes the title and the text of an issue, and closes it where it is not to be open.
+    /// Replaces the title and text of an issue, and closes it if `is_open` is false.
     ///
     /// # Errors
     /// Returns an error if the forge refuses.
@@ -129,9 +129,9 @@ pub struct Issue {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[cfg_attr(feature = "forge", derive(serde::Deserialize))]
 pub struct Comment {
-    /// Its number among all comments.
+    /// Its id among all comments.
     pub id: u64,
-    /// Where people read it, if the forge says so.
+    /// The URL of its page, if the forge reports it.
     #[cfg_attr(feature = "forge", serde(default, rename = "html_url"))]
     pub url: Option<String>,
     /// Its text.
@@ -158,42 +158,42 @@ pub struct Pull {
     pub head: String,
 }
 
-/// Whether a pull request is open.
+/// The state of a pull request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum State {
     /// It waits to be merged.
     Open,
-    /// It was given up.
+    /// It was closed without a merge.
     Closed,
     /// It was merged.
     Merged,
 }
 
-/// How a pull request stands.
+/// The mergeability, reviews and checks of a pull request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Condition {
-    /// Whether it can be merged without conflicts; none where the forge has not found out.
+    /// Whether it can be merged without conflicts; `None` if the forge has not computed it yet.
     pub mergeable: Option<bool>,
-    /// How many reviewers approve.
+    /// The number of reviewers who approve.
     pub approved: usize,
-    /// How many reviewers want changes.
+    /// The number of reviewers who request changes.
     pub changes_requested: usize,
-    /// What checks say; none where they are not to be seen.
+    /// The checks; `None` if the token may not see them.
     pub checks: Option<Checks>,
 }
 
-/// How many checks ended how.
+/// The number of checks by outcome.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Checks {
-    /// Well.
+    /// The number that succeeded.
     pub passed: usize,
-    /// Not well.
+    /// The number that failed.
     pub failed: usize,
-    /// Not yet.
+    /// The number that have not finished.
     pub pending: usize,
 }
 
-/// How a check ended.
+/// The outcome of a check.
 #[cfg(feature = "forge")]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Outcome {
@@ -213,12 +213,12 @@ impl Checks {
     }
 }
 
-/// A pull request that is to be.
+/// A pull request to be opened.
 #[derive(Debug, Clone, Copy)]
 pub struct NewPull<'a> {
     /// The branch with the commits.
     pub branch: &'a str,
-    /// The branch that they are for.
+    /// The target branch.
     pub base: &'a str,
     /// Its title.
     pub title: &'a str,
@@ -228,7 +228,7 @@ pub struct NewPull<'a> {
     pub draft: bool,
 }
 
-/// What kind of forge it is.
+/// The kind of a forge.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
     /// GitHub, and GitHub Enterprise.
@@ -253,10 +253,10 @@ impl FromStr for Kind {
 }
 
 impl Kind {
-    /// What `blue.forge.<host>.type` may be.
+    /// The values of `blue.forge.<host>.type`.
     pub const NAMES: &str = "github|gitlab|forgejo";
 
-    /// Returns the client with what this kind of forge wants in every request.
+    /// Adds the headers that this kind of forge expects in every request.
     #[cfg(feature = "forge")]
     pub fn prepare(self, client: Client) -> Client {
         match self {
@@ -267,8 +267,7 @@ impl Kind {
         }
     }
 
-    /// Returns the token that a variable holds for this host. One that CI made for its own server
-    /// goes nowhere else.
+    /// Returns the token for this host in a variable. A token that CI made for its own server is not used for others.
     pub fn variables<'v>(self, host: &str, variable: impl Fn(&str) -> Option<&'v str>) -> Option<&'v str> {
         let is_server = |name: &str, default: &str| {
             let server = variable(name).unwrap_or(default);
@@ -286,7 +285,7 @@ impl Kind {
         }
     }
 
-    /// Returns the program that may keep a token for this host, and how to ask it.
+    /// Returns the program that may have a token for this host, with its arguments.
     pub fn other_program(self, host: &str) -> Option<(&'static str, Vec<&str>)> {
         match self {
             Self::GitHub => Some(("gh", vec!["auth", "token", "--hostname", host])),
@@ -295,7 +294,7 @@ impl Kind {
         }
     }
 
-    /// Returns what somebody without a token can do.
+    /// Returns advice for a user without a token.
     pub fn how_to_log_in(self, host: &str) -> String {
         match self {
             Self::GitHub if host == "github.com" => "gh auth login, or set GITHUB_TOKEN".into(),
@@ -305,7 +304,7 @@ impl Kind {
         }
     }
 
-    /// Returns the kind of a host that everybody knows.
+    /// Returns the kind of a well-known host.
     pub fn of_host(host: &str) -> Option<Self> {
         match host {
             "github.com" => Some(Self::GitHub),
@@ -315,7 +314,7 @@ impl Kind {
         }
     }
 
-    /// Returns where the API of a host is.
+    /// Returns the url of a host's API.
     pub fn api(self, host: &str) -> String {
         match self {
             Self::GitHub if host == "github.com" => "https://api.github.com".into(),
@@ -325,7 +324,7 @@ impl Kind {
         }
     }
 
-    /// Returns the pull requests of a repository.
+    /// Returns the client for the pull requests of a repository.
     #[cfg(feature = "forge")]
     pub fn forge(self, client: Arc<Client>, address: &Address) -> Box<dyn Forge> {
         match self {
@@ -335,7 +334,7 @@ impl Kind {
         }
     }
 
-    /// Returns how a description written for `from` refers to a pull request of `to`.
+    /// Returns the reference to a pull request of `to` in a description for `from`.
     pub fn reference(self, from: &Address, to: &Address, pull: &Pull) -> String {
         match (self, from.host == to.host) {
             (Self::GitHub | Self::Forgejo, true) => format!("{}#{}", to.path, pull.number),
@@ -344,7 +343,7 @@ impl Kind {
         }
     }
 
-    /// Returns where people open a pull request by hand.
+    /// Returns the url of the page where people open a pull request.
     pub fn page(self, address: &Address, base: &str, branch: &str) -> String {
         let Address { host, path } = address;
         match self {
@@ -357,20 +356,20 @@ impl Kind {
     }
 }
 
-/// Returns the pull request of a branch that counts: the open one, else the latest, which comes first.
+/// Returns the relevant pull request of a branch: the open one, or else the latest, which comes first.
 #[cfg(feature = "forge")]
 fn relevant(mut pulls: Vec<Pull>) -> Option<Pull> {
     let at = pulls.iter().position(|pull| pull.state == State::Open).unwrap_or_default();
     (at < pulls.len()).then(|| pulls.swap_remove(at))
 }
 
-/// Cuts somebody else's text to a bounded length.
+/// Truncates text from others.
 #[cfg(feature = "forge")]
 fn bounded(text: &str, most: usize) -> String {
     text.chars().take(most).collect()
 }
 
-/// Returns a text as it stands in the query of a url. Names of branches need little of it.
+/// Encodes text for the query of a url, as far as names of branches need it.
 #[cfg(feature = "forge")]
 fn query(text: &str) -> String {
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.' | b'~' | b'/' | b':');

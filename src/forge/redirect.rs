@@ -1,18 +1,17 @@
-//! Redirects: followed within the origin that was asked, and nowhere else, because the token goes along.
+//! Follows redirects only within the origin of the request, because the token is sent along.
 
 use ureq::http::Uri;
 
-/// Returns the url that a redirect of `from` leads to, if it has the same origin: scheme, host and
-/// port.
+/// Returns the target of a redirect from `from`, if it has the same origin: scheme, host and port.
 pub(super) fn within_origin(from: &str, location: &str) -> Option<String> {
     let asked = Origin::of(from)?;
-    // "//host/path" names another host.
+    // "//host/path" is on another host.
     let is_path = location.starts_with('/') && !location.starts_with("//");
     let url = if is_path { format!("{}{location}", asked.prefix()) } else { location.to_owned() };
     (Origin::of(&url)? == asked).then_some(url)
 }
 
-/// Returns the origin of a url as text, without its path and its credentials.
+/// Returns the origin of a url as text, without path and credentials.
 pub(super) fn origin(url: &str) -> Option<String> {
     Origin::of(url).map(|origin| origin.prefix())
 }
@@ -34,7 +33,7 @@ impl Origin {
             _ => return None,
         };
         let authority = uri.authority()?;
-        // A name and a password would be sent beside the token.
+        // A user name and password would be sent in addition to the token.
         let is_plain = !authority.as_str().contains('@');
         let (host, port) = (authority.host().to_ascii_lowercase(), authority.port_u16().unwrap_or(usual));
         is_plain.then_some(Self { scheme, host, port })

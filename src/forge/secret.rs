@@ -1,4 +1,4 @@
-//! What opens a forge. It is never printed.
+//! Secrets, which are never printed.
 
 use std::fmt;
 
@@ -7,20 +7,20 @@ use std::fmt;
 pub struct Secret(String);
 
 impl Secret {
-    /// Returns the secret that a variable, a file or a program gave: its first line. There is none
-    /// where that is empty, or could not stand in a header.
+    /// Returns the secret in the first line of a variable, a file or a program's output. Returns `None` if it is empty
+    /// or is not valid in an HTTP header.
     pub fn of(text: &str) -> Option<Self> {
         let line = text.lines().next().unwrap_or_default().trim();
         let is_plain = line.chars().all(|c| c.is_ascii_graphic());
         (!line.is_empty() && is_plain && line.len() <= 4_096).then(|| Self(line.to_owned()))
     }
 
-    /// Returns the secret itself, for whom it opens.
+    /// Returns the secret itself, to be sent to its forge.
     pub fn expose(&self) -> &str {
         &self.0
     }
 
-    /// Returns the text without the secret, wherever somebody repeated it.
+    /// Returns the text with all occurrences of the secret replaced.
     pub fn redact(&self, text: &str) -> String {
         text.replace(&self.0, "***")
     }

@@ -1,5 +1,5 @@
-//! Sending one message to a url of the user's, signed as [Standard Webhooks] says: the receiver can tell who sent
-//! it, when, and whether it had it before.
+//! Sends one message to a url of the user's, signed as in [Standard Webhooks], so that the receiver can verify the
+//! sender and the time, and recognize duplicates.
 //!
 //! [Standard Webhooks]: https://www.standardwebhooks.com/
 
@@ -15,13 +15,13 @@ use super::{
     client::{agent, is_private},
 };
 
-/// What stands before a secret that is written in base64.
+/// The prefix of a secret in base64.
 const PREFIX: &str = "whsec_";
 
-/// Sends a message once, within a time. A redirect is not followed.
+/// Sends a message once, within a time limit. Redirects are not followed.
 ///
 /// # Errors
-/// Why it did not arrive, in words that hold neither the path of the url nor the secret.
+/// Returns why it was not delivered, in a text without the path of the url and the secret.
 pub fn post(url: &str, message: &Message<'_>, secret: Option<&Secret>, limit: Duration) -> Result<(), String> {
     if !is_private(url) {
         return Err("its url is not https, and nothing is sent in the open".to_owned());

@@ -1,4 +1,4 @@
-//! Stands in for the client where the program is built without the feature `forge`: there is none.
+//! Replaces the client in a build without the feature `forge`.
 
 use std::{
     convert::Infallible,
@@ -9,7 +9,7 @@ use std::{
 
 use super::{Address, Forge, Kind, Message, Secret};
 
-/// A way to one forge. None can be made.
+/// A client, which cannot be created.
 #[derive(Debug, Clone, Copy)]
 pub struct Client(Infallible);
 
@@ -17,24 +17,24 @@ impl Client {
     /// Returns why there is no client.
     ///
     /// # Errors
-    /// Always.
+    /// Always returns an error.
     pub fn new(_host: &str, _base: &str, _secret: Option<Secret>) -> Result<Self, String> {
         Err("this program was built without the feature `forge`".into())
     }
 
-    /// Never runs.
+    /// Is never called.
     #[must_use]
     pub fn with_memory(self, _folder: &Path) -> Self {
         self
     }
 
-    /// Never runs.
+    /// Is never called.
     #[must_use]
     pub fn with_limit(self, _limit: Duration) -> Self {
         self
     }
 
-    /// Never runs.
+    /// Is never called.
     #[must_use]
     pub fn cancelled_by(self, _flag: Arc<AtomicBool>) -> Self {
         self
@@ -44,18 +44,18 @@ impl Client {
 /// Returns why nothing is sent.
 ///
 /// # Errors
-/// Always.
+/// Always returns an error.
 pub fn post(_url: &str, _message: &Message<'_>, _secret: Option<&Secret>, _limit: Duration) -> Result<(), String> {
     Err("this program was built without the feature `forge`".into())
 }
 
 impl Kind {
-    /// Never runs.
+    /// Is never called.
     pub fn prepare(self, client: Client) -> Client {
         client
     }
 
-    /// Never runs.
+    /// Is never called.
     pub fn forge(self, client: Arc<Client>, _address: &Address) -> Box<dyn Forge> {
         match client.0 {}
     }

@@ -1,4 +1,5 @@
-//! `.blue/config.yaml`: what a repository proposes. It is read, compared and never followed.
+//! `.blue/config.yaml`: the realm and name that a repository proposes. It is compared with the user's choice and never
+//! followed.
 
 use std::path::Path;
 
@@ -18,10 +19,10 @@ use crate::{
     },
 };
 
-/// The file that proposes realm and name to whoever clones the repository.
+/// The file that proposes a realm and a name to clones of the repository.
 pub const CONFIG: &str = ".blue/config.yaml";
 
-/// Checks that a repository proposes no other realm.
+/// Checks that a repository does not propose another realm.
 ///
 /// # Errors
 /// Returns an error if it does.
@@ -36,10 +37,10 @@ pub fn same_realm(realm: &RealmName, proposed: Option<&Config>) -> Result<(), Op
     }
 }
 
-/// Compares what a repository proposes with what the user recorded: it is never followed.
+/// Compares the url that a repository proposes with the one that the user recorded.
 ///
 /// # Errors
-/// Returns an error if it names another url for the realm; the message names both.
+/// Returns an error if it proposes another url for the realm; the message contains both.
 pub fn same_url(home: &Home, known: &KnownRealm, proposed: Option<&Config>) -> Result<(), OpError> {
     let proposed =
         proposed.filter(|config| config.realm.name == known.name).and_then(|config| config.realm.url.as_ref());
@@ -58,20 +59,19 @@ pub fn same_url(home: &Home, known: &KnownRealm, proposed: Option<&Config>) -> R
     )))
 }
 
-/// Returns the url that a repository proposes for a realm that this machine has recorded none for, if it is one that
-/// is accepted.
+/// Returns the proposed url of a realm for which this machine has none recorded, if the url is acceptable.
 pub fn unrecorded_url(known: &KnownRealm, proposed: Option<&Config>) -> Option<String> {
     let proposed = proposed.filter(|config| config.realm.name == known.name && known.url.is_none());
     proposed.and_then(|config| config.realm.url.clone()).filter(|url| url::accept(url).is_ok())
 }
 
-/// Returns the step that records such a url.
+/// Returns the command that records such a url.
 pub fn record_url(url: &str) -> String {
     format!("git blue init --url {}  # share it there too, as {CONFIG} says, if you trust that place", shell_word(url))
 }
 
-/// Returns what `.blue/config.yaml` of a repository proposes, if it has one: the file of the work tree, or
-/// that of HEAD where the work tree has none, as in a bare, a sparse or an empty one.
+/// Returns the content of a repository's `.blue/config.yaml`, if it has one: the file in the work tree, or in HEAD if
+/// the work tree lacks it because it is bare, sparse or empty.
 ///
 /// # Errors
 /// Returns an error if the file cannot be read, or is reached through a symbolic link.
@@ -89,10 +89,10 @@ pub fn proposed(code: &CodeRepo) -> Result<Option<Config>, OpError> {
     }
 }
 
-/// Returns what `.blue/config.yaml` of a commit proposes, if it has one.
+/// Returns the content of a commit's `.blue/config.yaml`, if it has one.
 ///
 /// # Errors
-/// As [`proposed`].
+/// Returns an error in the cases of [`proposed`].
 pub fn proposed_at(code: &CodeRepo, commit: &Oid) -> Result<Option<Config>, OpError> {
     let tree = code.tree_of(commit)?;
     let blob = match read::lookup(code, &tree, CONFIG)? {
@@ -111,7 +111,7 @@ fn decode(bytes: &[u8]) -> Result<Config, OpError> {
     })
 }
 
-/// Returns whether the file is there, as a plain file in a plain folder.
+/// Returns whether the file exists, as a regular file in a folder that is not a link.
 fn file_without_links(root: &Path) -> Result<bool, OpError> {
     for (path, is_wanted) in [(root.join(FOLDER), false), (root.join(CONFIG), true)] {
         match path.symlink_metadata() {

@@ -1,5 +1,5 @@
-//! Which realm, which repository: the flag, the variables, `.blue/config.yaml`, git's configuration, in that
-//! order.
+//! Determines the realm and the repository: from the flag, the variables, `.blue/config.yaml` and git's configuration,
+//! in that order.
 
 pub mod config;
 pub mod renamed;
@@ -28,25 +28,25 @@ use crate::{
     },
 };
 
-/// The variable that says where the user's own folder lies.
+/// The variable with the path of the user's own folder.
 pub const HOME: &str = "GIT_BLUE_HOME";
 
-/// A realm of this machine, and who asks.
+/// A realm of this machine, and the repository that asks.
 pub struct Located {
     /// The realm.
     pub realm: RealmName,
     /// Its store.
     pub store: GitStore,
-    /// The name of the repository around the folder; none outside of one.
+    /// The name of the repository around the folder; `None` outside of one.
     pub repo: Option<RepoName>,
-    /// Where the repository says that the realm is shared, where this machine has recorded nothing.
+    /// The url at which the repository says that the realm is shared, if this machine has not recorded it.
     pub unrecorded_url: Option<String>,
 }
 
 /// Returns the user's own folder.
 ///
 /// # Errors
-/// Returns an error if no variable says where it is.
+/// Returns an error if no variable gives its path.
 pub fn home(env: &Env) -> Result<Home, OpError> {
     let folder = env.var(HOME).map(|folder| env.cwd().join(folder)).or_else(|| Some(env.home()?.join(".blue")));
     folder.map(Home::new).ok_or_else(|| {
@@ -58,18 +58,18 @@ pub fn home(env: &Env) -> Result<Home, OpError> {
     })
 }
 
-/// Returns what this machine knows of a realm.
+/// Returns the record of a realm on this machine.
 ///
 /// # Errors
-/// Returns an error if it does not know it.
+/// Returns an error if there is none.
 pub fn known(home: &Home, realm: &RealmName) -> Result<KnownRealm, OpError> {
     home.realm(realm)?.ok_or_else(|| unknown::error(false, home, realm, None))
 }
 
-/// Opens a realm of this machine wherever the program was started, as the repository `repo` of it.
+/// Opens a realm of this machine, whatever the current folder, on behalf of its repository `repo`.
 ///
 /// # Errors
-/// Returns an error if this machine does not know the realm, or the realm does not have that repository.
+/// Returns an error if this machine does not have the realm, or the realm does not have that repository.
 pub fn in_realm(home: &Home, realm: &RealmName, repo: Option<&RepoName>, options: Options) -> Result<Located, OpError> {
     let known = trusted(false, home, realm, None)?;
     let store = GitStore::open(&known.path, options)?;
@@ -86,8 +86,8 @@ pub fn in_realm(home: &Home, realm: &RealmName, repo: Option<&RepoName>, options
 /// Finds the realm and the name of the repository around the folder of `env`.
 ///
 /// # Errors
-/// Returns an error if nothing names a realm, this machine does not know it, or what the repository proposes
-/// contradicts what the user recorded.
+/// Returns an error if nothing names a realm, this machine does not have it, or the repository's proposal contradicts
+/// what the user recorded.
 pub fn find(
     env: &Env,
     home: &Home,
@@ -112,7 +112,7 @@ pub fn find(
     let repo: Option<RepoName> = match variable(REPO) {
         Some(text) => Some(text.parse()?),
         None => match &proposed {
-            // Elsewhere than in the realm it proposes, the repository is nobody.
+            // A repository that proposes another realm has no name in this one.
             Some(config) => Some(config.repo.clone()).filter(|_| config.realm.name == realm),
             None => config("blue.repo").map(|text| text.parse()).transpose()?,
         },
@@ -125,7 +125,7 @@ pub fn find(
     Ok(Located { realm, store, repo, unrecorded_url })
 }
 
-/// Says how to get back a store that is not where it was.
+/// Returns an error that says how to restore a store that is missing.
 fn gone(home: &Home, known: &KnownRealm, error: StoreError) -> OpError {
     let StoreError::NotAStore { path } = &error else { return error.into() };
     let (realm, path) = (&known.name, path.display().to_string());
@@ -138,7 +138,7 @@ fn gone(home: &Home, known: &KnownRealm, error: StoreError) -> OpError {
         .next(format!("put it back there, or forget it and begin anew: git config --file {config} --remove-section blue.realm.{realm} && {again}"))
 }
 
-/// A store that somebody else's took the place of is not the realm.
+/// Checks that the store contains the expected realm and was not replaced by another one.
 fn held(known: &KnownRealm, store: &GitStore) -> Result<(), OpError> {
     let found = read::realm(store)?;
     if found.name != known.name {
@@ -148,7 +148,7 @@ fn held(known: &KnownRealm, store: &GitStore) -> Result<(), OpError> {
     Ok(())
 }
 
-/// What a repository proposes is compared with what the user recorded, and never followed.
+/// Compares the proposal of a repository with what the user recorded. It is never followed.
 fn trusted(is_ci: bool, home: &Home, realm: &RealmName, proposed: Option<&Config>) -> Result<KnownRealm, OpError> {
     let Some(known) = home.realm(realm)? else {
         return Err(unknown::error(is_ci, home, realm, proposed).coded(ErrorCode::NotInRealm));

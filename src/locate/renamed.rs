@@ -1,4 +1,4 @@
-//! Repositories that were renamed: reports the new name to a clone that does not know it yet.
+//! Finds the current name of a renamed repository, for clones that still have the old one.
 
 use crate::{
     error::{ErrorCode, OpError},
@@ -9,7 +9,8 @@ use crate::{
     store::{Store, StoreError, StoreRef, layout, read},
 };
 
-/// Returns the name that a repository took instead of `name`, be it after several renames.
+/// Returns the current name of a repository that was called `name`, following several renames. Returns `None` if it
+/// was not renamed.
 ///
 /// # Errors
 /// Returns an error if the realm cannot be read.
@@ -31,18 +32,18 @@ pub fn newer(store: &dyn Store, name: &RepoName) -> Result<Option<RepoName>, Sto
     }
 }
 
-/// Refuses a name that the repository has no more.
+/// Refuses a name that its repository no longer has.
 ///
 /// # Errors
-/// Returns an error if it took another one, or the realm cannot be read.
+/// Returns an error if the repository was renamed, or the realm cannot be read.
 pub fn refuse(store: &dyn Store, name: &RepoName) -> Result<(), OpError> {
     newer(store, name)?.map_or(Ok(()), |newer| Err(error(name, &newer)))
 }
 
-/// Refuses to let the same repository join once more under a name that it has no more.
+/// Refuses to let a repository join again under its former name.
 ///
 /// # Errors
-/// Fails as [`refuse`].
+/// Returns an error in the cases of [`refuse`].
 pub fn refuse_entry(store: &dyn Store, entry: &Repo) -> Result<(), OpError> {
     let Some(newer) = newer(store, &entry.name)? else { return Ok(()) };
     let is_same = read::repos(store)?.repos.get(&newer).is_some_and(|held| held.is_same_repository(entry));

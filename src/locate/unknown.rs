@@ -1,4 +1,4 @@
-//! The one error for a realm that this machine does not know, with the command that is right here.
+//! The error for a realm that this machine does not have, with the command to run in this situation.
 
 use super::{config::CONFIG, url};
 use crate::{
@@ -9,11 +9,11 @@ use crate::{
     store::codec::Config,
 };
 
-/// Shortest name that another one is taken for a slip of.
+/// The shortest name that is compared for typing errors.
 const MIN_LEN: usize = 5;
 
-/// Returns the error for a realm that this machine does not know. `proposed` is what the repository's
-/// file says, which is shown and never followed; in a pipeline, `is_ci`, nothing is kept.
+/// Returns the error for a realm that this machine does not have. `proposed` is the repository's proposal, which is
+/// shown and never followed. In CI (`is_ci`), the advice is for a realm that is not kept.
 pub fn error(is_ci: bool, home: &Home, realm: &RealmName, proposed: Option<&Config>) -> OpError {
     let proposal = proposed.filter(|config| config.realm.name == *realm);
     let url = proposal.and_then(|config| config.realm.url.as_deref());
@@ -54,17 +54,17 @@ fn with_known(error: OpError, realm: &RealmName, known: &[RealmName], has_meant:
     }
 }
 
-/// Returns the realms that this machine knows.
+/// Returns the realms of this machine.
 pub fn known(home: &Home) -> Vec<RealmName> {
     home.realms().unwrap_or_default().into_iter().map(|known| known.name).collect()
 }
 
-/// Returns the realm that a name looks like a slip of, if there is one.
+/// Returns the realm whose name is similar enough for a typing error, if there is one.
 pub fn meant<'a>(realm: &RealmName, known: &'a [RealmName]) -> Option<&'a RealmName> {
     if realm.as_str().len() < MIN_LEN { None } else { nearest::nearest(realm, known) }
 }
 
-/// Returns whether this runs for a pipeline, which keeps nothing.
+/// Returns whether this runs in CI, where nothing is kept.
 pub fn is_ci(env: &Env) -> bool {
     env.text("CI").is_some_and(|value| !["", "0", "false"].contains(&value))
 }

@@ -1,11 +1,11 @@
-//! Urls that a realm may be shared at: what git transports without running anything else.
+//! Checks urls of realms: those that git transports without running other programs.
 
 use crate::error::OpError;
 
-/// Refuses urls that are options, or that would make git run a program of the url's choosing.
+/// Refuses urls that git would read as options, or that make git run a program that the url names.
 ///
 /// # Errors
-/// Returns a usage error that names the accepted values.
+/// Returns a usage error with the accepted forms.
 pub fn accept(url: &str) -> Result<&str, OpError> {
     let refuse = |why: &str| {
         Err(OpError::usage(format!("{url:?} is not accepted as a url: {why}"))
@@ -34,7 +34,7 @@ pub fn accept(url: &str) -> Result<&str, OpError> {
         return refuse("it names a transport helper");
     }
     match url.split_once(':') {
-        // scp-like: a host before the first colon, and no slash before it.
+        // An scp-like url: a host before the first colon, without a slash.
         Some((host, _)) if !host.contains('/') && host.rsplit('@').next().is_some_and(|host| host.starts_with('-')) => {
             refuse("its host starts with '-'")
         }
@@ -42,7 +42,7 @@ pub fn accept(url: &str) -> Result<&str, OpError> {
     }
 }
 
-/// Returns an accepted url so that it means the same in every folder: a local path from its root.
+/// Returns an accepted url in a form that does not depend on the current folder: local paths become absolute.
 pub fn absolute(cwd: &std::path::Path, url: &str) -> String {
     let is_path = !url.contains("://") && url.split_once(':').is_none_or(|(host, _)| host.contains('/'));
     if !is_path {

@@ -1,6 +1,5 @@
-//! The user's own folder, `$GIT_BLUE_HOME`: which realms this machine knows, and where
-//! repositories lie. Only what the user did himself is recorded here; what a cloned repository
-//! says is a proposal.
+//! The user's own folder, `$GIT_BLUE_HOME`, with the records of realms and repositories on this machine. It records
+//! only what the user did; the content of a cloned repository is only a proposal.
 
 use std::{
     collections::BTreeMap,
@@ -22,19 +21,19 @@ pub struct Home {
     folder: PathBuf,
 }
 
-/// A realm that this machine knows.
+/// A realm that this machine has.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct KnownRealm {
     /// Its name.
     pub name: RealmName,
     /// Its store.
     pub path: PathBuf,
-    /// The URL it is shared at.
+    /// The url where it is shared.
     pub url: Option<String>,
 }
 
 impl Home {
-    /// Returns the folder as given; nothing is read or made yet.
+    /// Creates a handle of the folder. Nothing is read or created yet.
     pub fn new(folder: impl Into<PathBuf>) -> Self {
         Self { folder: folder.into() }
     }
@@ -44,21 +43,20 @@ impl Home {
         &self.folder
     }
 
-    /// Makes the folder where it is missing, for its user alone.
+    /// Creates the folder if it is missing, accessible only to the user.
     ///
     /// # Errors
-    /// Returns an error if it cannot be made.
+    /// Returns an error if it cannot be created.
     pub fn make(&self) -> Result<(), StoreError> {
         make_private(&self.folder).map_err(StoreError::io("create", &self.folder))
     }
 
-    /// Returns where the store of a realm lies unless the user chose another place.
+    /// Returns the default path of a realm's store.
     pub fn default_store(&self, realm: &RealmName) -> PathBuf {
         self.folder.join("realms").join(format!("{realm}.git"))
     }
 
-    /// Returns the folder that remembers which clones the user joined: one file each, named by the
-    /// clone's random number.
+    /// Returns the folder with the records of joined clones: one file each, named by the clone's random number.
     pub fn clones(&self) -> PathBuf {
         self.folder.join("joined")
     }
@@ -101,7 +99,7 @@ impl Home {
         Ok(realms)
     }
 
-    /// Returns what this machine knows of a realm.
+    /// Returns the record of a realm, if there is one.
     ///
     /// # Errors
     /// Returns an error if the configuration cannot be read.
@@ -109,7 +107,7 @@ impl Home {
         Ok(self.realms()?.into_iter().find(|realm| realm.name == *name))
     }
 
-    /// Returns whether the user wants a realm synced without being asked for it, as he wrote it.
+    /// Returns whether the user wants a realm synced automatically, as written in the configuration.
     ///
     /// # Errors
     /// Returns an error if the configuration cannot be read.
@@ -123,7 +121,7 @@ impl Home {
         Ok(value)
     }
 
-    /// Records whether the user wants a realm synced without being asked for it.
+    /// Records whether the user wants a realm synced automatically.
     ///
     /// # Errors
     /// Returns an error if the configuration cannot be read or written.
@@ -131,7 +129,7 @@ impl Home {
         self.change(&format!("realm.{name}"), &[("autoSync", wanted.to_string())])
     }
 
-    /// Returns the subsections of `blue` whose names begin with `prefix`, without it.
+    /// Returns the subsections of `blue` whose names begin with `prefix`, with the prefix removed.
     ///
     /// # Errors
     /// Returns an error if the configuration cannot be read.
@@ -139,7 +137,7 @@ impl Home {
         subsections_of(&self.config()?, prefix)
     }
 
-    /// Returns where a repository lies on this machine.
+    /// Returns the path of a repository on this machine.
     ///
     /// # Errors
     /// Returns an error if the configuration cannot be read.
@@ -147,7 +145,7 @@ impl Home {
         Ok(self.repo_paths()?.remove(name))
     }
 
-    /// Returns where the repositories of this machine lie.
+    /// Returns the paths of the repositories on this machine.
     ///
     /// # Errors
     /// Returns an error if the configuration cannot be read.
@@ -161,7 +159,7 @@ impl Home {
         Ok(paths.collect())
     }
 
-    /// Returns the repositories that lie on this machine, sorted by name.
+    /// Returns the names of the repositories on this machine, sorted.
     ///
     /// # Errors
     /// Returns an error if the configuration cannot be read.
@@ -188,7 +186,7 @@ impl Home {
         self.change(&section, &values)
     }
 
-    /// Records where a repository lies.
+    /// Records the path of a repository.
     ///
     /// # Errors
     /// Returns an error if the configuration cannot be read or written.
@@ -210,7 +208,7 @@ impl Home {
         }
     }
 
-    /// Forgets where a repository lies.
+    /// Removes the record of a repository.
     ///
     /// # Errors
     /// Returns an error if the configuration cannot be read or written.
@@ -218,7 +216,7 @@ impl Home {
         self.forget(&format!("repo.{name}"))
     }
 
-    /// Forgets a realm.
+    /// Removes the record of a realm.
     ///
     /// # Errors
     /// Returns an error if the configuration cannot be read or written.
@@ -233,7 +231,7 @@ impl Home {
         })
     }
 
-    /// Sets values in one section, keeping every other line of the file as it is.
+    /// Sets values in one section, and keeps every other line of the file.
     fn change(&self, subsection: &str, values: &[(&'static str, String)]) -> Result<(), StoreError> {
         self.edit(|config| {
             for (key, value) in values {

@@ -1,4 +1,4 @@
-//! The user's state on this machine: `$GIT_BLUE_HOME`, and the user's own configuration of git.
+//! The user's state on this machine: `$GIT_BLUE_HOME`, and the user's git configuration.
 
 pub mod home;
 pub mod user_config;

@@ -1,5 +1,5 @@
-//! What the user wrote into git configuration of his own: `~/.gitconfig` and its like. What a
-//! repository or the machine is configured with does not count.
+//! Reads the user's own git configuration: `~/.gitconfig` and similar files. The configuration of repositories and of
+//! the system is ignored.
 
 use std::{
     collections::BTreeMap,
@@ -17,11 +17,11 @@ use gix::{
 
 use crate::store::StoreError;
 
-/// The values of one subsection, by lower-case key; of a key that is there twice, the last.
+/// The values of one subsection, by lower-case key. If a key occurs several times, the last value counts.
 pub type Values = BTreeMap<String, String>;
 
-/// Returns the subsections of `blue` whose names begin with `prefix`, without it, in the order in
-/// which they were written first.
+/// Returns the subsections of `blue` whose names begin with `prefix`, with the prefix removed, in the order in which
+/// they first occur.
 ///
 /// # Errors
 /// Returns an error if a file cannot be read as configuration.
@@ -29,10 +29,10 @@ pub fn subsections(vars: &BTreeMap<OsString, OsString>, prefix: &str) -> Result<
     read(vars)?.map_or_else(|| Ok(Vec::new()), |config| subsections_of(&config, prefix))
 }
 
-/// Returns those of one file, as [`subsections`] does.
+/// Returns the subsections in one file, as [`subsections`] does.
 ///
 /// # Errors
-/// Returns an error if a value is no text.
+/// Returns an error if a value is not UTF-8.
 pub(super) fn subsections_of(config: &File, prefix: &str) -> Result<Vec<(String, Values)>, StoreError> {
     let mut found: Vec<(String, Values)> = Vec::new();
     for section in config.sections_by_name("blue").into_iter().flatten() {
@@ -43,7 +43,7 @@ pub(super) fn subsections_of(config: &File, prefix: &str) -> Result<Vec<(String,
             found.len() - 1
         });
         for key in section.value_names() {
-            // A key alone says yes.
+            // A key without a value is true.
             let value = section.value_implicit(key.as_ref()).flatten().unwrap_or_else(|| "true".into());
             let value = value.to_str().map_err(|error| {
                 StoreError::git(format!("read blue.{prefix}{name}.{key} of your git configuration"))(error)
@@ -54,7 +54,7 @@ pub(super) fn subsections_of(config: &File, prefix: &str) -> Result<Vec<(String,
     Ok(found)
 }
 
-/// Returns the value of a key, such as `blue.tokenCommand`; of one that is there twice, the last.
+/// Returns the value of a key, such as `blue.tokenCommand`. If it occurs several times, the last value counts.
 ///
 /// # Errors
 /// Returns an error if a file cannot be read as configuration.
@@ -67,7 +67,7 @@ fn read(vars: &BTreeMap<OsString, OsString>) -> Result<Option<File>, StoreError>
     let var = |name: &str| vars.get(&OsString::from(name)).filter(|value| !value.is_empty()).map(PathBuf::from);
     let home = var("HOME");
     let paths = match vars.get(&OsString::from("GIT_CONFIG_GLOBAL")) {
-        // Set to nothing, it is no file at all.
+        // An empty value means no file.
         Some(one) => vec![PathBuf::from(one)],
         None => {
             let folder = var("XDG_CONFIG_HOME").or_else(|| Some(home.as_ref()?.join(".config")));

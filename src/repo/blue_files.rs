@@ -1,5 +1,5 @@
-//! The files below `.blue/` that say what a repository provides and relies on, at a commit or in
-//! the work tree. Symbolic links are named, never followed.
+//! Reads the files below `.blue/` of a repository, at a commit or in the work tree. Symbolic links are reported and
+//! never followed.
 
 use std::{
     collections::BTreeMap,
@@ -14,10 +14,10 @@ use crate::{
     store::{EntryKind, Objects as _, StoreError, codec::MAX_FILE, read},
 };
 
-/// The folder that people's files lie in.
+/// The folder of these files.
 pub const FOLDER: &str = ".blue";
 
-/// The most files that are read of one repository.
+/// The most files that are read in one repository.
 const MAX_FILES: usize = 20_000;
 
 /// The source of the files.
@@ -56,8 +56,8 @@ impl<'a> Files<'a> {
         Ok(Self::Commit(code, code.tree_of(commit)?))
     }
 
-    /// Returns every file below a folder, by its path from the root. A folder that is a symbolic
-    /// link is one entry that is not read.
+    /// Returns every file below a folder, by its path relative to the root. A folder that is a symbolic link is a
+    /// single entry that is not read.
     ///
     /// # Errors
     /// Returns an error if a folder cannot be read, or there are too many files.
@@ -76,16 +76,16 @@ impl<'a> Files<'a> {
         Ok(found)
     }
 
-    /// Returns the bytes of a file, `None` where it is too large to be one of ours.
+    /// Returns the bytes of a file, or `None` if it is too large.
     ///
     /// # Errors
-    /// Returns an error if it cannot be read.
+    /// Returns an error if the file cannot be read.
     pub fn read(&self, handle: &Handle) -> Result<Option<Vec<u8>>, OpError> {
         match (self, handle) {
             (Self::Commit(code, _), Handle::Blob(id)) => match code.blob(id) {
                 Ok(bytes) => Ok(Some(bytes)),
                 Err(StoreError::TooLarge { .. }) => Ok(None),
-                // A partial clone has them where they were checked out.
+                // A partial clone has only the objects that were checked out.
                 Err(StoreError::Missing { .. }) => Err(not_fetched()),
                 Err(error) => Err(error.into()),
             },
@@ -101,7 +101,7 @@ impl<'a> Files<'a> {
         }
     }
 
-    /// Returns the file at a path from the root, which is no symbolic link and reached through none.
+    /// Returns the file at a path relative to the root, if neither it nor a parent is a symbolic link.
     ///
     /// # Errors
     /// Returns an error if a folder on the way cannot be read.
@@ -124,7 +124,7 @@ impl<'a> Files<'a> {
                     if (is_last && !meta.is_file()) || (!is_last && !meta.is_dir()) {
                         return Ok(Some(Item::Other));
                     }
-                    // A repository of its own keeps its files to itself.
+                    // Files of a nested repository do not belong to this one.
                     if !is_last && at.join(".git").symlink_metadata().is_ok() {
                         return Ok(Some(Item::Other));
                     }
@@ -134,8 +134,8 @@ impl<'a> Files<'a> {
         }
     }
 
-    /// Returns whether there is a file or folder at a path that somebody wrote down. A path that
-    /// leads out of the repository leads nowhere.
+    /// Returns whether there is a file or folder at a path that a file names. A path out of the repository does not
+    /// exist.
     ///
     /// # Errors
     /// Returns an error if a folder on the way cannot be read.
@@ -150,7 +150,7 @@ impl<'a> Files<'a> {
     }
 }
 
-/// Whether a path stays where it begins, and out of git's own folder.
+/// Returns whether a path stays in its folder and out of `.git`.
 fn is_plain(path: &str) -> bool {
     !path.is_empty() && path.split('/').all(|part| !matches!(part, "" | "." | ".." | ".git"))
 }
@@ -163,7 +163,7 @@ fn not_fetched() -> OpError {
     .next(format!("git archive HEAD {FOLDER} >/dev/null  # fetches them"))
 }
 
-/// Returns `folder`, or the first part of its path that is no folder.
+/// Returns `folder`, or the first component of its path that is not a folder.
 fn outermost(code: &CodeRepo, tree: &Oid, folder: &str) -> Result<Option<(String, EntryKind, Oid)>, OpError> {
     let mut path = String::new();
     let mut found = None;
@@ -182,7 +182,7 @@ fn walk_tree(code: &CodeRepo, path: &str, tree: &Oid, found: &mut BTreeMap<Strin
     for entry in code.entries(tree)? {
         let path = format!("{path}/{}", entry.name);
         match entry.kind {
-            // Ours lie at most one folder deep; what lies deeper is named and not read.
+            // The files are at most one folder deep; deeper folders are listed and not read.
             EntryKind::Tree if path.split('/').count() < 4 => walk_tree(code, &path, &entry.id, found)?,
             EntryKind::Blob => insert(found, path, Item::File(Handle::Blob(entry.id)))?,
             _ => insert(found, path, Item::Other)?,

@@ -1,4 +1,4 @@
-//! Finding words in the files of a repository, by git itself: tracked text files, within a time.
+//! Searches for words in the tracked text files of a repository with git, within a time limit.
 
 use std::{
     io::Read as _,
@@ -13,13 +13,13 @@ use std::{
 use super::CodeRepo;
 use crate::store::StoreError;
 
-/// Most that is read of what git prints, in bytes.
+/// The most bytes of git's output that are read.
 const MAX_OUTPUT: u64 = 1 << 20;
-/// How often is looked whether it was cancelled.
+/// The interval at which cancellation is checked.
 const LOOK: Duration = Duration::from_millis(20);
-/// Longest line that is kept, in characters.
+/// The longest line that is kept, in characters.
 const MAX_LINE: usize = 120;
-/// Folders and files that hold what others wrote or a program made.
+/// Folders and files with vendored or generated content.
 const VENDORED: &[&str] = &[
     "**/vendor/**",
     "**/third_party/**",
@@ -31,40 +31,40 @@ const VENDORED: &[&str] = &[
     ".blue/**",
 ];
 
-/// A line that has one of the words.
+/// A line with at least one of the words.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Place {
-    /// The file, from the root of the repository.
+    /// The file, relative to the root of the repository.
     pub file: String,
     /// The line, from 1.
     pub line: u32,
-    /// The line itself, without what stands before and after it, cut where it is long.
+    /// The line without surrounding white space, truncated if it is long.
     pub text: String,
-    /// Which of the words it has, by their index.
+    /// The indexes of the words in it.
     pub words: Vec<usize>,
 }
 
-/// The findings.
+/// The result of a search.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Found {
-    /// In the order in which git names files.
+    /// The lines, in git's order of files.
     pub places: Vec<Place>,
-    /// Whether that is all: neither time nor room ran out.
+    /// Whether these are all: neither the time nor the output was cut short.
     pub is_whole: bool,
 }
 
-/// Which files are looked at.
+/// The files to search.
 #[derive(Debug, Clone, Copy)]
 pub enum Within<'a> {
-    /// These files and folders, whatever they hold.
+    /// These files and folders, whatever is in them.
     Only(&'a [&'a str]),
-    /// All others, without what is vendored.
+    /// All others, except vendored ones.
     Except(&'a [&'a str]),
 }
 
 impl CodeRepo {
-    /// Finds whole words in tracked files of the work tree, or of HEAD in a bare repository. Binary files are
-    /// left out. Nothing is fetched. It takes at most `time`, and ends once `cancelled` is set.
+    /// Finds whole words in tracked files of the work tree, or of HEAD in a bare repository. Binary files are skipped,
+    /// and nothing is fetched. It takes at most `time`, and ends once `cancelled` is set.
     ///
     /// # Errors
     /// Returns an error if git cannot search.
@@ -93,7 +93,7 @@ impl CodeRepo {
         let (mut output, is_in_time) = match received(&receive, time, cancelled) {
             Ok(output) => (output, true),
             Err(RecvTimeoutError::Timeout) => {
-                // What it printed so far counts.
+                // Output up to this point is used.
                 let _ = child.kill();
                 (receive.recv().unwrap_or_default(), false)
             }
@@ -123,7 +123,7 @@ impl CodeRepo {
                 let all = [":(top)*".to_owned()].into_iter();
                 let own = paths.iter().map(|path| format!(":(top,literal,exclude){path}"));
                 let vendored = VENDORED.iter().map(|glob| format!(":(top,glob,exclude){glob}"));
-                // Of a commit, older gits cannot ask for attributes.
+                // Older versions of git do not support attributes in a search of a commit.
                 let words = ["linguist-vendored", "linguist-generated"].iter().filter(|_| self.workdir.is_some());
                 let attributes = words.map(|word| format!(":(top,attr:{word},exclude)*"));
                 all.chain(own).chain(vendored).chain(attributes).collect()
@@ -132,7 +132,7 @@ impl CodeRepo {
     }
 }
 
-/// Waits for what is sent, at most so long, and not once it is cancelled.
+/// Waits for a value, for a limited time and until it is cancelled.
 fn received<T>(from: &Receiver<T>, time: Duration, cancelled: &AtomicBool) -> Result<T, RecvTimeoutError> {
     let end = Instant::now() + time;
     loop {
@@ -147,13 +147,13 @@ fn received<T>(from: &Receiver<T>, time: Duration, cancelled: &AtomicBool) -> Re
 fn read(stdout: Option<ChildStdout>) -> Vec<u8> {
     let mut output = Vec::new();
     if let Some(stdout) = stdout {
-        // What was read before it went wrong counts.
+        // Data that was read before an error is used.
         let _ = stdout.take(MAX_OUTPUT).read_to_end(&mut output);
     }
     output
 }
 
-/// Reads `file NUL line NUL text LF`, again and again.
+/// Parses lines of the form `file NUL line NUL text LF`.
 fn places(output: &[u8], words: &[&str], is_bare: bool) -> Vec<Place> {
     let mut found = Vec::new();
     let mut rest = output;
@@ -176,7 +176,7 @@ fn split(bytes: &[u8], at: u8) -> Option<(&[u8], &[u8])> {
     Some((&bytes[..end], &bytes[end + 1..]))
 }
 
-/// Returns whether a line has a word, not only as a part of a longer one.
+/// Returns whether a line contains a word, not as a part of a longer one.
 fn has_word(line: &str, word: &str) -> bool {
     let is_part = |c: char| c.is_alphanumeric() || c == '_';
     line.match_indices(word).any(|(at, _)| {

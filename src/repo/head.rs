@@ -1,4 +1,4 @@
-//! Reads HEAD, the branches of a repository, and the one that is published.
+//! Reads HEAD and the branches of a repository, and determines the publishing branch.
 
 use crate::repo::CodeRepo;
 use crate::{
@@ -19,10 +19,10 @@ pub struct Head {
 }
 
 impl CodeRepo {
-    /// Returns what HEAD says.
+    /// Returns the state of HEAD.
     ///
     /// # Errors
-    /// Returns an error if it cannot be read.
+    /// Returns an error if HEAD cannot be read.
     pub fn head(&self) -> Result<Head, StoreError> {
         if self.is_reftable {
             let commit = self.resolve_with_git("HEAD")?;
@@ -36,7 +36,7 @@ impl CodeRepo {
         Ok(Head { branch, commit })
     }
 
-    /// Returns where a full ref name points to.
+    /// Returns the commit that a full ref name points to.
     ///
     /// # Errors
     /// Returns an error if the ref exists and cannot be read.
@@ -44,10 +44,10 @@ impl CodeRepo {
         if self.is_reftable { self.resolve_with_git(name) } else { refs::tip(&self.repo, &self.packed, name) }
     }
 
-    /// Returns the commit that a revision names, as `git rev-parse` reads it.
+    /// Returns the commit of a revision, as `git rev-parse` does.
     ///
     /// # Errors
-    /// Returns an error if it names none.
+    /// Returns an error if there is no such commit.
     pub fn resolve(&self, revision: &str) -> Result<Oid, StoreError> {
         self.resolve_with_git(revision)?.ok_or_else(|| StoreError::Git {
             doing: format!("find the commit {revision:?}"),
@@ -55,7 +55,7 @@ impl CodeRepo {
         })
     }
 
-    /// git exits with 1 and says nothing if there is no such commit.
+    /// Resolves a revision with git, which exits with 1 and no message if there is no such commit.
     fn resolve_with_git(&self, revision: &str) -> Result<Option<Oid>, StoreError> {
         let peeled = format!("{revision}^{{commit}}");
         match self.git.line(&["rev-parse", "--verify", "--quiet", "--end-of-options", &peeled]) {
@@ -65,9 +65,8 @@ impl CodeRepo {
         }
     }
 
-    /// Returns the branch whose commits are published: `blue.publishBranch`, else what
-    /// `origin/HEAD` points to, else `init.defaultBranch` if it exists, else `main` or `master`,
-    /// else the only branch there is.
+    /// Returns the branch whose commits are published: `blue.publishBranch`, else the target of `origin/HEAD`, else
+    /// `init.defaultBranch` if it exists, else `main` or `master`, else the only branch.
     ///
     /// # Errors
     /// Returns an error if refs cannot be read.
@@ -88,7 +87,7 @@ impl CodeRepo {
         Ok(if branches.len() == 1 { branches.pop() } else { None })
     }
 
-    /// A branch without a commit exists where HEAD is on it.
+    /// Returns whether a branch exists. A branch without a commit exists if HEAD is on it.
     fn branch_exists(&self, branch: &str) -> Result<bool, StoreError> {
         Ok(self.reference(&format!("refs/heads/{branch}"))?.is_some() || self.head()?.branch.as_deref() == Some(branch))
     }
@@ -98,7 +97,7 @@ impl CodeRepo {
         let target = if self.is_reftable {
             self.git.line(&["symbolic-ref", "--quiet", NAME]).ok()
         } else {
-            // What is packed points to a commit.
+            // `origin/HEAD` is a symbolic ref, and packed-refs has none of these.
             refs::loose(&self.repo, NAME)?.and_then(|target| target.try_name().map(|name| name.as_bstr().to_string()))
         };
         Ok(target.and_then(|target| target.strip_prefix("refs/remotes/origin/").map(str::to_owned)))

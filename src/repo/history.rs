@@ -18,13 +18,13 @@ impl CodeRepo {
     /// Returns whether this clone has the commit, unless its objects cannot be read.
     ///
     /// # Errors
-    /// Returns an error if its objects cannot be read: that does not mean "no".
+    /// Returns an error if its objects cannot be read, which does not mean "no".
     pub fn has_readable(&self, commit: &Oid) -> Result<bool, StoreError> {
         let found = self.repo.try_find_header(native(&self.repo, commit)?);
         Ok(found.map_err(|error| StoreError::git("look for a commit")(error))?.is_some())
     }
 
-    /// Returns whether history was cut off when this clone was made.
+    /// Returns whether this is a shallow clone.
     ///
     /// # Errors
     /// Returns an error if that cannot be read.
@@ -32,7 +32,7 @@ impl CodeRepo {
         self.repo.is_shallow().map_err(|error| StoreError::git("walk the history")(error))
     }
 
-    /// Returns whether `old` is `new` or one of its ancestors, as far as this clone knows.
+    /// Returns whether `old` is `new` or one of its ancestors, as far as this clone has the history.
     ///
     /// # Errors
     /// Returns an error if history cannot be read.
@@ -48,8 +48,8 @@ impl CodeRepo {
         Ok(base.is_some_and(|base| to_oid(&base) == *old))
     }
 
-    /// Returns whether `branch` of this clone once pointed to `commit`: it was amended, rebased or
-    /// reset away here, and no other clone needs to be asked.
+    /// Returns whether `branch` of this clone once pointed to `commit`, which shows that it was amended, rebased or
+    /// reset here.
     ///
     /// # Errors
     /// Returns an error if the reflog cannot be read.
@@ -71,13 +71,13 @@ impl CodeRepo {
         Ok(lines.filter_map(Result::ok).any(|line| line.new_oid == wanted || line.previous_oid == wanted))
     }
 
-    /// Returns the root commits that `tip` grew from: what tells this repository from others.
+    /// Returns the root commits of `tip`'s history, which identify the repository.
     ///
     /// # Errors
     /// Returns an error if history cannot be read.
     pub fn roots(&self, tip: &Oid) -> Result<Vec<Oid>, StoreError> {
         let failed = |error: gix::Error| StoreError::git("walk the history")(error);
-        // The ends of a shallow clone are no roots.
+        // The boundary commits of a shallow clone are not roots.
         if self.is_shallow()? {
             return Ok(Vec::new());
         }

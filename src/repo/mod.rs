@@ -1,5 +1,6 @@
-//! The user's own repositories, read and, but for hooks in their configuration, never written: HEAD, trees, configuration, history.
-//! Ordinary, bare, linked worktree, detached, SHA-256, and reftable through git itself.
+//! Reads the user's repositories: HEAD, trees, configuration and history. Nothing is written, except the configuration
+//! of hooks. Bare repositories, linked worktrees, detached HEADs and SHA-256 are supported, and reftable through git
+//! itself.
 
 pub mod blue_files;
 mod grep;
@@ -35,11 +36,11 @@ pub struct Place {
     pub cwd: PathBuf,
     /// The variables that child processes get; `GIT_DIR` and `GIT_WORK_TREE` are honoured.
     pub vars: BTreeMap<OsString, OsString>,
-    /// Whether git called us: configuration of that one call (`git -c`) does not count then.
+    /// Whether git started this program as a hook. Then configuration for a single command (`git -c`) is ignored.
     pub in_hook: bool,
 }
 
-/// A repository of the user's.
+/// A repository of the user.
 #[derive(Debug)]
 pub struct CodeRepo {
     repo: gix::Repository,
@@ -53,7 +54,7 @@ impl CodeRepo {
     /// Finds the repository around a folder, or `None` if there is none.
     ///
     /// # Errors
-    /// Returns an error if there is one that cannot be opened, or that git would refuse because of its owner.
+    /// Returns an error if the repository cannot be opened, or if git would refuse it because of its owner.
     pub fn discover(place: &Place) -> Result<Option<Self>, StoreError> {
         let named = |name: &str| place.vars.get(&OsString::from(name)).filter(|value| !value.is_empty());
         let failed = |error: gix::Error| StoreError::git("open the repository")(error);
@@ -74,7 +75,7 @@ impl CodeRepo {
                 ownership::check(place, &git_dir, work_tree.as_deref())?;
                 let mut repo =
                     options(place).with(gix::sec::Trust::Full).open(git_dir).map_err(failed)?.to_thread_local();
-                // A git dir that lies elsewhere does not know what points to it.
+                // A git dir at another location does not record its work tree.
                 if let (Some(work_tree), None, false) = (work_tree, repo.workdir(), repo.is_bare()) {
                     repo.set_workdir(work_tree).map_err(failed)?;
                 }
@@ -84,7 +85,7 @@ impl CodeRepo {
         let is_reftable = crate::store::git::refs::is_reftable(repo.common_dir());
         let git_dir = absolute(&place.cwd, repo.git_dir());
         let workdir = repo.workdir().map(|path| absolute(repo.current_dir(), path));
-        // The top of the work tree is where git runs hooks.
+        // git runs hooks in the top folder of the work tree.
         let top = workdir.clone().filter(|path| path.is_dir()).unwrap_or_else(|| git_dir.clone());
         let git = git_command::Git { git_dir, top, vars: place.vars.clone() };
         Ok(Some(Self {
@@ -101,7 +102,7 @@ impl CodeRepo {
         self.workdir.clone()
     }
 
-    /// Returns the git dir of this work tree: of a linked worktree, its own.
+    /// Returns the git dir of this work tree. A linked worktree has its own.
     pub fn git_dir(&self) -> &Path {
         &self.git.git_dir
     }
@@ -111,15 +112,15 @@ impl CodeRepo {
         absolute(self.repo.current_dir(), self.repo.common_dir())
     }
 
-    /// Returns the root of the main work tree, or the repository's folder where it is bare: what
-    /// stays the same in every linked worktree.
+    /// Returns the root of the main work tree, or the folder of a bare repository, which is the same in every linked
+    /// worktree.
     pub fn main_folder(&self) -> PathBuf {
         let common = self.common_dir();
         if common.file_name().is_some_and(|name| name == ".git") {
             return common.parent().map(Path::to_owned).unwrap_or(common);
         }
-        // The git dir of a submodule says where its work tree is; any other that lies elsewhere
-        // does not, and only the main work tree knows that it is one.
+        // The git dir of a submodule records its work tree. Any other separate git dir does not, and only the main
+        // work tree knows that it is the main one.
         if let Some(work_tree) = self.config("core.worktree") {
             return absolute(&common, Path::new(&work_tree));
         }
@@ -129,8 +130,8 @@ impl CodeRepo {
         }
     }
 
-    /// Returns the folder where git looks for hooks, by asking git: `core.hooksPath` and worktrees
-    /// make it more than one rule.
+    /// Returns the folder where git looks for hooks, by asking git, since it depends on `core.hooksPath` and
+    /// worktrees.
     ///
     /// # Errors
     /// Returns an error if git fails.
@@ -138,13 +139,12 @@ impl CodeRepo {
         self.git.line(&["rev-parse", "--path-format=absolute", "--git-path", "hooks"]).map(PathBuf::from)
     }
 
-    /// Returns the folder where git looks for hooks unless `core.hooksPath` says otherwise.
+    /// Returns the folder where git looks for hooks unless `core.hooksPath` is set.
     pub fn usual_hooks_folder(&self) -> PathBuf {
         self.common_dir().join("hooks")
     }
 
-    /// Sets a key in the repository's own configuration: the one thing that is written in a
-    /// repository of the user's, and only where he asked for hooks there.
+    /// Sets a key in the repository's own configuration, for hooks that the user asked for.
     ///
     /// # Errors
     /// Returns an error if git cannot write it.
@@ -152,7 +152,7 @@ impl CodeRepo {
         self.git.text(&["config", "--local", "--replace-all", key, value]).map(drop)
     }
 
-    /// Takes a section out of the repository's own configuration.
+    /// Removes a section of the repository's own configuration.
     ///
     /// # Errors
     /// Returns an error if git cannot write it.
@@ -204,7 +204,8 @@ fn options(place: &Place) -> gix::open::Options {
     options.permissions.env = gix::open::permissions::Environment {
         xdg_config_home: Allow,
         home: Allow,
-        // GIT_CONFIG_GLOBAL and its like; where objects and the repository lie is never taken from them.
+        // For GIT_CONFIG_GLOBAL and similar variables. The locations of the repository and its objects are never taken
+        // from the environment.
         git_prefix: Allow,
         http_transport: Deny,
         identity: Deny,
@@ -214,8 +215,8 @@ fn options(place: &Place) -> gix::open::Options {
     };
     options.permissions.config.env = !place.in_hook;
     let options = options.lossy_config(true);
-    // gix reads GIT_WORK_TREE and its like of the process itself, as if they were configuration. A
-    // hook leaves them aside: git set them for its own call.
+    // gix reads GIT_WORK_TREE and similar variables of the process as configuration. In a hook these are ignored,
+    // since git set them for its own command.
     if place.in_hook { options.filter_config_section(is_not_leaked) } else { options }
 }
 

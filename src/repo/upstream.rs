@@ -1,4 +1,4 @@
-//! Reads where a branch was before, and which of its commits its upstream has.
+//! Reads the previous position of a branch, and which of its commits its upstream has.
 
 use crate::repo::CodeRepo;
 use crate::{
@@ -10,8 +10,8 @@ use crate::{
 };
 
 impl CodeRepo {
-    /// Returns what this clone knows of the branch that `branch` is pushed to: its upstream, else
-    /// origin's branch of the same name.
+    /// Returns the tip of the branch that `branch` is pushed to: its upstream, or else origin's branch with the same
+    /// name.
     ///
     /// # Errors
     /// Returns an error if refs cannot be read.
@@ -29,7 +29,7 @@ impl CodeRepo {
         self.reference(&tracking.unwrap_or_else(|| format!("refs/remotes/origin/{branch}")))
     }
 
-    /// Returns the last commit that two commits have in common, if they have one.
+    /// Returns the best common ancestor of two commits, if there is one.
     ///
     /// # Errors
     /// Returns an error if history cannot be read.
@@ -41,7 +41,7 @@ impl CodeRepo {
         Ok(base.map_err(|error| StoreError::git("walk the history")(error))?.map(|base| to_oid(&base)))
     }
 
-    /// Returns where a branch was before it came to where it is, as far as its reflog tells.
+    /// Returns the previous position of a branch, according to its reflog.
     ///
     /// # Errors
     /// Returns an error if the reflog cannot be read.

@@ -16,17 +16,17 @@ const BINDING: &str = ".blue/bindings/s3-access.yaml";
 const EXPORTS: &str = "role: provider\nexports:\n  - contract: s3-permissions\n";
 const IMPORTS: &str = "role: consumer\nimports:\n  - contract: s3-permissions\n    version: \">=1.0.0, <2.0.0\"\n";
 
-/// The realm, its two repositories, and the user whose they are. Gone once dropped.
+/// A realm, its two repositories and their user. Everything is removed on drop.
 #[derive(Debug)]
 pub struct Example {
     sandbox: Sandbox,
 }
 
 impl Example {
-    /// Makes the realm, and publishes version 1.0.0 of the contract, which `access` has seen.
+    /// Creates the realm and publishes version 1.0.0 of the contract, which `access` has seen.
     ///
     /// # Panics
-    /// Where a step fails.
+    /// Panics if a step fails.
     #[expect(clippy::new_without_default, reason = "it makes folders, which no default value should")]
     pub fn new() -> Self {
         let example = Self { sandbox: Sandbox::new() };
@@ -50,7 +50,7 @@ impl Example {
     /// Returns the machine that has the realm.
     ///
     /// # Panics
-    /// Never: the sandbox has a home folder.
+    /// Never panics, since the sandbox has a home folder.
     pub fn machine(&self) -> Machine {
         Machine::with_env(self.sandbox.env(self.sandbox.path())).expect("the sandbox has a home folder")
     }
@@ -65,14 +65,14 @@ impl Example {
         self.sandbox.path().join(repo)
     }
 
-    /// Commits a version of the contract in a repository, and publishes nothing.
+    /// Commits a version of the contract in a repository without publishing it.
     pub fn commit(&self, repo: &str, version: &str) {
         let contract = format!("name: s3-permissions\nversion: \"{version}\"\nowner: fungal\nvalue: {{}}\n");
         self.write(repo, &format!("{CONTRACTS}/s3-permissions.yaml"), &contract);
         self.commit_all(repo, version);
     }
 
-    /// Makes a repository that is in the realm, with its part in the domain committed.
+    /// Creates a repository in the realm, with its binding committed.
     fn join(&self, repo: &str, binding: &str) {
         self.sandbox.git(&self.sandbox.path(), &["init", "-q", repo]);
         let ctx = Ctx::open(self.sandbox.env(self.folder(repo)), None).expect("it is a repository");

@@ -1,4 +1,4 @@
-//! A store that fails its n-th call, and works again afterwards.
+//! A store whose n-th call fails, and which works again after that.
 
 use std::{cell::Cell, rc::Rc, sync::Arc};
 
@@ -10,21 +10,21 @@ use crate::{
     store::{Cache, Change, CommitInfo, Entry, Lease, Objects, Store, StoreError, StoreRef, remote::Remote},
 };
 
-/// A store that fails once.
+/// A store with a single failure.
 pub struct FaultyStore {
     inner: Rc<dyn Store>,
     calls: Rc<Cell<u32>>,
     fault: Fault,
 }
 
-/// Which call fails, and how.
+/// The call that fails, and how.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Fault {
     /// None.
     Never,
-    /// The n-th call, counted from 1, before it did anything.
+    /// The n-th call, counted from 1, fails before it does anything.
     Before(u32),
-    /// The n-th call, counted from 1, after it did everything: the caller cannot tell.
+    /// The n-th call, counted from 1, fails after it has done everything, which the caller cannot see.
     After(u32),
 }
 
@@ -34,7 +34,7 @@ impl FaultyStore {
         Self { inner, calls: Rc::default(), fault }
     }
 
-    /// Returns the counter of its calls, which outlives it.
+    /// Returns the counter of calls, which outlives the store.
     pub fn counter(&self) -> Rc<Cell<u32>> {
         self.calls.clone()
     }
@@ -91,7 +91,7 @@ impl Store for FaultyStore {
     }
 
     fn cache(&self) -> Option<&dyn Cache> {
-        // It has no failures to hand on.
+        // The cache has no errors to simulate.
         self.inner.cache()
     }
 

@@ -1,5 +1,5 @@
-//! What reads bytes that others wrote or typed, one function each: none panics, and what is read
-//! can be written and read again. `tests/fuzz.rs` runs them briefly; `fuzz/` for as long as wanted.
+//! Targets for fuzzing: the functions that parse bytes from others or from users. None may panic, and what is parsed
+//! can be written and parsed again. `tests/fuzz.rs` runs them briefly, and `fuzz/` for as long as wanted.
 
 use std::{
     fmt::{Debug, Display},
@@ -25,14 +25,14 @@ use crate::{
     surface::mcp::jsonrpc_frame::{self, Frame},
 };
 
-/// One of them.
+/// A fuzz target.
 #[derive(Debug, Clone, Copy)]
 pub struct Target {
-    /// Its name, also that of its file in `fuzz/fuzz_targets/`.
+    /// Its name, which is also that of its file in `fuzz/fuzz_targets/`.
     pub name: &'static str,
-    /// Reads, and returns whether it accepts.
+    /// Parses the bytes. Returns whether they were accepted.
     pub run: fn(&[u8]) -> bool,
-    /// What it accepts, to start from.
+    /// Valid inputs to start from.
     pub seeds: &'static [&'static str],
 }
 
@@ -43,7 +43,7 @@ const SESSION: &str = r#"{"active_rfc": "team/rfc-0042", "ended": null, "id": "s
 const ENDED: &str = r#"{"active_rfc": null, "ended": {"at": "2026-01-24T12:15:00Z", "work": {"active_domains": ["s3"], "contracts_changed": [], "contracts_modified": ["s3/paths"], "contracts_watched": []}}, "id": "sess-1", "last_activity": "2026-01-24T10:05:00Z", "repo": "blue", "start": {}, "started_at": "2026-01-24T10:00:00Z"}"#;
 const OID: &str = "0123456789abcdef0123456789abcdef01234567";
 
-/// All of them.
+/// All targets.
 pub const TARGETS: &[Target] = &[
     Target { name: "json_contract", run: stored::<Contract>, seeds: &[CONTRACT] },
     Target { name: "json_binding", run: stored::<Binding>, seeds: &[BINDING] },
@@ -122,16 +122,16 @@ pub const TARGETS: &[Target] = &[
     },
 ];
 
-/// Calls one by its name.
+/// Runs the target with this name.
 ///
 /// # Panics
-/// Where there is none of that name, or it found something.
+/// Panics if there is no such target, or it found a bug.
 pub fn run(name: &str, bytes: &[u8]) {
     let target = TARGETS.iter().find(|target| target.name == name).expect("the table has it");
     let _ = (target.run)(bytes);
 }
 
-/// A file of the store.
+/// Parses a stored file.
 fn stored<T: DeserializeOwned + Serialize + PartialEq + Debug>(bytes: &[u8]) -> bool {
     let Ok(read) = codec::decode::<T>(bytes) else { return false };
     let written = codec::encode(&read);
@@ -145,7 +145,7 @@ fn text(bytes: &[u8]) -> Option<&str> {
     std::str::from_utf8(bytes).ok()
 }
 
-/// A text with a form of its own: printed, it is as it was written.
+/// Parses a text, which must be printed as it was written.
 fn typed<T: FromStr + Display + PartialEq + Debug>(bytes: &[u8]) -> bool {
     let Some(Ok(read)) = text(bytes).map(T::from_str) else { return false };
     assert_eq!(read.to_string().parse().ok().as_ref(), Some(&read));
@@ -177,7 +177,7 @@ fn rfc_name(bytes: &[u8]) -> bool {
     typed::<RfcName>(bytes)
 }
 
-/// A stored session, which has an answer at every moment.
+/// Parses a stored session, whose methods must return at any time.
 fn session(bytes: &[u8]) -> bool {
     if let Ok(read) = codec::decode::<Session>(bytes) {
         for now in [jiff::Timestamp::MIN, read.started_at, read.last_activity, jiff::Timestamp::MAX] {
@@ -197,7 +197,7 @@ fn version(bytes: &[u8]) -> bool {
     typed::<Version>(bytes)
 }
 
-/// A document of people's own: as it is written back, it says the same.
+/// Parses a document that people write. Written again, it must mean the same.
 fn document<T: PartialEq + Debug>(
     bytes: &[u8],
     read: impl Fn(&[u8]) -> Result<T, codec::Problem>,
@@ -273,7 +273,7 @@ fn journal(bytes: &[u8]) -> bool {
     !paths.is_empty()
 }
 
-/// A line that a client sends: a message, or refused with a message of the protocol.
+/// Parses a line from an MCP client into a message or a protocol error.
 fn mcp_line(bytes: &[u8]) -> bool {
     match jsonrpc_frame::read(bytes) {
         Frame::Message(message) => {

@@ -1,4 +1,4 @@
-//! Small things that many tests need: changes to commit, and the first one of a realm.
+//! Helpers for many tests: changes to commit, and the first commit of a realm.
 
 use std::time::Duration;
 
@@ -12,10 +12,10 @@ use crate::{
     store::{Change, Edit, Parents, Signature, TreePath, codec, git::Options, layout},
 };
 
-/// Returns a change by Ada, at noon of 24 January 2026 one hour east of UTC, on top of the tip.
+/// Returns a change by Ada, at noon of 24 January 2026 in the offset +01:00, on top of the tip.
 ///
 /// # Panics
-/// Never: that moment exists.
+/// Never panics, since that time exists.
 pub fn change(message: &str, edits: impl IntoIterator<Item = (TreePath, Edit)>) -> Change {
     let author = Signature { name: "Ada".into(), email: "ada@example.org".into(), time: noon() };
     Change { edits: edits.into_iter().collect(), message: message.into(), author, parents: Parents::Tip }
@@ -37,7 +37,7 @@ pub fn realm(name: RealmName) -> Change {
     change("Make the realm\n", [put(layout::realm(), codec::encode(&realm))])
 }
 
-/// Returns how a store waits in tests: not for long, where something is locked that should not be.
+/// Returns the options of stores in tests, which do not wait long for locks.
 pub fn options() -> Options {
     Options { lock_timeout: Duration::from_secs(20), seed: 1, cache: true, on_wait: None }
 }

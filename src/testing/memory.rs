@@ -1,5 +1,5 @@
-//! A realm in memory, for tests of everything above storage. It is stricter than git, so that what
-//! passes here passes there:
+//! A store in memory, for tests of everything above storage. It is stricter than git, so that what passes here passes
+//! there:
 //!
 //! - a ref is written only under its lock, and the same lock is not taken twice;
 //! - a stale expectation is a conflict even where nothing would change;
@@ -39,7 +39,7 @@ pub struct MemoryStore {
     calls: Cell<Calls>,
 }
 
-/// How often each part of the port was called.
+/// The number of calls of each method.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Calls {
     /// [`Store::tip`].
@@ -58,17 +58,17 @@ pub struct Calls {
     pub commits: u32,
 }
 
-/// What another writer does right before the next commit.
+/// A write of another process right before the next commit.
 #[derive(Debug)]
 struct Race(Option<(String, Vec<u8>)>);
 
 impl MemoryStore {
-    /// Makes a store without a realm.
+    /// Creates a store without a realm.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Makes a store whose realm is `first`, as `store::git::create` does.
+    /// Creates a store whose realm is `first`, as `store::git::create` does.
     ///
     /// # Errors
     /// Returns an error if `first` is refused.
@@ -81,7 +81,7 @@ impl MemoryStore {
         Ok(store)
     }
 
-    /// Writes a file as other hands would: any bytes at any path, with no lock. Returns the commit.
+    /// Writes a file as another program would: any bytes at any path, without a lock. Returns the commit.
     ///
     /// # Errors
     /// Returns an error if the ref's tip is no commit of this store.
@@ -90,7 +90,7 @@ impl MemoryStore {
         self.write_raw(name, Some((path, Some((EntryKind::Blob, id)))))
     }
 
-    /// Puts a symbolic link as other hands would. Returns the commit.
+    /// Writes a symbolic link as another program would. Returns the commit.
     ///
     /// # Errors
     /// Returns an error if the ref's tip is no commit of this store.
@@ -99,17 +99,17 @@ impl MemoryStore {
         self.write_raw(name, Some((path, Some((EntryKind::Other, id)))))
     }
 
-    /// Lets another writer win the race for the next commit, without changing what the ref holds.
+    /// Lets another process win the race for the next commit without changing the content.
     pub fn race_next(&self) {
         self.race.replace(Some(Race(None)));
     }
 
-    /// Lets another writer, who writes this file, win the race for the next commit.
+    /// Lets another process win the race for the next commit by writing this file.
     pub fn race_next_with(&self, path: &str, bytes: &[u8]) {
         self.race.replace(Some(Race(Some((path.to_owned(), bytes.to_owned())))));
     }
 
-    /// Returns how often the port was called so far.
+    /// Returns the number of calls so far.
     pub fn calls(&self) -> Calls {
         self.calls.get()
     }
@@ -154,7 +154,7 @@ impl MemoryStore {
         match &race.0 {
             Some((path, bytes)) => self.put_raw(name, path, bytes).map(drop),
             None if self.at(name).is_some() => self.write_raw(name, None).map(drop),
-            // Somebody made the ref and took it away again.
+            // Another process created the ref and deleted it again.
             None => Ok(()),
         }
     }
@@ -279,7 +279,7 @@ impl Store for MemoryStore {
 
 fn commit_info(tree: Oid, tip: Option<Oid>, change: &Change) -> CommitInfo {
     let Signature { name, email, time } = &change.author;
-    // In whole seconds, as git keeps it.
+    // In whole seconds, as in git.
     let seconds = time.timestamp().as_second();
     CommitInfo {
         tree,

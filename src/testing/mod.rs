@@ -1,5 +1,4 @@
-//! What tests share: an in-memory store that is stricter than git, one that fails, and
-//! sealed git environments.
+//! Helpers that tests share: a store in memory that is stricter than git, one that fails, and sealed git environments.
 
 #![expect(clippy::expect_used, reason = "a test that cannot be set up fails")]
 

@@ -1,5 +1,5 @@
-//! A sealed git environment: its own home, identity, configuration and clock, so that a test means
-//! the same on every machine.
+//! A sealed git environment with its own home, identity, configuration and clock, so that a test has the same result
+//! on every machine.
 
 use std::{
     collections::BTreeMap,
@@ -10,10 +10,10 @@ use std::{
 
 use crate::env::Env;
 
-/// When everything happens: the author's and the committer's date of every commit.
+/// The author date and committer date of every commit.
 const DATE: &str = "2026-01-24T12:00:00Z";
 
-/// What `git config --global` holds.
+/// The content of the global git configuration.
 const CONFIG: &str = "\
 [user]
 \tname = Ada
@@ -22,7 +22,7 @@ const CONFIG: &str = "\
 \tdefaultBranch = main
 ";
 
-/// A folder of its own, and the variables under which git sees nothing else. Gone once dropped.
+/// A temporary folder, and an environment in which git sees nothing else. It is removed on drop.
 #[derive(Debug)]
 pub struct Sandbox {
     folder: tempfile::TempDir,
@@ -30,14 +30,14 @@ pub struct Sandbox {
 }
 
 impl Sandbox {
-    /// Makes an empty sandbox.
+    /// Creates an empty sandbox.
     ///
     /// # Panics
-    /// Where the temporary folder cannot be written.
+    /// Panics if the temporary folder cannot be written.
     #[expect(clippy::new_without_default, reason = "it makes a folder, which no default value should")]
     pub fn new() -> Self {
         let folder = tempfile::tempdir().expect("the temporary folder can be written");
-        // Where it is reached through a symbolic link, git and gix would name it in two ways.
+        // With a symbolic link in the path, git and gix would name the folder differently.
         let top = folder.path().canonicalize().expect("the new folder is there");
         let (home, config) = (top.join("home"), top.join("gitconfig"));
         std::fs::create_dir(&home).expect("the sandbox can be written");
@@ -54,40 +54,40 @@ impl Sandbox {
         Self { folder, vars: vars.map(|(name, value): (_, OsString)| (name.into(), value)).into() }
     }
 
-    /// Returns its folder, without symbolic links on the way.
+    /// Returns the folder, with symbolic links resolved.
     ///
     /// # Panics
-    /// Where somebody took the folder away.
+    /// Panics if the folder was removed.
     pub fn path(&self) -> PathBuf {
         self.folder.path().canonicalize().expect("the sandbox is there")
     }
 
-    /// Returns the variables that a process in the sandbox has.
+    /// Returns the environment of processes in the sandbox.
     pub fn vars(&self) -> &BTreeMap<OsString, OsString> {
         &self.vars
     }
 
-    /// Sets one more variable.
+    /// Sets an additional variable.
     pub fn set(&mut self, name: &str, value: impl Into<OsString>) {
         self.vars.insert(name.into(), value.into());
     }
 
-    /// Returns the program's view of the sandbox from a folder.
+    /// Returns the environment of the program in a folder of the sandbox.
     pub fn env(&self, cwd: impl Into<PathBuf>) -> Env {
         Env::sealed(cwd, self.vars.clone())
     }
 
-    /// Returns a command that starts `program` in `dir` with the sandbox's variables alone.
+    /// Returns a command that runs `program` in `dir` with only the sandbox's environment.
     pub fn command(&self, program: &str, dir: &Path) -> Command {
         let mut command = Command::new(program);
         command.current_dir(dir).env_clear().envs(&self.vars).stdin(Stdio::null());
         command
     }
 
-    /// Runs git in `dir` and returns what it prints, without the final line break.
+    /// Runs git in `dir` and returns its output without the final line break.
     ///
     /// # Panics
-    /// With what git complained about, where it failed.
+    /// Panics with git's message if git fails.
     pub fn git(&self, dir: &Path, args: &[&str]) -> String {
         let output = self.try_git(dir, args);
         let complaint = String::from_utf8_lossy(&output.stderr);
@@ -95,10 +95,10 @@ impl Sandbox {
         String::from_utf8_lossy(&output.stdout).trim_end_matches('\n').to_owned()
     }
 
-    /// Returns whether git is this version or newer: for tests of what older ones do not have.
+    /// Returns whether git is at least this version, for tests of features that older versions lack.
     ///
     /// # Panics
-    /// Where git does not say its version.
+    /// Panics if git does not print its version.
     pub fn has_git(&self, major: u32, minor: u32) -> bool {
         let said = self.git(&self.path(), &["--version"]);
         let numbers = said.split(|c: char| !c.is_ascii_digit()).filter_map(|number| number.parse().ok());
@@ -107,10 +107,10 @@ impl Sandbox {
         version >= vec![major, minor]
     }
 
-    /// Runs git in `dir` and returns how that went.
+    /// Runs git in `dir` and returns the result.
     ///
     /// # Panics
-    /// Where there is no git.
+    /// Panics if git is not installed.
     pub fn try_git(&self, dir: &Path, args: &[&str]) -> Output {
         self.command("git", dir).args(args).output().expect("git can be started")
     }

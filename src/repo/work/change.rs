@@ -10,13 +10,13 @@ use crate::store::StoreError;
 pub struct Uncommitted {
     /// Tracked files that differ from HEAD.
     pub tracked: Vec<String>,
-    /// Files that git does not know, and does not ignore.
+    /// Files that are neither tracked nor ignored.
     pub untracked: Vec<String>,
-    /// Files with conflicts that are not resolved.
+    /// Files with unresolved conflicts.
     pub conflicts: Vec<String>,
 }
 
-/// A commit that git is in the middle of.
+/// An operation of git that is in progress.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Left {
     /// `git merge`
@@ -30,7 +30,7 @@ pub enum Left {
 }
 
 impl Left {
-    /// Returns the word for it.
+    /// Returns the name of the operation.
     pub fn word(self) -> &'static str {
         match self {
             Self::Merge => "merge",
@@ -42,7 +42,7 @@ impl Left {
 }
 
 impl Work {
-    /// Returns what is not committed.
+    /// Returns the uncommitted changes.
     ///
     /// # Errors
     /// Returns an error if git fails.
@@ -51,7 +51,7 @@ impl Work {
         Ok(parse(&self.text(&args)?))
     }
 
-    /// Returns what git was in the middle of when it was left, if it was.
+    /// Returns the operation that is in progress, if there is one.
     ///
     /// # Errors
     /// Returns an error if git fails.
@@ -70,14 +70,13 @@ impl Work {
         Ok(None)
     }
 
-    /// Commits every change of tracked files, and these untracked ones, as the user would. Returns
-    /// the commit.
+    /// Commits every change of tracked files, and these untracked ones, as the user would. Returns the commit.
     ///
     /// # Errors
-    /// Returns an error if git refuses, or a hook of the user's does; what was staged stays staged.
+    /// Returns an error if git or one of the user's hooks refuses. Then the files remain staged.
     pub fn commit(&self, message: &str, untracked: &[String]) -> Result<String, StoreError> {
         self.text(&["add", "--update", "--", ":/"])?;
-        // Not too many for one command line.
+        // In chunks, because of the limit on the length of a command line.
         for files in untracked.chunks(500) {
             let literal = files.iter().map(|file| format!(":(top,literal){file}"));
             let args = ["add".to_owned(), "--".to_owned()].into_iter().chain(literal);
@@ -87,16 +86,16 @@ impl Work {
         Ok(self.text(&["rev-parse", "HEAD"])?.trim().to_owned())
     }
 
-    /// Pushes a branch to the branch of that name, which it follows from then on. Never by force.
+    /// Pushes a branch to the remote branch of the same name and sets that as its upstream. Never by force.
     ///
     /// # Errors
-    /// Returns an error if git cannot, the remote refuses, or a hook of the user's does.
+    /// Returns an error if git fails, or the remote or one of the user's hooks refuses.
     pub fn push(&self, branch: &str) -> Result<(), StoreError> {
         let refspec = format!("refs/heads/{branch}:refs/heads/{branch}");
         self.text(&["push", "--quiet", "--set-upstream", REMOTE, &refspec]).map(drop)
     }
 
-    /// Returns the url that is fetched from, once git rewrote what is configured.
+    /// Returns the fetch url, after git's rewriting.
     ///
     /// # Errors
     /// Returns an error if git fails.
@@ -105,7 +104,7 @@ impl Work {
     }
 }
 
-/// Clones a repository into a folder that is not there yet.
+/// Clones a repository into a new folder.
 ///
 /// # Errors
 /// Returns an error if git fails.

@@ -1,4 +1,4 @@
-//! The password that git's credential helpers know for a host. Nobody is asked for it.
+//! Asks git's credential helpers for the password of a host. The user is never prompted.
 
 use std::{
     collections::BTreeMap,
@@ -7,9 +7,9 @@ use std::{
     process::{Command, Stdio},
 };
 
-/// Returns the password for https to a host, if a helper knows it.
+/// Returns the password for https to a host, if a helper has it.
 pub fn password(host: &str, vars: &BTreeMap<OsString, OsString>) -> Option<String> {
-    // It is a line of its own in what git reads.
+    // The host is written on a line of its own in git's protocol, so it must not contain a line end.
     if host.chars().any(char::is_control) {
         return None;
     }

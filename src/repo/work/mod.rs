@@ -1,7 +1,7 @@
-//! Git itself, at work in a repository of the user's, as if he had typed it: his identity, hooks,
-//! configuration and credentials apply. Everything that changes such a repository is here.
+//! Runs git in a user's repository as the user would, with the user's identity, hooks, configuration and credentials.
+//! Everything that changes such a repository is in this module.
 //!
-//! Paths and names are passed behind `--`, or made of parsed names, so that none is an option.
+//! Paths and names are passed behind `--`, or are made of parsed names, so that none is read as an option.
 
 mod change;
 mod credential;
@@ -25,28 +25,28 @@ use crate::store::StoreError;
 /// The only remote that branches are fetched from and pushed to.
 pub const REMOTE: &str = "origin";
 
-/// Git in one folder of a repository. Plain data, so that many can work at once.
+/// Runs git in one folder of a repository. It can be sent to other threads.
 #[derive(Debug, Clone)]
 pub struct Work {
     folder: PathBuf,
     vars: BTreeMap<OsString, OsString>,
-    /// Whether git may ask its user something.
+    /// Whether git may prompt the user.
     may_ask: bool,
 }
 
 impl Work {
-    /// Returns git in this folder. `vars` must not name another repository.
+    /// Creates a runner for this folder. `vars` must not name another repository.
     pub fn new(folder: impl Into<PathBuf>, vars: BTreeMap<OsString, OsString>) -> Self {
         Self { folder: folder.into(), vars, may_ask: false }
     }
 
-    /// Returns git in another folder.
+    /// Returns a runner for another folder.
     #[must_use]
     pub fn at(&self, folder: impl Into<PathBuf>) -> Self {
         Self { folder: folder.into(), ..self.clone() }
     }
 
-    /// Returns git that may ask for a password, where a terminal is there to answer.
+    /// Allows git to ask for a password, if there is a terminal.
     #[must_use]
     pub fn asking(self, is_terminal: bool) -> Self {
         Self { may_ask: is_terminal, ..self }
@@ -78,7 +78,7 @@ impl Work {
         Ok(String::from_utf8_lossy(&output.stdout).into_owned())
     }
 
-    /// Runs git and returns the first line, or `None` if git says no by its exit code.
+    /// Runs git and returns the first line, or `None` if git answers no with its exit code.
     fn line(&self, args: &[&str]) -> Result<Option<String>, StoreError> {
         let output = self.output(args)?;
         match output.status.code() {
@@ -93,7 +93,7 @@ impl Work {
         text.trim().parse().map_err(|error| StoreError::git(doing(args))(error))
     }
 
-    /// Returns whether a full ref name is there.
+    /// Returns whether a ref with this full name exists.
     ///
     /// # Errors
     /// Returns an error if git fails.
@@ -129,7 +129,7 @@ impl Work {
         self.text(&["config", "--local", key, value]).map(drop)
     }
 
-    /// Fetches everything that the remote has.
+    /// Fetches from the remote.
     ///
     /// # Errors
     /// Returns an error if git fails.
@@ -158,7 +158,7 @@ fn failed<S: AsRef<OsStr>>(args: &[S], output: &Output) -> StoreError {
     StoreError::Git { doing: doing(args), problem }
 }
 
-/// Returns the text without the user's name and password in the urls of it.
+/// Returns the text without user names and passwords in its urls.
 fn without_secrets(text: &str) -> String {
     let word = |word: &str| match word.split_once("://") {
         Some((before, rest)) => match rest.rsplit_once('@').filter(|(user, _)| !user.contains('/')) {

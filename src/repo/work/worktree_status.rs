@@ -1,9 +1,9 @@
-//! Reports the work in a folder that is not committed, not pushed or not merged.
+//! Reports uncommitted, unpushed and unmerged work in a folder.
 
 use super::{REMOTE, Work};
 use crate::store::StoreError;
 
-/// The work in a folder that is not committed, not pushed or not merged.
+/// The uncommitted, unpushed and unmerged work in a folder.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Standing {
     /// The branch, without `refs/heads/`; `None` if HEAD is detached.
@@ -23,7 +23,7 @@ pub struct Standing {
 }
 
 impl Work {
-    /// Returns how far the work in this folder is, next to the ref `base`.
+    /// Returns the state of the work in this folder, compared with the ref `base`.
     ///
     /// # Errors
     /// Returns an error if git fails.
@@ -33,7 +33,7 @@ impl Work {
         Ok(Standing { uncommitted: self.changes()?, ..standing })
     }
 
-    /// Returns how far a branch is that is checked out nowhere.
+    /// Returns the state of a branch that is not checked out.
     ///
     /// # Errors
     /// Returns an error if git fails.
@@ -66,7 +66,7 @@ impl Work {
         only.push("--");
         standing.only_here = self.number(&only)?;
         if let Some(branch) = &standing.branch {
-            // Where it was pushed without being told to follow, it is there all the same.
+            // A branch without an upstream may have been pushed all the same.
             let pushed = format!("refs/remotes/{REMOTE}/{branch}");
             if self.has_ref(&pushed)? {
                 standing.unpushed = Some(self.number(&["rev-list", "--count", &format!("{pushed}..{tip}"), "--"])?);
@@ -75,7 +75,7 @@ impl Work {
         Ok(standing)
     }
 
-    /// Returns how many submodules are checked out here. What they hold goes with the folder.
+    /// Returns the number of submodules that are checked out here. Their content would be removed with the folder.
     ///
     /// # Errors
     /// Returns an error if git fails.
@@ -84,7 +84,7 @@ impl Work {
             return Ok(0);
         }
         let text = self.text(&["submodule", "status"])?;
-        // The ones that are not checked out have a minus.
+        // Those that are not checked out are marked with a minus.
         Ok(text.lines().filter(|line| !line.starts_with('-')).count())
     }
 
@@ -94,7 +94,7 @@ impl Work {
         Ok(text.lines().count())
     }
 
-    /// Returns whether `base` has everything that a branch has.
+    /// Returns whether `base` contains a branch.
     ///
     /// # Errors
     /// Returns an error if git fails.

@@ -1,4 +1,4 @@
-//! Linked worktrees: making, listing and removing them, by git alone.
+//! Creates, lists and removes linked worktrees with git.
 
 use std::path::{Path, PathBuf};
 
@@ -12,7 +12,7 @@ pub struct Worktree {
     pub path: PathBuf,
     /// The branch it has checked out, without `refs/heads/`; `None` if HEAD is detached.
     pub branch: Option<String>,
-    /// Whether it is the repository itself, without a work tree.
+    /// Whether it is a bare repository.
     pub is_bare: bool,
     /// Whether its user locked it.
     pub is_locked: bool,
@@ -40,8 +40,8 @@ impl Work {
         Ok(parse(&self.text(&["worktree", "list", "--porcelain"])?))
     }
 
-    /// Returns where a worktree on `branch` would start: the branch itself, here or at the remote,
-    /// else the `default` branch, as the remote has it where it is known.
+    /// Returns the start of a worktree on `branch`: the branch itself, local or at the remote, or else the `default`
+    /// branch, preferably that of the remote.
     ///
     /// # Errors
     /// Returns an error if git fails.
@@ -55,8 +55,8 @@ impl Work {
         Ok(default.map(|default| self.base(default)).transpose()?.flatten().map(Start::At))
     }
 
-    /// Returns the full name of the ref that work on the `default` branch is based on: what the
-    /// remote has, else what is here.
+    /// Returns the full name of the ref that work on the `default` branch is based on: that of the remote, or else the
+    /// local one.
     ///
     /// # Errors
     /// Returns an error if git fails.
@@ -72,7 +72,7 @@ impl Work {
     /// Creates a worktree.
     ///
     /// # Errors
-    /// Returns an error if git refuses, or a hook of its user's does.
+    /// Returns an error if git or one of the user's hooks refuses.
     pub fn add_worktree(&self, path: &Path, branch: &str, start: &Start) -> Result<(), StoreError> {
         let mut args: Vec<&std::ffi::OsStr> = vec!["worktree".as_ref(), "add".as_ref(), "--quiet".as_ref()];
         let remote = format!("refs/remotes/{REMOTE}/{branch}");
@@ -98,11 +98,10 @@ impl Work {
         self.text(&args).map(drop)
     }
 
-    /// Removes a worktree: its folder, and what git recorded of it. One whose folder is gone is
-    /// forgotten.
+    /// Removes a worktree, with its folder and git's record of it. If the folder is gone, only the record is removed.
     ///
     /// # Errors
-    /// Returns an error if git refuses: it holds work, or is locked.
+    /// Returns an error if git refuses, because it has uncommitted work or is locked.
     pub fn remove_worktree(&self, path: &Path, force: bool) -> Result<(), StoreError> {
         let mut args: Vec<&std::ffi::OsStr> = vec!["worktree".as_ref(), "remove".as_ref()];
         if force {
@@ -112,10 +111,10 @@ impl Work {
         self.text(&args).map(drop)
     }
 
-    /// Deletes a branch, whatever it holds.
+    /// Deletes a branch, even if it is not merged.
     ///
     /// # Errors
-    /// Returns an error if it is checked out somewhere.
+    /// Returns an error if the branch is checked out.
     pub fn delete_branch(&self, branch: &str) -> Result<(), StoreError> {
         self.text(&["branch", "--quiet", "-D", "--", branch]).map(drop)
     }
@@ -138,7 +137,7 @@ fn parse(text: &str) -> Vec<Worktree> {
             _ => {}
         }
     }
-    // A locked one is never called prunable, wherever its folder went.
+    // git never reports a locked worktree as prunable, even if its folder is gone.
     for tree in &mut found {
         tree.is_gone |= !tree.path.exists();
     }

@@ -81,7 +81,7 @@ fn agreed(ctx: &Ctx, output: &mut Output<'_>, missing: &[(RepoName, String)]) ->
     output.ask("Clone them? [y/N]")
 }
 
-/// Returns [`Verdict::No`] if anything failed, even if other repositories succeeded.
+/// Returns `Verdict::No` if anything failed, even if other repositories succeeded.
 pub fn verdict(errors: &[RepoProblem]) -> Verdict {
     if errors.is_empty() { Verdict::Yes } else { Verdict::No }
 }

@@ -99,7 +99,7 @@ impl Access {
         }
     }
 
-    /// Creates a link key that admits one browser, once and within [`LINK_AGE`].
+    /// Creates a link key that admits one browser, once and within `LINK_AGE`.
     ///
     /// # Errors
     /// Returns an error if the system provides no random numbers.

@@ -1,4 +1,4 @@
-//! The objects: named by what they hold, never changed, never forgotten.
+//! The objects of the store. They are named by a hash of their content, and never change or vanish.
 
 use std::{cell::RefCell, collections::BTreeMap};
 
@@ -25,7 +25,7 @@ impl Object {
         }
     }
 
-    /// Returns the bytes that name the object, close to those that git hashes.
+    /// Returns the bytes that are hashed, similar to those in git.
     fn bytes(&self) -> Vec<u8> {
         match self {
             Self::Blob(bytes) => bytes.clone(),
@@ -93,7 +93,7 @@ impl Objects {
     }
 }
 
-/// Returns the error for an object that is not what it should be.
+/// Returns the error for an object of another kind.
 pub(super) fn wrong(expected: &str, id: &Oid, found: &Object) -> StoreError {
     StoreError::Damaged { what: format!("the {expected} {id}"), problem: format!("it is a {}", found.kind()) }
 }

@@ -1,5 +1,5 @@
-//! Where this store is stricter than git, and what its helpers do. What it shares with git is in
-//! `tests/store.rs`.
+//! Tests of the cases in which this store is stricter than git, and of its helpers. `tests/store.rs` tests what both
+//! have in common.
 
 use super::*;
 use crate::store::{Edit, TreePath, layout, write::write};
@@ -87,7 +87,7 @@ fn no_path_is_both_a_file_and_a_folder() {
     assert!(error.contains("paths would be both a file and a folder"), "{error}");
     let error = commit(&store, vec![(versions(), Edit::Link(EntryKind::Tree, tree))]).unwrap_err().to_string();
     assert!(error.contains("paths would be both a file and a folder"), "{error}");
-    // It may be taken away, and what lies below a file is not there to be taken.
+    // It may be removed, and a path below a file does not exist.
     let before = store.tip(&domain()).unwrap();
     assert_eq!(commit(&store, vec![(version("1.0.0"), Edit::Remove)]).ok(), before);
     commit(&store, vec![(versions(), Edit::Remove)]).unwrap();
@@ -105,7 +105,7 @@ fn edits_of_one_change_do_not_overlap() {
         let error = commit(&store, edits).unwrap_err().to_string();
         assert!(error.contains("one change edits"), "{error}");
     }
-    // A folder may be taken away and then edited, and a shared beginning is no overlap.
+    // A folder may be removed and then edited, and two paths with a common prefix do not overlap.
     commit(&store, vec![(versions(), Edit::Remove), put(version("1.0.0"), "a")]).unwrap();
     commit(&store, vec![(versions(), Edit::Remove)]).unwrap();
     let longer = layout::versions(&"paths-2".parse().unwrap());
@@ -135,7 +135,7 @@ fn a_lost_race_is_decided_anew() {
         seen.push(tip);
         Ok::<_, StoreError>(Some(change(vec![put(layout::domain(), "{}")])))
     };
-    // The ref does not exist yet: it still does not after the race.
+    // The ref does not exist, neither before nor after the race.
     store.race_next();
     let first = write(&store, &domain(), &mut decide).unwrap();
     store.race_next_with("domain.json", b"theirs");
@@ -144,7 +144,7 @@ fn a_lost_race_is_decided_anew() {
     let theirs = store.commit(&seen[3].unwrap()).unwrap();
     assert_eq!(theirs.parents, Vec::from_iter(first));
     assert_eq!(store.commit(&second.unwrap()).unwrap().parents, Vec::from_iter(seen[3]));
-    // The same content by somebody else: a race, but no change.
+    // Another process wrote the same content: a race without a change.
     store.race_next();
     let mut tips = Vec::new();
     write(&store, &domain(), |tip| {

@@ -1,4 +1,4 @@
-//! Changing trees: new ones are built, the old ones stay.
+//! Edits trees by building new ones.
 
 use super::objects::{Object, Objects, wrong};
 use crate::{
@@ -6,16 +6,16 @@ use crate::{
     store::{Edit, Entry, EntryKind, StoreError, TreePath},
 };
 
-/// Who changes a tree.
+/// The program that changes a tree.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Hands {
     /// This program, which must not turn a file into a folder or back.
     Ours,
-    /// Somebody with plain git, who may do as they like.
+    /// Any other program, such as git.
     Others,
 }
 
-/// What is to be at a path; nothing takes away what is there.
+/// The new content of a path; `None` removes it.
 pub(super) type Leaf = Option<(EntryKind, Oid)>;
 
 /// Returns `base` after all edits.
@@ -55,12 +55,12 @@ fn placed(
     let is_folder = found.as_ref().map(|found| found.kind == EntryKind::Tree);
     let new = match (below, is_folder) {
         ([], _) => leaf,
-        // There is nothing to take away below a file.
+        // Nothing exists below a file.
         (_, Some(false)) if leaf.is_none() => found.as_ref().map(|found| (found.kind, found.id)),
         _ => {
             let folder = found.as_ref().filter(|_| is_folder == Some(true)).map(|found| found.id);
             let inner = placed(objects, folder, below, leaf, hands)?;
-            // An empty folder vanishes, as in git.
+            // An empty folder is removed, as in git.
             (!inner.is_empty()).then(|| (EntryKind::Tree, objects.add(Object::Tree(inner))))
         }
     };
@@ -74,7 +74,7 @@ fn placed(
     Ok(entries)
 }
 
-/// Git sorts a folder as if its name ended with a slash.
+/// Returns the sort key of an entry: git sorts a folder as if its name ended with a slash.
 fn order(entry: &Entry) -> String {
     let slash = if entry.kind == EntryKind::Tree { "/" } else { "" };
     format!("{}{slash}", entry.name)
@@ -93,8 +93,7 @@ fn leaf(objects: &Objects, edit: &Edit) -> Result<Leaf, StoreError> {
     }
 }
 
-/// Edits of one change that touch each other say two things about one path. Only one form has a
-/// meaning: a folder is linked or taken away first, and then edited.
+/// Refuses edits of one change that overlap, except in one form: a folder is linked or removed first, and then edited.
 fn refuse_overlap(edits: &[(TreePath, Edit)]) -> Result<(), StoreError> {
     let within = |inner: &str, outer: &str| {
         inner.strip_prefix(outer).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
