@@ -49,7 +49,7 @@ pub struct OpError {
     pub kind: Kind,
     /// Its stable code.
     pub code: ErrorCode,
-    /// What happened, with its subject and cause.
+    /// The message, with its subject and cause.
     pub message: String,
     /// The problems, if there are several.
     pub problems: Vec<Problem>,

@@ -35,7 +35,7 @@ pub enum DomainChange {
     Approval(Box<Approval>),
 }
 
-/// What a change means to people, for commit subjects and answers.
+/// An event in a domain, for commit subjects and answers.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Event {
     /// A contract's first version.

@@ -6,7 +6,7 @@ use jiff::{SignedDuration, Span, Timestamp, civil, tz::TimeZone};
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer};
 
-/// How far in the future the date of a commit may be before it is ignored.
+/// The longest time by which the date of a commit may be in the future before it is ignored.
 const MAX_AHEAD: SignedDuration = SignedDuration::from_hours(24);
 
 /// Returns whether the date of a commit is so far in the future that it cannot be used for sorting.

@@ -63,7 +63,7 @@ impl fmt::Display for LossId {
 
 as_text!(LossId);
 
-/// Which side published the later commit of a repository.
+/// The side that published the later commit of a repository.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Newer {
     /// The local one.

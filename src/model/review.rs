@@ -146,7 +146,7 @@ pub fn fields_at(pointer: &str) -> Vec<String> {
     names
 }
 
-/// What a place in a contract's document refers to.
+/// The subject of a place in a contract's document.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Place {
     /// The innermost enclosing field.

@@ -41,7 +41,7 @@ const PATTERN_CACHE: usize = 64 << 10;
 const LEVELS_HERE: usize = 200;
 const LEVEL_SIZE: usize = 16 << 10;
 
-/// One place in a schema or value that is wrong.
+/// A place in a schema or value that is wrong.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Problem {
     /// The problem.
@@ -52,7 +52,7 @@ pub struct Problem {
     pub message: String,
 }
 
-/// What a [`Problem`] is about.
+/// The kind of a [`Problem`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Part {
     /// The schema is too large once its references are replaced by what they refer to.

@@ -147,7 +147,7 @@ fn require_wanted(ctx: &Ctx, request: &Request, realm: &RealmName, proposed: Opt
     Err(if request.realm.is_some() { error.next(make) } else { error })
 }
 
-/// What this machine had before. A refusal restores it.
+/// The records of this machine before the operation. A refusal restores them.
 struct Before {
     realms: Vec<RealmName>,
     repos: Vec<RepoName>,

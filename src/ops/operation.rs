@@ -68,7 +68,7 @@ impl std::fmt::Debug for Prepared {
     }
 }
 
-/// How to call an operation with fields or with options.
+/// The functions that run an operation with fields or with options.
 #[derive(Debug, Clone, Copy)]
 pub struct Call {
     /// Returns the JSON Schema of the request, as it is deserialized.
@@ -94,7 +94,7 @@ pub struct Operation {
     pub summary: &'static str,
     /// Whether it changes the realm, this machine's records, or the repository's hooks.
     pub writes: bool,
-    /// How to call it; `None` if only the command line can.
+    /// The functions that run it; `None` if only the command line can.
     pub call: Option<Call>,
     /// When a model should call it; `None` if it is not a tool.
     pub tool: Option<&'static str>,

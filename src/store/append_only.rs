@@ -34,7 +34,7 @@ const MAX_CHANGES: usize = 5_000;
 /// The deepest folder with files of a realm.
 const MAX_DEPTH: usize = 5;
 
-/// What must not be taken from the commits of a ref.
+/// The result of checking the commits of a ref.
 #[derive(Debug, Default)]
 pub struct Examined {
     /// The files whose content differs from that at the tip.

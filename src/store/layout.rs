@@ -19,11 +19,11 @@ pub enum StoreRef {
     Domain(DomainName),
     /// The sessions of a repository.
     Sessions(RepoName),
-    /// What a repository's readers have seen: one reader's inbox, or the repository's shared one.
+    /// The inbox of a repository's readers: that of one reader, or the shared one.
     Inbox(RepoName, Option<ReaderName>),
     /// The tip of a remote's copy of a shared ref when it was last listed.
     Seen(RemoteName, Box<StoreRef>),
-    /// What this machine recorded about the arrival of changes in a domain.
+    /// The arrivals of changes in a domain on this machine.
     Arrivals(DomainName),
     /// The baselines and waiting events of a receiver outside of git.
     Receiver(ReaderName),

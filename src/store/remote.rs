@@ -14,7 +14,7 @@ pub struct Remote {
     pub mapping: Mapping,
 }
 
-/// How a remote names the refs of a realm.
+/// The names that a remote uses for the refs of a realm.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Mapping {
     /// As in a store, below `refs/blue/`.

@@ -8,7 +8,7 @@ use crate::model::{
     session::{Session, SessionId},
 };
 
-/// Which sessions to read.
+/// The sessions to read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Which {
     /// Sessions that nobody ended.

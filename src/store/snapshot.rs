@@ -226,7 +226,7 @@ pub(super) struct Parts {
     len: u64,
 }
 
-/// Where the parts are stored until the answer is complete.
+/// The storage of the parts until the answer is complete.
 enum Held {
     /// In the new cache file.
     File(Box<dyn Renewal>),

@@ -185,7 +185,7 @@ pub struct Question<'a> {
     pub scope: Scope,
     /// The time of the check, for sunsets and for what a binding would record.
     pub now: jiff::Timestamp,
-    /// Which rules.
+    /// The rules that apply.
     pub mode: Mode,
     /// Whether judged contracts are listed instead of only counted.
     pub listed: bool,

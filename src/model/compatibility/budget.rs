@@ -22,7 +22,7 @@ impl Default for Limits {
     }
 }
 
-/// What is left of [`Limits`].
+/// The remaining part of [`Limits`].
 pub(super) struct Budget<'a> {
     clock: &'a (dyn Fn() -> Duration + Sync),
     limits: Limits,

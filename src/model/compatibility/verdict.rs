@@ -14,7 +14,7 @@ use super::node::Id;
 use super::prove::{Answer, Atom, Engine};
 use super::rules::Direction;
 
-/// How a schema is read as a description of what is sent.
+/// A reading of a schema as a description of what is sent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Reading {
     /// As it is written: an open object may carry any further property.

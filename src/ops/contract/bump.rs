@@ -37,7 +37,7 @@ pub struct Request {
     pub changes: Vec<String>,
 }
 
-/// How the content changed, and the bump that this needs.
+/// The change of the content, and the bump that it needs.
 struct Need {
     bump: Bump,
     reason: String,

@@ -229,7 +229,7 @@ fn require_publishing_branch(code: &CodeRepo, commit: &Oid) -> Result<String, Op
         .next("git config blue.publishBranch BRANCH  # publish another branch"))
 }
 
-/// How a commit relates to the one that was published before it.
+/// The relation of a commit to the one that was published before it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Lineage {
     /// A descendant of it, or the first one to be published.

@@ -16,7 +16,7 @@ use crate::{
 /// The most arrivals that are recorded one by one. If more arrive at once, all older ones count as arrived then.
 const MOST: usize = 1_000;
 
-/// What this machine has recorded about the arrivals in a domain.
+/// The arrivals that this machine has recorded for a domain.
 #[derive(Debug, Clone, Default)]
 pub struct Arrivals {
     /// The domain's tree when it was last seen.

@@ -75,7 +75,7 @@ pub struct Pending {
     pub sightings: Vec<Sighting>,
 }
 
-/// What a reader knows of a domain.
+/// The state of a domain that a reader knows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Known {
     /// This tree.
@@ -255,13 +255,13 @@ pub struct Telling {
     pub notifications: Vec<Notification>,
     /// The number of changed bindings, if there are too many to list.
     pub bindings_changed: Option<BindingsChanged>,
-    /// How many more are pending for later answers.
+    /// The number of notifications that are pending for later answers.
     pub more: usize,
-    /// What to record once the answer has reached its reader.
+    /// The receipt to record once the answer has reached its reader.
     pub receipt: Receipt,
 }
 
-/// What a difference means to the reader.
+/// The meaning of a difference to the reader.
 enum Meaning {
     Change(Box<Change>),
     Nothing,

@@ -27,14 +27,14 @@ const MAX_SECRET: u64 = 4_096;
 pub struct Receiver {
     /// Its name.
     pub name: ReaderName,
-    /// How it is notified.
+    /// The way in which it is notified.
     pub way: Way,
     /// The changes that it is notified of.
     pub filter: Filter,
     secret: SecretPlace,
 }
 
-/// How a receiver is notified.
+/// The ways to notify a receiver.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Way {
     /// By an event as JSON, posted to a url.
@@ -68,7 +68,7 @@ pub struct Filter {
     pub severity: Option<Rank>,
 }
 
-/// Where the secret is stored.
+/// The place of a secret.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum SecretPlace {
     None,

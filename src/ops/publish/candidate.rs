@@ -20,7 +20,7 @@ use crate::{
 /// The last published commit of a repository, by domain.
 pub type Sources = BTreeMap<DomainName, Source>;
 
-/// What a file describes.
+/// The subject of a file.
 enum Belongs {
     Contract(DomainName, ContractName),
     Binding(DomainName),

@@ -18,7 +18,7 @@ use crate::{
     wire::{Answer, ContractPublish},
 };
 
-/// Which commits are published automatically: `blue.publish`.
+/// The policy of automatic publishing: `blue.publish`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Policy {
     /// Every commit of the publishing branch.

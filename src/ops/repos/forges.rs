@@ -35,7 +35,7 @@ pub struct Closed {
     pub code: ErrorCode,
     /// What is missing.
     pub message: String,
-    /// How to solve it.
+    /// The next step.
     pub next_step: NextStep,
 }
 

@@ -35,7 +35,7 @@ pub struct Request {
 
 runs!(SessionStart, run);
 
-/// How the current session was chosen.
+/// The choice of the current session.
 #[derive(Debug, Clone)]
 struct Begun {
     session: Session,

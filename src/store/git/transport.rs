@@ -76,7 +76,7 @@ const LIMITED: &str = r#"trap '' XFSZ; ulimit -f "$1" || exit 125; shift; exec g
 /// The message of git when it exceeds the limit.
 const TOO_MUCH: &str = "File too large";
 
-/// How to talk to remotes.
+/// The manners of talking to remotes: prompts and limits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Manners {
     /// Whether there is a terminal at which git may ask for a password and show progress.

@@ -186,7 +186,7 @@ impl<'a> Published<'a> {
     }
 }
 
-/// How a repository uses one contract.
+/// The use of one contract by a repository.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Part {
     /// The repository.

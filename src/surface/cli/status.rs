@@ -25,7 +25,7 @@ const MAX_NAMES: usize = 3;
 /// The width of a line of names, in columns.
 const WIDTH: usize = 80;
 
-/// What is shown besides the state of the repository.
+/// The parts that are shown besides the state of the repository.
 #[derive(Debug, Clone, Copy)]
 pub struct Shown {
     /// The repositories and domains of the realm.

@@ -41,11 +41,11 @@ pub struct Route {
     pub query: Vec<Parameter>,
     /// The fields of the JSON body.
     pub body: Vec<Parameter>,
-    /// What answers the route.
+    /// The action.
     pub does: Does,
 }
 
-/// What answers a route.
+/// The action of a route.
 #[derive(Clone, Copy)]
 pub enum Does {
     /// Runs an operation, and answers as its `--json` does.
@@ -141,7 +141,7 @@ struct Heard {
     contract: Option<String>,
 }
 
-/// How a route differs from its operation.
+/// The differences between a route and its operation.
 struct Shape {
     /// Arguments in addition to the fields of the request.
     adds: fn() -> Vec<Parameter>,

@@ -45,7 +45,7 @@ pub struct Options {
     pub debug: bool,
 }
 
-/// What the server works with.
+/// The settings of the server.
 #[derive(Debug, Clone)]
 pub struct Settings {
     /// The environment, without the variables that name a repository.

@@ -10,7 +10,7 @@ use crate::{
     surface::arguments::{self, Parameter},
 };
 
-/// How a tool differs from its operation.
+/// The differences between a tool and its operation.
 #[derive(Clone, Copy)]
 pub struct Shape {
     /// Fields of the request that the tool does not take.
