@@ -3,7 +3,6 @@
 //! An operation is `run(&Ctx, &Request) -> Result<Answer<_>, OpError>`. It is synchronous and prints nothing. Each is
 //! listed in the table of its room (a module such as [`contract`]), and [`TABLE`] has them all: commands, tools,
 //! routes and their descriptions are generated from it.
-//! their descriptions are made from it.
 
 pub mod acting;
 pub mod admin;

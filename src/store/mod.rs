@@ -1,6 +1,5 @@
 //! Storage: the traits that every store implements, their errors, the layout of files, and their format. Outside of
 //! tests, [`git`] is the only implementation.
-//! implementation outside of tests is [`git`].
 
 pub mod append_only;
 pub mod codec;

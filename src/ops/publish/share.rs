@@ -14,7 +14,6 @@ use crate::{
 ///
 /// Returns an error in the cases of [`contract::publish::run`], and if the sync fails. In that case the commit is
 /// published on this machine.
-/// machine then.
 pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractPublish>, OpError> {
     let mut answer = contract::publish::run(ctx, request)?;
     if !request.dry_run {

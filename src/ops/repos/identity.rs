@@ -107,7 +107,6 @@ pub fn of(code: &CodeRepo, name: &crate::model::name::RepoName) -> Result<Repo, 
 /// Merges the facts of a clone of the same repository into an entry. Roots are added and never removed, since a
 /// shallow or empty clone has fewer. A url is added if there is none, unless it is a path on this machine, which is
 /// useless to others.
-/// machine is no url for others.
 pub fn with_facts(held: &Repo, now: &Repo) -> Repo {
     let mut roots = held.roots.clone();
     roots.extend(now.roots.iter().filter(|root| !held.roots.contains(root)));

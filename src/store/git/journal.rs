@@ -12,7 +12,6 @@ use crate::store::StoreError;
 
 /// The time within which a writer takes the locks after recording them; otherwise it withdraws the record. A lock file
 /// of any other time belongs to another program.
-/// another time belongs to another program.
 const SOON: Duration = Duration::from_secs(2);
 /// How long such a lock file may still belong to another program that was faster than a writer which died before it
 /// could withdraw its record. git holds these locks for milliseconds.

@@ -1,6 +1,5 @@
 //! Commands of operations without code of their own for the command line. Their options are the fields of the request,
 //! their text the fields of the answer.
-//! the fields of the answer.
 
 use clap::{ArgMatches, Command};
 use serde_json::Value;

@@ -52,7 +52,6 @@ const SHARED: [&str; 6] = ["at", "cwd", "detail", "pointer", "since", "worktree"
 
 /// Shortens a schema, since the size of `tools/list` is limited. It removes constraints on strings, which an error of
 /// a refused call repeats, and descriptions of defaults and of arguments for which `says` returns false.
-/// defaults and of arguments for which `says` does not hold.
 fn brief(mut schema: Map<String, Value>, says: impl Fn(&str) -> bool) -> Map<String, Value> {
     let properties = schema.get_mut("properties").and_then(Value::as_object_mut);
     for (name, property) in properties.into_iter().flatten() {
