@@ -14,8 +14,8 @@ pub fn is_ahead(time: Timestamp, now: Timestamp) -> bool {
     time.duration_since(now) > MAX_AHEAD
 }
 
-/// A moment as people write it: `2026-03-03T12:00:00Z`, `2026-03-03`, `2 weeks ago` or `2w`. A date means the whole
-/// day in UTC.
+/// A moment as people write it: `2026-03-03T12:00:00Z`, `2026-03-03`, `yesterday`, `2 weeks ago` or `2w`. A date is
+/// a whole day, in UTC.
 #[derive(Debug, Clone)]
 pub enum Moment {
     /// A point in time.
@@ -36,6 +36,8 @@ impl FromStr for Moment {
         if let Ok(day) = text.parse() {
             return Ok(Self::Day(day));
         }
+        // As git reads it: a day ago, to the second.
+        let text = if text == "yesterday" { "1 day ago" } else { text };
         match text.strip_suffix(" ago").unwrap_or(text).parse::<Span>() {
             Ok(span) => Ok(Self::Ago(span.abs())),
             Err(_) => Err(format!("{text:?} is no time: write 2026-03-03, 2026-03-03T12:00:00Z or \"2 weeks ago\"")),
@@ -128,6 +130,8 @@ mod tests {
             Period { since: moment(since), until: moment(until) }.contains(time.parse().unwrap(), now)
         };
         assert!(contains("2 weeks ago", "", "2026-03-03T12:00:00Z"));
+        assert!(contains("yesterday", "", "2026-03-16T12:00:00Z"));
+        assert!(!contains("yesterday", "", "2026-03-16T11:59:59Z"));
         assert!(!contains("2w", "", "2026-03-03T11:59:59Z"));
         assert!(contains("2026-03-03", "2026-03-03", "2026-03-03T23:59:59Z"));
         assert!(!contains("", "2026-03-03", "2026-03-04T00:00:00Z"));

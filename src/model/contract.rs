@@ -176,6 +176,18 @@ pub struct Compatibility {
     pub reading: SchemaReading,
 }
 
+impl Compatibility {
+    /// Returns in words what is promised of the next versions.
+    pub fn promise(self) -> &'static str {
+        match (self.backwards, self.forwards) {
+            (true, true) => "backwards and forwards compatible versions",
+            (true, false) => "backwards compatible versions",
+            (false, true) => "forwards compatible versions",
+            (false, false) => "nothing",
+        }
+    }
+}
+
 /// What the owner promises about changes of the agreed value.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]

@@ -14,7 +14,7 @@ pub struct PageRequest {
     ///
     /// All of them where it is 0, which no surface takes.
     #[schemars(range(min = 1))]
-    #[cfg_attr(feature = "cli", arg(long, value_name = "N", value_parser = positive))]
+    #[cfg_attr(feature = "cli", arg(short = 'n', long, value_name = "N", value_parser = positive))]
     pub limit: Option<usize>,
     /// Continue after this cursor, which the previous page gave
     #[cfg_attr(feature = "cli", arg(long, value_name = "CURSOR"))]

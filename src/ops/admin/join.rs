@@ -123,13 +123,14 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<RealmJoin>, OpError> {
     }
     let overview = Overview::open(&store)?;
     if overview.domains_of(&name).next().is_none() {
-        answer = answer.next(first_contract(&known.name, overview.repos().keys().filter(|other| **other != name)));
+        answer = answer.next(first_contract(&known.name, &overview, Some(&name)));
     }
     Ok(answer)
 }
 
-/// Returns the next step of a repository that shares no domain with the `others` of the realm yet.
-pub fn first_contract<'a>(realm: &RealmName, others: impl Iterator<Item = &'a RepoName>) -> String {
+/// Returns the next step of `repo` where it shares no domain with another repository of the realm.
+pub fn first_contract(realm: &RealmName, overview: &Overview<'_>, repo: Option<&RepoName>) -> String {
+    let others = overview.repos().keys().filter(|other| Some(*other) != repo);
     let others: Vec<_> = others.take(5).map(ToString::to_string).collect();
     match others.is_empty() {
         true => format!("git blue init --realm {realm}  # in each other repository that takes part"),

@@ -19,6 +19,7 @@ use crate::{
     },
     ops::{
         Operation,
+        admin::join,
         contract::{self, verdict},
         ctx::{Acting, Ctx, Here},
         notify::pending::{self, MAX_TOLD, Pending},
@@ -291,7 +292,8 @@ impl<'a> Work<'a> {
                 .map(|reader| notifications(ctx, reader, overview))
                 .unwrap_or_default(),
         };
-        next_steps(body, base.missing)
+        let first = join::first_contract(&self.here.realm, overview, self.here.repo.as_ref());
+        next_steps(body, base.missing, first)
     }
 
     /// Returns why the current clone may only read, and what to do about it.
@@ -324,18 +326,15 @@ fn elsewhere(report: &Report) -> Elsewhere {
     }
 }
 
-fn next_steps(body: RealmCheck, missing_base: Option<String>) -> Answer<RealmCheck> {
+fn next_steps(body: RealmCheck, missing_base: Option<String>, first: String) -> Answer<RealmCheck> {
     let is_new = body.errors.iter().any(|error| error.code == "nothing-to-check");
     let says_nothing = body.files == Some(0);
-    let (valid, has_errors, repo) = (body.valid, !body.errors.is_empty(), body.current_repo.clone());
+    let (valid, has_errors) = (body.valid, !body.errors.is_empty());
     let by_range = body.imports_by_range;
     let has_scripts = body.scripts.iter().any(|one| one.outcome == wire::ScriptOutcome::NotRun);
     let mut answer = Answer::new(body);
     if is_new {
-        let repos = repo.map_or_else(|| "REPO,OTHER".to_owned(), |repo| format!("{repo},OTHER"));
-        return answer
-            .next(format!("git blue realm admin domain --name DOMAIN --repos {repos}  # make a first domain"))
-            .next("write .blue/contracts/DOMAIN/NAME.yaml and .blue/bindings/DOMAIN.yaml, and commit");
+        return answer.next(first);
     }
     if says_nothing {
         answer = answer.next(NO_FILES);

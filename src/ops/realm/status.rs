@@ -19,6 +19,7 @@ use crate::{
     },
     ops::{
         Operation,
+        admin::join,
         contract::verdict,
         ctx::{Ctx, Here},
         notify::{
@@ -191,7 +192,9 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<(Answer<RealmStatus>, Receipt
     }
     let answer = caught_up.next_steps.into_iter().fold(answer, Answer::next);
     let answer = here.unrecorded_url.iter().map(|url| record_url(url)).fold(answer, Answer::next);
-    Ok((with_next_steps(answer, joined), if writing.is_ok() { receipt } else { Receipt::default() }))
+    let first = (joined && overview.count() == 0)
+        .then(|| join::first_contract(&here.realm, &overview, here.repo.as_ref()));
+    Ok((with_next_steps(answer, joined, first), if writing.is_ok() { receipt } else { Receipt::default() }))
 }
 
 /// Returns the open conflicts.
@@ -393,8 +396,8 @@ pub fn unreadable(overview: &Overview<'_>) -> Result<Vec<String>, OpError> {
     Ok(damage.iter().map(ToString::to_string).collect())
 }
 
-/// Adds the next steps: commands that can be pasted into a shell, each with its reason.
-fn with_next_steps(mut answer: Answer<RealmStatus>, joined: bool) -> Answer<RealmStatus> {
+/// Adds what to do next: commands as they can be pasted into a shell, each with its reason.
+fn with_next_steps(mut answer: Answer<RealmStatus>, joined: bool, first: Option<String>) -> Answer<RealmStatus> {
     let body = &answer.body;
     let broken = body.imports.iter().filter(|import| import.state == "broken").count();
     let has_changed = body.notifications.iter().any(|one| one.affects_me && !one.by_another);
@@ -408,10 +411,9 @@ fn with_next_steps(mut answer: Answer<RealmStatus>, joined: bool) -> Answer<Real
     by_others.truncate(3);
     let (ahead, behind) = body.remotes.iter().fold((0, 0), |(a, b), one| (a.max(one.ahead), b.max(one.behind)));
     let has_conflicts = !body.conflicts.is_empty();
-    let solo = body.total == 0;
     let removed = body.removed_files.clone();
     let is_idle = body.session.is_none();
-    let (unreadable, repo) = (!body.unreadable.is_empty(), body.current_repo.clone());
+    let unreadable = !body.unreadable.is_empty();
     if !answer.body.unreadable_domains.is_empty() {
         answer = answer.next("git blue doctor --fix  # brings back what is missing, where it can be had");
     }
@@ -435,11 +437,7 @@ fn with_next_steps(mut answer: Answer<RealmStatus>, joined: bool) -> Answer<Real
     for command in by_others {
         answer = answer.next(format!("{command}  # who changed what is this repository's own"));
     }
-    if let (true, Some(repo), true) = (solo, &repo, joined) {
-        answer = answer.next(format!(
-            "git blue realm admin domain --name DOMAIN --repos {repo},OTHER  # start working with others"
-        ));
-    }
+    answer = first.into_iter().fold(answer, Answer::next);
     if answer.next_steps.is_empty() && is_idle && joined {
         answer = answer.next(START_A_SESSION);
     }

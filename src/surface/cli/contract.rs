@@ -304,10 +304,8 @@ fn render_get(body: &ContractGet, text: &mut Text) {
     if !contract.description.is_empty() {
         text.block("  ", &contract.description);
     }
-    let promise = |yes: bool| if yes { "yes" } else { "no" };
     let mut facts = vec![
-        vec![plain("backwards compatible"), plain(promise(contract.compatibility.backwards))],
-        vec![plain("forwards compatible"), plain(promise(contract.compatibility.forwards))],
+        vec![plain("promises"), plain(contract.compatibility.promise())],
         vec![plain("versions"), plain(joined(&body.versions))],
     ];
     if let Some(current) = body.current_version.as_ref().filter(|current| **current != contract.version) {

@@ -8,7 +8,7 @@ use super::{
 use crate::{
     error::{ErrorCode, OpError},
     model::name::ContractRef,
-    ops::{admin::join, contract, ctx::Ctx, realm},
+    ops::{contract, ctx::Ctx, realm},
     wire::{Answer, RealmStatus},
 };
 
@@ -66,13 +66,10 @@ fn here(answer: &Answer<RealmStatus>, text: &mut Text) {
             contract::bump::step(&ContractRef { domain: own.domain.clone(), contract: own.contract.clone() }).into(),
         );
     }
-    match (body.domains.is_empty(), &body.current_repo) {
-        (true, Some(repo)) if body.total == 0 && body.read_only.is_none() => {
-            let others = body.repos.iter().map(|line| &line.name).filter(|name| *name != repo);
-            steps.push(join::first_contract(&body.realm, others).into());
-        }
-        _ if !shown.is_empty() => steps.push("git blue status  # what it is about".into()),
-        _ => steps.push("git blue status  # the whole picture".into()),
+    if !shown.is_empty() {
+        steps.push("git blue status  # what it is about".into());
+    } else if body.total > 0 || steps.is_empty() {
+        steps.push("git blue status  # the whole picture".into());
     }
     text.next_steps(&steps);
     text.gap();

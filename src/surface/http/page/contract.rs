@@ -118,12 +118,6 @@ fn head(body: &ContractGet) -> Markup {
     let domain = links::part(&body.realm, "contracts", &[("domain", body.domain.as_str())]);
     let exporters = body.bindings.iter().filter(|one| one.relationship == Relationship::Exports);
     let others: Vec<_> = exporters.map(|one| &one.repo).filter(|repo| **repo != contract.owner).collect();
-    let promised = match (contract.compatibility.backwards, contract.compatibility.forwards) {
-        (true, true) => "backwards and forwards compatible versions",
-        (true, false) => "backwards compatible versions",
-        (false, true) => "forwards compatible versions",
-        (false, false) => "nothing",
-    };
     html! {
         p.crumbs { a href=(domain) { (body.domain) } }
         h1 {
@@ -153,7 +147,7 @@ fn head(body: &ContractGet) -> Markup {
         dl.facts {
             div { dt { "Owner" } dd { (contract.owner) } }
             @if !others.is_empty() { div { dt { "Also exported by" } dd { (super::pieces::names(&others)) } } }
-            div { dt { "Promised" } dd { (promised) } }
+            div { dt { "Promised" } dd { (contract.compatibility.promise()) } }
             @if !contract.supported.is_empty() {
                 div {
                     dt { "Still served" }
