@@ -11,6 +11,8 @@ use std::{
 
 use jiff::{Timestamp, Zoned, tz::TimeZone};
 
+use crate::platform::paths;
+
 /// Sets the time (RFC 3339) instead of the clock, for tests and reproducible runs.
 pub const NOW: &str = "GIT_BLUE_NOW";
 /// Sets where random numbers start instead of the system's source, for tests.
@@ -107,7 +109,7 @@ impl Env {
     pub fn from_process() -> std::io::Result<Self> {
         Ok(Self {
             arguments: std::env::args_os().collect(),
-            vars: std::env::vars_os().collect(),
+            vars: std::env::vars_os().map(|(name, value)| (paths::variable(name), value)).collect(),
             cwd: std::env::current_dir()?,
             exe: std::env::current_exe().unwrap_or_else(|_| "git-blue".into()),
             zone: None,
@@ -329,7 +331,7 @@ impl Env {
 
     /// Returns the folder for temporary files.
     pub fn temporary_folder(&self) -> PathBuf {
-        self.var("TMPDIR").map_or_else(|| PathBuf::from("/tmp"), PathBuf::from)
+        paths::temporary_folder(|name| self.var(name).map(OsStr::to_owned))
     }
 
     /// Returns how long a command waits for a forge in all, if the user says so.
@@ -346,7 +348,7 @@ impl Env {
 
     /// Returns the user's home folder.
     pub fn home(&self) -> Option<PathBuf> {
-        self.var("HOME").map(PathBuf::from)
+        paths::home(|name| self.var(name).map(OsStr::to_owned))
     }
 }
 

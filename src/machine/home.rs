@@ -13,7 +13,8 @@ use gix::bstr::ByteSlice as _;
 use super::user_config::{Values, subsections_of};
 use crate::{
     model::name::{RealmName, RepoName},
-    store::{StoreError, git::make_private},
+    platform::files,
+    store::StoreError,
 };
 
 /// The user's own folder.
@@ -49,7 +50,7 @@ impl Home {
     /// # Errors
     /// Returns an error if it cannot be made.
     pub fn make(&self) -> Result<(), StoreError> {
-        make_private(&self.folder).map_err(StoreError::io("create", &self.folder))
+        files::make_private_folder(&self.folder).map_err(StoreError::io("create", &self.folder))
     }
 
     /// Returns where the store of a realm lies unless the user chose another place.

@@ -1,15 +1,13 @@
 //! Work that nobody waits for.
 
-use std::{
-    os::unix::process::CommandExt as _,
-    process::{Command, Stdio},
-};
+use std::process::{Command, Stdio};
 
 use crate::{
     env::Env,
     locate,
     model::oid::Oid,
     ops::{ctx::Ctx, outgoing, publish::publish_log, repos::joined, sync::by_itself, upkeep::gc},
+    platform::{SYSTEM, System, process},
 };
 
 /// Starts packing the store if a write has left enough behind for it. Nobody hears of it if it
@@ -56,7 +54,7 @@ pub fn fetch_if_due(ctx: &Ctx) {
 
 fn start(ctx: &Ctx, arguments: &[&str]) {
     // A child that keeps a pipe of ours open would make our caller wait for it.
-    let _ = Command::new(ctx.env.exe())
+    let _ = process::apart(&mut Command::new(ctx.env.exe()))
         .args(arguments)
         .current_dir("/")
         .env_clear()
@@ -64,21 +62,14 @@ fn start(ctx: &Ctx, arguments: &[&str]) {
         .stdin(Stdio::null())
         .stdout(Stdio::null())
         .stderr(Stdio::null())
-        .process_group(0)
         .spawn();
 }
-
-/// Closes what callers of git may have opened for themselves beyond the usual three, so that none of
-/// them waits for us: the standard library has no safe way to do it.
-pub const CLOSING: &str = r#"exec "$0" "$@" 3>&- 4>&- 5>&- 6>&- 7>&- 8>&- 9>&-"#;
 
 /// Starts publishing a commit once the realm is free. Returns whether it was started.
 pub fn publish_later(ctx: &Ctx, commit: &Oid) -> bool {
     // What a program says that dies of a fault belongs into the log too.
     let log = publish_log::open(ctx).map_or_else(|_| Stdio::null(), Stdio::from);
-    let started = Command::new("/bin/sh")
-        .args(["-c", CLOSING])
-        .arg(ctx.env.exe())
+    let started = process::detached(ctx.env.exe())
         .args(["hook", DETACHED, &commit.to_string()])
         .current_dir(ctx.env.cwd())
         .env_clear()
@@ -92,22 +83,20 @@ pub fn publish_later(ctx: &Ctx, commit: &Oid) -> bool {
 
 /// Shows a page in the user's browser, if there is anything that does so.
 pub fn browse(env: &Env, url: &str) {
-    let opener = if cfg!(target_os = "macos") { "open" } else { "xdg-open" };
-    let _ = Command::new(opener)
+    let (opener, arguments): (_, &[&str]) = match SYSTEM {
+        System::Unix => ("xdg-open", &[]),
+        System::MacOs => ("open", &[]),
+        System::Windows => ("rundll32", &["url.dll,FileProtocolHandler"]),
+    };
+    let _ = process::apart(&mut Command::new(opener))
+        .args(arguments)
         .arg(url)
         .env_clear()
         .envs(env.vars())
         .stdin(Stdio::null())
         .stdout(Stdio::null())
         .stderr(Stdio::null())
-        .process_group(0)
         .spawn();
-}
-
-/// Leaves the session of whoever started us: closing their terminal ends its processes, and not us.
-pub fn leave() {
-    // It fails where we lead a group of our own already, which does as well.
-    let _ = rustix::process::setsid();
 }
 
 /// How a hook calls itself once it has let git go on.

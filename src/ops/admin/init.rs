@@ -86,7 +86,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<RealmInit>, OpError> {
         }
         Err(error) => return Err(error.into()),
     };
-    let path = path.canonicalize().unwrap_or(path);
+    let path = dunce::canonicalize(&path).unwrap_or(path);
     let known = KnownRealm { name: name.clone(), path: path.clone(), url: url.clone() };
     ctx.home.record_realm(&known)?;
     if let Some(url) = &url {

@@ -25,6 +25,7 @@ use crate::{
         repos::{identity, joined},
         runs, sync,
     },
+    platform::files::{self, Access},
     repo::{CodeRepo, blue_files::FOLDER},
     store::{
         Change, Edit, Parents, Store, StoreRef,
@@ -357,7 +358,7 @@ fn write_config(root: &Path, realm: &KnownRealm, repo: &RepoName) -> Result<bool
     std::fs::create_dir_all(&folder).map_err(OpError::io("create", &folder))?;
     // Put in place at once: half of one would stop every command in this repository.
     let mut aside = tempfile::Builder::new();
-    aside.prefix(".config.yaml-").permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
+    files::made_with(aside.prefix(".config.yaml-"), Access::Usual);
     let put = || {
         let mut file = aside.tempfile_in(&folder)?;
         file.write_all(codec::render(&config).as_bytes())?;

@@ -2,16 +2,13 @@
 //! configuration of his own. What a repository or a realm says is never looked at, because what
 //! stands here runs.
 
-use std::{
-    os::unix::fs::PermissionsExt as _,
-    path::{Path, PathBuf},
-    time::Duration,
-};
+use std::{path::PathBuf, time::Duration};
 
 use crate::{
     env::Env,
     error::OpError,
     machine::user_config::{self, Values},
+    platform::{files, paths},
 };
 
 /// The maximum number of tools that may be declared: a client reads the list of all of them.
@@ -152,20 +149,20 @@ fn words(text: &str) -> Result<Vec<String>, String> {
 /// Returns the program that a word names. It runs in the user's repositories, so a path that
 /// depends on where it runs would let their content decide what runs.
 fn program(env: &Env, word: &str) -> Result<PathBuf, String> {
-    let is_program = |path: &Path| path.metadata().is_ok_and(|at| at.is_file() && at.permissions().mode() & 0o111 != 0);
     let path = match word.strip_prefix("~/") {
         Some(rest) => env.home().ok_or("HOME is not set")?.join(rest),
         None => PathBuf::from(word),
     };
     if path.is_absolute() {
-        return if is_program(&path) { Ok(path) } else { Err(format!("{} is no program", path.display())) };
+        return if files::is_executable(&path) { Ok(path) } else { Err(format!("{} is no program", path.display())) };
     }
-    if word.contains('/') {
+    if word.contains(std::path::is_separator) {
         return Err(format!("{word} depends on the folder; write an absolute path, or ~/…"));
     }
     let folders = env.var("PATH").map(std::env::split_paths).into_iter().flatten();
-    let mut named = folders.filter(|folder| folder.is_absolute()).map(|folder| folder.join(word));
-    named.find(|path| is_program(path)).ok_or_else(|| format!("{word} is not on PATH"))
+    let mut named =
+        folders.filter_map(|folder| paths::program(&folder, word.as_ref()).filter(|path| path.is_absolute()));
+    named.next().ok_or_else(|| format!("{word} is not on PATH"))
 }
 
 #[cfg(test)]

@@ -158,7 +158,7 @@ fn located(
         let message = format!("cannot clone {name} from {from}: {}", error.message);
         return Ok(Err(RepoProblem { code: ErrorCode::NotCloned.into(), message, ..problem }));
     }
-    let to = to.canonicalize().unwrap_or(to);
+    let to = dunce::canonicalize(&to).unwrap_or(to);
     ctx.home.record_repo(name, &to)?;
     // Its user agreed to clone this repository, from where the realm says that it is.
     let place = Place { cwd: to, vars: ctx.env.vars_elsewhere(), in_hook: false };

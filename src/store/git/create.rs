@@ -1,10 +1,11 @@
 //! Creates a store: it is built in a temporary folder and renamed into place, so that no half of one is ever seen.
 
-use std::{cell::Cell, io::Write as _, os::unix::fs::PermissionsExt as _, path::Path};
+use std::{cell::Cell, io::Write as _, path::Path};
 
 use super::{GitStore, Options, fsync, lock, precious, reading::Reading, refs};
 use crate::{
     model::oid::Oid,
+    platform::files::{self, Access},
     store::{Change, Store as _, StoreError, StoreRef},
 };
 
@@ -16,15 +17,6 @@ pub fn create(path: &Path, first: &Change, options: Options) -> Result<GitStore,
     let aside = Aside::new(path.parent().unwrap_or(Path::new(".")), options)?;
     aside.store.commit_change(&StoreRef::Realm, None, first)?;
     aside.put(path)
-}
-
-/// Creates a folder that only its user may enter, and its missing parents. An existing folder stays as it is.
-///
-/// # Errors
-/// Returns an error if it cannot be made.
-pub fn make_private(folder: &Path) -> std::io::Result<()> {
-    use std::os::unix::fs::DirBuilderExt as _;
-    std::fs::DirBuilder::new().recursive(true).mode(0o700).create(folder)
 }
 
 /// A store under construction, beside its final path. Dropping it removes it.
@@ -42,13 +34,11 @@ impl Aside {
     /// # Errors
     /// Returns an error if the folder cannot be written.
     pub fn new(parent: &Path, options: Options) -> Result<Self, StoreError> {
-        make_private(parent).map_err(StoreError::io("create", parent))?;
-        let folder = tempfile::Builder::new()
-            .prefix(".new-realm-")
-            // The realm may hold what its members alone are to read.
-            .permissions(std::fs::Permissions::from_mode(0o700))
-            .tempdir_in(parent)
-            .map_err(StoreError::io("create a folder in", parent))?;
+        files::make_private_folder(parent).map_err(StoreError::io("create", parent))?;
+        let mut builder = tempfile::Builder::new();
+        // The realm may hold what its members alone are to read.
+        files::made_with(builder.prefix(".new-realm-"), Access::PrivateFolder);
+        let folder = builder.tempdir_in(parent).map_err(StoreError::io("create a folder in", parent))?;
         let repo = init(folder.path())?;
         let locks = lock::Locks::new(folder.path().join("blue/locks"), options);
         Ok(Self {

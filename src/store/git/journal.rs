@@ -8,7 +8,7 @@ use std::{
 };
 
 use super::lock::{Held, Locks, Wait};
-use crate::store::StoreError;
+use crate::{platform::files::Identity, store::StoreError};
 
 /// The time after its note within which a writer takes the lock; otherwise it withdraws the note. A lock file of
 /// another time belongs to another program.
@@ -137,6 +137,5 @@ fn is_soon_after(noted_at: Option<SystemTime>, path: &Path) -> bool {
 }
 
 fn inode(path: &Path) -> Option<u64> {
-    use std::os::unix::fs::MetadataExt as _;
-    path.symlink_metadata().ok().map(|meta| meta.ino())
+    Identity::of(path).ok().map(|identity| identity.file)
 }

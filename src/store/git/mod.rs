@@ -31,7 +31,7 @@ use std::{
     time::Duration,
 };
 
-pub use create::{Aside, create, make_private};
+pub use create::{Aside, create};
 pub use git_command::{GUARD, git_version, numbers};
 pub use journal::parse as noted;
 pub use mending::Left;

@@ -14,7 +14,7 @@ use gix::{
 };
 
 use super::objects::to_oid;
-use crate::{model::oid::Oid, store::StoreError};
+use crate::{model::oid::Oid, platform::files::Stamp, store::StoreError};
 
 /// Returns whether the repository with this git dir keeps its refs as reftable. gix reads such a
 /// repository's stand-in files as if they were refs, so this has to be known first.
@@ -142,11 +142,7 @@ pub(crate) fn below(repo: &gix::Repository, packed: &Packed, prefix: &str) -> Re
     Ok(listing)
 }
 
-/// What tells one packed-refs file from the next: it is replaced by rename.
-type Stamp = (u64, u64, i64, i64);
-
+/// Returns what tells one packed-refs file from the next: it is replaced by rename.
 pub(crate) fn stamp(path: &Path) -> Option<Stamp> {
-    use std::os::unix::fs::MetadataExt as _;
-    let meta = path.metadata().ok()?;
-    Some((meta.ino(), meta.size(), meta.mtime(), meta.mtime_nsec()))
+    Stamp::of(path).ok()
 }

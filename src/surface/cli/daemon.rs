@@ -10,6 +10,7 @@ use super::{
 use crate::{
     env::Env,
     error::OpError,
+    platform::{peer, process},
     surface::{
         background,
         daemon::{self, Manager, Running, State},
@@ -17,6 +18,10 @@ use crate::{
     },
     wire::{Answer, Daemon, DaemonOpen, DaemonToken, Installed},
 };
+
+/// What does not hold where the system does not say whose process asks.
+const SHARED: &str = "this system does not say which user's process shows the browser's cookie: \
+    open no pages that other users of this machine serve";
 
 #[derive(Debug, Subcommand)]
 pub enum Command {
@@ -126,6 +131,9 @@ impl Command {
             Self::Open(Open { print }) => {
                 token(env, output)?;
                 let url = daemon::open(env)?;
+                if !peer::IS_KNOWN {
+                    output.say(SHARED);
+                }
                 if !print && output.is_terminal() && !output.json {
                     background::browse(env, &url);
                 }
@@ -136,7 +144,7 @@ impl Command {
                 let manager = match manager {
                     Some(By::Systemd) => Manager::Systemd,
                     Some(By::Launchd) => Manager::Launchd,
-                    None => Manager::of_system(),
+                    None => Manager::of_system(env)?,
                 };
                 let (file, command) = daemon::install(env, manager, &serving.options())?;
                 let answer = Answer::new(Installed { files: vec![file.display().to_string()] }).next(command);
@@ -156,7 +164,7 @@ impl Start {
         token(env, output)?;
         if self.foreground {
             if self.detached {
-                background::leave();
+                process::leave_session();
             }
             daemon::serve(env, &self.serving.options(), |running| {
                 if !output.quiet {

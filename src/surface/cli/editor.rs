@@ -8,6 +8,7 @@ use std::{
 use crate::{
     error::{ErrorCode, OpError},
     ops::ctx::Ctx,
+    platform::process,
 };
 
 /// A text that the user edited, and the file that keeps it if it is refused.
@@ -35,7 +36,7 @@ pub fn edit(ctx: &Ctx, template: &str) -> Result<Edited, OpError> {
     file.write_all(template.as_bytes()).and_then(|()| file.flush()).map_err(failed)?;
     let editor = editor(ctx)?;
     // As git does: the editor is a shell command, the file its last argument.
-    let status = Command::new("sh")
+    let status = process::shell()
         .args(["-c", &format!("{editor} \"$@\""), &editor])
         .arg(file.path())
         .current_dir(ctx.env.cwd())

@@ -14,6 +14,7 @@ use crate::{
     env::Env,
     error::{ErrorCode, Kind, OpError},
     ops::{Operation, ctx::Ctx},
+    platform::terminal,
     wire::{Answer, Answered, Failure},
 };
 
@@ -186,11 +187,7 @@ impl<'a> Output<'a> {
 
     /// Returns whether nobody reads standard output any more: what only the next write would tell.
     pub fn is_closed() -> bool {
-        use rustix::event::{PollFd, PollFlags, Timespec, poll};
-        let out = io::stdout();
-        let mut fds = [PollFd::new(&out, PollFlags::empty())];
-        let polled = poll(&mut fds, Some(&Timespec::default()));
-        polled.is_ok_and(|_| fds[0].revents().intersects(PollFlags::ERR | PollFlags::HUP | PollFlags::NVAL))
+        terminal::is_output_closed()
     }
 
     /// Writes text as it is, through the pager if there is one.

@@ -5,13 +5,13 @@ use std::{
     ffi::{OsStr, OsString},
     io::{self, Write as _},
     path::PathBuf,
-    process::{Command, Stdio},
-    sync::{Arc, atomic::AtomicBool},
+    process::Stdio,
 };
 
-use signal_hook::consts::{SIGINT, SIGQUIT};
-
-use crate::ops::ctx::Ctx;
+use crate::{
+    ops::ctx::Ctx,
+    platform::{process, terminal},
+};
 
 /// Set by git, and by us, for what runs inside of a pager: its output reaches a terminal after all.
 pub const IN_USE: &str = "GIT_PAGER_IN_USE";
@@ -71,11 +71,9 @@ impl Pager {
     /// Shows the text, and returns once the user is done with it.
     pub fn show(&self, text: &str) -> Shown {
         // Keys that end a program are the pager's, not ours: it would be left without its terminal.
-        for signal in [SIGINT, SIGQUIT] {
-            let _ = signal_hook::flag::register(signal, Arc::new(AtomicBool::new(false)));
-        }
+        terminal::leave_keys_to_child();
         // As git does: a pager is a shell command.
-        let child = Command::new("sh")
+        let child = process::shell()
             .arg("-c")
             .arg(&self.command)
             .current_dir(&self.folder)

@@ -246,7 +246,7 @@ async fn aside<T: Send + 'static>(work: impl FnOnce() -> Result<T, OpError> + Se
 /// Returns an error if there is no home folder.
 pub fn home_id(env: &Env) -> Result<String, OpError> {
     let folder = locate::home(env)?.folder().to_owned();
-    let folder = folder.canonicalize().unwrap_or(folder);
+    let folder = dunce::canonicalize(&folder).unwrap_or(folder);
     Ok(hash::short_id(&["home", &folder.to_string_lossy()]))
 }
 

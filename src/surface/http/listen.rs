@@ -14,7 +14,6 @@ use hyper::{Request, body::Incoming, server::conn::http1, service::service_fn};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use tokio::{
     net::{TcpListener, TcpStream},
-    signal::unix::{SignalKind, signal},
     sync::watch,
 };
 
@@ -30,6 +29,7 @@ use super::{
 use crate::{
     env::Env,
     error::{ErrorCode, OpError},
+    platform::terminal::Stop,
     surface::mcp::AfterFlush,
 };
 
@@ -60,8 +60,7 @@ pub fn serve(env: &Env, settings: &Settings, ready: impl FnOnce(u16)) -> Result<
     let runtime = builder.worker_threads(WORKERS).max_blocking_threads(ANSWERING).enable_all().build();
     let runtime = runtime.map_err(failed)?;
     let outcome = runtime.block_on(async {
-        let (mut term, mut int) =
-            (signal(SignalKind::terminate()).map_err(failed)?, signal(SignalKind::interrupt()).map_err(failed)?);
+        let mut end = Stop::listen().map_err(failed)?;
         let (port, listeners) = listen(settings.port).await?;
         let (stop, stopping) = watch::channel(false);
         let handler = Arc::new(Handler::new(env, port, settings, stopping.clone())?);
@@ -74,10 +73,7 @@ pub fn serve(env: &Env, settings: &Settings, ready: impl FnOnce(u16)) -> Result<
             .map(|listener| tokio::spawn(accept(listener, handler.clone(), connections.clone(), stopping.clone())));
         let accepting: Vec<_> = accepting.collect();
         ready(port);
-        tokio::select! {
-            _ = term.recv() => {}
-            _ = int.recv() => {}
-        }
+        end.told().await;
         // The port is free before anybody says goodbye.
         for task in accepting {
             task.abort();

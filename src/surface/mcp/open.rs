@@ -3,12 +3,11 @@
 
 use std::{
     cell::RefCell,
-    os::unix::fs::MetadataExt as _,
     path::{Path, PathBuf},
     rc::Rc,
 };
 
-use crate::{env::Env, error::OpError, model::name::RealmName, ops::ctx::Ctx};
+use crate::{env::Env, error::OpError, model::name::RealmName, ops::ctx::Ctx, platform::files::Stamp};
 
 /// How many projects stay open.
 const MAX_OPEN: usize = 8;
@@ -39,7 +38,7 @@ struct Opened {
 }
 
 /// The files that decide which repository and which realm a project is, as they were.
-struct Stamps(Vec<(PathBuf, Stamp)>);
+struct Stamps(Vec<(PathBuf, Option<Stamp>)>);
 
 impl Stamps {
     /// Returns whether all of them are as they were.
@@ -47,9 +46,6 @@ impl Stamps {
         self.0.iter().all(|(path, before)| stamp(path) == *before)
     }
 }
-
-/// What tells that a file is the one it was; none where there is none.
-type Stamp = Option<(u64, u64, u64, i64, i64, i64, i64)>;
 
 thread_local! {
     // Operations run on one thread: what they read with is not made to be shared.
@@ -116,12 +112,9 @@ fn deciding(ctx: &Ctx, project: &Project) -> Vec<PathBuf> {
     paths
 }
 
-fn stamp(path: &Path) -> Stamp {
-    let at = path.metadata().ok()?;
+/// Returns what tells that a file is the one it was; nothing where there is none.
+fn stamp(path: &Path) -> Option<Stamp> {
+    let stamp = Stamp::of(path).ok()?;
     // A folder changes with what is in it, and is still the same one.
-    let (size, times) = match at.is_dir() {
-        true => (0, [0; 4]),
-        false => (at.len(), [at.mtime(), at.mtime_nsec(), at.ctime(), at.ctime_nsec()]),
-    };
-    Some((at.dev(), at.ino(), size, times[0], times[1], times[2], times[3]))
+    Some(if stamp.is_folder { Stamp { size: 0, modified: (0, 0), changed: (0, 0), ..stamp } } else { stamp })
 }
