@@ -33,7 +33,7 @@ pub fn accept(url: &str) -> Result<&str, OpError> {
     if url.contains("::") {
         return refuse("it names a transport helper");
     }
-    if paths::has_drive(&url) {
+    if paths::has_drive(url) {
         return Ok(url);
     }
     match url.split_once(':') {

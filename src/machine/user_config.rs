@@ -65,7 +65,7 @@ pub fn value(vars: &BTreeMap<OsString, OsString>, key: &str) -> Result<Option<St
 
 fn read(vars: &BTreeMap<OsString, OsString>) -> Result<Option<File>, StoreError> {
     let var = |name: &str| vars.get(OsStr::new(name)).filter(|value| !value.is_empty()).cloned();
-    let home = paths::home(&var);
+    let home = paths::home(var);
     let paths = match vars.get(&OsString::from("GIT_CONFIG_GLOBAL")) {
         // Set to nothing, it is no file at all.
         Some(one) => vec![PathBuf::from(one)],

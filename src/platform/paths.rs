@@ -34,12 +34,16 @@ pub fn variable(name: OsString) -> OsString {
 /// drive.
 pub fn of_uri(path: Vec<u8>) -> Option<PathBuf> {
     #[cfg(unix)]
-    return Some(<OsString as std::os::unix::ffi::OsStringExt>::from_vec(path).into());
+    {
+        use std::os::unix::ffi::OsStringExt as _;
+        Some(OsString::from_vec(path).into())
+    }
     #[cfg(windows)]
-    return String::from_utf8(path).ok().map(|path| {
+    {
+        let path = String::from_utf8(path).ok()?;
         let has_drive = path.as_bytes().get(2) == Some(&b':');
-        PathBuf::from(if has_drive { &path[1..] } else { &path })
-    });
+        Some(PathBuf::from(if has_drive { &path[1..] } else { &path }))
+    }
 }
 
 /// Returns a path as a shell reads it: with `/` between its parts on Windows, too.
@@ -57,14 +61,16 @@ pub fn has_drive(url: &str) -> bool {
 /// also where names are not told apart by case (macOS, Windows) or have other separators and meanings (Windows).
 pub fn is_name(part: &str) -> bool {
     #[cfg(any(windows, target_os = "macos"))]
-    return {
+    {
         use gix_validate::path::component;
         let options =
             component::Options { protect_windows: cfg!(windows), protect_ntfs: cfg!(windows), protect_hfs: true };
         gix_validate::path::component(part.into(), None, options).is_ok()
-    };
+    }
     #[cfg(not(any(windows, target_os = "macos")))]
-    return !matches!(part, "" | "." | ".." | ".git") && !part.contains('/');
+    {
+        !matches!(part, "" | "." | ".." | ".git") && !part.contains('/')
+    }
 }
 
 /// Returns the program that a word means in a folder. On Windows it may leave its ending out.

@@ -10,12 +10,14 @@ pub const IS_KNOWN: bool = cfg!(target_os = "linux");
 /// here. Where it says of none, see [`IS_KNOWN`], it is never known to be so.
 pub fn is_of_another_user(client: SocketAddr, server: SocketAddr) -> bool {
     #[cfg(target_os = "linux")]
-    return linux::is_of_another_user(client, server);
+    {
+        linux::is_of_another_user(client, server)
+    }
     #[cfg(not(target_os = "linux"))]
-    return {
+    {
         let _ = (client, server);
         false
-    };
+    }
 }
 
 #[cfg(target_os = "linux")]

@@ -12,15 +12,17 @@ use signal_hook::{consts, flag};
 /// does.
 pub fn is_output_closed() -> bool {
     #[cfg(unix)]
-    return {
+    {
         use rustix::event::{PollFd, PollFlags, Timespec, poll};
         let out = io::stdout();
         let mut fds = [PollFd::new(&out, PollFlags::empty())];
         let polled = poll(&mut fds, Some(&Timespec::default()));
         polled.is_ok_and(|_| fds[0].revents().intersects(PollFlags::ERR | PollFlags::HUP | PollFlags::NVAL))
-    };
+    }
     #[cfg(windows)]
-    return false;
+    {
+        false
+    }
 }
 
 /// Returns standard error as a file, for who cannot wait for its lock.
@@ -29,15 +31,15 @@ pub fn is_output_closed() -> bool {
 /// Returns an error if it is closed.
 pub fn error_output() -> io::Result<File> {
     #[cfg(unix)]
-    return {
+    {
         use std::os::fd::AsFd as _;
         io::stderr().as_fd().try_clone_to_owned().map(File::from)
-    };
+    }
     #[cfg(windows)]
-    return {
+    {
         use std::os::windows::io::AsHandle as _;
         io::stderr().as_handle().try_clone_to_owned().map(File::from)
-    };
+    }
 }
 
 /// Ignores the keys that end a program from now on: they are meant for a child that has the terminal.

@@ -32,7 +32,7 @@ pub fn read(path: &Path) -> Result<Option<String>, OpError> {
 /// Returns an error if it cannot be written.
 pub fn write(path: &Path, text: &str) -> Result<(), OpError> {
     // A hook may be a link into a folder of dotfiles: the file it leads to is the one to change.
-    let path = &dunce::canonicalize(&path).unwrap_or_else(|_| path.to_owned());
+    let path = &dunce::canonicalize(path).unwrap_or_else(|_| path.to_owned());
     let folder = path.parent().unwrap_or(Path::new("."));
     let failed = |error| OpError::io("write", path)(error);
     std::fs::create_dir_all(folder).map_err(failed)?;

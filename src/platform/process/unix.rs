@@ -107,3 +107,65 @@ impl Offspring {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::{
+        io::{BufRead as _, BufReader, Read as _},
+        process::Stdio,
+        time::Instant,
+    };
+
+    use super::super::*;
+
+    /// Returns a command that starts another one, prints its number, and waits.
+    fn parent() -> Command {
+        let mut command = shell();
+        command.args(["-c", "sleep 60 & echo $!; wait"]).stdout(Stdio::piped());
+        command
+    }
+
+    /// Waits until nothing holds the output of a command open any more.
+    fn wait_until_closed(child: &mut Child) {
+        let begun = Instant::now();
+        child.stdout.take().unwrap().read_to_end(&mut Vec::new()).unwrap();
+        assert!(begun.elapsed() < Duration::from_secs(10));
+    }
+
+    #[test]
+    fn a_group_ends_with_all_that_the_child_started() {
+        for (end, signal) in [(Group::kill as fn(Group), 9), (Group::ask_to_end, 15)] {
+            let (mut child, group) = Group::start(&mut parent()).unwrap();
+            // The one that it starts is there once its number is.
+            BufReader::new(child.stdout.as_mut().unwrap()).read_line(&mut String::new()).unwrap();
+            end(group);
+            wait_until_closed(&mut child);
+            assert_eq!(code(child.wait().unwrap()), 128 + signal);
+        }
+    }
+
+    #[test]
+    fn a_code_is_that_of_a_shell() {
+        let of = |script: &str| code(shell().args(["-c", script]).status().unwrap());
+        assert_eq!([of("exit 3"), of("kill -9 $$"), of("kill -15 $$")], [3, KILLED, 143]);
+    }
+
+    #[test]
+    fn a_process_is_told_to_stop() {
+        let mut child = shell().args(["-c", "exec sleep 60"]).spawn().unwrap();
+        stop(child.id()).unwrap();
+        assert_eq!(code(child.wait().unwrap()), 143);
+        assert!(stop(u32::MAX).is_err());
+    }
+
+    #[test]
+    fn a_detached_command_keeps_no_file_of_its_callers_open() {
+        let script = "\"$0\" \"$@\" 5>&1 >/dev/null &";
+        let command = detached(Path::new("/bin/sleep"));
+        let mut caller = shell();
+        caller.arg("-c").arg(script).arg(command.get_program()).args(command.get_args()).arg("20");
+        let mut child = caller.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+        wait_until_closed(&mut child);
+        child.wait().unwrap();
+    }
+}

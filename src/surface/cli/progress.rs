@@ -1,13 +1,13 @@
 //! A line at the terminal that says that something is going on, for work that takes its time.
 
 use std::{
-    fs::File,
     io::Write as _,
-    os::fd::AsFd as _,
     sync::mpsc::{self, RecvTimeoutError, Sender},
     thread::JoinHandle,
     time::{Duration, Instant},
 };
+
+use crate::platform::terminal;
 
 /// How often the line is written anew.
 const STEP: Duration = Duration::from_millis(500);
@@ -24,7 +24,7 @@ impl Progress {
     /// Nothing is shown where that is not possible: nobody depends on it.
     pub fn start(what: String, delay: Duration) -> Option<Self> {
         // The writer of this process holds its lock all the time; this has a handle of its own.
-        let mut terminal = File::from(std::io::stderr().as_fd().try_clone_to_owned().ok()?);
+        let mut terminal = terminal::error_output().ok()?;
         let (stop, stopped) = mpsc::channel();
         let start = Instant::now();
         let show = move || {
