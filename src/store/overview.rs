@@ -302,18 +302,7 @@ impl<'s> Making<'s> {
         }
         let place = summary.damage.is_empty().then(|| self.parts.add(&snapshot::encode(&summary)));
         self.is_changed |= place.is_some();
-        self.domains.push(Line {
-            name,
-            tip,
-            tree,
-            repos: summary.repos().into_iter().cloned().collect(),
-            behind: summary.behind(),
-            contracts: summary.contract_names().len(),
-            sources: summary.sources,
-            summary: place,
-            schemas: None,
-            is_fresh: true,
-        });
+        self.domains.push(Line { summary: place, ..Line::of(name, tip, tree, &summary) });
         Ok(())
     }
 

@@ -17,6 +17,7 @@ use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use super::{Kept, Renewal};
 use crate::model::{
     domain::Source,
+    domain_summary::DomainSummary,
     name::{DomainName, RepoName},
     oid::Oid,
     realm::Repo,
@@ -170,6 +171,22 @@ pub struct Line {
 }
 
 impl Line {
+    /// Returns the line of a domain that was read just now, and is not kept yet.
+    pub fn of(name: DomainName, tip: Oid, tree: Oid, summary: &DomainSummary) -> Self {
+        Self {
+            name,
+            tip,
+            tree,
+            repos: summary.repos().into_iter().cloned().collect(),
+            behind: summary.behind(),
+            contracts: summary.contract_names().len(),
+            sources: summary.sources.clone(),
+            summary: None,
+            schemas: None,
+            is_fresh: true,
+        }
+    }
+
     /// Returns whether `repo` takes part, and its code was written against the current versions of all that it
     /// imports, as far as that is known: then there is nothing to tell of before now.
     pub fn is_as_adapted(&self, repo: &RepoName) -> bool {

@@ -64,15 +64,21 @@ struct Asked {
 }
 
 impl Handler {
-    /// Returns the handler of a port. It closes when `stopping` says so.
+    /// Returns the handler of a port, to whose events at most `streams` listen. It closes when `stopping` says so.
     ///
     /// # Errors
     /// Returns an error if the system gives no thread.
-    pub fn new(env: &Env, port: u16, settings: &Settings, stopping: watch::Receiver<bool>) -> Result<Self, OpError> {
+    pub fn new(
+        env: &Env,
+        port: u16,
+        settings: &Settings,
+        streams: usize,
+        stopping: watch::Receiver<bool>,
+    ) -> Result<Self, OpError> {
         let desk = Desk::new(env);
         Ok(Self {
             access: Access::new(port, settings.token.clone()),
-            events: Arc::new(Events::new(desk.clone(), stopping.clone())),
+            events: Events::new(desk.clone(), streams, stopping.clone()),
             mcp: Mcp::new(env, settings.rate_limit, stopping)?,
             waiting: Semaphore::new(MAX_WAITING),
             slow: Semaphore::new(MAX_SLOW),

@@ -20,8 +20,10 @@ use tokio::{
 
 use super::{
     Settings, catch_up,
-    connections::{Connection, Connections, Socket},
+    connections::{Connection, Connections, Endless, Socket},
     context::Desk,
+    descriptors,
+    events::MAX_STREAMS,
     handler::Handler,
     notify,
     peer::Ends,
@@ -37,7 +39,7 @@ use crate::{
 const WORKERS: usize = 2;
 /// How many threads answer.
 const ANSWERING: usize = 6;
-/// How many may be connected.
+/// How many may be connected, besides those who listen to events.
 const CONNECTIONS: usize = 512;
 /// How long a client may take for the head of a request, and be silent before it.
 const HEAD_TIME: Duration = Duration::from_secs(15);
@@ -64,7 +66,8 @@ pub fn serve(env: &Env, settings: &Settings, ready: impl FnOnce(u16)) -> Result<
             (signal(SignalKind::terminate()).map_err(failed)?, signal(SignalKind::interrupt()).map_err(failed)?);
         let (port, listeners) = listen(settings.port).await?;
         let (stop, stopping) = watch::channel(false);
-        let handler = Arc::new(Handler::new(env, port, settings, stopping.clone())?);
+        let streams = descriptors::room_for(MAX_STREAMS, CONNECTIONS);
+        let handler = Arc::new(Handler::new(env, port, settings, streams, stopping.clone())?);
         tokio::spawn(catch_up::regularly(Desk::new(env), settings.catch_up, stopping.clone()));
         sync::regularly(Desk::new(env), settings.sync_interval, stopping.clone());
         notify::regularly(Desk::new(env), stopping.clone());
@@ -144,9 +147,12 @@ async fn converse(
     let service = service_fn(move |mut request: Request<Incoming>| {
         request.extensions_mut().insert(after.clone());
         ends.and_then(|ends| request.extensions_mut().insert(ends));
-        let (handler, busy) = (handler.clone(), asking.busy());
+        let (handler, asking, busy) = (handler.clone(), asking.clone(), asking.busy());
         async move {
             let response = handler.answer(request).await;
+            if response.extensions().get::<Endless>().is_some() {
+                asking.listen();
+            }
             Ok::<_, Infallible>(response.map(|body| busy.with(body).boxed()))
         }
     });
