@@ -18,7 +18,7 @@ const BOUND: Duration = Duration::from_secs(10);
 const MAX_EACH: usize = 64;
 
 /// Begins to listen, and reads up to the first empty line of the events.
-pub fn listen(daemon: &Daemon<'_>, query: &str) -> Option<BufReader<TcpStream>> {
+fn listen(daemon: &Daemon<'_>, query: &str) -> Option<BufReader<TcpStream>> {
     let mut stream = daemon.connect();
     write!(stream, "GET /events{query} HTTP/1.0\r\n{}\r\n", daemon.headers()).unwrap();
     let mut stream = BufReader::new(stream);

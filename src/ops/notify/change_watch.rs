@@ -32,27 +32,24 @@ impl Rest {
     /// Starts to watch the realm.
     ///
     /// # Errors
-    /// Returns an error if this machine does not know the realm, or the system cannot watch more files.
+    /// Returns an error if this machine does not know the realm, or its store cannot be opened.
     pub fn begin(ctx: &Ctx, realm: &RealmName) -> Result<Self, OpError> {
         let path = locate::known(&ctx.home, realm)?.path;
-        let watch = GitStore::open(&path, ctx.options())?.watch()?;
+        let watch = GitStore::open(&path, ctx.options())?.watch();
         let files = [ctx.home.folder().join("config"), path.join("objects")];
         let stamps = [stamp(&files[0]), inode(&files[1])];
         Ok(Self { store: path, watch, files, stamps })
     }
 
     /// Waits until the realm may have changed since the last call, or the timeout has passed. Returns whether it
-    /// may have changed. A change that was reported as written before the call is always noticed.
+    /// may have changed. A change is noticed within moments after it was written, and never forgotten.
     pub fn waited(&mut self, timeout: Duration) -> bool {
-        let moved = self.watch.wait(timeout).unwrap_or(true);
-        let mut stamps = [stamp(&self.files[0]), inode(&self.files[1])];
+        let moved = self.watch.wait(timeout);
+        let stamps = [stamp(&self.files[0]), inode(&self.files[1])];
         let is_same = stamps == self.stamps;
         if stamps[1] != self.stamps[1] {
             // The watched folder is that of the previous store.
-            match Watch::at(self.store.clone()) {
-                Ok(watch) => self.watch = watch,
-                Err(_) => stamps[1] = None,
-            }
+            self.watch = Watch::at(self.store.clone());
         }
         self.stamps = stamps;
         moved || !is_same

@@ -20,6 +20,7 @@ mod reading;
 mod ref_update;
 pub mod refs;
 mod remotes;
+mod shared_watch;
 mod small_packs;
 pub mod transport;
 mod upkeep;

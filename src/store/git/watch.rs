@@ -1,145 +1,170 @@
-//! Waits until a store's refs change, without polling on Linux (inotify). On other systems, the times of a few
-//! files are compared ten times a second.
+//! Waits until a store's refs change: the kernel says so (inotify), through one instance for the whole process. Where it
+//! cannot, the times of a few folders are compared ten times a second.
 
-use std::{path::PathBuf, time::Duration};
+use std::{
+    collections::BTreeMap,
+    io,
+    path::{Path, PathBuf},
+    sync::Once,
+    time::{Duration, Instant, SystemTime},
+};
 
-use super::GitStore;
-use crate::store::StoreError;
+use rustix::io::Errno;
+
+use super::{GitStore, shared_watch::Subscription};
 
 /// The folders in which something is renamed, made or removed when a ref of a domain or of sessions
 /// moves, or is packed. git removes those that packing leaves empty, and makes them again.
 const FOLDERS: [&str; 5] = ["", "refs", "refs/blue", "refs/blue/domains", "refs/blue/sessions"];
+/// How often folders are compared where the kernel does not tell.
+const STEP: Duration = Duration::from_millis(100);
 
 /// A watch for refs that may have moved.
 #[derive(Debug)]
 pub struct Watch {
     top: PathBuf,
-    system: system::Watch,
+    source: Source,
+    /// What kept the kernel from telling.
+    limit: Option<&'static str>,
+}
+
+#[derive(Debug)]
+enum Source {
+    Kernel(Subscription),
+    Polled(Polling),
 }
 
 impl GitStore {
     /// Starts to watch the refs of domains and sessions.
-    ///
-    /// # Errors
-    /// Returns an error if the system's resources for it are used up.
-    pub fn watch(&self) -> Result<Watch, StoreError> {
+    pub fn watch(&self) -> Watch {
         Watch::at(self.path())
     }
 }
 
 impl Watch {
     /// Starts to watch the refs of the store in the folder `top`.
-    ///
-    /// # Errors
-    /// Returns an error if the system's resources for it are used up.
-    pub fn at(top: PathBuf) -> Result<Self, StoreError> {
-        let system = system::Watch::new().map_err(StoreError::io("watch", &top))?;
-        let mut watch = Self { top, system };
+    pub fn at(top: PathBuf) -> Self {
+        let (source, refused) = match Subscription::begin() {
+            Ok(subscription) => (Source::Kernel(subscription), None),
+            Err(error) => (Source::Polled(Polling::default()), limit(&error)),
+        };
+        let mut watch = Self { top, source, limit: None };
+        watch.limited_by(refused);
         watch.renew();
-        Ok(watch)
+        watch
+    }
+
+    /// Returns the setting of the kernel that is too low for it to tell of changes, if one is: then they are noticed a
+    /// little later, and looking for them costs a little.
+    pub fn limit(&self) -> Option<&'static str> {
+        self.limit
     }
 
     /// Waits until refs may have moved since the last call, or the time is over. Returns whether they
     /// may have. It is called before refs are read, so that nothing falls between.
-    ///
-    /// # Errors
-    /// Returns an error if the system fails.
-    pub fn wait(&mut self, timeout: Duration) -> Result<bool, StoreError> {
-        let moved = self.system.wait(timeout).map_err(StoreError::io("watch", &self.top))?;
+    pub fn wait(&mut self, timeout: Duration) -> bool {
+        let moved = match &mut self.source {
+            Source::Kernel(subscription) => subscription.wait(timeout),
+            Source::Polled(polling) => polling.wait(timeout),
+        };
         if moved {
             self.renew();
         }
-        Ok(moved)
+        moved
     }
 
     fn renew(&mut self) {
-        for folder in FOLDERS {
+        let folders = FOLDERS.map(|folder| self.top.join(folder));
+        if let Source::Kernel(subscription) = &self.source {
             // One that is not there comes with a change in the one above.
-            self.system.add(&self.top.join(folder));
+            let refused = folders.iter().find_map(|folder| limit(&subscription.add(folder).err()?));
+            if refused.is_none() {
+                return;
+            }
+            self.source = Source::Polled(Polling::default());
+            self.limited_by(refused);
+        }
+        if let Source::Polled(polling) = &mut self.source {
+            polling.watch(&folders);
+        }
+    }
+
+    fn limited_by(&mut self, setting: Option<&'static str>) {
+        static SAID: Once = Once::new();
+        self.limit = setting;
+        if let Some(setting) = setting {
+            SAID.call_once(|| tracing::warn!(setting, "too low: changes are looked for ten times a second"));
         }
     }
 }
 
-#[cfg(target_os = "linux")]
-mod system {
-    use std::{io, os::fd::OwnedFd, path::Path, time::Duration};
+/// Returns the setting of the kernel that an error is about, if it is about one.
+fn limit(error: &io::Error) -> Option<&'static str> {
+    match Errno::from_io_error(error)? {
+        Errno::MFILE => Some("fs.inotify.max_user_instances"),
+        Errno::NOSPC => Some("fs.inotify.max_user_watches"),
+        _ => None,
+    }
+}
 
-    use rustix::{
-        event::{PollFd, PollFlags, Timespec, poll},
-        fs::inotify::{CreateFlags, WatchFlags, add_watch, init},
-        io::{Errno, read},
-    };
+/// Compares the times of folders: a file that takes the place of another changes that of its folder.
+#[derive(Debug, Default)]
+struct Polling {
+    folders: BTreeMap<PathBuf, Option<SystemTime>>,
+    /// Whether a second change within the same tick of the file system's clock may have been missed.
+    is_unsettled: bool,
+}
 
-    #[derive(Debug)]
-    pub struct Watch(OwnedFd);
+impl Polling {
+    fn watch(&mut self, folders: &[PathBuf]) {
+        self.folders = folders.iter().map(|folder| (folder.clone(), changed(folder))).collect();
+    }
 
-    impl Watch {
-        pub fn new() -> io::Result<Self> {
-            Ok(Self(init(CreateFlags::CLOEXEC | CreateFlags::NONBLOCK)?))
-        }
-
-        pub fn add(&self, folder: &Path) {
-            let events = WatchFlags::MOVED_TO | WatchFlags::CREATE | WatchFlags::DELETE | WatchFlags::ONLYDIR;
-            let _ = add_watch(&self.0, folder, events);
-        }
-
-        pub fn wait(&self, timeout: Duration) -> io::Result<bool> {
-            let timeout = Timespec::try_from(timeout).unwrap_or_default();
-            match poll(&mut [PollFd::new(&self.0, PollFlags::IN)], Some(&timeout)) {
-                Ok(0) | Err(Errno::INTR) => return Ok(false),
-                result => result?,
-            };
-            // What it was does not matter: everything is looked at again.
-            let mut buffer = [0; 4096];
-            loop {
-                match read(&self.0, &mut buffer) {
-                    Err(Errno::AGAIN) => return Ok(true),
-                    result => result?,
-                };
+    fn wait(&mut self, timeout: Duration) -> bool {
+        let start = Instant::now();
+        loop {
+            if self.folders.iter().any(|(folder, before)| changed(folder) != *before) {
+                self.is_unsettled = true;
+                return true;
+            }
+            if start.elapsed() >= timeout {
+                return false;
+            }
+            std::thread::sleep(STEP.min(timeout));
+            if std::mem::take(&mut self.is_unsettled) {
+                return true;
             }
         }
     }
 }
 
-#[cfg(not(target_os = "linux"))]
-mod system {
-    use std::{
-        collections::BTreeMap,
-        io,
-        path::{Path, PathBuf},
-        time::{Duration, Instant, SystemTime},
-    };
+fn changed(folder: &Path) -> Option<SystemTime> {
+    folder.metadata().and_then(|meta| meta.modified()).ok()
+}
 
-    const STEP: Duration = Duration::from_millis(100);
+#[cfg(test)]
+mod tests {
+    use super::*;
 
-    #[derive(Debug)]
-    pub struct Watch(BTreeMap<PathBuf, Option<SystemTime>>);
-
-    impl Watch {
-        pub fn new() -> io::Result<Self> {
-            Ok(Self(BTreeMap::new()))
-        }
-
-        pub fn add(&mut self, folder: &Path) {
-            self.0.insert(folder.to_owned(), changed(folder));
-        }
-
-        pub fn wait(&self, timeout: Duration) -> io::Result<bool> {
-            let start = Instant::now();
-            loop {
-                // A file that takes the place of another changes its folder's time.
-                if self.0.iter().any(|(folder, before)| changed(folder) != *before) {
-                    return Ok(true);
-                }
-                if start.elapsed() >= timeout {
-                    return Ok(false);
-                }
-                std::thread::sleep(STEP.min(timeout));
-            }
-        }
+    #[test]
+    fn what_the_kernel_refuses_is_named() {
+        let named = |errno: Errno| limit(&errno.into());
+        assert_eq!(named(Errno::MFILE), Some("fs.inotify.max_user_instances"));
+        assert_eq!(named(Errno::NOSPC), Some("fs.inotify.max_user_watches"));
+        assert_eq!(named(Errno::NOENT), None);
     }
 
-    fn changed(folder: &Path) -> Option<SystemTime> {
-        folder.metadata().and_then(|meta| meta.modified()).ok()
+    #[test]
+    fn a_change_is_noticed_by_the_times_of_folders_too() {
+        let top = tempfile::tempdir().unwrap();
+        let mut polling = Polling::default();
+        polling.watch(&[top.path().to_owned(), top.path().join("refs")]);
+        assert!(!polling.wait(Duration::ZERO));
+        std::fs::create_dir(top.path().join("refs")).unwrap();
+        assert!(polling.wait(Duration::from_secs(5)));
+        polling.watch(&[top.path().to_owned(), top.path().join("refs")]);
+        // What came in the same moment has left no other time.
+        assert!(polling.wait(Duration::from_secs(5)));
+        assert!(!polling.wait(Duration::from_millis(150)));
     }
 }

@@ -17,8 +17,15 @@ use crate::{
     env::Env,
     error::OpError,
     model::{name::ContractRef, rank::Rank, verdict::Holds},
-    ops::{self, ctx::Ctx, notifications},
-    surface::cli::listing::{render_cursor, signed},
+    ops::{
+        self,
+        ctx::{Acting, Ctx},
+        notifications,
+    },
+    surface::{
+        cli::listing::{render_cursor, signed},
+        daemon::feed::Feed,
+    },
     wire::{Answer, BindingsChanged, ImportStatus, JudgedBy, Notification, NotificationsList, State},
 };
 
@@ -82,7 +89,11 @@ impl Command {
                     notifications::watch::Request { rank, contract, ..notifications::watch::Request::by_person(mark) };
                 let desktop = if desktop { Some(Desktop::find(&ctx.env)?) } else { None };
                 let mut listener = Listener { env: &ctx.env, output, exec, desktop, bell };
-                notifications::watch::run(ctx, &request, &mut listener)?;
+                let of_daemon = |acting: Acting<'_>| {
+                    let feed = Feed::open(&ctx.env, acting.realm, acting.repo)?;
+                    Some(Box::new(feed) as Box<dyn notifications::watch::Feed>)
+                };
+                notifications::watch::run(ctx, &request, &mut listener, &of_daemon)?;
                 Ok(Verdict::Yes)
             }
             Self::Ack(arguments) => {
@@ -124,6 +135,10 @@ impl notifications::watch::Listener for Listener<'_, '_> {
 
     fn listens(&self) -> bool {
         !Output::is_closed()
+    }
+
+    fn warn(&mut self, line: &str) {
+        self.output.say(line);
     }
 }
 

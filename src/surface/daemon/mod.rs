@@ -2,6 +2,7 @@
 //! to stop. Nothing else needs it: it reads and writes what everybody else does.
 
 mod ask;
+pub mod feed;
 pub mod secret;
 mod start;
 mod state;

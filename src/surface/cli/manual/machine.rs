@@ -199,7 +199,7 @@ pub(super) const PAGES: &[Page] = &[
     Page {
         command: "notifications watch",
         description: "Shows what is pending, what matters most first, and then each change as it comes. Runs until it \
-            is interrupted. With --mark, what was shown is not shown again after a restart. A command of --exec runs \
+            is interrupted. Listens to the daemon where one runs, and looks at the realm by itself otherwise. With --mark, what was shown is not shown again after a restart. A command of --exec runs \
             once for each change, with the change as one line of JSON on its standard input; nothing from the realm \
             is put into the command line.",
         no: "",
