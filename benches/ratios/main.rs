@@ -13,6 +13,7 @@ mod scripted;
 
 mod counts;
 mod http;
+mod listeners;
 mod mcp;
 mod place;
 #[path = "../../tests/fixtures/large_realm.rs"]
@@ -62,6 +63,7 @@ fn main() {
         }
         mcp::report(&place, &wanted, &mut out);
         http::report(&place, &wanted, &mut out);
+        listeners::report(&place, &wanted, &mut out);
         for command in MEMORY.iter().filter(|command| command.name.contains(&wanted)) {
             let used = place.memory(command);
             let verdict = if used > MAX_MEMORY_MB { "OVER the budget of" } else { "within" };

@@ -148,7 +148,8 @@ impl Place {
         String::from_utf8(output.stdout).unwrap().trim().parse().unwrap()
     }
 
-    fn shell(&self, line: &str) {
+    /// Runs a line of shell in the place.
+    pub fn shell(&self, line: &str) {
         if !line.is_empty() {
             let mut command = self.prepare(Command::new("sh"), ".");
             assert!(command.args(["-c", line]).status().unwrap().success(), "{line}");
