@@ -42,7 +42,7 @@ const GIX: &[&str] = &["store/git/", "repo/", "machine/"];
 /// Where the crates of a feature in `Cargo.toml` may be used: in modules that are left out without it.
 const FEATURES: &[(&str, &[&str])] = &[
     ("cli", &["surface/", "model/json_text", "ops/operation"]),
-    ("forge", &["forge/client", "forge/redirect", "forge/webhook"]),
+    ("forge", &["forge/client", "forge/contents", "forge/redirect", "forge/webhook"]),
 ];
 
 /// Circles that stay, and why. Each is the set of its files.
