@@ -161,11 +161,11 @@ pub struct NotifyForge {
     pub dry_run: bool,
     /// Whether every repository could be told.
     pub complete: bool,
-    /// What was done, by repository.
+    /// The issues and pull requests, by repository.
     pub issues: Vec<ForgeIssue>,
 }
 
-/// One issue at a consumer.
+/// One issue or pull request at a consumer.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ForgeIssue {
     /// The consumer.
@@ -176,6 +176,9 @@ pub struct ForgeIssue {
     pub contract: Option<ContractName>,
     /// The version that it is about.
     pub version: Option<Version>,
+    /// Whether it is a pull request.
+    #[serde(default)]
+    pub pull_request: bool,
     /// The outcome.
     pub outcome: IssueOutcome,
     /// The URL of its page.
@@ -184,7 +187,7 @@ pub struct ForgeIssue {
     pub problem: Option<String>,
 }
 
-/// What became of an issue.
+/// What became of an issue or a pull request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum IssueOutcome {
@@ -196,6 +199,9 @@ pub enum IssueOutcome {
     Unchanged,
     /// Somebody closed it, and the version is the same.
     Dismissed,
+    /// There is nothing to propose: the default branch has a range that accepts the version, and the realm does not
+    /// know it yet.
+    Unpublished,
     /// It was closed: the import holds, and is not behind.
     Closed,
     /// It could not be written.
