@@ -95,6 +95,12 @@ pub fn meant(store: &dyn Store, at: &ContractRef, error: OpError) -> OpError {
     OpError { message: format!("{}{question}", error.message), ..error }
 }
 
+/// Returns the error for a version that a contract does not have.
+pub fn never_published(at: &ContractRef, version: &Version, known: Vec<String>) -> OpError {
+    OpError::no(ErrorCode::UnknownVersion, format!("{at} {version} was never published"))
+        .next(format!("published are: {}", known.join(", ")))
+}
+
 /// Returns the contract's current document.
 ///
 /// # Errors

@@ -54,7 +54,7 @@ use clap::{CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 use crate::{
     env::Env,
     error::{ErrorCode, Kind, OpError},
-    model::name::RealmName,
+    model::name::{ContractRef, RealmName},
     ops::{self, as_of::AsOf, binding, ctx::Ctx},
 };
 
@@ -90,8 +90,8 @@ struct Global {
     /// Use this realm instead of the repository's own
     #[arg(long, global = true, value_name = "REALM")]
     realm: Option<RealmName>,
-    /// Read the realm as it was then: a time, or a commit of this repository
-    #[arg(long, global = true, value_name = "TIME|COMMIT")]
+    /// Read the realm as it was then: a time, a commit of this repository, or a version of the contract
+    #[arg(long, global = true, value_name = "TIME|COMMIT|VERSION")]
     at: Option<AsOf>,
     /// Ignore the cache
     #[arg(long, global = true)]
@@ -230,6 +230,7 @@ pub fn run(env: Env, arguments: &[std::ffi::OsString], output: &mut Output<'_>) 
         }
     };
     let operation = parsed.as_ref().ok().and_then(operation);
+    let contract = parsed.as_ref().ok().and_then(contract);
     let cli = match parsed.and_then(|matches| read(matches, operation)) {
         Ok(cli) => cli,
         Err(error) => return output.usage(&error, wants_json(arguments)),
@@ -286,7 +287,7 @@ pub fn run(env: Env, arguments: &[std::ffi::OsString], output: &mut Output<'_>) 
     }
     let env = if output.quiet { env } else { env.telling(waiting) };
     let opened = Ctx::open(env, realm.clone());
-    let opened = opened.and_then(|ctx| at.iter().try_fold(ctx, |ctx, at| ctx.as_of(at)));
+    let opened = opened.and_then(|ctx| at.into_iter().try_fold(ctx, |ctx, at| ctx.as_of(&at.of(contract.clone()))));
     let outcome = opened.and_then(|ctx| {
         output.choose_pager(&ctx, !no_pager && operation.is_some_and(|operation| !operation.writes));
         output.choose_colour(&ctx, color);
@@ -373,6 +374,15 @@ fn operation(matches: &clap::ArgMatches) -> Option<&'static ops::Operation> {
         _ => {}
     }
     ops::TABLE.iter().find(|operation| operation.cli == path)
+}
+
+/// Returns the contract that a command names, if it names one.
+fn contract(matches: &clap::ArgMatches) -> Option<ContractRef> {
+    let mut matches = matches;
+    while let Some((_, below)) = matches.subcommand() {
+        matches = below;
+    }
+    matches.try_get_one::<ContractRef>("contract").ok().flatten().cloned()
 }
 
 /// A failed parse may still have asked for JSON.

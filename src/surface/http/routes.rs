@@ -250,7 +250,10 @@ impl Call<'_> {
         let Some(realm) = self.path.get("realm") else { return self.desk.nowhere() };
         let ctx = self.desk.of(&realm.parse()?, self.arguments.read_as::<Asking>()?.repo.as_ref())?;
         match self.arguments.read_as::<At>()?.at {
-            Some(at) => ctx.as_of(&at),
+            Some(at) => {
+                let part = |name| self.path.get(name).map(String::as_str);
+                ctx.as_of(&at.of(as_of::named(part("domain"), part("contract"))))
+            }
             None => Ok(ctx),
         }
     }
