@@ -38,6 +38,9 @@ pub struct Notification {
     /// The author of the commit, as `Name <email>`.
     #[serde(default)]
     pub author: Option<String>,
+    /// The commit of that repository that was published; of several behind it, the last.
+    #[serde(default)]
+    pub source_commit: Option<String>,
     /// Whether it is this repository's own, and somebody else wrote it: no commit of this clone says so,
     /// and its user is not the author.
     #[serde(default)]

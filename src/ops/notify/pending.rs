@@ -379,6 +379,7 @@ fn notification(
         contract: change.contract,
         from_repo: change.from,
         author: Some(origin.author),
+        source_commit: origin.source_commit,
         by_another: change.is_mine,
         changes: VersionChange { old_version: change.old_version, new_version: change.new_version },
         rollback: change.rollback,

@@ -70,10 +70,10 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<RealmLog>, OpError> {
     if let Some(cursor) = &request.page.cursor {
         while merged.next_entry()?.ok_or_else(|| OpError::stale_cursor(cursor))?.commit.to_string() != *cursor {}
     }
-    let now = ctx.env.now();
+    let wanted = request.filter.meant(ctx)?;
     let mut next_wanted = || loop {
         match merged.next_entry()? {
-            Some(entry) if !request.filter.accepts_entry(store, &entry, None, now)? => {}
+            Some(entry) if !wanted.accepts_entry(store, &entry, None)? => {}
             found => return Ok::<_, OpError>(found),
         }
     };

@@ -29,7 +29,8 @@ pub fn listed(tool: &Tool, settings: &Settings) -> rmcp::model::Tool {
 }
 
 /// Arguments whose names say what they are.
-const PLAIN: [&str; 16] = [
+const PLAIN: [&str; 17] = [
+    "commit",
     "contract",
     "cursor",
     "domain",
@@ -48,7 +49,7 @@ const PLAIN: [&str; 16] = [
     "version",
 ];
 /// Arguments that mean the same in every tool: they are described in the first that takes them.
-const SHARED: [&str; 6] = ["at", "cwd", "detail", "pointer", "since", "worktree"];
+const SHARED: [&str; 7] = ["at", "cwd", "detail", "pointer", "rfc", "since", "worktree"];
 
 /// Leaves out what a list of tools has no room for: what a text may be, which a call that is refused says, and descriptions of
 /// defaults and of arguments for which `says` does not hold.
