@@ -1,6 +1,6 @@
 //! A binding: the part one repository plays in a domain, with what it exports and imports.
 
-use std::fmt;
+use std::{collections::BTreeMap, fmt};
 
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{
@@ -237,6 +237,12 @@ impl Binding {
     /// Returns the import of `contract`, if there is one.
     pub fn import(&self, contract: &ContractName) -> Option<&Import> {
         self.imports.iter().find(|import| import.contract == *contract)
+    }
+
+    /// Returns the imports as [`Self::import`] finds them, for whoever looks for many.
+    pub fn by_contract(&self) -> BTreeMap<&ContractName, &Import> {
+        // Of several of one contract, the first counts.
+        self.imports.iter().rev().map(|import| (&import.contract, import)).collect()
     }
 
     /// Returns the export of `contract`, if there is one.

@@ -1,7 +1,7 @@
 //! Laying one repository's files over the realm: what publishing would refuse is found here, by
 //! the very same rules.
 
-use std::collections::BTreeSet;
+use std::{borrow::Cow, collections::BTreeSet};
 
 use super::{Cause, Finding, files};
 use crate::model::{
@@ -48,9 +48,9 @@ pub(super) fn unknown_domains(
 }
 
 /// A domain with files laid over it.
-pub(super) struct LaidOver {
+pub(super) struct LaidOver<'d> {
     /// The domain as it would be.
-    pub after: DomainView,
+    pub after: Cow<'d, DomainView>,
     /// What the files themselves do wrong: what publishing would refuse is not laid over.
     pub findings: Vec<Finding>,
     /// Whether the domain is another one with them.
@@ -59,11 +59,11 @@ pub(super) struct LaidOver {
 
 /// Lays the files of all judged repositories over a domain together: first their contracts, then their
 /// bindings, which may rely on any of them.
-pub(super) fn lay_over(
-    domain: &DomainView,
+pub(super) fn lay_over<'d>(
+    domain: &'d DomainView,
     judged: &[Judged<'_>],
     (now, judge): (jiff::Timestamp, &Judge<'_>),
-) -> LaidOver {
+) -> LaidOver<'d> {
     let name = &domain.info.name;
     let mut findings = Vec::new();
     let mut changes = Vec::new();
@@ -82,7 +82,7 @@ pub(super) fn lay_over(
         }
     }
     let mut is_other = !changes.is_empty();
-    let mut after = publish::overlay(domain, &changes);
+    let mut after = overlaid(Cow::Borrowed(domain), &changes);
     for one in judged {
         let mut changes = Vec::new();
         if let Some(declared) = one.candidate.bindings.get(name).filter(|declared| declared.changed) {
@@ -98,10 +98,18 @@ pub(super) fn lay_over(
             changes.push(DomainChange::RemoveBinding(one.repo.clone()));
         }
         is_other |= !changes.is_empty();
-        after = publish::overlay(&after, &changes);
+        after = overlaid(after, &changes);
         findings.extend(files::check(domain, &after, *one, judge));
     }
     LaidOver { after, findings, is_other }
+}
+
+/// Returns a domain with changes made; without any it is not copied.
+fn overlaid<'d>(domain: Cow<'d, DomainView>, changes: &[DomainChange]) -> Cow<'d, DomainView> {
+    match changes {
+        [] => domain,
+        changes => Cow::Owned(publish::overlay(&domain, changes)),
+    }
 }
 
 /// A refusal as findings. A branch that merely lacks what was published since is no break.

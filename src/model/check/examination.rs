@@ -1,7 +1,7 @@
 //! What a look at the contracts' own content gives. It depends on nothing but the content, and
 //! takes longer than all other rules together, so it is worth keeping.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::Finding;
 use crate::model::{
@@ -9,13 +9,17 @@ use crate::model::{
     domain_view::DomainView,
     name::ContractName,
     schema::{self, Budget, Part},
+    verdict::{ImportState, States},
 };
+
+/// SHA-256 of the canonical schemas of a domain as they are, not as the files say.
+pub type SchemaHashes = BTreeMap<ContractName, String>;
 
 /// What was found in the contracts of one domain.
 #[derive(Debug, Clone, Default)]
 pub struct Examination {
-    /// SHA-256 of each canonical schema as it is, not as the file says.
-    pub schema_hashes: BTreeMap<ContractName, String>,
+    /// The hash of each schema.
+    pub schema_hashes: SchemaHashes,
     pub(super) findings: BTreeMap<ContractName, Vec<Finding>>,
 }
 
@@ -24,6 +28,16 @@ impl Examination {
     pub fn of(domain: &DomainView, budget: &Budget) -> Self {
         let mut examination = Self::default();
         examination.examine(domain, budget, |_, _| true);
+        examination
+    }
+
+    /// Examines `after`, where nothing was found in `before` but these hashes: only what differs is looked at.
+    pub fn since(mut schema_hashes: SchemaHashes, before: &DomainView, after: &DomainView, budget: &Budget) -> Self {
+        let is_same = |name: &ContractName| after.contracts.get(name) == before.contracts.get(name);
+        schema_hashes.retain(|name, _| after.contracts.contains_key(name) && is_same(name));
+        let known: BTreeSet<_> = schema_hashes.keys().cloned().collect();
+        let mut examination = Self::clean(schema_hashes);
+        examination.examine(after, budget, |name, _| !known.contains(name));
         examination
     }
 
@@ -52,13 +66,13 @@ impl Examination {
     }
 
     /// Returns the examination of a domain in which nothing was found but these hashes.
-    pub fn clean(schema_hashes: BTreeMap<ContractName, String>) -> Self {
+    pub fn clean(schema_hashes: SchemaHashes) -> Self {
         Self { schema_hashes, findings: BTreeMap::new() }
     }
 
-    /// Returns whether nothing was found.
-    pub fn is_clean(&self) -> bool {
-        self.findings.is_empty()
+    /// Returns whether nothing was found, nothing of the domain is damaged, and every import holds with proof.
+    pub fn is_clean_in(&self, domain: &DomainView, states: &States) -> bool {
+        self.findings.is_empty() && domain.damage.is_empty() && states.values().all(ImportState::is_proved)
     }
 }
 

@@ -23,7 +23,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 pub use cause::{Cause, Key};
-pub use examination::Examination;
+pub use examination::{Examination, SchemaHashes};
 
 use candidate::LaidOver;
 use cause::Own;
@@ -280,12 +280,18 @@ impl<'a> Check<'a> {
     }
 
     /// Judges a domain with the files laid over it. The documents that its importers were written against
-    /// must be in the view.
-    pub fn laid_over(&mut self, domain: &DomainView) {
+    /// must be in the view. `examined` are the hashes of its schemas, where it was examined without the files and nothing
+    /// was found. Returns them where that is found only now.
+    pub fn laid_over(&mut self, domain: &DomainView, examined: Option<SchemaHashes>) -> Option<SchemaHashes> {
         let (published, Question { judged, now, judge, .. }) = (DomainSummary::from(domain), self.question);
         let LaidOver { after, findings: of_files, is_other } = candidate::lay_over(domain, judged, (now, judge));
-        let summary = DomainSummary::from(&after);
-        let mut examination = Examination::of(&after, judge.values());
+        let laid = is_other.then(|| DomainSummary::from(&*after));
+        let summary = laid.as_ref().unwrap_or(&published);
+        let was_examined = examined.is_some();
+        let mut examination = match examined {
+            Some(hashes) => Examination::since(hashes, domain, &after, judge.values()),
+            None => Examination::of(&after, judge.values()),
+        };
         // What the realm has without the files is not their doing.
         let before = is_other.then(|| {
             let mut examined = examination.before(domain, &after, judge.values());
@@ -293,11 +299,14 @@ impl<'a> Check<'a> {
             findings.iter().map(Finding::key).collect::<BTreeSet<_>>()
         });
         let states = states(&after, judge);
-        let mut findings = self.findings(&published, &summary, &mut examination, &states);
+        let is_clean = !was_examined && !is_other && examination.is_clean_in(&after, &states);
+        let found = is_clean.then(|| examination.schema_hashes.clone());
+        let mut findings = self.findings(&published, summary, &mut examination, &states);
         approved(domain, &after, judge, &mut findings);
-        self.take(findings, before.as_ref(), &summary);
+        self.take(findings, before.as_ref(), summary);
         self.report.findings.extend(of_files);
-        self.count(&summary, examination, &states);
+        self.count(summary, examination, &states);
+        found
     }
 
     /// Applies the rules to one domain.

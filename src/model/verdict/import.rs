@@ -81,6 +81,11 @@ impl ImportState {
         self.standing.resolved().is_some() && self.verdict.is_none()
     }
 
+    /// Returns whether it holds, with proof.
+    pub fn is_proved(&self) -> bool {
+        self.holds() == Holds::Satisfied && !self.is_by_range()
+    }
+
     /// Returns the word for it: `current`, `stale` or `broken`.
     pub fn word(&self) -> &'static str {
         if self.is_broken() { "broken" } else { self.standing.word() }

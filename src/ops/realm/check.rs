@@ -15,7 +15,7 @@ use crate::{
         domain_summary::DomainSummary,
         domain_view::{self, Damage},
         name::{ReaderName, RepoName, RfcName},
-        verdict::{Holds, ImportState, Judge, States},
+        verdict::{Judge, States},
     },
     ops::{
         Operation,
@@ -387,11 +387,15 @@ fn judge(
         // Whoever published here and has no file any more is judged too.
         let has_published = judged.iter().any(|judged| line.sources.contains_key(judged.repo));
         let is_judged = has_published || check.is_judged(&line.name);
-        if let Some(schemas) = schemas(overview, line, check.is_listed()).filter(|_| !is_judged) {
-            // It is kept only where every import holds, with proof.
-            check.published(&overview.summary(line)?, Examination::clean(schemas), &States::new());
-            continue;
-        }
+        let examined = match schemas(overview, line, check.is_listed() || is_judged) {
+            Some(schemas) if !is_judged => {
+                // It is kept only where every import holds, with proof.
+                let summary = overview.summary(line)?;
+                check.published(&summary, Examination::clean(schemas), &States::new());
+                continue;
+            }
+            examined => examined,
+        };
         let mut domain = match read::domain_at(store, &line.name, &line.tip) {
             Ok(domain) => domain,
             Err(error) if error.is_damage() => {
@@ -406,16 +410,21 @@ fn judge(
         };
         if is_judged {
             for (contract, version) in check.declared(&line.name) {
+                // The current document stands for its version; where the published one differs, it was read with it.
+                if domain.contracts.get(&contract).is_some_and(|current| current.version == version) {
+                    continue;
+                }
                 read::load_version(store, &mut domain, &line.tree, &contract, &version)?;
             }
             verdict::load_bases(store, &mut domain, &line.tree, None)?;
-            check.laid_over(&domain);
+            if let Some(schemas) = check.laid_over(&domain, examined) {
+                examining.add(line, &schemas);
+            }
             continue;
         }
         let (examination, summary) = (Examination::of(&domain, judge.values()), DomainSummary::from(&domain));
         let states = verdict::states(store, &line.tree, &summary, None, judge)?;
-        let is_proved = |state: &ImportState| state.holds() == Holds::Satisfied && !state.is_by_range();
-        if examination.is_clean() && domain.damage.is_empty() && states.values().all(is_proved) {
+        if examination.is_clean_in(&domain, &states) {
             examining.add(line, &examination.schema_hashes);
         }
         check.published(&summary, examination, &states);

@@ -1,6 +1,6 @@
 //! `realm_topology`: who provides what, and who relies on it.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::status;
 use crate::{
@@ -78,22 +78,20 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<RealmTopology>, OpErro
 fn domain(view: &DomainSummary, states: &States) -> DomainTopology {
     let imported = view.bindings.values().flat_map(|binding| &binding.imports).map(|import| &import.contract);
     let names: BTreeSet<&ContractName> = view.contracts.keys().chain(view.versions.keys()).chain(imported).collect();
+    let (exporters, importers) = (exporters(view), view.all_importers());
     let contract = |name: &ContractName| ContractTopology {
         name: name.clone(),
         version: view.contracts.get(name).map(|contract| contract.version.clone()),
         owner: view.owner(name).cloned(),
-        exporters: view
-            .bindings
-            .iter()
-            .filter(|(_, part)| part.export(name).is_some())
-            .map(|(repo, _)| repo.clone())
-            .collect(),
-        importers: view
-            .importers(name)
+        exporters: exporters.get(name).into_iter().flatten().map(|repo| (*repo).clone()).collect(),
+        importers: importers
+            .get(name)
+            .into_iter()
+            .flatten()
             .map(|(repo, import)| {
-                let state = states.get(&(repo.clone(), name.clone()));
+                let state = states.get(&((*repo).clone(), name.clone()));
                 ImportTopology {
-                    repo: repo.clone(),
+                    repo: (*repo).clone(),
                     version_req: import.version.clone(),
                     state: state.map_or("broken", ImportState::word).into(),
                     binding: import.binding.clone(),
@@ -107,4 +105,15 @@ fn domain(view: &DomainSummary, states: &States) -> DomainTopology {
         members: view.info.members.clone(),
         contracts: names.into_iter().map(contract).collect(),
     }
+}
+
+/// Returns who exports each contract.
+fn exporters(view: &DomainSummary) -> BTreeMap<&ContractName, BTreeSet<&RepoName>> {
+    let mut exporters: BTreeMap<_, BTreeSet<&RepoName>> = BTreeMap::new();
+    for (repo, binding) in &view.bindings {
+        for export in &binding.exports {
+            exporters.entry(&export.contract).or_default().insert(repo);
+        }
+    }
+    exporters
 }
