@@ -92,6 +92,7 @@ pub struct Env {
     error_terminal: bool,
     in_hook: bool,
     cache: bool,
+    lasts: bool,
     on_wait: Option<OnWait>,
 }
 
@@ -115,6 +116,7 @@ impl Env {
             error_terminal: std::io::stderr().is_terminal(),
             in_hook: false,
             cache: true,
+            lasts: false,
             on_wait: None,
         })
     }
@@ -131,6 +133,7 @@ impl Env {
             error_terminal: false,
             in_hook: false,
             cache: true,
+            lasts: false,
             on_wait: None,
         }
     }
@@ -161,7 +164,7 @@ impl Env {
         let limit = self.check_timeout().map_or(limit, |set| set.min(limit));
         let env = self.with(CHECK_TIMEOUT, limit.as_millis().to_string());
         // Nobody who sits there asked for what a server does: nobody is asked for a password.
-        Self { terminal: false, error_terminal: false, ..env }
+        Self { terminal: false, error_terminal: false, lasts: true, ..env }
     }
 
     /// Returns the variables for a git that works in another repository than the one around the
@@ -232,6 +235,11 @@ impl Env {
     /// Returns whether the cache may be used.
     pub fn cache(&self) -> bool {
         self.cache
+    }
+
+    /// Returns whether this process answers one request after the other.
+    pub fn lasts(&self) -> bool {
+        self.lasts
     }
 
     /// Returns a variable that is set and not empty.

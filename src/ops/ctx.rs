@@ -233,5 +233,11 @@ pub fn own_signature(time: jiff::Zoned) -> Signature {
 
 /// Returns how stores wait, and whether they use what they keep at hand.
 pub fn options(env: &Env) -> Options {
-    Options { lock_timeout: env.lock_timeout(), seed: env.seed(), cache: env.cache(), on_wait: env.on_wait() }
+    Options {
+        lock_timeout: env.lock_timeout(),
+        seed: env.seed(),
+        cache: env.cache(),
+        holds: env.lasts() && env.cache(),
+        on_wait: env.on_wait(),
+    }
 }

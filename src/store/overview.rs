@@ -4,7 +4,7 @@
 //! Whatever is kept, the answers are those that the objects give: an overview made without it is
 //! the same one.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, sync::Arc};
 
 use super::{
     Kept as KeptFile, Store, StoreError, StoreRef, layout, read,
@@ -13,6 +13,7 @@ use super::{
 use crate::model::{
     domain_summary::DomainSummary,
     domain_view::{Damage, Subject},
+    held::Held,
     name::{ContractName, DomainName, RepoName},
     oid::Oid,
     realm::Repo,
@@ -23,10 +24,14 @@ pub use super::snapshot::Line;
 /// The hashes of a domain's schemas, as they are and not as the files say.
 pub type Schemas = BTreeMap<ContractName, String>;
 
+/// The summaries that were decoded last, by the domain's name and tree, from which they follow. Their weight is that of
+/// their JSON, and they take three times as much.
+static SUMMARIES: Held<(DomainName, Oid), Arc<DomainSummary>> = Held::new(3 << 20);
+
 /// The overview of a realm.
 pub struct Overview<'s> {
     store: &'s dyn Store,
-    index: Index,
+    index: Arc<Index>,
     /// The cached file.
     kept: Option<Box<dyn KeptFile>>,
     /// The refs' stamp, if they have not changed since.
@@ -53,13 +58,13 @@ impl Kept {
     /// Returns what is kept of a store's realm, if anything is that can be used.
     pub fn of(store: &dyn Store) -> Option<Self> {
         let (snapshot, stamp) = kept(store);
-        let Index { head: Head { contracts, .. }, lines } = snapshot?.index;
-        let domains = lines.all();
+        let index = snapshot?.index;
+        let domains = index.lines.all();
         Some(Self {
             is_current: stamp.is_some(),
             domains: domains.len(),
             examined: domains.iter().filter(|line| line.schemas.is_some()).count(),
-            contracts,
+            contracts: index.head.contracts,
         })
     }
 }
@@ -138,14 +143,32 @@ impl<'s> Overview<'s> {
         self.index.lines.damaged()
     }
 
+    /// Returns the stamp of the refs, if they are at rest: as long as it stays the same, so does the realm.
+    pub fn stamp(&self) -> Option<&str> {
+        self.stamp.as_deref()
+    }
+
     /// Returns a domain at a glance.
     ///
     /// # Errors
     /// Returns an error if it has to be read and cannot.
-    pub fn summary(&self, line: &Line) -> Result<DomainSummary, StoreError> {
-        match self.part(line, line.summary).and_then(|bytes| snapshot::decode(&bytes)) {
-            Some(summary) => Ok(summary),
-            None => read::summary_of(self.store, &line.name, &line.tree),
+    pub fn summary(&self, line: &Line) -> Result<Arc<DomainSummary>, StoreError> {
+        let key = || (line.name.clone(), line.tree);
+        // One of which something cannot be read is read again until it can be.
+        let holds = self.store.holds() && line.summary.is_some();
+        if let Some(held) = holds.then(|| SUMMARIES.get(&key())).flatten() {
+            return Ok(held);
+        }
+        let bytes = self.part(line, line.summary);
+        match bytes.as_ref().and_then(|bytes| Some((snapshot::decode(bytes)?, bytes.len()))) {
+            Some((summary, weight)) => {
+                let summary = Arc::new(summary);
+                if holds {
+                    SUMMARIES.put(key(), Arc::clone(&summary), weight);
+                }
+                Ok(summary)
+            }
+            None => read::summary_of(self.store, &line.name, &line.tree).map(Arc::new),
         }
     }
 
@@ -177,7 +200,7 @@ impl<'s> Overview<'s> {
         &self,
         mut parts: Parts,
         written: impl Fn(&Line) -> [Option<Place>; 2],
-    ) -> Option<(Index, Box<dyn KeptFile>)> {
+    ) -> Option<(Arc<Index>, Box<dyn KeptFile>)> {
         let before = self.index.lines.all();
         let mut lines = before.to_vec();
         for (line, before) in lines.iter_mut().zip(before) {
@@ -191,7 +214,7 @@ impl<'s> Overview<'s> {
             line.schemas = moved(schemas, before.schemas).flatten();
             line.is_fresh = false;
         }
-        let index = Index { head: self.index.head.clone(), lines: lines.into() };
+        let index = Arc::new(Index { head: self.index.head.clone(), lines: lines.into() });
         let kept = parts.keep(&index, self.stamp.as_deref())?;
         Some((index, kept))
     }
@@ -229,7 +252,7 @@ impl Examining<'_> {
 fn kept(store: &dyn Store) -> (Option<Snapshot>, Option<String>) {
     let Some(cache) = store.cache() else { return (None, None) };
     let stamp = cache.stamp();
-    let Some(kept) = cache.open().and_then(Snapshot::open) else { return (None, None) };
+    let Some(kept) = cache.open().and_then(|kept| Snapshot::open(kept, store.holds())) else { return (None, None) };
     let noted = cache.noted();
     let stamp = stamp.filter(|stamp| noted.as_deref() == Some(&*snapshot::at_rest(&kept.id, stamp)));
     (Some(kept), stamp)
@@ -327,7 +350,7 @@ impl<'s> Making<'s> {
     fn finish(self) -> Overview<'s> {
         let Self { store, mut head, domains, parts, damage, before, is_changed } = self;
         head.contracts = domains.iter().map(|line| line.contracts).sum();
-        let index = Index { head, lines: domains.into() };
+        let index = Arc::new(Index { head, lines: domains.into() });
         let Some(renewal) = parts.renewal() else {
             let kept = before.map(|before| before.kept);
             return Overview { store, index, kept, stamp: None, fresh: parts, damage };

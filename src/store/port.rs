@@ -121,6 +121,11 @@ pub trait Store: Objects {
         None
     }
 
+    /// Returns whether what was decoded of it is [held](crate::model::held) in memory for the next request.
+    fn holds(&self) -> bool {
+        false
+    }
+
     /// Deletes a ref of this machine alone, if it still is at `expected`.
     ///
     /// The caller holds the lock of `name`.
@@ -208,6 +213,9 @@ pub trait Cache {
 pub trait Kept {
     /// Returns the size in bytes.
     fn size(&self) -> Option<u64>;
+
+    /// Returns what tells it from everything else that is or was kept, if anything does.
+    fn identity(&self) -> Option<String>;
 
     /// Returns `len` bytes from `at` on, or `None` if there are fewer.
     fn part(&self, at: u64, len: usize) -> Option<Vec<u8>>;

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use crate::{
     error::OpError,
     model::{
+        binding::Binding,
         domain_summary::ContractSummary,
         rank::Rank,
         verdict::{ImportState, Judge, Outcome},
@@ -32,10 +33,11 @@ pub fn judge<'n>(
         let Some(line) = overview.domains_of(acting.repo).find(|line| line.name == name) else { continue };
         let summary = overview.summary(line)?;
         let documents = Documents::of(acting.store, &line.tree);
+        let imports = summary.bindings.get(acting.repo).map(Binding::by_contract).unwrap_or_default();
         for one in notifications {
-            let import = one.contract.as_ref().and_then(|name| summary.bindings.get(acting.repo)?.import(name));
+            let import = one.contract.as_ref().and_then(|name| imports.get(name)).copied();
             let Some(import) = import else { continue };
-            let state = documents.state(&summary, import, judge)?;
+            let state = documents.state(&summary, (acting.repo, import), judge)?;
             one.import_satisfied = Some(state.holds());
             one.judged_by = Some(JudgedBy::of(&state));
             let offered = summary.contracts.get(&import.contract);

@@ -3,13 +3,14 @@
 use std::{
     cmp::Reverse,
     collections::{BTreeMap, BTreeSet},
+    sync::Arc,
 };
 
 use crate::{
     error::{ErrorCode, NextStep, OpError},
     locate::config::record_url,
     model::{
-        binding::Binding,
+        binding::{Binding, Import},
         conflict::Conflict,
         domain_summary::{ContractSummary, DomainSummary},
         domain_view::{Damage, Standing, Subject},
@@ -228,7 +229,7 @@ fn repos(ctx: &Ctx, here: &Here, overview: &Overview<'_>) -> Result<Vec<RepoLine
 }
 
 /// The domains of the page, and those of the repository that asks.
-type Summaries<'o> = BTreeMap<&'o DomainName, DomainSummary>;
+type Summaries<'o> = BTreeMap<&'o DomainName, Arc<DomainSummary>>;
 
 /// Returns one page of the domains, those of `repo` first.
 fn domains(
@@ -309,7 +310,10 @@ fn own_contracts(summaries: &Summaries<'_>, repo: &RepoName) -> (Vec<OwnContract
     let mut own = Vec::new();
     for summary in summaries.values() {
         let held = summary.contracts.iter().filter(|(_, held)| held.owner == *repo && held.retired.is_none());
-        own.extend(held.map(|(name, contract)| own_contract(summary, name, contract)));
+        let mut held = held.peekable();
+        let importers = held.peek().map(|_| summary.all_importers()).unwrap_or_default();
+        let of = |name| importers.get(name).map(Vec::as_slice).unwrap_or_default();
+        own.extend(held.map(|(name, contract)| own_contract(summary, (name, contract), of(name))));
     }
     own.sort_by_key(|one| Reverse((one.broken.len(), one.importers.len())));
     let more = own.len().saturating_sub(MAX_CONTRACTS);
@@ -317,20 +321,23 @@ fn own_contracts(summaries: &Summaries<'_>, repo: &RepoName) -> (Vec<OwnContract
     (own, more)
 }
 
-fn own_contract(summary: &DomainSummary, name: &ContractName, contract: &ContractSummary) -> OwnContract {
+fn own_contract(
+    summary: &DomainSummary,
+    (name, contract): (&ContractName, &ContractSummary),
+    all: &[(&RepoName, &Import)],
+) -> OwnContract {
     let (mut broken, mut importers) = (Vec::new(), Vec::new());
-    for (repo, import) in summary.importers(name) {
+    for &(repo, import) in all {
         let list = if summary.standing(import).resolved().is_some() { &mut importers } else { &mut broken };
         list.push(repo.clone());
     }
-    let all = broken.len() + importers.len();
     broken.truncate(MAX_IMPORTERS);
     importers.truncate(MAX_IMPORTERS);
     OwnContract {
         domain: summary.info.name.clone(),
         contract: name.clone(),
         version: contract.version.clone(),
-        more_importers: all - broken.len() - importers.len(),
+        more_importers: all.len() - broken.len() - importers.len(),
         broken,
         importers,
     }
@@ -388,7 +395,7 @@ fn removed_files(ctx: &Ctx, here: &Here, summaries: &Summaries<'_>) -> Result<Ve
 pub fn unreadable(overview: &Overview<'_>) -> Result<Vec<String>, OpError> {
     let mut damage = overview.damage().to_vec();
     for line in overview.damaged() {
-        damage.extend(overview.summary(&line)?.damage);
+        damage.extend(overview.summary(&line)?.damage.iter().cloned());
     }
     Ok(damage.iter().map(ToString::to_string).collect())
 }

@@ -76,7 +76,8 @@ fn tell(ctx: &Ctx, request: &Request) -> Result<Answer<NotifyForge>, OpError> {
         }
         let mut lines = overview.domains_of(&repo.name);
         let imports = lines.try_fold(false, |found, line| {
-            let binding = overview.summary(line)?.bindings.remove(&repo.name);
+            let summary = overview.summary(line)?;
+            let binding = summary.bindings.get(&repo.name);
             Ok::<_, OpError>(found || binding.is_some_and(|binding| !binding.imports.is_empty()))
         })?;
         if imports {

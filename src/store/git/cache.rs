@@ -110,6 +110,10 @@ impl Kept for Open {
         Some(self.0.metadata().ok()?.len())
     }
 
+    fn identity(&self) -> Option<String> {
+        Some(one(&self.0.metadata().ok()?))
+    }
+
     fn part(&self, at: u64, len: usize) -> Option<Vec<u8>> {
         // A length that the file does not have must not be allocated first.
         let end = at.checked_add(u64::try_from(len).ok()?)?;

@@ -57,6 +57,7 @@ impl Aside {
                 reading: Reading::new(repo),
                 packed: refs::Packed::default(),
                 cache: None,
+                holds: false,
                 is_marked: Cell::new(true),
             },
             folder,

@@ -67,6 +67,8 @@ pub struct Options {
     pub seed: u64,
     /// Whether the cache is used.
     pub cache: bool,
+    /// Whether what was decoded is held in memory for the next request.
+    pub holds: bool,
     /// The function that is called when a write waits for a lock, with the lock file and its holder, if known.
     pub on_wait: Option<fn(&Path, Option<&str>)>,
 }
@@ -78,6 +80,7 @@ pub struct GitStore {
     packed: refs::Packed,
     locks: lock::Locks,
     cache: Option<cache::FileCache>,
+    holds: bool,
     /// Whether git removes none of its objects, as far as this process knows.
     is_marked: Cell<bool>,
 }
@@ -117,6 +120,7 @@ impl GitStore {
             reading: Reading::new(repo),
             packed: refs::Packed::default(),
             cache,
+            holds: options.holds,
         };
         if store.tip(&StoreRef::Realm)?.is_none() {
             return Err(not_a_store());
@@ -206,6 +210,10 @@ impl Store for GitStore {
 
     fn cache(&self) -> Option<&dyn Cache> {
         self.cache.as_ref().map(|cache| cache as &dyn Cache)
+    }
+
+    fn holds(&self) -> bool {
+        self.holds
     }
 
     fn forget(&self, name: &StoreRef, expected: Oid) -> Result<(), StoreError> {
