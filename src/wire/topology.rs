@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::Deprecation;
 use crate::model::{
     binding::UsedIn,
     name::{ContractName, DomainName, RealmName, RepoName},
@@ -26,6 +27,9 @@ pub struct RealmTopology {
     pub domains: Vec<DomainTopology>,
     /// How many imports are broken.
     pub broken: usize,
+    /// Its dependency cycles, as `a -(s3/paths)-> b -(jobs/events)-> a`; empty where only one domain is shown.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub cycles: Vec<String>,
     /// Stored files that cannot be read: what they would add is missing here.
     pub unreadable: Vec<String>,
 }
@@ -54,6 +58,9 @@ pub struct ContractTopology {
     pub exporters: Vec<RepoName>,
     /// The repositories that import it.
     pub importers: Vec<ImportTopology>,
+    /// Until when it is served, and what takes its place, where it is deprecated.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub deprecated: Option<Deprecation>,
 }
 
 /// An import, and how it stands.

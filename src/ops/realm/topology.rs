@@ -6,13 +6,14 @@ use super::status;
 use crate::{
     error::OpError,
     model::{
+        cycle::Provision,
         domain_summary::DomainSummary,
         name::{ContractName, DomainName, RepoName},
         verdict::{ImportState, States},
     },
     ops::{Operation, contract::verdict, ctx::Ctx, runs},
     store::overview::{Line, Overview},
-    wire::{Answer, ContractTopology, DomainTopology, ImportTopology, RealmTopology},
+    wire::{Answer, ContractTopology, Deprecation, DomainTopology, ImportTopology, RealmTopology},
 };
 
 /// Its entry in the table of operations.
@@ -50,6 +51,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<RealmTopology>, OpErro
     }
     let (mut domains, judge) = (Vec::new(), ctx.judge());
     let mut repos: BTreeSet<RepoName> = BTreeSet::new();
+    let mut provision = Provision::default();
     let course = ctx.course();
     course.expect(lines.len());
     for line in lines {
@@ -57,6 +59,9 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<RealmTopology>, OpErro
         course.step();
         let summary = overview.summary(line)?;
         repos.extend(summary.info.members.iter().chain(summary.bindings.keys()).cloned());
+        if request.domain.is_none() {
+            provision.add(&summary);
+        }
         domains.push(domain(&summary, &verdict::states(&*here.store, &line.tree, &summary, None, &judge)?));
     }
     if request.domain.is_none() {
@@ -70,6 +75,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<RealmTopology>, OpErro
         repos: repos.into_iter().collect(),
         domains,
         broken,
+        cycles: provision.cycles().iter().map(ToString::to_string).collect(),
         unreadable: status::unreadable(&overview)?,
     });
     Ok(if broken > 0 { answer.next("git blue check  # says why") } else { answer })
@@ -101,6 +107,7 @@ fn domain(view: &DomainSummary, states: &States) -> DomainTopology {
                 }
             })
             .collect(),
+        deprecated: view.contracts.get(name).and_then(|contract| contract.deprecated.as_ref()).map(Deprecation::from),
     };
     DomainTopology {
         name: view.info.name.clone(),

@@ -64,6 +64,12 @@ fn render_topology(body: &RealmTopology, text: &mut Text) {
         text.heading("in no domain shown here");
         text.line(&[plain(" "), look(idle.join(", "), Look::Dim)]);
     }
+    if !body.cycles.is_empty() {
+        text.heading("dependency cycles");
+        for cycle in &body.cycles {
+            text.line(&[plain(" "), look(cycle, Look::Yellow)]);
+        }
+    }
     if !body.unreadable.is_empty() {
         text.heading("unreadable");
         for line in &body.unreadable {
