@@ -113,7 +113,7 @@ const checks = {
     await page.getByLabel('to', { exact: true }).selectOption('1.1.0');
     await page.getByRole('button', { name: 'Compare' }).click();
     await page.waitForURL(/from=1\.0\.0&to=1\.1\.0/);
-    assert.match(await text(page, '.diff'), /value › write › 0 added\s*\+\s*"jobs\/\*\/logs\/\*"/);
+    assert.match(await text(page, '.diff'), /value › write: jobs\/\*\/logs\/\* added\s*\+\s*"jobs\/\*\/logs\/\*"/);
     await page.getByRole('link', { name: 'Sessions' }).click();
     assert.match(await text(page), /fungal\s+0042-input-paths/);
   },
@@ -162,7 +162,7 @@ const checks = {
       const links = await page.locator('main a, .tabs a, .brand a').evaluateAll((all) => all.map((one) => one.getAttribute('href')));
       const lost = links.filter((href) => href.startsWith('/r/') && !href.includes('at=2026-01-23'));
       assert.deepEqual(lost, [], path);
-      assert.ok(!(await text(page)).includes('2.0.0'), `${path} knows what came later`);
+      assert.doesNotMatch(await text(page), /[^<]2\.0\.0/, `${path} knows what came later`);
     }
     assert.match(await text(page, '.timeline'), /1\.1\.0 current/);
     await page.getByRole('link', { name: 'Show it as it is now' }).click();
@@ -230,7 +230,7 @@ const checks = {
   async plain() {
     await (await open()).close();
     const page = await open({ javaScriptEnabled: false });
-    for (const path of [...PAGES, ...PAST]) await go(page, path);
+    for (const path of [...PAST, ...PAGES]) await go(page, path);
     assert.match(await text(page, '#live'), /Not live: reload to update/);
     await go(page, '/r/aperture/contracts');
     await page.getByRole('searchbox').fill('DEPLOY fungal');
@@ -239,7 +239,7 @@ const checks = {
     assert.equal(await page.locator('tbody tr').count(), 2);
     await go(page, '/r/aperture/notifications');
     await page.getByLabel('For').selectOption('fungal');
-    await page.getByRole('button', { name: 'Show' }).click();
+    await page.locator('main').getByRole('button', { name: 'Show' }).click();
     assert.match(await text(page, 'h1'), /Notifications of fungal/);
     assert.match(await text(page), /aperture changed s3-access\/s3-permissions 1\.0\.0 → 2\.0\.0/);
   },
@@ -320,7 +320,7 @@ const checks = {
     await page.getByRole('button', { name: 'Search' }).click();
     await page.waitForURL(/q=/);
     assert.equal(await page.locator('tbody tr').count(), 1);
-    await page.locator('tbody a').click();
+    await page.locator('tbody th a').click();
     assert.match(await text(page, 'h1'), /contract-07/);
   },
 
