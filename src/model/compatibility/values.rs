@@ -5,8 +5,8 @@ use std::collections::HashMap;
 
 use serde_json::Value;
 
-use super::{numbers, rules::short, uri, verdict::Bump};
-use crate::model::contract::Values;
+use super::{numbers, rules::short, verdict::Bump};
+use crate::model::{contract::Values, schema::uri};
 
 /// The most differences that are listed; the rest is counted.
 const MOST: usize = 20;

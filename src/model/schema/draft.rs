@@ -3,7 +3,7 @@
 use std::fmt;
 
 /// A draft of JSON Schema; a later one is greater.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Draft {
     /// Draft-04.
     D4,

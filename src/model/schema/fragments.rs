@@ -8,10 +8,10 @@ use std::borrow::Cow;
 use serde_json::Value;
 
 /// Keywords that hold sub-schemas by names of the author's.
-const NAMED: [&str; 6] =
+pub(super) const NAMED: [&str; 6] =
     ["properties", "patternProperties", "dependentSchemas", "dependencies", "$defs", "definitions"];
 /// Keywords that hold values, and no schemas.
-const VALUES: [&str; 4] = ["enum", "const", "default", "examples"];
+pub(super) const VALUES: [&str; 4] = ["enum", "const", "default", "examples"];
 
 /// Returns the schema with the fragments of all references encoded; itself where nothing needs it.
 pub fn encoded(schema: &Value) -> Cow<'_, Value> {
@@ -56,7 +56,7 @@ fn encode(schema: &mut Value, are_names: bool) {
 }
 
 /// Returns a reference with its fragment encoded, where that makes another text of it.
-fn encoded_reference(reference: &str) -> Option<String> {
+pub(super) fn encoded_reference(reference: &str) -> Option<String> {
     let (before, fragment) = reference.split_once('#')?;
     let encoded = encode_fragment(fragment);
     (encoded != fragment).then(|| format!("{before}#{encoded}"))

@@ -9,6 +9,7 @@ use crate::model::{
     compatibility as engine,
     contract::{Contract, Values},
     hash,
+    schema::Tree,
     version::{Level, Version},
 };
 
@@ -236,9 +237,22 @@ impl SchemaDifference {
     /// Returns it with its `id`, between these two documents.
     #[must_use]
     pub fn identified(self, old: &Value, new: &Value) -> Self {
-        let of = |document: &Value, pointer: &Option<String>| {
-            let found = pointer.as_ref().and_then(|pointer| document.pointer(pointer));
-            found.map(hash::canonical).unwrap_or_default()
+        self.identified_by(&|pointer| old.pointer(pointer).map(hash::canonical), &|pointer| {
+            new.pointer(pointer).map(hash::canonical)
+        })
+    }
+
+    /// Returns it with its `id`, between these two schemas.
+    #[must_use]
+    pub fn identified_between(self, old: Tree<'_>, new: Tree<'_>) -> Self {
+        let of = |schema: Tree<'_>, pointer: &str| schema.pointer(pointer).map(|part| hash::canonical(&part));
+        self.identified_by(&|pointer| of(old, pointer), &|pointer| of(new, pointer))
+    }
+
+    /// Returns it with its `id`; `old` and `new` tell the hash of what a pointer leads to.
+    fn identified_by(self, old: &dyn Fn(&str) -> Option<String>, new: &dyn Fn(&str) -> Option<String>) -> Self {
+        let of = |hash: &dyn Fn(&str) -> Option<String>, pointer: &Option<String>| {
+            pointer.as_deref().and_then(hash).unwrap_or_default()
         };
         let [old_place, new_place] =
             [&self.old_pointer, &self.new_pointer].map(|pointer| pointer.as_deref().unwrap_or_default());

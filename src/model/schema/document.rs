@@ -2,25 +2,24 @@
 
 use std::collections::{HashMap, HashSet};
 
-use serde_json::Value;
-
-use super::uri;
-use crate::model::pointer::unescape;
-pub(super) use crate::model::schema::Draft;
+use super::{Draft, Tree, uri};
 
 /// The base of a sub-schema: it decides what its relative references and keywords mean.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Context {
-    pub(super) base: String,
-    pub(super) draft: Draft,
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Context {
+    /// The URI that relative references are joined to; empty where there is none.
+    pub base: String,
+    /// The draft that its keywords are those of.
+    pub draft: Draft,
 }
 
 impl Context {
     /// Returns the context within `schema`, which may name a base or a draft of its own.
-    pub(super) fn within(&self, schema: &Value) -> Self {
-        let draft = schema.get("$schema").and_then(Value::as_str).and_then(Draft::of).unwrap_or(self.draft);
-        let hides_siblings = draft <= Draft::D7 && schema.get("$ref").is_some_and(Value::is_string);
-        let id = schema.get(draft.id()).and_then(Value::as_str).filter(|_| !hides_siblings);
+    #[must_use]
+    pub fn within(&self, schema: Tree<'_>) -> Self {
+        let draft = schema.get("$schema").and_then(Tree::as_str).and_then(Draft::of).unwrap_or(self.draft);
+        let hides_siblings = draft <= Draft::D7 && schema.get("$ref").is_some_and(|to| to.as_str().is_some());
+        let id = schema.get(draft.id()).and_then(Tree::as_str).filter(|_| !hides_siblings);
         let base = match id.map(|id| uri::split(id).0) {
             Some(id) if !id.is_empty() => uri::join(&self.base, id),
             _ => self.base.clone(),
@@ -30,9 +29,12 @@ impl Context {
 }
 
 /// A document and the names that it gives to its parts.
-pub(super) struct Document<'a> {
-    pub(super) root: &'a Value,
-    pub(super) context: Context,
+#[derive(Debug)]
+pub struct Document<'a> {
+    /// The whole of it.
+    pub root: Tree<'a>,
+    /// The context within its root.
+    pub context: Context,
     ids: HashMap<String, String>,
     anchors: HashMap<(String, String), String>,
     dynamic: HashMap<String, HashSet<String>>,
@@ -41,7 +43,8 @@ pub(super) struct Document<'a> {
 }
 
 /// The reason why a reference is not followed.
-pub(super) enum Unresolved {
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Unresolved {
     /// It depends on the way by which it is reached.
     Dynamic,
     /// It leads nowhere in this document.
@@ -50,8 +53,9 @@ pub(super) enum Unresolved {
 
 impl<'a> Document<'a> {
     /// Reads the names that a document gives to its parts.
-    pub(super) fn new(root: &'a Value) -> Self {
-        let context = Context { base: String::new(), draft: Draft::D2020 }.within(root);
+    pub fn new(root: Tree<'a>) -> Self {
+        let outer = Context { base: String::new(), draft: Draft::D2020 };
+        let context = outer.within(root);
         let mut document = Self {
             root,
             context: context.clone(),
@@ -63,44 +67,28 @@ impl<'a> Document<'a> {
         };
         let outer = Context { base: String::new(), draft: context.draft };
         let mut waiting = vec![(root, String::new(), outer)];
-        while let Some((value, pointer, context)) = waiting.pop() {
-            document.read(value, pointer, &context, &mut waiting);
+        while let Some((tree, pointer, context)) = waiting.pop() {
+            document.read(tree, &pointer, &context, &mut waiting);
         }
         document
     }
 
-    fn read(
-        &mut self,
-        value: &'a Value,
-        pointer: String,
-        outer: &Context,
-        waiting: &mut Vec<(&'a Value, String, Context)>,
-    ) {
-        match value {
-            Value::Array(items) => {
-                let at = |n: usize| format!("{pointer}/{n}");
-                waiting.extend(
-                    items
-                        .iter()
-                        .enumerate()
-                        .filter(|(_, item)| is_container(item))
-                        .map(|(n, item)| (item, at(n), outer.clone())),
-                );
+    fn read(&mut self, tree: Tree<'a>, pointer: &str, outer: &Context, waiting: &mut Vec<(Tree<'a>, String, Context)>) {
+        let items = tree.items().enumerate().filter(|(_, item)| item.has_names());
+        waiting.extend(items.map(|(n, item)| (item, format!("{pointer}/{n}"), outer.clone())));
+        if !tree.is_object() {
+            return;
+        }
+        let context = outer.within(tree);
+        self.name(tree, pointer, &context, context.base != outer.base);
+        for (name, member) in tree.members() {
+            if member.has_names() && !matches!(name, "enum" | "const" | "default" | "examples") {
+                waiting.push((member, format!("{pointer}{}", uri::step(name)), context.clone()));
             }
-            Value::Object(members) => {
-                let context = outer.within(value);
-                self.name(value, &pointer, &context, context.base != outer.base);
-                for (name, member) in members {
-                    if is_container(member) && !matches!(name.as_str(), "enum" | "const" | "default" | "examples") {
-                        waiting.push((member, format!("{pointer}{}", uri::step(name)), context.clone()));
-                    }
-                }
-            }
-            _ => {}
         }
     }
 
-    fn name(&mut self, value: &Value, pointer: &str, context: &Context, is_new_base: bool) {
+    fn name(&mut self, tree: Tree<'a>, pointer: &str, context: &Context, is_new_base: bool) {
         if is_new_base && !pointer.is_empty() {
             self.ids.entry(context.base.clone()).or_insert_with(|| pointer.to_owned());
             self.resources += 1;
@@ -109,27 +97,35 @@ impl<'a> Document<'a> {
             self.anchors.entry((context.base.clone(), name.to_owned())).or_insert_with(|| pointer.to_owned());
         };
         if context.draft <= Draft::D7 {
-            let id = value.get(context.draft.id()).and_then(Value::as_str);
+            let id = tree.get(context.draft.id()).and_then(Tree::as_str);
             if let Some((_, Some(name))) = id.map(uri::split) {
                 anchor(name);
             }
             return;
         }
         for keyword in ["$anchor", "$dynamicAnchor"] {
-            if let Some(name) = value.get(keyword).and_then(Value::as_str) {
+            if let Some(name) = tree.get(keyword).and_then(Tree::as_str) {
                 anchor(name);
             }
         }
-        if let Some(name) = value.get("$dynamicAnchor").and_then(Value::as_str) {
+        if let Some(name) = tree.get("$dynamicAnchor").and_then(Tree::as_str) {
             self.dynamic.entry(name.to_owned()).or_default().insert(pointer.to_owned());
         }
-        if value.get("$recursiveAnchor") == Some(&Value::Bool(true)) {
+        if tree.get("$recursiveAnchor").and_then(Tree::as_bool) == Some(true) {
             self.recursive += 1;
         }
     }
 
+    /// Returns the context around the root.
+    pub fn outside(&self) -> Context {
+        Context { base: String::new(), draft: self.context.draft }
+    }
+
     /// Returns the pointer to what `reference` leads to.
-    pub(super) fn resolve(&self, reference: &str, base: &str) -> Result<String, Unresolved> {
+    ///
+    /// # Errors
+    /// Returns an error if it leads nowhere in this document.
+    pub fn resolve(&self, reference: &str, base: &str) -> Result<String, Unresolved> {
         let (target, fragment) = uri::split(reference);
         let resource = uri::join(base, target);
         let root = self.ids.get(&resource).ok_or(Unresolved::Missing)?;
@@ -145,7 +141,10 @@ impl<'a> Document<'a> {
     }
 
     /// Resolves a `$dynamicRef`, where only one anchor can be meant.
-    pub(super) fn resolve_dynamic(&self, reference: &str, base: &str) -> Result<String, Unresolved> {
+    ///
+    /// # Errors
+    /// Returns an error if several can be meant, or none.
+    pub fn resolve_dynamic(&self, reference: &str, base: &str) -> Result<String, Unresolved> {
         let first = self.resolve(reference, base)?;
         let name = uri::split(reference).1.unwrap_or_default();
         match self.dynamic.get(name) {
@@ -155,7 +154,10 @@ impl<'a> Document<'a> {
     }
 
     /// Resolves a `$recursiveRef`, where only one schema can be meant.
-    pub(super) fn resolve_recursive(&self, reference: &str, base: &str) -> Result<String, Unresolved> {
+    ///
+    /// # Errors
+    /// Returns an error if several can be meant, or none.
+    pub fn resolve_recursive(&self, reference: &str, base: &str) -> Result<String, Unresolved> {
         if reference != "#" || (self.recursive > 0 && self.resources > 1) {
             return Err(Unresolved::Dynamic);
         }
@@ -163,28 +165,18 @@ impl<'a> Document<'a> {
     }
 
     /// Returns the context around the schema at `pointer`.
-    pub(super) fn context_at(&self, pointer: &str) -> Context {
-        let mut context = Context { base: String::new(), draft: self.context.draft };
-        let mut value = self.root;
+    pub fn context_at(&self, pointer: &str) -> Context {
+        let mut context = self.outside();
+        let mut tree = self.root;
         for token in pointer.split('/').skip(1) {
-            if value.is_object() {
-                context = context.within(value);
+            if tree.has_names() {
+                context = context.within(tree);
             }
-            let token = unescape(token);
-            let next = match value {
-                Value::Object(members) => members.get(&token),
-                Value::Array(items) => token.parse::<usize>().ok().and_then(|n| items.get(n)),
-                _ => None,
-            };
-            match next {
-                Some(next) => value = next,
+            match tree.step(token) {
+                Some(next) => tree = next,
                 None => break,
             }
         }
         context
     }
-}
-
-fn is_container(value: &Value) -> bool {
-    value.is_array() || value.is_object()
 }

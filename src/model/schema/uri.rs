@@ -3,7 +3,7 @@
 use crate::model::pointer::escape;
 
 /// Splits a reference into what stands before `#` and the fragment.
-pub(super) fn split(reference: &str) -> (&str, Option<&str>) {
+pub fn split(reference: &str) -> (&str, Option<&str>) {
     match reference.split_once('#') {
         Some((before, fragment)) => (before, Some(fragment)),
         None => (reference, None),
@@ -11,7 +11,7 @@ pub(super) fn split(reference: &str) -> (&str, Option<&str>) {
 }
 
 /// Returns the absolute form of `reference`, which has no fragment, as seen from `base`.
-pub(super) fn join(base: &str, reference: &str) -> String {
+pub fn join(base: &str, reference: &str) -> String {
     if reference.is_empty() {
         return base.to_owned();
     }
@@ -70,7 +70,7 @@ fn without_dots(path: &str) -> String {
 }
 
 /// Decodes `%XX`; what is no such escape stays as it is.
-pub(super) fn decode(text: &str) -> String {
+pub fn decode(text: &str) -> String {
     let bytes = text.as_bytes();
     let mut decoded = Vec::with_capacity(bytes.len());
     let mut at = 0;
@@ -85,7 +85,7 @@ pub(super) fn decode(text: &str) -> String {
 }
 
 /// Returns a pointer's next step: `/` and the escaped token.
-pub(super) fn step(token: &str) -> String {
+pub fn step(token: &str) -> String {
     format!("/{}", escape(token))
 }
 
