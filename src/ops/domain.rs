@@ -141,6 +141,18 @@ pub fn change(
     why: Why<'_>,
     mut decide: impl FnMut(&DomainView) -> Result<Decision, OpError>,
 ) -> Result<Decision, OpError> {
+    decided(ctx, store, name, part, why, &mut decide)
+}
+
+/// Does what [`change`] says, compiled once instead of for each of its callers.
+fn decided(
+    ctx: &Ctx,
+    store: &dyn Store,
+    name: &DomainName,
+    part: Part<'_>,
+    why: Why<'_>,
+    decide: &mut dyn FnMut(&DomainView) -> Result<Decision, OpError>,
+) -> Result<Decision, OpError> {
     let author = ctx.signature()?;
     let mut decided = Decision::default();
     let mut before = None;

@@ -12,6 +12,9 @@ pub trait Body: JsonSchema + Serialize + DeserializeOwned {}
 
 impl<T: JsonSchema + Serialize + DeserializeOwned> Body for T {}
 
+/// Reads an answer and writes it again; see [`reread`].
+pub type Reread = fn(&str) -> serde_json::Result<Value>;
+
 /// Reads an answer as a client does, and writes it again: tests hold both to be the same.
 ///
 /// # Errors

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use clap::{Args, ValueEnum};
 use serde::Serialize;
 
-use super::{json, output::Output, text::Text};
+use super::{json_of, output::Output, text::Text};
 use crate::{
     error::OpError,
     ops::ctx::Ctx,
@@ -71,7 +71,7 @@ impl Formats {
         let report = is_reported.then(report);
         let rendered = |format: Format| report.as_ref().and_then(|report| report.render(format));
         for (format, file) in &self.output {
-            let text = rendered(*format).unwrap_or_else(|| json(answer));
+            let text = rendered(*format).unwrap_or_else(|| json_of(answer));
             std::fs::write(ctx.env.cwd().join(file), text).map_err(OpError::io("write", file))?;
         }
         match rendered(printed) {

@@ -12,7 +12,7 @@ use super::{
 };
 use crate::{
     env::Env,
-    error::{ErrorCode, Kind, OpError},
+    error::{ErrorCode, Kind, NextStep, OpError},
     ops::{Operation, ctx::Ctx},
     wire::{Answer, Answered, Failure},
 };
@@ -142,12 +142,17 @@ impl<'a> Output<'a> {
         render: impl FnOnce(&T, &mut Text),
     ) -> Result<Delivery, OpError> {
         if self.json {
-            return self.write(&json(answer));
+            return self.write(&json_of(answer));
         }
         let mut text = self.text();
         render(&answer.body, &mut text);
+        self.finish(text, &answer.next_steps)
+    }
+
+    /// Writes the text of an answer with its next steps, or holds it back.
+    fn finish(&mut self, mut text: Text, next_steps: &[NextStep]) -> Result<Delivery, OpError> {
         if !self.quiet {
-            text.next_steps(&answer.next_steps);
+            text.next_steps(next_steps);
         }
         if let Some(held) = &mut self.held {
             held.push_str(&text.into_string());

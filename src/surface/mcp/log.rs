@@ -42,10 +42,17 @@ impl Log {
 
     /// Says one line.
     pub fn say(&self, text: impl FnOnce() -> String) {
-        let Some(sink) = &self.0 else { return };
-        let line = format!("{} {} {}\n", sink.env.now(), std::process::id(), text().escape_debug());
+        if let Some(sink) = &self.0 {
+            sink.write(&text());
+        }
+    }
+}
+
+impl Sink {
+    fn write(&self, text: &str) {
+        let line = format!("{} {} {}\n", self.env.now(), std::process::id(), text.escape_debug());
         // A log that cannot be written is no reason to stop.
-        if let Ok(mut file) = sink.file.lock() {
+        if let Ok(mut file) = self.file.lock() {
             let _ = file.write_all(line.as_bytes());
         }
     }
