@@ -10,6 +10,8 @@ TARGET = $(or $(CARGO_TARGET_DIR),target)
 .DEFAULT_GOAL := help
 # What `make dist` builds for: this machine, unless told.
 DIST_TARGET ?= $(shell rustc -vV | sed -n 's/^host: //p')
+# What Debian calls its processor.
+DEB_ARCHITECTURE = $(patsubst aarch64-%,arm64,$(patsubst x86_64-%,amd64,$(DIST_TARGET)))
 MSRV = $(shell sed -n 's/^rust-version = "\(.*\)"/\1/p' Cargo.toml)
 # What `make audit` checks: `make audit AUDIT="bans licenses sources"` needs no network.
 AUDIT ?= advisories bans licenses sources
@@ -111,7 +113,8 @@ dist: ## Build release archives and a package with checksums, below target/dist
 	else echo "dist: no SBOM is made: cargo install cargo-cyclonedx"; fi
 
 test-package: ## Install, use and remove what make dist made, on a clean Debian (as root, with debootstrap)
-	tests/fixtures/clean_root.sh $(TARGET)/dist/git-blue_*.deb $(TARGET)/dist/git-blue-$(VERSION)-$(DIST_TARGET).tar.gz
+	tests/fixtures/clean_root.sh $(TARGET)/dist/git-blue_*_$(DEB_ARCHITECTURE).deb \
+		$(TARGET)/dist/git-blue-$(VERSION)-$(DIST_TARGET).tar.gz
 
 msrv: ## Check that the oldest Rust that Cargo.toml names builds it (with rustup)
 	rustup toolchain install --profile minimal $(MSRV)
