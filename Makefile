@@ -10,8 +10,8 @@ TARGET = $(or $(CARGO_TARGET_DIR),target)
 .DEFAULT_GOAL := help
 # What `make dist` builds for: this machine, unless told.
 DIST_TARGET ?= $(shell rustc -vV | sed -n 's/^host: //p')
-# A static program relocates itself, and does so sooner where relocations are packed. Rust 1.93 has the musl that reads
-# them. Programs for glibc would need 2.36, where others do with 2.34.
+# A static program relocates itself, and does so sooner where relocations are packed. It takes a recent Rust, whose
+# musl reads them. Programs for glibc would need 2.36, where others do with 2.34.
 DIST_FLAGS = $(if $(findstring -musl,$(DIST_TARGET)),-C link-args='-z pack-relative-relocs')
 # What Debian calls its processor.
 DEB_ARCHITECTURE = $(patsubst aarch64-%,arm64,$(patsubst x86_64-%,amd64,$(DIST_TARGET)))
