@@ -52,7 +52,7 @@ impl FromStr for AsOf {
     }
 }
 
-/// The moment that a call may name.
+/// The optional time of a request.
 #[derive(Debug, Deserialize, schemars::JsonSchema)]
 pub struct At {
     /// The realm as it was then: a time or a commit

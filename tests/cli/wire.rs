@@ -1,5 +1,5 @@
-//! The JSON of `--json`: strict types, spelled as seed 002 spells them. A field that is lost, renamed
-//! or unknown here fails; what we answer beyond the seed stands below `more` in each type.
+//! The JSON of `--json`, read with strict types. A field that is lost, renamed or unknown here fails. Fields that were
+//! added after the first specification are below `more` in each type.
 
 use serde::{Deserialize, de::DeserializeOwned};
 use serde_json::Value;

@@ -53,10 +53,10 @@ pub struct Request {
     /// The repository's name in the realm [default: from origin's URL, else the folder's name]
     #[cfg_attr(feature = "cli", arg(long, value_name = "NAME"))]
     pub repo: Option<RepoName>,
-    /// The URL where the realm is shared; it is fetched from there
+    /// The URL to fetch and share the realm at
     #[cfg_attr(feature = "cli", arg(long, value_name = "URL"))]
     pub url: Option<String>,
-    /// Keep the realm in branches there, for hosts that accept no other refs
+    /// Store the realm in branches there, for hosts that accept no other refs
     #[serde(default)]
     #[cfg_attr(feature = "cli", arg(long))]
     pub branches: bool,

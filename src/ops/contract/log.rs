@@ -31,7 +31,7 @@ pub struct Request {
     #[schemars(with = "Apart")]
     #[cfg_attr(feature = "cli", arg(value_name = "DOMAIN/CONTRACT"))]
     pub contract: ContractRef,
-    /// Which entries
+    /// The entries to show
     #[serde(flatten)]
     #[cfg_attr(feature = "cli", command(flatten))]
     pub filter: Filter,

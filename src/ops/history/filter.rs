@@ -15,15 +15,15 @@ use crate::{
     wire::LogEntry,
 };
 
-/// What an entry has to be to be wanted; everything where nothing is said.
+/// A filter of entries. Without conditions it accepts all of them.
 #[derive(Debug, Clone, Default, serde::Deserialize, schemars::JsonSchema)]
 #[cfg_attr(feature = "cli", derive(clap::Args))]
 pub struct Filter {
-    /// When
+    /// The time of the change
     #[serde(flatten)]
     #[cfg_attr(feature = "cli", command(flatten))]
     pub period: Period,
-    /// Only what this repository made
+    /// Only changes by this repository
     #[serde(rename = "from_repo")]
     #[cfg_attr(feature = "cli", arg(long, value_name = "REPO"))]
     pub repo: Option<RepoName>,

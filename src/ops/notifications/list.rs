@@ -44,7 +44,7 @@ pub struct Request {
     #[serde(rename = "state", default)]
     #[cfg_attr(feature = "cli", arg(id = "state", long = "state", value_enum, default_value_t))]
     pub filter: NotificationFilter,
-    /// Which changes
+    /// The changes to show
     #[serde(flatten)]
     #[cfg_attr(feature = "cli", command(flatten))]
     pub made: Filter,

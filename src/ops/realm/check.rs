@@ -54,50 +54,50 @@ const MAX_ELSEWHERE: usize = 20;
 #[derive(Debug, Clone, serde::Deserialize, schemars::JsonSchema)]
 #[cfg_attr(feature = "cli", derive(clap::Args))]
 pub struct Request {
-    /// Who asks: what is pending for it comes with the answer. Nobody where something else tells it.
+    /// The reader whose pending notifications are added to the answer; none if they are shown elsewhere.
     #[serde(skip)]
     #[cfg_attr(feature = "cli", arg(skip = Some(pending::person())))]
     pub reader: Option<ReaderName>,
-    /// Fail on warnings too
+    /// Also fail on warnings
     #[serde(default)]
     #[cfg_attr(feature = "cli", arg(long))]
     pub strict: bool,
-    /// Whose findings count
+    /// The scope of the check
     #[serde(flatten)]
     #[cfg_attr(feature = "cli", command(flatten))]
     pub scope: Scope,
     /// Compare with this commit: problems that it already had are warnings
     ///
-    /// The runner of a pull request names one by itself: GITHUB_BASE_REF,
-    /// CI_MERGE_REQUEST_DIFF_BASE_SHA, CI_MERGE_REQUEST_TARGET_BRANCH_NAME.
+    /// In CI of a pull request the default is from GITHUB_BASE_REF, CI_MERGE_REQUEST_DIFF_BASE_SHA or
+    /// CI_MERGE_REQUEST_TARGET_BRANCH_NAME.
     #[cfg_attr(feature = "cli", arg(long, value_name = "REF", conflicts_with_all = ["published", "worktree"]))]
     pub base: Option<String>,
     /// This repository's name in the realm, if its files do not say
     #[serde(skip)]
     #[cfg_attr(feature = "cli", arg(long, value_name = "REPO", conflicts_with = "published"))]
     pub repo: Option<RepoName>,
-    /// Which files are laid over the realm
+    /// The files to check together with the realm
     #[serde(flatten)]
     #[cfg_attr(feature = "cli", command(flatten))]
     pub subject: Subject,
     /// Check the branches of this RFC in all repositories together
     ///
-    /// Branches that are here, else those at origin as they were last fetched. Nothing is fetched.
+    /// Local branches are used, else those of origin as of the last fetch. Nothing is fetched.
     #[cfg_attr(feature = "cli", arg(long, value_name = "RFC", conflicts_with_all = ["published", "base"]))]
     pub rfc: Option<RfcName>,
     /// Which rules to check
     #[serde(default)]
     #[cfg_attr(feature = "cli", arg(long, value_enum, default_value_t))]
     pub mode: Mode,
-    /// Whether the realm is here for this once, so that nothing is published to it from here.
+    /// Whether the realm was fetched for this check only, so that nothing is published to it.
     #[serde(skip)]
     #[cfg_attr(feature = "cli", arg(skip))]
     pub borrowed: bool,
-    /// Whether every contract that was looked at is listed, and not only counted.
+    /// Whether every contract that was checked is listed, and not only counted.
     #[serde(skip, default = "yes")]
     #[cfg_attr(feature = "cli", arg(skip))]
     pub listed: bool,
-    /// How the scripts that test contracts are run; none are by servers and hooks.
+    /// The way in which scripts that test contracts are run; none for servers and hooks, which run no scripts.
     #[serde(skip)]
     #[cfg_attr(feature = "cli", arg(skip))]
     pub scripts: Option<Scripts>,
@@ -109,7 +109,7 @@ fn yes() -> bool {
     true
 }
 
-/// The field that says whose findings count.
+/// The field that selects the scope of the check.
 #[derive(Debug, Clone, serde::Deserialize, schemars::JsonSchema)]
 #[cfg_attr(feature = "cli", derive(clap::Args))]
 struct ScopeFields {

@@ -29,7 +29,7 @@ pub struct Request {
     /// Only this domain
     #[cfg_attr(feature = "cli", arg(long, value_name = "DOMAIN"))]
     pub domain: Option<DomainName>,
-    /// Which entries
+    /// The entries to show
     #[serde(flatten)]
     #[cfg_attr(feature = "cli", command(flatten))]
     pub filter: Filter,

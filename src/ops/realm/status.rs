@@ -78,19 +78,19 @@ const MAX_SESSIONS: usize = 20;
 #[derive(Debug, Clone, serde::Deserialize, schemars::JsonSchema)]
 #[cfg_attr(feature = "cli", derive(clap::Args))]
 pub struct Request {
-    /// Who is to be told; nobody where something else tells it.
+    /// The reader whose notifications are added to the answer; none if they are shown elsewhere.
     #[serde(skip)]
     #[cfg_attr(feature = "cli", arg(skip = Some(pending::person())))]
     pub reader: Option<ReaderName>,
-    /// Of the domains; those of the repository that asks come first.
+    /// The page of domains; those of the repository that asks come first.
     #[serde(flatten)]
     #[cfg_attr(feature = "cli", command(flatten))]
     pub page: PageRequest,
-    /// Whether what no hook published is published now.
+    /// Whether to publish commits that no hook published.
     #[serde(skip)]
     #[cfg_attr(feature = "cli", arg(skip))]
     pub catch_up: bool,
-    /// Most changes that are told.
+    /// The maximum number of changes to show.
     #[serde(skip, default = "most")]
     #[cfg_attr(feature = "cli", arg(skip = MAX_TOLD))]
     pub most: usize,

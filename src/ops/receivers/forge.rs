@@ -39,11 +39,11 @@ pub struct Request {
     #[serde(default)]
     #[cfg_attr(feature = "cli", arg(long, value_name = "REPO"))]
     pub repo: Option<RepoName>,
-    /// Also write to repositories below this place that are not cloned here, such as github.com/acme
+    /// Also write to repositories of this owner that are not cloned here, such as github.com/acme
     #[serde(default)]
     #[cfg_attr(feature = "cli", arg(long = "owner", value_name = "HOST/OWNER"))]
     pub owners: Vec<String>,
-    /// Use the realm at this URL, which is fetched and forgotten again
+    /// Use the realm at this URL for this command only
     #[serde(default)]
     #[cfg_attr(feature = "cli", arg(long, value_name = "URL"))]
     pub realm_url: Option<String>,

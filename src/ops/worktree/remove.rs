@@ -33,7 +33,7 @@ pub struct Request {
     /// The RFC
     #[cfg_attr(feature = "cli", arg(long, value_name = "RFC"))]
     pub rfc: RfcName,
-    /// Remove worktrees even if work is lost
+    /// Remove worktrees even if uncommitted work is lost
     #[serde(default)]
     #[cfg_attr(feature = "cli", arg(long))]
     pub force: bool,

@@ -28,9 +28,9 @@ pub enum Command {
     Status,
     /// Print the token that programs authenticate with
     Token,
-    /// Open the page in a browser, by a link that works once
+    /// Open the page in a browser, with a link that works once
     Open(Open),
-    /// Start the daemon at login, by systemd or launchd
+    /// Start the daemon at login, with systemd or launchd
     Install(Install),
 }
 
@@ -39,10 +39,10 @@ struct Serving {
     /// The port to listen on; 0 for any free one
     #[arg(long, value_name = "PORT", default_value_t = daemon::PORT)]
     port: u16,
-    /// The most MCP requests a minute; 0 for no limit
+    /// The maximum number of MCP requests per minute; 0 for no limit
     #[arg(long, value_name = "N", default_value_t = mcp::PER_MINUTE)]
     rate_limit: u32,
-    /// Seconds between looks for commits that no hook published; 0 for never
+    /// Seconds between checks for commits that no hook published; 0 for never
     #[arg(long, value_name = "SECONDS", default_value_t = http::CATCH_UP_SECONDS)]
     catch_up: u32,
     /// Seconds between syncs of the realms that are synced automatically; 0 for never
@@ -57,7 +57,7 @@ pub struct Start {
     /// Stay in the foreground
     #[arg(long)]
     foreground: bool,
-    /// Leave the session of whoever started it
+    /// Detach from the session of the caller
     #[arg(long, hide = true, requires = "foreground")]
     detached: bool,
 }
@@ -73,7 +73,7 @@ pub struct Open {
 pub struct Install {
     #[command(flatten)]
     serving: Serving,
-    /// What starts it [default: this system's own]
+    /// The service manager to use [default: that of this system]
     #[arg(long, value_enum)]
     manager: Option<By>,
 }

@@ -15,7 +15,7 @@ use crate::{
 
 #[derive(Debug, Args)]
 pub struct Formats {
-    /// How to print the answer [default: human; of check and compat in a workflow run: github]
+    /// The format of the answer [default: human; github for check and compat in a workflow run]
     #[arg(long, value_enum, conflicts_with = "json")]
     format: Option<Format>,
     /// Also write a report to a file, as in sarif=blue.sarif; can be given several times

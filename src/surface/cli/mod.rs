@@ -77,7 +77,7 @@ struct Cli {
     command: Option<Command>,
 }
 
-/// What every command takes.
+/// The options of every command.
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Options of every command")]
 struct Global {
@@ -90,13 +90,13 @@ struct Global {
     /// Use this realm instead of the repository's own
     #[arg(long, global = true, value_name = "REALM")]
     realm: Option<RealmName>,
-    /// Read the realm as it was then: a time, or a commit of this repository
+    /// Read the realm as it was at a time or commit of this repository
     #[arg(long, global = true, value_name = "TIME|COMMIT")]
     at: Option<AsOf>,
     /// Ignore the cache
     #[arg(long, global = true)]
     no_cache: bool,
-    /// Leave out next steps and success messages
+    /// Omit next steps and success messages
     #[arg(short, long, global = true)]
     quiet: bool,
     /// When to use colors; defaults to git's color.blue and color.ui
@@ -153,10 +153,10 @@ enum Command {
     /// Manage work sessions
     #[command(subcommand)]
     Session(session::Command),
-    /// List and acknowledge what other repositories changed
+    /// List and acknowledge changes of other repositories
     #[command(subcommand)]
     Notifications(notifications::Command),
-    /// Send what changes out of git: webhooks, chats, mail, issues
+    /// Send changes to webhooks, chats, mail and issues
     #[command(subcommand)]
     Notify(notify::Command),
     /// Install and remove the git hooks that publish
@@ -178,7 +178,7 @@ enum Command {
     /// Remove what install set up
     #[command(subcommand)]
     Uninstall(install::Uninstall),
-    /// Run an operation that has no text of its own.
+    /// Run an operation without a command of its own.
     #[command(skip)]
     General(ops::operation::Prepared),
     /// Complete a command line, for shells
@@ -191,7 +191,7 @@ enum Command {
     /// Run a git hook, for the installed shims
     #[command(hide = true)]
     Hook(Hook),
-    /// Run a command for the MCP server, and end everything that it started
+    /// Run a command for the MCP server, and end all processes that it started
     #[command(hide = true)]
     Supervise {
         /// The program
@@ -204,9 +204,9 @@ enum Command {
 
 #[derive(Debug, clap::Args)]
 struct Hook {
-    /// The hook, as git names it
+    /// The name of the hook
     event: String,
-    /// What git passes to it
+    /// The arguments that git passes to it
     #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
     arguments: Vec<std::ffi::OsString>,
 }

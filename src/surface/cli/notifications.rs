@@ -53,10 +53,10 @@ pub struct Ack {
 
 #[derive(Debug, Args)]
 pub struct Watch {
-    /// Mark as seen what was shown
+    /// Mark the shown notifications as seen
     #[arg(long)]
     mark: bool,
-    /// Only changes that matter at least so much
+    /// Only changes of at least this importance
     #[arg(long, value_name = "RANK", value_parser = PossibleValuesParser::new(Rank::WORDS).try_map(|word| word.parse::<Rank>()))]
     rank: Option<Rank>,
     /// Only changes of this contract

@@ -18,7 +18,7 @@ use crate::{
 pub struct Topology {
     #[command(flatten)]
     request: realm::topology::Request,
-    /// How to print it
+    /// The format of the answer
     #[arg(long, value_enum, default_value_t)]
     format: Format,
 }
