@@ -10,11 +10,14 @@ TARGET = $(or $(CARGO_TARGET_DIR),target)
 .DEFAULT_GOAL := help
 # What `make dist` builds for: this machine, unless told.
 DIST_TARGET ?= $(shell rustc -vV | sed -n 's/^host: //p')
+# What Debian calls its processor.
+DEB_ARCHITECTURE = $(patsubst aarch64-%,arm64,$(patsubst x86_64-%,amd64,$(DIST_TARGET)))
 MSRV = $(shell sed -n 's/^rust-version = "\(.*\)"/\1/p' Cargo.toml)
 # What `make audit` checks: `make audit AUDIT="bans licenses sources"` needs no network.
 AUDIT ?= advisories bans licenses sources
-# What `make cross` checks.
-CROSS ?= x86_64-unknown-linux-musl aarch64-unknown-linux-musl aarch64-apple-darwin
+# What `make cross` checks, and the C compiler for all of them: ring, which TLS needs, has parts in C.
+CROSS ?= x86_64-unknown-linux-musl aarch64-unknown-linux-musl aarch64-apple-darwin x86_64-pc-windows-gnu
+ZIG = $(PEERS)/zig/bin
 VERSION = $(shell sed -n 's/^version = "\(.*\)"/\1/p' Cargo.toml | head -n 1)
 
 .PHONY: help demo eval test test-library peers test-peers torture bench fmt lint doc book install dist test-package msrv
@@ -111,7 +114,8 @@ dist: ## Build release archives and a package with checksums, below target/dist
 	else echo "dist: no SBOM is made: cargo install cargo-cyclonedx"; fi
 
 test-package: ## Install, use and remove what make dist made, on a clean Debian (as root, with debootstrap)
-	tests/fixtures/clean_root.sh $(TARGET)/dist/git-blue_*.deb $(TARGET)/dist/git-blue-$(VERSION)-$(DIST_TARGET).tar.gz
+	tests/fixtures/clean_root.sh $(TARGET)/dist/git-blue_*_$(DEB_ARCHITECTURE).deb \
+		$(TARGET)/dist/git-blue-$(VERSION)-$(DIST_TARGET).tar.gz
 
 msrv: ## Check that the oldest Rust that Cargo.toml names builds it (with rustup)
 	rustup toolchain install --profile minimal $(MSRV)
@@ -127,9 +131,12 @@ minimal-versions: ## Check that the lowest versions that Cargo.toml allows build
 audit: ## Check advisories, licences, versions and sources of all crates (with cargo-deny; it fetches the advisories from GitHub)
 	$(CARGO) deny --locked check $(AUDIT)
 
-cross: ## Check that it compiles for other systems (with rustup, and cargo-zigbuild and ziglang from PyPI)
+cross: ## Check that it compiles for other systems (with rustup, and zig from PyPI as their C compiler)
 	rustup target add $(CROSS)
-	@set -ex; for target in $(CROSS); do cargo-zigbuild check --locked --target "$$target" --target-dir $(TARGET)/cross; done
+	@test -x "$(ZIG)/cargo-zigbuild" || { set -ex; python3 -m venv "$(PEERS)/zig"; \
+		"$(ZIG)/pip" install --quiet --disable-pip-version-check cargo-zigbuild==0.24.0 ziglang==0.17.1; }
+	@set -ex; for target in $(CROSS); do \
+		PATH="$(ZIG):$$PATH" cargo-zigbuild check --locked --target "$$target" --target-dir "$(TARGET)/cross"; done
 
 ci: ## Run what CI runs
 	.ci/run

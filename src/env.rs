@@ -10,7 +10,9 @@ use std::{
 
 use jiff::{Timestamp, Zoned, tz::TimeZone};
 
-/// Sets the time (RFC 3339) in place of the clock, for tests and reproducible runs.
+use crate::platform::paths;
+
+/// Sets the time (RFC 3339) instead of the clock, for tests and reproducible runs.
 pub const NOW: &str = "GIT_BLUE_NOW";
 /// Sets the seed of random numbers in place of the system's source, for tests.
 pub const SEED: &str = "GIT_BLUE_SEED";
@@ -91,6 +93,7 @@ pub struct Env {
     error_terminal: bool,
     in_hook: bool,
     cache: bool,
+    lasts: bool,
     on_wait: Option<OnWait>,
 }
 
@@ -106,7 +109,7 @@ impl Env {
     pub fn from_process() -> std::io::Result<Self> {
         Ok(Self {
             arguments: std::env::args_os().collect(),
-            vars: std::env::vars_os().collect(),
+            vars: std::env::vars_os().map(|(name, value)| (paths::variable(name), value)).collect(),
             cwd: std::env::current_dir()?,
             exe: std::env::current_exe().unwrap_or_else(|_| "git-blue".into()),
             zone: None,
@@ -114,6 +117,7 @@ impl Env {
             error_terminal: std::io::stderr().is_terminal(),
             in_hook: false,
             cache: true,
+            lasts: false,
             on_wait: None,
         })
     }
@@ -130,6 +134,7 @@ impl Env {
             error_terminal: false,
             in_hook: false,
             cache: true,
+            lasts: false,
             on_wait: None,
         }
     }
@@ -159,8 +164,8 @@ impl Env {
         let limit = Duration::from_millis(SERVER_CHECK_TIMEOUT);
         let limit = self.check_timeout().map_or(limit, |set| set.min(limit));
         let env = self.with(CHECK_TIMEOUT, limit.as_millis().to_string());
-        // No user waits at the terminal of a server, so nothing prompts for a password.
-        Self { terminal: false, error_terminal: false, ..env }
+        // Nobody who sits there asked for what a server does: nobody is asked for a password.
+        Self { terminal: false, error_terminal: false, lasts: true, ..env }
     }
 
     /// Returns the variables for a git command in another repository: without those that name a repository, but with
@@ -233,7 +238,12 @@ impl Env {
         self.cache
     }
 
-    /// Returns the value of a variable, if it is set and not empty.
+    /// Returns whether this process answers one request after the other.
+    pub fn lasts(&self) -> bool {
+        self.lasts
+    }
+
+    /// Returns a variable that is set and not empty.
     pub fn var(&self, name: &str) -> Option<&OsStr> {
         self.vars.get(OsStr::new(name)).map(OsString::as_os_str).filter(|value| !value.is_empty())
     }
@@ -327,7 +337,7 @@ impl Env {
 
     /// Returns the folder for temporary files.
     pub fn temporary_folder(&self) -> PathBuf {
-        self.var("TMPDIR").map_or_else(|| PathBuf::from("/tmp"), PathBuf::from)
+        paths::temporary_folder(|name| self.var(name).map(OsStr::to_owned))
     }
 
     /// Returns how long a command waits for a forge in all, if the user sets it.
@@ -344,7 +354,7 @@ impl Env {
 
     /// Returns the user's home folder.
     pub fn home(&self) -> Option<PathBuf> {
-        self.var("HOME").map(PathBuf::from)
+        paths::home(|name| self.var(name).map(OsStr::to_owned))
     }
 }
 

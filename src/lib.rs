@@ -36,6 +36,8 @@ pub mod model;
 #[doc(hidden)]
 pub mod ops;
 #[doc(hidden)]
+pub mod platform;
+#[doc(hidden)]
 pub mod repo;
 #[doc(hidden)]
 pub mod store;

@@ -15,18 +15,22 @@ const TABLE: &[(&str, &[&str])] = &[
     ("library", &["env", "error", "locate", "model", "ops", "wire"]),
     ("types", &["model"]),
     ("main", &["surface"]),
-    ("env", &[]),
+    ("platform", &[]),
+    ("env", &["platform"]),
     ("model", &[]),
-    ("store", &["model"]),
-    ("repo", &["error", "model", "store"]),
-    ("machine", &["model", "store"]),
-    ("forge", &["model"]),
+    ("store", &["model", "platform"]),
+    ("repo", &["error", "model", "platform", "store"]),
+    ("machine", &["model", "platform", "store"]),
+    ("forge", &["model", "platform"]),
     ("wire", &["model"]),
     ("error", &["model", "store"]),
-    ("locate", &["env", "error", "machine", "model", "repo", "store"]),
-    ("ops", &["env", "error", "forge", "locate", "machine", "model", "repo", "store", "wire"]),
-    ("surface", &["env", "error", "locate", "machine", "model", "ops", "repo", "wire"]),
-    ("testing", &["env", "error", "forge", "locate", "machine", "model", "ops", "repo", "store", "surface", "wire"]),
+    ("locate", &["env", "error", "machine", "model", "platform", "repo", "store"]),
+    ("ops", &["env", "error", "forge", "locate", "machine", "model", "platform", "repo", "store", "wire"]),
+    ("surface", &["env", "error", "locate", "machine", "model", "ops", "platform", "repo", "wire"]),
+    (
+        "testing",
+        &["env", "error", "forge", "locate", "machine", "model", "ops", "platform", "repo", "store", "surface", "wire"],
+    ),
 ];
 
 /// What a single file may use beyond the table, and why.
@@ -39,10 +43,16 @@ const EXCEPTIONS: &[(&str, &str, &str)] = &[
 /// The parts that may use gix.
 const GIX: &[&str] = &["store/git/", "repo/", "machine/"];
 
+/// Crates that are there for one kind of systems.
+const OF_ONE_SYSTEM: &[&str] = &["gix_path", "gix_sec", "gix_validate", "rustix", "win32job", "winapi_util"];
+
+/// Words of `cfg` that ask for the system.
+const ASKS_FOR_SYSTEM: &[&str] = &["target_os", "target_family", "unix", "windows"];
+
 /// Where the crates of a feature in `Cargo.toml` may be used: in modules that are left out without it.
 const FEATURES: &[(&str, &[&str])] = &[
-    ("cli", &["surface/", "model/json_text", "ops/operation"]),
-    ("forge", &["forge/client", "forge/redirect", "forge/webhook"]),
+    ("cli", &["surface/", "model/json_text", "ops/operation", "platform/terminal"]),
+    ("forge", &["forge/client", "forge/contents", "forge/redirect", "forge/webhook"]),
 ];
 
 /// Circles that stay, and why. Each is the set of its files.
@@ -206,6 +216,48 @@ fn gix_is_used_where_git_is_read() {
     let may = |file: &str| GIX.iter().any(|part| file.starts_with(part));
     let wrong: Vec<_> = house().into_iter().filter(|(file, paths)| paths.iter().any(is_gix) && !may(file)).collect();
     assert!(wrong.is_empty(), "{:?}", wrong.iter().map(|(file, _)| file).collect::<Vec<_>>());
+}
+
+/// Returns whether a path leads to what one kind of systems has.
+fn is_of_one_system(path: &Used) -> bool {
+    let words: Vec<_> = path.iter().map(String::as_str).collect();
+    match words[..] {
+        ["std", "os", ..] | ["tokio", "signal", "unix" | "windows", ..] => true,
+        [first, ..] => OF_ONE_SYSTEM.contains(&first),
+        [] => false,
+    }
+}
+
+#[test]
+fn what_is_of_one_system_is_in_platform() {
+    let used = house().into_iter().flat_map(|(file, paths)| paths.into_iter().map(move |path| (file.clone(), path)));
+    let (inside, outside): (Vec<_>, Vec<_>) =
+        used.filter(|(_, path)| is_of_one_system(path)).partition(|(file, _)| file.starts_with("platform/"));
+    assert!(outside.is_empty(), "{outside:?}");
+    for name in OF_ONE_SYSTEM {
+        assert!(inside.iter().any(|(_, path)| path[0] == *name), "nothing uses {name}");
+    }
+}
+
+/// Returns the words within the parentheses of each `cfg(…)`, `cfg!(…)` and `cfg_attr(…)` of a text.
+fn conditions(text: &str) -> impl Iterator<Item = &str> {
+    let after =
+        text.match_indices("cfg").map(|(at, _)| text[at + 3..].trim_start_matches("_attr").trim_start_matches('!'));
+    let inside = after.filter_map(|rest| rest.strip_prefix('(')?.split(['\n', ']', '{']).next());
+    inside.flat_map(|condition| condition.split(|c: char| !c.is_alphanumeric() && c != '_'))
+}
+
+#[test]
+fn which_system_it_is_is_asked_in_platform() {
+    let src = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    let asks = |path: &PathBuf| {
+        let text = std::fs::read_to_string(path).unwrap();
+        conditions(&text).any(|word| ASKS_FOR_SYSTEM.contains(&word))
+    };
+    let (inside, outside): (Vec<_>, Vec<_>) =
+        sources(&src).into_iter().filter(asks).partition(|path| path.starts_with(src.join("platform")));
+    assert!(outside.is_empty(), "{outside:?}");
+    assert!(inside.len() > 5, "{inside:?}");
 }
 
 /// Returns the crates of a feature, as `Cargo.toml` lists them and Rust names them.

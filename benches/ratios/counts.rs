@@ -1,5 +1,5 @@
-//! What a command costs whatever the machine is busy with: its instructions, system calls and flushes, where
-//! valgrind and strace are installed.
+//! What a command costs whatever the machine is busy with: its page faults, and its instructions, system calls and
+//! flushes where valgrind and strace are installed.
 
 use std::process::Stdio;
 
@@ -13,7 +13,7 @@ const MIN_RUNS: usize = 10;
 /// Where strace writes what it saw.
 const TRACE: &str = "trace";
 
-/// Returns what the measured side of a row costs, as text; nothing where no tool tells.
+/// Returns what the measured side of a row costs, as text.
 pub fn of(place: &Place, row: &Row) -> String {
     if row.runs < MIN_RUNS {
         return String::new();
@@ -22,7 +22,8 @@ pub fn of(place: &Place, row: &Row) -> String {
     let calls = place.prepared(row).and_then(|side| calls(place, side));
     let instructions = instructions.map(|count| format!("{:.1} M instructions", count / 1e6));
     let calls = calls.map(|[calls, flushes]| format!("{calls} system calls, {flushes} flushes"));
-    instructions.into_iter().chain(calls).collect::<Vec<_>>().join(", ")
+    let faults = place.prepared(row).map(|side| format!("{} page faults", place.usage(side).page_faults));
+    instructions.into_iter().chain(calls).chain(faults).collect::<Vec<_>>().join(", ")
 }
 
 fn instructions(place: &Place, side: &Side) -> Option<f64> {

@@ -188,15 +188,16 @@ impl Connection {
     }
 }
 
-struct Server {
+/// A server that is measured.
+pub struct Server {
     child: Child,
-    port: u16,
+    pub port: u16,
     token: String,
 }
 
 impl Server {
     /// Starts the daemon.
-    fn of_git_blue(place: &Place) -> Self {
+    pub fn of_git_blue(place: &Place) -> Self {
         let token = place.command("git-blue", "fungal").args(["daemon", "token"]).output().unwrap().stdout;
         let token = String::from_utf8(token).unwrap().trim().to_owned();
         let mut command = place.command("git-blue", "fungal");
@@ -219,7 +220,8 @@ impl Server {
         Self { child, port: line.trim().parse().unwrap(), token: String::new() }
     }
 
-    fn head(&self, line: &str) -> String {
+    /// Returns the head of a request, but for the empty line at its end.
+    pub fn head(&self, line: &str) -> String {
         format!("{line} HTTP/1.1\r\nHost: 127.0.0.1:{}\r\nAuthorization: Bearer {}\r\n", self.port, self.token)
     }
 
@@ -250,7 +252,7 @@ impl Server {
     }
 
     /// Returns how much memory it uses now, in megabytes.
-    fn memory(&self) -> f64 {
+    pub fn memory(&self) -> f64 {
         let status = std::fs::read_to_string(format!("/proc/{}/status", self.child.id())).unwrap();
         let used = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).unwrap();
         used.trim().trim_end_matches(" kB").parse::<f64>().unwrap() / 1024.0

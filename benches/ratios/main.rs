@@ -2,8 +2,8 @@
 //! the floor it is compared with, in the same seconds on the same machine, so that only the ratio of
 //! the two medians means anything.
 //!
-//! Below each ratio stand instructions, system calls and flushes, where valgrind and strace are installed: these are
-//! steady where time is not.
+//! Below each ratio stand page faults, and instructions, system calls and flushes where valgrind and strace are installed:
+//! these are steady where time is not.
 //!
 //! `BENCH_SIZES` says how many contracts the realms have (`10,1000,10000,100000`), `BENCH_ROWS`
 //! picks the rows whose name contains it.
@@ -13,6 +13,7 @@ mod scripted;
 
 mod counts;
 mod http;
+mod listeners;
 mod mcp;
 mod place;
 #[path = "../../tests/fixtures/large_realm.rs"]
@@ -29,8 +30,8 @@ use rows::{MEMORY, ROWS};
 const MAX_MEMORY_MB: f64 = 60.0;
 
 fn main() {
-    if place::is_measuring_memory() {
-        return place::report_memory();
+    if place::is_measuring_usage() {
+        return place::report_usage();
     }
     if mcp::is_echo() {
         return mcp::echo();
@@ -62,8 +63,9 @@ fn main() {
         }
         mcp::report(&place, &wanted, &mut out);
         http::report(&place, &wanted, &mut out);
+        listeners::report(&place, &wanted, &mut out);
         for command in MEMORY.iter().filter(|command| command.name.contains(&wanted)) {
-            let used = place.memory(command);
+            let used = place.usage(command).megabytes;
             let verdict = if used > MAX_MEMORY_MB { "OVER the budget of" } else { "within" };
             writeln!(out, "  {:34} {used:8.1} MB peak {:43} {verdict} {MAX_MEMORY_MB} MB", command.name, "").unwrap();
         }

@@ -10,11 +10,19 @@ use std::{
 use super::{
     realm,
     rows::{Row, Side},
-    scripted::{self, Scripted},
+    scripted::Scripted,
 };
 
-/// Names the command whose memory a process of this program is to measure.
-const MEASURE_MEMORY: &str = "--measure-memory";
+/// Names the command whose usage a process of this program is to measure.
+const MEASURE_USAGE: &str = "--measure-usage";
+
+/// What a command, with all that it starts, took from the system.
+pub struct Usage {
+    /// The most memory that one of its processes had.
+    pub megabytes: f64,
+    /// How often a page of memory had to be made or found, none of them read from a disk.
+    pub page_faults: i64,
+}
 
 /// A realm of some size, and repositories in it.
 pub struct Place {
@@ -140,15 +148,19 @@ impl Place {
         command
     }
 
-    /// Returns the most memory that a command had, in megabytes.
-    pub fn memory(&self, side: &Side) -> f64 {
+    /// Returns what a command took from the system.
+    pub fn usage(&self, side: &Side) -> Usage {
         let this = git_blue::env::Env::from_process().unwrap().exe().to_owned();
         let mut command = self.prepare(Command::new(this), side.folder);
-        let output = command.arg(MEASURE_MEMORY).args(side.arguments).stdout(Stdio::piped()).output().unwrap();
-        String::from_utf8(output.stdout).unwrap().trim().parse().unwrap()
+        command.arg(MEASURE_USAGE).arg(self.program(side.arguments[0])).args(&side.arguments[1..]);
+        let output = command.stdout(Stdio::piped()).output().unwrap();
+        let text = String::from_utf8(output.stdout).unwrap();
+        let (megabytes, page_faults) = text.trim().split_once(' ').unwrap();
+        Usage { megabytes: megabytes.parse().unwrap(), page_faults: page_faults.parse().unwrap() }
     }
 
-    fn shell(&self, line: &str) {
+    /// Runs a line of shell in the place.
+    pub fn shell(&self, line: &str) {
         if !line.is_empty() {
             let mut command = self.prepare(Command::new("sh"), ".");
             assert!(command.args(["-c", line]).status().unwrap().success(), "{line}");
@@ -189,18 +201,19 @@ fn median(mut times: Vec<f64>) -> f64 {
     times[times.len() / 2]
 }
 
-/// Whether this process was started to measure another one's memory.
-pub fn is_measuring_memory() -> bool {
-    std::env::args().nth(1).is_some_and(|argument| argument == MEASURE_MEMORY)
+/// Whether this process was started to measure what another one uses.
+pub fn is_measuring_usage() -> bool {
+    std::env::args().nth(1).is_some_and(|argument| argument == MEASURE_USAGE)
 }
 
-/// Runs the command named after the flag, and prints the most memory that it, or a process of its
-/// own, had.
-pub fn report_memory() {
+/// Runs the command named after the flag, and prints the most memory that it, or a process of its own, had, in
+/// megabytes, and the page faults of all of them.
+pub fn report_usage() {
     use std::io::Write as _;
     let arguments: Vec<_> = std::env::args_os().skip(2).collect();
     let status = Command::new(&arguments[0]).args(&arguments[1..]).stdout(Stdio::null()).status().unwrap();
-    assert!(status.success() || scripted::variable("BENCH_ROWS").is_none(), "{arguments:?}: {status}");
+    assert!(status.success(), "{arguments:?}: {status}");
     let usage = nix::sys::resource::getrusage(nix::sys::resource::UsageWho::RUSAGE_CHILDREN).unwrap();
-    writeln!(std::io::stdout().lock(), "{:.1}", usage.max_rss() as f64 / 1024.0).unwrap();
+    let megabytes = usage.max_rss() as f64 / 1024.0;
+    writeln!(std::io::stdout().lock(), "{megabytes:.1} {}", usage.minor_page_faults()).unwrap();
 }

@@ -64,15 +64,15 @@ pub struct OpError {
 pub struct Problem {
     /// Its stable code.
     pub code: Cow<'static, str>,
-    /// What is wrong, and what to do instead.
+    /// The problem, and what to do instead.
     pub message: String,
-    /// The file it is in.
+    /// The file.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub file: Option<String>,
-    /// The line in it, from 1.
+    /// The line in the file, from 1.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub line: Option<u32>,
-    /// The column in it, from 1.
+    /// The column in the line, from 1.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub column: Option<u32>,
 }

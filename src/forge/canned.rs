@@ -62,7 +62,7 @@ fn serve(stream: TcpStream, log: &Mutex<Vec<String>>, next: impl Fn() -> Option<
         lines.read_exact(&mut body).unwrap();
         log.lock().unwrap().push(format!("{} {}", first.trim(), String::from_utf8(body).unwrap()));
         let Some((status, answer)) = next() else { return };
-        let answer = answer.to_string();
+        let answer = if status == 204 { String::new() } else { answer.to_string() };
         let head = format!(
             "HTTP/1.1 {status} x\r\ncontent-type: application/json\r\ncontent-length: {}\r\n\r\n",
             answer.len()

@@ -115,7 +115,15 @@ impl Client {
         self.ask("GET", &format!("{}{path}", self.base), None).map(|(body, _)| body)
     }
 
-    /// Requests all pages of a list. `items` returns the list in a page.
+    /// Deletes what is at a path.
+    ///
+    /// # Errors
+    /// Returns an error if it is refused.
+    pub fn delete(&self, path: &str) -> Result<(), ForgeError> {
+        self.ask("DELETE", &format!("{}{path}", self.base), None).map(drop)
+    }
+
+    /// Asks for a list, all its pages; `items` finds the list in a page.
     ///
     /// # Errors
     /// Returns an error if a request fails.
@@ -154,7 +162,8 @@ impl Client {
         body: Option<&Value>,
     ) -> Result<(Value, Option<String>), ForgeError> {
         let _asking = self.deadline.ask();
-        let memory = self.memory.as_ref().filter(|_| body.is_none());
+        let is_sent = method != "GET";
+        let memory = self.memory.as_ref().filter(|_| !is_sent);
         let kept = memory.and_then(|memory| memory.recall(url, self.secret.as_ref()));
         let mut at = url.to_owned();
         let (mut tries, mut redirects) = (0, 0);
@@ -165,7 +174,7 @@ impl Client {
             // A write may have succeeded even without an answer, so only reads are repeated.
             let backoff = self.step * 2_u32.pow(tries - 1);
             let is_time = |wait: Duration| self.deadline.left().is_some_and(|left| wait < left);
-            let may_repeat = body.is_none() && tries < TRIES && is_time(backoff);
+            let may_repeat = !is_sent && tries < TRIES && is_time(backoff);
             let response = match outcome {
                 Ok(response) => response,
                 Err(_) if may_repeat => {
@@ -187,7 +196,7 @@ impl Client {
                 self.rest(backoff);
                 continue;
             }
-            if is_redirect(status, body.is_some()) && redirects < MAX_REDIRECTS {
+            if is_redirect(status, is_sent) && redirects < MAX_REDIRECTS {
                 at = self.redirected(&at, header(&headers, "location").unwrap_or_default())?;
                 (tries, redirects) = (0, redirects + 1);
                 continue;
@@ -283,6 +292,7 @@ impl Client {
         let host = self.host.clone();
         match (status, body) {
             (200..=299, Some(body)) => Ok(body),
+            (204, None) => Ok(Value::Null),
             (200..=299, None) => {
                 Err(self.odd(&format!("HTTP {status} with {:?}, which is no JSON", bounded(&kind, 60))))
             }

@@ -6,8 +6,8 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::{
-    Address, Checks, Client, Comment, Condition, Forge, ForgeError, Issue, NewPull, Outcome, Pull, State, bounded,
-    issues::Words, relevant,
+    Address, Checks, Client, Comment, Condition, File, Forge, ForgeError, Issue, NewCommit, NewPull, Outcome, Pull,
+    State, Tip, bounded, contents, issues::Words, relevant, titled,
 };
 
 /// The prefix of the title of a draft.
@@ -21,6 +21,16 @@ const ISSUES: Words = Words {
     url: "html_url",
     method: "PATCH",
     close: ("state", "closed"),
+};
+
+/// Where it has branches and files.
+const CONTENTS: contents::Words = contents::Words {
+    files: "contents",
+    is_one_segment: false,
+    file_id: "sha",
+    branches: "branches",
+    commit: "/commit/id",
+    message: "/commit/message",
 };
 
 /// Pull requests of a repository on Forgejo.
@@ -77,6 +87,7 @@ impl From<PullAnswer> for Pull {
             title: bounded(&answer.title, 300),
             body: answer.body.unwrap_or_default(),
             head: answer.head.sha,
+            branch: answer.head.name,
         }
     }
 }
@@ -86,8 +97,17 @@ impl Forgejo {
         Self { client, repo: format!("/repos/{}", address.path), full_name: address.path.clone() }
     }
 
-    /// Counts approvals and requests for changes by the last review of each reviewer. A comment does not replace a
-    /// review, but a dismissal does.
+    /// Returns the pull requests whose branches are in the repository itself.
+    fn own_pulls(&self, query: &str) -> Result<Vec<Pull>, ForgeError> {
+        let path = format!("{}/pulls?{query}&limit=50", self.repo);
+        let all = self.client.parse::<Vec<PullAnswer>>(self.client.list(&path, Value::as_array)?.into())?;
+        let is_own = |one: &PullAnswer| {
+            one.head.repo.as_ref().is_some_and(|repo| repo.full_name.eq_ignore_ascii_case(&self.full_name))
+        };
+        Ok(all.into_iter().filter(is_own).map(Into::into).collect())
+    }
+
+    /// What reviewers said last; a comment takes nothing back, a dismissal does.
     fn reviews(&self, number: u64) -> Result<(usize, usize), ForgeError> {
         let path = format!("{}/pulls/{number}/reviews?limit=50", self.repo);
         let mut last: BTreeMap<String, String> = BTreeMap::new();
@@ -119,18 +139,9 @@ impl Forgejo {
 
 impl Forge for Forgejo {
     fn of_branch(&self, branch: &str) -> Result<Option<Pull>, ForgeError> {
-        // The list cannot be filtered by branch. The latest ones come first.
-        let path = format!("{}/pulls?state=all&sort=recentupdate&limit=50", self.repo);
-        let mut pulls: Vec<Pull> = Vec::new();
-        for answer in self.client.list(&path, Value::as_array)? {
-            let answer: PullAnswer = self.client.parse(answer)?;
-            let is_own =
-                answer.head.repo.as_ref().is_some_and(|repo| repo.full_name.eq_ignore_ascii_case(&self.full_name));
-            if is_own && answer.head.name == branch {
-                pulls.push(answer.into());
-            }
-        }
-        Ok(relevant(pulls))
+        // It does not filter by branch; the latest ones come first.
+        let pulls = self.own_pulls("state=all&sort=recentupdate")?;
+        Ok(relevant(pulls.into_iter().filter(|pull| pull.branch == branch).collect()))
     }
 
     fn condition(&self, pull: &Pull) -> Result<Condition, ForgeError> {
@@ -148,7 +159,7 @@ impl Forge for Forgejo {
     }
 
     fn open(&self, new: &NewPull<'_>) -> Result<Pull, ForgeError> {
-        let title = if new.draft { format!("{DRAFT}{}", new.title) } else { new.title.to_owned() };
+        let title = titled(DRAFT, new.title, new.draft);
         let body = json!({ "title": title, "head": new.branch, "base": new.base, "body": new.body });
         let answer = self.client.send("POST", &format!("{}/pulls", self.repo), &body)?;
         self.client.parse::<PullAnswer>(answer).map(Into::into)
@@ -156,6 +167,44 @@ impl Forge for Forgejo {
 
     fn describe(&self, number: u64, body: &str) -> Result<(), ForgeError> {
         self.client.send("PATCH", &format!("{}/pulls/{number}", self.repo), &json!({ "body": body })).map(drop)
+    }
+
+    fn open_pulls(&self) -> Result<Vec<Pull>, ForgeError> {
+        self.own_pulls("state=open")
+    }
+
+    fn edit_pull(&self, pull: &Pull) -> Result<(), ForgeError> {
+        let state = if pull.state == State::Open { "open" } else { "closed" };
+        let title = titled(DRAFT, &pull.title, pull.draft);
+        let body = json!({ "title": title, "body": pull.body, "state": state });
+        self.client.send("PATCH", &format!("{}/pulls/{}", self.repo, pull.number), &body).map(drop)
+    }
+
+    fn default_branch(&self) -> Result<String, ForgeError> {
+        CONTENTS.default_branch(&self.client, &self.repo)
+    }
+
+    fn tip(&self, branch: &str) -> Result<Option<Tip>, ForgeError> {
+        CONTENTS.tip(&self.client, &self.repo, branch)
+    }
+
+    fn file(&self, commit: &str, path: &str) -> Result<Option<File>, ForgeError> {
+        CONTENTS.file(&self.client, &self.repo, commit, path)
+    }
+
+    fn commit(&self, commit: &NewCommit<'_>) -> Result<(), ForgeError> {
+        let NewCommit { branch, start, path, file, text, message, .. } = *commit;
+        let content = contents::encoded(text);
+        let mut body = json!({ "branch": branch, "content": content, "message": message, "sha": file.id });
+        if let Some(start) = start {
+            body["branch"] = json!(start);
+            body["new_branch"] = json!(branch);
+        }
+        self.client.send("PUT", &CONTENTS.file_path(&self.repo, path), &body).map(drop)
+    }
+
+    fn delete_branch(&self, branch: &str) -> Result<(), ForgeError> {
+        self.client.delete(&CONTENTS.branch(&self.repo, branch))
     }
 
     fn comments(&self, number: u64) -> Result<Vec<Comment>, ForgeError> {
@@ -302,5 +351,77 @@ mod tests {
             "{asked:?}"
         );
         assert!(asked[3].contains(r#""state":"closed""#), "{asked:?}");
+    }
+
+    #[test]
+    fn a_file_is_read_and_committed_on_a_branch_of_its_own() {
+        let file = json!({
+            "name": "s3.yaml", "path": ".blue/bindings/s3.yaml", "sha": "79f7bbd", "last_commit_sha": "570e7b2",
+            "type": "file", "size": 5, "encoding": "base64", "content": "cm9sZQo=",
+        });
+        let branch = json!({ "name": "main", "protected": false, "commit": { "id": "c0ffee", "message": "M\n" } });
+        let done = json!({ "content": file, "commit": { "sha": "d5a3ff1", "message": "M" } });
+        let canned = Canned::start([
+            (200, json!({ "id": 1, "default_branch": "main" })),
+            (200, branch),
+            (404, json!({ "message": "The target couldn't be found." })),
+            (200, file),
+            (200, done.clone()),
+            (200, done),
+            (204, Value::Null),
+        ]);
+        let forge = forge(&canned);
+        assert_eq!(forge.default_branch().unwrap(), "main");
+        let tip = forge.tip("main").unwrap().unwrap();
+        assert_eq!((&*tip.id, &*tip.message), ("c0ffee", "M\n"));
+        assert_eq!(forge.tip("git-blue/s3/paths").unwrap(), None);
+        let path = ".blue/bindings/s3.yaml";
+        let file = forge.file("c0ffee", path).unwrap().unwrap();
+        assert_eq!((&*file.id, &*file.text), ("79f7bbd", "role\n"));
+        let branch = "git-blue/s3/paths";
+        let commit =
+            NewCommit { branch, start: Some("main"), parent: &tip, path, file: &file, text: "role\n", message: "M" };
+        forge.commit(&commit).unwrap();
+        forge.commit(&NewCommit { start: None, ..commit }).unwrap();
+        forge.delete_branch(branch).unwrap();
+        let asked = canned.asked();
+        let paths = [
+            "GET /repos/acme/blue HTTP",
+            "GET /repos/acme/blue/branches/main HTTP",
+            "GET /repos/acme/blue/branches/git-blue%2Fs3%2Fpaths HTTP",
+            "GET /repos/acme/blue/contents/.blue/bindings/s3.yaml?ref=c0ffee HTTP",
+            "PUT /repos/acme/blue/contents/.blue/bindings/s3.yaml HTTP",
+            "PUT /repos/acme/blue/contents/.blue/bindings/s3.yaml HTTP",
+            "DELETE /repos/acme/blue/branches/git-blue%2Fs3%2Fpaths HTTP",
+        ];
+        for (asked, path) in asked.iter().zip(paths) {
+            assert!(asked.starts_with(path), "{asked}");
+        }
+        for field in [
+            r#""branch":"main""#,
+            r#""new_branch":"git-blue/s3/paths""#,
+            r#""sha":"79f7bbd""#,
+            r#""content":"cm9sZQo=""#,
+        ] {
+            assert!(asked[4].contains(field), "{field}: {asked:?}");
+        }
+        assert!(asked[5].contains(r#""branch":"git-blue/s3/paths""#) && !asked[5].contains("new_branch"), "{asked:?}");
+    }
+
+    #[test]
+    fn open_ones_of_the_repository_itself_are_listed_and_edited() {
+        let list = json!([pull(4, "open", "x", "eve/blue"), pull(2, "open", "x", "Acme/blue")]);
+        let one = || pull(2, "open", "x", "acme/blue");
+        let canned = Canned::start([(200, list), (201, one()), (201, one())]);
+        let forge = forge(&canned);
+        let pulls = forge.open_pulls().unwrap();
+        assert_eq!(pulls.iter().map(|pull| (pull.number, &*pull.branch)).collect::<Vec<_>>(), [(2, "x")]);
+        let pull = Pull { draft: true, title: "T".into(), ..pulls[0].clone() };
+        forge.edit_pull(&pull).unwrap();
+        forge.edit_pull(&Pull { state: State::Closed, draft: false, title: "WIP: T".into(), ..pull }).unwrap();
+        let asked = canned.asked();
+        assert!(asked[0].contains("state=open"), "{asked:?}");
+        assert!(asked[1].contains(r#""title":"WIP: T""#) && asked[1].contains(r#""state":"open""#), "{asked:?}");
+        assert!(asked[2].contains(r#""title":"T""#) && asked[2].contains(r#""state":"closed""#), "{asked:?}");
     }
 }

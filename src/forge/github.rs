@@ -6,8 +6,8 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::{
-    Address, Checks, Client, Comment, Condition, Forge, ForgeError, Issue, NewPull, Outcome, Pull, State, bounded,
-    issues::Words, query, relevant,
+    Address, Checks, Client, Comment, Condition, File, Forge, ForgeError, Issue, NewCommit, NewPull, Outcome, Pull,
+    State, Tip, bounded, contents, issues::Words, query, relevant,
 };
 
 /// How its API names the parts of issues.
@@ -18,6 +18,16 @@ const ISSUES: Words = Words {
     url: "html_url",
     method: "PATCH",
     close: ("state", "closed"),
+};
+
+/// Where it has branches and files.
+const CONTENTS: contents::Words = contents::Words {
+    files: "contents",
+    is_one_segment: false,
+    file_id: "sha",
+    branches: "branches",
+    commit: "/commit/sha",
+    message: "/commit/commit/message",
 };
 
 /// Pull requests of a repository on GitHub.
@@ -38,15 +48,25 @@ struct PullAnswer {
     title: String,
     body: Option<String>,
     merged_at: Option<String>,
-    head: Head,
-    /// Only in the answer for a single pull request, not in lists.
+    head: Side,
+    base: Side,
+    /// Only where one is asked for, not in lists.
     #[serde(default)]
     mergeable: Option<bool>,
 }
 
 #[derive(Deserialize)]
-struct Head {
+struct Side {
+    #[serde(rename = "ref")]
+    name: String,
     sha: String,
+    /// None where a fork is gone.
+    repo: Option<Source>,
+}
+
+#[derive(PartialEq, Deserialize)]
+struct Source {
+    full_name: String,
 }
 
 impl From<PullAnswer> for Pull {
@@ -64,6 +84,7 @@ impl From<PullAnswer> for Pull {
             title: bounded(&answer.title, 300),
             body: answer.body.unwrap_or_default(),
             head: answer.head.sha,
+            branch: answer.head.name,
         }
     }
 }
@@ -145,6 +166,58 @@ impl Forge for GitHub {
 
     fn describe(&self, number: u64, body: &str) -> Result<(), ForgeError> {
         self.client.send("PATCH", &format!("{}/pulls/{number}", self.repo), &json!({ "body": body })).map(drop)
+    }
+
+    fn open_pulls(&self) -> Result<Vec<Pull>, ForgeError> {
+        let path = format!("{}/pulls?state=open&per_page=100", self.repo);
+        let all = self.client.parse::<Vec<PullAnswer>>(self.client.list(&path, Value::as_array)?.into())?;
+        Ok(all.into_iter().filter(|one| one.head.repo == one.base.repo).map(Into::into).collect())
+    }
+
+    fn edit_pull(&self, pull: &Pull) -> Result<(), ForgeError> {
+        let state = if pull.state == State::Open { "open" } else { "closed" };
+        let body = json!({ "title": pull.title, "body": pull.body, "state": state });
+        self.client.send("PATCH", &format!("{}/pulls/{}", self.repo, pull.number), &body).map(drop)
+    }
+
+    fn default_branch(&self) -> Result<String, ForgeError> {
+        CONTENTS.default_branch(&self.client, &self.repo)
+    }
+
+    fn tip(&self, branch: &str) -> Result<Option<Tip>, ForgeError> {
+        CONTENTS.tip(&self.client, &self.repo, branch)
+    }
+
+    fn file(&self, commit: &str, path: &str) -> Result<Option<File>, ForgeError> {
+        CONTENTS.file(&self.client, &self.repo, commit, path)
+    }
+
+    /// Makes the commit first and moves the branch last: whatever breaks off leaves nothing behind, and the branch is
+    /// not moved where it is no longer at the parent.
+    fn commit(&self, commit: &NewCommit<'_>) -> Result<(), ForgeError> {
+        let NewCommit { branch, start, parent, path, text, message, .. } = *commit;
+        let git = format!("{}/git", self.repo);
+        let before = self.client.get(&format!("{git}/commits/{}", parent.id))?;
+        let file = json!({ "path": path, "mode": "100644", "type": "blob", "content": text });
+        let tree = json!({ "base_tree": before["tree"]["sha"], "tree": [file] });
+        let tree = self.client.send("POST", &format!("{git}/trees"), &tree)?;
+        let made = json!({ "message": message, "tree": tree["sha"], "parents": [parent.id] });
+        let made = self.client.send("POST", &format!("{git}/commits"), &made)?;
+        let moved = match start {
+            Some(_) => {
+                let made = json!({ "ref": format!("refs/heads/{branch}"), "sha": made["sha"] });
+                self.client.send("POST", &format!("{git}/refs"), &made)
+            }
+            None => {
+                let made = json!({ "sha": made["sha"], "force": false });
+                self.client.send("PATCH", &format!("{git}/refs/heads/{}", query(branch)), &made)
+            }
+        };
+        moved.map(drop)
+    }
+
+    fn delete_branch(&self, branch: &str) -> Result<(), ForgeError> {
+        self.client.delete(&format!("{}/git/refs/heads/{}", self.repo, query(branch)))
     }
 
     fn comments(&self, number: u64) -> Result<Vec<Comment>, ForgeError> {

@@ -6,8 +6,8 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::{
-    Address, Checks, Client, Comment, Condition, Forge, ForgeError, Issue, NewPull, Outcome, Pull, State, bounded,
-    issues::Words, query, relevant,
+    Address, Checks, Client, Comment, Condition, File, Forge, ForgeError, Issue, NewCommit, NewPull, Outcome, Pull,
+    State, Tip, bounded, contents, issues::Words, query, relevant, titled,
 };
 
 /// The prefix of the title of a draft.
@@ -21,6 +21,16 @@ const ISSUES: Words = Words {
     url: "web_url",
     method: "PUT",
     close: ("state_event", "close"),
+};
+
+/// Where it has branches and files.
+const CONTENTS: contents::Words = contents::Words {
+    files: "repository/files",
+    is_one_segment: true,
+    file_id: "last_commit_id",
+    branches: "repository/branches",
+    commit: "/commit/id",
+    message: "/commit/message",
 };
 
 /// Merge requests of a project on GitLab.
@@ -42,6 +52,7 @@ struct MergeRequest {
     sha: Option<String>,
     source_project_id: Option<u64>,
     target_project_id: u64,
+    source_branch: String,
     #[serde(default)]
     has_conflicts: bool,
     #[serde(default)]
@@ -65,7 +76,15 @@ impl From<MergeRequest> for Pull {
             title: bounded(&answer.title, 300),
             body: answer.description.unwrap_or_default(),
             head: answer.sha.unwrap_or_default(),
+            branch: answer.source_branch,
         }
+    }
+}
+
+impl MergeRequest {
+    /// Returns whether its branch is in the project itself: forks have branches of that name too.
+    fn is_own(&self) -> bool {
+        self.source_project_id == Some(self.target_project_id)
     }
 }
 
@@ -108,9 +127,7 @@ impl Forge for GitLab {
             query(branch)
         );
         let answer = self.client.parse::<Vec<MergeRequest>>(self.client.get(&path)?)?;
-        // Forks may have branches with the same name.
-        let own = answer.into_iter().filter(|one| one.source_project_id == Some(one.target_project_id));
-        Ok(relevant(own.map(Into::into).collect()))
+        Ok(relevant(answer.into_iter().filter(MergeRequest::is_own).map(Into::into).collect()))
     }
 
     fn condition(&self, pull: &Pull) -> Result<Condition, ForgeError> {
@@ -136,7 +153,7 @@ impl Forge for GitLab {
     }
 
     fn open(&self, new: &NewPull<'_>) -> Result<Pull, ForgeError> {
-        let title = if new.draft { format!("{DRAFT}{}", new.title) } else { new.title.to_owned() };
+        let title = titled(DRAFT, new.title, new.draft);
         let body = json!({
             "source_branch": new.branch, "target_branch": new.base, "title": title, "description": new.body,
         });
@@ -149,7 +166,48 @@ impl Forge for GitLab {
         self.client.send("PUT", &path, &json!({ "description": body })).map(drop)
     }
 
-    /// In this API comments are called notes.
+    fn open_pulls(&self) -> Result<Vec<Pull>, ForgeError> {
+        let path = format!("{}/merge_requests?scope=all&state=opened&per_page=100", self.project);
+        let all = self.client.parse::<Vec<MergeRequest>>(self.client.list(&path, Value::as_array)?.into())?;
+        Ok(all.into_iter().filter(MergeRequest::is_own).map(Into::into).collect())
+    }
+
+    fn edit_pull(&self, pull: &Pull) -> Result<(), ForgeError> {
+        let mut body = json!({ "title": titled(DRAFT, &pull.title, pull.draft), "description": pull.body });
+        if pull.state != State::Open {
+            body["state_event"] = json!("close");
+        }
+        self.client.send("PUT", &format!("{}/merge_requests/{}", self.project, pull.number), &body).map(drop)
+    }
+
+    fn default_branch(&self) -> Result<String, ForgeError> {
+        CONTENTS.default_branch(&self.client, &self.project)
+    }
+
+    fn tip(&self, branch: &str) -> Result<Option<Tip>, ForgeError> {
+        CONTENTS.tip(&self.client, &self.project, branch)
+    }
+
+    fn file(&self, commit: &str, path: &str) -> Result<Option<File>, ForgeError> {
+        CONTENTS.file(&self.client, &self.project, commit, path)
+    }
+
+    fn commit(&self, commit: &NewCommit<'_>) -> Result<(), ForgeError> {
+        let NewCommit { branch, start, path, file, text, message, .. } = *commit;
+        let mut body = json!({
+            "branch": branch, "content": text, "commit_message": message, "last_commit_id": file.id,
+        });
+        if let Some(start) = start {
+            body["start_branch"] = json!(start);
+        }
+        self.client.send("PUT", &CONTENTS.file_path(&self.project, path), &body).map(drop)
+    }
+
+    fn delete_branch(&self, branch: &str) -> Result<(), ForgeError> {
+        self.client.delete(&CONTENTS.branch(&self.project, branch))
+    }
+
+    /// They are called notes.
     fn comments(&self, number: u64) -> Result<Vec<Comment>, ForgeError> {
         let path = format!("{}/merge_requests/{number}/notes?sort=asc&per_page=100", self.project);
         self.client.list(&path, Value::as_array)?.into_iter().map(|one| self.client.parse(one)).collect()
@@ -301,5 +359,79 @@ mod tests {
             "{asked:?}"
         );
         assert!(asked[3].contains(r#""state_event":"close""#), "{asked:?}");
+    }
+
+    #[test]
+    fn a_file_is_read_and_committed_on_a_branch_of_its_own() {
+        let file = json!({
+            "file_name": "s3.yaml", "file_path": ".blue/bindings/s3.yaml", "encoding": "base64", "content": "cm9sZQo=",
+            "ref": "c0ffee", "blob_id": "79f7bbd", "commit_id": "d5a3ff1", "last_commit_id": "570e7b2",
+        });
+        let branch = json!({ "name": "main", "default": true, "commit": { "id": "c0ffee", "message": "M\n" } });
+        let done = json!({ "file_path": ".blue/bindings/s3.yaml", "branch": "git-blue/s3/paths" });
+        let canned = Canned::start([
+            (200, json!({ "id": OWN, "default_branch": "main" })),
+            (200, branch),
+            (404, json!({ "message": "404 Branch Not Found" })),
+            (200, file),
+            (404, json!({ "message": "404 File Not Found" })),
+            (200, done.clone()),
+            (200, done),
+            (204, Value::Null),
+        ]);
+        let forge = forge(&canned);
+        assert_eq!(forge.default_branch().unwrap(), "main");
+        let tip = forge.tip("main").unwrap().unwrap();
+        assert_eq!((&*tip.id, &*tip.message), ("c0ffee", "M\n"));
+        assert_eq!(forge.tip("git-blue/s3/paths").unwrap(), None);
+        let file = forge.file("c0ffee", ".blue/bindings/s3.yaml").unwrap().unwrap();
+        assert_eq!((&*file.id, &*file.text), ("570e7b2", "role\n"));
+        assert_eq!(forge.file("c0ffee", ".blue/bindings/s4.yaml").unwrap(), None);
+        let path = ".blue/bindings/s3.yaml";
+        let branch = "git-blue/s3/paths";
+        let commit =
+            NewCommit { branch, start: Some("main"), parent: &tip, path, file: &file, text: "new", message: "M" };
+        forge.commit(&commit).unwrap();
+        forge.commit(&NewCommit { start: None, ..commit }).unwrap();
+        forge.delete_branch(branch).unwrap();
+        let asked = canned.asked();
+        let paths = [
+            "GET /projects/a%2Fb%2Fc HTTP",
+            "GET /projects/a%2Fb%2Fc/repository/branches/main HTTP",
+            "GET /projects/a%2Fb%2Fc/repository/branches/git-blue%2Fs3%2Fpaths HTTP",
+            "GET /projects/a%2Fb%2Fc/repository/files/.blue%2Fbindings%2Fs3.yaml?ref=c0ffee HTTP",
+            "GET /projects/a%2Fb%2Fc/repository/files/.blue%2Fbindings%2Fs4.yaml?ref=c0ffee HTTP",
+            "PUT /projects/a%2Fb%2Fc/repository/files/.blue%2Fbindings%2Fs3.yaml HTTP",
+            "PUT /projects/a%2Fb%2Fc/repository/files/.blue%2Fbindings%2Fs3.yaml HTTP",
+            "DELETE /projects/a%2Fb%2Fc/repository/branches/git-blue%2Fs3%2Fpaths HTTP",
+        ];
+        for (asked, path) in asked.iter().zip(paths) {
+            assert!(asked.starts_with(path), "{asked}");
+        }
+        for field in [
+            r#""branch":"git-blue/s3/paths""#,
+            r#""start_branch":"main""#,
+            r#""last_commit_id":"570e7b2""#,
+            r#""content":"new""#,
+        ] {
+            assert!(asked[5].contains(field), "{field}: {asked:?}");
+        }
+        assert!(!asked[6].contains("start_branch"), "{asked:?}");
+    }
+
+    #[test]
+    fn open_ones_of_the_project_itself_are_listed_and_edited() {
+        let list = json!([request(7, "opened", 4), request(6, "opened", OWN)]);
+        let canned = Canned::start([(200, list), (200, request(6, "opened", OWN)), (200, request(6, "closed", OWN))]);
+        let forge = forge(&canned);
+        let pulls = forge.open_pulls().unwrap();
+        assert_eq!(pulls.iter().map(|pull| pull.number).collect::<Vec<_>>(), [6]);
+        let pull = Pull { draft: true, title: "Draft: T".into(), ..pulls[0].clone() };
+        forge.edit_pull(&pull).unwrap();
+        forge.edit_pull(&Pull { state: State::Closed, draft: false, title: "T".into(), ..pull }).unwrap();
+        let asked = canned.asked();
+        assert!(asked[0].contains("state=opened"), "{asked:?}");
+        assert!(asked[1].contains(r#""title":"Draft: T""#) && !asked[1].contains("state_event"), "{asked:?}");
+        assert!(asked[2].contains(r#""title":"T""#) && asked[2].contains(r#""state_event":"close""#), "{asked:?}");
     }
 }

@@ -11,6 +11,7 @@ use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 
 use super::Secret;
+use crate::platform::files;
 
 /// The most cached answers. One more clears the cache.
 const MAX_KEPT: usize = 2_000;
@@ -55,8 +56,7 @@ impl Memory {
     }
 
     fn try_keep(&self, url: &str, secret: Option<&Secret>, kept: &Kept) -> std::io::Result<()> {
-        use std::os::unix::fs::DirBuilderExt as _;
-        std::fs::DirBuilder::new().recursive(true).mode(0o700).create(&self.folder)?;
+        files::make_private_folder(&self.folder)?;
         let entries: Vec<_> = self.folder.read_dir()?.filter_map(Result::ok).collect();
         if entries.len() >= MAX_KEPT {
             for entry in entries {
@@ -77,7 +77,6 @@ mod tests {
 
     #[test]
     fn what_is_kept_is_recalled_for_the_same_token_alone() {
-        use std::os::unix::fs::PermissionsExt as _;
         let folder = tempfile::tempdir().unwrap();
         let memory = Memory::new(&folder.path().join("forge"));
         let (mine, yours) = (Secret::of("mine"), Secret::of("yours"));
@@ -88,7 +87,7 @@ mod tests {
         assert_eq!(memory.recall("https://h/x", yours.as_ref()), None);
         assert_eq!(memory.recall("https://h/y", mine.as_ref()), None);
         let file = memory.file("https://h/x", mine.as_ref());
-        assert_eq!(file.metadata().unwrap().permissions().mode() & 0o777, 0o600);
+        assert!(!files::is_open_to_others(&file).unwrap());
         assert!(!file.to_str().unwrap().contains("mine"));
         std::fs::write(file, "half").unwrap();
         assert_eq!(memory.recall("https://h/x", mine.as_ref()), None, "a damaged one is none");

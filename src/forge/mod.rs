@@ -11,6 +11,8 @@ mod canned;
 #[cfg(feature = "forge")]
 pub mod client;
 #[cfg(feature = "forge")]
+mod contents;
+#[cfg(feature = "forge")]
 mod deadline;
 mod error;
 #[cfg(feature = "forge")]
@@ -72,6 +74,49 @@ pub trait Forge: Send + Sync {
     /// # Errors
     /// Returns an error if the forge refuses.
     fn describe(&self, number: u64, body: &str) -> Result<(), ForgeError>;
+
+    /// Returns the open pull requests whose branches are in the repository itself; of very many, some.
+    ///
+    /// # Errors
+    /// Returns an error if the forge does not say.
+    fn open_pulls(&self) -> Result<Vec<Pull>, ForgeError>;
+
+    /// Writes the title and the description of a pull request, and closes it where it is not to be open. It stays a
+    /// draft where it is one.
+    ///
+    /// # Errors
+    /// Returns an error if the forge refuses.
+    fn edit_pull(&self, pull: &Pull) -> Result<(), ForgeError>;
+
+    /// Returns the name of the branch that the repository has for everybody.
+    ///
+    /// # Errors
+    /// Returns an error if the forge does not say.
+    fn default_branch(&self) -> Result<String, ForgeError>;
+
+    /// Returns the last commit of a branch; none where there is no such branch.
+    ///
+    /// # Errors
+    /// Returns an error if the forge does not say.
+    fn tip(&self, branch: &str) -> Result<Option<Tip>, ForgeError>;
+
+    /// Returns a file as it is at a commit; none where there is none that is a text.
+    ///
+    /// # Errors
+    /// Returns an error if the forge does not say.
+    fn file(&self, commit: &str, path: &str) -> Result<Option<File>, ForgeError>;
+
+    /// Adds a commit that writes one file to a branch. The branch only moves forward.
+    ///
+    /// # Errors
+    /// Returns an error if the forge refuses, as it does where the file or the branch moved meanwhile.
+    fn commit(&self, commit: &NewCommit<'_>) -> Result<(), ForgeError>;
+
+    /// Deletes a branch.
+    ///
+    /// # Errors
+    /// Returns an error if the forge refuses.
+    fn delete_branch(&self, branch: &str) -> Result<(), ForgeError>;
 
     /// Returns the comments on a pull request.
     ///
@@ -156,6 +201,45 @@ pub struct Pull {
     pub body: String,
     /// Its last commit.
     pub head: String,
+    /// The branch with its commits.
+    pub branch: String,
+}
+
+/// The last commit of a branch.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Tip {
+    /// Its id.
+    pub id: String,
+    /// Its message.
+    pub message: String,
+}
+
+/// A file of a commit.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct File {
+    /// What the forge wants to hear where the file is replaced.
+    pub id: String,
+    /// Its text.
+    pub text: String,
+}
+
+/// A commit that is to be.
+#[derive(Debug, Clone, Copy)]
+pub struct NewCommit<'a> {
+    /// The branch that gets it.
+    pub branch: &'a str,
+    /// The branch that it starts from; none where it is there already.
+    pub start: Option<&'a str>,
+    /// The commit before it.
+    pub parent: &'a Tip,
+    /// The path of the file.
+    pub path: &'a str,
+    /// The file in the commit before it.
+    pub file: &'a File,
+    /// The file's new text.
+    pub text: &'a str,
+    /// The message.
+    pub message: &'a str,
 }
 
 /// The state of a pull request.
@@ -363,7 +447,14 @@ fn relevant(mut pulls: Vec<Pull>) -> Option<Pull> {
     (at < pulls.len()).then(|| pulls.swap_remove(at))
 }
 
-/// Truncates text from others.
+/// Returns a title where a draft is one whose title starts with a word. It is there once, whatever the title was.
+#[cfg(feature = "forge")]
+fn titled(word: &str, title: &str, is_draft: bool) -> String {
+    let title = title.strip_prefix(word).unwrap_or(title);
+    if is_draft { format!("{word}{title}") } else { title.to_owned() }
+}
+
+/// Cuts somebody else's text to a bounded length.
 #[cfg(feature = "forge")]
 fn bounded(text: &str, most: usize) -> String {
     text.chars().take(most).collect()

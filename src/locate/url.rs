@@ -1,6 +1,6 @@
 //! Checks urls of realms: those that git transports without running other programs.
 
-use crate::error::OpError;
+use crate::{error::OpError, platform::paths};
 
 /// Refuses urls that git would read as options, or that make git run a program that the url names.
 ///
@@ -33,6 +33,9 @@ pub fn accept(url: &str) -> Result<&str, OpError> {
     if url.contains("::") {
         return refuse("it names a transport helper");
     }
+    if paths::has_drive(url) {
+        return Ok(url);
+    }
     match url.split_once(':') {
         // An scp-like url: a host before the first colon, without a slash.
         Some((host, _)) if !host.contains('/') && host.rsplit('@').next().is_some_and(|host| host.starts_with('-')) => {
@@ -44,12 +47,13 @@ pub fn accept(url: &str) -> Result<&str, OpError> {
 
 /// Returns an accepted url in a form that does not depend on the current folder: local paths become absolute.
 pub fn absolute(cwd: &std::path::Path, url: &str) -> String {
-    let is_path = !url.contains("://") && url.split_once(':').is_none_or(|(host, _)| host.contains('/'));
+    let has_host = || !paths::has_drive(url) && url.split_once(':').is_some_and(|(host, _)| !host.contains('/'));
+    let is_path = !url.contains("://") && !has_host();
     if !is_path {
         return url.to_owned();
     }
     let path = cwd.join(url);
-    path.canonicalize().unwrap_or(path).display().to_string()
+    dunce::canonicalize(&path).unwrap_or(path).display().to_string()
 }
 
 #[cfg(test)]

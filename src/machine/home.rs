@@ -12,7 +12,8 @@ use gix::bstr::ByteSlice as _;
 use super::user_config::{Values, subsections_of};
 use crate::{
     model::name::{RealmName, RepoName},
-    store::{StoreError, git::make_private},
+    platform::files,
+    store::StoreError,
 };
 
 /// The user's own folder.
@@ -48,7 +49,7 @@ impl Home {
     /// # Errors
     /// Returns an error if it cannot be created.
     pub fn make(&self) -> Result<(), StoreError> {
-        make_private(&self.folder).map_err(StoreError::io("create", &self.folder))
+        files::make_private_folder(&self.folder).map_err(StoreError::io("create", &self.folder))
     }
 
     /// Returns the default path of a realm's store.

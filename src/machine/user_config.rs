@@ -3,7 +3,7 @@
 
 use std::{
     collections::BTreeMap,
-    ffi::OsString,
+    ffi::{OsStr, OsString},
     path::{Path, PathBuf},
 };
 
@@ -15,7 +15,7 @@ use gix::{
     },
 };
 
-use crate::store::StoreError;
+use crate::{platform::paths, store::StoreError};
 
 /// The values of one subsection, by lower-case key. If a key occurs several times, the last value counts.
 pub type Values = BTreeMap<String, String>;
@@ -64,13 +64,13 @@ pub fn value(vars: &BTreeMap<OsString, OsString>, key: &str) -> Result<Option<St
 }
 
 fn read(vars: &BTreeMap<OsString, OsString>) -> Result<Option<File>, StoreError> {
-    let var = |name: &str| vars.get(&OsString::from(name)).filter(|value| !value.is_empty()).map(PathBuf::from);
-    let home = var("HOME");
+    let var = |name: &str| vars.get(OsStr::new(name)).filter(|value| !value.is_empty()).cloned();
+    let home = paths::home(var);
     let paths = match vars.get(&OsString::from("GIT_CONFIG_GLOBAL")) {
         // An empty value means no file.
         Some(one) => vec![PathBuf::from(one)],
         None => {
-            let folder = var("XDG_CONFIG_HOME").or_else(|| Some(home.as_ref()?.join(".config")));
+            let folder = var("XDG_CONFIG_HOME").map(PathBuf::from).or_else(|| Some(home.as_ref()?.join(".config")));
             let files = [folder.map(|folder| folder.join("git/config")), home.as_ref().map(|at| at.join(".gitconfig"))];
             files.into_iter().flatten().collect()
         }

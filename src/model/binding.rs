@@ -1,6 +1,6 @@
 //! A binding: the role of one repository in a domain, with its exports and imports.
 
-use std::fmt;
+use std::{collections::BTreeMap, fmt};
 
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{
@@ -10,7 +10,7 @@ use serde::{
 
 use super::{fault::Fault, json::Json, name::ContractName, range::Range, version::Version};
 
-/// What one repository provides to, and takes from, a domain.
+/// The contracts of a domain that one repository provides and relies on.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Binding {
@@ -24,13 +24,13 @@ pub struct Binding {
     pub imports: Vec<Import>,
 }
 
-/// Which sides of a domain a repository is on.
+/// The role of a repository in a domain.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Role {
-    /// It exports.
+    /// It exports contracts.
     Provider,
-    /// It imports.
+    /// It imports contracts.
     Consumer,
     /// It does both.
     Both,
@@ -64,7 +64,7 @@ impl fmt::Display for Role {
 pub struct Export {
     /// The contract.
     pub contract: ContractName,
-    /// Files of the repository that make it true.
+    /// Files of the repository that implement it.
     #[serde(default)]
     pub source_files: Vec<String>,
 }
@@ -78,26 +78,27 @@ pub const KEPT_BY_THE_REALM: &str = "resolved_version, resolved_at and adapted_v
 pub struct Import {
     /// The contract.
     pub contract: ContractName,
-    /// The versions it works with.
+    /// The range of versions that it works with.
     pub version: Range,
     /// The file of the repository that relies on it, or a list of them.
     #[serde(default)]
     pub binding: UsedIn,
-    /// JSON Schema of what the repository's code relies on, where it says so.
+    /// JSON Schema of the data that the repository's code relies on, if it is declared.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expects: Option<Json>,
-    /// A script of the repository that tests whether its code and the contract fit, where it says so.
+    /// A script of the repository that tests its code against the contract.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub validation: Option<String>,
-    /// The version the range resolved to when the realm stored the binding; never typed.
+    /// The version that the range selected when the realm stored the binding. Not allowed in files that people write.
     #[serde(default)]
     #[schemars(skip)]
     pub resolved_version: Option<Version>,
-    /// When that was; never typed.
+    /// The time at which it was. Not allowed in files that people write.
     #[serde(default)]
     #[schemars(skip)]
     pub resolved_at: Option<jiff::Timestamp>,
-    /// The version that the repository's code was written against; never typed. See [`Self::adapted`].
+    /// The version that the repository's code was written against. Not allowed in files that people write. See
+    /// [`Self::adapted`].
     #[serde(default)]
     #[schemars(skip)]
     pub adapted_version: Option<Version>,
@@ -237,6 +238,12 @@ impl Binding {
     /// Returns the import of `contract`, if there is one.
     pub fn import(&self, contract: &ContractName) -> Option<&Import> {
         self.imports.iter().find(|import| import.contract == *contract)
+    }
+
+    /// Returns the imports as [`Self::import`] finds them, for whoever looks for many.
+    pub fn by_contract(&self) -> BTreeMap<&ContractName, &Import> {
+        // Of several of one contract, the first counts.
+        self.imports.iter().rev().map(|import| (&import.contract, import)).collect()
     }
 
     /// Returns the export of `contract`, if there is one.

@@ -114,7 +114,10 @@ impl Candidate {
         &'a self,
         domain: &'a DomainName,
     ) -> impl Iterator<Item = (&'a ContractName, &'a Declared<Contract>)> {
-        self.contracts.iter().filter(move |((of, _), _)| of == domain).map(|((_, name), declared)| (name, declared))
+        // No name sorts before it.
+        let least = "0".parse().unwrap_or_else(|_| unreachable!("it is a name"));
+        let from_there = self.contracts.range((domain.clone(), least)..);
+        from_there.take_while(move |((of, _), _)| of == domain).map(|((_, name), declared)| (name, declared))
     }
 }
 
@@ -125,4 +128,27 @@ pub struct Judged<'a> {
     pub repo: &'a RepoName,
     /// Its files.
     pub candidate: &'a Candidate,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_contracts_of_a_domain_are_found_among_those_of_others() {
+        let mut candidate = Candidate::default();
+        for (domain, name) in
+            [("a", "z"), ("b", "0"), ("b", "0-0"), ("b", "Z.x"), ("b", "a_b"), ("b-c", "0"), ("c", "a")]
+        {
+            let name: ContractName = name.parse().unwrap();
+            let document = Contract::new(name.clone(), "fungal".parse().unwrap());
+            let declared = Declared { path: String::new(), document, lines: BTreeMap::new(), changed: false };
+            candidate.contracts.insert((domain.parse().unwrap(), name), declared);
+        }
+        let names = |domain: &str| {
+            let domain = domain.parse().unwrap();
+            candidate.contracts_in(&domain).map(|(name, _)| name.to_string()).collect::<Vec<_>>().join(" ")
+        };
+        assert_eq!(["a", "b", "b-c", "d"].map(names), ["z", "0 0-0 Z.x a_b", "0", ""]);
+    }
 }

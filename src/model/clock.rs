@@ -98,14 +98,14 @@ fn midnight(day: civil::Date) -> Option<Timestamp> {
     day.to_zoned(TimeZone::UTC).ok().map(|time| time.timestamp())
 }
 
-/// A stretch of time; open where an end is not given.
+/// A period of time. Without one of its ends it is unbounded there.
 #[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
 #[cfg_attr(feature = "cli", derive(clap::Args))]
 pub struct Period {
-    /// Only what was made then or later: 2026-03-03, or "2 weeks ago"
+    /// Only changes made then or later: 2026-03-03, or "2 weeks ago"
     #[cfg_attr(feature = "cli", arg(long, value_name = "TIME"))]
     pub since: Option<Moment>,
-    /// Only what was made then or earlier
+    /// Only changes made then or earlier
     #[cfg_attr(feature = "cli", arg(long, value_name = "TIME"))]
     pub until: Option<Moment>,
 }

@@ -17,10 +17,9 @@ use super::{
     version::Version,
 };
 
-/// A contract at one version, as people write it and as the realm stores it.
+/// One version of a contract, as people write it and as the realm stores it.
 ///
-/// The last four fields are the realm's own: it fills them in, and a file written by people must
-/// not have them.
+/// The realm fills in the last four fields. A file that people write must not have them.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Contract {
@@ -33,18 +32,18 @@ pub struct Contract {
     pub version: Version,
     /// The only repository that may change it.
     pub owner: RepoName,
-    /// What it is for, in a sentence.
+    /// Its purpose, in one sentence.
     #[serde(default)]
     pub description: String,
-    /// What the owner promises about changes.
+    /// The owner's promise about changes.
     #[serde(default)]
     pub compatibility: Compatibility,
-    /// What the owner promises about changes of the value. A stored file has it where it is not the
-    /// default, so that one that was written before the field was there keeps its bytes.
+    /// The owner's promise about changes of the value. A stored file omits the default, so that files from before the
+    /// field was introduced keep their bytes.
     #[serde(default, skip_serializing_if = "is_default")]
     #[schemars(description = "What the owner promises about changes of the value; additive where nothing is said.")]
     pub values: Values,
-    /// Who sends what the schema describes; stored as `values` is.
+    /// The side that sends the data that the schema describes. Stored files omit the default.
     #[serde(default, skip_serializing_if = "is_default")]
     #[schemars(description = "Who sends what the schema describes; the owner where nothing is said.")]
     pub flow: Flow,
@@ -61,10 +60,10 @@ pub struct Contract {
     /// Scripts of the owner and the consumers that test it.
     #[serde(default)]
     pub validation: Validation,
-    /// What each version changed, oldest first.
+    /// The changes of each version, oldest first.
     #[serde(default)]
     pub evolution: Vec<Evolution>,
-    /// Set where consumers should move away.
+    /// The deprecation, if consumers should stop using the contract.
     #[serde(default)]
     pub deprecated: Option<Deprecated>,
     /// SHA-256 of the canonical schema, as it was when the realm stored it.
@@ -75,23 +74,23 @@ pub struct Contract {
     #[serde(default)]
     #[schemars(skip)]
     pub content_hash: Option<String>,
-    /// Set once the owner withdrew the contract.
+    /// The retirement, if the owner retired the contract.
     #[serde(default)]
     #[schemars(skip)]
     pub retired: Option<Withdrawn>,
-    /// Versions that must not be picked any more.
+    /// The yanked versions, which should not be used.
     #[serde(default)]
     #[schemars(skip)]
     pub yanked: Vec<Yanked>,
 }
 
-/// Where the version of a contract is read from: `version: { from: package.json }`.
+/// The file that the version of a contract is read from: `version: { from: package.json }`.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct VersionFrom {
     /// The file, from the root of the repository.
     pub from: String,
-    /// The JSON Pointer to the place in it, where it is not the usual one.
+    /// The JSON Pointer to the version in it, if it is not the usual one.
     #[serde(default)]
     pub at: Option<String>,
 }
@@ -144,7 +143,7 @@ fn schema_forms(generator: &mut SchemaGenerator) -> Schema {
 /// The pattern of a version by [Semantic Versioning](https://semver.org) 2.0.0.
 const SEMVER: &str = r"^(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)(-[0-9A-Za-z.-]+)?(\+[0-9A-Za-z.-]+)?$";
 
-/// A schema that stays in a file of its own.
+/// A reference to a schema in a file of its own.
 #[derive(JsonSchema)]
 #[expect(dead_code, reason = "it only describes what `ops` reads")]
 #[schemars(deny_unknown_fields)]
@@ -160,18 +159,18 @@ fn empty_schema() -> Json {
     Json(serde_json::json!({}))
 }
 
-/// What the owner promises about the next versions. Consumers of a newer version accept old values
-/// (`forwards`); consumers of an older version accept new values (`backwards`).
+/// The owner's promise about the next versions: consumers of a newer version accept old values (`forwards`), consumers
+/// of an older version accept new values (`backwards`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Compatibility {
-    /// Do consumers built against the old version accept every value of the new one?
+    /// Whether consumers built against the old version accept every value of the new one.
     #[serde(default = "yes")]
     pub backwards: bool,
-    /// Do consumers built against the new version accept every value of the old one?
+    /// Whether consumers built against the new version accept every value of the old one.
     #[serde(default)]
     pub forwards: bool,
-    /// How the schema of whoever writes the values is read; lenient where nothing is said.
+    /// The reading of the schema of the side that sends the values; lenient by default.
     #[serde(default, skip_serializing_if = "SchemaReading::is_lenient")]
     pub reading: SchemaReading,
 }
@@ -192,23 +191,23 @@ impl Compatibility {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Values {
-    /// Nothing: any value may take its place.
+    /// Any other value may replace it.
     Free,
-    /// What is there stays as it is; more may come.
+    /// Values may be added, and existing ones do not change.
     #[default]
     Additive,
-    /// It stays as it is.
+    /// It does not change.
     Frozen,
 }
 
-/// Who sends what a contract describes.
+/// The side that sends the data that a contract describes.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Flow {
-    /// The owner sends, and those who import it read: events, answers, files.
+    /// The owner sends, and consumers read: events, answers, files.
     #[default]
     ProviderToConsumer,
-    /// Those who import it send, and the owner reads: requests, commands.
+    /// Consumers send, and the owner reads: requests, commands.
     ConsumerToProvider,
 }
 
@@ -257,14 +256,14 @@ impl BrokenDirection {
     }
 }
 
-/// How much a schema is taken to say about what is sent.
+/// The interpretation of the schema of the side that sends.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum SchemaReading {
-    /// Only the properties that the schema names are sent; objects that name none are open.
+    /// Only the properties that the schema names are sent; objects without named properties are open.
     #[default]
     Lenient,
-    /// An open object may carry any further property.
+    /// An open object may have any further property.
     Strict,
 }
 
@@ -282,7 +281,8 @@ pub struct Validation {
     /// Run by the owner.
     #[serde(default)]
     pub exporter: Option<String>,
-    /// For consumers. Theirs run what their own bindings name: what came from a realm is never run.
+    /// For consumers, as information. Their repositories run only what their own bindings name, never a script from a
+    /// realm.
     #[serde(default)]
     pub importer: Option<String>,
     /// Run by the owner, in CI only.
@@ -290,7 +290,7 @@ pub struct Validation {
     pub ci_only: Vec<String>,
 }
 
-/// What one version changed.
+/// The changes of one version.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Evolution {
@@ -298,12 +298,12 @@ pub struct Evolution {
     pub version: Version,
     /// The changes, in words.
     pub changes: Vec<String>,
-    /// Whether consumers of the version before keep working, as the owner says.
+    /// Whether consumers of the previous version keep working, according to the owner.
     #[serde(default = "yes")]
     pub compatible: bool,
 }
 
-/// Since when consumers should move away, and where to.
+/// The deprecation of a contract.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Deprecated {
@@ -312,7 +312,7 @@ pub struct Deprecated {
     /// The last day it is served.
     #[serde(default)]
     pub sunset: Option<jiff::civil::Date>,
-    /// The contract of the same domain that takes its place.
+    /// The contract of the same domain that replaces it.
     #[serde(default)]
     pub replaced_by: Option<ContractName>,
 }
@@ -359,7 +359,7 @@ impl Contract {
         }
     }
 
-    /// Returns the hash of the schema as it is now (seed 000, "Schema Change Detection").
+    /// Returns the hash of the schema as it is now.
     pub fn computed_schema_hash(&self) -> String {
         hash::canonical(&self.schema)
     }

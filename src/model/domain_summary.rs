@@ -176,7 +176,23 @@ impl DomainSummary {
         self.bindings.iter().filter_map(|(repo, binding)| Some((repo, binding.import(contract)?)))
     }
 
-    /// Returns the state of `import` in the current domain.
+    /// Returns the importers of every contract that anybody imports, in the order of [`Self::importers`]: for whoever looks
+    /// at all contracts.
+    pub fn all_importers(&self) -> BTreeMap<&ContractName, Vec<(&RepoName, &Import)>> {
+        let mut all: BTreeMap<_, Vec<(&RepoName, &Import)>> = BTreeMap::new();
+        for (repo, binding) in &self.bindings {
+            for import in &binding.imports {
+                let importers = all.entry(&import.contract).or_default();
+                // Only the first import of a contract counts.
+                if importers.last().is_none_or(|(last, _)| *last != repo) {
+                    importers.push((repo, import));
+                }
+            }
+        }
+        all
+    }
+
+    /// Returns how `import` stands against what the domain holds now.
     pub fn standing(&self, import: &Import) -> Standing {
         let current = self.contracts.get(&import.contract);
         let offer = current.map(|contract| Offer { current: &contract.version, supported: &contract.supported });
@@ -220,6 +236,28 @@ mod tests {
             assert_eq!(summary.standing(&import), view.standing(&import), "{name} {range}");
         }
         assert_eq!(summary.versions.keys().map(ToString::to_string).collect::<Vec<_>>(), ["draft", "served"]);
+    }
+
+    #[test]
+    fn all_importers_are_those_of_each_contract() {
+        let info = Domain { name: "s3".parse().unwrap(), description: String::new(), members: vec![], removed: false };
+        let mut view = DomainView::new(info);
+        let import =
+            |name: &str, range: &str| Import::new(name.parse().unwrap(), range.parse().unwrap(), UsedIn::default());
+        for (repo, imports) in [
+            ("b", vec![import("x", "1"), import("y", "1")]),
+            ("a", vec![import("x", "1"), import("x", "2")]),
+            ("c", vec![]),
+        ] {
+            let binding = Binding { role: Role::Consumer, exports: vec![], imports };
+            view.bindings.insert(repo.parse().unwrap(), binding);
+        }
+        let summary = DomainSummary::from(&view);
+        let all = summary.all_importers();
+        assert_eq!(all.keys().map(|name| name.as_str()).collect::<Vec<_>>(), ["x", "y"]);
+        for (name, importers) in &all {
+            assert_eq!(*importers, summary.importers(name).collect::<Vec<_>>(), "{name}");
+        }
     }
 
     #[test]

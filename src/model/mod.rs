@@ -22,6 +22,7 @@ pub mod effects;
 pub mod evolution;
 pub mod fault;
 pub mod hash;
+pub mod held;
 pub mod json;
 #[cfg(feature = "cli")]
 pub mod json_text;

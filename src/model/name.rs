@@ -215,7 +215,7 @@ pub fn apart<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Contra
     Ok(ContractRef { domain, contract })
 }
 
-/// A contract, as requests name it where it is not one argument of a command.
+/// A contract in requests that name the domain and the contract separately.
 #[derive(Debug, serde::Deserialize, schemars::JsonSchema)]
 pub struct Apart {
     /// The domain

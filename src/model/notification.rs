@@ -15,23 +15,23 @@ use crate::model::{
     version::Version,
 };
 
-/// What kind of change another repository made.
+/// The kind of a change that another repository made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
 pub enum ChangeType {
-    /// A contract that was not there.
+    /// A contract was added.
     #[cfg_attr(feature = "cli", value(name = "contract_added"))]
     ContractAdded,
-    /// A contract has another current version.
+    /// The current version of a contract changed.
     #[cfg_attr(feature = "cli", value(name = "contract_updated"))]
     VersionChanged,
-    /// A contract was withdrawn.
+    /// A contract was retired.
     #[cfg_attr(feature = "cli", value(name = "contract_retired"))]
     ContractRetired,
-    /// A repository took a part in the domain, or changed it.
+    /// A repository added or changed its binding.
     #[cfg_attr(feature = "cli", value(name = "binding_added"))]
     BindingAdded,
-    /// A repository gave its part up.
+    /// A repository removed its binding.
     #[cfg_attr(feature = "cli", value(name = "binding_removed"))]
     BindingRemoved,
 }
@@ -44,7 +44,7 @@ impl ChangeType {
     pub const WORDS: &[&str] =
         &["contract_added", "contract_updated", "contract_retired", "binding_added", "binding_removed"];
 
-    /// Returns the `type` of seed 000 for it.
+    /// Returns its `type` in answers.
     pub fn type_word(self) -> &'static str {
         match self {
             Self::ContractAdded => "contract_added",

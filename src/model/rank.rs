@@ -11,18 +11,19 @@ use crate::model::{
     version::Version,
 };
 
-/// How much something matters to a repository, the most first. Inside a rank, the newest comes first.
+/// The importance of something to a repository, from the highest. Within a rank, the newest comes first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Rank {
-    /// An import of its own does not hold any more.
+    /// An import of this repository no longer holds.
     Broken,
-    /// An import of its own holds, and needs attention: it is behind, its contract is deprecated or retired, or
-    /// nobody knows what the version means.
+    /// An import of this repository holds but needs attention: it is behind, its contract is deprecated or retired, or
+    /// the effect of the version is unknown.
     Attention,
-    /// Something that it imports changed.
+    /// A contract that it imports changed.
     Import,
-    /// Two machines wrote something of its own differently, or somebody else wrote it, or it was refused.
+    /// Two machines changed something of this repository differently, somebody else changed it, or the change was
+    /// refused.
     Conflict,
     /// Another contract of its domains changed.
     #[default]

@@ -29,7 +29,7 @@ const WORDS: &[&str] = &["title", "description", "$comment", "default", "example
 pub enum FieldChange {
     /// The field was removed.
     Removed,
-    /// Other values are valid, or it may be absent now.
+    /// Other values are valid now, or it may be absent.
     Changed,
 }
 

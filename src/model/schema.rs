@@ -4,13 +4,18 @@
 //! nor a value can make this run for long or use much memory: see [`size`], [`metered`] and [`Budget`].
 
 mod budget;
+pub(super) mod document;
 mod draft;
+mod forest;
 mod fragments;
 mod keywords;
+mod meta;
 pub(super) mod metered;
+pub(super) mod part;
 mod pattern;
 mod payloads;
 mod size;
+pub(super) mod uri;
 mod words;
 
 use std::{sync::Arc, thread, time::Duration};
@@ -20,10 +25,12 @@ use serde_json::Value;
 
 pub use budget::{Budget, Deadline};
 pub use draft::Draft;
+pub use forest::{Forest, PartId, Tree};
 pub use fragments::encoded;
 pub use keywords::{KeywordKind, KeywordWarning, warnings};
 pub use payloads::{Failure, payloads};
 
+use document::Document;
 use metered::{Looked, Meter, Metered, Spent, within};
 
 /// The most problems that are reported for one document. The others are counted in a last one.
@@ -77,20 +84,35 @@ impl Part {
 
 /// Returns why a schema is refused because of its size alone, if it is.
 pub fn too_large(schema: &Value) -> Option<Problem> {
-    pattern::problem(schema).or_else(|| size::measure(&encoded(schema)).err())
+    let (forest, root) = Forest::of(schema);
+    pattern::problem(forest.tree(root)).or_else(|| size::measure(&encoded(schema)).err())
 }
 
 /// Returns all problems of `schema`, or if it has none, all places where `value` does not satisfy it. A null `value`
 /// means that only the shape is agreed, and is not validated.
 pub fn problems(schema: &Value, value: &Value, budget: &Budget) -> Vec<Problem> {
-    let schema = &*encoded(schema);
-    let nested = match (pattern::problem(schema), size::measure(schema)) {
-        (None, Ok(nested)) => nested,
-        (Some(problem), _) | (None, Err(problem)) => return vec![problem],
+    let (forest, root) = Forest::of(&encoded(schema));
+    problems_of(forest.tree(root), value, budget)
+}
+
+/// Returns what [`problems`] returns, of a schema that is read already and whose references are encoded.
+pub fn problems_of(schema: Tree<'_>, value: &Value, budget: &Budget) -> Vec<Problem> {
+    if let Some(problem) = pattern::problem(schema) {
+        return vec![problem];
+    }
+    let document = Document::new(schema);
+    let small = (!part::is_cut(&document)).then(|| schema.to_value());
+    let nested = match small.as_ref().map_or_else(|| size::measure_pointers(&document), size::measure) {
+        Ok(nested) => nested,
+        Err(problem) => return vec![problem],
     };
-    let whole = budget.whole();
+    let time = budget.whole();
     budget.spend(|deadline| {
-        let judge = move || judge(schema, value, &deadline).unwrap_or_else(|spent| vec![undecided(spent, whole)]);
+        let judge = || match &small {
+            Some(schema) => judge(schema, value, &deadline),
+            None => judge_large(&document, value, &deadline),
+        };
+        let judge = move || judge().unwrap_or_else(|spent| vec![undecided(spent, time)]);
         let levels = nested * depth(value);
         if levels <= LEVELS_HERE { judge() } else { on_a_stack_of(levels * LEVEL_SIZE, judge) }
     })
@@ -103,6 +125,25 @@ fn judge(schema: &Value, value: &Value, deadline: &Deadline) -> Result<Vec<Probl
     if let Err(error) = jsonschema::meta::validate(schema) {
         return Ok(vec![problem(Part::Schema, &error)]);
     }
+    compiled(schema, value, deadline)
+}
+
+/// Judges by a schema of which no validator is built as a whole.
+fn judge_large(document: &Document<'_>, value: &Value, deadline: &Deadline) -> Result<Vec<Problem>, Spent> {
+    if deadline.is_over() {
+        return Err(Spent::Time);
+    }
+    if let Some(problem) = meta::problem(document.root).or_else(|| part::problem(document)) {
+        return Ok(vec![problem]);
+    }
+    if value.is_null() {
+        return Ok(Vec::new());
+    }
+    compiled(&part::for_value(document, value), value, deadline)
+}
+
+/// Judges a value by a schema that is valid, as far as it can be compiled.
+fn compiled(schema: &Value, value: &Value, deadline: &Deadline) -> Result<Vec<Problem>, Spent> {
     let validator = match options().build(schema) {
         Ok(validator) if !value.is_null() => validator,
         built => return Ok(built.err().map(|error| problem(Part::Schema, &error)).into_iter().collect()),

@@ -99,7 +99,7 @@ pub struct Ended {
 pub struct Work {
     /// The domains that the repository takes part in.
     pub active_domains: Vec<DomainName>,
-    /// The repository's own contracts that are not as they were at the start.
+    /// The repository's own contracts that changed since the start.
     pub contracts_modified: Vec<ContractRef>,
     /// The contracts of others that it imports.
     pub contracts_watched: Vec<ContractRef>,
@@ -113,7 +113,7 @@ pub struct Work {
 pub enum State {
     /// The session is open.
     Active,
-    /// Nobody ended it, and nothing was done in it for a day.
+    /// The session is open, without activity for a day.
     Stale,
     /// The session has ended.
     Ended,

@@ -12,7 +12,7 @@ use super::{
     oid::Oid,
 };
 
-/// The rules that every commit of a realm keeps.
+/// A rule that every commit of a realm must follow.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Rule {
@@ -24,13 +24,13 @@ pub enum Rule {
     ContractChanged,
     /// A contract is retired, never deleted.
     ContractRemoved,
-    /// A member leaves by itself.
+    /// Only a member removes itself from a domain.
     MemberRemoved,
-    /// Only a repository changes its own url, and its root commits are never taken away.
+    /// Only a repository changes its own URL, and its root commits are never removed.
     IdentityChanged,
     /// Only a repository changes its own binding.
     BindingChanged,
-    /// Only a repository says which of its commits was published last.
+    /// Only a repository records its last published commit.
     SourceChanged,
     /// The files that describe the realm, and its records of conflicts, are never deleted.
     RecordRemoved,
@@ -60,14 +60,14 @@ pub struct Breach {
     pub path: String,
     /// The rule.
     pub rule: Rule,
-    /// The repositories whose file it is.
+    /// The repositories that own the file.
     pub owners: Vec<RepoName>,
-    /// The contract, where it is about one.
+    /// The contract, if the file concerns one.
     #[serde(default)]
     pub contract: Option<ContractName>,
-    /// The content that stays; none if there was no such file.
+    /// The content that was kept; null if there was no such file.
     pub kept: Option<Oid>,
-    /// The content that was not taken; none if the file was deleted.
+    /// The content that was refused; null if the file was deleted.
     pub refused: Option<Oid>,
 }
 
@@ -77,7 +77,7 @@ pub struct Breach {
 pub enum Verdict {
     /// The change was taken after all.
     Accepted,
-    /// The former content stays for good.
+    /// The former content was kept for good.
     Undone,
 }
 

@@ -5,10 +5,10 @@ use std::str::FromStr;
 use jiff::Timestamp;
 use serde::{Deserialize, Deserializer, de};
 
-use super::{acting::Here, ctx::Ctx};
+use super::{acting::Here, ctx::Ctx, domain, history::arrivals::arrivals};
 use crate::{
     error::{ErrorCode, OpError},
-    model::{clock::Moment, oid::Oid},
+    model::{clock::Moment, name::ContractRef, oid::Oid, version::Version},
     store::{
         Objects as _, Store as _, StoreRef,
         past::{self, Past},
@@ -38,6 +38,29 @@ pub enum AsOf {
     Time(Moment),
     /// The time of a commit.
     Commit(String),
+    /// When a version of a contract was published; without a contract it can only be the name of a commit.
+    Version {
+        /// The version.
+        version: Version,
+        /// The contract that the call is about.
+        contract: Option<ContractRef>,
+    },
+}
+
+impl AsOf {
+    /// Returns it for a call about a contract, if it is about one: a version is then one of that contract.
+    #[must_use]
+    pub fn of(self, contract: Option<ContractRef>) -> Self {
+        match self {
+            Self::Version { version, .. } => Self::Version { version, contract },
+            other => other,
+        }
+    }
+}
+
+/// Returns the contract that a call names by two arguments, if they do.
+pub fn named(domain: Option<&str>, contract: Option<&str>) -> Option<ContractRef> {
+    Some(ContractRef { domain: domain?.parse().ok()?, contract: contract?.parse().ok()? })
 }
 
 impl FromStr for AsOf {
@@ -47,15 +70,18 @@ impl FromStr for AsOf {
         match text.parse() {
             Ok(moment) => Ok(Self::Time(moment)),
             Err(problem) if text.trim().is_empty() => Err(problem),
-            Err(_) => Ok(Self::Commit(text.to_owned())),
+            Err(_) => Ok(match text.parse() {
+                Ok(version) => Self::Version { version, contract: None },
+                Err(_) => Self::Commit(text.to_owned()),
+            }),
         }
     }
 }
 
-/// The moment that a call may name.
+/// The optional time of a request.
 #[derive(Debug, Deserialize, schemars::JsonSchema)]
 pub struct At {
-    /// The realm as it was then: a time or a commit
+    /// As of this time, commit or version
     #[serde(default, deserialize_with = "unless_empty")]
     #[schemars(with = "Option<String>")]
     pub at: Option<AsOf>,
@@ -93,15 +119,26 @@ impl Ctx {
     /// write.
     ///
     /// # Errors
-    /// Returns an error if there is no realm, if it did not exist at that time, or if `at` is neither a time nor a
-    /// commit of this repository or of the realm's store.
+    /// Returns an error if there is no realm, or was none yet, where the version was never published, and where `at`
+    /// is nothing of these: a time, a commit of this repository or of the realm's store, a version of the contract.
     pub fn as_of(self, at: &AsOf) -> Result<Self, OpError> {
+        let mut known = None;
         let moment = match at {
             AsOf::Time(moment) => past::Moment { time: moment.end(self.env.now()), source: None },
             AsOf::Commit(revision) => self.commit_as_of(revision)?,
+            AsOf::Version { version, contract: None } => self.commit_as_of(&version.to_string())?,
+            AsOf::Version { version, contract: Some(contract) } => {
+                let (commit, time) = self.published(contract, version)?;
+                known = Some((StoreRef::Domain(contract.domain.clone()), commit));
+                past::Moment { time, source: None }
+            }
         };
         let Here { realm, store, repo, .. } = self.here?;
         let past = Past::new(store, moment);
+        let past = match known {
+            Some((name, commit)) => past.with(name, commit),
+            None => past,
+        };
         if past.tip(&StoreRef::Realm)?.is_none() {
             let message = format!("the realm {realm} did not exist at {}", shown(moment.time));
             return Err(OpError::no(ErrorCode::BeforeRealm, message)
@@ -120,12 +157,31 @@ impl Ctx {
         let in_store = revision.parse::<Oid>().ok().and_then(|commit| self.here().ok()?.store.commit(&commit).ok());
         in_store.map(|commit| past::Moment { time: commit.time, source: None }).ok_or_else(|| {
             let message = format!("{revision:?} is neither a time nor a commit");
-            OpError::no(ErrorCode::UnknownCommit, message)
-                .next("write 2026-03-03, 2026-03-03T12:00:00Z, \"2 weeks ago\", or a commit of this repository")
+            let error = OpError::no(ErrorCode::UnknownCommit, message)
+                .next("write 2026-03-03, 2026-03-03T12:00:00Z, \"2 weeks ago\", or a commit of this repository");
+            match revision.parse::<Version>() {
+                Ok(version) => error.next(format!(
+                    "git blue contract get DOMAIN/CONTRACT --at {version}  # a version is one of a contract: name it"
+                )),
+                Err(_) => error,
+            }
         })
     }
 
-    /// Refuses to write in the context of an earlier state.
+    /// Returns the commit that brought a version to its domain, and its time.
+    fn published(&self, contract: &ContractRef, version: &Version) -> Result<(Oid, Timestamp), OpError> {
+        let store = &*self.here()?.store;
+        let arrived = arrivals(store, domain::tip(store, &contract.domain)?, &contract.contract)?;
+        if let Some(arrival) = arrived.get(version) {
+            return Ok((arrival.commit, arrival.info.time));
+        }
+        if arrived.is_empty() {
+            domain::contract(store, contract)?;
+        }
+        Err(domain::never_published(contract, version, arrived.keys().map(ToString::to_string).collect()))
+    }
+
+    /// Refuses to write where the realm is read as it was.
     pub(super) fn in_present(&self) -> Result<(), OpError> {
         let refuse =
             |moment| OpError::usage(format!("this is the realm as it was at {}; it cannot be changed", shown(moment)));
@@ -166,6 +222,10 @@ mod tests {
         assert!(matches!("2 weeks ago".parse(), Ok(AsOf::Time(_))));
         assert!(matches!("HEAD~2".parse(), Ok(AsOf::Commit(_))));
         assert!(matches!("v1.2.0".parse(), Ok(AsOf::Commit(_))));
+        assert!(matches!("1.2.0".parse(), Ok(AsOf::Version { contract: None, .. })));
+        let of = |text: &str| text.parse::<AsOf>().unwrap().of(named(Some("s3"), Some("paths")));
+        assert!(matches!(of("1.2.0"), AsOf::Version { contract: Some(_), .. }));
+        assert!(matches!(of("main"), AsOf::Commit(_)));
         assert!(" ".parse::<AsOf>().is_err());
     }
 }

@@ -10,7 +10,7 @@ use crate::{
     error::{ErrorCode, OpError},
     model::{
         compatibility::{self, Options, Reading},
-        schema::{self, Budget, Part},
+        schema::{self, Budget, Forest, Part, PartId, Tree},
     },
     store::codec,
     wire::{Answer, AskedDirection, Compat, SchemaDifference, SchemaWarning},
@@ -59,14 +59,20 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<Compat>, OpError> {
 /// Returns an error in the cases of [`run`].
 pub fn compare(env: &Env, request: &Request) -> Result<Answer<Compat>, OpError> {
     let budget = &Budget::new(env.check_timeout());
-    let (old, new) = (parse(&request.old, budget)?, parse(&request.new, budget)?);
+    let mut forest = Forest::default();
+    let (old, new) = (parse(&mut forest, &request.old)?, parse(&mut forest, &request.new)?);
+    let forest = forest.closed();
+    let (old, new) = (forest.tree(old), forest.tree(new));
+    [(&request.old, old), (&request.new, new)]
+        .iter()
+        .try_for_each(|(source, schema)| judge(source, *schema, budget))?;
     let options = Options {
         backwards: request.direction != AskedDirection::Forwards,
         forwards: request.direction != AskedDirection::Backwards,
         reading: request.reading,
         ..Options::default()
     };
-    let found = compatibility::compare(&old, &new, &options, &env.stopwatch())
+    let found = compatibility::compare_trees(old, new, &options, &env.stopwatch())
         .map_err(|error| OpError::cannot(ErrorCode::NotCompared, format!("cannot compare the schemas: {error}")))?;
     let asked = [(&found.backwards, options.backwards), (&found.forwards, options.forwards)];
     let asked: Vec<_> =
@@ -85,10 +91,10 @@ pub fn compare(env: &Env, request: &Request) -> Result<Answer<Compat>, OpError> 
         differences: found
             .differences
             .into_iter()
-            .map(|one| SchemaDifference::from(one).identified(&old, &new))
+            .map(|one| SchemaDifference::from(one).identified_between(old, new))
             .collect(),
         bump: found.bump.into(),
-        warnings: warnings(&request.old, &old).chain(warnings(&request.new, &new)).collect(),
+        warnings: warnings(&request.old, old).chain(warnings(&request.new, new)).collect(),
     }))
 }
 
@@ -98,16 +104,26 @@ pub fn lines<'p>(source: &Source, pointers: impl Iterator<Item = &'p str> + Clon
     pointers.map(str::to_owned).zip(lines).collect()
 }
 
-fn warnings<'a>(source: &'a Source, schema: &Value) -> impl Iterator<Item = SchemaWarning> + use<'a> {
+fn warnings<'a>(source: &'a Source, schema: Tree<'_>) -> impl Iterator<Item = SchemaWarning> + use<'a> {
     schema::warnings(schema).into_iter().map(|warning| SchemaWarning::of(&source.name, warning))
 }
 
-fn parse(source: &Source, budget: &Budget) -> Result<Value, OpError> {
-    let cannot = |why: String| OpError::cannot(ErrorCode::UnreadableSchema, format!("{}: {why}", source.name));
-    let value = codec::schema(&source.bytes).map_err(|problem| cannot(problem.to_string()))?;
-    let problems = schema::problems(&value, &Value::Null, budget);
+fn unreadable(source: &Source, why: &str) -> OpError {
+    OpError::cannot(ErrorCode::UnreadableSchema, format!("{}: {why}", source.name))
+}
+
+fn parse(forest: &mut Forest, source: &Source) -> Result<PartId, OpError> {
+    codec::schema_into(forest, &source.bytes).map_err(|problem| unreadable(source, &problem.to_string()))
+}
+
+/// Fails where a schema is none.
+fn judge(source: &Source, schema: Tree<'_>, budget: &Budget) -> Result<(), OpError> {
+    let problems = schema::problems_of(schema, &Value::Null, budget);
     match problems.into_iter().find(|problem| matches!(problem.part, Part::Schema | Part::Size)) {
-        Some(problem) => Err(cannot(format!("not a valid JSON Schema at {:?}: {}", problem.pointer, problem.message))),
-        None => Ok(value),
+        Some(problem) => {
+            let why = format!("not a valid JSON Schema at {:?}: {}", problem.pointer, problem.message);
+            Err(unreadable(source, &why))
+        }
+        None => Ok(()),
     }
 }

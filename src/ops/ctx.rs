@@ -77,10 +77,18 @@ impl Ctx {
         let home = locate::home(&env)?;
         let here = locate::in_realm(&home, realm, repo, options(&env))?;
         let folder = repo.map(|repo| home.repo_path(repo)).transpose()?.flatten().filter(|folder| folder.is_dir());
+        let code = folder.as_deref().map(|folder| clone_in(&env, folder)).transpose()?.flatten();
         let env = env.at(folder.as_deref().unwrap_or(Path::new("/")));
-        let place = Place { cwd: env.cwd().to_owned(), vars: env.vars().clone(), in_hook: false };
-        let code = folder.map(|_| CodeRepo::discover(&place)).transpose()?.flatten();
         Ok(Self { env, home, code, here: Ok(here.into()), as_of: None, course: RefCell::default() })
+    }
+
+    /// Returns the clone of a repository, if it lies on this machine.
+    ///
+    /// # Errors
+    /// Returns an error if this machine's records cannot be read, or the clone not be opened.
+    pub fn clone_of(&self, repo: &RepoName) -> Result<Option<CodeRepo>, OpError> {
+        let folder = self.home.repo_path(repo)?.filter(|folder| folder.is_dir());
+        Ok(folder.map(|folder| clone_in(&self.env, &folder)).transpose()?.flatten())
     }
 
     /// Returns the realm.
@@ -224,12 +232,23 @@ impl Ctx {
     }
 }
 
-/// Returns the program's own identity, for commits that no user makes.
+fn clone_in(env: &Env, folder: &Path) -> Result<Option<CodeRepo>, OpError> {
+    let place = Place { cwd: env.cwd().join(folder), vars: env.vars().clone(), in_hook: false };
+    Ok(CodeRepo::discover(&place)?)
+}
+
+/// Returns the program's own identity, for what is nobody's doing.
 pub fn own_signature(time: jiff::Zoned) -> Signature {
     Signature { name: "git blue".into(), email: "git-blue@localhost".into(), time }
 }
 
 /// Returns how stores wait for locks, and whether they use their caches.
 pub fn options(env: &Env) -> Options {
-    Options { lock_timeout: env.lock_timeout(), seed: env.seed(), cache: env.cache(), on_wait: env.on_wait() }
+    Options {
+        lock_timeout: env.lock_timeout(),
+        seed: env.seed(),
+        cache: env.cache(),
+        holds: env.lasts() && env.cache(),
+        on_wait: env.on_wait(),
+    }
 }

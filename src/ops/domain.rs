@@ -95,6 +95,12 @@ pub fn meant(store: &dyn Store, at: &ContractRef, error: OpError) -> OpError {
     OpError { message: format!("{}{question}", error.message), ..error }
 }
 
+/// Returns the error for a version that a contract does not have.
+pub fn never_published(at: &ContractRef, version: &Version, known: Vec<String>) -> OpError {
+    OpError::no(ErrorCode::UnknownVersion, format!("{at} {version} was never published"))
+        .next(format!("published are: {}", known.join(", ")))
+}
+
 /// Returns the contract's current document.
 ///
 /// # Errors
@@ -140,6 +146,18 @@ pub fn change(
     part: Part<'_>,
     why: Why<'_>,
     mut decide: impl FnMut(&DomainView) -> Result<Decision, OpError>,
+) -> Result<Decision, OpError> {
+    decided(ctx, store, name, part, why, &mut decide)
+}
+
+/// Does what [`change`] says, compiled once instead of for each of its callers.
+fn decided(
+    ctx: &Ctx,
+    store: &dyn Store,
+    name: &DomainName,
+    part: Part<'_>,
+    why: Why<'_>,
+    decide: &mut dyn FnMut(&DomainView) -> Result<Decision, OpError>,
 ) -> Result<Decision, OpError> {
     let author = ctx.signature()?;
     let mut decided = Decision::default();

@@ -105,8 +105,9 @@ pub struct Operation {
     pub example: Option<(&'static str, &'static str)>,
     /// Returns the JSON Schema of the answer, without a title; see [`Operation::schema`].
     answer: fn() -> Schema,
-    /// Deserializes an answer as a client does, and serializes it again; see [`schema::reread`].
-    pub reread: fn(&str) -> serde_json::Result<Value>,
+    /// Reads an answer as a client does, and writes it again; see [`schema::reread`]. Only where assertions are on,
+    /// which is where tests run: the program itself reads no answer, and carries no code to do so.
+    pub reread: Option<schema::Reread>,
 }
 
 impl Operation {
@@ -122,7 +123,7 @@ impl Operation {
             route: None,
             example: None,
             answer: schema::answer::<T>,
-            reread: schema::reread::<Answer<T>>,
+            reread: if cfg!(debug_assertions) { Some(schema::reread::<Answer<T>>) } else { None },
         }
     }
 
@@ -195,16 +196,18 @@ pub(crate) const CONTRADICTION: &str = "contradiction: ";
 /// # Errors
 /// Returns an error if a field is missing, does not parse, or contradicts another one.
 pub fn read<R: DeserializeOwned>(fields: Map<String, Value>) -> Result<R, OpError> {
-    serde_json::from_value(Value::Object(fields.clone())).map_err(|error| {
-        let message = error.to_string();
-        if let Some(reason) = message.strip_prefix(CONTRADICTION) {
-            return OpError::no(ErrorCode::Contradiction, reason);
-        }
-        // An error that begins with the quoted value lacks the name of its field.
-        let is_quoted = |value: &Value| value.as_str().is_some_and(|text| message.starts_with(&format!("{text:?} ")));
-        let at = fields.iter().find(|(_, value)| is_quoted(value)).map(|(name, _)| format!("{name}: "));
-        OpError::usage(format!("{}{message}", at.unwrap_or_default()))
-    })
+    serde_json::from_value(Value::Object(fields.clone())).map_err(|error| misread(&fields, &error.to_string()))
+}
+
+/// Returns what is wrong with fields that are not those of a request.
+fn misread(fields: &Map<String, Value>, message: &str) -> OpError {
+    if let Some(reason) = message.strip_prefix(CONTRADICTION) {
+        return OpError::no(ErrorCode::Contradiction, reason);
+    }
+    // What a text should be is said with the text: whose it is, is not.
+    let is_quoted = |value: &Value| value.as_str().is_some_and(|text| message.starts_with(&format!("{text:?} ")));
+    let at = fields.iter().find(|(_, value)| is_quoted(value)).map(|(name, _)| format!("{name}: "));
+    OpError::usage(format!("{}{message}", at.unwrap_or_default()))
 }
 
 fn run<R: Run>(ctx: &Ctx, fields: Map<String, Value>) -> Outcome {

@@ -10,6 +10,7 @@ pub use crate::model::candidate::{BINDINGS, CONTRACTS};
 use crate::{
     error::{ErrorCode, OpError},
     model::oid::Oid,
+    platform::paths,
     repo::CodeRepo,
     store::{EntryKind, Objects as _, StoreError, codec::MAX_FILE, read},
 };
@@ -152,7 +153,7 @@ impl<'a> Files<'a> {
 
 /// Returns whether a path stays in its folder and out of `.git`.
 fn is_plain(path: &str) -> bool {
-    !path.is_empty() && path.split('/').all(|part| !matches!(part, "" | "." | ".." | ".git"))
+    path.split('/').all(paths::is_name)
 }
 
 fn not_fetched() -> OpError {

@@ -226,5 +226,5 @@ fn is_not_leaked(section: &gix::config::file::Metadata) -> bool {
 
 fn absolute(cwd: &Path, path: &Path) -> PathBuf {
     let path = cwd.join(path);
-    path.canonicalize().unwrap_or(path)
+    dunce::canonicalize(&path).unwrap_or(path)
 }

@@ -3,7 +3,7 @@
 //!
 //! The answers are the same with and without the cache.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, sync::Arc};
 
 use super::{
     Kept as KeptFile, Store, StoreError, StoreRef, layout, read,
@@ -12,6 +12,7 @@ use super::{
 use crate::model::{
     domain_summary::DomainSummary,
     domain_view::{Damage, Subject},
+    held::Held,
     name::{ContractName, DomainName, RepoName},
     oid::Oid,
     realm::Repo,
@@ -22,10 +23,14 @@ pub use super::snapshot::Line;
 /// The computed hashes of a domain's schemas, whatever the files say.
 pub type Schemas = BTreeMap<ContractName, String>;
 
+/// The summaries that were decoded last, by the domain's name and tree, from which they follow. Their weight is that of
+/// their JSON, and they take three times as much.
+static SUMMARIES: Held<(DomainName, Oid), Arc<DomainSummary>> = Held::new(3 << 20);
+
 /// The overview of a realm.
 pub struct Overview<'s> {
     store: &'s dyn Store,
-    index: Index,
+    index: Arc<Index>,
     /// The cached file.
     kept: Option<Box<dyn KeptFile>>,
     /// The refs' stamp, if they have not changed since.
@@ -52,13 +57,13 @@ impl Kept {
     /// Returns the cached overview of a store's realm, if it is usable.
     pub fn of(store: &dyn Store) -> Option<Self> {
         let (snapshot, stamp) = kept(store);
-        let Index { head: Head { contracts, .. }, lines } = snapshot?.index;
-        let domains = lines.all();
+        let index = snapshot?.index;
+        let domains = index.lines.all();
         Some(Self {
             is_current: stamp.is_some(),
             domains: domains.len(),
             examined: domains.iter().filter(|line| line.schemas.is_some()).count(),
-            contracts,
+            contracts: index.head.contracts,
         })
     }
 }
@@ -137,14 +142,32 @@ impl<'s> Overview<'s> {
         self.index.lines.damaged()
     }
 
-    /// Returns the summary of a domain.
+    /// Returns the stamp of the refs, if they are at rest: as long as it stays the same, so does the realm.
+    pub fn stamp(&self) -> Option<&str> {
+        self.stamp.as_deref()
+    }
+
+    /// Returns a domain at a glance.
     ///
     /// # Errors
-    /// Returns an error if the domain has to be read and cannot.
-    pub fn summary(&self, line: &Line) -> Result<DomainSummary, StoreError> {
-        match self.part(line, line.summary).and_then(|bytes| snapshot::decode(&bytes)) {
-            Some(summary) => Ok(summary),
-            None => read::summary_of(self.store, &line.name, &line.tree),
+    /// Returns an error if it has to be read and cannot.
+    pub fn summary(&self, line: &Line) -> Result<Arc<DomainSummary>, StoreError> {
+        let key = || (line.name.clone(), line.tree);
+        // One of which something cannot be read is read again until it can be.
+        let holds = self.store.holds() && line.summary.is_some();
+        if let Some(held) = holds.then(|| SUMMARIES.get(&key())).flatten() {
+            return Ok(held);
+        }
+        let bytes = self.part(line, line.summary);
+        match bytes.as_ref().and_then(|bytes| Some((snapshot::decode(bytes)?, bytes.len()))) {
+            Some((summary, weight)) => {
+                let summary = Arc::new(summary);
+                if holds {
+                    SUMMARIES.put(key(), Arc::clone(&summary), weight);
+                }
+                Ok(summary)
+            }
+            None => read::summary_of(self.store, &line.name, &line.tree).map(Arc::new),
         }
     }
 
@@ -176,7 +199,7 @@ impl<'s> Overview<'s> {
         &self,
         mut parts: Parts,
         written: impl Fn(&Line) -> [Option<Place>; 2],
-    ) -> Option<(Index, Box<dyn KeptFile>)> {
+    ) -> Option<(Arc<Index>, Box<dyn KeptFile>)> {
         let before = self.index.lines.all();
         let mut lines = before.to_vec();
         for (line, before) in lines.iter_mut().zip(before) {
@@ -190,7 +213,7 @@ impl<'s> Overview<'s> {
             line.schemas = moved(schemas, before.schemas).flatten();
             line.is_fresh = false;
         }
-        let index = Index { head: self.index.head.clone(), lines: lines.into() };
+        let index = Arc::new(Index { head: self.index.head.clone(), lines: lines.into() });
         let kept = parts.keep(&index, self.stamp.as_deref())?;
         Some((index, kept))
     }
@@ -228,7 +251,7 @@ impl Examining<'_> {
 fn kept(store: &dyn Store) -> (Option<Snapshot>, Option<String>) {
     let Some(cache) = store.cache() else { return (None, None) };
     let stamp = cache.stamp();
-    let Some(kept) = cache.open().and_then(Snapshot::open) else { return (None, None) };
+    let Some(kept) = cache.open().and_then(|kept| Snapshot::open(kept, store.holds())) else { return (None, None) };
     let noted = cache.noted();
     let stamp = stamp.filter(|stamp| noted.as_deref() == Some(&*snapshot::at_rest(&kept.id, stamp)));
     (Some(kept), stamp)
@@ -301,18 +324,7 @@ impl<'s> Making<'s> {
         }
         let place = summary.damage.is_empty().then(|| self.parts.add(&snapshot::encode(&summary)));
         self.is_changed |= place.is_some();
-        self.domains.push(Line {
-            name,
-            tip,
-            tree,
-            repos: summary.repos().into_iter().cloned().collect(),
-            behind: summary.behind(),
-            contracts: summary.contract_names().len(),
-            sources: summary.sources,
-            summary: place,
-            schemas: None,
-            is_fresh: true,
-        });
+        self.domains.push(Line { summary: place, ..Line::of(name, tip, tree, &summary) });
         Ok(())
     }
 
@@ -326,7 +338,7 @@ impl<'s> Making<'s> {
     fn finish(self) -> Overview<'s> {
         let Self { store, mut head, domains, parts, damage, before, is_changed } = self;
         head.contracts = domains.iter().map(|line| line.contracts).sum();
-        let index = Index { head, lines: domains.into() };
+        let index = Arc::new(Index { head, lines: domains.into() });
         let Some(renewal) = parts.renewal() else {
             let kept = before.map(|before| before.kept);
             return Overview { store, index, kept, stamp: None, fresh: parts, damage };

@@ -31,15 +31,26 @@ impl Moment {
 pub struct Past {
     store: Box<dyn Store>,
     moment: Moment,
+    /// A ref whose commit is known, whatever the dates say: those of two commits can be the same.
+    known: Option<(StoreRef, Oid)>,
 }
 
 impl Past {
     /// Returns a view of `store` at `moment`.
     pub fn new(store: Box<dyn Store>, moment: Moment) -> Self {
-        Self { store, moment }
+        Self { store, moment, known: None }
     }
 
-    fn then(&self, tip: Oid) -> Result<Option<Oid>, StoreError> {
+    /// Returns it with a ref at one of its own commits.
+    #[must_use]
+    pub fn with(self, name: StoreRef, commit: Oid) -> Self {
+        Self { known: Some((name, commit)), ..self }
+    }
+
+    fn then(&self, name: &StoreRef, tip: Oid) -> Result<Option<Oid>, StoreError> {
+        if let Some((_, commit)) = self.known.as_ref().filter(|(known, _)| known == name) {
+            return Ok(Some(*commit));
+        }
         let mut next = Some(tip);
         while let Some(id) = next {
             let commit = self.store.commit(&id)?;
@@ -51,8 +62,12 @@ impl Past {
         Ok(None)
     }
 
-    fn all_then<T>(&self, refs: Vec<(T, Oid)>) -> Result<Vec<(T, Oid)>, StoreError> {
-        let then = |(name, tip)| Ok(self.then(tip)?.map(|tip| (name, tip)));
+    fn all_then<T: Clone>(
+        &self,
+        refs: Vec<(T, Oid)>,
+        kind: impl Fn(T) -> StoreRef,
+    ) -> Result<Vec<(T, Oid)>, StoreError> {
+        let then = |(name, tip): (T, Oid)| Ok(self.then(&kind(name.clone()), tip)?.map(|tip| (name, tip)));
         refs.into_iter().filter_map(|one| then(one).transpose()).collect()
     }
 
@@ -80,13 +95,13 @@ impl Objects for Past {
 impl Store for Past {
     fn tip(&self, name: &StoreRef) -> Result<Option<Oid>, StoreError> {
         match self.store.tip(name)? {
-            Some(tip) if !name.is_local() => self.then(tip),
+            Some(tip) if !name.is_local() => self.then(name, tip),
             _ => Ok(None),
         }
     }
 
     fn domains(&self) -> Result<Vec<(DomainName, Oid)>, StoreError> {
-        self.all_then(self.store.domains()?)
+        self.all_then(self.store.domains()?, StoreRef::Domain)
     }
 
     fn inboxes(&self) -> Result<Vec<(StoreRef, Oid)>, StoreError> {
@@ -94,7 +109,7 @@ impl Store for Past {
     }
 
     fn sessions(&self) -> Result<Vec<(RepoName, Oid)>, StoreError> {
-        self.all_then(self.store.sessions()?)
+        self.all_then(self.store.sessions()?, StoreRef::Sessions)
     }
 
     fn broken_refs(&self) -> Result<Vec<String>, StoreError> {
@@ -163,5 +178,16 @@ mod tests {
             assert_eq!(past.domains().unwrap().first().map(|(_, tip)| *tip), expected);
             assert!(past.lock(&domain).is_err());
         }
+    }
+
+    #[test]
+    fn a_ref_whose_commit_is_known_is_there_whatever_the_dates_say() {
+        let domain = StoreRef::Domain("orders".parse().unwrap());
+        let (store, commits) = store(&domain, "1".repeat(40).parse().unwrap());
+        let time = make::change("", []).author.time.timestamp() + SignedDuration::from_mins(2);
+        let past = Past::new(Box::new(store), Moment { time, source: None }).with(domain.clone(), commits[0]);
+        assert_eq!(past.tip(&domain).unwrap(), Some(commits[0]));
+        assert_eq!(past.domains().unwrap()[0].1, commits[0]);
+        assert_eq!(past.tip(&StoreRef::Realm).unwrap(), None);
     }
 }

@@ -120,7 +120,12 @@ pub trait Store: Objects {
         None
     }
 
-    /// Deletes a local ref if it still points to `expected`.
+    /// Returns whether what was decoded of it is [held](crate::model::held) in memory for the next request.
+    fn holds(&self) -> bool {
+        false
+    }
+
+    /// Deletes a ref of this machine alone, if it still is at `expected`.
     ///
     /// The caller must hold the lock of `name`.
     ///
@@ -204,6 +209,9 @@ pub trait Cache {
 pub trait Kept {
     /// Returns the size in bytes.
     fn size(&self) -> Option<u64>;
+
+    /// Returns what tells it from everything else that is or was kept, if anything does.
+    fn identity(&self) -> Option<String>;
 
     /// Returns `len` bytes from `at` on, or `None` if there are fewer.
     fn part(&self, at: u64, len: usize) -> Option<Vec<u8>>;

@@ -8,7 +8,10 @@
 //! Whether the refs have changed since is recorded in a separate file, so that a snapshot that is still valid is not
 //! written again.
 
-use std::{cell::OnceCell, collections::BTreeMap};
+use std::{
+    collections::BTreeMap,
+    sync::{Arc, OnceLock},
+};
 
 use memchr::memmem::Finder;
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
@@ -16,6 +19,8 @@ use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use super::{Kept, Renewal};
 use crate::model::{
     domain::Source,
+    domain_summary::DomainSummary,
+    held::Held,
     name::{DomainName, RepoName},
     oid::Oid,
     realm::Repo,
@@ -29,7 +34,11 @@ const TAIL: usize = 64;
 /// on demand.
 const MAX_HELD: usize = 8 << 20;
 
-/// The index of a snapshot: facts about the realm, and the locations of the parts.
+/// The indexes that were read last, each by the file that it was in and its checksum. A line that was decoded stays so,
+/// which takes several times the room of its text.
+static INDEXES: Held<(String, String), Arc<Index>> = Held::new(1 << 20);
+
+/// What the snapshot says of the realm, and where it says the rest.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Index {
     pub(super) head: Head,
@@ -52,9 +61,9 @@ pub(super) struct Head {
 pub(super) struct Lines {
     /// The text of the index, including its first line.
     text: String,
-    all: OnceCell<Vec<Line>>,
-    /// The domains of the repository that was asked for first.
-    of: OnceCell<(RepoName, Vec<Line>)>,
+    all: OnceLock<Vec<Line>>,
+    /// Those of the repository that was asked for first.
+    of: OnceLock<(RepoName, Vec<Line>)>,
 }
 
 impl From<Vec<Line>> for Lines {
@@ -169,8 +178,24 @@ pub struct Line {
 }
 
 impl Line {
-    /// Returns whether `repo` is a member and its code is adapted to the current versions of all its imports, as far
-    /// as is known. Then it needs no notification of the past.
+    /// Returns the line of a domain that was read just now, and is not kept yet.
+    pub fn of(name: DomainName, tip: Oid, tree: Oid, summary: &DomainSummary) -> Self {
+        Self {
+            name,
+            tip,
+            tree,
+            repos: summary.repos().into_iter().cloned().collect(),
+            behind: summary.behind(),
+            contracts: summary.contract_names().len(),
+            sources: summary.sources.clone(),
+            summary: None,
+            schemas: None,
+            is_fresh: true,
+        }
+    }
+
+    /// Returns whether `repo` takes part, and its code was written against the current versions of all that it
+    /// imports, as far as that is known: then there is nothing to tell of before now.
     pub fn is_as_adapted(&self, repo: &RepoName) -> bool {
         self.summary.is_some() && self.behind.binary_search(repo).is_err()
     }
@@ -182,15 +207,16 @@ pub(super) struct Place(u64, usize, u32);
 
 /// The index and the parts of a cached file.
 pub(super) struct Snapshot {
-    pub(super) index: Index,
+    pub(super) index: Arc<Index>,
     pub(super) kept: Box<dyn Kept>,
     /// Its id.
     pub(super) id: String,
 }
 
 impl Snapshot {
-    /// Returns the snapshot in a file, or `None` if it is damaged or of another version.
-    pub(super) fn open(kept: Box<dyn Kept>) -> Option<Self> {
+    /// Returns the snapshot in a file, or `None` if it is damaged or of another version. An index that `holds` says may be
+    /// held is decoded once.
+    pub(super) fn open(kept: Box<dyn Kept>, holds: bool) -> Option<Self> {
         let end = kept.size()?.checked_sub(TAIL as u64)?;
         let tail = String::from_utf8(kept.part(end, TAIL)?).ok()?;
         let mut words = tail.split_ascii_whitespace();
@@ -200,8 +226,16 @@ impl Snapshot {
         let len: usize = words.next()?.parse().ok()?;
         let sum = u32::from_str_radix(words.next()?, 16).ok()?;
         let at = end.checked_sub(u64::try_from(len).ok()?)?;
-        let index = Index::decode(part(&*kept, Place(at, len, sum))?)?;
-        Some(Self { index, kept, id: id(len, sum) })
+        let id = id(len, sum);
+        let key = kept.identity().filter(|_| holds).map(|file| (file, id.clone()));
+        if let Some(index) = key.as_ref().and_then(|key| INDEXES.get(key)) {
+            return Some(Self { index, kept, id });
+        }
+        let index = Arc::new(Index::decode(part(&*kept, Place(at, len, sum))?)?);
+        if let Some(key) = key {
+            INDEXES.put(key, index.clone(), len);
+        }
+        Some(Self { index, kept, id })
     }
 }
 
@@ -222,13 +256,13 @@ pub(super) fn part(kept: &dyn Kept, Place(at, len, sum): Place) -> Option<Vec<u8
 
 /// The parts of a snapshot under construction.
 pub(super) struct Parts {
-    held: Held,
+    storage: Storage,
     len: u64,
 }
 
-/// The storage of the parts until the answer is complete.
-enum Held {
-    /// In the new cache file.
+/// The storage of the parts until the answer is made.
+enum Storage {
+    /// In the file that is to be kept.
     File(Box<dyn Renewal>),
     /// In memory, up to [`MAX_HELD`] bytes.
     Memory(Vec<u8>),
@@ -236,14 +270,14 @@ enum Held {
 
 impl Parts {
     pub(super) fn new(renewal: Option<Box<dyn Renewal>>) -> Self {
-        Self { held: renewal.map_or_else(|| Held::Memory(Vec::new()), Held::File), len: 0 }
+        Self { storage: renewal.map_or_else(|| Storage::Memory(Vec::new()), Storage::File), len: 0 }
     }
 
     /// Returns the renewal that the parts are written to, if anything can be cached.
     pub(super) fn renewal(&self) -> Option<&dyn Renewal> {
-        match &self.held {
-            Held::File(renewal) => Some(&**renewal),
-            Held::Memory(_) => None,
+        match &self.storage {
+            Storage::File(renewal) => Some(&**renewal),
+            Storage::Memory(_) => None,
         }
     }
 
@@ -251,23 +285,23 @@ impl Parts {
     pub(super) fn add(&mut self, bytes: &[u8]) -> Place {
         let place = Place(self.len, bytes.len(), checksum(bytes));
         self.len += bytes.len() as u64;
-        match &mut self.held {
-            Held::File(renewal) => {
+        match &mut self.storage {
+            Storage::File(renewal) => {
                 if !renewal.write(bytes) {
-                    self.held = Held::Memory(Vec::new());
+                    self.storage = Storage::Memory(Vec::new());
                 }
             }
-            Held::Memory(held) if place.0 == held.len() as u64 && held.len() + bytes.len() <= MAX_HELD => {
+            Storage::Memory(held) if place.0 == held.len() as u64 && held.len() + bytes.len() <= MAX_HELD => {
                 held.extend_from_slice(bytes);
             }
-            Held::Memory(_) => {}
+            Storage::Memory(_) => {}
         }
         place
     }
 
     /// Returns the bytes of a part, if they are held in memory.
     pub(super) fn part(&self, Place(at, len, _): Place) -> Option<Vec<u8>> {
-        let Held::Memory(held) = &self.held else { return None };
+        let Storage::Memory(held) = &self.storage else { return None };
         let at = usize::try_from(at).ok()?;
         held.get(at..at.checked_add(len)?).map(<[u8]>::to_vec)
     }
@@ -288,9 +322,9 @@ impl Parts {
         }
         let tail = format!("{MAGIC} {len} {sum:x}");
         self.add(format!("{tail:<width$}\n", width = TAIL - 1).as_bytes());
-        match self.held {
-            Held::File(renewal) => renewal.keep(),
-            Held::Memory(_) => None,
+        match self.storage {
+            Storage::File(renewal) => renewal.keep(),
+            Storage::Memory(_) => None,
         }
     }
 }

@@ -16,6 +16,15 @@ pub fn write<E: From<StoreError>>(
     name: &StoreRef,
     mut decide: impl FnMut(Option<Oid>) -> Result<Option<Change>, E>,
 ) -> Result<Option<Oid>, E> {
+    until_won(store, name, &mut decide)
+}
+
+/// Does what [`write`] says, compiled once instead of for each of its many callers.
+fn until_won<E: From<StoreError>>(
+    store: &dyn Store,
+    name: &StoreRef,
+    decide: &mut dyn FnMut(Option<Oid>) -> Result<Option<Change>, E>,
+) -> Result<Option<Oid>, E> {
     let _lease = store.lock(name)?;
     let mut races = 0;
     loop {

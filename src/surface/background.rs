@@ -1,15 +1,13 @@
 //! Starts work in background processes that nobody waits for.
 
-use std::{
-    os::unix::process::CommandExt as _,
-    process::{Command, Stdio},
-};
+use std::process::{Command, Stdio};
 
 use crate::{
     env::Env,
     locate,
     model::oid::Oid,
     ops::{ctx::Ctx, outgoing, publish::publish_log, repos::joined, sync::by_itself, upkeep::gc},
+    platform::{SYSTEM, System, process},
 };
 
 /// Starts packing the store if writes have left enough loose objects and packs behind. A failure is not reported: the
@@ -56,7 +54,7 @@ pub fn fetch_if_due(ctx: &Ctx) {
 
 fn start(ctx: &Ctx, arguments: &[&str]) {
     // A child that keeps a pipe of ours open would make our caller wait for it.
-    let _ = Command::new(ctx.env.exe())
+    let _ = process::apart(&mut Command::new(ctx.env.exe()))
         .args(arguments)
         .current_dir("/")
         .env_clear()
@@ -64,21 +62,14 @@ fn start(ctx: &Ctx, arguments: &[&str]) {
         .stdin(Stdio::null())
         .stdout(Stdio::null())
         .stderr(Stdio::null())
-        .process_group(0)
         .spawn();
 }
 
-/// A shell command that closes the file descriptors 3 to 9 and runs its arguments. A process that calls git may have
-/// opened these, and would wait until the child closes them; the standard library has no safe way to do so.
-pub const CLOSING: &str = r#"exec "$0" "$@" 3>&- 4>&- 5>&- 6>&- 7>&- 8>&- 9>&-"#;
-
-/// Starts a process that publishes a commit once the realm is unlocked. Returns whether it was started.
+/// Starts publishing a commit once the realm is free. Returns whether it was started.
 pub fn publish_later(ctx: &Ctx, commit: &Oid) -> bool {
     // The message of a panic belongs into the log too.
     let log = publish_log::open(ctx).map_or_else(|_| Stdio::null(), Stdio::from);
-    let started = Command::new("/bin/sh")
-        .args(["-c", CLOSING])
-        .arg(ctx.env.exe())
+    let started = process::detached(ctx.env.exe())
         .args(["hook", DETACHED, &commit.to_string()])
         .current_dir(ctx.env.cwd())
         .env_clear()
@@ -92,23 +83,21 @@ pub fn publish_later(ctx: &Ctx, commit: &Oid) -> bool {
 
 /// Opens a page in the user's browser, if a program for that is installed.
 pub fn browse(env: &Env, url: &str) {
-    let opener = if cfg!(target_os = "macos") { "open" } else { "xdg-open" };
-    let _ = Command::new(opener)
+    let (opener, arguments): (_, &[&str]) = match SYSTEM {
+        System::Unix => ("xdg-open", &[]),
+        System::MacOs => ("open", &[]),
+        System::Windows => ("rundll32", &["url.dll,FileProtocolHandler"]),
+    };
+    let _ = process::apart(&mut Command::new(opener))
+        .args(arguments)
         .arg(url)
         .env_clear()
         .envs(env.vars())
         .stdin(Stdio::null())
         .stdout(Stdio::null())
         .stderr(Stdio::null())
-        .process_group(0)
         .spawn();
 }
 
-/// Starts a new process session (setsid(2)), so that closing the user's terminal does not end this process.
-pub fn leave() {
-    // It fails if this process leads a process group already, which serves as well.
-    let _ = rustix::process::setsid();
-}
-
-/// The event under which a hook starts itself again in the background, so that git need not wait.
+/// How a hook calls itself once it has let git go on.
 pub const DETACHED: &str = "detached";

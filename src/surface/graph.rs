@@ -188,6 +188,7 @@ mod tests {
             owner: owner.map(name),
             exporters: owner.map(name).into_iter().collect(),
             importers: vec![import],
+            deprecated: None,
         };
         RealmTopology {
             realm: name("digraph"),
@@ -202,6 +203,7 @@ mod tests {
                 ],
             }],
             broken: 1,
+            cycles: Vec::new(),
             unreadable: Vec::new(),
         }
     }

@@ -20,6 +20,7 @@ use crate::{
         repos::{joined, roots},
         session,
     },
+    platform::process,
     surface::background::DETACHED,
 };
 
@@ -147,7 +148,7 @@ fn forgotten(ctx: &Ctx) -> Option<String> {
 
 /// Runs in the background, and reports only to the log.
 fn detached(env: Env, arguments: &[OsString]) {
-    background::leave();
+    process::leave_session();
     let Some(commit) = arguments.first().and_then(|text| text.to_str()?.parse::<Oid>().ok()) else { return };
     let Ok(ctx) = Ctx::open(env, None) else { return };
     let Ok(acting) = ctx.writing() else { return };

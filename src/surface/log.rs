@@ -4,13 +4,15 @@
 use std::{
     fs::{File, OpenOptions},
     io,
-    os::unix::fs::OpenOptionsExt as _,
     path::{Path, PathBuf},
 };
 
 use tracing::Level;
 
-use crate::env::Env;
+use crate::{
+    env::Env,
+    platform::{files, terminal},
+};
 
 /// The variable with the level and the file of the log.
 pub const VARIABLE: &str = "GIT_BLUE_LOG";
@@ -40,9 +42,8 @@ pub fn start(env: &Env) -> io::Result<()> {
             tracing::subscriber::set_global_default(builder.with_writer(file).finish())
         }
         None => {
-            // The output of this process keeps standard error locked.
-            use std::os::fd::AsFd as _;
-            let stderr = File::from(io::stderr().as_fd().try_clone_to_owned()?);
+            // The writer of this process holds the lock of standard error all the time.
+            let stderr = terminal::error_output()?;
             tracing::subscriber::set_global_default(builder.with_writer(stderr).finish())
         }
     };
@@ -51,7 +52,7 @@ pub fn start(env: &Env) -> io::Result<()> {
 
 /// Opens the log. It may name files and people, so only the user can read it.
 fn open(path: &Path) -> io::Result<File> {
-    OpenOptions::new().append(true).create(true).mode(0o600).open(path)
+    files::private(OpenOptions::new().append(true).create(true)).open(path)
 }
 
 /// Parses a level, an absolute path, or both separated by a comma. As in git's trace variables, `0` and `false` mean
@@ -60,8 +61,8 @@ fn parse(text: &str) -> io::Result<Option<Wish>> {
     let wish = |level, file: Option<&str>| Ok(Some(Wish { level, file: file.map(PathBuf::from) }));
     let level = |level: &str| level.parse().map_err(|_| unknown(text));
     match text.split_once(',') {
-        _ if text.starts_with('/') => wish(Level::DEBUG, Some(text)),
-        Some((first, path)) if path.starts_with('/') => wish(level(first)?, Some(path)),
+        _ if Path::new(text).is_absolute() => wish(Level::DEBUG, Some(text)),
+        Some((first, path)) if Path::new(path).is_absolute() => wish(level(first)?, Some(path)),
         Some(_) => Err(unknown(text)),
         None => match text {
             "0" | "false" => Ok(None),

@@ -90,6 +90,10 @@ impl Store for FaultyStore {
         self.call(|store| store.broken_refs())
     }
 
+    fn holds(&self) -> bool {
+        self.inner.holds()
+    }
+
     fn cache(&self) -> Option<&dyn Cache> {
         // The cache has no errors to simulate.
         self.inner.cache()

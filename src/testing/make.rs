@@ -39,5 +39,5 @@ pub fn realm(name: RealmName) -> Change {
 
 /// Returns the options of stores in tests, which do not wait long for locks.
 pub fn options() -> Options {
-    Options { lock_timeout: Duration::from_secs(20), seed: 1, cache: true, on_wait: None }
+    Options { lock_timeout: Duration::from_secs(20), seed: 1, cache: true, holds: false, on_wait: None }
 }

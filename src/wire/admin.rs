@@ -67,7 +67,7 @@ pub struct RealmLeave {
     pub repo: RepoName,
     /// The domains it was a member of.
     pub domains: Vec<DomainName>,
-    /// What was undone in the repository.
+    /// The steps that were undone in the repository.
     pub undone: Vec<String>,
 }
 
@@ -170,7 +170,7 @@ pub struct RealmRename {
     pub old_name: RepoName,
     /// The name that it has.
     pub name: RepoName,
-    /// Whether anything changed in the realm: asking twice does nothing there.
+    /// Whether anything changed in the realm.
     pub changed: bool,
     /// The domains it is a member of.
     pub domains: Vec<DomainName>,

@@ -1,4 +1,4 @@
-//! What is written into a repository's own files: contracts and bindings.
+//! The answers of commands that edit a repository's own files: contracts and bindings.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -131,13 +131,13 @@ pub struct ContractValidate {
     pub source: DocumentSource,
     /// The versions that the payloads were checked against.
     pub versions: Vec<Version>,
-    /// How many payloads were checked.
+    /// The number of payloads that were checked.
     pub payloads: usize,
     /// Whether all of them fit in all of the versions; null if that is not known.
     pub valid: Option<bool>,
     /// The places where a payload does not fit, or where that is not known.
     pub failures: Vec<PayloadFailure>,
-    /// How many failures are not listed.
+    /// The number of failures that are not listed.
     pub more_failures: usize,
 }
 

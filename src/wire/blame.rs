@@ -1,4 +1,4 @@
-//! `contract_blame`: which version brought each part of a contract.
+//! `contract_blame`: the version that introduced each part of a contract.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -21,9 +21,9 @@ pub struct ContractBlame {
     pub contract: ContractName,
     /// The version whose parts are listed.
     pub version: Version,
-    /// Its parts in the order of the document, each as large as one version brought it; those of this page.
+    /// The parts of this page, in the order of the document. A part is the largest value that one version introduced.
     pub parts: Vec<BlamePart>,
-    /// The versions that brought them, newest first.
+    /// The versions that introduced them, newest first.
     pub versions: Vec<BlameVersion>,
     /// The cursor of the next page.
     pub next_cursor: Option<String>,
@@ -34,13 +34,13 @@ pub struct ContractBlame {
 pub struct BlamePart {
     /// A JSON Pointer to the part, which begins with /schema or /value.
     pub pointer: String,
-    /// The version that brought it.
+    /// The version that introduced it.
     pub version: Version,
     /// The part's value, if it is a string, a number, a boolean or null; null otherwise.
     pub value: Json,
 }
 
-/// A version that brought some part.
+/// A version that introduced a part.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct BlameVersion {
     /// The version.

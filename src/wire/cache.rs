@@ -10,19 +10,19 @@ use crate::model::name::RealmName;
 pub struct CacheStats {
     /// The realm.
     pub realm: RealmName,
-    /// The file, absolute; null if nothing is kept, because `--no-cache` was given.
+    /// The path of the file, absolute; null with `--no-cache`.
     pub file: Option<String>,
     /// The file's size in bytes; null if there is no file.
     pub bytes: Option<u64>,
-    /// Whether it is there, undamaged and of this version.
+    /// Whether the file exists, is undamaged and is of this version's format.
     pub usable: bool,
-    /// Whether the refs have been at rest since, so that they are not even listed.
+    /// Whether no ref has changed since it was written, so that the refs need not be listed.
     pub current: bool,
-    /// How many domains it holds.
+    /// The number of domains in it.
     pub domains: usize,
-    /// How many of these `check` has examined and found nothing in.
+    /// The number of these domains that `check` examined without a finding.
     pub examined: usize,
-    /// How many contracts they have.
+    /// The number of contracts in these domains.
     pub contracts: usize,
 }
 

@@ -15,41 +15,41 @@ use crate::model::{
 pub struct RealmCheck {
     /// The realm.
     pub realm: RealmName,
-    /// The repository whose files were laid over the realm; null if it was looked at alone.
+    /// The repository whose files were checked together with the realm; null if the realm was checked alone.
     pub current_repo: Option<RepoName>,
     /// The reason this clone is read-only, and what to do about it; null if it may write, and in CI.
     pub read_only: Option<String>,
     /// The scope of the check.
     pub judged: Judged,
-    /// The RFC whose branches were laid over the realm together; null if only one repository was judged.
+    /// The RFC whose branches were checked together with the realm; null if there is only one repository.
     pub rfc: Option<RfcName>,
-    /// Those branches, but for the files of the repository that asks.
+    /// Those branches, except that of the repository that asks.
     pub branches: Vec<RfcBranch>,
-    /// How many contract and binding files the repository has; null if the realm was looked at alone.
+    /// The number of the repository's contract and binding files; null if the realm was checked alone.
     pub files: Option<usize>,
-    /// The commit that the judged one was compared with: what was wrong there is a warning.
+    /// The commit that was compared with. Problems that it already has are warnings.
     pub base: Option<Oid>,
-    /// Whether nothing is wrong: no error, and with `--strict` no warning.
+    /// Whether there is no error and, with `--strict`, no warning.
     pub valid: bool,
     /// The errors that were found.
     pub errors: Vec<Finding>,
     /// The warnings that were found.
     pub warnings: Vec<Finding>,
-    /// Problems in the realm that this repository cannot mend. They fail nothing.
+    /// Problems in the realm that this repository cannot fix. They do not fail the check.
     pub elsewhere: Elsewhere,
     /// The content of the publishing branch that the realm lacks; null if it lacks nothing.
     pub unpublished: Option<Unpublished>,
-    /// How many contracts were looked at.
+    /// The number of contracts that were checked.
     pub contracts: usize,
-    /// How many imports were judged by their version range alone: no schema says anything, or the version that
-    /// their code was written against is not known.
+    /// The number of imports that were judged by their version range alone, because there is no schema or the version
+    /// that their code was written against is not known.
     pub imports_by_range: usize,
     /// These contracts with their schema hashes; empty if only their number was requested.
     pub schema_hashes: Vec<SchemaHash>,
-    /// What became of the scripts that this repository's own files name as tests of contracts; none are run by
-    /// servers and hooks.
+    /// The results of the scripts that this repository's own files name as tests of contracts. Servers and hooks run
+    /// none.
     pub scripts: Vec<ScriptRun>,
-    /// What this reader has not been told yet, what matters most first; reading it here does not tell it.
+    /// The notifications that this reader has not seen, most important first. They remain unseen.
     pub notifications: Vec<Notification>,
 }
 
@@ -66,9 +66,9 @@ pub struct ScriptRun {
     pub script: String,
     /// The outcome of the run.
     pub outcome: ScriptOutcome,
-    /// Its exit code; null if it was not run, or not to its end.
+    /// Its exit code; null if it was not run or did not exit by itself.
     pub exit_code: Option<i32>,
-    /// The end of what it printed, or why it was not run: at most 2 KB.
+    /// The end of its output, or the reason it was not run: at most 2 KB.
     pub output: String,
 }
 
@@ -90,9 +90,9 @@ pub enum ScriptRole {
 pub enum ScriptOutcome {
     /// Its exit code is 0: the contract holds.
     Passed,
-    /// Its exit code is 1, or another one than 0 and 2: the contract does not hold, or it cannot be run.
+    /// Its exit code is neither 0 nor 2: the contract does not hold, or the script cannot be run.
     Failed,
-    /// Its exit code is 2: it cannot tell.
+    /// Its exit code is 2: it cannot decide.
     Undecided,
     /// It was not run: not requested, or not allowed here.
     NotRun,
@@ -102,13 +102,13 @@ pub enum ScriptOutcome {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Judged {
-    /// One repository: what it exports and imports.
+    /// The exports and imports of one repository.
     Repository,
-    /// The whole realm with that repository's files.
+    /// The whole realm, with that repository's files.
     Everything,
     /// The branches of an RFC together.
     Rfc,
-    /// The realm as it was published.
+    /// The realm as published.
     Realm,
 }
 
@@ -117,7 +117,7 @@ pub enum Judged {
 pub struct RfcBranch {
     /// The repository.
     pub repo: RepoName,
-    /// The branch, as git names it in full: here, or as it was last fetched.
+    /// The full name of the ref: a local branch, or a remote-tracking one.
     pub branch: String,
     /// Its commit.
     pub commit: Oid,

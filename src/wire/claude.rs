@@ -10,7 +10,7 @@ pub struct ClaudeSetup {
     pub scope: ClaudeScope,
     /// Whether this was a dry run, which writes nothing.
     pub dry_run: bool,
-    /// Each file that has a part in it.
+    /// The files that belong to the setup.
     pub files: Vec<ClaudeFile>,
 }
 
@@ -18,9 +18,9 @@ pub struct ClaudeSetup {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum ClaudeScope {
-    /// For everybody who works in this repository.
+    /// All users of this repository.
     Project,
-    /// For this user, in every repository.
+    /// All repositories of this user.
     User,
 }
 
@@ -39,12 +39,12 @@ pub struct ClaudeFile {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum FileChange {
-    /// It is new.
+    /// The file was created.
     Created,
-    /// It was there.
+    /// The file existed and was changed.
     Changed,
-    /// Nothing else was in it.
+    /// The file had no other content and was removed.
     Removed,
-    /// Nothing: it is as it should be.
+    /// The file needs no change.
     None,
 }

@@ -1,4 +1,4 @@
-//! `realm_compare`: what two realms of this machine hold under the same names.
+//! `realm_compare`: the differences of two realms of this machine.
 
 use std::borrow::Cow;
 
@@ -17,19 +17,19 @@ pub struct RealmCompare {
     pub realm: RealmName,
     /// The realm that it is compared with.
     pub other_realm: RealmName,
-    /// Repositories that are in `realm` alone.
+    /// Repositories that are only in `realm`.
     pub repos_only_here: Vec<RepoName>,
-    /// Repositories that are in `other_realm` alone.
+    /// Repositories that are only in `other_realm`.
     pub repos_only_there: Vec<RepoName>,
-    /// Contracts that differ, or that only one of the two has; those of this page.
+    /// The contracts of this page that differ, or that only one of the realms has.
     pub differences: Vec<ContractComparison>,
-    /// How many such contracts there are.
+    /// The total number of such contracts.
     pub total: usize,
-    /// How many contracts are the same in both.
+    /// The number of contracts that are the same in both.
     pub same: usize,
     /// The cursor of the next page.
     pub next_cursor: Option<String>,
-    /// Stored files of either that cannot be read: what they hold was not compared.
+    /// Stored files of either realm that cannot be read. Their content was not compared.
     pub unreadable: Vec<String>,
 }
 
@@ -40,23 +40,23 @@ pub struct ContractComparison {
     pub domain: DomainName,
     /// The contract.
     pub contract: ContractName,
-    /// `only-here`, `only-there`, `version` (another version), `content` (the same version with another
-    /// schema, value or compatibility) or `owner` (another owner alone).
+    /// `only-here`, `only-there`, `version` (another version), `content` (the same version with another schema, value
+    /// or compatibility) or `owner` (only the owner differs).
     #[schemars(extend("enum" = ["only-here", "only-there", "version", "content", "owner"]))]
     pub difference: Cow<'static, str>,
-    /// What `realm` holds.
+    /// The contract in `realm`; null if it has none.
     pub here: Option<ContractSide>,
-    /// What `other_realm` holds.
+    /// The contract in `other_realm`; null if it has none.
     pub there: Option<ContractSide>,
 }
 
-/// A contract as one of the realms holds it.
+/// A contract in one of the realms.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ContractSide {
     /// Its current version.
     pub version: Version,
     /// The owner: the only repository that may publish versions.
     pub owner: RepoName,
-    /// SHA-256 of canonical schema, value and compatibility as they are, not as the file says.
+    /// SHA-256 of canonical schema, value and compatibility, computed from them and not read from the file.
     pub content_hash: String,
 }

@@ -1,4 +1,4 @@
-//! `compat`: whether one schema can take the place of another.
+//! `compat`: whether one schema can replace another.
 
 use std::borrow::Cow;
 
@@ -21,8 +21,8 @@ pub struct Compat {
     pub direction: AskedDirection,
     /// The reading that decides.
     pub reading: SchemaReading,
-    /// Whether the new schema can take the place of the old one, in the directions that were asked about and the
-    /// reading that decides; null if that is unknown.
+    /// Whether the new schema can replace the old one, in the directions that were asked about and the reading that
+    /// decides; null if that is unknown.
     pub compatible: Option<bool>,
     /// Whether every value of the new schema is a value of the old one.
     pub backwards: BothReadings,
@@ -30,13 +30,13 @@ pub struct Compat {
     pub forwards: BothReadings,
     /// The differences in the directions that were asked about, at most 20 of each.
     pub differences: Vec<SchemaDifference>,
-    /// The smallest change of version that the change needs.
+    /// The smallest version bump that the change needs.
     pub bump: VersionBump,
-    /// Words in the schemas that look like keywords and assert nothing, at most 50 of each schema.
+    /// Words in the schemas that look like keywords and have no effect, at most 50 of each schema.
     pub warnings: Vec<SchemaWarning>,
 }
 
-/// A word in a schema that looks like a keyword and asserts nothing.
+/// A word in a schema that looks like a keyword and has no effect.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct SchemaWarning {
     /// Its kind: `misspelt-keyword`, `keyword-of-another-draft` or `keyword-of-another-language`.
@@ -75,6 +75,6 @@ pub enum AskedDirection {
     Backwards,
     /// Every value of the old schema is a value of the new one.
     Forwards,
-    /// Both.
+    /// Both directions.
     Both,
 }

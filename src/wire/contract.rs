@@ -22,7 +22,7 @@ pub struct ContractGet {
     pub realm: RealmName,
     /// The domain.
     pub domain: DomainName,
-    /// The contract, at the wanted version.
+    /// The contract, at the requested version.
     pub contract: ContractDetail,
     /// The repositories that export or import it.
     pub bindings: Vec<ContractBinding>,
@@ -30,7 +30,7 @@ pub struct ContractGet {
     pub versions: Vec<Version>,
     /// The current version; null if only pre-releases were published.
     pub current_version: Option<Version>,
-    /// The repository that asked; none outside of one.
+    /// The repository that asked; null outside of one.
     pub current_repo: Option<RepoName>,
 }
 
@@ -122,7 +122,7 @@ impl From<Contract> for ContractDetail {
 }
 
 impl ContractDetail {
-    /// Returns the document as its owner typed it, without what the realm keeps of it.
+    /// Returns the document as its owner wrote it, without the fields that the realm adds.
     pub fn typed(&self) -> Contract {
         Contract {
             version: self.version.clone(),
@@ -141,7 +141,7 @@ impl ContractDetail {
     }
 }
 
-/// How a repository relates to a contract.
+/// The relationship of a repository to a contract.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ContractBinding {
     /// The repository.
@@ -150,7 +150,7 @@ pub struct ContractBinding {
     pub role: Role,
     /// Whether it exports or imports the contract.
     pub relationship: Relationship,
-    /// For an import, the versions it works with.
+    /// The version range of an import; null for an export.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub version_req: Option<Range>,
 }
@@ -176,11 +176,11 @@ pub struct ContractList {
     pub total: usize,
     /// The cursor of the next page.
     pub next_cursor: Option<String>,
-    /// The repository that asked; none outside of one.
+    /// The repository that asked; null outside of one.
     pub current_repo: Option<RepoName>,
 }
 
-/// A contract at a glance.
+/// A summary of a contract.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ContractLine {
     /// The domain.
@@ -191,7 +191,7 @@ pub struct ContractLine {
     pub version: Option<Version>,
     /// The owner; null if the contract cannot be read.
     pub owner: Option<RepoName>,
-    /// How many repositories import it.
+    /// The number of repositories that import it.
     pub importers: usize,
     /// `active`, `deprecated`, `retired`, `pre-release` or `damaged`.
     #[schemars(extend("enum" = ["active", "deprecated", "retired", "pre-release", "damaged"]))]
@@ -226,7 +226,7 @@ pub struct ContractTransfer {
     pub owner: RepoName,
     /// The repository it is offered to; null if the offer was withdrawn.
     pub offered_to: Option<RepoName>,
-    /// Whether anything changed: offering twice does nothing.
+    /// Whether anything changed.
     pub changed: bool,
 }
 
@@ -241,11 +241,11 @@ pub struct ContractAdapted {
     pub contract: ContractName,
     /// The repository that imports it.
     pub current_repo: RepoName,
-    /// The version that its code was written against before; null if that is not known.
+    /// The version that its code was written against before; null if unknown.
     pub old_version: Option<Version>,
     /// The version that its code is written against.
     pub adapted_version: Option<Version>,
-    /// Whether anything changed: saying it twice does nothing.
+    /// Whether anything changed.
     pub changed: bool,
 }
 
@@ -258,7 +258,7 @@ pub struct ContractApproved {
     pub domain: DomainName,
     /// The contract.
     pub contract: ContractName,
-    /// The change: a hash over both schemas, and each broken direction with its rule.
+    /// A hash that identifies the change, over both schemas and each broken direction with its rule.
     pub fingerprint: Fingerprint,
     /// The version before the change.
     pub old_version: Version,
@@ -268,7 +268,7 @@ pub struct ContractApproved {
     pub rules: Vec<String>,
     /// The reason.
     pub reason: String,
-    /// Whether anything changed: approving twice does nothing.
+    /// Whether anything changed.
     pub changed: bool,
 }
 
@@ -285,7 +285,7 @@ pub struct ContractMarked {
     pub version: Option<Version>,
     /// The reason.
     pub reason: String,
-    /// Whether anything changed: marking twice does nothing.
+    /// Whether anything changed.
     pub changed: bool,
     /// The repositories that still import it.
     pub importers: Vec<RepoName>,

@@ -1,4 +1,4 @@
-//! `git blue daemon …`, and what the daemon says of itself.
+//! `git blue daemon …`, and the daemon's health check.
 
 use std::borrow::Cow;
 
@@ -20,17 +20,17 @@ pub struct Daemon {
     pub version: Option<String>,
 }
 
-/// What `daemon token` answers.
+/// The answer of `daemon token`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct DaemonToken {
     /// The token that requests send to authenticate.
     pub token: String,
 }
 
-/// What `daemon open` answers.
+/// The answer of `daemon open`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct DaemonOpen {
-    /// A link that lets one browser in, once, within a minute.
+    /// A link that logs one browser in. It works once, for a minute.
     pub url: String,
 }
 
@@ -45,9 +45,9 @@ pub struct Health {
     pub home: String,
 }
 
-/// A link that lets one browser in.
+/// A link that logs one browser in.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Link {
-    /// The link: it leads in once, within a minute.
+    /// The link. It works once, for a minute.
     pub url: String,
 }

@@ -1,4 +1,4 @@
-//! `contract_diff` and `contract_impact`: what another version changes, and for whom.
+//! `contract_diff` and `contract_impact`: the changes of another version, and the repositories they affect.
 
 use std::borrow::Cow;
 
@@ -31,20 +31,20 @@ pub struct ContractDiff {
     pub new_version: Version,
     /// The source of the document that it is compared with.
     pub source: DocumentSource,
-    /// Whether schema, value or compatibility differ: what a version fixes for good.
+    /// Whether schema, value or compatibility differ, which never change within a version.
     pub content_changed: bool,
-    /// The differences, with their place in the document that `contract_get` shows.
+    /// The differences, each with its place in the document that `contract_get` shows.
     pub changes: Vec<Difference>,
-    /// What that means for values, with proof; none where neither schema says anything.
+    /// The comparison of the schemas, with proof; null if neither document has a schema.
     pub compared: Option<SchemasCompared>,
-    /// The changes of the agreed value, and whether they break its promise; `null` if it is the same.
+    /// The changes of the agreed value, and whether they break its promise; null if it is the same.
     pub values: Option<ValuesCompared>,
 }
 
-/// Two schemas against each other, in both directions and both readings. A witness has 2 KB at most.
+/// A comparison of two schemas, in both directions and both readings. A witness has 2 KB at most.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SchemasCompared {
-    /// The reading that decides, as the contract says.
+    /// The reading that decides, from the contract.
     pub reading: SchemaReading,
     /// Whether every value of the new schema is a value of the old one.
     pub backwards: BothReadings,
@@ -52,17 +52,17 @@ pub struct SchemasCompared {
     pub forwards: BothReadings,
     /// The differences, at most 20 in each direction; the first ones with witnesses.
     pub differences: Vec<SchemaDifference>,
-    /// The smallest change of version that the change needs, by what the contract promises.
+    /// The smallest version bump that the change needs, by the contract's promise.
     pub bump: VersionBump,
 }
 
-/// The source of the document that is judged.
+/// The source of a document.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum DocumentSource {
-    /// It was published.
+    /// The realm: it was published.
     Realm,
-    /// A version that nobody published yet, with everything else as it is now.
+    /// A version that was not published yet, with everything else as in the current one.
     Guess,
     /// A file of the work tree.
     Worktree,
@@ -81,9 +81,9 @@ pub struct ContractImpact {
     pub domain: DomainName,
     /// The contract.
     pub contract: ContractName,
-    /// The current version; none where only pre-releases were published.
+    /// The current version; null if only pre-releases were published.
     pub current_version: Option<Version>,
-    /// The version that is looked at as if it were current.
+    /// The version that is judged as if it were current.
     pub version: Version,
     /// Whether that version was published.
     pub published: bool,
@@ -91,10 +91,10 @@ pub struct ContractImpact {
     pub source: DocumentSource,
     /// The repositories that import the contract.
     pub importers: Vec<ImporterImpact>,
-    /// How many of them would be broken.
+    /// The number of them that would be broken.
     pub broken: usize,
-    /// What the version breaks of what its owner promises, under a number that says otherwise: each direction
-    /// with a value that shows it. Publishing refuses it.
+    /// The promises of the owner that the version breaks although its number does not allow it: each direction with a
+    /// value that shows it. Publishing refuses it.
     pub breaks_promise: Vec<Verdict>,
 }
 
@@ -102,18 +102,18 @@ pub struct ContractImpact {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum JudgedBy {
-    /// Whether versions are in ranges: it is refused, or no schema says anything.
+    /// The version range: it refuses the version, or there is no schema.
     VersionRange,
-    /// Both schemas, and the range: proved, or refuted by a value.
+    /// Both schemas and the range: proved, or refuted by a value.
     Schemas,
-    /// What the import expects, the schema, and the range: proved, or refuted by a value.
+    /// The import's `expects`, the schema and the range: proved, or refuted by a value.
     Expects,
-    /// Both agreed values, and the range: the newer one breaks what is promised about it.
+    /// Both agreed values and the range: the newer value breaks the promise about it.
     Values,
 }
 
 impl JudgedBy {
-    /// Returns what the state of an import goes by.
+    /// Returns the basis of the state of an import.
     pub fn of(state: &ImportState) -> Self {
         match state.verdict.as_ref().filter(|_| state.standing.resolved().is_some()).map(|verdict| verdict.basis) {
             None => Self::VersionRange,
@@ -129,23 +129,23 @@ impl JudgedBy {
 pub struct ImporterImpact {
     /// The repository.
     pub repo: RepoName,
-    /// The versions it works with.
+    /// The version range of its import.
     pub version_req: Range,
-    /// The file of that repository that relies on it, or a list of them.
+    /// The file of that repository that relies on the contract, or a list of them.
     pub binding: UsedIn,
-    /// `current`, `stale` (an older version is still served) or `broken`, if the version were current.
+    /// `current`, `stale` (an older version is still served) or `broken`, if this version were current.
     #[schemars(extend("enum" = ["current", "stale", "broken"]))]
     pub state: Cow<'static, str>,
-    /// What the verdict is based on.
+    /// The basis of the state.
     pub judged_by: JudgedBy,
-    /// What the version means for what the import expects, or for code that is written against
-    /// `adapted_version`; none where that is the same version, or not known.
+    /// The effect of the version on what the import expects, or on code written against `adapted_version`; null if that
+    /// is the same version or unknown.
     pub verdict: Option<Verdict>,
-    /// The version that the range accepts; none where it refuses what is served.
+    /// The version that the range selects; null if it accepts none that is served.
     pub resolved_version: Option<Version>,
-    /// The version that the repository's code was written against; none where that is not known.
+    /// The version that the repository's code was written against; null if unknown.
     pub adapted_version: Option<Version>,
-    /// The same of today: `current`, `stale` or `broken`.
+    /// The state today: `current`, `stale` or `broken`.
     #[schemars(extend("enum" = ["current", "stale", "broken"]))]
     pub state_now: Cow<'static, str>,
 }

@@ -15,17 +15,17 @@ pub struct HooksAnswer {
 /// One hook.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct HookState {
-    /// Its name, as git calls it.
+    /// Its name in git.
     pub name: String,
     /// Its file, absolute.
     pub file: String,
     /// Whether it runs git blue.
     pub installed: bool,
-    /// Whether it does so by our block in that file.
+    /// Whether it does so by a block in that file.
     pub in_file: bool,
     /// Whether it is installed only on request.
     pub optional: bool,
-    /// Whether other lines are in it too.
+    /// Whether the file has other lines too.
     pub has_other_lines: bool,
     /// Whether this call changed it.
     pub changed: bool,

@@ -1,5 +1,5 @@
-//! Reads what the model reads strictly, and ignores fields that a later version adds. What people write
-//! by hand is strict, so that a misspelt field is found; what a program answers is not.
+//! Deserializes types of the model and ignores fields that a later version adds. Files that people write are read
+//! strictly, so that a misspelt field is found; answers of a program are not.
 
 use serde::{Deserialize, Deserializer};
 

@@ -1,9 +1,8 @@
-//! Answers as every surface gives them: CLI `--json`, MCP and HTTP. The field names and spellings
-//! are those of seed 002; a field that cannot be told is `null`, not left out.
+//! Answers of all surfaces: CLI `--json`, MCP and HTTP. Field names and spellings are stable; a field without a value
+//! is `null`, not left out.
 //!
-//! Clients in Rust read them with the same types. A field that a later version adds is ignored; a new word
-//! where a type lists all of them, as [`Role`] does, is an error, and so is a field that an older version
-//! does not write yet.
+//! Clients in Rust read them with the same types. A field that a later version adds is ignored. A new variant of an
+//! enum such as [`Role`] is an error, and so is a required field that an older version does not write yet.
 //!
 //! ```
 //! use git_blue::wire::{Answer, Failure, RealmList};
@@ -109,14 +108,14 @@ use serde::{Deserialize, Serialize};
 use crate::error::OpError;
 pub use crate::error::{NextStep, Problem};
 
-/// A successful answer: `status`, the fields of the operation, what to do next.
+/// A successful answer: `status`, the fields of the operation, and the next steps.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Answer<T> {
     status: Success,
     /// The operation's own fields.
     #[serde(flatten)]
     pub body: T,
-    /// What to do next, most urgent first.
+    /// The suggested next steps, most urgent first.
     pub next_steps: Vec<NextStep>,
 }
 
@@ -132,7 +131,7 @@ impl<T> Answer<T> {
         Self { status: Success::Success, body, next_steps: Vec::new() }
     }
 
-    /// Adds what to do next.
+    /// Adds a next step.
     #[must_use]
     pub fn next(mut self, step: impl Into<NextStep>) -> Self {
         self.next_steps.push(step.into());
@@ -140,13 +139,13 @@ impl<T> Answer<T> {
     }
 }
 
-/// An answer of any operation, as surfaces write it.
+/// The answer of any operation, which surfaces write.
 pub trait Answered {
     /// Returns it as JSON, indented.
     fn to_json(&self) -> String;
     /// Returns it as a JSON value.
     fn to_value(&self) -> serde_json::Value;
-    /// Returns what to do next.
+    /// Returns the next steps.
     fn next_steps(&self) -> &[NextStep];
 }
 
@@ -164,7 +163,7 @@ impl<T: Serialize> Answered for Answer<T> {
     }
 }
 
-/// A failure, as every surface gives it.
+/// A failed operation: the answer of every surface.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Failure {
     status: Failed,
@@ -172,10 +171,10 @@ pub struct Failure {
     pub code: Cow<'static, str>,
     /// A message that names the subject and the cause.
     pub message: String,
-    /// The single problems, where there are several.
+    /// The individual problems, if there are several.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub problems: Vec<Problem>,
-    /// What to do next, most urgent first.
+    /// The suggested next steps, most urgent first.
     pub next_steps: Vec<NextStep>,
 }
 

@@ -1,4 +1,4 @@
-//! Notifications: `notifications_list`, `notifications_ack`, and the piggybacked ones.
+//! Notifications: `notifications_list`, `notifications_ack`, and those in other answers.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize};
@@ -18,26 +18,29 @@ use crate::model::{
 pub struct Notification {
     /// Its id, the same for the same change on every machine.
     pub id: String,
-    /// Its kind in the words of seed 000: `contract_updated`.
+    /// Its kind in snake case, such as `contract_updated`.
     #[serde(rename = "type")]
     pub kind: String,
-    /// Its kind in the words of seed 002: `VersionChanged`.
+    /// Its kind, such as `VersionChanged`.
     pub change_type: ChangeType,
-    /// How much it matters to this repository: `broken`, `attention`, `import`, `conflict`, `contract` or
-    /// `binding`, in this order.
+    /// Its importance to this repository, from the highest: `broken`, `attention`, `import`, `conflict`, `contract` or
+    /// `binding`.
     #[serde(default)]
     pub rank: Rank,
     /// The realm.
     pub realm: RealmName,
     /// The domain.
     pub domain: DomainName,
-    /// The contract; none for bindings.
+    /// The contract; null for bindings.
     pub contract: Option<ContractName>,
     /// The contract's owner, or the binding's repository.
     pub from_repo: RepoName,
     /// The author of the commit, as `Name <email>`.
     #[serde(default)]
     pub author: Option<String>,
+    /// The commit of that repository that was published; of several behind it, the last.
+    #[serde(default)]
+    pub source_commit: Option<String>,
     /// Whether it is this repository's own, and somebody else wrote it: no commit of this clone says so,
     /// and its user is not the author.
     #[serde(default)]
@@ -46,37 +49,37 @@ pub struct Notification {
     pub changes: VersionChange,
     /// Whether the version went down.
     pub rollback: bool,
-    /// How many published versions lie behind it.
+    /// The number of published versions that it summarizes.
     pub coalesced: usize,
     /// Whether this repository imports the contract.
     pub affects_me: bool,
-    /// Whether its import still holds: its range accepts the version, and what that sends is what the code was
-    /// written against; none where it has none.
+    /// Whether its import still holds: the range accepts the version, and code written against the older version
+    /// accepts its data; null without an import.
     #[serde(default, deserialize_with = "holds")]
     pub import_satisfied: Option<Holds>,
-    /// What that goes by; none where it has no import.
+    /// The basis of that; null without an import.
     #[serde(default)]
     pub judged_by: Option<JudgedBy>,
-    /// What the version means for code that is written against an older one, with a value that shows it, where that
-    /// is not all well.
+    /// The effect of the version on code written against an older one, with a value that shows it; null if it breaks
+    /// nothing.
     #[serde(default)]
     pub verdict: Option<Verdict>,
-    /// The file of this repository that relies on the contract, as its binding says, or a list of them.
+    /// The file of this repository that its binding names as relying on the contract, or a list of them.
     #[serde(default)]
     pub binding: UsedIn,
     /// Pending, seen or expired.
     pub state: State,
     /// The time of the commit that made the change.
     pub created_at: jiff::Timestamp,
-    /// Whether that is more than a day ahead of this clock: such a date orders nothing.
+    /// Whether that time is more than a day ahead of this machine's clock; such a time is not used for sorting.
     #[serde(default)]
     pub ahead_of_clock: bool,
-    /// The time it arrived on this machine; its age counts from then.
+    /// The time it arrived on this machine, from which its age is counted.
     pub arrived_at: jiff::Timestamp,
 }
 
 impl Notification {
-    /// Returns what happened, in one line of names and versions.
+    /// Returns a description of the change in one line.
     pub fn phrase(&self) -> String {
         let (domain, from) = (&self.domain, &self.from_repo);
         let contract = self.contract.as_ref().map(|contract| format!("{domain}/{contract}")).unwrap_or_default();
@@ -97,7 +100,7 @@ impl Notification {
     }
 }
 
-/// Reads the word, or what an older program wrote: whether the range accepts the version.
+/// Reads the word, or the boolean of older programs: whether the range accepts the version.
 fn holds<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Holds>, D::Error> {
     #[derive(Deserialize)]
     #[serde(untagged)]
@@ -117,16 +120,16 @@ fn holds<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Holds>, D:
 pub struct BindingsChanged {
     /// The number of changes.
     pub changes: usize,
-    /// In how many domains.
+    /// The number of domains with changes.
     pub domains: usize,
 }
 
 /// The versions before and after.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct VersionChange {
-    /// None for something new, and for bindings.
+    /// The version before; null for a new contract and for bindings.
     pub old_version: Option<Version>,
-    /// None for something gone, and for bindings.
+    /// The version after; null for a removed contract and for bindings.
     pub new_version: Option<Version>,
 }
 
@@ -134,15 +137,15 @@ pub struct VersionChange {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum State {
-    /// This reader has not been told.
+    /// This reader has not seen it.
     Pending,
-    /// It has.
+    /// This reader has seen it.
     Seen,
-    /// It is older than 7 days and is not told by itself any more.
+    /// It is older than 7 days and no longer shown unasked.
     Expired,
 }
 
-/// Which notifications are wanted.
+/// A filter of notifications by state.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 #[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
@@ -150,16 +153,16 @@ pub enum NotificationFilter {
     /// In any state.
     #[default]
     All,
-    /// Not told yet.
+    /// Not seen yet.
     Pending,
-    /// Told.
+    /// Seen.
     Seen,
     /// Older than 7 days.
     Expired,
 }
 
 impl NotificationFilter {
-    /// Returns whether a notification in this state is wanted.
+    /// Returns whether the filter accepts a notification in this state.
     pub fn accepts(self, state: State) -> bool {
         match self {
             Self::All => true,
@@ -177,9 +180,9 @@ pub struct NotificationsList {
     pub realm: RealmName,
     /// The repository that asked.
     pub current_repo: RepoName,
-    /// Which ones were wanted.
+    /// The filter that was applied.
     pub filter: NotificationFilter,
-    /// Those of this page: what matters most first, and of that the newest.
+    /// The notifications of this page, most important first, then newest first.
     pub notifications: Vec<Notification>,
     /// The number of each kind.
     pub summary: NotificationSummary,
@@ -189,18 +192,18 @@ pub struct NotificationsList {
     pub next_cursor: Option<String>,
 }
 
-/// How many notifications there are of each kind.
+/// The number of notifications in each state.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct NotificationSummary {
-    /// In all.
+    /// All of them.
     pub total: usize,
-    /// Not told yet.
+    /// Not seen yet.
     pub pending: usize,
-    /// Told.
+    /// Seen.
     pub seen: usize,
     /// Older than 7 days.
     pub expired: usize,
-    /// Not listed any more, and removed by the next `gc`: told more than 30 days ago.
+    /// Seen more than 30 days ago: no longer listed, and removed by the next `gc`.
     pub expired_cleaned: usize,
 }
 

@@ -1,22 +1,21 @@
-//! Lists in pages: `limit` and `cursor` in, `next_cursor` and `total` out.
+//! Pagination of lists: requests have `limit` and `cursor`, answers have `next_cursor` and `total`.
 
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-/// How many items a page has unless somebody says otherwise.
+/// The default number of items on a page.
 pub const DEFAULT_LIMIT: usize = 100;
 
-/// Which part of a list is wanted.
+/// A request for one page of a list.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[cfg_attr(feature = "cli", derive(clap::Args))]
 pub struct PageRequest {
     /// Show at most this many entries
-    ///
-    /// All of them where it is 0, which no surface takes.
+    // 0 means all of them; no surface accepts it.
     #[schemars(range(min = 1))]
     #[cfg_attr(feature = "cli", arg(short = 'n', long, value_name = "N", value_parser = positive))]
     pub limit: Option<usize>,
-    /// Continue after this cursor, which the previous page gave
+    /// Continue after this `next_cursor` of the previous page
     #[cfg_attr(feature = "cli", arg(long, value_name = "CURSOR"))]
     pub cursor: Option<String>,
 }
@@ -27,12 +26,12 @@ fn positive(text: &str) -> Result<usize, std::num::ParseIntError> {
 }
 
 impl PageRequest {
-    /// Asks for everything at once.
+    /// Requests everything at once.
     pub fn all() -> Self {
         Self { limit: Some(0), cursor: None }
     }
 
-    /// Returns how many items the page has at most.
+    /// Returns the maximum number of items on the page.
     pub fn limit(&self) -> usize {
         match self.limit.unwrap_or(DEFAULT_LIMIT) {
             0 => usize::MAX,
@@ -41,18 +40,18 @@ impl PageRequest {
     }
 }
 
-/// A cursor that no page of the list gave, or whose entry is gone from a list that is not sorted by it.
+/// A cursor from no page of the list, or whose entry was removed from a list that is not sorted by it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UnknownCursor(pub String);
 
-/// A page, and the cursor of the next one where there is more.
+/// A page, and the cursor of the next one if there is one.
 type Page<T> = Result<(Vec<T>, Option<String>), UnknownCursor>;
 
-/// Returns the wanted page, and the cursor of the next one where there is more. Items are sorted
-/// by `key` already; a key that is gone continues at the one that would follow it.
+/// Returns the requested page, and the cursor of the next one if there is one. Items must be sorted by `key`. If the
+/// key of the cursor was removed, the page begins with the next one.
 ///
 /// # Errors
-/// Returns an error if the cursor is not written as the keys are.
+/// Returns an error if the cursor does not have the form of the keys.
 pub fn page<T>(items: Vec<T>, request: &PageRequest, key: impl Fn(&T) -> String) -> Page<T> {
     let start = match (&request.cursor, items.first()) {
         (Some(cursor), Some(first)) => match items.iter().position(|item| key(item) == *cursor) {
@@ -67,7 +66,7 @@ pub fn page<T>(items: Vec<T>, request: &PageRequest, key: impl Fn(&T) -> String)
     Ok(from(start, items, request.limit(), key))
 }
 
-/// Returns the wanted page of items that are in an order of their own, so that a cursor is looked for, not compared.
+/// Returns the requested page of items that are not sorted by `key`, so that the cursor is searched for.
 ///
 /// # Errors
 /// Returns an error if no item has that key.
@@ -89,7 +88,7 @@ fn from<T>(start: usize, items: Vec<T>, limit: usize, key: impl Fn(&T) -> String
     (page, next)
 }
 
-/// Returns whether a cursor has the same marks between its parts as a key.
+/// Returns whether a cursor has the same separators as a key.
 fn is_alike(cursor: &str, key: &str) -> bool {
     [' ', ':', '/'].iter().all(|mark| cursor.contains(*mark) == key.contains(*mark))
 }

@@ -1,4 +1,4 @@
-//! `prime`: what a session should know from its start.
+//! `prime`: a summary for the start of a session.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

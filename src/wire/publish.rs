@@ -24,17 +24,17 @@ pub struct ContractPublish {
     pub realm: RealmName,
     /// The repository whose files were published.
     pub current_repo: RepoName,
-    /// The commit they were read from; none for an edit straight in the realm.
+    /// The commit they were read from; null for an edit directly in the realm.
     pub commit: Option<Oid>,
-    /// Whether this only says what would happen.
+    /// Whether this was a dry run, which publishes nothing.
     pub dry_run: bool,
     /// The changes in the realm.
     pub published: Vec<Published>,
-    /// Contract files that the commit removed; their contracts stay until they are retired.
+    /// Contract files that the commit removed. Their contracts remain until they are retired.
     pub removed_files: Vec<String>,
-    /// Circles of repositories that rely on each other, which this closed.
+    /// Dependency cycles between repositories that this change created.
     pub cycles: Vec<String>,
-    /// Whether other machines do not have it yet, and nothing brings it there by itself.
+    /// Whether other machines do not have it yet, and it is not pushed automatically.
     #[serde(default)]
     pub unshared: bool,
 }
@@ -44,19 +44,19 @@ pub struct ContractPublish {
 pub struct Published {
     /// The domain.
     pub domain: DomainName,
-    /// The contract; none for a binding.
+    /// The contract; null for a binding.
     pub contract: Option<ContractName>,
     /// `added`, `updated`, `rolled-back`, `pre-release`, `described`, `taken-over`, `bound` or `unbound`.
     #[schemars(extend("enum" = ["added", "updated", "rolled-back", "pre-release", "described", "taken-over", "bound", "unbound"]))]
     pub change: Cow<'static, str>,
     /// The version before.
     pub old_version: Option<Version>,
-    /// The version now.
+    /// The version after.
     pub new_version: Option<Version>,
-    /// Whom it breaks: imports that held before, and whose range refuses the version, or whose code was
-    /// written against a version that refuses what this one sends. The first of them.
+    /// The first imports that it breaks: they held before, and their range refuses the version, or their code was
+    /// written against a version that refuses the data of this one.
     pub breaks: Vec<Broken>,
-    /// How many imports it breaks.
+    /// The number of imports that it breaks.
     pub broken: usize,
     /// Notes for its author.
     pub remarks: Vec<Remark>,
@@ -71,29 +71,28 @@ pub struct Broken {
     pub version_req: Range,
     /// The file of that repository that relies on the contract, or a list of them.
     pub binding: UsedIn,
-    /// What breaks it, with a value that shows it; none where its range refuses the version, and no more is
-    /// known.
+    /// The reason, with a value that shows it; null if the range refuses the version and nothing else is known.
     pub verdict: Option<Verdict>,
 }
 
-/// Something that does not stop a change.
+/// A remark that does not prevent a change.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Remark {
     /// Its stable code, as in `realm_check`.
     pub code: Cow<'static, str>,
-    /// The contract that it is about.
+    /// The contract that it concerns.
     pub contract: ContractName,
-    /// The name that was meant, where one is nearly the same.
+    /// The name that was probably meant, if a similar one exists.
     pub nearest: Option<ContractName>,
     /// The remark, as the end of a sentence.
     pub message: String,
 }
 
-/// Most imports that are listed of those that a change breaks.
+/// The maximum number of broken imports that are listed of a change.
 const MAX_BREAKS: usize = 20;
 
 impl Published {
-    /// Returns the change of a domain that `event` stands for, from `before` to `after`.
+    /// Returns the change of a domain that `event` describes, from `before` to `after`.
     pub fn new((before, after): (&DomainView, &DomainView), event: &Event, judge: &Judge<'_>) -> Self {
         let (contract, old, new) = match event {
             Event::Added(name, new) | Event::Prerelease(name, new) => (Some(name), None, Some(new)),

@@ -16,29 +16,28 @@ use crate::model::{
 pub struct PrStatus {
     /// The realm.
     pub realm: RealmName,
-    /// The repository that asked; none outside of one.
+    /// The repository that asked; null outside of one.
     pub current_repo: Option<RepoName>,
-    /// The RFC; null if all repositories were asked for as they are.
+    /// The RFC; null if all repositories were requested as they are.
     pub rfc: Option<RfcName>,
-    /// Each repository that takes part.
+    /// The repositories that take part.
     pub repos: Vec<PrRepo>,
     /// A summary of all repositories.
     pub summary: PrSummary,
-    /// In which order to merge: as imports need it, and where they do not care, who provides something
-    /// before who relies on it.
+    /// The order of merges: as imports require it, and otherwise providers before consumers.
     pub merge_order: Vec<RepoName>,
     /// Repositories that rely on each other, so that no merge order is correct.
     pub circular: Vec<RepoName>,
     /// Imports that accept only the version before a merge, or only the one after.
     pub clashes: Vec<ImportClash>,
-    /// What to do, in this order, so that every check passes on the way; empty if the branches change no import
-    /// and no contract that is imported.
+    /// The steps, in an order in which every check passes in between; empty if the branches change no import and no
+    /// contract that is imported.
     pub steps: Vec<MergeStep>,
-    /// Repositories that could not be looked at, each with the reason.
+    /// Repositories that could not be read, each with the reason.
     pub errors: Vec<RepoProblem>,
 }
 
-/// An import that no order of merges keeps whole.
+/// An import that breaks in any order of merges.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ImportClash {
     /// The repository that imports.
@@ -86,11 +85,11 @@ pub struct MergeStep {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum MergeAction {
-    /// Accept the version after the break beside the one before.
+    /// Accept the new version besides the old one.
     Widen,
     /// Merge the branch.
     Merge,
-    /// Accept the version before the break no longer.
+    /// Stop accepting the old version.
     Narrow,
 }
 
@@ -99,7 +98,7 @@ pub enum MergeAction {
 pub struct PrRepo {
     /// The repository.
     pub name: RepoName,
-    /// Where it was measured, absolute: the worktree of the RFC, if there is one.
+    /// The folder that was read, absolute: the worktree of the RFC, if there is one.
     pub path: String,
     /// Whether it is the one that asked.
     pub is_current: bool,
@@ -109,15 +108,15 @@ pub struct PrRepo {
     pub base: Option<String>,
     /// The number of files with uncommitted changes.
     pub uncommitted_changes: usize,
-    /// How many commits it has that the base has not.
+    /// The number of commits that the base does not have.
     pub commits_ahead: usize,
-    /// How many commits the base has that it has not.
+    /// The number of commits of the base that it does not have.
     pub commits_behind: usize,
-    /// Whether the branch is at the remote, with every commit; null if there is nothing to push.
+    /// Whether every commit of the branch was pushed; null if there is nothing to push.
     pub pushed: Option<bool>,
-    /// The pull request; null if there is none, or it is not known.
+    /// The pull request; null if there is none, or that is not known.
     pub pr: Option<PullRequest>,
-    /// The reason it is not known whether there is a pull request, or how it stands.
+    /// The reason that the pull request or its state is not known.
     pub pr_unknown: Option<String>,
     /// The repositories among these that it relies on.
     pub depends_on: Vec<RepoName>,
@@ -134,7 +133,7 @@ pub struct PrRepo {
 pub struct PullRequest {
     /// Its number.
     pub number: u64,
-    /// Whether it is open.
+    /// Whether it is open, closed or merged.
     pub state: PullState,
     /// Whether it is a draft.
     pub draft: bool,
@@ -150,7 +149,7 @@ pub struct PullRequest {
     pub checks: Option<PullChecks>,
 }
 
-/// Whether a pull request is open.
+/// The state of a pull request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "UPPERCASE")]
 pub enum PullState {
@@ -187,9 +186,9 @@ pub struct PullChecks {
 pub struct PrSummary {
     /// Whether everything is committed.
     pub all_clean: bool,
-    /// Whether every commit is at its remote.
+    /// Whether every commit was pushed.
     pub all_pushed: bool,
-    /// Whether both, and there is something to merge.
+    /// Whether everything is committed and pushed, and there is something to merge.
     pub ready_for_pr: bool,
 }
 
@@ -204,7 +203,7 @@ pub struct PrPrepare {
     pub dry_run: bool,
     /// Each repository with a worktree of the RFC.
     pub repos: Vec<Prepared>,
-    /// Repositories where nothing was committed that should have been, each with the reason.
+    /// Repositories in which nothing could be committed, each with the reason.
     pub errors: Vec<RepoProblem>,
 }
 
@@ -219,9 +218,9 @@ pub struct Prepared {
     pub commit: Option<String>,
     /// The files that it changes, or would.
     pub files: Vec<String>,
-    /// Files that git does not know, and that were left so.
+    /// Untracked files, which were not added.
     pub untracked: Vec<String>,
-    /// Those that look as if they held a secret: they are never committed by the way.
+    /// Files that look as if they contain a secret. They are never committed by this command.
     pub secrets: Vec<String>,
 }
 
@@ -253,33 +252,33 @@ pub struct PrCreated {
     pub url: Option<String>,
     /// Whether it was opened by this call.
     pub created: bool,
-    /// Whether its description was brought up to date.
+    /// Whether its description was updated.
     pub updated: bool,
 }
 
 /// The answer of `realm_pr_comment`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct PrComment {
-    /// The number of the pull request; null if it was not looked for.
+    /// The number of the pull request; null if none was searched for.
     pub number: Option<u64>,
     /// The URL of the comment, if the forge returned one.
     pub url: Option<String>,
-    /// Where the report was written.
+    /// The place the report was written to.
     pub outcome: CommentOutcome,
     /// The reason there is no comment; null if there is one.
     pub reason: Option<String>,
 }
 
-/// Where a report was written.
+/// The place a report was written to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum CommentOutcome {
-    /// Into a new comment.
+    /// A new comment.
     Created,
-    /// Into the comment that was there.
+    /// The existing comment.
     Updated,
-    /// It is what the comment says already.
+    /// The existing comment, which has this text already.
     Unchanged,
-    /// To the summary of the workflow step: the comment may not be written.
+    /// The summary of the workflow step, because the comment may not be written.
     Summary,
 }

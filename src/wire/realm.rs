@@ -22,80 +22,79 @@ use crate::model::{
 pub struct RealmStatus {
     /// The realm.
     pub realm: RealmName,
-    /// The repository that asked; none outside of one.
+    /// The repository that asked; null outside of one.
     pub current_repo: Option<RepoName>,
-    /// Why this clone only reads: it is not joined, or is not the repository that it says it is; none
-    /// where it may write, and outside of a repository.
+    /// The reason this clone is read-only: it did not join, or is not the repository it claims to be; null if it may
+    /// write, and outside of a repository.
     pub read_only: Option<String>,
     /// All repositories of the realm.
     pub repos: Vec<RepoLine>,
     /// The domains of this page, those of this repository first.
     pub domains: Vec<DomainStatus>,
-    /// How many domains the realm has.
+    /// The number of domains in the realm.
     pub total: usize,
-    /// The cursor of the next page of domains; `null` on the last page.
+    /// The cursor of the next page of domains; null on the last page.
     pub next_cursor: Option<String>,
-    /// How this repository's imports stand: what matters most first.
+    /// The state of this repository's imports, most important first.
     pub imports: Vec<ImportStatus>,
-    /// The contracts of this repository, those with a broken import first, and who relies on them.
+    /// The contracts of this repository with their consumers; those with a broken import first.
     #[serde(default)]
     pub own_contracts: Vec<OwnContract>,
-    /// The number of further ones, which do not fit this answer.
+    /// The number of further ones, which are not listed.
     #[serde(default)]
     pub more_own_contracts: usize,
-    /// How many contracts the realm has.
+    /// The number of contracts in the realm.
     #[serde(default)]
     pub total_contracts: usize,
-    /// The session of this work tree; none where it is in none.
+    /// The session of this work tree; null if it is in none.
     pub session: Option<SessionLine>,
-    /// The sessions of the realm that nobody ended, the latest first.
+    /// The sessions of the realm that have not ended, newest first.
     pub sessions: Vec<SessionLine>,
-    /// The number of further ones, which do not fit this answer.
+    /// The number of further ones, which are not listed.
     pub more_sessions: usize,
-    /// How the realm stands to where it is shared, by what the last sync saw.
+    /// The state of the realm relative to its remotes, as of the last sync.
     pub remotes: Vec<RemoteStatus>,
-    /// What two machines wrote differently and nobody has resolved, in the domains of this page and
-    /// of this repository.
+    /// The unresolved conflicts between machines in the domains of this page and of this repository.
     pub conflicts: Vec<SyncConflict>,
-    /// Domains that cannot be read at all, and why: the answer says nothing of them.
+    /// Domains that cannot be read, each with the reason. The answer omits them.
     pub unreadable_domains: Vec<String>,
     /// Stored files that cannot be read.
     pub unreadable: Vec<String>,
-    /// What this call published because no hook had.
+    /// Commits that no hook had published and this call did.
     pub published: Vec<Published>,
-    /// The part of the publishing branch that the realm does not hold yet; `null` if it holds all of it.
+    /// The part of the publishing branch that the realm does not have yet; null if it has all of it.
     pub unpublished: Option<Unpublished>,
-    /// Contracts of this repository whose files are gone, and that nobody retired.
+    /// Contracts of this repository whose files were removed, and that were not retired.
     pub removed_files: Vec<RemovedFile>,
-    /// What this reader has not been told yet: what matters most first, and of that the newest.
+    /// The notifications that this reader has not seen, most important first, then newest first.
     pub notifications: Vec<Notification>,
-    /// The changes of bindings, where they are too many to be listed; told with this answer as well.
+    /// The number of changed bindings, if they are too many to be listed. They count as seen too.
     #[serde(default)]
     pub bindings_changed: Option<BindingsChanged>,
-    /// The number of further ones, which do not fit this answer.
+    /// The number of further ones, which are not listed.
     pub more_notifications: usize,
 }
 
 impl RealmStatus {
-    /// Returns how many changes this reader has not been told yet.
+    /// Returns the number of changes that this reader has not seen.
     pub fn pending(&self) -> usize {
         let bindings = self.bindings_changed.as_ref().map_or(0, |bindings| bindings.changes);
         self.notifications.len() + bindings + self.more_notifications
     }
 }
 
-/// The part of the publishing branch that the realm does not hold yet.
+/// The part of the publishing branch that the realm does not have yet.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Unpublished {
     /// The publishing branch.
     pub branch: String,
     /// The commit that is not published.
     pub commit: Oid,
-    /// The domains that it has news of.
+    /// The domains that it changes.
     pub domains: Vec<String>,
-    /// The publishing policy, as `blue.publish` says: `commit`, `pushed`, `ci` or `off`.
+    /// The publishing policy, from `blue.publish`: `commit`, `pushed`, `ci` or `off`.
     pub policy: Cow<'static, str>,
-    /// Why the last attempt failed, if there was one, or why there was none.
+    /// The reason that the last attempt failed, or that there was none.
     pub problem: Option<String>,
     /// The time of the last failed attempt.
     pub failed_at: Option<jiff::Timestamp>,
@@ -106,44 +105,44 @@ pub struct Unpublished {
 pub struct RepoLine {
     /// Its name.
     pub name: RepoName,
-    /// Where it lies on this machine, absolute; none where that is not known.
+    /// Its path on this machine, absolute; null if unknown.
     pub path: Option<String>,
     /// Whether it is the one that asked.
     pub is_current: bool,
 }
 
-/// A domain at a glance.
+/// A summary of a domain.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct DomainStatus {
     /// Its name.
     pub name: DomainName,
-    /// The repositories that take part.
+    /// The members of the domain.
     pub members: Vec<RepoName>,
     /// Its contracts, or the first of them.
     pub contracts: Vec<DomainContract>,
     /// The number of further ones.
     pub more_contracts: usize,
-    /// The part each repository plays.
+    /// The role of each repository.
     pub bindings: Vec<DomainBinding>,
 }
 
-/// A contract at a glance.
+/// A summary of a contract.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct DomainContract {
     /// Its name.
     pub name: ContractName,
     /// Its current version.
     pub version: Version,
-    /// The repository that may change it.
+    /// The owner: the only repository that may change it.
     pub owner: RepoName,
 }
 
-/// A binding at a glance.
+/// A summary of a binding.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct DomainBinding {
     /// The repository.
     pub repo: RepoName,
-    /// Which sides it is on.
+    /// Its role in the domain.
     pub role: Role,
     /// The number of contracts that it exports.
     pub exports: usize,
@@ -151,7 +150,7 @@ pub struct DomainBinding {
     pub imports: usize,
 }
 
-/// A role, spelled as seed 002 does.
+/// The role of a repository in a domain.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub enum Role {
     /// It exports.
@@ -172,42 +171,42 @@ impl From<binding::Role> for Role {
     }
 }
 
-/// How one import stands.
+/// The state of one import.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ImportStatus {
     /// The domain.
     pub domain: DomainName,
-    /// What.
+    /// The contract.
     pub contract: ContractName,
-    /// The versions it works with.
+    /// The version range of the import.
     pub version_req: Range,
     /// `current`, `stale` (an older version is still served) or `broken`.
     #[schemars(extend("enum" = ["current", "stale", "broken"]))]
     pub state: Cow<'static, str>,
-    /// How much that matters: `broken`, `attention` or `import`.
+    /// The importance of that: `broken`, `attention` or `import`.
     #[serde(default)]
     pub rank: Rank,
-    /// What the verdict is based on.
+    /// The basis of the state.
     pub judged_by: JudgedBy,
-    /// What the version means for code that is written against `adapted_version`; none where that is the same
-    /// version, or not known.
+    /// The effect of the version on code written against `adapted_version`; null if that is the same version or
+    /// unknown.
     pub verdict: Option<Verdict>,
-    /// The contract's version; none where there is no such contract.
+    /// The contract's current version; null if there is no such contract.
     pub current_version: Option<Version>,
-    /// The version that the range accepts; none where it refuses what is served.
+    /// The version that the range selects; null if it accepts none that is served.
     pub resolved_version: Option<Version>,
-    /// The version that this repository's code was written against; none where that is not known.
+    /// The version that this repository's code was written against; null if unknown.
     pub adapted_version: Option<Version>,
-    /// The file of this repository that relies on it, or a list of them.
+    /// The file of this repository that relies on the contract, or a list of them.
     pub binding: UsedIn,
-    /// The owner's reason for withdrawing the contract; `null` if it was not withdrawn.
+    /// The owner's reason for retiring the contract; null if it is not retired.
     pub retired: Option<String>,
-    /// Until when the contract is served, and what takes its place; none where it is not deprecated.
+    /// The end of the contract's support, and its replacement; null if it is not deprecated.
     #[serde(default)]
     pub deprecated: Option<Deprecation>,
 }
 
-/// That a contract is deprecated.
+/// The deprecation of a contract.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Deprecation {
     /// The first deprecated version.
@@ -215,7 +214,7 @@ pub struct Deprecation {
     /// The last day it is served.
     #[schemars(with = "Option<String>")]
     pub sunset: Option<jiff::civil::Date>,
-    /// The contract of the same domain that takes its place.
+    /// The contract of the same domain that replaces it.
     pub replaced_by: Option<ContractName>,
 }
 
@@ -225,31 +224,31 @@ impl From<&Deprecated> for Deprecation {
     }
 }
 
-/// A contract of this repository, and who relies on it.
+/// A contract of this repository, and its consumers.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct OwnContract {
     /// The domain.
     pub domain: DomainName,
-    /// What.
+    /// The contract.
     pub contract: ContractName,
     /// Its current version.
     pub version: Version,
-    /// The repositories whose import its range refuses.
+    /// The repositories whose version range accepts no served version.
     pub broken: Vec<RepoName>,
     /// The other repositories that import it.
     pub importers: Vec<RepoName>,
-    /// How many more there are of either than fit one answer.
+    /// The number of further repositories, which are not listed.
     pub more_importers: usize,
 }
 
-/// A contract of this repository that the realm still offers, and whose file is gone from HEAD.
+/// A contract of this repository that is still in the realm, but whose file is not in HEAD.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct RemovedFile {
     /// The domain.
     pub domain: DomainName,
-    /// What.
+    /// The contract.
     pub contract: ContractName,
-    /// The file that is gone.
+    /// The removed file.
     pub file: String,
 }
 
@@ -260,20 +259,20 @@ pub struct RealmList {
     pub realms: Vec<RealmLine>,
 }
 
-/// A realm at a glance.
+/// A summary of a realm.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct RealmLine {
     /// Its name.
     pub name: RealmName,
-    /// Its store, absolute.
+    /// The path of its store, absolute.
     pub path: String,
     /// The URL it is shared at.
     pub url: Option<String>,
     /// Whether this repository is in it.
     pub is_current: bool,
-    /// How many repositories it has; none where the store cannot be read.
+    /// The number of its repositories; null if the store cannot be read.
     pub repos: Option<usize>,
-    /// How many domains it has; none where the store cannot be read.
+    /// The number of its domains; null if the store cannot be read.
     pub domains: Option<usize>,
     /// The reason that the store cannot be read.
     pub problem: Option<String>,
@@ -295,18 +294,18 @@ pub struct RealmLog {
 pub struct LogEntry {
     /// The commit in the store.
     pub commit: Oid,
-    /// The domain; none for the realm itself.
+    /// The domain; null for the realm itself.
     pub domain: Option<DomainName>,
     /// The time of the commit.
     pub time: jiff::Timestamp,
-    /// Whether that is more than a day ahead of this clock: such a date orders nothing.
+    /// Whether that time is more than a day ahead of this machine's clock; such a time is not used for sorting.
     pub ahead_of_clock: bool,
     /// The author, as `Name <email>`.
     pub author: String,
     /// The subject of the commit.
     pub subject: String,
-    /// From which repository.
+    /// The repository it was published from.
     pub repo: Option<String>,
-    /// From which commit of that repository.
+    /// The commit of that repository it was published from.
     pub source_commit: Option<String>,
 }

@@ -1,4 +1,4 @@
-//! What goes out of git: the events that receivers get, and what `notify_…` answers.
+//! The events that are sent to receivers, and the answers of `notify_…`.
 
 use std::borrow::Cow;
 
@@ -16,56 +16,56 @@ use crate::model::{
     version::Version,
 };
 
-/// What a receiver gets: the news of one domain, as CloudEvents 1.0 has it in structured mode.
+/// An event for a receiver: the changes of one domain, in the structured mode of CloudEvents 1.0.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Event {
     /// `1.0`.
     pub specversion: Cow<'static, str>,
-    /// The key that tells a repetition: the same for the same receiver, domain and commit on every machine.
+    /// The key for recognizing repetitions: the same for the same receiver, domain and commit on every machine.
     pub id: String,
-    /// Where it comes from: `git-blue:/realms/<realm>`.
+    /// The source: `git-blue:/realms/<realm>`.
     pub source: String,
     /// `git-blue.domain.changed`, or `git-blue.test`.
     #[serde(rename = "type")]
     pub kind: Cow<'static, str>,
-    /// The domain; none in a test.
+    /// The domain; null in a test.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub subject: Option<DomainName>,
-    /// When the machine that sends it saw the change.
+    /// The time at which the sending machine saw the change.
     pub time: jiff::Timestamp,
     /// `application/json`.
     pub datacontenttype: Cow<'static, str>,
-    /// What changed.
+    /// The changes.
     pub data: News,
 }
 
-/// What changed in a domain since the event before.
+/// The changes in a domain since the previous event.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct News {
     /// The realm.
     pub realm: RealmName,
-    /// The commit of the domain that holds all of it; none in a test.
+    /// The commit of the domain that contains all of them; null in a test.
     pub commit: Option<Oid>,
-    /// How much the change that matters most matters.
+    /// The importance of the most important change.
     pub severity: Rank,
-    /// The changes, what matters most first: at most 100.
+    /// The changes, most important first, at most 100.
     pub changes: Vec<NewsChange>,
     /// The number of further ones.
     pub more_changes: usize,
 }
 
-/// One change, and whom it concerns.
+/// One change, and the imports it concerns.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct NewsChange {
     /// Its id, the same as in `notifications list`.
     pub id: String,
-    /// What happened, in one line of names and versions.
+    /// A description of the change in one line.
     pub text: String,
     /// Its kind.
     pub change_type: ChangeType,
-    /// How much it matters to the repository that it matters most to.
+    /// Its importance to the repository that it concerns most.
     pub severity: Rank,
-    /// The contract; none for bindings.
+    /// The contract; null for bindings.
     pub contract: Option<ContractName>,
     /// The contract's owner, or the binding's repository.
     pub from_repo: RepoName,
@@ -73,7 +73,7 @@ pub struct NewsChange {
     pub author: Option<String>,
     /// The versions before and after.
     pub changes: VersionChange,
-    /// How many published versions lie behind it.
+    /// The number of published versions that it summarizes.
     pub coalesced: usize,
     /// The time of the commit that made the change.
     pub created_at: jiff::Timestamp,
@@ -81,16 +81,16 @@ pub struct NewsChange {
     pub imports: Vec<ConcernedImport>,
 }
 
-/// What a change means for the import of one repository.
+/// The effect of a change on the import of one repository.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ConcernedImport {
     /// The repository.
     pub repo: RepoName,
     /// Whether its import still holds.
     pub holds: Holds,
-    /// The files that rely on the contract, as its binding says: one path, or a list of them.
+    /// The file that its binding names as relying on the contract, or a list of them.
     pub binding: UsedIn,
-    /// Why it does not hold, with a value that shows it, or why that is not known.
+    /// The reason it does not hold, with a value that shows it, or the reason that is not known.
     pub verdict: Option<Verdict>,
 }
 
@@ -99,9 +99,9 @@ pub struct ConcernedImport {
 pub struct Receivers {
     /// The realm.
     pub realm: RealmName,
-    /// Whether everything that was to be sent has arrived.
+    /// Whether every event was delivered.
     pub complete: bool,
-    /// The receivers that hear of this realm, sorted by name.
+    /// The receivers of this realm's events, sorted by name.
     pub receivers: Vec<ReceiverLine>,
 }
 
@@ -110,36 +110,36 @@ pub struct Receivers {
 pub struct ReceiverLine {
     /// Its name.
     pub name: ReaderName,
-    /// `webhook`, `slack`, `mattermost`, `email` or `command`; none where its configuration is wrong.
+    /// `webhook`, `slack`, `mattermost`, `email` or `command`; null if its configuration is invalid.
     pub kind: Option<String>,
-    /// Where it is: a host, addresses or a command, without secrets.
+    /// The destination, without secrets: a host, addresses or a command.
     pub place: Option<String>,
-    /// The repositories, domains and severity that it hears of, as configured.
+    /// The filter that was configured: repositories, domains and severity.
     pub filter: String,
-    /// What is wrong with its configuration.
+    /// The error in its configuration; null if there is none.
     pub problem: Option<String>,
-    /// How many events arrived just now.
+    /// The number of events that this call delivered.
     pub sent: usize,
-    /// The events that have not arrived yet, oldest first.
+    /// The events that were not delivered yet, oldest first.
     pub waiting: Vec<EventLine>,
-    /// The events that were given up: `git blue notify retry` sends them again.
+    /// The events whose delivery was given up; `git blue notify retry` sends them again.
     pub dead: Vec<EventLine>,
 }
 
-/// An event that has not arrived.
+/// An event that was not delivered.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct EventLine {
     /// Its id.
     pub id: String,
     /// The domain.
     pub domain: Option<DomainName>,
-    /// The change that matters most in it.
+    /// Its most important change.
     pub text: String,
-    /// How often it was tried.
+    /// The number of attempts.
     pub tries: u32,
-    /// When it is tried next; none where it was given up.
+    /// The time of the next attempt; null if it was given up.
     pub next_try: Option<jiff::Timestamp>,
-    /// Why it did not arrive when it was tried last.
+    /// The reason that the last attempt failed.
     pub problem: Option<String>,
 }
 
@@ -148,7 +148,7 @@ pub struct EventLine {
 pub struct NotifyTest {
     /// The receiver.
     pub name: ReaderName,
-    /// The id of the event that arrived.
+    /// The id of the event that was delivered.
     pub id: String,
 }
 
@@ -157,45 +157,51 @@ pub struct NotifyTest {
 pub struct NotifyForge {
     /// The realm.
     pub realm: RealmName,
-    /// Whether nothing was written: what would be is listed.
+    /// Whether this was a dry run, which writes nothing and lists what it would do.
     pub dry_run: bool,
-    /// Whether every repository could be told.
+    /// Whether every repository could be notified.
     pub complete: bool,
-    /// What was done, by repository.
+    /// The issues, by repository.
     pub issues: Vec<ForgeIssue>,
 }
 
-/// One issue at a consumer.
+/// One issue or pull request at a consumer.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ForgeIssue {
     /// The consumer.
     pub repo: RepoName,
-    /// The domain; none where the repository as a whole cannot be told.
+    /// The domain; null if the repository as a whole cannot be notified.
     pub domain: Option<DomainName>,
     /// The contract.
     pub contract: Option<ContractName>,
-    /// The version that it is about.
+    /// The version that it concerns.
     pub version: Option<Version>,
+    /// Whether it is a pull request.
+    #[serde(default)]
+    pub pull_request: bool,
     /// The outcome.
     pub outcome: IssueOutcome,
     /// The URL of its page.
     pub url: Option<String>,
-    /// Why it could not be written.
+    /// The reason that it could not be written.
     pub problem: Option<String>,
 }
 
-/// What became of an issue.
+/// The outcome for an issue.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum IssueOutcome {
     /// It was opened.
     Opened,
-    /// Its text was brought up to date.
+    /// Its text was updated.
     Updated,
-    /// It says so already.
+    /// It has this text already.
     Unchanged,
-    /// Somebody closed it, and the version is the same.
+    /// Somebody closed it, and the version has not changed since.
     Dismissed,
+    /// There is nothing to propose: the default branch has a range that accepts the version, and the realm does not
+    /// know it yet.
+    Unpublished,
     /// It was closed: the import holds, and is not behind.
     Closed,
     /// It could not be written.

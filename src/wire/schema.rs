@@ -1,5 +1,5 @@
-//! JSON Schemas of the answers, taken from the types that are serialized: what `docs/schema/` shows,
-//! what tests hold every answer to, and what MCP calls an output schema.
+//! JSON Schemas of the answers, derived from the types that are serialized. They are in `docs/schema/`, tests check
+//! every answer against them, and MCP has them as output schemas.
 
 use schemars::{JsonSchema, Schema, generate::SchemaSettings};
 use serde::{Serialize, de::DeserializeOwned};
@@ -7,35 +7,38 @@ use serde_json::Value;
 
 use super::{Answer, Daemon, DaemonOpen, DaemonToken, Failure, Installed};
 
-/// The fields of an answer: a server writes them, a client reads them, and a schema describes them.
+/// The fields of an answer, which a server serializes, a client deserializes and a schema describes.
 pub trait Body: JsonSchema + Serialize + DeserializeOwned {}
 
 impl<T: JsonSchema + Serialize + DeserializeOwned> Body for T {}
 
+/// Reads an answer and writes it again; see [`reread`].
+pub type Reread = fn(&str) -> serde_json::Result<Value>;
+
 /// Reads an answer as a client does, and writes it again: tests hold both to be the same.
 ///
 /// # Errors
-/// Returns an error if the text is not such an answer.
+/// Returns an error if the text is not an answer of this type.
 pub fn reread<T: Serialize + DeserializeOwned>(text: &str) -> serde_json::Result<Value> {
     serde_json::to_value(serde_json::from_str::<T>(text)?)
 }
 
-/// Returns the schema of a successful answer whose own fields are `T`'s.
+/// Returns the schema of a successful answer with the fields of `T`.
 pub fn answer<T: JsonSchema>() -> Schema {
     of::<Answer<T>>()
 }
 
-/// Returns the schema of a failure, whichever operation failed.
+/// Returns the schema of a failure of any operation.
 pub fn failure() -> Schema {
     titled(of::<Failure>(), "error", "Why an operation failed")
 }
 
-/// Returns the schema of what `git blue install …` answers: it is of the command line alone.
+/// Returns the schema of the answer of `git blue install …`, which only the command line has.
 pub fn installed() -> Schema {
     titled(answer::<Installed>(), "install", "What was installed")
 }
 
-/// Returns the schemas of what `git blue daemon …` answers: they are of the command line alone.
+/// Returns the schemas of the answers of `git blue daemon …`, which only the command line has.
 pub fn daemon() -> [(&'static str, Schema); 3] {
     [
         ("daemon", titled(answer::<Daemon>(), "daemon", "Whether the daemon runs, and where")),
@@ -44,14 +47,14 @@ pub fn daemon() -> [(&'static str, Schema); 3] {
     ]
 }
 
-/// Returns the schema under this title.
+/// Returns the schema with this title and description.
 pub fn titled(mut schema: Schema, title: &str, description: &str) -> Schema {
     schema.insert("title".into(), title.into());
     schema.insert("description".into(), description.into());
     schema
 }
 
-/// As it is written, not as it is read: a field that is always written is required.
+/// Returns the schema of a type as it is serialized: a field that is always written is required.
 fn of<T: JsonSchema>() -> Schema {
     SchemaSettings::draft2020_12().for_serialize().into_generator().into_root_schema_for::<T>()
 }

@@ -47,7 +47,7 @@ pub struct SessionStop {
 pub struct SessionList {
     /// The realm.
     pub realm: RealmName,
-    /// The repository that asked; none outside of one.
+    /// The repository that asked; null outside of one.
     pub current_repo: Option<RepoName>,
     /// The sessions of this page, by repository, oldest first.
     pub sessions: Vec<SessionLine>,
@@ -110,7 +110,7 @@ pub struct SessionSummary {
     pub started_at: Timestamp,
     /// The time it ended; of a stale session, the time of its last activity.
     pub ended_at: Timestamp,
-    /// How long it was: `2h 15m`.
+    /// Its duration, such as `2h 15m`.
     pub duration: String,
     /// The RFC.
     pub active_rfc: Option<RfcName>,
@@ -161,7 +161,7 @@ pub struct SessionLine {
 }
 
 impl SessionLine {
-    /// Returns a session at a glance.
+    /// Returns the summary of a session for a list.
     pub fn new(session: &Session, now: Timestamp, is_current: bool) -> Self {
         Self {
             id: session.id.clone(),

@@ -1,4 +1,4 @@
-//! `realm_sync`, and what `realm_status` says of remotes.
+//! `realm_sync`, and the remotes in `realm_status`.
 
 use std::borrow::Cow;
 
@@ -24,10 +24,10 @@ pub struct RealmSync {
     pub complete: bool,
     /// The result for each remote.
     pub remotes: Vec<RemoteSync>,
-    /// What this call published because no hook had.
+    /// Commits that no hook had published and this call did.
     pub published: Vec<Published>,
-    /// What this reader has not been told yet, what matters most first, where anything came; reading it here
-    /// does not tell it.
+    /// The notifications that this reader has not seen, most important first, if anything was fetched. They remain
+    /// unseen.
     pub notifications: Vec<Notification>,
 }
 
@@ -40,9 +40,9 @@ pub struct RealmReseed {
     pub remote: RemoteName,
     /// The remote's URL, without credentials.
     pub url: String,
-    /// The refs that are there again with everything they lead to; it was looked for after they were sent.
+    /// The refs that the remote has again, with all objects they need; this was verified after the push.
     pub restored: Vec<String>,
-    /// What could not be brought back, each with the reason.
+    /// What could not be restored, each with the reason.
     pub problems: Vec<SyncProblem>,
 }
 
@@ -59,7 +59,7 @@ pub struct RemoteSync {
     pub sent: Vec<RefSync>,
     /// The refs that the remote had rewound. What both sides still have was merged.
     pub rewound: Vec<RefSync>,
-    /// The conflicts between machines: one side stands, the other is recorded.
+    /// The conflicts between machines. One side was taken, the other is recorded.
     pub conflicts: Vec<SyncConflict>,
     /// The refs that could not be fetched or pushed, each with the reason.
     pub problems: Vec<SyncProblem>,
@@ -70,7 +70,7 @@ pub struct RemoteSync {
 pub struct RefSync {
     /// The ref, as it is named in the store.
     pub name: String,
-    /// The domain; none for the realm itself, and for sessions.
+    /// The domain; null for the realm itself, and for sessions.
     pub domain: Option<DomainName>,
     /// The commit before; null if the ref did not exist.
     pub old: Option<Oid>,
@@ -102,26 +102,26 @@ pub struct SyncConflict {
     /// The kind of conflict.
     #[schemars(extend("enum" = ["version-conflict", "binding-conflict", "name-conflict", "set-aside"]))]
     pub code: Cow<'static, str>,
-    /// The domain; none for a repository's name.
+    /// The domain; null if the conflict is about a repository's name.
     pub domain: Option<DomainName>,
     /// The contract.
     pub contract: Option<ContractName>,
-    /// Its version that stands for two documents.
+    /// The version that two different documents have.
     pub version: Option<Version>,
     /// The repository.
     pub repo: Option<RepoName>,
-    /// The commit that broke a rule, if the conflict is about one; what it changed was not taken.
+    /// The commit that broke a rule, if the conflict is about one. Its changes were not taken.
     pub set_aside: Option<SetAsideCommit>,
     /// The meaning, in one sentence.
     pub meaning: String,
-    /// The commands that resolve it: in their order, or for a commit that was set aside, to choose from.
+    /// The commands that resolve it, to run in this order; for a commit that was set aside, alternatives.
     pub resolution: Vec<String>,
 }
 
 /// A commit that broke a rule of the realm.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct SetAsideCommit {
-    /// Names the conflict in `git blue realm conflict`.
+    /// The id of the conflict in `git blue realm conflict`.
     pub id: String,
     /// The commit.
     pub commit: Oid,
@@ -134,11 +134,11 @@ pub struct SetAsideCommit {
     /// The files that it changed against a rule, at most 20.
     #[serde(deserialize_with = "lenient::list")]
     pub changes: Vec<Breach>,
-    /// How many more files there are.
+    /// The number of further files.
     pub more_changes: usize,
 }
 
-/// Most files that are named of one commit.
+/// The maximum number of files that are listed of one commit.
 const MAX_CHANGES: usize = 20;
 
 impl From<SetAside> for SetAsideCommit {
@@ -160,19 +160,19 @@ impl From<SetAside> for SetAsideCommit {
 pub struct ConflictSettled {
     /// The realm.
     pub realm: RealmName,
-    /// The repository that decided.
+    /// The repository in which it was decided.
     pub repo: RepoName,
-    /// The domain; none for what is about the realm itself.
+    /// The domain; null if it is about the realm itself.
     pub domain: Option<DomainName>,
     /// The conflict.
     pub id: String,
-    /// The commit that it is about.
+    /// The commit that it concerns.
     pub commit: Oid,
     /// The decision.
     pub verdict: Verdict,
-    /// The files that it is about.
+    /// The files that it concerns.
     pub files: Vec<String>,
-    /// Whether this call decided it; it was decided so before otherwise.
+    /// Whether this call decided it; false if it had been decided so before.
     pub changed: bool,
 }
 
@@ -199,13 +199,13 @@ pub struct RemoteStatus {
     /// The time of its last answer; null if that is not known.
     #[serde(default)]
     pub last_contact: Option<jiff::Timestamp>,
-    /// How many changes are on this machine alone.
+    /// The number of changes that only this machine has.
     pub ahead: usize,
-    /// How many changes the remote has that are not in this realm.
+    /// The number of changes that only the remote has.
     pub behind: usize,
     /// The differences between both sides.
     pub differs: Vec<RefStatus>,
-    /// The number of further ones, which do not fit this answer.
+    /// The number of further ones, which are not listed.
     pub more: usize,
 }
 
@@ -214,12 +214,12 @@ pub struct RemoteStatus {
 pub struct RefStatus {
     /// The ref, as it is named in the store.
     pub name: String,
-    /// The domain; none for the realm itself, and for sessions.
+    /// The domain; null for the realm itself, and for sessions.
     pub domain: Option<DomainName>,
     /// Commits that only this machine has.
     pub ahead: usize,
     /// Commits that only the remote has.
     pub behind: usize,
-    /// Whether the remote has never had any of it.
+    /// Whether the ref was never pushed to the remote.
     pub unpushed: bool,
 }

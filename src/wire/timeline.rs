@@ -1,4 +1,4 @@
-//! `contract_timeline`: when the realms of this machine got each version of a contract.
+//! `contract_timeline`: the times at which the realms of this machine got each version of a contract.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -16,7 +16,7 @@ pub struct ContractTimeline {
     pub domain: DomainName,
     /// The contract.
     pub contract: ContractName,
-    /// The realms that hold it, and those that cannot be read, by name.
+    /// The realms that have it, and those that cannot be read, by name.
     pub realms: Vec<TimelineRealm>,
     /// The versions of this page that reached a realm, newest first.
     pub entries: Vec<TimelineEntry>,

@@ -12,19 +12,19 @@ use crate::model::{name::RealmName, next_step::NextStep};
 pub struct Gc {
     /// The realm.
     pub realm: RealmName,
-    /// How many objects were files of their own before.
+    /// The number of loose objects before.
     pub loose_objects_before: usize,
-    /// How many still are: nothing refers to them, and they are too young to go.
+    /// The number of loose objects after: unreachable ones that are too young to be removed.
     pub loose_objects_after: usize,
-    /// How many refs were packed.
+    /// The number of refs that were packed.
     pub packed_refs: usize,
-    /// How many objects were removed: nothing referred to them for two weeks or longer.
+    /// The number of objects that were removed: unreachable for two weeks or longer.
     pub removed_objects: usize,
-    /// Inboxes of readers that nobody was seen as for 30 days.
+    /// The readers without activity for 30 days, whose inboxes were removed.
     pub forgotten_readers: Vec<String>,
-    /// How many notifications were forgotten that were told more than 30 days ago.
+    /// The number of notifications that were removed: seen more than 30 days ago.
     pub forgotten_notifications: usize,
-    /// How many sessions were forgotten that were over more than 30 days ago.
+    /// The number of sessions that were removed: ended more than 30 days ago.
     pub forgotten_sessions: usize,
 }
 
@@ -38,7 +38,7 @@ pub struct Installed {
 /// The answer of `doctor`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Doctor {
-    /// Whether nothing is left that does not work; warnings do not count.
+    /// Whether no check is in error; warnings do not count.
     pub healthy: bool,
     /// The checks, in the order they ran.
     pub checks: Vec<DoctorCheck>,
@@ -47,10 +47,10 @@ pub struct Doctor {
 /// One check.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct DoctorCheck {
-    /// What: `git`, `home`, `man`, `identity`, `store`, `locks`, `mode`, `objects`, `refs`, `files`,
-    /// `sessions`, `session` or `hooks`.
+    /// The subject of the check: `git`, `home`, `man`, `identity`, `store`, `locks`, `mode`, `objects`, `refs`,
+    /// `files`, `sessions`, `session` or `hooks`.
     pub name: Cow<'static, str>,
-    /// The realm or repository it is about; none for the machine.
+    /// The realm or repository it concerns; null for the machine.
     pub subject: Option<String>,
     /// The state.
     pub state: Health,
@@ -66,7 +66,7 @@ pub struct DoctorCheck {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Health {
-    /// As it should be.
+    /// Everything works.
     Ok,
     /// It works, but not as it should.
     Warning,

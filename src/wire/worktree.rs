@@ -53,7 +53,7 @@ impl RepoProblem {
         Self { repo: repo.clone(), code: code.into(), message: message.into(), next_step: None }
     }
 
-    /// Says what to do about it.
+    /// Adds the suggested next step.
     #[must_use]
     pub fn next(self, step: impl Into<NextStep>) -> Self {
         Self { next_step: Some(Box::new(step.into())), ..self }
@@ -88,11 +88,11 @@ pub struct WorktreeLine {
     pub branch: Option<String>,
     /// The number of files with uncommitted changes.
     pub uncommitted_changes: Option<usize>,
-    /// How many commits it has that the default branch has not.
+    /// The number of commits that the default branch does not have.
     pub commits_ahead: Option<usize>,
-    /// How many commits the default branch has that it has not.
+    /// The number of commits of the default branch that it does not have.
     pub commits_behind: Option<usize>,
-    /// Whether its branch is at the remote, with every commit.
+    /// Whether every commit of its branch was pushed.
     pub pushed: Option<bool>,
     /// Whether git holds a lock on it (`git worktree lock`).
     pub locked: bool,
@@ -108,7 +108,7 @@ pub enum WorktreeState {
     Elsewhere,
     /// Git knows it, but its folder is gone.
     Gone,
-    /// It lies where ours do, but no repository of this machine knows it.
+    /// It is in the folder of git blue's worktrees, but no repository of this machine knows it.
     Orphan,
 }
 
@@ -125,8 +125,8 @@ pub struct WorktreeRemove {
     pub removed: Vec<RepoName>,
     /// The repositories whose branch was deleted.
     pub branches_deleted: Vec<RepoName>,
-    /// Those whose branch was to be deleted and stays, because it holds commits that the default
-    /// branch does not have.
+    /// The repositories whose branch was to be deleted and was kept, because it has commits that the default branch
+    /// does not have.
     pub branches_kept: Vec<RepoName>,
     /// The repositories whose worktree still exists, each with the reason.
     pub errors: Vec<RepoProblem>,

@@ -60,6 +60,21 @@ fn every_page_shows_the_realm_and_no_browser_complains() {
 }
 
 #[test]
+fn a_repository_has_a_page_with_what_is_next_to_it() {
+    Served::new().holds("repository");
+}
+
+#[test]
+fn the_realm_is_shown_as_it_was() {
+    Served::new().holds("past");
+}
+
+#[test]
+fn what_matters_most_is_told_first() {
+    Served::new().holds("severity");
+}
+
+#[test]
 fn a_publish_appears_without_a_reload() {
     Served::new().holds("updates");
 }
@@ -111,7 +126,7 @@ fn the_docs_show_what_it_looks_like() {
     if variable("UPDATE").is_some() {
         Served::new().holds("pictures");
     }
-    for name in ["overview", "overview-dark", "contract", "contract-narrow"] {
+    for name in ["overview", "overview-dark", "contract", "contract-narrow", "repository"] {
         let picture = Path::new(FIXTURES).join(format!("../../docs/screenshots/{name}.png"));
         let bytes =
             std::fs::read(&picture).unwrap_or_else(|error| panic!("{}: {error}: run with UPDATE=1", picture.display()));

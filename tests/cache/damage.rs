@@ -20,7 +20,7 @@ fn world() -> (World, Vec<u8>) {
 #[test]
 fn no_flipped_byte_changes_an_answer() {
     let (world, kept) = world();
-    let wanted = world.answers(false);
+    let wanted = world.answers(|repo| world.ctx(repo, false));
     // Those of the last line, and one of each few of what comes before.
     let tail = kept.len() - 64;
     for at in (tail..kept.len()).step_by(3).chain((0..tail).step_by(97)) {
@@ -28,7 +28,12 @@ fn no_flipped_byte_changes_an_answer() {
             let mut damaged = kept.clone();
             damaged[at] ^= flip;
             fs::write(world.kept(), &damaged).unwrap();
-            assert_eq!(world.answers(true), wanted, "byte {at} of {} flipped by {flip:#x}", kept.len());
+            assert_eq!(
+                world.answers(|repo| world.ctx(repo, true)),
+                wanted,
+                "byte {at} of {} flipped by {flip:#x}",
+                kept.len()
+            );
         }
     }
 }
@@ -36,14 +41,14 @@ fn no_flipped_byte_changes_an_answer() {
 #[test]
 fn no_truncated_or_foreign_file_changes_an_answer() {
     let (world, kept) = world();
-    let wanted = world.answers(false);
+    let wanted = world.answers(|repo| world.ctx(repo, false));
     let text = String::from_utf8_lossy(&kept).into_owned();
     let foreign = text.replacen("git-blue-snapshot-", "git-blue-snapshot-9", 1).into_bytes();
     let longer = text.replacen("-4 ", "-4 99999999999", 1).into_bytes();
     let cut = [0, 1, 63, 64, 65, kept.len() / 2, kept.len() - 1].map(|len| kept[..len].to_vec());
     for damaged in cut.into_iter().chain([foreign, longer, vec![0; kept.len()], b"\n".repeat(100)]) {
         fs::write(world.kept(), &damaged).unwrap();
-        assert_eq!(world.answers(true), wanted, "{} bytes", damaged.len());
+        assert_eq!(world.answers(|repo| world.ctx(repo, true)), wanted, "{} bytes", damaged.len());
         assert_ne!(fs::read(world.kept()).unwrap(), damaged, "it is made anew");
     }
 }

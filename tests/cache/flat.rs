@@ -3,8 +3,18 @@
 use std::{rc::Rc, time::Duration};
 
 use git_blue::{
-    ops::{ctx::Acting, notify::pending},
-    store::{Store, git::GitStore, overview::Overview},
+    ops::{
+        ctx::Acting,
+        notify::{
+            inbox,
+            pending::{self, Pending},
+        },
+    },
+    store::{
+        Store,
+        git::{GitStore, Options},
+        overview::Overview,
+    },
     testing::{
         faulty::{Fault, FaultyStore},
         make,
@@ -66,4 +76,97 @@ fn nothing_large_is_written_where_nothing_changed() {
     assert_eq!(made(), before, "what is kept still holds");
     let noted = std::fs::read_to_string(world.kept().with_file_name("at-rest")).unwrap();
     assert!(noted.len() < 1_000, "{noted}");
+}
+
+/// Returns a store that holds what was decoded, and counts how often it is asked.
+fn holding(world: &World) -> FaultyStore {
+    let options = Options { holds: true, ..make::options() };
+    let store: Rc<dyn Store> = Rc::new(GitStore::open(&world.store(), options).unwrap());
+    FaultyStore::new(store, Fault::Never)
+}
+
+/// Returns what is pending for a reader of the consumer.
+fn pending(world: &World, store: &dyn Store, reader: &str) -> Pending {
+    let (realm, repo) = (name("r"), name(CONSUMER));
+    let acting = Acting { realm: &realm, store, repo: &repo, code: None };
+    let (ctx, overview) = (world.ctx(CONSUMER, true), Overview::open(store).unwrap());
+    let mut pending = Pending::of(acting, &name(reader), ctx.env.now(), &overview).unwrap();
+    pending.judge(acting, &overview, &ctx.judge()).unwrap();
+    pending
+}
+
+fn record(world: &World, store: &dyn Store, reader: &str, receipt: &inbox::Receipt) {
+    let now = || world.ctx(CONSUMER, true).env.now_here();
+    inbox::record(store, &name(CONSUMER), &name(reader), receipt, now).unwrap();
+}
+
+/// Makes domains in which the consumer's code was written against another version than the current one.
+fn behind(world: &World, domains: std::ops::Range<u8>) {
+    for at in domains {
+        world.domain(at).unwrap();
+        world.contract(at, 0).unwrap();
+        world.bind(at, 0, ">=0.1.0").unwrap();
+        world.edit(at, 0, "1.1.0").unwrap();
+    }
+}
+
+/// Asks twice what is pending for a repository that was never told anything. Returns how often the store was asked the
+/// second time.
+fn again(world: &World) -> u32 {
+    for told in world.in_store(&["for-each-ref", "--format=%(refname)", "refs/blue/local"]).lines() {
+        world.in_store(&["update-ref", "-d", told]);
+    }
+    std::thread::sleep(AT_REST);
+    let store = holding(world);
+    let first = pending(world, &store, "nobody");
+    let before = store.counter().get();
+    assert_eq!(pending(world, &store, "nobody").notifications, first.notifications);
+    assert!(!first.notifications.is_empty());
+    store.counter().get() - before
+}
+
+#[test]
+fn a_server_reads_what_is_pending_once() {
+    let world = World::new();
+    behind(&world, 0..1);
+    let one = again(&world);
+    behind(&world, 1..6);
+    assert_eq!(again(&world), one + 5, "of each domain it asks only when changes came here");
+}
+
+#[test]
+fn what_is_pending_is_recorded_once() {
+    let world = World::new();
+    behind(&world, 0..3);
+    let store = holding(&world);
+    let told = |receipt: &inbox::Receipt| (receipt.baselines.len(), receipt.told.len());
+    let first = pending(&world, &store, "a").receipt(|_, _| false);
+    record(&world, &store, "a", &first);
+    let nothing = pending(&world, &store, "a").receipt(|_, _| false);
+    assert_eq!(told(&nothing), (0, 0), "it is recorded that all of it is pending");
+    let one = pending(&world, &store, "a").receipt(|at, _| at == 0);
+    assert_eq!(told(&one), (1, 1), "only the domain of what was told is recorded anew");
+    record(&world, &store, "a", &one);
+    assert_eq!(pending(&world, &store, "a").notifications.len(), first.baselines.len() - 1);
+}
+
+#[test]
+fn who_looked_is_told_whatever_others_were_told() {
+    let world = World::new();
+    world.domain(0).unwrap();
+    world.contract(0, 0).unwrap();
+    let store = holding(&world);
+    for reader in ["a", "b"] {
+        record(&world, &store, reader, &pending(&world, &store, reader).receipt(|_, _| true));
+        assert!(
+            pending(&world, &store, reader).receipt(|_, _| true).baselines.is_empty(),
+            "there is nothing to record"
+        );
+    }
+    world.edit(0, 0, "1.1.0").unwrap();
+    for reader in ["a", "b"] {
+        let found = pending(&world, &store, reader);
+        assert_eq!(found.notifications.len(), 1, "{reader}");
+        record(&world, &store, reader, &found.receipt(|_, _| true));
+    }
 }

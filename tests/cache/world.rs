@@ -72,11 +72,16 @@ impl World {
         Ctx::open(self.env(repo, cached), None).unwrap()
     }
 
+    /// What a server works with: what it decodes, it holds in memory.
+    pub fn server_ctx(&self, repo: &str) -> Ctx {
+        Ctx::open(self.env(repo, true).of_server(), None).unwrap()
+    }
+
     /// Returns the answers to every question, as JSON.
-    pub fn answers(&self, cached: bool) -> Vec<String> {
+    pub fn answers(&self, open: impl Fn(&str) -> Ctx) -> Vec<String> {
         let mut answers = Vec::new();
         for repo in [OWNER, CONSUMER] {
-            let ctx = self.ctx(repo, cached);
+            let ctx = open(repo);
             answers.push(json(realm::status::run(&ctx, &realm::status::Request::default()).map(|(answer, _)| answer)));
             answers.push(json(realm::check::run(&ctx, &realm::check::Request::default())));
             let page = PageRequest { limit: Some(3), cursor: Some("d1/c0".into()) };
@@ -89,13 +94,17 @@ impl World {
         answers
     }
 
-    /// Asks twice with what is kept, so that the second time it is used, and compares both with
-    /// what is read anew.
+    /// Asks twice with what is kept on disk and twice with what is held in memory, so that the second time it is used,
+    /// and compares all with what is read anew.
     pub fn agree(&self, after: &str) {
-        let wanted = self.answers(false);
+        let wanted = self.answers(|repo| self.ctx(repo, false));
         for time in ["first", "second"] {
-            for (found, wanted) in self.answers(true).iter().zip(&wanted) {
-                assert_eq!(found, wanted, "after {after}, the {time} time");
+            let kept = self.answers(|repo| self.ctx(repo, true));
+            let held = self.answers(|repo| self.server_ctx(repo));
+            for (how, found) in [("kept", kept), ("held", held)] {
+                for (found, wanted) in found.iter().zip(&wanted) {
+                    assert_eq!(found, wanted, "after {after}, the {time} time, {how}");
+                }
             }
         }
     }

@@ -17,7 +17,7 @@ use std::{
 
 use serde_json::{Value, json};
 
-use crate::world::World;
+use crate::{github_git::Repository, world::World};
 
 /// What opens it.
 pub const TOKEN: &str = "s3cret-t0ken";
@@ -60,6 +60,10 @@ pub struct State {
     pub reviews: BTreeMap<String, Vec<(&'static str, &'static str)>>,
     /// How checks ended, by repository: status and conclusion.
     pub checks: BTreeMap<String, Vec<(&'static str, Option<&'static str>)>>,
+    /// How many writes it answers before it does one and says nothing of it; none where it always answers.
+    pub loses: Option<usize>,
+    /// What somebody pushes while a commit is made: a ref, and where it is then.
+    pub pushes: Option<(String, String)>,
     /// How long it takes over an answer.
     pub delay: Duration,
     /// What it answers instead to the next requests: status, headers, body.
@@ -146,13 +150,16 @@ impl Drop for GitHub {
     }
 }
 
-struct Request {
-    method: String,
+/// The operation's path in GitHub's description, the status, and the answer.
+pub type Answer = (Option<&'static str>, u16, Value);
+
+pub struct Request {
+    pub method: String,
     path: String,
-    query: BTreeMap<String, String>,
+    pub query: BTreeMap<String, String>,
     token: String,
     etag: Option<String>,
-    body: Option<Value>,
+    pub body: Option<Value>,
 }
 
 /// Reads requests from one connection and answers each.
@@ -208,7 +215,8 @@ fn answer(state: &Mutex<State>, remotes: &std::path::Path, request: Request) -> 
     let (template, status, body) = route(&mut state, remotes, &request, &parts);
     let mut misfits = Vec::new();
     match template {
-        Some(_) if state.unchecked => {}
+        // The fixture holds no part of what GitHub says of issues.
+        Some(template) if state.unchecked || template.contains("/issues") => {}
         Some(template) => check(template, &request, status, &body, &mut misfits),
         None => misfits.push(format!("{} {} is no operation", request.method, request.path)),
     }
@@ -216,6 +224,17 @@ fn answer(state: &Mutex<State>, remotes: &std::path::Path, request: Request) -> 
         if !state.misfits.contains(&misfit) {
             state.misfits.push(misfit);
         }
+    }
+    if request.method != "GET"
+        && let Some(left) = state.loses
+    {
+        state.loses = left.checked_sub(1);
+        if left == 0 {
+            return (502, String::new(), json!({ "message": "Bad Gateway" }).to_string());
+        }
+    }
+    if status == 204 {
+        return (204, String::new(), String::new());
     }
     let etag = format!("\"{:x}\"", BuildHasherDefault::<DefaultHasher>::default().hash_one(body.to_string()));
     if request.method == "GET" && request.etag.as_ref() == Some(&etag) {
@@ -226,26 +245,22 @@ fn answer(state: &Mutex<State>, remotes: &std::path::Path, request: Request) -> 
 }
 
 /// Does what is asked. Returns the operation's path in GitHub's description, and the answer.
-fn route(
-    state: &mut State,
-    remotes: &std::path::Path,
-    request: &Request,
-    parts: &[&str],
-) -> (Option<&'static str>, u16, Value) {
+fn route(state: &mut State, remotes: &std::path::Path, request: &Request, parts: &[&str]) -> Answer {
     let examples = &SPEC["x-examples"];
     let ["repos", owner, name, rest @ ..] = parts else { return (None, 404, json!({"message": "Not Found"})) };
     let repo = format!("{owner}/{name}");
     let tip = |branch: &str| std::fs::read_to_string(remotes.join(format!("{name}.git/refs/heads/{branch}")));
     match (&*request.method, rest) {
         ("GET", ["pulls"]) => {
-            let head = request.query.get("head").cloned().unwrap_or_default();
-            let branch = head.split_once(':').map_or("", |(_, branch)| branch).to_owned();
+            let branch = request.query.get("head").and_then(|head| head.split_once(':')).map(|(_, branch)| branch);
+            let wanted = &*request.query["state"];
             let pulls = state.pulls.entry(repo).or_default().iter().rev();
             let found: Vec<Value> = pulls
-                .filter(|pull| pull["head"]["ref"] == *branch)
+                .filter(|pull| branch.is_none_or(|branch| pull["head"]["ref"] == *branch && is_own(pull)))
+                .filter(|pull| wanted == "all" || pull["state"] == *wanted)
                 .map(|pull| {
                     let mut listed = examples["listed"].clone();
-                    for key in ["number", "state", "draft", "html_url", "title", "body", "merged_at", "head"] {
+                    for key in ["number", "state", "draft", "html_url", "title", "body", "merged_at", "head", "base"] {
                         listed[key] = pull[key].clone();
                     }
                     listed
@@ -258,7 +273,8 @@ fn route(
             let asked = request.body.clone().unwrap_or_default();
             let branch = asked["head"].as_str().unwrap_or_default();
             let pulls = state.pulls.entry(repo.clone()).or_default();
-            let is_there = pulls.iter().any(|pull| pull["head"]["ref"] == *branch && pull["state"] == "open");
+            let is_there =
+                pulls.iter().any(|pull| pull["head"]["ref"] == *branch && is_own(pull) && pull["state"] == "open");
             let Ok(tip) = tip(branch) else {
                 return (
                     path,
@@ -375,8 +391,19 @@ fn route(
             page["total_count"] = json!(1);
             (Some("/repos/{owner}/{repo}/commits/{ref}/status"), 200, page)
         }
-        _ => (None, 404, json!({"message": "Not Found"})),
+        (method, rest) => {
+            let repository = Repository::new(remotes, name, examples);
+            if (method, rest) == ("POST", &["git", "commits"]) {
+                state.pushes.take().iter().for_each(|(name, commit)| repository.push(name, commit));
+            }
+            repository.route(request, rest)
+        }
     }
+}
+
+/// Whether the branch of a pull request is in the repository itself.
+fn is_own(pull: &Value) -> bool {
+    pull["head"]["repo"]["full_name"] == pull["base"]["repo"]["full_name"]
 }
 
 /// Holds a request and its answer to GitHub's own description.
@@ -407,6 +434,9 @@ fn check(template: &str, request: &Request, status: u16, body: &Value, misfits: 
         fits(&format!("{what}: request"), schema, sent, misfits);
     }
     let response = resolved(&operation["responses"][status.to_string()]);
+    if status == 204 && !response.is_null() {
+        return;
+    }
     match response["content"]["application/json"].get("schema") {
         Some(schema) => fits(&format!("{what}: {status}"), schema, body, misfits),
         None => misfits.push(format!("{what}: it never answers {status}")),

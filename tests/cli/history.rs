@@ -139,3 +139,41 @@ fn the_past_is_narrowed_by_time_repository_and_kind() {
     }
     world.blue(&provider, &["realm", "log", "--since", "yesterday"]).exits(129);
 }
+
+#[test]
+fn everything_that_came_from_one_commit_is_found() {
+    let world = World::pair();
+    let (provider, consumer) = (world.path("fungal"), world.path("access"));
+    // One commit that is published in two domains.
+    let more = crate::world::contract("1.1.0");
+    world.ok(&provider, &["realm", "admin", "domain", "--name", "s3-more", "--repos", "fungal,access"]);
+    world.write("fungal/.blue/contracts/s3-more/s3-permissions.yaml", &more);
+    world.write(&format!("fungal/{}", crate::world::CONTRACT_FILE), &more);
+    world.commit("fungal", "In both");
+    let both = world.line(&provider, &["rev-parse", "HEAD"]);
+    world.bump("1.2.0");
+    let entries = |dir: &std::path::Path, command: &[&str], commit: &str| {
+        world.json(dir, &[command, &["--all", "--commit", commit]].concat())["entries"].as_array().unwrap().clone()
+    };
+    let log = entries(&provider, &["realm", "log"], &both);
+    let mut domains: Vec<_> = log.iter().map(|entry| entry["domain"].as_str().unwrap()).collect();
+    domains.sort_unstable();
+    assert_eq!(domains, ["s3-access", "s3-more"]);
+    assert!(log.iter().all(|entry| entry["source_commit"] == *both), "{log:?}");
+    // By a name of its own repository, and by its first digits in any other.
+    assert_eq!(entries(&provider, &["realm", "log"], "HEAD~1"), log);
+    assert_eq!(entries(&consumer, &["realm", "log"], &both[..7].to_uppercase()), log);
+    assert_eq!(entries(&consumer, &["contract", "log", "s3-access/s3-permissions"], &both).len(), 1);
+    let list = |commit: &str| {
+        let answer = world.json(&consumer, &["notifications", "list", "--commit", commit]);
+        let of = |one: &serde_json::Value| one["domain"].as_str().unwrap().to_owned();
+        answer["notifications"].as_array().unwrap().iter().map(of).collect::<Vec<_>>()
+    };
+    assert_eq!(list(&both), ["s3-more"], "the later version stands for the other domain");
+    assert_eq!(list(&world.line(&provider, &["rev-parse", "HEAD"])), ["s3-access"]);
+    assert_eq!(list(&"0".repeat(40)), [""; 0]);
+    for unknown in ["HEAD~99", "abc", "no-such"] {
+        let refused = world.blue(&consumer, &["realm", "log", "--commit", unknown]).exits(1);
+        assert!(refused.stderr.contains("is no commit"), "{refused}");
+    }
+}

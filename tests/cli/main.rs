@@ -5,6 +5,7 @@
 //! code together; what the promise is stands in plain assertions beside them.
 
 mod github;
+mod github_git;
 #[allow(dead_code, reason = "the tests of the daemon use more of it")]
 mod receiver;
 mod schemas;
@@ -41,6 +42,7 @@ mod missing_objects;
 mod notifications;
 mod notify;
 mod notify_forge;
+mod notify_forge_pulls;
 mod other_owner;
 mod ownership;
 mod past;

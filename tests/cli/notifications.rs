@@ -40,6 +40,7 @@ fn a_bump_on_main_is_pending_once_and_then_seen() {
             "contract": "s3-permissions",
             "from_repo": "fungal",
             "author": "Ada <ada@example.com>",
+            "source_commit": world.line(&world.path("fungal"), &["rev-parse", "HEAD"]),
             "by_another": false,
             "ahead_of_clock": false,
             "changes": { "old_version": "1.0.0", "new_version": "1.1.0" },

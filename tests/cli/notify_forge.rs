@@ -8,10 +8,10 @@ use crate::{
     world::{BINDING_FILE, CONTRACT_FILE, Run, World, importing},
 };
 
-const REPO: &str = "acme/access";
+pub const REPO: &str = "acme/access";
 
 /// A provider, and a consumer that is on the forge.
-fn place() -> (World, GitHub) {
+pub fn place() -> (World, GitHub) {
     let world = World::solo();
     let access = world.repo("access");
     world.git(&access, &["remote", "add", "origin", &format!("https://{HOST}/{REPO}.git")]);
@@ -25,27 +25,27 @@ fn place() -> (World, GitHub) {
     (world, forge)
 }
 
-fn tell(world: &World, more: &[&str]) -> Run {
+pub fn tell(world: &World, more: &[&str]) -> Run {
     world.blue(&world.path("fungal"), &[&["notify", "forge", "--json"], more].concat())
 }
 
 /// What was done: outcome and version of each issue.
-fn outcomes(run: &Run) -> Vec<(String, String)> {
+pub fn outcomes(run: &Run) -> Vec<(String, String)> {
     let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
     let issues = run.json()["issues"].as_array().unwrap().clone();
     issues.iter().map(|one| (text(&one["outcome"]), text(&one["version"]))).collect()
 }
 
-fn done(outcome: &str, version: &str) -> Vec<(String, String)> {
+pub fn done(outcome: &str, version: &str) -> Vec<(String, String)> {
     vec![(outcome.to_owned(), version.to_owned())]
 }
 
-fn issues(forge: &GitHub) -> Vec<Value> {
+pub fn issues(forge: &GitHub) -> Vec<Value> {
     forge.state.lock().unwrap().issues.get(REPO).cloned().unwrap_or_default()
 }
 
 /// Publishes a version that has another field.
-fn rename_the_field(world: &World, version: &str, field: &str) {
+pub fn rename_the_field(world: &World, version: &str, field: &str) {
     let text = format!(
         "name: s3-permissions\nversion: \"{version}\"\nowner: fungal\ndescription: Paths\nschema:\n  type: object\n  \
          required: [{field}]\n  properties:\n    {field}: {{ type: array, items: {{ type: string }} }}\nvalue: {{ {field}: [\"a\"] }}\n"

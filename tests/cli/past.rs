@@ -92,6 +92,41 @@ fn every_reading_command_answers_as_of_then() {
 }
 
 #[test]
+fn a_version_is_the_moment_at_which_it_was_published() {
+    let world = grown();
+    let dir = world.path("access");
+    let at = |arguments: &[&str], version: &str| world.json(&dir, &[arguments, &["--at", version]].concat());
+    for (version, known) in [("1.0.0", 1), ("1.1.0", 2), ("1.2.0", 3)] {
+        let got = at(&["contract", "get", CONTRACT], version);
+        assert_eq!((&got["current_version"], got["versions"].as_array().map(Vec::len)), (&json!(version), Some(known)));
+        assert_eq!(at(&["contract", "blame", CONTRACT, "/schema"], version)["version"], version);
+        assert_eq!(at(&["contract", "log", CONTRACT], version)["entries"].as_array().map(Vec::len), Some(known));
+        at(&["contract", "impact", CONTRACT], version);
+    }
+    assert_eq!(at(&["contract", "diff", CONTRACT, "1.0.0"], "1.1.0")["new_version"], "1.1.0");
+    let never = world.blue(&dir, &["contract", "get", CONTRACT, "--at", "9.0.0"]).exits(1);
+    let nothing = world.blue(&dir, &["contract", "get", "s3-access/nothing", "--at", "1.0.0"]).exits(1);
+    let of_which = world.blue(&dir, &["status", "--at", "1.0.0"]).exits(1);
+    snapshot("as_of_no_version", &[&never, &nothing, &of_which]);
+    // Where no contract is named, it can be the name of a tag.
+    world.git(&world.path("fungal"), &["tag", "1.0.0", "HEAD~2"]);
+    let status = world.json(&world.path("fungal"), &["status", "--at", "1.0.0"]);
+    assert_eq!(status["domains"][0]["contracts"][0]["version"], "1.0.0");
+}
+
+#[test]
+fn two_versions_of_one_second_are_two_moments() {
+    let world = World::pair();
+    world.set("GIT_BLUE_NOW", "2026-02-01T12:00:00Z");
+    world.bump("1.1.0");
+    world.bump("1.2.0");
+    for version in ["1.1.0", "1.2.0"] {
+        let got = world.json(&world.path("access"), &["contract", "get", CONTRACT, "--at", version]);
+        assert_eq!(got["current_version"], version);
+    }
+}
+
+#[test]
 fn the_past_tells_nobody_and_changes_nothing() {
     let world = grown();
     let dir = world.path("access");

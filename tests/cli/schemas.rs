@@ -67,25 +67,27 @@ const LATER: &str = "field_of_a_later_version";
 /// know is ignored, wherever it stands.
 #[track_caller]
 fn hold_to_type(name: &str, answer: &Value) {
-    let read = reread(name, &answer.to_string());
+    // Optimised programs cannot: see `Operation::reread`.
+    let Some(reread) = reread(name) else { return };
+    let read = reread(&answer.to_string());
     assert_eq!(read.as_ref().map_err(ToString::to_string), Ok(answer), "as {name}");
     let mut later = answer.clone();
     each_object(&mut later, &|object| drop(object.insert(LATER.into(), "later".into())));
-    let mut read = reread(name, &later.to_string()).unwrap_or_else(|error| panic!("{name}: {error}: {later:#}"));
+    let mut read = reread(&later.to_string()).unwrap_or_else(|error| panic!("{name}: {error}: {later:#}"));
     // What the owner of a contract wrote is kept as it is, whatever it holds.
     each_object(&mut read, &|object| drop(object.remove(LATER)));
     assert_eq!(&read, answer, "as {name}, with fields of a later version");
 }
 
-/// Reads an answer as a client of `wire` does, and writes it again.
-fn reread(name: &str, text: &str) -> serde_json::Result<Value> {
+/// Returns what reads an answer as a client of `wire` does, and writes it again.
+fn reread(name: &str) -> Option<schema::Reread> {
     match name {
-        "error" => schema::reread::<wire::Failure>(text),
-        "install" => schema::reread::<wire::Answer<wire::Installed>>(text),
-        "daemon" => schema::reread::<wire::Answer<wire::Daemon>>(text),
-        "daemon_token" => schema::reread::<wire::Answer<wire::DaemonToken>>(text),
-        "daemon_open" => schema::reread::<wire::Answer<wire::DaemonOpen>>(text),
-        _ => (ops::TABLE.iter().find(|operation| operation.name == name).unwrap().reread)(text),
+        "error" => Some(schema::reread::<wire::Failure>),
+        "install" => Some(schema::reread::<wire::Answer<wire::Installed>>),
+        "daemon" => Some(schema::reread::<wire::Answer<wire::Daemon>>),
+        "daemon_token" => Some(schema::reread::<wire::Answer<wire::DaemonToken>>),
+        "daemon_open" => Some(schema::reread::<wire::Answer<wire::DaemonOpen>>),
+        _ => ops::TABLE.iter().find(|operation| operation.name == name).unwrap().reread,
     }
 }
 

@@ -14,7 +14,7 @@ fn every_command_has_a_man_page() {
         assert!(files.iter().any(|file| file.ends_with(&format!("/man1/{page}"))), "{page} is not in {files:?}");
     }
     let page = world.read("prefix/share/man/man1/git-blue-realm-check.1");
-    assert!(page.contains("git blue realm check") && page.contains("Fail on warnings too"), "{page}");
+    assert!(page.contains("git blue realm check") && page.contains("Also fail on warnings"), "{page}");
     assert!(page.contains("\\fB\\-\\-base\\fR \\fIREF\\fR"), "the synopsis names values: {page}");
     for heading in ["EXAMPLES", "EXIT STATUS", "ENVIRONMENT", "FILES", "SEE ALSO"] {
         assert!(page.contains(&format!(".SH {heading}\n")), "{heading}: {page}");

@@ -2,7 +2,7 @@
 
 use std::{
     io::{BufRead as _, BufReader},
-    process::{Child, Stdio},
+    process::{Child, Command, Stdio},
     sync::mpsc::{Receiver, channel},
     time::{Duration, Instant},
 };
@@ -20,8 +20,12 @@ struct Watching {
 impl Watching {
     fn start(world: &World, more: &[&str]) -> Self {
         let mut command = world.command(env!("CARGO_BIN_EXE_git-blue"), &world.path("access"));
-        command.args(["notifications", "watch"]).args(more).stdin(Stdio::null()).stdout(Stdio::piped());
-        let mut child = command.spawn().unwrap();
+        command.args(["notifications", "watch"]).args(more).stdin(Stdio::null());
+        Self::spawn(command)
+    }
+
+    fn spawn(mut command: Command) -> Self {
+        let mut child = command.stdout(Stdio::piped()).spawn().unwrap();
         let (sender, lines) = channel();
         let out = BufReader::new(child.stdout.take().unwrap());
         std::thread::spawn(move || {
@@ -189,5 +193,89 @@ fn a_desktop_that_cannot_be_told_is_an_error_and_one_that_can_is_told() {
         child.wait().unwrap();
         let shown = std::fs::read_to_string(&file).unwrap();
         assert!(shown.contains("s3-access/s3-permissions 1.0.0 -&gt; 2.0.0: your import is broken"), "{shown}");
+    }
+}
+
+/// Whether a process has an inotify instance of its own. Only Linux has such a thing, and says.
+fn looks_itself(watching: &Watching) -> bool {
+    let files = std::fs::read_dir(format!("/proc/{}/fd", watching.child.id())).unwrap();
+    let targets = files.filter_map(|file| std::fs::read_link(file.unwrap().path()).ok());
+    targets.into_iter().any(|target| target.display().to_string().contains("inotify"))
+}
+
+/// Waits until it does, or no longer does.
+fn waits_until_it_looks(watching: &Watching, itself: bool) {
+    let start = Instant::now();
+    while looks_itself(watching) != itself {
+        assert!(start.elapsed() < Duration::from_secs(30), "looks itself: {}", !itself);
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
+
+/// Watches while the daemon runs, stops, and runs again.
+fn watch_across_daemons(more: &[&str]) -> World {
+    let world = World::pair();
+    let daemon = |args: &[&str]| world.ok(&world.root(), &[&["daemon"], args].concat());
+    let version = |watching: &Watching| -> String {
+        let one: Value = serde_json::from_str(&watching.next().1).unwrap();
+        one["changes"]["new_version"].as_str().unwrap().to_owned()
+    };
+    world.bump("1.1.0");
+    daemon(&["start", "--port", "0"]);
+    let watching = Watching::start(&world, more);
+    // What was pending before, from a look of its own.
+    assert_eq!(version(&watching), "1.1.0");
+    world.bump("1.2.0");
+    assert_eq!(version(&watching), "1.2.0");
+    assert!(!looks_itself(&watching));
+    daemon(&["stop"]);
+    waits_until_it_looks(&watching, true);
+    world.bump("1.3.0");
+    assert_eq!(version(&watching), "1.3.0");
+    daemon(&["start", "--port", "0"]);
+    waits_until_it_looks(&watching, false);
+    world.bump("1.4.0");
+    assert_eq!(version(&watching), "1.4.0");
+    std::thread::sleep(Duration::from_millis(500));
+    assert!(watching.lines.try_recv().is_err(), "each was told once");
+    daemon(&["stop"]);
+    world
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn a_daemon_looks_for_all_and_nothing_is_lost_when_it_goes() {
+    watch_across_daemons(&["--json"]);
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn what_a_daemon_told_is_marked_too() {
+    let world = watch_across_daemons(&["--json", "--mark"]);
+    let status = world.json(&world.path("access"), &["status"]);
+    assert_eq!(status["notifications"].as_array().unwrap().len(), 0);
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn without_inotify_changes_are_told_all_the_same() {
+    let world = World::pair();
+    // A user namespace has limits of its own, and nobody else's are touched.
+    let line = "echo 0 >/proc/sys/user/max_inotify_instances && exec \"$0\" notifications watch --json";
+    let mut command = world.command("unshare", &world.path("access"));
+    command.args(["--user", "--map-root-user", "sh", "-c", line, env!("CARGO_BIN_EXE_git-blue")]);
+    command.stdin(Stdio::null()).stderr(Stdio::piped());
+    let mut watching = Watching::spawn(command);
+    let mut said = BufReader::new(watching.child.stderr.take().unwrap());
+    let mut line = String::new();
+    said.read_line(&mut line).unwrap();
+    if line.contains("unshare:") || line.contains("sh:") {
+        return eprintln!("not tested: this machine gives no user namespace: {line}");
+    }
+    assert_eq!(line, "git blue: looking for changes ten times a second: fs.inotify.max_user_instances is too low\n");
+    for minor in 1..4 {
+        world.bump(&format!("1.{minor}.0"));
+        let one: Value = serde_json::from_str(&watching.next().1).unwrap();
+        assert_eq!(one["changes"]["new_version"], format!("1.{minor}.0"));
     }
 }

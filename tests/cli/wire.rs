@@ -1,5 +1,5 @@
-//! The JSON of `--json`: strict types, spelled as seed 002 spells them. A field that is lost, renamed
-//! or unknown here fails; what we answer beyond the seed stands below `more` in each type.
+//! The JSON of `--json`, read with strict types. A field that is lost, renamed or unknown here fails. Fields that were
+//! added after the first specification are below `more` in each type.
 
 use serde::{Deserialize, de::DeserializeOwned};
 use serde_json::Value;
@@ -119,6 +119,7 @@ struct Notification {
     contract: Option<String>,
     from_repo: String,
     author: Option<String>,
+    source_commit: Option<String>,
     by_another: bool,
     ahead_of_clock: bool,
     change_type: String,
@@ -418,6 +419,7 @@ fn notifications_list() {
     assert_eq!(one.binding.as_deref(), Some("cdk/access_stack.py"));
     assert_eq!(one.arrived_at, one.created_at, "it was made on this machine");
     assert_eq!(one.author.as_deref(), Some("Ada <ada@example.com>"));
+    assert_eq!(one.source_commit, Some(world.line(&world.path("fungal"), &["rev-parse", "HEAD"])));
     assert!(!one.by_another && !one.ahead_of_clock);
     assert!(one.created_at.starts_with("2026-01-24T12:") && one.created_at.ends_with(":00Z"), "{}", one.created_at);
     assert_eq!(one.state, "pending");

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use git_blue::{
     model::{
         compatibility::{self, Comparison, Limits, Options},
-        schema::{self, Budget},
+        schema::{self, Budget, Forest},
     },
     store::codec,
 };
@@ -75,7 +75,8 @@ fn a_large_schema_is_read_judged_and_compared() {
     // A value of the old schema may have a 0 where the new one wants more.
     assert!(found.backwards.strict.is_compatible(), "{:?}", found.backwards.strict);
     assert!(found.forwards.strict.is_incompatible(), "{:?}", found.forwards.strict);
-    assert_eq!(schema::warnings(&old), []);
+    let (forest, root) = Forest::of(&old);
+    assert_eq!(schema::warnings(forest.tree(root)), []);
 }
 
 #[test]

@@ -7,6 +7,7 @@ mod fuzz;
 mod large;
 mod laws;
 mod pairs;
+mod places;
 mod recursion;
 mod rules;
 mod world;

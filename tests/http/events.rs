@@ -140,35 +140,45 @@ fn who_was_cut_off_hears_what_was_missed() {
 }
 
 #[test]
-fn too_many_listeners_are_refused_politely() {
-    let world = World::solo();
+fn who_comes_again_for_another_repository_misses_nothing() {
+    let world = World::pair();
     let daemon = Daemon::start(&world);
-    let mut listeners = Vec::new();
-    let refused = loop {
-        let mut stream = daemon.connect();
-        write!(stream, "GET /events HTTP/1.1\r\n{}\r\n", daemon.headers()).unwrap();
-        let mut reader = BufReader::new(stream);
-        let mut line = String::new();
-        reader.read_line(&mut line).unwrap();
-        if !line.starts_with("HTTP/1.1 200 ") {
-            break line;
-        }
-        listeners.push(reader);
-        assert!(listeners.len() < 1_000);
-    };
-    assert!(refused.starts_with("HTTP/1.1 503 ") && listeners.len() >= 100, "{refused} {}", listeners.len());
-    let answer = daemon.get("/events").is(503);
-    assert_eq!(answer.header("retry-after"), "1");
-    // Everything else goes on, on a bounded number of threads.
-    daemon.get("/realms/aperture").is(200);
-    assert!(daemon.count("task") < 20, "{}", daemon.count("task"));
-    drop(listeners);
-    let start = std::time::Instant::now();
-    while daemon.ask("HEAD", "/realms", "", b"").status != 200 || daemon.count("fd") > 40 {
-        assert!(start.elapsed() < Duration::from_secs(30), "{} descriptors are left", daemon.count("fd"));
-        std::thread::sleep(Duration::from_millis(50));
+    let mut all = Listener::open(&daemon, "?realm=aperture", "");
+    all.next();
+    let text = |name: &str| crate::world::contract("1.0.0").replace("s3-permissions", name);
+    for name in ["first", "second"] {
+        world.write(&format!("fungal/.blue/contracts/s3-access/{name}.yaml"), &text(name));
     }
-    Listener::open(&daemon, "?realm=aperture", "").next();
+    world.commit("fungal", "Two more");
+    let contracts = |events: &[Event]| -> Vec<String> {
+        let named = events.iter().filter_map(|event| event.data["contract"].as_str());
+        named.map(str::to_owned).collect()
+    };
+    let last = all.next().id;
+    let mut of_one = Listener::open(&daemon, "?realm=aperture&repo=access", &last);
+    let heard = of_one.batch();
+    assert_eq!(contracts(&heard).len(), 2, "rather twice than never: {heard:?}");
+    // For the same repository it goes on behind the last one.
+    let mut again = Listener::open(&daemon, "?realm=aperture&repo=access", &heard[0].id);
+    assert_eq!(contracts(&again.batch()), contracts(&heard[1..]));
+    // Nobody listened for this one before.
+    let mut own = Listener::open(&daemon, "?realm=aperture&repo=fungal", &last);
+    assert_eq!(names(&own.batch()), ["realm"]);
+}
+
+#[test]
+fn what_was_acknowledged_before_is_not_told_again() {
+    let world = World::pair();
+    let daemon = Daemon::start(&world);
+    let mut listener = Listener::open(&daemon, "?realm=aperture&repo=access", "");
+    listener.next();
+    world.bump("1.1.0");
+    let id = listener.batch()[0].data["id"].as_str().unwrap().to_owned();
+    daemon.post(&format!("/notifications/{id}/ack"), &Value::Null).is(200);
+    world.bump("1.2.0");
+    let heard = listener.batch();
+    assert_eq!(names(&heard), ["notification", "realm"]);
+    assert_eq!(heard[0].data["changes"]["old_version"], "1.1.0");
 }
 
 #[test]

@@ -25,6 +25,7 @@ mod described;
 mod events;
 mod hostile;
 mod idle;
+mod listeners;
 mod load;
 mod mcp;
 mod page;

@@ -1,6 +1,11 @@
 //! The page as it is sent: what a browser makes of it is tested with one, in `tests/browser`.
 
-use crate::{client::Daemon, world::World};
+use serde_json::json;
+
+use crate::{
+    client::Daemon,
+    world::{BINDING_FILE, World},
+};
 
 const CONTRACT: &str = "/r/aperture/contracts/s3-access/s3-permissions";
 
@@ -12,6 +17,10 @@ fn pages() -> Vec<String> {
     let alone = [
         "/",
         "/r/aperture",
+        "/r/aperture?broken=1&domain=s3-access",
+        "/r/aperture/repos/access",
+        "/r/aperture/repos/fungal?broken=1",
+        "/r/aperture/domains/s3-access",
         CONTRACT,
         &format!("{CONTRACT}?version=1.0.0"),
         &format!("{CONTRACT}?from=1.0.0&to=1.1.0"),
@@ -75,6 +84,15 @@ fn what_is_not_there_is_a_page_too() {
         ("/r/aperture/contracts/none/none", 404),
         ("/r/aperture/contracts?domain=none", 404),
         ("/r/aperture/notifications?repo=none", 404),
+        ("/r/aperture/notifications?at=2026-01-01", 400),
+        ("/r/aperture/sessions?at=2026-01-01", 400),
+        ("/r/aperture/repos/none", 404),
+        ("/r/aperture/repos", 404),
+        ("/r/aperture/domains/none", 404),
+        ("/r/aperture/domains/..", 400),
+        ("/r/aperture?domain=%2f", 400),
+        ("/r/aperture?at=2001-01-01", 404),
+        ("/r/aperture?at=no+moment", 404),
         ("/assets/../blue.css", 404),
         ("/assets/", 404),
         ("/r/..%2f..", 400),
@@ -105,6 +123,69 @@ fn a_contract_without_a_release_shows_its_newest_pre_release() {
     let text = page.text();
     assert!(text.contains("<title>s3-access/young 0.1.0-alpha.10 ") && text.contains("0.1.0-alpha.2"), "{text}");
     assert!(!text.contains("not the current version"), "{text}");
+}
+
+#[test]
+fn a_page_shows_the_realm_as_it_was() {
+    let world = World::pair();
+    world.bump("1.1.0");
+    world.bump("1.2.0");
+    let timeline = world.json(&world.path("access"), &["contract", "timeline", "s3-access/s3-permissions"]);
+    let mut entries = timeline["entries"].as_array().unwrap().iter();
+    let then = entries.find(|entry| entry["version"] == "1.1.0").unwrap()["time"].as_str().unwrap();
+    let daemon = Daemon::start(&world);
+    for path in ["/r/aperture", "/r/aperture/repos/access", "/r/aperture/domains/s3-access", CONTRACT] {
+        let page = daemon.get(&format!("{path}?at={then}"));
+        assert_eq!(page.status, 200, "{path}: {page:?}");
+        let text = page.text();
+        assert!(text.contains("1.1.0") && !text.contains("1.2.0"), "{path}: {text}");
+        assert!(
+            text.contains("<strong>As it was</strong>") && text.contains(&format!("<a href=\"{path}\">")),
+            "{text}"
+        );
+        assert!(!text.contains("id=\"live\"") && !text.contains("pending"), "{path}: {text}");
+        let links = text.split("href=\"/r/").skip(1).filter_map(|rest| rest.split('"').next());
+        let lost: Vec<_> = links.filter(|link| !link.contains("at=")).collect();
+        assert_eq!(lost, [path.trim_start_matches("/r/")], "one link leads back to now");
+        assert!(daemon.get(path).text().contains("1.2.0"), "{path}");
+    }
+}
+
+#[test]
+fn a_repository_sees_what_it_relies_on_and_who_relies_on_it() {
+    let world = World::pair();
+    world.bump("1.1.0");
+    let daemon = Daemon::start(&world);
+    let consumer = daemon.get("/r/aperture/repos/access").text();
+    for text in ["What it relies on", "/contracts/s3-access/s3-permissions", "1.1.0", "It owns no contract"] {
+        assert!(consumer.contains(text), "{text}: {consumer}");
+    }
+    let owner = daemon.get("/r/aperture/repos/fungal").text();
+    assert!(owner.contains("It imports nothing") && owner.contains("/repos/access"), "{owner}");
+}
+
+#[test]
+fn cycles_and_deprecated_contracts_need_attention() {
+    let world = World::pair();
+    let deprecated = "deprecated: { since: \"1.0.0\", sunset: 2027-01-01 }\n";
+    let contract = format!("name: back\nversion: \"1.0.0\"\nowner: access\n{deprecated}");
+    world.write("access/.blue/contracts/s3-access/back.yaml", &contract);
+    world.commit("access", "Answer");
+    let binding = std::fs::read_to_string(world.path(&format!("fungal/{BINDING_FILE}"))).unwrap();
+    let import = "imports: [ { contract: back, version: ^1.0.0, binding: models/s3_paths.py } ]\n";
+    world.write(&format!("fungal/{BINDING_FILE}"), &format!("{}{import}", binding.replace("provider", "both")));
+    world.commit("fungal", "Hear the answer");
+    let daemon = Daemon::start(&world);
+    let topology = daemon.get("/realms/aperture/topology").json();
+    let cycle = "access -(s3-access/back)-> fungal -(s3-access/s3-permissions)-> access";
+    assert_eq!(topology["cycles"], json!([cycle]));
+    let domain = &topology["domains"][0];
+    assert_eq!(domain["contracts"][0]["deprecated"]["sunset"], "2027-01-01", "{domain:#}");
+    assert_eq!(domain["contracts"][1].get("deprecated"), None);
+    let text = daemon.get("/r/aperture").text();
+    for text_of in ["Dependency cycle: ", &cycle.replace('>', "&gt;"), "served until <strong>2027-01-01</strong>"] {
+        assert!(text.contains(text_of), "{text_of}: {text}");
+    }
 }
 
 #[test]

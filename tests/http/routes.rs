@@ -49,6 +49,11 @@ fn a_realm_is_read_as_it_was() {
     past(&["realm", "log"], "/realms/aperture/log");
     let got = daemon.get(&format!("/realms/aperture/contracts/{contract}?repo=fungal&at={head}")).json();
     assert_eq!(got["current_version"], "1.0.0");
+    let of_version = format!("/realms/aperture/contracts/{contract}?repo=fungal&at=1.0.0");
+    same(&daemon, "fungal", &["contract", "get", contract, "--at", "1.0.0"], &of_version);
+    assert_eq!(daemon.get(&of_version).json()["current_version"], "1.0.0");
+    let of_which = daemon.get("/realms/aperture?at=1.0.0");
+    assert_eq!((of_which.status, &of_which.json()["code"]), (404, &json!("unknown-commit")));
     let early = daemon.get("/realms/aperture?at=2020-01-01");
     assert_eq!((early.status, &early.json()["code"]), (404, &json!("before-realm")));
     daemon.get("/realms/aperture/review?repo=access&at=2020-01-01").is(400);

@@ -73,7 +73,7 @@ fn page(world: &World, affected: &[(String, Vec<String>)]) {
     let daemon = Daemon::start(world);
     let page = daemon.get("/r/aperture").text();
     let attention = page.split("id=\"attention\"").nth(1).unwrap();
-    let first = attention.split("<li").nth(1).unwrap().split("</li>").next().unwrap();
+    let first = attention.split("class=\"kind\"").nth(1).unwrap();
     let names = |(repo, broken): &(String, Vec<String>)| {
         first.contains(repo) && broken.iter().any(|one| one.split('/').all(|part| first.contains(part)))
     };

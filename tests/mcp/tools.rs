@@ -212,6 +212,7 @@ fn a_realm_is_read_as_it_was() {
     // Its owner's commit says when, too.
     let mut owner = Client::start(&world, &world.path("fungal"));
     assert_eq!(owner.ok("contract_get", at("contract_get", json!({"at": head})))["current_version"], "1.0.0");
+    assert_eq!(client.ok("contract_get", at("contract_get", json!({"at": "1.1.0"})))["current_version"], "1.1.0");
     for tool in ["realm_status", "realm_check", "realm_topology", "realm_log", "contract_list", "contract_impact"] {
         client.ok(tool, at(tool, then.clone()));
     }
@@ -219,6 +220,8 @@ fn a_realm_is_read_as_it_was() {
     for (tool, more, code) in [
         ("realm_status", json!({"at": "2020-01-01"}), "before-realm"),
         ("contract_get", json!({"at": "no such moment"}), "unknown-commit"),
+        ("contract_get", json!({"at": "9.0.0"}), "unknown-version"),
+        ("contract_list", json!({"at": "1.1.0"}), "unknown-commit"),
         ("realm_review", json!({"at": "2026-01-24"}), "usage"),
     ] {
         assert_eq!(client.fails(tool, at(tool, more))["code"], code, "{tool}");

@@ -92,7 +92,7 @@ fn worker() {
 fn open(path: &Path, seed: u64) -> GitStore {
     GitStore::open(
         path,
-        Options { lock_timeout: std::time::Duration::from_secs(120), seed, cache: true, on_wait: None },
+        Options { lock_timeout: std::time::Duration::from_secs(120), seed, cache: true, holds: false, on_wait: None },
     )
     .unwrap()
 }

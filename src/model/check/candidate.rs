@@ -1,6 +1,6 @@
 //! Lays a repository's files over the realm. What publishing would refuse is found here by the same rules.
 
-use std::collections::BTreeSet;
+use std::{borrow::Cow, collections::BTreeSet};
 
 use super::{Cause, Finding, files};
 use crate::model::{
@@ -48,22 +48,22 @@ pub(super) fn unknown_domains(
 }
 
 /// A domain with files laid over it.
-pub(super) struct LaidOver {
-    /// The domain after publication.
-    pub after: DomainView,
-    /// The findings about the files themselves. Documents that publishing would refuse are not laid over.
+pub(super) struct LaidOver<'d> {
+    /// The domain as it would be.
+    pub after: Cow<'d, DomainView>,
+    /// What the files themselves do wrong: what publishing would refuse is not laid over.
     pub findings: Vec<Finding>,
     /// Whether the files change the domain.
     pub is_other: bool,
 }
 
-/// Lays the files of all judged repositories over a domain: first all contracts, then the bindings, which may import
-/// any of them.
-pub(super) fn lay_over(
-    domain: &DomainView,
+/// Lays the files of all judged repositories over a domain together: first their contracts, then their
+/// bindings, which may rely on any of them.
+pub(super) fn lay_over<'d>(
+    domain: &'d DomainView,
     judged: &[Judged<'_>],
     (now, judge): (jiff::Timestamp, &Judge<'_>),
-) -> LaidOver {
+) -> LaidOver<'d> {
     let name = &domain.info.name;
     let mut findings = Vec::new();
     let mut changes = Vec::new();
@@ -83,7 +83,7 @@ pub(super) fn lay_over(
         }
     }
     let mut is_other = !changes.is_empty();
-    let mut after = publish::overlay(domain, &changes);
+    let mut after = overlaid(Cow::Borrowed(domain), &changes);
     for one in judged {
         let mut changes = Vec::new();
         if let Some(declared) = one.candidate.bindings.get(name).filter(|declared| declared.changed) {
@@ -99,13 +99,21 @@ pub(super) fn lay_over(
             changes.push(DomainChange::RemoveBinding(one.repo.clone()));
         }
         is_other |= !changes.is_empty();
-        after = publish::overlay(&after, &changes);
+        after = overlaid(after, &changes);
         findings.extend(files::check(domain, &after, *one, judge));
     }
     LaidOver { after, findings, is_other }
 }
 
-/// Converts a refusal into findings. A branch that merely lacks a later publication breaks nothing.
+/// Returns a domain with changes made; without any it is not copied.
+fn overlaid<'d>(domain: Cow<'d, DomainView>, changes: &[DomainChange]) -> Cow<'d, DomainView> {
+    match changes {
+        [] => domain,
+        changes => Cow::Owned(publish::overlay(&domain, changes)),
+    }
+}
+
+/// A refusal as findings. A branch that merely lacks what was published since is no break.
 fn refused(
     domain: &DomainView,
     contract: &ContractName,

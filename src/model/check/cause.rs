@@ -18,11 +18,11 @@ use crate::model::{
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Cause {
-    /// The files that are judged: without them it would not be there.
+    /// The files that were checked: without them there would be no finding.
     ThisChange,
-    /// It was there before these files: in the realm, or at the commit that they are compared with.
+    /// It existed before these files: in the realm, or at the commit that they are compared with.
     AlreadyInTheRealm,
-    /// Another repository published something.
+    /// A change that another repository published.
     AnotherRepository,
 }
 

@@ -18,11 +18,13 @@ pub(super) fn check(
     today: Date,
     findings: &mut Vec<Finding>,
 ) {
+    let importers = domain.all_importers();
     for (name, contract) in &domain.contracts {
         let mut of_contract = Vec::new();
         of_contract.extend(owner(repos, domain, name, &contract.owner));
         of_contract.extend(examination.findings.remove(name).unwrap_or_default());
-        of_contract.extend(life(domain, name, contract, today));
+        let importers = importers.get(name).map_or(0, Vec::len);
+        of_contract.extend(life(domain, (name, contract), importers, today));
         findings.extend(of_contract.into_iter().map(|finding| finding.domain(&domain.info.name).contract(name)));
     }
 }
@@ -45,9 +47,13 @@ fn owner(
     }
 }
 
-fn life(domain: &DomainSummary, name: &ContractName, contract: &ContractSummary, today: Date) -> Vec<Finding> {
+fn life(
+    domain: &DomainSummary,
+    (name, contract): (&ContractName, &ContractSummary),
+    importers: usize,
+    today: Date,
+) -> Vec<Finding> {
     let mut findings = Vec::new();
-    let importers = domain.importers(name).count();
     if let Some(deprecated) = &contract.deprecated
         && is_past(deprecated.sunset, today)
         && importers > 0

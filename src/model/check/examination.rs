@@ -1,7 +1,7 @@
 //! Examines the content of contracts by itself. The result depends on nothing but the content and takes longer than
 //! all other rules together, so it is worth caching.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::Finding;
 use crate::model::{
@@ -9,13 +9,17 @@ use crate::model::{
     domain_view::DomainView,
     name::ContractName,
     schema::{self, Budget, Part},
+    verdict::{ImportState, States},
 };
 
-/// The findings about the contracts of one domain.
+/// SHA-256 of the canonical schemas of a domain as they are, not as the files say.
+pub type SchemaHashes = BTreeMap<ContractName, String>;
+
+/// What was found in the contracts of one domain.
 #[derive(Debug, Clone, Default)]
 pub struct Examination {
-    /// SHA-256 of each canonical schema, computed, whatever the stored hash says.
-    pub schema_hashes: BTreeMap<ContractName, String>,
+    /// The hash of each schema.
+    pub schema_hashes: SchemaHashes,
     pub(super) findings: BTreeMap<ContractName, Vec<Finding>>,
 }
 
@@ -27,7 +31,18 @@ impl Examination {
         examination
     }
 
-    /// Returns the examination of `before`, given that of `after`. Only contracts that differ are examined again.
+    /// Examines `after`, where nothing was found in `before` but these hashes: only what differs is looked at.
+    pub fn since(mut schema_hashes: SchemaHashes, before: &DomainView, after: &DomainView, budget: &Budget) -> Self {
+        let is_same = |name: &ContractName| after.contracts.get(name) == before.contracts.get(name);
+        schema_hashes.retain(|name, _| after.contracts.contains_key(name) && is_same(name));
+        let known: BTreeSet<_> = schema_hashes.keys().cloned().collect();
+        let mut examination = Self::clean(schema_hashes);
+        examination.examine(after, budget, |name, _| !known.contains(name));
+        examination
+    }
+
+    /// Returns what this examination of `after` would have found in `before`: only what differs is
+    /// examined once more.
     pub fn before(&self, before: &DomainView, after: &DomainView, budget: &Budget) -> Self {
         let differs = |name: &ContractName, contract: &Contract| after.contracts.get(name) != Some(contract);
         let is_same = |name: &ContractName| before.contracts.get(name) == after.contracts.get(name);
@@ -50,14 +65,14 @@ impl Examination {
         }
     }
 
-    /// Returns the examination of a domain without findings, with these hashes.
-    pub fn clean(schema_hashes: BTreeMap<ContractName, String>) -> Self {
+    /// Returns the examination of a domain in which nothing was found but these hashes.
+    pub fn clean(schema_hashes: SchemaHashes) -> Self {
         Self { schema_hashes, findings: BTreeMap::new() }
     }
 
-    /// Returns whether there are no findings.
-    pub fn is_clean(&self) -> bool {
-        self.findings.is_empty()
+    /// Returns whether nothing was found, nothing of the domain is damaged, and every import holds with proof.
+    pub fn is_clean_in(&self, domain: &DomainView, states: &States) -> bool {
+        self.findings.is_empty() && domain.damage.is_empty() && states.values().all(ImportState::is_proved)
     }
 }
 

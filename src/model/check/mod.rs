@@ -1,8 +1,7 @@
 //! Checks whether the realm is consistent. The candidate, which is one repository's files, is laid over the realm, so
 //! that breaks are found before they are published.
 //!
-//! What counts as an error and what as a warning follows seed 002 ("Error Types", "Warning
-//! Types"): an error is something that does not work, a warning something that smells.
+//! An error is something that does not work, a warning something that is probably wrong.
 
 mod candidate;
 mod cause;
@@ -23,7 +22,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 pub use cause::{Cause, Key};
-pub use examination::Examination;
+pub use examination::{Examination, SchemaHashes};
 
 use candidate::LaidOver;
 use cause::Own;
@@ -41,7 +40,7 @@ use crate::model::{
     version::Version,
 };
 
-/// What to look at.
+/// The rules to check.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 #[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
@@ -55,34 +54,34 @@ pub enum Mode {
     Exporter,
     /// Who relies on them
     Importer,
-    /// Whether versions fit each other, by proof
+    /// Proofs that versions are compatible
     Compatibility,
 }
 
-/// How bad a finding is.
+/// The severity of a finding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Severity {
-    /// It does not work.
+    /// An error: something does not work.
     Error,
-    /// It smells.
+    /// A warning: something is probably wrong.
     Warning,
 }
 
-/// One thing that is wrong, with everything needed to find it.
+/// One problem, with everything needed to find it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Finding {
-    /// How bad it is.
+    /// Its severity.
     pub severity: Severity,
     /// Its stable code.
     pub code: Cow<'static, str>,
-    /// Whose doing it is.
+    /// Its cause.
     pub caused_by: Cause,
-    /// The domain it is in.
+    /// The domain.
     pub domain: Option<DomainName>,
-    /// The contract it is about.
+    /// The contract.
     pub contract: Option<ContractName>,
-    /// The repository it hits.
+    /// The repository that it affects.
     pub repo: Option<RepoName>,
     /// The range that is not satisfied.
     #[serde(rename = "version_req")]
@@ -91,17 +90,17 @@ pub struct Finding {
     pub version: Option<Version>,
     /// JSON Pointer into the schema or value.
     pub pointer: Option<String>,
-    /// What is wrong, in a sentence.
+    /// The problem, in one sentence.
     pub message: String,
-    /// The file of the judged repository that is to be changed, or the stored file.
+    /// The file to change in the checked repository, or the stored file.
     pub file: Option<String>,
-    /// The line in it, from 1.
+    /// The line in the file, from 1.
     pub line: Option<u32>,
-    /// The column in it, from 1.
+    /// The column in the line, from 1.
     pub column: Option<u32>,
-    /// What a comparison of two versions said, where that is what is wrong.
+    /// The comparison of two versions that found the problem, if one did.
     pub verdict: Option<Verdict>,
-    /// JSON Pointer into the document that the file holds, by which whoever has the file tells the line.
+    /// JSON Pointer into the document in the file, from which a caller that has the file computes the line.
     #[serde(skip)]
     pub place: Option<String>,
 }
@@ -210,18 +209,18 @@ pub struct Report {
     pub contracts: Vec<SchemaHash>,
 }
 
-/// A contract that was looked at, with what its schema hashes to.
+/// A contract that was checked, with the hash of its schema.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct SchemaHash {
-    /// The place.
+    /// The domain.
     pub domain: DomainName,
-    /// What.
+    /// The contract.
     pub contract: ContractName,
-    /// At which version.
+    /// Its version.
     pub version: Version,
-    /// SHA-256 of its canonical schema as it is, not as the file says.
+    /// SHA-256 of its canonical schema, computed from it and not read from the file.
     pub schema_hash: String,
-    /// The repository that may change it.
+    /// The owner: the only repository that may change it.
     pub owner: RepoName,
 }
 
@@ -279,25 +278,34 @@ impl<'a> Check<'a> {
         self.count(domain, examination, states);
     }
 
-    /// Judges a domain with the files laid over it. The view must contain the documents that its importers are adapted
-    /// to.
-    pub fn laid_over(&mut self, domain: &DomainView) {
+    /// Judges a domain with the files laid over it. The documents that its importers were written against
+    /// must be in the view. `examined` are the hashes of its schemas, where it was examined without the files and nothing
+    /// was found. Returns them where that is found only now.
+    pub fn laid_over(&mut self, domain: &DomainView, examined: Option<SchemaHashes>) -> Option<SchemaHashes> {
         let (published, Question { judged, now, judge, .. }) = (DomainSummary::from(domain), self.question);
         let LaidOver { after, findings: of_files, is_other } = candidate::lay_over(domain, judged, (now, judge));
-        let summary = DomainSummary::from(&after);
-        let mut examination = Examination::of(&after, judge.values());
-        // Findings that the realm has without the files are not caused by them.
+        let laid = is_other.then(|| DomainSummary::from(&*after));
+        let summary = laid.as_ref().unwrap_or(&published);
+        let was_examined = examined.is_some();
+        let mut examination = match examined {
+            Some(hashes) => Examination::since(hashes, domain, &after, judge.values()),
+            None => Examination::of(&after, judge.values()),
+        };
+        // What the realm has without the files is not their doing.
         let before = is_other.then(|| {
             let mut examined = examination.before(domain, &after, judge.values());
             let findings = self.findings(&published, &published, &mut examined, &states(domain, judge));
             findings.iter().map(Finding::key).collect::<BTreeSet<_>>()
         });
         let states = states(&after, judge);
-        let mut findings = self.findings(&published, &summary, &mut examination, &states);
+        let is_clean = !was_examined && !is_other && examination.is_clean_in(&after, &states);
+        let found = is_clean.then(|| examination.schema_hashes.clone());
+        let mut findings = self.findings(&published, summary, &mut examination, &states);
         approved(domain, &after, judge, &mut findings);
-        self.take(findings, before.as_ref(), &summary);
+        self.take(findings, before.as_ref(), summary);
         self.report.findings.extend(of_files);
-        self.count(&summary, examination, &states);
+        self.count(summary, examination, &states);
+        found
     }
 
     /// Applies the rules to one domain.

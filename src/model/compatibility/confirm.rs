@@ -6,8 +6,11 @@ use jsonschema::Validator;
 use serde_json::{Map, Value};
 
 use crate::model::schema::{
-    Deadline, encoded,
+    Deadline,
+    document::Document,
+    encoded,
     metered::{Looked, Meter, Metered, within},
+    part,
 };
 
 /// The most validations while a witness is made smaller.
@@ -17,19 +20,25 @@ const MAX_LOOKS: u64 = 1_000_000;
 
 /// A schema, and its validator, which is built on first use.
 pub(super) struct Side<'a> {
-    schema: &'a Value,
+    document: &'a Document<'a>,
     validator: Option<Option<Validator<Metered>>>,
 }
 
 impl<'a> Side<'a> {
-    pub(super) fn new(schema: &'a Value) -> Self {
-        Self { schema, validator: None }
+    pub(super) fn new(document: &'a Document<'a>) -> Self {
+        Self { document, validator: None }
     }
 
-    /// Returns whether the validator accepts a value. Returns `None` if there is no validator, or it takes too long.
-    pub(super) fn accepts(&mut self, value: &Value) -> Option<bool> {
-        let schema = self.schema;
-        let validator = self.validator.get_or_insert_with(|| build(schema)).as_ref()?;
+    /// Prepares for a value and for all with less in them: of a large schema only what they meet is compiled.
+    pub(super) fn turn_to(&mut self, value: &Value) {
+        if self.validator.is_none() || part::is_cut(self.document) {
+            self.validator = Some(build(&part::for_value(self.document, value)));
+        }
+    }
+
+    /// Returns whether the validator accepts a value, `None` if there is no validator or it takes too long.
+    fn accepts(&self, value: &Value) -> Option<bool> {
+        let validator = self.validator.as_ref()?.as_ref()?;
         let meter = Meter::new(MAX_LOOKS, u64::MAX, Deadline::default());
         within(|| validator.is_valid(Looked::new(value, &meter))).ok()
     }
@@ -40,18 +49,12 @@ fn build(schema: &Value) -> Option<Validator<Metered>> {
 }
 
 /// Returns whether `value` is valid in `inner` and refused by `outer`.
-pub(super) fn is_witness(inner: &mut Side<'_>, outer: &mut Side<'_>, value: &Value) -> bool {
+pub(super) fn is_witness(inner: &Side<'_>, outer: &Side<'_>, value: &Value) -> bool {
     inner.accepts(value) == Some(true) && outer.accepts(value) == Some(false)
 }
 
-/// Returns a smaller witness. One pass from front to back removes parts that are not needed.
-pub(super) fn shrink(
-    inner: &mut Side<'_>,
-    outer: &mut Side<'_>,
-    value: Value,
-    keeps: &mut dyn FnMut(&Value) -> bool,
-    time_left: &dyn Fn() -> Duration,
-) -> Value {
+/// Returns a smaller witness: one pass, front to back, that leaves out what is not needed.
+pub(super) fn shrink(inner: &Side<'_>, outer: &Side<'_>, value: Value, time_left: &dyn Fn() -> Duration) -> Value {
     let mut best = value;
     let mut tries = 0;
     let mut paths = vec![Vec::new()];
@@ -62,7 +65,7 @@ pub(super) fn shrink(
             if tries > TRIES || time_left().is_zero() {
                 return best;
             }
-            if is_witness(inner, outer, &smaller) && keeps(&smaller) {
+            if is_witness(inner, outer, &smaller) {
                 best = smaller;
             } else {
                 at += 1;

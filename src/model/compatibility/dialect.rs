@@ -5,117 +5,214 @@ use std::collections::{HashMap, HashSet};
 use num_rational::BigRational;
 use serde_json::{Map, Value, json};
 
-use super::document::{Context, Document, Draft, Unresolved};
 use super::node::{self, Id, Lit, Sym, Words};
-use super::{numbers, unevaluated, uri};
+use super::{numbers, unevaluated};
+use crate::model::schema::{
+    Draft, PartId, Tree,
+    document::{Context, Document, Unresolved},
+    uri,
+};
 
-/// A sub-schema as written.
-pub(super) struct Raw<'a> {
-    pub(super) lits: Vec<Lit>,
-    /// The document that contains it: 0 for the old one, 1 for the new one.
-    pub(super) document: usize,
-    pub(super) value: &'a Value,
+/// The number of a [`Scope`].
+type ScopeId = u32;
+
+/// A sub-schema.
+#[derive(Clone, Copy)]
+struct Raw {
+    /// Its literals: the first one and how many.
+    lits: (u32, u32),
+    part: PartId,
+    scope: ScopeId,
+    /// Whether it is written somewhere, and not made of what is.
+    is_written: bool,
 }
 
-/// All reachable sub-schemas of both documents.
-#[derive(Default)]
+/// What a sub-schema means beside its own words: in which document it stands, and its base and draft there.
+#[derive(Clone, PartialEq, Eq, Hash)]
+struct Scope {
+    /// 0 the old one, 1 the new one; none for a sub-schema that says the same in both.
+    document: Option<usize>,
+    context: Context,
+}
+
+/// Every sub-schema that can be reached, of both documents.
 pub(super) struct Graph<'a> {
-    pub(super) raws: Vec<Raw<'a>>,
+    pub(super) documents: &'a [Document<'a>; 2],
+    raws: Vec<Raw>,
+    lits: Vec<Lit>,
     pub(super) words: Words,
-    roots: Vec<&'a Value>,
-    /// The ids by document and address. Pointers as text would take more memory than everything else.
-    ids: HashMap<(usize, usize), Id>,
-    /// Work for after all sub-schemas were read: `unevaluatedProperties` and `unevaluatedItems`, with their schemas.
+    scopes: Vec<Scope>,
+    scope_ids: HashMap<Scope, ScopeId>,
+    /// By part and scope: what is equal and means the same is read once.
+    ids: HashMap<(PartId, ScopeId), Id>,
+    /// What waits until every sub-schema is read: unevaluated properties or items, and of which.
     pending: Vec<(Id, unevaluated::Kind, Id)>,
     /// The sub-schemas that leave nothing unevaluated, because they contain such a keyword themselves.
     pub(super) evaluates_all: HashSet<(Id, unevaluated::Kind)>,
 }
 
-struct Waiting<'a> {
-    id: Id,
-    value: &'a Value,
-    context: Context,
-}
-
-/// A document while its sub-schemas are read.
+/// The sub-schemas of one document, while they are read.
 struct Reader<'a, 'g> {
     graph: &'g mut Graph<'a>,
-    document: &'g Document<'a>,
-    number: usize,
-    waiting: Vec<Waiting<'a>>,
+    document: &'a Document<'a>,
+    waiting: Vec<Id>,
 }
 
 impl<'a> Graph<'a> {
-    /// Reads a document and returns its root. The old document must be read first. Fails if the target of a reference
-    /// does not exist.
-    pub(super) fn read(&mut self, document: &Document<'a>) -> Result<Id, String> {
-        let number = self.roots.len();
-        self.roots.push(document.root);
-        let mut reader = Reader { graph: self, document, number, waiting: Vec::new() };
-        let outer = Context { base: String::new(), draft: document.context.draft };
-        let root = reader.child(document.root, &outer);
-        while let Some(waiting) = reader.waiting.pop() {
-            let mut lits = reader.lits(&waiting)?;
-            lits.shrink_to_fit();
-            reader.graph.raws[waiting.id as usize].lits = lits;
+    /// Reads both documents and returns their roots.
+    ///
+    /// # Errors
+    /// Returns an error if a reference leads nowhere.
+    pub(super) fn read(documents: &'a [Document<'a>; 2]) -> Result<(Self, [Id; 2]), String> {
+        let mut graph = Self {
+            documents,
+            raws: Vec::new(),
+            lits: Vec::new(),
+            words: Words::default(),
+            scopes: Vec::new(),
+            scope_ids: HashMap::new(),
+            ids: HashMap::new(),
+            pending: Vec::new(),
+            evaluates_all: HashSet::new(),
+        };
+        let old = graph.read_one(0).map_err(|why| format!("the old schema: {why}"))?;
+        let new = graph.read_one(1).map_err(|why| format!("the new schema: {why}"))?;
+        graph.lits.shrink_to_fit();
+        Ok((graph, [old, new]))
+    }
+
+    fn read_one(&mut self, number: usize) -> Result<Id, String> {
+        let document = &self.documents[number];
+        let outer = self.scope(Scope { document: Some(number), context: document.outside() });
+        let mut reader = Reader { graph: self, document, waiting: Vec::new() };
+        let root = reader.child(document.root, outer);
+        while let Some(id) = reader.waiting.pop() {
+            let lits = reader.lits(id)?;
+            reader.graph.set(id, lits);
         }
         let pending = std::mem::take(&mut self.pending);
         self.evaluates_all.extend(pending.iter().map(|(id, kind, _)| (*id, *kind)));
         for (id, kind, child) in pending {
             let lit = unevaluated::rewrite(self, id, kind, child);
-            self.raws[id as usize].lits.extend(lit);
+            let lits = self.lits(id).iter().cloned().chain(lit).collect();
+            self.set(id, lits);
         }
         Ok(root)
     }
 
-    /// Adds a sub-schema that is not written in a document.
+    /// Returns the number of sub-schemas.
+    pub(super) fn len(&self) -> usize {
+        self.raws.len()
+    }
+
+    /// Returns the literals of a sub-schema.
+    pub(super) fn lits(&self, id: Id) -> &[Lit] {
+        let (first, count) = self.raws[id as usize].lits;
+        &self.lits[first as usize..(first + count) as usize]
+    }
+
+    fn set(&mut self, id: Id, lits: Vec<Lit>) {
+        self.raws[id as usize].lits = (index(self.lits.len()), index(lits.len()));
+        self.lits.extend(lits);
+    }
+
+    /// Returns what is written of a sub-schema; of one that was made, what it was made of.
+    pub(super) fn tree(&self, id: Id) -> Tree<'a> {
+        self.documents[0].root.other(self.raws[id as usize].part)
+    }
+
+    /// Returns whether a sub-schema is written somewhere.
+    pub(super) fn is_written(&self, id: Id) -> bool {
+        self.raws[id as usize].is_written
+    }
+
+    /// Returns the context within a sub-schema.
+    pub(super) fn context(&self, id: Id) -> Context {
+        self.scopes[self.raws[id as usize].scope as usize].context.within(self.tree(id))
+    }
+
+    /// Makes a sub-schema that is written nowhere.
     pub(super) fn add(&mut self, lits: Vec<Lit>, like: Id) -> Id {
-        let Raw { document, value, .. } = self.raws[like as usize];
-        self.push(Raw { lits, document, value })
-    }
-
-    fn push(&mut self, raw: Raw<'a>) -> Id {
-        self.raws.push(raw);
-        u32::try_from(self.raws.len() - 1).unwrap_or(u32::MAX)
-    }
-
-    /// Returns the JSON Pointer to a sub-schema. This searches the whole document.
-    pub(super) fn pointer(&self, id: Id) -> String {
-        let raw = &self.raws[id as usize];
-        pointer_to(self.roots[raw.document], raw.value).unwrap_or_default()
-    }
-}
-
-fn pointer_to(document: &Value, part: &Value) -> Option<String> {
-    if std::ptr::eq(document, part) {
-        return Some(String::new());
-    }
-    let below = |token: &str, value: &Value| Some(uri::step(token) + &pointer_to(value, part)?);
-    match document {
-        Value::Object(members) => members.iter().find_map(|(name, member)| below(name, member)),
-        Value::Array(items) => items.iter().enumerate().find_map(|(at, item)| below(&at.to_string(), item)),
-        _ => None,
-    }
-}
-
-impl<'a> Reader<'a, '_> {
-    fn child(&mut self, value: &'a Value, context: &Context) -> Id {
-        let key = (self.number, std::ptr::from_ref(value).addr());
-        if let Some(id) = self.graph.ids.get(&key) {
-            return *id;
-        }
-        let id = self.graph.push(Raw { lits: Vec::new(), document: self.number, value });
-        self.graph.ids.insert(key, id);
-        self.waiting.push(Waiting { id, value, context: context.clone() });
+        let raw = Raw { is_written: false, ..self.raws[like as usize] };
+        let id = self.push(raw);
+        self.set(id, lits);
         id
     }
 
-    fn lits(&mut self, waiting: &Waiting<'a>) -> Result<Vec<Lit>, String> {
-        let Value::Object(schema) = waiting.value else {
-            return Ok(if waiting.value == &Value::Bool(false) { vec![Lit::Never] } else { Vec::new() });
-        };
-        let context = waiting.context.within(waiting.value);
-        let mut keywords = Keywords { reader: self, schema, context, id: waiting.id, lits: Vec::new() };
+    fn push(&mut self, raw: Raw) -> Id {
+        self.raws.push(raw);
+        index(self.raws.len() - 1)
+    }
+
+    fn scope(&mut self, scope: Scope) -> ScopeId {
+        let fresh = index(self.scopes.len());
+        let id = *self.scope_ids.entry(scope.clone()).or_insert(fresh);
+        if id == fresh {
+            self.scopes.push(scope);
+        }
+        id
+    }
+
+    /// Returns the scope within a sub-schema that stands in a scope.
+    fn within(&mut self, scope: ScopeId, part: Tree<'a>) -> ScopeId {
+        if !part.has_names() {
+            return scope;
+        }
+        let Scope { document, context } = &self.scopes[scope as usize];
+        let scope = Scope { document: *document, context: context.within(part) };
+        self.scope(scope)
+    }
+
+    /// Returns the JSON Pointer to the first place of a sub-schema; it is looked for in the whole document.
+    pub(super) fn pointer(&self, id: Id) -> String {
+        let raw = &self.raws[id as usize];
+        let document = self.scopes[raw.scope as usize].document.unwrap_or_default();
+        pointer_to(self.documents[document].root, raw.part).unwrap_or_default()
+    }
+}
+
+fn index(count: usize) -> u32 {
+    u32::try_from(count).unwrap_or(u32::MAX)
+}
+
+/// Returns the JSON Pointer to the first place of a part.
+pub(super) fn pointer_to(document: Tree<'_>, part: PartId) -> Option<String> {
+    if document.id() == part {
+        return Some(String::new());
+    }
+    let below = |token: &str, tree: Tree<'_>| pointer_to(tree, part).map(|rest| uri::step(token) + &rest);
+    let members = document.members().find_map(|(name, member)| below(name, member));
+    members.or_else(|| document.items().enumerate().find_map(|(at, item)| below(&at.to_string(), item)))
+}
+
+impl<'a> Reader<'a, '_> {
+    fn child(&mut self, part: Tree<'a>, scope: ScopeId) -> Id {
+        let scope = if part.has_references() || part.has_names() { scope } else { self.anywhere(scope) };
+        let key = (part.id(), scope);
+        if let Some(id) = self.graph.ids.get(&key) {
+            return *id;
+        }
+        let id = self.graph.push(Raw { lits: (0, 0), part: part.id(), scope, is_written: true });
+        self.graph.ids.insert(key, id);
+        self.waiting.push(id);
+        id
+    }
+
+    /// Returns the scope of what means the same in every document.
+    fn anywhere(&mut self, scope: ScopeId) -> ScopeId {
+        let draft = self.graph.scopes[scope as usize].context.draft;
+        self.graph.scope(Scope { document: None, context: Context { base: String::new(), draft } })
+    }
+
+    fn lits(&mut self, id: Id) -> Result<Vec<Lit>, String> {
+        let schema = self.graph.tree(id);
+        if !schema.is_object() {
+            return Ok(if schema.as_bool() == Some(false) { vec![Lit::Never] } else { Vec::new() });
+        }
+        let outer = self.graph.raws[id as usize].scope;
+        let scope = self.graph.within(outer, schema);
+        let draft = self.graph.scopes[scope as usize].context.draft;
+        let mut keywords = Keywords { reader: self, schema, scope, draft, id, lits: Vec::new() };
         keywords.read()?;
         Ok(keywords.lits)
     }
@@ -124,17 +221,17 @@ impl<'a> Reader<'a, '_> {
 /// The keywords of one schema while they are read.
 struct Keywords<'a, 'r, 'g> {
     reader: &'r mut Reader<'a, 'g>,
-    schema: &'a Map<String, Value>,
-    context: Context,
+    schema: Tree<'a>,
+    scope: ScopeId,
+    draft: Draft,
     id: Id,
     lits: Vec<Lit>,
 }
 
 impl<'a> Keywords<'a, '_, '_> {
     fn read(&mut self) -> Result<(), String> {
-        let draft = self.context.draft;
         self.references()?;
-        if draft <= Draft::D7 && self.schema.get("$ref").is_some_and(Value::is_string) {
+        if self.draft <= Draft::D7 && self.schema.get("$ref").is_some_and(Tree::is_string) {
             return Ok(());
         }
         self.values();
@@ -147,12 +244,12 @@ impl<'a> Keywords<'a, '_, '_> {
         Ok(())
     }
 
-    fn get(&self, keyword: &str, since: Draft) -> Option<&'a Value> {
-        self.schema.get(keyword).filter(|_| self.context.draft >= since)
+    fn get(&self, keyword: &str, since: Draft) -> Option<Tree<'a>> {
+        self.schema.get(keyword).filter(|_| self.draft >= since)
     }
 
     fn count(&self, keyword: &str) -> Option<u64> {
-        let number = self.schema.get(keyword)?;
+        let number = self.schema.get(keyword)?.as_number()?;
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a count, written 2.0")]
         number.as_u64().or_else(|| number.as_f64().filter(|n| *n >= 0.0 && n.fract() == 0.0).map(|n| n as u64))
     }
@@ -161,20 +258,23 @@ impl<'a> Keywords<'a, '_, '_> {
         self.reader.graph.words.symbol(text)
     }
 
-    fn below(&mut self, value: &'a Value) -> Id {
-        self.reader.child(value, &self.context)
+    fn below(&mut self, part: Tree<'a>) -> Id {
+        self.reader.child(part, self.scope)
     }
 
     fn each(&mut self, keyword: &str) -> Vec<Id> {
-        let Some(Value::Array(items)) = self.schema.get(keyword) else { return Vec::new() };
-        items.iter().map(|item| self.below(item)).collect()
+        let items = self.schema.get(keyword).into_iter().flat_map(Tree::items);
+        items.map(|item| self.below(item)).collect()
     }
 
     fn references(&mut self) -> Result<(), String> {
         let document = self.reader.document;
-        let base = self.context.base.clone();
-        let text = |value: Option<&'a Value>| value.and_then(Value::as_str);
-        let exactly = |keyword: &str, draft| text(self.schema.get(keyword).filter(|_| self.context.draft == draft));
+        if !self.schema.has_references() {
+            return Ok(());
+        }
+        let base = self.reader.graph.scopes[self.scope as usize].context.base.clone();
+        let text = |value: Option<Tree<'a>>| value.and_then(Tree::as_str);
+        let exactly = |keyword: &str, draft| text(self.schema.get(keyword).filter(|_| self.draft == draft));
         let found = [
             text(self.schema.get("$ref")).map(|to| (to, document.resolve(to, &base))),
             exactly("$dynamicRef", Draft::D2020).map(|to| (to, document.resolve_dynamic(to, &base))),
@@ -183,9 +283,11 @@ impl<'a> Keywords<'a, '_, '_> {
         for (to, found) in found.into_iter().flatten() {
             match found {
                 Ok(pointer) => {
+                    let Some(part) = document.root.pointer(&pointer) else { continue };
                     let context = document.context_at(&pointer);
-                    let Some(value) = document.root.pointer(&pointer) else { continue };
-                    let id = self.reader.child(value, &context);
+                    let number = self.reader.graph.scopes[self.scope as usize].document;
+                    let scope = self.reader.graph.scope(Scope { document: number, context });
+                    let id = self.reader.child(part, scope);
                     self.lits.push(Lit::Sub(id));
                 }
                 Err(Unresolved::Dynamic) => {
@@ -203,17 +305,17 @@ impl<'a> Keywords<'a, '_, '_> {
 
     fn values(&mut self) {
         if let Some(types) = self.schema.get("type") {
-            self.lits.push(Lit::Type(types_of(types, self.context.draft)));
+            self.lits.push(Lit::Type(types_of(types, self.draft)));
         }
         let words = &mut self.reader.graph.words;
-        if let Some(Value::Array(values)) = self.schema.get("enum") {
-            let mut ids: Vec<_> = values.iter().map(|value| words.value(value)).collect();
+        if let Some(values) = self.schema.get("enum").filter(|values| values.is_array()) {
+            let mut ids: Vec<_> = values.items().map(|value| words.value(&value.to_value())).collect();
             ids.sort_unstable();
             ids.dedup();
             self.lits.push(Lit::Enum(ids));
         }
         if let Some(value) = self.get("const", Draft::D6) {
-            let id = self.reader.graph.words.value(value);
+            let id = self.reader.graph.words.value(&value.to_value());
             self.lits.push(Lit::Enum(vec![id]));
         }
     }
@@ -224,8 +326,8 @@ impl<'a> Keywords<'a, '_, '_> {
     }
 
     fn numbers(&mut self) {
-        let is_old = self.context.draft == Draft::D4;
-        let flag = |keyword: &str| is_old && self.schema.get(keyword) == Some(&Value::Bool(true));
+        let is_old = self.draft == Draft::D4;
+        let flag = |keyword: &str| is_old && self.schema.get(keyword).and_then(Tree::as_bool) == Some(true);
         let (low_flag, high_flag) = (flag("exclusiveMinimum"), flag("exclusiveMaximum"));
         let low = self.rational("minimum").map(|n| Lit::Min(n, low_flag));
         let high = self.rational("maximum").map(|n| Lit::Max(n, high_flag));
@@ -241,15 +343,15 @@ impl<'a> Keywords<'a, '_, '_> {
     fn strings(&mut self) {
         self.lits.extend(self.count("minLength").filter(|n| *n > 0).map(Lit::MinLength));
         self.lits.extend(self.count("maxLength").map(Lit::MaxLength));
-        if let Some(pattern) = self.schema.get("pattern").and_then(Value::as_str) {
+        if let Some(pattern) = self.schema.get("pattern").and_then(Tree::as_str) {
             let pattern = self.symbol(pattern);
             self.lits.push(Lit::Pattern(pattern));
         }
-        let draft = self.context.draft;
+        let draft = self.draft;
         let words = &mut self.reader.graph.words;
         // In later drafts these only annotate.
         if draft <= Draft::D7
-            && let Some(format) = self.schema.get("format").and_then(Value::as_str)
+            && let Some(format) = self.schema.get("format").and_then(Tree::as_str)
             && is_asserted(format, draft)
         {
             let draft = if format == "hostname" && draft < Draft::D7 { Draft::D4 } else { Draft::D7 };
@@ -258,17 +360,17 @@ impl<'a> Keywords<'a, '_, '_> {
         }
         if draft == Draft::D6 || draft == Draft::D7 {
             let mut check = Map::from_iter([("$schema".to_owned(), Value::from(Draft::D7.uri()))]);
-            let encoding = self.schema.get("contentEncoding").filter(|value| is_known(value, ENCODINGS));
+            let encoding = self.schema.get("contentEncoding").filter(|value| is_known(*value, ENCODINGS));
             let media = self.schema.get("contentMediaType");
             let is_read = match media {
                 Some(media) => {
                     is_known(media, &["application/json"])
-                        && (encoding.is_some() || !self.schema.contains_key("contentEncoding"))
+                        && (encoding.is_some() || self.schema.get("contentEncoding").is_none())
                 }
                 None => encoding.is_some(),
             };
-            check.extend(media.map(|value| ("contentMediaType".to_owned(), value.clone())));
-            check.extend(encoding.map(|value| ("contentEncoding".to_owned(), value.clone())));
+            check.extend(media.map(|value| ("contentMediaType".to_owned(), value.to_value())));
+            check.extend(encoding.map(|value| ("contentEncoding".to_owned(), value.to_value())));
             if is_read {
                 let check = words.check(&Value::Object(check), None);
                 self.lits.push(Lit::Check(check));
@@ -277,10 +379,10 @@ impl<'a> Keywords<'a, '_, '_> {
     }
 
     fn arrays(&mut self) {
-        let draft = self.context.draft;
+        let draft = self.draft;
         self.lits.extend(self.count("minItems").filter(|n| *n > 0).map(Lit::MinItems));
         self.lits.extend(self.count("maxItems").map(Lit::MaxItems));
-        if self.schema.get("uniqueItems") == Some(&Value::Bool(true)) {
+        if self.schema.get("uniqueItems").and_then(Tree::as_bool) == Some(true) {
             self.lits.push(Lit::Unique);
         }
         let prefix = if draft >= Draft::D2020 { "prefixItems" } else { "items" };
@@ -288,9 +390,8 @@ impl<'a> Keywords<'a, '_, '_> {
         let count = first.len() as u64;
         self.lits.extend(first.into_iter().enumerate().map(|(n, id)| Lit::Item(n as u64, id)));
         let rest = match self.schema.get("items") {
-            Some(Value::Array(_)) if draft < Draft::D2020 => self.schema.get("additionalItems"),
-            Some(Value::Array(_)) | None => None,
-            rest => rest,
+            Some(items) if items.is_array() && draft < Draft::D2020 => self.schema.get("additionalItems"),
+            rest => rest.filter(|rest| !rest.is_array()),
         };
         if let Some(value) = rest {
             let id = self.below(value);
@@ -310,17 +411,16 @@ impl<'a> Keywords<'a, '_, '_> {
     }
 
     fn members(&mut self, keyword: &str) -> Vec<(Sym, Id)> {
-        let Some(Value::Object(members)) = self.schema.get(keyword) else { return Vec::new() };
-        members.iter().map(|(name, value)| (self.symbol(name), self.below(value))).collect()
+        let members = self.schema.get(keyword).into_iter().flat_map(Tree::members);
+        members.map(|(name, part)| (self.symbol(name), self.below(part))).collect()
     }
 
     fn objects(&mut self) {
         self.lits.extend(self.count("minProperties").filter(|n| *n > 0).map(Lit::MinProps));
         self.lits.extend(self.count("maxProperties").map(Lit::MaxProps));
-        if let Some(Value::Array(names)) = self.schema.get("required") {
-            let names: Vec<_> = names.iter().filter_map(Value::as_str).map(|name| self.symbol(name)).collect();
-            self.lits.extend(names.into_iter().map(Lit::Required));
-        }
+        let required = self.schema.get("required").into_iter().flat_map(Tree::items);
+        let names: Vec<_> = required.filter_map(Tree::as_str).map(|name| self.symbol(name)).collect();
+        self.lits.extend(names.into_iter().map(Lit::Required));
         let properties = self.members("properties");
         let patterns = self.members("patternProperties");
         // Also if it is `true`, because it evaluates every property.
@@ -347,19 +447,18 @@ impl<'a> Keywords<'a, '_, '_> {
     fn dependencies(&mut self) {
         // The validator asserts `dependencies` in every draft.
         let keywords = ["dependencies", "dependentRequired", "dependentSchemas"];
-        let count = if self.context.draft >= Draft::D2019 { 3 } else { 1 };
+        let count = if self.draft >= Draft::D2019 { 3 } else { 1 };
         for keyword in &keywords[..count] {
-            let Some(Value::Object(members)) = self.schema.get(*keyword) else { continue };
-            for (name, value) in members {
+            for (name, value) in self.schema.get(keyword).into_iter().flat_map(Tree::members) {
                 let name_symbol = self.symbol(name);
-                if let Value::Array(names) = value {
+                if value.is_array() {
                     let mut names: Vec<_> =
-                        names.iter().filter_map(Value::as_str).map(|name| self.symbol(name)).collect();
+                        value.items().filter_map(Tree::as_str).map(|name| self.symbol(name)).collect();
                     names.sort_unstable();
                     self.lits.push(Lit::DepRequired(name_symbol, names));
                 } else {
                     let id = self.below(value);
-                    let lit = if *keyword == "dependencies" && self.context.draft >= Draft::D2019 {
+                    let lit = if *keyword == "dependencies" && self.draft >= Draft::D2019 {
                         self.unevaluating(name_symbol, id)
                     } else {
                         Lit::DepSchema(name_symbol, id)
@@ -394,19 +493,20 @@ impl<'a> Keywords<'a, '_, '_> {
         let (then, other) = (self.get("then", Draft::D7), self.get("else", Draft::D7));
         // Also if nothing follows from it, because it evaluates what it applies to.
         if let Some(value) = self.get("if", Draft::D7) {
-            let anything = &Value::Bool(true);
             let condition = self.below(value);
-            let then = self.below(then.unwrap_or(anything));
-            let other = self.below(other.unwrap_or(anything));
+            let [then, other] = [then, other].map(|part| match part {
+                Some(part) => self.below(part),
+                None => self.reader.graph.add(Vec::new(), self.id),
+            });
             self.lits.push(Lit::If(condition, then, other));
         }
     }
 }
 
-fn types_of(types: &Value, draft: Draft) -> u8 {
-    match types {
-        Value::Array(types) => types.iter().map(|one| types_of(one, draft)).fold(0, |all, one| all | one),
-        Value::String(name) => match name.as_str() {
+fn types_of(types: Tree<'_>, draft: Draft) -> u8 {
+    match types.as_str() {
+        None => types.items().map(|one| types_of(one, draft)).fold(0, |all, one| all | one),
+        Some(name) => match name {
             "null" => node::NULL,
             "boolean" => node::BOOLEAN,
             "integer" if draft == Draft::D4 => node::INTEGER,
@@ -417,13 +517,12 @@ fn types_of(types: &Value, draft: Draft) -> u8 {
             "object" => node::OBJECT,
             _ => 0,
         },
-        _ => 0,
     }
 }
 
 const ENCODINGS: &[&str] = &["base64", "base64url", "base32", "base32hex", "base16"];
 
-fn is_known(value: &Value, names: &[&str]) -> bool {
+fn is_known(value: Tree<'_>, names: &[&str]) -> bool {
     value.as_str().is_some_and(|value| names.contains(&value))
 }
 

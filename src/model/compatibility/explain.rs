@@ -2,16 +2,16 @@
 
 use serde_json::Value;
 
-use super::dialect::Graph;
+use super::dialect::{Graph, pointer_to};
 use super::evaluate;
 use super::intern::Classes;
 use super::node::{Id, Lit, Sym, Table};
 use super::rules::{self, Direction, Place};
-use super::uri;
+use crate::model::schema::uri;
 
 /// The keyword that refuses a value.
 pub(super) struct Leaf {
-    raw: Id,
+    spot: Spot,
     lit: Lit,
     path: Vec<String>,
     value: Value,
@@ -19,10 +19,19 @@ pub(super) struct Leaf {
     member: Option<Sym>,
 }
 
-/// Both documents, parsed.
+/// A sub-schema, and the JSON Pointer by which it was reached: equal ones stand in many places.
+#[derive(Clone)]
+struct Spot {
+    id: Id,
+    pointer: String,
+}
+
+/// Both documents, read.
 pub(super) struct Sources<'a> {
     pub(super) graph: &'a Graph<'a>,
     pub(super) classes: &'a Classes,
+    /// The roots of the old and the new one.
+    pub(super) roots: [Id; 2],
 }
 
 /// A difference with its explanation.
@@ -37,91 +46,80 @@ pub(super) struct Explained {
 impl Leaf {
     /// Returns the node and literal to treat as allowed from then on.
     pub(super) fn mask(&self, sources: &Sources<'_>) -> Option<(Id, Lit)> {
-        Some((sources.classes.of(self.raw), sources.classes.lit(&self.lit)?))
+        Some((sources.classes.of(self.spot.id), sources.classes.lit(&self.lit)?))
     }
 }
 
 impl Sources<'_> {
-    /// Finds the keyword below `root` that refuses `value` and is not yet treated as allowed.
+    /// Finds the keyword of a document, 0 the old one, that refuses `value` and is not allowed yet.
     pub(super) fn leaf(
         &self,
         table: &mut Table,
-        root: Id,
+        document: usize,
         value: &Value,
         masked: &dyn Fn(&(Id, Lit)) -> bool,
     ) -> Option<Leaf> {
-        self.walk(table, root, value, &mut Vec::new(), masked)
+        let mut walk = Walk { sources: self, document, path: Vec::new(), masked };
+        walk.spot(table, &self.root(document), value)
+    }
+
+    fn root(&self, document: usize) -> Spot {
+        Spot { id: self.roots[document], pointer: String::new() }
+    }
+
+    /// Returns a child of a sub-schema, with its place in a document.
+    fn below_spot(&self, document: usize, spot: &Spot, lit: &Lit, child: Id, table: &Table) -> Spot {
+        let pointer = self.steps(document, spot, lit, child, table).unwrap_or_else(|| spot.pointer.clone());
+        Spot { id: child, pointer }
+    }
+
+    /// Returns the pointer to a child that a literal of a sub-schema names; none if it is written nowhere.
+    fn steps(&self, document: usize, spot: &Spot, lit: &Lit, child: Id, table: &Table) -> Option<String> {
+        if !self.graph.is_written(child) {
+            return None;
+        }
+        let (schema, part) = (self.graph.tree(spot.id), self.graph.tree(child).id());
+        let is_there = |steps: &String| schema.pointer(steps).is_some_and(|found| found.id() == part);
+        let named = |keyword: &str, name: Sym| format!("/{keyword}{}", uri::step(&table.words.text(name)));
+        let listed = |keyword: &'static str| {
+            let count = schema.get(keyword).map_or(0, |list| list.items().len());
+            (0..count).map(move |at| format!("/{keyword}/{at}"))
+        };
+        let candidates: Vec<String> = match lit {
+            Lit::Prop(name, _) => vec![named("properties", *name)],
+            Lit::PatProp(name, _) => vec![named("patternProperties", *name)],
+            Lit::DepSchema(name, _) => vec![named("dependentSchemas", *name), named("dependencies", *name)],
+            Lit::Item(at, _) => vec![format!("/prefixItems/{at}"), format!("/items/{at}")],
+            Lit::AnyOf(_) => listed("anyOf").collect(),
+            Lit::OneOf(_) => listed("oneOf").collect(),
+            Lit::If(..) => ["/if", "/then", "/else"].map(str::to_owned).to_vec(),
+            Lit::Sub(_) => listed("allOf").chain(listed("anyOf")).chain(listed("oneOf")).collect(),
+            other => rules::keywords(other).iter().map(|keyword| format!("/{keyword}")).collect(),
+        };
+        let here = |steps: String| format!("{}{steps}", spot.pointer);
+        let written = candidates.into_iter().find(is_there).map(here);
+        written.or_else(|| self.referred(document, spot, child)).or_else(|| pointer_to(schema, part).map(here))
+    }
+
+    /// Returns the pointer to what a reference of a sub-schema leads to.
+    fn referred(&self, document: usize, spot: &Spot, child: Id) -> Option<String> {
+        let (schema, part) = (self.graph.tree(spot.id), self.graph.tree(child).id());
+        let base = self.graph.context(spot.id).base;
+        let document = &self.graph.documents[document];
+        let references =
+            ["$ref", "$dynamicRef", "$recursiveRef"].into_iter().filter_map(|word| schema.get(word)?.as_str());
+        let mut targets = references.filter_map(|to| document.resolve(to, &base).ok());
+        targets.find(|pointer| document.root.pointer(pointer).is_some_and(|found| found.id() == part))
     }
 
     fn refuses(&self, table: &mut Table, lit: &Lit, value: &Value) -> bool {
         self.classes.lit(lit).is_some_and(|lit| evaluate::literal(table, &lit, value) == Some(false))
     }
 
-    fn walk(
-        &self,
-        table: &mut Table,
-        raw: Id,
-        value: &Value,
-        path: &mut Vec<String>,
-        masked: &dyn Fn(&(Id, Lit)) -> bool,
-    ) -> Option<Leaf> {
-        let mut lits: Vec<&Lit> = self.graph.raws[raw as usize].lits.iter().collect();
-        lits.sort_unstable();
-        for lit in lits {
-            if !self.refuses(table, lit, value) {
-                continue;
-            }
-            let found = match lit {
-                Lit::Sub(id) | Lit::DepSchema(_, id) => self.walk(table, *id, value, path, masked),
-                Lit::If(condition, then, other) => {
-                    let holds = evaluate::holds(table, self.classes.of(*condition), value) == Some(true);
-                    self.walk(table, if holds { *then } else { *other }, value, path, masked)
-                }
-                Lit::AnyOf(ids) | Lit::OneOf(ids) => self.branch(table, ids, value, path, masked),
-                _ => self.part(table, lit, value, path, masked),
-            };
-            if found.is_some() {
-                return found;
-            }
-            let is_own = !matches!(lit, Lit::Sub(_) | Lit::DepSchema(..) | Lit::If(..) | Lit::Prop(..) | Lit::Item(..));
-            let leaf = Leaf {
-                raw,
-                lit: lit.clone(),
-                path: path.clone(),
-                value: value.clone(),
-                member: self.odd_member(table, lit, value),
-            };
-            if is_own && leaf.mask(self).is_some_and(|mask| !masked(&mask)) {
-                return Some(leaf);
-            }
-        }
-        None
-    }
-
-    /// Follows the branch in which the fewest keywords fail.
-    fn branch(
-        &self,
-        table: &mut Table,
-        ids: &[Id],
-        value: &Value,
-        path: &mut Vec<String>,
-        masked: &dyn Fn(&(Id, Lit)) -> bool,
-    ) -> Option<Leaf> {
-        let counted: Vec<_> = ids.iter().map(|id| (self.failures(table, *id, value), *id)).collect();
-        let least = counted.iter().map(|(count, _)| *count).min().filter(|least| *least > 0)?;
-        let closest: Vec<_> = counted.into_iter().filter(|(count, _)| *count == least).map(|(_, id)| id).collect();
-        let mut leaves: Vec<_> =
-            closest.into_iter().filter_map(|id| self.walk(table, id, value, path, masked)).collect();
-        leaves.sort_by_key(|leaf| leaf.path.len());
-        let best = leaves.pop()?;
-        let next = leaves.last().map_or(path.len(), |leaf| leaf.path.len());
-        (best.path.len() > next).then_some(best)
-    }
-
-    /// Returns the number of keywords of a sub-schema that refuse a value.
+    /// Returns how many keywords of a sub-schema refuse a value.
     fn failures(&self, table: &mut Table, raw: Id, value: &Value) -> usize {
         let mut count = 0;
-        for lit in &self.graph.raws[raw as usize].lits {
+        for lit in self.graph.lits(raw) {
             if self.refuses(table, lit, value) {
                 count += match lit {
                     Lit::Sub(id) => self.failures(table, *id, value),
@@ -134,14 +132,213 @@ impl Sources<'_> {
         count
     }
 
-    fn part(
+    fn odd_member(&self, table: &mut Table, lit: &Lit, value: &Value) -> Option<Sym> {
+        let Value::Object(members) = value else { return None };
+        match lit {
+            Lit::Required(name) => Some(*name),
+            Lit::AddProp(names, patterns, _) => {
+                let name = members.keys().find(|name| {
+                    let is_named = table.words.known(name).is_some_and(|name| names.contains(&name));
+                    !is_named && !patterns.iter().any(|pattern| table.words.matches(*pattern, name) == Some(true))
+                })?;
+                Some(table.words.symbol(name))
+            }
+            _ => None,
+        }
+    }
+
+    /// Returns the sub-schemas of a document that a value meets on a path.
+    fn reached(&self, table: &mut Table, document: usize, value: &Value, path: &[String]) -> Vec<Spot> {
+        let mut reached = Vec::new();
+        let mut value = Some(value);
+        let mut here = vec![self.root(document)];
+        for token in path.iter().map(Some).chain([None]) {
+            reached.clear();
+            self.in_place(table, document, here, value, &mut reached);
+            let Some(token) = token else { break };
+            here = reached.iter().flat_map(|spot| self.below(table, document, spot, token)).collect();
+            value = value.and_then(|value| match value {
+                Value::Object(members) => members.get(token),
+                Value::Array(items) => token.parse::<usize>().ok().and_then(|at| items.get(at)),
+                _ => None,
+            });
+        }
+        reached
+    }
+
+    fn in_place(
         &self,
         table: &mut Table,
-        lit: &Lit,
-        value: &Value,
-        path: &mut Vec<String>,
-        masked: &dyn Fn(&(Id, Lit)) -> bool,
-    ) -> Option<Leaf> {
+        document: usize,
+        mut waiting: Vec<Spot>,
+        value: Option<&Value>,
+        reached: &mut Vec<Spot>,
+    ) {
+        let mut seen = std::collections::HashSet::new();
+        waiting.reverse();
+        while let Some(spot) = waiting.pop() {
+            if !seen.insert(spot.id) || seen.len() > 1_000 {
+                continue;
+            }
+            for lit in self.graph.lits(spot.id) {
+                let next: Vec<Id> = match lit {
+                    Lit::Sub(id) | Lit::DepSchema(_, id) => vec![*id],
+                    Lit::AnyOf(ids) | Lit::OneOf(ids) => {
+                        let mut holds = |id: Id| {
+                            value.is_none_or(|value| evaluate::holds(table, self.classes.of(id), value) != Some(false))
+                        };
+                        ids.iter().copied().filter(|id| holds(*id)).collect()
+                    }
+                    Lit::If(_, then, other) => vec![*then, *other],
+                    _ => Vec::new(),
+                };
+                waiting.extend(next.into_iter().map(|id| self.below_spot(document, &spot, lit, id, table)));
+            }
+            reached.push(spot);
+        }
+    }
+
+    fn below(&self, table: &mut Table, document: usize, spot: &Spot, token: &str) -> Vec<Spot> {
+        let symbol = table.words.known(token);
+        let at = token.parse::<u64>().ok();
+        let lits = self.graph.lits(spot.id);
+        let mut found: Vec<_> = lits
+            .iter()
+            .filter_map(|lit| match lit {
+                Lit::Prop(name, id) if Some(*name) == symbol => Some((lit, *id)),
+                Lit::PatProp(pattern, id) if table.words.matches(*pattern, token) == Some(true) => Some((lit, *id)),
+                Lit::Item(place, id) if Some(*place) == at => Some((lit, *id)),
+                Lit::Items(from, id) if at.is_some_and(|at| at >= *from) => Some((lit, *id)),
+                _ => None,
+            })
+            .collect();
+        if found.is_empty() {
+            found.extend(lits.iter().filter_map(|lit| match lit {
+                Lit::AddProp(_, _, id) => Some((lit, *id)),
+                _ => None,
+            }));
+        }
+        found.into_iter().map(|(lit, id)| self.below_spot(document, spot, lit, id, table)).collect()
+    }
+
+    /// Puts a leaf of a document into words: which rule, where on either side, and what happens.
+    pub(super) fn explain(
+        &self,
+        table: &mut Table,
+        leaf: &Leaf,
+        own: usize,
+        witness: &Value,
+        direction: Direction,
+    ) -> Explained {
+        let other = self.reached(table, 1 - own, witness, &leaf.path);
+        let same = other.iter().find_map(|spot| {
+            let mut lits = self.graph.lits(spot.id).iter();
+            Some((spot, lits.find(|lit| rules::is_same_keyword(lit, &leaf.lit))?))
+        });
+        let names_member = leaf.member.is_some_and(|name| {
+            let is_named = |lit: &Lit| matches!(lit, Lit::Prop(n, _) if *n == name);
+            other.iter().any(|spot| self.graph.lits(spot.id).iter().any(is_named))
+        });
+        let mut pointers = [None, None];
+        pointers[own] = Some(self.pointer(table, &leaf.spot, &leaf.lit));
+        pointers[1 - own] = match same {
+            Some((spot, lit)) => Some(self.pointer(table, spot, lit)),
+            None => other.first().map(|spot| spot.pointer.clone()),
+        };
+        let at: String = leaf.path.iter().map(|token| uri::step(token)).collect();
+        let place = Place {
+            direction,
+            lit: &leaf.lit,
+            other: same.map(|(_, lit)| lit),
+            value: &leaf.value,
+            member: leaf.member.map(|name| table.words.text(name)),
+            names_member,
+        };
+        let (rule, message) = rules::describe(&place, &table.words);
+        Explained { rule, message, at, pointers }
+    }
+
+    /// Returns the JSON Pointer to a keyword.
+    fn pointer(&self, table: &Table, spot: &Spot, lit: &Lit) -> String {
+        let schema = self.graph.tree(spot.id);
+        let keyword = rules::keywords(lit).iter().find(|keyword| schema.get(keyword).is_some());
+        let below = match lit {
+            Lit::Prop(name, _) | Lit::DepRequired(name, _) | Lit::DepSchema(name, _) => {
+                uri::step(&table.words.text(*name))
+            }
+            Lit::Item(at, _) => format!("/{at}"),
+            _ => String::new(),
+        };
+        match keyword {
+            Some(keyword) => format!("{}/{keyword}{below}", spot.pointer),
+            None => spot.pointer.clone(),
+        }
+    }
+}
+
+/// The way from the root of a document to the keyword that refuses a value.
+struct Walk<'s, 'a> {
+    sources: &'s Sources<'a>,
+    document: usize,
+    /// Where in the value.
+    path: Vec<String>,
+    masked: &'s dyn Fn(&(Id, Lit)) -> bool,
+}
+
+impl Walk<'_, '_> {
+    fn spot(&mut self, table: &mut Table, spot: &Spot, value: &Value) -> Option<Leaf> {
+        let sources = self.sources;
+        let mut lits: Vec<&Lit> = sources.graph.lits(spot.id).iter().collect();
+        lits.sort_unstable();
+        for lit in lits {
+            if !sources.refuses(table, lit, value) {
+                continue;
+            }
+            let found = match lit {
+                Lit::Sub(id) | Lit::DepSchema(_, id) => self.child(table, spot, lit, *id, value),
+                Lit::If(condition, then, other) => {
+                    let holds = evaluate::holds(table, sources.classes.of(*condition), value) == Some(true);
+                    self.child(table, spot, lit, if holds { *then } else { *other }, value)
+                }
+                Lit::AnyOf(ids) | Lit::OneOf(ids) => self.branch(table, spot, lit, ids, value),
+                _ => self.part(table, spot, lit, value),
+            };
+            if found.is_some() {
+                return found;
+            }
+            let is_own = !matches!(lit, Lit::Sub(_) | Lit::DepSchema(..) | Lit::If(..) | Lit::Prop(..) | Lit::Item(..));
+            let leaf = Leaf {
+                spot: spot.clone(),
+                lit: lit.clone(),
+                path: self.path.clone(),
+                value: value.clone(),
+                member: sources.odd_member(table, lit, value),
+            };
+            if is_own && leaf.mask(sources).is_some_and(|mask| !(self.masked)(&mask)) {
+                return Some(leaf);
+            }
+        }
+        None
+    }
+
+    fn child(&mut self, table: &mut Table, spot: &Spot, lit: &Lit, id: Id, value: &Value) -> Option<Leaf> {
+        let below = self.sources.below_spot(self.document, spot, lit, id, table);
+        self.spot(table, &below, value)
+    }
+
+    /// Follows the branch that comes closest: the one in which the fewest keywords fail.
+    fn branch(&mut self, table: &mut Table, spot: &Spot, lit: &Lit, ids: &[Id], value: &Value) -> Option<Leaf> {
+        let counted: Vec<_> = ids.iter().map(|id| (self.sources.failures(table, *id, value), *id)).collect();
+        let least = counted.iter().map(|(count, _)| *count).min().filter(|least| *least > 0)?;
+        let closest: Vec<_> = counted.into_iter().filter(|(count, _)| *count == least).map(|(_, id)| id).collect();
+        let mut leaves: Vec<_> = closest.into_iter().filter_map(|id| self.child(table, spot, lit, id, value)).collect();
+        leaves.sort_by_key(|leaf| leaf.path.len());
+        let best = leaves.pop()?;
+        let next = leaves.last().map_or(self.path.len(), |leaf| leaf.path.len());
+        (best.path.len() > next).then_some(best)
+    }
+
+    fn part(&mut self, table: &mut Table, spot: &Spot, lit: &Lit, value: &Value) -> Option<Leaf> {
         let (id, parts): (Id, Vec<(String, &Value)>) = match (lit, value) {
             (Lit::Prop(name, id), Value::Object(members)) => {
                 let name = table.words.text(*name);
@@ -171,161 +368,19 @@ impl Sources<'_> {
             }
             _ => return None,
         };
-        if matches!(lit, Lit::AddProp(..) | Lit::Items(..))
-            && matches!(self.graph.raws[id as usize].lits[..], [Lit::Never])
-        {
+        if matches!(lit, Lit::AddProp(..) | Lit::Items(..)) && self.sources.graph.lits(id) == [Lit::Never] {
             return None;
         }
         for (token, part) in parts {
-            if evaluate::holds(table, self.classes.of(id), part) == Some(false) {
-                path.push(token);
-                let found = self.walk(table, id, part, path, masked);
-                path.pop();
+            if evaluate::holds(table, self.sources.classes.of(id), part) == Some(false) {
+                self.path.push(token);
+                let found = self.child(table, spot, lit, id, part);
+                self.path.pop();
                 if found.is_some() {
                     return found;
                 }
             }
         }
         None
-    }
-
-    fn odd_member(&self, table: &mut Table, lit: &Lit, value: &Value) -> Option<Sym> {
-        let Value::Object(members) = value else { return None };
-        match lit {
-            Lit::Required(name) => Some(*name),
-            Lit::AddProp(names, patterns, _) => {
-                let name = members.keys().find(|name| {
-                    let is_named = table.words.known(name).is_some_and(|name| names.contains(&name));
-                    !is_named && !patterns.iter().any(|pattern| table.words.matches(*pattern, name) == Some(true))
-                })?;
-                Some(table.words.symbol(name))
-            }
-            _ => None,
-        }
-    }
-
-    /// Returns the sub-schemas below `root` that apply to a value at a path.
-    fn reached(&self, table: &mut Table, root: Id, value: &Value, path: &[String]) -> Vec<Id> {
-        let mut reached = Vec::new();
-        let mut value = Some(value);
-        let mut here = vec![root];
-        for token in path.iter().map(Some).chain([None]) {
-            reached.clear();
-            self.in_place(table, here, value, &mut reached);
-            let Some(token) = token else { break };
-            here = reached.iter().flat_map(|id| self.below(table, *id, token)).collect();
-            value = value.and_then(|value| match value {
-                Value::Object(members) => members.get(token),
-                Value::Array(items) => token.parse::<usize>().ok().and_then(|at| items.get(at)),
-                _ => None,
-            });
-        }
-        reached
-    }
-
-    fn in_place(&self, table: &mut Table, mut waiting: Vec<Id>, value: Option<&Value>, reached: &mut Vec<Id>) {
-        let mut seen = std::collections::HashSet::new();
-        waiting.reverse();
-        while let Some(id) = waiting.pop() {
-            if !seen.insert(id) || seen.len() > 1_000 {
-                continue;
-            }
-            reached.push(id);
-            for lit in &self.graph.raws[id as usize].lits {
-                match lit {
-                    Lit::Sub(id) => waiting.push(*id),
-                    Lit::AnyOf(ids) | Lit::OneOf(ids) => {
-                        let holds = |table: &mut Table, id: Id| {
-                            value.is_none_or(|value| evaluate::holds(table, self.classes.of(id), value) != Some(false))
-                        };
-                        waiting.extend(ids.iter().copied().filter(|id| holds(table, *id)));
-                    }
-                    Lit::If(_, then, other) => waiting.extend([*then, *other]),
-                    Lit::DepSchema(_, id) => waiting.push(*id),
-                    _ => {}
-                }
-            }
-        }
-    }
-
-    fn below(&self, table: &mut Table, id: Id, token: &str) -> Vec<Id> {
-        let symbol = table.words.known(token);
-        let at = token.parse::<u64>().ok();
-        let lits = &self.graph.raws[id as usize].lits;
-        let mut found: Vec<_> = lits
-            .iter()
-            .filter_map(|lit| match lit {
-                Lit::Prop(name, id) if Some(*name) == symbol => Some(*id),
-                Lit::PatProp(pattern, id) if table.words.matches(*pattern, token) == Some(true) => Some(*id),
-                Lit::Item(place, id) if Some(*place) == at => Some(*id),
-                Lit::Items(from, id) if at.is_some_and(|at| at >= *from) => Some(*id),
-                _ => None,
-            })
-            .collect();
-        if found.is_empty() {
-            found.extend(lits.iter().filter_map(|lit| match lit {
-                Lit::AddProp(_, _, id) => Some(*id),
-                _ => None,
-            }));
-        }
-        found
-    }
-
-    /// Explains a leaf: the rule, the location in both schemas, and the consequence.
-    pub(super) fn explain(
-        &self,
-        table: &mut Table,
-        leaf: &Leaf,
-        other_root: Id,
-        witness: &Value,
-        direction: Direction,
-    ) -> Explained {
-        let own = self.graph.raws[leaf.raw as usize].document;
-        let other = self.reached(table, other_root, witness, &leaf.path);
-        let same = other.iter().find_map(|id| {
-            let lits = &self.graph.raws[*id as usize].lits;
-            let same = lits.iter().find(|lit| rules::is_same_keyword(lit, &leaf.lit))?;
-            Some((*id, same))
-        });
-        let names_member = leaf.member.is_some_and(|name| {
-            let has = |id: &Id| {
-                self.graph.raws[*id as usize].lits.iter().any(|lit| matches!(lit, Lit::Prop(n, _) if *n == name))
-            };
-            other.iter().any(has)
-        });
-        let mut pointers = [None, None];
-        pointers[own] = Some(self.pointer(table, leaf.raw, &leaf.lit));
-        pointers[1 - own] = match same {
-            Some((id, lit)) => Some(self.pointer(table, id, lit)),
-            None => other.first().map(|id| self.graph.pointer(*id)),
-        };
-        let at: String = leaf.path.iter().map(|token| uri::step(token)).collect();
-        let place = Place {
-            direction,
-            lit: &leaf.lit,
-            other: same.map(|(_, lit)| lit),
-            value: &leaf.value,
-            member: leaf.member.map(|name| table.words.text(name)),
-            names_member,
-        };
-        let (rule, message) = rules::describe(&place, &table.words);
-        Explained { rule, message, at, pointers }
-    }
-
-    /// Returns the JSON Pointer to a keyword.
-    fn pointer(&self, table: &Table, raw: Id, lit: &Lit) -> String {
-        let schema = self.graph.raws[raw as usize].value;
-        let keyword = rules::keywords(lit).iter().find(|keyword| schema.get(**keyword).is_some());
-        let below = match lit {
-            Lit::Prop(name, _) | Lit::DepRequired(name, _) | Lit::DepSchema(name, _) => {
-                uri::step(&table.words.text(*name))
-            }
-            Lit::Item(at, _) => format!("/{at}"),
-            _ => String::new(),
-        };
-        match keyword {
-            Some(keyword) => format!("{}/{keyword}{below}", self.graph.pointer(raw)),
-            None => self.graph.pointer(raw),
-        }
     }
 }

@@ -46,10 +46,10 @@ impl Classes {
 /// Builds the table of a graph. Fails if references form a cycle that never reaches a value.
 pub(super) fn intern(mut graph: Graph<'_>) -> Result<(Table, Classes, Graph<'_>), String> {
     let mut classes =
-        Classes { class: vec![0; graph.raws.len()], alias: aliases(&graph)?, is_true: vec![false; graph.raws.len()] };
+        Classes { class: vec![0; graph.len()], alias: aliases(&graph)?, is_true: vec![false; graph.len()] };
     loop {
-        let more: Vec<_> = (0..graph.raws.len())
-            .filter(|at| !classes.is_true[*at] && graph.raws[*at].lits.iter().all(|lit| classes.is_vacuous(lit)))
+        let more: Vec<_> = (0..graph.len())
+            .filter(|at| !classes.is_true[*at] && graph.lits(id_of(*at)).iter().all(|lit| classes.is_vacuous(lit)))
             .collect();
         if more.is_empty() {
             break;
@@ -61,7 +61,8 @@ pub(super) fn intern(mut graph: Graph<'_>) -> Result<(Table, Classes, Graph<'_>)
     refine(&graph, &mut classes, &mut known, &cyclic);
     let mut table = Table::default();
     table.words = std::mem::take(&mut graph.words);
-    for at in known.first {
+    let first = known.into_first();
+    for at in first {
         table.push(classes.signature(&graph, at));
     }
     find_loop(&table)?;
@@ -82,6 +83,11 @@ struct Known {
 }
 
 impl Known {
+    /// Returns the first of each, and frees the rest.
+    fn into_first(self) -> Vec<usize> {
+        self.first
+    }
+
     fn print(&self, lits: &[Lit]) -> Print {
         (self.keys.0.hash_one(lits), self.keys.1.hash_one(lits))
     }
@@ -90,7 +96,7 @@ impl Known {
 impl Classes {
     /// Returns the literals of a raw sub-schema, with children replaced by their classes.
     fn signature(&self, graph: &Graph<'_>, at: usize) -> Vec<Lit> {
-        let mut lits: Vec<_> = graph.raws[at].lits.iter().filter_map(|lit| self.lit(lit)).collect();
+        let mut lits: Vec<_> = graph.lits(id_of(at)).iter().filter_map(|lit| self.lit(lit)).collect();
         lits.sort_unstable();
         lits.dedup();
         lits
@@ -99,20 +105,14 @@ impl Classes {
 
 /// Numbers all sub-schemas without recursion below them, leaves first. Returns the others.
 fn name_bottom_up(graph: &Graph<'_>, classes: &mut Classes, known: &mut Known) -> Vec<usize> {
-    let own: Vec<_> = (0..graph.raws.len()).filter(|at| classes.alias[*at] as usize == *at).collect();
-    let mut parents: Vec<Vec<Id>> = vec![Vec::new(); graph.raws.len()];
-    let mut missing = vec![0u32; graph.raws.len()];
-    for at in &own {
-        for lit in graph.raws[*at].lits.iter().filter(|lit| !classes.is_vacuous(lit)) {
-            lit.map(&mut |id| {
-                parents[classes.alias[id as usize] as usize].push(id_of(*at));
-                missing[*at] += 1;
-                id
-            });
-        }
+    let own: Vec<_> = (0..graph.len()).filter(|at| classes.alias[*at] as usize == *at).collect();
+    let parents = Parents::of(graph, classes, &own);
+    let mut missing = vec![0u32; graph.len()];
+    for at in &parents.parents {
+        missing[*at as usize] += 1;
     }
     let mut ready: Vec<_> = own.iter().copied().filter(|at| missing[*at] == 0).collect();
-    let mut is_named = vec![false; graph.raws.len()];
+    let mut is_named = vec![false; graph.len()];
     while let Some(at) = ready.pop() {
         let print = known.print(&classes.signature(graph, at));
         let fresh = id_of(known.first.len());
@@ -121,8 +121,8 @@ fn name_bottom_up(graph: &Graph<'_>, classes: &mut Classes, known: &mut Known) -
             known.first.push(at);
         }
         is_named[at] = true;
-        for parent in std::mem::take(&mut parents[at]) {
-            let parent = parent as usize;
+        for parent in parents.of_child(at) {
+            let parent = *parent as usize;
             missing[parent] -= 1;
             if missing[parent] == 0 {
                 ready.push(parent);
@@ -132,7 +132,41 @@ fn name_bottom_up(graph: &Graph<'_>, classes: &mut Classes, known: &mut Known) -
     own.into_iter().filter(|at| !is_named[*at]).collect()
 }
 
-/// Numbers the recursive sub-schemas by partition refinement.
+/// The sub-schemas that have each as a child: in one list, by where those of a child begin.
+struct Parents {
+    starts: Vec<u32>,
+    parents: Vec<Id>,
+}
+
+impl Parents {
+    fn of(graph: &Graph<'_>, classes: &Classes, own: &[usize]) -> Self {
+        let each = |take: &mut dyn FnMut(usize, usize)| {
+            for at in own {
+                for lit in graph.lits(id_of(*at)).iter().filter(|lit| !classes.is_vacuous(lit)) {
+                    lit.each(&mut |id| take(*at, classes.alias[id as usize] as usize));
+                }
+            }
+        };
+        let mut starts = vec![0u32; graph.len() + 1];
+        each(&mut |_, child| starts[child + 1] += 1);
+        for at in 1..starts.len() {
+            starts[at] += starts[at - 1];
+        }
+        let mut next = starts.clone();
+        let mut parents = vec![0; starts[graph.len()] as usize];
+        each(&mut |parent, child| {
+            parents[next[child] as usize] = id_of(parent);
+            next[child] += 1;
+        });
+        Self { starts, parents }
+    }
+
+    fn of_child(&self, child: usize) -> &[Id] {
+        &self.parents[self.starts[child] as usize..self.starts[child + 1] as usize]
+    }
+}
+
+/// Names the sub-schemas that recur: all are one class, which splits until nothing splits.
 fn refine(graph: &Graph<'_>, classes: &mut Classes, known: &mut Known, cyclic: &[usize]) {
     let start = known.first.len();
     cyclic.iter().for_each(|at| classes.class[*at] = id_of(start));
@@ -166,18 +200,18 @@ fn id_of(count: usize) -> Id {
 
 /// Returns the final target of each sub-schema that is only a reference.
 fn aliases(graph: &Graph<'_>) -> Result<Vec<Id>, String> {
-    let target = |at: Id| match graph.raws[at as usize].lits[..] {
-        [Lit::Sub(id)] => Some(id),
+    let target = |at: Id| match graph.lits(at) {
+        [Lit::Sub(id)] => Some(*id),
         _ => None,
     };
-    let count = u32::try_from(graph.raws.len()).unwrap_or(u32::MAX);
+    let count = id_of(graph.len());
     (0..count)
         .map(|start| {
             let (mut at, mut steps) = (start, 0);
             while let Some(next) = target(at) {
                 at = next;
                 steps += 1;
-                if steps > graph.raws.len() {
+                if steps > graph.len() {
                     return Err(round(&graph.pointer(start)));
                 }
             }

@@ -9,7 +9,6 @@ mod budget;
 mod choose;
 mod confirm;
 mod dialect;
-mod document;
 mod evaluate;
 mod explain;
 mod flatten;
@@ -25,7 +24,6 @@ mod rules;
 mod strings;
 mod summary;
 mod unevaluated;
-mod uri;
 mod values;
 mod verdict;
 
@@ -33,7 +31,10 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use super::contract::Flow;
+use super::{
+    contract::Flow,
+    schema::{Forest, Tree},
+};
 
 pub use budget::Limits;
 pub use rules::{Direction, RULES, Rule};
@@ -51,6 +52,23 @@ const STACK: usize = 256 << 20;
 pub fn compare(
     old: &Value,
     new: &Value,
+    options: &Options,
+    clock: &(dyn Fn() -> Duration + Sync),
+) -> Result<Comparison, String> {
+    let mut forest = Forest::default();
+    let (old, new) = (forest.add(old), forest.add(new));
+    let forest = forest.closed();
+    compare_trees(forest.tree(old), forest.tree(new), options, clock)
+}
+
+/// Compares two schemas of one forest.
+///
+/// # Errors
+///
+/// Returns what [`compare`] returns.
+pub fn compare_trees(
+    old: Tree<'_>,
+    new: Tree<'_>,
     options: &Options,
     clock: &(dyn Fn() -> Duration + Sync),
 ) -> Result<Comparison, String> {
@@ -75,7 +93,10 @@ pub fn fulfils(
         Flow::ProviderToConsumer => Direction::Backwards,
         Flow::ConsumerToProvider => Direction::Forwards,
     };
-    on_own_stack(|| verdict::answer(expects, provided, direction, options, clock))
+    let mut forest = Forest::default();
+    let (expects, provided) = (forest.add(expects), forest.add(provided));
+    let forest = forest.closed();
+    on_own_stack(|| verdict::answer(forest.tree(expects), forest.tree(provided), direction, options, clock))
 }
 
 fn on_own_stack<T: Send>(work: impl FnOnce() -> T + Send) -> Result<T, String> {

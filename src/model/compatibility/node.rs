@@ -1,6 +1,7 @@
 //! Schemas as sets of literals: one set of keywords for all drafts, with children by number.
 
 use std::collections::HashMap;
+use std::hash::{BuildHasher as _, RandomState};
 use std::rc::Rc;
 
 use num_rational::BigRational;
@@ -91,6 +92,26 @@ impl Lit {
             | Self::DepRequired(..)
             | Self::DepSchema(..) => OBJECT,
             _ => ANY,
+        }
+    }
+
+    /// Calls `take` with every child.
+    pub(super) fn each(&self, take: &mut dyn FnMut(Id)) {
+        match self {
+            Self::Prop(_, id)
+            | Self::Item(_, id)
+            | Self::Items(_, id)
+            | Self::AtLeast(id, _)
+            | Self::AtMost(id, _)
+            | Self::PatProp(_, id)
+            | Self::AddProp(_, _, id)
+            | Self::PropNames(id)
+            | Self::DepSchema(_, id)
+            | Self::Sub(id)
+            | Self::Not(id) => take(*id),
+            Self::AnyOf(ids) | Self::OneOf(ids) => ids.iter().for_each(|id| take(*id)),
+            Self::If(a, b, c) => [a, b, c].into_iter().for_each(|id| take(*id)),
+            _ => {}
         }
     }
 
@@ -196,7 +217,9 @@ pub(super) struct Words {
     pub(super) values: Vec<Value>,
     value_ids: HashMap<String, u32>,
     pub(super) numbers: Vec<BigRational>,
-    number_ids: HashMap<BigRational, u32>,
+    /// By hash: the numbers themselves, once more, would take more than all else.
+    number_ids: HashMap<u64, u32>,
+    number_keys: RandomState,
     pub(super) checks: Vec<Check>,
     check_ids: HashMap<String, u32>,
     patterns: HashMap<Sym, Option<jsonschema::Validator>>,
@@ -244,12 +267,15 @@ impl Words {
 
     /// Returns the number of a rational number.
     pub(super) fn number(&mut self, number: BigRational) -> u32 {
-        if let Some(id) = self.number_ids.get(&number) {
-            return *id;
+        let hash = self.number_keys.hash_one(&number);
+        if let Some(id) = self.number_ids.get(&hash).copied()
+            && self.numbers[id as usize] == number
+        {
+            return id;
         }
         let id = index(self.numbers.len());
-        self.numbers.push(number.clone());
-        self.number_ids.insert(number, id);
+        self.numbers.push(number);
+        self.number_ids.insert(hash, id);
         id
     }
 

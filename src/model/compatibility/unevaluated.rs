@@ -110,7 +110,7 @@ impl Walk {
             self.parts.push(Part { guards: self.guards.clone(), what: What::All });
             return Some(());
         }
-        for lit in graph.raws[id as usize].lits.clone() {
+        for lit in graph.lits(id).to_vec() {
             let what = match (&lit, self.kind) {
                 (Lit::Prop(name, _), Kind::Properties) => Some(What::Name(*name)),
                 (Lit::PatProp(pattern, _), Kind::Properties) => Some(What::Pattern(*pattern)),

@@ -5,8 +5,8 @@ use std::collections::HashMap;
 
 use serde_json::Value;
 
-use super::{numbers, rules::short, uri, verdict::Bump};
-use crate::model::contract::Values;
+use super::{numbers, rules::short, verdict::Bump};
+use crate::model::{contract::Values, schema::uri};
 
 /// The most differences that are listed. Further ones are counted.
 const MOST: usize = 20;

@@ -7,12 +7,12 @@ use serde_json::Value;
 use super::budget::{Budget, Limits};
 use super::confirm::{self, Side};
 use super::dialect::Graph;
-use super::document::{Document, Draft};
 use super::explain::Sources;
-use super::intern::{self, Classes};
+use super::intern;
 use super::node::Id;
 use super::prove::{Answer, Atom, Engine};
 use super::rules::Direction;
+use crate::model::schema::{Draft, Tree, document::Document};
 
 /// A reading of a schema as a description of what is sent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -149,8 +149,8 @@ pub struct Comparison {
 
 /// Compares two schemas. `clock` measures elapsed time.
 pub(super) fn compare(
-    old: &Value,
-    new: &Value,
+    old: Tree<'_>,
+    new: Tree<'_>,
     options: &Options,
     clock: &(dyn Fn() -> Duration + Sync),
 ) -> Comparison {
@@ -159,8 +159,8 @@ pub(super) fn compare(
 
 /// Decides one direction in the reading that counts.
 pub(super) fn answer(
-    old: &Value,
-    new: &Value,
+    old: Tree<'_>,
+    new: Tree<'_>,
     direction: Direction,
     options: &Options,
     clock: &(dyn Fn() -> Duration + Sync),
@@ -171,26 +171,25 @@ pub(super) fn answer(
 
 /// Reads two schemas and judges them. Fails if they cannot be read.
 fn judged<T>(
-    old: &Value,
-    new: &Value,
+    old: Tree<'_>,
+    new: Tree<'_>,
     options: &Options,
     clock: &(dyn Fn() -> Duration + Sync),
     judge: impl FnOnce(Judge<'_>) -> T,
 ) -> Result<T, String> {
     for schema in [old, new] {
-        if let Some(uri) = schema.get("$schema").and_then(Value::as_str).filter(|uri| Draft::of(uri).is_none()) {
+        if let Some(uri) = schema.get("$schema").and_then(Tree::as_str).filter(|uri| Draft::of(uri).is_none()) {
             return Err(format!("the dialect {uri:?} is not known"));
         }
     }
     let budget = Budget::new(clock, options.limits);
-    let (mut graph, documents) = (Graph::default(), [Document::new(old), Document::new(new)]);
-    let old_root = graph.read(&documents[0]).map_err(|why| format!("the old schema: {why}"))?;
-    let new_root = graph.read(&documents[1]).map_err(|why| format!("the new schema: {why}"))?;
+    let documents = [Document::new(old), Document::new(new)];
+    let (graph, roots) = Graph::read(&documents)?;
     let (table, classes, graph) = intern::intern(graph)?;
-    let sources = Sources { graph: &graph, classes: &classes };
+    let sources = Sources { graph: &graph, classes: &classes, roots };
     let engine = Engine::new(table, budget);
-    let (roots, sides) = ([old_root, new_root], [Side::new(old), Side::new(new)]);
-    Ok(judge(Judge { engine, sources, classes: &classes, roots, sides, options, differences: Vec::new() }))
+    let sides = [Side::new(&documents[0]), Side::new(&documents[1])];
+    Ok(judge(Judge { engine, sources, sides, options, differences: Vec::new() }))
 }
 
 fn unknown(why: &str) -> Verdict {
@@ -217,8 +216,6 @@ fn bump(backwards: &Readings, forwards: &Readings, options: &Options) -> Bump {
 struct Judge<'a> {
     engine: Engine<'a>,
     sources: Sources<'a>,
-    classes: &'a Classes,
-    roots: [Id; 2],
     sides: [Side<'a>; 2],
     options: &'a Options,
     differences: Vec<Difference>,
@@ -248,9 +245,13 @@ impl Judge<'_> {
         Comparison { backwards, forwards, differences: self.differences, bump, steps }
     }
 
+    /// Returns the node of a document.
+    fn root(&self, document: usize) -> Id {
+        self.sources.classes.of(self.sources.roots[document])
+    }
+
     fn readings(&mut self, direction: Direction) -> Readings {
-        let (inner, outer) = sides(direction);
-        if self.classes.of(self.roots[inner]) == self.classes.of(self.roots[outer]) {
+        if self.root(0) == self.root(1) {
             return Readings { strict: Verdict::Compatible, lenient: Verdict::Compatible };
         }
         let strict = self.verdict(direction, Reading::Strict);
@@ -283,8 +284,7 @@ impl Judge<'_> {
 
     fn ask(&mut self, direction: Direction, reading: Reading) -> Answer {
         let (inner, outer) = sides(direction);
-        let inner = self.classes.of(self.roots[inner]);
-        let outer = self.classes.of(self.roots[outer]);
+        let (inner, outer) = (self.root(inner), self.root(outer));
         self.engine.goal(vec![Atom::is(inner, reading == Reading::Lenient), Atom::is_not(outer)])
     }
 
@@ -308,19 +308,20 @@ impl Judge<'_> {
     ) -> Option<(Difference, Option<(Id, super::node::Lit)>)> {
         let (inner, outer) = sides(direction);
         let [old, new] = &mut self.sides;
-        let (inner_side, outer_side) = if inner == 0 { (old, new) } else { (new, old) };
+        [&mut *old, &mut *new].into_iter().for_each(|side| side.turn_to(&value));
+        let (inner_side, outer_side) = if inner == 0 { (&*old, &*new) } else { (&*new, &*old) };
         if !confirm::is_witness(inner_side, outer_side, &value) {
             return None;
         }
         let started = self.engine.budget.elapsed();
         let budget = &self.engine.budget;
         let time_left = || SHRINKING.saturating_sub(budget.elapsed().saturating_sub(started));
-        let witness = confirm::shrink(inner_side, outer_side, value, &mut |_| true, &time_left);
+        let witness = confirm::shrink(inner_side, outer_side, value, &time_left);
         let masked = self.engine.masked.clone();
         let table = &mut self.engine.table;
-        let leaf = self.sources.leaf(table, self.roots[outer], &witness, &|mask| masked.contains(mask));
+        let leaf = self.sources.leaf(table, outer, &witness, &|mask| masked.contains(mask));
         let mask = leaf.as_ref().and_then(|leaf| leaf.mask(&self.sources));
-        let explained = leaf.map(|leaf| self.sources.explain(table, &leaf, self.roots[inner], &witness, direction));
+        let explained = leaf.map(|leaf| self.sources.explain(table, &leaf, outer, &witness, direction));
         let (rule, message, at, [old_pointer, new_pointer]) = match explained {
             Some(found) => (found.rule, found.message, found.at, found.pointers),
             None if direction == Direction::Forwards => {
@@ -336,7 +337,7 @@ impl Judge<'_> {
         let reading = first.reading;
         let (_, outer) = sides(direction);
         let table = &mut self.engine.table;
-        let leaf = self.sources.leaf(table, self.roots[outer], &first.witness, &|_| false);
+        let leaf = self.sources.leaf(table, outer, &first.witness, &|_| false);
         let mut mask = leaf.and_then(|leaf| leaf.mask(&self.sources));
         self.differences.push(first);
         self.engine.unmask();

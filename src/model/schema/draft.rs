@@ -2,8 +2,8 @@
 
 use std::fmt;
 
-/// A draft of JSON Schema. Later drafts compare greater.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+/// A draft of JSON Schema; a later one is greater.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Draft {
     /// Draft-04.
     D4,

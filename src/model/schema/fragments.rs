@@ -7,11 +7,11 @@ use std::borrow::Cow;
 
 use serde_json::Value;
 
-/// Keywords whose value maps names to sub-schemas.
-const NAMED: [&str; 6] =
+/// Keywords that hold sub-schemas by names of the author's.
+pub(super) const NAMED: [&str; 6] =
     ["properties", "patternProperties", "dependentSchemas", "dependencies", "$defs", "definitions"];
-/// Keywords that contain values, not schemas.
-const VALUES: [&str; 4] = ["enum", "const", "default", "examples"];
+/// Keywords that hold values, and no schemas.
+pub(super) const VALUES: [&str; 4] = ["enum", "const", "default", "examples"];
 
 /// Returns the schema with the fragments of all references encoded. It is borrowed if none needs that.
 pub fn encoded(schema: &Value) -> Cow<'_, Value> {
@@ -55,8 +55,8 @@ fn encode(schema: &mut Value, are_names: bool) {
     }
 }
 
-/// Returns a reference with its fragment encoded, if that changes it.
-fn encoded_reference(reference: &str) -> Option<String> {
+/// Returns a reference with its fragment encoded, where that makes another text of it.
+pub(super) fn encoded_reference(reference: &str) -> Option<String> {
     let (before, fragment) = reference.split_once('#')?;
     let encoded = encode_fragment(fragment);
     (encoded != fragment).then(|| format!("{before}#{encoded}"))

@@ -3,12 +3,13 @@
 //! They assert nothing, so everything that is proved about such a schema is proved about less than its author meant.
 //! Only likely mistakes are reported; any other word may be an annotation.
 
-use std::collections::HashSet;
-
-use serde_json::{Map, Value};
+use std::{
+    collections::HashSet,
+    hash::{BuildHasher as _, RandomState},
+};
 
 use super::{
-    Draft,
+    Draft, Tree,
     words::{ALWAYS, ANNOTATIONS, SOMETIMES, fits, of_other_language, plain},
 };
 use crate::model::pointer::escape;
@@ -61,19 +62,20 @@ impl KeywordWarning {
     }
 }
 
-/// Returns the words of a schema that look like keywords but assert nothing, at most 50, in the order of the document.
-/// Names of properties, and values in `enum`, `const`, `default` and `examples`, are not considered.
-pub fn warnings(schema: &Value) -> Vec<KeywordWarning> {
+/// Returns the words of a schema that assert nothing although they look like keywords, at most 50, in
+/// the order of the document. Names of properties, and values in `enum`, `const`, `default` and
+/// `examples`, are no such words.
+pub fn warnings(schema: Tree<'_>) -> Vec<KeywordWarning> {
     let mut walk = Walk { root: schema, seen: HashSet::new(), open: Vec::new(), found: Vec::new() };
     walk.open.push(Place { schema, pointer: String::new(), draft: Some(Draft::D2020), is_named: false });
+    // Hashes of pointers take a tenth of their memory.
+    let hashes = RandomState::new();
     while let Some(place) = walk.open.pop() {
         if walk.found.len() >= MOST {
             break;
         }
-        if let Value::Object(members) = place.schema
-            && walk.seen.insert(std::ptr::from_ref(place.schema).addr())
-        {
-            walk.schema(&place, members);
+        if place.schema.is_object() && walk.seen.insert(hashes.hash_one(&place.pointer)) {
+            walk.schema(&place);
         }
     }
     walk.found.truncate(MOST);
@@ -82,7 +84,7 @@ pub fn warnings(schema: &Value) -> Vec<KeywordWarning> {
 
 /// A sub-schema, and its draft if that is known.
 struct Place<'a> {
-    schema: &'a Value,
+    schema: Tree<'a>,
     pointer: String,
     draft: Option<Draft>,
     /// Whether a `$schema` names the draft.
@@ -90,54 +92,53 @@ struct Place<'a> {
 }
 
 struct Walk<'a> {
-    root: &'a Value,
-    seen: HashSet<usize>,
+    root: Tree<'a>,
+    seen: HashSet<u64>,
     open: Vec<Place<'a>>,
     found: Vec<KeywordWarning>,
 }
 
 impl<'a> Walk<'a> {
-    fn schema(&mut self, place: &Place<'a>, members: &'a Map<String, Value>) {
-        let named = members.get("$schema").and_then(Value::as_str);
+    fn schema(&mut self, place: &Place<'a>) {
+        let schema = place.schema;
+        let named = schema.get("$schema").and_then(Tree::as_str);
         let draft = named.map_or(place.draft, Draft::of);
         let is_named = place.is_named || named.is_some();
         // In an unknown dialect, any word may be a keyword.
         let Some(draft) = draft else { return };
         let here = Here { pointer: &place.pointer, draft, is_named };
-        let refers = members.get("$ref").and_then(Value::as_str);
+        let refers = schema.get("$ref").and_then(Tree::as_str);
         if refers.is_none() || draft > Draft::D7 {
-            let words = members.iter().filter_map(|(word, value)| here.warning(word, value));
+            let words = schema.members().filter_map(|(word, value)| here.warning(word, value));
             self.found.extend(words);
         }
         let first = self.open.len();
-        for (keyword, value) in members {
+        for (keyword, value) in schema.members() {
             self.parts(&here, keyword, value);
         }
         if let Some(target) = refers.and_then(|to| to.strip_prefix('#'))
             && let Some(schema) = self.root.pointer(target)
         {
-            let named = Some(Draft::of(self.root.get("$schema").and_then(Value::as_str).unwrap_or(draft.uri())));
+            let named = Some(Draft::of(self.root.get("$schema").and_then(Tree::as_str).unwrap_or(draft.uri())));
             let draft = named.flatten().or(Some(draft));
             self.open.push(Place { schema, pointer: target.to_owned(), draft, is_named });
         }
         self.open[first..].reverse();
     }
 
-    /// Opens the sub-schemas of a keyword.
-    fn parts(&mut self, here: &Here<'_>, keyword: &str, value: &'a Value) {
-        let mut open = |schema: &'a Value, path: &[&str]| {
+    /// Opens the sub-schemas that a keyword holds.
+    fn parts(&mut self, here: &Here<'_>, keyword: &str, value: Tree<'a>) {
+        let mut open = |schema: Tree<'a>, path: &[&str]| {
             let pointer = path.iter().fold(here.pointer.to_owned(), |pointer, token| pointer + "/" + &escape(token));
             self.open.push(Place { schema, pointer, draft: Some(here.draft), is_named: here.is_named });
         };
-        match (shape(keyword), value) {
-            (Shape::Named, Value::Object(named)) => {
-                named.iter().for_each(|(name, schema)| open(schema, &[keyword, name]));
+        match shape(keyword) {
+            Shape::Named => value.members().for_each(|(name, schema)| open(schema, &[keyword, name])),
+            Shape::Schemas if value.is_array() => {
+                value.items().enumerate().for_each(|(at, schema)| open(schema, &[keyword, &at.to_string()]));
             }
-            (Shape::Schemas, Value::Array(schemas)) => {
-                schemas.iter().enumerate().for_each(|(at, schema)| open(schema, &[keyword, &at.to_string()]));
-            }
-            (Shape::Schemas, Value::Object(_)) => open(value, &[keyword]),
-            _ => {}
+            Shape::Schemas => open(value, &[keyword]),
+            Shape::Other => {}
         }
     }
 }
@@ -181,7 +182,7 @@ struct Here<'p> {
 }
 
 impl Here<'_> {
-    fn warning(&self, word: &str, value: &Value) -> Option<KeywordWarning> {
+    fn warning(&self, word: &str, value: Tree<'_>) -> Option<KeywordWarning> {
         let (kind, suggestion) = self
             .of_other_draft(word, value)
             .or_else(|| {
@@ -196,7 +197,7 @@ impl Here<'_> {
         Some(KeywordWarning { pointer, keyword: word.to_owned(), kind, suggestion })
     }
 
-    fn of_other_draft(&self, word: &str, value: &Value) -> Option<(KeywordKind, String)> {
+    fn of_other_draft(&self, word: &str, value: Tree<'_>) -> Option<(KeywordKind, String)> {
         let draft = self.draft;
         let (since, until) = match word {
             "exclusiveMinimum" | "exclusiveMaximum" if value.is_boolean() => (Draft::D4, Draft::D4),
@@ -234,8 +235,8 @@ impl Here<'_> {
         Some((KeywordKind::OtherDraft(draft), format!("{write}{or}")))
     }
 
-    /// Returns the keyword that a word was probably meant to be.
-    fn meant(&self, word: &str, value: &Value) -> Option<&'static str> {
+    /// Returns the keyword that a word was likely meant for.
+    fn meant(&self, word: &str, value: Tree<'_>) -> Option<&'static str> {
         if word.starts_with("x-") || word.starts_with("X-") {
             return None;
         }
@@ -267,10 +268,12 @@ impl Here<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use serde_json::json;
+    use crate::model::schema::Forest;
+    use serde_json::{Map, Value, json};
 
     fn found(schema: &Value) -> Vec<(String, String)> {
-        warnings(schema).into_iter().map(|warning| (warning.pointer.clone(), warning.message())).collect()
+        let (forest, root) = Forest::of(schema);
+        warnings(forest.tree(root)).into_iter().map(|warning| (warning.pointer.clone(), warning.message())).collect()
     }
 
     #[track_caller]
@@ -413,6 +416,6 @@ mod tests {
     #[test]
     fn many_are_bounded() {
         let many: Map<_, _> = (0..1_000).map(|at| (at.to_string(), json!({"propertis": {}}))).collect();
-        assert_eq!(warnings(&json!({"properties": many})).len(), MOST);
+        assert_eq!(found(&json!({"properties": many})).len(), MOST);
     }
 }

@@ -7,7 +7,6 @@
 use std::{
     borrow::Cow,
     cell::Cell,
-    iter::{Map as Mapped, Repeat, Zip, repeat},
     panic::{AssertUnwindSafe, catch_unwind, resume_unwind},
 };
 
@@ -17,7 +16,10 @@ use jsonschema::{
 };
 use serde_json::{Map, Value};
 
-use super::budget::Deadline;
+use super::{
+    budget::Deadline,
+    forest::{self, Tree},
+};
 
 /// The number of reads between two checks of the clock.
 const STRIDE: u64 = 256;
@@ -86,24 +88,45 @@ pub fn within<T>(judge: impl FnOnce() -> T) -> Result<T, Spent> {
 /// The JSON type of metered values.
 pub enum Metered {}
 
-/// A value whose reads are counted. Reading the names of properties is free, since their object was counted.
+/// A value or a tree.
+#[derive(Clone, Copy)]
+enum Source<'a> {
+    Value(&'a Value),
+    Tree(Tree<'a>),
+}
+
+impl<'a> Source<'a> {
+    fn value(self) -> Cow<'a, Value> {
+        match self {
+            Self::Value(value) => Cow::Borrowed(value),
+            Self::Tree(tree) => Cow::Owned(tree.to_value()),
+        }
+    }
+}
+
+/// A value, and what looking at it costs. The names of properties cost nothing: their object did.
 #[derive(Clone, Copy)]
 pub struct Looked<'a> {
-    value: &'a Value,
+    source: Source<'a>,
     meter: Option<&'a Meter>,
 }
 
 impl<'a> Looked<'a> {
     /// Returns a value whose reads are counted by `meter`.
     pub fn new(value: &'a Value, meter: &'a Meter) -> Self {
-        Self { value, meter: Some(meter) }
+        Self { source: Source::Value(value), meter: Some(meter) }
     }
 
-    fn value(&self) -> &'a Value {
+    /// Returns a tree that is read as a value; looking at it costs nothing.
+    pub fn tree(tree: Tree<'a>) -> Self {
+        Self { source: Source::Tree(tree), meter: None }
+    }
+
+    fn look(&self) -> Source<'a> {
         if let Some(meter) = self.meter {
             meter.look();
         }
-        self.value
+        self.source
     }
 }
 
@@ -119,7 +142,7 @@ impl Json for Metered {
     }
 
     fn with_string_node<T>(buffer: &mut Value, string: &str, f: impl FnOnce(Looked<'_>) -> T) -> T {
-        SerdeJson::with_string_node(buffer, string, |value| f(Looked { value, meter: None }))
+        SerdeJson::with_string_node(buffer, string, |value| f(Looked { source: Source::Value(value), meter: None }))
     }
 }
 
@@ -129,105 +152,212 @@ impl<'a> Node<'a, Metered> for Looked<'a> {
     type Number = &'a serde_json::Number;
 
     fn as_object(&self) -> Option<Members<'a>> {
-        Some(Members { members: self.value().as_object()?, meter: self.meter })
+        let members = match self.look() {
+            Source::Value(value) => Fields::Value(value.as_object()?),
+            Source::Tree(tree) => Fields::Tree(tree.is_object().then_some(tree)?),
+        };
+        Some(Members { members, meter: self.meter })
     }
 
     fn as_array(&self) -> Option<Elements<'a>> {
-        Some(Elements { elements: self.value().as_array()?, meter: self.meter })
+        let elements = match self.look() {
+            Source::Value(value) => List::Value(value.as_array()?),
+            Source::Tree(tree) => List::Tree(tree.is_array().then_some(tree)?),
+        };
+        Some(Elements { elements, meter: self.meter })
     }
 
     fn as_string(&self) -> Option<Cow<'a, str>> {
-        self.value().as_str().map(Cow::Borrowed)
+        match self.look() {
+            Source::Value(value) => value.as_str().map(Cow::Borrowed),
+            Source::Tree(tree) => tree.as_str().map(Cow::Borrowed),
+        }
     }
 
     fn as_number(&self) -> Option<&'a serde_json::Number> {
-        Node::<SerdeJson>::as_number(&self.value())
+        match self.look() {
+            Source::Value(value) => Node::<SerdeJson>::as_number(&value),
+            Source::Tree(tree) => tree.as_number(),
+        }
     }
 
     fn as_boolean(&self) -> Option<bool> {
-        self.value().as_bool()
+        match self.look() {
+            Source::Value(value) => value.as_bool(),
+            Source::Tree(tree) => tree.as_bool(),
+        }
     }
 
     fn is_null(&self) -> bool {
-        self.value().is_null()
+        match self.look() {
+            Source::Value(value) => value.is_null(),
+            Source::Tree(tree) => tree.is_null(),
+        }
     }
 
     fn json_type(&self) -> JsonType {
-        Node::<SerdeJson>::json_type(&self.value())
+        match self.look() {
+            Source::Value(value) => Node::<SerdeJson>::json_type(&value),
+            Source::Tree(tree) if tree.is_object() => JsonType::Object,
+            Source::Tree(tree) if tree.is_array() => JsonType::Array,
+            Source::Tree(tree) if tree.is_string() => JsonType::String,
+            Source::Tree(tree) if tree.is_number() => JsonType::Number,
+            Source::Tree(tree) if tree.is_boolean() => JsonType::Boolean,
+            Source::Tree(_) => JsonType::Null,
+        }
     }
 
     fn string_length(&self) -> Option<u64> {
-        Node::<SerdeJson>::string_length(&self.value())
+        match self.look() {
+            Source::Value(value) => Node::<SerdeJson>::string_length(&value),
+            Source::Tree(tree) => tree.as_str().map(|text| text.chars().count() as u64),
+        }
     }
 
     fn equals_value(&self, expected: &Value) -> bool {
-        Node::<SerdeJson>::equals_value(&self.value(), expected)
+        Node::<SerdeJson>::equals_value(&&*self.look().value(), expected)
     }
 
     fn to_value(&self) -> Cow<'a, Value> {
         if let Some(meter) = self.meter {
             meter.quote();
         }
-        Cow::Borrowed(self.value)
+        self.source.value()
     }
 
+    // A part of a forest is never its own descendant: one number for equal ones makes no circle where there is none.
     fn identity(&self) -> Option<NodeIdentity> {
-        Node::<SerdeJson>::identity(&self.value())
+        match self.look() {
+            Source::Value(value) => Node::<SerdeJson>::identity(&value),
+            Source::Tree(tree) => Some(NodeIdentity::new(tree.number())),
+        }
     }
 }
 
 /// A metered object.
 #[derive(Clone, Copy)]
 pub struct Members<'a> {
-    members: &'a Map<String, Value>,
+    members: Fields<'a>,
     meter: Option<&'a Meter>,
 }
 
-type Metering<'a, I, O> =
-    Mapped<Zip<I, Repeat<Option<&'a Meter>>>, fn((<I as Iterator>::Item, Option<&'a Meter>)) -> O>;
+#[derive(Clone, Copy)]
+enum Fields<'a> {
+    Value(&'a Map<String, Value>),
+    Tree(Tree<'a>),
+}
 
 impl<'a> Object<'a, Metered> for Members<'a> {
     type Node = Looked<'a>;
     type MemberName = &'a str;
-    type MembersIter = Metering<'a, serde_json::map::Iter<'a>, (&'a str, Looked<'a>)>;
+    type MembersIter = MembersIter<'a>;
 
     fn len(&self) -> usize {
-        self.members.len()
+        match self.members {
+            Fields::Value(members) => members.len(),
+            Fields::Tree(tree) => tree.members().len(),
+        }
     }
 
     fn get(&self, key: &String) -> Option<Looked<'a>> {
-        Some(Looked { value: self.members.get(key)?, meter: self.meter })
+        let source = match self.members {
+            Fields::Value(members) => Source::Value(members.get(key)?),
+            Fields::Tree(tree) => Source::Tree(tree.get(key)?),
+        };
+        Some(Looked { source, meter: self.meter })
     }
 
-    fn members(&self) -> Self::MembersIter {
-        self.members.iter().zip(repeat(self.meter)).map(|((name, value), meter)| {
-            let node = Looked { value, meter };
-            node.value();
-            (name, node)
-        })
+    fn members(&self) -> MembersIter<'a> {
+        match self.members {
+            Fields::Value(members) => MembersIter::Value(members.iter(), self.meter),
+            Fields::Tree(tree) => MembersIter::Tree(tree.members()),
+        }
+    }
+}
+
+/// The members of an object; each is looked at.
+pub enum MembersIter<'a> {
+    /// Those of a value.
+    Value(serde_json::map::Iter<'a>, Option<&'a Meter>),
+    /// Those of a tree.
+    Tree(forest::Members<'a>),
+}
+
+impl<'a> Iterator for MembersIter<'a> {
+    type Item = (&'a str, Looked<'a>);
+
+    fn next(&mut self) -> Option<Self::Item> {
+        match self {
+            Self::Value(members, meter) => {
+                let (name, value) = members.next()?;
+                let node = Looked { source: Source::Value(value), meter: *meter };
+                node.look();
+                Some((name, node))
+            }
+            Self::Tree(members) => members.next().map(|(name, tree)| (name, Looked::tree(tree))),
+        }
     }
 }
 
 /// A metered array.
 #[derive(Clone, Copy)]
 pub struct Elements<'a> {
-    elements: &'a [Value],
+    elements: List<'a>,
     meter: Option<&'a Meter>,
+}
+
+#[derive(Clone, Copy)]
+enum List<'a> {
+    Value(&'a [Value]),
+    Tree(Tree<'a>),
 }
 
 impl<'a> Array<'a, Metered> for Elements<'a> {
     type Node = Looked<'a>;
-    type ElementsIter = Metering<'a, std::slice::Iter<'a, Value>, Looked<'a>>;
+    type ElementsIter = ElementsIter<'a>;
 
     fn len(&self) -> usize {
-        self.elements.len()
+        match self.elements {
+            List::Value(elements) => elements.len(),
+            List::Tree(tree) => tree.items().len(),
+        }
     }
 
-    fn elements(&self) -> Self::ElementsIter {
-        self.elements.iter().zip(repeat(self.meter)).map(|(value, meter)| Looked { value, meter })
+    fn elements(&self) -> ElementsIter<'a> {
+        match self.elements {
+            List::Value(elements) => ElementsIter::Value(elements.iter(), self.meter),
+            List::Tree(tree) => ElementsIter::Tree(tree.items()),
+        }
     }
 
     fn is_unique(&self) -> bool {
-        Array::<SerdeJson>::is_unique(&self.elements)
+        match self.elements {
+            List::Value(elements) => Array::<SerdeJson>::is_unique(&elements),
+            List::Tree(tree) => {
+                let elements: Vec<_> = tree.items().map(Tree::to_value).collect();
+                Array::<SerdeJson>::is_unique(&elements.as_slice())
+            }
+        }
+    }
+}
+
+/// The elements of an array.
+pub enum ElementsIter<'a> {
+    /// Those of a value.
+    Value(std::slice::Iter<'a, Value>, Option<&'a Meter>),
+    /// Those of a tree.
+    Tree(forest::Items<'a>),
+}
+
+impl<'a> Iterator for ElementsIter<'a> {
+    type Item = Looked<'a>;
+
+    fn next(&mut self) -> Option<Looked<'a>> {
+        match self {
+            Self::Value(elements, meter) => {
+                elements.next().map(|value| Looked { source: Source::Value(value), meter: *meter })
+            }
+            Self::Tree(elements) => elements.next().map(Looked::tree),
+        }
     }
 }

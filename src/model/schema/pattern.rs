@@ -5,9 +5,7 @@
 
 use std::collections::BTreeSet;
 
-use serde_json::Value;
-
-use super::{Part, Problem};
+use super::{Part, Problem, Tree};
 
 /// The most states of all patterns of a schema.
 const MAX_STATES: u64 = 500_000;
@@ -18,8 +16,8 @@ const UNICODE_CLASS: u64 = 50;
 /// The states of a class that may contain more than ASCII.
 const CLASS: u64 = 5;
 
-/// Returns why the patterns of a schema are too large to be compiled, if they are.
-pub fn problem(schema: &Value) -> Option<Problem> {
+/// Returns why the patterns of a schema are not compiled.
+pub fn problem(schema: Tree<'_>) -> Option<Problem> {
     let mut patterns = BTreeSet::new();
     collect(schema, &mut patterns);
     let all = patterns.iter().fold(0u64, |all, pattern| all.saturating_add(PATTERN).saturating_add(states(pattern)));
@@ -33,24 +31,17 @@ pub fn problem(schema: &Value) -> Option<Problem> {
     Some(Problem { part: Part::Size, pointer: String::new(), message })
 }
 
-/// Collects everything that is or may be a pattern.
-fn collect<'a>(schema: &'a Value, found: &mut BTreeSet<&'a str>) {
-    match schema {
-        Value::Object(map) => {
-            for (key, value) in map {
-                match value {
-                    Value::String(text) if key == "pattern" => drop(found.insert(text)),
-                    Value::Object(named) if key == "patternProperties" => {
-                        found.extend(named.keys().map(String::as_str))
-                    }
-                    _ => {}
-                }
-                collect(value, found);
-            }
+/// Collects what is or may be a pattern.
+fn collect<'a>(schema: Tree<'a>, found: &mut BTreeSet<&'a str>) {
+    for (key, value) in schema.members() {
+        match key {
+            "pattern" => found.extend(value.as_str()),
+            "patternProperties" => found.extend(value.members().map(|(name, _)| name)),
+            _ => {}
         }
-        Value::Array(items) => items.iter().for_each(|item| collect(item, found)),
-        _ => {}
+        collect(value, found);
     }
+    schema.items().for_each(|item| collect(item, found));
 }
 
 /// Returns the approximate number of states of a pattern.
@@ -115,7 +106,13 @@ fn class(rest: &mut impl Iterator<Item = char>) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use serde_json::json;
+    use crate::model::schema::Forest;
+    use serde_json::{Value, json};
+
+    fn refused(schema: &Value) -> Option<Part> {
+        let (forest, root) = Forest::of(schema);
+        problem(forest.tree(root)).map(|problem| problem.part)
+    }
 
     #[test]
     fn states_are_counted_with_what_repeats_them() {
@@ -141,10 +138,10 @@ mod tests {
     #[test]
     fn ordinary_patterns_pass_and_a_heap_of_large_ones_does_not() {
         let heap = |n: usize, text: &str| json!({"anyOf": (0..n).map(|at| json!({"pattern": format!("{text}{at}")})).collect::<Vec<_>>()});
-        assert_eq!(problem(&heap(1_000, "^[a-z][a-z0-9-]{1,63}$")), None);
-        assert_eq!(problem(&json!({"pattern": r"^[\u0020-\uffff]{1,4096}$"})), None);
+        assert_eq!(refused(&heap(1_000, "^[a-z][a-z0-9-]{1,63}$")), None);
+        assert_eq!(refused(&json!({"pattern": r"^[\u0020-\uffff]{1,4096}$"})), None);
         for (n, text) in [(1_000, "[a-z]{1000}"), (500, r"\w{200}"), (3_000, "a")] {
-            assert_eq!(problem(&heap(n, text)).unwrap().part, Part::Size, "{n} of {text}");
+            assert_eq!(refused(&heap(n, text)), Some(Part::Size), "{n} of {text}");
         }
     }
 }

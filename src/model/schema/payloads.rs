@@ -6,8 +6,8 @@ use jsonschema::{ValidationError, Validator, error::ValidationErrorKind};
 use serde_json::Value;
 
 use super::{
-    Budget, Deadline, LEVEL_SIZE, LEVELS_HERE, Looked, MAX_ERRORS, MAX_LOOKS, Meter, Metered, Part, Problem, depth,
-    options, pattern, problem, shortened, size, undecided, within,
+    Budget, Deadline, Forest, LEVEL_SIZE, LEVELS_HERE, Looked, MAX_ERRORS, MAX_LOOKS, Meter, Metered, Part, Problem,
+    depth, options, pattern, problem, shortened, size, undecided, within,
 };
 
 /// The most failures that are listed for one payload.
@@ -32,7 +32,8 @@ pub struct Failure {
 /// # Errors
 /// Returns the problem of the schema itself.
 pub fn payloads(schema: &Value, payloads: &[&Value], budget: &Budget) -> Result<Vec<Vec<Failure>>, Problem> {
-    let nested = match (pattern::problem(schema), size::measure(schema)) {
+    let (forest, root) = Forest::of(schema);
+    let nested = match (pattern::problem(forest.tree(root)), size::measure(schema)) {
         (None, Ok(nested)) => nested,
         (Some(problem), _) | (None, Err(problem)) => return Err(problem),
     };

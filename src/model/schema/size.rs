@@ -9,7 +9,12 @@ use std::collections::HashMap;
 use referencing::{Draft, Registry, Resolver, ResourceRef, Uri, uri};
 use serde_json::Value;
 
-use super::{Part, Problem};
+use super::{
+    Part, Problem,
+    document::Document,
+    forest::{PartId, Tree},
+    uri::step,
+};
 use crate::model::pointer::escape;
 
 /// The most sub-schemas that a schema may expand to for one place of a value. A validator visits all of them there,
@@ -53,7 +58,19 @@ pub fn measure(schema: &Value) -> Result<usize, Problem> {
     // The validator reports references whose target does not exist.
     let root = Draft::default().detect(schema).create_resource_ref(schema);
     let Some((registry, base)) = registry(root) else { return Ok(1) };
-    Walk::new(schema).run(root, registry.resolver(base)).measure(schema)
+    let (graph, parts) = Walk::new(schema).run(root, registry.resolver(base));
+    graph.measure(&|at| pointer_to(schema, parts[at]).unwrap_or_default())
+}
+
+/// Measures as [`measure`] does, without a [`Value`]: a schema in which all references are pointers from its root.
+///
+/// # Errors
+/// Returns the reason as [`measure`] does.
+pub fn measure_pointers(document: &Document<'_>) -> Result<usize, Problem> {
+    let walk = Pointers { document, parts: Vec::new(), graph: Graph::default(), known: HashMap::new() };
+    let (graph, parts) = walk.run();
+    let pointer = |at: usize| pointer_in(document.root, parts[at]).unwrap_or_default();
+    graph.measure(&pointer)
 }
 
 fn registry(root: ResourceRef<'_>) -> Option<(Registry<'_>, Uri<String>)> {
@@ -97,7 +114,22 @@ fn plain(schema: &Value) -> (u64, u64) {
     (written, most.max(here))
 }
 
-/// Calls `take` with each direct sub-schema, and whether it applies to the same place of the value.
+/// Calls `take` as [`for_each_part`] does.
+fn for_each_part_of_tree<'a>(schema: Tree<'a>, mut take: impl FnMut(bool, Tree<'a>)) {
+    let is_schema = |tree: &Tree<'_>| tree.is_object() || tree.is_boolean();
+    for (key, tree) in schema.members().filter(|(key, _)| !SKIPPED.contains(key)) {
+        let in_place = IN_PLACE.contains(&key);
+        match tree.is_object() {
+            true if NAMED.contains(&key) => {
+                tree.members().map(|(_, part)| part).filter(is_schema).for_each(|part| take(in_place, part));
+            }
+            true => take(in_place, tree),
+            false => tree.items().filter(is_schema).for_each(|part| take(in_place, part)),
+        }
+    }
+}
+
+/// Calls `take` with each sub-schema right below, and whether it applies to the same place of the value.
 fn for_each_part<'a>(schema: &'a Value, mut take: impl FnMut(bool, &'a Value)) {
     let is_schema = |value: &Value| value.is_object() || value.is_boolean();
     for (key, value) in schema.as_object().into_iter().flatten() {
@@ -114,9 +146,9 @@ fn for_each_part<'a>(schema: &'a Value, mut take: impl FnMut(bool, &'a Value)) {
     }
 }
 
-/// The sub-schemas that are reachable from the root, and which of them each one applies.
-struct Graph<'a> {
-    parts: Vec<&'a Value>,
+/// What each of the sub-schemas that the root reaches applies.
+#[derive(Default)]
+struct Graph {
     edges: Vec<Vec<Edge>>,
 }
 
@@ -145,63 +177,109 @@ impl Measured {
     }
 }
 
-impl Graph<'_> {
-    fn measure(&self, schema: &Value) -> Result<usize, Problem> {
+impl Graph {
+    /// Measures all of them; `pointer` tells where one stands.
+    fn measure(&self, pointer: &dyn Fn(usize) -> String) -> Result<usize, Problem> {
         let targets = |keep: &dyn Fn(usize, &Edge) -> bool| -> Vec<Vec<usize>> {
             let of = |(at, edges): (usize, &Vec<Edge>)| {
                 edges.iter().filter(|edge| keep(at, edge)).map(|edge| edge.to).collect()
             };
             self.edges.iter().enumerate().map(of).collect()
         };
-        if self.parts.len() as u64 > MAX_WRITTEN {
+        if self.edges.len() as u64 > MAX_WRITTEN {
             return Err(too_long());
         }
         let circle = components(&targets(&|_, _| true));
         // A cycle through deeper parts of the value is recursion, whose cost is bounded by the depth of the value.
         let order = postorder(&targets(&|at, edge| edge.in_place || circle[at] != circle[edge.to]));
         let mut deepest = 1;
-        let mut known: Vec<Option<Measured>> = vec![None; self.parts.len()];
+        let mut known: Vec<Option<Measured>> = vec![None; self.edges.len()];
         for at in order {
             let mut all = Measured { in_place: 1, whole: 1, nested: 1 };
             for Edge { to, in_place } in &self.edges[at] {
                 match known[*to] {
                     Some(below) if *in_place => all.add_in_place(below),
-                    None if *in_place => return Err(self.endless(schema, at)),
+                    None if *in_place => return Err(endless(pointer(at))),
                     Some(below) if circle[at] != circle[*to] => all.whole = all.whole.saturating_add(below.whole),
                     _ => all.whole = all.whole.saturating_add(1),
                 }
             }
             if all.in_place > MAX_EXPANDED || all.whole > MAX_WHOLE {
-                return Err(too_large(self.pointer(schema, at)));
+                return Err(too_large(pointer(at)));
             }
             if all.nested > MAX_NESTED {
                 let message = format!(
                     "more than {MAX_NESTED} sub-schemas lie within one another here, every $ref replaced by what it \
                      refers to; refer to what is meant directly"
                 );
-                return Err(Problem { part: Part::Size, pointer: self.pointer(schema, at), message });
+                return Err(Problem { part: Part::Size, pointer: pointer(at), message });
             }
             known[at] = Some(all);
             deepest = deepest.max(all.nested);
         }
         Ok(deepest)
     }
+}
 
-    fn endless(&self, schema: &Value, at: usize) -> Problem {
-        let message = "it refers to itself for the same place of the value, so judging it would not end; put the \
-                       reference below properties or items"
-            .to_owned();
-        Problem { part: Part::Schema, pointer: self.pointer(schema, at), message }
+fn endless(pointer: String) -> Problem {
+    let message = "it refers to itself for the same place of the value, so judging it would not end; put the \
+                   reference below properties or items"
+        .to_owned();
+    Problem { part: Part::Schema, pointer, message }
+}
+
+/// Builds a [`Graph`] of a schema in which all references are pointers from its root.
+struct Pointers<'d, 'a> {
+    document: &'d Document<'a>,
+    parts: Vec<PartId>,
+    graph: Graph,
+    known: HashMap<PartId, usize>,
+}
+
+impl<'a> Pointers<'_, 'a> {
+    fn run(mut self) -> (Graph, Vec<PartId>) {
+        let document = self.document;
+        self.vertex(document.root);
+        let mut at = 0;
+        while at < self.parts.len() {
+            let part = document.root.other(self.parts[at]);
+            let mut edges = Vec::new();
+            for_each_part_of_tree(part, |in_place, below| edges.push(Edge { to: self.vertex(below), in_place }));
+            let reference = part.get("$ref").and_then(Tree::as_str);
+            let found = reference.and_then(|to| document.resolve(to, &document.context.base).ok());
+            if let Some(target) = found.and_then(|pointer| document.root.pointer(&pointer)) {
+                edges.push(Edge { to: self.vertex(target), in_place: true });
+            }
+            self.graph.edges.push(edges);
+            at += 1;
+        }
+        (self.graph, self.parts)
     }
 
-    fn pointer(&self, schema: &Value, at: usize) -> String {
-        pointer_to(schema, self.parts[at]).unwrap_or_default()
+    fn vertex(&mut self, part: Tree<'a>) -> usize {
+        let next = self.parts.len();
+        let at = *self.known.entry(part.id()).or_insert(next);
+        if at == next {
+            self.parts.push(part.id());
+        }
+        at
     }
 }
 
-/// Builds a [`Graph`], following references as the validator does.
+/// Returns the JSON Pointer to the first part of a document that is this one.
+fn pointer_in(document: Tree<'_>, part: PartId) -> Option<String> {
+    if document.id() == part {
+        return Some(String::new());
+    }
+    let below = |key: &str, tree: Tree<'_>| pointer_in(tree, part).map(|rest| step(key) + &rest);
+    let members = document.members().find_map(|(name, member)| below(name, member));
+    members.or_else(|| document.items().enumerate().find_map(|(at, item)| below(&at.to_string(), item)))
+}
+
+/// Builds a [`Graph`], following every reference as the validator would.
 struct Walk<'a> {
-    graph: Graph<'a>,
+    graph: Graph,
+    parts: Vec<&'a Value>,
     known: HashMap<*const Value, usize>,
     open: Vec<(usize, Resolver<'a>, Draft)>,
     anchors: HashMap<&'a str, Vec<&'a Value>>,
@@ -211,14 +289,14 @@ impl<'a> Walk<'a> {
     fn new(schema: &'a Value) -> Self {
         let mut anchors = HashMap::new();
         dynamic_anchors(schema, &mut anchors);
-        Self { graph: Graph { parts: Vec::new(), edges: Vec::new() }, known: HashMap::new(), open: Vec::new(), anchors }
+        Self { graph: Graph::default(), parts: Vec::new(), known: HashMap::new(), open: Vec::new(), anchors }
     }
 
-    /// Returns the graph of everything that is reachable from the root.
-    fn run(mut self, root: ResourceRef<'a>, resolver: Resolver<'a>) -> Graph<'a> {
+    /// Returns the graph of all that the root reaches, and the sub-schemas themselves.
+    fn run(mut self, root: ResourceRef<'a>, resolver: Resolver<'a>) -> (Graph, Vec<&'a Value>) {
         self.vertex(root.contents(), resolver, root.draft());
         while let Some((at, resolver, draft)) = self.open.pop() {
-            let part = self.graph.parts[at];
+            let part = self.parts[at];
             for_each_part(part, |in_place, below| {
                 let resource = draft.create_resource_ref(below);
                 // The validator reports an invalid `$id`.
@@ -233,14 +311,14 @@ impl<'a> Walk<'a> {
                 }
             }
         }
-        self.graph
+        (self.graph, self.parts)
     }
 
     fn vertex(&mut self, part: &'a Value, resolver: Resolver<'a>, draft: Draft) -> usize {
-        let next = self.graph.parts.len();
+        let next = self.parts.len();
         let at = *self.known.entry(std::ptr::from_ref(part)).or_insert(next);
         if at == next {
-            self.graph.parts.push(part);
+            self.parts.push(part);
             self.graph.edges.push(Vec::new());
             self.open.push((at, resolver, draft));
         }

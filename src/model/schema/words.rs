@@ -1,8 +1,6 @@
 //! The keywords of all drafts, and words that are known to assert nothing.
 
-use serde_json::Value;
-
-use super::Draft;
+use super::{Draft, Tree};
 
 /// Keywords that assert something in every draft.
 pub(super) const ALWAYS: [&str; 27] = [
@@ -99,18 +97,18 @@ pub(super) fn plain(word: &str) -> String {
 }
 
 /// Returns what to write instead of a keyword of another language.
-pub(super) fn of_other_language(word: &str, value: &Value) -> Option<&'static str> {
-    match (word, value) {
-        ("nullable", Value::Bool(true)) => Some("write \"type\": [\"null\", …]"),
-        ("divisibleBy", Value::Number(_)) => Some("write \"multipleOf\""),
-        ("disallow", Value::String(_) | Value::Array(_)) => Some("write \"not\": {\"type\": …}"),
-        ("extends", Value::Object(_) | Value::Array(_)) => Some("write \"allOf\""),
+pub(super) fn of_other_language(word: &str, value: Tree<'_>) -> Option<&'static str> {
+    match word {
+        "nullable" if value.as_bool() == Some(true) => Some("write \"type\": [\"null\", …]"),
+        "divisibleBy" if value.is_number() => Some("write \"multipleOf\""),
+        "disallow" if value.is_string() || value.is_array() => Some("write \"not\": {\"type\": …}"),
+        "extends" if value.is_object() || value.is_array() => Some("write \"allOf\""),
         _ => None,
     }
 }
 
-/// Returns whether a value has the right form for a keyword.
-pub(super) fn fits(keyword: &str, value: &Value) -> bool {
+/// Returns whether a value could be that of a keyword.
+pub(super) fn fits(keyword: &str, value: Tree<'_>) -> bool {
     match keyword {
         "type" => value.is_string() || value.is_array(),
         "$ref" | "$recursiveRef" | "$dynamicRef" | "format" | "pattern" => value.is_string(),

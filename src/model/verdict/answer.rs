@@ -9,6 +9,7 @@ use crate::model::{
     compatibility as engine,
     contract::{Contract, Values},
     hash,
+    schema::Tree,
     version::{Level, Version},
 };
 
@@ -20,9 +21,9 @@ const MAX_TEXT: usize = 512;
 /// The answers in both readings.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct BothReadings {
-    /// Where only the properties that the schema names are sent.
+    /// The answer if only the properties that the schema names are sent.
     pub lenient: SchemaVerdict,
-    /// As the schema is written.
+    /// The answer if everything that the schema allows is sent.
     pub strict: SchemaVerdict,
 }
 
@@ -41,7 +42,7 @@ pub enum SchemaVerdict {
     Unknown {
         /// The reason.
         reason: String,
-        /// What ran out: time, memory or steps.
+        /// The limit that was reached: time, memory or steps.
         spent: Option<String>,
     },
 }
@@ -53,37 +54,37 @@ pub struct SchemaDifference {
     pub rule: String,
     /// The direction that it breaks.
     pub direction: BrokenDirection,
-    /// The reading under which it does.
+    /// The reading under which it breaks it.
     pub reading: SchemaReading,
-    /// What is wrong with the value.
+    /// The problem with the value.
     pub message: String,
     /// JSON Pointer to the place in the old schema.
     pub old_pointer: Option<String>,
     /// JSON Pointer to the place in the new schema.
     pub new_pointer: Option<String>,
-    /// A value that one schema accepts and the other refuses; null where it is too large for the answer, and
-    /// where agreed values differ.
+    /// A value that one schema accepts and the other refuses; null if it is too large for the answer, or if agreed
+    /// values differ.
     pub witness: Option<Value>,
-    /// How large that value is, in bytes of JSON; 0 where agreed values differ.
+    /// The size of that value in bytes of JSON; 0 if agreed values differ.
     pub witness_bytes: usize,
     /// JSON Pointer to the place in the witness.
     pub at: String,
-    /// Names the difference, whatever versions it is between: 12 hex digits of a hash over the rule, both places
-    /// and what both sides say there. Left out where the documents are not at hand.
+    /// The id of the difference, the same between any versions: 12 hex digits of a hash over the rule, both places and
+    /// both schemas there. Left out if the documents are not available.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub id: Option<String>,
 }
 
-/// The agreed values of two versions against each other.
+/// A comparison of the agreed values of two versions.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ValuesCompared {
-    /// What is promised about them: the stricter of what both versions say.
+    /// The promise about them: the stricter one of both versions.
     pub promised: Values,
-    /// What differs, what breaks the promise first, at most 20.
+    /// The differences, those that break the promise first, at most 20.
     pub differences: Vec<ValueChange>,
-    /// How many further differences there are.
+    /// The number of further differences.
     pub more: usize,
-    /// The smallest change of version that they need.
+    /// The smallest version bump that they need.
     pub bump: VersionBump,
 }
 
@@ -92,13 +93,13 @@ pub struct ValuesCompared {
 pub struct ValueChange {
     /// The rule, as listed in the documentation.
     pub rule: String,
-    /// What happened.
+    /// The change, in one sentence.
     pub message: String,
     /// JSON Pointer to the place in the old value.
     pub old_pointer: Option<String>,
     /// JSON Pointer to the place in the new value.
     pub new_pointer: Option<String>,
-    /// The smallest change of version that it needs.
+    /// The smallest version bump that it needs.
     pub bump: VersionBump,
 }
 
@@ -120,15 +121,15 @@ impl ValuesCompared {
     }
 }
 
-/// The smallest change of version that a change needs.
+/// The smallest version bump that a change needs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum VersionBump {
     /// It breaks a direction that was asked about.
     Major,
-    /// It changes what is valid.
+    /// It changes which values are valid.
     Minor,
-    /// It says the same in other words.
+    /// It has the same meaning.
     Patch,
     /// A direction that was asked about is undecided.
     Unknown,
@@ -236,9 +237,22 @@ impl SchemaDifference {
     /// Sets the `id` of the difference between these two documents.
     #[must_use]
     pub fn identified(self, old: &Value, new: &Value) -> Self {
-        let of = |document: &Value, pointer: &Option<String>| {
-            let found = pointer.as_ref().and_then(|pointer| document.pointer(pointer));
-            found.map(hash::canonical).unwrap_or_default()
+        self.identified_by(&|pointer| old.pointer(pointer).map(hash::canonical), &|pointer| {
+            new.pointer(pointer).map(hash::canonical)
+        })
+    }
+
+    /// Returns it with its `id`, between these two schemas.
+    #[must_use]
+    pub fn identified_between(self, old: Tree<'_>, new: Tree<'_>) -> Self {
+        let of = |schema: Tree<'_>, pointer: &str| schema.pointer(pointer).map(|part| hash::canonical(&part));
+        self.identified_by(&|pointer| of(old, pointer), &|pointer| of(new, pointer))
+    }
+
+    /// Returns it with its `id`; `old` and `new` tell the hash of what a pointer leads to.
+    fn identified_by(self, old: &dyn Fn(&str) -> Option<String>, new: &dyn Fn(&str) -> Option<String>) -> Self {
+        let of = |hash: &dyn Fn(&str) -> Option<String>, pointer: &Option<String>| {
+            pointer.as_deref().and_then(hash).unwrap_or_default()
         };
         let [old_place, new_place] =
             [&self.old_pointer, &self.new_pointer].map(|pointer| pointer.as_deref().unwrap_or_default());

@@ -5,14 +5,14 @@ use serde::{Deserialize, Serialize};
 
 use super::{BrokenDirection, Verdict};
 
-/// What a verdict compares.
+/// The documents that a verdict compares.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Basis {
     /// The schemas of two versions.
     #[default]
     Schemas,
-    /// What an import says that it expects, and the schema of one version.
+    /// The schema that an import expects, and the schema of one version.
     Expects,
     /// The agreed values of two versions.
     Values,

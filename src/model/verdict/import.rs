@@ -21,11 +21,11 @@ pub type States = BTreeMap<(RepoName, ContractName), ImportState>;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Holds {
-    /// It does: proved, or by the version range if there is no verdict.
+    /// It holds: this is proved, or the range accepts the version and there is no verdict.
     Satisfied,
-    /// It does not: its range refuses the version, or a value does what its code does not expect.
+    /// It does not hold: the range refuses the version, or a value exists that its code does not accept.
     Breaks,
-    /// Its range accepts the version; whether the values do is not known.
+    /// The range accepts the version, but it is not known whether its code accepts all values.
     Unknown,
 }
 
@@ -81,7 +81,12 @@ impl ImportState {
         self.standing.resolved().is_some() && self.verdict.is_none()
     }
 
-    /// Returns the name of the state: `current`, `stale` or `broken`.
+    /// Returns whether it holds, with proof.
+    pub fn is_proved(&self) -> bool {
+        self.holds() == Holds::Satisfied && !self.is_by_range()
+    }
+
+    /// Returns the word for it: `current`, `stale` or `broken`.
     pub fn word(&self) -> &'static str {
         if self.is_broken() { "broken" } else { self.standing.word() }
     }

@@ -40,11 +40,11 @@ const WORDS: &[&str] = &["$schema", "$id", "$comment", "title", "description", "
 /// The least remaining time with which a comparison is started.
 const LEAST: Duration = Duration::from_millis(20);
 
-/// What a comparison said.
+/// The result of a comparison.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Outcome {
-    /// Proved: what one side sends, the other one accepts.
+    /// Proved: one side accepts everything that the other one sends.
     Compatible,
     /// Refuted by a value that the validator confirmed on both sides.
     Breaks,
@@ -52,28 +52,28 @@ pub enum Outcome {
     Unknown,
 }
 
-/// The answer for two versions of a contract, or for what an import expects and one version, in one direction.
+/// The result of comparing two versions of a contract, or an import's `expects` and one version, in one direction.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Verdict {
-    /// The findings.
+    /// The result.
     pub verdict: Outcome,
-    /// What was compared.
+    /// The documents that were compared.
     #[serde(default)]
     pub basis: Basis,
     /// The direction that was asked about.
     pub direction: BrokenDirection,
-    /// How the schema of whoever writes the values was read.
+    /// The reading of the schema of the side that sends the values.
     pub reading: SchemaReading,
-    /// The version that is compared from. Where `basis` is `expects`, the one that the import's code was written
-    /// against, or the new one where that is not known.
+    /// The version that is compared from. If `basis` is `expects`, the one that the import's code was written against,
+    /// or the new one if that is unknown.
     pub old_version: Version,
     /// The version that is compared to.
     pub new_version: Version,
-    /// The first difference, with a value that shows it; none where nothing breaks.
+    /// The first difference, with a value that shows it; null if nothing breaks.
     pub difference: Option<SchemaDifference>,
-    /// How many further differences were found in this direction.
+    /// The number of further differences that were found in this direction.
     pub more: usize,
-    /// Why the answer is unknown.
+    /// The reason that the result is unknown.
     pub reason: Option<String>,
 }
 

@@ -38,10 +38,10 @@ pub struct Request {
     /// Where to put its store [default: below $GIT_BLUE_HOME]
     #[cfg_attr(feature = "cli", arg(long, value_name = "PATH"))]
     pub path: Option<PathBuf>,
-    /// The URL where it is to be shared
+    /// The URL to share it at
     #[cfg_attr(feature = "cli", arg(long, value_name = "URL"))]
     pub url: Option<String>,
-    /// Keep the realm in branches there, for hosts that accept no other refs
+    /// Store the realm in branches there, for hosts that accept no other refs
     #[serde(default)]
     #[cfg_attr(feature = "cli", arg(long, requires = "url"))]
     pub branches: bool,
@@ -86,7 +86,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<RealmInit>, OpError> {
         }
         Err(error) => return Err(error.into()),
     };
-    let path = path.canonicalize().unwrap_or(path);
+    let path = dunce::canonicalize(&path).unwrap_or(path);
     let known = KnownRealm { name: name.clone(), path: path.clone(), url: url.clone() };
     ctx.home.record_realm(&known)?;
     if let Some(url) = &url {

@@ -25,6 +25,7 @@ use crate::{
         repos::{identity, joined},
         runs, sync,
     },
+    platform::files::{self, Access},
     repo::{CodeRepo, blue_files::FOLDER},
     store::{
         Change, Edit, Parents, Store, StoreRef,
@@ -53,10 +54,10 @@ pub struct Request {
     /// The repository's name in the realm [default: from origin's URL, else the folder's name]
     #[cfg_attr(feature = "cli", arg(long, value_name = "NAME"))]
     pub repo: Option<RepoName>,
-    /// The URL where the realm is shared; it is fetched from there
+    /// The URL to fetch and share the realm at
     #[cfg_attr(feature = "cli", arg(long, value_name = "URL"))]
     pub url: Option<String>,
-    /// Keep the realm in branches there, for hosts that accept no other refs
+    /// Store the realm in branches there, for hosts that accept no other refs
     #[serde(default)]
     #[cfg_attr(feature = "cli", arg(long))]
     pub branches: bool,
@@ -358,7 +359,7 @@ fn write_config(root: &Path, realm: &KnownRealm, repo: &RepoName) -> Result<bool
     std::fs::create_dir_all(&folder).map_err(OpError::io("create", &folder))?;
     // Replaced atomically: a partial file would stop every command in this repository.
     let mut aside = tempfile::Builder::new();
-    aside.prefix(".config.yaml-").permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
+    files::made_with(aside.prefix(".config.yaml-"), Access::Usual);
     let put = || {
         let mut file = aside.tempfile_in(&folder)?;
         file.write_all(codec::render(&config).as_bytes())?;

@@ -34,7 +34,7 @@ pub struct Request {
     #[serde(default)]
     #[cfg_attr(feature = "cli", arg(long))]
     pub force: bool,
-    /// Also undo what `init` did to the repository: hooks, `.blue/config.yaml`, where it lies.
+    /// Whether to undo what `init` did to the repository: hooks, `.blue/config.yaml` and its recorded path.
     #[serde(skip)]
     #[cfg_attr(feature = "cli", arg(skip))]
     pub undo: bool,

@@ -191,8 +191,8 @@ pub fn own_path(ctx: &Ctx, file: &Path) -> Result<String, OpError> {
     let missing = || OpError::no(ErrorCode::NoSuchFile, format!("there is no file {}", file.display()));
     path.symlink_metadata().map_err(|_| missing())?;
     let (folder, name) = (path.parent().ok_or_else(missing)?, path.file_name().ok_or_else(missing)?);
-    let folder = folder.canonicalize().map_err(|_| missing())?;
-    let root = root.canonicalize().map_err(OpError::io("read", &root))?;
+    let folder = dunce::canonicalize(folder).map_err(|_| missing())?;
+    let root = dunce::canonicalize(&root).map_err(OpError::io("read", &root))?;
     let relative = folder.join(name);
     let relative = relative.strip_prefix(&root).ok().and_then(Path::to_str);
     let outside = || OpError::no(ErrorCode::NotInRepo, format!("{} is not in {}", file.display(), root.display()));

@@ -29,7 +29,7 @@ pub struct Request {
     #[schemars(with = "Apart")]
     #[cfg_attr(feature = "cli", arg(value_name = "DOMAIN/CONTRACT"))]
     pub contract: ContractRef,
-    /// The versions that the code works with [default: from the current one up to the next major]
+    /// The versions that the code works with [default: from the current one to the next major]
     #[cfg_attr(feature = "cli", arg(value_name = "RANGE"))]
     pub range: Option<Range>,
     /// The files of this repository that use it, in place of those named so far

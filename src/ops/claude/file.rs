@@ -2,11 +2,13 @@
 
 use std::{
     io::{ErrorKind, Write as _},
-    os::unix::fs::PermissionsExt as _,
     path::Path,
 };
 
-use crate::error::{ErrorCode, OpError};
+use crate::{
+    error::{ErrorCode, OpError},
+    platform::files::{self, Access},
+};
 
 /// The largest file that is read, in bytes: Claude Code's own grows with every project it has seen.
 const MAX: u64 = 64 << 20;
@@ -33,20 +35,19 @@ pub fn read(path: &Path) -> Result<Option<String>, OpError> {
         .map_err(|_| OpError::no(ErrorCode::NotText, format!("{} is not text; it was left alone", path.display())))
 }
 
-/// Replaces a file atomically and keeps its permissions; a new one has the mode `new_mode`.
+/// Replaces a file atomically and keeps its permissions; a new one is for those whom `access` names.
 ///
 /// # Errors
-/// Returns an error if the file cannot be written.
-pub fn write(path: &Path, text: &str, new_mode: u32) -> Result<(), OpError> {
+/// Returns an error if it cannot be written.
+pub fn write(path: &Path, text: &str, access: Access) -> Result<(), OpError> {
     // It may be a link into a folder of dotfiles: the file it leads to is the one to change.
-    let path = &path.canonicalize().unwrap_or_else(|_| path.to_owned());
+    let path = &dunce::canonicalize(path).unwrap_or_else(|_| path.to_owned());
     let folder = path.parent().unwrap_or(Path::new("."));
     std::fs::create_dir_all(folder).map_err(OpError::io("make", folder))?;
     let failed = |error| OpError::io("write", path)(error);
     let mut file = tempfile::NamedTempFile::new_in(folder).map_err(failed)?;
     file.write_all(text.as_bytes()).and_then(|()| file.as_file().sync_all()).map_err(failed)?;
-    let mode = path.metadata().map_or(new_mode, |at| at.permissions().mode());
-    file.as_file().set_permissions(std::fs::Permissions::from_mode(mode)).map_err(failed)?;
+    files::take_over_access(file.as_file(), path, access).map_err(failed)?;
     file.persist(path).map_err(|error| failed(error.error))?;
     Ok(())
 }

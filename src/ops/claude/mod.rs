@@ -20,6 +20,7 @@ use crate::{
         json_text::{self, New, Step, Unfit},
         line_diff,
     },
+    platform::files::Access,
     wire::{Answer, ClaudeFile, ClaudeScope, ClaudeSetup, FileChange},
 };
 
@@ -206,10 +207,10 @@ fn carry_out<const N: usize>(
         if plan.done.is_some() {
             records.set(&plan.path, plan.done.clone())?;
         }
-        let mode = if request.scope == ClaudeScope::User { 0o600 } else { 0o644 };
+        let access = if request.scope == ClaudeScope::User { Access::Private } else { Access::Public };
         match (change, &plan.after) {
             (FileChange::None, _) => {}
-            (_, Some(text)) => file::write(&plan.path, text, mode)?,
+            (_, Some(text)) => file::write(&plan.path, text, access)?,
             (_, None) => file::remove(&plan.path)?,
         }
         if plan.done.is_none() {
@@ -222,7 +223,8 @@ fn carry_out<const N: usize>(
 /// Returns whether a server is ours, whatever arguments the user gave it.
 fn is_our_server(value: &Value) -> bool {
     let command = value["command"].as_str().map(Path::new);
-    let is_ours = command.and_then(Path::file_name).is_some_and(|name| name == "git-blue");
+    let program = format!("git-blue{}", std::env::consts::EXE_SUFFIX);
+    let is_ours = command.and_then(Path::file_name).is_some_and(|name| *name == *program);
     is_ours && value["args"][0] == "mcp"
 }
 

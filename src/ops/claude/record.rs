@@ -9,7 +9,7 @@ use std::{
 use serde::{Deserialize, Serialize};
 
 use super::file;
-use crate::{error::OpError, machine::home::Home, ops::ctx::Ctx};
+use crate::{error::OpError, machine::home::Home, ops::ctx::Ctx, platform::files::Access};
 
 /// A recorded change of one file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -82,6 +82,6 @@ impl Records {
         let text = serde_json::to_string_pretty(&self.all)
             .unwrap_or_else(|error| unreachable!("records have a JSON form: {error}"));
         self.home.make()?;
-        file::write(&self.path, &(text + "\n"), 0o600)
+        file::write(&self.path, &(text + "\n"), Access::Private)
     }
 }

@@ -38,7 +38,7 @@ pub struct Request {
     /// The change, as check and publish print it
     #[cfg_attr(feature = "cli", arg(value_name = "FINGERPRINT"))]
     pub fingerprint: Fingerprint,
-    /// The reason why this break is acceptable
+    /// The reason that this break is acceptable
     #[cfg_attr(feature = "cli", arg(long, value_name = "REASON", value_parser = crate::model::text::reason))]
     pub reason: String,
 }

@@ -46,7 +46,7 @@ pub struct Request {
     #[serde(rename = "from")]
     #[cfg_attr(feature = "cli", arg(value_name = "V1"))]
     pub old: Option<Version>,
-    /// To what
+    /// The version or file to compare to
     #[serde(flatten)]
     #[cfg_attr(feature = "cli", command(flatten))]
     pub new: Newer,
@@ -63,7 +63,7 @@ pub enum Newer {
     Draft(Draft),
 }
 
-/// The fields that say what is compared to.
+/// The fields that select what to compare to.
 #[derive(Debug, Clone, serde::Deserialize, schemars::JsonSchema)]
 #[cfg_attr(feature = "cli", derive(clap::Args))]
 struct NewerFields {

@@ -20,7 +20,7 @@ use crate::{
     repo::blue_files::{CONTRACTS, Files, Item},
 };
 
-/// Files that say what is not published yet.
+/// The fields that select an unpublished file.
 #[derive(Debug, Clone, Default, serde::Deserialize, schemars::JsonSchema)]
 #[cfg_attr(feature = "cli", derive(clap::Args), group(id = "draft", multiple = false))]
 pub struct DraftFields {

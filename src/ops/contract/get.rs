@@ -1,7 +1,7 @@
 //! `contract_get`: returns a contract in full. The cost does not grow with the realm.
 
 use crate::{
-    error::{ErrorCode, OpError},
+    error::OpError,
     model::{
         contract::Contract,
         domain_view::DomainView,
@@ -89,8 +89,7 @@ pub fn at_version(view: &DomainView, name: &ContractName, version: &Version) -> 
     if known.is_empty() {
         return domain::current(view, name).cloned();
     }
-    Err(OpError::no(ErrorCode::UnknownVersion, format!("{at} {version} was never published"))
-        .next(format!("published are: {}", known.join(", "))))
+    Err(domain::never_published(&at, version, known))
 }
 
 fn bindings(parts: Vec<Part>) -> Vec<ContractBinding> {

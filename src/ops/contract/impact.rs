@@ -43,7 +43,7 @@ pub struct Request {
     #[schemars(with = "Apart")]
     #[cfg_attr(feature = "cli", arg(value_name = "DOMAIN/CONTRACT"))]
     pub contract: ContractRef,
-    /// The document to look at as if it were current
+    /// The document to judge as if it were current
     #[serde(flatten)]
     #[cfg_attr(feature = "cli", command(flatten))]
     pub to: Candidate,
@@ -62,7 +62,7 @@ pub enum Candidate {
     Schema(Json),
 }
 
-/// The fields that say whose impact is looked at.
+/// The fields that select the document to judge.
 #[derive(Debug, Clone, serde::Deserialize, schemars::JsonSchema)]
 #[cfg_attr(feature = "cli", derive(clap::Args))]
 struct CandidateFields {

@@ -91,9 +91,8 @@ fn some(overview: &Overview<'_>, domains: &[&Line], request: &Request) -> Result
         for name in summary.contract_names() {
             if holds(&words, &summary, name) {
                 total += 1;
-                found.extend(
-                    is_after(name).then(|| line(&summary, name)).filter(|_| found.len() <= request.page.limit()),
-                );
+                let is_shown = found.len() <= request.page.limit() && is_after(name);
+                found.extend(is_shown.then(|| line(&summary, name)));
             }
         }
     }

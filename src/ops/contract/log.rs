@@ -31,7 +31,7 @@ pub struct Request {
     #[schemars(with = "Apart")]
     #[cfg_attr(feature = "cli", arg(value_name = "DOMAIN/CONTRACT"))]
     pub contract: ContractRef,
-    /// Which entries
+    /// The entries to show
     #[serde(flatten)]
     #[cfg_attr(feature = "cli", command(flatten))]
     pub filter: Filter,
@@ -79,14 +79,14 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractLog>, OpError>
     if all.is_empty() {
         domain::current(&domain::get(store, domain_name)?, contract)?;
     }
-    let now = ctx.env.now();
-    let mut wanted = Vec::new();
+    let wanted = request.filter.meant(ctx)?;
+    let mut entries = Vec::new();
     for entry in all {
-        if request.filter.accepts_entry(store, &entry, Some(contract), now)? {
-            wanted.push(entry);
+        if wanted.accepts_entry(store, &entry, Some(contract))? {
+            entries.push(entry);
         }
     }
-    let (entries, next_cursor) = page_in_order(wanted, &request.page, |entry| entry.commit.to_string())?;
+    let (entries, next_cursor) = page_in_order(entries, &request.page, |entry| entry.commit.to_string())?;
     Ok(Answer::new(ContractLog {
         realm: here.realm.clone(),
         domain: domain_name.clone(),

@@ -28,7 +28,7 @@ pub struct Request {
     #[schemars(with = "Apart")]
     #[cfg_attr(feature = "cli", arg(value_name = "DOMAIN/CONTRACT"))]
     pub contract: ContractRef,
-    /// The reason, for those who import it
+    /// The reason, for its consumers
     #[cfg_attr(feature = "cli", arg(long, value_name = "REASON", value_parser = crate::model::text::reason))]
     pub reason: String,
     /// Retire it even if it is still imported

@@ -48,7 +48,7 @@ pub struct Request {
     #[schemars(with = "Apart")]
     #[cfg_attr(feature = "cli", arg(value_name = "DOMAIN/CONTRACT"))]
     pub contract: ContractRef,
-    /// In which of its versions
+    /// The versions to check against
     #[serde(flatten)]
     #[cfg_attr(feature = "cli", command(flatten))]
     pub against: Against,
@@ -89,7 +89,7 @@ fn alone<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Payload>, D::
     Ok(vec![Payload { file: "payload".to_owned(), document }])
 }
 
-/// The fields that say against what payloads are checked.
+/// The fields that select the versions to check against.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[cfg_attr(feature = "cli", derive(clap::Args))]
 struct AgainstFields {

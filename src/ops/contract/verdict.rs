@@ -12,10 +12,11 @@ use crate::{
         binding::Import,
         contract::Contract,
         domain_summary::DomainSummary,
-        domain_view::DomainView,
+        domain_view::{DomainView, Standing},
+        held::Held,
         name::{ContractName, RepoName},
         oid::Oid,
-        verdict::{ImportState, Judge, States, needed_versions},
+        verdict::{ImportState, Judge, Outcome, States, needed_versions},
         version::Version,
     },
     ops::course::cancelled,
@@ -55,7 +56,14 @@ pub struct Documents<'a> {
     known: RefCell<BTreeMap<(ContractName, Version), Document>>,
 }
 
-/// A document, or `None` if it cannot be read.
+/// About how many bytes the state of an import takes in memory.
+const STATE_WEIGHT: usize = 1 << 10;
+
+/// How imports stand whose documents were judged last, by the domain's tree, the importer and the contract: it follows
+/// from these, where it was decided.
+static STATES: Held<(Oid, RepoName, ContractName), ImportState> = Held::new(4 << 20);
+
+/// A document, or none where it cannot be read.
 type Document = Option<Rc<Contract>>;
 
 impl<'a> Documents<'a> {
@@ -64,19 +72,44 @@ impl<'a> Documents<'a> {
         Self { store, tree, known: RefCell::new(BTreeMap::new()) }
     }
 
-    /// Returns the state of an import. A document that cannot be read gives no verdict; `check` reports it.
+    /// Returns how the import of a repository stands. A document that cannot be read gives no verdict: it is `check`'s to
+    /// report.
     ///
     /// # Errors
-    /// Returns an error if a tree cannot be read.
-    pub fn state(&self, domain: &DomainSummary, import: &Import, judge: &Judge<'_>) -> Result<ImportState, OpError> {
+    /// Returns an error if a tree on the way cannot be read.
+    pub fn state(
+        &self,
+        domain: &DomainSummary,
+        (repo, import): (&RepoName, &Import),
+        judge: &Judge<'_>,
+    ) -> Result<ImportState, OpError> {
         let standing = domain.standing(import);
-        let mut documents = BTreeMap::new();
+        if !self.store.holds() || needed_versions(import, &standing).is_empty() {
+            return Ok(self.judged(standing, import, judge)?.0);
+        }
+        let key = (*self.tree, repo.clone(), import.contract.clone());
+        if let Some(held) = STATES.get(&key) {
+            return Ok(held);
+        }
+        let (state, is_whole) = self.judged(standing, import, judge)?;
+        // What is not decided may be with more time, and what could not be read may be there later.
+        if is_whole && state.verdict.as_ref().is_none_or(|verdict| verdict.verdict != Outcome::Unknown) {
+            STATES.put(key, state.clone(), STATE_WEIGHT);
+        }
+        Ok(state)
+    }
+
+    /// Returns how an import stands, and whether all documents were read that decide it.
+    fn judged(&self, standing: Standing, import: &Import, judge: &Judge<'_>) -> Result<(ImportState, bool), OpError> {
+        let (mut documents, mut is_whole) = (BTreeMap::new(), true);
         for version in needed_versions(import, &standing) {
-            if let Some(document) = self.document(&import.contract, version)? {
-                documents.insert(version.clone(), document);
+            match self.document(&import.contract, version)? {
+                Some(document) => drop(documents.insert(version.clone(), document)),
+                None => is_whole = false,
             }
         }
-        Ok(ImportState::new(standing, import, |version| documents.get(version).map(|document| &**document), judge))
+        let document = |version: &Version| documents.get(version).map(|document| &**document);
+        Ok((ImportState::new(standing, import, document, judge), is_whole))
     }
 
     fn document(&self, contract: &ContractName, version: &Version) -> Result<Document, OpError> {
@@ -113,7 +146,7 @@ pub fn states(
             if judge.values().is_cancelled() {
                 return Err(cancelled());
             }
-            states.insert((repo.clone(), import.contract.clone()), documents.state(domain, import, judge)?);
+            states.insert((repo.clone(), import.contract.clone()), documents.state(domain, (repo, import), judge)?);
         }
     }
     Ok(states)

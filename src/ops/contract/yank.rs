@@ -32,7 +32,7 @@ pub struct Request {
     /// The version
     #[cfg_attr(feature = "cli", arg(value_name = "VERSION"))]
     pub version: Version,
-    /// The reason, for those who import it
+    /// The reason, for its consumers
     #[cfg_attr(feature = "cli", arg(long, value_name = "REASON", value_parser = crate::model::text::reason))]
     pub reason: String,
 }

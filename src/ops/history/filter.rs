@@ -4,26 +4,30 @@ use jiff::Timestamp;
 
 use super::difference::{Of, differences};
 use crate::{
-    error::OpError,
+    error::{ErrorCode, OpError},
     model::{
         clock::Period,
         name::{ContractName, RepoName},
         notification::{self, ChangeType},
         oid::Oid,
     },
+    ops::ctx::Ctx,
     store::Store,
     wire::LogEntry,
 };
+
+/// Fewest digits that name a commit.
+const MIN_DIGITS: usize = 7;
 
 /// What an entry has to be to be wanted; everything where nothing is said.
 #[derive(Debug, Clone, Default, serde::Deserialize, schemars::JsonSchema)]
 #[cfg_attr(feature = "cli", derive(clap::Args))]
 pub struct Filter {
-    /// When
+    /// The time of the change
     #[serde(flatten)]
     #[cfg_attr(feature = "cli", command(flatten))]
     pub period: Period,
-    /// Only what this repository made
+    /// Only changes by this repository
     #[serde(rename = "from_repo")]
     #[cfg_attr(feature = "cli", arg(long, value_name = "REPO"))]
     pub repo: Option<RepoName>,
@@ -32,12 +36,55 @@ pub struct Filter {
     #[schemars(schema_with = "notification::words")]
     #[cfg_attr(feature = "cli", arg(long, value_name = "KIND", value_enum))]
     pub kind: Option<ChangeType>,
+    /// Only what came from this commit
+    #[cfg_attr(feature = "cli", arg(long, value_name = "COMMIT"))]
+    pub commit: Option<String>,
 }
 
 impl Filter {
-    /// Returns whether the filter accepts a change of this kind, made at that time by that repository.
-    pub fn accepts(&self, time: Timestamp, repo: &RepoName, kind: ChangeType, now: Timestamp) -> bool {
-        self.is_within(time, Some(repo.as_str()), now) && self.kind.is_none_or(|wanted| wanted == kind)
+    /// Returns whether it accepts everything.
+    pub fn is_open(&self) -> bool {
+        let Self { period: Period { since, until }, repo, kind, commit } = self;
+        since.is_none() && until.is_none() && repo.is_none() && kind.is_none() && commit.is_none()
+    }
+
+    /// Returns it as it is meant where `ctx` was opened: a commit can be a revision of the repository there, or the
+    /// first digits of one of any repository.
+    ///
+    /// # Errors
+    /// Returns an error if the commit is neither.
+    pub fn meant<'f>(&'f self, ctx: &Ctx) -> Result<Wanted<'f>, OpError> {
+        let commit = self.commit.as_deref().map(|revision| digits(ctx, revision)).transpose()?;
+        Ok(Wanted { filter: self, commit, now: ctx.env.now() })
+    }
+}
+
+/// Returns the digits, or the first of them, of the commit that a text names.
+fn digits(ctx: &Ctx, revision: &str) -> Result<String, OpError> {
+    if let Some(commit) = ctx.code.as_ref().and_then(|code| code.resolve(revision).ok()) {
+        return Ok(commit.to_string());
+    }
+    let is_start = revision.len() >= MIN_DIGITS && revision.bytes().all(|byte| byte.is_ascii_hexdigit());
+    is_start.then(|| revision.to_ascii_lowercase()).ok_or_else(|| {
+        OpError::no(ErrorCode::UnknownCommit, format!("{revision:?} is no commit")).next(format!(
+            "name a commit of this repository, or at least {MIN_DIGITS} digits of one of another repository"
+        ))
+    })
+}
+
+/// A filter whose commit is known.
+#[derive(Debug)]
+pub struct Wanted<'f> {
+    filter: &'f Filter,
+    /// Its digits, or the first of them.
+    commit: Option<String>,
+    now: Timestamp,
+}
+
+impl Wanted<'_> {
+    /// Returns whether a change of this kind is wanted that a repository made then, and published from a commit.
+    pub fn accepts(&self, time: Timestamp, repo: &RepoName, kind: ChangeType, source: Option<&str>) -> bool {
+        self.is_within(time, Some(repo.as_str()), source) && self.filter.kind.is_none_or(|wanted| wanted == kind)
     }
 
     /// Returns whether the filter accepts an entry of a log. In the log of a contract, only the changes of that
@@ -50,26 +97,23 @@ impl Filter {
         store: &dyn Store,
         entry: &LogEntry,
         contract: Option<&ContractName>,
-        now: Timestamp,
     ) -> Result<bool, OpError> {
-        if !self.is_within(entry.time, entry.repo.as_deref(), now) {
+        if !self.is_within(entry.time, entry.repo.as_deref(), entry.source_commit.as_deref()) {
             return Ok(false);
         }
-        match self.kind {
+        match self.filter.kind {
             Some(kind) if entry.domain.is_some() => makes(store, &entry.commit, kind, contract),
             Some(_) => Ok(false),
             None => Ok(true),
         }
     }
 
-    fn is_within(&self, time: Timestamp, repo: Option<&str>, now: Timestamp) -> bool {
-        self.period.contains(time, now) && self.repo.as_ref().is_none_or(|wanted| repo == Some(wanted.as_str()))
-    }
-
-    /// Returns whether the filter accepts everything.
-    pub fn is_open(&self) -> bool {
-        let Self { period: Period { since, until }, repo, kind } = self;
-        since.is_none() && until.is_none() && repo.is_none() && kind.is_none()
+    fn is_within(&self, time: Timestamp, repo: Option<&str>, source: Option<&str>) -> bool {
+        let Filter { period, repo: wanted, .. } = self.filter;
+        let is_from = |digits: &String| source.is_some_and(|source| source.starts_with(digits));
+        period.contains(time, self.now)
+            && wanted.as_ref().is_none_or(|wanted| repo == Some(wanted.as_str()))
+            && self.commit.as_ref().is_none_or(is_from)
     }
 }
 

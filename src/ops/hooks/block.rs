@@ -2,6 +2,8 @@
 
 use std::path::Path;
 
+use crate::platform::paths;
+
 /// The first line of a hook file that we create.
 pub const SHEBANG: &str = "#!/bin/sh\n";
 /// Marks the start of our block. The longer one marks a file that we made.
@@ -28,7 +30,7 @@ impl Block<'_> {
     /// # Errors
     /// Returns an error if the shell would read it otherwise.
     pub fn quotable(exe: &Path) -> Result<String, String> {
-        let exe = exe.display().to_string();
+        let exe = paths::in_shell(exe);
         if exe.contains(['"', '$', '`', '\\', '\n']) {
             return Err(format!("the path {exe} of git-blue cannot be written into a shell script"));
         }
@@ -62,7 +64,7 @@ pub fn with(before: Option<&str>, block: Block<'_>) -> Result<String, String> {
         return Ok(format!("{}{before}", block.text(BEGIN)?));
     }
     if !shell {
-        let call = format!("{} hook {}", block.exe.display(), block.event);
+        let call = format!("{} hook {}", paths::in_shell(block.exe), block.event);
         return Err(format!(
             "the hook starts with {:?}, which is no shell; call this from it: {call}",
             first.trim_end()

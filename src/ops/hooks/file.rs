@@ -2,12 +2,14 @@
 
 use std::{
     io::{ErrorKind, Write as _},
-    os::unix::fs::PermissionsExt as _,
     path::Path,
 };
 
 use super::block::{self, Without};
-use crate::error::{ErrorCode, OpError};
+use crate::{
+    error::{ErrorCode, OpError},
+    platform::files::{self, Access},
+};
 
 /// Returns the text of a hook, or `None` if there is none.
 ///
@@ -30,14 +32,13 @@ pub fn read(path: &Path) -> Result<Option<String>, OpError> {
 /// Returns an error if the file cannot be written.
 pub fn write(path: &Path, text: &str) -> Result<(), OpError> {
     // A hook may be a link into a folder of dotfiles: the file it leads to is the one to change.
-    let path = &path.canonicalize().unwrap_or_else(|_| path.to_owned());
+    let path = &dunce::canonicalize(path).unwrap_or_else(|_| path.to_owned());
     let folder = path.parent().unwrap_or(Path::new("."));
     let failed = |error| OpError::io("write", path)(error);
     std::fs::create_dir_all(folder).map_err(failed)?;
-    let mode = path.metadata().map_or(0o755, |meta| meta.permissions().mode());
     let mut file = tempfile::NamedTempFile::new_in(folder).map_err(failed)?;
     file.write_all(text.as_bytes()).map_err(failed)?;
-    file.as_file().set_permissions(std::fs::Permissions::from_mode(mode)).map_err(failed)?;
+    files::take_over_access(file.as_file(), path, Access::Program).map_err(failed)?;
     file.persist(path).map_err(|error| failed(error.error))?;
     Ok(())
 }
@@ -53,9 +54,4 @@ pub fn clean(path: &Path) -> Result<bool, OpError> {
         Some(Without::Nothing) => std::fs::remove_file(path).map_err(OpError::io("remove", path))?,
     }
     Ok(true)
-}
-
-/// Returns whether git would run the file.
-pub fn is_executable(path: &Path) -> bool {
-    path.metadata().is_ok_and(|meta| meta.permissions().mode() & 0o111 != 0)
 }

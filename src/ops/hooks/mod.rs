@@ -15,6 +15,7 @@ use self::{block::Block, manager::Manager};
 use super::{Operation, ctx::Ctx};
 use crate::{
     error::OpError,
+    platform::files,
     repo::CodeRepo,
     wire::{Answer, HookState, HooksAnswer},
 };
@@ -117,7 +118,7 @@ pub fn install(ctx: &Ctx, request: Request) -> Result<Answer<HooksAnswer>, OpErr
                 changed = config::install(place.code, block, hook.optional)?;
             } else if !runs_elsewhere(&state(&place, hook)?) {
                 let path = place.folder.join(hook.event);
-                let real = path.canonicalize().unwrap_or_else(|_| path.clone());
+                let real = dunce::canonicalize(&path).unwrap_or_else(|_| path.clone());
                 if done.insert(real) {
                     match install_file(&path, block) {
                         Ok(Ok(written)) => changed = written,
@@ -245,7 +246,7 @@ fn state(place: &Place<'_>, hook: &Hook) -> Result<HookState, OpError> {
     let beside = |suffix: &str| place.folder.join(format!("{}{suffix}", hook.event));
     let usual = place.usual.join(hook.event);
     if state.installed {
-        if !file::is_executable(&path) {
+        if !files::is_executable(&path) {
             state.problem = Some("git does not run it: it is not executable".into());
         }
         state.note = manager.and_then(|manager| manager.threat(&place.top)).map(|(what, _)| what.to_owned());

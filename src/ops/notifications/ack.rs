@@ -31,7 +31,7 @@ pub struct Request {
     pub reader: ReaderName,
     /// The notifications to mark
     ///
-    /// All pending ones if it is empty.
+    /// All pending ones if empty.
     #[serde(default)]
     #[cfg_attr(feature = "cli", arg(value_name = "ID", required_unless_present = "all"))]
     pub ids: Vec<String>,

@@ -44,7 +44,7 @@ pub struct Request {
     #[serde(rename = "state", default)]
     #[cfg_attr(feature = "cli", arg(id = "state", long = "state", value_enum, default_value_t))]
     pub filter: NotificationFilter,
-    /// Which changes
+    /// The changes to show
     #[serde(flatten)]
     #[cfg_attr(feature = "cli", command(flatten))]
     pub made: Filter,
@@ -91,9 +91,11 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<NotificationsList>, Op
         expired: count(State::Expired),
         expired_cleaned: forgotten.len(),
     };
-    let is_wanted = |one: &Notification| {
-        request.filter.accepts(one.state) && request.made.accepts(one.created_at, &one.from_repo, one.change_type, now)
+    let made = request.made.meant(ctx)?;
+    let is_made = |one: &Notification| {
+        made.accepts(one.created_at, &one.from_repo, one.change_type, one.source_commit.as_deref())
     };
+    let is_wanted = |one: &Notification| request.filter.accepts(one.state) && is_made(one);
     let wanted: Vec<_> = all.into_iter().filter(is_wanted).collect();
     let total = wanted.len() + if request.filter.accepts(State::Pending) { not_read } else { 0 };
     let (notifications, next_cursor) = page(wanted, &request.page, key)?;

@@ -1,7 +1,6 @@
 //! Watches a realm for changes.
 
 use std::{
-    os::unix::fs::MetadataExt as _,
     path::{Path, PathBuf},
     time::Duration,
 };
@@ -11,6 +10,7 @@ use crate::{
     locate,
     model::name::RealmName,
     ops::ctx::Ctx,
+    platform::files::{Identity, Stamp, Time},
     store::git::{GitStore, Watch},
 };
 
@@ -22,49 +22,43 @@ pub struct Rest {
     /// The files that name the store and the repositories' folders: they are checked because a store that replaces
     /// another sends no event.
     files: [PathBuf; 2],
-    stamps: [Stamp; 2],
+    seen: (Option<(Identity, Time)>, Option<Identity>),
 }
-
-/// The identity of a file; `None` if it does not exist.
-type Stamp = Option<(u64, u64, i64, i64)>;
 
 impl Rest {
     /// Starts to watch the realm.
     ///
     /// # Errors
-    /// Returns an error if this machine does not know the realm, or the system cannot watch more files.
+    /// Returns an error if this machine does not know the realm, or its store cannot be opened.
     pub fn begin(ctx: &Ctx, realm: &RealmName) -> Result<Self, OpError> {
         let path = locate::known(&ctx.home, realm)?.path;
-        let watch = GitStore::open(&path, ctx.options())?.watch()?;
+        let watch = GitStore::open(&path, ctx.options())?.watch();
         let files = [ctx.home.folder().join("config"), path.join("objects")];
-        let stamps = [stamp(&files[0]), inode(&files[1])];
-        Ok(Self { store: path, watch, files, stamps })
+        let seen = (written(&files[0]), identity(&files[1]));
+        Ok(Self { store: path, watch, files, seen })
     }
 
     /// Waits until the realm may have changed since the last call, or the timeout has passed. Returns whether it
-    /// may have changed. A change that was reported as written before the call is always noticed.
+    /// may have changed. A change that was made before the call is always noticed; where the kernel does not tell, up to 25 ms later.
     pub fn waited(&mut self, timeout: Duration) -> bool {
-        let moved = self.watch.wait(timeout).unwrap_or(true);
-        let mut stamps = [stamp(&self.files[0]), inode(&self.files[1])];
-        let is_same = stamps == self.stamps;
-        if stamps[1] != self.stamps[1] {
+        let moved = self.watch.wait(timeout);
+        let seen = (written(&self.files[0]), identity(&self.files[1]));
+        let is_same = seen == self.seen;
+        if seen.1 != self.seen.1 {
             // The watched folder is that of the previous store.
-            match Watch::at(self.store.clone()) {
-                Ok(watch) => self.watch = watch,
-                Err(_) => stamps[1] = None,
-            }
+            self.watch = Watch::at(self.store.clone());
         }
-        self.stamps = stamps;
+        self.seen = seen;
         moved || !is_same
     }
 }
 
-fn stamp(path: &Path) -> Stamp {
-    let at = path.metadata().ok()?;
-    Some((at.dev(), at.ino(), at.mtime(), at.mtime_nsec()))
+/// Returns which file it is, and when it was written; `None` if it does not exist.
+fn written(path: &Path) -> Option<(Identity, Time)> {
+    Stamp::of(path).ok().map(|stamp| (stamp.identity, stamp.modified))
 }
 
-/// A folder changes with what is in it, and is still the same one.
-fn inode(path: &Path) -> Stamp {
-    stamp(path).map(|(dev, inode, ..)| (dev, inode, 0, 0))
+/// Returns which folder it is: it changes with what is in it, and is still the same one.
+fn identity(path: &Path) -> Option<Identity> {
+    Stamp::of(path).ok().map(|stamp| stamp.identity)
 }

@@ -4,7 +4,11 @@ use super::pending::{MAX_TOLD, Pending, Telling};
 use crate::ops::ctx::Acting;
 use crate::{
     error::OpError,
-    model::{name::ReaderName, oid::Oid, verdict::Judge},
+    model::{
+        name::{DomainName, ReaderName},
+        oid::Oid,
+        verdict::Judge,
+    },
     store::{StoreRef, overview::Overview},
     wire::Notification,
 };
@@ -19,31 +23,75 @@ pub fn due(
     (now, judge): (jiff::Timestamp, &Judge<'_>),
     fits: impl FnMut(&Notification) -> bool,
 ) -> Result<Telling, OpError> {
+    of(acting, reader, &Overview::open(acting.store)?, (now, judge), fits)
+}
+
+/// Returns the notifications to deliver now as [`due`] does, and the tips that decided it; nothing where `is_quiet` says
+/// that nothing was pending at these tips.
+///
+/// # Errors
+/// Returns an error if the realm cannot be read.
+pub fn due_since(
+    acting: Acting<'_>,
+    reader: &ReaderName,
+    is_quiet: impl FnOnce(&Tips) -> bool,
+    (now, judge): (jiff::Timestamp, &Judge<'_>),
+    fits: impl FnMut(&Notification) -> bool,
+) -> Result<Option<(Telling, Tips)>, OpError> {
     let overview = Overview::open(acting.store)?;
-    let mut pending = Pending::of(acting, reader, now, &overview)?;
-    pending.judge(acting, &overview, judge)?;
+    let domains = match overview.stamp() {
+        Some(stamp) => Domains::AtRest(stamp.to_owned()),
+        None => Domains::At(overview.domains_of(acting.repo).map(|line| (line.name.clone(), line.tip)).collect()),
+    };
+    let tips = Tips { domains, inboxes: inboxes(acting, reader)? };
+    if is_quiet(&tips) {
+        return Ok(None);
+    }
+    Ok(Some((of(acting, reader, &overview, (now, judge), fits)?, tips)))
+}
+
+fn of(
+    acting: Acting<'_>,
+    reader: &ReaderName,
+    overview: &Overview<'_>,
+    (now, judge): (jiff::Timestamp, &Judge<'_>),
+    fits: impl FnMut(&Notification) -> bool,
+) -> Result<Telling, OpError> {
+    let mut pending = Pending::of(acting, reader, now, overview)?;
+    pending.judge(acting, overview, judge)?;
     Ok(pending.first(MAX_TOLD, fits))
 }
 
-/// The refs that decide what is pending for a reader, with their tips. Equal values mean that nothing has changed.
-pub type Tips = Vec<(String, Option<Oid>)>;
-
-/// Returns the tips of the realm's refs and of a reader's inboxes.
-///
-/// # Errors
-/// Returns an error if the refs cannot be read.
-pub fn tips(acting: Acting<'_>, reader: &ReaderName) -> Result<Tips, OpError> {
-    let mut tips: Tips =
-        acting.store.domains()?.into_iter().map(|(name, tip)| (name.as_str().to_owned(), Some(tip))).collect();
-    tips.extend(inboxes(acting, reader)?);
-    Ok(tips)
+/// What decides what is pending for a reader. Equal values mean that nothing has changed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Tips {
+    domains: Domains,
+    inboxes: Inboxes,
 }
 
-/// Returns the tips of a reader's own inbox and of the shared one, which are the last of [`tips`].
-///
-/// # Errors
-/// Returns an error if the refs cannot be read.
-pub fn inboxes(acting: Acting<'_>, reader: &ReaderName) -> Result<Tips, OpError> {
-    let inboxes = [Some(reader.clone()), None].map(|inbox| StoreRef::Inbox(acting.repo.clone(), inbox));
-    inboxes.into_iter().map(|name| Ok((name.to_string(), acting.store.tip(&name)?))).collect()
+/// How the domains of a repository stand.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Domains {
+    /// The refs are at rest, with this stamp.
+    AtRest(String),
+    /// The refs changed just now: the tip of each domain.
+    At(Vec<(DomainName, Oid)>),
+}
+
+/// The tips of a reader's own inbox and of the shared one.
+type Inboxes = [Option<Oid>; 2];
+
+impl Tips {
+    /// Returns these tips, with the inboxes as they are now.
+    ///
+    /// # Errors
+    /// Returns an error if the refs cannot be read.
+    pub fn told(self, acting: Acting<'_>, reader: &ReaderName) -> Result<Self, OpError> {
+        Ok(Self { inboxes: inboxes(acting, reader)?, ..self })
+    }
+}
+
+fn inboxes(acting: Acting<'_>, reader: &ReaderName) -> Result<Inboxes, OpError> {
+    let tip = |reader| acting.store.tip(&StoreRef::Inbox(acting.repo.clone(), reader));
+    Ok([tip(Some(reader.clone()))?, tip(None)?])
 }

@@ -35,12 +35,25 @@ pub struct Inbox {
 
 /// A reader's baselines in all domains, read at once.
 #[derive(Debug, Default)]
-pub struct Baselines(BTreeMap<String, Oid>);
+pub struct Baselines(BTreeMap<String, Recorded>);
+
+/// One baseline as it is recorded.
+#[derive(Debug, Clone, Copy)]
+struct Recorded {
+    tree: Oid,
+    /// Whether the reader's own inbox has it. What other readers are told moves that of a shared one.
+    is_own: bool,
+}
 
 impl Baselines {
     /// Returns the tree of a domain as the reader knew it.
     pub fn of(&self, domain: &DomainName) -> Option<Oid> {
-        self.0.get(domain.as_str()).copied()
+        self.0.get(domain.as_str()).map(|recorded| recorded.tree)
+    }
+
+    /// Returns whether the reader's own inbox says what it knew of a domain.
+    pub fn is_own(&self, domain: &DomainName) -> bool {
+        self.0.get(domain.as_str()).is_some_and(|recorded| recorded.is_own)
     }
 }
 
@@ -137,10 +150,12 @@ impl Inbox {
     /// Returns an error if the inbox cannot be read.
     pub fn baselines(&self, store: &dyn Store) -> Result<Baselines, OpError> {
         let mut found = BTreeMap::new();
-        for (tree, folder) in [(self.shared, layout::JOINED), (self.tree(), layout::BASELINES)] {
+        let is_reader = matches!(self.at, Some((StoreRef::Inbox(_, Some(_)), _)));
+        let places = [(self.shared, layout::JOINED, false), (self.tree(), layout::BASELINES, is_reader)];
+        for (tree, folder, is_own) in places {
             let Some(tree) = tree else { continue };
             let trees = read::folder(store, &tree, folder)?.into_iter().filter(|entry| entry.kind == EntryKind::Tree);
-            found.extend(trees.map(|entry| (entry.name, entry.id)));
+            found.extend(trees.map(|entry| (entry.name, Recorded { tree: entry.id, is_own })));
         }
         Ok(Baselines(found))
     }

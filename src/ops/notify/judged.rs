@@ -5,7 +5,9 @@ use std::collections::BTreeMap;
 use crate::{
     error::OpError,
     model::{
-        domain_summary::ContractSummary,
+        binding::Binding,
+        domain_summary::{ContractSummary, DomainSummary},
+        oid::Oid,
         rank::Rank,
         verdict::{ImportState, Judge, Outcome},
     },
@@ -31,17 +33,33 @@ pub fn judge<'n>(
     for (name, notifications) in by_domain {
         let Some(line) = overview.domains_of(acting.repo).find(|line| line.name == name) else { continue };
         let summary = overview.summary(line)?;
-        let documents = Documents::of(acting.store, &line.tree);
-        for one in notifications {
-            let import = one.contract.as_ref().and_then(|name| summary.bindings.get(acting.repo)?.import(name));
-            let Some(import) = import else { continue };
-            let state = documents.state(&summary, import, judge)?;
-            one.import_satisfied = Some(state.holds());
-            one.judged_by = Some(JudgedBy::of(&state));
-            let offered = summary.contracts.get(&import.contract);
-            one.rank = Rank::of_import(import, &state, offered.is_some_and(ContractSummary::is_leaving));
-            one.verdict = ImportState::told(&state).filter(|verdict| verdict.verdict != Outcome::Compatible).cloned();
-        }
+        in_domain(acting, &summary, &line.tree, judge, notifications.into_iter())?;
+    }
+    Ok(())
+}
+
+/// Sets the same in notifications of one domain, which has this tree.
+///
+/// # Errors
+/// Returns an error if the domain cannot be read.
+pub fn in_domain<'n>(
+    acting: Acting<'_>,
+    domain: &DomainSummary,
+    tree: &Oid,
+    judge: &Judge<'_>,
+    shown: impl Iterator<Item = &'n mut Notification>,
+) -> Result<(), OpError> {
+    let documents = Documents::of(acting.store, tree);
+    let imports = domain.bindings.get(acting.repo).map(Binding::by_contract).unwrap_or_default();
+    for one in shown {
+        let import = one.contract.as_ref().and_then(|name| imports.get(name)).copied();
+        let Some(import) = import else { continue };
+        let state = documents.state(domain, (acting.repo, import), judge)?;
+        one.import_satisfied = Some(state.holds());
+        one.judged_by = Some(JudgedBy::of(&state));
+        let offered = domain.contracts.get(&import.contract);
+        one.rank = Rank::of_import(import, &state, offered.is_some_and(ContractSummary::is_leaving));
+        one.verdict = ImportState::told(&state).filter(|verdict| verdict.verdict != Outcome::Compatible).cloned();
     }
     Ok(())
 }

@@ -6,5 +6,6 @@ pub mod deliver;
 pub mod fingerprint;
 pub mod inbox;
 pub mod judged;
+pub mod news;
 pub mod pending;
 pub mod pending_cache;

@@ -1,7 +1,10 @@
 //! The pending notifications of a reader: the net difference between its baselines and the current domains. They do
 //! not depend on history, so nothing that happens to history can break them.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+};
 
 use super::{
     arrival::{Arrivals, Paths, Sighting},
@@ -11,14 +14,16 @@ use super::{
 use crate::{
     error::OpError,
     model::{
-        binding::Import,
+        binding::{Binding, Import},
         clock,
         domain_summary::DomainSummary,
-        name::{ContractName, DomainName, ReaderName},
+        held::Held,
+        name::{DomainName, ReaderName, RepoName},
         notification::{self, Change},
         oid::Oid,
         rank::Rank,
         verdict::{ImportState, Judge},
+        version::Version,
     },
     ops::{
         ctx::Acting,
@@ -70,13 +75,22 @@ pub struct Pending {
     paths: Vec<(DomainName, TreePath, Option<Oid>)>,
     /// Paths that cannot be read now. Their baseline is not changed.
     kept: Vec<(DomainName, TreePath, Option<Oid>)>,
-    trees: BTreeMap<DomainName, Oid>,
-    /// Changes seen for the first time, to be recorded by a caller that may write.
+    /// The domains that were looked at.
+    seen: BTreeMap<DomainName, Seen>,
+    /// What is seen for the first time, to be recorded by whoever may write.
     pub sightings: Vec<Sighting>,
 }
 
-/// The state of a domain that a reader knows.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// A domain that was looked at.
+#[derive(Debug, Clone, Copy)]
+struct Seen {
+    tree: Oid,
+    /// Whether the reader's own inbox already says what it knows, as long as it is told nothing of the domain.
+    is_recorded: bool,
+}
+
+/// What somebody knows of a domain.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Known {
     /// This tree.
     Tree(Oid),
@@ -101,15 +115,20 @@ impl Pending {
         let baselines = Inbox::open(acting.store, acting.repo, reader)?.baselines(acting.store)?;
         let mut pending = Self::default();
         for line in overview.domains_of(acting.repo) {
-            let known = baselines.of(&line.name);
+            let (known, is_own) = (baselines.of(&line.name), baselines.is_own(&line.name));
             if known == Some(line.tree) || (known.is_none() && line.is_as_adapted(acting.repo)) {
-                pending.trees.insert(line.name.clone(), line.tree);
+                if !is_own {
+                    pending.seen.insert(line.name.clone(), Seen { tree: line.tree, is_recorded: false });
+                }
                 continue;
             }
             match overview.summary(line) {
                 Ok(domain) if domain.takes_part(acting.repo) => {
                     let known = known.map_or(Known::Adapted, Known::Tree);
-                    pending.add_domain(acting, known, &domain, line, now)?;
+                    let is_silent = pending.add_domain(acting, known, &domain, line, now)?;
+                    if let Some(seen) = pending.seen.get_mut(&line.name) {
+                        seen.is_recorded = is_own && !is_silent;
+                    }
                 }
                 Ok(_) => {}
                 // A damaged domain does not hide the others; `check` reports it.
@@ -137,6 +156,8 @@ impl Pending {
         Ok(pending)
     }
 
+    /// Adds what is news in one domain. Returns whether the reader knows of something from now on without being told: a
+    /// change that means nothing to it, or no change at all.
     fn add_domain(
         &mut self,
         acting: Acting<'_>,
@@ -144,36 +165,24 @@ impl Pending {
         domain: &DomainSummary,
         line: &Line,
         now: jiff::Timestamp,
-    ) -> Result<(), OpError> {
+    ) -> Result<bool, OpError> {
         let (name, tree) = (&line.name, line.tree);
-        let published = Published::in_tree(acting.store, &tree)?;
-        let differences = match known {
-            Known::Tree(known) => {
-                with_adapted(acting, domain, &published, differences(acting.store, Some(&known), &tree)?)?
-            }
-            Known::Adapted => since_adapted(acting, domain, &published, &tree)?,
-            Known::Nothing => differences(acting.store, None, &tree)?,
-        };
-        self.trees.insert(name.clone(), tree);
-        let mut found = Vec::new();
-        for difference in differences {
-            match meaning(&difference, acting, domain, &published)? {
-                Meaning::Change(change) => found.push((difference, change)),
-                Meaning::Nothing => {}
-                Meaning::Unreadable => self.kept.push((name.clone(), difference.path, difference.old)),
-            }
-        }
-        let paths: Vec<_> = found.iter().map(|(difference, _)| (&difference.path, difference.new)).collect();
-        let origins = origins::origins(acting, &line.tip, &paths)?;
-        if found.is_empty() {
-            return Ok(());
+        let found = Found::of(acting, known, domain, line)?;
+        self.seen.insert(name.clone(), Seen { tree, is_recorded: false });
+        let unreadable = found.unreadable.iter().cloned();
+        self.kept.extend(unreadable.map(|(path, known)| (name.clone(), path, known)));
+        if found.changes.is_empty() {
+            return Ok(true);
         }
         let arrivals = Arrivals::of(acting.store, name)?;
         let new = first_seen(acting, &arrivals, &tree)?;
         let paths: Option<BTreeSet<_>> = new.as_ref().map(|new| new.iter().map(|(path, _)| path).collect());
         let is_new = |path: &TreePath| paths.as_ref().is_none_or(|paths| paths.contains(path));
-        for ((difference, change), origin) in found.into_iter().zip(origins) {
-            if change.is_mine && !is_by_another(acting, &origin) {
+        let imports = domain.bindings.get(acting.repo).map(Binding::by_contract).unwrap_or_default();
+        let mut is_silent = found.is_silent;
+        for (difference, change, origin) in &found.changes {
+            if change.is_mine && !is_by_another(acting, origin) {
+                is_silent = true;
                 continue;
             }
             let created_at = if clock::is_ahead(origin.time, now) { now } else { origin.time };
@@ -182,20 +191,21 @@ impl Pending {
                 _ if is_new(&difference.path) => now,
                 _ => arrivals.when(&difference.path, difference.new, created_at),
             };
-            self.notifications.push(notification(acting, domain, *change, origin, arrived_at, now));
-            self.paths.push((name.clone(), difference.path, difference.old));
+            let import = change.contract.as_ref().and_then(|contract| imports.get(contract)).copied();
+            self.notifications.push(notification(acting, (domain, import), (change, origin), arrived_at, now));
+            self.paths.push((name.clone(), difference.path.clone(), difference.old));
         }
         if arrivals.known != Some(tree) {
             self.sightings.push(Sighting { domain: name.clone(), tree, paths: new });
         }
-        Ok(())
+        Ok(is_silent)
     }
 
     fn sort(&mut self) {
-        let mut order: Vec<usize> = (0..self.notifications.len()).collect();
-        order.sort_by_cached_key(|at| key(&self.notifications[*at]));
-        self.notifications = order.iter().map(|at| self.notifications[*at].clone()).collect();
-        self.paths = order.iter().map(|at| self.paths[*at].clone()).collect();
+        let all = self.notifications.drain(..).zip(self.paths.drain(..));
+        let mut all: Vec<_> = all.map(|(one, path)| (key(&one), one, path)).collect();
+        all.sort_by(|(a, ..), (b, ..)| a.cmp(b));
+        (self.notifications, self.paths) = all.into_iter().map(|(_, one, path)| (one, path)).unzip();
     }
 
     /// Judges the changes of imported contracts, and sorts all notifications by importance.
@@ -229,22 +239,26 @@ impl Pending {
 
     /// Returns the receipt for delivering the notifications that `tells` accepts. It is called with their index.
     pub fn receipt(&self, tells: impl Fn(usize, &Notification) -> bool) -> Receipt {
-        let told: Vec<bool> = self.notifications.iter().enumerate().map(|(at, one)| tells(at, one)).collect();
-        let untold = |domain: &DomainName| {
-            let untold = self.paths.iter().zip(&told).filter(|(_, told)| !**told).map(|(path, _)| path);
-            let of_domain = untold.chain(&self.kept).filter(|(of, ..)| of == domain);
-            of_domain.map(|(_, path, known)| (path.clone(), *known)).collect()
-        };
-        let baseline = |(domain, tree): (&DomainName, &Oid)| Baseline {
-            domain: domain.clone(),
-            tree: *tree,
-            untold: untold(domain),
-        };
-        let seen = self.notifications.iter().zip(&told).filter(|(_, told)| **told);
-        Receipt {
-            baselines: self.trees.iter().map(baseline).collect(),
-            told: seen.map(|(one, _)| Notification { state: State::Seen, ..one.clone() }).collect(),
+        let (mut told, mut moved) = (Vec::new(), BTreeSet::new());
+        let mut untold: BTreeMap<&DomainName, Vec<(TreePath, Option<Oid>)>> = BTreeMap::new();
+        for (at, (one, (domain, path, known))) in self.notifications.iter().zip(&self.paths).enumerate() {
+            if tells(at, one) {
+                told.push(Notification { state: State::Seen, ..one.clone() });
+                moved.insert(domain);
+            } else {
+                untold.entry(domain).or_default().push((path.clone(), *known));
+            }
         }
+        for (domain, path, known) in &self.kept {
+            untold.entry(domain).or_default().push((path.clone(), *known));
+        }
+        let seen = self.seen.iter().filter(|(domain, seen)| !seen.is_recorded || moved.contains(domain));
+        let baseline = |(domain, seen): (&DomainName, &Seen)| Baseline {
+            domain: domain.clone(),
+            tree: seen.tree,
+            untold: untold.remove(domain).unwrap_or_default(),
+        };
+        Receipt { baselines: seen.map(baseline).collect(), told }
     }
 }
 
@@ -261,7 +275,65 @@ pub struct Telling {
     pub receipt: Receipt,
 }
 
-/// The meaning of a difference to the reader.
+/// What differs in a domain from what somebody knows of it, and what that means.
+#[derive(Debug)]
+struct Found {
+    /// What is worth telling, with the commit that brought it.
+    changes: Vec<(Difference, Change, Origin)>,
+    /// Paths that cannot be read now, with what is known of them.
+    unreadable: Vec<(TreePath, Option<Oid>)>,
+    /// Whether anything differs that is not worth telling.
+    is_silent: bool,
+}
+
+/// About how many bytes one change takes in memory.
+const CHANGE_WEIGHT: usize = 640;
+
+/// What was found last, by who asks, the domain, its commit, and what is known of it: it follows from these.
+static FOUND: Held<(RepoName, DomainName, Oid, Known), Arc<Found>> = Held::new(8 << 20);
+
+impl Found {
+    /// Returns what differs in a domain from what the repository that asks knows of it.
+    fn of(acting: Acting<'_>, known: Known, domain: &DomainSummary, line: &Line) -> Result<Arc<Self>, OpError> {
+        let key = || (acting.repo.clone(), line.name.clone(), line.tip, known);
+        let holds = acting.store.holds();
+        if let Some(held) = holds.then(|| FOUND.get(&key())).flatten() {
+            return Ok(held);
+        }
+        let found = Arc::new(Self::read(acting, known, domain, line)?);
+        // What cannot be read now may be there later.
+        if holds && found.unreadable.is_empty() {
+            FOUND.put(key(), Arc::clone(&found), CHANGE_WEIGHT * (found.changes.len() + 1));
+        }
+        Ok(found)
+    }
+
+    fn read(acting: Acting<'_>, known: Known, domain: &DomainSummary, line: &Line) -> Result<Self, OpError> {
+        let published = Published::in_tree(acting.store, &line.tree);
+        let differences = match known {
+            Known::Tree(known) => {
+                with_adapted(acting, domain, &published, differences(acting.store, Some(&known), &line.tree)?)?
+            }
+            Known::Adapted => since_adapted(acting, domain, &published, &line.tree)?,
+            Known::Nothing => differences(acting.store, None, &line.tree)?,
+        };
+        let (mut found, mut unreadable, mut is_silent) = (Vec::new(), Vec::new(), false);
+        for difference in differences {
+            match meaning(&difference, acting, domain, &published)? {
+                Meaning::Change(change) => found.push((difference, change)),
+                Meaning::Nothing => is_silent = true,
+                Meaning::Unreadable => unreadable.push((difference.path, difference.old)),
+            }
+        }
+        let paths: Vec<_> = found.iter().map(|(difference, _)| (&difference.path, difference.new)).collect();
+        let origins = origins::origins(acting, &line.tip, &paths)?;
+        let changes =
+            found.into_iter().zip(origins).map(|((difference, change), origin)| (difference, *change, origin));
+        Ok(Self { changes: changes.collect(), unreadable, is_silent })
+    }
+}
+
+/// What a difference means to the reader.
 enum Meaning {
     Change(Box<Change>),
     Nothing,
@@ -299,15 +371,19 @@ fn since_adapted(
     published: &Published<'_>,
     tree: &Oid,
 ) -> Result<Vec<Difference>, OpError> {
+    let imports = domain.bindings.get(acting.repo).into_iter().flat_map(|binding| &binding.imports);
+    let behind: Vec<_> = imports.filter_map(|import| Some((&import.contract, behind(domain, import)?))).collect();
+    if behind.is_empty() {
+        return Ok(Vec::new());
+    }
     let mut found = Vec::new();
     let current = difference::blobs(acting.store, tree, layout::CONTRACTS)?;
-    let imports = domain.bindings.get(acting.repo).into_iter().flat_map(|binding| &binding.imports);
-    for import in imports {
-        let path = layout::contract(&import.contract);
-        let old = adapted(acting, domain, published, &import.contract)?;
-        let new = current.get(&format!("{}.json", import.contract)).copied();
+    for (contract, version) in behind {
+        let path = layout::contract(contract);
+        let old = published.document(contract, version)?;
+        let new = current.get(&format!("{contract}.json")).copied();
         if let (Some(_), Some(_)) = (old, new) {
-            found.push(Difference { path, old, new, of: Of::Contract(import.contract.clone()) });
+            found.push(Difference { path, old, new, of: Of::Contract(contract.clone()) });
         }
     }
     Ok(found)
@@ -320,27 +396,21 @@ fn with_adapted(
     published: &Published<'_>,
     mut differences: Vec<Difference>,
 ) -> Result<Vec<Difference>, OpError> {
+    let imports = domain.bindings.get(acting.repo).map(Binding::by_contract).unwrap_or_default();
     for difference in differences.iter_mut().filter(|one| one.old.is_none() && one.new.is_some()) {
-        if let Of::Contract(name) = &difference.of {
-            difference.old = adapted(acting, domain, published, name)?;
+        if let Of::Contract(name) = &difference.of
+            && let Some(version) = imports.get(name).and_then(|import| behind(domain, import))
+        {
+            difference.old = published.document(name, version)?;
         }
     }
     Ok(differences)
 }
 
-/// Returns the published version that the repository's code is adapted to, unless it is the current one.
-fn adapted(
-    acting: Acting<'_>,
-    domain: &DomainSummary,
-    published: &Published<'_>,
-    contract: &ContractName,
-) -> Result<Option<Oid>, OpError> {
-    let import = domain.bindings.get(acting.repo).and_then(|binding| binding.import(contract));
-    let current = domain.contracts.get(contract).map(|contract| &contract.version);
-    let Some(version) = import.and_then(Import::adapted).filter(|version| Some(*version) != current) else {
-        return Ok(None);
-    };
-    Ok(published.document(contract, version)?)
+/// Returns the version that the code of an import was written against, where it is not the current one.
+fn behind<'i>(domain: &DomainSummary, import: &'i Import) -> Option<&'i Version> {
+    let current = domain.contracts.get(&import.contract).map(|contract| &contract.version);
+    import.adapted().filter(|version| Some(*version) != current)
 }
 
 /// Returns what this machine sees for the first time in a domain's tree. Returns `None` if it has never seen the
@@ -355,14 +425,13 @@ fn first_seen(acting: Acting<'_>, arrivals: &Arrivals, tree: &Oid) -> Result<Opt
 
 fn notification(
     acting: Acting<'_>,
-    domain: &DomainSummary,
-    change: Change,
-    origin: Origin,
+    (domain, import): (&DomainSummary, Option<&Import>),
+    (change, origin): (&Change, &Origin),
     arrived_at: jiff::Timestamp,
     now: jiff::Timestamp,
 ) -> Notification {
-    let import = change.contract.as_ref().and_then(|contract| domain.bindings.get(acting.repo)?.import(contract));
-    // Judged by its range only. Callers that show it compare the schemas.
+    let change = change.clone();
+    // By its range; whoever shows it has it judged.
     let state = import.map(|import| ImportState { standing: domain.standing(import), verdict: None });
     let offered = change.contract.as_ref().and_then(|contract| domain.contracts.get(contract));
     let is_leaving = offered.is_some_and(|contract| contract.deprecated.is_some() || contract.retired.is_some());
@@ -377,7 +446,8 @@ fn notification(
         domain: change.domain,
         contract: change.contract,
         from_repo: change.from,
-        author: Some(origin.author),
+        author: Some(origin.author.clone()),
+        source_commit: origin.source_commit.clone(),
         by_another: change.is_mine,
         changes: VersionChange { old_version: change.old_version, new_version: change.new_version },
         rollback: change.rollback,

@@ -1,6 +1,6 @@
 //! Delivers one event to one receiver, once, within a time limit.
 
-use std::time::Duration;
+use std::{process::Command, time::Duration};
 
 use super::{
     program,
@@ -11,6 +11,7 @@ use crate::{
     env::Env,
     forge::{Message, post},
     ops::ctx::Ctx,
+    platform::process,
     wire::Event,
 };
 
@@ -50,9 +51,9 @@ pub fn carry(ctx: &Ctx, receiver: &Receiver, event: &Event) -> Result<(), String
             let program =
                 found.into_iter().find(|file| file.is_file()).ok_or("there is no sendmail on this machine")?;
             let args: Vec<&str> = ["-i", "--"].into_iter().chain(addresses.iter().map(String::as_str)).collect();
-            program::run(env, &program.display().to_string(), &args, &mail(ctx, addresses, event), limit)
+            program::run(env, Command::new(program), &args, &mail(ctx, addresses, event), limit)
         }
-        Way::Command(command) => program::run(env, "sh", &["-c", command], &(json()? + "\n"), limit),
+        Way::Command(command) => program::run(env, process::shell(), &["-c", command], &(json()? + "\n"), limit),
     }
 }
 

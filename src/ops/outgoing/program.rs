@@ -2,15 +2,12 @@
 
 use std::{
     io::{self, Read as _, Write as _},
-    os::unix::process::CommandExt as _,
     process::{Command, Stdio},
     thread,
     time::{Duration, Instant},
 };
 
-use rustix::process::{Pid, Signal, kill_process_group};
-
-use crate::env::Env;
+use crate::{env::Env, platform::process::Group};
 
 /// The interval of polling.
 const STEP: Duration = Duration::from_millis(10);
@@ -20,14 +17,13 @@ const MAX_SAID: u64 = 300;
 /// Runs a program until it ends. After the time limit it is killed with its process group.
 ///
 /// # Errors
-/// Returns the reason if the program cannot be started, fails, or takes too long.
-pub fn run(env: &Env, program: &str, args: &[&str], input: &str, limit: Duration) -> Result<(), String> {
-    let cannot = |error: io::Error| format!("cannot run {program}: {error}");
-    let mut command = Command::new(program);
-    command.args(args).current_dir("/").env_clear().envs(env.vars()).process_group(0);
-    command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::piped());
-    let mut child = command.spawn().map_err(cannot)?;
-    let group = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
+/// Why it did not do its work.
+pub fn run(env: &Env, mut program: Command, args: &[&str], input: &str, limit: Duration) -> Result<(), String> {
+    let name = program.get_program().to_owned();
+    let cannot = |error: io::Error| format!("cannot run {}: {error}", name.display());
+    program.args(args).current_dir("/").env_clear().envs(env.vars());
+    program.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::piped());
+    let (mut child, group) = Group::start(&mut program).map_err(cannot)?;
     let (stdin, stderr, input) = (child.stdin.take(), child.stderr.take(), input.to_owned());
     // A program need not read its input.
     thread::spawn(move || stdin.map(|mut stdin| stdin.write_all(input.as_bytes())));
@@ -60,9 +56,7 @@ pub fn run(env: &Env, program: &str, args: &[&str], input: &str, limit: Duration
             Err(format!("it failed: {status}{}", line.map(|line| format!(": {line}")).unwrap_or_default()))
         }
         None => {
-            if let Some(group) = group {
-                let _ = kill_process_group(group, Signal::KILL);
-            }
+            group.kill();
             let _ = child.wait();
             Err(format!("it took more than {} s", limit.as_secs_f32()))
         }

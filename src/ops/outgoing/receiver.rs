@@ -2,7 +2,7 @@
 //! configuration of a repository and the content of a realm are ignored, because they would let a stranger choose
 //! where changes are sent.
 
-use std::{collections::BTreeMap, os::unix::fs::MetadataExt as _, path::Path, str::FromStr};
+use std::{collections::BTreeMap, path::Path, str::FromStr};
 
 use crate::{
     env::Env,
@@ -17,6 +17,7 @@ use crate::{
         rank::Rank,
     },
     ops::{ctx::Ctx, repos::forges},
+    platform::{files, process},
 };
 
 /// The largest file with a secret, in bytes.
@@ -146,7 +147,7 @@ impl Receiver {
     pub fn secret(&self, env: &Env) -> Result<Option<Secret>, String> {
         match &self.secret {
             SecretPlace::None => Ok(None),
-            SecretPlace::Command(command) => match forges::printed(env, "sh", &["-c", command]) {
+            SecretPlace::Command(command) => match forges::printed(env, process::shell(), &["-c", command]) {
                 Some(secret) => Ok(Some(secret)),
                 None => Err("secretCommand printed no secret".to_owned()),
             },
@@ -167,7 +168,7 @@ fn secret_file(file: &Path) -> Result<Secret, String> {
     if !data.is_file() || data.len() > MAX_SECRET {
         return Err("it is no small file".to_owned());
     }
-    if data.mode() & 0o077 != 0 {
+    if files::is_open_to_others(file).unwrap_or(true) {
         return Err(format!("others may read it: chmod 600 {}", file.display()));
     }
     let text = std::fs::read_to_string(file).map_err(|error| error.to_string())?;

@@ -351,7 +351,8 @@ pub(crate) fn reliance(here: &Here) -> Result<Reliance, OpError> {
     let overview = Overview::open(&*here.store)?;
     let mut reliance = Reliance::default();
     for line in overview.domains() {
-        reliance.add(&overview.summary(line)?);
+        let summary = overview.summary(line)?;
+        reliance.add(&summary);
     }
     Ok(reliance)
 }

@@ -151,15 +151,18 @@ fn removed(
     before: &mut Before<'_>,
     candidate: &mut Candidate,
 ) -> Result<(), OpError> {
-    for (of, source) in sources {
+    // Most domains were published at the same commit.
+    let commits: BTreeMap<Oid, &Source> = sources.values().map(|source| (source.commit, source)).collect();
+    for (commit, source) in commits {
         let paths: Vec<String> =
             before.files(source)?.keys().filter(|path| !all.contains_key(*path)).cloned().collect();
+        let is_of = |domain: &DomainName| sources.get(domain).is_some_and(|source| source.commit == commit);
         for path in paths {
             match belongs(&path) {
-                Ok(Belongs::Contract(domain, name)) if domain == *of => {
+                Ok(Belongs::Contract(domain, name)) if is_of(&domain) => {
                     candidate.removed_contracts.insert((domain, name), path);
                 }
-                Ok(Belongs::Binding(domain)) if domain == *of => {
+                Ok(Belongs::Binding(domain)) if is_of(&domain) => {
                     candidate.removed_bindings.insert(domain);
                 }
                 _ => {}
@@ -216,8 +219,11 @@ impl Before<'_> {
         paths: &BTreeSet<String>,
     ) -> Result<bool, OpError> {
         use crate::store::Objects as _;
+        if paths.is_empty() {
+            return Ok(false);
+        }
         let Some(source) = source.filter(|source| self.code.has(&source.commit)) else {
-            return Ok(!paths.is_empty());
+            return Ok(true);
         };
         let old = Files::at(self.code, &source.commit)?;
         for path in paths {

@@ -2,6 +2,8 @@
 //! does not refuse are reported. Only local data counts: two machines may create a cycle together, which `check`
 //! finds.
 
+use std::sync::Arc;
+
 use crate::{
     error::{ErrorCode, OpError},
     model::{
@@ -47,11 +49,11 @@ pub fn closed(store: &dyn Store, parts: &[Part<'_>], rule: Option<Cycles>) -> Re
     for part in parts {
         let at = domains.iter().position(|domain| domain.info.name == *part.domain);
         let held = at.unwrap_or_else(|| {
-            domains.push((&empty(part.domain)).into());
+            domains.push(Arc::new((&empty(part.domain)).into()));
             domains.len() - 1
         });
         let before = links(&domains[held], part.repo);
-        domains[held].bindings.insert(part.repo.clone(), part.binding.clone());
+        Arc::make_mut(&mut domains[held]).bindings.insert(part.repo.clone(), part.binding.clone());
         for link in links(&domains[held], part.repo).into_iter().filter(|link| !before.contains(link)) {
             shown.extend(provision.closed_by(&link).map(|cycle| cycle.to_string()));
             provision.insert(link);

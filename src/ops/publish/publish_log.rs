@@ -5,7 +5,6 @@
 use std::{
     fs::{File, OpenOptions},
     io::Write as _,
-    os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _},
     path::PathBuf,
 };
 
@@ -18,6 +17,7 @@ use crate::{
         name::{RealmName, RepoName},
         oid::Oid,
     },
+    platform::files,
 };
 
 /// The size in bytes at which the log is renamed. The previous one is replaced.
@@ -53,14 +53,14 @@ fn path(ctx: &Ctx) -> PathBuf {
 pub fn open(ctx: &Ctx) -> Result<File, OpError> {
     let path = path(ctx);
     if let Some(folder) = path.parent() {
-        let mut make = std::fs::DirBuilder::new();
-        make.recursive(true).mode(0o700).create(folder).map_err(OpError::io("create", folder))?;
+        files::make_private_folder(folder).map_err(OpError::io("create", folder))?;
     }
     if path.metadata().is_ok_and(|meta| meta.len() > MOST) {
         // If two processes rename it at once, one of them finds no file.
         let _ = std::fs::rename(&path, path.with_extension("log.1"));
     }
-    OpenOptions::new().append(true).create(true).mode(0o600).open(&path).map_err(OpError::io("open", path))
+    let file = files::private(OpenOptions::new().append(true).create(true)).open(&path);
+    file.map_err(OpError::io("open", path))
 }
 
 /// Records an attempt. A failure to write is ignored: the realm itself shows what is published.

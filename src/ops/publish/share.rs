@@ -12,6 +12,7 @@ use crate::{
 
 /// Publishes, then syncs the realm with its remotes.
 ///
+/// # Errors
 /// Returns an error in the cases of [`contract::publish::run`], and if the sync fails. In that case the commit is
 /// published on this machine.
 pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractPublish>, OpError> {

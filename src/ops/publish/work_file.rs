@@ -9,6 +9,7 @@ use std::{
 use crate::{
     error::{ErrorCode, OpError},
     ops::ctx::Ctx,
+    platform::files::{self, Access},
     repo::CodeRepo,
     store::codec::MAX_FILE,
 };
@@ -37,7 +38,7 @@ impl WorkFile {
 
     /// Returns the path relative to the folder that the command was started in, for use with git.
     pub fn pathspec(&self, ctx: &Ctx) -> String {
-        let is_root = ctx.env.cwd().canonicalize().ok() == self.root.canonicalize().ok();
+        let is_root = dunce::canonicalize(ctx.env.cwd()).ok() == dunce::canonicalize(&self.root).ok();
         if is_root { self.relative.clone() } else { format!(":/{}", self.relative) }
     }
 
@@ -150,7 +151,7 @@ impl WorkFile {
         // Somebody may have created a link there since the folders were checked.
         self.is_there()?;
         let mut builder = tempfile::Builder::new();
-        builder.prefix(".blue-").permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
+        files::made_with(builder.prefix(".blue-"), Access::Usual);
         let write = || {
             let mut file = builder.tempfile_in(folder)?;
             file.write_all(text.as_bytes())?;

@@ -15,7 +15,7 @@ use crate::{
         domain_summary::DomainSummary,
         domain_view::{self, Damage},
         name::{ReaderName, RepoName, RfcName},
-        verdict::{Holds, ImportState, Judge, States},
+        verdict::{Judge, States},
     },
     ops::{
         Operation,
@@ -55,50 +55,50 @@ const MAX_ELSEWHERE: usize = 20;
 #[derive(Debug, Clone, serde::Deserialize, schemars::JsonSchema)]
 #[cfg_attr(feature = "cli", derive(clap::Args))]
 pub struct Request {
-    /// Who asks: what is pending for it comes with the answer. Nobody where something else tells it.
+    /// The reader whose pending notifications are added to the answer; none if they are shown elsewhere.
     #[serde(skip)]
     #[cfg_attr(feature = "cli", arg(skip = Some(pending::person())))]
     pub reader: Option<ReaderName>,
-    /// Fail on warnings too
+    /// Also fail on warnings
     #[serde(default)]
     #[cfg_attr(feature = "cli", arg(long))]
     pub strict: bool,
-    /// Whose findings count
+    /// The scope of the check
     #[serde(flatten)]
     #[cfg_attr(feature = "cli", command(flatten))]
     pub scope: Scope,
     /// Compare with this commit: problems that it already had are warnings
     ///
-    /// The runner of a pull request names one by itself: GITHUB_BASE_REF,
-    /// CI_MERGE_REQUEST_DIFF_BASE_SHA, CI_MERGE_REQUEST_TARGET_BRANCH_NAME.
+    /// In CI of a pull request the default is from GITHUB_BASE_REF, CI_MERGE_REQUEST_DIFF_BASE_SHA or
+    /// CI_MERGE_REQUEST_TARGET_BRANCH_NAME.
     #[cfg_attr(feature = "cli", arg(long, value_name = "REF", conflicts_with_all = ["published", "worktree"]))]
     pub base: Option<String>,
     /// This repository's name in the realm, if its files do not say
     #[serde(skip)]
     #[cfg_attr(feature = "cli", arg(long, value_name = "REPO", conflicts_with = "published"))]
     pub repo: Option<RepoName>,
-    /// Which files are laid over the realm
+    /// The files to check together with the realm
     #[serde(flatten)]
     #[cfg_attr(feature = "cli", command(flatten))]
     pub subject: Subject,
     /// Check the branches of this RFC in all repositories together
     ///
-    /// Branches that are here, else those at origin as they were last fetched. Nothing is fetched.
+    /// Local branches are used, else those of origin as of the last fetch. Nothing is fetched.
     #[cfg_attr(feature = "cli", arg(long, value_name = "RFC", conflicts_with_all = ["published", "base"]))]
     pub rfc: Option<RfcName>,
     /// Which rules to check
     #[serde(default)]
     #[cfg_attr(feature = "cli", arg(long, value_enum, default_value_t))]
     pub mode: Mode,
-    /// Whether the realm is here for this once, so that nothing is published to it from here.
+    /// Whether the realm was fetched for this check only, so that nothing is published to it.
     #[serde(skip)]
     #[cfg_attr(feature = "cli", arg(skip))]
     pub borrowed: bool,
-    /// Whether every contract that was looked at is listed, and not only counted.
+    /// Whether every contract that was checked is listed, and not only counted.
     #[serde(skip, default = "yes")]
     #[cfg_attr(feature = "cli", arg(skip))]
     pub listed: bool,
-    /// How the scripts that test contracts are run; none are by servers and hooks.
+    /// The way in which scripts that test contracts are run; none for servers and hooks, which run no scripts.
     #[serde(skip)]
     #[cfg_attr(feature = "cli", arg(skip))]
     pub scripts: Option<Scripts>,
@@ -110,7 +110,7 @@ fn yes() -> bool {
     true
 }
 
-/// The field that says whose findings count.
+/// The field that selects the scope of the check.
 #[derive(Debug, Clone, serde::Deserialize, schemars::JsonSchema)]
 #[cfg_attr(feature = "cli", derive(clap::Args))]
 struct ScopeFields {
@@ -386,11 +386,15 @@ fn judge(
         // A repository that published here and has no files any more is judged too.
         let has_published = judged.iter().any(|judged| line.sources.contains_key(judged.repo));
         let is_judged = has_published || check.is_judged(&line.name);
-        if let Some(schemas) = schemas(overview, line, check.is_listed()).filter(|_| !is_judged) {
-            // Recorded only if every import is proved to hold.
-            check.published(&overview.summary(line)?, Examination::clean(schemas), &States::new());
-            continue;
-        }
+        let examined = match schemas(overview, line, check.is_listed() || is_judged) {
+            Some(schemas) if !is_judged => {
+                // It is kept only where every import holds, with proof.
+                let summary = overview.summary(line)?;
+                check.published(&summary, Examination::clean(schemas), &States::new());
+                continue;
+            }
+            examined => examined,
+        };
         let mut domain = match read::domain_at(store, &line.name, &line.tip) {
             Ok(domain) => domain,
             Err(error) if error.is_damage() => {
@@ -405,16 +409,21 @@ fn judge(
         };
         if is_judged {
             for (contract, version) in check.declared(&line.name) {
+                // The current document stands for its version; where the published one differs, it was read with it.
+                if domain.contracts.get(&contract).is_some_and(|current| current.version == version) {
+                    continue;
+                }
                 read::load_version(store, &mut domain, &line.tree, &contract, &version)?;
             }
             verdict::load_bases(store, &mut domain, &line.tree, None)?;
-            check.laid_over(&domain);
+            if let Some(schemas) = check.laid_over(&domain, examined) {
+                examining.add(line, &schemas);
+            }
             continue;
         }
         let (examination, summary) = (Examination::of(&domain, judge.values()), DomainSummary::from(&domain));
         let states = verdict::states(store, &line.tree, &summary, None, judge)?;
-        let is_proved = |state: &ImportState| state.holds() == Holds::Satisfied && !state.is_by_range();
-        if examination.is_clean() && domain.damage.is_empty() && states.values().all(is_proved) {
+        if examination.is_clean_in(&domain, &states) {
             examining.add(line, &examination.schema_hashes);
         }
         check.published(&summary, examination, &states);

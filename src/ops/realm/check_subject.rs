@@ -31,7 +31,7 @@ pub enum Subject {
     Published,
 }
 
-/// The fields that say which files are laid over the realm.
+/// The fields that select the files to check together with the realm.
 #[derive(Debug, Clone, serde::Deserialize, schemars::JsonSchema)]
 #[cfg_attr(feature = "cli", derive(clap::Args), group(id = "subject", multiple = false))]
 struct SubjectFields {

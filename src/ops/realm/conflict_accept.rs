@@ -19,7 +19,7 @@ pub const OPERATION: Operation = Operation::writes::<Request>(
 #[derive(Debug, Clone, serde::Deserialize, schemars::JsonSchema)]
 #[cfg_attr(feature = "cli", derive(clap::Args))]
 pub struct Request {
-    /// The conflict, as `git blue status` names it
+    /// The id of the conflict, from `git blue status`
     #[cfg_attr(feature = "cli", arg(value_name = "ID"))]
     pub id: LossId,
 }

@@ -29,7 +29,7 @@ pub struct Request {
     /// Only this domain
     #[cfg_attr(feature = "cli", arg(long, value_name = "DOMAIN"))]
     pub domain: Option<DomainName>,
-    /// Which entries
+    /// The entries to show
     #[serde(flatten)]
     #[cfg_attr(feature = "cli", command(flatten))]
     pub filter: Filter,
@@ -70,10 +70,10 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<RealmLog>, OpError> {
     if let Some(cursor) = &request.page.cursor {
         while merged.next_entry()?.ok_or_else(|| OpError::stale_cursor(cursor))?.commit.to_string() != *cursor {}
     }
-    let now = ctx.env.now();
+    let wanted = request.filter.meant(ctx)?;
     let mut next_wanted = || loop {
         match merged.next_entry()? {
-            Some(entry) if !request.filter.accepts_entry(store, &entry, None, now)? => {}
+            Some(entry) if !wanted.accepts_entry(store, &entry, None)? => {}
             found => return Ok::<_, OpError>(found),
         }
     };

@@ -3,13 +3,14 @@
 use std::{
     cmp::Reverse,
     collections::{BTreeMap, BTreeSet},
+    sync::Arc,
 };
 
 use crate::{
     error::{ErrorCode, NextStep, OpError},
     locate::config::record_url,
     model::{
-        binding::Binding,
+        binding::{Binding, Import},
         conflict::Conflict,
         domain_summary::{ContractSummary, DomainSummary},
         domain_view::{Damage, Standing, Subject},
@@ -79,19 +80,19 @@ const MAX_SESSIONS: usize = 20;
 #[derive(Debug, Clone, serde::Deserialize, schemars::JsonSchema)]
 #[cfg_attr(feature = "cli", derive(clap::Args))]
 pub struct Request {
-    /// Who is to be told; nobody where something else tells it.
+    /// The reader whose notifications are added to the answer; none if they are shown elsewhere.
     #[serde(skip)]
     #[cfg_attr(feature = "cli", arg(skip = Some(pending::person())))]
     pub reader: Option<ReaderName>,
-    /// Of the domains; those of the repository that asks come first.
+    /// The page of domains; those of the repository that asks come first.
     #[serde(flatten)]
     #[cfg_attr(feature = "cli", command(flatten))]
     pub page: PageRequest,
-    /// Whether what no hook published is published now.
+    /// Whether to publish commits that no hook published.
     #[serde(skip)]
     #[cfg_attr(feature = "cli", arg(skip))]
     pub catch_up: bool,
-    /// Most changes that are told.
+    /// The maximum number of changes to show.
     #[serde(skip, default = "most")]
     #[cfg_attr(feature = "cli", arg(skip = MAX_TOLD))]
     pub most: usize,
@@ -230,8 +231,8 @@ fn repos(ctx: &Ctx, here: &Here, overview: &Overview<'_>) -> Result<Vec<RepoLine
     Ok(overview.repos().keys().map(&mut line).collect())
 }
 
-/// The domains on the page, and those of the asking repository.
-type Summaries<'o> = BTreeMap<&'o DomainName, DomainSummary>;
+/// The domains of the page, and those of the repository that asks.
+type Summaries<'o> = BTreeMap<&'o DomainName, Arc<DomainSummary>>;
 
 /// Returns one page of the domains, those of `repo` first.
 fn domains(
@@ -312,7 +313,10 @@ fn own_contracts(summaries: &Summaries<'_>, repo: &RepoName) -> (Vec<OwnContract
     let mut own = Vec::new();
     for summary in summaries.values() {
         let held = summary.contracts.iter().filter(|(_, held)| held.owner == *repo && held.retired.is_none());
-        own.extend(held.map(|(name, contract)| own_contract(summary, name, contract)));
+        let mut held = held.peekable();
+        let importers = held.peek().map(|_| summary.all_importers()).unwrap_or_default();
+        let of = |name| importers.get(name).map(Vec::as_slice).unwrap_or_default();
+        own.extend(held.map(|(name, contract)| own_contract(summary, (name, contract), of(name))));
     }
     own.sort_by_key(|one| Reverse((one.broken.len(), one.importers.len())));
     let more = own.len().saturating_sub(MAX_CONTRACTS);
@@ -320,20 +324,23 @@ fn own_contracts(summaries: &Summaries<'_>, repo: &RepoName) -> (Vec<OwnContract
     (own, more)
 }
 
-fn own_contract(summary: &DomainSummary, name: &ContractName, contract: &ContractSummary) -> OwnContract {
+fn own_contract(
+    summary: &DomainSummary,
+    (name, contract): (&ContractName, &ContractSummary),
+    all: &[(&RepoName, &Import)],
+) -> OwnContract {
     let (mut broken, mut importers) = (Vec::new(), Vec::new());
-    for (repo, import) in summary.importers(name) {
+    for &(repo, import) in all {
         let list = if summary.standing(import).resolved().is_some() { &mut importers } else { &mut broken };
         list.push(repo.clone());
     }
-    let all = broken.len() + importers.len();
     broken.truncate(MAX_IMPORTERS);
     importers.truncate(MAX_IMPORTERS);
     OwnContract {
         domain: summary.info.name.clone(),
         contract: name.clone(),
         version: contract.version.clone(),
-        more_importers: all - broken.len() - importers.len(),
+        more_importers: all.len() - broken.len() - importers.len(),
         broken,
         importers,
     }
@@ -391,7 +398,7 @@ fn removed_files(ctx: &Ctx, here: &Here, summaries: &Summaries<'_>) -> Result<Ve
 pub fn unreadable(overview: &Overview<'_>) -> Result<Vec<String>, OpError> {
     let mut damage = overview.damage().to_vec();
     for line in overview.damaged() {
-        damage.extend(overview.summary(&line)?.damage);
+        damage.extend(overview.summary(&line)?.damage.iter().cloned());
     }
     Ok(damage.iter().map(ToString::to_string).collect())
 }

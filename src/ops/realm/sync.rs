@@ -38,7 +38,7 @@ const GLANCE: Duration = Duration::from_secs(10);
 #[derive(Debug, Clone, serde::Deserialize, schemars::JsonSchema)]
 #[cfg_attr(feature = "cli", derive(clap::Args))]
 pub struct Request {
-    /// Who asks: what is pending for it comes with the answer.
+    /// The reader whose pending notifications are added to the answer.
     #[serde(skip, default = "pending::person")]
     #[cfg_attr(feature = "cli", arg(skip = pending::person()))]
     pub reader: ReaderName,

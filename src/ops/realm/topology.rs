@@ -1,18 +1,19 @@
 //! `realm_topology`: lists the providers and importers of each contract.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::status;
 use crate::{
     error::OpError,
     model::{
+        cycle::Provision,
         domain_summary::DomainSummary,
         name::{ContractName, DomainName, RepoName},
         verdict::{ImportState, States},
     },
     ops::{Operation, contract::verdict, ctx::Ctx, runs},
     store::overview::{Line, Overview},
-    wire::{Answer, ContractTopology, DomainTopology, ImportTopology, RealmTopology},
+    wire::{Answer, ContractTopology, Deprecation, DomainTopology, ImportTopology, RealmTopology},
 };
 
 /// The operation's entry in the table of operations.
@@ -50,6 +51,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<RealmTopology>, OpErro
     }
     let (mut domains, judge) = (Vec::new(), ctx.judge());
     let mut repos: BTreeSet<RepoName> = BTreeSet::new();
+    let mut provision = Provision::default();
     let course = ctx.course();
     course.expect(lines.len());
     for line in lines {
@@ -57,6 +59,9 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<RealmTopology>, OpErro
         course.step();
         let summary = overview.summary(line)?;
         repos.extend(summary.info.members.iter().chain(summary.bindings.keys()).cloned());
+        if request.domain.is_none() {
+            provision.add(&summary);
+        }
         domains.push(domain(&summary, &verdict::states(&*here.store, &line.tree, &summary, None, &judge)?));
     }
     if request.domain.is_none() {
@@ -70,6 +75,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<RealmTopology>, OpErro
         repos: repos.into_iter().collect(),
         domains,
         broken,
+        cycles: provision.cycles().iter().map(ToString::to_string).collect(),
         unreadable: status::unreadable(&overview)?,
     });
     Ok(if broken > 0 { answer.next("git blue check  # says why") } else { answer })
@@ -78,22 +84,20 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<RealmTopology>, OpErro
 fn domain(view: &DomainSummary, states: &States) -> DomainTopology {
     let imported = view.bindings.values().flat_map(|binding| &binding.imports).map(|import| &import.contract);
     let names: BTreeSet<&ContractName> = view.contracts.keys().chain(view.versions.keys()).chain(imported).collect();
+    let (exporters, importers) = (exporters(view), view.all_importers());
     let contract = |name: &ContractName| ContractTopology {
         name: name.clone(),
         version: view.contracts.get(name).map(|contract| contract.version.clone()),
         owner: view.owner(name).cloned(),
-        exporters: view
-            .bindings
-            .iter()
-            .filter(|(_, part)| part.export(name).is_some())
-            .map(|(repo, _)| repo.clone())
-            .collect(),
-        importers: view
-            .importers(name)
+        exporters: exporters.get(name).into_iter().flatten().map(|repo| (*repo).clone()).collect(),
+        importers: importers
+            .get(name)
+            .into_iter()
+            .flatten()
             .map(|(repo, import)| {
-                let state = states.get(&(repo.clone(), name.clone()));
+                let state = states.get(&((*repo).clone(), name.clone()));
                 ImportTopology {
-                    repo: repo.clone(),
+                    repo: (*repo).clone(),
                     version_req: import.version.clone(),
                     state: state.map_or("broken", ImportState::word).into(),
                     binding: import.binding.clone(),
@@ -101,10 +105,22 @@ fn domain(view: &DomainSummary, states: &States) -> DomainTopology {
                 }
             })
             .collect(),
+        deprecated: view.contracts.get(name).and_then(|contract| contract.deprecated.as_ref()).map(Deprecation::from),
     };
     DomainTopology {
         name: view.info.name.clone(),
         members: view.info.members.clone(),
         contracts: names.into_iter().map(contract).collect(),
     }
+}
+
+/// Returns who exports each contract.
+fn exporters(view: &DomainSummary) -> BTreeMap<&ContractName, BTreeSet<&RepoName>> {
+    let mut exporters: BTreeMap<_, BTreeSet<&RepoName>> = BTreeMap::new();
+    for (repo, binding) in &view.bindings {
+        for export in &binding.exports {
+            exporters.entry(&export.contract).or_default().insert(repo);
+        }
+    }
+    exporters
 }

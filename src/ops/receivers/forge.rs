@@ -1,13 +1,19 @@
-//! `notify_forge`: opens an issue at each consumer that a published version breaks or leaves behind. A mark in its
-//! text identifies it; it is updated, and closed once it is settled.
+//! `notify_forge`: an issue or a pull request at each consumer that a published version breaks or leaves behind, found
+//! again by a mark in its text, kept up to date, and closed once it is settled.
 
-use super::issue;
+use std::collections::BTreeMap;
+
+use super::{
+    issue,
+    pulls::{Done, Pulls},
+};
 use crate::{
     error::OpError,
     forge::{Address, Forge, ForgeError, Issue},
     model::{
         name::{ContractRef, RepoName},
         realm::Repo,
+        version::Version,
     },
     ops::{
         Operation,
@@ -28,7 +34,7 @@ use crate::{
 pub const OPERATION: Operation = Operation::writes::<Request>(
     "notify_forge",
     &["notify", "forge"],
-    "Open issues at the consumers that a version breaks or leaves behind",
+    "Open issues or pull requests at the consumers that a version breaks or leaves behind",
 );
 
 /// The arguments.
@@ -39,14 +45,18 @@ pub struct Request {
     #[serde(default)]
     #[cfg_attr(feature = "cli", arg(long, value_name = "REPO"))]
     pub repo: Option<RepoName>,
-    /// Also write to repositories below this place that are not cloned here, such as github.com/acme
+    /// Also write to repositories of this owner that are not cloned here, such as github.com/acme
     #[serde(default)]
     #[cfg_attr(feature = "cli", arg(long = "owner", value_name = "HOST/OWNER"))]
     pub owners: Vec<String>,
-    /// Use the realm at this URL, which is fetched and forgotten again
+    /// Use the realm at this URL for this command only
     #[serde(default)]
     #[cfg_attr(feature = "cli", arg(long, value_name = "URL"))]
     pub realm_url: Option<String>,
+    /// Propose the new range in a pull request where there is one to move; elsewhere write an issue
+    #[serde(default)]
+    #[cfg_attr(feature = "cli", arg(long))]
+    pub pull_request: bool,
     /// Show what would be written, and write nothing
     #[serde(default)]
     #[cfg_attr(feature = "cli", arg(long))]
@@ -55,7 +65,7 @@ pub struct Request {
 
 runs!(NotifyForge, run);
 
-/// Opens and updates the issues.
+/// Writes the issues and pull requests.
 ///
 /// # Errors
 /// Returns an error if the realm cannot be read. Failures at single repositories are part of the answer.
@@ -76,7 +86,8 @@ fn tell(ctx: &Ctx, request: &Request) -> Result<Answer<NotifyForge>, OpError> {
         }
         let mut lines = overview.domains_of(&repo.name);
         let imports = lines.try_fold(false, |found, line| {
-            let binding = overview.summary(line)?.bindings.remove(&repo.name);
+            let summary = overview.summary(line)?;
+            let binding = summary.bindings.get(&repo.name);
             Ok::<_, OpError>(found || binding.is_some_and(|binding| !binding.imports.is_empty()))
         })?;
         if imports {
@@ -145,18 +156,25 @@ impl Telling<'_> {
     }
 
     fn tell(&mut self, forge: &dyn Forge, repo: &RepoName, due: &[ImportReview]) -> Result<(), ForgeError> {
-        let there = forge.issues()?;
-        for import in due {
+        let proposed = if self.request.pull_request { self.propose(forge, repo, due)? } else { BTreeMap::new() };
+        let rest: Vec<_> = due.iter().filter(|import| !proposed.contains_key(&issue::contract(import))).collect();
+        let there = match forge.issues() {
+            // A repository may have no issues.
+            Err(ForgeError::Denied { .. } | ForgeError::NotFound { .. }) if rest.is_empty() => return Ok(()),
+            there => there?,
+        };
+        for import in &rest {
             let done = self.one(forge, repo, import, &there)?;
             self.issues.push(done);
         }
         for issue in there.iter().filter(|issue| issue.is_open) {
             let Some(mark) = issue::Mark::of(&issue.body) else { continue };
-            let is_due = due.iter().any(|import| issue::contract(import) == mark.contract);
+            let is_due = rest.iter().any(|import| issue::contract(import) == mark.contract);
             if is_due || mark.is_settled {
                 continue;
             }
-            let closed = Issue { is_open: false, body: mark.settled(&issue.body), ..issue.clone() };
+            let why = proposed.get(&mark.contract).map_or(issue::SETTLED_BY, |why| why);
+            let closed = Issue { is_open: false, body: mark.closed(&issue.body, why), ..issue.clone() };
             if self.write(|| forge.edit_issue(&closed))? {
                 let closed = line(repo, Some(&mark.contract), IssueOutcome::Closed, Some(issue));
                 self.issues.push(ForgeIssue { version: Some(mark.version), ..closed });
@@ -165,8 +183,36 @@ impl Telling<'_> {
         Ok(())
     }
 
-    /// Opens or updates the issue about one import. An issue of another author with the same mark cannot be edited and
-    /// is skipped.
+    /// Opens, updates and closes pull requests. Returns the contracts whose imports need no issue, and why.
+    fn propose(
+        &mut self,
+        forge: &dyn Forge,
+        repo: &RepoName,
+        due: &[ImportReview],
+    ) -> Result<BTreeMap<ContractRef, String>, ForgeError> {
+        let pulls = Pulls::read(forge, due, self.request.dry_run)?;
+        let mut proposed = BTreeMap::new();
+        for import in due {
+            let Some(done) = pulls.propose(import)? else { continue };
+            let contract = issue::contract(import);
+            self.note(repo, &contract, import.new_version.clone(), &done);
+            proposed.insert(contract, done.in_place_of_an_issue());
+        }
+        for (mark, done) in pulls.close_settled()? {
+            self.note(repo, &mark.contract, Some(mark.version), &done);
+        }
+        Ok(proposed)
+    }
+
+    /// Adds a pull request to the answer.
+    fn note(&mut self, repo: &RepoName, contract: &ContractRef, version: Option<Version>, done: &Done) {
+        let Done { outcome, url } = done;
+        let plain = line(repo, Some(contract), *outcome, None);
+        self.issues.push(ForgeIssue { version, url: url.clone(), pull_request: true, ..plain });
+    }
+
+    /// Opens or updates the issue about one import. One of somebody else's that has the same mark cannot be edited,
+    /// and is passed over.
     fn one(
         &self,
         forge: &dyn Forge,
@@ -183,8 +229,7 @@ impl Telling<'_> {
         let of_it = there.iter().filter_map(|issue| Some((issue, issue::Mark::of(&issue.body)?)));
         let of_it: Vec<_> = of_it.filter(|(_, mark)| mark.contract == contract).collect();
         for (issue, _) in of_it.iter().filter(|(issue, _)| issue.is_open) {
-            let is_same = |one: &str, other: &str| one.replace("\r\n", "\n").trim_end() == other.trim_end();
-            if is_same(&issue.body, &body) && issue.title == title {
+            if issue::is_same(&issue.body, &body) && issue.title == title {
                 return Ok(done(IssueOutcome::Unchanged, Some(issue)));
             }
             let new = Issue { title: title.clone(), body: body.clone(), ..(*issue).clone() };
@@ -219,6 +264,7 @@ fn line(repo: &RepoName, contract: Option<&ContractRef>, outcome: IssueOutcome, 
         domain: contract.map(|contract| contract.domain.clone()),
         contract: contract.map(|contract| contract.contract.clone()),
         version: None,
+        pull_request: false,
         outcome,
         url: issue.map(|issue| issue.url.clone()).filter(|url| !url.is_empty()),
         problem: None,

@@ -1,4 +1,4 @@
-//! The text of an issue at a consumer, and the mark that identifies it.
+//! The text of an issue or a pull request at a consumer, and the mark by which it is found again.
 
 use crate::{
     model::{name::ContractRef, version::Version},
@@ -11,10 +11,12 @@ const MARK: &str = "<!-- git blue import ";
 const END: &str = " -->";
 /// The part of the mark that says that the issue is settled.
 const SETTLED: &str = " settled";
-/// The most mentions of changed fields that are listed.
+/// What the text ends with once it is settled.
+pub const SETTLED_BY: &str = "Settled: the import holds, and is not behind any more.";
+/// Most places that mention a changed field.
 const MAX_MENTIONS: usize = 30;
 
-/// The subject of an issue.
+/// What an issue or a pull request is about.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Mark {
     pub contract: ContractRef,
@@ -35,11 +37,11 @@ impl Mark {
         format!("{MARK}{contract} {version}{}{END}", if is_settled { SETTLED } else { "" })
     }
 
-    /// Returns the text with its mark set to settled.
-    pub fn settled(&self, text: &str) -> String {
+    /// Returns the text with the mark that says that it was closed by itself, and why at its end.
+    pub fn closed(&self, text: &str, why: &str) -> String {
         let rest = text.split_once('\n').map_or("", |(_, rest)| rest).trim_end();
         let mark = Self::line(&self.contract, &self.version, true);
-        format!("{mark}\n{rest}\n\nSettled: the import holds, and is not behind any more.\n")
+        format!("{mark}\n{rest}\n\n{why}\n")
     }
 }
 
@@ -62,8 +64,21 @@ pub fn title(import: &ImportReview) -> String {
     }
 }
 
-/// Returns the text of the issue. Everything that comes from the realm or from files is quoted as code.
+/// Returns whether a forge holds a text already: forges change the ends of lines.
+pub fn is_same(held: &str, text: &str) -> bool {
+    held.replace("\r\n", "\n").trim_end() == text.trim_end()
+}
+
+/// Returns the text of an issue.
 pub fn text(import: &ImportReview) -> String {
+    facts(import)
+        + "\n`git blue review`, in a clone of this repository, says the same and what to do next. This issue is closed by \
+           itself once the import holds again.\n"
+}
+
+/// Returns the mark, and what is to be known of an import. What comes from the realm or from files is code in it, and
+/// nothing else.
+pub fn facts(import: &ImportReview) -> String {
     let Some(new) = &import.new_version else { return String::new() };
     let contract = contract(import);
     let mut text = format!("{}\n", Mark::line(&contract, new, false));
@@ -94,8 +109,7 @@ pub fn text(import: &ImportReview) -> String {
             code("", &lines.join("\n"))
         );
     }
-    text + "\n`git blue review`, in a clone of this repository, says the same and what to do next. This issue is closed \
-        by itself once the import holds again.\n"
+    text
 }
 
 /// Returns a fenced code block that its content cannot end.
@@ -119,8 +133,8 @@ mod tests {
         let text = format!("{}\r\nText\r\n", Mark::line(&contract, &version, false));
         let mark = Mark::of(&text).unwrap();
         assert_eq!((&mark.contract, &mark.version, mark.is_settled), (&contract, &version, false));
-        let settled = mark.settled(&text);
-        assert!(Mark::of(&settled).unwrap().is_settled && settled.contains("Text"), "{settled}");
+        let settled = mark.closed(&text, SETTLED_BY);
+        assert!(Mark::of(&settled).unwrap().is_settled && settled.contains("Text\n\nSettled: "), "{settled}");
         for text in ["", "Text", "<!-- git blue import s3 -->", "x <!-- git blue import s3/paths 1.0.0 -->"] {
             assert_eq!(Mark::of(text), None, "{text}");
         }

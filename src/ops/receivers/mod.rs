@@ -1,8 +1,10 @@
-//! Operations on receivers: list, test, send, retry; and issues at consumers.
+//! Operations on receivers: list, try, send, send again; and issues and pull requests at consumers.
 
 pub mod forge;
 mod issue;
 pub mod list;
+mod proposal;
+mod pulls;
 pub mod retry;
 pub mod send;
 pub mod test;

@@ -22,7 +22,7 @@ pub const OPERATION: Operation =
 pub struct Request {
     /// The events, by their ids in `git blue notify list`
     ///
-    /// All that were given up where it is empty.
+    /// If it is empty, all events that were given up.
     #[serde(default)]
     #[cfg_attr(feature = "cli", arg(value_name = "EVENT", required_unless_present = "all"))]
     pub ids: Vec<String>,

@@ -30,11 +30,11 @@ pub struct Request {
     #[serde(default)]
     #[cfg_attr(feature = "cli", arg(value_name = "NAME"))]
     pub names: Vec<ReaderName>,
-    /// Leave what failed until its next try is due
+    /// Skip failed events until their next attempt is due
     #[serde(default)]
     #[cfg_attr(feature = "cli", arg(long))]
     pub due: bool,
-    /// Try what fails again for this long
+    /// Retry failed events for this long
     #[serde(default)]
     #[cfg_attr(feature = "cli", arg(long, value_name = "SECONDS", default_value_t = 0))]
     pub wait: u32,

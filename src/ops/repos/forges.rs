@@ -14,6 +14,7 @@ use crate::{
     forge::{Address, Client, Forge, Kind, Secret},
     machine::user_config,
     ops::ctx::Ctx,
+    platform::process,
     repo::work,
     store::StoreError,
 };
@@ -170,17 +171,17 @@ impl<'c> Forges<'c> {
     fn secret(&mut self, host: &str, kind: Kind) -> Result<Option<Secret>, Closed> {
         let command = self.setting("blue.tokenCommand")?;
         let (env, vars) = (&self.ctx.env, self.ctx.env.vars());
-        let commanded = command.and_then(|command| printed(env, "sh", &["-c", &command, &command, host]));
+        let commanded = command.and_then(|command| printed(env, process::shell(), &["-c", &command, &command, host]));
         let variable = || kind.variables(host, |name| self.ctx.env.text(name)).and_then(Secret::of);
         let helped = || work::password(host, vars).as_deref().and_then(Secret::of);
-        let kept = || kind.other_program(host).and_then(|(program, args)| printed(env, program, &args));
+        let kept = || kind.other_program(host).and_then(|(program, args)| printed(env, Command::new(program), &args));
         Ok(commanded.or_else(variable).or_else(helped).or_else(kept))
     }
 }
 
-/// Returns the secret that a program of the user's prints. It must never be shown.
-pub fn printed(env: &Env, program: &str, args: &[&str]) -> Option<Secret> {
-    let output = Command::new(program)
+/// Returns the secret that a program of the user's prints. It may never be shown.
+pub fn printed(env: &Env, mut program: Command, args: &[&str]) -> Option<Secret> {
+    let output = program
         .args(args)
         .current_dir(env.cwd())
         .env_clear()

@@ -113,7 +113,7 @@ fn found(name: &RepoName, code: &CodeRepo) -> Result<Found, OpError> {
 
 /// Opens the repository in exactly this folder, if it is the one that the realm has.
 fn open(ctx: &Ctx, here: &Here, folder: &Path, repo: &Repo) -> Result<Option<CodeRepo>, OpError> {
-    let Ok(folder) = folder.canonicalize() else { return Ok(None) };
+    let Ok(folder) = dunce::canonicalize(folder) else { return Ok(None) };
     let place = Place { cwd: folder.clone(), vars: ctx.env.vars_elsewhere(), in_hook: false };
     let code = CodeRepo::discover(&place)?.filter(|code| code.main_folder() == folder);
     Ok(code.filter(|code| is_meant(ctx, here, code, repo)))

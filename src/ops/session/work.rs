@@ -27,7 +27,7 @@ pub fn start(store: &dyn Store, repo: &RepoName) -> Result<BTreeMap<DomainName, 
     let overview = Overview::open(store)?;
     let mut trees = BTreeMap::new();
     for line in overview.domains_of(repo) {
-        if overview.summary(line)?.takes_part(repo) {
+        if line.is_as_adapted(repo) || overview.summary(line)?.takes_part(repo) {
             trees.insert(line.name.clone(), line.tree);
         }
     }

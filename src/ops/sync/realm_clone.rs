@@ -105,7 +105,7 @@ fn bring(ctx: &Ctx, wanted: Option<&RealmName>, remote: &Remote, listing: &Listi
     let path = ctx.home.default_store(&name);
     aside.store.record_remote(remote, ctx.env.vars())?;
     aside.put(&path)?;
-    let path = path.canonicalize().unwrap_or(path);
+    let path = dunce::canonicalize(&path).unwrap_or(path);
     ctx.home.record_realm(&KnownRealm { name: name.clone(), path, url: Some(remote.url.clone()) })?;
     Ok(name)
 }

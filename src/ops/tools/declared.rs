@@ -1,16 +1,13 @@
 //! Commands that the user declared as tools for MCP clients: `blue.mcp.tool.<name>.command` in the user's own git
 //! configuration. The configuration of a repository or realm is never read, because these commands are run.
 
-use std::{
-    os::unix::fs::PermissionsExt as _,
-    path::{Path, PathBuf},
-    time::Duration,
-};
+use std::{path::PathBuf, time::Duration};
 
 use crate::{
     env::Env,
     error::OpError,
     machine::user_config::{self, Values},
+    platform::{files, paths},
 };
 
 /// The most tools that may be declared, since a client reads the list of all of them.
@@ -151,20 +148,20 @@ fn words(text: &str) -> Result<Vec<String>, String> {
 /// Returns the path of a program. A path that depends on the current folder is refused: the program runs in the user's
 /// repositories, so their content would decide what is run.
 fn program(env: &Env, word: &str) -> Result<PathBuf, String> {
-    let is_program = |path: &Path| path.metadata().is_ok_and(|at| at.is_file() && at.permissions().mode() & 0o111 != 0);
     let path = match word.strip_prefix("~/") {
         Some(rest) => env.home().ok_or("HOME is not set")?.join(rest),
         None => PathBuf::from(word),
     };
     if path.is_absolute() {
-        return if is_program(&path) { Ok(path) } else { Err(format!("{} is no program", path.display())) };
+        return if files::is_executable(&path) { Ok(path) } else { Err(format!("{} is no program", path.display())) };
     }
-    if word.contains('/') {
+    if word.contains(std::path::is_separator) {
         return Err(format!("{word} depends on the folder; write an absolute path, or ~/…"));
     }
     let folders = env.var("PATH").map(std::env::split_paths).into_iter().flatten();
-    let mut named = folders.filter(|folder| folder.is_absolute()).map(|folder| folder.join(word));
-    named.find(|path| is_program(path)).ok_or_else(|| format!("{word} is not on PATH"))
+    let mut named =
+        folders.filter_map(|folder| paths::program(&folder, word.as_ref()).filter(|path| path.is_absolute()));
+    named.next().ok_or_else(|| format!("{word} is not on PATH"))
 }
 
 #[cfg(test)]

@@ -158,7 +158,7 @@ fn located(
         let message = format!("cannot clone {name} from {from}: {}", error.message);
         return Ok(Err(RepoProblem { code: ErrorCode::NotCloned.into(), message, ..problem }));
     }
-    let to = to.canonicalize().unwrap_or(to);
+    let to = dunce::canonicalize(&to).unwrap_or(to);
     ctx.home.record_repo(name, &to)?;
     // The user agreed to clone this repository from the url in the realm.
     let place = Place { cwd: to, vars: ctx.env.vars_elsewhere(), in_hook: false };

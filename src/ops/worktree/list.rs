@@ -134,7 +134,7 @@ fn orphan(ctx: &Ctx, root: &Path, path: &Path) -> WorktreeLine {
 
 fn is_current(ctx: &Ctx, path: &Path) -> bool {
     let cwd = ctx.env.cwd();
-    cwd.canonicalize().unwrap_or_else(|_| cwd.to_owned()).starts_with(path)
+    dunce::canonicalize(cwd).unwrap_or_else(|_| cwd.to_owned()).starts_with(path)
 }
 
 fn next_steps(lines: &[WorktreeLine]) -> Vec<NextStep> {

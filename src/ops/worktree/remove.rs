@@ -33,7 +33,7 @@ pub struct Request {
     /// The RFC
     #[cfg_attr(feature = "cli", arg(long, value_name = "RFC"))]
     pub rfc: RfcName,
-    /// Remove worktrees even if work is lost
+    /// Remove worktrees even if uncommitted work is lost
     #[serde(default)]
     #[cfg_attr(feature = "cli", arg(long))]
     pub force: bool,
@@ -81,7 +81,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<WorktreeRemove>, OpErr
         let message = format!("{} has no worktrees in the realm {}", request.rfc, here.realm);
         return Err(OpError::no(ErrorCode::NoWorktrees, message).next("git blue realm worktree list"));
     }
-    let cwd = ctx.env.cwd().canonicalize().unwrap_or_else(|_| ctx.env.cwd().to_owned());
+    let cwd = dunce::canonicalize(ctx.env.cwd()).unwrap_or_else(|_| ctx.env.cwd().to_owned());
     if let Some(job) = jobs.iter().find(|job| cwd.starts_with(&job.tree.path)) {
         let message = format!("you are in {}, which is to be removed", job.tree.path.display());
         return Err(OpError::no(ErrorCode::InWorktree, message).next(format!("cd {}", job.found.folder.display())));

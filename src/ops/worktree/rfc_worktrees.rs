@@ -39,7 +39,7 @@ pub fn rfc_of_branch(ctx: &Ctx, branch: &str) -> Option<RfcName> {
 /// Returns the folder of all worktrees of a realm, with links resolved if it exists.
 pub fn root(ctx: &Ctx, realm: &RealmName) -> PathBuf {
     let root = ctx.home.folder().join("worktrees").join(realm.as_str());
-    root.canonicalize().unwrap_or(root)
+    dunce::canonicalize(&root).unwrap_or(root)
 }
 
 /// Returns the folder of an RFC's worktree of a repository.

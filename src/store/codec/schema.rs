@@ -1,9 +1,12 @@
 //! Parses schemas in files of their own, JSON or YAML. Generated ones can have megabytes.
 
-use serde_json::Value;
+use serde_json::{Deserializer, Value, de::SliceRead};
 
 use super::{Problem, yaml};
-use crate::model::json;
+use crate::model::{
+    json,
+    schema::{Forest, PartId},
+};
 
 /// The largest schema, in bytes.
 pub const MAX_SCHEMA: usize = 8 << 20;
@@ -14,17 +17,40 @@ pub const MAX_SCHEMA: usize = 8 << 20;
 /// # Errors
 /// Returns the location of the problem and what to write instead.
 pub fn schema(bytes: &[u8]) -> Result<Value, Problem> {
+    read(bytes, |reader| json::foreign(reader)).and_then(|read| read.map_or_else(|| yaml::large(bytes), Ok))
+}
+
+/// Reads a schema as [`schema`] does, into little memory, with the fragments of its references encoded.
+///
+/// # Errors
+/// Returns what [`schema`] returns.
+pub fn schema_into(forest: &mut Forest, bytes: &[u8]) -> Result<PartId, Problem> {
+    let root = match read(bytes, |reader| forest.read(reader))? {
+        Some(root) => root,
+        None => forest.add(&yaml::large(bytes)?),
+    };
+    Ok(forest.encoded(root))
+}
+
+/// Reads JSON; returns nothing where it is YAML.
+fn read<T>(
+    bytes: &[u8],
+    json: impl FnOnce(&mut Deserializer<SliceRead<'_>>) -> serde_json::Result<T>,
+) -> Result<Option<T>, Problem> {
     if bytes.len() > MAX_SCHEMA {
         return Err(Problem::whole(format!("the schema is larger than {} MiB", MAX_SCHEMA >> 20)));
     }
     let is_json = bytes.iter().find(|byte| !byte.is_ascii_whitespace()) == Some(&b'{');
     if !is_json {
-        return yaml::large(bytes);
+        return Ok(None);
     }
-    let mut reader = serde_json::Deserializer::from_slice(bytes);
-    let read = json::foreign(&mut reader).and_then(|value| reader.end().map(|()| value));
-    // YAML may begin like JSON: {type: string}. If JSON is refused for its content, YAML would be too.
-    read.or_else(|error| if error.is_data() { Err(Problem::from(&error)) } else { yaml::large(bytes) })
+    let mut reader = Deserializer::from_slice(bytes);
+    match json(&mut reader).and_then(|value| reader.end().map(|()| value)) {
+        Ok(value) => Ok(Some(value)),
+        Err(error) if error.is_data() => Err(Problem::from(&error)),
+        // YAML may begin in the same way: {type: string}. What is too large or ambiguous is that in both.
+        Err(_) => Ok(None),
+    }
 }
 
 #[cfg(test)]
@@ -42,6 +68,19 @@ mod tests {
         assert_eq!(schema(b"true"), Ok(json!(true)));
         let deep = format!("{}1{}", "{\"a\":".repeat(100), "}".repeat(100));
         assert!(schema(deep.as_bytes()).is_ok());
+    }
+
+    #[test]
+    fn a_forest_holds_what_a_value_holds() {
+        for text in ["{\"type\": [\"string\", \"null\"]}", " {type: string}", "type: string\n", "true"] {
+            let mut forest = Forest::default();
+            let root = schema_into(&mut forest, text.as_bytes()).unwrap();
+            assert_eq!(Ok(forest.tree(root).to_value()), schema(text.as_bytes()), "{text}");
+        }
+        for text in ["{\n\"a\": 1, \"a\": 2}", "{\n\"a\": ]", "a: 1\na: 2\n"] {
+            let problem = schema_into(&mut Forest::default(), text.as_bytes()).unwrap_err();
+            assert_eq!(Err(problem), schema(text.as_bytes()), "{text}");
+        }
     }
 
     #[test]

@@ -250,17 +250,17 @@ pub fn value(bytes: &[u8]) -> Result<Json, Problem> {
     document(bytes)
 }
 
-/// What `.blue/config.yaml` proposes.
+/// The realm and name that `.blue/config.yaml` proposes.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Config {
-    /// The realm that the repository wants to be in.
+    /// The realm of the repository.
     pub realm: ProposedRealm,
-    /// The name that it wants to have there.
+    /// The name of the repository in the realm.
     pub repo: RepoName,
 }
 
-/// A realm as `.blue/config.yaml` names it.
+/// A realm in `.blue/config.yaml`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ProposedRealm {

@@ -2,13 +2,15 @@
 //! without it if it cannot be written.
 
 use std::{
-    fs::{File, Metadata},
+    fs::File,
     io::Write as _,
-    os::unix::fs::{FileExt as _, MetadataExt as _},
     path::{Path, PathBuf},
 };
 
-use crate::store::{Cache, Kept, Renewal, StoreError};
+use crate::{
+    platform::files::{self, Stamp},
+    store::{Cache, Kept, Renewal, StoreError},
+};
 
 /// The number of seconds after which two changes have different times on any file system.
 const TICK: i64 = 2;
@@ -40,10 +42,10 @@ impl FileCache {
         let mut stamp = String::new();
         let mut newest = i64::MIN;
         for name in ["packed-refs", "refs/blue", "refs/blue/domains"] {
-            match self.top.join(name).metadata() {
-                Ok(meta) => {
-                    newest = newest.max(meta.mtime()).max(meta.ctime());
-                    stamp += &one(&meta);
+            match Stamp::of(&self.top.join(name)) {
+                Ok(now) => {
+                    newest = newest.max(now.modified.0).max(now.changed.0);
+                    stamp += &one(&now);
                 }
                 Err(error) if error.kind() == std::io::ErrorKind::NotFound => stamp += "none",
                 Err(_) => return None,
@@ -54,9 +56,10 @@ impl FileCache {
     }
 }
 
-fn one(meta: &Metadata) -> String {
-    let times = [meta.mtime(), meta.mtime_nsec(), meta.ctime(), meta.ctime_nsec()].map(|time| time.to_string());
-    format!("{}:{}:{}:{}", meta.dev(), meta.ino(), meta.size(), times.join(":"))
+fn one(stamp: &Stamp) -> String {
+    let Stamp { identity, is_folder: _, size, modified, changed } = stamp;
+    let times = [modified.0, modified.1, changed.0, changed.1].map(|time| time.to_string());
+    format!("{}:{}:{size}:{}", identity.device, identity.file, times.join(":"))
 }
 
 impl Cache for FileCache {
@@ -95,8 +98,8 @@ impl Cache for FileCache {
         lock.try_lock().ok()?;
         sweep(&folder);
         let new = tempfile::Builder::new().prefix("new-").tempfile_in(&folder).ok()?;
-        // The time of the file system, which may differ from this machine's.
-        let now = new.as_file().metadata().ok()?.mtime();
+        // The file system's own clock: that of this machine may be another one.
+        let now = Stamp::of_file(new.as_file()).ok()?.modified.0;
         let (stamp, newest) = self.look()?;
         let is_settled = newest + TICK < now;
         Some(Box::new(Begun { stamp, is_settled, new, file: self.file(), note: self.note(), _lock: lock }))
@@ -110,6 +113,10 @@ impl Kept for Open {
         Some(self.0.metadata().ok()?.len())
     }
 
+    fn identity(&self) -> Option<String> {
+        Some(one(&Stamp::of_file(&self.0).ok()?))
+    }
+
     fn part(&self, at: u64, len: usize) -> Option<Vec<u8>> {
         // Do not allocate a length that the file does not have.
         let end = at.checked_add(u64::try_from(len).ok()?)?;
@@ -117,7 +124,7 @@ impl Kept for Open {
             return None;
         }
         let mut bytes = vec![0; len];
-        self.0.read_exact_at(&mut bytes, at).ok()?;
+        files::read_exact_at(&self.0, &mut bytes, at).ok()?;
         Some(bytes)
     }
 }

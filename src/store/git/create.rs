@@ -1,10 +1,11 @@
 //! Creates a store: it is built in a temporary folder and renamed into place, so that nobody sees a partial one.
 
-use std::{cell::Cell, io::Write as _, os::unix::fs::PermissionsExt as _, path::Path};
+use std::{cell::Cell, io::Write as _, path::Path};
 
 use super::{GitStore, Options, fsync, lock, precious, reading::Reading, refs};
 use crate::{
     model::oid::Oid,
+    platform::files::{self, Access},
     store::{Change, Store as _, StoreError, StoreRef},
 };
 
@@ -16,15 +17,6 @@ pub fn create(path: &Path, first: &Change, options: Options) -> Result<GitStore,
     let aside = Aside::new(path.parent().unwrap_or(Path::new(".")), options)?;
     aside.store.commit_change(&StoreRef::Realm, None, first)?;
     aside.put(path)
-}
-
-/// Creates a folder that only its user may enter, and its missing parents. An existing folder stays as it is.
-///
-/// # Errors
-/// Returns an error if the folder cannot be created.
-pub fn make_private(folder: &Path) -> std::io::Result<()> {
-    use std::os::unix::fs::DirBuilderExt as _;
-    std::fs::DirBuilder::new().recursive(true).mode(0o700).create(folder)
 }
 
 /// A store under construction, beside its final path. Dropping it removes it.
@@ -42,13 +34,11 @@ impl Aside {
     /// # Errors
     /// Returns an error if the folder cannot be written.
     pub fn new(parent: &Path, options: Options) -> Result<Self, StoreError> {
-        make_private(parent).map_err(StoreError::io("create", parent))?;
-        let folder = tempfile::Builder::new()
-            .prefix(".new-realm-")
-            // The realm may contain what only its members may read.
-            .permissions(std::fs::Permissions::from_mode(0o700))
-            .tempdir_in(parent)
-            .map_err(StoreError::io("create a folder in", parent))?;
+        files::make_private_folder(parent).map_err(StoreError::io("create", parent))?;
+        let mut builder = tempfile::Builder::new();
+        // The realm may hold what its members alone are to read.
+        files::made_with(builder.prefix(".new-realm-"), Access::PrivateFolder);
+        let folder = builder.tempdir_in(parent).map_err(StoreError::io("create a folder in", parent))?;
         let repo = init(folder.path())?;
         let locks = lock::Locks::new(folder.path().join("blue/locks"), options);
         Ok(Self {
@@ -57,6 +47,7 @@ impl Aside {
                 reading: Reading::new(repo),
                 packed: refs::Packed::default(),
                 cache: None,
+                holds: false,
                 is_marked: Cell::new(true),
             },
             folder,

@@ -1,8 +1,8 @@
 //! Flushes files to disk: gix does not, and a ref must never point to an object that a power failure can take.
 
-use std::{fs::File, io, path::Path, time::Duration};
+use std::{io, path::Path, time::Duration};
 
-use crate::store::StoreError;
+use crate::{platform::files, store::StoreError};
 
 /// The age from which the entry of a folder is on disk even if nobody flushed it: operating systems write back after
 /// half of that.
@@ -22,7 +22,7 @@ pub(super) fn flush_name(file: &Path, top: &Path) -> Result<(), StoreError> {
 
 /// Flushes one file or folder. Returns whether it exists.
 pub(super) fn sync(path: &Path) -> Result<bool, StoreError> {
-    match File::open(path).and_then(|file| file.sync_all()) {
+    match files::flush(path) {
         Ok(()) => Ok(true),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
         Err(error) => Err(StoreError::io("flush", path)(error)),

@@ -8,7 +8,7 @@ use std::{
 };
 
 use super::lock::{Held, Locks, Wait};
-use crate::store::StoreError;
+use crate::{platform::files::Identity, store::StoreError};
 
 /// The time within which a writer takes the locks after recording them; otherwise it withdraws the record. A lock file
 /// of any other time belongs to another program.
@@ -138,6 +138,5 @@ fn is_soon_after(noted_at: Option<SystemTime>, path: &Path) -> bool {
 }
 
 fn inode(path: &Path) -> Option<u64> {
-    use std::os::unix::fs::MetadataExt as _;
-    path.symlink_metadata().ok().map(|meta| meta.ino())
+    Identity::of(path).ok().map(|identity| identity.file)
 }

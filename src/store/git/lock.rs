@@ -11,7 +11,10 @@ use std::{
 };
 
 use super::Options;
-use crate::store::{Lease, StoreError};
+use crate::{
+    platform::locks,
+    store::{Lease, StoreError},
+};
 
 /// The shortest and longest wait between two attempts, in microseconds.
 const WAITS: std::ops::RangeInclusive<u64> = 200..=20_000;
@@ -239,6 +242,5 @@ pub(super) fn locked(path: &Path, holder: Option<String>) -> StoreError {
 /// Returns the id of the current boot, or an empty string if the system has none.
 fn boot_id() -> &'static str {
     static BOOT: OnceLock<String> = OnceLock::new();
-    let read = || std::fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default().trim().to_owned();
-    BOOT.get_or_init(read)
+    BOOT.get_or_init(locks::boot_id)
 }

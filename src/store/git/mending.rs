@@ -3,12 +3,12 @@
 use std::{
     collections::{BTreeMap, BTreeSet},
     ffi::OsString,
-    os::unix::fs::PermissionsExt as _,
 };
 
 use super::{GitStore, git_command::Git};
 use crate::{
     model::oid::Oid,
+    platform::files::{self, Access},
     store::{Objects as _, Store as _, StoreError, StoreRef, layout, read},
 };
 
@@ -152,7 +152,7 @@ impl GitStore {
 
     /// Returns whether other users of this machine may read the store.
     pub fn is_open_to_others(&self) -> bool {
-        self.path().metadata().is_ok_and(|meta| meta.permissions().mode() & 0o077 != 0)
+        files::is_open_to_others(&self.path()).unwrap_or_default()
     }
 
     /// Removes the permissions of other users of this machine.
@@ -161,8 +161,7 @@ impl GitStore {
     /// Returns an error if the system refuses.
     pub fn close_to_others(&self) -> Result<(), StoreError> {
         let path = self.path();
-        let mode = std::fs::Permissions::from_mode(0o700);
-        std::fs::set_permissions(&path, mode).map_err(StoreError::io("change the mode of", path))
+        files::narrow(&path, Access::PrivateFolder).map(drop).map_err(StoreError::io("change the mode of", path))
     }
 }
 

@@ -31,7 +31,7 @@ use std::{
     time::Duration,
 };
 
-pub use create::{Aside, create, make_private};
+pub use create::{Aside, create};
 pub use git_command::{GUARD, git_version, numbers};
 pub use journal::parse as noted;
 pub use mending::Left;
@@ -67,6 +67,8 @@ pub struct Options {
     pub seed: u64,
     /// Whether the cache is used.
     pub cache: bool,
+    /// Whether what was decoded is held in memory for the next request.
+    pub holds: bool,
     /// The function that is called when a write waits for a lock, with the lock file and its holder, if known.
     pub on_wait: Option<fn(&Path, Option<&str>)>,
 }
@@ -78,7 +80,8 @@ pub struct GitStore {
     packed: refs::Packed,
     locks: lock::Locks,
     cache: Option<cache::FileCache>,
-    /// Whether this process has seen that the store is marked against git removing its objects.
+    holds: bool,
+    /// Whether git removes none of its objects, as far as this process knows.
     is_marked: Cell<bool>,
 }
 
@@ -117,6 +120,7 @@ impl GitStore {
             reading: Reading::new(repo),
             packed: refs::Packed::default(),
             cache,
+            holds: options.holds,
         };
         if store.tip(&StoreRef::Realm)?.is_none() {
             return Err(not_a_store());
@@ -206,6 +210,10 @@ impl Store for GitStore {
 
     fn cache(&self) -> Option<&dyn Cache> {
         self.cache.as_ref().map(|cache| cache as &dyn Cache)
+    }
+
+    fn holds(&self) -> bool {
+        self.holds
     }
 
     fn forget(&self, name: &StoreRef, expected: Oid) -> Result<(), StoreError> {

@@ -5,9 +5,7 @@
 use std::{
     cell::{Cell, RefCell},
     collections::BTreeMap,
-    fs::Permissions,
     io::{self, ErrorKind::NotFound, Write as _},
-    os::unix::fs::PermissionsExt as _,
     path::{Path, PathBuf},
 };
 
@@ -23,7 +21,10 @@ use gix::{
 };
 
 use super::fsync;
-use crate::store::StoreError;
+use crate::{
+    platform::files::{self, Access},
+    store::StoreError,
+};
 
 /// The size, in bytes, at which a pack is written and the next one is started. Until then it is held in memory.
 const MAX_HELD: usize = 16 << 20;
@@ -188,7 +189,8 @@ fn seal(bytes: &mut Vec<u8>, hash: Hash) -> io::Result<ObjectId> {
 fn write(folder: &Path, prefix: &str, name: &str, bytes: &[u8]) -> io::Result<()> {
     let aside = || {
         let mut builder = tempfile::Builder::new();
-        builder.prefix(prefix).permissions(Permissions::from_mode(0o444)).tempfile_in(folder)
+        files::made_with(builder.prefix(prefix), Access::ReadOnly);
+        builder.tempfile_in(folder)
     };
     let mut file = match aside() {
         // git creates the folder when it is missing, so another process may have done so.

@@ -14,7 +14,7 @@ use gix::{
 };
 
 use super::objects::to_oid;
-use crate::{model::oid::Oid, store::StoreError};
+use crate::{model::oid::Oid, platform::files::Stamp, store::StoreError};
 
 /// Returns whether the repository with this git dir uses reftable. This must be known before gix opens it, because gix
 /// would read the stub files in its place as refs.
@@ -143,11 +143,7 @@ pub(crate) fn below(repo: &gix::Repository, packed: &Packed, prefix: &str) -> Re
     Ok(listing)
 }
 
-/// The identity of a packed-refs file, which is always replaced by rename.
-type Stamp = (u64, u64, i64, i64);
-
+/// Returns what tells one packed-refs file from the next: it is replaced by rename.
 pub(crate) fn stamp(path: &Path) -> Option<Stamp> {
-    use std::os::unix::fs::MetadataExt as _;
-    let meta = path.metadata().ok()?;
-    Some((meta.ino(), meta.size(), meta.mtime(), meta.mtime_nsec()))
+    Stamp::of(path).ok()
 }

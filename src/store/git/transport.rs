@@ -5,7 +5,6 @@ use std::{
     collections::BTreeMap,
     ffi::{OsStr, OsString},
     io::{Read as _, Write as _},
-    os::unix::process::CommandExt as _,
     path::{Path, PathBuf},
     process::{Child, Command, Stdio},
     sync::mpsc,
@@ -13,11 +12,10 @@ use std::{
     time::Duration,
 };
 
-use rustix::process::{Pid, Signal, kill_process_group};
-
 use super::{git_command::GUARD, incoming::Incoming};
 use crate::{
     model::oid::Oid,
+    platform::process::{self, Group},
     store::{
         StoreError, StoreRef,
         remote::{Listing, Pushed, Remote},
@@ -149,10 +147,11 @@ impl<'a> Link<'a> {
         let depth = depth.map(|depth| format!("--depth={depth}"));
         args.extend(depth.as_deref());
         let incoming = Incoming::new(&self.store)?;
-        let mut command = self.limited(&args);
+        let mut command = if process::LIMITS_FILES { self.limited(&args) } else { self.command(&args) };
         command.envs(incoming.vars());
         let outcome = self.talk(command, &args, &[], Some(wanted))?;
-        if outcome.success {
+        // Where the system stops no file from growing, what came is measured before it is taken in.
+        if outcome.success && (process::LIMITS_FILES || !incoming.has_file_of(self.manners.max_bytes)) {
             return incoming.take();
         }
         // At a terminal, git's messages are shown there and not captured.
@@ -251,11 +250,13 @@ impl<'a> Link<'a> {
         // Progress and prompts of git are for the user at the terminal.
         let is_shown = self.manners.is_terminal && args.first() != Some(&"ls-remote");
         command.stderr(if is_shown { Stdio::inherit() } else { Stdio::piped() });
-        if self.manners.max_time.is_some() {
-            command.process_group(0);
-        }
-        let mut child = command.spawn().map_err(cannot)?;
-        let watch = self.manners.max_time.map(|time| Watch::over(&child, time));
+        let (mut child, watch) = match self.manners.max_time {
+            Some(time) => {
+                let (child, group) = Group::start(&mut command).map_err(cannot)?;
+                (child, Some(Watch::over(group, time)))
+            }
+            None => (command.spawn().map_err(cannot)?, None),
+        };
         let (stdout, words) = converse(&mut child, input).map_err(cannot)?;
         drop(watch);
         let status = child.wait().map_err(cannot)?;
@@ -274,7 +275,7 @@ impl<'a> Link<'a> {
 
     /// Returns a command with the limit on the size of files.
     fn limited(&self, args: &[&str]) -> Command {
-        let mut command = Command::new("sh");
+        let mut command = process::shell();
         command.args(["-c", LIMITED, "sh"]).arg(self.manners.max_bytes.div_ceil(512).max(1).to_string());
         self.prepared(command, args)
     }
@@ -333,20 +334,19 @@ fn in_one_line(words: &str) -> String {
     line.strip_prefix("fatal: ").unwrap_or(&line).chars().take(MAX_WORDS).collect()
 }
 
-/// Kills a child and everything that it started when its time is over. Dropping it first prevents that. The child
-/// leads a process group, and is only waited for after the drop, so that its id is not reused.
+/// Ends a child with all that it started once its time is over; dropped before, it does nothing. The child is not
+/// waited for before the drop, so that its id is no other's.
 struct Watch {
     done: Option<mpsc::Sender<()>>,
     thread: Option<thread::JoinHandle<()>>,
 }
 
 impl Watch {
-    fn over(child: &Child, time: Duration) -> Self {
-        let group = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
+    fn over(group: Group, time: Duration) -> Self {
         let (done, ended) = mpsc::channel::<()>();
         let thread = thread::spawn(move || {
-            if let (Err(mpsc::RecvTimeoutError::Timeout), Some(group)) = (ended.recv_timeout(time), group) {
-                let _ = kill_process_group(group, Signal::TERM);
+            if let Err(mpsc::RecvTimeoutError::Timeout) = ended.recv_timeout(time) {
+                group.ask_to_end();
             }
         });
         Self { done: Some(done), thread: Some(thread) }

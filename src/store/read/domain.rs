@@ -2,7 +2,9 @@
 
 use std::{
     borrow::Cow,
+    cell::OnceCell,
     collections::{BTreeMap, BTreeSet},
+    sync::Arc,
 };
 
 use serde::de::DeserializeOwned;
@@ -17,6 +19,7 @@ use crate::{
         domain::Domain,
         domain_summary::{ContractSummary, DomainSummary},
         domain_view::{Damage, DomainView, Subject},
+        held::Held,
         name::{ContractName, DomainName, RepoName},
         oid::Oid,
         range::Range,
@@ -149,40 +152,45 @@ pub fn contract_at(
     Ok(view)
 }
 
-/// The published versions in a domain. Their folder is read once, however many contracts are asked for.
+/// The published versions of a domain's contracts. Where they lie is read once, with the first contract that is asked for.
 pub struct Published<'a> {
     store: &'a dyn Store,
-    folders: BTreeMap<String, Oid>,
+    tree: &'a Oid,
+    folders: OnceCell<BTreeMap<String, Oid>>,
 }
 
 impl<'a> Published<'a> {
-    /// Returns the published versions in the tree of a domain.
-    ///
-    /// # Errors
-    /// Returns an error if a tree on the way cannot be read.
-    pub fn in_tree(store: &'a dyn Store, tree: &Oid) -> Result<Self, StoreError> {
-        let folders = read_folder(store, tree, layout::VERSIONS)?.into_iter();
-        let folders = folders.filter(|entry| entry.kind == EntryKind::Tree).map(|entry| (entry.name, entry.id));
-        Ok(Self { store, folders: folders.collect() })
+    /// Returns those in the tree of a domain.
+    pub fn in_tree(store: &'a dyn Store, tree: &'a Oid) -> Self {
+        Self { store, tree, folders: OnceCell::new() }
     }
 
     /// Returns the id of a version's document, or `None` if it was not published.
     ///
     /// # Errors
-    /// Returns an error if the folder of the contract cannot be read.
+    /// Returns an error if a folder on the way cannot be read.
     pub fn document(&self, contract: &ContractName, version: &Version) -> Result<Option<Oid>, StoreError> {
-        let Some(folder) = self.folders.get(contract.as_str()) else { return Ok(None) };
-        let name = format!("{version}.json");
-        Ok(self.store.entries(folder)?.into_iter().find(|entry| entry.name == name).map(|entry| entry.id))
+        let Some(folder) = self.folder(contract)? else { return Ok(None) };
+        Ok(self.store.entry(&folder, &format!("{version}.json"))?.map(|entry| entry.id))
     }
 
     /// Returns the published versions of a contract.
     ///
     /// # Errors
-    /// Returns an error if the folder of the contract cannot be read.
+    /// Returns an error if a folder on the way cannot be read.
     pub fn of(&self, contract: &ContractName) -> Result<BTreeSet<Version>, StoreError> {
-        let Some(folder) = self.folders.get(contract.as_str()) else { return Ok(BTreeSet::new()) };
-        Ok(self.store.entries(folder)?.iter().filter_map(|entry| layout::stem(&entry.name)).collect())
+        let Some(folder) = self.folder(contract)? else { return Ok(BTreeSet::new()) };
+        Ok(self.store.entries(&folder)?.iter().filter_map(|entry| layout::stem(&entry.name)).collect())
+    }
+
+    fn folder(&self, contract: &ContractName) -> Result<Option<Oid>, StoreError> {
+        if let Some(folders) = self.folders.get() {
+            return Ok(folders.get(contract.as_str()).copied());
+        }
+        let folders = read_folder(self.store, self.tree, layout::VERSIONS)?.into_iter();
+        let folders = folders.filter(|entry| entry.kind == EntryKind::Tree).map(|entry| (entry.name, entry.id));
+        let folders = self.folders.get_or_init(|| folders.collect());
+        Ok(folders.get(contract.as_str()).copied())
     }
 }
 
@@ -199,7 +207,16 @@ pub struct Part {
     pub imports: Option<Range>,
 }
 
-/// A binding, reduced to the contracts that it names.
+/// The parts that repositories play for each contract of a domain.
+type Parts = BTreeMap<String, Vec<Part>>;
+
+/// About how many bytes a part takes in memory.
+const PART_WEIGHT: usize = 200;
+
+/// The parts that were read last, by the id of the folder of bindings, from which they follow.
+static PARTS: Held<Oid, Arc<Parts>> = Held::new(2 << 20);
+
+/// A binding as far as it names contracts.
 #[derive(serde::Deserialize)]
 struct Names<'a> {
     role: Role,
@@ -223,25 +240,66 @@ struct Named<'a> {
 /// # Errors
 /// Returns an error if a tree on the way cannot be read.
 pub fn parts_in(store: &dyn Store, tree: &Oid, contract: &ContractName) -> Result<Vec<Part>, StoreError> {
-    let is_meant = |named: &&Named<'_>| named.contract == contract.as_str();
-    let mut parts = Vec::new();
-    for entry in read_folder(store, tree, layout::BINDINGS)? {
+    let Some(folder) = lookup(store, tree, layout::BINDINGS)?.filter(|entry| entry.kind == EntryKind::Tree) else {
+        return Ok(Vec::new());
+    };
+    if !store.holds() {
+        let (mut parts, _) = parts_below(store, &folder.id, |name| name == contract.as_str())?;
+        return Ok(parts.remove(contract.as_str()).unwrap_or_default());
+    }
+    let parts = match PARTS.get(&folder.id) {
+        Some(held) => held,
+        None => {
+            let (parts, is_whole) = parts_below(store, &folder.id, |_| true)?;
+            let parts = Arc::new(parts);
+            if is_whole {
+                let weight = parts.values().map(Vec::len).sum::<usize>() * PART_WEIGHT;
+                PARTS.put(folder.id, Arc::clone(&parts), weight);
+            }
+            parts
+        }
+    };
+    Ok(parts.get(contract.as_str()).cloned().unwrap_or_default())
+}
+
+/// Returns who exports or imports the contracts that `is_wanted` accepts, and whether every binding could be read.
+fn parts_below(store: &dyn Store, folder: &Oid, is_wanted: impl Fn(&str) -> bool) -> Result<(Parts, bool), StoreError> {
+    let (mut parts, mut is_whole) = (Parts::new(), true);
+    for entry in store.entries(folder)? {
         let Some(repo) = layout::stem::<RepoName>(&entry.name).filter(|_| entry.kind == EntryKind::Blob) else {
             continue;
         };
         let bytes = match store.blob(&entry.id) {
-            Err(error) if error.is_damage() => continue,
+            Err(error) if error.is_damage() => {
+                is_whole = false;
+                continue;
+            }
             bytes => bytes?,
         };
         let Ok(names) = serde_json::from_slice::<Names<'_>>(&bytes) else { continue };
-        let exports = names.exports.iter().any(|named| is_meant(&named));
-        let range = |named: &Named<'_>| named.version.as_ref()?.parse().ok();
-        let imports = names.imports.iter().find(is_meant).and_then(range);
-        if exports || imports.is_some() {
-            parts.push(Part { repo, role: names.role, exports, imports });
+        for (contract, part) in names.parts(&repo, &is_wanted) {
+            parts.entry(contract.to_owned()).or_default().push(part);
         }
     }
-    Ok(parts)
+    Ok((parts, is_whole))
+}
+
+impl Names<'_> {
+    /// Returns the part that the binding's repository plays for each contract that `is_wanted` accepts.
+    fn parts(&self, repo: &RepoName, is_wanted: impl Fn(&str) -> bool) -> BTreeMap<&str, Part> {
+        let part = || Part { repo: repo.clone(), role: self.role, exports: false, imports: None };
+        let mut parts = BTreeMap::new();
+        // Of several imports of a contract, the first counts.
+        for named in self.imports.iter().rev().filter(|named| is_wanted(&named.contract)) {
+            let range = named.version.as_ref().and_then(|range| range.parse().ok());
+            parts.insert(&*named.contract, Part { imports: range, ..part() });
+        }
+        parts.retain(|_, part| part.imports.is_some());
+        for named in self.exports.iter().filter(|named| is_wanted(&named.contract)) {
+            parts.entry(&*named.contract).or_insert_with(part).exports = true;
+        }
+        parts
+    }
 }
 
 /// Returns the summary in the tree of a domain. It is the same as the summary of the full domain, except that damage

@@ -60,13 +60,13 @@ pub struct Init {
     /// The repository's name in the realm [default: from origin's URL, else the folder's name]
     #[arg(long, value_name = "NAME")]
     repo: Option<RepoName>,
-    /// The URL where the realm is shared, or is to be shared once it is created
+    /// The URL to fetch and share the realm at
     #[arg(long, value_name = "URL")]
     url: Option<String>,
-    /// Keep the realm in branches there, for hosts that accept no other refs
+    /// Store the realm in branches there, for hosts that accept no other refs
     #[arg(long, requires = "url")]
     branches: bool,
-    /// Create the realm even if its name resembles another one, or .blue/config.yaml names a URL
+    /// Create the realm even if its name resembles another one, or .blue/config.yaml has a URL
     #[arg(long)]
     new: bool,
     /// Share and fetch changes of the realm automatically, in the background
@@ -126,11 +126,11 @@ pub struct Binding {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Role {
-    /// It exports
+    /// Exports contracts
     Provider,
-    /// It imports
+    /// Imports contracts
     Consumer,
-    /// It does both
+    /// Exports and imports contracts
     Both,
 }
 

@@ -10,6 +10,7 @@ use std::{
 use crate::{
     env::Env,
     error::{ErrorCode, OpError},
+    platform::{SYSTEM, System, process},
     wire::Notification,
 };
 
@@ -26,7 +27,7 @@ pub fn run(env: &Env, command: &OsStr, one: &Notification) -> Result<(), String>
     let cannot = |error: std::io::Error| format!("cannot run {}: {error}", command.display());
     let json = serde_json::to_vec(one).unwrap_or_else(|error| unreachable!("notifications have a JSON form: {error}"));
     let mut child =
-        of_user(env, "/bin/sh".as_ref()).arg("-c").arg(command).stdin(Stdio::piped()).spawn().map_err(cannot)?;
+        of_user(env, process::shell()).arg("-c").arg(command).stdin(Stdio::piped()).spawn().map_err(cannot)?;
     if let Some(mut input) = child.stdin.take() {
         // A command need not read its input.
         let _ = input.write_all(&json).and_then(|()| input.write_all(b"\n"));
@@ -47,7 +48,7 @@ impl Desktop {
     /// # Errors
     /// Returns an error if no such program is installed.
     pub fn find(env: &Env) -> Result<Self, OpError> {
-        let name = if cfg!(target_os = "macos") { "osascript" } else { "notify-send" };
+        let name = if SYSTEM == System::MacOs { "osascript" } else { "notify-send" };
         let folders = env.var("PATH").map(std::env::split_paths).into_iter().flatten();
         let program = folders.map(|folder| folder.join(name)).find(|file| file.is_file());
         let program = program.ok_or_else(|| {
@@ -65,8 +66,8 @@ impl Desktop {
     /// # Errors
     /// Returns an error if the program cannot be started or exits with a failure.
     pub fn show(&self, env: &Env, text: &str) -> Result<(), String> {
-        let mut command = of_user(env, self.program.as_os_str());
-        if cfg!(target_os = "macos") {
+        let mut command = of_user(env, Command::new(&self.program));
+        if SYSTEM == System::MacOs {
             command.args(SCRIPT.iter().flat_map(|line| ["-e", line])).args(["git blue", text]);
         } else {
             command.args(["--app-name=git blue", "--", "git blue", &plain(text)]);
@@ -85,8 +86,7 @@ fn plain(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
 }
 
-fn of_user(env: &Env, program: &OsStr) -> Command {
-    let mut command = Command::new(program);
+fn of_user(env: &Env, mut command: Command) -> Command {
     command.current_dir(env.cwd()).env_clear().envs(env.vars());
     command
 }

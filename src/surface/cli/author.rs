@@ -32,7 +32,7 @@ pub struct New {
     /// The contract
     #[arg(value_name = "DOMAIN/CONTRACT")]
     contract: ContractRef,
-    /// Refer to the JSON Schema in this file of the repository, or at a place in it: FILE#POINTER
+    /// Refer to the JSON Schema in this file of the repository, or in a part of it: FILE#POINTER
     #[arg(long, value_name = "FILE", conflicts_with = "from_samples")]
     schema: Option<String>,
     /// Copy the schema from that file instead of referring to it
@@ -53,7 +53,7 @@ pub struct New {
     /// What it is for, in a sentence
     #[arg(long, value_name = "TEXT")]
     description: Option<String>,
-    /// Create the domain, or add this repository and these to it
+    /// Create the domain if needed, and add this repository and these to it
     #[arg(long, value_name = "REPO,…", value_delimiter = ',')]
     domain_members: Option<Vec<RepoName>>,
 }
@@ -63,10 +63,10 @@ pub struct Bump {
     /// The contract
     #[arg(value_name = "DOMAIN/CONTRACT")]
     contract: ContractRef,
-    /// By how much
+    /// The part of the version to increase
     #[arg(value_enum, default_value_t = Level::Auto)]
     level: Level,
-    /// What changed, for the contract's evolution; can be given several times
+    /// Describe the change, for the contract's evolution; can be given several times
     #[arg(short, long = "message", value_name = "TEXT", value_parser = super::input::reason)]
     message: Vec<String>,
 }
@@ -75,11 +75,11 @@ pub struct Bump {
 enum Level {
     /// Consumers may break
     Major,
-    /// What is valid changes, and consumers keep working
+    /// Other values are valid, and consumers keep working
     Minor,
-    /// The same in other words
+    /// The meaning is unchanged
     Patch,
-    /// What the comparison with the published version says
+    /// Determined by comparing with the published version
     Auto,
 }
 

@@ -18,7 +18,7 @@ use crate::{
 
 #[derive(Debug, Args)]
 pub struct Claude {
-    /// For whom
+    /// The scope of the setup
     #[arg(long, value_enum, default_value_t)]
     scope: Scope,
     /// Show what would change, and change nothing
@@ -28,10 +28,10 @@ pub struct Claude {
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
 enum Scope {
-    /// Everybody who works in this repository: files to be committed
+    /// All users of this repository, by files to commit
     #[default]
     Project,
-    /// You, in every repository
+    /// All your repositories
     User,
 }
 

@@ -34,13 +34,13 @@ pub struct Arguments {
     /// The new schema: a JSON or YAML file, or - for standard input
     #[arg(value_name = "NEW")]
     new: PathBuf,
-    /// Which directions must hold
+    /// The directions that must hold
     #[arg(long, value_enum, default_value_t = Direction::Both)]
     direction: Direction,
-    /// How to read the schema of whoever writes the values
+    /// How to read the schema of the side that writes the values
     #[arg(long, value_enum, default_value_t = Reading::Lenient)]
     reading: Reading,
-    /// Fail on unknown answers too
+    /// Also fail on unknown answers
     #[arg(long)]
     strict: bool,
     #[command(flatten)]
@@ -53,7 +53,7 @@ enum Direction {
     Backwards,
     /// Every value of the old schema is a value of the new one
     Forwards,
-    /// Both
+    /// Both directions
     Both,
 }
 

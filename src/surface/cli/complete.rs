@@ -72,7 +72,7 @@ const KINDS: &[(&str, Kind)] = &[
     ("CONTRACT", Kind::Free),
     ("CURSOR", Kind::Free),
     ("TIME", Kind::Free),
-    ("TIME|COMMIT", Kind::Free),
+    ("TIME|COMMIT|VERSION", Kind::Version),
     ("KIND", Kind::Free),
     ("N", Kind::Free),
     ("NAME", Kind::Free),

@@ -83,19 +83,19 @@ pub struct List {
 pub struct Get {
     #[command(flatten)]
     request: contract::get::Request,
-    /// Print the document alone
+    /// Print only the document
     #[arg(long, value_enum)]
     format: Option<DocumentFormat>,
-    /// Print the JSON Schema alone, for other tools
+    /// Print only the JSON Schema, for other tools
     #[arg(long)]
     schema: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum DocumentFormat {
-    /// As people write it
+    /// YAML, as people write it
     Yaml,
-    /// As the realm keeps it
+    /// JSON, as the realm stores it
     Json,
 }
 
@@ -112,19 +112,19 @@ pub struct Publish {
     /// Publish this commit instead of HEAD
     #[arg(long, value_name = "COMMIT")]
     commit: Option<String>,
-    /// Show what would happen, and do nothing
+    /// Show what would be published, and publish nothing
     #[arg(long)]
     dry_run: bool,
-    /// Allow versions to go down to ones published before
+    /// Allow downgrades to versions that were published before
     #[arg(long, requires = "reason")]
     rollback: bool,
     /// The reason, for the history
     #[arg(long, value_name = "REASON", requires = "rollback", value_parser = reason)]
     reason: Option<String>,
-    /// Sync the realm afterwards, and fail if it did not arrive
+    /// Sync the realm afterwards, and fail if the push failed
     #[arg(long, conflicts_with = "realm_url")]
     sync: bool,
-    /// Publish to the realm at this URL and push it there, as in CI; keep nothing here
+    /// Publish to the realm at this URL and push it there, as in CI; store nothing here
     #[arg(long, value_name = "URL", conflicts_with = "realm")]
     realm_url: Option<String>,
     /// The repository's name in that realm, if its files do not say

@@ -10,6 +10,7 @@ use super::{
 use crate::{
     env::Env,
     error::OpError,
+    platform::{peer, process},
     surface::{
         background,
         daemon::{self, Manager, Running, State},
@@ -17,6 +18,10 @@ use crate::{
     },
     wire::{Answer, Daemon, DaemonOpen, DaemonToken, Installed},
 };
+
+/// What does not hold where the system does not say whose process asks.
+const SHARED: &str = "this system does not say which user's process shows the browser's cookie: \
+    open no pages that other users of this machine serve";
 
 #[derive(Debug, Subcommand)]
 pub enum Command {
@@ -28,9 +33,9 @@ pub enum Command {
     Status,
     /// Print the token that programs authenticate with
     Token,
-    /// Open the page in a browser, by a link that works once
+    /// Open the page in a browser, with a link that works once
     Open(Open),
-    /// Start the daemon at login, by systemd or launchd
+    /// Start the daemon at login, with systemd or launchd
     Install(Install),
 }
 
@@ -39,10 +44,10 @@ struct Serving {
     /// The port to listen on; 0 for any free one
     #[arg(long, value_name = "PORT", default_value_t = daemon::PORT)]
     port: u16,
-    /// The most MCP requests a minute; 0 for no limit
+    /// The maximum number of MCP requests per minute; 0 for no limit
     #[arg(long, value_name = "N", default_value_t = mcp::PER_MINUTE)]
     rate_limit: u32,
-    /// Seconds between looks for commits that no hook published; 0 for never
+    /// Seconds between checks for commits that no hook published; 0 for never
     #[arg(long, value_name = "SECONDS", default_value_t = http::CATCH_UP_SECONDS)]
     catch_up: u32,
     /// Seconds between syncs of the realms that are synced automatically; 0 for never
@@ -57,7 +62,7 @@ pub struct Start {
     /// Stay in the foreground
     #[arg(long)]
     foreground: bool,
-    /// Leave the session of whoever started it
+    /// Detach from the session of the caller
     #[arg(long, hide = true, requires = "foreground")]
     detached: bool,
 }
@@ -73,7 +78,7 @@ pub struct Open {
 pub struct Install {
     #[command(flatten)]
     serving: Serving,
-    /// What starts it [default: this system's own]
+    /// The service manager to use [default: that of this system]
     #[arg(long, value_enum)]
     manager: Option<By>,
 }
@@ -126,6 +131,9 @@ impl Command {
             Self::Open(Open { print }) => {
                 token(env, output)?;
                 let url = daemon::open(env)?;
+                if !peer::IS_KNOWN {
+                    output.say(SHARED);
+                }
                 if !print && output.is_terminal() && !output.json {
                     background::browse(env, &url);
                 }
@@ -136,7 +144,7 @@ impl Command {
                 let manager = match manager {
                     Some(By::Systemd) => Manager::Systemd,
                     Some(By::Launchd) => Manager::Launchd,
-                    None => Manager::of_system(),
+                    None => Manager::of_system(env)?,
                 };
                 let (file, command) = daemon::install(env, manager, &serving.options())?;
                 let answer = Answer::new(Installed { files: vec![file.display().to_string()] }).next(command);
@@ -156,7 +164,7 @@ impl Start {
         token(env, output)?;
         if self.foreground {
             if self.detached {
-                background::leave();
+                process::leave_session();
             }
             daemon::serve(env, &self.serving.options(), |running| {
                 if !output.quiet {

@@ -170,7 +170,7 @@ fn render_value(mark: &str, shown: Look, value: &Json, text: &mut Text) {
 pub struct Impact {
     #[command(flatten)]
     request: contract::impact::Request,
-    /// Assume the current contract with this schema, and the version that it needs
+    /// Assume the current contract with this schema, at the version that this change needs
     #[arg(long, value_name = "FILE", conflicts_with_all = ["draft", "to"])]
     schema: Option<PathBuf>,
 }

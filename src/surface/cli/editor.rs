@@ -8,6 +8,7 @@ use std::{
 use crate::{
     error::{ErrorCode, OpError},
     ops::ctx::Ctx,
+    platform::process,
 };
 
 /// A text that the user edited, and the temporary file that holds it. The file is kept if the text is refused.
@@ -34,8 +35,8 @@ pub fn edit(ctx: &Ctx, template: &str) -> Result<Edited, OpError> {
     let mut file = tempfile::Builder::new().prefix("git-blue-").suffix(".yaml").tempfile().map_err(failed)?;
     file.write_all(template.as_bytes()).and_then(|()| file.flush()).map_err(failed)?;
     let editor = editor(ctx)?;
-    // As in git, the editor is a shell command that gets the file as its last argument.
-    let status = Command::new("sh")
+    // As git does: the editor is a shell command, the file its last argument.
+    let status = process::shell()
         .args(["-c", &format!("{editor} \"$@\""), &editor])
         .arg(file.path())
         .current_dir(ctx.env.cwd())

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use clap::{Args, ValueEnum};
 use serde::Serialize;
 
-use super::{json, output::Output, text::Text};
+use super::{json_of, output::Output, text::Text};
 use crate::{
     error::OpError,
     ops::ctx::Ctx,
@@ -15,7 +15,7 @@ use crate::{
 
 #[derive(Debug, Args)]
 pub struct Formats {
-    /// How to print the answer [default: human; of check and compat in a workflow run: github]
+    /// The format of the answer [default: human; github for check and compat in a workflow run]
     #[arg(long, value_enum, conflicts_with = "json")]
     format: Option<Format>,
     /// Also write a report to a file, as in sarif=blue.sarif; can be given several times
@@ -71,7 +71,7 @@ impl Formats {
         let report = is_reported.then(report);
         let rendered = |format: Format| report.as_ref().and_then(|report| report.render(format));
         for (format, file) in &self.output {
-            let text = rendered(*format).unwrap_or_else(|| json(answer));
+            let text = rendered(*format).unwrap_or_else(|| json_of(answer));
             std::fs::write(ctx.env.cwd().join(file), text).map_err(OpError::io("write", file))?;
         }
         match rendered(printed) {

@@ -38,7 +38,7 @@ pub enum Command {
     Claude(Claude),
 }
 
-/// What can be taken out again.
+/// The parts that can be uninstalled.
 #[derive(Debug, Subcommand)]
 pub enum Uninstall {
     /// Remove what `install editor` added

@@ -10,7 +10,7 @@ use crate::{
     wire::{Answer, LogEntry, PageRequest},
 };
 
-/// Whether a list is wanted as a whole.
+/// The option to show a whole list.
 #[derive(Debug, Args)]
 pub struct All {
     /// Show all entries
@@ -32,7 +32,7 @@ impl All {
     }
 }
 
-/// How lists of names are printed for programs that are no friends of JSON.
+/// The option to print lists of names for programs that do not read JSON.
 #[derive(Debug, Clone, Copy, Args)]
 pub struct Names {
     /// Print only names, each terminated by NUL; all of them unless --limit is given

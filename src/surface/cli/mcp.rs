@@ -31,7 +31,7 @@ pub enum Command {
     ListTools(ListTools),
     /// Call a tool as a client would, and show its answer
     TestTool(TestTool),
-    /// Print what a client's configuration needs
+    /// Print the configuration of a client
     GenerateConfig(GenerateConfig),
 }
 
@@ -44,13 +44,13 @@ pub struct Serve {
     offer: Offer,
 }
 
-/// Which tools there are.
+/// The options that select the tools.
 #[derive(Debug, Clone, Copy, Args)]
 struct Offer {
-    /// Offer no tools that change what others see
+    /// Offer no tools that change data of others
     #[arg(long)]
     read_only: bool,
-    /// Let every tool take the name of a realm of this machine
+    /// Let tools take the name of any realm of this machine
     #[arg(long)]
     all_realms: bool,
 }
@@ -84,7 +84,7 @@ pub struct GenerateConfig {
     /// The daemon's port, with --transport http
     #[arg(long, value_name = "PORT", default_value_t = daemon::PORT)]
     port: u16,
-    /// Let every tool take the name of a realm of this machine
+    /// Let tools take the name of any realm of this machine
     #[arg(long)]
     all_realms: bool,
 }
@@ -107,7 +107,7 @@ enum Transport {
     /// The client starts the server
     #[default]
     Stdio,
-    /// The client asks the daemon
+    /// The client connects to the daemon
     Http,
 }
 

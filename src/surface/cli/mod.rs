@@ -54,7 +54,7 @@ use clap::{CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 use crate::{
     env::Env,
     error::{ErrorCode, Kind, OpError},
-    model::name::RealmName,
+    model::name::{ContractRef, RealmName},
     ops::{self, as_of::AsOf, binding, ctx::Ctx},
 };
 
@@ -77,7 +77,7 @@ struct Cli {
     command: Option<Command>,
 }
 
-/// What every command takes.
+/// The options of every command.
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Options of every command")]
 struct Global {
@@ -90,13 +90,13 @@ struct Global {
     /// Use this realm instead of the repository's own
     #[arg(long, global = true, value_name = "REALM")]
     realm: Option<RealmName>,
-    /// Read the realm as it was then: a time, or a commit of this repository
-    #[arg(long, global = true, value_name = "TIME|COMMIT")]
+    /// Read the realm as it was then: a time, a commit of this repository, or a version of the contract
+    #[arg(long, global = true, value_name = "TIME|COMMIT|VERSION")]
     at: Option<AsOf>,
     /// Ignore the cache
     #[arg(long, global = true)]
     no_cache: bool,
-    /// Leave out next steps and success messages
+    /// Omit next steps and success messages
     #[arg(short, long, global = true)]
     quiet: bool,
     /// When to use colors; defaults to git's color.blue and color.ui
@@ -153,10 +153,10 @@ enum Command {
     /// Manage work sessions
     #[command(subcommand)]
     Session(session::Command),
-    /// List and acknowledge what other repositories changed
+    /// List and acknowledge changes of other repositories
     #[command(subcommand)]
     Notifications(notifications::Command),
-    /// Send what changes out of git: webhooks, chats, mail, issues
+    /// Send changes to webhooks, chats, mail and issues
     #[command(subcommand)]
     Notify(notify::Command),
     /// Install and remove the git hooks that publish
@@ -178,7 +178,7 @@ enum Command {
     /// Remove what install set up
     #[command(subcommand)]
     Uninstall(install::Uninstall),
-    /// Run an operation that has no text of its own.
+    /// Run an operation without a command of its own.
     #[command(skip)]
     General(ops::operation::Prepared),
     /// Complete a command line, for shells
@@ -191,7 +191,7 @@ enum Command {
     /// Run a git hook, for the installed shims
     #[command(hide = true)]
     Hook(Hook),
-    /// Run a command for the MCP server, and end everything that it started
+    /// Run a command for the MCP server, and end all processes that it started
     #[command(hide = true)]
     Supervise {
         /// The program
@@ -204,9 +204,9 @@ enum Command {
 
 #[derive(Debug, clap::Args)]
 struct Hook {
-    /// The hook, as git names it
+    /// The name of the hook
     event: String,
-    /// What git passes to it
+    /// The arguments that git passes to it
     #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
     arguments: Vec<std::ffi::OsString>,
 }
@@ -230,6 +230,7 @@ pub fn run(env: Env, arguments: &[std::ffi::OsString], output: &mut Output<'_>) 
         }
     };
     let operation = parsed.as_ref().ok().and_then(operation);
+    let contract = parsed.as_ref().ok().and_then(contract);
     let cli = match parsed.and_then(|matches| read(matches, operation)) {
         Ok(cli) => cli,
         Err(error) => return output.usage(&error, wants_json(arguments)),
@@ -286,7 +287,7 @@ pub fn run(env: Env, arguments: &[std::ffi::OsString], output: &mut Output<'_>) 
     }
     let env = if output.quiet { env } else { env.telling(waiting) };
     let opened = Ctx::open(env, realm.clone());
-    let opened = opened.and_then(|ctx| at.iter().try_fold(ctx, |ctx, at| ctx.as_of(at)));
+    let opened = opened.and_then(|ctx| at.into_iter().try_fold(ctx, |ctx, at| ctx.as_of(&at.of(contract.clone()))));
     let outcome = opened.and_then(|ctx| {
         output.choose_pager(&ctx, !no_pager && operation.is_some_and(|operation| !operation.writes));
         output.choose_colour(&ctx, color);
@@ -375,7 +376,16 @@ fn operation(matches: &clap::ArgMatches) -> Option<&'static ops::Operation> {
     ops::TABLE.iter().find(|operation| operation.cli == path)
 }
 
-/// Returns whether JSON is wanted, also if the arguments do not parse.
+/// Returns the contract that a command names, if it names one.
+fn contract(matches: &clap::ArgMatches) -> Option<ContractRef> {
+    let mut matches = matches;
+    while let Some((_, below)) = matches.subcommand() {
+        matches = below;
+    }
+    matches.try_get_one::<ContractRef>("contract").ok().flatten().cloned()
+}
+
+/// A failed parse may still have asked for JSON.
 fn wants_json(arguments: &[std::ffi::OsString]) -> bool {
     arguments.iter().take_while(|argument| *argument != "--").any(|argument| argument == "--json")
 }

@@ -17,8 +17,15 @@ use crate::{
     env::Env,
     error::OpError,
     model::{name::ContractRef, rank::Rank, verdict::Holds},
-    ops::{self, ctx::Ctx, notifications},
-    surface::cli::listing::{render_cursor, signed},
+    ops::{
+        self,
+        ctx::{Acting, Ctx},
+        notifications,
+    },
+    surface::{
+        cli::listing::{render_cursor, signed},
+        daemon::feed::Feed,
+    },
     wire::{Answer, BindingsChanged, ImportStatus, JudgedBy, Notification, NotificationsList, State},
 };
 
@@ -53,10 +60,10 @@ pub struct Ack {
 
 #[derive(Debug, Args)]
 pub struct Watch {
-    /// Mark as seen what was shown
+    /// Mark the shown notifications as seen
     #[arg(long)]
     mark: bool,
-    /// Only changes that matter at least so much
+    /// Only changes of at least this importance
     #[arg(long, value_name = "RANK", value_parser = PossibleValuesParser::new(Rank::WORDS).try_map(|word| word.parse::<Rank>()))]
     rank: Option<Rank>,
     /// Only changes of this contract
@@ -82,7 +89,11 @@ impl Command {
                     notifications::watch::Request { rank, contract, ..notifications::watch::Request::by_person(mark) };
                 let desktop = if desktop { Some(Desktop::find(&ctx.env)?) } else { None };
                 let mut listener = Listener { env: &ctx.env, output, exec, desktop, bell };
-                notifications::watch::run(ctx, &request, &mut listener)?;
+                let of_daemon = |acting: Acting<'_>| {
+                    let feed = Feed::open(&ctx.env, acting.realm, acting.repo)?;
+                    Some(Box::new(feed) as Box<dyn notifications::watch::Feed>)
+                };
+                notifications::watch::run(ctx, &request, &mut listener, &of_daemon)?;
                 Ok(Verdict::Yes)
             }
             Self::Ack(arguments) => {
@@ -124,6 +135,10 @@ impl notifications::watch::Listener for Listener<'_, '_> {
 
     fn listens(&self) -> bool {
         !Output::is_closed()
+    }
+
+    fn warn(&mut self, line: &str) {
+        self.output.say(line);
     }
 }
 

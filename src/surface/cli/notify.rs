@@ -123,7 +123,7 @@ fn render_receiver(one: &ReceiverLine, was_sent: bool, text: &mut Text) {
 
 fn render_forge(body: &NotifyForge, text: &mut Text) {
     if body.issues.is_empty() {
-        text.line(&[plain("nobody is broken or behind, and no issue is open")]);
+        text.line(&[plain("nobody is broken or behind, and nothing is open")]);
     }
     let rows = body.issues.iter().map(|one| {
         let (word, style) = match one.outcome {
@@ -131,6 +131,7 @@ fn render_forge(body: &NotifyForge, text: &mut Text) {
             IssueOutcome::Updated => ("updated", Look::Green),
             IssueOutcome::Unchanged => ("unchanged", Look::Dim),
             IssueOutcome::Dismissed => ("dismissed", Look::Dim),
+            IssueOutcome::Unpublished => ("unpublished", Look::Dim),
             IssueOutcome::Closed => ("closed", Look::Green),
             IssueOutcome::Failed => ("failed", Look::Red),
         };

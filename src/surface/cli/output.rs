@@ -12,8 +12,9 @@ use super::{
 };
 use crate::{
     env::Env,
-    error::{ErrorCode, Kind, OpError},
+    error::{ErrorCode, Kind, NextStep, OpError},
     ops::{Operation, ctx::Ctx},
+    platform::terminal,
     wire::{Answer, Answered, Failure},
 };
 
@@ -141,12 +142,17 @@ impl<'a> Output<'a> {
         render: impl FnOnce(&T, &mut Text),
     ) -> Result<Delivery, OpError> {
         if self.json {
-            return self.write(&json(answer));
+            return self.write(&json_of(answer));
         }
         let mut text = self.text();
         render(&answer.body, &mut text);
+        self.finish(text, &answer.next_steps)
+    }
+
+    /// Writes the text of an answer with its next steps, or holds it back.
+    fn finish(&mut self, mut text: Text, next_steps: &[NextStep]) -> Result<Delivery, OpError> {
         if !self.quiet {
-            text.next_steps(&answer.next_steps);
+            text.next_steps(next_steps);
         }
         if let Some(held) = &mut self.held {
             held.push_str(&text.into_string());
@@ -186,11 +192,7 @@ impl<'a> Output<'a> {
     /// Returns whether the reader of standard output has closed it, which otherwise only the next write would find
     /// out.
     pub fn is_closed() -> bool {
-        use rustix::event::{PollFd, PollFlags, Timespec, poll};
-        let out = io::stdout();
-        let mut fds = [PollFd::new(&out, PollFlags::empty())];
-        let polled = poll(&mut fds, Some(&Timespec::default()));
-        polled.is_ok_and(|_| fds[0].revents().intersects(PollFlags::ERR | PollFlags::HUP | PollFlags::NVAL))
+        terminal::is_output_closed()
     }
 
     /// Writes text as it is, through the pager if there is one.

@@ -5,13 +5,13 @@ use std::{
     ffi::{OsStr, OsString},
     io::{self, Write as _},
     path::PathBuf,
-    process::{Command, Stdio},
-    sync::{Arc, atomic::AtomicBool},
+    process::Stdio,
 };
 
-use signal_hook::consts::{SIGINT, SIGQUIT};
-
-use crate::ops::ctx::Ctx;
+use crate::{
+    ops::ctx::Ctx,
+    platform::{process, terminal},
+};
 
 /// Set by git, and by this program, for processes whose output goes to a pager and so to a terminal.
 pub const IN_USE: &str = "GIT_PAGER_IN_USE";
@@ -70,12 +70,10 @@ impl Pager {
 
     /// Shows the text, and returns once the user closes the pager.
     pub fn show(&self, text: &str) -> Shown {
-        // Ctrl-C and Ctrl-\ are for the pager. If they ended this process, the pager would lose its terminal.
-        for signal in [SIGINT, SIGQUIT] {
-            let _ = signal_hook::flag::register(signal, Arc::new(AtomicBool::new(false)));
-        }
-        // As in git, the pager is a shell command.
-        let child = Command::new("sh")
+        // Keys that end a program are the pager's, not ours: it would be left without its terminal.
+        terminal::leave_keys_to_child();
+        // As git does: a pager is a shell command.
+        let child = process::shell()
             .arg("-c")
             .arg(&self.command)
             .current_dir(&self.folder)

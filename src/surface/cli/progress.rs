@@ -1,15 +1,15 @@
 //! Shows a line at the terminal while a long operation runs.
 
 use std::{
-    fs::File,
     io::Write as _,
-    os::fd::AsFd as _,
     sync::mpsc::{self, RecvTimeoutError, Sender},
     thread::JoinHandle,
     time::{Duration, Instant},
 };
 
-/// How often the line is redrawn.
+use crate::platform::terminal;
+
+/// How often the line is written anew.
 const STEP: Duration = Duration::from_millis(500);
 
 /// A line that appears after a delay and is removed when this is dropped.
@@ -23,8 +23,8 @@ impl Progress {
     /// Shows `what` and the elapsed time on standard error after `delay`. Returns `None` if standard error cannot be
     /// duplicated; the line is not essential.
     pub fn start(what: String, delay: Duration) -> Option<Self> {
-        // The output of this process keeps standard error locked, so this uses its own handle.
-        let mut terminal = File::from(std::io::stderr().as_fd().try_clone_to_owned().ok()?);
+        // The writer of this process holds its lock all the time; this has a handle of its own.
+        let mut terminal = terminal::error_output().ok()?;
         let (stop, stopped) = mpsc::channel();
         let start = Instant::now();
         let show = move || {

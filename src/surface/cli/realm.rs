@@ -95,10 +95,10 @@ pub struct Status {
     request: realm::status::Request,
     #[command(flatten)]
     all: All,
-    /// Mark nothing as seen: changes stay pending
+    /// Mark nothing as seen
     #[arg(long)]
     peek: bool,
-    /// Show where the repositories lie, too
+    /// Also show the paths of the repositories
     #[arg(short, long)]
     verbose: bool,
 }
@@ -153,15 +153,15 @@ pub struct Check {
     /// Fetch the realm from this URL for this check only, as in CI
     #[arg(long, value_name = "URL", conflicts_with = "realm_path")]
     realm_url: Option<String>,
-    /// Read the realm from this repository for this check only: a store, or a clone with its refs
+    /// Read the realm from this repository, a store or a clone with its refs, for this check only
     #[arg(long, value_name = "DIR")]
     realm_path: Option<std::path::PathBuf>,
     /// Run the scripts that this repository's own committed files name as tests of contracts
     ///
-    /// In CI they run without it, where this clone is joined.
+    /// In CI they also run without it, if this clone joined the realm.
     #[arg(long)]
     run_hooks: bool,
-    /// How long each of these scripts may run
+    /// The time limit of each of these scripts
     #[arg(long, value_name = "SECONDS", default_value_t = 60, value_parser = clap::value_parser!(u64).range(1..=3600))]
     hook_timeout: u64,
     #[command(flatten)]

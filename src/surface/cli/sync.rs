@@ -17,7 +17,7 @@ use crate::{
 pub struct Sync {
     #[command(flatten)]
     request: realm::sync::Request,
-    /// Do it only if it is wanted automatically and nobody else does it now
+    /// Do nothing unless automatic sync is on and no other sync is running
     #[arg(long, hide = true, conflicts_with_all = ["dry_run", "remote"])]
     by_itself: bool,
 }

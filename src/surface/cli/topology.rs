@@ -18,7 +18,7 @@ use crate::{
 pub struct Topology {
     #[command(flatten)]
     request: realm::topology::Request,
-    /// How to print it
+    /// The format of the answer
     #[arg(long, value_enum, default_value_t)]
     format: Format,
 }
@@ -63,6 +63,12 @@ fn render_topology(body: &RealmTopology, text: &mut Text) {
     if !idle.is_empty() {
         text.heading("in no domain shown here");
         text.line(&[plain(" "), look(idle.join(", "), Look::Dim)]);
+    }
+    if !body.cycles.is_empty() {
+        text.heading("dependency cycles");
+        for cycle in &body.cycles {
+            text.line(&[plain(" "), look(cycle, Look::Yellow)]);
+        }
     }
     if !body.unreadable.is_empty() {
         text.heading("unreadable");

@@ -18,9 +18,7 @@ const MAX: u64 = 64 << 10;
 /// # Errors
 /// Returns an error if nothing listens, or the listener is not a git blue server.
 pub fn ask(port: u16, method: &str, path: &str, token: Option<&str>) -> io::Result<Value> {
-    let mut stream = TcpStream::connect_timeout(&SocketAddr::from((Ipv4Addr::LOCALHOST, port)), TIME)?;
-    stream.set_read_timeout(Some(TIME))?;
-    stream.set_write_timeout(Some(TIME))?;
+    let mut stream = connect(port)?;
     let authorization = token.map(|token| format!("Authorization: Bearer {token}\r\n")).unwrap_or_default();
     write!(
         stream,
@@ -33,7 +31,25 @@ pub fn ask(port: u16, method: &str, path: &str, token: Option<&str>) -> io::Resu
     serde_json::from_str(body).map_err(|_| io::Error::new(io::ErrorKind::InvalidData, "it does not speak JSON"))
 }
 
-/// Returns whether nothing listens at a port.
+/// Asks for what goes on until one of both hangs up, and returns the connection on which it comes.
+///
+/// # Errors
+/// Returns an error if nothing listens.
+pub fn begin(port: u16, path: &str, token: &str) -> io::Result<TcpStream> {
+    let mut stream = connect(port)?;
+    // The older protocol, so that nothing stands between the lines.
+    write!(stream, "GET {path} HTTP/1.0\r\nHost: 127.0.0.1:{port}\r\nAuthorization: Bearer {token}\r\n\r\n")?;
+    Ok(stream)
+}
+
+fn connect(port: u16) -> io::Result<TcpStream> {
+    let stream = TcpStream::connect_timeout(&SocketAddr::from((Ipv4Addr::LOCALHOST, port)), TIME)?;
+    stream.set_read_timeout(Some(TIME))?;
+    stream.set_write_timeout(Some(TIME))?;
+    Ok(stream)
+}
+
+/// Returns whether nobody listens at a port any more.
 pub fn is_free(port: u16) -> bool {
     TcpStream::connect_timeout(&SocketAddr::from((Ipv4Addr::LOCALHOST, port)), TIME).is_err()
 }

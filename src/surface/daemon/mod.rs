@@ -2,6 +2,7 @@
 //! it: it reads and writes the same files as every other command.
 
 mod ask;
+pub mod feed;
 pub mod secret;
 mod start;
 mod state;

@@ -1,16 +1,12 @@
 //! The token that every request carries. It is a file that only the user can read.
 
-use std::{
-    fs::{self, File, Permissions},
-    io::Write as _,
-    os::unix::fs::PermissionsExt as _,
-    path::Path,
-};
+use std::{fs, io::Write as _, path::Path};
 
 use super::state;
 use crate::{
     error::{ErrorCode, OpError},
     model::hash,
+    platform::files::{self, Access},
 };
 
 /// The token of the daemon, read or created.
@@ -31,13 +27,13 @@ pub fn token(home: &Path) -> Result<Token, OpError> {
     let folder = state::folder(home)?;
     let path = folder.join("token");
     let mut warnings = Vec::new();
-    warnings
-        .extend(narrow(&folder, 0o700)?.map(|was| format!("{} had mode {was:o}, and has 700 now", folder.display())));
+    let was = narrow(&folder, Access::PrivateFolder)?;
+    warnings.extend(was.map(|was| format!("{} had mode {was:o}, and has 700 now", folder.display())));
     let text = match read(&path)? {
         Some(text) => text,
         None => agree(&folder, &path)?,
     };
-    warnings.extend(narrow(&path, 0o600)?.map(|was| readable(&path, was)));
+    warnings.extend(narrow(&path, Access::Private)?.map(|was| readable(&path, was)));
     Ok(Token { text, warnings })
 }
 
@@ -78,15 +74,9 @@ fn make(folder: &Path, path: &Path) -> Result<String, OpError> {
     Ok(text)
 }
 
-/// Removes permissions beyond `most`. Returns the previous mode if it was wider.
-fn narrow(path: &Path, most: u32) -> Result<Option<u32>, OpError> {
-    let file = File::open(path).map_err(OpError::io("read", path))?;
-    let mode = file.metadata().map_err(OpError::io("read", path))?.permissions().mode() & 0o7777;
-    if mode & !most == 0 {
-        return Ok(None);
-    }
-    file.set_permissions(Permissions::from_mode(mode & most)).map_err(OpError::io("change the mode of", path))?;
-    Ok(Some(mode))
+/// Takes away what a mode allows beyond `most`. Returns the mode that it had, where it was wider.
+fn narrow(path: &Path, most: Access) -> Result<Option<u32>, OpError> {
+    files::narrow(path, most).map_err(OpError::io("change the mode of", path))
 }
 
 /// Returns a secret that nobody can guess: 256 random bits in hex.

@@ -3,7 +3,7 @@
 use std::{
     fs,
     path::Path,
-    process::{Command, Stdio},
+    process::Stdio,
     thread::sleep,
     time::{Duration, Instant},
 };
@@ -16,7 +16,8 @@ use crate::{
     env::Env,
     error::{ErrorCode, OpError},
     locate,
-    surface::{background::CLOSING, http},
+    platform::process,
+    surface::http,
 };
 
 /// The longest time to wait for its start.
@@ -38,9 +39,7 @@ pub fn start(env: &Env, options: &Options) -> Result<(Running, bool), OpError> {
     let log = state::folder(home.folder())?.join("log");
     let file = state::open(&log)?;
     file.set_len(0).map_err(OpError::io("write", &log))?;
-    let mut child = Command::new("/bin/sh")
-        .args(["-c", CLOSING])
-        .arg(env.exe())
+    let mut child = process::detached(env.exe())
         .args(options.arguments())
         .arg("--detached")
         .current_dir("/")
@@ -102,10 +101,8 @@ pub fn stop(env: &Env) -> Result<Option<Running>, OpError> {
                 }
             }
             State::Running(running) if told.is_none() => {
-                // The daemon still holds its lock file, so the process id was not reused.
-                let pid = i32::try_from(running.pid).ok().and_then(rustix::process::Pid::from_raw);
-                let kill = |pid| rustix::process::kill_process(pid, rustix::process::Signal::TERM);
-                if let Some(Err(error)) = pid.map(kill) {
+                // It holds its file, so the number is still its own.
+                if let Err(error) = process::stop(running.pid) {
                     let message = format!("cannot tell the process {} to stop: {error}", running.pid);
                     return Err(OpError::cannot(ErrorCode::NotStopped, message));
                 }

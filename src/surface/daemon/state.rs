@@ -2,15 +2,17 @@
 //! recorded process id is known to be stale.
 
 use std::{
-    fs::{DirBuilder, File, OpenOptions, TryLockError},
-    io::{Read as _, Seek as _, Write as _},
-    os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _},
+    fs::{File, OpenOptions, TryLockError},
+    io::Write as _,
     path::{Path, PathBuf},
 };
 
 use serde::{Deserialize, Serialize};
 
-use crate::error::OpError;
+use crate::{
+    error::OpError,
+    platform::{files, locks},
+};
 
 /// A running daemon.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -44,7 +46,8 @@ pub enum State {
 /// The lock that makes this process the daemon. It is released on drop.
 #[derive(Debug)]
 pub struct Held {
-    file: File,
+    #[expect(dead_code, reason = "it is locked as long as it is open")]
+    lock: File,
     path: PathBuf,
 }
 
@@ -54,7 +57,7 @@ pub struct Held {
 /// Returns an error if the folder cannot be created.
 pub fn folder(home: &Path) -> Result<PathBuf, OpError> {
     let folder = home.join("daemon");
-    DirBuilder::new().recursive(true).mode(0o700).create(&folder).map_err(OpError::io("create", &folder))?;
+    files::make_private_folder(&folder).map_err(OpError::io("create", &folder))?;
     Ok(folder)
 }
 
@@ -63,7 +66,8 @@ pub fn folder(home: &Path) -> Result<PathBuf, OpError> {
 /// # Errors
 /// Returns an error if the file cannot be opened.
 pub fn open(path: &Path) -> Result<File, OpError> {
-    let file = OpenOptions::new().read(true).write(true).create(true).truncate(false).mode(0o600).open(path);
+    let mut options = OpenOptions::new();
+    let file = files::private(options.read(true).write(true).create(true).truncate(false)).open(path);
     file.map_err(OpError::io("open", path))
 }
 
@@ -73,18 +77,17 @@ pub fn open(path: &Path) -> Result<File, OpError> {
 /// Returns an error if the state file cannot be read.
 pub fn of(home: &Path) -> Result<State, OpError> {
     let path = home.join("daemon/pid");
-    let mut file = match File::open(&path) {
-        Ok(file) => file,
+    let lock = match File::open(locks::file_to_lock(&path)) {
+        Ok(lock) => lock,
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(State::Stopped),
         Err(error) => return Err(OpError::io("read", &path)(error)),
     };
-    match file.try_lock_shared() {
+    match lock.try_lock_shared() {
         Ok(()) => return Ok(State::Stopped),
         Err(TryLockError::WouldBlock) => {}
         Err(TryLockError::Error(error)) => return Err(OpError::io("lock", &path)(error)),
     }
-    let mut text = String::new();
-    file.read_to_string(&mut text).map_err(OpError::io("read", &path))?;
+    let text = std::fs::read_to_string(&path).map_err(OpError::io("read", &path))?;
     Ok(serde_json::from_str(&text).map_or(State::Changing, State::Running))
 }
 
@@ -95,10 +98,10 @@ impl Held {
     /// Returns an error if the file cannot be created.
     pub fn take(home: &Path) -> Result<Option<Self>, OpError> {
         let path = folder(home)?.join("pid");
-        let file = open(&path)?;
-        match file.try_lock() {
+        let lock = open(&locks::file_to_lock(&path))?;
+        match lock.try_lock() {
             Ok(()) => {
-                let held = Self { file, path };
+                let held = Self { lock, path };
                 held.write("")?;
                 Ok(Some(held))
             }
@@ -117,8 +120,8 @@ impl Held {
     }
 
     fn write(&self, text: &str) -> Result<(), OpError> {
-        let mut file = &self.file;
-        let written = file.set_len(0).and_then(|()| file.rewind()).and_then(|()| file.write_all(text.as_bytes()));
+        let mut file = open(&self.path)?;
+        let written = file.set_len(0).and_then(|()| file.write_all(text.as_bytes()));
         written.map_err(OpError::io("write", &self.path))
     }
 }

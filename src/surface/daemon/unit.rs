@@ -6,6 +6,7 @@ use super::Options;
 use crate::{
     env::Env,
     error::{ErrorCode, OpError},
+    platform::{SYSTEM, System},
 };
 
 /// The service manager that starts the daemon.
@@ -18,9 +19,20 @@ pub enum Manager {
 }
 
 impl Manager {
-    /// Returns the service manager of this operating system.
-    pub fn of_system() -> Self {
-        if cfg!(target_os = "macos") { Self::Launchd } else { Self::Systemd }
+    /// Returns the one of this system.
+    ///
+    /// # Errors
+    /// Returns an error on Windows, where the task scheduler starts it.
+    pub fn of_system(env: &Env) -> Result<Self, OpError> {
+        match SYSTEM {
+            System::Unix => Ok(Self::Systemd),
+            System::MacOs => Ok(Self::Launchd),
+            System::Windows => {
+                let command = format!("\\\"{}\\\" daemon start", env.exe().display());
+                Err(OpError::usage("Windows has neither systemd nor launchd")
+                    .next(format!("schtasks /Create /TN git-blue /SC ONLOGON /TR \"{command}\"")))
+            }
+        }
     }
 
     /// Returns the path of the unit file, and the command that makes the service manager load it.

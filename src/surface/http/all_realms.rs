@@ -19,7 +19,7 @@ use crate::{
 /// Requests all entries of a realm; the joined list is paged by itself.
 const ALL: PageRequest = PageRequest { limit: Some(0), cursor: None };
 
-/// Which realms and repositories are wanted.
+/// A filter by realm and repository.
 #[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
 pub struct Narrowed {
     /// Only this realm

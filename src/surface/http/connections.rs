@@ -1,4 +1,5 @@
-//! Bounds the number of connections. If all are in use, the one that has been idle longest is closed for the next one.
+//! Who is connected. There is a bound on them, and whoever waits longest without asking for anything
+//! makes room for the next one. Those who listen to events are bounded there, and take no room here.
 
 use std::{
     collections::BTreeMap,
@@ -6,7 +7,7 @@ use std::{
     pin::Pin,
     sync::{
         Arc, Mutex, MutexGuard, PoisonError,
-        atomic::{AtomicU64, AtomicUsize, Ordering},
+        atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering},
     },
     task::{Context, Poll, ready},
     time::{Duration, Instant},
@@ -27,7 +28,11 @@ use crate::surface::mcp::AfterFlush;
 /// How long a client may leave data unread before its connection is closed.
 const WRITE_TIME: Duration = Duration::from_secs(30);
 
-/// All open connections.
+/// Marks an answer that goes on until its client leaves.
+#[derive(Debug, Clone, Copy)]
+pub struct Endless;
+
+/// Everybody who is connected.
 #[derive(Debug)]
 pub struct Connections {
     most: usize,
@@ -48,7 +53,9 @@ pub struct Connection {
 struct State {
     /// The number of requests that are being answered.
     busy: AtomicUsize,
-    /// When the connection last read or wrote, in milliseconds.
+    /// Whether what is answered goes on until the client leaves.
+    is_listening: AtomicBool,
+    /// When something was read or written last, in milliseconds.
     touched: AtomicU64,
     leave: Notify,
 }
@@ -62,9 +69,9 @@ impl Connections {
     /// Admits a connection. Returns `None` if all others are being answered.
     pub fn admit(self: &Arc<Self>) -> Option<Connection> {
         let mut all = self.locked();
-        if all.len() >= self.most {
-            let is_idle = |state: &&Arc<State>| state.busy.load(Ordering::Relaxed) == 0;
-            let idle = all.iter().filter(|(_, state)| is_idle(state));
+        let asking = || all.iter().filter(|(_, state)| !state.is_listening.load(Ordering::Relaxed));
+        if asking().count() >= self.most {
+            let idle = asking().filter(|(_, state)| state.busy.load(Ordering::Relaxed) == 0);
             let (id, _) = idle.min_by_key(|(_, state)| state.touched.load(Ordering::Relaxed))?;
             let id = *id;
             if let Some(state) = all.remove(&id) {
@@ -78,7 +85,7 @@ impl Connections {
         Some(Connection { id, state, among: self.clone() })
     }
 
-    /// Returns the number of connections.
+    /// Returns how many are there, with those who listen.
     pub fn count(&self) -> usize {
         self.locked().len()
     }
@@ -98,7 +105,12 @@ impl Connection {
         self.state.leave.notified().await;
     }
 
-    /// Marks the connection as being answered, which keeps it open, until the result is dropped.
+    /// Takes up no room from now on: it listens until its client leaves.
+    pub fn listen(&self) {
+        self.state.is_listening.store(true, Ordering::Relaxed);
+    }
+
+    /// Keeps it from having to make room, as long as the result lives.
     pub fn busy(self: &Arc<Self>) -> Busy {
         self.state.busy.fetch_add(1, Ordering::Relaxed);
         Busy(self.clone())
@@ -250,5 +262,19 @@ mod tests {
         assert!(connections.admit().is_none());
         drop(busy);
         assert!(connections.admit().is_some());
+    }
+
+    #[test]
+    fn those_who_listen_take_no_room() {
+        let connections = Connections::new(1);
+        let listener = Arc::new(connections.admit().unwrap());
+        let _busy = listener.busy();
+        assert!(connections.admit().is_none());
+        listener.listen();
+        let second = connections.admit().unwrap();
+        assert_eq!(connections.count(), 2);
+        let third = connections.admit().unwrap();
+        let has = |one: &Connection| connections.locked().contains_key(&one.id);
+        assert!(has(&listener) && !has(&second) && has(&third));
     }
 }

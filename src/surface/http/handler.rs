@@ -64,15 +64,21 @@ struct Asked {
 }
 
 impl Handler {
-    /// Creates the handler for a port. It shuts down when `stopping` becomes true.
+    /// Returns the handler of a port, to whose events at most `streams` listen. It closes when `stopping` says so.
     ///
     /// # Errors
-    /// Returns an error if the system provides no thread.
-    pub fn new(env: &Env, port: u16, settings: &Settings, stopping: watch::Receiver<bool>) -> Result<Self, OpError> {
+    /// Returns an error if the system gives no thread.
+    pub fn new(
+        env: &Env,
+        port: u16,
+        settings: &Settings,
+        streams: usize,
+        stopping: watch::Receiver<bool>,
+    ) -> Result<Self, OpError> {
         let desk = Desk::new(env);
         Ok(Self {
             access: Access::new(port, settings.token.clone()),
-            events: Arc::new(Events::new(desk.clone(), stopping.clone())),
+            events: Events::new(desk.clone(), streams, stopping.clone()),
             mcp: Mcp::new(env, settings.rate_limit, stopping)?,
             waiting: Semaphore::new(MAX_WAITING),
             slow: Semaphore::new(MAX_SLOW),
@@ -246,7 +252,7 @@ async fn aside<T: Send + 'static>(work: impl FnOnce() -> Result<T, OpError> + Se
 /// Returns an error if there is no home folder.
 pub fn home_id(env: &Env) -> Result<String, OpError> {
     let folder = locate::home(env)?.folder().to_owned();
-    let folder = folder.canonicalize().unwrap_or(folder);
+    let folder = dunce::canonicalize(&folder).unwrap_or(folder);
     Ok(hash::short_id(&["home", &folder.to_string_lossy()]))
 }
 

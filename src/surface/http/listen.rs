@@ -14,14 +14,15 @@ use hyper::{Request, body::Incoming, server::conn::http1, service::service_fn};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use tokio::{
     net::{TcpListener, TcpStream},
-    signal::unix::{SignalKind, signal},
     sync::watch,
 };
 
 use super::{
     Settings, catch_up,
-    connections::{Connection, Connections, Socket},
+    connections::{Connection, Connections, Endless, Socket},
     context::Desk,
+    descriptors,
+    events::MAX_STREAMS,
     handler::Handler,
     notify,
     peer::Ends,
@@ -30,6 +31,7 @@ use super::{
 use crate::{
     env::Env,
     error::{ErrorCode, OpError},
+    platform::terminal::Stop,
     surface::mcp::AfterFlush,
 };
 
@@ -37,7 +39,7 @@ use crate::{
 const WORKERS: usize = 2;
 /// The threads that run operations.
 const ANSWERING: usize = 6;
-/// The most connections.
+/// How many may be connected, besides those who listen to events.
 const CONNECTIONS: usize = 512;
 /// How long a client may take to send the head of a request, and how long it may be idle before.
 const HEAD_TIME: Duration = Duration::from_secs(15);
@@ -60,11 +62,11 @@ pub fn serve(env: &Env, settings: &Settings, ready: impl FnOnce(u16)) -> Result<
     let runtime = builder.worker_threads(WORKERS).max_blocking_threads(ANSWERING).enable_all().build();
     let runtime = runtime.map_err(failed)?;
     let outcome = runtime.block_on(async {
-        let (mut term, mut int) =
-            (signal(SignalKind::terminate()).map_err(failed)?, signal(SignalKind::interrupt()).map_err(failed)?);
+        let mut end = Stop::listen().map_err(failed)?;
         let (port, listeners) = listen(settings.port).await?;
         let (stop, stopping) = watch::channel(false);
-        let handler = Arc::new(Handler::new(env, port, settings, stopping.clone())?);
+        let streams = descriptors::room_for(MAX_STREAMS, CONNECTIONS);
+        let handler = Arc::new(Handler::new(env, port, settings, streams, stopping.clone())?);
         tokio::spawn(catch_up::regularly(Desk::new(env), settings.catch_up, stopping.clone()));
         sync::regularly(Desk::new(env), settings.sync_interval, stopping.clone());
         notify::regularly(Desk::new(env), stopping.clone());
@@ -74,11 +76,8 @@ pub fn serve(env: &Env, settings: &Settings, ready: impl FnOnce(u16)) -> Result<
             .map(|listener| tokio::spawn(accept(listener, handler.clone(), connections.clone(), stopping.clone())));
         let accepting: Vec<_> = accepting.collect();
         ready(port);
-        tokio::select! {
-            _ = term.recv() => {}
-            _ = int.recv() => {}
-        }
-        // Close the listening sockets before the connections.
+        end.told().await;
+        // The port is free before anybody says goodbye.
         for task in accepting {
             task.abort();
             let _ = task.await;
@@ -144,9 +143,12 @@ async fn converse(
     let service = service_fn(move |mut request: Request<Incoming>| {
         request.extensions_mut().insert(after.clone());
         ends.and_then(|ends| request.extensions_mut().insert(ends));
-        let (handler, busy) = (handler.clone(), asking.busy());
+        let (handler, asking, busy) = (handler.clone(), asking.clone(), asking.busy());
         async move {
             let response = handler.answer(request).await;
+            if response.extensions().get::<Endless>().is_some() {
+                asking.listen();
+            }
             Ok::<_, Infallible>(response.map(|body| busy.with(body).boxed()))
         }
     });

@@ -12,6 +12,7 @@ mod body;
 mod catch_up;
 mod connections;
 pub mod context;
+mod descriptors;
 mod events;
 mod handler;
 mod listen;

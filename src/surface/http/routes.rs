@@ -86,47 +86,47 @@ pub struct Call<'a> {
 /// The reader that asks.
 #[derive(Deserialize, JsonSchema)]
 struct Asking {
-    /// As this repository sees it
+    /// As seen by this repository
     repo: Option<RepoName>,
 }
 
-/// Who asks, where somebody has to.
+/// The repository that asks, in requests that need one.
 #[derive(JsonSchema)]
 #[expect(dead_code, reason = "it is read as one that may be missing")]
 struct Importing {
-    /// Whose imports are looked at
+    /// The repository whose imports are checked
     repo: RepoName,
 }
 
-/// Who publishes before a sync.
+/// The repository to publish before a sync.
 #[derive(JsonSchema)]
 #[expect(dead_code, reason = "it is read as one who asks")]
 struct Publishing {
-    /// Publish what no hook of this repository has, before
+    /// First publish the commits of this repository that no hook published
     repo: Option<RepoName>,
 }
 
-/// The work tree that is meant.
+/// The work tree of a request.
 #[derive(Deserialize, JsonSchema)]
 struct Here {
     /// The realm
     realm: RealmName,
-    /// The repository; it must lie on this machine
+    /// The repository, which must be on this machine
     repo: RepoName,
 }
 
-/// What lets a browser in.
+/// The key of a login link.
 #[derive(JsonSchema)]
 #[expect(dead_code, reason = "it is read by its name")]
 struct Key {
-    /// What a link brought along
+    /// The key from the link
     key: String,
 }
 
 /// The pattern of a contract with its domain, whose names do not end in `.lock`.
 const CONTRACT: &str = "^(?!.*[.][Ll][Oo][Cc][Kk](/|$))[A-Za-z0-9]([A-Za-z0-9_-]|[.](?=[A-Za-z0-9_-])){0,63}/[A-Za-z0-9]([A-Za-z0-9_-]|[.](?=[A-Za-z0-9_-])){0,63}$";
 
-/// Which events are told.
+/// A filter of events.
 #[derive(JsonSchema)]
 #[expect(dead_code, reason = "each is read by its name")]
 struct Heard {
@@ -134,7 +134,7 @@ struct Heard {
     realm: Option<RealmName>,
     /// Only this repository
     repo: Option<RepoName>,
-    /// Only notifications that matter at least so much
+    /// Only notifications of at least this importance
     rank: Option<Rank>,
     /// Only notifications of this contract, as DOMAIN/CONTRACT
     #[schemars(regex(pattern = CONTRACT))]
@@ -250,7 +250,10 @@ impl Call<'_> {
         let Some(realm) = self.path.get("realm") else { return self.desk.nowhere() };
         let ctx = self.desk.of(&realm.parse()?, self.arguments.read_as::<Asking>()?.repo.as_ref())?;
         match self.arguments.read_as::<At>()?.at {
-            Some(at) => ctx.as_of(&at),
+            Some(at) => {
+                let part = |name| self.path.get(name).map(String::as_str);
+                ctx.as_of(&at.of(as_of::named(part("domain"), part("contract"))))
+            }
             None => Ok(ctx),
         }
     }

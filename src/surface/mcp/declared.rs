@@ -19,6 +19,7 @@ use crate::{
     env::Env,
     error::{ErrorCode, OpError},
     ops::tools::{self, declared::DeclaredTool},
+    platform::process,
     surface::arguments::{Arguments, schema},
 };
 
@@ -76,7 +77,8 @@ pub async fn run(
     let mut command = Command::new(env.exe());
     command.args(["supervise", "--"]).arg(&tool.program).args(&tool.arguments).current_dir(folder);
     command.env_clear().envs(tools::environment::variables(env, &tool.passed));
-    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).process_group(0);
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    process::apart(command.as_std_mut());
     let mut child = command.spawn().map_err(failed)?;
     // Closed only after the command has ended.
     let mut input = child.stdin.take();

@@ -3,12 +3,15 @@
 use std::{
     fs::File,
     io::Write as _,
-    os::unix::fs::{OpenOptionsExt as _, PermissionsExt as _},
     path::Path,
     sync::{Arc, Mutex},
 };
 
-use crate::{env::Env, error::OpError};
+use crate::{
+    env::Env,
+    error::OpError,
+    platform::files::{self, Access},
+};
 
 /// The size at which the log starts over, in bytes.
 const MAX_LOG: u64 = 8 << 20;
@@ -35,17 +38,24 @@ impl Log {
         if is_grown {
             std::fs::remove_file(&path).map_err(failed)?;
         }
-        let file = File::options().create(true).append(true).mode(0o600).open(&path).map_err(failed)?;
-        file.set_permissions(std::fs::Permissions::from_mode(0o600)).map_err(failed)?;
+        let file = files::private(File::options().create(true).append(true)).open(&path).map_err(failed)?;
+        files::narrow(&path, Access::Private).map_err(failed)?;
         Ok(Self(Some(Arc::new(Sink { env: env.clone(), file: Mutex::new(file) }))))
     }
 
     /// Writes a line.
     pub fn say(&self, text: impl FnOnce() -> String) {
-        let Some(sink) = &self.0 else { return };
-        let line = format!("{} {} {}\n", sink.env.now(), std::process::id(), text().escape_debug());
-        // A log that cannot be written does not stop the server.
-        if let Ok(mut file) = sink.file.lock() {
+        if let Some(sink) = &self.0 {
+            sink.write(&text());
+        }
+    }
+}
+
+impl Sink {
+    fn write(&self, text: &str) {
+        let line = format!("{} {} {}\n", self.env.now(), std::process::id(), text.escape_debug());
+        // A log that cannot be written is no reason to stop.
+        if let Ok(mut file) = self.file.lock() {
             let _ = file.write_all(line.as_bytes());
         }
     }
@@ -65,7 +75,7 @@ mod tests {
         let text = std::fs::read_to_string(&path).unwrap();
         assert_eq!(text.lines().count(), 2);
         assert!(text.ends_with("a\\n\\u{1b}[2Jb\n") && text.contains("2026-01-24T12:00:00Z"), "{text}");
-        assert_eq!(path.metadata().unwrap().permissions().mode() & 0o777, 0o600);
+        assert!(!files::is_open_to_others(&path).unwrap());
     }
 
     #[test]

@@ -3,12 +3,11 @@
 
 use std::{
     cell::RefCell,
-    os::unix::fs::MetadataExt as _,
     path::{Path, PathBuf},
     rc::Rc,
 };
 
-use crate::{env::Env, error::OpError, model::name::RealmName, ops::ctx::Ctx};
+use crate::{env::Env, error::OpError, model::name::RealmName, ops::ctx::Ctx, platform::files::Stamp};
 
 /// The most projects that stay open.
 const MAX_OPEN: usize = 8;
@@ -38,8 +37,8 @@ struct Opened {
     stamps: Stamps,
 }
 
-/// The files that decide which repository and realm a project belongs to, with their stamps.
-struct Stamps(Vec<(PathBuf, Stamp)>);
+/// The files that decide which repository and which realm a project is, as they were.
+struct Stamps(Vec<(PathBuf, Option<Stamp>)>);
 
 impl Stamps {
     /// Returns whether none of the files has changed.
@@ -47,9 +46,6 @@ impl Stamps {
         self.0.iter().all(|(path, before)| stamp(path) == *before)
     }
 }
-
-/// The identity, size and times of a file, or `None` if there is none.
-type Stamp = Option<(u64, u64, u64, i64, i64, i64, i64)>;
 
 thread_local! {
     // Operations run on one thread, since their contexts cannot be shared.
@@ -116,12 +112,9 @@ fn deciding(ctx: &Ctx, project: &Project) -> Vec<PathBuf> {
     paths
 }
 
-fn stamp(path: &Path) -> Stamp {
-    let at = path.metadata().ok()?;
-    // The size and times of a folder change with its content, while the folder stays the same.
-    let (size, times) = match at.is_dir() {
-        true => (0, [0; 4]),
-        false => (at.len(), [at.mtime(), at.mtime_nsec(), at.ctime(), at.ctime_nsec()]),
-    };
-    Some((at.dev(), at.ino(), size, times[0], times[1], times[2], times[3]))
+/// Returns what tells that a file is the one it was; nothing where there is none.
+fn stamp(path: &Path) -> Option<Stamp> {
+    let stamp = Stamp::of(path).ok()?;
+    // A folder changes with what is in it, and is still the same one.
+    Some(if stamp.is_folder { Stamp { size: 0, modified: (0, 0), changed: (0, 0), ..stamp } } else { stamp })
 }

@@ -71,7 +71,7 @@ struct Finished {
 pub struct Told {
     teller: Teller,
     receipt: Receipt,
-    domains: Tips,
+    tips: Tips,
     is_all: bool,
 }
 
@@ -141,9 +141,9 @@ impl Answer {
             }
             body.fields.insert("more_notifications".into(), more.into());
             body.next_steps.splice(0..0, steps);
-            if let Some((telling, domains)) = telling.filter(|_| teller.marks) {
+            if let Some((telling, tips)) = telling.filter(|_| teller.marks) {
                 let is_all = telling.more == 0;
-                told = Some(Told { is_all, receipt: telling.receipt, teller, domains });
+                told = Some(Told { is_all, receipt: telling.receipt, teller, tips });
             }
         }
         body.fields.insert("next_steps".into(), serde_json::json!(body.next_steps));
@@ -152,8 +152,8 @@ impl Answer {
 }
 
 impl Teller {
-    /// Returns the pending notifications that weigh at most `room`, and the tips of the domains before they were read.
-    /// Returns `None` if nothing is pending.
+    /// Returns what is to be told, as much of it as weighs at most `room`, and the tips that decided it; nothing where
+    /// nothing is pending.
     fn look(&self, room: impl FnOnce() -> usize) -> Result<Option<(Telling, Tips)>, OpError> {
         let ctx = open(&self.env, &self.project)?;
         let Ok(acting) = ctx.acting() else { return Ok(None) };
@@ -161,20 +161,20 @@ impl Teller {
         if !joined::is_joined(&ctx.home, acting) {
             return Ok(None);
         }
-        let tips = notify::deliver::tips(acting, &self.reader)?;
-        if self.quiet.is(&self.project, &tips) {
-            return Ok(None);
-        }
-        // Room for the three next steps that name the notifications.
-        let mut left = room().saturating_sub(1_200);
+        let is_quiet = |tips: &Tips| self.quiet.is(&self.project, tips);
+        let (mut room, mut left) = (Some(room), 0);
         let fits = |one: &Notification| {
+            if let Some(room) = room.take() {
+                // Three steps name what was told.
+                left = room().saturating_sub(1_200);
+            }
             let taken = weight(&to_string(one)) + 2;
             let fits = taken <= left;
             left = left.saturating_sub(taken);
             fits
         };
-        let telling = notify::deliver::due(acting, &self.reader, (ctx.env.now(), &ctx.glancing_judge()), fits)?;
-        Ok(Some((telling, tips)))
+        let judge = ctx.glancing_judge();
+        notify::deliver::due_since(acting, &self.reader, is_quiet, (ctx.env.now(), &judge), fits)
     }
 }
 
@@ -189,12 +189,8 @@ impl Told {
         let Ok(acting) = ctx.recording() else { return Ok(()) };
         inbox::record(acting.store, acting.repo, reader, &self.receipt, || ctx.env.now_here())?;
         if self.is_all {
-            // The domains as they were before the notifications were read, and the inboxes as they are now.
-            let inboxes = notify::deliver::inboxes(acting, reader)?;
-            let mut before = self.domains.clone();
-            before.truncate(before.len() - inboxes.len());
-            before.extend(inboxes);
-            quiet.set(project.clone(), before);
+            // The domains as they were when nothing else was pending, the inboxes as they are now.
+            quiet.set(project.clone(), self.tips.clone().told(acting, reader)?);
         }
         Ok(())
     }

@@ -12,6 +12,7 @@ use crate::{
     error::{ErrorCode, NextStep, OpError},
     locate,
     model::name::RealmName,
+    platform::paths,
 };
 
 /// The most realms for which a next step is made.
@@ -267,7 +268,6 @@ fn folder(cwd: &str) -> Result<PathBuf, OpError> {
 
 /// Returns the folder of a root's `file://` URI.
 pub fn root(uri: &str) -> Option<PathBuf> {
-    use std::os::unix::ffi::OsStringExt as _;
     let rest = uri.strip_prefix("file://")?;
     let path = &rest[rest.find('/')?..];
     let mut bytes = Vec::with_capacity(path.len());
@@ -282,7 +282,7 @@ pub fn root(uri: &str) -> Option<PathBuf> {
             byte => byte,
         });
     }
-    Some(PathBuf::from(std::ffi::OsString::from_vec(bytes)))
+    paths::of_uri(bytes)
 }
 
 #[cfg(test)]

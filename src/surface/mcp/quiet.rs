@@ -6,7 +6,7 @@ use std::sync::{Mutex, PoisonError};
 use super::open::Project;
 use crate::ops::notify::deliver::Tips;
 
-/// The tips of the domains, followed by those of the inboxes, of each project in which nothing was pending.
+/// Per project, how the domains and the inboxes stood when nothing was pending.
 #[derive(Debug, Default)]
 pub struct Quiet(Mutex<Vec<(Project, Tips)>>);
 

@@ -18,7 +18,7 @@ pub use check::of_check;
 pub use compared::{SideFile, of_compat, of_diff};
 pub use github::append_summary;
 
-/// A format that is reported in.
+/// The format of a report.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub enum Format {
     /// Text, one finding a line
@@ -33,7 +33,7 @@ pub enum Format {
     Sarif,
     /// JUnit XML, one case for each contract and direction
     Junit,
-    /// A table, for comments and summaries
+    /// A Markdown table, for comments and summaries
     Markdown,
 }
 

@@ -199,7 +199,7 @@ pub(super) const PAGES: &[Page] = &[
     Page {
         command: "notifications watch",
         description: "Shows what is pending, what matters most first, and then each change as it comes. Runs until it \
-            is interrupted. With --mark, what was shown is not shown again after a restart. A command of --exec runs \
+            is interrupted. Listens to the daemon where one runs, and looks at the realm by itself otherwise. With --mark, what was shown is not shown again after a restart. A command of --exec runs \
             once for each change, with the change as one line of JSON on its standard input; nothing from the realm \
             is put into the command line.",
         no: "",
@@ -262,11 +262,16 @@ pub(super) const PAGES: &[Page] = &[
             the repository that imports: the verdict with a value that shows it, what differs, and, where the repository \
             is cloned on this machine, the lines that mention a changed field. An issue is found again by a mark in its \
             text, kept up to date, and closed once the import holds. One that somebody closed is not opened again for the \
-            same version.",
+            same version.\n\n\
+            With --pull-request, an import whose range does not accept the version gets a pull request instead, which moves \
+            the range in the file of the binding. It is made through the forge, on a branch git-blue/DOMAIN/CONTRACT that \
+            is never forced, and is a draft unless nothing in the code has to change. Once somebody else committed on the \
+            branch, git blue leaves it alone.",
         no: "A repository could not be told.",
         examples: &[
             ("git blue notify forge --dry-run", "See which issues would be written"),
             ("git blue notify forge --owner github.com/acme", "Tell all consumers of an organisation, from CI"),
+            ("git blue notify forge --pull-request", "Propose the new ranges in pull requests"),
         ],
     },
     Page {

@@ -53,8 +53,10 @@
     if (main.innerHTML === fresh.innerHTML) return;
     const before = keys(main);
     const was = focused(main);
+    const open = [...main.querySelectorAll('details[open]')].map((one) => one.id);
     const scrolled = [...main.querySelectorAll('.scroll, .canvas')].map((one) => one.scrollLeft);
     main.replaceChildren(...fresh.childNodes);
+    for (const id of open) document.getElementById(id)?.setAttribute('open', '');
     for (const one of main.querySelectorAll('[data-key]')) {
       if (!before.has(one.dataset.key)) one.classList.add('fresh');
     }
@@ -146,11 +148,19 @@
     });
     for (const name of ['realm', 'session']) source.addEventListener(name, soon);
   };
-  addEventListener('pagehide', () => source.close());
+  addEventListener('pagehide', () => source?.close());
   addEventListener('pageshow', (event) => { if (event.persisted) location.reload(); });
 
-  say('waiting', 'Connecting…');
-  listen();
   tellTimes();
   setInterval(tellTimes, 30000);
+  // A command is copied by a click, where the browser lets us.
+  document.addEventListener('click', (event) => {
+    const command = event.target.closest?.('.command');
+    if (command) navigator.clipboard?.writeText(command.textContent).then(() => tell('Copied'), () => {});
+  });
+  // What is past does not change.
+  if (live) {
+    say('waiting', 'Connecting…');
+    listen();
+  }
 })();

@@ -4,12 +4,14 @@
 use maud::{Markup, html};
 
 use super::{
-    difference::differences,
+    blame::{Origins, short},
+    difference::{differences, outcome},
     document,
     frame::{Page, Part},
+    graph::{self, Filter, Scope},
     importers::importers,
-    links::{self, Query},
-    pieces::{Tone, badge, prose, text},
+    links::{Query, Site},
+    pieces::{self, Tone, badge, command, prose, text, time},
     timeline::timeline,
 };
 use crate::{
@@ -18,8 +20,12 @@ use crate::{
     ops::{
         contract::{self, diff::Newer, impact::Candidate},
         ctx::Ctx,
+        realm,
     },
-    wire::{ContractDiff, ContractGet, ContractImpact, PageRequest, Relationship, TimelineEntry},
+    wire::{
+        ContractBlame, ContractDiff, ContractGet, ContractImpact, PageRequest, RealmTopology, Relationship,
+        TimelineEntry,
+    },
 };
 
 /// What is shown: the contract, and what else can be read of it.
@@ -27,27 +33,26 @@ struct Shown {
     contract: ContractGet,
     timeline: Vec<TimelineEntry>,
     diff: Result<ContractDiff, OpError>,
+    /// Both versions that are compared.
+    compared: Option<[ContractGet; 2]>,
     impact: Result<ContractImpact, OpError>,
+    blame: Option<ContractBlame>,
+    topology: Option<RealmTopology>,
 }
 
 /// Returns the page.
 ///
 /// # Errors
 /// Returns an error if there is no such contract or version, or it cannot be read.
-pub fn page(ctx: &Ctx, wanted: &ContractRef, query: &Query) -> Result<Page, OpError> {
+pub fn page(site: &Site, ctx: &Ctx, wanted: &ContractRef, query: &Query) -> Result<Page, OpError> {
     let version = |name| query.parsed::<Version>(name).map_err(|error| OpError::usage(error.to_string()));
     let (at, old, new) = (version("version")?, version("from")?, version("to")?);
     let get = |version: Option<Version>| {
         contract::get::run(ctx, &contract::get::Request { contract: wanted.clone(), version }).map(|answer| answer.body)
     };
-    let all = PageRequest { limit: Some(0), cursor: None };
-    let timeline = contract::timeline::run(ctx, &contract::timeline::Request { contract: wanted.clone(), page: all });
     // Where there is no current version, the newest pre-release is there to be looked at.
-    let realm = &ctx.here()?.realm;
-    let newest = || {
-        let entries = timeline.as_ref().ok()?.body.entries.iter();
-        entries.filter(|entry| entry.realm == *realm).map(|entry| entry.version.clone()).max()
-    };
+    let arrived = arrived(site, ctx, wanted);
+    let newest = || arrived.as_ref().ok()?.iter().map(|entry| entry.version.clone()).max();
     let (at, contract) = match (get(at.clone()), at) {
         (Err(error), None) => {
             let newest = newest().ok_or(error)?;
@@ -55,40 +60,76 @@ pub fn page(ctx: &Ctx, wanted: &ContractRef, query: &Query) -> Result<Page, OpEr
         }
         (contract, at) => (at, contract?),
     };
-    let new = new.or_else(|| at.clone());
+    let request =
+        contract::diff::Request { contract: wanted.clone(), old, new: Newer::Version(new.or_else(|| at.clone())) };
+    let diff = contract::diff::run(ctx, &request).map(|answer| answer.body);
+    let both = |diff: &ContractDiff| {
+        Some([get(Some(diff.old_version.clone())).ok()?, get(Some(diff.new_version.clone())).ok()?])
+    };
     let shown = Shown {
-        timeline: timeline?.body.entries.into_iter().filter(|entry| entry.realm == *realm).collect(),
-        diff: contract::diff::run(
-            ctx,
-            &contract::diff::Request { contract: wanted.clone(), old, new: Newer::Version(new) },
-        )
-        .map(|answer| answer.body),
+        // What came later is not known yet.
+        timeline: arrived?.into_iter().filter(|entry| contract.versions.contains(&entry.version)).collect(),
+        compared: diff.as_ref().ok().and_then(both),
+        diff,
         impact: contract::impact::run(
             ctx,
             &contract::impact::Request { contract: wanted.clone(), to: Candidate::Version(at) },
         )
         .map(|answer| answer.body),
+        blame: blame(ctx, wanted, &contract),
+        topology: neighbours(ctx, wanted),
         contract,
     };
     Ok(Page {
         title: format!("{wanted} {}", shown.contract.contract.version),
-        realm: Some(shown.contract.realm.clone()),
+        site: Some(site.clone()),
         part: Some(Part::Contracts),
-        main: render(&shown),
+        main: render(site, &shown),
     })
 }
 
-fn render(shown: &Shown) -> Markup {
+/// Returns the versions that came to this realm.
+fn arrived(site: &Site, ctx: &Ctx, wanted: &ContractRef) -> Result<Vec<TimelineEntry>, OpError> {
+    let request = contract::timeline::Request { contract: wanted.clone(), page: PageRequest::all() };
+    let entries = contract::timeline::run(ctx, &request)?.body.entries;
+    Ok(entries.into_iter().filter(|entry| entry.realm == site.realm).collect())
+}
+
+/// Returns which version brought each line; that is told where it can be.
+fn blame(ctx: &Ctx, wanted: &ContractRef, shown: &ContractGet) -> Option<ContractBlame> {
+    let request = contract::blame::Request {
+        contract: wanted.clone(),
+        pointer: None,
+        version: Some(shown.contract.version.clone()),
+        page: PageRequest::all(),
+    };
+    contract::blame::run(ctx, &request).ok().map(|answer| answer.body)
+}
+
+/// Returns who provides and who imports this contract alone.
+fn neighbours(ctx: &Ctx, wanted: &ContractRef) -> Option<RealmTopology> {
+    let request = realm::topology::Request { domain: Some(wanted.domain.clone()) };
+    let mut topology = realm::topology::run(ctx, &request).ok()?.body;
+    topology.domains.iter_mut().for_each(|domain| domain.contracts.retain(|one| one.name == wanted.contract));
+    Some(topology)
+}
+
+fn render(site: &Site, shown: &Shown) -> Markup {
     let body = &shown.contract;
+    let origins = shown.blame.as_ref().map(Origins::from);
+    let is_imported = shown.impact.as_ref().is_ok_and(|impact| !impact.importers.is_empty());
     html! {
-        (head(body))
+        (head(site, shown))
+        @if let Some(topology) = shown.topology.as_ref().filter(|_| is_imported) {
+            (graph::section(site, topology, Scope::Contract, &Filter::default()))
+        }
         div.split {
             div.wide {
                 section aria-labelledby="changes" {
                     h2 #changes { "What changed" }
-                    @if body.versions.len() > 1 { (compare(body, shown.diff.as_ref().ok())) }
+                    @if body.versions.len() > 1 { (compare(site, body, shown.diff.as_ref().ok())) }
                     @match &shown.diff {
-                        Ok(diff) => { (differences(diff)) }
+                        Ok(diff) => { (differences(diff, shown.compared.as_ref().map(|[old, new]| [old, new]))) }
                         Err(error) if error.code == ErrorCode::NoEarlierVersion => {
                             p.summary { "This is the first version." }
                         }
@@ -97,13 +138,14 @@ fn render(shown: &Shown) -> Markup {
                 }
                 section aria-labelledby="relies" {
                     h2 #relies { "Who relies on it" }
-                    @match &shown.impact { Ok(impact) => { (importers(impact)) } Err(error) => { (problem(error)) } }
+                    @match &shown.impact { Ok(impact) => { (importers(site, impact)) } Err(error) => { (problem(error)) } }
                 }
-                (document::sections(body))
+                (document::sections(site, body, origins.as_ref()))
             }
             aside aria-labelledby="versions" {
                 h2 #versions { "Versions" }
-                (timeline(body, &shown.timeline))
+                (timeline(site, body, &shown.timeline))
+                p.note { (command(&format!("git blue contract blame {}/{}", body.domain, body.contract.name))) }
             }
         }
     }
@@ -113,13 +155,10 @@ fn problem(error: &OpError) -> Markup {
     html! { p.problem dir="auto" { (text(&error.message)) } }
 }
 
-fn head(body: &ContractGet) -> Markup {
-    let contract = &body.contract;
-    let domain = links::part(&body.realm, "contracts", &[("domain", body.domain.as_str())]);
-    let exporters = body.bindings.iter().filter(|one| one.relationship == Relationship::Exports);
-    let others: Vec<_> = exporters.map(|one| &one.repo).filter(|repo| **repo != contract.owner).collect();
+fn head(site: &Site, shown: &Shown) -> Markup {
+    let (body, contract) = (&shown.contract, &shown.contract.contract);
     html! {
-        p.crumbs { a href=(domain) { (body.domain) } }
+        p.crumbs { a href=(site.domain(&body.domain)) { (body.domain) } }
         h1 {
             (contract.name) " " span.version { (contract.version) }
             @if contract.version.is_prerelease() { " " (badge(Tone::Quiet, "pre-release")) }
@@ -129,7 +168,7 @@ fn head(body: &ContractGet) -> Markup {
         @if let Some(current) = body.current_version.as_ref().filter(|current| **current != contract.version) {
             p.note.old {
                 "This is not the current version: "
-                a href=(links::contract(&body.realm, &body.domain, &contract.name, &[])) { (current) } " is."
+                a href=(site.contract(&body.domain, &contract.name, &[])) { (current) } " is."
             }
         }
         (prose(&contract.description))
@@ -139,14 +178,39 @@ fn head(body: &ContractGet) -> Markup {
                 "Deprecated since " (deprecated.since)
                 @if let Some(sunset) = deprecated.sunset { ", served until " (sunset) }
                 @if let Some(next) = &deprecated.replaced_by {
-                    ", replaced by " a href=(links::contract(&body.realm, &body.domain, next, &[])) { (next) }
+                    ", replaced by " a href=(site.contract(&body.domain, next, &[])) { (next) }
                 }
                 "."
             }
         }
+        (facts(site, shown))
+    }
+}
+
+fn facts(site: &Site, shown: &Shown) -> Markup {
+    let (body, contract) = (&shown.contract, &shown.contract.contract);
+    let exporters = body.bindings.iter().filter(|one| one.relationship == Relationship::Exports);
+    let others: Vec<_> = exporters.map(|one| &one.repo).filter(|repo| **repo != contract.owner).collect();
+    let entry = shown.timeline.iter().find(|entry| entry.version == contract.version);
+    let diff = shown.diff.as_ref().ok().filter(|diff| diff.new_version == contract.version);
+    html! {
         dl.facts {
-            div { dt { "Owner" } dd { (contract.owner) } }
-            @if !others.is_empty() { div { dt { "Also exported by" } dd { (super::pieces::names(&others)) } } }
+            div { dt { "Owner" } dd { (pieces::repo(site, &contract.owner)) } }
+            @if !others.is_empty() { div { dt { "Also exported by" } dd { (pieces::names(site, &others)) } } }
+            @if let Some(entry) = entry {
+                div {
+                    dt { "Published" }
+                    dd {
+                        (time(entry.time)) " by " (text(&entry.author))
+                        @if let Some(commit) = &entry.source_commit {
+                            " from " code title=(text(commit)) { (text(&short(commit))) }
+                        }
+                    }
+                }
+            }
+            @if let Some((diff, outcome)) = diff.and_then(|diff| Some((diff, outcome(diff)?))) {
+                div { dt { "Against " (diff.old_version) } dd { (outcome) } }
+            }
             div { dt { "Promised" } dd { (contract.compatibility.promise()) } }
             @if !contract.supported.is_empty() {
                 div {
@@ -159,7 +223,7 @@ fn head(body: &ContractGet) -> Markup {
 }
 
 /// The form that chooses two versions.
-fn compare(body: &ContractGet, diff: Option<&ContractDiff>) -> Markup {
+fn compare(site: &Site, body: &ContractGet, diff: Option<&ContractDiff>) -> Markup {
     let choice = |id: &str, label: &str, chosen: Option<&Version>| {
         html! {
             label for=(id) { (label) }
@@ -172,7 +236,8 @@ fn compare(body: &ContractGet, diff: Option<&ContractDiff>) -> Markup {
     };
     let shown = (Some(&body.contract.version) != body.current_version.as_ref()).then_some(&body.contract.version);
     html! {
-        form.compare method="get" action=(links::contract(&body.realm, &body.domain, &body.contract.name, &[])) {
+        form.compare method="get" action=(site.contract(&body.domain, &body.contract.name, &[])) {
+            @if let Some(past) = &site.past { input type="hidden" name="at" value=(past.said); }
             @if let Some(version) = shown { input type="hidden" name="version" value=(version); }
             (choice("from", "From", diff.map(|diff| &diff.old_version)))
             (choice("to", "to", diff.map(|diff| &diff.new_version)))
@@ -210,8 +275,15 @@ mod tests {
             },
             timeline: Vec::new(),
             diff: Err(no),
+            compared: None,
             impact: Err(OpError::no(ErrorCode::Damaged, EVIL)),
+            blame: None,
+            topology: None,
         }
+    }
+
+    fn site() -> Site {
+        Site::now(&"aperture".parse().unwrap())
     }
 
     fn contract() -> Contract {
@@ -242,7 +314,7 @@ mod tests {
             repo: Some(EVIL.into()),
             source_commit: Some(EVIL.into()),
         }];
-        let page = render(&shown).into_string();
+        let page = render(&site(), &shown).into_string();
         assert!(!page.contains("<script") && !page.contains('\u{202e}'), "{page}");
         assert!(page.matches("&lt;script&gt;").count() >= 7, "{page}");
     }
@@ -253,7 +325,7 @@ mod tests {
         let many: Vec<_> = (0..50_000).map(|at| format!("{at:010}")).collect();
         huge.value = Json(json!(many));
         huge.schema = Json(json!("x".repeat(1 << 20)));
-        let page = render(&shown(huge)).into_string();
+        let page = render(&site(), &shown(huge)).into_string();
         assert!(page.len() < 20_000, "{}", page.len());
         assert!(
             page.contains("And 49,702 more") && page.contains("git blue contract get s3-access/s3-permissions"),

@@ -4,8 +4,8 @@ use maud::{Markup, html};
 
 use super::{
     frame::{Page, Part},
-    links::{self, Query},
-    pieces::{self, Tone, badge, count, empty, grouped, heads, pager},
+    links::{Query, Site},
+    pieces::{self, cell, count, empty, grouped, pager, table},
 };
 use crate::{
     error::OpError,
@@ -20,7 +20,7 @@ const ROWS: usize = 50;
 ///
 /// # Errors
 /// Returns an error if the realm cannot be read, or has no such domain.
-pub fn page(ctx: &Ctx, query: &Query) -> Result<Page, OpError> {
+pub fn page(site: &Site, ctx: &Ctx, query: &Query) -> Result<Page, OpError> {
     let request = contract::list::Request {
         domain: query.parsed("domain")?,
         search: query.get("q").map(str::to_owned),
@@ -29,30 +29,31 @@ pub fn page(ctx: &Ctx, query: &Query) -> Result<Page, OpError> {
     let list = contract::list::run(ctx, &request)?.body;
     Ok(Page {
         title: format!("Contracts of {}", list.realm),
-        realm: Some(list.realm.clone()),
+        site: Some(site.clone()),
         part: Some(Part::Contracts),
-        main: render(&list, query),
+        main: render(site, &list, query),
     })
 }
 
-fn render(body: &ContractList, query: &Query) -> Markup {
+fn render(site: &Site, body: &ContractList, query: &Query) -> Markup {
     let (words, domain) = (query.get("q").unwrap_or_default(), query.get("domain").unwrap_or_default());
     let kept = [("q", words), ("domain", domain)];
-    let at = |cursor: &str| links::part(&body.realm, "contracts", &[&kept[..], &[("cursor", cursor)]].concat());
+    let at = |cursor: &str| site.part("contracts", &[&kept[..], &[("cursor", cursor)]].concat());
     let is_narrowed = !words.is_empty() || !domain.is_empty();
     html! {
         h1 { "Contracts" }
-        form.search method="get" action=(links::part(&body.realm, "contracts", &[])) role="search" {
+        form.search method="get" action=(site.part("contracts", &[])) role="search" {
             label for="q" { "Find by domain, name or owner" }
             input #q type="search" name="q" value=(words) autocomplete="off" spellcheck="false";
             @if !domain.is_empty() { input type="hidden" name="domain" value=(domain); }
+            @if let Some(past) = &site.past { input type="hidden" name="at" value=(past.said); }
             button type="submit" { "Search" }
         }
         p.summary {
             (count(body.total, "contract"))
             @if !domain.is_empty() { " in " strong { (domain) } }
             @if !words.is_empty() { " with “" (pieces::text(words)) "”" }
-            @if is_narrowed { " · " a href=(links::part(&body.realm, "contracts", &[])) { "Show all" } }
+            @if is_narrowed { " · " a href=(site.part("contracts", &[])) { "Show all" } }
         }
         @if body.contracts.is_empty() {
             (empty(
@@ -60,28 +61,29 @@ fn render(body: &ContractList, query: &Query) -> Markup {
                 (!is_narrowed).then_some("git blue contract publish"),
             ))
         } @else {
-            div.scroll role="group" aria-label="Contracts" tabindex="0" {
-                table.contracts {
-                    caption.unseen { "Contracts of " (body.realm) }
-                    (heads(&["Contract", "Version", "Owner", "Importers", "State"], &[3]))
-                    tbody { @for line in &body.contracts { (row(body, line)) } }
-                }
-            }
+            (table("Contracts", &["Contract", "Version", "Owner", "Importers"], &html! {
+                @for line in &body.contracts { (row(site, line)) }
+            }))
         }
         (pager((body.contracts.len(), body.total), (query.get("cursor"), body.next_cursor.as_deref()), at))
     }
 }
 
-fn row(body: &ContractList, line: &ContractLine) -> Markup {
+fn row(site: &Site, line: &ContractLine) -> Markup {
+    let unknown = || html! { span.none { "unknown" } };
     html! {
         tr data-key={ (line.domain) "/" (line.name) } {
             th scope="row" {
-                (pieces::contract(&body.realm, &line.domain, &line.name))
+                (pieces::contract(site, &line.domain, &line.name))
+                (pieces::state(&line.state))
             }
-            td.version { @if let Some(version) = &line.version { (version) } @else { span.none { "unknown" } } }
-            td { @if let Some(owner) = &line.owner { (owner) } @else { span.none { "unknown" } } }
-            td.number { (grouped(line.importers)) }
-            td { (badge(Tone::of_contract(&line.state), &line.state)) }
+            td.version data-column="Version" {
+                @if let Some(version) = &line.version { (version) } @else { (unknown()) }
+            }
+            (cell("Owner", &html! {
+                @if let Some(owner) = &line.owner { (pieces::repo(site, owner)) } @else { (unknown()) }
+            }))
+            td.number data-column="Importers" { (grouped(line.importers)) }
         }
     }
 }
@@ -89,6 +91,10 @@ fn row(body: &ContractList, line: &ContractLine) -> Markup {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn site() -> Site {
+        Site::now(&"aperture".parse().unwrap())
+    }
 
     fn list(shown: usize, total: usize) -> ContractList {
         let line = |number: usize| ContractLine {
@@ -111,7 +117,7 @@ mod tests {
     #[test]
     fn what_was_searched_for_stays_and_is_text() {
         let query = Query::parse("q=%22%3E%3Cscript%3E&cursor=a%2Fb");
-        let shown = render(&list(50, 10_000), &query).into_string();
+        let shown = render(&site(), &list(50, 10_000), &query).into_string();
         assert!(!shown.contains("<script"), "{shown}");
         assert!(shown.contains(r#"value="&quot;&gt;&lt;script&gt;""#));
         assert!(shown.contains("50 of 10,000") && shown.contains("10,000 contracts"));
@@ -122,8 +128,8 @@ mod tests {
 
     #[test]
     fn nothing_found_says_so() {
-        let shown = render(&list(0, 0), &Query::parse("q=x")).into_string();
+        let shown = render(&site(), &list(0, 0), &Query::parse("q=x")).into_string();
         assert!(shown.contains("No contract has these words") && shown.contains("Show all"));
-        assert!(render(&list(0, 0), &Query::default()).into_string().contains("There is no contract yet"));
+        assert!(render(&site(), &list(0, 0), &Query::default()).into_string().contains("There is no contract yet"));
     }
 }

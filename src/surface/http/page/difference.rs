@@ -1,17 +1,22 @@
 //! What differs between two versions of a contract, part by part.
 
 use maud::{Markup, html};
+use serde_json::Value;
 
-use super::pieces::{Tone, badge, cut, grouped, more, text};
+use super::{
+    pieces::{Tone, badge, cut, grouped, more, text},
+    sides,
+};
 use crate::{
     model::{
         contract::Values,
         diff::{Difference, Kind},
         json::Json,
         pointer::unescape,
-        verdict::{ValuesCompared, VersionBump},
+        verdict::{BothReadings, SchemaDifference, ValuesCompared, VersionBump},
+        version::Version,
     },
-    wire::{ContractDiff, SchemaReading, SchemaVerdict, SchemasCompared},
+    wire::{ContractDiff, ContractGet, SchemaReading, SchemaVerdict, SchemasCompared},
 };
 
 /// Most differences that are shown, most lines of one value, most characters of a line.
@@ -21,10 +26,11 @@ const MAX_WIDTH: usize = 300;
 /// Longest value that stands on one line.
 const MAX_INLINE: usize = 80;
 
-/// Returns the differences.
-pub fn differences(body: &ContractDiff) -> Markup {
-    let ContractDiff { domain, contract, old_version, new_version, .. } = body;
-    let command = format!("git blue contract diff {domain}/{contract} {old_version} {new_version} --json");
+/// Returns the differences; `documents` are both versions, where they can be read.
+pub fn differences(body: &ContractDiff, documents: Option<[&ContractGet; 2]>) -> Markup {
+    let command = command(body);
+    let contents: Vec<_> =
+        documents.iter().flatten().filter_map(|one| serde_json::to_value(&one.contract).ok()).collect();
     html! {
         p.summary {
             strong { (body.old_version) } " → " strong { (body.new_version) } ": "
@@ -37,38 +43,59 @@ pub fn differences(body: &ContractDiff) -> Markup {
                 @if body.content_changed { "." } @else { "; schema, value and promise are the same." }
             }
         }
-        @if let Some(compared) = &body.compared { (verdicts(body, compared)) }
+        @if let Some(compared) = &body.compared { (verdicts(body, compared, &command)) }
+        @if let Some([old, new]) = documents { (sides::sides(body, old, new)) }
         @if let Some(values) = &body.values { (agreed(values)) }
         @if !body.changes.is_empty() {
-            ol.diff { @for one in body.changes.iter().take(MAX_SHOWN) { li { (difference(body, one)) } } }
+            ol.diff { @for one in body.changes.iter().take(MAX_SHOWN) { li { (difference(body, one, &contents)) } } }
         }
         (more(body.changes.len(), MAX_SHOWN, &command))
     }
 }
 
+fn command(body: &ContractDiff) -> String {
+    let ContractDiff { domain, contract, old_version, new_version, .. } = body;
+    format!("git blue contract diff {domain}/{contract} {old_version} {new_version} --json")
+}
+
+/// Returns what was found out in each direction, in a word each.
+pub fn outcome(body: &ContractDiff) -> Option<Markup> {
+    let compared = body.compared.as_ref()?;
+    let (breaks, unknown) = (badge(Tone::Bad, "breaks"), badge(Tone::Warn, "unknown"));
+    Some(html! {
+        @for (word, both) in [("backwards", &compared.backwards), ("forwards", &compared.forwards)] {
+            span.outcome {
+                @match verdict(both, compared.reading) {
+                    SchemaVerdict::Compatible => { (badge(Tone::Good, "proved")) }
+                    SchemaVerdict::Incompatible { .. } => { (breaks) }
+                    SchemaVerdict::Unknown { .. } => { (unknown) }
+                }
+                " " (word)
+            }
+        }
+    })
+}
+
+fn verdict(both: &BothReadings, reading: SchemaReading) -> &SchemaVerdict {
+    if reading == SchemaReading::Strict { &both.strict } else { &both.lenient }
+}
+
 /// What the change means for values, with proof or a value that shows it.
-fn verdicts(body: &ContractDiff, compared: &SchemasCompared) -> Markup {
+fn verdicts(body: &ContractDiff, compared: &SchemasCompared, command: &str) -> Markup {
     let (old, new) = (&body.old_version, &body.new_version);
     let directions = [("Backwards", &compared.backwards, old, new), ("Forwards", &compared.forwards, new, old)];
     html! {
-        ul.problems {
+        ul.verdicts {
             @for (word, both, reader, sender) in directions {
-                @let verdict = if compared.reading == SchemaReading::Strict { &both.strict } else { &both.lenient };
                 li {
-                    @match verdict {
+                    @match verdict(both, compared.reading) {
                         SchemaVerdict::Compatible => {
                             (badge(Tone::Good, "proved")) " " (word) " compatible: "
                             (reader) " accepts all that " (sender) " allows."
                         }
                         SchemaVerdict::Incompatible { difference } => {
-                            (badge(Tone::Bad, "breaks")) " " (word) ": " (reader) " refuses what " (sender) " allows: "
-                            @match &difference.witness {
-                                Some(witness) => { code dir="auto" { (cut(&witness.to_string(), MAX_WIDTH)) } }
-                                None => { "a value of " (grouped(difference.witness_bytes)) " bytes" }
-                            }
-                            br;
-                            @if !difference.at.is_empty() { "at " code { (text(&difference.at)) } ": " }
-                            (text(&difference.message)) " " span.note { "[" (difference.rule) "]" }
+                            (badge(Tone::Bad, "breaks")) " " (word) ": "
+                            (refused(difference, (reader, sender), command))
                         }
                         SchemaVerdict::Unknown { reason, .. } => {
                             (badge(Tone::Warn, "unknown")) " " (word) ": " (text(reason))
@@ -76,6 +103,22 @@ fn verdicts(body: &ContractDiff, compared: &SchemasCompared) -> Markup {
                     }
                 }
             }
+        }
+    }
+}
+
+/// The value that shows a break, and what is wrong with it.
+fn refused(difference: &SchemaDifference, (reader, sender): (&Version, &Version), command: &str) -> Markup {
+    let place = Some(&*difference.at).filter(|at| !at.is_empty());
+    html! {
+        (reader) " refuses this value, which " (sender) " allows: "
+        @if let Some(place) = place { "at " code { (text(place)) } ": " }
+        (text(&difference.message)) " " span.note { "[" (difference.rule) "]" }
+        @match &difference.witness {
+            Some(witness) => {
+                (sides::marked(witness, place.as_slice(), &format!("A value that {reader} refuses"), command))
+            }
+            None => { p.note { "The value has " (grouped(difference.witness_bytes)) " bytes." } }
         }
     }
 }
@@ -117,7 +160,7 @@ fn offends(body: &ContractDiff, one: &Difference) -> Option<String> {
     Some(format!("breaks {}", found.direction.word()))
 }
 
-fn difference(body: &ContractDiff, one: &Difference) -> Markup {
+fn difference(body: &ContractDiff, one: &Difference, contents: &[Value]) -> Markup {
     let (word, tone) = match one.change {
         Kind::Added => ("added", Tone::Good),
         Kind::Removed => ("removed", Tone::Bad),
@@ -125,7 +168,7 @@ fn difference(body: &ContractDiff, one: &Difference) -> Markup {
     };
     html! {
         p.place {
-            (place(&one.pointer)) " " (badge(tone, word))
+            (place(one, contents)) " " (badge(tone, word))
             @if let Some(breaks) = offends(body, one) { " " (badge(Tone::Bad, &breaks)) }
         }
         div.lines tabindex="0" role="group" aria-label={ (word) ": " (text(&one.pointer)) } {
@@ -135,17 +178,38 @@ fn difference(body: &ContractDiff, one: &Difference) -> Markup {
     }
 }
 
-/// A JSON Pointer as a path of words.
-fn place(pointer: &str) -> Markup {
-    let tokens: Vec<_> = pointer.split('/').skip(1).map(unescape).collect();
+/// A JSON Pointer as a path of words. An item of a list that is a word itself stands for its number.
+fn place(one: &Difference, contents: &[Value]) -> Markup {
+    let mut tokens: Vec<_> = one.pointer.split('/').skip(1).map(unescape).collect();
+    let item = item(one, contents);
+    if item.is_some() {
+        tokens.pop();
+    }
     html! {
         span.pointer {
             @if tokens.is_empty() { "the whole document" }
             @for (at, token) in tokens.iter().enumerate() {
-                @if at > 0 { span.slash aria-hidden="true" { "›" } " " }
-                bdi { (text(token)) } " "
+                @if at > 0 { " " span.slash aria-hidden="true" { "›" } " " }
+                bdi { (text(token)) }
             }
+            @if let Some(item) = item { ": " bdi { (cut(&item, MAX_INLINE)) } }
         }
+    }
+}
+
+/// Returns the words of an item that was added to a list, removed from it or replaced in it.
+fn item(one: &Difference, contents: &[Value]) -> Option<String> {
+    let (list, _) = one.pointer.rsplit_once('/')?;
+    contents.iter().find_map(|content| content.pointer(list)?.as_array())?;
+    let word = |value: &Json| match &value.0 {
+        Value::String(word) => Some(word.clone()),
+        Value::Object(_) | Value::Array(_) => None,
+        other => Some(other.to_string()),
+    };
+    match one.change {
+        Kind::Added => word(&one.new),
+        Kind::Removed => word(&one.old),
+        Kind::Changed => Some(format!("{} → {}", word(&one.old)?, word(&one.new)?)),
     }
 }
 
@@ -187,7 +251,7 @@ mod tests {
             compared: None,
             values: None,
         };
-        differences(&body).into_string()
+        differences(&body, None).into_string()
     }
 
     #[test]
@@ -196,6 +260,22 @@ mod tests {
         assert!(!text.contains("<script>") && !text.contains("<img"), "{text}");
         assert!(text.contains("&lt;script&gt;/~") && text.contains("\\u{202e}"), "{text}");
         assert!(text.contains("2 parts differ"));
+    }
+
+    #[test]
+    fn an_item_of_a_list_is_called_what_it_says() {
+        let contents = [json!({"schema": {"required": ["id", "<b>"], "0": "x"}, "value": [1, {}]})];
+        let shown = |pointer: &str, change: Kind, old: serde_json::Value, new: serde_json::Value| {
+            let one = Difference { pointer: pointer.into(), change, old: Json(old), new: Json(new) };
+            place(&one, &contents).into_string().replace("<bdi>", "").replace("</bdi>", "")
+        };
+        let text = shown("/schema/required/1", Kind::Added, json!(null), json!("<b>"));
+        assert!(text.contains("required: &lt;b&gt;</span>"), "{text}");
+        let text = shown("/schema/required/0", Kind::Changed, json!("name"), json!("id"));
+        assert!(text.contains("required: name → id</span>"), "{text}");
+        // What is no list, or no word, keeps its step.
+        assert!(shown("/schema/0", Kind::Changed, json!("w"), json!("x")).contains(" 0</span>"));
+        assert!(shown("/value/1", Kind::Removed, json!({}), json!(null)).contains(" 1</span>"));
     }
 
     #[test]

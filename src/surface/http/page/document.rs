@@ -1,16 +1,24 @@
-//! What a contract says: its schema and its value, as JSON.
+//! What a contract says: its schema and its value, as JSON, and which version brought each line.
 
 use maud::{Markup, html};
 
-use super::pieces::{cut, more, text};
-use crate::{model::json::Json, wire::ContractGet};
+use super::{
+    blame::{Origins, published},
+    json_lines::{Line, lines},
+    links::Site,
+    pieces::{cut, more, text},
+};
+use crate::{
+    model::{json::Json, version::Version},
+    wire::{BlameVersion, ContractGet},
+};
 
 /// Most lines of one part that are shown, and most characters of one line.
 const MAX_LINES: usize = 300;
 const MAX_WIDTH: usize = 500;
 
 /// Returns schema, value, and what tests it.
-pub fn sections(body: &ContractGet) -> Markup {
+pub fn sections(site: &Site, body: &ContractGet, origins: Option<&Origins<'_>>) -> Markup {
     let contract = &body.contract;
     let tests = &contract.validation;
     let scripts: Vec<(&str, &String)> = [("by the owner", &tests.exporter), ("by consumers", &tests.importer)]
@@ -19,8 +27,8 @@ pub fn sections(body: &ContractGet) -> Markup {
         .chain(tests.ci_only.iter().map(|script| ("in CI", script)))
         .collect();
     html! {
-        (part(body, "value", "Value", &contract.value))
-        (part(body, "schema", "Schema", &contract.schema))
+        (part(site, body, ("value", "Value"), &contract.value, origins))
+        (part(site, body, ("schema", "Schema"), &contract.schema, origins))
         @if !scripts.is_empty() {
             section aria-labelledby="validation" {
                 h2 #validation { "What tests it" }
@@ -30,18 +38,55 @@ pub fn sections(body: &ContractGet) -> Markup {
     }
 }
 
-fn part(body: &ContractGet, id: &str, heading: &str, value: &Json) -> Markup {
-    let rendered = format!("{:#}", value.0);
-    let lines = rendered.lines().count();
+fn part(
+    site: &Site,
+    body: &ContractGet,
+    (id, heading): (&str, &str),
+    value: &Json,
+    origins: Option<&Origins<'_>>,
+) -> Markup {
+    let mut shown = lines(&value.0, &format!("/{id}"));
+    let all = shown.len();
+    shown.truncate(MAX_LINES);
+    let origin = |line: &Line| origins.and_then(|origins| origins.of(&line.pointer));
+    let runs: Vec<_> = shown
+        .chunk_by(|a, b| version(origin(a)) == version(origin(b)))
+        .map(|run| (run.first().and_then(origin), run))
+        .collect();
+    let has_several = runs.iter().any(|(from, _)| version(*from) != version(runs[0].0));
     let command =
         format!("git blue contract get {}/{} --version {}", body.domain, body.contract.name, body.contract.version);
     html! {
         section aria-labelledby=(id) {
             h2 #(id) { (heading) }
-            pre.json tabindex="0" role="group" aria-label=(heading) {
-                code { @for line in rendered.lines().take(MAX_LINES) { (cut(line, MAX_WIDTH)) "\n" } }
+            div.json.blamed[has_several] tabindex="0" role="group" aria-label=(heading) {
+                @if has_several { @for (from, run) in runs { (blamed(site, body, from, run)) } }
+                @else { pre { code { (code(&shown)) } } }
             }
-            (more(lines, MAX_LINES, &command))
+            (more(all, MAX_LINES, &command))
         }
     }
+}
+
+fn version(from: Option<&BlameVersion>) -> Option<&Version> {
+    from.map(|from| &from.version)
+}
+
+/// Lines that one version brought, which hovering tells more of.
+fn blamed(site: &Site, body: &ContractGet, from: Option<&BlameVersion>, run: &[Line]) -> Markup {
+    html! {
+        div.run title=[from.map(published)] {
+            p.from {
+                @if let Some(version) = version(from) {
+                    @let query = [("version", &*version.to_string())];
+                    a.version href=(site.contract(&body.domain, &body.contract.name, &query)) { (version) }
+                }
+            }
+            pre { code { (code(run)) } }
+        }
+    }
+}
+
+fn code(lines: &[Line]) -> Markup {
+    html! { @for line in lines { (cut(&line.text, MAX_WIDTH)) "\n" } }
 }

@@ -2,13 +2,17 @@
 
 use maud::{DOCTYPE, Markup, html};
 
-use super::{super::status, links, pieces::text};
-use crate::{error::OpError, model::name::RealmName};
+use super::{
+    super::status,
+    links::{Past, Site},
+    pieces::{text, time},
+};
+use crate::error::OpError;
 
 /// The parts of a realm that have a page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Part {
-    /// The realm at a glance.
+    /// The realm at a glance, its repositories and its domains.
     Overview,
     /// Its contracts.
     Contracts,
@@ -30,16 +34,22 @@ const PARTS: [(Part, &str, &str); 4] = [
 pub struct Page {
     /// What the browser calls it.
     pub title: String,
-    /// The realm it is of; none for the list of realms.
-    pub realm: Option<RealmName>,
+    /// The pages that it is one of; none for the list of realms.
+    pub site: Option<Site>,
     /// Which part of the realm.
     pub part: Option<Part>,
     /// What it shows.
     pub main: Markup,
 }
 
-/// Returns the whole document.
-pub fn whole(page: &Page) -> Markup {
+impl Page {
+    fn past(&self) -> Option<&Past> {
+        self.site.as_ref()?.past.as_ref()
+    }
+}
+
+/// Returns the whole document of the page at a path.
+pub fn whole(page: &Page, path: &str) -> Markup {
     html! {
         (DOCTYPE)
         html lang="en" {
@@ -48,49 +58,84 @@ pub fn whole(page: &Page) -> Markup {
                 link rel="stylesheet" href="/assets/blue.css";
                 script src="/assets/blue.js" defer {}
             }))
-            body data-realm=[page.realm.as_ref()] {
+            body data-realm=[page.site.as_ref().map(|site| &site.realm)] {
                 a.skip href="#main" { "Skip to the content" }
-                header.top {
-                    div.bar {
-                        p.brand {
-                            a href="/" { span.mark aria-hidden="true" {} "git blue" }
-                            @if let Some(realm) = &page.realm {
-                                span.slash aria-hidden="true" { "/" }
-                                a.realm href=(links::realm(realm)) { (realm) }
-                            }
-                        }
-                        p.live #live data-state="still" role="status" {
-                            span.dot aria-hidden="true" {}
-                            span.word { "Not live: reload to update" }
-                        }
-                    }
-                    @if let Some(realm) = &page.realm { (tabs(realm, page.part)) }
-                }
+                (top(page, path))
                 main #main tabindex="-1" { (page.main) }
                 p.unseen #news role="status" aria-live="polite" {}
                 footer.bottom {
                     p { "Read straight from the realm on this machine. This page changes nothing." }
+                    @if page.site.is_some() { (travel(page.past(), path)) }
                 }
             }
         }
     }
 }
 
-fn tabs(realm: &RealmName, here: Option<Part>) -> Markup {
+fn top(page: &Page, path: &str) -> Markup {
+    html! {
+        header.top {
+            div.bar {
+                p.brand {
+                    a href="/" { span.mark aria-hidden="true" {} "git blue" }
+                    @if let Some(site) = &page.site {
+                        span.slash aria-hidden="true" { "/" }
+                        a.realm href=(site.overview()) { (site.realm) }
+                    }
+                }
+                // What is past does not change.
+                @if page.past().is_none() {
+                    p.live #live data-state="still" role="status" {
+                        span.dot aria-hidden="true" {}
+                        span.word { "Not live: reload to update" }
+                    }
+                }
+            }
+            @if let Some(site) = &page.site { (tabs(site, page.part)) }
+            @if let Some(past) = page.past() { (banner(past, path)) }
+        }
+    }
+}
+
+/// What is pending, and who is at work, is known of now alone.
+fn tabs(site: &Site, here: Option<Part>) -> Markup {
+    let is_known = |part: Part| site.past.is_none() || matches!(part, Part::Overview | Part::Contracts);
     html! {
         nav.tabs aria-label="Realm" {
             ul {
-                @for (part, word, path) in PARTS {
-                    @let href = if path.is_empty() { links::realm(realm) } else { links::part(realm, path, &[]) };
-                    li { a href=(href) aria-current=[(here == Some(part)).then_some("page")] { (word) } }
+                @for (part, word, path) in PARTS.into_iter().filter(|(part, ..)| is_known(*part)) {
+                    li { a href=(site.part(path, &[])) aria-current=[(here == Some(part)).then_some("page")] { (word) } }
                 }
             }
+        }
+    }
+}
+
+fn banner(past: &Past, path: &str) -> Markup {
+    html! {
+        div.past {
+            p {
+                strong { "As it was" } " at " (time(past.moment)) ". "
+                a href=(path) { "Show it as it is now" }
+            }
+        }
+    }
+}
+
+/// The form that shows the page as it was.
+fn travel(past: Option<&Past>, path: &str) -> Markup {
+    let day = past.map(|past| &past.said).filter(|said| said.parse::<jiff::civil::Date>().is_ok());
+    html! {
+        form.travel method="get" action=(path) {
+            label for="at" { "As it was at the end of" }
+            input #at type="date" name="at" value=[day] required;
+            button type="submit" { "Show" }
         }
     }
 }
 
 /// Returns the page that says why there is no other.
-pub fn failure(realm: Option<RealmName>, error: &OpError) -> Page {
+pub fn failure(error: &OpError) -> Page {
     let is_missing = status::of(error) == hyper::StatusCode::NOT_FOUND;
     let title = if is_missing { "There is no such page" } else { "This cannot be shown" };
     let main = html! {
@@ -98,7 +143,7 @@ pub fn failure(realm: Option<RealmName>, error: &OpError) -> Page {
         (reasons(error))
         p { a href="/" { "All realms" } }
     };
-    Page { title: title.into(), realm, part: None, main }
+    Page { title: title.into(), site: None, part: None, main }
 }
 
 /// Returns the document for whom nobody let in.

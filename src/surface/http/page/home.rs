@@ -4,7 +4,7 @@ use maud::{Markup, html};
 
 use super::{
     frame::Page,
-    links,
+    links::Site,
     pieces::{Tone, badge, count, empty, text},
 };
 use crate::{
@@ -19,7 +19,7 @@ use crate::{
 /// Returns an error if this machine's records cannot be read.
 pub fn page(ctx: &Ctx) -> Result<Page, OpError> {
     let list = realm::list::run(ctx)?.body;
-    Ok(Page { title: "Realms".into(), realm: None, part: None, main: render(&list) })
+    Ok(Page { title: "Realms".into(), site: None, part: None, main: render(&list) })
 }
 
 fn render(body: &RealmList) -> Markup {
@@ -33,7 +33,7 @@ fn render(body: &RealmList) -> Markup {
 fn card(realm: &RealmLine) -> Markup {
     html! {
         article.card {
-            h2 { a href=(links::realm(&realm.name)) { (realm.name) } }
+            h2 { a href=(Site::now(&realm.name).overview()) { (realm.name) } }
             @if let Some(problem) = &realm.problem {
                 p { (badge(Tone::Bad, "cannot be read")) }
                 p.note dir="auto" { (text(problem)) }

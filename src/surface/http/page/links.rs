@@ -1,32 +1,85 @@
 //! Where the pages lie. Names need no escaping in a path; what people typed does in a query.
 
 use form_urlencoded::Serializer;
+use jiff::Timestamp;
 
-use crate::model::name::{ContractName, DomainName, RealmName, RepoName};
+use crate::{
+    error::OpError,
+    model::name::{ContractName, DomainName, RealmName, RepoName},
+    ops::{as_of::AsOf, ctx::Ctx},
+};
 
-/// Returns the path of a realm's overview.
-pub fn realm(realm: &RealmName) -> String {
-    format!("/r/{realm}")
+/// The pages of a realm, as it is now or as it was at a moment, which every link keeps.
+#[derive(Debug, Clone)]
+pub struct Site {
+    /// The realm.
+    pub realm: RealmName,
+    /// The moment; none for now.
+    pub past: Option<Past>,
 }
 
-/// Returns the path of a part of a realm: `contracts`, `notifications`, `sessions`.
-pub fn part(realm: &RealmName, part: &str, query: &[(&str, &str)]) -> String {
-    with(format!("/r/{realm}/{part}"), query)
+/// A moment of the past.
+#[derive(Debug, Clone)]
+pub struct Past {
+    /// The moment as the address says it.
+    pub said: String,
+    /// The last moment that counts.
+    pub moment: Timestamp,
 }
 
-/// Returns the path of what changed for a repository.
-pub fn notifications(realm: &RealmName, repo: &RepoName) -> String {
-    part(realm, "notifications", &[("repo", repo.as_str())])
-}
+impl Site {
+    /// Returns the pages of a realm as it is now.
+    pub fn now(realm: &RealmName) -> Self {
+        Self { realm: realm.clone(), past: None }
+    }
 
-/// Returns the path of a contract.
-pub fn contract(realm: &RealmName, domain: &DomainName, name: &ContractName, query: &[(&str, &str)]) -> String {
-    with(format!("/r/{realm}/contracts/{domain}/{name}"), query)
+    /// Returns them at the moment that a query names, with what reads the realm as it was then.
+    ///
+    /// # Errors
+    /// Returns an error if that is no moment of the realm.
+    pub fn at(realm: &RealmName, ctx: Ctx, query: &Query) -> Result<(Self, Ctx), OpError> {
+        let Some(said) = query.get("at") else { return Ok((Self::now(realm), ctx)) };
+        let ctx = ctx.as_of(&said.parse::<AsOf>().map_err(OpError::usage)?)?;
+        let past = ctx.as_of.map(|moment| Past { said: said.to_owned(), moment });
+        Ok((Self { realm: realm.clone(), past }, ctx))
+    }
+
+    /// Returns the path of the overview.
+    pub fn overview(&self) -> String {
+        self.part("", &[])
+    }
+
+    /// Returns the path of a part: `contracts`, `notifications`, `sessions`.
+    pub fn part(&self, part: &str, query: &[(&str, &str)]) -> String {
+        let slash = if part.is_empty() { "" } else { "/" };
+        let at = [("at", self.past.as_ref().map_or("", |past| &past.said))];
+        with(format!("/r/{}{slash}{part}", self.realm), query.iter().chain(&at))
+    }
+
+    /// Returns the path of a repository.
+    pub fn repo(&self, repo: &RepoName) -> String {
+        self.part(&format!("repos/{repo}"), &[])
+    }
+
+    /// Returns the path of a domain.
+    pub fn domain(&self, domain: &DomainName) -> String {
+        self.part(&format!("domains/{domain}"), &[])
+    }
+
+    /// Returns the path of a contract.
+    pub fn contract(&self, domain: &DomainName, name: &ContractName, query: &[(&str, &str)]) -> String {
+        self.part(&format!("contracts/{domain}/{name}"), query)
+    }
+
+    /// Returns the path of what changed for a repository.
+    pub fn notifications(&self, repo: &RepoName) -> String {
+        self.part("notifications", &[("repo", repo.as_str())])
+    }
 }
 
 /// Parameters without a value are left out.
-fn with(path: String, query: &[(&str, &str)]) -> String {
-    let said: Vec<_> = query.iter().filter(|(_, value)| !value.is_empty()).collect();
+fn with<'a>(path: String, query: impl Iterator<Item = &'a (&'a str, &'a str)>) -> String {
+    let said: Vec<_> = query.filter(|(_, value)| !value.is_empty()).collect();
     match said.is_empty() {
         true => path,
         false => format!("{path}?{}", Serializer::new(String::new()).extend_pairs(said).finish()),
@@ -66,15 +119,29 @@ impl Query {
 mod tests {
     use super::*;
 
+    fn site() -> Site {
+        Site::now(&"aperture".parse().unwrap())
+    }
+
     #[test]
     fn what_people_typed_comes_back_as_it_was() {
         let typed = "a&b=c+d /%\"<é>";
-        let path = part(&"aperture".parse().unwrap(), "contracts", &[("q", typed), ("cursor", "")]);
+        let path = site().part("contracts", &[("q", typed), ("cursor", "")]);
         assert!(!path.contains(['"', '<', ' ']), "{path}");
         let (path, query) = path.split_once('?').unwrap();
         assert_eq!(path, "/r/aperture/contracts");
         assert_eq!(Query::parse(query).get("q"), Some(typed));
         assert_eq!(Query::parse(query).get("cursor"), None);
+    }
+
+    #[test]
+    fn every_link_keeps_the_moment() {
+        let past = Past { said: "2 weeks ago".into(), moment: "2026-01-21T09:00:00Z".parse().unwrap() };
+        let then = Site { past: Some(past), ..site() };
+        assert_eq!(then.overview(), "/r/aperture?at=2+weeks+ago");
+        assert_eq!(then.repo(&"a".parse().unwrap()), "/r/aperture/repos/a?at=2+weeks+ago");
+        assert_eq!(then.part("contracts", &[("q", "x")]), "/r/aperture/contracts?q=x&at=2+weeks+ago");
+        assert_eq!(site().domain(&"d".parse().unwrap()), "/r/aperture/domains/d");
     }
 
     #[test]

@@ -4,20 +4,26 @@
 //! Every page shows what operations answer, at most a page of it at any size of a realm, and decides
 //! nothing. A small script asks for the page again where something changed.
 
+mod attention;
+mod blame;
 mod contract;
 mod contracts;
 mod difference;
 mod document;
+mod domain;
 mod frame;
 mod graph;
 mod home;
 mod importers;
 mod inbox;
+mod json_lines;
 mod links;
 mod notifications;
 mod overview;
 mod pieces;
+mod repo;
 mod sessions;
+mod sides;
 mod timeline;
 
 use hyper::StatusCode;
@@ -25,10 +31,11 @@ use hyper::StatusCode;
 use super::{Desk, answer::Reply, status};
 use crate::{
     error::{ErrorCode, OpError},
-    model::name::{ContractRef, RealmName},
+    model::name::{ContractRef, DomainName, RealmName, RepoName},
+    ops::ctx::Ctx,
 };
 use frame::Page;
-use links::Query;
+use links::{Query, Site};
 
 const HTML: &str = "text/html; charset=utf-8";
 
@@ -68,9 +75,9 @@ pub fn answer(desk: &Desk, path: &str, query: &str) -> Answer {
     let page = find(path).and_then(|wanted| wanted.page(desk, &Query::parse(query)));
     let (status, page) = match page {
         Ok(page) => (StatusCode::OK, page),
-        Err(error) => (status::of(&error), frame::failure(None, &error)),
+        Err(error) => (status::of(&error), frame::failure(&error)),
     };
-    let body = frame::whole(&page).into_string().into_bytes();
+    let body = frame::whole(&page, path).into_string().into_bytes();
     Answer { status, kind: HTML, body }
 }
 
@@ -89,6 +96,8 @@ fn asset(path: &str) -> Option<(&'static str, &'static str)> {
 enum Wanted {
     Home,
     Overview(RealmName),
+    Repo(RealmName, RepoName),
+    Domain(RealmName, DomainName),
     Contracts(RealmName),
     Contract(RealmName, ContractRef),
     Notifications(RealmName),
@@ -100,6 +109,8 @@ fn find(path: &str) -> Result<Wanted, OpError> {
     Ok(match segments[..] {
         [""] => Wanted::Home,
         ["r", realm] => Wanted::Overview(realm.parse()?),
+        ["r", realm, "repos", repo] => Wanted::Repo(realm.parse()?, repo.parse()?),
+        ["r", realm, "domains", domain] => Wanted::Domain(realm.parse()?, domain.parse()?),
         ["r", realm, "contracts"] => Wanted::Contracts(realm.parse()?),
         ["r", realm, "contracts", domain, name] => {
             Wanted::Contract(realm.parse()?, ContractRef { domain: domain.parse()?, contract: name.parse()? })
@@ -114,18 +125,58 @@ impl Wanted {
     fn page(&self, desk: &Desk, query: &Query) -> Result<Page, OpError> {
         match self {
             Self::Home => home::page(&desk.nowhere()?),
-            Self::Overview(realm) => overview::page(desk, realm),
-            Self::Contracts(realm) => contracts::page(&desk.realm(realm)?, query),
-            Self::Contract(realm, contract) => contract::page(&desk.realm(realm)?, contract, query),
-            Self::Notifications(realm) => notifications::page(desk, realm, query),
-            Self::Sessions(realm) => sessions::page(&desk.realm(realm)?, query),
+            Self::Overview(realm) => {
+                let (site, ctx) = open(desk, realm, query)?;
+                overview::page(desk, &site, &ctx, query)
+            }
+            Self::Repo(realm, repo) => {
+                let (site, ctx) = Site::at(realm, desk.repo(realm, repo)?, query)?;
+                repo::page(&site, &ctx, repo, query)
+            }
+            Self::Domain(realm, domain) => {
+                let (site, ctx) = open(desk, realm, query)?;
+                domain::page(&site, &ctx, domain, query)
+            }
+            Self::Contracts(realm) => {
+                let (site, ctx) = open(desk, realm, query)?;
+                contracts::page(&site, &ctx, query)
+            }
+            Self::Contract(realm, contract) => {
+                let (site, ctx) = open(desk, realm, query)?;
+                contract::page(&site, &ctx, contract, query)
+            }
+            Self::Notifications(realm) => {
+                in_present(query)?;
+                notifications::page(desk, &Site::now(realm), query)
+            }
+            Self::Sessions(realm) => {
+                in_present(query)?;
+                sessions::page(&Site::now(realm), &desk.realm(realm)?, query)
+            }
         }
+    }
+}
+
+/// Returns what reads a realm at the moment that the query names.
+fn open(desk: &Desk, realm: &RealmName, query: &Query) -> Result<(Site, Ctx), OpError> {
+    Site::at(realm, desk.realm(realm)?, query)
+}
+
+/// Refuses a moment where a page knows of now alone.
+fn in_present(query: &Query) -> Result<(), OpError> {
+    match query.get("at") {
+        None => Ok(()),
+        Some(_) => Err(OpError::usage("notifications and sessions are shown as they are now: leave out at")),
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn owner() -> RepoName {
+        "fungal".parse().unwrap()
+    }
 
     #[test]
     fn paths_name_pages_or_nothing() {
@@ -134,7 +185,13 @@ mod tests {
             ContractRef { domain: "s3-access".parse().unwrap(), contract: "s3-permissions".parse().unwrap() };
         assert_eq!(find("/").unwrap(), Wanted::Home);
         assert_eq!(find("/r/aperture").unwrap(), Wanted::Overview(realm.clone()));
-        let path = links::contract(&realm, &contract.domain, &contract.contract, &[]);
+        let site = Site::now(&realm);
+        let path = site.contract(&contract.domain, &contract.contract, &[]);
+        assert_eq!(
+            find(&site.domain(&contract.domain)).unwrap(),
+            Wanted::Domain(realm.clone(), contract.domain.clone())
+        );
+        assert_eq!(find(&site.repo(&owner())).unwrap(), Wanted::Repo(realm.clone(), owner()));
         assert_eq!(find(&path).unwrap(), Wanted::Contract(realm, contract));
         for odd in ["", "//", "/r", "/r/", "/r/..", "/r/%2e%2e", "/r/a/b", "/r/a/contracts/", "/r/a/contracts/b/c/d"] {
             assert!(find(odd).is_err(), "{odd}");

@@ -1,5 +1,7 @@
-//! `/r/REALM/notifications`: what changed for each repository. Looking tells nobody: what is pending
-//! here is still told by `git blue status`.
+//! `/r/REALM/notifications`: what changed, what matters most first: for every repository that lies on this machine,
+//! or for one. Looking tells nobody: what is pending here is still told by `git blue status`.
+
+use std::collections::BTreeMap;
 
 use maud::{Markup, html};
 
@@ -7,31 +9,33 @@ use super::{
     Desk,
     frame::{Page, Part},
     inbox::{self, Inbox},
-    links::{self, Query},
-    pieces::{self, Tone, badge, count, empty, grouped, more, pager, text, time},
+    links::{Query, Site},
+    pieces::{self, Tone, badge, command, count, empty, grouped, names, pager, text, time},
 };
 use crate::{
     error::OpError,
     model::{
-        name::{RealmName, RepoName},
+        name::RepoName,
         notification::ChangeType,
+        rank::Rank,
         verdict::{Holds, Outcome},
+        version::Version,
     },
-    ops::notifications,
+    ops::{notifications, notify::pending::key},
     wire::{JudgedBy, Notification, NotificationFilter, NotificationsList, PageRequest, RealmStatus, State},
 };
 
 /// How many notifications one page shows.
 const ROWS: usize = 50;
-/// Most repositories that are listed on one page.
-const MAX_REPOS: usize = 12;
+/// Most changes of one severity that are shown for all repositories.
+const MAX_CHANGES: usize = 25;
 
 /// Returns the page.
 ///
 /// # Errors
 /// Returns an error if the realm cannot be read, or has no such repository.
-pub fn page(desk: &Desk, realm: &RealmName, query: &Query) -> Result<Page, OpError> {
-    let status = inbox::realm(&desk.realm(realm)?)?;
+pub fn page(desk: &Desk, site: &Site, query: &Query) -> Result<Page, OpError> {
+    let status = inbox::realm(&desk.realm(&site.realm)?)?;
     let repo = query.parsed::<RepoName>("repo")?;
     let main = match &repo {
         Some(repo) => {
@@ -39,16 +43,16 @@ pub fn page(desk: &Desk, realm: &RealmName, query: &Query) -> Result<Page, OpErr
             let filter = filter(query.get("state"))?;
             let page = PageRequest { limit: Some(ROWS), cursor };
             let request = notifications::list::Request { filter, page, ..notifications::list::Request::default() };
-            let list = notifications::list::run(&desk.repo(realm, repo)?, &request)?.body;
-            one(&list, &status, query)
+            let list = notifications::list::run(&desk.repo(&site.realm, repo)?, &request)?.body;
+            one(site, &list, &status, query)
         }
         None => {
             let state = query.get("state").unwrap_or("pending");
-            several(&inbox::all(desk, &status, filter(Some(state))?), &status, state)
+            several(site, &inbox::all(desk, &status, filter(Some(state))?), &status, state)
         }
     };
-    let title = format!("Notifications of {}", repo.as_ref().map_or(realm.as_str(), RepoName::as_str));
-    Ok(Page { title, realm: Some(realm.clone()), part: Some(Part::Notifications), main })
+    let title = format!("Notifications of {}", repo.as_ref().map_or(site.realm.as_str(), RepoName::as_str));
+    Ok(Page { title, site: Some(site.clone()), part: Some(Part::Notifications), main })
 }
 
 fn filter(word: Option<&str>) -> Result<NotificationFilter, OpError> {
@@ -62,9 +66,9 @@ fn filter(word: Option<&str>) -> Result<NotificationFilter, OpError> {
 }
 
 /// The form that chooses a repository and a state.
-fn choice(status: &RealmStatus, repo: Option<&RepoName>, state: &str) -> Markup {
+fn choice(site: &Site, status: &RealmStatus, repo: Option<&RepoName>, state: &str) -> Markup {
     html! {
-        form.choose method="get" action=(links::part(&status.realm, "notifications", &[])) {
+        form.choose method="get" action=(site.part("notifications", &[])) {
             label for="repo" { "For" }
             select #repo name="repo" {
                 option value="" { "the repositories on this machine" }
@@ -83,63 +87,161 @@ fn choice(status: &RealmStatus, repo: Option<&RepoName>, state: &str) -> Markup 
     }
 }
 
-fn several(inboxes: &[Inbox], status: &RealmStatus, state: &str) -> Markup {
+fn several(site: &Site, inboxes: &[Inbox], status: &RealmStatus, state: &str) -> Markup {
+    let changes = by_severity(inboxes);
     html! {
         h1 { "Notifications" }
-        (choice(status, None, state))
-        p.note {
-            "What matters most first. Viewing this page does not mark anything as read."
-        }
+        (choice(site, status, None, state))
+        p.note { "What matters most first. Viewing this page does not mark anything as read." }
         @if inboxes.is_empty() { (empty("No repository of the realm lies on this machine.", None)) }
-        @for inbox in inboxes.iter().take(MAX_REPOS) {
-            @let (id, href) = (format!("repo-{}", inbox.repo), links::notifications(&status.realm, &inbox.repo));
-            section aria-labelledby=(id) {
-                h2 id=(id) { a href=(href) { (inbox.repo) } }
-                @match &inbox.list {
-                    Ok(list) if list.notifications.is_empty() => {
-                        p.summary { "Nothing is " (if state == "all" { "known" } else { state }) "." }
-                    }
-                    Ok(list) => {
-                        (entries(&list.notifications))
-                        (more(list.total, list.notifications.len(), ""))
-                    }
-                    Err(error) => { p.problem dir="auto" { (text(&error.message)) } }
-                }
+        @else if changes.is_empty() { (empty("There is nothing in this state.", None)) }
+        @for (rank, changes) in &changes { (severity(site, *rank, changes, state)) }
+        @for inbox in inboxes {
+            @if let Err(error) = &inbox.list { p.problem dir="auto" { (inbox.repo) ": " (text(&error.message)) } }
+        }
+        (left_out(site, inboxes, status))
+    }
+}
+
+/// One change, and the repositories that it is told to.
+struct Change<'a> {
+    first: &'a Notification,
+    told: Vec<(&'a RepoName, &'a Notification)>,
+}
+
+/// Returns what changed, the same change once for all repositories that it matters to as much.
+fn by_severity(inboxes: &[Inbox]) -> BTreeMap<Rank, Vec<Change<'_>>> {
+    let mut changes: BTreeMap<Rank, Vec<Change<'_>>> = BTreeMap::new();
+    for inbox in inboxes {
+        for one in inbox.list.iter().flat_map(|list| &list.notifications) {
+            let same = changes.entry(one.rank).or_default();
+            match same.iter_mut().find(|change| what(change.first) == what(one)) {
+                Some(change) => change.told.push((&inbox.repo, one)),
+                None => same.push(Change { first: one, told: vec![(&inbox.repo, one)] }),
             }
         }
-        @if let Some(more @ 1..) = status.repos.len().checked_sub(inboxes.len().min(MAX_REPOS)) {
-            p.note { (count(more, "repository")) " not shown: choose one above." }
+    }
+    changes.values_mut().for_each(|of_rank| {
+        of_rank.sort_by_cached_key(|change| key(change.first));
+    });
+    changes
+}
+
+/// What makes two notifications one change.
+fn what(one: &Notification) -> (&str, State, [Option<&Version>; 2]) {
+    (&one.id, one.state, [one.changes.old_version.as_ref(), one.changes.new_version.as_ref()])
+}
+
+fn severity(site: &Site, rank: Rank, changes: &[Change<'_>], state: &str) -> Markup {
+    let (heading, tone) = match rank {
+        Rank::Broken => ("Imports that broke", Tone::Bad),
+        Rank::Attention => ("Imports that need attention", Tone::Warn),
+        Rank::Import => ("Imports that changed", Tone::Quiet),
+        Rank::Conflict => ("Conflicts", Tone::Bad),
+        Rank::Contract => ("Other contracts", Tone::Quiet),
+        Rank::Binding => ("Bindings", Tone::Quiet),
+    };
+    html! {
+        section aria-labelledby={ "rank-" (rank) } {
+            h2 id={ "rank-" (rank) } { (heading) " " (badge(tone, &grouped(changes.len()))) }
+            ol class={ "feed " (tone.class()) } {
+                @for change in changes.iter().take(MAX_CHANGES) {
+                    li data-key={ (rank) "-" (change.first.id) } {
+                        (entry(site, change.first, state))
+                        (told(site, &change.told))
+                        @if rank <= Rank::Attention { (next(change.first)) }
+                    }
+                }
+            }
+            (pieces::more(changes.len(), MAX_CHANGES, ""))
         }
     }
 }
 
-fn one(body: &NotificationsList, status: &RealmStatus, query: &Query) -> Markup {
+/// For whom a change is, and which of their files rely on what changed.
+fn told(site: &Site, told: &[(&RepoName, &Notification)]) -> Markup {
+    let repos: Vec<_> = told.iter().map(|(repo, _)| *repo).collect();
+    let files: Vec<_> =
+        told.iter().flat_map(|(repo, one)| one.binding.files().iter().map(move |file| (repo, file))).collect();
+    const MOST: usize = 6;
+    html! {
+        p.when {
+            "For " (names(site, &repos))
+            @for (repo, file) in files.iter().take(MOST) { " · " span.path dir="auto" { (repo) ":" (text(file)) } }
+            @if let Some(more @ 1..) = files.len().checked_sub(MOST) { " and " (count(more, "file")) }
+        }
+    }
+}
+
+fn next(one: &Notification) -> Markup {
+    html! {
+        @if let Some(contract) = &one.contract {
+            p.next { (command(&format!("git blue contract impact {}/{contract}", one.domain))) }
+        }
+    }
+}
+
+/// What is not listed: further changes, and repositories that do not lie here.
+fn left_out(site: &Site, inboxes: &[Inbox], status: &RealmStatus) -> Markup {
+    let further = |inbox: &Inbox| {
+        let list = inbox.list.as_ref().ok()?;
+        Some((inbox.repo.clone(), list.total - list.notifications.len())).filter(|(_, more)| *more > 0)
+    };
+    let further: Vec<_> = inboxes.iter().filter_map(further).collect();
+    html! {
+        @if !further.is_empty() {
+            p.note {
+                "More for "
+                @for (at, (repo, more)) in further.iter().enumerate() {
+                    @if at > 0 { ", " }
+                    a href=(site.notifications(repo)) { (repo) } " (" (grouped(*more)) ")"
+                }
+                "."
+            }
+        }
+        @if let Some(more @ 1..) = status.repos.len().checked_sub(inboxes.len()) {
+            p.note { (count(more, "repository")) " not on this machine: choose one above." }
+        }
+    }
+}
+
+fn one(site: &Site, body: &NotificationsList, status: &RealmStatus, query: &Query) -> Markup {
     let state = query.get("state").unwrap_or("all");
     let repo = body.current_repo.as_str();
-    let at = |cursor: &str| {
-        links::part(&body.realm, "notifications", &[("repo", repo), ("state", state), ("cursor", cursor)])
-    };
+    let at = |cursor: &str| site.part("notifications", &[("repo", repo), ("state", state), ("cursor", cursor)]);
     let summary = &body.summary;
     html! {
+        p.crumbs { (pieces::repo(site, &body.current_repo)) }
         h1 { "Notifications of " (repo) }
-        (choice(status, Some(&body.current_repo), state))
+        (choice(site, status, Some(&body.current_repo), state))
         p.summary {
             (grouped(summary.pending)) " pending, "
             (grouped(summary.seen)) " seen, "
             (grouped(summary.expired)) " expired"
         }
         @if body.notifications.is_empty() { (empty("There is nothing in this state.", None)) }
-        @else { (entries(&body.notifications)) }
+        @else { (entries(site, &body.notifications, state)) }
         (pager((body.notifications.len(), body.total), (query.get("cursor"), body.next_cursor.as_deref()), at))
     }
 }
 
-/// Returns notifications as a list.
-fn entries(notifications: &[Notification]) -> Markup {
-    html! { ol.feed { @for one in notifications { li data-key=(one.id) { (entry(one)) } } } }
+/// Returns notifications as a list; those in the state that was asked for do not say it again.
+pub fn entries(site: &Site, notifications: &[Notification], state: &str) -> Markup {
+    html! {
+        ol.feed {
+            @for one in notifications {
+                li data-key=(one.id) {
+                    (entry(site, one, state))
+                    @if let Some(Holds::Breaks | Holds::Unknown) = one.import_satisfied {
+                        p.when { @for file in one.binding.files() { span.path dir="auto" { (text(file)) } " " } }
+                    }
+                }
+            }
+        }
+    }
 }
 
-fn entry(one: &Notification) -> Markup {
+fn entry(site: &Site, one: &Notification, asked: &str) -> Markup {
     let (state, tone) = match one.state {
         State::Pending => ("pending", Tone::Warn),
         State::Seen => ("seen", Tone::Quiet),
@@ -148,37 +250,35 @@ fn entry(one: &Notification) -> Markup {
     html! {
         p.what {
             strong { (one.from_repo) } " " (verb(one)) " "
-            @if let Some(contract) = &one.contract { (pieces::contract(&one.realm, &one.domain, contract)) }
-            @else { (one.domain) }
+            @if let Some(contract) = &one.contract { (pieces::contract(site, &one.domain, contract)) }
+            @else { a href=(site.domain(&one.domain)) { (one.domain) } }
             @match (&one.changes.old_version, &one.changes.new_version) {
                 (Some(old), Some(new)) if one.contract.is_some() => {
-                    " " a.version href=(compared(one)) { (old) " → " (new) }
+                    " " a.version href=(compared(site, one)) { (old) " → " (new) }
                 }
                 (None, Some(new)) => { " " span.version { (new) } }
                 _ => {}
             }
+            @match one.import_satisfied {
+                Some(Holds::Satisfied) if one.judged_by == Some(JudgedBy::VersionRange) => {
+                    " " (badge(Tone::Good, "in the import's range"))
+                }
+                Some(Holds::Satisfied) => { " " (badge(Tone::Good, "import holds")) }
+                Some(Holds::Unknown) => { " " (badge(Tone::Warn, "import unknown")) }
+                Some(Holds::Breaks) => { " " (badge(Tone::Bad, "import broken")) }
+                None => {}
+            }
+        }
+        @if let Some(verdict) = one.verdict.as_ref().filter(|verdict| verdict.verdict != Outcome::Compatible) {
+            p.why dir="auto" { (text(&verdict.phrase())) }
         }
         p.when {
-            (badge(tone, state)) " " (time(one.arrived_at))
+            @if state != asked { (badge(tone, state)) " " }
+            (time(one.arrived_at))
             @if let Some(author) = &one.author { " · by " (text(author)) }
             @if one.by_another { " · " (badge(Tone::Bad, "yours, and written by somebody else")) }
             @if one.ahead_of_clock { " · " (badge(Tone::Warn, "dated ahead of this clock")) }
             @if one.coalesced > 1 { " · " (count(one.coalesced, "version")) }
-            @match one.import_satisfied {
-                Some(Holds::Satisfied) if one.judged_by == Some(JudgedBy::VersionRange) => {
-                    " · " (badge(Tone::Good, "in the import's range"))
-                }
-                Some(Holds::Satisfied) => { " · " (badge(Tone::Good, "import holds")) }
-                Some(Holds::Unknown) => { " · " (badge(Tone::Warn, "import unknown")) }
-                Some(Holds::Breaks) => { " · " (badge(Tone::Bad, "import broken")) }
-                None => {}
-            }
-            @if let Some(Holds::Breaks | Holds::Unknown) = one.import_satisfied {
-                @for file in one.binding.files() { " · " code dir="auto" { (text(file)) } }
-            }
-            @if let Some(verdict) = one.verdict.as_ref().filter(|verdict| verdict.verdict != Outcome::Compatible) {
-                " · " (text(&verdict.phrase()))
-            }
         }
     }
 }
@@ -194,12 +294,11 @@ fn verb(one: &Notification) -> &'static str {
     }
 }
 
-fn compared(one: &Notification) -> String {
-    let version =
-        |version: &Option<_>| version.as_ref().map(crate::model::version::Version::to_string).unwrap_or_default();
+fn compared(site: &Site, one: &Notification) -> String {
+    let version = |version: &Option<Version>| version.as_ref().map(Version::to_string).unwrap_or_default();
     let (from, to) = (version(&one.changes.old_version), version(&one.changes.new_version));
     match &one.contract {
-        Some(contract) => links::contract(&one.realm, &one.domain, contract, &[("from", &from), ("to", &to)]),
-        None => links::realm(&one.realm),
+        Some(contract) => site.contract(&one.domain, contract, &[("from", &from), ("to", &to)]),
+        None => site.domain(&one.domain),
     }
 }

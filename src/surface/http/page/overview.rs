@@ -3,26 +3,22 @@
 use maud::{Markup, html};
 
 use super::{
-    Desk,
+    Desk, attention,
     frame::{Page, Part},
-    graph,
+    graph::{self, Filter, Scope},
     inbox::{self, Inbox},
-    links,
+    links::{Query, Site},
     pieces::{self, Tone, badge, grouped, more, text, time},
     sessions,
 };
 use crate::{
     error::OpError,
-    model::{
-        name::{RealmName, RepoName},
-        verdict::Outcome,
-    },
-    ops::realm,
+    model::name::RepoName,
+    ops::{ctx::Ctx, realm},
     wire::{LogEntry, NotificationFilter, PageRequest, RealmStatus, RealmTopology},
 };
 
-/// Most lines of what is broken, and of what happened.
-const MAX_BROKEN: usize = 20;
+/// Most lines of what happened, and most repositories that are listed.
 const MAX_LOG: usize = 8;
 const MAX_REPOS: usize = 50;
 
@@ -30,62 +26,80 @@ const MAX_REPOS: usize = 50;
 ///
 /// # Errors
 /// Returns an error if the realm cannot be read.
-pub fn page(desk: &Desk, realm: &RealmName) -> Result<Page, OpError> {
-    let ctx = desk.realm(realm)?;
-    let status = inbox::realm(&ctx)?;
-    let topology = realm::topology::run(&ctx, &realm::topology::Request::default())?.body;
+pub fn page(desk: &Desk, site: &Site, ctx: &Ctx, query: &Query) -> Result<Page, OpError> {
+    let filter = Filter::of(query)?;
+    let status = inbox::realm(ctx)?;
+    let topology = realm::topology::run(ctx, &realm::topology::Request::default())?.body;
     let latest = PageRequest { limit: Some(MAX_LOG), cursor: None };
-    let log = realm::log::run(&ctx, &realm::log::Request { page: latest, ..Default::default() })?.body.entries;
-    let inboxes = inbox::all(desk, &status, NotificationFilter::Pending);
-    let main = render(&status, &topology, &log, &inboxes);
-    Ok(Page { title: realm.to_string(), realm: Some(realm.clone()), part: Some(Part::Overview), main })
+    let log = realm::log::run(ctx, &realm::log::Request { page: latest, ..Default::default() })?.body.entries;
+    let inboxes = match &site.past {
+        None => Some(inbox::all(desk, &status, NotificationFilter::Pending)),
+        Some(_) => None,
+    };
+    let main = render(site, &Seen { status, topology, log, inboxes }, &filter);
+    Ok(Page { title: site.realm.to_string(), site: Some(site.clone()), part: Some(Part::Overview), main })
 }
 
-fn render(status: &RealmStatus, topology: &RealmTopology, log: &[LogEntry], inboxes: &[Inbox]) -> Markup {
+/// What is shown of a realm.
+struct Seen {
+    status: RealmStatus,
+    topology: RealmTopology,
+    log: Vec<LogEntry>,
+    /// What is pending; that is known of now alone.
+    inboxes: Option<Vec<Inbox>>,
+}
+
+fn render(site: &Site, seen: &Seen, filter: &Filter) -> Markup {
+    let Seen { status, topology, log, inboxes } = seen;
+    let is_now = inboxes.is_some();
     html! {
         h1 { (status.realm) }
-        (numbers(status, topology, inboxes))
-        (attention(status, topology))
-        (graph::section(topology))
+        (numbers(site, seen))
+        (attention::section(site, topology, Some(status).filter(|_| is_now)))
+        (graph::section(site, topology, Scope::Realm, filter))
         div.split {
             section.wide aria-labelledby="latest" {
                 h2 #latest { "Latest" }
-                (history(log))
+                (history(site, log))
             }
-            (repositories(status, inboxes))
+            (repositories(site, status, inboxes.as_deref().unwrap_or_default()))
         }
-        @if !status.sessions.is_empty() {
+        @if is_now && !status.sessions.is_empty() {
             section aria-labelledby="sessions" {
                 h2 #sessions { "At work" }
-                (sessions::table(&status.sessions))
+                (sessions::table(site, &status.sessions))
                 @if status.more_sessions > 0 {
-                    @let href = links::part(&status.realm, "sessions", &[]);
-                    p.note { a href=(href) { (grouped(status.more_sessions)) " more" } }
+                    p.note { a href=(site.part("sessions", &[])) { (grouped(status.more_sessions)) " more" } }
                 }
             }
         }
     }
 }
 
-fn numbers(status: &RealmStatus, topology: &RealmTopology, inboxes: &[Inbox]) -> Markup {
+fn numbers(site: &Site, seen: &Seen) -> Markup {
+    let Seen { status, topology, inboxes, .. } = seen;
     let contracts = topology.domains.iter().flat_map(|domain| &domain.contracts);
     let existing = contracts.filter(|contract| contract.owner.is_some()).count();
-    let pending: usize =
-        inboxes.iter().filter_map(|inbox| inbox.list.as_ref().ok()).map(|list| list.summary.pending).sum();
-    let at = |part| links::part(&status.realm, part, &[]);
+    let pending = inboxes.as_ref().map(|inboxes| {
+        let lists = inboxes.iter().filter_map(|inbox| inbox.list.as_ref().ok());
+        lists.map(|list| list.summary.pending).sum()
+    });
     let tone = |number: usize, tone: Tone| if number == 0 { Tone::Quiet } else { tone };
     html! {
         dl.numbers {
             (number("Repositories", topology.repos.len(), Tone::Quiet, None))
             (number("Domains", status.total, Tone::Quiet, None))
-            (number("Contracts", existing, Tone::Quiet, Some(at("contracts"))))
+            (number("Contracts", existing, Tone::Quiet, Some(site.part("contracts", &[]))))
             (number("Broken imports", topology.broken, tone(topology.broken, Tone::Bad), None))
-            (number("Pending changes", pending, tone(pending, Tone::Warn), Some(at("notifications"))))
+            @if let Some(pending) = pending {
+                (number("Pending changes", pending, tone(pending, Tone::Warn), Some(site.part("notifications", &[]))))
+            }
         }
     }
 }
 
-fn number(label: &str, value: usize, tone: Tone, href: Option<String>) -> Markup {
+/// Returns a number with what it counts.
+pub fn number(label: &str, value: usize, tone: Tone, href: Option<String>) -> Markup {
     html! {
         div class=(tone.class()) {
             dt { (label) }
@@ -94,80 +108,8 @@ fn number(label: &str, value: usize, tone: Tone, href: Option<String>) -> Markup
     }
 }
 
-/// What somebody should look at; that all is well, where it is.
-fn attention(status: &RealmStatus, topology: &RealmTopology) -> Markup {
-    let is_well = topology.broken == 0 && status.conflicts.is_empty() && topology.unreadable.is_empty();
-    html! {
-        section.attention aria-labelledby="attention" {
-            h2 #attention.unseen[is_well] { "Needs attention" }
-            @if is_well { p.well { (badge(Tone::Good, "all well")) " No import is known to be broken." } }
-            @else {
-                ul.problems {
-                    (broken(topology))
-                    @for conflict in status.conflicts.iter().take(MAX_BROKEN) {
-                        li {
-                            (badge(Tone::Bad, "conflict")) " "
-                            @if conflict.set_aside.is_some() { (text(&conflict.meaning)) }
-                            @else { "two machines wrote differently: " }
-                            @if let Some(domain) = &conflict.domain { (domain) }
-                            @if let Some(contract) = &conflict.contract { "/" (contract) }
-                            @if let Some(version) = &conflict.version { " " (version) }
-                            @if let Some(repo) = &conflict.repo { " " (repo) }
-                            @for step in &conflict.resolution { br; code { (text(step)) } }
-                        }
-                    }
-                    @for problem in topology.unreadable.iter().take(MAX_BROKEN) {
-                        li dir="auto" { (badge(Tone::Bad, "cannot be read")) " " (text(problem)) }
-                    }
-                }
-            }
-            @for remote in status.remotes.iter().filter(|remote| remote.ahead + remote.behind > 0) {
-                p.note {
-                    (badge(Tone::Warn, "not in sync")) " with " (remote.remote) ": " (grouped(remote.ahead)) " ahead, "
-                    (grouped(remote.behind)) " behind. " code { "git blue sync" }
-                }
-            }
-        }
-    }
-}
-
-fn broken(topology: &RealmTopology) -> Markup {
-    let all = topology.domains.iter().flat_map(|domain| {
-        domain.contracts.iter().flat_map(move |contract| {
-            contract
-                .importers
-                .iter()
-                .filter(|import| import.state == "broken")
-                .map(move |import| (domain, contract, import))
-        })
-    });
-    html! {
-        @for (domain, contract, import) in all.take(MAX_BROKEN) {
-            li {
-                (badge(Tone::Bad, "broken")) " "
-                strong { (import.repo) } " relies on "
-                @if contract.owner.is_some() { (pieces::contract(&topology.realm, &domain.name, &contract.name)) }
-                @else { (domain.name) "/" (contract.name) }
-                " " code { (import.version_req.to_string()) } ", but "
-                @match &contract.version {
-                    Some(version) => {
-                        @match import.verdict.as_ref().filter(|verdict| verdict.verdict == Outcome::Breaks) {
-                            Some(verdict) => { span.version { (version) } " breaks it: " (text(&verdict.phrase())) "." }
-                            None => { "its version is " span.version { (version) } "." }
-                        }
-                    }
-                    None => { "nobody provides it." }
-                }
-                @for file in import.binding.files() { " " span.path { (text(file)) } }
-            }
-        }
-        @if let Some(more @ 1..) = topology.broken.checked_sub(MAX_BROKEN) {
-            li { "and " (grouped(more)) " more: " code { "git blue check --all" } }
-        }
-    }
-}
-
-fn history(log: &[LogEntry]) -> Markup {
+/// Returns what happened, as a list.
+pub fn history(site: &Site, log: &[LogEntry]) -> Markup {
     html! {
         ol.feed {
             @for entry in log {
@@ -175,7 +117,7 @@ fn history(log: &[LogEntry]) -> Markup {
                     p.what dir="auto" { (text(&entry.subject)) }
                     p.when {
                         (time(entry.time))
-                        @if let Some(domain) = &entry.domain { " · " (domain) }
+                        @if let Some(domain) = &entry.domain { " · " a href=(site.domain(domain)) { (domain) } }
                         @if let Some(repo) = &entry.repo { " · from " (text(repo)) }
                         " · by " (text(&entry.author))
                         @if entry.ahead_of_clock { " · " (badge(Tone::Warn, "dated ahead of this clock")) }
@@ -186,7 +128,7 @@ fn history(log: &[LogEntry]) -> Markup {
     }
 }
 
-fn repositories(status: &RealmStatus, inboxes: &[Inbox]) -> Markup {
+fn repositories(site: &Site, status: &RealmStatus, inboxes: &[Inbox]) -> Markup {
     let pending = |name: &RepoName| {
         let inbox = inboxes.iter().find(|inbox| inbox.repo == *name)?;
         inbox.list.as_ref().ok().map(|list| list.summary.pending)
@@ -197,16 +139,18 @@ fn repositories(status: &RealmStatus, inboxes: &[Inbox]) -> Markup {
             ul.repos {
                 @for repo in status.repos.iter().take(MAX_REPOS) {
                     li {
-                        a href=(links::notifications(&status.realm, &repo.name)) { (repo.name) }
+                        (pieces::repo(site, &repo.name))
                         @if let Some(number @ 1..) = pending(&repo.name) {
-                            " " (badge(Tone::Warn, &format!("{} pending", grouped(number))))
+                            " " a.quiet href=(site.notifications(&repo.name)) {
+                                (badge(Tone::Warn, &format!("{} pending", grouped(number))))
+                            }
                         }
                         @if let Some(path) = &repo.path { p.path { (text(path)) } }
                         @else { p.none { "not on this machine" } }
                     }
                 }
             }
-            (more(status.repos.len(), MAX_REPOS, ""))
+            (more(status.repos.len(), MAX_REPOS, "git blue status --all -v"))
         }
     }
 }
@@ -214,7 +158,9 @@ fn repositories(status: &RealmStatus, inboxes: &[Inbox]) -> Markup {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::wire::{ContractTopology, DomainTopology, ImportTopology, RemoteStatus, RepoLine, SyncConflict};
+    use crate::wire::{
+        ContractTopology, Deprecation, DomainTopology, ImportTopology, RemoteStatus, RepoLine, SyncConflict,
+    };
 
     const EVIL: &str = "<script>alert(1)</script>\u{202e}";
 
@@ -254,14 +200,20 @@ mod tests {
             repos: vec!["fungal".parse().unwrap()],
             domains: Vec::new(),
             broken: 0,
+            cycles: Vec::new(),
             unreadable: Vec::new(),
         }
     }
 
+    fn shown(status: RealmStatus, topology: RealmTopology, log: Vec<LogEntry>) -> String {
+        let seen = Seen { status, topology, log, inboxes: Some(Vec::new()) };
+        render(&Site::now(&seen.status.realm.clone()), &seen, &Filter::default()).into_string()
+    }
+
     #[test]
     fn a_realm_in_which_nothing_is_wrong_says_so() {
-        let shown = render(&status(), &topology(), &[], &[]).into_string();
-        assert!(shown.contains("No import is known to be broken") && !shown.contains("class=\"problems\""), "{shown}");
+        let shown = shown(status(), topology(), Vec::new());
+        assert!(shown.contains("No import is known to be broken") && !shown.contains("class=\"causes\""), "{shown}");
         assert!(!shown.contains("<script"), "{shown}");
     }
 
@@ -279,10 +231,30 @@ mod tests {
             version: None,
             owner: None,
             exporters: Vec::new(),
-            importers: vec![import; 30],
+            importers: vec![import.clone(); 30],
+            deprecated: None,
         };
-        let domain = DomainTopology { name: "s3-access".parse().unwrap(), members: Vec::new(), contracts: vec![gone] };
-        let topology = RealmTopology { domains: vec![domain], broken: 30, unreadable: vec![EVIL.into()], ..topology() };
+        let leaving = ContractTopology {
+            name: "leaving".parse().unwrap(),
+            version: Some("1.0.0".parse().unwrap()),
+            owner: Some("fungal".parse().unwrap()),
+            importers: vec![ImportTopology { state: "current".into(), ..import }],
+            deprecated: Some(Deprecation {
+                since: "0.9.0".parse().unwrap(),
+                sunset: Some("2027-01-01".parse().unwrap()),
+                replaced_by: Some("next".parse().unwrap()),
+            }),
+            exporters: Vec::new(),
+        };
+        let contracts = vec![gone, leaving];
+        let domain = DomainTopology { name: "s3-access".parse().unwrap(), members: Vec::new(), contracts };
+        let topology = RealmTopology {
+            domains: vec![domain],
+            broken: 30,
+            cycles: vec!["a -(b/c)-> a".into()],
+            unreadable: vec![EVIL.into()],
+            ..topology()
+        };
         let conflict = SyncConflict {
             code: "version-conflict".into(),
             domain: Some("s3-access".parse().unwrap()),
@@ -314,12 +286,23 @@ mod tests {
             repo: Some(EVIL.into()),
             source_commit: None,
         };
-        let shown = render(&status, &topology, &[entry], &[]).into_string();
-        for text in ["nobody provides it", "and 10 more", "s3-access/twice 1.2.3", "2 ahead, 0 behind", "git blue sync"]
-        {
+        let shown = shown(status, topology, vec![entry]);
+        for text in [
+            "nobody provides it, and it is imported by <strong>30</strong>",
+            "and 24 more",
+            "s3-access/twice 1.2.3",
+            "2 ahead, 0 behind",
+            ">git blue sync<",
+            "Dependency cycle: <span class=\"path\">a -(b/c)-&gt; a",
+            "served until <strong>2027-01-01</strong>",
+            ">git blue contract get s3-access/next<",
+        ] {
             assert!(shown.contains(text), "{text}: {shown}");
         }
         assert!(!shown.contains("<script") && !shown.contains('\u{202e}'), "{shown}");
         assert_eq!(shown.matches("&lt;script&gt;").count(), 6, "{shown}");
+        // One cause of each kind, and every one says what to run.
+        assert_eq!(shown.matches("class=\"kind\"").count(), 6, "{shown}");
+        assert_eq!(shown.matches("<p class=\"next\"><code").count(), 6, "{shown}");
     }
 }

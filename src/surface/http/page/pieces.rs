@@ -4,9 +4,9 @@ use std::borrow::Cow;
 
 use maud::{Markup, html};
 
-use super::links;
+use super::links::Site;
 use crate::{
-    model::name::{ContractName, DomainName, RealmName, RepoName},
+    model::name::{ContractName, DomainName, RepoName},
     surface::cli::text::clean,
 };
 
@@ -31,16 +31,6 @@ impl Tone {
             Self::Good => "good",
             Self::Warn => "warn",
             Self::Bad => "bad",
-        }
-    }
-
-    /// Returns how a contract's state is meant.
-    pub fn of_contract(state: &str) -> Self {
-        match state {
-            "active" => Self::Good,
-            "pre-release" => Self::Quiet,
-            "deprecated" => Self::Warn,
-            _ => Self::Bad,
         }
     }
 }
@@ -77,32 +67,57 @@ pub fn time(at: jiff::Timestamp) -> Markup {
 }
 
 /// Returns the name of a contract, as a link to it.
-pub fn contract(realm: &RealmName, domain: &DomainName, name: &ContractName) -> Markup {
-    html! {
-        a.name href=(links::contract(realm, domain, name, &[])) { span.of { (domain) "/" } (name) }
-    }
+pub fn contract(site: &Site, domain: &DomainName, name: &ContractName) -> Markup {
+    html! { a.name href=(site.contract(domain, name, &[])) { span.of { (domain) "/" } (name) } }
 }
 
-/// Returns the head of a table; the columns of these indexes are numbers.
-pub fn heads(columns: &[&str], numbers: &[usize]) -> Markup {
+/// Returns the name of a repository, as a link to it.
+pub fn repo(site: &Site, name: &RepoName) -> Markup {
+    html! { a.name href=(site.repo(name)) { (name) } }
+}
+
+/// Returns how a contract stands, where that is worth a word.
+pub fn state(state: &str) -> Markup {
+    let tone = match state {
+        "active" => return html! {},
+        "pre-release" => Tone::Quiet,
+        "deprecated" => Tone::Warn,
+        _ => Tone::Bad,
+    };
+    html! { " " (badge(tone, state)) }
+}
+
+/// Returns a table of these columns, which becomes a list where there is little room.
+pub fn table(caption: &str, columns: &[&str], rows: &Markup) -> Markup {
     html! {
-        thead {
-            tr {
-                @for (at, column) in columns.iter().enumerate() {
-                    th scope="col" class=[numbers.contains(&at).then_some("number")] { (column) }
-                }
+        div.scroll role="group" aria-label=(caption) tabindex="0" {
+            table {
+                caption.unseen { (caption) }
+                thead { tr { @for column in columns { th scope="col" { (column) } } } }
+                tbody { (rows) }
             }
         }
     }
 }
 
+/// Returns a cell of a table; `column` stands before it where the table is a list.
+pub fn cell(column: &str, content: &Markup) -> Markup {
+    html! { td data-column=(column) { (content) } }
+}
+
+/// Returns a command to run: a click marks all of it.
+pub fn command(command: &str) -> Markup {
+    html! { code.command { (text(command)) } }
+}
+
 /// Returns names with commas between, the first of them where they are many.
-pub fn names(repos: &[&RepoName]) -> Markup {
+pub fn names(site: &Site, repos: &[&RepoName]) -> Markup {
     const MOST: usize = 8;
     html! {
-        @for (at, repo) in repos.iter().take(MOST).enumerate() {
+        @if repos.is_empty() { span.none { "nobody" } }
+        @for (at, name) in repos.iter().take(MOST).enumerate() {
             @if at > 0 { ", " }
-            (repo)
+            (repo(site, name))
         }
         @if let Some(more @ 1..) = repos.len().checked_sub(MOST) { " and " (more) " more" }
     }
@@ -157,7 +172,7 @@ pub fn more(all: usize, shown: usize, command: &str) -> Markup {
         @if let Some(more @ 1..) = all.checked_sub(shown) {
             p.note {
                 "And " (grouped(more)) " more"
-                @if command.is_empty() { "." } @else { ": " code { (command) } }
+                @if command.is_empty() { "." } @else { ": " (self::command(command)) }
             }
         }
     }

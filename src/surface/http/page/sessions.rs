@@ -4,8 +4,8 @@ use maud::{Markup, html};
 
 use super::{
     frame::{Page, Part},
-    links::{self, Query},
-    pieces::{Tone, badge, count, empty, heads, pager, text, time},
+    links::{Query, Site},
+    pieces::{self, Tone, badge, cell, count, empty, pager, text, time},
 };
 use crate::{
     error::OpError,
@@ -21,25 +21,23 @@ const ROWS: usize = 50;
 ///
 /// # Errors
 /// Returns an error if the realm cannot be read.
-pub fn page(ctx: &Ctx, query: &Query) -> Result<Page, OpError> {
+pub fn page(site: &Site, ctx: &Ctx, query: &Query) -> Result<Page, OpError> {
     let cursor = query.get("cursor").map(str::to_owned);
     let ended = query.get("ended").is_some();
     let request = session::list::Request { ended, page: PageRequest { limit: Some(ROWS), cursor } };
     let list = session::list::run(ctx, &request)?.body;
     Ok(Page {
         title: format!("Sessions of {}", list.realm),
-        realm: Some(list.realm.clone()),
+        site: Some(site.clone()),
         part: Some(Part::Sessions),
-        main: render(&list, query),
+        main: render(site, &list, query),
     })
 }
 
-fn render(body: &SessionList, query: &Query) -> Markup {
+fn render(site: &Site, body: &SessionList, query: &Query) -> Markup {
     let ended = query.get("ended").is_some();
-    let at = |cursor: &str| {
-        links::part(&body.realm, "sessions", &[("ended", if ended { "1" } else { "" }), ("cursor", cursor)])
-    };
-    let other = links::part(&body.realm, "sessions", &[("ended", if ended { "" } else { "1" })]);
+    let at = |cursor: &str| site.part("sessions", &[("ended", if ended { "1" } else { "" }), ("cursor", cursor)]);
+    let other = site.part("sessions", &[("ended", if ended { "" } else { "1" })]);
     html! {
         h1 { "Sessions" }
         p.summary {
@@ -51,39 +49,35 @@ fn render(body: &SessionList, query: &Query) -> Markup {
         @if body.sessions.is_empty() {
             (empty("Nobody is in a session.", Some("git blue session start")))
         } @else {
-            (table(&body.sessions))
+            (table(site, &body.sessions))
         }
         (pager((body.sessions.len(), body.total), (query.get("cursor"), body.next_cursor.as_deref()), at))
     }
 }
 
 /// Returns sessions as a table.
-pub fn table(sessions: &[SessionLine]) -> Markup {
-    html! {
-        div.scroll role="group" aria-label="Sessions" tabindex="0" {
-            table {
-                caption.unseen { "Sessions" }
-                (heads(&["Repository", "State", "Works on", "Started", "Last active", "Session"], &[]))
-                tbody { @for session in sessions { (row(session)) } }
-            }
-        }
-    }
+pub fn table(site: &Site, sessions: &[SessionLine]) -> Markup {
+    let columns = ["Repository", "Works on", "Started", "Last active", "Session"];
+    pieces::table("Sessions", &columns, &html! { @for session in sessions { (row(site, session)) } })
 }
 
-fn row(session: &SessionLine) -> Markup {
-    let (word, tone) = match session.state {
-        State::Active => ("active", Tone::Good),
-        State::Stale => ("stale", Tone::Warn),
-        State::Ended => ("ended", Tone::Quiet),
-    };
+fn row(site: &Site, session: &SessionLine) -> Markup {
     html! {
         tr data-key=(session.id) {
-            th scope="row" { (session.repo) }
-            td { (badge(tone, word)) }
-            td { @if let Some(rfc) = &session.active_rfc { (rfc) } @else { span.none { "nothing named" } } }
-            td { (time(session.started_at)) }
-            td { (time(session.ended_at.unwrap_or(session.last_activity))) }
-            td { code { (session.id) } }
+            th scope="row" {
+                (pieces::repo(site, &session.repo))
+                @match session.state {
+                    State::Active => {}
+                    State::Stale => { " " (badge(Tone::Warn, "stale")) }
+                    State::Ended => { " " (badge(Tone::Quiet, "ended")) }
+                }
+            }
+            (cell("Works on", &html! {
+                @if let Some(rfc) = &session.active_rfc { (rfc) } @else { span.none { "nothing named" } }
+            }))
+            (cell("Started", &time(session.started_at)))
+            (cell("Last active", &time(session.ended_at.unwrap_or(session.last_activity))))
+            (cell("Session", &html! { code { (session.id) } }))
         }
     }
 }

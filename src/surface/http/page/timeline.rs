@@ -3,7 +3,8 @@
 use maud::{Markup, html};
 
 use super::{
-    links,
+    blame::short,
+    links::Site,
     pieces::{Tone, badge, more, text, time},
 };
 use crate::{
@@ -15,13 +16,13 @@ use crate::{
 const MAX_SHOWN: usize = 50;
 
 /// Returns the versions that came to the realm.
-pub fn timeline(body: &ContractGet, entries: &[TimelineEntry]) -> Markup {
+pub fn timeline(site: &Site, body: &ContractGet, entries: &[TimelineEntry]) -> Markup {
     let command = format!("git blue contract timeline {}/{}", body.domain, body.contract.name);
     html! {
         ol.timeline {
             @for (at, entry) in entries.iter().take(MAX_SHOWN).enumerate() {
                 li aria-current=[(entry.version == body.contract.version).then_some("true")] {
-                    (entry_head(body, entry, entries.get(at + 1).map(|older| &older.version)))
+                    (entry_head(site, body, entry, entries.get(at + 1).map(|older| &older.version)))
                     (changes(body, &entry.version))
                 }
             }
@@ -30,19 +31,19 @@ pub fn timeline(body: &ContractGet, entries: &[TimelineEntry]) -> Markup {
     }
 }
 
-fn entry_head(body: &ContractGet, entry: &TimelineEntry, older: Option<&Version>) -> Markup {
+fn entry_head(site: &Site, body: &ContractGet, entry: &TimelineEntry, older: Option<&Version>) -> Markup {
     let version = entry.version.to_string();
-    let href = |query: &[(&str, &str)]| links::contract(&body.realm, &body.domain, &body.contract.name, query);
+    let href = |query: &[(&str, &str)]| site.contract(&body.domain, &body.contract.name, query);
     html! {
         p.at {
             a.version href=(href(&[("version", &version)])) { (version) }
-            @if entry.is_current { " " (badge(Tone::Good, "current")) }
-            @if entry.is_yanked { " " (badge(Tone::Bad, "yanked")) }
+            @if body.current_version.as_ref() == Some(&entry.version) { " " (badge(Tone::Good, "current")) }
+            @if body.contract.yanked.iter().any(|one| one.version == entry.version) { " " (badge(Tone::Bad, "yanked")) }
         }
         p.when {
             (time(entry.time)) " · by " (text(&entry.author))
             @if let Some(commit) = &entry.source_commit {
-                " · from " code title=(text(commit)) { (text(commit).chars().take(7).collect::<String>()) }
+                " · from " code title=(text(commit)) { (text(&short(commit))) }
             }
             @if entry.ahead_of_clock { " · " (badge(Tone::Warn, "dated ahead of this clock")) }
             @if let Some(older) = older {

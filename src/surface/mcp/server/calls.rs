@@ -26,7 +26,11 @@ use crate::surface::mcp::{
 };
 use crate::{
     error::{ErrorCode, OpError},
-    ops::{as_of::At, course::cancelled, ctx::Ctx},
+    ops::{
+        as_of::{self, At},
+        course::cancelled,
+        ctx::Ctx,
+    },
     surface::arguments::Arguments,
 };
 
@@ -191,7 +195,10 @@ impl Server {
 /// Returns an error if the project cannot be opened, or had no realm at that time.
 pub fn opened(settings: &Settings, project: &Project, arguments: &Arguments) -> Result<Rc<Ctx>, OpError> {
     match arguments.read_as::<At>()?.at {
-        Some(at) => Ok(Rc::new(project.ctx(&settings.env)?.as_of(&at)?)),
+        Some(at) => {
+            let contract = as_of::named(arguments.text("domain"), arguments.text("contract"));
+            Ok(Rc::new(project.ctx(&settings.env)?.as_of(&at.of(contract))?))
+        }
         None => open(&settings.env, project),
     }
 }

@@ -12,12 +12,12 @@ use crate::error::OpError;
 /// The version that stands for the files of the work tree. Older clients send it.
 const WORKTREE: &str = "worktree";
 
-/// Which part of a contract is wanted.
+/// The part of a contract to return.
 #[derive(Debug, Deserialize, JsonSchema)]
 pub struct Part {
     /// JSON pointer: only this part, e.g. /schema/properties
     pointer: Option<String>,
-    /// Of a text at that place
+    /// Offset in a text there
     #[schemars(range(min = 1))]
     offset: Option<usize>,
 }

@@ -28,8 +28,9 @@ pub fn listed(tool: &Tool, settings: &Settings) -> rmcp::model::Tool {
         .with_annotations(annotations)
 }
 
-/// Arguments whose names need no description.
-const PLAIN: [&str; 16] = [
+/// Arguments whose names say what they are.
+const PLAIN: [&str; 17] = [
+    "commit",
     "contract",
     "cursor",
     "domain",
@@ -47,8 +48,8 @@ const PLAIN: [&str; 16] = [
     "until",
     "version",
 ];
-/// Arguments that mean the same in every tool. They are described only in the first tool that takes them.
-const SHARED: [&str; 6] = ["at", "cwd", "detail", "pointer", "since", "worktree"];
+/// Arguments that mean the same in every tool: they are described in the first that takes them.
+const SHARED: [&str; 7] = ["at", "cwd", "detail", "pointer", "rfc", "since", "worktree"];
 
 /// Shortens a schema, since the size of `tools/list` is limited. It removes constraints on strings, which an error of
 /// a refused call repeats, and descriptions of defaults and of arguments for which `says` returns false.

@@ -45,7 +45,7 @@ pub struct Tool {
     pub parameters: Vec<Parameter>,
 }
 
-/// What every tool takes.
+/// The arguments of every tool.
 #[derive(JsonSchema)]
 #[expect(dead_code, reason = "it is read by its names")]
 struct Somewhere {
@@ -53,7 +53,7 @@ struct Somewhere {
     cwd: Option<String>,
 }
 
-/// The realm that is meant: any, where a server answers for all of them, else the one at hand.
+/// The realm argument: any realm if the server serves all of them, else only the current one.
 #[derive(Deserialize, JsonSchema)]
 pub struct Named {
     // What a realm is, needs no words in each of many tools.

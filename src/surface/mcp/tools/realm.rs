@@ -12,15 +12,15 @@ use crate::{
     ops::realm::check::{self, Subject},
 };
 
-/// How much of an answer is wanted.
+/// The level of detail of an answer.
 #[derive(Debug, Deserialize, JsonSchema)]
 pub struct Detailed {
-    /// full leaves nothing out
+    /// full omits nothing
     #[expect(dead_code, reason = "it is read as a word")]
     detail: Option<Detail>,
 }
 
-/// How much.
+/// The level of detail.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 enum Detail {
@@ -28,14 +28,14 @@ enum Detail {
     Full,
 }
 
-/// What a check is about.
+/// The scope of a check.
 #[derive(Debug, Deserialize, JsonSchema)]
 pub struct About {
     /// default own
     scope: Option<Whole>,
 }
 
-/// How much of the realm.
+/// The values of `scope`.
 #[derive(Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 enum Whole {

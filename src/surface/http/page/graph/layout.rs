@@ -1,9 +1,8 @@
-//! Where everything stands. Repositories stand where what they are linked to is, so that few lines
-//! cross.
+//! Where everything stands. What is linked stands side by side, so that few lines cross.
 
 use std::fmt::Write as _;
 
-use super::{Graph, Side};
+use super::{Column, Graph, Node};
 use crate::{
     surface::http::page::{
         graph::Group,
@@ -20,11 +19,15 @@ const GAP: usize = 18;
 pub const REPO: usize = 32;
 const REPO_GAP: usize = 12;
 /// Between two columns: room for the lines.
-const SPACE: usize = 110;
+const SPACE: usize = 130;
 /// A character's width, about.
 const CHARACTER: usize = 8;
 /// Most characters of a name that is drawn.
 pub const MAX_NAME: usize = 28;
+/// How often each column is ordered by the ones beside it.
+const SWEEPS: usize = 6;
+/// The last place of a column, of which all have the same height while they are ordered.
+const LAST: usize = 1 << 20;
 
 /// The places of all parts.
 #[derive(Debug)]
@@ -33,44 +36,168 @@ pub struct Layout {
     pub width: usize,
     /// Of the whole drawing.
     pub height: usize,
-    /// Where the columns start and how wide they are: providers, domains, consumers.
+    /// Where the columns start and how wide they are: repositories, contracts, repositories.
     pub columns: [(usize, usize); 3],
     /// Top and height of each domain.
     pub groups: Vec<(usize, usize)>,
     /// The middle of each row.
     pub rows: Vec<usize>,
-    /// The top of each provider.
-    pub providers: Vec<usize>,
-    /// The top of each consumer.
-    pub consumers: Vec<usize>,
+    /// Top and height of each repository.
+    pub nodes: Vec<(usize, usize)>,
 }
 
 impl Layout {
     /// Places a graph.
     pub fn of(graph: &Graph<'_>) -> Self {
-        let (mut groups, mut rows, mut y) = (Vec::new(), Vec::new(), 1);
-        for group in &graph.groups {
+        let order = Order::of(graph);
+        let (mut groups, mut rows, middle) = order.rows(graph);
+        let tallest = [&order.left, &order.right].map(|nodes| nodes.len() * (REPO + REPO_GAP));
+        let height = tallest.into_iter().fold(middle, usize::max);
+        let down = (height - middle) / 2;
+        groups.iter_mut().for_each(|(top, _)| *top += down);
+        rows.iter_mut().for_each(|row| *row += down);
+        let mut nodes = vec![(0, REPO); graph.nodes.len()];
+        for column in [&order.left, &order.right] {
+            place(graph, column, &rows, height, &mut nodes);
+        }
+        let (columns, width) = columns(graph);
+        Self { width, height: height + 1, columns, groups, rows, nodes }
+    }
+
+    /// Returns where a link to a row ends at a repository: at the focus, which is as high as the drawing, beside
+    /// the row.
+    pub fn anchor(&self, node: &Node<'_>, at: usize, row: usize) -> usize {
+        if node.is_focus { self.rows[row] } else { self.nodes[at].0 + REPO / 2 }
+    }
+}
+
+/// The order in each column, by the numbers that the graph gives.
+struct Order {
+    /// The domains, each with its rows.
+    groups: Vec<(usize, Vec<usize>)>,
+    left: Vec<usize>,
+    right: Vec<usize>,
+}
+
+impl Order {
+    /// Returns an order in which everything stands near the middle of what it is linked to.
+    fn of(graph: &Graph<'_>) -> Self {
+        let in_column = |column| (0..graph.nodes.len()).filter(|at| graph.nodes[*at].column == column).collect();
+        let mut first = 0;
+        let groups = graph.groups.iter().enumerate().map(|(at, group)| {
+            let rows = (first..first + group.rows.len()).collect();
+            first += group.rows.len();
+            (at, rows)
+        });
+        let mut order =
+            Self { groups: groups.collect(), left: in_column(Column::Left), right: in_column(Column::Right) };
+        let links: Vec<(usize, usize)> = graph
+            .nodes
+            .iter()
+            .enumerate()
+            .filter(|(_, node)| !node.is_focus)
+            .flat_map(|(at, node)| node.links.keys().map(move |link| (at, link.row)))
+            .collect();
+        for _ in 0..SWEEPS {
+            order.sort_nodes(&links);
+            order.sort_rows(&links);
+        }
+        order.sort_nodes(&links);
+        order
+    }
+
+    fn sort_nodes(&mut self, links: &[(usize, usize)]) {
+        let rows = ranks(self.groups.iter().flat_map(|(_, rows)| rows).copied());
+        for column in [&mut self.left, &mut self.right] {
+            column.sort_by_cached_key(|node| {
+                let linked = links.iter().filter(|(at, _)| at == node);
+                (mean(linked.map(|(_, row)| rows[*row])), *node)
+            });
+        }
+    }
+
+    fn sort_rows(&mut self, links: &[(usize, usize)]) {
+        let mut nodes = ranks(self.left.iter().copied());
+        let right = ranks(self.right.iter().copied());
+        nodes.resize(nodes.len().max(right.len()), 0);
+        self.right.iter().for_each(|node| nodes[*node] = right[*node]);
+        let at = |row: usize| mean(links.iter().filter(|(_, to)| *to == row).map(|(node, _)| nodes[*node]));
+        for (_, rows) in &mut self.groups {
+            rows.sort_by_cached_key(|row| (at(*row), *row));
+        }
+        self.groups.sort_by_cached_key(|(group, rows)| (mean(rows.iter().map(|row| at(*row))), *group));
+    }
+
+    /// Returns where the domains and their rows stand, and where they end.
+    fn rows(&self, graph: &Graph<'_>) -> (Vec<(usize, usize)>, Vec<usize>, usize) {
+        let (mut groups, mut y) = (vec![(0, 0); self.groups.len()], 1);
+        let mut places = vec![0; self.groups.iter().map(|(_, rows)| rows.len()).sum()];
+        for (group, rows) in &self.groups {
             let top = y;
             y += if graph.has_contracts { ROW } else { 0 };
-            for _ in &group.rows {
-                rows.push(y + ROW / 2);
+            for row in rows {
+                places[*row] = y + ROW / 2;
                 y += ROW;
             }
-            groups.push((top, y - top));
+            groups[*group] = (top, y - top);
             y += if graph.has_contracts { GAP } else { GAP / 2 };
         }
-        let middle = y;
-        let (providers, left) = side(&graph.providers, &rows);
-        let (consumers, right) = side(&graph.consumers, &rows);
-        let height = middle.max(left).max(right) + 1;
-        let names = |sides: &[Side<'_>]| sides.iter().map(|side| drawn(side.repo.as_str())).max().unwrap_or_default();
-        let labels = graph.groups.iter().map(|group| longest(group, graph.has_contracts)).max();
-        let width = |characters: usize| (characters * CHARACTER + 28).max(96);
-        let widths = [names(&graph.providers), labels.unwrap_or_default() + 2, names(&graph.consumers)].map(width);
-        let starts = [1, 1 + widths[0] + SPACE, 1 + widths[0] + widths[1] + 2 * SPACE];
-        let columns = [(starts[0], widths[0]), (starts[1], widths[1]), (starts[2], widths[2])];
-        Self { width: starts[2] + widths[2] + 1, height, columns, groups, rows, providers, consumers }
+        (groups, places, y)
     }
+}
+
+/// Returns the place of each number in a column, from 0 to [`LAST`].
+fn ranks(column: impl Iterator<Item = usize>) -> Vec<usize> {
+    let column: Vec<_> = column.collect();
+    let mut ranks = vec![0; column.iter().max().map_or(0, |most| most + 1)];
+    for (at, number) in column.iter().enumerate() {
+        ranks[*number] = (2 * at + 1) * LAST / (2 * column.len());
+    }
+    ranks
+}
+
+/// Returns the middle; what is linked to nothing stands in the middle of all.
+fn mean(places: impl Iterator<Item = usize>) -> usize {
+    let (sum, count) = places.fold((0, 0), |(sum, count), place| (sum + place, count + 1));
+    if count == 0 { LAST / 2 } else { sum / count }
+}
+
+/// Places the repositories of one column: each beside the middle of its rows, where there is room.
+fn place(graph: &Graph<'_>, column: &[usize], rows: &[usize], height: usize, nodes: &mut [(usize, usize)]) {
+    let mut free = 1;
+    for at in column {
+        let node = &graph.nodes[*at];
+        if node.is_focus {
+            let (first, last) = (rows.iter().min().unwrap_or(&0), rows.iter().max().unwrap_or(&0));
+            nodes[*at] = (first.saturating_sub(REPO / 2), last - first + REPO);
+            continue;
+        }
+        let sum: usize = node.links.keys().filter_map(|link| rows.get(link.row)).sum();
+        nodes[*at].0 = (sum / node.links.len().max(1)).saturating_sub(REPO / 2).max(free);
+        free = nodes[*at].0 + REPO + REPO_GAP;
+    }
+    let mut end = height;
+    for at in column.iter().rev().filter(|at| !graph.nodes[**at].is_focus) {
+        nodes[*at].0 = nodes[*at].0.min(end.saturating_sub(REPO + 1));
+        end = nodes[*at].0.saturating_sub(REPO_GAP);
+    }
+}
+
+/// Returns the three columns, and how wide they are together. One without anything has no width.
+fn columns(graph: &Graph<'_>) -> ([(usize, usize); 3], usize) {
+    let names = |column| {
+        let nodes = graph.nodes.iter().filter(|node| node.column == column);
+        nodes.map(|node| drawn(node.repo.as_str())).max()
+    };
+    let labels = graph.groups.iter().map(|group| longest(group, graph.has_contracts) + 2).max();
+    let (mut columns, mut x) = ([(1, 0); 3], 1);
+    for (place, characters) in columns.iter_mut().zip([names(Column::Left), labels, names(Column::Right)]) {
+        let Some(characters) = characters else { continue };
+        x += if x > 1 { SPACE } else { 0 };
+        *place = (x, (characters * CHARACTER + 28).max(96));
+        x += place.1;
+    }
+    (columns, x + 1)
 }
 
 /// Returns how many characters of a name are drawn.
@@ -78,29 +205,12 @@ pub fn drawn(name: &str) -> usize {
     name.len().min(MAX_NAME)
 }
 
-/// Returns the top of each repository, and where the column ends.
-fn side(sides: &[Side<'_>], rows: &[usize]) -> (Vec<usize>, usize) {
-    let wanted = |side: &Side<'_>| {
-        let sum: usize = side.links.keys().filter_map(|row| rows.get(*row)).sum();
-        sum / side.links.len().max(1)
-    };
-    let mut order: Vec<_> = sides.iter().enumerate().map(|(at, side)| (wanted(side), at)).collect();
-    order.sort_unstable();
-    let mut tops = vec![0; sides.len()];
-    let mut free = 1;
-    for (middle, at) in order {
-        tops[at] = middle.saturating_sub(REPO / 2).max(free);
-        free = tops[at] + REPO + REPO_GAP;
-    }
-    (tops, free)
-}
-
 /// Returns how many characters the longest line of a domain has.
 pub fn longest(group: &Group<'_>, has_contracts: bool) -> usize {
     let line = |name: &str, note: &str| drawn(name) + note.chars().count() + 2;
     match has_contracts {
         true => {
-            let rows = group.domain.contracts.iter().map(|one| line(one.name.as_str(), &note(one)));
+            let rows = group.contracts().map(|one| line(one.name.as_str(), &note(one)));
             rows.chain([drawn(group.domain.name.as_str())]).max().unwrap_or_default()
         }
         false => line(group.domain.name.as_str(), &domain_note(group)),

@@ -1,17 +1,26 @@
-//! Who provides and who relies on what, as a drawing in three columns: providers, what they provide,
-//! consumers. The table beside it says the same in words, for everybody.
+//! Who provides and who relies on what, as a drawing: contracts, and the repositories that provide them or rely on
+//! them at both sides, each once. The table beside it says the same in words.
 
 mod layout;
+mod narrow;
 mod svg;
 mod table;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::{
+    cmp::Reverse,
+    collections::{BTreeMap, BTreeSet},
+};
 
 use maud::{Markup, html};
 
-use super::pieces::{Tone, count, empty, grouped, names};
+pub use narrow::{Filter, around};
+
+use super::{
+    links::Site,
+    pieces::{Tone, count, empty, grouped, names},
+};
 use crate::{
-    model::name::{DomainName, RepoName},
+    model::name::RepoName,
     wire::{ContractTopology, DomainTopology, RealmTopology},
 };
 
@@ -19,19 +28,34 @@ use crate::{
 const MAX_CONTRACTS: usize = 40;
 /// Most domains that are drawn.
 const MAX_DOMAINS: usize = 24;
-/// Most repositories of one column.
-const MAX_REPOS: usize = 40;
+/// Most repositories that are drawn, and most lines.
+const MAX_REPOS: usize = 60;
+const MAX_LINES: usize = 240;
+
+/// What a drawing is of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Scope<'a> {
+    /// A realm.
+    Realm,
+    /// A repository, and what is next to it.
+    Repo(&'a RepoName),
+    /// A domain.
+    Domain,
+    /// A contract.
+    Contract,
+}
 
 /// What is drawn.
 #[derive(Debug)]
 struct Graph<'a> {
     groups: Vec<Group<'a>>,
-    providers: Vec<Side<'a>>,
-    consumers: Vec<Side<'a>>,
-    /// Repositories that found no place in their column.
+    nodes: Vec<Node<'a>>,
+    /// Repositories that found no place.
     crowded_out: usize,
     /// Domains that are not drawn.
     left_out: usize,
+    /// Contracts of a domain that are not drawn.
+    rows_left_out: usize,
     /// Whether contracts are drawn, or domains alone.
     has_contracts: bool,
 }
@@ -43,6 +67,16 @@ struct Group<'a> {
     rows: Vec<Row<'a>>,
 }
 
+impl<'a> Group<'a> {
+    /// Returns the contracts that are drawn.
+    fn contracts(&self) -> impl Iterator<Item = &'a ContractTopology> {
+        self.rows.iter().filter_map(|row| match row {
+            Row::Contract(contract) => Some(*contract),
+            Row::Domain => None,
+        })
+    }
+}
+
 /// What is provided: a contract, or everything in a domain.
 #[derive(Debug)]
 enum Row<'a> {
@@ -50,11 +84,29 @@ enum Row<'a> {
     Domain,
 }
 
-/// A repository on one side, and the rows it is linked to, each with the worst that is to be said.
+/// A repository, and the rows it is linked to, each with the worst that is to be said.
 #[derive(Debug)]
-struct Side<'a> {
+struct Node<'a> {
     repo: &'a RepoName,
-    links: BTreeMap<usize, Stand>,
+    column: Column,
+    /// Whether the drawing is of this repository.
+    is_focus: bool,
+    links: BTreeMap<Link, Stand>,
+}
+
+/// The side on which a repository stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Column {
+    Left,
+    Right,
+}
+
+/// A link of a repository.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Link {
+    row: usize,
+    /// Whether the repository provides the row, or relies on it.
+    is_provided: bool,
 }
 
 /// How a link stands; the worse, the greater.
@@ -84,40 +136,20 @@ impl Stand {
 }
 
 impl<'a> Graph<'a> {
-    fn of(body: &'a RealmTopology) -> Self {
+    fn of(body: &'a RealmTopology, scope: Scope<'_>) -> Self {
         let mut domains: Vec<_> = body.domains.iter().filter(|domain| !domain.contracts.is_empty()).collect();
         let contracts: usize = domains.iter().map(|domain| domain.contracts.len()).sum();
-        let has_contracts = contracts <= MAX_CONTRACTS;
+        let has_contracts = contracts <= MAX_CONTRACTS || scope == Scope::Domain;
         let left_out = domains.len().saturating_sub(MAX_DOMAINS);
         if left_out > 0 {
             // What is broken must be on it.
             domains.sort_by_key(|domain| broken(domain) == 0);
             domains.truncate(MAX_DOMAINS);
         }
-        let (mut providers, mut consumers) = (Links::default(), Links::default());
-        let mut groups = Vec::new();
-        let mut row = 0;
-        for domain in domains {
-            let first = row;
-            for contract in &domain.contracts {
-                for repo in contract.providers() {
-                    providers.add(repo, row, Stand::Current);
-                }
-                for import in &contract.importers {
-                    consumers.add(&import.repo, row, Stand::of(&import.state));
-                }
-                row += usize::from(has_contracts);
-            }
-            row = if has_contracts { row } else { first + 1 };
-            let rows = match has_contracts {
-                true => domain.contracts.iter().map(Row::Contract).collect(),
-                false => vec![Row::Domain],
-            };
-            groups.push(Group { domain, rows });
-        }
-        let (providers, more_providers) = providers.most_important();
-        let (consumers, more_consumers) = consumers.most_important();
-        Self { groups, providers, consumers, crowded_out: more_providers + more_consumers, left_out, has_contracts }
+        let groups: Vec<_> = domains.into_iter().map(|domain| group(domain, has_contracts)).collect();
+        let rows_left_out = if has_contracts { contracts.saturating_sub(MAX_CONTRACTS) } else { 0 };
+        let (nodes, crowded_out) = Links::of(&groups).most_important(scope);
+        Self { groups, nodes, crowded_out, left_out, rows_left_out, has_contracts }
     }
 
     fn caveats(&self) -> Vec<String> {
@@ -125,9 +157,13 @@ impl<'a> Graph<'a> {
         if !self.has_contracts {
             said.push("Drawn by domain: there are too many contracts to draw each.".to_owned());
         }
-        if self.left_out > 0 {
-            let drawn = count(self.groups.len(), "domain");
-            said.push(format!("{drawn} drawn, those with something broken first; {} are not.", grouped(self.left_out)));
+        for (left_out, drawn, noun) in
+            [(self.left_out, self.groups.len(), "domain"), (self.rows_left_out, MAX_CONTRACTS, "contract")]
+        {
+            if left_out > 0 {
+                let drawn = count(drawn, noun);
+                said.push(format!("{drawn} drawn, those with something broken first; {} are not.", grouped(left_out)));
+            }
         }
         if self.crowded_out > 0 {
             said.push(format!("{} with fewer links left out.", count(self.crowded_out, "repository")));
@@ -136,28 +172,79 @@ impl<'a> Graph<'a> {
     }
 }
 
-/// The links of one side as they are found.
+/// Returns a domain as it is drawn: as one row, or its contracts, those with something broken first where they are
+/// too many.
+fn group(domain: &DomainTopology, has_contracts: bool) -> Group<'_> {
+    if !has_contracts {
+        return Group { domain, rows: vec![Row::Domain] };
+    }
+    let mut contracts: Vec<_> = domain.contracts.iter().collect();
+    if contracts.len() > MAX_CONTRACTS {
+        contracts.sort_by_key(|contract| !is_broken(contract));
+        contracts.truncate(MAX_CONTRACTS);
+    }
+    Group { domain, rows: contracts.into_iter().map(Row::Contract).collect() }
+}
+
+/// The links of each repository as they are found.
 #[derive(Debug, Default)]
-struct Links<'a>(BTreeMap<&'a RepoName, BTreeMap<usize, Stand>>);
+struct Links<'a>(BTreeMap<&'a RepoName, BTreeMap<Link, Stand>>);
 
 impl<'a> Links<'a> {
-    fn add(&mut self, repo: &'a RepoName, row: usize, stand: Stand) {
-        let known = self.0.entry(repo).or_default().entry(row).or_insert(stand);
+    fn of(groups: &[Group<'a>]) -> Self {
+        let (mut links, mut row) = (Self::default(), 0);
+        for group in groups {
+            for drawn in &group.rows {
+                match drawn {
+                    Row::Contract(contract) => links.add_contract(contract, row),
+                    Row::Domain => group.domain.contracts.iter().for_each(|one| links.add_contract(one, row)),
+                }
+                row += 1;
+            }
+        }
+        links
+    }
+
+    fn add_contract(&mut self, contract: &'a ContractTopology, row: usize) {
+        for repo in contract.providers() {
+            self.add(repo, Link { row, is_provided: true }, Stand::Current);
+        }
+        for import in &contract.importers {
+            self.add(&import.repo, Link { row, is_provided: false }, Stand::of(&import.state));
+        }
+    }
+
+    fn add(&mut self, repo: &'a RepoName, link: Link, stand: Stand) {
+        let known = self.0.entry(repo).or_default().entry(link).or_insert(stand);
         *known = stand.max(*known);
     }
 
-    /// Returns the repositories that there is room for, and how many others there are.
-    fn most_important(self) -> (Vec<Side<'a>>, usize) {
-        let mut sides: Vec<_> = self.0.into_iter().map(|(repo, links)| Side { repo, links }).collect();
-        let more = sides.len().saturating_sub(MAX_REPOS);
-        if more > 0 {
-            sides.sort_by_key(|side| {
-                let worst = side.links.values().max().copied();
-                std::cmp::Reverse((worst == Some(Stand::Broken), side.links.len()))
+    /// Returns the repositories that there is room for, and how many others there are. Whoever provides at least as
+    /// much as it relies on stands at the left; in a drawing of one repository, all others do.
+    fn most_important(self, scope: Scope<'_>) -> (Vec<Node<'a>>, usize) {
+        let node = |(repo, links): (&'a RepoName, BTreeMap<Link, Stand>)| {
+            let is_focus = scope == Scope::Repo(repo);
+            let provided = links.keys().filter(|link| link.is_provided).count();
+            let is_left = if matches!(scope, Scope::Repo(_)) { !is_focus } else { 2 * provided >= links.len() };
+            Node { repo, column: if is_left { Column::Left } else { Column::Right }, is_focus, links }
+        };
+        let mut nodes: Vec<_> = self.0.into_iter().map(node).collect();
+        let all = nodes.len();
+        if all > MAX_REPOS || nodes.iter().map(|node| node.links.len()).sum::<usize>() > MAX_LINES {
+            nodes.sort_by_key(|node| {
+                let worst = node.links.values().max().copied();
+                Reverse((node.is_focus, worst == Some(Stand::Broken), node.links.len()))
             });
-            sides.truncate(MAX_REPOS);
+            let mut lines = 0;
+            let room = nodes.iter().take_while(|node| {
+                lines += node.links.len();
+                lines <= MAX_LINES
+            });
+            let room = room.count().clamp(1, MAX_REPOS);
+            nodes.truncate(room);
         }
-        (sides, more)
+        let more = all - nodes.len();
+        (nodes, more)
     }
 }
 
@@ -166,22 +253,36 @@ fn broken(domain: &DomainTopology) -> usize {
     imports.filter(|import| import.state == "broken").count()
 }
 
+fn is_broken(contract: &ContractTopology) -> bool {
+    contract.importers.iter().any(|import| import.state == "broken")
+}
+
 /// Returns the drawing, the words, and who takes no part.
-pub fn section(body: &RealmTopology) -> Markup {
-    let graph = Graph::of(body);
+pub fn section(site: &Site, body: &RealmTopology, scope: Scope<'_>, filter: &Filter) -> Markup {
+    let narrowed = filter.narrow(body);
+    let graph = Graph::of(&narrowed, scope);
     let idle = idle(body);
+    let heading = if matches!(scope, Scope::Repo(_)) { "Its neighbours" } else { "Who provides, who relies on it" };
     html! {
-        section aria-labelledby="exchange" {
-            h2 #exchange { "Who provides, who relies on it" }
-            @if graph.groups.is_empty() {
-                (empty("Nothing is exchanged yet.", Some("git blue realm admin domain --name DOMAIN --repos A,B")))
-            } @else {
-                (svg::figure(body, &graph))
-                @for caveat in graph.caveats() { p.note { (caveat) } }
-                (table::table(body, &graph))
+        section.exchange aria-labelledby="exchange" {
+            div.headed {
+                h2 #exchange { (heading) }
+                (filter.form(site, body, scope))
             }
-            @if !idle.is_empty() {
-                p.note { "Without a part in any exchange: " (names(&idle)) "." }
+            @if graph.groups.is_empty() && filter.is_set() {
+                (empty("Nothing of that kind is here.", None))
+            } @else if graph.groups.is_empty() {
+                (empty("Nothing is exchanged yet.", Some("git blue contract new DOMAIN/CONTRACT --domain-members A,B")))
+            } @else {
+                (svg::figure(site, &graph))
+                @for caveat in graph.caveats() { p.note { (caveat) } }
+                details #words {
+                    summary { "The same as a table" }
+                    (table::table(site, &graph))
+                }
+            }
+            @if !idle.is_empty() && scope == Scope::Realm {
+                p.note { "Without a part in any exchange: " (names(site, &idle)) "." }
             }
         }
     }
@@ -206,11 +307,6 @@ fn word(stand: Stand) -> (&'static str, Tone) {
     }
 }
 
-/// Returns the contracts of a domain, as the list of contracts shows them.
-fn domain_href(body: &RealmTopology, domain: &DomainName) -> String {
-    super::links::part(&body.realm, "contracts", &[("domain", domain.as_str())])
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -231,6 +327,7 @@ mod tests {
             owner: owner.map(|owner| owner.parse().unwrap()),
             exporters: Vec::new(),
             importers: importers.iter().map(import).collect(),
+            deprecated: None,
         }
     }
 
@@ -247,8 +344,17 @@ mod tests {
             repos: vec!["a".parse().unwrap(), "idler".parse().unwrap()],
             broken: domains.iter().map(broken).sum(),
             domains,
+            cycles: Vec::new(),
             unreadable: Vec::new(),
         }
+    }
+
+    fn site() -> Site {
+        Site::now(&"aperture".parse().unwrap())
+    }
+
+    fn shown(body: &RealmTopology) -> String {
+        section(&site(), body, Scope::Realm, &Filter::default()).into_string()
     }
 
     #[test]
@@ -259,17 +365,26 @@ mod tests {
                 contract("two", None, &[("b", "stale")]),
             ]
         });
-        let shown = section(&body).into_string();
-        assert_eq!(shown.matches("class=\"link current\"").count(), 2, "{shown}");
+        let shown = shown(&body);
+        assert_eq!(shown.matches("class=\"link current\"").count(), 1, "{shown}");
+        assert_eq!(shown.matches("class=\"link provided\"").count(), 1, "{shown}");
         assert_eq!(shown.matches("class=\"link broken\"").count(), 1);
         assert_eq!(shown.matches("class=\"link stale\"").count(), 1);
         assert!(shown.contains("class=\"row lost\"") && shown.contains(">missing<"));
         for word in ["in range", "broken", "behind, still served"] {
             assert!(shown.contains(&format!(">{word}<")), "{word}");
         }
-        assert!(shown.contains("Without a part in any exchange: idler."));
-        // The drawing is for eyes alone, and no key leads into it.
-        assert!(shown.contains("aria-hidden=\"true\" focusable=\"false\""));
+        let idle = "Without a part in any exchange: <a class=\"name\" href=\"/r/aperture/repos/idler\">idler</a>.";
+        assert!(shown.contains(idle), "{shown}");
+        // Repositories are links, each once, and so are the contracts.
+        for href in ["repos/a", "repos/b", "repos/c", "contracts/domain-000/one"] {
+            assert_eq!(
+                shown.matches(&format!("class=\"repo\" href=\"/r/aperture/{href}\"")).count()
+                    + shown.matches(&format!("class=\"row\" href=\"/r/aperture/{href}\"")).count(),
+                1,
+                "{href}: {shown}"
+            );
+        }
         assert_eq!(shown.matches("<svg").count(), 1);
     }
 
@@ -282,12 +397,12 @@ mod tests {
                 .collect()
         };
         let body = realm(10, many);
-        let graph = Graph::of(&body);
+        let graph = Graph::of(&body, Scope::Realm);
         assert!(!graph.has_contracts && graph.left_out == 0);
-        let links: Vec<_> = graph.consumers[0].links.values().map(|stand| stand.class()).collect();
+        let links: Vec<_> = graph.nodes[1].links.values().map(|stand| stand.class()).collect();
         assert_eq!(links.iter().filter(|class| **class == "broken").count(), 1);
         assert_eq!(links[7], "broken");
-        assert!(section(&body).into_string().contains("Drawn by domain"));
+        assert!(shown(&body).contains("Drawn by domain"));
     }
 
     #[test]
@@ -298,7 +413,7 @@ mod tests {
             (0..50).map(|one| contract(&format!("c{one}"), Some(&format!("p{at}")), &[(&consumer, state)])).collect()
         };
         let body = realm(200, many);
-        let shown = section(&body).into_string();
+        let shown = shown(&body);
         assert!(shown.len() < 100_000, "{}", shown.len());
         assert!(shown.contains("24 domains drawn, those with something broken first; 176 are not."), "{shown}");
         assert!(shown.contains("domain-199") && shown.contains("consumer-199"));
@@ -310,11 +425,11 @@ mod tests {
         let importers: Vec<_> =
             consumers.iter().map(|name| (&**name, if name == "c299" { "broken" } else { "current" })).collect();
         let body = realm(1, |_| vec![contract("one", Some("a"), &importers)]);
-        let graph = Graph::of(&body);
-        assert_eq!(graph.consumers[0].repo.as_str(), "c299");
-        let shown = section(&body).into_string();
+        let graph = Graph::of(&body, Scope::Realm);
+        assert_eq!(graph.nodes[0].repo.as_str(), "c299");
+        let shown = shown(&body);
         assert!(shown.len() < 40_000, "{}", shown.len());
-        assert!(shown.contains("260 repositories with fewer links left out.") && shown.contains("and 292 more"));
+        assert!(shown.contains("241 repositories with fewer links left out.") && shown.contains("and 292 more"));
     }
 
     #[test]
@@ -322,16 +437,70 @@ mod tests {
         let long = "n".repeat(64);
         let mut body = realm(1, |_| vec![contract(&long, Some(&long), &[])]);
         body.domains[0].contracts[0].version = None;
-        let place = layout::Layout::of(&Graph::of(&body));
+        let place = layout::Layout::of(&Graph::of(&body, Scope::Realm));
         let words = layout::MAX_NAME + "pre-release".len();
         assert!((8 * words..10 * words).contains(&place.columns[1].1), "{place:?}");
         assert!(place.columns[0].1 >= 8 * layout::MAX_NAME, "{place:?}");
-        assert!(svg::figure(&body, &Graph::of(&body)).into_string().contains(&format!(">{}…<", "n".repeat(27))));
+        assert!(
+            svg::figure(&site(), &Graph::of(&body, Scope::Realm))
+                .into_string()
+                .contains(&format!(">{}…<", "n".repeat(27)))
+        );
     }
 
     #[test]
     fn an_empty_realm_says_how_to_begin() {
-        let shown = section(&realm(0, |_| Vec::new())).into_string();
+        let shown = shown(&realm(0, |_| Vec::new()));
         assert!(shown.contains("Nothing is exchanged yet") && !shown.contains("<svg"), "{shown}");
+    }
+
+    /// Three repositories: `me` provides to `down` and relies on `up`, who relies on nobody else's.
+    fn neighbours() -> RealmTopology {
+        realm(1, |_| {
+            vec![
+                contract("mine", Some("me"), &[("down", "broken"), ("up", "current")]),
+                contract("theirs", Some("up"), &[("me", "current"), ("far", "broken")]),
+                contract("unrelated", Some("far"), &[("down", "current")]),
+            ]
+        })
+    }
+
+    #[test]
+    fn a_repository_is_drawn_with_what_is_next_to_it() {
+        let me: RepoName = "me".parse().unwrap();
+        let around = around(&neighbours(), &me);
+        assert_eq!(around.broken, 1, "what is broken elsewhere does not count");
+        let graph = Graph::of(&around, Scope::Repo(&me));
+        let nodes: Vec<_> = graph.nodes.iter().map(|node| (node.repo.as_str(), node.column)).collect();
+        assert_eq!(nodes, [("down", Column::Left), ("me", Column::Right), ("up", Column::Left)]);
+        let shown = section(&site(), &around, Scope::Repo(&me), &Filter::default()).into_string();
+        assert!(!shown.contains("unrelated") && !shown.contains("repos/far"), "{shown}");
+        assert_eq!(shown.matches("class=\"repo focus\"").count(), 1, "{shown}");
+    }
+
+    #[test]
+    fn broken_only_leaves_what_is_broken() {
+        let query = crate::surface::http::page::links::Query::parse("broken=1&domain=domain-000");
+        let shown = section(&site(), &neighbours(), Scope::Realm, &Filter::of(&query).unwrap()).into_string();
+        assert!(shown.contains("contracts/domain-000/mine") && !shown.contains("unrelated"), "{shown}");
+        assert!(shown.contains("name=\"broken\" value=\"1\" checked"), "{shown}");
+        let query = crate::surface::http::page::links::Query::parse("domain=other");
+        let shown = section(&site(), &neighbours(), Scope::Realm, &Filter::of(&query).unwrap()).into_string();
+        assert!(shown.contains("Nothing of that kind is here."), "{shown}");
+    }
+
+    #[test]
+    fn what_is_linked_stands_side_by_side() {
+        // Named so that the order of names crosses every line.
+        let body = realm(4, |at| {
+            let consumer = format!("z{}", 9 - at);
+            vec![contract("one", Some(&format!("a{}", 9 - at)), &[(&consumer, "current")])]
+        });
+        let graph = Graph::of(&body, Scope::Realm);
+        let place = layout::Layout::of(&graph);
+        for (at, node) in graph.nodes.iter().enumerate() {
+            let row = node.links.keys().next().unwrap().row;
+            assert!(place.rows[row].abs_diff(place.anchor(node, at, row)) < 40, "{}: {place:?}", node.repo);
+        }
     }
 }

@@ -1,124 +1,151 @@
-//! The drawing. It is for eyes alone, and hidden from programs that read aloud: they have the table.
+//! The drawing. What is pointed at, or has the focus, shows its links above all others.
 
 use std::collections::BTreeSet;
 
 use maud::{Markup, html};
 
 use super::{
-    Graph, Group, Row, Side, Stand, domain_href,
-    layout::{Layout, REPO, ROW},
+    Column, Graph, Group, Row, Stand,
+    layout::{Layout, ROW},
     word,
 };
-use crate::{
-    surface::http::page::{
-        graph::layout::{cut, domain_note, note},
-        links,
-    },
-    wire::RealmTopology,
+use crate::surface::http::page::{
+    graph::layout::{cut, domain_note, note},
+    links::Site,
 };
 
+/// A line between a repository and a row.
+struct Line {
+    node: usize,
+    row: usize,
+    /// How the import stands; none for what is provided.
+    stand: Option<Stand>,
+    from: (usize, usize),
+    to: (usize, usize),
+}
+
 /// Returns the drawing with its legend.
-pub fn figure(body: &RealmTopology, graph: &Graph<'_>) -> Markup {
+pub fn figure(site: &Site, graph: &Graph<'_>) -> Markup {
     let at = Layout::of(graph);
-    let found: BTreeSet<_> = graph.consumers.iter().flat_map(|side| side.links.values()).copied().collect();
+    let lines = lines(graph, &at);
+    let found: BTreeSet<_> = lines.iter().filter_map(|line| line.stand).collect();
     html! {
         figure.graph {
             div.canvas {
-                svg viewBox={ "0 0 " (at.width) " " (at.height) } width=(at.width) height=(at.height)
-                    aria-hidden="true" focusable="false" {
-                    g.links { (lines(graph, &at)) }
+                svg viewBox={ "0 0 " (at.width) " " (at.height) } width=(at.width) height=(at.height) role="group"
+                    aria-label="Drawing; the table below says the same" {
+                    g.links { @for (nth, line) in lines.iter().enumerate() { (drawn(nth, line)) } }
                     @for (group, place) in graph.groups.iter().zip(&at.groups) {
-                        (frame(body, graph, group, *place, &at))
+                        (frame(site, graph, group, *place, &at))
                     }
-                    (rows(body, graph, &at))
-                    (repos(&graph.providers, &at.providers, at.columns[0]))
-                    (repos(&graph.consumers, &at.consumers, at.columns[2]))
+                    (rows(site, graph, &lines, &at))
+                    (repos(site, graph, &lines, &at))
                 }
             }
-            @if !found.is_empty() {
-                figcaption.legend {
-                    @for stand in found {
-                        span class={ "key " (stand.class()) } { span.line aria-hidden="true" {} (word(stand).0) }
-                    }
+            figcaption.legend {
+                span { "Arrows lead from who provides to who relies on it" }
+                @for stand in found {
+                    span class={ "key " (stand.class()) } { span.line aria-hidden="true" {} (word(stand).0) }
                 }
             }
         }
     }
 }
 
-fn lines(graph: &Graph<'_>, at: &Layout) -> Markup {
+/// Returns all lines, what is broken last, so that it lies above all else.
+fn lines(graph: &Graph<'_>, at: &Layout) -> Vec<Line> {
     let [(left, left_width), (middle, width), (right, _)] = at.columns;
-    let provided = graph.providers.iter().zip(&at.providers).flat_map(|(side, top)| {
-        side.links.keys().map(move |row| (left + left_width, top + REPO / 2, middle, at.rows[*row], Stand::Current))
-    });
-    let imported = graph.consumers.iter().zip(&at.consumers).flat_map(|(side, top)| {
-        side.links.iter().map(move |(row, stand)| (middle + width, at.rows[*row], right, top + REPO / 2, *stand))
-    });
-    let mut all: Vec<_> = provided.chain(imported).collect();
-    // What is broken lies above all else.
-    all.sort_by_key(|line| line.4);
+    let mut lines = Vec::new();
+    for (number, node) in graph.nodes.iter().enumerate() {
+        let (repo_x, row_x) = match node.column {
+            Column::Left => (left + left_width, middle),
+            Column::Right => (right, middle + width),
+        };
+        for (link, stand) in &node.links {
+            let (repo, row) = ((repo_x, at.anchor(node, number, link.row)), (row_x, at.rows[link.row]));
+            let (from, to) = if link.is_provided { (repo, row) } else { (row, repo) };
+            lines.push(Line { node: number, row: link.row, stand: (!link.is_provided).then_some(*stand), from, to });
+        }
+    }
+    lines.sort_by_key(|line| line.stand);
+    lines
+}
+
+fn drawn(nth: usize, line: &Line) -> Markup {
+    let ((from_x, from_y), (to_x, to_y)) = (line.from, line.to);
+    let bend = usize::midpoint(from_x, to_x);
+    let (end, tip) = if from_x < to_x { (to_x - 7, "l-8 -4v8z") } else { (to_x + 7, "l8 -4v8z") };
     html! {
-        @for (from_x, from_y, to_x, to_y, stand) in all {
-            @let bend = (from_x + to_x) / 2;
-            g class={ "link " (stand.class()) } {
-                path d=(format!("M{from_x} {from_y}C{bend} {from_y} {bend} {to_y} {} {to_y}", to_x - 7)) {}
-                path.tip d={ "M" (to_x) " " (to_y) "l-8 -4v8z" } {}
-            }
+        g id={ "l" (nth) } class={ "link " (line.stand.map_or("provided", Stand::class)) } {
+            path d=(format!("M{from_x} {from_y}C{bend} {from_y} {bend} {to_y} {end} {to_y}")) {}
+            path.tip d={ "M" (to_x) " " (to_y) (tip) } {}
         }
     }
 }
 
-fn frame(
-    body: &RealmTopology,
-    graph: &Graph<'_>,
-    group: &Group<'_>,
-    (top, height): (usize, usize),
-    at: &Layout,
-) -> Markup {
+/// The lines once more, of one part: seen while somebody points at it.
+fn lit(lines: &[Line], is_lit: impl Fn(&Line) -> bool) -> Markup {
+    html! {
+        g.lit {
+            @for (nth, _) in lines.iter().enumerate().filter(|(_, line)| is_lit(line)) { use href={ "#l" (nth) } {} }
+        }
+    }
+}
+
+fn frame(site: &Site, graph: &Graph<'_>, group: &Group<'_>, (top, height): (usize, usize), at: &Layout) -> Markup {
     let (x, width) = at.columns[1];
     html! {
         rect.domain x=(x) y=(top) width=(width) height=(height) rx="8" {}
         @if graph.has_contracts {
-            a href=(domain_href(body, &group.domain.name)) tabindex="-1" {
+            a href=(site.domain(&group.domain.name)) {
                 text.title x=(x + 14) y=(top + ROW / 2 + 5) { (cut(group.domain.name.as_str())) }
             }
         }
     }
 }
 
-fn rows(body: &RealmTopology, graph: &Graph<'_>, at: &Layout) -> Markup {
+fn rows(site: &Site, graph: &Graph<'_>, lines: &[Line], at: &Layout) -> Markup {
     let (x, width) = at.columns[1];
     let all = graph.groups.iter().flat_map(|group| group.rows.iter().map(move |row| (group, row)));
     html! {
-        @for ((group, row), middle) in all.zip(&at.rows) {
+        @for (number, ((group, row), middle)) in all.zip(&at.rows).enumerate() {
+            @let domain = &group.domain.name;
             @let (name, note, href, lost) = match row {
                 Row::Contract(contract) => (
                     contract.name.as_str(),
                     note(contract),
-                    links::contract(&body.realm, &group.domain.name, &contract.name, &[]),
+                    site.contract(domain, &contract.name, &[]),
                     contract.owner.is_none(),
                 ),
-                Row::Domain => {
-                    let name = &group.domain.name;
-                    (name.as_str(), domain_note(group), domain_href(body, name), false)
-                }
+                Row::Domain => (domain.as_str(), domain_note(group), site.domain(domain), false),
             };
-            @let class = if lost { "row lost" } else { "row" };
-            a class=(class) href=(href) tabindex="-1" {
-                rect x=(x + 4) y=(middle - ROW / 2 + 2) width=(width - 8) height=(ROW - 4) rx="5" {}
-                text x=(x + 14) y=(middle + 5) { (cut(name)) }
-                text.aside x=(x + width - 14) y=(middle + 5) text-anchor="end" { (note) }
+            g.node {
+                (lit(lines, |line| line.row == number))
+                a class=(if lost { "row lost" } else { "row" }) href=(href) {
+                    rect x=(x + 4) y=(middle - ROW / 2 + 2) width=(width - 8) height=(ROW - 4) rx="5" {}
+                    text x=(x + 14) y=(middle + 5) { (cut(name)) }
+                    text.aside x=(x + width - 14) y=(middle + 5) text-anchor="end" { (note) }
+                }
             }
         }
     }
 }
 
-fn repos(sides: &[Side<'_>], tops: &[usize], (x, width): (usize, usize)) -> Markup {
+/// A repository's lines are its own, and those of whoever provides what it relies on.
+fn repos(site: &Site, graph: &Graph<'_>, lines: &[Line], at: &Layout) -> Markup {
     html! {
-        @for (side, top) in sides.iter().zip(tops) {
-            g.repo {
-                rect x=(x) y=(top) width=(width) height=(REPO) rx="16" {}
-                text x=(x + width / 2) y=(top + REPO / 2 + 5) text-anchor="middle" { (cut(side.repo.as_str())) }
+        @for (number, (node, (top, height))) in graph.nodes.iter().zip(&at.nodes).enumerate() {
+            @let (x, width) = at.columns[if node.column == Column::Left { 0 } else { 2 }];
+            @let relied: BTreeSet<_> =
+                lines.iter().filter(|one| one.node == number && one.stand.is_some()).map(|one| one.row).collect();
+            g.node {
+                (lit(lines, |line| line.node == number || (line.stand.is_none() && relied.contains(&line.row))))
+                a class=(if node.is_focus { "repo focus" } else { "repo" }) href=(site.repo(node.repo)) {
+                    rect x=(x) y=(top) width=(width) height=(height) rx="16" {}
+                    text x=(x + width / 2) y=(top + height / 2 + 5) text-anchor="middle" {
+                        (cut(node.repo.as_str()))
+                    }
+                }
             }
         }
     }

@@ -2,16 +2,16 @@
 
 use crate::model::pointer::escape;
 
-/// Splits a reference into the part before `#` and the fragment.
-pub(super) fn split(reference: &str) -> (&str, Option<&str>) {
+/// Splits a reference into what stands before `#` and the fragment.
+pub fn split(reference: &str) -> (&str, Option<&str>) {
     match reference.split_once('#') {
         Some((before, fragment)) => (before, Some(fragment)),
         None => (reference, None),
     }
 }
 
-/// Returns the absolute form of `reference`, which must have no fragment, relative to `base`.
-pub(super) fn join(base: &str, reference: &str) -> String {
+/// Returns the absolute form of `reference`, which has no fragment, as seen from `base`.
+pub fn join(base: &str, reference: &str) -> String {
     if reference.is_empty() {
         return base.to_owned();
     }
@@ -69,8 +69,8 @@ fn without_dots(path: &str) -> String {
     kept.join("/")
 }
 
-/// Decodes `%XX`. Invalid escapes are kept.
-pub(super) fn decode(text: &str) -> String {
+/// Decodes `%XX`; what is no such escape stays as it is.
+pub fn decode(text: &str) -> String {
     let bytes = text.as_bytes();
     let mut decoded = Vec::with_capacity(bytes.len());
     let mut at = 0;
@@ -84,8 +84,8 @@ pub(super) fn decode(text: &str) -> String {
     String::from_utf8(decoded).unwrap_or_else(|_| text.to_owned())
 }
 
-/// Returns a step of a JSON Pointer: `/` and the escaped token.
-pub(super) fn step(token: &str) -> String {
+/// Returns a pointer's next step: `/` and the escaped token.
+pub fn step(token: &str) -> String {
     format!("/{}", escape(token))
 }
 

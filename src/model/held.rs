@@ -1,0 +1,120 @@
+//! Values that were worked out before, for as long as there is room for them. Only servers hold any: what the next request
+//! needs was mostly needed by the one before.
+//!
+//! A key names content that never changes, as a tree or a commit does, and a value follows from its key alone. So what is
+//! held cannot be out of date, and needs no rule by which it is forgotten but its size.
+
+use std::{
+    collections::BTreeMap,
+    sync::{Mutex, MutexGuard, PoisonError},
+};
+
+/// Values, by the content that they follow from.
+#[derive(Debug)]
+pub struct Held<K, V> {
+    /// The most bytes that all of them may weigh.
+    most: usize,
+    entries: Mutex<Entries<K, V>>,
+}
+
+#[derive(Debug)]
+struct Entries<K, V> {
+    by_key: BTreeMap<K, Entry<V>>,
+    weight: usize,
+    /// How often anything was asked for or added.
+    looks: u64,
+}
+
+#[derive(Debug)]
+struct Entry<V> {
+    value: V,
+    weight: usize,
+    /// The last look that asked for it.
+    last: u64,
+}
+
+impl<K: Ord + Clone, V: Clone> Held<K, V> {
+    /// Returns nothing yet, with room for values of so many bytes in all.
+    pub const fn new(most: usize) -> Self {
+        Self { most, entries: Mutex::new(Entries { by_key: BTreeMap::new(), weight: 0, looks: 0 }) }
+    }
+
+    /// Returns the value of a key, if it is held.
+    pub fn get(&self, key: &K) -> Option<V> {
+        let mut entries = self.lock();
+        let look = entries.look();
+        let entry = entries.by_key.get_mut(key)?;
+        entry.last = look;
+        Some(entry.value.clone())
+    }
+
+    /// Holds a value that weighs about so many bytes. Where there is no room left, those go that were asked for longest
+    /// ago.
+    pub fn put(&self, key: K, value: V, weight: usize) {
+        if weight > self.most {
+            return;
+        }
+        let mut entries = self.lock();
+        if entries.weight + weight > self.most {
+            // Half of the room at once, so that this is not done for each value.
+            entries.shrink((self.most / 2).min(self.most - weight));
+        }
+        let last = entries.look();
+        entries.weight += weight;
+        if let Some(before) = entries.by_key.insert(key, Entry { value, weight, last }) {
+            entries.weight -= before.weight;
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Entries<K, V>> {
+        self.entries.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl<K: Ord + Clone, V> Entries<K, V> {
+    fn look(&mut self) -> u64 {
+        self.looks += 1;
+        self.looks
+    }
+
+    fn shrink(&mut self, most: usize) {
+        let mut by_age: Vec<_> = self.by_key.iter().map(|(key, entry)| (entry.last, key.clone())).collect();
+        by_age.sort_unstable_by_key(|(last, _)| *last);
+        for (_, key) in by_age {
+            if self.weight <= most {
+                return;
+            }
+            self.weight -= self.by_key.remove(&key).map_or(0, |entry| entry.weight);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_asked_for_longest_ago_goes_first() {
+        let held = Held::new(10);
+        for key in 0..10 {
+            held.put(key, key, 1);
+        }
+        assert_eq!(held.get(&0), Some(0));
+        held.put(10, 10, 1);
+        let left: Vec<_> = (0..=10).filter(|key| held.get(key).is_some()).collect();
+        assert_eq!(left, [0, 6, 7, 8, 9, 10], "half of the room is made free");
+    }
+
+    #[test]
+    fn there_is_never_more_than_there_is_room_for() {
+        let held = Held::new(10);
+        held.put("large", 1, 11);
+        assert_eq!(held.get(&"large"), None);
+        for _ in 0..20 {
+            held.put("again", 2, 6);
+        }
+        held.put("beside", 3, 9);
+        assert_eq!((held.get(&"again"), held.get(&"beside")), (None, Some(3)));
+        assert_eq!(held.lock().weight, 9);
+    }
+}

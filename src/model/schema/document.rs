@@ -1,0 +1,182 @@
+//! A schema document: its drafts, its base URIs, and the targets of its references.
+
+use std::collections::{HashMap, HashSet};
+
+use super::{Draft, Tree, uri};
+
+/// The base of a sub-schema: it decides what its relative references and keywords mean.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Context {
+    /// The URI that relative references are joined to; empty where there is none.
+    pub base: String,
+    /// The draft that its keywords are those of.
+    pub draft: Draft,
+}
+
+impl Context {
+    /// Returns the context within `schema`, which may name a base or a draft of its own.
+    #[must_use]
+    pub fn within(&self, schema: Tree<'_>) -> Self {
+        let draft = schema.get("$schema").and_then(Tree::as_str).and_then(Draft::of).unwrap_or(self.draft);
+        let hides_siblings = draft <= Draft::D7 && schema.get("$ref").is_some_and(|to| to.as_str().is_some());
+        let id = schema.get(draft.id()).and_then(Tree::as_str).filter(|_| !hides_siblings);
+        let base = match id.map(|id| uri::split(id).0) {
+            Some(id) if !id.is_empty() => uri::join(&self.base, id),
+            _ => self.base.clone(),
+        };
+        Self { base, draft }
+    }
+}
+
+/// A document and the names that it gives to its parts.
+#[derive(Debug)]
+pub struct Document<'a> {
+    /// The whole of it.
+    pub root: Tree<'a>,
+    /// The context within its root.
+    pub context: Context,
+    ids: HashMap<String, String>,
+    anchors: HashMap<(String, String), String>,
+    dynamic: HashMap<String, HashSet<String>>,
+    recursive: usize,
+    resources: usize,
+}
+
+/// The reason why a reference is not followed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Unresolved {
+    /// It depends on the way by which it is reached.
+    Dynamic,
+    /// Its target does not exist in this document.
+    Missing,
+}
+
+impl<'a> Document<'a> {
+    /// Reads the names that a document gives to its parts.
+    pub fn new(root: Tree<'a>) -> Self {
+        let outer = Context { base: String::new(), draft: Draft::D2020 };
+        let context = outer.within(root);
+        let mut document = Self {
+            root,
+            context: context.clone(),
+            ids: HashMap::from([(String::new(), String::new()), (context.base.clone(), String::new())]),
+            anchors: HashMap::new(),
+            dynamic: HashMap::new(),
+            recursive: 0,
+            resources: 1,
+        };
+        let outer = Context { base: String::new(), draft: context.draft };
+        let mut waiting = vec![(root, String::new(), outer)];
+        while let Some((tree, pointer, context)) = waiting.pop() {
+            document.read(tree, &pointer, &context, &mut waiting);
+        }
+        document
+    }
+
+    fn read(&mut self, tree: Tree<'a>, pointer: &str, outer: &Context, waiting: &mut Vec<(Tree<'a>, String, Context)>) {
+        let items = tree.items().enumerate().filter(|(_, item)| item.has_names());
+        waiting.extend(items.map(|(n, item)| (item, format!("{pointer}/{n}"), outer.clone())));
+        if !tree.is_object() {
+            return;
+        }
+        let context = outer.within(tree);
+        self.name(tree, pointer, &context, context.base != outer.base);
+        for (name, member) in tree.members() {
+            if member.has_names() && !matches!(name, "enum" | "const" | "default" | "examples") {
+                waiting.push((member, format!("{pointer}{}", uri::step(name)), context.clone()));
+            }
+        }
+    }
+
+    fn name(&mut self, tree: Tree<'a>, pointer: &str, context: &Context, is_new_base: bool) {
+        if is_new_base && !pointer.is_empty() {
+            self.ids.entry(context.base.clone()).or_insert_with(|| pointer.to_owned());
+            self.resources += 1;
+        }
+        let mut anchor = |name: &str| {
+            self.anchors.entry((context.base.clone(), name.to_owned())).or_insert_with(|| pointer.to_owned());
+        };
+        if context.draft <= Draft::D7 {
+            let id = tree.get(context.draft.id()).and_then(Tree::as_str);
+            if let Some((_, Some(name))) = id.map(uri::split) {
+                anchor(name);
+            }
+            return;
+        }
+        for keyword in ["$anchor", "$dynamicAnchor"] {
+            if let Some(name) = tree.get(keyword).and_then(Tree::as_str) {
+                anchor(name);
+            }
+        }
+        if let Some(name) = tree.get("$dynamicAnchor").and_then(Tree::as_str) {
+            self.dynamic.entry(name.to_owned()).or_default().insert(pointer.to_owned());
+        }
+        if tree.get("$recursiveAnchor").and_then(Tree::as_bool) == Some(true) {
+            self.recursive += 1;
+        }
+    }
+
+    /// Returns the context around the root.
+    pub fn outside(&self) -> Context {
+        Context { base: String::new(), draft: self.context.draft }
+    }
+
+    /// Returns the pointer to what `reference` leads to.
+    ///
+    /// # Errors
+    /// Returns an error if it leads nowhere in this document.
+    pub fn resolve(&self, reference: &str, base: &str) -> Result<String, Unresolved> {
+        let (target, fragment) = uri::split(reference);
+        let resource = uri::join(base, target);
+        let root = self.ids.get(&resource).ok_or(Unresolved::Missing)?;
+        match fragment.map(uri::decode) {
+            None => Ok(root.clone()),
+            Some(fragment) if fragment.is_empty() => Ok(root.clone()),
+            Some(fragment) if fragment.starts_with('/') => {
+                let pointer = format!("{root}{fragment}");
+                self.root.pointer(&pointer).map(|_| pointer).ok_or(Unresolved::Missing)
+            }
+            Some(name) => self.anchors.get(&(resource, name)).cloned().ok_or(Unresolved::Missing),
+        }
+    }
+
+    /// Resolves a `$dynamicRef`, where only one anchor can be meant.
+    ///
+    /// # Errors
+    /// Returns an error if several can be meant, or none.
+    pub fn resolve_dynamic(&self, reference: &str, base: &str) -> Result<String, Unresolved> {
+        let first = self.resolve(reference, base)?;
+        let name = uri::split(reference).1.unwrap_or_default();
+        match self.dynamic.get(name) {
+            Some(places) if places.contains(&first) && places.len() > 1 => Err(Unresolved::Dynamic),
+            _ => Ok(first),
+        }
+    }
+
+    /// Resolves a `$recursiveRef`, where only one schema can be meant.
+    ///
+    /// # Errors
+    /// Returns an error if several can be meant, or none.
+    pub fn resolve_recursive(&self, reference: &str, base: &str) -> Result<String, Unresolved> {
+        if reference != "#" || (self.recursive > 0 && self.resources > 1) {
+            return Err(Unresolved::Dynamic);
+        }
+        self.resolve(reference, base)
+    }
+
+    /// Returns the context around the schema at `pointer`.
+    pub fn context_at(&self, pointer: &str) -> Context {
+        let mut context = self.outside();
+        let mut tree = self.root;
+        for token in pointer.split('/').skip(1) {
+            if tree.has_names() {
+                context = context.within(tree);
+            }
+            match tree.step(token) {
+                Some(next) => tree = next,
+                None => break,
+            }
+        }
+        context
+    }
+}

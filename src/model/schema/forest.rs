@@ -1,0 +1,678 @@
+//! JSON documents in little memory: equal parts of all documents in a forest are kept once.
+//!
+//! A [`Value`] takes 300 bytes and more for each value of a schema: every object is a node of a B-tree with room for
+//! eleven members. Here a part takes 13 bytes and a member 8, and two versions of a schema share what did not change.
+
+use std::{
+    cell::Cell,
+    collections::{HashMap, HashSet},
+    fmt,
+    hash::{BuildHasher as _, RandomState},
+};
+
+use serde::Serialize;
+use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Visitor};
+use serde_json::{Map, Number, Value};
+
+use super::fragments::{NAMED, VALUES, encoded_reference};
+use crate::model::{json::MAX_VALUES, pointer::unescape};
+
+/// Keywords that name a schema or its dialect.
+const NAMING: [&str; 6] = ["$id", "id", "$anchor", "$dynamicAnchor", "$recursiveAnchor", "$schema"];
+/// Keywords that refer to a schema, and those among them whose target depends on the way to them.
+const REFERENCES: [&str; 3] = ["$ref", "$dynamicRef", "$recursiveRef"];
+const DYNAMIC: [&str; 2] = ["$dynamicRef", "$recursiveRef"];
+
+/// Marks of a part that has such a keyword, or below which one stands.
+const HAS_NAMES: u8 = 1;
+const HAS_REFERENCES: u8 = 2;
+const HAS_DYNAMIC: u8 = 4;
+
+/// The number of a part in its [`Forest`]; equal parts have one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct PartId(u32);
+
+/// One value of a document. Arrays and objects lie in [`Forest::children`].
+#[derive(Debug, Clone, Copy)]
+enum Part {
+    Null,
+    Bool(bool),
+    Number(u32),
+    Text(u32),
+    Array(u32, u32),
+    /// Its members, a name and a value each, in the order of their names.
+    Object(u32, u32),
+}
+
+/// The parts of some documents.
+#[derive(Debug, Default)]
+pub struct Forest {
+    parts: Vec<Part>,
+    marks: Vec<u8>,
+    children: Vec<u32>,
+    /// The texts, one after the other, and where each ends.
+    text: String,
+    ends: Vec<u32>,
+    numbers: Vec<Number>,
+    known: Known,
+}
+
+/// What finds equal parts while documents are read, by hashes with a key that nobody knows.
+#[derive(Debug, Default)]
+struct Known {
+    parts: HashMap<u64, u32>,
+    texts: HashMap<u64, u32>,
+    numbers: HashMap<Number, u32>,
+    keys: RandomState,
+}
+
+impl Forest {
+    /// Reads a document that other programs wrote: with the numbers that the machine has, and nested as deep as
+    /// the deserializer goes.
+    ///
+    /// # Errors
+    /// Returns an error if the text is no such value, has a key twice, or more values than are read.
+    pub fn read<'de, D: Deserializer<'de>>(&mut self, deserializer: D) -> Result<PartId, D::Error> {
+        Reader { forest: self, left: &Cell::new(MAX_VALUES) }.deserialize(deserializer).map(PartId)
+    }
+
+    /// Returns the forest of one value, and its root.
+    pub fn of(value: &Value) -> (Self, PartId) {
+        let mut forest = Self::default();
+        let root = forest.add(value);
+        (forest.closed(), root)
+    }
+
+    /// Adds a value.
+    pub fn add(&mut self, value: &Value) -> PartId {
+        PartId(self.add_value(value))
+    }
+
+    /// Returns a schema with the fragments of all references encoded, as [`super::encoded`] does; itself where nothing
+    /// needs it.
+    pub fn encoded(&mut self, schema: PartId) -> PartId {
+        PartId(self.encode(schema.0, false, &mut HashMap::new()))
+    }
+
+    fn encode(&mut self, at: u32, are_names: bool, done: &mut HashMap<(u32, bool), u32>) -> u32 {
+        if self.marks[at as usize] & HAS_REFERENCES == 0 {
+            return at;
+        }
+        if let Some(done) = done.get(&(at, are_names)) {
+            return *done;
+        }
+        let below = self.below(at).to_vec();
+        let encoded = match self.parts[at as usize] {
+            Part::Object(..) => {
+                let members = below.chunks_exact(2).map(|member| (member[0], member[1]));
+                let members = members.map(|(name, member)| (name, self.encode_member(name, member, are_names, done)));
+                let members = members.collect();
+                self.object(members)
+            }
+            _ => {
+                let items: Vec<_> = below.into_iter().map(|item| self.encode(item, false, done)).collect();
+                self.array(&items)
+            }
+        };
+        done.insert((at, are_names), encoded);
+        encoded
+    }
+
+    fn encode_member(&mut self, name: u32, member: u32, are_names: bool, done: &mut HashMap<(u32, bool), u32>) -> u32 {
+        let word = self.text(name);
+        if let Part::Text(symbol) = self.parts[member as usize] {
+            let encoded = (!are_names && word == "$ref").then(|| encoded_reference(self.text(symbol))).flatten();
+            return encoded.map_or(member, |text| self.string(&text));
+        }
+        if !are_names && VALUES.contains(&word) {
+            return member;
+        }
+        let are_names = !are_names && NAMED.contains(&word);
+        self.encode(member, are_names, done)
+    }
+
+    /// Forgets what finds equal parts, once every document is read.
+    #[must_use]
+    pub fn closed(self) -> Self {
+        Self { known: Known::default(), ..self }
+    }
+
+    /// Returns the tree below a part.
+    pub fn tree(&self, id: PartId) -> Tree<'_> {
+        Tree { forest: self, at: id.0 }
+    }
+
+    fn add_value(&mut self, value: &Value) -> u32 {
+        match value {
+            Value::Null => self.part(Part::Null, &[], 0),
+            Value::Bool(value) => self.part(Part::Bool(*value), &[], 0),
+            Value::Number(number) => self.number(number.clone()),
+            Value::String(text) => self.string(text),
+            Value::Array(items) => {
+                let items: Vec<_> = items.iter().map(|item| self.add_value(item)).collect();
+                self.array(&items)
+            }
+            Value::Object(members) => {
+                let members =
+                    members.iter().map(|(name, member)| (self.symbol(name), self.add_value(member))).collect();
+                self.object(members)
+            }
+        }
+    }
+
+    fn string(&mut self, text: &str) -> u32 {
+        let symbol = self.symbol(text);
+        self.part(Part::Text(symbol), &[], 0)
+    }
+
+    fn number(&mut self, number: Number) -> u32 {
+        let fresh = index(self.numbers.len());
+        let at = *self.known.numbers.entry(number.clone()).or_insert(fresh);
+        if at == fresh {
+            self.numbers.push(number);
+        }
+        self.part(Part::Number(at), &[], 0)
+    }
+
+    fn array(&mut self, items: &[u32]) -> u32 {
+        let marks = items.iter().fold(0, |marks, item| marks | self.marks[*item as usize]);
+        self.part(Part::Array(0, index(items.len())), items, marks)
+    }
+
+    fn object(&mut self, mut members: Vec<(u32, u32)>) -> u32 {
+        members.sort_unstable_by(|(one, _), (other, _)| self.text(*one).cmp(self.text(*other)));
+        let marks = members.iter().fold(0, |marks, (name, member)| {
+            let name = self.text(*name);
+            // A property may be called so: what names or refers is a text or a boolean.
+            let is_word = matches!(self.parts[*member as usize], Part::Text(_) | Part::Bool(_));
+            let has = |words: &[&str], mark: u8| if is_word && words.contains(&name) { mark } else { 0 };
+            let own = has(&NAMING, HAS_NAMES) | has(&REFERENCES, HAS_REFERENCES) | has(&DYNAMIC, HAS_DYNAMIC);
+            marks | own | self.marks[*member as usize]
+        });
+        let flat: Vec<_> = members.iter().flat_map(|(name, member)| [*name, *member]).collect();
+        self.part(Part::Object(0, index(members.len())), &flat, marks)
+    }
+
+    /// Returns the part with these children, added if there is none.
+    fn part(&mut self, part: Part, children: &[u32], marks: u8) -> u32 {
+        let word = match part {
+            Part::Null => (0u8, 0),
+            Part::Bool(value) => (1, u32::from(value)),
+            Part::Number(at) => (2, at),
+            Part::Text(at) => (3, at),
+            Part::Array(_, len) => (4, len),
+            Part::Object(_, len) => (5, len),
+        };
+        let hash = self.known.keys.hash_one((word, children));
+        if let Some(at) = self.known.parts.get(&hash).copied()
+            && self.is(at, part, children)
+        {
+            return at;
+        }
+        let first = index(self.children.len());
+        self.children.extend_from_slice(children);
+        let at = index(self.parts.len());
+        self.parts.push(match part {
+            Part::Array(_, len) => Part::Array(first, len),
+            Part::Object(_, len) => Part::Object(first, len),
+            plain => plain,
+        });
+        self.marks.push(marks);
+        self.known.parts.insert(hash, at);
+        at
+    }
+
+    fn is(&self, at: u32, part: Part, children: &[u32]) -> bool {
+        match (self.parts[at as usize], part) {
+            (Part::Null, Part::Null) => true,
+            (Part::Bool(one), Part::Bool(other)) => one == other,
+            (Part::Number(one), Part::Number(other)) | (Part::Text(one), Part::Text(other)) => one == other,
+            (Part::Array(..), Part::Array(..)) | (Part::Object(..), Part::Object(..)) => self.below(at) == children,
+            _ => false,
+        }
+    }
+
+    fn symbol(&mut self, text: &str) -> u32 {
+        let hash = self.known.keys.hash_one(text);
+        if let Some(at) = self.known.texts.get(&hash).copied()
+            && self.text(at) == text
+        {
+            return at;
+        }
+        let at = index(self.ends.len());
+        self.text.push_str(text);
+        self.ends.push(index(self.text.len()));
+        self.known.texts.insert(hash, at);
+        at
+    }
+
+    fn text(&self, symbol: u32) -> &str {
+        let at = symbol as usize;
+        let start = at.checked_sub(1).map_or(0, |before| self.ends[before]);
+        &self.text[start as usize..self.ends[at] as usize]
+    }
+
+    fn below(&self, at: u32) -> &[u32] {
+        let (first, len) = match self.parts[at as usize] {
+            Part::Array(first, len) => (first as usize, len as usize),
+            Part::Object(first, len) => (first as usize, 2 * len as usize),
+            _ => (0, 0),
+        };
+        &self.children[first..first + len]
+    }
+}
+
+/// The bytes that are read bound every count.
+fn index(len: usize) -> u32 {
+    u32::try_from(len).unwrap_or(u32::MAX)
+}
+
+/// A part of a document, and all below it.
+#[derive(Clone, Copy)]
+pub struct Tree<'a> {
+    forest: &'a Forest,
+    at: u32,
+}
+
+impl fmt::Debug for Tree<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.to_value().fmt(f)
+    }
+}
+
+impl PartialEq for Tree<'_> {
+    fn eq(&self, other: &Self) -> bool {
+        std::ptr::eq(self.forest, other.forest) && self.at == other.at
+    }
+}
+
+impl Serialize for Tree<'_> {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self.part() {
+            Part::Null => serializer.serialize_unit(),
+            Part::Bool(value) => serializer.serialize_bool(value),
+            Part::Number(at) => self.forest.numbers[at as usize].serialize(serializer),
+            Part::Text(symbol) => serializer.serialize_str(self.forest.text(symbol)),
+            Part::Array(..) => serializer.collect_seq(self.items()),
+            Part::Object(..) => serializer.collect_map(self.members()),
+        }
+    }
+}
+
+impl<'a> Tree<'a> {
+    /// Returns its number in the forest.
+    pub fn id(self) -> PartId {
+        PartId(self.at)
+    }
+
+    /// Returns the part of that number in the same forest.
+    pub fn other(self, id: PartId) -> Self {
+        Self { at: id.0, ..self }
+    }
+
+    /// Returns what tells it from every other part of the forest.
+    pub(super) fn number(self) -> usize {
+        self.at as usize
+    }
+
+    fn part(self) -> Part {
+        self.forest.parts[self.at as usize]
+    }
+
+    fn is_marked(self, mark: u8) -> bool {
+        self.forest.marks[self.at as usize] & mark != 0
+    }
+
+    /// Returns whether a keyword here or below names a schema or its dialect.
+    pub fn has_names(self) -> bool {
+        self.is_marked(HAS_NAMES)
+    }
+
+    /// Returns whether a keyword here or below refers to a schema.
+    pub fn has_references(self) -> bool {
+        self.is_marked(HAS_REFERENCES)
+    }
+
+    /// Returns whether a reference here or below depends on the way to it.
+    pub fn has_dynamic_references(self) -> bool {
+        self.is_marked(HAS_DYNAMIC)
+    }
+
+    /// Returns whether it is an object.
+    pub fn is_object(self) -> bool {
+        matches!(self.part(), Part::Object(..))
+    }
+
+    /// Returns whether it is a list.
+    pub fn is_array(self) -> bool {
+        matches!(self.part(), Part::Array(..))
+    }
+
+    /// Returns whether it is a text.
+    pub fn is_string(self) -> bool {
+        matches!(self.part(), Part::Text(_))
+    }
+
+    /// Returns whether it is a number.
+    pub fn is_number(self) -> bool {
+        matches!(self.part(), Part::Number(_))
+    }
+
+    /// Returns whether it is a boolean.
+    pub fn is_boolean(self) -> bool {
+        matches!(self.part(), Part::Bool(_))
+    }
+
+    /// Returns whether it is null.
+    pub fn is_null(self) -> bool {
+        matches!(self.part(), Part::Null)
+    }
+
+    /// Returns the boolean that it is.
+    pub fn as_bool(self) -> Option<bool> {
+        match self.part() {
+            Part::Bool(value) => Some(value),
+            _ => None,
+        }
+    }
+
+    /// Returns the text that it is.
+    pub fn as_str(self) -> Option<&'a str> {
+        match self.part() {
+            Part::Text(symbol) => Some(self.forest.text(symbol)),
+            _ => None,
+        }
+    }
+
+    /// Returns the number that it is.
+    pub fn as_number(self) -> Option<&'a Number> {
+        match self.part() {
+            Part::Number(at) => Some(&self.forest.numbers[at as usize]),
+            _ => None,
+        }
+    }
+
+    /// Returns its items; none where it is no list.
+    pub fn items(self) -> Items<'a> {
+        let items = if self.is_array() { self.forest.below(self.at) } else { &[] };
+        Items { forest: self.forest, left: items.iter() }
+    }
+
+    /// Returns its members by name; none where it is no object.
+    pub fn members(self) -> Members<'a> {
+        let members = if self.is_object() { self.forest.below(self.at) } else { &[] };
+        Members { forest: self.forest, left: members.chunks_exact(2) }
+    }
+
+    /// Returns the member of a name.
+    pub fn get(self, name: &str) -> Option<Self> {
+        let members = if self.is_object() { self.forest.below(self.at) } else { return None };
+        let (mut low, mut high) = (0, members.len() / 2);
+        while low < high {
+            let middle = usize::midpoint(low, high);
+            match self.forest.text(members[2 * middle]).cmp(name) {
+                std::cmp::Ordering::Equal => return Some(Self { at: members[2 * middle + 1], ..self }),
+                std::cmp::Ordering::Less => low = middle + 1,
+                std::cmp::Ordering::Greater => high = middle,
+            }
+        }
+        None
+    }
+
+    /// Returns what a step of a JSON Pointer leads to.
+    pub fn step(self, token: &str) -> Option<Self> {
+        if self.is_object() {
+            return self.get(&unescape(token));
+        }
+        let is_index = token == "0" || !token.starts_with(['0', '+']);
+        self.items().nth(token.parse().ok().filter(|_| is_index)?)
+    }
+
+    /// Returns what a JSON Pointer leads to.
+    pub fn pointer(self, pointer: &str) -> Option<Self> {
+        match pointer.strip_prefix('/') {
+            Some(steps) => steps.split('/').try_fold(self, Self::step),
+            None => pointer.is_empty().then_some(self),
+        }
+    }
+
+    /// Returns the tree as a value.
+    pub fn to_value(self) -> Value {
+        match self.part() {
+            Part::Null => Value::Null,
+            Part::Bool(value) => Value::Bool(value),
+            Part::Number(at) => Value::Number(self.forest.numbers[at as usize].clone()),
+            Part::Text(symbol) => Value::from(self.forest.text(symbol)),
+            Part::Array(..) => self.items().map(Self::to_value).collect(),
+            Part::Object(..) => {
+                let members = self.members().map(|(name, member)| (name.to_owned(), member.to_value()));
+                Value::Object(members.collect::<Map<_, _>>())
+            }
+        }
+    }
+
+    /// Returns how many values there are, itself included, but no more than `most`.
+    pub fn count(self, most: usize) -> usize {
+        let mut count = 0;
+        let mut open = vec![self];
+        while let Some(tree) = open.pop() {
+            count += 1;
+            if count >= most {
+                break;
+            }
+            open.extend(tree.items());
+            open.extend(tree.members().map(|(_, member)| member));
+        }
+        count
+    }
+}
+
+/// The items of a list.
+#[derive(Clone)]
+pub struct Items<'a> {
+    forest: &'a Forest,
+    left: std::slice::Iter<'a, u32>,
+}
+
+impl<'a> Iterator for Items<'a> {
+    type Item = Tree<'a>;
+
+    fn next(&mut self) -> Option<Tree<'a>> {
+        self.left.next().map(|at| Tree { forest: self.forest, at: *at })
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        self.left.size_hint()
+    }
+}
+
+impl ExactSizeIterator for Items<'_> {}
+
+/// The members of an object, by name.
+#[derive(Clone)]
+pub struct Members<'a> {
+    forest: &'a Forest,
+    left: std::slice::ChunksExact<'a, u32>,
+}
+
+impl<'a> Iterator for Members<'a> {
+    type Item = (&'a str, Tree<'a>);
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let forest = self.forest;
+        self.left.next().map(|member| (forest.text(member[0]), Tree { forest, at: member[1] }))
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        self.left.size_hint()
+    }
+}
+
+impl ExactSizeIterator for Members<'_> {}
+
+/// Reads one value; the values within it share what is left.
+struct Reader<'f, 'c> {
+    forest: &'f mut Forest,
+    left: &'c Cell<usize>,
+}
+
+impl<'de> DeserializeSeed<'de> for Reader<'_, '_> {
+    type Value = u32;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<u32, D::Error> {
+        let left = self.left.get().checked_sub(1);
+        self.left.set(left.ok_or_else(|| D::Error::custom(format_args!("it has more than {MAX_VALUES} values")))?);
+        deserializer.deserialize_any(self)
+    }
+}
+
+impl<'de> Visitor<'de> for Reader<'_, '_> {
+    type Value = u32;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a JSON value")
+    }
+
+    fn visit_unit<E: Error>(self) -> Result<u32, E> {
+        Ok(self.forest.part(Part::Null, &[], 0))
+    }
+
+    fn visit_bool<E: Error>(self, value: bool) -> Result<u32, E> {
+        Ok(self.forest.part(Part::Bool(value), &[], 0))
+    }
+
+    fn visit_i64<E: Error>(self, value: i64) -> Result<u32, E> {
+        Ok(self.forest.number(value.into()))
+    }
+
+    fn visit_u64<E: Error>(self, value: u64) -> Result<u32, E> {
+        Ok(self.forest.number(value.into()))
+    }
+
+    fn visit_f64<E: Error>(self, value: f64) -> Result<u32, E> {
+        let number = Number::from_f64(value).ok_or_else(|| E::custom("NaN and infinities have no JSON form"))?;
+        Ok(self.forest.number(number))
+    }
+
+    fn visit_str<E: Error>(self, value: &str) -> Result<u32, E> {
+        Ok(self.forest.string(value))
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<u32, A::Error> {
+        let mut items = Vec::new();
+        while let Some(item) = seq.next_element_seed(Reader { forest: &mut *self.forest, left: self.left })? {
+            items.push(item);
+        }
+        Ok(self.forest.array(&items))
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<u32, A::Error> {
+        let mut members = Vec::new();
+        let mut names = HashSet::new();
+        while let Some(name) = map.next_key_seed(Name(&mut *self.forest))? {
+            if !names.insert(name) {
+                return Err(A::Error::custom(format_args!("the key {:?} is there twice", self.forest.text(name))));
+            }
+            let member = map.next_value_seed(Reader { forest: &mut *self.forest, left: self.left })?;
+            members.push((name, member));
+        }
+        Ok(self.forest.object(members))
+    }
+}
+
+/// Reads the name of a member.
+struct Name<'f>(&'f mut Forest);
+
+impl<'de> DeserializeSeed<'de> for Name<'_> {
+    type Value = u32;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<u32, D::Error> {
+        deserializer.deserialize_str(self)
+    }
+}
+
+impl Visitor<'_> for Name<'_> {
+    type Value = u32;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a key")
+    }
+
+    fn visit_str<E: Error>(self, name: &str) -> Result<u32, E> {
+        Ok(self.0.symbol(name))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn read(forest: &mut Forest, text: &str) -> Result<PartId, serde_json::Error> {
+        forest.read(&mut serde_json::Deserializer::from_str(text))
+    }
+
+    #[test]
+    fn what_is_read_comes_back_and_equal_parts_are_one() {
+        let mut forest = Forest::default();
+        let text = r#"{"b": [1, 1.0, -2, 1e300, "x", null, true, {}, []], "a": {"x": {"y": 1}}, "c": {"x": {"y": 1}}}"#;
+        let value: Value = serde_json::from_str(text).unwrap();
+        let (one, other) = (read(&mut forest, text).unwrap(), forest.add(&value));
+        assert_eq!(one, other);
+        let forest = forest.closed();
+        let tree = forest.tree(one);
+        assert_eq!(tree.to_value(), value);
+        assert_eq!(serde_json::to_value(tree).unwrap(), value);
+        assert_eq!(tree.members().map(|(name, _)| name).collect::<Vec<_>>(), ["a", "b", "c"]);
+        assert_eq!(tree.get("a").unwrap(), tree.get("c").unwrap());
+        assert_eq!(tree.get("d").map(Tree::id), None);
+        assert_eq!((tree.count(usize::MAX), tree.count(5)), (17, 5));
+    }
+
+    #[test]
+    fn references_are_encoded_as_those_of_values() {
+        let written = "#/definitions/X<(number[]|null)>";
+        let schema = json!({"$ref": written, "enum": [{"$ref": written}], "not": {"$ref": "#/definitions/Y"},
+            "properties": {"$ref": {"$ref": "#/a%20b"}, "enum": {"items": [{"$ref": written}]}}});
+        let mut forest = Forest::default();
+        let root = forest.add(&schema);
+        let encoded = forest.encoded(root);
+        assert_eq!(forest.tree(encoded).to_value(), *super::super::encoded(&schema));
+        assert_eq!(forest.encoded(encoded), encoded);
+    }
+
+    #[test]
+    fn pointers_lead_where_those_of_values_lead() {
+        let value = json!({"a/b": {"~": [{"x": 1}, 2]}, "": 3, "01": 4});
+        let mut forest = Forest::default();
+        let id = forest.add(&value);
+        for pointer in
+            ["", "/", "/a~1b/~0/0/x", "/a~1b/~0/01", "/a~1b/~0/+1", "/a~1b/~0/1", "/a~1b/~0/2", "/01", "x", "/a"]
+        {
+            let found = forest.tree(id).pointer(pointer).map(Tree::to_value);
+            assert_eq!(found.as_ref(), value.pointer(pointer), "{pointer}");
+        }
+    }
+
+    #[test]
+    fn a_key_twice_and_too_many_values_are_refused() {
+        let twice = read(&mut Forest::default(), "{\n\"a\": 1, \"b\": {\"a\": 2}, \"a\": 3}").unwrap_err();
+        assert!(twice.to_string().contains("\"a\" is there twice") && twice.line() == 2, "{twice}");
+        let many = format!("[{}0]", "0,".repeat(MAX_VALUES));
+        assert!(read(&mut Forest::default(), &many).unwrap_err().to_string().contains("more than 500000 values"));
+    }
+
+    #[test]
+    fn marks_tell_what_stands_below() {
+        let mut forest = Forest::default();
+        let mut marks = |value: Value| {
+            let tree = forest.add(&value);
+            let tree = forest.tree(tree);
+            (tree.has_names(), tree.has_references(), tree.has_dynamic_references())
+        };
+        assert_eq!(marks(json!({"properties": {"id": {}, "$ref": {"type": "string"}}})), (false, false, false));
+        assert_eq!(marks(json!({"items": [{"$ref": "#"}]})), (false, true, false));
+        assert_eq!(marks(json!({"not": {"$dynamicRef": "#a"}})), (false, true, true));
+        assert_eq!(marks(json!({"not": {"$recursiveAnchor": true}})), (true, false, false));
+    }
+}

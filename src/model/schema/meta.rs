@@ -1,0 +1,57 @@
+//! Judges a schema by the schema of its draft, without making a value of it.
+
+use serde_json::json;
+
+use super::{
+    Draft, Part, Problem, Tree,
+    metered::{Looked, Metered},
+};
+
+/// Returns what is wrong with a schema by the schema of its draft.
+pub(super) fn problem(schema: Tree<'_>) -> Option<Problem> {
+    let named = schema.get("$schema").and_then(Tree::as_str);
+    let Some(draft) = named.map_or(Some(Draft::D2020), Draft::of) else {
+        let message = format!("the dialect {:?} is not known", named.unwrap_or_default());
+        return Some(Problem { part: Part::Schema, pointer: "/$schema".to_owned(), message });
+    };
+    let of_draft = json!({"$schema": draft.uri(), "$ref": draft.uri()});
+    let validator = match jsonschema::options_for::<Metered>().offline().build(&of_draft) {
+        Ok(validator) => validator,
+        Err(error) => return Some(super::problem(Part::Schema, &error)),
+    };
+    // Saying what is wrong costs more than finding that something is.
+    if validator.is_valid(Looked::tree(schema)) {
+        return None;
+    }
+    validator.validate(Looked::tree(schema)).err().map(|error| super::problem(Part::Schema, &error))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::schema::Forest;
+
+    #[test]
+    fn every_draft_is_judged_as_the_validator_judges_it() {
+        for draft in [Draft::D4, Draft::D6, Draft::D7, Draft::D2019, Draft::D2020] {
+            for (mut schema, is_one) in [
+                (json!({"properties": {"a": {"type": "objec"}}}), false),
+                (json!({"allOf": [{}, {"required": [1]}]}), false),
+                (json!({"minLength": -1}), false),
+                (json!({"items": {"enum": 1}}), false),
+                (json!({"properties": {"type": {"type": "string"}}, "not": {"pattern": "a"}}), true),
+            ] {
+                schema["$schema"] = json!(draft.uri());
+                let (forest, root) = Forest::of(&schema);
+                let found = problem(forest.tree(root));
+                let expected = jsonschema::meta::validate(&schema).err();
+                assert_eq!(
+                    found,
+                    expected.map(|error| crate::model::schema::problem(Part::Schema, &error)),
+                    "{schema}"
+                );
+                assert_eq!(found.is_none(), is_one, "{schema}");
+            }
+        }
+    }
+}

@@ -1,0 +1,402 @@
+//! The part of a large schema that a value meets: a validator of it says of this value, and of all with less in them,
+//! what a validator of the whole would say.
+//!
+//! A validator takes several times the memory of its schema. Of a schema with thousands of definitions a value meets a
+//! few dozen.
+
+use std::collections::{BTreeMap, HashSet};
+
+use serde_json::{Map, Value, json};
+
+use super::{
+    Draft, Part, Problem,
+    document::Document,
+    encoded,
+    forest::{PartId, Tree},
+    fragments::{NAMED, VALUES},
+    uri,
+};
+use crate::model::pointer::upwards;
+
+/// Values of a schema up to which a validator is built of the whole.
+const MOST_WHOLE: usize = 20_000;
+
+/// Keywords whose sub-schemas look at the value itself.
+const IN_PLACE: [&str; 7] = ["allOf", "anyOf", "oneOf", "not", "if", "then", "else"];
+/// Keywords whose sub-schemas look at the members or items of the value.
+const BELOW: [&str; 8] = [
+    "additionalItems",
+    "additionalProperties",
+    "contains",
+    "items",
+    "prefixItems",
+    "propertyNames",
+    "unevaluatedItems",
+    "unevaluatedProperties",
+];
+/// Keywords that name sub-schemas by the properties that they are about.
+const BY_PROPERTY: [&str; 3] = ["properties", "dependentSchemas", "dependencies"];
+/// Keywords that hold no sub-schemas.
+const PLAIN: [&str; 29] = [
+    "$anchor",
+    "$id",
+    "$ref",
+    "$schema",
+    "const",
+    "contentEncoding",
+    "contentMediaType",
+    "dependentRequired",
+    "enum",
+    "exclusiveMaximum",
+    "exclusiveMinimum",
+    "format",
+    "id",
+    "maxContains",
+    "maxItems",
+    "maxLength",
+    "maxProperties",
+    "maximum",
+    "minContains",
+    "minItems",
+    "minLength",
+    "minProperties",
+    "minimum",
+    "multipleOf",
+    "pattern",
+    "required",
+    "type",
+    "uniqueItems",
+    "$vocabulary",
+];
+
+/// Returns whether validators are built of parts of a schema: it is large, and its references are pointers from its
+/// root, so that what they mean is plain.
+pub fn is_cut(document: &Document<'_>) -> bool {
+    let root = document.root;
+    let has_parts_with_names = root.members().any(|(_, member)| member.has_names());
+    root.count(MOST_WHOLE) >= MOST_WHOLE && !root.has_dynamic_references() && !has_parts_with_names
+}
+
+/// Returns the schema of which a validator is built to judge `value`.
+pub fn for_value(document: &Document<'_>, value: &Value) -> Value {
+    if is_cut(document) { cut(document, value) } else { document.root.to_value() }
+}
+
+fn cut(document: &Document<'_>, value: &Value) -> Value {
+    let mut cut = Cut { document, seen: HashSet::new(), met: HashSet::new(), on_the_way: HashSet::new() };
+    cut.visit(document.root, Some(value));
+    cut.schema(document.root, &names(value))
+}
+
+/// Returns what keeps a validator of the whole schema from being built: a reference that leads nowhere, or a pattern
+/// that is none.
+pub fn problem(document: &Document<'_>) -> Option<Problem> {
+    let mut found = Asked::default();
+    found.collect(document.root, false, &mut String::new());
+    let is_lost = |to: &str| document.resolve(to, &document.context.base).is_err() && Draft::of(to).is_none();
+    let lost = found.references.iter().filter(|(to, _)| is_lost(to));
+    let lost = lost.map(|(to, place)| (json!({"$schema": document.context.draft.uri(), "$ref": to}), place));
+    let patterns = found.patterns.iter().map(|(pattern, place)| (json!({"pattern": pattern}), place));
+    lost.chain(patterns).find_map(|(alone, place)| {
+        let error = super::options().build(&encoded(&alone)).err()?;
+        Some(Problem { pointer: place.clone(), ..super::problem(Part::Schema, &error) })
+    })
+}
+
+/// All references and patterns of a schema, each with the JSON Pointer to its first place.
+#[derive(Default)]
+struct Asked<'a> {
+    references: BTreeMap<&'a str, String>,
+    patterns: BTreeMap<&'a str, String>,
+}
+
+impl<'a> Asked<'a> {
+    fn collect(&mut self, schema: Tree<'a>, are_names: bool, pointer: &mut String) {
+        let end = pointer.len();
+        for (keyword, part) in schema.members() {
+            *pointer += &uri::step(keyword);
+            match keyword {
+                _ if are_names => self.collect(part, false, pointer),
+                _ if VALUES.contains(&keyword) => {}
+                "$ref" => Self::note(&mut self.references, part.as_str(), pointer),
+                "pattern" => Self::note(&mut self.patterns, part.as_str(), pointer),
+                _ => {
+                    if keyword == "patternProperties" {
+                        part.members().for_each(|(name, _)| Self::note(&mut self.patterns, Some(name), pointer));
+                    }
+                    self.collect(part, NAMED.contains(&keyword), pointer);
+                }
+            }
+            pointer.truncate(end);
+        }
+        for (at, item) in schema.items().enumerate() {
+            *pointer += &format!("/{at}");
+            self.collect(item, false, pointer);
+            pointer.truncate(end);
+        }
+    }
+
+    fn note(places: &mut BTreeMap<&'a str, String>, text: Option<&'a str>, pointer: &str) {
+        if let Some(text) = text {
+            places.entry(text).or_insert_with(|| pointer.to_owned());
+        }
+    }
+}
+
+/// Returns the names of all properties within a value.
+fn names(value: &Value) -> HashSet<&str> {
+    let mut names = HashSet::new();
+    let mut open = vec![value];
+    while let Some(value) = open.pop() {
+        match value {
+            Value::Array(items) => open.extend(items),
+            Value::Object(members) => {
+                names.extend(members.keys().map(String::as_str));
+                open.extend(members.values());
+            }
+            _ => {}
+        }
+    }
+    names
+}
+
+struct Cut<'d, 'a> {
+    document: &'d Document<'a>,
+    seen: HashSet<(PartId, Option<usize>)>,
+    /// The sub-schemas that look at something.
+    met: HashSet<PartId>,
+    /// What leads to the targets of references.
+    on_the_way: HashSet<PartId>,
+}
+
+impl<'a> Cut<'_, 'a> {
+    /// Marks what looks at a value, or, where there is none, at some text.
+    ///
+    /// Whatever the places of items and the patterns of names: so it holds for a value with less in it, too.
+    fn visit(&mut self, schema: Tree<'a>, value: Option<&Value>) {
+        if !self.seen.insert((schema.id(), value.map(|value| std::ptr::from_ref(value).addr()))) {
+            return;
+        }
+        self.met.insert(schema.id());
+        for (keyword, part) in schema.members() {
+            match keyword {
+                "$ref" => self.refer(part, value),
+                _ if IN_PLACE.contains(&keyword) => each(part).for_each(|part| self.visit(part, value)),
+                "dependentSchemas" | "dependencies" => {
+                    let parts = part.members().filter(|(name, _)| value.is_some_and(|value| value.get(name).is_some()));
+                    parts.for_each(|(_, part)| self.visit(part, value));
+                }
+                "properties" => {
+                    for (name, part) in part.members() {
+                        if let Some(member) = value.and_then(|value| value.get(name)) {
+                            self.visit(part, Some(member));
+                        }
+                    }
+                }
+                "patternProperties" => part.members().for_each(|(_, part)| self.visit_below(part, value)),
+                "propertyNames" if has_members(value) => self.visit(part, None),
+                "propertyNames" => {}
+                _ if BELOW.contains(&keyword) => each(part).for_each(|part| self.visit_below(part, value)),
+                _ => {}
+            }
+        }
+    }
+
+    fn visit_below(&mut self, schema: Tree<'a>, value: Option<&Value>) {
+        match value {
+            Some(Value::Array(items)) => items.iter().for_each(|item| self.visit(schema, Some(item))),
+            Some(Value::Object(members)) => members.values().for_each(|member| self.visit(schema, Some(member))),
+            _ => {}
+        }
+    }
+
+    fn refer(&mut self, reference: Tree<'a>, value: Option<&Value>) {
+        let document = self.document;
+        let found = reference.as_str().and_then(|to| document.resolve(to, &document.context.base).ok());
+        let Some(pointer) = found else { return };
+        let way = upwards(&pointer).filter_map(|pointer| document.root.pointer(pointer));
+        self.on_the_way.extend(way.map(Tree::id));
+        if let Some(target) = document.root.pointer(&pointer) {
+            self.visit(target, value);
+        }
+    }
+
+    fn is_kept(&self, part: Tree<'_>) -> bool {
+        self.met.contains(&part.id()) || self.on_the_way.contains(&part.id())
+    }
+
+    /// Returns a sub-schema without what looks at nothing.
+    fn schema(&self, schema: Tree<'_>, names: &HashSet<&str>) -> Value {
+        if !self.is_kept(schema) {
+            return json!({});
+        }
+        if !schema.is_object() {
+            return schema.to_value();
+        }
+        let mut kept = Map::new();
+        for (keyword, part) in schema.members() {
+            let value = match keyword {
+                _ if PLAIN.contains(&keyword) => part.to_value(),
+                _ if BY_PROPERTY.contains(&keyword) => {
+                    self.named(part, &|name, member| names.contains(name) || self.is_kept(member), names)
+                }
+                "patternProperties" => self.named(part, &|_, _| true, names),
+                _ if IN_PLACE.contains(&keyword) || BELOW.contains(&keyword) => self.one_or_list(part, names),
+                _ if self.on_the_way.contains(&part.id()) => self.container(part, names),
+                _ => continue,
+            };
+            kept.insert(keyword.to_owned(), value);
+        }
+        Value::Object(kept)
+    }
+
+    /// Returns what holds sub-schemas by name.
+    fn named(&self, part: Tree<'_>, keeps: &dyn Fn(&str, Tree<'_>) -> bool, names: &HashSet<&str>) -> Value {
+        let members = part.members().filter(|(name, member)| keeps(name, *member));
+        let kept = members.map(|(name, member)| {
+            let member = if member.is_array() { member.to_value() } else { self.schema(member, names) };
+            (name.to_owned(), member)
+        });
+        Value::Object(kept.collect())
+    }
+
+    fn one_or_list(&self, part: Tree<'_>, names: &HashSet<&str>) -> Value {
+        match part.is_array() {
+            true => part.items().map(|part| self.schema(part, names)).collect(),
+            false => self.schema(part, names),
+        }
+    }
+
+    /// Returns what only leads to the targets of references, such as `definitions`.
+    fn container(&self, part: Tree<'_>, names: &HashSet<&str>) -> Value {
+        match part.is_array() {
+            true => self.one_or_list(part, names),
+            false => {
+                let members = part.members().filter(|(_, member)| self.is_kept(*member));
+                let kept = members.map(|(name, member)| {
+                    let is_schema = self.met.contains(&member.id());
+                    let value = if is_schema { self.schema(member, names) } else { self.container(member, names) };
+                    (name.to_owned(), value)
+                });
+                Value::Object(kept.collect())
+            }
+        }
+    }
+}
+
+fn has_members(value: Option<&Value>) -> bool {
+    value.and_then(Value::as_object).is_some_and(|members| !members.is_empty())
+}
+
+/// Returns a sub-schema, or those of a list.
+fn each(part: Tree<'_>) -> impl Iterator<Item = Tree<'_>> {
+    part.items().chain((!part.is_array()).then_some(part))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::schema::Forest;
+
+    /// Schemas in which each keyword that holds sub-schemas decides about some value.
+    fn schemas() -> Vec<Value> {
+        let parts = json!({"definitions": {
+            "text": {"type": "string", "description": "A text."},
+            "tree": {"type": "object", "required": ["a"], "additionalProperties": false,
+                "properties": {"a": {"$ref": "#/definitions/text"}, "b": {"items": {"$ref": "#/definitions/tree"}}}},
+            "deep": {"x": {"y": [{}, {"minimum": 3}]}},
+        }});
+        let mut all: Vec<_> = [
+            json!({"$ref": "#/definitions/tree"}),
+            json!({"properties": {"a": {"$ref": "#/definitions/deep/x/y/1"}}}),
+            json!({"properties": {"b": {"$ref": "#/definitions/tree/properties/a"}}}),
+            json!({"patternProperties": {"^a": {"type": "string"}}, "additionalProperties": {"type": "array"}}),
+            json!({"properties": {"c": {}}, "additionalProperties": false}),
+            json!({"anyOf": [{"required": ["b"]}, {"properties": {"a": {"minimum": 2}}, "required": ["a"]}]}),
+            json!({"if": {"required": ["b"]}, "then": {"propertyNames": {"enum": ["b"]}}, "else": {"maxProperties": 0}}),
+            json!({"not": {"properties": {"a": {"not": {"type": "string"}}}}}),
+            json!({"dependencies": {"a": {"required": ["b"]}, "b": ["a"]}}),
+            json!({"properties": {"b": {"contains": {"required": ["a"]}, "uniqueItems": true}}}),
+            json!({"properties": {"b": {"items": [{"required": ["a"]}], "additionalItems": {"type": "string"}}}}),
+            json!({"items": false, "contains": {"const": {"a": 1}}}),
+            json!(false),
+        ]
+        .into_iter()
+        .map(|mut schema| {
+            if let Some(members) = schema.as_object_mut() {
+                members.extend(parts.as_object().unwrap().clone());
+                members.insert("$schema".into(), json!("http://json-schema.org/draft-07/schema#"));
+            }
+            schema
+        })
+        .collect();
+        all.extend([
+            json!({"properties": {"b": {"prefixItems": [{"type": "object"}], "items": {"type": "string"}}}}),
+            json!({"allOf": [{"properties": {"a": true}}], "unevaluatedProperties": {"type": "array"}}),
+            json!({"properties": {"b": {"prefixItems": [true], "unevaluatedItems": false}}}),
+            json!({"dependentSchemas": {"a": {"required": ["b"]}}, "dependentRequired": {"b": ["a"]}}),
+        ]);
+        all
+    }
+
+    fn values() -> Vec<Value> {
+        let of_members = [json!(1), json!(3), json!("x"), json!([]), json!([{"a": "x"}]), json!(["x", {"b": []}, "x"])];
+        let mut values = vec![json!({}), json!([]), json!([{"a": 1}]), json!("x")];
+        for one in &of_members {
+            values.extend([json!({"a": one}), json!({"b": one}), json!({"c": one, "a": 3})]);
+            values.extend(of_members.iter().map(|other| json!({"a": one, "b": other})));
+        }
+        values
+    }
+
+    #[test]
+    fn a_part_says_of_a_value_and_of_less_what_the_whole_says() {
+        let mut refused = 0;
+        for schema in schemas() {
+            let (forest, root) = Forest::of(&schema);
+            let document = Document::new(forest.tree(root));
+            let whole = jsonschema::validator_for(&schema).unwrap();
+            for value in values() {
+                let part = cut(&document, &value);
+                let validator = jsonschema::validator_for(&part).unwrap_or_else(|error| panic!("{part}: {error}"));
+                let mut less = vec![value.clone()];
+                if let Value::Object(members) = &value {
+                    less.extend(members.iter().map(|(name, member)| json!({name: member})));
+                    less.extend(members.keys().map(|name| json!({name: []})));
+                }
+                for value in less {
+                    assert_eq!(validator.is_valid(&value), whole.is_valid(&value), "{value}\n{schema}\n{part}");
+                    refused += usize::from(!whole.is_valid(&value));
+                }
+            }
+        }
+        assert!(refused > 100, "{refused}");
+    }
+
+    #[test]
+    fn what_a_value_does_not_meet_is_left_out() {
+        let schema = &schemas()[0];
+        let (forest, root) = Forest::of(schema);
+        let part = cut(&Document::new(forest.tree(root)), &json!({"a": "x"}));
+        let expected = json!({"$schema": "http://json-schema.org/draft-07/schema#", "$ref": "#/definitions/tree",
+            "definitions": {"text": {"type": "string"}, "tree": {"type": "object", "required": ["a"],
+                "properties": {"a": {"$ref": "#/definitions/text"}}, "additionalProperties": false}}});
+        assert_eq!(part, expected);
+    }
+
+    #[test]
+    fn what_cannot_be_built_is_named() {
+        let found = |schema: Value| {
+            let (forest, root) = Forest::of(&schema);
+            problem(&Document::new(forest.tree(root))).map(|problem| (problem.pointer, problem.message))
+        };
+        assert_eq!(
+            found(json!({"$ref": "#/$defs/a", "$defs": {"a": {"pattern": "^a"}}, "enum": [{"pattern": "("}]})),
+            None
+        );
+        let (pointer, message) = found(json!({"properties": {"enum": {"$ref": "#/$defs/b"}}})).unwrap();
+        assert!(pointer == "/properties/enum/$ref" && message.contains("/$defs/b"), "{pointer} {message}");
+        let (pointer, _) = found(json!({"items": [{"patternProperties": {"(": {}}}]})).unwrap();
+        assert_eq!(pointer, "/items/0/patternProperties");
+    }
+}

@@ -1,0 +1,149 @@
+//! What a pull request at a consumer proposes: another range in the file of a binding, on a branch of its own.
+
+use super::issue;
+use crate::{
+    forge::Tip,
+    model::{
+        name::{ContractName, ContractRef},
+        range::Range,
+        trailer,
+        verdict::Outcome,
+        version::Version,
+        yaml_text,
+    },
+    repo::blue_files::BINDINGS,
+    store::codec,
+    wire::ImportReview,
+};
+
+/// The trailer of the commits on such a branch: it names the contract.
+const IMPORT: &str = "Blue-Import";
+
+/// Another range for one import.
+pub struct Proposal<'a> {
+    /// The import.
+    pub import: &'a ImportReview,
+    /// The contract.
+    pub contract: ContractRef,
+    /// The version that the range is to accept.
+    pub version: &'a Version,
+    /// Whether nothing in the code has to change for it.
+    pub is_safe: bool,
+    /// The range.
+    pub range: Range,
+}
+
+impl<'a> Proposal<'a> {
+    /// Returns what can be proposed for an import; nothing where its range accepts the version already, so that only the
+    /// code can be wrong.
+    pub fn of(import: &'a ImportReview) -> Option<Self> {
+        let version = import.new_version.as_ref().filter(|new| !import.version_req.matches(new))?;
+        let verdict = import.verdict.as_ref().filter(|verdict| verdict.new_version == *version);
+        let is_safe = verdict.is_some_and(|verdict| verdict.verdict == Outcome::Compatible);
+        let wider = is_safe.then(|| import.version_req.widened(version)).flatten();
+        let range = wider.unwrap_or_else(|| Range::since(version));
+        Some(Self { import, contract: issue::contract(import), version, is_safe, range })
+    }
+
+    /// Returns the file that holds the range.
+    pub fn path(&self) -> String {
+        format!("{BINDINGS}/{}.yaml", self.import.domain)
+    }
+
+    /// Returns the branch.
+    pub fn branch(&self) -> String {
+        branch(&self.contract)
+    }
+
+    /// Returns the title of the pull request, and the subject of its commits.
+    pub fn title(&self) -> String {
+        format!("Accept {} {}", self.contract, self.version)
+    }
+
+    /// Returns the message of a commit.
+    pub fn message(&self) -> String {
+        let (old, new) = (&self.import.version_req, &self.range);
+        format!(
+            "{}\n\nThe range of the import was {old:?} and is {new:?}.\n\n{IMPORT}: {}\n",
+            self.title(),
+            self.contract
+        )
+    }
+
+    /// Returns the description of the pull request. `is_taken` says that somebody else committed on the branch.
+    pub fn text(&self, is_taken: bool) -> String {
+        let Self { version, range, .. } = self;
+        let what = match is_taken {
+            true => format!(
+                "Git blue leaves this branch alone, as somebody else changed it: `{range}` is the range that accepts \
+                 {version}."
+            ),
+            false => format!("This moves the range to `{range}`."),
+        };
+        let code = match self.is_safe {
+            true => format!("Nothing in the code has to change for {version}."),
+            false => format!(
+                "Merging it says that the code works with {version}, so adapt the code first. You can commit on this \
+                 branch: git blue leaves it alone from then on."
+            ),
+        };
+        issue::facts(self.import)
+            + &format!(
+                "\n{what} {code}\n\nThis text is brought up to date when another version is published. The pull request \
+                 is closed by itself once the import is settled.\n"
+            )
+    }
+}
+
+/// Returns the branch with what is proposed for the import of a contract.
+pub fn branch(contract: &ContractRef) -> String {
+    format!("git-blue/{contract}")
+}
+
+/// Returns whether the last commit of a branch is one that proposes a range for the import of a contract.
+pub fn is_ours(tip: &Tip, contract: &ContractRef) -> bool {
+    trailer::last(&tip.message, IMPORT) == Some(&contract.to_string())
+}
+
+/// Returns the range of an import in the text of a binding.
+pub fn range_in(text: &str, contract: &ContractName) -> Option<Range> {
+    Some(codec::binding(text.as_bytes()).ok()?.import(contract)?.version.clone())
+}
+
+/// Returns the text of a binding with another range for an import; nothing where the text is not written in a way that
+/// can be edited.
+pub fn moved(text: &str, contract: &ContractName, range: &Range) -> Option<String> {
+    let mut binding = codec::binding(text.as_bytes()).ok()?;
+    let index = binding.imports.iter().position(|import| import.contract == *contract)?;
+    binding.imports[index].version = range.clone();
+    let field = ("version", yaml_text::quoted(range.as_str()));
+    let edited = yaml_text::set_in_item(text, "imports", index, &field)?;
+    (codec::binding(edited.as_bytes()).ok()? == binding).then_some(edited)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_range_is_moved_in_the_text_and_nothing_else() {
+        let (paths, range): (ContractName, Range) = ("paths".parse().unwrap(), ">=2.0.0, <3.0.0".parse().unwrap());
+        let text = "role: consumer\nimports:\n  # ours\n  - contract: other\n    version: \"^1.0.0\"\n  - contract: paths # why\n    version: '>=1.0.0, <2.0.0' # until then\n";
+        let edited = moved(text, &paths, &range).unwrap();
+        assert_eq!(edited, text.replace("'>=1.0.0, <2.0.0'", "\">=2.0.0, <3.0.0\""));
+        assert_eq!(range_in(&edited, &paths).unwrap(), range);
+        assert_eq!(moved(text, &"gone".parse().unwrap(), &range), None);
+        assert_eq!(moved("role: [", &paths, &range), None);
+        let folded = "role: consumer\nimports:\n  - contract: paths\n    version: >-\n      ^1.0.0\n";
+        assert_eq!(moved(folded, &paths, &range), None, "what it cannot edit it leaves alone");
+    }
+
+    #[test]
+    fn a_branch_is_ours_as_long_as_the_last_commit_is() {
+        let contract: ContractRef = "s3/paths".parse().unwrap();
+        let tip = |message: &str| Tip { id: "1".into(), message: message.into() };
+        assert!(is_ours(&tip("Accept s3/paths 2.0.0\n\nBlue-Import: s3/paths\n"), &contract));
+        assert!(!is_ours(&tip("Read the places"), &contract));
+        assert!(!is_ours(&tip("Accept\n\nBlue-Import: s3/path"), &contract));
+    }
+}

@@ -1,0 +1,95 @@
+//! Files and folders, as Windows has them.
+
+use std::{
+    fs::{File, Metadata, OpenOptions},
+    io,
+    os::windows::fs::FileExt as _,
+    path::Path,
+};
+
+use winapi_util::{
+    Handle, HandleRef,
+    file::{Information, information},
+};
+
+use super::{Access, Identity, Stamp};
+
+/// The ticks of a file's time in a second: each is 100 nanoseconds.
+const TICKS: u64 = 10_000_000;
+
+/// The attribute of folders.
+const FOLDER: u64 = 0x10;
+
+pub fn make_private_folder(folder: &Path) -> io::Result<()> {
+    std::fs::create_dir_all(folder)
+}
+
+pub fn private(options: &mut OpenOptions) -> &mut OpenOptions {
+    options
+}
+
+pub fn made_with(_: &mut tempfile::Builder<'_, '_>, _: Access) {}
+
+pub fn take_over_access(_: &File, _: &Path, _: Access) -> io::Result<()> {
+    Ok(())
+}
+
+pub fn narrow(path: &Path, _: Access) -> io::Result<Option<u32>> {
+    path.metadata().map(|_| None)
+}
+
+pub fn is_open_to_others(path: &Path) -> io::Result<bool> {
+    path.metadata().map(|_| false)
+}
+
+pub fn is_executable(_: &Metadata) -> bool {
+    true
+}
+
+pub fn identity(path: &Path) -> io::Result<Identity> {
+    information(Handle::from_path_any(path)?).map(|of| identity_in(&of))
+}
+
+pub fn stamp_of(path: &Path) -> io::Result<Stamp> {
+    information(Handle::from_path_any(path)?).map(|of| stamp_in(&of))
+}
+
+pub fn stamp_of_file(file: &File) -> io::Result<Stamp> {
+    information(HandleRef::from_file(file)).map(|of| stamp_in(&of))
+}
+
+pub fn flush(path: &Path) -> io::Result<()> {
+    if path.metadata()?.is_dir() {
+        return Ok(());
+    }
+    // Flushing needs the right to write. A file that may only be read was flushed when it was written.
+    match OpenOptions::new().write(true).open(path) {
+        Err(error) if error.kind() == io::ErrorKind::PermissionDenied => Ok(()),
+        file => file?.sync_all(),
+    }
+}
+
+pub fn read_exact_at(file: &File, mut bytes: &mut [u8], mut at: u64) -> io::Result<()> {
+    while !bytes.is_empty() {
+        match file.seek_read(bytes, at)? {
+            0 => return Err(io::ErrorKind::UnexpectedEof.into()),
+            read => {
+                bytes = &mut bytes[read..];
+                at += read as u64;
+            }
+        }
+    }
+    Ok(())
+}
+
+fn identity_in(of: &Information) -> Identity {
+    Identity { device: of.volume_serial_number(), file: of.file_index() }
+}
+
+fn stamp_in(of: &Information) -> Stamp {
+    let ticks = of.last_write_time().unwrap_or_default();
+    let part = |of: u64| i64::try_from(of).unwrap_or(i64::MAX);
+    let modified = (part(ticks / TICKS), part(ticks % TICKS * 100));
+    let is_folder = of.file_attributes() & FOLDER != 0;
+    Stamp { identity: identity_in(of), is_folder, size: of.file_size(), modified, changed: modified }
+}

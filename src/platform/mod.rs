@@ -1,0 +1,35 @@
+//! What is of one system and not of every one: modes and identities of files, process groups, watching folders,
+//! users, terminals. The rest of the program uses this module, and neither `std::os::unix`, `std::os::windows`
+//! nor the crates for one system.
+//!
+//! Each part has one interface, in words of its callers. Where a system has no counterpart, the function says what it
+//! does there instead. Linux runs every test; what no test ran is named in `docs/install.md`.
+
+pub mod files;
+pub mod locks;
+pub mod paths;
+#[cfg(feature = "cli")]
+pub mod peer;
+pub mod process;
+#[cfg(feature = "cli")]
+pub mod terminal;
+pub mod user;
+pub mod watch;
+
+/// The kinds of systems, as far as they come with different programs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum System {
+    /// Linux and others that follow freedesktop.org.
+    Unix,
+    /// macOS.
+    MacOs,
+    /// Windows.
+    Windows,
+}
+
+/// The system that this program was built for.
+pub const SYSTEM: System = match () {
+    () if cfg!(windows) => System::Windows,
+    () if cfg!(target_os = "macos") => System::MacOs,
+    () => System::Unix,
+};

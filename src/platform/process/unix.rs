@@ -1,0 +1,171 @@
+//! Processes, as POSIX has them.
+
+#[cfg(target_os = "linux")]
+mod linux;
+
+use std::{
+    io,
+    os::unix::process::{CommandExt as _, ExitStatusExt as _},
+    path::Path,
+    process::{Child, Command, ExitStatus},
+    thread,
+    time::{Duration, Instant},
+};
+
+use rustix::{
+    io::Errno,
+    process::{Pid, Signal, WaitOptions, kill_process, kill_process_group, setsid, wait},
+};
+
+/// Closes what callers of git may have opened for themselves beyond the usual three: the standard library has no safe
+/// way to do it.
+const CLOSING: &str = r#"exec "$0" "$@" 3>&- 4>&- 5>&- 6>&- 7>&- 8>&- 9>&-"#;
+/// How often is looked whether processes that were killed have ended.
+const STEP: Duration = Duration::from_millis(2);
+
+pub fn code(status: ExitStatus) -> i32 {
+    status.code().unwrap_or_else(|| status.signal().unwrap_or_default() + 128)
+}
+
+pub fn apart(command: &mut Command) -> &mut Command {
+    command.process_group(0)
+}
+
+pub fn detached(program: &Path) -> Command {
+    let mut command = Command::new("/bin/sh");
+    command.args(["-c", CLOSING]).arg(program);
+    command
+}
+
+pub fn leave_session() {
+    // It fails where we lead a group of our own already, which does as well.
+    let _ = setsid();
+}
+
+pub fn stop(pid: u32) -> io::Result<()> {
+    let pid = of(pid).ok_or(Errno::SRCH)?;
+    Ok(kill_process(pid, Signal::TERM)?)
+}
+
+pub fn shell() -> Command {
+    Command::new("sh")
+}
+
+fn of(pid: u32) -> Option<Pid> {
+    i32::try_from(pid).ok().and_then(Pid::from_raw)
+}
+
+#[derive(Debug)]
+pub struct Group(Option<Pid>);
+
+impl Group {
+    pub fn start(command: &mut Command) -> io::Result<(Child, Self)> {
+        let child = apart(command).spawn()?;
+        let group = Self(of(child.id()));
+        Ok((child, group))
+    }
+
+    pub fn ask_to_end(self) {
+        self.signal(Signal::TERM);
+    }
+
+    pub fn kill(self) {
+        self.signal(Signal::KILL);
+    }
+
+    fn signal(&self, signal: Signal) {
+        // There may be nobody left in it.
+        let _ = self.0.map(|group| kill_process_group(group, signal));
+    }
+}
+
+#[derive(Debug)]
+pub struct Offspring;
+
+impl Offspring {
+    pub fn adopt() -> Self {
+        #[cfg(target_os = "linux")]
+        linux::adopt_orphans();
+        Self
+    }
+
+    pub fn end(&self, group: Group, patience: Duration) {
+        let start = Instant::now();
+        while start.elapsed() < patience {
+            group.signal(Signal::KILL);
+            #[cfg(target_os = "linux")]
+            linux::kill_below();
+            loop {
+                match wait(WaitOptions::NOHANG) {
+                    Ok(Some(_)) | Err(Errno::INTR) => {}
+                    Ok(None) => break,
+                    // No child is left, and so no orphan.
+                    Err(_) => return,
+                }
+            }
+            thread::sleep(STEP);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{
+        io::{BufRead as _, BufReader, Read as _},
+        process::Stdio,
+        time::Instant,
+    };
+
+    use super::super::*;
+
+    /// Returns a command that starts another one, prints its number, and waits.
+    fn parent() -> Command {
+        let mut command = shell();
+        command.args(["-c", "sleep 60 & echo $!; wait"]).stdout(Stdio::piped());
+        command
+    }
+
+    /// Waits until nothing holds the output of a command open any more.
+    fn wait_until_closed(child: &mut Child) {
+        let begun = Instant::now();
+        child.stdout.take().unwrap().read_to_end(&mut Vec::new()).unwrap();
+        assert!(begun.elapsed() < Duration::from_secs(10));
+    }
+
+    #[test]
+    fn a_group_ends_with_all_that_the_child_started() {
+        for (end, signal) in [(Group::kill as fn(Group), 9), (Group::ask_to_end, 15)] {
+            let (mut child, group) = Group::start(&mut parent()).unwrap();
+            // The one that it starts is there once its number is.
+            BufReader::new(child.stdout.as_mut().unwrap()).read_line(&mut String::new()).unwrap();
+            end(group);
+            wait_until_closed(&mut child);
+            assert_eq!(code(child.wait().unwrap()), 128 + signal);
+        }
+    }
+
+    #[test]
+    fn a_code_is_that_of_a_shell() {
+        let of = |script: &str| code(shell().args(["-c", script]).status().unwrap());
+        assert_eq!([of("exit 3"), of("kill -9 $$"), of("kill -15 $$")], [3, KILLED, 143]);
+    }
+
+    #[test]
+    fn a_process_is_told_to_stop() {
+        let mut child = shell().args(["-c", "exec sleep 60"]).spawn().unwrap();
+        stop(child.id()).unwrap();
+        assert_eq!(code(child.wait().unwrap()), 143);
+        assert!(stop(u32::MAX).is_err());
+    }
+
+    #[test]
+    fn a_detached_command_keeps_no_file_of_its_callers_open() {
+        let script = "\"$0\" \"$@\" 5>&1 >/dev/null &";
+        let command = detached(Path::new("/bin/sleep"));
+        let mut caller = shell();
+        caller.arg("-c").arg(script).arg(command.get_program()).args(command.get_args()).arg("20");
+        let mut child = caller.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+        wait_until_closed(&mut child);
+        child.wait().unwrap();
+    }
+}

@@ -1,0 +1,86 @@
+//! Processes, as Windows has them.
+
+use std::{
+    io,
+    os::windows::{io::AsRawHandle as _, process::CommandExt as _},
+    path::Path,
+    process::{Child, Command, ExitStatus, Stdio},
+    time::Duration,
+};
+
+use win32job::{ExtendedLimitInfo, Job};
+
+/// What a process is created with: without a console, with one that has no window, and apart from Ctrl-C.
+const DETACHED_PROCESS: u32 = 0x0000_0008;
+const CREATE_NO_WINDOW: u32 = 0x0800_0000;
+const CREATE_NEW_PROCESS_GROUP: u32 = 0x0000_0200;
+
+pub fn code(status: ExitStatus) -> i32 {
+    status.code().unwrap_or(super::KILLED)
+}
+
+pub fn apart(command: &mut Command) -> &mut Command {
+    command.creation_flags(CREATE_NEW_PROCESS_GROUP | CREATE_NO_WINDOW)
+}
+
+pub fn detached(program: &Path) -> Command {
+    let mut command = Command::new(program);
+    command.creation_flags(CREATE_NEW_PROCESS_GROUP | DETACHED_PROCESS);
+    command
+}
+
+pub fn leave_session() {}
+
+pub fn stop(pid: u32) -> io::Result<()> {
+    let mut command = Command::new("taskkill");
+    command.args(["/F", "/PID", &pid.to_string()]);
+    let status = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).status()?;
+    if status.success() { Ok(()) } else { Err(io::Error::other(format!("taskkill failed: {status}"))) }
+}
+
+pub fn shell() -> Command {
+    gix_path::env::shell_command()
+}
+
+#[derive(Debug)]
+pub struct Group(Job);
+
+impl Group {
+    pub fn start(command: &mut Command) -> io::Result<(Child, Self)> {
+        let job = Job::create()?;
+        let mut child = apart(command).spawn()?;
+        if let Err(error) = job.assign_process(child.as_raw_handle() as isize) {
+            // One that has ended already needs no group, and could have none.
+            if child.try_wait()?.is_none() {
+                child.kill()?;
+                child.wait()?;
+                return Err(error.into());
+            }
+        }
+        Ok((child, Self(job)))
+    }
+
+    pub fn ask_to_end(self) {
+        self.kill();
+    }
+
+    pub fn kill(self) {
+        // What is in the job ends when its last handle is closed: this one, when it is dropped.
+        let _ = self.0.set_extended_limit_info(ExtendedLimitInfo::new().limit_kill_on_job_close());
+    }
+}
+
+#[derive(Debug)]
+pub struct Offspring(#[expect(dead_code, reason = "the job ends when it is dropped")] Option<Job>);
+
+impl Offspring {
+    pub fn adopt() -> Self {
+        let job = Job::create_with_limit_info(ExtendedLimitInfo::new().limit_kill_on_job_close());
+        // Where it is forbidden, the child's own job is what ends.
+        Self(job.and_then(|job| job.assign_current_process().map(|()| job)).ok())
+    }
+
+    pub fn end(&self, group: Group, _: Duration) {
+        group.kill();
+    }
+}

@@ -1,0 +1,132 @@
+//! Standard output and error, keys that end a program, and being told to stop.
+
+use std::{
+    fs::File,
+    io,
+    sync::{Arc, atomic::AtomicBool},
+};
+
+use signal_hook::{consts, flag};
+
+/// Returns whether nobody reads standard output any more: what only the next write would tell. On Windows nothing else
+/// does.
+pub fn is_output_closed() -> bool {
+    #[cfg(unix)]
+    {
+        use rustix::event::{PollFd, PollFlags, Timespec, poll};
+        let out = io::stdout();
+        let mut fds = [PollFd::new(&out, PollFlags::empty())];
+        let polled = poll(&mut fds, Some(&Timespec::default()));
+        polled.is_ok_and(|_| fds[0].revents().intersects(PollFlags::ERR | PollFlags::HUP | PollFlags::NVAL))
+    }
+    #[cfg(windows)]
+    {
+        false
+    }
+}
+
+/// Returns standard error as a file, for who cannot wait for its lock.
+///
+/// # Errors
+/// Returns an error if it is closed.
+pub fn error_output() -> io::Result<File> {
+    #[cfg(unix)]
+    {
+        use std::os::fd::AsFd as _;
+        io::stderr().as_fd().try_clone_to_owned().map(File::from)
+    }
+    #[cfg(windows)]
+    {
+        use std::os::windows::io::AsHandle as _;
+        io::stderr().as_handle().try_clone_to_owned().map(File::from)
+    }
+}
+
+/// Ignores the keys that end a program from now on: they are meant for a child that has the terminal.
+pub fn leave_keys_to_child() {
+    #[cfg(unix)]
+    let signals = [consts::SIGINT, consts::SIGQUIT];
+    #[cfg(windows)]
+    let signals = [consts::SIGINT];
+    for signal in signals {
+        let _ = flag::register(signal, Arc::new(AtomicBool::new(false)));
+    }
+}
+
+/// Waits until this process is told to stop: by SIGTERM or SIGINT; on Windows by Ctrl-C, Ctrl-Break, closing the
+/// console or shutting the machine down.
+#[derive(Debug)]
+pub struct Stop(system::Stop);
+
+impl Stop {
+    /// Starts to listen, within a runtime. From now on it no longer ends the process.
+    ///
+    /// # Errors
+    /// Returns an error if the system refuses.
+    pub fn listen() -> io::Result<Self> {
+        system::Stop::listen().map(Self)
+    }
+
+    /// Waits until it is told.
+    pub async fn told(&mut self) {
+        self.0.told().await;
+    }
+}
+
+#[cfg(unix)]
+mod system {
+    use std::io;
+
+    use tokio::signal::unix::{Signal, SignalKind, signal};
+
+    #[derive(Debug)]
+    pub struct Stop {
+        terminate: Signal,
+        interrupt: Signal,
+    }
+
+    impl Stop {
+        pub fn listen() -> io::Result<Self> {
+            Ok(Self { terminate: signal(SignalKind::terminate())?, interrupt: signal(SignalKind::interrupt())? })
+        }
+
+        pub async fn told(&mut self) {
+            tokio::select! {
+                _ = self.terminate.recv() => {}
+                _ = self.interrupt.recv() => {}
+            }
+        }
+    }
+}
+
+#[cfg(windows)]
+mod system {
+    use std::io;
+
+    use tokio::signal::windows::{
+        CtrlBreak, CtrlC, CtrlClose, CtrlShutdown, ctrl_break, ctrl_c, ctrl_close, ctrl_shutdown,
+    };
+
+    #[derive(Debug)]
+    pub struct Stop {
+        c: CtrlC,
+        pause: CtrlBreak,
+        close: CtrlClose,
+        shutdown: CtrlShutdown,
+    }
+
+    impl Stop {
+        pub fn listen() -> io::Result<Self> {
+            Ok(Self { c: ctrl_c()?, pause: ctrl_break()?, close: ctrl_close()?, shutdown: ctrl_shutdown()? })
+        }
+
+        pub async fn told(&mut self) {
+            tokio::select! {
+                _ = self.c.recv() => {}
+                _ = self.pause.recv() => {}
+                _ = self.close.recv() => {}
+                _ = self.shutdown.recv() => {}
+            }
+        }
+    }
+}

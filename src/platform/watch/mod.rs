@@ -1,0 +1,161 @@
+//! Waiting until something is renamed, made or removed in folders.
+
+mod polling;
+mod shared;
+#[cfg_attr(target_os = "linux", path = "inotify.rs")]
+#[cfg_attr(not(target_os = "linux"), path = "unsupported.rs")]
+mod system;
+
+use std::{
+    collections::BTreeSet,
+    io,
+    path::{Path, PathBuf},
+    sync::Once,
+    time::Duration,
+};
+
+/// A watch over folders: by inotify on Linux, with one instance for the whole process. On other systems, and if the
+/// kernel refuses, the times of the folders are compared 40 times a second.
+#[derive(Debug)]
+pub struct Watch {
+    source: Source,
+    folders: BTreeSet<PathBuf>,
+    limit: Option<&'static str>,
+}
+
+#[derive(Debug)]
+enum Source {
+    Kernel(shared::Subscription),
+    Polling(polling::Watch),
+}
+
+/// The folders in which something changed, by the numbers that the system gave them.
+#[derive(Debug, Default)]
+struct Moved {
+    folders: Vec<i32>,
+    /// The folders that were removed: their numbers are not given again.
+    gone: Vec<i32>,
+    /// Whether there was more than the system could hold.
+    is_all: bool,
+}
+
+impl Watch {
+    /// Returns a watch over nothing yet.
+    pub fn new() -> Self {
+        let mut watch =
+            Self { source: Source::Polling(polling::Watch::default()), folders: BTreeSet::new(), limit: None };
+        match shared::Subscription::begin() {
+            Ok(subscription) => watch.source = Source::Kernel(subscription),
+            Err(error) => watch.poll(&error),
+        }
+        watch
+    }
+
+    /// Returns the kernel setting that is too low for the kernel to report changes, if there is one: then they are
+    /// noticed a little later, and looking for them costs a little.
+    pub fn limit(&self) -> Option<&'static str> {
+        self.limit
+    }
+
+    /// Watches one more folder, or one that was watched under another name or before it was made anew. One that is
+    /// not there is not watched.
+    pub fn add(&mut self, folder: &Path) {
+        self.folders.insert(folder.to_owned());
+        match &mut self.source {
+            Source::Polling(polling) => polling.add(folder),
+            Source::Kernel(subscription) => {
+                if let Err(error) = subscription.add(folder)
+                    && system::limit(&error).is_some()
+                {
+                    self.poll(&error);
+                }
+            }
+        }
+    }
+
+    /// Waits until something may have happened since the last call, or the time is over. Returns whether something may
+    /// have happened. What was done before the call is noticed; where times are compared, up to 25 ms later.
+    pub fn wait(&mut self, timeout: Duration) -> bool {
+        match &mut self.source {
+            Source::Kernel(subscription) => subscription.wait(timeout),
+            Source::Polling(polling) => polling.wait(timeout),
+        }
+    }
+
+    /// Compares times from now on, because the kernel refused with this error.
+    fn poll(&mut self, error: &io::Error) {
+        static SAID: Once = Once::new();
+        let mut polling = polling::Watch::default();
+        self.folders.iter().for_each(|folder| polling.add(folder));
+        self.source = Source::Polling(polling);
+        self.limit = system::limit(error);
+        if let Some(setting) = self.limit {
+            SAID.call_once(|| tracing::warn!(setting, "too low: changes are looked for 40 times a second"));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{fs, thread, time::Instant};
+
+    use super::*;
+
+    const SHORT: Duration = Duration::from_millis(60);
+    const LONG: Duration = Duration::from_secs(20);
+
+    /// Runs one test against both ways to watch.
+    macro_rules! both {
+        ($name:ident, $test:expr) => {
+            #[test]
+            fn $name() {
+                let test: fn(&Path, &mut dyn FnMut(&Path), &mut dyn FnMut(Duration) -> bool) = $test;
+                let watch = std::cell::RefCell::new(Watch::new());
+                let folder = tempfile::tempdir().unwrap();
+                test(folder.path(), &mut |at| watch.borrow_mut().add(at), &mut |time| watch.borrow_mut().wait(time));
+                let watch = std::cell::RefCell::new(polling::Watch::default());
+                let folder = tempfile::tempdir().unwrap();
+                test(folder.path(), &mut |at| watch.borrow_mut().add(at), &mut |time| watch.borrow_mut().wait(time));
+            }
+        };
+    }
+
+    both!(what_was_done_before_is_noticed, |folder, add, wait| {
+        add(folder);
+        assert!(!wait(SHORT));
+        fs::write(folder.join("new"), "").unwrap();
+        assert!(wait(Duration::ZERO));
+        add(folder);
+        // Within one tick of the file system's clock.
+        fs::rename(folder.join("new"), folder.join("other")).unwrap();
+        assert!(wait(LONG));
+        add(folder);
+        wait(SHORT);
+        assert!(!wait(SHORT), "that is all");
+    });
+
+    both!(what_is_done_meanwhile_is_noticed_at_once, |folder, add, wait| {
+        add(folder);
+        let file = folder.join("new");
+        let begun = Instant::now();
+        let writer = thread::spawn(move || {
+            thread::sleep(SHORT);
+            fs::write(file, "").unwrap();
+        });
+        assert!(wait(LONG) && begun.elapsed() >= SHORT && begun.elapsed() < LONG / 2);
+        writer.join().unwrap();
+    });
+
+    both!(a_folder_that_is_missing_is_not_watched, |folder, add, wait| {
+        let below = folder.join("below");
+        add(folder);
+        add(&below);
+        assert!(!wait(SHORT));
+        fs::create_dir(&below).unwrap();
+        assert!(wait(Duration::ZERO));
+        add(folder);
+        add(&below);
+        fs::write(below.join("new"), "").unwrap();
+        assert!(wait(LONG));
+    });
+}

@@ -1,0 +1,54 @@
+//! Watching by comparing the times of folders, which change with the names in them.
+
+use std::{
+    collections::BTreeMap,
+    path::{Path, PathBuf},
+    thread,
+    time::{Duration, Instant},
+};
+
+use crate::platform::files::Stamp;
+
+/// How often is looked: what others publish is to be told within 50 ms.
+const STEP: Duration = Duration::from_millis(25);
+
+#[derive(Debug, Default)]
+pub struct Watch {
+    folders: BTreeMap<PathBuf, Option<Stamp>>,
+    /// When a change is reported once more: a second one within one tick of the file system's clock leaves the same time.
+    again: Option<Instant>,
+}
+
+impl Watch {
+    pub fn add(&mut self, folder: &Path) {
+        self.folders.entry(folder.to_owned()).or_insert_with(|| Stamp::of(folder).ok());
+    }
+
+    pub fn wait(&mut self, timeout: Duration) -> bool {
+        let start = Instant::now();
+        loop {
+            if self.has_changed() {
+                self.again = Some(Instant::now() + STEP);
+                return true;
+            }
+            if self.again.take_if(|at| *at <= Instant::now()).is_some() {
+                return true;
+            }
+            let left = timeout.saturating_sub(start.elapsed());
+            if left.is_zero() {
+                return false;
+            }
+            thread::sleep(STEP.min(left));
+        }
+    }
+
+    /// Returns whether a folder is not as it was when this was asked last.
+    fn has_changed(&mut self) -> bool {
+        let mut has_changed = false;
+        for (folder, before) in &mut self.folders {
+            let now = Stamp::of(folder).ok();
+            has_changed |= std::mem::replace(before, now) != now;
+        }
+        has_changed
+    }
+}

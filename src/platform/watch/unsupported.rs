@@ -1,0 +1,32 @@
+//! Systems without inotify: folders are compared instead.
+
+use std::{io, path::Path, time::Duration};
+
+use super::Moved;
+
+/// Nothing: there is never one.
+#[derive(Debug)]
+pub enum Watch {}
+
+impl Watch {
+    pub fn new() -> io::Result<Self> {
+        Err(io::ErrorKind::Unsupported.into())
+    }
+
+    pub fn add(&self, _: &Path) -> io::Result<i32> {
+        match *self {}
+    }
+
+    pub fn wait(&self, _: Duration) -> io::Result<()> {
+        match *self {}
+    }
+
+    pub fn read(&self) -> io::Result<Moved> {
+        match *self {}
+    }
+}
+
+/// Returns `None`: no setting of the system would help.
+pub fn limit(_: &io::Error) -> Option<&'static str> {
+    None
+}

@@ -1,0 +1,131 @@
+//! What the daemon of this machine tells of a repository: one look of its own serves all who listen to it.
+
+use std::{
+    io::{BufRead as _, BufReader, ErrorKind},
+    net::TcpStream,
+    time::{Duration, Instant},
+};
+
+use super::{
+    ask, secret,
+    state::{self, State},
+};
+use crate::{
+    env::Env,
+    locate,
+    model::name::{RealmName, RepoName},
+    ops::notifications::watch::{self, Heard},
+    wire::all_realms::NotificationForRepo,
+};
+
+/// How long the daemon may say nothing: it says every 15 seconds that it is there.
+const SILENCE: Duration = Duration::from_secs(45);
+/// The longest line that makes sense.
+const MAX_LINE: usize = 16 << 20;
+
+/// A stream of events.
+#[derive(Debug)]
+pub struct Feed {
+    stream: BufReader<TcpStream>,
+    line: Vec<u8>,
+    event: String,
+    heard: Instant,
+}
+
+impl Feed {
+    /// Listens to the daemon of this home, if one runs and has room.
+    pub fn open(env: &Env, realm: &RealmName, repo: &RepoName) -> Option<Self> {
+        let home = locate::home(env).ok()?;
+        // Whoever holds the file is the daemon of this home: nobody else is shown the token.
+        let State::Running(running) = state::of(home.folder()).ok()? else { return None };
+        let token = secret::token(home.folder()).ok()?.text;
+        let path = format!("/events?realm={realm}&repo={repo}");
+        let stream = BufReader::new(ask::begin(running.port, &path, &token).ok()?);
+        let mut feed = Self { stream, line: Vec::new(), event: String::new(), heard: Instant::now() };
+        feed.begins()?.then_some(feed)
+    }
+
+    /// Reads the head of the answer. Returns whether events follow it.
+    fn begins(&mut self) -> Option<bool> {
+        let is_ok = self.line().ok()??.split(' ').nth(1) == Some("200");
+        while !self.line().ok()??.is_empty() {}
+        Some(is_ok)
+    }
+
+    /// Returns the next line without its end, or `None` if it has not come yet.
+    fn line(&mut self) -> std::io::Result<Option<String>> {
+        match self.stream.read_until(b'\n', &mut self.line) {
+            Ok(_) if self.line.ends_with(b"\n") => {
+                self.heard = Instant::now();
+                let line = String::from_utf8_lossy(&self.line).trim_end().to_owned();
+                self.line.clear();
+                Ok(Some(line))
+            }
+            Ok(_) => Err(ErrorKind::UnexpectedEof.into()),
+            Err(error) if is_pause(&error) && self.line.len() < MAX_LINE && self.heard.elapsed() < SILENCE => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+}
+
+impl watch::Feed for Feed {
+    fn next(&mut self, timeout: Duration) -> Heard {
+        if self.stream.get_ref().set_read_timeout(Some(timeout)).is_err() {
+            return Heard::End;
+        }
+        loop {
+            let line = match self.line() {
+                Ok(Some(line)) => line,
+                Ok(None) => return Heard::Nothing,
+                Err(_) => return Heard::End,
+            };
+            match line.split_once(": ") {
+                Some(("event", name)) => self.event = name.to_owned(),
+                Some(("data", data)) => return heard(&self.event, data),
+                _ => {}
+            }
+        }
+    }
+}
+
+/// Returns what an event says. A daemon of another version may have words of its own: whoever listens looks itself then.
+fn heard(event: &str, data: &str) -> Heard {
+    match event {
+        "notification" => serde_json::from_str::<NotificationForRepo>(data)
+            .map_or(Heard::End, |one| Heard::Notification(Box::new(one.notification))),
+        _ => Heard::Moved,
+    }
+}
+
+fn is_pause(error: &std::io::Error) -> bool {
+    matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut | ErrorKind::Interrupted)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{io::Write as _, net::TcpListener};
+
+    use super::{watch::Feed as _, *};
+
+    const SHORT: Duration = Duration::from_millis(100);
+
+    #[test]
+    fn events_come_whole_however_they_were_sent() {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let stream = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+        let (mut daemon, _) = listener.accept().unwrap();
+        let mut feed =
+            Feed { stream: BufReader::new(stream), line: Vec::new(), event: String::new(), heard: Instant::now() };
+        daemon.write_all(b"HTTP/1.0 200 OK\r\ncontent-type: text/event-stream\r\n\r\nretry: 2000\n\n:\n\n").unwrap();
+        assert_eq!(feed.begins(), Some(true));
+        assert!(matches!(feed.next(SHORT), Heard::Nothing));
+        // Cut within a character.
+        daemon.write_all(b"event: realm\nid: 1-0\ndata: {\"realm\": \"\xc3").unwrap();
+        assert!(matches!(feed.next(SHORT), Heard::Nothing));
+        daemon.write_all(b"\xa9\"}\n\nevent: notification\ndata: {}\n\n").unwrap();
+        assert!(matches!(feed.next(SHORT), Heard::Moved));
+        assert!(matches!(feed.next(SHORT), Heard::End), "it is no notification");
+        drop(daemon);
+        assert!(matches!(feed.next(SHORT), Heard::End));
+    }
+}

@@ -1,0 +1,215 @@
+//! One event, where it stands among others, and its text.
+
+use std::fmt;
+
+use bytes::Bytes;
+use jiff::Timestamp;
+use serde_json::{Value, json};
+
+use crate::{
+    model::{
+        name::{ContractRef, RealmName, RepoName},
+        rank::Rank,
+    },
+    wire::{SessionLine, all_realms::NotificationForRepo},
+};
+
+/// When a realm was looked at, in seconds since 1970, and how it stood.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Mark {
+    pub at: i64,
+    pub state: String,
+}
+
+/// Where a client stands: behind so many of the events that came after a mark, as they are counted for those who listen
+/// for this repository alone, or for all.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Position {
+    pub mark: Mark,
+    pub heard: usize,
+    pub repo: Option<RepoName>,
+}
+
+/// Which events somebody wants, besides those of one repository.
+#[derive(Debug, Clone, Default)]
+pub struct Wanted {
+    /// Only notifications that matter at least so much.
+    pub rank: Option<Rank>,
+    /// Only notifications of this contract.
+    pub contract: Option<ContractRef>,
+}
+
+/// Something to tell.
+#[derive(Debug)]
+struct Event {
+    name: &'static str,
+    /// Of a notification, how much it matters, and of which contract it is.
+    rank: Option<Rank>,
+    contract: Option<ContractRef>,
+    /// As the protocol writes it.
+    text: String,
+}
+
+/// What is told at once to all who listen for the same repository, or for all.
+#[derive(Debug)]
+pub struct Told {
+    events: Vec<Event>,
+    /// All of them.
+    text: Bytes,
+}
+
+/// What happened, from which events are made.
+#[derive(Debug, Default)]
+pub struct Happened {
+    pub notifications: Vec<NotificationForRepo>,
+    pub sessions: Vec<SessionLine>,
+}
+
+impl Happened {
+    /// Returns what arrived, or moved, at this second or later.
+    pub fn since(&self, second: i64) -> Self {
+        let is_since = |at: Timestamp| at.as_second() >= second;
+        let moved = |one: &&SessionLine| is_since(one.last_activity) || one.ended_at.is_some_and(is_since);
+        let arrived = |one: &&NotificationForRepo| is_since(one.notification.arrived_at);
+        Self {
+            notifications: self.notifications.iter().filter(arrived).cloned().collect(),
+            sessions: self.sessions.iter().filter(moved).cloned().collect(),
+        }
+    }
+}
+
+impl Position {
+    pub fn parse(text: &str) -> Option<Self> {
+        let (at, rest) = text.split_once('-')?;
+        let (rest, repo) = match rest.split_once('@') {
+            Some((rest, repo)) => (rest, Some(repo.parse().ok()?)),
+            None => (rest, None),
+        };
+        let (state, heard) = rest.split_once('.').unwrap_or((rest, "0"));
+        let is_state = state.len() == 12 && state.bytes().all(|byte| byte.is_ascii_hexdigit());
+        let mark = Mark { at: at.parse().ok()?, state: is_state.then(|| state.to_owned())? };
+        Some(Self { mark, heard: heard.parse().ok()?, repo })
+    }
+}
+
+impl fmt::Display for Position {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}-{}", self.mark.at, self.mark.state)?;
+        if self.heard == 0 {
+            return Ok(());
+        }
+        write!(f, ".{}", self.heard)?;
+        self.repo.as_ref().map_or(Ok(()), |repo| write!(f, "@{repo}"))
+    }
+}
+
+impl Wanted {
+    fn is_all(&self) -> bool {
+        self.rank.is_none() && self.contract.is_none()
+    }
+
+    fn accepts(&self, event: &Event) -> bool {
+        event.name == "realm"
+            || (self.rank.is_none_or(|least| event.rank.is_some_and(|rank| rank <= least))
+                && (self.contract.is_none() || event.contract == self.contract))
+    }
+}
+
+impl Event {
+    /// Returns an event. Its data has no line ends that would end it.
+    fn new(name: &'static str, id: &Position, data: &Value) -> Self {
+        Self { name, rank: None, contract: None, text: format!("event: {name}\nid: {id}\ndata: {data}\n\n") }
+    }
+}
+
+impl Told {
+    /// Returns what is told of a change of a realm from one mark to another, to those who listen for `repo`. The last
+    /// event alone has the later mark: whoever is cut off before hears the rest.
+    pub fn new(realm: &RealmName, [before, after]: [&Mark; 2], repo: Option<&RepoName>, happened: &Happened) -> Self {
+        let id = |heard| Position { mark: before.clone(), heard, repo: repo.cloned() };
+        let Happened { notifications, sessions } = happened;
+        let mut events = Vec::new();
+        for one in notifications {
+            let about = &one.notification;
+            let contract =
+                about.contract.clone().map(|contract| ContractRef { domain: about.domain.clone(), contract });
+            let event = Event::new("notification", &id(events.len() + 1), &json!(one));
+            events.push(Event { rank: Some(about.rank), contract, ..event });
+        }
+        for one in sessions {
+            let mut data = json!(one);
+            data["realm"] = json!(realm);
+            events.push(Event::new("session", &id(events.len() + 1), &data));
+        }
+        let last = Position { mark: after.clone(), heard: 0, repo: None };
+        events.push(Event::new("realm", &last, &json!({"realm": realm, "state": after.state})));
+        Self::of(events)
+    }
+
+    /// Returns that a realm cannot be read.
+    pub fn problem(realm: &RealmName, mark: &Mark, problem: &str) -> Self {
+        let id = Position { mark: mark.clone(), heard: 0, repo: None };
+        Self::of(vec![Event::new("realm", &id, &json!({"realm": realm, "state": null, "problem": problem}))])
+    }
+
+    fn of(events: Vec<Event>) -> Self {
+        let text = events.iter().map(|event| &*event.text).collect::<String>().into();
+        Self { events, text }
+    }
+
+    /// Returns how many events there are.
+    pub fn count(&self) -> usize {
+        self.events.len()
+    }
+
+    /// Returns the text of the wanted ones. Those who want all share it.
+    pub fn text(&self, wanted: &Wanted) -> Bytes {
+        if wanted.is_all() { self.text.clone() } else { self.text_after(0, wanted).into() }
+    }
+
+    /// Returns the text of the wanted ones behind the first `heard`.
+    pub fn text_after(&self, heard: usize, wanted: &Wanted) -> String {
+        let rest = self.events.iter().skip(heard);
+        rest.filter(|event| wanted.accepts(event)).map(|event| &*event.text).collect()
+    }
+}
+
+/// Returns what comes first: how soon to come again, and, where nothing was missed, the id from which things go on.
+pub fn hello(mark: &Mark, is_all_heard: bool) -> String {
+    let id = if is_all_heard && !mark.state.is_empty() {
+        format!("id: {}-{}\n", mark.at, mark.state)
+    } else {
+        String::new()
+    };
+    format!("retry: 2000\n{id}\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn mark(at: i64) -> Mark {
+        Mark { at, state: format!("{at:012x}") }
+    }
+
+    #[test]
+    fn a_position_is_read_as_it_was_written() {
+        let repo: RepoName = "a.b-c_d".parse().unwrap();
+        for (heard, repo) in [(0, None), (3, None), (3, Some(repo))] {
+            let position = Position { mark: mark(12), heard, repo };
+            assert_eq!(Position::parse(&position.to_string()), Some(position));
+        }
+        for odd in ["", "x", "1-2", "1-00000000000g", "1-000000000001.x", "1-000000000001.1@..", "../.."] {
+            assert_eq!(Position::parse(odd), None, "{odd}");
+        }
+    }
+
+    #[test]
+    fn all_who_want_everything_share_one_text() {
+        let told = Told::new(&"r".parse().unwrap(), [&mark(1), &mark(2)], None, &Happened::default());
+        assert_eq!(told.text(&Wanted::default()).as_ptr(), told.text(&Wanted::default()).as_ptr());
+        let picky = Wanted { rank: Some(Rank::default()), contract: None };
+        assert_eq!(told.text(&picky), told.text(&Wanted::default()), "that the realm moved is told to everybody");
+        assert_eq!(told.text_after(1, &Wanted::default()), "");
+    }
+}

@@ -1,0 +1,196 @@
+//! One realm that is listened to. Its thread waits until the realm moves, looks once, and tells all who listen.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::{Arc, Mutex},
+    time::{Duration, Instant},
+};
+
+use tokio::sync::watch;
+
+use super::{
+    event::{Mark, Position, Told},
+    locked,
+    past::{Audience, Look, Missed, Past},
+    queue::Outlet,
+};
+use crate::{
+    error::OpError,
+    model::name::RealmName,
+    ops::notify::{change_watch::Rest, news::News},
+    surface::http::context::Desk,
+};
+
+/// How often is looked whether anybody still listens.
+const STEP: Duration = Duration::from_secs(1);
+/// Many changes in a row are told together.
+const PAUSE: Duration = Duration::from_millis(50);
+
+/// One realm, and who listens to it.
+#[derive(Debug)]
+pub struct Hub {
+    realm: RealmName,
+    past: Mutex<Past>,
+    /// Locked for moments only, and after `past` where both are.
+    listening: Mutex<Listening>,
+}
+
+/// Who listens.
+#[derive(Debug, Default)]
+struct Listening {
+    /// Whether nobody looks at the realm any more.
+    is_over: bool,
+    next: u64,
+    all: BTreeMap<u64, (Audience, Outlet)>,
+}
+
+/// Somebody who listens to a hub until this is dropped.
+#[derive(Debug)]
+pub struct Listener {
+    hub: Arc<Hub>,
+    id: u64,
+}
+
+/// Somebody who joined, how the realm stood then, and what it missed.
+pub type Joined = (Listener, Mark, Vec<Missed>);
+
+impl Drop for Listener {
+    fn drop(&mut self) {
+        locked(&self.hub.listening).all.remove(&self.id);
+    }
+}
+
+impl Hub {
+    /// Begins to look at a realm, on a thread that ends when nobody listens any more. What a hub told before it ended
+    /// goes on from there.
+    ///
+    /// # Errors
+    /// Returns an error if the realm cannot be read or watched.
+    pub fn begin(
+        desk: &Desk,
+        realm: &RealmName,
+        before: Option<&Self>,
+        stopping: &watch::Receiver<bool>,
+    ) -> Result<Arc<Self>, OpError> {
+        let rest = Rest::begin(&desk.nowhere()?, realm)?;
+        let ctx = desk.realm(realm)?;
+        let look = Look::now(&ctx)?;
+        let mut past = before.map(|before| std::mem::take(&mut *locked(&before.past))).unwrap_or_default();
+        past.begin(&ctx, look)?;
+        let hub = Arc::new(Self { realm: realm.clone(), past: Mutex::new(past), listening: Mutex::default() });
+        let (desk, looking, stopping) = (desk.clone(), hub.clone(), stopping.clone());
+        let thread = std::thread::Builder::new().name(format!("events {realm}"));
+        thread.spawn(move || looking.look_on(&desk, rest, &stopping)).map_err(OpError::io("watch", "the realm"))?;
+        Ok(hub)
+    }
+
+    /// Returns whether somebody looks at the realm.
+    pub fn is_live(&self) -> bool {
+        !locked(&self.listening).is_over
+    }
+
+    /// Ends all streams.
+    pub fn end(&self) {
+        *locked(&self.listening) = Listening { is_over: true, ..Listening::default() };
+    }
+
+    /// Joins those who listen, unless the hub has ended.
+    ///
+    /// # Errors
+    /// Returns an error if the realm does not have the repository, or cannot be read.
+    pub fn join(
+        self: &Arc<Self>,
+        desk: &Desk,
+        audience: &Audience,
+        last: Option<&Position>,
+        outlet: &Outlet,
+    ) -> Result<Option<Joined>, OpError> {
+        if let Some(repo) = audience
+            && !locked(&self.past).knows(repo)
+        {
+            desk.repo(&self.realm, repo)?;
+            locked(&self.past).know(repo);
+        }
+        // Whoever joins between two changes hears each of them once: from the past, or from the thread.
+        let mut past = locked(&self.past);
+        let missed = match last {
+            Some(last) => past.since(desk, &self.realm, audience, last)?,
+            None => Vec::new(),
+        };
+        let mut listening = locked(&self.listening);
+        if listening.is_over {
+            return Ok(None);
+        }
+        let id = listening.next;
+        listening.next += 1;
+        listening.all.insert(id, (audience.clone(), outlet.clone()));
+        Ok(Some((Listener { hub: self.clone(), id }, past.mark().clone(), missed)))
+    }
+
+    /// Looks at the realm each time it moves, as long as anybody listens.
+    fn look_on(&self, desk: &Desk, mut rest: Rest, stopping: &watch::Receiver<bool>) {
+        let begun = Instant::now();
+        loop {
+            let moved = rest.waited(STEP);
+            // Whoever asked for this hub joins it in a moment.
+            if self.ends(*stopping.borrow(), begun.elapsed() >= STEP) {
+                return;
+            }
+            if !moved {
+                continue;
+            }
+            match self.look(desk) {
+                Ok(true) => std::thread::sleep(PAUSE),
+                Ok(false) => {}
+                Err(error) => {
+                    let mark = locked(&self.past).mark().clone();
+                    let problem = Arc::new(Told::problem(&self.realm, &mark, &error.message));
+                    self.tell(|_| Some(&problem));
+                    if let Ok(new) = desk.nowhere().and_then(|ctx| Rest::begin(&ctx, &self.realm)) {
+                        rest = new;
+                    }
+                    std::thread::sleep(STEP);
+                }
+            }
+        }
+    }
+
+    fn ends(&self, stops: bool, has_begun: bool) -> bool {
+        let mut listening = locked(&self.listening);
+        if stops || (has_begun && listening.all.is_empty()) {
+            *listening = Listening { is_over: true, ..Listening::default() };
+        }
+        listening.is_over
+    }
+
+    /// Looks, and tells what happened. Returns whether anything did.
+    fn look(&self, desk: &Desk) -> Result<bool, OpError> {
+        let ctx = desk.realm(&self.realm)?;
+        let look = Look::now(&ctx)?;
+        let Some(mut turn) = locked(&self.past).turn(&ctx, &look)? else { return Ok(false) };
+        let mut news = News::new(&ctx);
+        for audience in self.audiences() {
+            turn.told(desk, &mut news, &audience)?;
+        }
+        let mut past = locked(&self.past);
+        let mut told = BTreeMap::new();
+        // Also for those who joined meanwhile.
+        for audience in self.audiences() {
+            let its = turn.told(desk, &mut news, &audience)?;
+            told.insert(audience, its);
+        }
+        self.tell(|audience| told.get(audience));
+        past.push(turn, look);
+        Ok(true)
+    }
+
+    fn audiences(&self) -> BTreeSet<Audience> {
+        locked(&self.listening).all.values().map(|(audience, _)| audience.clone()).collect()
+    }
+
+    /// Tells everybody what is theirs. Whoever does not read is cut off, and keeps nobody waiting.
+    fn tell<'t>(&self, told: impl Fn(&Audience) -> Option<&'t Arc<Told>>) {
+        let mut listening = locked(&self.listening);
+        listening.all.retain(|_, (audience, outlet)| told(audience).is_none_or(|told| outlet.tell(told)));
+    }
+}

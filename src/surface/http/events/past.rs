@@ -1,0 +1,229 @@
+//! What happened in a realm, for those who listen now and those who were cut off. What a change means to a repository
+//! is found out once, and only where somebody listens for it.
+
+use std::{
+    collections::{BTreeMap, BTreeSet, VecDeque, btree_map::Entry},
+    sync::Arc,
+};
+
+use super::event::{Happened, Mark, Position, Told};
+use crate::{
+    error::OpError,
+    model::name::{RealmName, RepoName},
+    ops::{
+        ctx::Ctx,
+        notifications::list,
+        notify::{
+            news::{Changed, News, Standing},
+            pending,
+        },
+    },
+    surface::http::{
+        all_realms::{self, Narrowed},
+        context::Desk,
+    },
+    wire::{NotificationFilter, PageRequest, SessionLine, all_realms::NotificationForRepo},
+};
+
+/// The most events, and the most changes, that are remembered.
+const MAX_REMEMBERED: usize = 2_000;
+/// Everything, in one page.
+const ALL: PageRequest = PageRequest { limit: Some(0), cursor: None };
+
+/// Those who listen for one repository, or for all.
+pub type Audience = Option<RepoName>;
+/// What somebody missed, and how much of it it has heard.
+pub type Missed = (Arc<Told>, usize);
+
+/// How a realm stands, and when that was looked at.
+#[derive(Debug, Default)]
+pub struct Look {
+    mark: Mark,
+    standing: Standing,
+}
+
+/// A realm as it was seen last, and what happened before that.
+#[derive(Debug, Default)]
+pub struct Past {
+    seen: Look,
+    turns: VecDeque<Turn>,
+    /// What is pending now, for those who come from another process.
+    pending: BTreeMap<Audience, Happened>,
+    /// Repositories that the realm has.
+    known: BTreeSet<RepoName>,
+}
+
+/// What happened between two looks.
+#[derive(Debug)]
+pub struct Turn {
+    realm: RealmName,
+    marks: [Mark; 2],
+    changed: Changed,
+    sessions: Vec<SessionLine>,
+    /// What is told of it to each audience that was asked about.
+    told: BTreeMap<Audience, Arc<Told>>,
+}
+
+impl Look {
+    /// Looks at a realm. What comes meanwhile is for the next look.
+    ///
+    /// # Errors
+    /// Returns an error if the refs cannot be listed.
+    pub fn now(ctx: &Ctx) -> Result<Self, OpError> {
+        let at = ctx.env.now().as_second();
+        let standing = Standing::of(ctx)?;
+        Ok(Self { mark: Mark { at, state: standing.id() }, standing })
+    }
+}
+
+impl Past {
+    /// Goes on from a look, or begins with it.
+    ///
+    /// # Errors
+    /// Returns an error if the sessions cannot be read.
+    pub fn begin(&mut self, ctx: &Ctx, look: Look) -> Result<(), OpError> {
+        if self.seen.mark.state.is_empty() {
+            self.seen = look;
+        } else if let Some(turn) = self.turn(ctx, &look)? {
+            self.push(turn, look);
+        }
+        Ok(())
+    }
+
+    /// Returns when the realm was seen last, and how it stood.
+    pub fn mark(&self) -> &Mark {
+        &self.seen.mark
+    }
+
+    /// Returns whether somebody listened for a repository of the realm before.
+    pub fn knows(&self, repo: &RepoName) -> bool {
+        self.known.contains(repo)
+    }
+
+    /// Notes that the realm has a repository.
+    pub fn know(&mut self, repo: &RepoName) {
+        self.known.insert(repo.clone());
+    }
+
+    /// Returns what happened between the last look and this one, if anything did.
+    ///
+    /// # Errors
+    /// Returns an error if the sessions cannot be read.
+    pub fn turn(&self, ctx: &Ctx, look: &Look) -> Result<Option<Turn>, OpError> {
+        if look.mark.state == self.seen.mark.state {
+            return Ok(None);
+        }
+        let changed = self.seen.standing.until(&look.standing);
+        let sessions = News::new(ctx).sessions(&changed)?;
+        let marks = [self.seen.mark.clone(), look.mark.clone()];
+        Ok(Some(Turn { realm: ctx.here()?.realm.clone(), marks, changed, sessions, told: BTreeMap::new() }))
+    }
+
+    /// Remembers what happened, and forgets what is too long ago.
+    pub fn push(&mut self, turn: Turn, look: Look) {
+        self.seen = look;
+        self.pending.clear();
+        self.turns.push_back(turn);
+        while self.turns.len() > 1 && self.turns.iter().map(Turn::size).sum::<usize>() > MAX_REMEMBERED {
+            self.turns.pop_front();
+        }
+    }
+
+    /// Returns what an audience missed that has heard everything up to a position.
+    ///
+    /// # Errors
+    /// Returns an error if the realm cannot be read.
+    pub fn since(
+        &mut self,
+        desk: &Desk,
+        realm: &RealmName,
+        audience: &Audience,
+        last: &Position,
+    ) -> Result<Vec<Missed>, OpError> {
+        if last.mark == self.seen.mark {
+            return Ok(Vec::new());
+        }
+        let Some(start) = self.turns.iter().position(|turn| turn.marks[0] == last.mark) else {
+            // It heard it of another process.
+            return match last.mark.state == self.seen.mark.state {
+                true => Ok(Vec::new()),
+                false => Ok(vec![(self.since_another(desk, realm, audience, &last.mark)?, 0)]),
+            };
+        };
+        // Another audience counts otherwise.
+        let heard = if last.repo == *audience { last.heard } else { 0 };
+        let mut missed = Vec::new();
+        for turn in self.turns.range_mut(start..) {
+            let told = turn.known_or_told(desk, audience)?;
+            missed.push((told, if missed.is_empty() { heard } else { 0 }));
+        }
+        Ok(missed)
+    }
+
+    /// Returns what arrived since a mark of another process.
+    fn since_another(
+        &mut self,
+        desk: &Desk,
+        realm: &RealmName,
+        audience: &Audience,
+        last: &Mark,
+    ) -> Result<Arc<Told>, OpError> {
+        let everything = match self.pending.entry(audience.clone()) {
+            Entry::Occupied(held) => held.into_mut(),
+            Entry::Vacant(free) => free.insert(everything(desk, realm, audience)?),
+        };
+        let happened = everything.since(last.at);
+        Ok(Arc::new(Told::new(realm, [last, &self.seen.mark], audience.as_ref(), &happened)))
+    }
+}
+
+/// Returns all that is pending for an audience, and all sessions.
+fn everything(desk: &Desk, realm: &RealmName, audience: &Audience) -> Result<Happened, OpError> {
+    let wanted = list::Request { filter: NotificationFilter::Pending, ..Default::default() };
+    let narrowed = Narrowed { realm: Some(realm.clone()), repo: audience.clone() };
+    let notifications = all_realms::notifications(desk, &narrowed, &wanted, &ALL)?.body.notifications;
+    let whole = Narrowed { repo: None, ..narrowed };
+    let sessions = all_realms::sessions(desk, &whole, true, &ALL)?.body.sessions;
+    Ok(Happened { notifications, sessions: sessions.into_iter().map(|one| one.session).collect() })
+}
+
+impl Turn {
+    /// Returns what is told of it to an audience.
+    ///
+    /// # Errors
+    /// Returns an error if the realm cannot be read.
+    pub fn told(&mut self, desk: &Desk, news: &mut News<'_>, audience: &Audience) -> Result<Arc<Told>, OpError> {
+        if let Some(told) = self.told.get(audience) {
+            return Ok(told.clone());
+        }
+        let repos = match audience {
+            Some(repo) => vec![repo.clone()],
+            None => desk.repos(&self.realm)?,
+        };
+        let mut notifications = Vec::new();
+        for repo in repos {
+            let found = news.notifications(&self.changed, &repo)?.into_iter();
+            let of_repo = |notification| NotificationForRepo { current_repo: repo.clone(), notification };
+            notifications.extend(found.map(of_repo));
+        }
+        notifications.sort_by_cached_key(|one| pending::key(&one.notification));
+        let happened = Happened { notifications, sessions: self.sessions.clone() };
+        let [before, after] = &self.marks;
+        let told = Arc::new(Told::new(&self.realm, [before, after], audience.as_ref(), &happened));
+        self.told.insert(audience.clone(), told.clone());
+        Ok(told)
+    }
+
+    /// Returns the same where it may be known already.
+    fn known_or_told(&mut self, desk: &Desk, audience: &Audience) -> Result<Arc<Told>, OpError> {
+        match self.told.get(audience) {
+            Some(told) => Ok(told.clone()),
+            None => self.told(desk, &mut News::new(&desk.realm(&self.realm)?), audience),
+        }
+    }
+
+    /// Returns how many events it holds; one at least.
+    fn size(&self) -> usize {
+        self.told.values().map(|told| told.count()).sum::<usize>().max(1)
+    }
+}

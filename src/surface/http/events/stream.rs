@@ -1,0 +1,76 @@
+//! The body of an answer to somebody who listens: it goes on until the client leaves, falls behind, or the daemon stops.
+
+use std::{
+    convert::Infallible,
+    pin::Pin,
+    task::{Context, Poll, ready},
+    time::Duration,
+};
+
+use bytes::Bytes;
+use hyper::body::Frame;
+use tokio::{
+    sync::OwnedSemaphorePermit,
+    time::{Instant, Sleep, sleep},
+};
+
+use super::{event::Wanted, hub::Listener, queue::Waiting};
+
+/// How often a silent stream says that it is there.
+const HEARTBEAT: Duration = Duration::from_secs(15);
+
+/// What one client hears.
+pub struct Stream {
+    /// What is said before anything else.
+    first: Option<Bytes>,
+    waiting: Waiting,
+    wanted: Wanted,
+    heartbeat: Pin<Box<Sleep>>,
+    /// Leaves the hubs when it is dropped.
+    _listeners: Vec<Listener>,
+    _permit: OwnedSemaphorePermit,
+}
+
+impl Stream {
+    /// Returns a body that says `first`, and then what waits.
+    pub fn new(
+        first: String,
+        waiting: Waiting,
+        wanted: Wanted,
+        listeners: Vec<Listener>,
+        permit: OwnedSemaphorePermit,
+    ) -> Self {
+        let heartbeat = Box::pin(sleep(HEARTBEAT));
+        Self { first: Some(first.into()), waiting, wanted, heartbeat, _listeners: listeners, _permit: permit }
+    }
+
+    fn said(&mut self, text: Bytes) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
+        self.heartbeat.as_mut().reset(Instant::now() + HEARTBEAT);
+        Poll::Ready(Some(Ok(Frame::data(text))))
+    }
+}
+
+impl hyper::body::Body for Stream {
+    type Data = Bytes;
+    type Error = Infallible;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
+        if let Some(first) = self.first.take() {
+            return self.said(first);
+        }
+        match self.waiting.poll(context) {
+            Poll::Ready(Some(told)) => {
+                let text = told.text(&self.wanted);
+                self.said(text)
+            }
+            Poll::Ready(None) => Poll::Ready(None),
+            Poll::Pending => {
+                ready!(self.heartbeat.as_mut().poll(context));
+                self.said(Bytes::from_static(b":\n\n"))
+            }
+        }
+    }
+}

@@ -1,0 +1,59 @@
+//! `/r/REALM/domains/DOMAIN`: a domain: who takes part, what they exchange, and what happened last.
+
+use maud::{Markup, html};
+
+use super::{
+    attention,
+    frame::{Page, Part},
+    graph::{self, Filter, Scope},
+    links::{Query, Site},
+    overview::{history, number},
+    pieces::{Tone, count, names},
+};
+use crate::{
+    error::OpError,
+    model::name::{DomainName, RepoName},
+    ops::{ctx::Ctx, realm},
+    wire::{LogEntry, PageRequest, RealmTopology},
+};
+
+/// Most lines of what happened.
+const MAX_LOG: usize = 12;
+
+/// Returns the page.
+///
+/// # Errors
+/// Returns an error if there is no such domain, or it cannot be read.
+pub fn page(site: &Site, ctx: &Ctx, domain: &DomainName, query: &Query) -> Result<Page, OpError> {
+    let filter = Filter::of(query)?;
+    let topology = realm::topology::run(ctx, &realm::topology::Request { domain: Some(domain.clone()) })?.body;
+    let page = PageRequest { limit: Some(MAX_LOG), cursor: None };
+    let request = realm::log::Request { domain: Some(domain.clone()), page, ..Default::default() };
+    let log = realm::log::run(ctx, &request)?.body.entries;
+    let main = render(site, domain, &topology, &log, &filter);
+    Ok(Page { title: format!("Domain {domain}"), site: Some(site.clone()), part: Some(Part::Overview), main })
+}
+
+fn render(site: &Site, name: &DomainName, topology: &RealmTopology, log: &[LogEntry], filter: &Filter) -> Markup {
+    let of_domain = topology.domains.iter().filter(|domain| domain.name == *name);
+    let contracts = of_domain.clone().flat_map(|domain| &domain.contracts);
+    let existing = contracts.filter(|contract| contract.owner.is_some()).count();
+    let members: Vec<&RepoName> = of_domain.flat_map(|domain| &domain.members).collect();
+    let broken = topology.broken;
+    let contracts = site.part("contracts", &[("domain", name.as_str())]);
+    html! {
+        p.crumbs { "Domain" }
+        h1 { (name) }
+        p.summary { (count(members.len(), "repository")) " " @if members.len() == 1 { "takes" } @else { "take" } " part: " (names(site, &members)) }
+        dl.numbers {
+            (number("Contracts", existing, Tone::Quiet, Some(contracts)))
+            (number("Broken imports", broken, if broken == 0 { Tone::Quiet } else { Tone::Bad }, None))
+        }
+        (attention::section(site, topology, None))
+        (graph::section(site, topology, Scope::Domain, filter))
+        section aria-labelledby="latest" {
+            h2 #latest { "Latest" }
+            (history(site, log))
+        }
+    }
+}

@@ -1,0 +1,114 @@
+//! What of a realm is drawn: what somebody chose, or what is next to a repository.
+
+use maud::{Markup, html};
+
+use super::{Scope, Stand};
+use crate::{
+    error::OpError,
+    model::name::{DomainName, RepoName},
+    surface::http::page::links::{Query, Site},
+    wire::{ContractTopology, DomainTopology, ImportTopology, RealmTopology},
+};
+
+/// Most domains that may be chosen from a list; where there are more, each has its page.
+const MAX_CHOICES: usize = 60;
+
+/// What somebody chose to see.
+#[derive(Debug, Default)]
+pub struct Filter {
+    domain: Option<DomainName>,
+    broken: bool,
+}
+
+impl Filter {
+    /// Reads it.
+    ///
+    /// # Errors
+    /// Returns an error if the domain has no name of one.
+    pub fn of(query: &Query) -> Result<Self, OpError> {
+        Ok(Self { domain: query.parsed("domain")?, broken: query.get("broken").is_some() })
+    }
+
+    /// Returns whether it leaves anything out.
+    pub fn is_set(&self) -> bool {
+        self.domain.is_some() || self.broken
+    }
+
+    /// Returns what it leaves.
+    pub fn narrow(&self, body: &RealmTopology) -> RealmTopology {
+        let is_wanted = |domain: &DomainTopology| self.domain.as_ref().is_none_or(|wanted| domain.name == *wanted);
+        let import = |import: &ImportTopology| !self.broken || Stand::of(&import.state) == Stand::Broken;
+        only(body, is_wanted, |contract| {
+            let importers: Vec<_> = contract.importers.iter().filter(|one| import(one)).cloned().collect();
+            (!self.broken || !importers.is_empty()).then_some(importers)
+        })
+    }
+
+    /// Returns the form that chooses.
+    pub fn form(&self, site: &Site, body: &RealmTopology, scope: Scope<'_>) -> Markup {
+        let action = match scope {
+            Scope::Realm => site.part("", &[]),
+            Scope::Repo(repo) => site.repo(repo),
+            Scope::Domain => body.domains.first().map(|domain| site.domain(&domain.name)).unwrap_or_default(),
+            Scope::Contract => return html! {},
+        };
+        let domains: Vec<_> = body.domains.iter().filter(|domain| !domain.contracts.is_empty()).collect();
+        html! {
+            form.choose method="get" action=(action.split('?').next().unwrap_or_default()) {
+                @if let Some(past) = &site.past { input type="hidden" name="at" value=(past.said); }
+                @if (2..=MAX_CHOICES).contains(&domains.len()) && !matches!(scope, Scope::Domain) {
+                    label for="domain" { "Domain" }
+                    select #domain name="domain" {
+                        option value="" { "all" }
+                        @for domain in domains {
+                            option value=(domain.name) selected[Some(&domain.name) == self.domain.as_ref()] {
+                                (domain.name)
+                            }
+                        }
+                    }
+                }
+                label.check { input type="checkbox" name="broken" value="1" checked[self.broken]; "Broken only" }
+                button.plain type="submit" { "Show" }
+            }
+        }
+    }
+}
+
+/// Returns what a repository provides, with all who rely on it, and what it relies on, with itself alone.
+pub fn around(body: &RealmTopology, repo: &RepoName) -> RealmTopology {
+    only(
+        body,
+        |_| true,
+        |contract| {
+            if contract.providers().contains(&repo) {
+                return Some(contract.importers.clone());
+            }
+            let own: Vec<_> = contract.importers.iter().filter(|import| import.repo == *repo).cloned().collect();
+            (!own.is_empty()).then_some(own)
+        },
+    )
+}
+
+/// Returns some of the domains, and the contracts for which `importers` are named.
+fn only(
+    body: &RealmTopology,
+    is_wanted: impl Fn(&DomainTopology) -> bool,
+    importers: impl Fn(&ContractTopology) -> Option<Vec<ImportTopology>>,
+) -> RealmTopology {
+    let contract = |one: &ContractTopology| Some(ContractTopology { importers: importers(one)?, ..one.clone() });
+    let domain = |one: &DomainTopology| DomainTopology {
+        name: one.name.clone(),
+        members: one.members.clone(),
+        contracts: one.contracts.iter().filter_map(contract).collect(),
+    };
+    let domains: Vec<_> = body.domains.iter().filter(|one| is_wanted(one)).map(domain).collect();
+    RealmTopology {
+        realm: body.realm.clone(),
+        current_repo: body.current_repo.clone(),
+        repos: body.repos.clone(),
+        broken: domains.iter().map(super::broken).sum(),
+        domains,
+        cycles: body.cycles.clone(),
+        unreadable: body.unreadable.clone(),
+    }
+}

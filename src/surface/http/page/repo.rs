@@ -1,0 +1,226 @@
+//! `/r/REALM/repos/REPO`: a repository: what it relies on, who relies on it, what is broken, pending and at work.
+
+use maud::{Markup, html};
+
+use super::{
+    attention,
+    frame::{Page, Part},
+    graph::{self, Filter, Scope},
+    links::{Query, Site},
+    notifications::entries,
+    overview::number,
+    pieces::{self, Tone, badge, cell, command, grouped, names, table, text},
+    sessions,
+};
+use crate::{
+    error::OpError,
+    model::{name::RepoName, rank::Rank, verdict::Outcome},
+    ops::{ctx::Ctx, notifications, realm, session},
+    wire::{
+        ImportStatus, NotificationFilter, NotificationsList, OwnContract, PageRequest, RealmStatus, RealmTopology,
+        SessionLine,
+    },
+};
+
+/// Most imports, contracts and changes that are shown.
+const MAX_IMPORTS: usize = 50;
+const MAX_OWN: usize = 50;
+const MAX_CHANGES: usize = 10;
+const MAX_SESSIONS: usize = 20;
+
+/// What is shown of a repository.
+struct Seen {
+    status: RealmStatus,
+    /// What it has to do with others, of the whole realm.
+    topology: RealmTopology,
+    /// What is known of now alone.
+    present: Option<Present>,
+}
+
+/// What is pending, and who is at work.
+struct Present {
+    pending: Result<NotificationsList, OpError>,
+    sessions: Vec<SessionLine>,
+}
+
+/// Returns the page. `ctx` is of the repository.
+///
+/// # Errors
+/// Returns an error if the realm cannot be read.
+pub fn page(site: &Site, ctx: &Ctx, repo: &RepoName, query: &Query) -> Result<Page, OpError> {
+    let filter = Filter::of(query)?;
+    let request = realm::status::Request { reader: None, ..realm::status::Request::default() };
+    let whole = realm::topology::run(ctx, &realm::topology::Request::default())?.body;
+    let seen = Seen {
+        status: realm::status::run(ctx, &request)?.0.body,
+        topology: graph::around(&whole, repo),
+        present: site.past.is_none().then(|| present(ctx, repo)).transpose()?,
+    };
+    let main = render(site, repo, &seen, &filter);
+    Ok(Page { title: repo.to_string(), site: Some(site.clone()), part: Some(Part::Overview), main })
+}
+
+fn present(ctx: &Ctx, repo: &RepoName) -> Result<Present, OpError> {
+    let page = PageRequest { limit: Some(MAX_CHANGES), cursor: None };
+    let filter = NotificationFilter::Pending;
+    let request = notifications::list::Request { filter, page, ..notifications::list::Request::default() };
+    let all = session::list::Request { ended: false, page: PageRequest::all() };
+    let mut sessions = session::list::run(ctx, &all)?.body.sessions;
+    sessions.retain(|session| session.repo == *repo);
+    Ok(Present { pending: notifications::list::run(ctx, &request).map(|answer| answer.body), sessions })
+}
+
+fn render(site: &Site, repo: &RepoName, seen: &Seen, filter: &Filter) -> Markup {
+    let Seen { status, topology, present } = seen;
+    let line = status.repos.iter().find(|line| line.name == *repo);
+    html! {
+        p.crumbs { "Repository" }
+        h1 { (repo) }
+        @if let Some(path) = line.and_then(|line| line.path.as_ref()) { p.path.where { (text(path)) } }
+        @else { p.none { "not on this machine" } }
+        (numbers(site, repo, seen))
+        (attention::section(site, topology, None))
+        (graph::section(site, topology, Scope::Repo(repo), filter))
+        (relies_on(site, &status.imports))
+        (provides(site, status))
+        @if let Some(present) = present { (now(site, repo, present)) }
+    }
+}
+
+fn numbers(site: &Site, repo: &RepoName, seen: &Seen) -> Markup {
+    let imports = &seen.status.imports;
+    let broken = imports.iter().filter(|import| import.rank == Rank::Broken).count();
+    let own = seen.status.own_contracts.len() + seen.status.more_own_contracts;
+    let pending = seen.present.as_ref().and_then(|present| present.pending.as_ref().ok());
+    let tone = |number: usize, tone: Tone| if number == 0 { Tone::Quiet } else { tone };
+    html! {
+        dl.numbers {
+            (number("Imports", imports.len(), Tone::Quiet, None))
+            (number("Broken imports", broken, tone(broken, Tone::Bad), None))
+            (number("Own contracts", own, Tone::Quiet, None))
+            @if let Some(list) = pending {
+                @let pending = list.summary.pending;
+                (number("Pending changes", pending, tone(pending, Tone::Warn), Some(site.notifications(repo))))
+            }
+        }
+    }
+}
+
+fn relies_on(site: &Site, imports: &[ImportStatus]) -> Markup {
+    let columns = ["Contract", "Works with", "Now", "In the file"];
+    html! {
+        section aria-labelledby="relies" {
+            h2 #relies { "What it relies on" }
+            @if imports.is_empty() { p.summary { "It imports nothing." } }
+            @else {
+                (table("What it relies on", &columns, &html! {
+                    @for import in imports.iter().take(MAX_IMPORTS) { (import_row(site, import)) }
+                }))
+                (pieces::more(imports.len(), MAX_IMPORTS, "git blue status --all"))
+            }
+        }
+    }
+}
+
+fn import_row(site: &Site, import: &ImportStatus) -> Markup {
+    html! {
+        tr data-key={ (import.domain) "/" (import.contract) } {
+            th scope="row" { (pieces::contract(site, &import.domain, &import.contract)) }
+            (cell("Works with", &html! {
+                code { (import.version_req.to_string()) }
+                @if let Some(adapted) = &import.adapted_version { p.note { "written against " (adapted) } }
+            }))
+            (cell("Now", &import_now(site, import)))
+            (cell("In the file", &html! {
+                @for file in import.binding.files() { span.path { (text(file)) } " " }
+            }))
+        }
+    }
+}
+
+fn import_now(site: &Site, import: &ImportStatus) -> Markup {
+    let verdict = import.verdict.as_ref().filter(|verdict| verdict.verdict != Outcome::Compatible);
+    html! {
+        @match &import.current_version {
+            Some(version) => { span.version { (version) } }
+            None => { span.none { "no release" } }
+        }
+        @match (&*import.state, import.rank) {
+            ("broken", _) => { " " (badge(Tone::Bad, "broken")) }
+            ("stale", _) => { " " (badge(Tone::Warn, "behind")) }
+            (_, Rank::Attention) if verdict.is_some() => { " " (badge(Tone::Warn, "unknown")) }
+            _ => {}
+        }
+        @if let Some(deprecated) = &import.deprecated {
+            " " (badge(Tone::Warn, "deprecated"))
+            @if let Some(sunset) = &deprecated.sunset { p.note { "served until " (sunset) } }
+            @if let Some(next) = &deprecated.replaced_by {
+                p.note { "replaced by " (pieces::contract(site, &import.domain, next)) }
+            }
+        }
+        @if let Some(reason) = &import.retired { " " (badge(Tone::Bad, "retired")) p.note dir="auto" { (text(reason)) } }
+        @if let Some(verdict) = verdict { p.note dir="auto" { (text(&verdict.phrase())) } }
+    }
+}
+
+fn provides(site: &Site, status: &RealmStatus) -> Markup {
+    let own = &status.own_contracts;
+    let columns = ["Contract", "Version", "Relied on by"];
+    html! {
+        section aria-labelledby="provides" {
+            h2 #provides { "Who relies on it" }
+            @if own.is_empty() { p.summary { "It owns no contract." } }
+            @else {
+                (table("Who relies on it", &columns, &html! {
+                    @for one in own.iter().take(MAX_OWN) { (own_row(site, one)) }
+                }))
+                (pieces::more(own.len() + status.more_own_contracts, own.len().min(MAX_OWN), "git blue status --all"))
+            }
+        }
+    }
+}
+
+fn own_row(site: &Site, one: &OwnContract) -> Markup {
+    let importers: Vec<_> = one.importers.iter().collect();
+    let broken: Vec<_> = one.broken.iter().collect();
+    html! {
+        tr data-key={ (one.domain) "/" (one.contract) } {
+            th scope="row" { (pieces::contract(site, &one.domain, &one.contract)) }
+            td.version data-column="Version" { (one.version) }
+            (cell("Relied on by", &html! {
+                @if !broken.is_empty() { (badge(Tone::Bad, "breaks")) " " (names(site, &broken)) }
+                @if !broken.is_empty() && !importers.is_empty() { "; " }
+                @if broken.is_empty() || !importers.is_empty() { (names(site, &importers)) }
+                @if one.more_importers > 0 { " and " (grouped(one.more_importers)) " more" }
+            }))
+        }
+    }
+}
+
+fn now(site: &Site, repo: &RepoName, present: &Present) -> Markup {
+    html! {
+        section aria-labelledby="pending" {
+            h2 #pending { "Pending" }
+            @match &present.pending {
+                Ok(list) if list.notifications.is_empty() => { p.summary { "Nothing is pending." } }
+                Ok(list) => {
+                    (entries(site, &list.notifications, "pending"))
+                    p.note {
+                        @if let Some(more @ 1..) = list.total.checked_sub(list.notifications.len()) {
+                            "And " (grouped(more)) " more. "
+                        }
+                        a href=(site.notifications(repo)) { "All notifications" } " · " (command("git blue review"))
+                    }
+                }
+                Err(error) => { p.problem dir="auto" { (text(&error.message)) } }
+            }
+        }
+        @if !present.sessions.is_empty() {
+            section aria-labelledby="sessions" {
+                h2 #sessions { "At work" }
+                (sessions::table(site, &present.sessions[..present.sessions.len().min(MAX_SESSIONS)]))
+                (pieces::more(present.sessions.len(), MAX_SESSIONS, "git blue session list"))
+            }
+        }
+    }
+}

@@ -1,0 +1,115 @@
+//! Many who listen at once: each hears of a change, and nobody else waits for them.
+
+use std::{
+    io::{BufRead as _, BufReader, Write as _},
+    net::TcpStream,
+    time::{Duration, Instant},
+};
+
+use nix::sys::resource::{Resource, getrlimit, setrlimit};
+
+use crate::{client::Daemon, world::World};
+
+/// How many listen.
+const LISTENERS: usize = 300;
+/// How long it may take until all have heard: a debug build on a busy machine.
+const BOUND: Duration = Duration::from_secs(10);
+/// How much memory each of them may take, in KiB, in a debug build.
+const MAX_EACH: usize = 64;
+
+/// Begins to listen, and reads up to the first empty line of the events.
+fn listen(daemon: &Daemon<'_>, query: &str) -> Option<BufReader<TcpStream>> {
+    let mut stream = daemon.connect();
+    write!(stream, "GET /events{query} HTTP/1.0\r\n{}\r\n", daemon.headers()).unwrap();
+    let mut stream = BufReader::new(stream);
+    let head = paragraph(&mut stream);
+    if !head.contains(" 200 ") {
+        return None;
+    }
+    let hello = paragraph(&mut stream);
+    assert!(hello.starts_with("retry: "), "{hello}");
+    Some(stream)
+}
+
+/// Returns the lines up to the next empty one.
+fn paragraph(stream: &mut BufReader<TcpStream>) -> String {
+    let mut text = String::new();
+    loop {
+        let before = text.len();
+        stream.read_line(&mut text).unwrap();
+        if text[before..].trim_end().is_empty() {
+            return text;
+        }
+    }
+}
+
+/// Returns the names of the events up to the next change of the realm.
+fn batch(stream: &mut BufReader<TcpStream>) -> Vec<String> {
+    let mut names = Vec::new();
+    while names.last().is_none_or(|name| name != "realm") {
+        let event = paragraph(stream);
+        names.extend(event.lines().find_map(|line| line.strip_prefix("event: ")).map(str::to_owned));
+    }
+    names
+}
+
+fn may_open_many_files() {
+    let (_, hard) = getrlimit(Resource::RLIMIT_NOFILE).unwrap();
+    setrlimit(Resource::RLIMIT_NOFILE, hard, hard).unwrap();
+}
+
+#[test]
+fn hundreds_hear_of_a_commit_and_nobody_waits_for_them() {
+    may_open_many_files();
+    let world = World::pair();
+    let daemon = Daemon::start(&world);
+    daemon.get("/realms/aperture").is(200);
+    drop(listen(&daemon, "?realm=aperture").unwrap());
+    let (threads, before) = (daemon.count("task"), daemon.memory().1);
+    let query = |at: usize| ["?realm=aperture&repo=access", "?realm=aperture&repo=fungal", "?realm=aperture"][at % 3];
+    let mut all: Vec<_> = (0..LISTENERS).map(|at| listen(&daemon, query(at)).unwrap()).collect();
+    let each = daemon.memory().1.saturating_sub(before) / LISTENERS;
+    assert!(each <= MAX_EACH, "{each} KiB each");
+    assert!(daemon.count("task") <= threads + 2, "{} threads, {threads} before", daemon.count("task"));
+    for minor in 1..3 {
+        world.bump(&format!("1.{minor}.0"));
+        let start = Instant::now();
+        for (at, listener) in all.iter_mut().enumerate() {
+            // It is not for the one who made it.
+            let expected: &[_] = if at % 3 == 1 { &["realm"] } else { &["notification", "realm"] };
+            assert_eq!(batch(listener), expected, "{}", query(at));
+        }
+        assert!(start.elapsed() < BOUND, "{:?} until all have heard", start.elapsed());
+        eprintln!("{LISTENERS} heard within {:?}, {each} KiB each", start.elapsed());
+    }
+    daemon.get("/realms/aperture").is(200);
+}
+
+#[test]
+fn a_thousand_listen_beside_those_who_ask() {
+    may_open_many_files();
+    let world = World::solo();
+    let daemon = Daemon::start(&world);
+    let mut all = Vec::new();
+    while let Some(listener) = listen(&daemon, "?realm=aperture") {
+        all.push(listener);
+        assert!(all.len() < 2_000);
+    }
+    assert!(all.len() >= 1_000, "{} listen", all.len());
+    // One more is refused, and everybody else has as much room as before.
+    assert_eq!(daemon.get("/events").is(503).header("retry-after"), "1");
+    let mut idle: Vec<_> = (0..400).map(|_| daemon.connect()).collect();
+    daemon.get("/realms/aperture").is(200);
+    world.bump("1.1.0");
+    for listener in &mut all {
+        assert_eq!(batch(listener).last().unwrap(), "realm");
+    }
+    idle.clear();
+    drop(all);
+    let start = Instant::now();
+    while daemon.count("fd") > 40 {
+        assert!(start.elapsed() < Duration::from_secs(30), "{} descriptors are left", daemon.count("fd"));
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    assert!(listen(&daemon, "?realm=aperture").is_some());
+}
