@@ -212,13 +212,13 @@ impl Env {
     }
 
     /// Returns whether this program was started by a git process that it started itself.
-    pub fn is_our_doing(&self) -> bool {
+    pub fn is_own_git(&self) -> bool {
         self.var(RUNNING).is_some()
     }
 
     /// Returns the environment of a command that reports the lock that a write waits for.
     #[must_use]
-    pub fn telling(self, on_wait: OnWait) -> Self {
+    pub fn with_on_wait(self, on_wait: OnWait) -> Self {
         Self { on_wait: Some(on_wait), ..self }
     }
 

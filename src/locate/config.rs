@@ -10,7 +10,7 @@ use crate::{
     model::{name::RealmName, oid::Oid, repo_url::RepoUrl, text::shell_word},
     repo::{
         CodeRepo,
-        blue_files::{FOLDER, Files, Handle},
+        blue_files::{FOLDER, FileSource, Files},
     },
     store::{
         EntryKind,
@@ -80,7 +80,7 @@ pub fn proposed(code: &CodeRepo) -> Result<Option<Config>, OpError> {
         && file_without_links(&root)?
     {
         let path = root.join(CONFIG);
-        let bytes = Files::Worktree(root).read(&Handle::Path(path))?;
+        let bytes = Files::Worktree(root).read(&FileSource::Path(path))?;
         return decode(&bytes.unwrap_or_default()).map(Some);
     }
     match code.head()?.commit {
@@ -100,7 +100,7 @@ pub fn proposed_at(code: &CodeRepo, commit: &Oid) -> Result<Option<Config>, OpEr
         Some(_) => return Err(linked(CONFIG)),
         None => return Ok(None),
     };
-    let bytes = Files::Commit(code, tree).read(&Handle::Blob(blob))?;
+    let bytes = Files::Commit(code, tree).read(&FileSource::Blob(blob))?;
     decode(&bytes.unwrap_or_default()).map(Some)
 }
 

@@ -26,14 +26,14 @@ pub enum Step<'a> {
 
 /// The reason why a text cannot be changed.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Unfit {
+pub struct EditRefusal {
     /// The problem, as a sentence.
     pub message: String,
     /// The line and column, from 1, of a syntax error.
     pub place: Option<(usize, usize)>,
 }
 
-impl Unfit {
+impl EditRefusal {
     fn new(message: String) -> Self {
         Self { message, place: None }
     }
@@ -43,7 +43,7 @@ impl Unfit {
 ///
 /// # Errors
 /// Returns an error if the text is not JSON, or a member has another type.
-pub fn insert(text: &str, path: &[&str], new: New<'_>) -> Result<String, Unfit> {
+pub fn insert(text: &str, path: &[&str], new: New<'_>) -> Result<String, EditRefusal> {
     let root = parse(text)?;
     put_below(&root, path, new)?;
     Ok(root.to_string())
@@ -58,7 +58,7 @@ pub fn file(path: &[&str], new: New<'_>) -> String {
 ///
 /// # Errors
 /// Returns an error if the text is not JSON, or names the same member twice.
-pub fn find(text: &str, steps: &[Step<'_>]) -> Result<Vec<Value>, Unfit> {
+pub fn find(text: &str, steps: &[Step<'_>]) -> Result<Vec<Value>, EditRefusal> {
     let mut found = Vec::new();
     if let Some(top) = parse(text)?.value() {
         remove_below(&top, steps, &mut |value| {
@@ -73,7 +73,7 @@ pub fn find(text: &str, steps: &[Step<'_>]) -> Result<Vec<Value>, Unfit> {
 ///
 /// # Errors
 /// Returns an error if the text is not JSON, or names the same member twice.
-pub fn remove(text: &str, steps: &[Step<'_>], mut is_meant: impl FnMut(&Value) -> bool) -> Result<String, Unfit> {
+pub fn remove(text: &str, steps: &[Step<'_>], mut is_meant: impl FnMut(&Value) -> bool) -> Result<String, EditRefusal> {
     let root = parse(text)?;
     if let Some(top) = root.value() {
         remove_below(&top, steps, &mut is_meant)?;
@@ -86,25 +86,25 @@ pub fn remove(text: &str, steps: &[Step<'_>], mut is_meant: impl FnMut(&Value) -
 ///
 /// # Errors
 /// Returns an error if the text is not JSON by RFC 8259.
-pub fn require_plain(text: &str) -> Result<(), Unfit> {
+pub fn require_plain(text: &str) -> Result<(), EditRefusal> {
     serde_json::from_str::<Value>(text).map(drop).map_err(|error| {
         let said = error.to_string();
         let message = said.split_once(" at line ").map_or(&*said, |(message, _)| message).to_owned();
-        Unfit { message, place: Some((error.line(), error.column())) }
+        EditRefusal { message, place: Some((error.line(), error.column())) }
     })
 }
 
-fn parse(text: &str) -> Result<CstRootNode, Unfit> {
-    CstRootNode::parse(text, &ParseOptions::default()).map_err(|error| Unfit {
+fn parse(text: &str) -> Result<CstRootNode, EditRefusal> {
+    CstRootNode::parse(text, &ParseOptions::default()).map_err(|error| EditRefusal {
         message: error.kind().to_string(),
         place: Some((error.line_display(), error.column_display())),
     })
 }
 
-fn put_below(root: &CstRootNode, path: &[&str], new: New<'_>) -> Result<(), Unfit> {
+fn put_below(root: &CstRootNode, path: &[&str], new: New<'_>) -> Result<(), EditRefusal> {
     let expected = |what: &str, at: &[&str]| {
         let place = if at.is_empty() { "at the top".to_owned() } else { format!("in {}", at.join(".")) };
-        Unfit::new(format!("{what} is expected {place}"))
+        EditRefusal::new(format!("{what} is expected {place}"))
     };
     let mut holder = root.object_value().ok_or_else(|| expected("an object", &[]))?;
     let (objects, list) = match (new, path.split_last()) {
@@ -132,7 +132,7 @@ fn put_below(root: &CstRootNode, path: &[&str], new: New<'_>) -> Result<(), Unfi
 
 /// The rest of a value after a removal.
 #[derive(PartialEq, Eq)]
-enum Left {
+enum Remainder {
     /// All of it.
     All,
     /// It has become empty, or there is something else in it.
@@ -141,30 +141,34 @@ enum Left {
     Nothing,
 }
 
-fn remove_below(node: &CstNode, steps: &[Step<'_>], is_meant: &mut impl FnMut(&Value) -> bool) -> Result<Left, Unfit> {
+fn remove_below(
+    node: &CstNode,
+    steps: &[Step<'_>],
+    is_meant: &mut impl FnMut(&Value) -> bool,
+) -> Result<Remainder, EditRefusal> {
     let Some((step, below)) = steps.split_first() else {
         let value = node.to_serde_value().unwrap_or_default();
-        return Ok(if is_meant(&value) { Left::Nothing } else { Left::All });
+        return Ok(if is_meant(&value) { Remainder::Nothing } else { Remainder::All });
     };
     match step {
         Step::Key(key) => {
             // A value of another type is not ours and has nothing of ours in it.
-            let Some(object) = node.as_object() else { return Ok(Left::All) };
-            let Some(value) = one(&object, key)? else { return Ok(Left::All) };
-            if remove_below(&value, below, is_meant)? != Left::Nothing {
-                return Ok(Left::All);
+            let Some(object) = node.as_object() else { return Ok(Remainder::All) };
+            let Some(value) = one(&object, key)? else { return Ok(Remainder::All) };
+            if remove_below(&value, below, is_meant)? != Remainder::Nothing {
+                return Ok(Remainder::All);
             }
             if let Some(member) = object.get(key) {
                 member.remove();
             }
-            Ok(if object.properties().is_empty() { Left::Nothing } else { Left::Some })
+            Ok(if object.properties().is_empty() { Remainder::Nothing } else { Remainder::Some })
         }
         Step::Each => {
-            let Some(array) = node.as_array() else { return Ok(Left::All) };
+            let Some(array) = node.as_array() else { return Ok(Remainder::All) };
             let before = array.elements().len();
             for item in array.elements() {
                 // An item is removed with its last content.
-                if remove_below(&item, below, is_meant)? != Left::All {
+                if remove_below(&item, below, is_meant)? != Remainder::All {
                     item.remove();
                 }
             }
@@ -173,23 +177,23 @@ fn remove_below(node: &CstNode, steps: &[Step<'_>], is_meant: &mut impl FnMut(&V
     }
 }
 
-fn left_of(array: &CstArray, before: usize) -> Left {
+fn left_of(array: &CstArray, before: usize) -> Remainder {
     match array.elements().len() {
-        now if now == before => Left::All,
-        0 => Left::Nothing,
-        _ => Left::Some,
+        now if now == before => Remainder::All,
+        0 => Remainder::Nothing,
+        _ => Remainder::Some,
     }
 }
 
 /// Returns the value of the member with this name.
-fn one(object: &CstObject, key: &str) -> Result<Option<CstNode>, Unfit> {
+fn one(object: &CstObject, key: &str) -> Result<Option<CstNode>, EditRefusal> {
     let mut named = object.properties().into_iter().filter(|member| {
         let name = member.name().and_then(|name| name.decoded_value().ok());
         name.is_some_and(|name| name == key)
     });
     let first = named.next();
     match named.next() {
-        Some(_) => Err(Unfit::new(format!("the key {key:?} is there twice"))),
+        Some(_) => Err(EditRefusal::new(format!("the key {key:?} is there twice"))),
         None => Ok(first.and_then(|member| member.value())),
     }
 }

@@ -24,14 +24,14 @@ use super::{
 
 /// Identifies a losing document by a hash of its content.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub struct LossId(Box<str>);
+pub struct ConflictId(Box<str>);
 
 /// Says that a text is not such an id.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0:?} does not name a document that lost: 12 lower-case hex digits do")]
-pub struct LossIdError(String);
+pub struct ConflictIdError(String);
 
-impl LossId {
+impl ConflictId {
     /// Returns the id of a document.
     pub fn of<T: Serialize>(document: &T) -> Self {
         Self(hash::short_id(&[&hash::canonical(document)]).into())
@@ -43,25 +43,25 @@ impl LossId {
     }
 }
 
-impl FromStr for LossId {
-    type Err = LossIdError;
+impl FromStr for ConflictId {
+    type Err = ConflictIdError;
 
-    fn from_str(text: &str) -> Result<Self, LossIdError> {
+    fn from_str(text: &str) -> Result<Self, ConflictIdError> {
         let is_digit = |c: char| matches!(c, '0'..='9' | 'a'..='f');
         if text.len() == 12 && text.chars().all(is_digit) {
             return Ok(Self(text.into()));
         }
-        Err(LossIdError(text.chars().take(80).collect()))
+        Err(ConflictIdError(text.chars().take(80).collect()))
     }
 }
 
-impl fmt::Display for LossId {
+impl fmt::Display for ConflictId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(&self.0)
     }
 }
 
-as_text!(LossId);
+as_text!(ConflictId);
 
 /// The side that published the later commit of a repository.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

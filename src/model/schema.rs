@@ -31,14 +31,14 @@ pub use keywords::{KeywordKind, KeywordWarning, warnings};
 pub use payloads::{Failure, payloads};
 
 use document::Document;
-use metered::{Looked, Meter, Metered, Spent, within};
+use metered::{Meter, Metered, MeteredValue, Spent, within};
 
 /// The most problems that are reported for one document. The others are counted in a last one.
 const MAX_PROBLEMS: usize = 50;
 /// The longest message of a problem, in characters. It may quote a part of the document.
 const MAX_MESSAGE: usize = 300;
 /// The most visits to a value, independent of the time limit, so that the same contract is undecided on every machine.
-const MAX_LOOKS: u64 = 50_000_000;
+const MAX_READS: u64 = 50_000_000;
 /// The most errors that are collected, including those of alternatives. Each takes a kilobyte.
 const MAX_ERRORS: u64 = 10_000;
 /// The most backtracking steps of a pattern, and the most memory for matching one without backtracking.
@@ -148,14 +148,14 @@ fn compiled(schema: &Value, value: &Value, deadline: &Deadline) -> Result<Vec<Pr
         Ok(validator) if !value.is_null() => validator,
         built => return Ok(built.err().map(|error| problem(Part::Schema, &error)).into_iter().collect()),
     };
-    let meter = Meter::new(MAX_LOOKS, u64::MAX, deadline.clone());
-    if within(|| validator.is_valid(Looked::new(value, &meter)))? {
+    let meter = Meter::new(MAX_READS, u64::MAX, deadline.clone());
+    if within(|| validator.is_valid(MeteredValue::new(value, &meter)))? {
         return Ok(Vec::new());
     }
     // Collecting errors is expensive, so it is done only after validation has failed.
-    let meter = Meter::new(MAX_LOOKS, MAX_ERRORS, deadline.clone());
+    let meter = Meter::new(MAX_READS, MAX_ERRORS, deadline.clone());
     let listed = within(|| {
-        let mut errors = validator.iter_errors(Looked::new(value, &meter));
+        let mut errors = validator.iter_errors(MeteredValue::new(value, &meter));
         let mut found: Vec<_> = errors.by_ref().take(MAX_PROBLEMS).map(|error| of_value(&error)).collect();
         let rest = errors.count();
         if rest > 0 {
@@ -174,8 +174,8 @@ fn options() -> ValidationOptions<'static, Arc<dyn Retrieve>, Metered> {
 
 /// Returns the first problem, if there are too many to collect.
 fn first(validator: &Validator<Metered>, value: &Value, deadline: &Deadline) -> Vec<Problem> {
-    let meter = Meter::new(MAX_LOOKS, MAX_ERRORS, deadline.clone());
-    let found = within(|| validator.validate(Looked::new(value, &meter)).err().map(|error| of_value(&error)));
+    let meter = Meter::new(MAX_READS, MAX_ERRORS, deadline.clone());
+    let found = within(|| validator.validate(MeteredValue::new(value, &meter)).err().map(|error| of_value(&error)));
     let more = whole(Part::Value, "it does not fit, in more places than can be listed".to_owned());
     found.ok().flatten().into_iter().chain([more]).collect()
 }
@@ -200,7 +200,7 @@ fn depth(value: &Value) -> usize {
 fn undecided(spent: Spent, budget: Option<Duration>) -> Problem {
     let limit = match (spent, budget) {
         (Spent::Time, Some(time)) => format!("the {} s that this may take", time.as_secs_f64()),
-        _ => format!("{MAX_LOOKS} looks at it"),
+        _ => format!("{MAX_READS} looks at it"),
     };
     let message = format!("undecided: {limit} did not tell whether it fits the schema; write fewer alternatives");
     whole(Part::Undecided, message)
@@ -362,9 +362,9 @@ mod tests {
         let value = many(1_000, |at| json!(at));
         let judge = |looks| {
             let meter = Meter::new(looks, u64::MAX, Deadline::default());
-            within(|| validator.is_valid(Looked::new(&value, &meter)))
+            within(|| validator.is_valid(MeteredValue::new(&value, &meter)))
         };
-        assert_eq!(judge(100), Err(Spent::Looks));
+        assert_eq!(judge(100), Err(Spent::Reads));
         assert_eq!(judge(100_000), Ok(true));
     }
 

@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    merge::LossId,
+    merge::ConflictId,
     name::{ContractName, RepoName},
     oid::Oid,
 };
@@ -112,8 +112,8 @@ pub struct SetAside {
 
 impl SetAside {
     /// Returns its id: the first digits of the commit.
-    pub fn id(&self) -> LossId {
-        LossId::of_commit(&self.commit)
+    pub fn id(&self) -> ConflictId {
+        ConflictId::of_commit(&self.commit)
     }
 
     /// Returns whether nobody has decided yet.

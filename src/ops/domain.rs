@@ -20,7 +20,7 @@ use crate::{
 
 /// The parts of a commit message besides the events of the change.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Why<'a> {
+pub struct MessageParts<'a> {
     /// The repository that makes the change.
     pub repo: Option<&'a RepoName>,
     /// The commit of that repository.
@@ -144,7 +144,7 @@ pub fn change(
     store: &dyn Store,
     name: &DomainName,
     part: Part<'_>,
-    why: Why<'_>,
+    why: MessageParts<'_>,
     mut decide: impl FnMut(&DomainView) -> Result<Decision, OpError>,
 ) -> Result<Decision, OpError> {
     decided(ctx, store, name, part, why, &mut decide)
@@ -156,7 +156,7 @@ fn decided(
     store: &dyn Store,
     name: &DomainName,
     part: Part<'_>,
-    why: Why<'_>,
+    why: MessageParts<'_>,
     decide: &mut dyn FnMut(&DomainView) -> Result<Decision, OpError>,
 ) -> Result<Decision, OpError> {
     let author = ctx.signature()?;

@@ -75,7 +75,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<Init>, OpError> {
     }
     let auto_sync = match GitStore::open(&known.path, ctx.options())?.remotes().is_empty() {
         true => None,
-        false => sync::by_itself::chosen(ctx, &realm)?,
+        false => sync::auto::chosen(ctx, &realm)?,
     };
     let body = Init {
         realm,

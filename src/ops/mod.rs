@@ -1,7 +1,7 @@
 //! The operations, one per file. All interfaces call the same code.
 //!
 //! An operation is `run(&Ctx, &Request) -> Result<Answer<_>, OpError>`. It is synchronous and prints nothing. Each is
-//! listed in the table of its room (a module such as [`contract`]), and [`TABLE`] has them all: commands, tools,
+//! listed in the table of its module, such as [`contract`], and [`TABLE`] has them all: commands, tools,
 //! routes and their descriptions are generated from it.
 
 pub mod acting;
@@ -43,8 +43,8 @@ use crate::wire::schema;
 pub(crate) use operation::runs;
 pub use operation::{Operation, Run};
 
-/// The tables of all rooms, in the order of the documentation.
-const ROOMS: &[&[Operation]] = &[
+/// The tables of all modules, in the order of the documentation.
+const TABLES: &[&[Operation]] = &[
     &[init::OPERATION],
     realm::TABLE,
     &[prime::OPERATION],
@@ -67,23 +67,23 @@ const ROOMS: &[&[Operation]] = &[
 pub const TABLE: &[Operation] = &joined::<{ count() }>();
 
 const fn count() -> usize {
-    let (mut room, mut count) = (0, 0);
-    while room < ROOMS.len() {
-        count += ROOMS[room].len();
-        room += 1;
+    let (mut table, mut count) = (0, 0);
+    while table < TABLES.len() {
+        count += TABLES[table].len();
+        table += 1;
     }
     count
 }
 
-/// Returns the operations of all rooms.
+/// Returns the operations of all modules.
 const fn joined<const N: usize>() -> [Operation; N] {
     let mut all = [init::OPERATION; N];
-    let (mut room, mut at, mut found) = (0, 0, 0);
+    let (mut table, mut at, mut found) = (0, 0, 0);
     while found < N {
-        if at == ROOMS[room].len() {
-            (room, at) = (room + 1, 0);
+        if at == TABLES[table].len() {
+            (table, at) = (table + 1, 0);
         } else {
-            all[found] = ROOMS[room][at];
+            all[found] = TABLES[table][at];
             (at, found) = (at + 1, found + 1);
         }
     }

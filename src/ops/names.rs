@@ -12,7 +12,7 @@ use crate::{
         name::{ContractName, ContractRef, DomainName},
         version::Version,
     },
-    store::{StoreRef, layout, read, sessions::Which},
+    store::{StoreRef, layout, read, sessions::SessionFilter},
     wire::{NotificationFilter, PageRequest},
 };
 
@@ -82,7 +82,7 @@ pub fn notifications(ctx: &Ctx) -> Result<Vec<String>, OpError> {
 /// Returns an error if the realm cannot be read.
 pub fn sessions(ctx: &Ctx) -> Result<Vec<String>, OpError> {
     let acting = ctx.acting()?;
-    let (open, _) = session::everywhere(acting.store, Which::Open)?;
+    let (open, _) = session::everywhere(acting.store, SessionFilter::Open)?;
     Ok(open.into_iter().filter(|session| session.repo == *acting.repo).map(|session| session.id.to_string()).collect())
 }
 
@@ -91,7 +91,7 @@ pub fn sessions(ctx: &Ctx) -> Result<Vec<String>, OpError> {
 /// # Errors
 /// Returns an error if the realm cannot be read.
 pub fn rfcs(ctx: &Ctx) -> Result<Vec<String>, OpError> {
-    let (sessions, _) = session::everywhere(&*ctx.here()?.store, Which::Open)?;
+    let (sessions, _) = session::everywhere(&*ctx.here()?.store, SessionFilter::Open)?;
     let mut rfcs: Vec<_> = sessions.iter().filter_map(|one| Some(one.active_rfc.as_ref()?.to_string())).collect();
     let root = worktree::rfc_worktrees::root(ctx, &ctx.here()?.realm);
     let trees = worktree::rfc_worktrees::linked(&root);

@@ -34,14 +34,14 @@ pub enum Files<'a> {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Item {
     /// A file: its blob at a commit, or its path in the work tree.
-    File(Handle),
+    File(FileSource),
     /// A symbolic link, a submodule or anything else that is not read.
     Other,
 }
 
 /// The source of a file's bytes.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Handle {
+pub enum FileSource {
     /// A blob of a commit.
     Blob(Oid),
     /// A path in the work tree.
@@ -81,16 +81,16 @@ impl<'a> Files<'a> {
     ///
     /// # Errors
     /// Returns an error if the file cannot be read.
-    pub fn read(&self, handle: &Handle) -> Result<Option<Vec<u8>>, OpError> {
+    pub fn read(&self, handle: &FileSource) -> Result<Option<Vec<u8>>, OpError> {
         match (self, handle) {
-            (Self::Commit(code, _), Handle::Blob(id)) => match code.blob(id) {
+            (Self::Commit(code, _), FileSource::Blob(id)) => match code.blob(id) {
                 Ok(bytes) => Ok(Some(bytes)),
                 Err(StoreError::TooLarge { .. }) => Ok(None),
                 // A partial clone has only the objects that were checked out.
                 Err(StoreError::Missing { .. }) => Err(not_fetched()),
                 Err(error) => Err(error.into()),
             },
-            (_, Handle::Path(path)) => {
+            (_, FileSource::Path(path)) => {
                 let failed = |error| OpError::io("read", path)(error);
                 use std::io::Read as _;
                 let mut bytes = Vec::new();
@@ -98,7 +98,7 @@ impl<'a> Files<'a> {
                 file.take(MAX_FILE as u64 + 1).read_to_end(&mut bytes).map_err(failed)?;
                 Ok(Some(bytes))
             }
-            (Self::Worktree(_), Handle::Blob(_)) => Ok(None),
+            (Self::Worktree(_), FileSource::Blob(_)) => Ok(None),
         }
     }
 
@@ -112,7 +112,7 @@ impl<'a> Files<'a> {
         }
         match self {
             Self::Commit(code, tree) => Ok(outermost(code, tree, path)?.map(|(found, kind, id)| match kind {
-                EntryKind::Blob if found == path => Item::File(Handle::Blob(id)),
+                EntryKind::Blob if found == path => Item::File(FileSource::Blob(id)),
                 _ => Item::Other,
             })),
             Self::Worktree(root) => {
@@ -130,7 +130,7 @@ impl<'a> Files<'a> {
                         return Ok(Some(Item::Other));
                     }
                 }
-                Ok(Some(Item::File(Handle::Path(at))))
+                Ok(Some(Item::File(FileSource::Path(at))))
             }
         }
     }
@@ -185,7 +185,7 @@ fn walk_tree(code: &CodeRepo, path: &str, tree: &Oid, found: &mut BTreeMap<Strin
         match entry.kind {
             // The files are at most one folder deep; deeper folders are listed and not read.
             EntryKind::Tree if path.split('/').count() < 4 => walk_tree(code, &path, &entry.id, found)?,
-            EntryKind::Blob => insert(found, path, Item::File(Handle::Blob(entry.id)))?,
+            EntryKind::Blob => insert(found, path, Item::File(FileSource::Blob(entry.id)))?,
             _ => insert(found, path, Item::Other)?,
         }
     }
@@ -210,7 +210,7 @@ fn walk_folder(root: &Path, folder: &str, found: &mut BTreeMap<String, Item>) ->
         if kind.is_dir() && name.split('/').count() < 4 {
             walk_folder(root, &name, found)?;
         } else if kind.is_file() {
-            insert(found, name, Item::File(Handle::Path(entry.path())))?;
+            insert(found, name, Item::File(FileSource::Path(entry.path())))?;
         } else {
             insert(found, name, Item::Other)?;
         }

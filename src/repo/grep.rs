@@ -46,7 +46,7 @@ pub struct Place {
 
 /// The result of a search.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Found {
+pub struct SearchResult {
     /// The lines, in git's order of files.
     pub places: Vec<Place>,
     /// Whether these are all: neither the time nor the output was cut short.
@@ -55,7 +55,7 @@ pub struct Found {
 
 /// The files to search.
 #[derive(Debug, Clone, Copy)]
-pub enum Within<'a> {
+pub enum SearchScope<'a> {
     /// These files and folders, whatever is in them.
     Only(&'a [&'a str]),
     /// All others, except vendored ones.
@@ -71,12 +71,12 @@ impl CodeRepo {
     pub fn grep(
         &self,
         words: &[&str],
-        within: Within<'_>,
+        within: SearchScope<'_>,
         time: Duration,
         cancelled: &AtomicBool,
-    ) -> Result<Found, StoreError> {
-        if matches!(within, Within::Only([])) || words.is_empty() {
-            return Ok(Found { places: Vec::new(), is_whole: true });
+    ) -> Result<SearchResult, StoreError> {
+        if matches!(within, SearchScope::Only([])) || words.is_empty() {
+            return Ok(SearchResult { places: Vec::new(), is_whole: true });
         }
         let failed = |error| StoreError::git("run git grep")(error);
         let mut command = self.git.command(&["-c", "core.fsmonitor=false", "-c", "core.quotePath=false", "grep"]);
@@ -113,13 +113,13 @@ impl CodeRepo {
             let end = output.iter().rposition(|byte| *byte == b'\n').map_or(0, |end| end + 1);
             output.truncate(end);
         }
-        Ok(Found { places: places(&output, words, self.workdir.is_none()), is_whole })
+        Ok(SearchResult { places: places(&output, words, self.workdir.is_none()), is_whole })
     }
 
-    fn pathspecs(&self, within: Within<'_>) -> Vec<String> {
+    fn pathspecs(&self, within: SearchScope<'_>) -> Vec<String> {
         match within {
-            Within::Only(paths) => paths.iter().map(|path| format!(":(top,literal){path}")).collect(),
-            Within::Except(paths) => {
+            SearchScope::Only(paths) => paths.iter().map(|path| format!(":(top,literal){path}")).collect(),
+            SearchScope::Except(paths) => {
                 let all = [":(top)*".to_owned()].into_iter();
                 let own = paths.iter().map(|path| format!(":(top,literal,exclude){path}"));
                 let vendored = VENDORED.iter().map(|glob| format!(":(top,glob,exclude){glob}"));

@@ -18,7 +18,7 @@ use std::{
 
 use gix::bstr::ByteSlice as _;
 
-pub use grep::{Found, Within};
+pub use grep::{SearchResult, SearchScope};
 pub use head::Head;
 
 use crate::{

@@ -24,7 +24,7 @@ use crate::store::{
     CommitInfo, Edit, EntryKind, Store, StoreError, StoreRef, TreePath, codec,
     history::{self, Relation},
     layout,
-    merge::{self, Instead},
+    merge::{self, Overrides},
     read,
     tree_place::Place,
 };
@@ -38,7 +38,7 @@ const MAX_DEPTH: usize = 5;
 #[derive(Debug, Default)]
 pub struct Examined {
     /// The files whose content differs from that at the tip.
-    pub instead: Instead,
+    pub overrides: Overrides,
     /// The commits that broke a rule.
     pub records: Vec<SetAside>,
 }
@@ -68,7 +68,7 @@ pub fn examine(store: &dyn Store, name: &StoreRef, known: &Oid, tip: &Oid) -> Re
     let record = |commit| judging.record(commit);
     Ok(Examined {
         records: blamed.into_iter().map(record).collect::<Result<_, _>>()?,
-        instead: kept_out.into_iter().map(|(path, one)| (path, one.content)).collect(),
+        overrides: kept_out.into_iter().map(|(path, one)| (path, one.content)).collect(),
     })
 }
 
@@ -86,7 +86,7 @@ fn renames(store: &dyn Store, realm: &Oid) -> Result<BTreeMap<RepoName, RepoName
 
 /// A file that was changed against a rule and not changed since.
 #[derive(Debug, Clone)]
-struct KeptOut {
+struct RefusedFile {
     /// The content that is kept.
     content: Option<Oid>,
     /// The commit that broke the rule.
@@ -99,7 +99,7 @@ struct Judging<'a> {
     known: Oid,
     renames: BTreeMap<RepoName, RepoName>,
     breaches: BTreeMap<Oid, Vec<Breach>>,
-    kept_out: BTreeMap<Oid, BTreeMap<TreePath, KeptOut>>,
+    kept_out: BTreeMap<Oid, BTreeMap<TreePath, RefusedFile>>,
 }
 
 /// A commit with the trees that it is compared with.
@@ -130,7 +130,7 @@ impl Judging<'_> {
     fn commit(&mut self, id: Oid) -> Result<(), StoreError> {
         let info = self.store.commit(&id)?;
         let Some(first) = info.parents.first() else { return Ok(()) };
-        let inherited: BTreeMap<TreePath, KeptOut> = info
+        let inherited: BTreeMap<TreePath, RefusedFile> = info
             .parents
             .iter()
             .rev()
@@ -157,8 +157,8 @@ impl Judging<'_> {
     fn judge(
         &self,
         step: &Step<'_>,
-        inherited: &BTreeMap<TreePath, KeptOut>,
-    ) -> Result<(Vec<Breach>, BTreeMap<TreePath, KeptOut>), StoreError> {
+        inherited: &BTreeMap<TreePath, RefusedFile>,
+    ) -> Result<(Vec<Breach>, BTreeMap<TreePath, RefusedFile>), StoreError> {
         let Step { id, info, before, .. } = step;
         let expected = self.expected(info)?;
         let mut paths = self.changed(before, &info.tree)?;
@@ -188,7 +188,7 @@ impl Judging<'_> {
                 continue;
             }
             if let Some(breach) = self.breach(step, &place, held, after)? {
-                kept_out.insert(path, KeptOut { content: held, by: *id });
+                kept_out.insert(path, RefusedFile { content: held, by: *id });
                 breaches.push(breach);
             }
         }
@@ -197,19 +197,19 @@ impl Judging<'_> {
 
     /// Returns the files that must have another content than in the tree of the first parent.
     fn expected(&self, info: &CommitInfo) -> Result<BTreeMap<TreePath, Expected>, StoreError> {
-        let none = Instead::new();
-        let instead = |parent: Option<&Oid>| -> Instead {
+        let none = Overrides::new();
+        let overrides = |parent: Option<&Oid>| -> Overrides {
             let kept_out = parent.and_then(|parent| self.kept_out.get(parent)).into_iter().flatten();
             kept_out.map(|(path, one)| (path.clone(), one.content)).collect()
         };
-        let first = instead(info.parents.first());
+        let first = overrides(info.parents.first());
         let mut expected: BTreeMap<_, _> =
             first.iter().map(|(path, content)| (path.clone(), Expected::Content(*content))).collect();
         if let [ours, theirs, ..] = &info.parents[..] {
-            let second = instead(Some(theirs));
+            let second = overrides(Some(theirs));
             let relation = Relation::of(self.store, ours, theirs)?;
             let sides = if first.is_empty() && second.is_empty() { [&none, &none] } else { [&first, &second] };
-            let merged = merge::merge_instead(self.store, self.name, &relation, [ours, theirs], sides)?;
+            let merged = merge::merge_with_overrides(self.store, self.name, &relation, [ours, theirs], sides)?;
             expected.extend(merged.edits.into_iter().map(|(path, edit)| match edit {
                 Edit::Put(bytes) => (path, Expected::Bytes(bytes)),
                 Edit::Link(_, blob) => (path, Expected::Content(Some(blob))),
@@ -307,7 +307,9 @@ impl Judging<'_> {
                 };
                 is_broken.then(|| (Rule::IdentityChanged, vec![repo.clone()]))
             }
-            Place::LostContract(..) | Place::LostRepo(..) if after.is_none() => Some((Rule::RecordRemoved, Vec::new())),
+            Place::LoserContract(..) | Place::LoserRepo(..) if after.is_none() => {
+                Some((Rule::RecordRemoved, Vec::new()))
+            }
             Place::SetAside(_) => {
                 let read = |blob: Option<Oid>| Ok(blob.map(|blob| self.read::<SetAside>(&blob)).transpose()?.flatten());
                 let [held, new]: [Result<Option<SetAside>, StoreError>; 2] = [read(before), read(after)];

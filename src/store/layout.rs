@@ -4,7 +4,7 @@ use std::fmt;
 
 use crate::model::{
     approval::Fingerprint,
-    merge::LossId,
+    merge::ConflictId,
     name::{ContractName, DomainName, ReaderName, RemoteName, RepoName},
     session::SessionId,
     version::Version,
@@ -203,12 +203,12 @@ pub fn rename(name: &RepoName) -> TreePath {
 }
 
 /// Returns `conflicts/contracts/<name>/<version>/<id>.json`: the losing document of a conflict about a version.
-pub fn lost_contract(name: &ContractName, version: &Version, id: &LossId) -> TreePath {
+pub fn loser_contract(name: &ContractName, version: &Version, id: &ConflictId) -> TreePath {
     TreePath(format!("{CONFLICTS}/{CONTRACTS}/{name}/{version}/{id}.json"))
 }
 
 /// Returns `conflicts/bindings/<repo>/<id>.json`: the losing side of a conflict about a binding.
-pub fn lost_binding(repo: &RepoName, id: &LossId) -> TreePath {
+pub fn loser_binding(repo: &RepoName, id: &ConflictId) -> TreePath {
     TreePath(format!("{CONFLICTS}/{BINDINGS}/{repo}/{id}.json"))
 }
 
@@ -218,12 +218,12 @@ pub fn lost_bindings(repo: &RepoName) -> TreePath {
 }
 
 /// Returns `conflicts/repos/<repo>/<id>.json`: another repository that wanted the same name.
-pub fn lost_repo(repo: &RepoName, id: &LossId) -> TreePath {
+pub fn loser_repo(repo: &RepoName, id: &ConflictId) -> TreePath {
     TreePath(format!("{CONFLICTS}/{REPOS}/{repo}/{id}.json"))
 }
 
 /// Returns `conflicts/set-aside/<id>.json`: the record of a commit that broke a rule, named by its first digits.
-pub fn set_aside(id: &LossId) -> TreePath {
+pub fn set_aside(id: &ConflictId) -> TreePath {
     TreePath(format!("{CONFLICTS}/{SET_ASIDE}/{id}.json"))
 }
 

@@ -10,7 +10,7 @@ use crate::model::{
     conflict::Conflict,
     contract::Contract,
     domain::{Domain, Source},
-    merge::{self, LossId, Merged, Newer},
+    merge::{self, ConflictId, Merged, Newer},
     name::{ContractName, RepoName},
     oid::Oid,
     realm::Repo,
@@ -49,23 +49,23 @@ pub fn merge(
     ours: &Oid,
     theirs: &Oid,
 ) -> Result<Merge, StoreError> {
-    merge_instead(store, name, relation, [ours, theirs], [&Instead::new(), &Instead::new()])
+    merge_with_overrides(store, name, relation, [ours, theirs], [&Overrides::new(), &Overrides::new()])
 }
 
 /// Files that count with another content than in a side's tree; `None` counts as absent.
-pub type Instead = BTreeMap<TreePath, Option<Oid>>;
+pub type Overrides = BTreeMap<TreePath, Option<Oid>>;
 
-/// Merges as [`merge`] does, but with `instead` replacing the content of files on either side. The edits are relative
+/// Merges as [`merge`] does, but with `overrides` replacing the content of files on either side. The edits are relative
 /// to the local tree with these replacements.
 ///
 /// # Errors
 /// Returns an error in the cases of [`merge`].
-pub fn merge_instead(
+pub fn merge_with_overrides(
     store: &dyn Store,
     name: &StoreRef,
     relation: &Relation,
     [ours, theirs]: [&Oid; 2],
-    instead: [&Instead; 2],
+    overrides: [&Overrides; 2],
 ) -> Result<Merge, StoreError> {
     let bases =
         relation.bases.iter().map(|base| Ok(store.commit(base)?.tree)).collect::<Result<Vec<_>, StoreError>>()?;
@@ -73,9 +73,9 @@ pub fn merge_instead(
     let mut merging =
         Merging { store, name, trees: sides, pasts: [BTreeMap::new(), BTreeMap::new()], merge: Merge::default() };
     let mut clashes = merging.walk(bases.clone(), sides)?;
-    for path in instead.iter().flat_map(|one| one.keys()).collect::<BTreeSet<_>>() {
+    for path in overrides.iter().flat_map(|one| one.keys()).collect::<BTreeSet<_>>() {
         clashes.retain(|clash| clash.place.path() != *path);
-        merging.anew(path, &bases, instead, &mut clashes)?;
+        merging.anew(path, &bases, overrides, &mut clashes)?;
     }
     let about_repos = |clash: &Clash| {
         matches!(clash.place, Place::Contract(_) | Place::Version(..) | Place::Binding(_) | Place::Source(_))
@@ -196,7 +196,7 @@ impl Merging<'_> {
         &mut self,
         path: &TreePath,
         bases: &[Oid],
-        instead: [&Instead; 2],
+        overrides: [&Overrides; 2],
         clashes: &mut Vec<Clash>,
     ) -> Result<(), StoreError> {
         self.merge.edits.remove(path);
@@ -207,7 +207,7 @@ impl Merging<'_> {
         let mut sides = [None, None];
         for (at, side) in sides.iter_mut().enumerate() {
             let blob = |id: Oid| Entry { name: String::new(), kind: EntryKind::Blob, id };
-            *side = match instead[at].get(path) {
+            *side = match overrides[at].get(path) {
                 Some(content) => content.map(blob),
                 None => found(&self.trees[at])?,
             };
@@ -225,7 +225,8 @@ impl Merging<'_> {
     fn accept(&mut self) -> Result<(), StoreError> {
         let [ours, theirs] = self.trees;
         let [our, their] = [read::set_aside_in(self.store, &ours)?, read::set_aside_in(self.store, &theirs)?];
-        let accepted = |records: &BTreeMap<LossId, SetAside>, id| records.get(id).is_some_and(SetAside::is_accepted);
+        let accepted =
+            |records: &BTreeMap<ConflictId, SetAside>, id| records.get(id).is_some_and(SetAside::is_accepted);
         for (id, record) in our.iter().chain(&their).filter(|(_, record)| record.is_accepted()) {
             if accepted(&our, id) && accepted(&their, id) {
                 continue;
@@ -277,7 +278,7 @@ impl Merging<'_> {
                 let Some([our, their]) = self.both::<Binding>(&place, our, their)? else { return Ok(()) };
                 let Merged { winner, lost } = merge::binding(&our, &their, self.newer(repo)?);
                 if let Some(lost) = lost {
-                    self.record(Place::LostBinding(repo.clone(), LossId::of(&lost)), &lost);
+                    self.record(Place::LoserBinding(repo.clone(), ConflictId::of(&lost)), &lost);
                     self.merge.conflicts.push(Conflict::Binding(repo.clone()));
                 }
                 self.put(&place, &our, &winner);
@@ -299,7 +300,7 @@ impl Merging<'_> {
                 let Some([our, their]) = self.both::<Repo>(&place, our, their)? else { return Ok(()) };
                 let Merged { winner, lost } = merge::repo(&our, &their);
                 if let Some(lost) = lost {
-                    self.record(Place::LostRepo(repo.clone(), LossId::of(&lost)), &lost);
+                    self.record(Place::LoserRepo(repo.clone(), ConflictId::of(&lost)), &lost);
                     self.merge.conflicts.push(Conflict::Repo(repo.clone()));
                 }
                 self.put(&place, &our, &winner);
@@ -320,9 +321,9 @@ impl Merging<'_> {
             Place::Realm
             | Place::Rename(_)
             | Place::Approval(..)
-            | Place::LostRepo(..)
-            | Place::LostContract(..)
-            | Place::LostBinding(..) => {
+            | Place::LoserRepo(..)
+            | Place::LoserContract(..)
+            | Place::LoserBinding(..) => {
                 self.smaller(&place, our, their);
             }
         }
@@ -383,7 +384,7 @@ impl Merging<'_> {
         let Merged { winner, lost } = merged;
         if let Some(lost) = lost {
             let lost = lost.as_published();
-            self.record(Place::LostContract(name.clone(), lost.version.clone(), LossId::of(&lost)), &lost);
+            self.record(Place::LoserContract(name.clone(), lost.version.clone(), ConflictId::of(&lost)), &lost);
             self.merge.conflicts.push(Conflict::Contract(name.clone(), lost.version));
         }
         self.put(place, ours, &winner);

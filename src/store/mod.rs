@@ -22,5 +22,5 @@ pub mod write;
 pub use error::StoreError;
 pub use layout::{StoreRef, TreePath};
 pub use port::{
-    Cache, Change, CommitInfo, Edit, Entry, EntryKind, Kept, Lease, Objects, Parents, Renewal, Signature, Store,
+    Cache, CachedData, Change, CommitInfo, Edit, Entry, EntryKind, Lease, Objects, Parents, Renewal, Signature, Store,
 };

@@ -6,7 +6,7 @@
 use std::{collections::BTreeMap, sync::Arc};
 
 use super::{
-    Kept as KeptFile, Store, StoreError, StoreRef, layout, read,
+    CachedData as KeptFile, Store, StoreError, StoreRef, layout, read,
     snapshot::{self, Head, Index, Parts, Place, Snapshot},
 };
 use crate::model::{
@@ -42,7 +42,7 @@ pub struct Overview<'s> {
 
 /// The state of a realm's cache.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Kept {
+pub struct CacheState {
     /// Whether the refs have not changed since.
     pub is_current: bool,
     /// The number of domains in it.
@@ -53,7 +53,7 @@ pub struct Kept {
     pub contracts: usize,
 }
 
-impl Kept {
+impl CacheState {
     /// Returns the cached overview of a store's realm, if it is usable.
     pub fn of(store: &dyn Store) -> Option<Self> {
         let (snapshot, stamp) = kept(store);
@@ -79,7 +79,7 @@ impl<'s> Overview<'s> {
             (kept, _) => {
                 // Started before the refs are read, so that cached data is never newer than its stamp.
                 let renewal = store.cache().and_then(|cache| cache.renew());
-                Ok(Making::of(store, kept, Parts::new(renewal))?.finish())
+                Ok(OverviewBuilder::of(store, kept, Parts::new(renewal))?.finish())
             }
         }
     }
@@ -98,7 +98,7 @@ impl<'s> Overview<'s> {
         Ok(match kept(store) {
             (None, _) => None,
             (Some(kept), Some(stamp)) => Some(Self::at_rest(store, kept, stamp)),
-            (kept, None) => Some(Making::of(store, kept, Parts::new(None))?.finish()),
+            (kept, None) => Some(OverviewBuilder::of(store, kept, Parts::new(None))?.finish()),
         })
     }
 
@@ -258,7 +258,7 @@ fn kept(store: &dyn Store) -> (Option<Snapshot>, Option<String>) {
 }
 
 /// An overview under construction.
-struct Making<'s> {
+struct OverviewBuilder<'s> {
     store: &'s dyn Store,
     head: Head,
     domains: Vec<Line>,
@@ -270,7 +270,7 @@ struct Making<'s> {
     is_changed: bool,
 }
 
-impl<'s> Making<'s> {
+impl<'s> OverviewBuilder<'s> {
     fn of(store: &'s dyn Store, before: Option<Snapshot>, parts: Parts) -> Result<Self, StoreError> {
         let is_changed = before.is_none();
         let (head, domains) = (Head::default(), Vec::new());

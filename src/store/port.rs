@@ -183,7 +183,7 @@ pub trait Store: Objects {
 /// A cache of data that can be computed from refs and objects. Losing it costs only time, so its methods do not fail.
 pub trait Cache {
     /// Returns the cached data.
-    fn open(&self) -> Option<Box<dyn Kept>>;
+    fn open(&self) -> Option<Box<dyn CachedData>>;
 
     /// Returns a stamp of the shared refs, which differs before and after each change. The refs are not read for it.
     fn stamp(&self) -> Option<String>;
@@ -206,7 +206,7 @@ pub trait Cache {
 }
 
 /// Cached data, to be read in parts. It stays the same while the cache is replaced.
-pub trait Kept {
+pub trait CachedData {
     /// Returns the size in bytes.
     fn size(&self) -> Option<u64>;
 
@@ -233,7 +233,7 @@ pub trait Renewal {
     fn write(&mut self, bytes: &[u8]) -> bool;
 
     /// Replaces the cache by everything that was written, and returns it.
-    fn keep(self: Box<Self>) -> Option<Box<dyn Kept>>;
+    fn keep(self: Box<Self>) -> Option<Box<dyn CachedData>>;
 }
 
 /// A held lock, which is released on drop.

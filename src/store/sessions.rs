@@ -10,14 +10,14 @@ use crate::model::{
 
 /// The sessions to read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Which {
+pub enum SessionFilter {
     /// Sessions that nobody ended.
     Open,
     /// Sessions that have ended.
     Ended,
 }
 
-impl Which {
+impl SessionFilter {
     fn path(self, id: &SessionId) -> TreePath {
         match self {
             Self::Open => layout::session(id),
@@ -43,11 +43,11 @@ pub fn open(store: &dyn Store, repo: &RepoName, id: &SessionId) -> Result<Option
 /// # Errors
 /// Returns an error if the session, or a tree on the way, cannot be read.
 pub fn open_at(store: &dyn Store, repo: &RepoName, id: &SessionId, tip: &Oid) -> Result<Option<Session>, StoreError> {
-    let (within, path) = (StoreRef::Sessions(repo.clone()), Which::Open.path(id));
+    let (within, path) = (StoreRef::Sessions(repo.clone()), SessionFilter::Open.path(id));
     let Some(session) = read::file::<Session>(store, &within, &store.commit(tip)?.tree, &path)? else {
         return Ok(None);
     };
-    match misplaced(&session, repo, id, Which::Open) {
+    match misplaced(&session, repo, id, SessionFilter::Open) {
         Some(problem) => Err(StoreError::Damaged { what: format!("{within}:{path}"), problem }),
         None => Ok(Some(session)),
     }
@@ -61,14 +61,14 @@ pub fn at(
     store: &dyn Store,
     repo: &RepoName,
     tip: &Oid,
-    which: Which,
+    which: SessionFilter,
 ) -> Result<(Vec<Session>, Vec<Damage>), StoreError> {
     let within = StoreRef::Sessions(repo.clone());
     let (mut found, mut damage) = (Vec::new(), Vec::new());
     let mut damaged = |file: String, problem| damage.push(Damage { file, subject: Subject::Other, problem });
     let entries = store.commit(tip).and_then(|commit| match which {
-        Which::Open => store.entries(&commit.tree),
-        Which::Ended => read::folder(store, &commit.tree, layout::ENDED),
+        SessionFilter::Open => store.entries(&commit.tree),
+        SessionFilter::Ended => read::folder(store, &commit.tree, layout::ENDED),
     });
     let entries = match entries {
         Ok(entries) => entries,
@@ -78,7 +78,7 @@ pub fn at(
         }
         Err(error) => return Err(error),
     };
-    for entry in entries.iter().filter(|entry| which == Which::Ended || entry.name != layout::ENDED) {
+    for entry in entries.iter().filter(|entry| which == SessionFilter::Ended || entry.name != layout::ENDED) {
         let Some(id) = layout::stem::<SessionId>(&entry.name) else {
             damaged(format!("{within}:{}", entry.name), "its name is not ID.json".into());
             continue;
@@ -97,9 +97,9 @@ pub fn at(
 }
 
 /// Returns the problem of a session that is stored under another session's path.
-fn misplaced(session: &Session, repo: &RepoName, id: &SessionId, which: Which) -> Option<String> {
+fn misplaced(session: &Session, repo: &RepoName, id: &SessionId, which: SessionFilter) -> Option<String> {
     if session.id != *id || session.repo != *repo {
         return Some(format!("it is {} of {}", session.id, session.repo));
     }
-    (session.ended.is_some() != (which == Which::Ended)).then(|| "it lies where it does not belong".into())
+    (session.ended.is_some() != (which == SessionFilter::Ended)).then(|| "it lies where it does not belong".into())
 }

@@ -16,7 +16,7 @@ use std::{
 use memchr::memmem::Finder;
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
-use super::{Kept, Renewal};
+use super::{CachedData, Renewal};
 use crate::model::{
     domain::Source,
     domain_summary::DomainSummary,
@@ -208,7 +208,7 @@ pub(super) struct Place(u64, usize, u32);
 /// The index and the parts of a cached file.
 pub(super) struct Snapshot {
     pub(super) index: Arc<Index>,
-    pub(super) kept: Box<dyn Kept>,
+    pub(super) kept: Box<dyn CachedData>,
     /// Its id.
     pub(super) id: String,
 }
@@ -216,7 +216,7 @@ pub(super) struct Snapshot {
 impl Snapshot {
     /// Returns the snapshot in a file, or `None` if it is damaged or of another version. An index that `holds` says may be
     /// held is decoded once.
-    pub(super) fn open(kept: Box<dyn Kept>, holds: bool) -> Option<Self> {
+    pub(super) fn open(kept: Box<dyn CachedData>, holds: bool) -> Option<Self> {
         let end = kept.size()?.checked_sub(TAIL as u64)?;
         let tail = String::from_utf8(kept.part(end, TAIL)?).ok()?;
         let mut words = tail.split_ascii_whitespace();
@@ -250,7 +250,7 @@ pub(super) fn at_rest(id: &str, stamp: &str) -> String {
 }
 
 /// Returns the bytes of a part.
-pub(super) fn part(kept: &dyn Kept, Place(at, len, sum): Place) -> Option<Vec<u8>> {
+pub(super) fn part(kept: &dyn CachedData, Place(at, len, sum): Place) -> Option<Vec<u8>> {
     kept.part(at, len).filter(|bytes| checksum(bytes) == sum)
 }
 
@@ -315,7 +315,7 @@ impl Parts {
 
     /// Replaces the cache by these parts and the index, and returns it. Returns `None` if not everything could be
     /// written. `stamp` is that of the refs, if it is certain to change with them.
-    pub(super) fn keep(mut self, index: &Index, stamp: Option<&str>) -> Option<Box<dyn Kept>> {
+    pub(super) fn keep(mut self, index: &Index, stamp: Option<&str>) -> Option<Box<dyn CachedData>> {
         let Place(_, len, sum) = self.add(&index.encode());
         if let Some(stamp) = stamp {
             self.note(&id(len, sum), stamp);
@@ -368,7 +368,7 @@ mod tests {
             room.is_some()
         }
 
-        fn keep(self: Box<Self>) -> Option<Box<dyn crate::store::Kept>> {
+        fn keep(self: Box<Self>) -> Option<Box<dyn crate::store::CachedData>> {
             panic!("half of it would be kept")
         }
     }

@@ -2,7 +2,7 @@
 
 use crate::model::{
     approval::Fingerprint,
-    merge::LossId,
+    merge::ConflictId,
     name::{ContractName, RepoName},
     session::SessionId,
     version::Version,
@@ -23,7 +23,7 @@ pub enum Place {
     /// A repository of the realm.
     Repo(RepoName),
     /// Another repository that wanted that name.
-    LostRepo(RepoName, LossId),
+    LoserRepo(RepoName, ConflictId),
     /// `domain.json`.
     Domain,
     /// A contract's current document.
@@ -41,11 +41,11 @@ pub enum Place {
     /// The new name of a repository.
     Rename(RepoName),
     /// The losing document of a conflict about a contract.
-    LostContract(ContractName, Version, LossId),
+    LoserContract(ContractName, Version, ConflictId),
     /// The losing side of a conflict about a binding.
-    LostBinding(RepoName, LossId),
+    LoserBinding(RepoName, ConflictId),
     /// A commit that broke a rule.
-    SetAside(LossId),
+    SetAside(ConflictId),
     /// An open session.
     Session(SessionId),
     /// A session that has ended.
@@ -59,7 +59,7 @@ impl Place {
             (StoreRef::Realm, ["realm.json"]) => Some(Self::Realm),
             (StoreRef::Realm, [REPOS, file]) => stem(file).map(Self::Repo),
             (StoreRef::Realm, [RENAMES, file]) => stem(file).map(Self::Rename),
-            (StoreRef::Realm, [CONFLICTS, REPOS, repo, file]) => Some(Self::LostRepo(repo.parse().ok()?, stem(file)?)),
+            (StoreRef::Realm, [CONFLICTS, REPOS, repo, file]) => Some(Self::LoserRepo(repo.parse().ok()?, stem(file)?)),
             (StoreRef::Realm | StoreRef::Domain(_), [CONFLICTS, SET_ASIDE, file]) => stem(file).map(Self::SetAside),
             (StoreRef::Domain(_), ["domain.json"]) => Some(Self::Domain),
             (StoreRef::Domain(_), [CONTRACTS, file]) => stem(file).map(Self::Contract),
@@ -69,10 +69,10 @@ impl Place {
             (StoreRef::Domain(_), [TRANSFERS, file]) => stem(file).map(Self::Transfers),
             (StoreRef::Domain(_), [APPROVALS, name, file]) => Some(Self::Approval(name.parse().ok()?, stem(file)?)),
             (StoreRef::Domain(_), [CONFLICTS, CONTRACTS, name, version, file]) => {
-                Some(Self::LostContract(name.parse().ok()?, version.parse().ok()?, stem(file)?))
+                Some(Self::LoserContract(name.parse().ok()?, version.parse().ok()?, stem(file)?))
             }
             (StoreRef::Domain(_), [CONFLICTS, BINDINGS, repo, file]) => {
-                Some(Self::LostBinding(repo.parse().ok()?, stem(file)?))
+                Some(Self::LoserBinding(repo.parse().ok()?, stem(file)?))
             }
             (StoreRef::Sessions(_), [ENDED, file]) => stem(file).map(Self::EndedSession),
             (StoreRef::Sessions(_), [file]) => stem(file).map(Self::Session),
@@ -85,7 +85,7 @@ impl Place {
         match self {
             Self::Realm => layout::realm(),
             Self::Repo(repo) => layout::repo(repo),
-            Self::LostRepo(repo, id) => layout::lost_repo(repo, id),
+            Self::LoserRepo(repo, id) => layout::loser_repo(repo, id),
             Self::Domain => layout::domain(),
             Self::Contract(name) => layout::contract(name),
             Self::Version(name, version) => layout::version(name, version),
@@ -94,8 +94,8 @@ impl Place {
             Self::Transfers(name) => layout::transfers(name),
             Self::Approval(name, fingerprint) => layout::approval(name, fingerprint),
             Self::Rename(repo) => layout::rename(repo),
-            Self::LostContract(name, version, id) => layout::lost_contract(name, version, id),
-            Self::LostBinding(repo, id) => layout::lost_binding(repo, id),
+            Self::LoserContract(name, version, id) => layout::loser_contract(name, version, id),
+            Self::LoserBinding(repo, id) => layout::loser_binding(repo, id),
             Self::SetAside(id) => layout::set_aside(id),
             Self::Session(id) => layout::session(id),
             Self::EndedSession(id) => layout::ended_session(id),
@@ -106,10 +106,12 @@ impl Place {
     pub fn is_kept(&self) -> bool {
         match self {
             Self::Realm | Self::Domain | Self::Contract(_) | Self::Version(..) => true,
-            Self::LostContract(..) | Self::LostRepo(..) | Self::SetAside(_) | Self::Rename(_) | Self::Approval(..) => {
-                true
-            }
-            Self::Repo(_) | Self::Binding(_) | Self::Source(_) | Self::LostBinding(..) | Self::Transfers(_) => false,
+            Self::LoserContract(..)
+            | Self::LoserRepo(..)
+            | Self::SetAside(_)
+            | Self::Rename(_)
+            | Self::Approval(..) => true,
+            Self::Repo(_) | Self::Binding(_) | Self::Source(_) | Self::LoserBinding(..) | Self::Transfers(_) => false,
             Self::Session(_) | Self::EndedSession(_) => false,
         }
     }

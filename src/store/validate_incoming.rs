@@ -152,13 +152,13 @@ impl Looking<'_> {
                 let domain: Domain = read(bytes)?;
                 named(self.name.domain() == Some(&domain.name), &domain.name)
             }
-            Place::Contract(name) | Place::LostContract(name, ..) | Place::Version(name, _) => {
+            Place::Contract(name) | Place::LoserContract(name, ..) | Place::Version(name, _) => {
                 let contract: Contract = read(bytes)?;
                 if contract.version.is_placeholder() {
                     return Err("its version is not chosen".into());
                 }
                 let is_right = match place {
-                    Place::Version(_, version) | Place::LostContract(_, version, _) => contract.version == *version,
+                    Place::Version(_, version) | Place::LoserContract(_, version, _) => contract.version == *version,
                     _ => true,
                 };
                 named(contract.name == *name && is_right, &format!("{} {}", contract.name, contract.version))?;
@@ -167,7 +167,7 @@ impl Looking<'_> {
                     None => Ok(()),
                 }
             }
-            Place::Binding(_) | Place::LostBinding(..) => read::<Binding>(bytes).map(drop),
+            Place::Binding(_) | Place::LoserBinding(..) => read::<Binding>(bytes).map(drop),
             Place::Source(_) => read::<Source>(bytes).map(drop),
             Place::Transfers(name) => {
                 let transfers: Transfers = read(bytes)?;
@@ -181,7 +181,7 @@ impl Looking<'_> {
                 let rename: Rename = read(bytes)?;
                 named(rename.from == *name, &rename.from)
             }
-            Place::Repo(name) | Place::LostRepo(name, _) => {
+            Place::Repo(name) | Place::LoserRepo(name, _) => {
                 let repo: Repo = read(bytes)?;
                 named(repo.name == *name, &repo.name)
             }

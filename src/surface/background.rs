@@ -6,7 +6,7 @@ use crate::{
     env::Env,
     locate,
     model::oid::Oid,
-    ops::{ctx::Ctx, outgoing, publish::publish_log, repos::joined, sync::by_itself, upkeep::gc},
+    ops::{ctx::Ctx, outgoing, publish::publish_log, repos::joined, sync::auto, upkeep::gc},
     platform::{SYSTEM, System, process},
 };
 
@@ -24,7 +24,7 @@ pub fn pack_if_due(ctx: &Ctx) {
 /// with the next sync, and `git blue status` shows it.
 pub fn sync_if_wanted(ctx: &Ctx) {
     let Ok(here) = ctx.here() else { return };
-    if by_itself::is_wanted(ctx, &here.realm, &*here.store).unwrap_or_default() {
+    if auto::is_wanted(ctx, &here.realm, &*here.store).unwrap_or_default() {
         start(ctx, &["sync", "--quiet", "--realm", here.realm.as_str()]);
     }
 }
@@ -42,10 +42,10 @@ pub fn notify_if_due(ctx: &Ctx) {
 /// branches is about to read the work of others. It does not wait for the fetch.
 pub fn fetch_if_due(ctx: &Ctx) {
     let (Ok(here), Ok(acting)) = (ctx.here(), ctx.acting()) else { return };
-    let is_wanted = || by_itself::is_wanted(ctx, &here.realm, &*here.store).unwrap_or_default();
+    let is_wanted = || auto::is_wanted(ctx, &here.realm, &*here.store).unwrap_or_default();
     let is_due = || {
         let known = locate::known(&ctx.home, &here.realm);
-        known.is_ok_and(|known| by_itself::is_due(&known.path, ctx.env.now()))
+        known.is_ok_and(|known| auto::is_due(&known.path, ctx.env.now()))
     };
     if joined::is_joined(&ctx.home, acting) && is_wanted() && is_due() {
         start(ctx, &["sync", "--by-itself", "--quiet", "--realm", here.realm.as_str()]);

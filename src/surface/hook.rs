@@ -3,7 +3,7 @@
 
 use std::ffi::OsString;
 
-use super::{background, mcp, told};
+use super::{background, mcp, publication_summary};
 use crate::{
     env::Env,
     error::{ErrorCode, OpError},
@@ -44,7 +44,7 @@ impl From<Option<String>> for Outcome {
 /// Runs a hook. `input` returns the standard input that git wrote.
 pub fn run(env: Env, event: &str, arguments: &[OsString], input: impl FnOnce() -> String) -> Outcome {
     // Git commands that this program runs start hooks too; their effects are known already.
-    if env.is_our_doing() {
+    if env.is_own_git() {
         return Outcome::default();
     }
     if event == DETACHED {
@@ -119,7 +119,7 @@ fn publish(ctx: &Ctx, event: &str) -> Option<String> {
             background::notify_if_due(ctx);
             // If it cannot be recorded, `git blue status` and `check` still show it.
             let _ = removed_files::remember(code, &answer.body.removed_files);
-            told::line(&answer.body)
+            publication_summary::line(&answer.body)
         }
         Err(error) if error.code == ErrorCode::Locked && background::publish_later(ctx, &news.commit) => {
             Some(format!("the realm is busy; {} is published as soon as it is free", news.commit.short()))
@@ -137,7 +137,7 @@ fn publish(ctx: &Ctx, event: &str) -> Option<String> {
 /// same.
 fn still_missing(ctx: &Ctx) -> Option<String> {
     let missing = removed_files::still_missing(ctx.acting().ok()?, ctx.code.as_ref()?).ok()?;
-    told::gone(&missing)
+    publication_summary::gone(&missing)
 }
 
 /// Returns a hint for repositories in a realm. Errors are ignored.

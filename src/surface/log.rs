@@ -19,7 +19,7 @@ pub const VARIABLE: &str = "GIT_BLUE_LOG";
 
 /// The parsed value of the variable.
 #[derive(Debug, PartialEq, Eq)]
-struct Wish {
+struct LogSettings {
     level: Level,
     /// A file to append to instead of standard error.
     file: Option<PathBuf>,
@@ -57,8 +57,8 @@ fn open(path: &Path) -> io::Result<File> {
 
 /// Parses a level, an absolute path, or both separated by a comma. As in git's trace variables, `0` and `false` mean
 /// no log, and `1`, `2` and `true` standard error.
-fn parse(text: &str) -> io::Result<Option<Wish>> {
-    let wish = |level, file: Option<&str>| Ok(Some(Wish { level, file: file.map(PathBuf::from) }));
+fn parse(text: &str) -> io::Result<Option<LogSettings>> {
+    let wish = |level, file: Option<&str>| Ok(Some(LogSettings { level, file: file.map(PathBuf::from) }));
     let level = |level: &str| level.parse().map_err(|_| unknown(text));
     match text.split_once(',') {
         _ if Path::new(text).is_absolute() => wish(Level::DEBUG, Some(text)),
@@ -86,7 +86,7 @@ mod tests {
     #[test]
     fn a_level_a_file_or_both() {
         let wish = |text: &str| parse(text).unwrap();
-        let of = |level, file: Option<&str>| Some(Wish { level, file: file.map(PathBuf::from) });
+        let of = |level, file: Option<&str>| Some(LogSettings { level, file: file.map(PathBuf::from) });
         assert_eq!(wish("1"), of(Level::DEBUG, None));
         assert_eq!(wish("0"), None);
         assert_eq!(wish("info"), of(Level::INFO, None));

@@ -10,6 +10,6 @@ pub mod hook;
 pub mod http;
 pub mod log;
 pub mod mcp;
+pub mod publication_summary;
 pub mod report;
 mod supervise;
-pub mod told;

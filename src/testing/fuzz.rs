@@ -20,7 +20,7 @@ use crate::{
         session::{Session, SessionId},
         version::Version,
     },
-    ops::{message, notify::inbox::Told, session::mark::Marked, sync::url},
+    ops::{message, notify::inbox::DeliveredNotification, session::mark::Marked, sync::url},
     store::{StoreRef, codec, git, layout},
     surface::mcp::jsonrpc_frame::{self, Frame},
 };
@@ -65,7 +65,7 @@ pub const TARGETS: &[Target] = &[
         run: stored::<Source>,
         seeds: &[r#"{"commit": "0123456789abcdef0123456789abcdef01234567"}"#],
     },
-    Target { name: "json_told", run: stored::<Vec<Told>>, seeds: &[TOLD] },
+    Target { name: "json_told", run: stored::<Vec<DeliveredNotification>>, seeds: &[TOLD] },
     Target { name: "json_session", run: session, seeds: &[SESSION, ENDED] },
     Target {
         name: "yaml_contract",

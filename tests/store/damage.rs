@@ -10,7 +10,7 @@ use git_blue::{
     },
     store::{
         Edit, Store, StoreError, StoreRef, TreePath, codec, layout, read,
-        sessions::{self, Which},
+        sessions::{self, SessionFilter},
     },
     testing::{make::put, memory::MemoryStore},
 };
@@ -290,7 +290,7 @@ pub fn a_session_that_cannot_be_read_hides_no_other(store: &dyn Store) {
         let ids: Vec<_> = found.iter().map(|session| session.id.to_string()).collect();
         (ids, damage.into_iter().map(|damage| format!("{}: {}", damage.file, damage.problem)).collect::<Vec<_>>())
     };
-    let (ids, damage) = read(Which::Open);
+    let (ids, damage) = read(SessionFilter::Open);
     assert_eq!(ids, ["sess-1"]);
     assert_eq!(
         damage,
@@ -301,7 +301,7 @@ pub fn a_session_that_cannot_be_read_hides_no_other(store: &dyn Store) {
             "refs/blue/sessions/web:sess-4.json: it lies where it does not belong",
         ]
     );
-    let (ids, damage) = read(Which::Ended);
+    let (ids, damage) = read(SessionFilter::Ended);
     assert_eq!(ids, ["sess-5"]);
     assert_eq!(damage, ["refs/blue/sessions/web:ended/sess-6.json: it lies where it does not belong"]);
     let open = |id: &str| sessions::open(store, &repo, &name(id));

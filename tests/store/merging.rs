@@ -173,7 +173,7 @@ impl Meeting {
         // Nobody broke a rule, whoever looks and whatever was known.
         for (known, came) in [(ours, self.hub), (self.hub, ours)] {
             let examined = append_only::examine(&self.store, &domain(), &known, &came).unwrap();
-            assert!(examined.records.is_empty() && examined.instead.is_empty(), "{examined:?}");
+            assert!(examined.records.is_empty() && examined.overrides.is_empty(), "{examined:?}");
         }
         if relation.is_contained {
             self.advance(at, Some(ours), self.hub);

@@ -48,7 +48,7 @@ pub(super) fn unknown_domains(
 }
 
 /// A domain with files laid over it.
-pub(super) struct LaidOver<'d> {
+pub(super) struct OverlaidDomain<'d> {
     /// The domain as it would be.
     pub after: Cow<'d, DomainView>,
     /// What the files themselves do wrong: what publishing would refuse is not laid over.
@@ -63,7 +63,7 @@ pub(super) fn lay_over<'d>(
     domain: &'d DomainView,
     judged: &[Judged<'_>],
     (now, judge): (jiff::Timestamp, &Judge<'_>),
-) -> LaidOver<'d> {
+) -> OverlaidDomain<'d> {
     let name = &domain.info.name;
     let mut findings = Vec::new();
     let mut changes = Vec::new();
@@ -102,7 +102,7 @@ pub(super) fn lay_over<'d>(
         after = overlaid(after, &changes);
         findings.extend(files::check(domain, &after, *one, judge));
     }
-    LaidOver { after, findings, is_other }
+    OverlaidDomain { after, findings, is_other }
 }
 
 /// Returns a domain with changes made; without any it is not copied.

@@ -51,9 +51,9 @@ impl Finding {
 
 /// The repositories whose files are judged.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Own<'a>(pub &'a [Judged<'a>]);
+pub(super) struct JudgedRepos<'a>(pub &'a [Judged<'a>]);
 
-impl Own<'_> {
+impl JudgedRepos<'_> {
     fn is(self, repo: &RepoName) -> bool {
         self.0.iter().any(|judged| judged.repo == repo)
     }

@@ -24,8 +24,8 @@ use serde::{Deserialize, Serialize};
 pub use cause::{Cause, Key};
 pub use examination::{Examination, SchemaHashes};
 
-use candidate::LaidOver;
-use cause::Own;
+use candidate::OverlaidDomain;
+use cause::JudgedRepos;
 
 use crate::model::{
     candidate::Judged,
@@ -173,7 +173,7 @@ pub enum Scope {
 
 /// The input of a check.
 #[derive(Debug, Clone, Copy)]
-pub struct Question<'a> {
+pub struct CheckInput<'a> {
     /// The repositories of the realm.
     pub repos: &'a BTreeMap<RepoName, Repo>,
     /// The asking repository, if there is one.
@@ -227,7 +227,7 @@ pub struct SchemaHash {
 /// A check in progress, domain by domain.
 #[derive(Debug)]
 pub struct Check<'a> {
-    question: Question<'a>,
+    input: CheckInput<'a>,
     today: Date,
     domains: BTreeSet<DomainName>,
     is_empty: bool,
@@ -237,10 +237,10 @@ pub struct Check<'a> {
 
 impl<'a> Check<'a> {
     /// Starts a check.
-    pub fn new(question: Question<'a>) -> Self {
-        let today = question.now.to_zoned(jiff::tz::TimeZone::UTC).date();
+    pub fn new(input: CheckInput<'a>) -> Self {
+        let today = input.now.to_zoned(jiff::tz::TimeZone::UTC).date();
         Self {
-            question,
+            input,
             today,
             domains: BTreeSet::new(),
             is_empty: true,
@@ -249,25 +249,25 @@ impl<'a> Check<'a> {
         }
     }
 
-    fn own(&self) -> Own<'a> {
-        Own(self.question.judged)
+    fn own(&self) -> JudgedRepos<'a> {
+        JudgedRepos(self.input.judged)
     }
 
     /// Returns the versions that the judged files declare in a domain. They are compared with what was published under
     /// them, so the view must contain these documents.
     pub fn declared(&self, domain: &DomainName) -> Vec<(ContractName, Version)> {
-        let contracts = self.question.judged.iter().flat_map(|judged| judged.candidate.contracts_in(domain));
+        let contracts = self.input.judged.iter().flat_map(|judged| judged.candidate.contracts_in(domain));
         contracts.map(|(name, declared)| (name.clone(), declared.document.version.clone())).collect()
     }
 
     /// Returns whether the judged files mention a domain. In that case the whole domain has to be read.
     pub fn is_judged(&self, domain: &DomainName) -> bool {
-        self.question.judged.iter().any(|judged| judged.candidate.says_something_of(domain))
+        self.input.judged.iter().any(|judged| judged.candidate.says_something_of(domain))
     }
 
     /// Returns whether contracts are listed with the hashes of their schemas.
     pub fn is_listed(&self) -> bool {
-        self.question.listed
+        self.input.listed
     }
 
     /// Judges a domain as published. `states` has the state of those imports that are not at the version that they are
@@ -282,8 +282,8 @@ impl<'a> Check<'a> {
     /// must be in the view. `examined` are the hashes of its schemas, where it was examined without the files and nothing
     /// was found. Returns them where that is found only now.
     pub fn laid_over(&mut self, domain: &DomainView, examined: Option<SchemaHashes>) -> Option<SchemaHashes> {
-        let (published, Question { judged, now, judge, .. }) = (DomainSummary::from(domain), self.question);
-        let LaidOver { after, findings: of_files, is_other } = candidate::lay_over(domain, judged, (now, judge));
+        let (published, CheckInput { judged, now, judge, .. }) = (DomainSummary::from(domain), self.input);
+        let OverlaidDomain { after, findings: of_files, is_other } = candidate::lay_over(domain, judged, (now, judge));
         let laid = is_other.then(|| DomainSummary::from(&*after));
         let summary = laid.as_ref().unwrap_or(&published);
         let was_examined = examined.is_some();
@@ -316,9 +316,9 @@ impl<'a> Check<'a> {
         examination: &mut Examination,
         states: &States,
     ) -> Vec<Finding> {
-        let (Question { repos, mode, .. }, name) = (self.question, &domain.info.name);
+        let (CheckInput { repos, mode, .. }, name) = (self.input, &domain.info.name);
         let mut findings: Vec<_> = domain.damage.iter().map(|damage| damaged(damage).domain(name)).collect();
-        findings.extend(conflicts::check(domain, self.question.me));
+        findings.extend(conflicts::check(domain, self.input.me));
         if mode != Mode::Importer {
             contracts::check(repos, domain, examination, self.today, &mut findings);
         }
@@ -340,7 +340,7 @@ impl<'a> Check<'a> {
 
     fn sort(&mut self, mut finding: Finding, is_concerned: impl Fn(&Finding) -> bool) {
         let own = self.own();
-        if own.0.is_empty() || self.question.scope == Scope::Everything {
+        if own.0.is_empty() || self.input.scope == Scope::Everything {
             self.report.findings.push(finding);
         } else if is_concerned(&finding) {
             finding.severity = own.severity(&finding);
@@ -355,12 +355,12 @@ impl<'a> Check<'a> {
         let name = &domain.info.name;
         self.domains.insert(name.clone());
         self.is_empty &= domain.contracts.is_empty() && domain.bindings.is_empty();
-        if !matches!(self.question.mode, Mode::Contract | Mode::Exporter) {
+        if !matches!(self.input.mode, Mode::Contract | Mode::Exporter) {
             self.provision.add(domain);
         }
         self.report.count += domain.contracts.len();
         self.report.by_range += states.values().filter(|state| state.is_by_range()).count();
-        if !self.question.listed {
+        if !self.input.listed {
             return;
         }
         let Examination { mut schema_hashes, .. } = examination;
@@ -380,17 +380,17 @@ impl<'a> Check<'a> {
             let finding = Finding { caused_by: Cause::AlreadyInTheRealm, ..damaged(damage) };
             self.sort(finding, |_| *is_concerned);
         }
-        for finding in conflicts::of_realm(set_aside, self.question.me) {
+        for finding in conflicts::of_realm(set_aside, self.input.me) {
             let finding = Finding { caused_by: Cause::AnotherRepository, ..finding };
             self.sort(finding, |finding| finding.severity == Severity::Error);
         }
         for finding in conflicts::names(twice) {
             let finding = Finding { caused_by: Cause::AlreadyInTheRealm, ..finding };
-            let judged = self.question.judged;
+            let judged = self.input.judged;
             self.sort(finding, |one| judged.iter().any(|judged| one.repo.as_ref() == Some(judged.repo)));
         }
-        let judged = self.question.judged;
-        for (finding, is_own) in cycles::check(&self.provision, self.question.cycles, judged) {
+        let judged = self.input.judged;
+        for (finding, is_own) in cycles::check(&self.provision, self.input.cycles, judged) {
             self.sort(finding, |_| is_own);
         }
         let Self { mut report, domains, .. } = self;
@@ -408,7 +408,7 @@ impl<'a> Check<'a> {
                 "the realm holds no contract and no binding yet, so nothing was checked".into(),
             ));
         }
-        if self.question.mode == Mode::Compatibility {
+        if self.input.mode == Mode::Compatibility {
             report.findings.retain(is_about_compatibility);
             report.elsewhere.retain(is_about_compatibility);
         }

@@ -69,7 +69,7 @@ impl State {
             return Answer::Empty;
         }
         if shape.least > LONGEST {
-            return Answer::Unsure;
+            return Answer::Undecided;
         }
         let Some(placed) = place_each(engine, &shape, &mut is_sure) else { return Answer::Empty };
         if shape.repeated && !can_repeat(engine, &shape, &mut is_sure) {
@@ -88,17 +88,17 @@ impl State {
         }
         let longest = shape.most.unwrap_or(u64::MAX);
         let start = shape.least.max(placed.iter().map(|at| at + 1).max().unwrap_or_default());
-        let mut best = Answer::Unsure;
+        let mut best = Answer::Undecided;
         for length in shape.least..=longest.min(start + MORE_LENGTHS + shape.wanted.len() as u64) {
             let Some(found) = self.of_length(engine, &shape, length) else { continue };
             let answer = match engine.check(&self.goal, &found) {
-                Some(true) => return Answer::One(Rc::new(found)),
-                None => Answer::Maybe(Rc::new(found)),
-                Some(false) => Answer::Unsure,
+                Some(true) => return Answer::Witness(Rc::new(found)),
+                None => Answer::PossibleWitness(Rc::new(found)),
+                Some(false) => Answer::Undecided,
             };
             best = best.or(answer);
         }
-        if matches!(best, Answer::Unsure) {
+        if matches!(best, Answer::Undecided) {
             engine.hinder(|| "items that must be found, counted or distinct".to_owned());
         }
         best
@@ -155,7 +155,7 @@ impl State {
                     shape.most = Some(at);
                     return;
                 }
-                Answer::Unsure => *is_sure = false,
+                Answer::Undecided => *is_sure = false,
                 _ => {}
             }
         }
@@ -173,7 +173,7 @@ impl State {
             let place = places.into_iter().find(|at| {
                 let is_counted = wanted.group.is_some_and(|group| taken[*at].contains(&group));
                 let goal = goals[*at].iter().copied().chain([wanted.atom]).collect();
-                !is_counted && matches!(engine.goal(goal), Answer::One(_) | Answer::Maybe(_))
+                !is_counted && matches!(engine.goal(goal), Answer::Witness(_) | Answer::PossibleWitness(_))
             })?;
             goals[place].push(wanted.atom);
             taken[place].push(wanted.group.unwrap_or(Id::MAX));
@@ -182,7 +182,8 @@ impl State {
             let mut counted = 0;
             for (at, goal) in goals.iter_mut().enumerate() {
                 let without: Vec<_> = goal.iter().copied().chain([Atom::is_not(*id)]).collect();
-                if !taken[at].contains(id) && matches!(engine.goal(without.clone()), Answer::One(_) | Answer::Maybe(_))
+                if !taken[at].contains(id)
+                    && matches!(engine.goal(without.clone()), Answer::Witness(_) | Answer::PossibleWitness(_))
                 {
                     *goal = without;
                 } else {
@@ -200,7 +201,7 @@ impl State {
         for goal in goals {
             let goal = if shape.unique { distinct(engine, goal, &items) } else { goal };
             match engine.goal(goal) {
-                Answer::One(value) | Answer::Maybe(value) => items.push(value),
+                Answer::Witness(value) | Answer::PossibleWitness(value) => items.push(value),
                 _ => return None,
             }
         }
@@ -246,7 +247,7 @@ fn place_each(engine: &mut Engine<'_>, shape: &Shape, is_sure: &mut bool) -> Opt
             let goal = shape.item(at).into_iter().chain([wanted.atom]).collect();
             match engine.goal(goal) {
                 Answer::Empty => {}
-                Answer::Unsure => *is_sure = false,
+                Answer::Undecided => *is_sure = false,
                 _ => {
                     found = Some(at);
                     break;
@@ -306,7 +307,7 @@ fn must_repeat(engine: &mut Engine<'_>, shape: &Shape) -> bool {
     is_short || {
         let least = shape.least.min(MOST_PLACES);
         (0..least).any(|one| {
-            let Answer::One(value) = engine.goal(shape.item(one)) else { return false };
+            let Answer::Witness(value) = engine.goal(shape.item(one)) else { return false };
             let others = distinct(engine, shape.item(one), std::slice::from_ref(&value));
             engine.goal(others).is_empty()
                 && (0..least).filter(|other| *other != one).any(|other| {
@@ -326,7 +327,7 @@ fn can_repeat(engine: &mut Engine<'_>, shape: &Shape, is_sure: &mut bool) -> boo
             let goal = shape.item(one).into_iter().chain(shape.item(other)).collect();
             match engine.goal(goal) {
                 Answer::Empty => {}
-                Answer::Unsure => *is_sure = false,
+                Answer::Undecided => *is_sure = false,
                 _ => return true,
             }
         }
@@ -339,7 +340,7 @@ fn repeat(engine: &mut Engine<'_>, goals: &mut [Vec<Atom>]) -> Option<()> {
     for one in 0..goals.len() {
         for other in one + 1..goals.len() {
             let both: Vec<_> = goals[one].iter().chain(&goals[other]).copied().collect();
-            if let Answer::One(value) | Answer::Maybe(value) = engine.goal(both) {
+            if let Answer::Witness(value) | Answer::PossibleWitness(value) = engine.goal(both) {
                 let id = engine.table.words.value(&value);
                 let node = engine.table.node(vec![Lit::Enum(vec![id])]);
                 goals[one] = vec![Atom::is(node, false)];
@@ -373,7 +374,7 @@ fn has_fewer(engine: &mut Engine<'_>, goal: &[Atom], count: u64) -> bool {
     while (items.len() as u64) < count.min(LONGEST) {
         let goal = distinct(engine, goal.to_vec(), &items);
         match engine.goal(goal) {
-            Answer::One(value) => items.push(value),
+            Answer::Witness(value) => items.push(value),
             Answer::Empty => return true,
             _ => return false,
         }

@@ -14,7 +14,7 @@ impl State {
     /// Decides the goal: takes branches while there are choices, then builds a value.
     pub(super) fn solve(mut self, engine: &mut Engine<'_>) -> Answer {
         if !engine.budget.step() {
-            return Answer::Unsure;
+            return Answer::Undecided;
         }
         if !self.simplify(engine, false) {
             return Answer::Empty;
@@ -42,7 +42,7 @@ impl State {
             if next.add(engine, branch.iter().rev().copied().collect()) {
                 best = best.or(next.solve(engine));
             }
-            if matches!(best, Answer::One(_)) || engine.budget.spent().is_some() {
+            if matches!(best, Answer::Witness(_)) || engine.budget.spent().is_some() {
                 break;
             }
         }
@@ -96,7 +96,7 @@ impl State {
                     continue;
                 }
                 match engine.check(&self.goal, &value) {
-                    Some(true) => return Some(Answer::One(Rc::new(value))),
+                    Some(true) => return Some(Answer::Witness(Rc::new(value))),
                     Some(false) => {}
                     None => drop(unsure.get_or_insert(value)),
                 }
@@ -105,7 +105,7 @@ impl State {
         match unsure {
             None => Some(Answer::Empty),
             Some(_) if !self.open.is_empty() => None,
-            Some(value) => Some(Answer::Maybe(Rc::new(value))),
+            Some(value) => Some(Answer::PossibleWitness(Rc::new(value))),
         }
     }
 
@@ -117,8 +117,8 @@ impl State {
         engine.obstacle = obstacle;
         match found {
             Answer::Empty => Some(Answer::Empty),
-            Answer::One(value) if !self.goal.iter().any(|atom| atom.is_lenient()) => {
-                (engine.check(&self.goal, &value) == Some(true)).then_some(Answer::One(value))
+            Answer::Witness(value) if !self.goal.iter().any(|atom| atom.is_lenient()) => {
+                (engine.check(&self.goal, &value) == Some(true)).then_some(Answer::Witness(value))
             }
             _ => None,
         }
@@ -146,15 +146,15 @@ impl State {
         let found = self.value(engine);
         let value = match found {
             Answer::Empty => return Answer::Empty,
-            Answer::Unsure => return self.without_unless(engine, obstacle).unwrap_or(Answer::Unsure),
-            Answer::One(value) | Answer::Maybe(value) => value,
+            Answer::Undecided => return self.without_unless(engine, obstacle).unwrap_or(Answer::Undecided),
+            Answer::Witness(value) | Answer::PossibleWitness(value) => value,
         };
         match engine.check(&self.goal, &value) {
-            Some(true) => Answer::One(value),
+            Some(true) => Answer::Witness(value),
             verdict => match self.without_unless(engine, obstacle) {
                 Some(answer) => answer,
-                None if verdict.is_none() => Answer::Maybe(value),
-                None => Answer::Unsure,
+                None if verdict.is_none() => Answer::PossibleWitness(value),
+                None => Answer::Undecided,
             },
         }
     }

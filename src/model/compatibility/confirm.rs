@@ -9,14 +9,14 @@ use crate::model::schema::{
     Deadline,
     document::Document,
     encoded,
-    metered::{Looked, Meter, Metered, within},
+    metered::{Meter, Metered, MeteredValue, within},
     part,
 };
 
 /// The most validations while a witness is made smaller.
 const TRIES: usize = 400;
 /// The most visits of the validator to one witness.
-const MAX_LOOKS: u64 = 1_000_000;
+const MAX_READS: u64 = 1_000_000;
 
 /// A schema, and its validator, which is built on first use.
 pub(super) struct Side<'a> {
@@ -39,8 +39,8 @@ impl<'a> Side<'a> {
     /// Returns whether the validator accepts a value, `None` if there is no validator or it takes too long.
     fn accepts(&self, value: &Value) -> Option<bool> {
         let validator = self.validator.as_ref()?.as_ref()?;
-        let meter = Meter::new(MAX_LOOKS, u64::MAX, Deadline::default());
-        within(|| validator.is_valid(Looked::new(value, &meter))).ok()
+        let meter = Meter::new(MAX_READS, u64::MAX, Deadline::default());
+        within(|| validator.is_valid(MeteredValue::new(value, &meter))).ok()
     }
 }
 

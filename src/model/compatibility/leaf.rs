@@ -31,9 +31,9 @@ impl State {
         let mut best = Answer::Empty;
         for value in all.into_iter().filter(|value| !refused.contains(value)) {
             match engine.check(&self.goal, &value) {
-                Some(true) => return Answer::One(Rc::new(value)),
+                Some(true) => return Answer::Witness(Rc::new(value)),
                 Some(false) => {}
-                None => best = Answer::Maybe(Rc::new(value)),
+                None => best = Answer::PossibleWitness(Rc::new(value)),
             }
         }
         best
@@ -66,7 +66,7 @@ impl State {
         if self.types & node::INTEGER == 0 && wanted.fractions && wanted.integers {
             wanted.integers = false;
             if let numbers::Found::One(value) = wanted.find() {
-                return Answer::One(Rc::new(value));
+                return Answer::Witness(Rc::new(value));
             }
             wanted.integers = true;
         }
@@ -75,7 +75,7 @@ impl State {
             numbers::Found::None => Answer::Empty,
             numbers::Found::Unsure => {
                 engine.hinder(|| "numbers beyond what is decided exactly".to_owned());
-                Answer::Unsure
+                Answer::Undecided
             }
         }
     }
@@ -88,9 +88,9 @@ impl State {
                 continue;
             }
             match engine.check(&self.goal, &value) {
-                Some(true) => return Answer::One(Rc::new(value)),
+                Some(true) => return Answer::Witness(Rc::new(value)),
                 Some(false) => {}
-                None => best = Answer::Maybe(Rc::new(value)),
+                None => best = Answer::PossibleWitness(Rc::new(value)),
             }
         }
         best
@@ -99,7 +99,7 @@ impl State {
     /// Returns a number in a spelling that the types allow.
     fn spelled(&self, value: &Value) -> Answer {
         let spelling = evaluate::spellings(value).into_iter().find(|value| evaluate::type_of(value) & self.types != 0);
-        spelling.map_or(Answer::Unsure, |value| Answer::One(Rc::new(value)))
+        spelling.map_or(Answer::Undecided, |value| Answer::Witness(Rc::new(value)))
     }
 
     pub(super) fn string(&self, engine: &mut Engine<'_>) -> Answer {
@@ -118,13 +118,13 @@ impl State {
             }
         }
         match wanted.find(engine) {
-            strings::Found::One(text) => Answer::One(Rc::new(Value::String(text))),
+            strings::Found::One(text) => Answer::Witness(Rc::new(Value::String(text))),
             strings::Found::None => Answer::Empty,
             strings::Found::Unsure => {
                 let checks: Vec<_> =
                     wanted.checks.iter().map(|(id, _)| engine.table.words.checks[*id as usize].name.clone()).collect();
                 engine.hinder(|| format!("no rule decides these strings: {}", checks.join(", ")));
-                Answer::Unsure
+                Answer::Undecided
             }
         }
     }

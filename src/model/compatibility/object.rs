@@ -82,12 +82,12 @@ impl State {
             return Answer::Empty;
         }
         if draft.unsure {
-            return Answer::Unsure;
+            return Answer::Undecided;
         }
         let text = |name: &Sym| engine.table.words.text(*name).to_string();
         let members: Map<_, _> = draft.values.iter().map(|(name, value)| (text(name), (**value).clone())).collect();
         let value = Rc::new(Value::Object(members));
-        if draft.maybe { Answer::Maybe(value) } else { Answer::One(value) }
+        if draft.maybe { Answer::PossibleWitness(value) } else { Answer::Witness(value) }
     }
 
     fn shape(&self, engine: &Engine<'_>) -> Shape {
@@ -238,7 +238,7 @@ impl State {
         let named = engine.table.node(vec![Lit::Type(node::STRING), Lit::MinLength(1)]);
         let readable = goal.iter().copied().chain([Atom::is(named, false)]).collect();
         match engine.goal(readable) {
-            Answer::One(name) => Answer::One(name),
+            Answer::Witness(name) => Answer::Witness(name),
             _ => engine.goal(goal),
         }
     }
@@ -306,10 +306,10 @@ impl State {
                     }
                     match Self::fresh(shape, engine, &signs, named, draft) {
                         Answer::Empty => continue,
-                        Answer::One(name) | Answer::Maybe(name) => {
+                        Answer::Witness(name) | Answer::PossibleWitness(name) => {
                             engine.table.words.symbol(name.as_str().unwrap_or_default())
                         }
-                        Answer::Unsure => {
+                        Answer::Undecided => {
                             is_possible = true;
                             continue;
                         }
@@ -319,7 +319,7 @@ impl State {
             is_possible = true;
             let extra: Vec<_> = draft.extra.get(&name).into_iter().flatten().copied().chain(goal).collect();
             match engine.goal(extra.clone()) {
-                found @ (Answer::One(_) | Answer::Maybe(_)) => {
+                found @ (Answer::Witness(_) | Answer::PossibleWitness(_)) => {
                     draft.extra.insert(name, extra);
                     draft.unsure = unsure_before;
                     draft.put(name, found);
@@ -399,7 +399,7 @@ impl State {
             let Some(goal) = self.member(engine, shape, *name) else { continue };
             match engine.goal(goal) {
                 Answer::Empty => {}
-                Answer::Unsure => is_sure = false,
+                Answer::Undecided => is_sure = false,
                 found => draft.put(*name, found),
             }
         }
@@ -412,17 +412,17 @@ impl State {
             }
             while count(draft) < shape.least {
                 match Self::fresh(shape, engine, &signs, None, draft) {
-                    Answer::One(name) | Answer::Maybe(name) => {
+                    Answer::Witness(name) | Answer::PossibleWitness(name) => {
                         let name = engine.table.words.symbol(name.as_str().unwrap_or_default());
                         draft.put(name, found.clone());
                     }
                     Answer::Empty => break,
-                    Answer::Unsure => {
+                    Answer::Undecided => {
                         is_sure = false;
                         break;
                     }
                 }
-                if matches!(found, Answer::Unsure) || engine.budget.spent().is_some() {
+                if matches!(found, Answer::Undecided) || engine.budget.spent().is_some() {
                     is_sure = false;
                     break;
                 }
@@ -441,8 +441,8 @@ impl State {
 impl Draft {
     fn put(&mut self, name: Sym, found: Answer) {
         match found {
-            Answer::One(value) => drop(self.values.insert(name, value)),
-            Answer::Maybe(value) => {
+            Answer::Witness(value) => drop(self.values.insert(name, value)),
+            Answer::PossibleWitness(value) => {
                 self.maybe = true;
                 self.values.insert(name, value);
             }

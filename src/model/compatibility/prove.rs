@@ -54,11 +54,11 @@ pub(super) enum Answer {
     /// No value satisfies it.
     Empty,
     /// This value satisfies it.
-    One(Rc<Value>),
+    Witness(Rc<Value>),
     /// This value satisfies it, if parts that could not be evaluated hold.
-    Maybe(Rc<Value>),
+    PossibleWitness(Rc<Value>),
     /// Undecided.
-    Unsure,
+    Undecided,
 }
 
 impl Answer {
@@ -70,9 +70,9 @@ impl Answer {
     fn rank(&self) -> u8 {
         match self {
             Self::Empty => 0,
-            Self::Unsure => 1,
-            Self::Maybe(_) => 2,
-            Self::One(_) => 3,
+            Self::Undecided => 1,
+            Self::PossibleWitness(_) => 2,
+            Self::Witness(_) => 3,
         }
     }
 
@@ -185,11 +185,11 @@ impl<'a> Engine<'a> {
             None => {}
         }
         if !self.budget.step() {
-            return Answer::Unsure;
+            return Answer::Undecided;
         }
         if self.used.len() >= DEEPEST {
             self.hinder(|| "the schema is nested too deeply".to_owned());
-            return Answer::Unsure;
+            return Answer::Undecided;
         }
         self.decide(&goal)
     }
@@ -234,9 +234,9 @@ impl<'a> Engine<'a> {
             for known in self.trail.drain(trail..) {
                 self.memo.remove(&known);
             }
-            return Answer::Unsure;
+            return Answer::Undecided;
         }
-        self.budget.keep(goal.len() * 4 + 96 + if let Answer::One(value) = &answer { size(value) } else { 0 });
+        self.budget.keep(goal.len() * 4 + 96 + if let Answer::Witness(value) = &answer { size(value) } else { 0 });
         self.settle_trail(trail, at, answer.is_empty().then_some(used));
         let memo = match answer {
             Answer::Empty if used != Places::default() => {
@@ -287,7 +287,7 @@ impl<'a> Engine<'a> {
             let mut state = State::new(kind, types & kind.types(), Rc::clone(goal));
             let found = if state.settle(self, goal.iter().copied()) { state.solve(self) } else { Answer::Empty };
             best = best.or(found);
-            if matches!(best, Answer::One(_)) {
+            if matches!(best, Answer::Witness(_)) {
                 break;
             }
         }

@@ -274,11 +274,13 @@ impl Judge<'_> {
         self.engine.obstacle = None;
         match self.ask(direction, reading) {
             Answer::Empty => Verdict::Compatible,
-            Answer::Unsure => self.unknown(false),
-            Answer::One(value) | Answer::Maybe(value) => match self.confirm(direction, reading, (*value).clone()) {
-                Some((difference, _)) => Verdict::Incompatible(Box::new(difference)),
-                None => self.unknown(true),
-            },
+            Answer::Undecided => self.unknown(false),
+            Answer::Witness(value) | Answer::PossibleWitness(value) => {
+                match self.confirm(direction, reading, (*value).clone()) {
+                    Some((difference, _)) => Verdict::Incompatible(Box::new(difference)),
+                    None => self.unknown(true),
+                }
+            }
         }
     }
 
@@ -347,7 +349,7 @@ impl Judge<'_> {
             if !self.engine.mask(id, lit) || !self.engine.budget.look() {
                 break;
             }
-            let (Answer::One(value) | Answer::Maybe(value)) = self.ask(direction, reading) else { break };
+            let (Answer::Witness(value) | Answer::PossibleWitness(value)) = self.ask(direction, reading) else { break };
             let Some((difference, next)) = self.confirm(direction, reading, (*value).clone()) else { break };
             mask = next;
             if mask.is_some() {

@@ -4,7 +4,7 @@ use serde_json::json;
 
 use super::{
     Draft, Part, Problem, Tree,
-    metered::{Looked, Metered},
+    metered::{Metered, MeteredValue},
 };
 
 /// Returns what is wrong with a schema by the schema of its draft.
@@ -20,10 +20,10 @@ pub(super) fn problem(schema: Tree<'_>) -> Option<Problem> {
         Err(error) => return Some(super::problem(Part::Schema, &error)),
     };
     // Saying what is wrong costs more than finding that something is.
-    if validator.is_valid(Looked::tree(schema)) {
+    if validator.is_valid(MeteredValue::tree(schema)) {
         return None;
     }
-    validator.validate(Looked::tree(schema)).err().map(|error| super::problem(Part::Schema, &error))
+    validator.validate(MeteredValue::tree(schema)).err().map(|error| super::problem(Part::Schema, &error))
 }
 
 #[cfg(test)]

@@ -27,7 +27,7 @@ const STRIDE: u64 = 256;
 /// The limits of one validation.
 #[derive(Debug)]
 pub struct Meter {
-    looks: Cell<u64>,
+    reads: Cell<u64>,
     quotes: Cell<u64>,
     deadline: Deadline,
 }
@@ -38,23 +38,23 @@ pub enum Spent {
     /// It took too long.
     Time,
     /// It read the value too often.
-    Looks,
+    Reads,
     /// It quoted the value too often, which every error does.
     Quotes,
 }
 
 impl Meter {
     /// Creates a meter with limits on the reads of a value and on quotes of it.
-    pub fn new(looks: u64, quotes: u64, deadline: Deadline) -> Self {
-        Self { looks: Cell::new(looks), quotes: Cell::new(quotes), deadline }
+    pub fn new(reads: u64, quotes: u64, deadline: Deadline) -> Self {
+        Self { reads: Cell::new(reads), quotes: Cell::new(quotes), deadline }
     }
 
     fn look(&self) {
-        let left = self.looks.get();
+        let left = self.reads.get();
         if left == 0 {
-            end(Spent::Looks);
+            end(Spent::Reads);
         }
-        self.looks.set(left - 1);
+        self.reads.set(left - 1);
         if left.is_multiple_of(STRIDE) && self.deadline.is_over() {
             end(Spent::Time);
         }
@@ -106,12 +106,12 @@ impl<'a> Source<'a> {
 
 /// A value, and what looking at it costs. The names of properties cost nothing: their object did.
 #[derive(Clone, Copy)]
-pub struct Looked<'a> {
+pub struct MeteredValue<'a> {
     source: Source<'a>,
     meter: Option<&'a Meter>,
 }
 
-impl<'a> Looked<'a> {
+impl<'a> MeteredValue<'a> {
     /// Returns a value whose reads are counted by `meter`.
     pub fn new(value: &'a Value, meter: &'a Meter) -> Self {
         Self { source: Source::Value(value), meter: Some(meter) }
@@ -131,7 +131,7 @@ impl<'a> Looked<'a> {
 }
 
 impl Json for Metered {
-    type Node<'a> = Looked<'a>;
+    type Node<'a> = MeteredValue<'a>;
     type PreparedKey = String;
     type StringBuffer = Value;
 
@@ -141,12 +141,14 @@ impl Json for Metered {
         SerdeJson::prepare_key(key)
     }
 
-    fn with_string_node<T>(buffer: &mut Value, string: &str, f: impl FnOnce(Looked<'_>) -> T) -> T {
-        SerdeJson::with_string_node(buffer, string, |value| f(Looked { source: Source::Value(value), meter: None }))
+    fn with_string_node<T>(buffer: &mut Value, string: &str, f: impl FnOnce(MeteredValue<'_>) -> T) -> T {
+        SerdeJson::with_string_node(buffer, string, |value| {
+            f(MeteredValue { source: Source::Value(value), meter: None })
+        })
     }
 }
 
-impl<'a> Node<'a, Metered> for Looked<'a> {
+impl<'a> Node<'a, Metered> for MeteredValue<'a> {
     type Object = Members<'a>;
     type Array = Elements<'a>;
     type Number = &'a serde_json::Number;
@@ -248,7 +250,7 @@ enum Fields<'a> {
 }
 
 impl<'a> Object<'a, Metered> for Members<'a> {
-    type Node = Looked<'a>;
+    type Node = MeteredValue<'a>;
     type MemberName = &'a str;
     type MembersIter = MembersIter<'a>;
 
@@ -259,12 +261,12 @@ impl<'a> Object<'a, Metered> for Members<'a> {
         }
     }
 
-    fn get(&self, key: &String) -> Option<Looked<'a>> {
+    fn get(&self, key: &String) -> Option<MeteredValue<'a>> {
         let source = match self.members {
             Fields::Value(members) => Source::Value(members.get(key)?),
             Fields::Tree(tree) => Source::Tree(tree.get(key)?),
         };
-        Some(Looked { source, meter: self.meter })
+        Some(MeteredValue { source, meter: self.meter })
     }
 
     fn members(&self) -> MembersIter<'a> {
@@ -284,17 +286,17 @@ pub enum MembersIter<'a> {
 }
 
 impl<'a> Iterator for MembersIter<'a> {
-    type Item = (&'a str, Looked<'a>);
+    type Item = (&'a str, MeteredValue<'a>);
 
     fn next(&mut self) -> Option<Self::Item> {
         match self {
             Self::Value(members, meter) => {
                 let (name, value) = members.next()?;
-                let node = Looked { source: Source::Value(value), meter: *meter };
+                let node = MeteredValue { source: Source::Value(value), meter: *meter };
                 node.look();
                 Some((name, node))
             }
-            Self::Tree(members) => members.next().map(|(name, tree)| (name, Looked::tree(tree))),
+            Self::Tree(members) => members.next().map(|(name, tree)| (name, MeteredValue::tree(tree))),
         }
     }
 }
@@ -313,7 +315,7 @@ enum List<'a> {
 }
 
 impl<'a> Array<'a, Metered> for Elements<'a> {
-    type Node = Looked<'a>;
+    type Node = MeteredValue<'a>;
     type ElementsIter = ElementsIter<'a>;
 
     fn len(&self) -> usize {
@@ -350,14 +352,14 @@ pub enum ElementsIter<'a> {
 }
 
 impl<'a> Iterator for ElementsIter<'a> {
-    type Item = Looked<'a>;
+    type Item = MeteredValue<'a>;
 
-    fn next(&mut self) -> Option<Looked<'a>> {
+    fn next(&mut self) -> Option<MeteredValue<'a>> {
         match self {
             Self::Value(elements, meter) => {
-                elements.next().map(|value| Looked { source: Source::Value(value), meter: *meter })
+                elements.next().map(|value| MeteredValue { source: Source::Value(value), meter: *meter })
             }
-            Self::Tree(elements) => elements.next().map(Looked::tree),
+            Self::Tree(elements) => elements.next().map(MeteredValue::tree),
         }
     }
 }

@@ -6,8 +6,8 @@ use jsonschema::{ValidationError, Validator, error::ValidationErrorKind};
 use serde_json::Value;
 
 use super::{
-    Budget, Deadline, Forest, LEVEL_SIZE, LEVELS_HERE, Looked, MAX_ERRORS, MAX_LOOKS, Meter, Metered, Part, Problem,
-    depth, options, pattern, problem, shortened, size, undecided, within,
+    Budget, Deadline, Forest, LEVEL_SIZE, LEVELS_HERE, MAX_ERRORS, MAX_READS, Meter, Metered, MeteredValue, Part,
+    Problem, depth, options, pattern, problem, shortened, size, undecided, within,
 };
 
 /// The most failures that are listed for one payload.
@@ -83,15 +83,15 @@ fn one(validator: &Validator<Metered>, payload: &Value, deadline: &Deadline, bud
     if deadline.is_over() {
         return vec![unknown(&undecided(super::Spent::Time, budget.whole()))];
     }
-    let meter = Meter::new(MAX_LOOKS, u64::MAX, deadline.clone());
-    match within(|| validator.is_valid(Looked::new(payload, &meter))) {
+    let meter = Meter::new(MAX_READS, u64::MAX, deadline.clone());
+    match within(|| validator.is_valid(MeteredValue::new(payload, &meter))) {
         Ok(true) => return Vec::new(),
         Ok(false) => {}
         Err(spent) => return vec![unknown(&undecided(spent, budget.whole()))],
     }
-    let meter = Meter::new(MAX_LOOKS, MAX_ERRORS, deadline.clone());
+    let meter = Meter::new(MAX_READS, MAX_ERRORS, deadline.clone());
     let listed = within(|| {
-        let errors = validator.iter_errors(Looked::new(payload, &meter));
+        let errors = validator.iter_errors(MeteredValue::new(payload, &meter));
         errors.take(MAX_FAILURES).map(|error| failure(&error)).collect::<Vec<_>>()
     });
     listed.unwrap_or_else(|_| {

@@ -3,7 +3,7 @@
 use crate::ops::{Operation, ctx::Ctx};
 use crate::{
     error::OpError,
-    store::overview::Kept,
+    store::overview::CacheState,
     wire::{Answer, CacheStats},
 };
 
@@ -20,7 +20,7 @@ pub const OPERATION: Operation = Operation::read::<CacheStats>(
 /// Returns an error if there is no realm.
 pub fn run(ctx: &Ctx) -> Result<Answer<CacheStats>, OpError> {
     let here = ctx.here()?;
-    let kept = Kept::of(&*here.store);
+    let kept = CacheState::of(&*here.store);
     let file = here.store.cache().map(|cache| cache.file());
     let answer = Answer::new(CacheStats {
         realm: here.realm.clone(),

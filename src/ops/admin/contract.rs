@@ -3,7 +3,7 @@
 use crate::ops::{
     Operation,
     ctx::Ctx,
-    domain::{self, Part, Why},
+    domain::{self, MessageParts, Part},
 };
 use crate::{
     error::{ErrorCode, OpError},
@@ -63,7 +63,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractAdded>, OpErro
     let document = document(request);
     let name = &request.domain;
     let wanted = [(document.name.clone(), document.version.clone())];
-    let why = Why { repo: Some(&request.owner), ..Why::default() };
+    let why = MessageParts { repo: Some(&request.owner), ..MessageParts::default() };
     domain::change(ctx, &*here.store, name, Part { published: &wanted, ..Part::default() }, why, |view| {
         if view.contracts.contains_key(&document.name) || view.versions.contains_key(&document.name) {
             let message = format!("{name}/{} exists already, and is not overwritten", document.name);

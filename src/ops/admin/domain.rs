@@ -17,7 +17,7 @@ use crate::{
         ctx::{Ctx, Here},
         domain,
         message::Message,
-        notify::inbox::{self, Known},
+        notify::inbox::{self, NewBaseline},
         runs,
     },
     store::{StoreRef, codec, read, write::write},
@@ -179,8 +179,8 @@ pub fn collision(here: &Here, name: &DomainName) -> Result<(), OpError> {
 
 fn start_knowing(ctx: &Ctx, here: &Here, tip: Option<Oid>, added: &[RepoName], wanted: &Domain) -> Result<(), OpError> {
     let known = match tip {
-        Some(tip) => Known::Tree(here.store.commit(&tip)?.tree),
-        None => Known::Empty(codec::encode(wanted)),
+        Some(tip) => NewBaseline::Tree(here.store.commit(&tip)?.tree),
+        None => NewBaseline::Empty(codec::encode(wanted)),
     };
     inbox::know(&*here.store, added, &wanted.name, &known, &ctx.env.now_here())
 }

@@ -4,7 +4,7 @@ use super::remove_member::without;
 use crate::ops::{
     Operation,
     ctx::{Acting, Ctx},
-    domain::{self, Part, Why},
+    domain::{self, MessageParts, Part},
     hooks,
     message::Message,
     publish::work_file::WorkFile,
@@ -120,7 +120,7 @@ fn undo(ctx: &Ctx, acting: Acting<'_>) -> Result<Vec<String>, OpError> {
 
 fn leave_domain(ctx: &Ctx, acting: Acting<'_>, name: &DomainName) -> Result<(), OpError> {
     let subject = format!("{} leaves", acting.repo);
-    let why = Why { repo: Some(acting.repo), subject: Some(&subject), ..Why::default() };
+    let why = MessageParts { repo: Some(acting.repo), subject: Some(&subject), ..MessageParts::default() };
     domain::change(ctx, acting.store, name, Part::default(), why, |view| {
         Ok(Decision { changes: without(view, acting.repo), events: Vec::new() })
     })?;

@@ -7,7 +7,7 @@ use crate::{
     ops::{
         Operation,
         ctx::{Acting, Ctx},
-        domain::{self, Part, Why},
+        domain::{self, MessageParts, Part},
         message::Message,
         repos::{identity, joined},
         runs,
@@ -93,7 +93,8 @@ fn foreign(acting: Acting<'_>, code: &CodeRepo) -> Result<Vec<DomainName>, OpErr
 
 fn forget_source(ctx: &Ctx, acting: Acting<'_>, name: &DomainName, request: &Request) -> Result<(), OpError> {
     let subject = format!("reclaim {}", acting.repo);
-    let why = Why { repo: Some(acting.repo), reason: Some(&request.reason), subject: Some(&subject), source: None };
+    let why =
+        MessageParts { repo: Some(acting.repo), reason: Some(&request.reason), subject: Some(&subject), source: None };
     domain::change(ctx, acting.store, name, Part::default(), why, |_| {
         Ok(Decision { changes: vec![DomainChange::RemoveSource(acting.repo.clone())], events: Vec::new() })
     })?;

@@ -13,7 +13,7 @@ use crate::{
     ops::{
         Operation,
         ctx::Ctx,
-        domain::{self, Part, Why},
+        domain::{self, MessageParts, Part},
         runs,
     },
     wire::{Answer, DomainRemoved},
@@ -48,7 +48,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<DomainRemoved>, OpErro
     let here = ctx.writing_realm()?;
     let name = &request.domain;
     let subject = format!("remove the domain {name}");
-    let why = Why { repo: here.repo.as_ref(), subject: Some(&subject), ..Why::default() };
+    let why = MessageParts { repo: here.repo.as_ref(), subject: Some(&subject), ..MessageParts::default() };
     let mut members = Vec::new();
     domain::change(ctx, &*here.store, name, Part::default(), why, |view| {
         if view.info.removed {

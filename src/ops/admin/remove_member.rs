@@ -12,7 +12,7 @@ use crate::{
     ops::{
         Operation,
         ctx::Ctx,
-        domain::{self, Part, Why},
+        domain::{self, MessageParts, Part},
         runs,
     },
     wire::{Answer, MemberRemoved},
@@ -47,7 +47,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<MemberRemoved>, OpErro
     let here = ctx.writing_realm()?;
     let Request { repo, domain: name } = request;
     let subject = format!("remove {repo} from {name}");
-    let why = Why { repo: here.repo.as_ref(), subject: Some(&subject), ..Why::default() };
+    let why = MessageParts { repo: here.repo.as_ref(), subject: Some(&subject), ..MessageParts::default() };
     domain::change(ctx, &*here.store, name, Part::default(), why, |view| {
         if !view.takes_part(repo) {
             return Err(OpError::no(ErrorCode::NotMember, format!("{name} has no member {repo}")));

@@ -21,19 +21,19 @@ use crate::{
     ops::{
         Operation,
         ctx::{Acting, Ctx},
-        domain::{self, Part, Why},
+        domain::{self, MessageParts, Part},
         message::Message,
         repos::joined,
         runs, session,
     },
-    repo::blue_files::{CONTRACTS, Files, Handle, Item},
+    repo::blue_files::{CONTRACTS, FileSource, Files, Item},
     store::{
         Change, Edit, EntryKind, Parents, Store, StoreRef, codec,
         git::GitStore,
         layout,
         overview::Overview,
         read,
-        sessions::{self, Which},
+        sessions::{self, SessionFilter},
         write::write,
     },
     wire::{Answer, RealmRename},
@@ -208,7 +208,7 @@ impl Renaming<'_> {
                 continue;
             }
             let subject = format!("rename {} to {}", self.old, self.new);
-            let why = Why { repo: Some(self.new), subject: Some(&subject), ..Why::default() };
+            let why = MessageParts { repo: Some(self.new), subject: Some(&subject), ..MessageParts::default() };
             domain::change(self.ctx, self.store, &line.name, Part::default(), why, |view| {
                 Ok(Decision { changes: self.changes(view), events: Vec::new() })
             })?;
@@ -267,12 +267,12 @@ impl Renaming<'_> {
     fn sessions(&self) -> Result<(), OpError> {
         let Some(tip) = self.store.tip(&StoreRef::Sessions(self.old.clone()))? else { return Ok(()) };
         let (mut put, mut gone) = (Vec::new(), Vec::new());
-        for which in [Which::Open, Which::Ended] {
+        for which in [SessionFilter::Open, SessionFilter::Ended] {
             for held in sessions::at(self.store, self.old, &tip, which)?.0 {
                 let renamed = crate::model::session::Session { repo: self.new.clone(), ..held.clone() };
                 let path = match which {
-                    Which::Open => layout::session(&held.id),
-                    Which::Ended => layout::ended_session(&held.id),
+                    SessionFilter::Open => layout::session(&held.id),
+                    SessionFilter::Ended => layout::ended_session(&held.id),
                 };
                 put.push((path.clone(), Edit::Put(codec::encode(&renamed))));
                 gone.push((path, Edit::Remove));
@@ -366,7 +366,7 @@ impl Renaming<'_> {
         let mut changed = Vec::new();
         changed.extend(self.rewrite(&root.join(CONFIG), "repo:")?.then(|| CONFIG.to_owned()));
         for (path, item) in Files::Worktree(root.to_owned()).below(CONTRACTS)? {
-            if let Item::File(Handle::Path(file)) = item
+            if let Item::File(FileSource::Path(file)) = item
                 && self.rewrite(&file, "owner:")?
             {
                 changed.push(path);

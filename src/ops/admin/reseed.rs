@@ -18,7 +18,7 @@ use crate::{
     },
     store::{
         Store as _, StoreRef,
-        git::{GitStore, Link},
+        git::{GitStore, RemoteConnection},
         history::Relation,
         remote::Remote,
     },
@@ -79,8 +79,8 @@ fn chosen(store: &GitStore, request: &Request) -> Result<Remote, OpError> {
 
 fn mend(ctx: &Ctx, known: &KnownRealm, store: &GitStore, remote: &Remote) -> Result<Answer<RealmReseed>, OpError> {
     url::accept(&remote.url)?;
-    let sessions = ctx.setting("blue.shareSessions").is_some_and(|value| sync::by_itself::is_on(&value));
-    let link = Link::new(&known.path, remote, ctx.env.vars(), sync::realm_clone::manners(ctx));
+    let sessions = ctx.setting("blue.shareSessions").is_some_and(|value| sync::auto::is_on(&value));
+    let link = RemoteConnection::new(&known.path, remote, ctx.env.vars(), sync::realm_clone::transport_options(ctx));
     let syncing = Syncing { ctx, realm: &known.name, store, remote, link, sessions };
     let damaged = syncing.damaged(&syncing.link.list()?)?;
     let mut body = RealmReseed {
@@ -146,7 +146,7 @@ fn move_to(
     let url = url::absolute(ctx.env.cwd(), url::accept(url)?);
     let remote = Remote { url, ..remote };
     // The remote is contacted before anything is recorded.
-    Link::new(&known.path, &remote, ctx.env.vars(), sync::realm_clone::manners(ctx)).list()?;
+    RemoteConnection::new(&known.path, &remote, ctx.env.vars(), sync::realm_clone::transport_options(ctx)).list()?;
     store.record_remote(&remote, ctx.env.vars())?;
     if remote.name == sync::realm_clone::origin() {
         ctx.home.record_realm(&KnownRealm { url: Some(remote.url.clone()), ..known.clone() })?;

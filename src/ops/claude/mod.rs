@@ -17,7 +17,7 @@ use super::{Operation, ctx::Ctx};
 use crate::{
     error::{ErrorCode, OpError, Problem},
     model::{
-        json_text::{self, New, Step, Unfit},
+        json_text::{self, EditRefusal, New, Step},
         line_diff,
     },
     platform::files::Access,
@@ -243,7 +243,7 @@ fn part(text: &str, path: &[&str]) -> Value {
     whole.pointer(&format!("/{}", path.join("/"))).cloned().unwrap_or_default()
 }
 
-fn unfit(path: &Path) -> impl Fn(Unfit) -> OpError {
+fn unfit(path: &Path) -> impl Fn(EditRefusal) -> OpError {
     let file = path.display().to_string();
     move |unfit| {
         let (line, column) = unfit.place.unzip();

@@ -3,7 +3,7 @@
 use crate::ops::{
     Operation,
     ctx::Ctx,
-    domain::{self, Part, Why},
+    domain::{self, MessageParts, Part},
     runs,
 };
 use crate::{
@@ -49,7 +49,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractAdapted>, OpEr
     let acting = ctx.writing()?;
     let ContractRef { domain: name, contract } = &request.contract;
     let subject = format!("{} is adapted to {contract}", acting.repo);
-    let why = Why { repo: Some(acting.repo), subject: Some(&subject), ..Why::default() };
+    let why = MessageParts { repo: Some(acting.repo), subject: Some(&subject), ..MessageParts::default() };
     let (mut before, mut after) = (None, None);
     let mut accepted = true;
     let decision = domain::change(ctx, acting.store, name, Part::default(), why, |view| {

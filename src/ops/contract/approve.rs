@@ -4,7 +4,7 @@ use super::draft::Draft;
 use crate::ops::{
     Operation,
     ctx::{Acting, Ctx},
-    domain::{self, Part, Why},
+    domain::{self, MessageParts, Part},
     runs,
 };
 use crate::{
@@ -53,7 +53,12 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractApproved>, OpE
     let acting = ctx.writing()?;
     let (ContractRef { domain: name, contract }, judge) = (&request.contract, ctx.judge());
     let subject = format!("approve {contract} {}: it breaks what is promised", request.fingerprint);
-    let why = Why { repo: Some(acting.repo), reason: Some(&request.reason), subject: Some(&subject), ..Why::default() };
+    let why = MessageParts {
+        repo: Some(acting.repo),
+        reason: Some(&request.reason),
+        subject: Some(&subject),
+        ..MessageParts::default()
+    };
     let part = Part { contracts: Some(&[contract.clone()].into()), ..Part::default() };
     let mut approved = None;
     let decision = domain::change(ctx, acting.store, name, part, why, |view| {

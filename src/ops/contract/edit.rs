@@ -13,7 +13,7 @@ use crate::{
     ops::{
         Operation,
         ctx::Ctx,
-        domain::{self, Part, Why},
+        domain::{self, MessageParts, Part},
         publish::references,
     },
     repo::blue_files::CONTRACTS,
@@ -65,7 +65,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractPublish>, OpEr
             .next("write schema and value out, or commit the contract's file"));
     }
     let wanted = [(contract.clone(), document.version.clone())];
-    let why = Why { repo: Some(acting.repo), ..Why::default() };
+    let why = MessageParts { repo: Some(acting.repo), ..MessageParts::default() };
     let (mut published, judge) = (Vec::new(), ctx.judge());
     let bases = [contract.clone()].into();
     let part = Part { published: &wanted, bases: Some(&bases), ..Part::default() };

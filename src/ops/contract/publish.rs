@@ -21,12 +21,12 @@ use crate::{
     ops::{
         Operation,
         ctx::{Acting, Ctx},
-        domain::{self, Part, Why},
+        domain::{self, MessageParts, Part},
         publish::{
             candidate::{self, Sources},
             cycles, places,
         },
-        sync::by_itself,
+        sync::auto,
     },
     repo::{CodeRepo, blue_files::Files},
     store::{
@@ -137,7 +137,7 @@ pub fn publish(
 
 /// Returns whether a realm has remotes but is not synced automatically.
 fn is_unshared(ctx: &Ctx, acting: Acting<'_>) -> Result<bool, OpError> {
-    Ok(!acting.store.remotes().is_empty() && !by_itself::is_wanted(ctx, acting.realm, acting.store)?)
+    Ok(!acting.store.remotes().is_empty() && !auto::is_wanted(ctx, acting.realm, acting.store)?)
 }
 
 /// The consequences of a decision, computed while the domain that it was made for is still loaded.
@@ -379,7 +379,7 @@ impl Work<'_> {
     }
 
     fn carry_out(&self, name: &DomainName, reason: Option<&str>) -> Result<Meaning, OpError> {
-        let why = Why { repo: Some(self.acting.repo), source: Some(self.commit), reason, subject: None };
+        let why = MessageParts { repo: Some(self.acting.repo), source: Some(self.commit), reason, subject: None };
         let (contracts, changed) = (self.contracts(name), self.changed(name));
         let part = Part { contracts: Some(&contracts), published: &self.wanted(name), bases: Some(&changed) };
         let mut meaning = Meaning::default();

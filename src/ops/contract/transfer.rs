@@ -4,7 +4,7 @@
 use crate::ops::{
     Operation,
     ctx::Ctx,
-    domain::{self, Part, Why},
+    domain::{self, MessageParts, Part},
 };
 use crate::{
     error::{ErrorCode, OpError},
@@ -45,7 +45,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractTransfer>, OpE
         Some(to) => format!("offer {contract} to {to}"),
         None => format!("take back the offer of {contract}"),
     };
-    let why = Why { repo: Some(acting.repo), subject: Some(&subject), ..Why::default() };
+    let why = MessageParts { repo: Some(acting.repo), subject: Some(&subject), ..MessageParts::default() };
     let part = Part { contracts: Some(&[contract.clone()].into()), ..Part::default() };
     let decision = domain::change(ctx, acting.store, name, part, why, |view| {
         let held = domain::current(view, contract)?;

@@ -3,7 +3,7 @@
 use crate::ops::{
     Operation,
     ctx::Ctx,
-    domain::{self, Part, Why},
+    domain::{self, MessageParts, Part},
     runs,
 };
 use crate::{
@@ -47,7 +47,8 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractMarked>, OpErr
     let acting = ctx.writing()?;
     let ContractRef { domain: name, contract } = &request.contract;
     let subject = format!("yank {contract} {}", request.version);
-    let why = Why { repo: Some(acting.repo), reason: Some(&request.reason), subject: Some(&subject), source: None };
+    let why =
+        MessageParts { repo: Some(acting.repo), reason: Some(&request.reason), subject: Some(&subject), source: None };
     let mut importers = Vec::new();
     let mut is_current = false;
     let decision = domain::change(ctx, acting.store, name, Part::default(), why, |view| {

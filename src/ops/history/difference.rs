@@ -24,12 +24,12 @@ pub struct Difference {
     /// The blob in the newer tree.
     pub new: Option<Oid>,
     /// What is stored at the path.
-    pub of: Of,
+    pub of: PathContent,
 }
 
 /// What is stored at a path of a domain.
 #[derive(Debug)]
-pub enum Of {
+pub enum PathContent {
     /// A contract.
     Contract(ContractName),
     /// The binding of a repository.
@@ -44,8 +44,8 @@ impl Difference {
     /// Returns an error if the store cannot be read.
     pub fn kind(&self, store: &dyn Store) -> Result<Option<ChangeType>, OpError> {
         Ok(match &self.of {
-            Of::Contract(_) => self.delta(store)?.and_then(|delta| notification::contract_kind(&delta)),
-            Of::Binding(_) => self.delta(store)?.and_then(|delta| notification::binding_kind(&delta)),
+            PathContent::Contract(_) => self.delta(store)?.and_then(|delta| notification::contract_kind(&delta)),
+            PathContent::Binding(_) => self.delta(store)?.and_then(|delta| notification::binding_kind(&delta)),
         })
     }
 
@@ -89,9 +89,9 @@ pub fn differences(store: &dyn Store, older: Option<&Oid>, newer: &Oid) -> Resul
         let changed = old.keys().chain(new.keys().filter(|name| !old.contains_key(*name)));
         for file in changed.filter(|file| old.get(*file) != new.get(*file)) {
             let place = if folder == layout::CONTRACTS {
-                layout::stem::<ContractName>(file).map(|name| (layout::contract(&name), Of::Contract(name)))
+                layout::stem::<ContractName>(file).map(|name| (layout::contract(&name), PathContent::Contract(name)))
             } else {
-                layout::stem::<RepoName>(file).map(|repo| (layout::binding(&repo), Of::Binding(repo)))
+                layout::stem::<RepoName>(file).map(|repo| (layout::binding(&repo), PathContent::Binding(repo)))
             };
             if let Some((path, of)) = place {
                 found.push(Difference { path, old: old.get(file).copied(), new: new.get(file).copied(), of });

@@ -2,7 +2,7 @@
 
 use jiff::Timestamp;
 
-use super::difference::{Of, differences};
+use super::difference::{PathContent, differences};
 use crate::{
     error::{ErrorCode, OpError},
     model::{
@@ -124,8 +124,8 @@ fn makes(store: &dyn Store, id: &Oid, kind: ChangeType, contract: Option<&Contra
     for difference in differences(store, before.as_ref().map(|before| &before.tree), &commit.tree)? {
         let is_meant = match (&difference.of, contract) {
             (_, None) => true,
-            (Of::Contract(name), Some(wanted)) => name == wanted,
-            (Of::Binding(_), Some(_)) => false,
+            (PathContent::Contract(name), Some(wanted)) => name == wanted,
+            (PathContent::Binding(_), Some(_)) => false,
         };
         if is_meant && difference.kind(store)? == Some(kind) {
             return Ok(true);

@@ -6,7 +6,7 @@ use crate::ops::{
     history::filter::Filter,
     notify::{
         arrival,
-        inbox::{self, Inbox, Told},
+        inbox::{self, DeliveredNotification, Inbox},
         judged,
         pending::{self, Pending, is_key, key},
         pending_cache,
@@ -133,7 +133,7 @@ fn pending(ctx: &Ctx, acting: Acting<'_>, request: &Request) -> Result<(Vec<Noti
     Ok((pending.notifications, 0))
 }
 
-fn seen(told: Told, now: jiff::Timestamp) -> Notification {
+fn seen(told: DeliveredNotification, now: jiff::Timestamp) -> Notification {
     let expired = inbox::is_expired(told.notification.arrived_at, now);
     Notification { state: if expired { State::Expired } else { State::Seen }, ..told.notification }
 }

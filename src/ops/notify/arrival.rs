@@ -49,7 +49,7 @@ pub type Paths = Vec<(TreePath, Option<Oid>)>;
 
 /// Changes of a domain that were seen for the first time.
 #[derive(Debug, Clone)]
-pub struct Sighting {
+pub struct FirstSeen {
     /// The domain.
     pub domain: DomainName,
     /// The domain's tree.
@@ -92,13 +92,13 @@ impl Arrivals {
 }
 
 /// Records what was seen for the first time. If it cannot be written, the same changes are found again later.
-pub fn record(store: &dyn Store, sightings: &[Sighting], now: impl Fn() -> jiff::Zoned) {
+pub fn record(store: &dyn Store, sightings: &[FirstSeen], now: impl Fn() -> jiff::Zoned) {
     for sighting in sightings {
         let _ = see(store, sighting, &now());
     }
 }
 
-fn see(store: &dyn Store, sighting: &Sighting, now: &jiff::Zoned) -> Result<(), OpError> {
+fn see(store: &dyn Store, sighting: &FirstSeen, now: &jiff::Zoned) -> Result<(), OpError> {
     let at = now.timestamp();
     write(store, &StoreRef::Arrivals(sighting.domain.clone()), |_| {
         let mut arrived = Arrivals::of(store, &sighting.domain)?.arrived;

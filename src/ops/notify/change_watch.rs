@@ -16,7 +16,7 @@ use crate::{
 
 /// Notices that a realm, or what this machine records of it, may have changed.
 #[derive(Debug)]
-pub struct Rest {
+pub struct ChangeWatch {
     store: PathBuf,
     watch: Watch,
     /// The files that name the store and the repositories' folders: they are checked because a store that replaces
@@ -25,7 +25,7 @@ pub struct Rest {
     seen: (Option<(Identity, Time)>, Option<Identity>),
 }
 
-impl Rest {
+impl ChangeWatch {
     /// Starts to watch the realm.
     ///
     /// # Errors

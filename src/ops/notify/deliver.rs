@@ -1,6 +1,6 @@
 //! Selects the notifications that are delivered along with another answer.
 
-use super::pending::{MAX_TOLD, Pending, Telling};
+use super::pending::{MAX_TOLD, NotificationBatch, Pending};
 use crate::ops::ctx::Acting;
 use crate::{
     error::OpError,
@@ -22,7 +22,7 @@ pub fn due(
     reader: &ReaderName,
     (now, judge): (jiff::Timestamp, &Judge<'_>),
     fits: impl FnMut(&Notification) -> bool,
-) -> Result<Telling, OpError> {
+) -> Result<NotificationBatch, OpError> {
     of(acting, reader, &Overview::open(acting.store)?, (now, judge), fits)
 }
 
@@ -37,7 +37,7 @@ pub fn due_since(
     is_quiet: impl FnOnce(&Tips) -> bool,
     (now, judge): (jiff::Timestamp, &Judge<'_>),
     fits: impl FnMut(&Notification) -> bool,
-) -> Result<Option<(Telling, Tips)>, OpError> {
+) -> Result<Option<(NotificationBatch, Tips)>, OpError> {
     let overview = Overview::open(acting.store)?;
     let domains = match overview.stamp() {
         Some(stamp) => Domains::AtRest(stamp.to_owned()),
@@ -56,7 +56,7 @@ fn of(
     overview: &Overview<'_>,
     (now, judge): (jiff::Timestamp, &Judge<'_>),
     fits: impl FnMut(&Notification) -> bool,
-) -> Result<Telling, OpError> {
+) -> Result<NotificationBatch, OpError> {
     let mut pending = Pending::of(acting, reader, now, overview)?;
     pending.judge(acting, overview, judge)?;
     Ok(pending.first(MAX_TOLD, fits))

@@ -59,7 +59,7 @@ impl Baselines {
 
 /// A delivered notification.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Told {
+pub struct DeliveredNotification {
     /// The time.
     pub at: Timestamp,
     /// The notification.
@@ -115,7 +115,7 @@ impl Inbox {
     ///
     /// # Errors
     /// Returns an error if it cannot be read.
-    pub fn told(&self, store: &dyn Store) -> Result<Vec<Told>, OpError> {
+    pub fn told(&self, store: &dyn Store) -> Result<Vec<DeliveredNotification>, OpError> {
         let Some((name, tree)) = &self.at else {
             return Ok(Vec::new());
         };
@@ -206,15 +206,15 @@ pub fn know(
     store: &dyn Store,
     repos: &[RepoName],
     domain: &DomainName,
-    known: &Known,
+    known: &NewBaseline,
     now: &jiff::Zoned,
 ) -> Result<(), OpError> {
     for repo in repos {
         let mut edits = Vec::new();
         for path in [layout::baseline(domain), layout::joined(domain)] {
             match known {
-                Known::Tree(tree) => edits.push((path, Edit::Link(EntryKind::Tree, *tree))),
-                Known::Empty(document) => {
+                NewBaseline::Tree(tree) => edits.push((path, Edit::Link(EntryKind::Tree, *tree))),
+                NewBaseline::Empty(document) => {
                     edits.push((path.clone(), Edit::Remove));
                     edits.push((layout::domain().below(&path), Edit::Put(document.clone())));
                 }
@@ -227,7 +227,7 @@ pub fn know(
 
 /// The new baseline of a domain's members.
 #[derive(Debug, Clone)]
-pub enum Known {
+pub enum NewBaseline {
     /// Everything in this tree.
     Tree(Oid),
     /// Only this `domain.json`.
@@ -261,13 +261,13 @@ fn append(
     }
     let mut told = Inbox::at(store, name)?.unwrap_or_default().told(store)?;
     if let Some(tree) = start
-        && let Ok(Some(before)) = read::file::<Vec<Told>>(store, name, &tree, &layout::told())
+        && let Ok(Some(before)) = read::file::<Vec<DeliveredNotification>>(store, name, &tree, &layout::told())
     {
         told = before;
     }
     let at = now.timestamp();
     told.retain(|told| !is_older(told.at, at, KEPT_DAYS));
-    told.extend(receipt.told.iter().cloned().map(|notification| Told { at, notification }));
+    told.extend(receipt.told.iter().cloned().map(|notification| DeliveredNotification { at, notification }));
     let surplus = told.len().saturating_sub(MAX_TOLD);
     told.drain(..surplus);
     edits.push((layout::told(), Edit::Put(codec::encode(&told))));

@@ -7,7 +7,7 @@ use super::{
     arrival,
     inbox::Inbox,
     judged,
-    pending::{self, Known, Pending},
+    pending::{self, KnownState, Pending},
 };
 use crate::{
     error::OpError,
@@ -23,7 +23,7 @@ use crate::{
         Store, StoreError, StoreRef,
         overview::Line,
         read,
-        sessions::{self, Which},
+        sessions::{self, SessionFilter},
     },
     wire::{Notification, SessionLine, State},
 };
@@ -132,7 +132,7 @@ impl<'c> News<'c> {
         step: &Step<DomainName>,
     ) -> Result<Vec<Notification>, OpError> {
         let now = self.ctx.env.now();
-        let known = inbox.baseline(acting.store, &step.name)?.map_or(Known::Adapted, Known::Tree);
+        let known = inbox.baseline(acting.store, &step.name)?.map_or(KnownState::Adapted, KnownState::Tree);
         let Some((line, domain)) = self.domain(&step.name, step.to)? else { return Ok(Vec::new()) };
         let mut after = Pending::in_domain(acting, known, domain, line, now)?;
         after.notifications.retain(|one| one.state == State::Pending);
@@ -152,7 +152,7 @@ impl<'c> News<'c> {
 
     /// Returns the ids of what was pending before the change. What cannot be read any more counts as not told: rather
     /// twice than never.
-    fn ids_before(&mut self, acting: Acting<'_>, known: Known, step: &Step<DomainName>) -> BTreeSet<String> {
+    fn ids_before(&mut self, acting: Acting<'_>, known: KnownState, step: &Step<DomainName>) -> BTreeSet<String> {
         let now = self.ctx.env.now();
         let Some(from) = step.from else { return BTreeSet::new() };
         let Ok(Some((line, domain))) = self.domain(&step.name, from) else { return BTreeSet::new() };
@@ -190,7 +190,7 @@ impl<'c> News<'c> {
     fn sessions_at(&self, repo: &RepoName, tip: &Oid) -> Result<BTreeMap<SessionId, SessionLine>, OpError> {
         let (store, now) = (&*self.ctx.here()?.store, self.ctx.env.now());
         let mut lines = BTreeMap::new();
-        for which in [Which::Open, Which::Ended] {
+        for which in [SessionFilter::Open, SessionFilter::Ended] {
             let (found, _) = sessions::at(store, repo, tip, which)?;
             lines.extend(found.iter().map(|one| (one.id.clone(), SessionLine::new(one, now, false))));
         }

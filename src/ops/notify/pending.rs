@@ -7,7 +7,7 @@ use std::{
 };
 
 use super::{
-    arrival::{Arrivals, Paths, Sighting},
+    arrival::{Arrivals, FirstSeen, Paths},
     inbox::{self, Baseline, Inbox, Receipt},
     judged,
 };
@@ -28,7 +28,7 @@ use crate::{
     ops::{
         ctx::Acting,
         history::{
-            difference::{self, Difference, Of, differences},
+            difference::{self, Difference, PathContent, differences},
             origins::{self, Origin},
         },
     },
@@ -78,7 +78,7 @@ pub struct Pending {
     /// The domains that were looked at.
     seen: BTreeMap<DomainName, Seen>,
     /// What is seen for the first time, to be recorded by whoever may write.
-    pub sightings: Vec<Sighting>,
+    pub sightings: Vec<FirstSeen>,
 }
 
 /// A domain that was looked at.
@@ -91,7 +91,7 @@ struct Seen {
 
 /// What somebody knows of a domain.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Known {
+pub enum KnownState {
     /// This tree.
     Tree(Oid),
     /// The versions that the repository's code is adapted to.
@@ -124,7 +124,7 @@ impl Pending {
             }
             match overview.summary(line) {
                 Ok(domain) if domain.takes_part(acting.repo) => {
-                    let known = known.map_or(Known::Adapted, Known::Tree);
+                    let known = known.map_or(KnownState::Adapted, KnownState::Tree);
                     let is_silent = pending.add_domain(acting, known, &domain, line, now)?;
                     if let Some(seen) = pending.seen.get_mut(&line.name) {
                         seen.is_recorded = is_own && !is_silent;
@@ -146,7 +146,7 @@ impl Pending {
     /// Returns an error if the domain cannot be read.
     pub fn in_domain(
         acting: Acting<'_>,
-        known: Known,
+        known: KnownState,
         domain: &DomainSummary,
         line: &Line,
         now: jiff::Timestamp,
@@ -161,7 +161,7 @@ impl Pending {
     fn add_domain(
         &mut self,
         acting: Acting<'_>,
-        known: Known,
+        known: KnownState,
         domain: &DomainSummary,
         line: &Line,
         now: jiff::Timestamp,
@@ -196,7 +196,7 @@ impl Pending {
             self.paths.push((name.clone(), difference.path.clone(), difference.old));
         }
         if arrivals.known != Some(tree) {
-            self.sightings.push(Sighting { domain: name.clone(), tree, paths: new });
+            self.sightings.push(FirstSeen { domain: name.clone(), tree, paths: new });
         }
         Ok(is_silent)
     }
@@ -221,7 +221,7 @@ impl Pending {
 
     /// Returns the notifications for one answer: the first `most` that `fits` accepts. Changes of bindings are only
     /// counted if there are many.
-    pub fn first(&self, most: usize, mut fits: impl FnMut(&Notification) -> bool) -> Telling {
+    pub fn first(&self, most: usize, mut fits: impl FnMut(&Notification) -> bool) -> NotificationBatch {
         let due = || self.notifications.iter().filter(|one| one.state == State::Pending);
         let bindings: Vec<_> = due().filter(|one| one.rank == Rank::Binding).collect();
         let is_folded = bindings.len() > MAX_BINDINGS;
@@ -234,7 +234,7 @@ impl Pending {
             (is_folded && one.rank == Rank::Binding && one.state == State::Pending)
                 || notifications.iter().any(|told| told.id == one.id)
         });
-        Telling { bindings_changed: is_folded.then_some(counted), notifications, more, receipt }
+        NotificationBatch { bindings_changed: is_folded.then_some(counted), notifications, more, receipt }
     }
 
     /// Returns the receipt for delivering the notifications that `tells` accepts. It is called with their index.
@@ -264,7 +264,7 @@ impl Pending {
 
 /// The notifications in one answer.
 #[derive(Debug, Default)]
-pub struct Telling {
+pub struct NotificationBatch {
     /// The notifications, the most important first.
     pub notifications: Vec<Notification>,
     /// The number of changed bindings, if there are too many to list.
@@ -290,11 +290,11 @@ struct Found {
 const CHANGE_WEIGHT: usize = 640;
 
 /// What was found last, by who asks, the domain, its commit, and what is known of it: it follows from these.
-static FOUND: Held<(RepoName, DomainName, Oid, Known), Arc<Found>> = Held::new(8 << 20);
+static FOUND: Held<(RepoName, DomainName, Oid, KnownState), Arc<Found>> = Held::new(8 << 20);
 
 impl Found {
     /// Returns what differs in a domain from what the repository that asks knows of it.
-    fn of(acting: Acting<'_>, known: Known, domain: &DomainSummary, line: &Line) -> Result<Arc<Self>, OpError> {
+    fn of(acting: Acting<'_>, known: KnownState, domain: &DomainSummary, line: &Line) -> Result<Arc<Self>, OpError> {
         let key = || (acting.repo.clone(), line.name.clone(), line.tip, known);
         let holds = acting.store.holds();
         if let Some(held) = holds.then(|| FOUND.get(&key())).flatten() {
@@ -308,14 +308,14 @@ impl Found {
         Ok(found)
     }
 
-    fn read(acting: Acting<'_>, known: Known, domain: &DomainSummary, line: &Line) -> Result<Self, OpError> {
+    fn read(acting: Acting<'_>, known: KnownState, domain: &DomainSummary, line: &Line) -> Result<Self, OpError> {
         let published = Published::in_tree(acting.store, &line.tree);
         let differences = match known {
-            Known::Tree(known) => {
+            KnownState::Tree(known) => {
                 with_adapted(acting, domain, &published, differences(acting.store, Some(&known), &line.tree)?)?
             }
-            Known::Adapted => since_adapted(acting, domain, &published, &line.tree)?,
-            Known::Nothing => differences(acting.store, None, &line.tree)?,
+            KnownState::Adapted => since_adapted(acting, domain, &published, &line.tree)?,
+            KnownState::Nothing => differences(acting.store, None, &line.tree)?,
         };
         let (mut found, mut unreadable, mut is_silent) = (Vec::new(), Vec::new(), false);
         for difference in differences {
@@ -348,11 +348,11 @@ fn meaning(
 ) -> Result<Meaning, OpError> {
     let (store, name, path, me) = (acting.store, &domain.info.name, difference.path.as_str(), acting.repo);
     let change = match &difference.of {
-        Of::Contract(contract) => {
+        PathContent::Contract(contract) => {
             let published = published.of(contract)?;
             difference.delta(store)?.map(|delta| notification::contract_change(name, &published, me, path, &delta))
         }
-        Of::Binding(repo) => {
+        PathContent::Binding(repo) => {
             difference.delta(store)?.map(|delta| notification::binding_change(name, me, repo, path, &delta))
         }
     };
@@ -383,7 +383,7 @@ fn since_adapted(
         let old = published.document(contract, version)?;
         let new = current.get(&format!("{contract}.json")).copied();
         if let (Some(_), Some(_)) = (old, new) {
-            found.push(Difference { path, old, new, of: Of::Contract(contract.clone()) });
+            found.push(Difference { path, old, new, of: PathContent::Contract(contract.clone()) });
         }
     }
     Ok(found)
@@ -398,7 +398,7 @@ fn with_adapted(
 ) -> Result<Vec<Difference>, OpError> {
     let imports = domain.bindings.get(acting.repo).map(Binding::by_contract).unwrap_or_default();
     for difference in differences.iter_mut().filter(|one| one.old.is_none() && one.new.is_some()) {
-        if let Of::Contract(name) = &difference.of
+        if let PathContent::Contract(name) = &difference.of
             && let Some(version) = imports.get(name).and_then(|import| behind(domain, import))
         {
             difference.old = published.document(name, version)?;

@@ -19,7 +19,7 @@ use crate::{
         ctx::{Acting, Ctx},
         notify::{
             arrival,
-            pending::{self, Known, Pending},
+            pending::{self, KnownState, Pending},
         },
     },
     store::{
@@ -70,7 +70,7 @@ impl Collecting<'_> {
                 continue;
             }
             if !queue.is_new && self.receiver.filter.has_domain(&line.name) {
-                let known = known.map_or(Known::Nothing, Known::Tree);
+                let known = known.map_or(KnownState::Nothing, KnownState::Tree);
                 match self.event(&overview, line, known) {
                     Ok(event) => queue.waiting.extend(event),
                     // A damaged domain is reported by `check`. Its changes are collected once it can be read.
@@ -84,7 +84,7 @@ impl Collecting<'_> {
         queue.save(self.store, &self.receiver.name, &self.ctx.env.now_here())
     }
 
-    fn event(&self, overview: &Overview<'_>, line: &Line, known: Known) -> Result<Option<Waiting>, OpError> {
+    fn event(&self, overview: &Overview<'_>, line: &Line, known: KnownState) -> Result<Option<Waiting>, OpError> {
         let domain = overview.summary(line)?;
         let now = self.ctx.env.now();
         let mut changes = self.changes(overview, line, &domain, known)?;
@@ -106,7 +106,7 @@ impl Collecting<'_> {
         overview: &Overview<'_>,
         line: &Line,
         domain: &DomainSummary,
-        known: Known,
+        known: KnownState,
     ) -> Result<Vec<NewsChange>, OpError> {
         let members: Vec<&RepoName> =
             domain.repos().into_iter().filter(|repo| self.receiver.filter.has_repo(repo)).collect();
@@ -137,7 +137,7 @@ impl Collecting<'_> {
         overview: &Overview<'_>,
         line: &Line,
         domain: &DomainSummary,
-        (repo, known): (&RepoName, Known),
+        (repo, known): (&RepoName, KnownState),
         found: &mut BTreeMap<String, (Notification, Vec<ConcernedImport>)>,
     ) -> Result<(), OpError> {
         let acting = Acting { realm: self.realm, store: self.store, repo, code: None };

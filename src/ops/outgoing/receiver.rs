@@ -29,7 +29,7 @@ pub struct Receiver {
     /// Its name.
     pub name: ReaderName,
     /// The way in which it is notified.
-    pub way: Way,
+    pub way: Channel,
     /// The changes that it is notified of.
     pub filter: Filter,
     secret: SecretPlace,
@@ -37,7 +37,7 @@ pub struct Receiver {
 
 /// The ways to notify a receiver.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Way {
+pub enum Channel {
     /// By an event as JSON, posted to a url.
     Webhook(String),
     /// By one line per change, posted to an incoming webhook. Without a url in the configuration, the url is the
@@ -136,7 +136,7 @@ impl Receiver {
             domains: list(values, "domain")?,
             severity: text("severity").map(|word| word.parse()).transpose()?,
         };
-        let way = Way::read(text("kind"), text("url"), text("command"), secret != SecretPlace::None)?;
+        let way = Channel::read(text("kind"), text("url"), text("command"), secret != SecretPlace::None)?;
         Ok(Self { name, way, filter, secret })
     }
 
@@ -175,7 +175,7 @@ fn secret_file(file: &Path) -> Result<Secret, String> {
     Secret::of(&text).ok_or_else(|| "its first line is no secret".to_owned())
 }
 
-impl Way {
+impl Channel {
     fn read(
         kind: Option<String>,
         url: Option<String>,

@@ -6,8 +6,8 @@ use std::{fs::File, path::PathBuf, time::Duration};
 use jiff::Timestamp;
 
 use super::{
-    carry,
     collect::{self, Collecting},
+    deliver,
     queue::{Queue, Waiting},
     receiver::{self, Configured, Receiver},
 };
@@ -32,7 +32,7 @@ const PATIENCE: Duration = Duration::from_secs(120);
 
 /// The options of a run.
 #[derive(Debug, Clone, Default)]
-pub struct Pass {
+pub struct RunOptions {
     /// Only these receivers; all if it is empty.
     pub only: Vec<ReaderName>,
     /// Whether events that failed are tried at once instead of after their pause.
@@ -48,7 +48,7 @@ pub struct Pass {
 /// # Errors
 /// Returns an error if the realm or the configuration cannot be read, a receiver is unknown, or the outcome cannot be
 /// recorded.
-pub fn run(ctx: &Ctx, pass: &Pass) -> Result<Receivers, OpError> {
+pub fn run(ctx: &Ctx, pass: &RunOptions) -> Result<Receivers, OpError> {
     let here = ctx.here()?;
     let mut done = Done::default();
     let mut lines = Vec::new();
@@ -120,7 +120,7 @@ struct One<'a> {
     ctx: &'a Ctx,
     realm: &'a RealmName,
     receiver: &'a Receiver,
-    pass: &'a Pass,
+    pass: &'a RunOptions,
 }
 
 /// The totals of a run.
@@ -195,7 +195,7 @@ impl One<'_> {
             let now = self.ctx.env.now();
             let is_due = |one: &&&Waiting| !failed.contains(&one.event.id) && (at_once || one.next <= now);
             let Some(event) = queue.heads().iter().find(is_due).map(|one| one.event.clone()) else { return Ok(sent) };
-            match carry::carry(self.ctx, self.receiver, &event) {
+            match deliver::deliver(self.ctx, self.receiver, &event) {
                 Ok(()) => {
                     queue.arrived(&event.id);
                     sent += 1;

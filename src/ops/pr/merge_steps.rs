@@ -10,7 +10,7 @@ use crate::{
         name::{ContractRef, DomainName, RepoName},
         range::Range,
     },
-    ops::{ctx::Ctx, repos::paths::Found},
+    ops::{ctx::Ctx, repos::paths::FoundRepo},
     repo::blue_files,
     wire::{ImportClash, MergeAction, MergeStep, PrRepo, PullState},
 };
@@ -27,7 +27,11 @@ impl<'a> Places<'a> {
     ///
     /// # Errors
     /// Returns an error if this machine's records cannot be read.
-    pub fn new<'f>(ctx: &Ctx, lines: &'a [PrRepo], found: impl Iterator<Item = &'f Found>) -> Result<Self, OpError> {
+    pub fn new<'f>(
+        ctx: &Ctx,
+        lines: &'a [PrRepo],
+        found: impl Iterator<Item = &'f FoundRepo>,
+    ) -> Result<Self, OpError> {
         let mut folders = ctx.home.repo_paths()?;
         folders.extend(found.map(|found| (found.name.clone(), found.folder.clone())));
         Ok(Self { lines, folders })

@@ -102,7 +102,7 @@ fn prepare(place: &Place, branch: &str, request: &Request) -> Result<Option<Prep
             RepoProblem::new(name, ErrorCode::OtherBranch, message).next(format!("git -C {at} switch {branch}"))
         );
     }
-    if let Some(left) = place.work.left().map_err(git)? {
+    if let Some(left) = place.work.in_progress().map_err(git)? {
         let word = left.word();
         let message = format!("{at} is in the middle of a {word}");
         let next = format!("git -C {at} {word} --continue  # or --abort");

@@ -106,7 +106,7 @@ pub fn branches(
 
 /// The realm with the branches laid over it, and what could not be published of them, with its repository.
 #[derive(Debug, Default)]
-struct Laid {
+struct RealmWithBranches {
     domains: Vec<Proposed>,
     refused: Vec<(RepoName, String)>,
 }
@@ -119,8 +119,8 @@ fn lay(
     overview: &Overview<'_>,
     branches: &[Branch],
     members: &BTreeSet<RepoName>,
-) -> Result<Laid, OpError> {
-    let (mut laid, judge) = (Laid::default(), ctx.judge());
+) -> Result<RealmWithBranches, OpError> {
+    let (mut laid, judge) = (RealmWithBranches::default(), ctx.judge());
     let said: BTreeSet<_> = branches.iter().flat_map(|branch| branch.candidate.domains()).collect();
     let is_shared = |line: &Line| line.repos.iter().filter(|repo| members.contains(*repo)).nth(1).is_some();
     for line in overview.domains().iter().filter(|line| said.contains(&line.name) || is_shared(line)) {
@@ -190,7 +190,7 @@ pub fn plan(ctx: &Ctx, here: &Here, heads: &[Head<'_>], members: &BTreeSet<RepoN
         .iter()
         .flat_map(|branch| branch.candidate.problems.iter().map(|problem| (branch.repo.clone(), problem.to_string())));
     let unreadable: Vec<_> = unreadable.collect();
-    let Laid { domains, mut refused } = lay(ctx, here, &overview, &branches, members)?;
+    let RealmWithBranches { domains, mut refused } = lay(ctx, here, &overview, &branches, members)?;
     refused.extend(unreadable);
     Ok(Planned { plan: Plan::of(&domains, members), refused, errors })
 }

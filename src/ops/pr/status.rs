@@ -21,7 +21,7 @@ use crate::{
         repos::{
             self,
             forges::{Closed, Forges, OnForge},
-            paths::Found,
+            paths::FoundRepo,
         },
         runs,
         worktree::{self, create::of_git, list::all_found},
@@ -54,7 +54,7 @@ runs!(PrStatus, run);
 
 /// The place where the work in one repository is measured.
 pub(crate) struct Place {
-    pub(crate) found: Found,
+    pub(crate) found: FoundRepo,
     pub(crate) work: Work,
     /// The folder.
     pub(crate) path: PathBuf,
@@ -158,7 +158,7 @@ pub(crate) fn places(ctx: &Ctx, here: &Here, rfc: Option<&RfcName>) -> Result<(V
     let (found, mut errors) = all_found(ctx, here)?;
     let branch = rfc.map(|rfc| worktree::rfc_worktrees::branch(ctx, rfc)).transpose()?;
     let root = worktree::rfc_worktrees::root(ctx, &here.realm);
-    let wanted = |found: &Found| rfc.map(|rfc| worktree::rfc_worktrees::path(&root, rfc, &found.name));
+    let wanted = |found: &FoundRepo| rfc.map(|rfc| worktree::rfc_worktrees::path(&root, rfc, &found.name));
     let current = ctx.code.as_ref().and_then(|code| code.workdir());
     let jobs: Vec<_> = found.iter().map(|found| (found, found.work(ctx), wanted(found))).collect();
     let mine = here.repo.as_ref();
@@ -189,7 +189,7 @@ pub(crate) fn places(ctx: &Ctx, here: &Here, rfc: Option<&RfcName>) -> Result<(V
 type Looked = (PathBuf, Option<String>, Option<String>);
 
 fn place(
-    found: &Found,
+    found: &FoundRepo,
     work: &Work,
     wanted: Option<&std::path::Path>,
     branch: Option<&str>,

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::references;
-use crate::repo::blue_files::{BINDINGS, CONTRACTS, Files, Handle, Item};
+use crate::repo::blue_files::{BINDINGS, CONTRACTS, FileSource, Files, Item};
 use crate::{
     error::OpError,
     model::{
@@ -21,7 +21,7 @@ use crate::{
 pub type Sources = BTreeMap<DomainName, Source>;
 
 /// The subject of a file.
-enum Belongs {
+enum FileSubject {
     Contract(DomainName, ContractName),
     Binding(DomainName),
 }
@@ -60,8 +60,8 @@ pub fn read(code: &CodeRepo, files: &Files<'_>, sources: &Sources) -> Result<Can
 fn read_one(
     files: &Files<'_>,
     path: &str,
-    handle: &Handle,
-    place: Belongs,
+    handle: &FileSource,
+    place: FileSubject,
     sources: &Sources,
     before: &mut Before<'_>,
     candidate: &mut Candidate,
@@ -70,7 +70,7 @@ fn read_one(
         return Ok(Err(Problem::whole(format!("the file is larger than {} MiB", codec::MAX_FILE >> 20))));
     };
     let domain = match &place {
-        Belongs::Contract(domain, _) | Belongs::Binding(domain) => domain.clone(),
+        FileSubject::Contract(domain, _) | FileSubject::Binding(domain) => domain.clone(),
     };
     let changed = match sources.get(&domain) {
         Some(source) => before.differs(source, path, handle, &bytes)?,
@@ -78,7 +78,7 @@ fn read_one(
     };
     let path = path.to_owned();
     Ok(match place {
-        Belongs::Contract(domain, name) => match references::contract(files, &bytes, &name) {
+        FileSubject::Contract(domain, name) => match references::contract(files, &bytes, &name) {
             Ok((document, read)) => {
                 let changed = changed || before.any_differs(files, sources.get(&domain), &read)?;
                 let lines = codec::contract_lines(&bytes, changed);
@@ -87,7 +87,7 @@ fn read_one(
             }
             Err(problem) => Err(problem),
         },
-        Belongs::Binding(domain) => match expecting(files, &bytes) {
+        FileSubject::Binding(domain) => match expecting(files, &bytes) {
             Ok((document, read)) => {
                 let changed = changed || before.any_differs(files, sources.get(&domain), &read)?;
                 let lines = codec::binding_lines(&bytes);
@@ -117,16 +117,18 @@ fn stray(path: &str) -> Option<String> {
     }
 }
 
-fn belongs(path: &str) -> Result<Belongs, Problem> {
+fn belongs(path: &str) -> Result<FileSubject, Problem> {
     let whole = |error: crate::model::name::NameError| Problem::whole(error.to_string());
     if let Some(rest) = path.strip_prefix(CONTRACTS).and_then(|rest| rest.strip_prefix('/')) {
         return match rest.strip_suffix(".yaml").and_then(|rest| rest.split_once('/')) {
-            Some((domain, name)) => Ok(Belongs::Contract(domain.parse().map_err(whole)?, name.parse().map_err(whole)?)),
+            Some((domain, name)) => {
+                Ok(FileSubject::Contract(domain.parse().map_err(whole)?, name.parse().map_err(whole)?))
+            }
             None => Err(Problem::whole(format!("contracts lie at {CONTRACTS}/DOMAIN/NAME.yaml"))),
         };
     }
     match path.strip_prefix(BINDINGS).and_then(|rest| rest.strip_prefix('/')?.strip_suffix(".yaml")) {
-        Some(domain) => Ok(Belongs::Binding(domain.parse().map_err(whole)?)),
+        Some(domain) => Ok(FileSubject::Binding(domain.parse().map_err(whole)?)),
         None => Err(Problem::whole(format!("bindings lie at {BINDINGS}/DOMAIN.yaml"))),
     }
 }
@@ -159,10 +161,10 @@ fn removed(
         let is_of = |domain: &DomainName| sources.get(domain).is_some_and(|source| source.commit == commit);
         for path in paths {
             match belongs(&path) {
-                Ok(Belongs::Contract(domain, name)) if is_of(&domain) => {
+                Ok(FileSubject::Contract(domain, name)) if is_of(&domain) => {
                     candidate.removed_contracts.insert((domain, name), path);
                 }
-                Ok(Belongs::Binding(domain)) if is_of(&domain) => {
+                Ok(FileSubject::Binding(domain)) if is_of(&domain) => {
                     candidate.removed_bindings.insert(domain);
                 }
                 _ => {}
@@ -228,8 +230,8 @@ impl Before<'_> {
         let old = Files::at(self.code, &source.commit)?;
         for path in paths {
             let same = match (old.file(path)?, files.file(path)?) {
-                (Some(Item::File(Handle::Blob(old))), Some(Item::File(Handle::Blob(new)))) => old == new,
-                (Some(Item::File(Handle::Blob(old))), Some(Item::File(new))) => {
+                (Some(Item::File(FileSource::Blob(old))), Some(Item::File(FileSource::Blob(new)))) => old == new,
+                (Some(Item::File(FileSource::Blob(old))), Some(Item::File(new))) => {
                     files.read(&new)? == Some(self.code.blob(&old)?)
                 }
                 _ => false,
@@ -241,14 +243,14 @@ impl Before<'_> {
         Ok(false)
     }
 
-    fn differs(&mut self, source: &Source, path: &str, handle: &Handle, bytes: &[u8]) -> Result<bool, OpError> {
+    fn differs(&mut self, source: &Source, path: &str, handle: &FileSource, bytes: &[u8]) -> Result<bool, OpError> {
         let code = self.code;
-        let Some(Item::File(Handle::Blob(old))) = self.files(source)?.get(path) else {
+        let Some(Item::File(FileSource::Blob(old))) = self.files(source)?.get(path) else {
             return Ok(true);
         };
         match handle {
-            Handle::Blob(new) => Ok(new != old),
-            Handle::Path(_) => {
+            FileSource::Blob(new) => Ok(new != old),
+            FileSource::Path(_) => {
                 use crate::store::Objects as _;
                 Ok(code.blob(old)? != bytes)
             }

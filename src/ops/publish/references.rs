@@ -25,7 +25,7 @@ use crate::{
     ops::contract::documents::{self, Source},
     repo::{
         CodeRepo,
-        blue_files::{BINDINGS, CONTRACTS, Files, Handle, Item},
+        blue_files::{BINDINGS, CONTRACTS, FileSource, Files, Item},
     },
     store::{
         EntryKind,
@@ -213,7 +213,7 @@ pub fn blobs(code: &CodeRepo, tree: &Oid, domain: &str) -> Result<BTreeMap<Strin
     let mut found = BTreeMap::new();
     for path in named {
         let blob = match files.file(&path)? {
-            Some(Item::File(Handle::Blob(blob))) => Some(blob),
+            Some(Item::File(FileSource::Blob(blob))) => Some(blob),
             _ => None,
         };
         found.insert(path, blob);

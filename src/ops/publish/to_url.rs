@@ -27,8 +27,8 @@ pub fn run(
     request: &Request,
 ) -> Result<Answer<ContractPublish>, OpError> {
     let code = CodeRepo::discover(&ctx.place())?;
-    let brought = repos::ephemeral_realm::brought(ctx, url)?;
-    let (ctx, realm) = (Ctx { code, ..brought.ctx }, brought.realm);
+    let temporary = repos::ephemeral_realm::clone_temporary(ctx, url)?;
+    let (ctx, realm) = (Ctx { code, ..temporary.ctx }, temporary.realm);
     let code = ctx.code()?;
     let repo = match repo {
         Some(repo) => Some(repo),

@@ -11,7 +11,7 @@ use crate::{
     error::{ErrorCode, NextStep, OpError},
     model::{
         candidate::{Candidate, Judged},
-        check::{Check, Examination, Mode, Question, Report, Scope, Severity},
+        check::{Check, CheckInput, Examination, Mode, Report, Scope, Severity},
         domain_summary::DomainSummary,
         domain_view::{self, Damage},
         name::{ReaderName, RepoName, RfcName},
@@ -93,7 +93,7 @@ pub struct Request {
     /// Whether the realm was fetched for this check only, so that nothing is published to it.
     #[serde(skip)]
     #[cfg_attr(feature = "cli", arg(skip))]
-    pub borrowed: bool,
+    pub is_temporary: bool,
     /// Whether every contract that was checked is listed, and not only counted.
     #[serde(skip, default = "yes")]
     #[cfg_attr(feature = "cli", arg(skip))]
@@ -141,7 +141,7 @@ impl Default for Request {
             base: None,
             mode: Mode::default(),
             strict: false,
-            borrowed: false,
+            is_temporary: false,
             listed: true,
             scripts: None,
         }
@@ -186,8 +186,8 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<RealmCheck>, OpError> 
     }
     let scripts = match (request.scripts, &found, &candidate) {
         (Some(scripts), Some(found), Some(candidate)) => {
-            let Request { subject, mode, borrowed, .. } = request;
-            let checked = Checked { subject, found, candidate, mode: *mode, borrowed: *borrowed };
+            let Request { subject, mode, is_temporary, .. } = request;
+            let checked = Checked { subject, found, candidate, mode: *mode, is_temporary: *is_temporary };
             let (runs, findings) = check_scripts::run(ctx, checked, scripts)?;
             report.add(findings);
             runs
@@ -237,8 +237,8 @@ impl<'a> Work<'a> {
         let (repos, cycles) = (self.overview.repos(), read::realm(&*self.here.store)?.cycles);
         let (now, judge) = (self.ctx.env.now(), &self.judge);
         let me = judged.first().map(|judged| judged.repo).or(self.here.repo.as_ref());
-        let question = Question { repos, me, judged, scope, now, mode, listed, cycles, judge };
-        self::judge(self.ctx, self.overview, judged, Check::new(question), judge)
+        let input = CheckInput { repos, me, judged, scope, now, mode, listed, cycles, judge };
+        self::judge(self.ctx, self.overview, judged, Check::new(input), judge)
     }
 
     fn base(&self, found: &Found<'_>) -> Result<check_base::Base, OpError> {
@@ -298,7 +298,7 @@ impl<'a> Work<'a> {
 
     /// Returns why the current clone may only read, and what to do about it.
     fn read_only(&self) -> Option<String> {
-        let is_clone = self.ctx.code.is_some() && self.here.repo.is_some() && !self.request.borrowed;
+        let is_clone = self.ctx.code.is_some() && self.here.repo.is_some() && !self.request.is_temporary;
         let error = self.ctx.writing().err().filter(|_| is_clone)?;
         Some(error.next_steps.first().map_or(error.message.clone(), |step| format!("{}; {step}", error.message)))
     }
@@ -312,7 +312,7 @@ impl<'a> Work<'a> {
     /// Returns the commit of the publishing branch that the realm does not have. A check does not publish it.
     fn unpublished(&self) -> Option<wire::Unpublished> {
         let acting = self.ctx.writing().ok()?;
-        let is_asked = self.request.subject == Subject::Head && !self.request.borrowed;
+        let is_asked = self.request.subject == Subject::Head && !self.request.is_temporary;
         is_asked.then(|| unpublished::run(self.ctx, acting, self.overview, false).unpublished)?
     }
 }

@@ -16,7 +16,7 @@ use crate::{
         name::{ContractName, ContractRef, DomainName},
     },
     ops::{ctx::Ctx, domain, tools::script},
-    repo::blue_files::{Files, Handle, Item},
+    repo::blue_files::{FileSource, Files, Item},
     store::Objects as _,
     wire::{ScriptOutcome, ScriptRole, ScriptRun},
 };
@@ -42,7 +42,7 @@ pub struct Checked<'a> {
     /// The rules that apply.
     pub mode: Mode,
     /// Whether the realm was fetched for this check only, and the clone has not joined it.
-    pub borrowed: bool,
+    pub is_temporary: bool,
 }
 
 /// A script that a file of this repository names.
@@ -126,7 +126,7 @@ fn place<'a, T>(
 /// Returns why no script may run, or `None` if scripts may run.
 fn refusal(ctx: &Ctx, checked: Checked<'_>, scripts: Scripts, is_ci: bool) -> Result<Option<String>, OpError> {
     let is_head = *checked.subject != Subject::Worktree && checked.found.commit == ctx.code()?.head()?.commit;
-    let is_joined = !checked.borrowed && ctx.writing().is_ok();
+    let is_joined = !checked.is_temporary && ctx.writing().is_ok();
     let why = match (is_joined, scripts.asked, is_ci) {
         _ if !is_head => "only the scripts of HEAD are run, in its work tree",
         (true, true, _) | (true, _, true) | (false, true, true) => return Ok(None),
@@ -171,19 +171,19 @@ fn committed(ctx: &Ctx, found: &Found<'_>, script: &str, root: PathBuf) -> Resul
     let (code, Some(files)) = (ctx.code()?, &found.files) else {
         return Ok(Err("nothing was committed yet".to_owned()));
     };
-    let Some(Item::File(Handle::Blob(blob))) = files.file(script)? else {
+    let Some(Item::File(FileSource::Blob(blob))) = files.file(script)? else {
         return Ok(Err("HEAD has no such plain file".to_owned()));
     };
     let here = Files::Worktree(root);
-    let Some(Item::File(handle @ Handle::Path(_))) = here.file(script)? else {
+    let Some(Item::File(handle @ FileSource::Path(_))) = here.file(script)? else {
         return Ok(Err("the work tree has no such plain file".to_owned()));
     };
     if here.read(&handle)?.as_deref() != Some(&code.blob(&blob)?[..]) {
         return Ok(Err("it is not as it was committed: commit it, or put it back".to_owned()));
     }
     match handle {
-        Handle::Path(path) => Ok(Ok(path)),
-        Handle::Blob(_) => Ok(Err("the work tree has no such plain file".to_owned())),
+        FileSource::Path(path) => Ok(Ok(path)),
+        FileSource::Blob(_) => Ok(Err("the work tree has no such plain file".to_owned())),
     }
 }
 

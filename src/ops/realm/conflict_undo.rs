@@ -4,7 +4,7 @@ use super::settle::settle;
 use crate::ops::{Operation, ctx::Ctx, runs};
 use crate::{
     error::OpError,
-    model::{merge::LossId, set_aside::Verdict},
+    model::{merge::ConflictId, set_aside::Verdict},
     wire::{Answer, ConflictSettled},
 };
 
@@ -21,7 +21,7 @@ pub const OPERATION: Operation = Operation::writes::<Request>(
 pub struct Request {
     /// The id of the conflict, from `git blue status`
     #[cfg_attr(feature = "cli", arg(value_name = "ID"))]
-    pub id: LossId,
+    pub id: ConflictId,
 }
 
 runs!(ConflictSettled, |ctx, request| run(ctx, &request.id));
@@ -30,6 +30,6 @@ runs!(ConflictSettled, |ctx, request| run(ctx, &request.id));
 ///
 /// # Errors
 /// Returns the errors of [`settle`].
-pub fn run(ctx: &Ctx, id: &LossId) -> Result<Answer<ConflictSettled>, OpError> {
+pub fn run(ctx: &Ctx, id: &ConflictId) -> Result<Answer<ConflictSettled>, OpError> {
     settle(ctx, id, Verdict::Undone)
 }

@@ -3,7 +3,7 @@
 use crate::{
     error::{ErrorCode, OpError},
     model::{
-        merge::LossId,
+        merge::ConflictId,
         set_aside::{SetAside, Settled, Verdict},
     },
     ops::{
@@ -22,7 +22,7 @@ use crate::{
 /// # Errors
 /// Returns an error if there is no such conflict, if it was settled with another verdict, or if this repository may
 /// not accept it.
-pub fn settle(ctx: &Ctx, id: &LossId, verdict: Verdict) -> Result<Answer<ConflictSettled>, OpError> {
+pub fn settle(ctx: &Ctx, id: &ConflictId, verdict: Verdict) -> Result<Answer<ConflictSettled>, OpError> {
     let acting = ctx.acting()?;
     let name = find(acting, id)?;
     let author = ctx.signature()?;
@@ -69,7 +69,7 @@ pub fn settle(ctx: &Ctx, id: &LossId, verdict: Verdict) -> Result<Answer<Conflic
 }
 
 /// Returns the ref with the record of the conflict.
-fn find(acting: Acting<'_>, id: &LossId) -> Result<StoreRef, OpError> {
+fn find(acting: Acting<'_>, id: &ConflictId) -> Result<StoreRef, OpError> {
     let domains = acting.store.domains()?.into_iter().map(|(name, _)| StoreRef::Domain(name));
     for name in std::iter::once(StoreRef::Realm).chain(domains) {
         let Some(tip) = acting.store.tip(&name)? else { continue };
@@ -118,12 +118,12 @@ fn taken(
     Ok(edits)
 }
 
-fn unknown(id: &LossId) -> OpError {
+fn unknown(id: &ConflictId) -> OpError {
     OpError::no(ErrorCode::UnknownConflict, format!("there is no conflict {id}"))
         .next("git blue status  # shows those there are")
 }
 
-fn otherwise(id: &LossId, held: &Settled) -> OpError {
+fn otherwise(id: &ConflictId, held: &Settled) -> OpError {
     let verdict = if held.verdict == Verdict::Accepted { "accepted" } else { "undone" };
     OpError::no(ErrorCode::Settled, format!("{id} was {verdict} by {} before", held.by))
 }

@@ -26,7 +26,7 @@ use crate::{
         notify::{
             arrival,
             inbox::Receipt,
-            pending::{self, MAX_TOLD, Pending, Telling},
+            pending::{self, MAX_TOLD, NotificationBatch, Pending},
         },
         publish::unpublished::{self, CaughtUp},
         repos::roots,
@@ -37,7 +37,7 @@ use crate::{
     store::{
         overview::{Line, Overview},
         read,
-        sessions::Which,
+        sessions::SessionFilter,
     },
     wire::{
         Answer, DomainBinding, DomainContract, DomainStatus, ImportStatus, JudgedBy, OwnContract, PageRequest,
@@ -140,7 +140,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<(Answer<RealmStatus>, Receipt
     if let (true, Ok(acting)) = (request.catch_up, &writing) {
         arrival::record(acting.store, &pending.sightings, || ctx.env.now_here());
     }
-    let Telling { notifications, bindings_changed, more: more_notifications, receipt } =
+    let NotificationBatch { notifications, bindings_changed, more: more_notifications, receipt } =
         pending.first(request.most, |_| true);
 
     let (sessions, unreadable_sessions) = sessions(ctx, here)?;
@@ -193,8 +193,8 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<(Answer<RealmStatus>, Receipt
     }
     let answer = caught_up.next_steps.into_iter().fold(answer, Answer::next);
     let answer = here.unrecorded_url.iter().map(|url| record_url(url)).fold(answer, Answer::next);
-    let first = (joined && overview.count() == 0)
-        .then(|| join::first_contract(&here.realm, &overview, here.repo.as_ref()));
+    let first =
+        (joined && overview.count() == 0).then(|| join::first_contract(&here.realm, &overview, here.repo.as_ref()));
     Ok((with_next_steps(answer, joined, first), if writing.is_ok() { receipt } else { Receipt::default() }))
 }
 
@@ -211,7 +211,7 @@ fn conflicts(here: &Here, overview: &Overview<'_>, summaries: &Summaries<'_>) ->
 
 /// Returns the sessions that have not ended, the latest first, and those that cannot be read.
 fn sessions(ctx: &Ctx, here: &Here) -> Result<(Vec<SessionLine>, Vec<String>), OpError> {
-    let (open, unreadable) = session::everywhere(&*here.store, Which::Open)?;
+    let (open, unreadable) = session::everywhere(&*here.store, SessionFilter::Open)?;
     // If this session cannot be read, it is among the unreadable ones.
     let mine = session::current::current(ctx).ok().flatten().map(|session| session.id);
     let line = |session| SessionLine::new(session, ctx.env.now(), mine.as_ref() == Some(&session.id));

@@ -15,11 +15,11 @@ use crate::{
         },
         publish::unpublished::{self, CaughtUp},
         runs,
-        sync::{self, Syncing, by_itself, url},
+        sync::{self, Syncing, auto, url},
     },
     store::{
         Store,
-        git::{Link, Manners},
+        git::{RemoteConnection, TransportOptions},
         overview::Overview,
         remote::Remote,
     },
@@ -92,15 +92,15 @@ pub fn with(
     let remotes = chosen(ctx, store.remotes(), request)?;
     // Fetched objects are not referenced at first, so `gc` must not remove them.
     let _keep = store.keep()?;
-    let manners = sync::realm_clone::manners(ctx);
-    let way = |remote| way(ctx, (realm, store, &path), remote, manners);
+    let transport_options = sync::realm_clone::transport_options(ctx);
+    let way = |remote| way(ctx, (realm, store, &path), remote, transport_options);
     let ways = remotes.iter().map(way).collect::<Result<Vec<_>, _>>()?;
     let reports: Vec<_> = if request.dry_run {
         ways.iter().map(Syncing::look).collect()
     } else {
         let received: Vec<_> = ways.iter().map(Syncing::receive).collect();
         for (way, _) in ways.iter().zip(&received).filter(|(_, received)| received.is_ok()) {
-            by_itself::note_contact(&path, &way.remote.name, ctx.env.now());
+            auto::note_contact(&path, &way.remote.name, ctx.env.now());
         }
         between()?;
         ways.iter().zip(received).map(|(way, received)| received.and_then(|received| way.send(received))).collect()
@@ -129,11 +129,11 @@ fn way<'a>(
     ctx: &'a Ctx,
     (realm, store, path): (&'a RealmName, &'a dyn Store, &Path),
     remote: &'a Remote,
-    manners: Manners,
+    transport_options: TransportOptions,
 ) -> Result<Syncing<'a>, OpError> {
     url::accept(&remote.url)?;
-    let sessions = ctx.setting("blue.shareSessions").is_some_and(|value| by_itself::is_on(&value));
-    let link = Link::new(path, remote, ctx.env.vars(), manners);
+    let sessions = ctx.setting("blue.shareSessions").is_some_and(|value| auto::is_on(&value));
+    let link = RemoteConnection::new(path, remote, ctx.env.vars(), transport_options);
     Ok(Syncing { ctx, realm, store, remote, link, sessions })
 }
 
@@ -143,11 +143,12 @@ pub fn glance(ctx: &Ctx, realm: &RealmName, store: &dyn Store) {
     let Ok(known) = locate::known(&ctx.home, realm) else { return };
     // Fetched objects are not referenced at first, so `gc` must not remove them.
     let Ok(_keep) = store.keep() else { return };
-    let manners = Manners { is_terminal: false, max_time: Some(GLANCE), ..sync::realm_clone::manners(ctx) };
+    let transport_options =
+        TransportOptions { is_terminal: false, max_time: Some(GLANCE), ..sync::realm_clone::transport_options(ctx) };
     for remote in store.remotes() {
-        let received = way(ctx, (realm, store, &known.path), &remote, manners).and_then(|way| way.receive());
+        let received = way(ctx, (realm, store, &known.path), &remote, transport_options).and_then(|way| way.receive());
         match received {
-            Ok(_) => by_itself::note_contact(&known.path, &remote.name, ctx.env.now()),
+            Ok(_) => auto::note_contact(&known.path, &remote.name, ctx.env.now()),
             Err(error) => tracing::debug!(%error, remote = %remote.name, "not fetched"),
         }
     }
@@ -171,13 +172,13 @@ pub fn require_complete(body: RealmSync) -> Result<(), OpError> {
 ///
 /// # Errors
 /// Returns an error in the cases of [`with`].
-pub fn by_itself(ctx: &Ctx) -> Result<Option<RealmSync>, OpError> {
+pub fn auto(ctx: &Ctx) -> Result<Option<RealmSync>, OpError> {
     let here = ctx.here()?;
-    if !by_itself::is_wanted(ctx, &here.realm, &*here.store)? {
+    if !auto::is_wanted(ctx, &here.realm, &*here.store)? {
         return Ok(None);
     }
     let path = locate::known(&ctx.home, &here.realm)?.path;
-    let Some(_turn) = by_itself::take(&path, ctx.env.now()) else { return Ok(None) };
+    let Some(_turn) = auto::take(&path, ctx.env.now()) else { return Ok(None) };
     with(ctx, &here.realm, &*here.store, &Request::default(), || Ok(())).map(Some)
 }
 

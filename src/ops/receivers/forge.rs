@@ -71,7 +71,7 @@ runs!(NotifyForge, run);
 /// Returns an error if the realm cannot be read. Failures at single repositories are part of the answer.
 pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<NotifyForge>, OpError> {
     match &request.realm_url {
-        Some(url) => tell(&ephemeral_realm::brought(ctx, url)?.ctx, request),
+        Some(url) => tell(&ephemeral_realm::clone_temporary(ctx, url)?.ctx, request),
         None => tell(ctx, request),
     }
 }
@@ -79,7 +79,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<NotifyForge>, OpError>
 fn tell(ctx: &Ctx, request: &Request) -> Result<Answer<NotifyForge>, OpError> {
     let here = ctx.here()?;
     let overview = Overview::open(&*here.store)?;
-    let mut telling = Telling { ctx, here, request, forges: Forges::new(ctx), issues: Vec::new() };
+    let mut telling = IssueRun { ctx, here, request, forges: Forges::new(ctx), issues: Vec::new() };
     for repo in overview.repos().values() {
         if request.repo.as_ref().is_some_and(|only| *only != repo.name) {
             continue;
@@ -100,7 +100,7 @@ fn tell(ctx: &Ctx, request: &Request) -> Result<Answer<NotifyForge>, OpError> {
     Ok(ignored.into_iter().fold(Answer::new(body), Answer::next))
 }
 
-struct Telling<'a> {
+struct IssueRun<'a> {
     ctx: &'a Ctx,
     here: &'a Here,
     request: &'a Request,
@@ -108,7 +108,7 @@ struct Telling<'a> {
     issues: Vec<ForgeIssue>,
 }
 
-impl Telling<'_> {
+impl IssueRun<'_> {
     fn repo(&mut self, repo: &Repo) {
         let told = self.due(&repo.name).and_then(|due| match self.forge(repo) {
             Ok(forge) => self.tell(&*forge, &repo.name, &due).map_err(|error| error.to_string()),
@@ -168,7 +168,7 @@ impl Telling<'_> {
             self.issues.push(done);
         }
         for issue in there.iter().filter(|issue| issue.is_open) {
-            let Some(mark) = issue::Mark::of(&issue.body) else { continue };
+            let Some(mark) = issue::IssueMarker::of(&issue.body) else { continue };
             let is_due = rest.iter().any(|import| issue::contract(import) == mark.contract);
             if is_due || mark.is_settled {
                 continue;
@@ -226,7 +226,7 @@ impl Telling<'_> {
             version: import.new_version.clone(),
             ..line(repo, Some(&contract), outcome, issue)
         };
-        let of_it = there.iter().filter_map(|issue| Some((issue, issue::Mark::of(&issue.body)?)));
+        let of_it = there.iter().filter_map(|issue| Some((issue, issue::IssueMarker::of(&issue.body)?)));
         let of_it: Vec<_> = of_it.filter(|(_, mark)| mark.contract == contract).collect();
         for (issue, _) in of_it.iter().filter(|(issue, _)| issue.is_open) {
             if issue::is_same(&issue.body, &body) && issue.title == title {
@@ -237,7 +237,8 @@ impl Telling<'_> {
                 return Ok(done(IssueOutcome::Updated, Some(issue)));
             }
         }
-        let is_dismissed = |mark: &issue::Mark| !mark.is_settled && Some(&mark.version) == import.new_version.as_ref();
+        let is_dismissed =
+            |mark: &issue::IssueMarker| !mark.is_settled && Some(&mark.version) == import.new_version.as_ref();
         if let Some((issue, _)) = of_it.iter().find(|(issue, mark)| !issue.is_open && is_dismissed(mark)) {
             return Ok(done(IssueOutcome::Dismissed, Some(issue)));
         }

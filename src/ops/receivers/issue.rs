@@ -18,13 +18,13 @@ const MAX_MENTIONS: usize = 30;
 
 /// What an issue or a pull request is about.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Mark {
+pub struct IssueMarker {
     pub contract: ContractRef,
     pub version: Version,
     pub is_settled: bool,
 }
 
-impl Mark {
+impl IssueMarker {
     /// Parses the mark of a text, if it has one.
     pub fn of(text: &str) -> Option<Self> {
         let words = text.lines().next()?.trim_end().strip_prefix(MARK)?.strip_suffix(END)?;
@@ -81,7 +81,7 @@ pub fn text(import: &ImportReview) -> String {
 pub fn facts(import: &ImportReview) -> String {
     let Some(new) = &import.new_version else { return String::new() };
     let contract = contract(import);
-    let mut text = format!("{}\n", Mark::line(&contract, new, false));
+    let mut text = format!("{}\n", IssueMarker::line(&contract, new, false));
     let accepts = format!("the range of the import is `{}`", import.version_req);
     let written = import.old_version.as_ref().map(|old| format!(", the code was written against {old}"));
     text += &format!("`{contract}` is now at **{new}**; {accepts}{}.\n", written.unwrap_or_default());
@@ -130,13 +130,13 @@ mod tests {
     #[test]
     fn a_mark_is_found_again_with_what_became_of_it() {
         let (contract, version): (ContractRef, Version) = ("s3/paths".parse().unwrap(), "2.0.0".parse().unwrap());
-        let text = format!("{}\r\nText\r\n", Mark::line(&contract, &version, false));
-        let mark = Mark::of(&text).unwrap();
+        let text = format!("{}\r\nText\r\n", IssueMarker::line(&contract, &version, false));
+        let mark = IssueMarker::of(&text).unwrap();
         assert_eq!((&mark.contract, &mark.version, mark.is_settled), (&contract, &version, false));
         let settled = mark.closed(&text, SETTLED_BY);
-        assert!(Mark::of(&settled).unwrap().is_settled && settled.contains("Text\n\nSettled: "), "{settled}");
+        assert!(IssueMarker::of(&settled).unwrap().is_settled && settled.contains("Text\n\nSettled: "), "{settled}");
         for text in ["", "Text", "<!-- git blue import s3 -->", "x <!-- git blue import s3/paths 1.0.0 -->"] {
-            assert_eq!(Mark::of(text), None, "{text}");
+            assert_eq!(IssueMarker::of(text), None, "{text}");
         }
     }
 

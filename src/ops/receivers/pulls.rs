@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use super::{
-    issue::{self, Mark},
+    issue::{self, IssueMarker},
     proposal::{self, Proposal},
 };
 use crate::{
@@ -55,7 +55,7 @@ impl<'f> Pulls<'f> {
             }
         };
         let ours = |pull: Pull| {
-            let contract = Mark::of(&pull.body)?.contract;
+            let contract = IssueMarker::of(&pull.body)?.contract;
             (pull.branch == proposal::branch(&contract)).then_some((contract, pull))
         };
         let open = forge.open_pulls()?.into_iter().filter_map(ours).collect();
@@ -102,11 +102,11 @@ impl<'f> Pulls<'f> {
     ///
     /// # Errors
     /// Returns an error if the forge refuses.
-    pub fn close_settled(&self) -> Result<Vec<(Mark, Done)>, ForgeError> {
+    pub fn close_settled(&self) -> Result<Vec<(IssueMarker, Done)>, ForgeError> {
         let mut closed = Vec::new();
         let is_due = |contract: &ContractRef| self.due.iter().any(|import| issue::contract(import) == *contract);
         for (contract, pull) in self.open.iter().filter(|(contract, _)| !is_due(contract)) {
-            let Some(mark) = Mark::of(&pull.body) else { continue };
+            let Some(mark) = IssueMarker::of(&pull.body) else { continue };
             if !self.is_dry {
                 let body = mark.closed(&pull.body, issue::SETTLED_BY);
                 self.forge.edit_pull(&Pull { state: State::Closed, body, ..pull.clone() })?;
@@ -123,7 +123,7 @@ impl<'f> Pulls<'f> {
     fn dismissed(&self, proposal: &Proposal<'_>) -> Result<Option<Pull>, ForgeError> {
         let last = self.forge.of_branch(&proposal.branch())?.filter(|pull| pull.state == State::Closed);
         Ok(last.filter(|pull| {
-            Mark::of(&pull.body).is_some_and(|mark| {
+            IssueMarker::of(&pull.body).is_some_and(|mark| {
                 mark.contract == proposal.contract && mark.version == *proposal.version && !mark.is_settled
             })
         }))

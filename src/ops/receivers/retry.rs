@@ -6,7 +6,7 @@ use crate::{
     ops::{
         Operation,
         ctx::Ctx,
-        outgoing::run::{self as outgoing, Pass},
+        outgoing::run::{self as outgoing, RunOptions},
         runs,
     },
     wire::{Answer, Receivers},
@@ -36,6 +36,6 @@ runs!(Receivers, run);
 /// Returns an error if an id is unknown, the realm or the configuration cannot be read, or the outcome cannot be
 /// recorded.
 pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<Receivers>, OpError> {
-    let pass = Pass { at_once: true, revive: Some(request.ids.clone()), ..Pass::default() };
+    let pass = RunOptions { at_once: true, revive: Some(request.ids.clone()), ..RunOptions::default() };
     Ok(with_next_steps(outgoing::run(ctx, &pass)?))
 }

@@ -9,7 +9,7 @@ use crate::{
     ops::{
         Operation,
         ctx::Ctx,
-        outgoing::run::{self as outgoing, Pass},
+        outgoing::run::{self as outgoing, RunOptions},
         runs,
     },
     wire::{Answer, Receivers},
@@ -47,7 +47,7 @@ runs!(Receivers, run);
 /// # Errors
 /// Returns an error if the realm or the configuration cannot be read, or the outcome cannot be recorded.
 pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<Receivers>, OpError> {
-    let pass = Pass {
+    let pass = RunOptions {
         only: request.names.clone(),
         at_once: !request.due,
         wait: Duration::from_secs(request.wait.into()),

@@ -7,8 +7,8 @@ use crate::{
         Operation,
         ctx::Ctx,
         outgoing::{
-            carry, collect,
-            run::{self, Pass},
+            collect, deliver,
+            run::{self, RunOptions},
         },
         runs,
     },
@@ -45,7 +45,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<NotifyTest>, OpError> 
     };
     let receiver = receiver.map_err(wrong)?;
     let event = collect::test(ctx, &here.realm, &receiver);
-    carry::carry(ctx, &receiver, &event).map_err(wrong)?;
-    run::run(ctx, &Pass { only: vec![name.clone()], ..Pass::default() })?;
+    deliver::deliver(ctx, &receiver, &event).map_err(wrong)?;
+    run::run(ctx, &RunOptions { only: vec![name.clone()], ..RunOptions::default() })?;
     Ok(Answer::new(NotifyTest { name: name.clone(), id: event.id }))
 }

@@ -19,7 +19,7 @@ use crate::{
 };
 
 /// A realm that is removed when this is dropped.
-pub struct Borrowed {
+pub struct SnapshotRealm {
     /// The context of operations.
     pub ctx: Ctx,
     _aside: Aside,
@@ -31,7 +31,7 @@ pub struct Borrowed {
 /// # Errors
 /// Returns an error if the url is not accepted, cannot be reached, or has no realm or another one than the repository
 /// names.
-pub fn at_url(ctx: &Ctx, typed: &str) -> Result<Borrowed, OpError> {
+pub fn at_url(ctx: &Ctx, typed: &str) -> Result<SnapshotRealm, OpError> {
     let url = url::absolute(ctx.env.cwd(), url::accept(typed)?);
     let no_realm = || OpError::cannot(ErrorCode::NoRealmThere, format!("{typed} holds no realm"));
     let (remote, listing) =
@@ -43,7 +43,7 @@ pub fn at_url(ctx: &Ctx, typed: &str) -> Result<Borrowed, OpError> {
     let repo = who(ctx, code.as_ref(), &realm)?;
     let store = GitStore::open(&aside.store.path(), ctx.options())?;
     let here = Ok(Here { realm, store: Box::new(store), repo, unrecorded_url: None });
-    Ok(Borrowed {
+    Ok(SnapshotRealm {
         ctx: Ctx { env: ctx.env.clone(), home: ctx.home.clone(), code, here, as_of: None, course: ctx.course.clone() },
         _aside: aside,
     })
@@ -59,7 +59,7 @@ fn unreachable(error: OpError, url: &str) -> OpError {
 }
 
 /// A realm in a home of its own, which is removed when this is dropped.
-pub struct Brought {
+pub struct TemporaryRealm {
     /// The context of operations.
     pub ctx: Ctx,
     /// The name of the realm.
@@ -72,7 +72,7 @@ pub struct Brought {
 ///
 /// # Errors
 /// Returns an error if the url is not accepted, cannot be reached, or has no realm.
-pub fn brought(ctx: &Ctx, url: &str) -> Result<Brought, OpError> {
+pub fn clone_temporary(ctx: &Ctx, url: &str) -> Result<TemporaryRealm, OpError> {
     let temporary = ctx.env.temporary_folder();
     let folder = tempfile::tempdir_in(&temporary).map_err(OpError::io("create a folder in", temporary))?;
     let here = Err(OpError::usage("no realm was named"));
@@ -82,14 +82,14 @@ pub fn brought(ctx: &Ctx, url: &str) -> Result<Brought, OpError> {
         .ok_or_else(|| OpError::cannot(ErrorCode::NoRealmThere, format!("{url} holds no realm")))?;
     let store = GitStore::open(&ctx.home.default_store(&realm), ctx.options())?;
     let here = Ok(Here { realm: realm.clone(), store: Box::new(store), repo: None, unrecorded_url: None });
-    Ok(Brought { ctx: Ctx { here, ..ctx }, realm, _folder: folder })
+    Ok(TemporaryRealm { ctx: Ctx { here, ..ctx }, realm, _folder: folder })
 }
 
 /// Uses the realm of a repository on this machine: a store, or a clone that has the realm's refs.
 ///
 /// # Errors
 /// Returns an error in the cases of [`at_url`], and if there is no such folder.
-pub fn at_path(ctx: &Ctx, path: &Path) -> Result<Borrowed, OpError> {
+pub fn at_path(ctx: &Ctx, path: &Path) -> Result<SnapshotRealm, OpError> {
     let path = ctx.env.cwd().join(path);
     if !path.is_dir() {
         return Err(OpError::cannot(ErrorCode::NoFolder, format!("there is no folder {}", path.display())));

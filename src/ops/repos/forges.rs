@@ -7,7 +7,7 @@ use std::{
     sync::Arc,
 };
 
-use super::paths::Found;
+use super::paths::FoundRepo;
 use crate::{
     env::Env,
     error::{ErrorCode, NextStep},
@@ -73,7 +73,7 @@ impl<'c> Forges<'c> {
     ///
     /// # Errors
     /// Returns why the repository is on no known forge.
-    pub fn of(&mut self, found: &Found) -> Result<OnForge, Closed> {
+    pub fn of(&mut self, found: &FoundRepo) -> Result<OnForge, Closed> {
         self.at(found.name.as_str(), &found.folder, found.url.as_deref())
     }
 

@@ -83,7 +83,7 @@ pub fn read(home: &Home, code: &CodeRepo) -> Result<Option<Joined>, OpError> {
     let Some(joined) = text(&code.common_dir().join(FILE))?.and_then(|text| text.parse::<Joined>().ok()) else {
         return Ok(None);
     };
-    let held = Held::read(&record(home, &joined.number))?;
+    let held = CloneRecord::read(&record(home, &joined.number))?;
     Ok(held.is_some_and(|held| joined.is_of(&held.realm, &held.repo)).then_some(joined))
 }
 
@@ -98,14 +98,14 @@ fn text(path: &Path) -> Result<Option<String>, OpError> {
 }
 
 /// The record of a clone in `$GIT_BLUE_HOME`.
-struct Held {
+struct CloneRecord {
     realm: RealmName,
     repo: RepoName,
     /// The clone's folder at the time it was joined.
     folder: PathBuf,
 }
 
-impl Held {
+impl CloneRecord {
     fn read(path: &Path) -> Result<Option<Self>, OpError> {
         Ok(text(path)?.and_then(|text| Self::parse(&text)))
     }
@@ -128,7 +128,7 @@ pub fn elsewhere(home: &Home, code: &CodeRepo, realm: &RealmName, repo: &RepoNam
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
         Err(error) => return Err(OpError::io("read", clones)(error)),
     };
-    let held = entries.filter_map(Result::ok).filter_map(|entry| Held::read(&entry.path()).ok()?);
+    let held = entries.filter_map(Result::ok).filter_map(|entry| CloneRecord::read(&entry.path()).ok()?);
     let mut others = held.filter(|held| held.realm == *realm && held.repo == *repo).map(|held| held.folder);
     Ok(others.find(|folder| *folder != code.main_folder() && folder.exists()))
 }

@@ -19,7 +19,7 @@ const MAX_DEPTH: usize = 4;
 
 /// A repository that was found.
 #[derive(Debug)]
-pub struct Found {
+pub struct FoundRepo {
     /// Its name.
     pub name: RepoName,
     /// The root of its main work tree, or its folder if it is bare.
@@ -30,7 +30,7 @@ pub struct Found {
     pub url: Option<String>,
 }
 
-impl Found {
+impl FoundRepo {
     /// Returns a runner of git commands in the repository.
     pub fn work(&self, ctx: &Ctx) -> Work {
         Work::new(&self.folder, ctx.env.vars_elsewhere())
@@ -42,7 +42,7 @@ impl Found {
 ///
 /// # Errors
 /// Returns an error if this machine's records cannot be read or written.
-pub fn find(ctx: &Ctx, here: &Here, repo: &Repo) -> Result<Result<Found, RepoProblem>, OpError> {
+pub fn find(ctx: &Ctx, here: &Here, repo: &Repo) -> Result<Result<FoundRepo, RepoProblem>, OpError> {
     let problem = |code: ErrorCode, message: String| RepoProblem::new(&repo.name, code, message);
     let of = |error: OpError| failed(&repo.name, error);
     if let (Some(code), true) = (&ctx.code, here.repo.as_ref() == Some(&repo.name))
@@ -102,8 +102,8 @@ pub fn clone_folder(ctx: &Ctx, realm: &RealmName, repo: &RepoName) -> PathBuf {
     ctx.home.folder().join("clones").join(realm.as_str()).join(repo.as_str())
 }
 
-fn found(name: &RepoName, code: &CodeRepo) -> Result<Found, OpError> {
-    Ok(Found {
+fn found(name: &RepoName, code: &CodeRepo) -> Result<FoundRepo, OpError> {
+    Ok(FoundRepo {
         name: name.clone(),
         folder: code.main_folder(),
         default: code.publishing_branch()?,

@@ -4,7 +4,7 @@ use crate::ops::{Operation, ctx::Ctx, runs, session};
 use crate::{
     error::OpError,
     model::session::{Session, SessionId},
-    store::sessions::Which,
+    store::sessions::SessionFilter,
     wire::{Answer, PageRequest, SessionLine, SessionList, page},
 };
 
@@ -38,9 +38,9 @@ runs!(SessionList, run);
 /// Returns an error if the realm cannot be read.
 pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<SessionList>, OpError> {
     let here = ctx.here()?;
-    let (mut found, mut unreadable) = session::everywhere(&*here.store, Which::Open)?;
+    let (mut found, mut unreadable) = session::everywhere(&*here.store, SessionFilter::Open)?;
     if request.ended {
-        let (ended, more) = session::everywhere(&*here.store, Which::Ended)?;
+        let (ended, more) = session::everywhere(&*here.store, SessionFilter::Ended)?;
         found.extend(ended);
         unreadable.extend(more);
     }

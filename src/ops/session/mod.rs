@@ -23,7 +23,7 @@ use crate::{
         Change, Edit, Parents, Signature, Store, StoreRef, TreePath, codec,
         git::{GitStore, Options},
         layout,
-        sessions::{self, Which},
+        sessions::{self, SessionFilter},
         write::write,
     },
 };
@@ -91,7 +91,7 @@ pub fn change(
 ///
 /// # Errors
 /// Returns an error if the sessions cannot be listed.
-pub fn everywhere(store: &dyn Store, which: Which) -> Result<(Vec<Session>, Vec<String>), OpError> {
+pub fn everywhere(store: &dyn Store, which: SessionFilter) -> Result<(Vec<Session>, Vec<String>), OpError> {
     let (mut found, mut unreadable) = (Vec::new(), Vec::new());
     for (repo, tip) in store.sessions()? {
         let (sessions, damage) = sessions::at(store, &repo, &tip, which)?;

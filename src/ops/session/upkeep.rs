@@ -7,7 +7,7 @@ use crate::{
     model::session::State,
     store::{
         Edit, Signature, StoreRef, layout,
-        sessions::{self, Which},
+        sessions::{self, SessionFilter},
         write::write,
     },
 };
@@ -21,7 +21,7 @@ pub fn end_stale(acting: Acting<'_>, author: &Signature) -> Result<usize, OpErro
     let mut count = 0;
     write(acting.store, &StoreRef::Sessions(acting.repo.clone()), |tip| {
         let Some(tip) = tip else { return Ok(None) };
-        let (open, _) = sessions::at(acting.store, acting.repo, &tip, Which::Open)?;
+        let (open, _) = sessions::at(acting.store, acting.repo, &tip, SessionFilter::Open)?;
         let mut edits = Vec::new();
         for stale in open.into_iter().filter(|session| session.state(now) == State::Stale) {
             let (work, _) = work::since(acting.store, &stale)?;
@@ -44,12 +44,12 @@ pub fn forget(acting: Acting<'_>, author: &Signature) -> Result<usize, OpError> 
     write(acting.store, &StoreRef::Sessions(acting.repo.clone()), |tip| {
         let Some(tip) = tip else { return Ok(None) };
         let mut edits = Vec::new();
-        for which in [Which::Open, Which::Ended] {
+        for which in [SessionFilter::Open, SessionFilter::Ended] {
             let (found, _) = sessions::at(acting.store, acting.repo, &tip, which)?;
             let old = found.iter().filter(|session| session.is_forgotten(now));
             edits.extend(old.map(|session| match which {
-                Which::Open => (layout::session(&session.id), Edit::Remove),
-                Which::Ended => (layout::ended_session(&session.id), Edit::Remove),
+                SessionFilter::Open => (layout::session(&session.id), Edit::Remove),
+                SessionFilter::Ended => (layout::ended_session(&session.id), Edit::Remove),
             }));
         }
         count = edits.len();

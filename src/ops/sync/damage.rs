@@ -7,7 +7,7 @@ use crate::{
     model::oid::Oid,
     store::{
         StoreError, StoreRef,
-        git::{Aside, Link},
+        git::{Aside, RemoteConnection},
         remote::Listing,
     },
 };
@@ -42,7 +42,12 @@ impl Syncing<'_> {
     /// Returns an error if the remote cannot be reached.
     pub fn damaged(&self, listing: &Listing) -> Result<Vec<(StoreRef, Oid, String)>, OpError> {
         let aside = Aside::new(&self.ctx.home.folder().join("realms"), self.ctx.options())?;
-        let link = Link::new(&aside.store.path(), self.remote, self.ctx.env.vars(), realm_clone::manners(self.ctx));
+        let link = RemoteConnection::new(
+            &aside.store.path(),
+            self.remote,
+            self.ctx.env.vars(),
+            realm_clone::transport_options(self.ctx),
+        );
         let wanted = self.wanted(listing);
         let names: Vec<_> = wanted.iter().map(|(name, _)| name.clone()).collect();
         match link.fetch(&names, None) {

@@ -1,7 +1,7 @@
 //! Syncs a realm with one remote: fetches, merges and pushes, then lists the remote's refs again, since a push counts
 //! only once the remote lists it.
 
-pub mod by_itself;
+pub mod auto;
 mod damage;
 pub mod realm_clone;
 pub mod remote_status;
@@ -22,7 +22,7 @@ use crate::{
     ops::ctx::Ctx,
     store::{
         Store, StoreError, StoreRef, append_only,
-        git::Link,
+        git::RemoteConnection,
         history::Relation,
         layout, read,
         remote::{Listing, Remote},
@@ -53,7 +53,7 @@ pub struct Syncing<'a> {
     /// The remote.
     pub remote: &'a Remote,
     /// The connection to the remote.
-    pub link: Link<'a>,
+    pub link: RemoteConnection<'a>,
     /// Whether sessions are synced too.
     pub sessions: bool,
 }
@@ -76,7 +76,7 @@ struct Here {
 type Unsound = BTreeMap<StoreRef, String>;
 
 /// A ref to push: its name, its tip at the remote, and its tip here.
-type Offer = (StoreRef, Option<Oid>, Oid);
+type RefToPush = (StoreRef, Option<Oid>, Oid);
 
 impl Syncing<'_> {
     /// Fetches from the remote and merges.
@@ -280,7 +280,7 @@ impl Syncing<'_> {
     }
 
     /// Returns the refs that the remote lacks, with their tips there and here.
-    fn missing(&self, listing: &Listing, bad: &[StoreRef], report: &mut RemoteSync) -> Result<Vec<Offer>, OpError> {
+    fn missing(&self, listing: &Listing, bad: &[StoreRef], report: &mut RemoteSync) -> Result<Vec<RefToPush>, OpError> {
         let mut missing = Vec::new();
         let listed: BTreeMap<&StoreRef, Oid> = listing.refs.iter().map(|(name, tip)| (name, *tip)).collect();
         for (name, tip) in travelling(self.store, self.sessions)? {
@@ -309,7 +309,7 @@ impl Syncing<'_> {
     }
 
     /// Counts what was offered and is now on the remote.
-    fn note_sent(&self, listing: &Listing, offered: Vec<Offer>, report: &mut RemoteSync) {
+    fn note_sent(&self, listing: &Listing, offered: Vec<RefToPush>, report: &mut RemoteSync) {
         for (name, old, new) in offered {
             let Some(there) = listing.tip(&name) else { continue };
             if there == new || self.is_newer(&new, &there) {

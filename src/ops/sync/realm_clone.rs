@@ -12,7 +12,7 @@ use crate::{
     repo::CodeRepo,
     store::{
         Store as _, StoreRef,
-        git::{Aside, GitStore, Link, MAX_BYTES, MAX_BYTES_KEY, Manners},
+        git::{Aside, GitStore, MAX_BYTES, MAX_BYTES_KEY, RemoteConnection, TransportOptions},
         remote::{Listing, Mapping, Remote},
         validate_incoming,
     },
@@ -65,7 +65,7 @@ pub fn look(ctx: &Ctx, url: &str, branches: bool) -> Result<Option<(Remote, List
     for mapping in mappings {
         let remote = Remote { name: origin(), url: url.to_owned(), mapping: *mapping };
         // git needs a folder to run in, and there is no store yet.
-        let listing = Link::new(Path::new("/"), &remote, ctx.env.vars(), manners(ctx)).list()?;
+        let listing = RemoteConnection::new(Path::new("/"), &remote, ctx.env.vars(), transport_options(ctx)).list()?;
         if listing.tip(&StoreRef::Realm).is_some() {
             return Ok(Some((remote, listing)));
         }
@@ -74,9 +74,13 @@ pub fn look(ctx: &Ctx, url: &str, branches: bool) -> Result<Option<(Remote, List
 }
 
 /// Returns how git commands are run.
-pub fn manners(ctx: &Ctx) -> Manners {
+pub fn transport_options(ctx: &Ctx) -> TransportOptions {
     let limit = || CodeRepo::global_config(&ctx.place(), MAX_BYTES_KEY).and_then(|text| bytes(&text));
-    Manners { is_terminal: ctx.env.is_error_terminal(), max_bytes: limit().unwrap_or(MAX_BYTES), max_time: None }
+    TransportOptions {
+        is_terminal: ctx.env.is_error_terminal(),
+        max_bytes: limit().unwrap_or(MAX_BYTES),
+        max_time: None,
+    }
 }
 
 /// Parses a number with an optional unit, as in git's configuration. Returns `None` for anything else.
@@ -122,7 +126,7 @@ pub fn fill(
     depth: Option<u32>,
 ) -> Result<RealmName, OpError> {
     let store = &aside.store;
-    let link = Link::new(&store.path(), remote, ctx.env.vars(), manners(ctx));
+    let link = RemoteConnection::new(&store.path(), remote, ctx.env.vars(), transport_options(ctx));
     let is_wanted = |name: &StoreRef| !matches!(name, StoreRef::Sessions(_));
     let refs: Vec<_> = listing.refs.iter().filter(|(name, _)| is_wanted(name)).cloned().collect();
     let names: Vec<_> = refs.iter().map(|(name, _)| name.clone()).collect();

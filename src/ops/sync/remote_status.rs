@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeMap, path::Path};
 
-use super::{by_itself, travelling};
+use super::{auto, travelling};
 use crate::{
     error::OpError,
     model::{oid::Oid, repo_url::without_credentials},
@@ -58,7 +58,7 @@ fn one(
         remote: remote.name.clone(),
         url: without_credentials(&remote.url),
         synced: seen.keys().any(|name| matches!(name, StoreRef::Seen(of, _) if *of == remote.name)),
-        last_contact: path.and_then(|path| by_itself::last_contact(path, &remote.name)),
+        last_contact: path.and_then(|path| auto::last_contact(path, &remote.name)),
         ahead,
         behind,
         differs,

@@ -10,7 +10,7 @@ use crate::{
         Change, Edit, Parents, StoreRef, append_only, codec,
         history::Relation,
         layout,
-        merge::{self, Instead},
+        merge::{self, Overrides},
         read,
         remote::Listing,
         validate_incoming,
@@ -169,12 +169,12 @@ impl Syncing<'_> {
             return Ok(Outcome::Ahead);
         }
         let examined = append_only::examine(self.store, name, &tip, theirs)?;
-        if relation.is_contained && examined.instead.is_empty() {
+        if relation.is_contained && examined.overrides.is_empty() {
             self.store.advance(name, ours, *theirs)?;
             return Ok(Outcome::Moved(ours, *theirs, How::FastForward, Vec::new()));
         }
-        let instead = [&Instead::new(), &examined.instead];
-        let mut merged = merge::merge_instead(self.store, name, &relation, [&tip, theirs], instead)?;
+        let overrides = [&Overrides::new(), &examined.overrides];
+        let mut merged = merge::merge_with_overrides(self.store, name, &relation, [&tip, theirs], overrides)?;
         let held = read::set_aside_in(self.store, &self.store.commit(&tip)?.tree)?;
         for record in examined.records.iter().filter(|record| !held.contains_key(&record.id())) {
             merged.edits.insert(layout::set_aside(&record.id()), Edit::Put(codec::encode(record)));

@@ -12,7 +12,7 @@ use crate::{
     },
     store::{
         Store as _, StoreRef,
-        git::{Aside, GitStore, Left, Link},
+        git::{Aside, GitStore, Recoverable, RemoteConnection},
         layout,
         remote::Remote,
         validate_incoming,
@@ -69,7 +69,8 @@ fn complaints(ctx: &Ctx, store: &GitStore) -> Result<Option<String>, OpError> {
 fn refetch(ctx: &Ctx, remote: &Remote, store: &GitStore) -> Result<(), OpError> {
     url::accept(&remote.url)?;
     let aside = Aside::new(&ctx.home.folder().join("realms"), ctx.options())?;
-    let link = Link::new(&aside.store.path(), remote, ctx.env.vars(), sync::realm_clone::manners(ctx));
+    let link =
+        RemoteConnection::new(&aside.store.path(), remote, ctx.env.vars(), sync::realm_clone::transport_options(ctx));
     let names: Vec<_> = link.list()?.refs.into_iter().map(|(name, _)| name).collect();
     link.fetch(&names, None)?;
     let _keep = store.keep()?;
@@ -99,7 +100,7 @@ fn offers(ctx: &Ctx, realm: &RealmName, store: &GitStore) -> Result<Vec<DoctorCh
     Ok(offers)
 }
 
-fn offer(name: &StoreRef, tip: &Oid, left: &Left) -> String {
+fn offer(name: &StoreRef, tip: &Oid, left: &Recoverable) -> String {
     let named: Vec<_> = left.lost.iter().take(MAX_SHOWN).map(|subject| format!("\"{subject}\"")).collect();
     let more = left.lost.len().saturating_sub(named.len());
     let more = if more > 0 { format!(" and {more} more") } else { String::new() };

@@ -11,7 +11,7 @@ use crate::{
         ctx::{Acting, Ctx},
         session::{self, mark::Mark},
     },
-    store::{StoreRef, git::GitStore, sessions::Which},
+    store::{StoreRef, git::GitStore, sessions::SessionFilter},
     wire::{DoctorCheck, Health},
 };
 
@@ -20,7 +20,7 @@ use crate::{
 pub(crate) fn of_realm(ctx: &Ctx, request: &Request, known: &KnownRealm, store: &GitStore) -> DoctorCheck {
     let subject = Some(known.name.as_str());
     let cannot = |error: OpError| check("sessions", subject, Health::Error, error.message);
-    let (open, unreadable) = match session::everywhere(store, Which::Open) {
+    let (open, unreadable) = match session::everywhere(store, SessionFilter::Open) {
         Ok(found) => found,
         Err(error) => return cannot(error),
     };

@@ -11,7 +11,7 @@ use crate::{
     ops::{
         Operation,
         ctx::{Ctx, Here},
-        repos::{self, joined, paths::Found},
+        repos::{self, joined, paths::FoundRepo},
         runs,
         sync::url,
     },
@@ -57,7 +57,7 @@ runs!(WorktreeCreate, run);
 
 /// The work in one repository.
 struct Job {
-    found: Found,
+    found: FoundRepo,
     work: Work,
     path: PathBuf,
 }
@@ -138,7 +138,7 @@ fn located(
     overview: &Overview<'_>,
     name: &RepoName,
     clone: bool,
-) -> Result<Result<Found, RepoProblem>, OpError> {
+) -> Result<Result<FoundRepo, RepoProblem>, OpError> {
     let Some(repo) = overview.repos().get(name) else {
         let message = format!("{name} is not in the realm {}", here.realm);
         return Ok(Err(RepoProblem::new(name, ErrorCode::UnknownRepo, message)));

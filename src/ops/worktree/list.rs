@@ -8,7 +8,7 @@ use crate::{
     ops::{
         Operation,
         ctx::{Ctx, Here},
-        repos::{self, paths::Found},
+        repos::{self, paths::FoundRepo},
         runs,
     },
     repo::work::{Standing, Work, Worktree},
@@ -67,7 +67,7 @@ pub fn run(ctx: &Ctx) -> Result<Answer<WorktreeList>, OpError> {
 ///
 /// # Errors
 /// Returns an error if the realm cannot be read.
-pub(crate) fn all_found(ctx: &Ctx, here: &Here) -> Result<(Vec<Found>, Vec<RepoProblem>), OpError> {
+pub(crate) fn all_found(ctx: &Ctx, here: &Here) -> Result<(Vec<FoundRepo>, Vec<RepoProblem>), OpError> {
     let overview = Overview::open(&*here.store)?;
     let (mut found, mut errors) = (Vec::new(), Vec::new());
     for repo in overview.repos().values() {
@@ -81,7 +81,7 @@ pub(crate) fn all_found(ctx: &Ctx, here: &Here) -> Result<(Vec<Found>, Vec<RepoP
 }
 
 /// Returns the linked worktrees of a repository, and the progress in each.
-fn of_repo(found: &Found, work: &Work) -> Result<Vec<(Worktree, Option<Standing>)>, StoreError> {
+fn of_repo(found: &FoundRepo, work: &Work) -> Result<Vec<(Worktree, Option<Standing>)>, StoreError> {
     let base = found.default.as_deref().map(|default| work.base(default)).transpose()?.flatten();
     let standing = |tree: Worktree| {
         // A worktree that cannot be read is still listed.
@@ -92,7 +92,7 @@ fn of_repo(found: &Found, work: &Work) -> Result<Vec<(Worktree, Option<Standing>
     Ok(work.worktrees()?.into_iter().skip(1).map(standing).collect())
 }
 
-fn line(ctx: &Ctx, root: &Path, found: &Found, tree: &Worktree, standing: Option<Standing>) -> WorktreeLine {
+fn line(ctx: &Ctx, root: &Path, found: &FoundRepo, tree: &Worktree, standing: Option<Standing>) -> WorktreeLine {
     let meant = rfc_worktrees::parse(root, &tree.path).filter(|(_, repo)| *repo == found.name);
     let state = match &meant {
         _ if tree.is_gone => WorktreeState::Gone,

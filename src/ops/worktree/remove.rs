@@ -11,7 +11,7 @@ use crate::{
         Operation,
         course::Course,
         ctx::Ctx,
-        repos::{self, paths::Found},
+        repos::{self, paths::FoundRepo},
         runs,
     },
     repo::work::{Work, Worktree},
@@ -47,7 +47,7 @@ runs!(WorktreeRemove, run);
 
 /// The work in one repository.
 struct Job {
-    found: Found,
+    found: FoundRepo,
     work: Work,
     base: Option<String>,
     tree: Worktree,
@@ -124,7 +124,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<WorktreeRemove>, OpErr
 
 /// Returns the worktree in exactly this folder and the base of its work, if git lists it. Other folders are never
 /// removed.
-fn of_path(work: &Work, found: &Found, path: &Path) -> Result<Option<(Worktree, Option<String>)>, StoreError> {
+fn of_path(work: &Work, found: &FoundRepo, path: &Path) -> Result<Option<(Worktree, Option<String>)>, StoreError> {
     let Some(tree) = work.worktrees()?.into_iter().skip(1).find(|tree| tree.path == path) else {
         return Ok(None);
     };

@@ -18,7 +18,7 @@ pub struct Uncommitted {
 
 /// An operation of git that is in progress.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Left {
+pub enum InProgress {
     /// `git merge`
     Merge,
     /// `git cherry-pick`
@@ -29,7 +29,7 @@ pub enum Left {
     Rebase,
 }
 
-impl Left {
+impl InProgress {
     /// Returns the name of the operation.
     pub fn word(self) -> &'static str {
         match self {
@@ -55,12 +55,12 @@ impl Work {
     ///
     /// # Errors
     /// Returns an error if git fails.
-    pub fn left(&self) -> Result<Option<Left>, StoreError> {
+    pub fn in_progress(&self) -> Result<Option<InProgress>, StoreError> {
         let heads = [
-            ("MERGE_HEAD", Left::Merge),
-            ("CHERRY_PICK_HEAD", Left::CherryPick),
-            ("REVERT_HEAD", Left::Revert),
-            ("REBASE_HEAD", Left::Rebase),
+            ("MERGE_HEAD", InProgress::Merge),
+            ("CHERRY_PICK_HEAD", InProgress::CherryPick),
+            ("REVERT_HEAD", InProgress::Revert),
+            ("REBASE_HEAD", InProgress::Rebase),
         ];
         for (name, left) in heads {
             if self.has_ref(name)? {

@@ -16,7 +16,7 @@ pub fn advise(
             Some(place),
         ));
     }
-    let at = Stumble { text, number: line.map_or(0, |line| usize::try_from(line).unwrap_or(usize::MAX)), column };
+    let at = ErrorLocation { text, number: line.map_or(0, |line| usize::try_from(line).unwrap_or(usize::MAX)), column };
     if said.contains("found a tab") || said.contains("tab character") || said.contains("tabs disallowed") {
         return Some(("it is indented with a tab; indent with spaces".into(), tab(text)));
     }
@@ -38,7 +38,7 @@ const OF_THE_REALM: [&str; 7] =
     ["schema_hash", "content_hash", "retired", "yanked", "resolved_version", "resolved_at", "adapted_version"];
 
 /// The location of the parser's error.
-struct Stumble<'t> {
+struct ErrorLocation<'t> {
     text: &'t str,
     /// The line, from 1; 0 if it is unknown.
     number: usize,
@@ -46,7 +46,7 @@ struct Stumble<'t> {
     column: Option<u32>,
 }
 
-impl<'t> Stumble<'t> {
+impl<'t> ErrorLocation<'t> {
     fn line(&self) -> &'t str {
         self.text.lines().nth(self.number.saturating_sub(1)).unwrap_or_default()
     }

@@ -9,7 +9,7 @@ use std::{
 
 use crate::{
     platform::files::{self, Stamp},
-    store::{Cache, Kept, Renewal, StoreError},
+    store::{Cache, CachedData, Renewal, StoreError},
 };
 
 /// The number of seconds after which two changes have different times on any file system.
@@ -63,7 +63,7 @@ fn one(stamp: &Stamp) -> String {
 }
 
 impl Cache for FileCache {
-    fn open(&self) -> Option<Box<dyn Kept>> {
+    fn open(&self) -> Option<Box<dyn CachedData>> {
         Some(Box::new(Open(File::open(self.file()).ok()?)))
     }
 
@@ -108,7 +108,7 @@ impl Cache for FileCache {
 
 struct Open(File);
 
-impl Kept for Open {
+impl CachedData for Open {
     fn size(&self) -> Option<u64> {
         Some(self.0.metadata().ok()?.len())
     }
@@ -156,7 +156,7 @@ impl Renewal for Begun {
         self.new.write_all(bytes).is_ok()
     }
 
-    fn keep(self: Box<Self>) -> Option<Box<dyn Kept>> {
+    fn keep(self: Box<Self>) -> Option<Box<dyn CachedData>> {
         // Not flushed: a partial file fails its checksums.
         Some(Box::new(Open(self.new.persist(&self.file).ok()?)))
     }

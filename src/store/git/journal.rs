@@ -7,7 +7,7 @@ use std::{
     time::{Duration, Instant, SystemTime},
 };
 
-use super::lock::{Held, Locks, Wait};
+use super::lock::{HeldLock, Locks, Wait};
 use crate::{platform::files::Identity, store::StoreError};
 
 /// The time within which a writer takes the locks after recording them; otherwise it withdraws the record. A lock file
@@ -35,7 +35,7 @@ struct Noted {
 /// # Errors
 /// Returns [`StoreError::Locked`] if another program keeps one of the files for too long. Such a file is never
 /// recorded.
-pub(super) fn begin(locks: &Locks, top: &Path, files: &[PathBuf]) -> Result<Held, StoreError> {
+pub(super) fn begin(locks: &Locks, top: &Path, files: &[PathBuf]) -> Result<HeldLock, StoreError> {
     begin_within(&mut locks.begin(), locks, top, files)
 }
 
@@ -48,7 +48,7 @@ pub(super) fn begin_within(
     locks: &Locks,
     top: &Path,
     files: &[PathBuf],
-) -> Result<Held, StoreError> {
+) -> Result<HeldLock, StoreError> {
     let mut held = locks.acquire_within(wait, LOCK)?;
     recover(&mut held, top)?;
     while let Some(foreign) = files.iter().find(|file| inode(file).is_some()) {
@@ -62,18 +62,18 @@ pub(super) fn begin_within(
 ///
 /// # Errors
 /// Returns an error if the record cannot be written.
-pub(super) fn abandon(held: &mut Held, top: &Path) -> Result<(), StoreError> {
+pub(super) fn abandon(held: &mut HeldLock, top: &Path) -> Result<(), StoreError> {
     note(held, std::iter::empty(), top)
 }
 
 /// Records the inodes of the files that were taken, which identify them.
-pub(super) fn taken(held: &mut Held, top: &Path, files: &[PathBuf]) -> Result<(), StoreError> {
+pub(super) fn taken(held: &mut HeldLock, top: &Path, files: &[PathBuf]) -> Result<(), StoreError> {
     note(held, files.iter().map(|path| Noted { path: path.clone(), inode: inode(path) }), top)
 }
 
 /// Clears the record. A lock file of this writer that still exists could not be removed; if removing it fails again,
 /// it stays recorded for the next writer.
-pub(super) fn end(held: &mut Held, top: &Path) -> Result<(), StoreError> {
+pub(super) fn end(held: &mut HeldLock, top: &Path) -> Result<(), StoreError> {
     let is_left = |noted: &Noted| {
         noted.inode.is_some() && inode(&noted.path) == noted.inode && std::fs::remove_file(&noted.path).is_err()
     };
@@ -81,7 +81,7 @@ pub(super) fn end(held: &mut Held, top: &Path) -> Result<(), StoreError> {
     note(held, left.into_iter(), top)
 }
 
-fn note(held: &mut Held, files: impl Iterator<Item = Noted>, top: &Path) -> Result<(), StoreError> {
+fn note(held: &mut HeldLock, files: impl Iterator<Item = Noted>, top: &Path) -> Result<(), StoreError> {
     let line = |noted: Noted| {
         let path = noted.path.strip_prefix(top).unwrap_or(&noted.path).display().to_string();
         format!("{} {path}\n", noted.inode.map(|inode| inode.to_string()).unwrap_or_else(|| "-".into()))
@@ -90,7 +90,7 @@ fn note(held: &mut Held, files: impl Iterator<Item = Noted>, top: &Path) -> Resu
 }
 
 /// Returns the records in the lock file.
-fn noted(held: &mut Held, top: &Path) -> Result<Vec<Noted>, StoreError> {
+fn noted(held: &mut HeldLock, top: &Path) -> Result<Vec<Noted>, StoreError> {
     let notes = held.notes()?;
     let named = parse(&notes).map(|(inode, path)| Noted { path: top.join(path), inode });
     Ok(named.collect())
@@ -104,7 +104,7 @@ pub fn parse(notes: &str) -> impl Iterator<Item = (Option<u64>, &str)> {
     lines.filter(move |(_, path)| is_ours(path)).map(|(inode, path)| (inode.parse().ok(), path))
 }
 
-fn recover(held: &mut Held, top: &Path) -> Result<(), StoreError> {
+fn recover(held: &mut HeldLock, top: &Path) -> Result<(), StoreError> {
     let noted_at = held.noted_at();
     let is_possible = |noted: &Noted| noted.inode.is_some() || is_soon_after(noted_at, &noted.path);
     let noted = noted(held, top)?.into_iter().filter(is_possible);

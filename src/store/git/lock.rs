@@ -32,7 +32,7 @@ pub(super) struct Locks {
 
 /// A lock that is held until this is dropped.
 #[derive(Debug)]
-pub(super) struct Held {
+pub(super) struct HeldLock {
     file: File,
     path: PathBuf,
     /// When a dead holder wrote its records, by the file system's clock.
@@ -54,7 +54,7 @@ pub(super) struct Wait<'a> {
     is_told: bool,
 }
 
-impl Lease for Held {}
+impl Lease for HeldLock {}
 
 impl Locks {
     pub(super) fn new(folder: PathBuf, options: Options) -> Self {
@@ -65,7 +65,7 @@ impl Locks {
     ///
     /// # Errors
     /// Returns [`StoreError::Locked`] with who holds it and for how long, when the deadline has passed.
-    pub(super) fn acquire(&self, name: &str) -> Result<Held, StoreError> {
+    pub(super) fn acquire(&self, name: &str) -> Result<HeldLock, StoreError> {
         self.acquire_within(&mut self.begin(), name)
     }
 
@@ -73,14 +73,14 @@ impl Locks {
     ///
     /// # Errors
     /// Returns an error in the cases of [`Self::acquire`].
-    pub(super) fn acquire_within(&self, wait: &mut Wait<'_>, name: &str) -> Result<Held, StoreError> {
+    pub(super) fn acquire_within(&self, wait: &mut Wait<'_>, name: &str) -> Result<HeldLock, StoreError> {
         let path = self.folder.join(name);
         let mut file = self.open(&path)?;
         loop {
             match file.try_lock() {
                 Ok(()) => {
                     tracing::debug!(name, tries = wait.tries, "locked");
-                    let mut held = Held { file, path, noted_at: None };
+                    let mut held = HeldLock { file, path, noted_at: None };
                     held.sign()?;
                     return Ok(held);
                 }
@@ -91,11 +91,11 @@ impl Locks {
     }
 
     /// Takes the lock `name` if it is free.
-    pub(super) fn try_acquire(&self, name: &str) -> Option<Held> {
+    pub(super) fn try_acquire(&self, name: &str) -> Option<HeldLock> {
         let path = self.folder.join(name);
         let file = self.open(&path).ok()?;
         file.try_lock().ok()?;
-        let mut held = Held { file, path, noted_at: None };
+        let mut held = HeldLock { file, path, noted_at: None };
         held.sign().ok()?;
         Some(held)
     }
@@ -171,7 +171,7 @@ impl Wait<'_> {
     }
 }
 
-impl Held {
+impl HeldLock {
     /// Returns when a dead holder wrote the records that were found.
     pub(super) fn noted_at(&self) -> Option<SystemTime> {
         self.noted_at

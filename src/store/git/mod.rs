@@ -11,12 +11,12 @@ pub mod git_command;
 mod incoming;
 mod journal;
 mod lock;
-mod mending;
 pub mod objects;
 mod pack;
 mod packing;
 mod precious;
 mod reading;
+mod recovery;
 mod ref_update;
 pub mod refs;
 mod remotes;
@@ -34,9 +34,9 @@ use std::{
 pub use create::{Aside, create};
 pub use git_command::{GUARD, git_version, numbers};
 pub use journal::parse as noted;
-pub use mending::Left;
 pub use packing::Packed;
-pub use transport::{Link, MAX_BYTES, MAX_BYTES_KEY, Manners};
+pub use recovery::Recoverable;
+pub use transport::{MAX_BYTES, MAX_BYTES_KEY, RemoteConnection, TransportOptions};
 pub use upkeep::LockFile;
 pub use watch::Watch;
 
@@ -151,7 +151,7 @@ impl GitStore {
 /// The locks that a writer holds.
 struct Writing<'a> {
     _objects: Box<dyn Lease + 'a>,
-    _name: lock::Held,
+    _name: lock::HeldLock,
 }
 
 impl Lease for Writing<'_> {}

@@ -7,7 +7,7 @@ use std::{collections::BTreeMap, path::Path};
 use gix::{ObjectId, hash::Kind as Hash, odb::pack::index};
 
 use super::{
-    lock::{Held, Locks},
+    lock::{HeldLock, Locks},
     pack::{Entry, Packing},
     packing,
 };
@@ -22,14 +22,14 @@ const SMALL: u64 = 1 << 20;
 const GROWTH: u64 = 2;
 
 /// Small packs whose objects are copied into the pack of a write.
-pub(super) struct Together<'a> {
+pub(super) struct Combined<'a> {
     folder: &'a Path,
     stems: Vec<String>,
     /// The lock against other packers.
-    _alone: Held,
+    _alone: HeldLock,
 }
 
-impl<'a> Together<'a> {
+impl<'a> Combined<'a> {
     /// Copies the objects of small packs into a new one, if there are many and nobody else is packing. Packs that
     /// cannot be read are left as they are.
     pub(super) fn begin(locks: &Locks, folder: &'a Path, hash: Hash, into: &Packing) -> Option<Self> {
@@ -118,10 +118,10 @@ fn entries(folder: &Path, stem: &str, hash: Hash) -> Option<Vec<(ObjectId, Entry
 /// Returns an error if the pack cannot be written or flushed.
 pub(super) fn put(packing: &Packing, locks: &Locks, objects: &Path, hash: Hash) -> Result<(), StoreError> {
     let folder = objects.join("pack");
-    let together = Together::begin(locks, &folder, hash, packing);
+    let combined = Combined::begin(locks, &folder, hash, packing);
     let name = packing.put()?;
-    if let Some(together) = together {
-        together.remove(&name);
+    if let Some(combined) = combined {
+        combined.remove(&name);
     }
     Ok(())
 }

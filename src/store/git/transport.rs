@@ -74,9 +74,9 @@ const LIMITED: &str = r#"trap '' XFSZ; ulimit -f "$1" || exit 125; shift; exec g
 /// The message of git when it exceeds the limit.
 const TOO_MUCH: &str = "File too large";
 
-/// The manners of talking to remotes: prompts and limits.
+/// The options of calls to remotes: prompts and limits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Manners {
+pub struct TransportOptions {
     /// Whether there is a terminal at which git may ask for a password and show progress.
     pub is_terminal: bool,
     /// The most bytes in one fetch.
@@ -87,11 +87,11 @@ pub struct Manners {
 
 /// The connection from a store to a remote.
 #[derive(Debug)]
-pub struct Link<'a> {
+pub struct RemoteConnection<'a> {
     store: PathBuf,
     remote: &'a Remote,
     vars: BTreeMap<OsString, OsString>,
-    manners: Manners,
+    transport_options: TransportOptions,
 }
 
 /// The outcome of a call of git.
@@ -101,12 +101,17 @@ struct Outcome {
     success: bool,
 }
 
-impl<'a> Link<'a> {
+impl<'a> RemoteConnection<'a> {
     /// Creates the connection from the store in a folder to a remote.
-    pub fn new(store: &Path, remote: &'a Remote, vars: &BTreeMap<OsString, OsString>, manners: Manners) -> Self {
+    pub fn new(
+        store: &Path,
+        remote: &'a Remote,
+        vars: &BTreeMap<OsString, OsString>,
+        transport_options: TransportOptions,
+    ) -> Self {
         let mut vars = vars.clone();
         vars.retain(|name, _| !ELSEWHERE.iter().any(|elsewhere| OsStr::new(elsewhere) == name));
-        Self { store: store.to_owned(), remote, vars, manners }
+        Self { store: store.to_owned(), remote, vars, transport_options }
     }
 
     /// Lists the refs of the remote, the realm's own first.
@@ -151,13 +156,13 @@ impl<'a> Link<'a> {
         command.envs(incoming.vars());
         let outcome = self.talk(command, &args, &[], Some(wanted))?;
         // Where the system stops no file from growing, what came is measured before it is taken in.
-        if outcome.success && (process::LIMITS_FILES || !incoming.has_file_of(self.manners.max_bytes)) {
+        if outcome.success && (process::LIMITS_FILES || !incoming.has_file_of(self.transport_options.max_bytes)) {
             return incoming.take();
         }
         // At a terminal, git's messages are shown there and not captured.
-        if outcome.words.contains(TOO_MUCH) || incoming.has_file_of(self.manners.max_bytes) {
+        if outcome.words.contains(TOO_MUCH) || incoming.has_file_of(self.transport_options.max_bytes) {
             let url = self.shown_url();
-            return Err(StoreError::TooMuch { url, bytes: self.manners.max_bytes });
+            return Err(StoreError::TooMuch { url, bytes: self.transport_options.max_bytes });
         }
         Err(self.failed(&outcome))
     }
@@ -214,7 +219,7 @@ impl<'a> Link<'a> {
     }
 
     fn progress(&self) -> &'static str {
-        if self.manners.is_terminal { "--progress" } else { "--quiet" }
+        if self.transport_options.is_terminal { "--progress" } else { "--quiet" }
     }
 
     fn shown_url(&self) -> String {
@@ -248,9 +253,9 @@ impl<'a> Link<'a> {
         command.stdin(if input.is_some() { Stdio::piped() } else { Stdio::null() });
         command.stdout(Stdio::piped());
         // Progress and prompts of git are for the user at the terminal.
-        let is_shown = self.manners.is_terminal && args.first() != Some(&"ls-remote");
+        let is_shown = self.transport_options.is_terminal && args.first() != Some(&"ls-remote");
         command.stderr(if is_shown { Stdio::inherit() } else { Stdio::piped() });
-        let (mut child, watch) = match self.manners.max_time {
+        let (mut child, watch) = match self.transport_options.max_time {
             Some(time) => {
                 let (child, group) = Group::start(&mut command).map_err(cannot)?;
                 (child, Some(Watch::over(group, time)))
@@ -276,7 +281,7 @@ impl<'a> Link<'a> {
     /// Returns a command with the limit on the size of files.
     fn limited(&self, args: &[&str]) -> Command {
         let mut command = process::shell();
-        command.args(["-c", LIMITED, "sh"]).arg(self.manners.max_bytes.div_ceil(512).max(1).to_string());
+        command.args(["-c", LIMITED, "sh"]).arg(self.transport_options.max_bytes.div_ceil(512).max(1).to_string());
         self.prepared(command, args)
     }
 
@@ -284,7 +289,7 @@ impl<'a> Link<'a> {
         command.env_clear().envs(&self.vars).env(GUARD, "1").current_dir(&self.store);
         // git's messages are compared in English.
         command.env("LC_ALL", "C");
-        if !self.manners.is_terminal {
+        if !self.transport_options.is_terminal {
             command.env("GIT_TERMINAL_PROMPT", "0").env("GCM_INTERACTIVE", "never");
             if let Some(ssh) = self.is_by_ssh().then(|| self.quiet_ssh()).flatten() {
                 command.env("GIT_SSH_COMMAND", ssh);
@@ -406,9 +411,9 @@ mod tests {
             ("GIT_SSH_COMMAND".into(), "sleep 60 #".into()),
         ]);
         let max_time = Some(Duration::from_millis(200));
-        let manners = Manners { is_terminal: false, max_bytes: MAX_BYTES, max_time };
+        let transport_options = TransportOptions { is_terminal: false, max_bytes: MAX_BYTES, max_time };
         let begun = Instant::now();
-        Link::new(Path::new("/"), &remote, &vars, manners).list().unwrap_err();
+        RemoteConnection::new(Path::new("/"), &remote, &vars, transport_options).list().unwrap_err();
         assert!(begun.elapsed() < Duration::from_secs(30), "{:?}", begun.elapsed());
     }
 }

@@ -15,7 +15,7 @@ use reader::Reader;
 use super::{Entry, EntryKind, Objects, Store, StoreError, StoreRef, TreePath, codec, layout};
 use crate::model::{
     domain_view::{Damage, RealmView, Subject},
-    merge::LossId,
+    merge::ConflictId,
     name::RepoName,
     oid::Oid,
     realm::{self, Realm, Repo},
@@ -198,14 +198,14 @@ pub fn repos(store: &dyn Store) -> Result<RealmView, StoreError> {
 ///
 /// # Errors
 /// Returns an error if a folder on the way cannot be read.
-pub fn set_aside_in(store: &dyn Store, tree: &Oid) -> Result<BTreeMap<LossId, SetAside>, StoreError> {
+pub fn set_aside_in(store: &dyn Store, tree: &Oid) -> Result<BTreeMap<ConflictId, SetAside>, StoreError> {
     let mut records = BTreeMap::new();
     for entry in folder(store, tree, &format!("{}/{}", layout::CONFLICTS, layout::SET_ASIDE))? {
         let bytes = match store.blob(&entry.id) {
             Err(error) if error.is_damage() => continue,
             bytes => bytes?,
         };
-        if let (Some(id), Ok(record)) = (layout::stem::<LossId>(&entry.name), codec::decode::<SetAside>(&bytes)) {
+        if let (Some(id), Ok(record)) = (layout::stem::<ConflictId>(&entry.name), codec::decode::<SetAside>(&bytes)) {
             records.insert(id, record);
         }
     }

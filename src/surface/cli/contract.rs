@@ -24,7 +24,7 @@ use crate::{
             input::{read_file, reason},
             listing::{render_cursor, render_cycles, render_log},
         },
-        told,
+        publication_summary,
     },
     wire::{Answer, ContractAdapted, ContractGet, ContractList, ContractMarked, ContractPublish, Relationship},
 };
@@ -375,9 +375,12 @@ fn render_published(body: &ContractPublish, text: &mut Text) {
         text.line(&[plain("nothing to publish")]);
     }
     let verb = if body.dry_run { "would publish" } else { "published" };
-    let rows = body.published.iter().map(|one| vec![plain(verb), plain(told::phrase(one)), plain(&*one.change)]);
+    let rows = body
+        .published
+        .iter()
+        .map(|one| vec![plain(verb), plain(publication_summary::phrase(one)), plain(&*one.change)]);
     text.table("", &rows.collect::<Vec<_>>());
-    if let Some(breaks) = told::breaks(&body.published) {
+    if let Some(breaks) = publication_summary::breaks(&body.published) {
         text.line(&[look(breaks, Look::Red)]);
     }
     for one in body.published.iter().flat_map(|published| &published.breaks) {
@@ -397,7 +400,7 @@ fn render_published(body: &ContractPublish, text: &mut Text) {
     }
     render_cycles(&body.cycles, text);
     if body.unshared {
-        text.line(&[look(told::UNSHARED, Look::Yellow)]);
+        text.line(&[look(publication_summary::UNSHARED, Look::Yellow)]);
     }
 }
 

@@ -132,7 +132,7 @@ impl Command {
                 token(env, output)?;
                 let url = daemon::open(env)?;
                 if !peer::IS_KNOWN {
-                    output.say(SHARED);
+                    output.note(SHARED);
                 }
                 if !print && output.is_terminal() && !output.json {
                     background::browse(env, &url);
@@ -168,7 +168,7 @@ impl Start {
             }
             daemon::serve(env, &self.serving.options(), |running| {
                 if !output.quiet {
-                    output.say(&format!("serving {}", running.url()));
+                    output.note(&format!("serving {}", running.url()));
                 }
             })?;
             return Ok(Verdict::Yes);
@@ -185,7 +185,7 @@ impl Start {
 fn token(env: &Env, output: &mut Output<'_>) -> Result<String, OpError> {
     let token = daemon::token(env)?;
     for warning in &token.warnings {
-        output.say(&format!("warning: {warning}"));
+        output.note(&format!("warning: {warning}"));
     }
     Ok(token.text)
 }

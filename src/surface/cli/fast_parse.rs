@@ -12,11 +12,11 @@ use clap::{ArgMatches, Args as _, Command};
 use super::{Global, Hook, contract, mcp, realm};
 
 /// The words of a command, and the function that adds its arguments.
-type Often = (&'static [&'static str], fn(Command) -> Command);
+type FrequentCommand = (&'static [&'static str], fn(Command) -> Command);
 
 /// The commands. Those behind which any other word may follow come first, then the longer ones, whose last word may be
 /// a command too.
-const OFTEN: &[Often] = &[
+const OFTEN: &[FrequentCommand] = &[
     (&["hook"], Hook::augment_args),
     (&["realm", "status"], realm::Status::augment_args),
     (&["realm", "check"], realm::Check::augment_args),
@@ -32,7 +32,7 @@ const OFTEN: &[Often] = &[
 pub fn parse(arguments: &[OsString]) -> Option<ArgMatches> {
     let words = arguments.iter().skip(1).filter_map(|argument| argument.to_str());
     // Options may occur between the words. A value that is mistaken for an option fails to parse here.
-    let is_called = |(path, _): &&Often| {
+    let is_called = |(path, _): &&FrequentCommand| {
         let mut words = words.clone();
         path.iter().all(|part| words.any(|word| word == *part))
     };

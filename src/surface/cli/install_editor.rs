@@ -119,7 +119,7 @@ fn steps(path: &str) -> [Step<'_>; 2] {
     [Step::Key(MAPPING), Step::Key(path)]
 }
 
-fn unfit(unfit: json_text::Unfit) -> OpError {
+fn unfit(unfit: json_text::EditRefusal) -> OpError {
     let place = unfit.place.map(|(line, column)| format!(":{line}:{column}")).unwrap_or_default();
     let message = format!("{SETTINGS}{place}: {}; it was left alone", unfit.message);
     OpError::no(ErrorCode::UnreadableFile, message)

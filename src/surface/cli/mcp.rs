@@ -142,7 +142,7 @@ impl Command {
             Self::ListTools(ListTools { offer }) => {
                 let list = mcp::ask(env, &options(offer), "tools/list", &json!({}))?;
                 for problem in mcp::declared_problems(env, &options(offer)) {
-                    output.say(&format!("not offered: {problem}"));
+                    output.note(&format!("not offered: {problem}"));
                 }
                 if output.json {
                     output.write(&pretty(&list))?;
@@ -171,9 +171,9 @@ impl Command {
                     Transport::Http => config::over_http(client, arguments.port)?,
                 };
                 if !output.quiet {
-                    output.say(&format!("for {}; merge it with what is there", config.file));
+                    output.note(&format!("for {}; merge it with what is there", config.file));
                     for note in config.notes {
-                        output.say(note);
+                        output.note(note);
                     }
                 }
                 output.write(&pretty(&config.content))?;

@@ -222,8 +222,8 @@ pub fn run(env: Env, arguments: &[std::ffi::OsString], output: &mut Output<'_>) 
     let parsed = match parsed.map_err(|error| (shortcut::meant(&command(), arguments, &error), error)) {
         Ok(matches) => Ok(matches),
         Err((None, error)) => Err(error),
-        Err((Some(shortcut::Meant::One(line)), _)) => command().try_get_matches_from(line),
-        Err((Some(shortcut::Meant::Several(paths)), _)) => {
+        Err((Some(shortcut::PossibleCommands::One(line)), _)) => command().try_get_matches_from(line),
+        Err((Some(shortcut::PossibleCommands::Several(paths)), _)) => {
             output.json = wants_json(arguments);
             let error = OpError::usage("there are several commands of that name");
             return output.error(&paths.iter().fold(error, |error, path| error.next(format!("git blue {path}"))));
@@ -268,7 +268,7 @@ pub fn run(env: Env, arguments: &[std::ffi::OsString], output: &mut Output<'_>) 
         let outcome = super::hook::run(env, event, arguments, pushed);
         let _ = output.write_plainly(&outcome.greeting);
         for line in &outcome.lines {
-            output.say(line);
+            output.note(line);
         }
         return outcome.code;
     }
@@ -285,7 +285,7 @@ pub fn run(env: Env, arguments: &[std::ffi::OsString], output: &mut Output<'_>) 
         let outcome = command.run(&env, output);
         return end(outcome, output);
     }
-    let env = if output.quiet { env } else { env.telling(waiting) };
+    let env = if output.quiet { env } else { env.with_on_wait(waiting) };
     let opened = Ctx::open(env, realm.clone());
     let opened = opened.and_then(|ctx| at.into_iter().try_fold(ctx, |ctx, at| ctx.as_of(&at.of(contract.clone()))));
     let outcome = opened.and_then(|ctx| {
@@ -328,7 +328,7 @@ fn read(matches: clap::ArgMatches, operation: Option<&ops::Operation>) -> Result
 fn end(outcome: Result<Verdict, OpError>, output: &mut Output<'_>) -> u8 {
     match outcome {
         Ok(Verdict::Yes) => 0,
-        Ok(Verdict::No) => match output.let_go() {
+        Ok(Verdict::No) => match output.flush_held() {
             Ok(_) => Kind::No.exit_code(),
             Err(error) => output.error(&error),
         },

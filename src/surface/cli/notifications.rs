@@ -138,7 +138,7 @@ impl notifications::watch::Listener for Listener<'_, '_> {
     }
 
     fn warn(&mut self, line: &str) {
-        self.output.say(line);
+        self.output.note(line);
     }
 }
 
@@ -162,7 +162,7 @@ impl Listener<'_, '_> {
         let exec = self.exec.as_ref().map(|command| announce::run(self.env, command, one));
         let shown = self.desktop.as_ref().map(|desktop| desktop.show(self.env, &in_short(one)));
         for failure in [exec, shown].into_iter().flatten().filter_map(Result::err) {
-            self.output.say(&failure);
+            self.output.note(&failure);
         }
     }
 }

@@ -117,7 +117,7 @@ impl<'a> Output<'a> {
     ///
     /// # Errors
     /// Returns an error if the output cannot be written.
-    pub fn let_go(&mut self) -> Result<Delivery, OpError> {
+    pub fn flush_held(&mut self) -> Result<Delivery, OpError> {
         let held = self.held.take().unwrap_or_default();
         self.write(&held)
     }
@@ -230,7 +230,7 @@ impl<'a> Output<'a> {
     }
 
     /// Prints a line to standard error.
-    pub fn say(&mut self, line: &str) {
+    pub fn note(&mut self, line: &str) {
         self.progress = None;
         // If standard error is closed, nobody is left to tell.
         let _ = writeln!(self.err, "git blue: {}", clean(line)).and_then(|()| self.err.flush());

@@ -133,7 +133,7 @@ impl Status {
             let now = || ctx.env.now_here();
             if let Err(error) = inbox::record(acting.store, acting.repo, &pending::person(), &receipt, now) {
                 // The answer was printed; its reader will be shown the same changes again.
-                output.say(&format!("what was told is not recorded: {error}"));
+                output.note(&format!("what was told is not recorded: {error}"));
             }
         }
         if !peek {
@@ -173,13 +173,13 @@ impl Check {
         let mut formats = self.formats;
         formats.of_runner(ctx);
         let is_listed = formats.any(output, &[Format::Json, Format::Junit]);
-        let borrowed = match (&self.realm_url, &self.realm_path) {
+        let temporary = match (&self.realm_url, &self.realm_path) {
             (Some(url), _) => Some(repos::ephemeral_realm::at_url(ctx, url)?),
             (None, Some(path)) => Some(repos::ephemeral_realm::at_path(ctx, path)?),
             (None, None) => None,
         };
         let request = realm::check::Request {
-            borrowed: borrowed.is_some(),
+            is_temporary: temporary.is_some(),
             scripts: Some(realm::check::Scripts {
                 asked: self.run_hooks,
                 timeout: Duration::from_secs(self.hook_timeout),
@@ -187,7 +187,7 @@ impl Check {
             listed: is_listed,
             ..self.request
         };
-        let mut answer = realm::check::run(borrowed.as_ref().map_or(ctx, |borrowed| &borrowed.ctx), &request)?;
+        let mut answer = realm::check::run(temporary.as_ref().map_or(ctx, |temporary| &temporary.ctx), &request)?;
         if answer.body.valid && !output.json {
             // The last line of the text already says so.
             answer.next_steps.clear();

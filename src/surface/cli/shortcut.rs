@@ -9,7 +9,7 @@ use clap::{
 
 /// The commands that an unknown command may stand for.
 #[derive(Debug, PartialEq, Eq)]
-pub enum Meant {
+pub enum PossibleCommands {
     /// Exactly one: the command line that calls it.
     One(Vec<OsString>),
     /// One of several: their full names.
@@ -17,7 +17,7 @@ pub enum Meant {
 }
 
 /// Returns what a command line may mean whose first word is no top-level command. Returns `None` if nothing matches.
-pub fn meant(whole: &Command, arguments: &[OsString], error: &clap::Error) -> Option<Meant> {
+pub fn meant(whole: &Command, arguments: &[OsString], error: &clap::Error) -> Option<PossibleCommands> {
     if error.kind() != ErrorKind::InvalidSubcommand {
         return None;
     }
@@ -42,9 +42,9 @@ pub fn meant(whole: &Command, arguments: &[OsString], error: &clap::Error) -> Op
                     .chain(arguments[at + 1..].iter().cloned())
                     .collect::<Vec<_>>()
             });
-            lines.find(|line| is_known(whole, line)).map(Meant::One)
+            lines.find(|line| is_known(whole, line)).map(PossibleCommands::One)
         }
-        several => Some(Meant::Several(several.iter().map(|path| with_arguments(whole, path)).collect())),
+        several => Some(PossibleCommands::Several(several.iter().map(|path| with_arguments(whole, path)).collect())),
     }
 }
 
@@ -77,7 +77,7 @@ fn deeper(command: &Command, path: &mut Vec<String>, word: &str, found: &mut Vec
 mod tests {
     use super::*;
 
-    fn ask(line: &str) -> Option<Meant> {
+    fn ask(line: &str) -> Option<PossibleCommands> {
         let whole = crate::surface::cli::command();
         let arguments: Vec<_> = ["git-blue"].into_iter().chain(line.split(' ')).map(OsString::from).collect();
         let error = whole.clone().try_get_matches_from(&arguments).err()?;
@@ -98,13 +98,16 @@ mod tests {
             ("watch", "notifications watch"),
         ] {
             let line_of = |line: &str| ["git-blue"].into_iter().chain(line.split(' ')).map(OsString::from).collect();
-            assert_eq!(ask(line), Some(Meant::One(line_of(expected))), "{line}");
+            assert_eq!(ask(line), Some(PossibleCommands::One(line_of(expected))), "{line}");
         }
     }
 
     #[test]
     fn what_may_mean_several_or_nothing_does_not_run() {
-        assert_eq!(ask("log"), Some(Meant::Several(vec!["realm log".into(), "contract log DOMAIN/CONTRACT".into()])));
+        assert_eq!(
+            ask("log"),
+            Some(PossibleCommands::Several(vec!["realm log".into(), "contract log DOMAIN/CONTRACT".into()]))
+        );
         for line in ["frobnicate", "contract foo", "contract publish --nonsense", "realm join"] {
             assert_eq!(ask(line), None, "{line}");
         }

@@ -7,7 +7,7 @@ use super::{
 };
 use crate::{
     model::{name::RepoName, rank::Rank, verdict::Outcome},
-    surface::told,
+    surface::publication_summary,
     wire::{DomainStatus, ImportStatus, JudgedBy, OwnContract, Published, RealmStatus, RemovedFile, Role, Unpublished},
 };
 
@@ -241,7 +241,7 @@ fn count(number: usize, one: &str, many: &str) -> String {
 /// Prints what a command published in passing.
 fn render_published(published: &[Published], text: &mut Text) {
     if !published.is_empty() {
-        let phrases = told::phrases(published.iter());
+        let phrases = publication_summary::phrases(published.iter());
         text.gap();
         text.line(&[look("published now:", Look::Green), plain(phrases)]);
     }

@@ -25,7 +25,7 @@ pub struct Sync {
 impl Sync {
     pub fn run(self, ctx: &Ctx, output: &mut Output<'_>) -> Result<Verdict, OpError> {
         if self.by_itself {
-            realm::sync::by_itself(ctx)?;
+            realm::sync::auto(ctx)?;
             return Ok(Verdict::Yes);
         }
         let answer = realm::sync::run(ctx, &self.request)?;

@@ -76,7 +76,7 @@ fn agreed(ctx: &Ctx, output: &mut Output<'_>, missing: &[(RepoName, String)]) ->
         return Err(OpError::no(ErrorCode::NotAgreed, message).next("pass --yes as well"));
     }
     for url in &urls {
-        output.say(&format!("clone {url}"));
+        output.note(&format!("clone {url}"));
     }
     output.ask("Clone them? [y/N]")
 }

@@ -61,7 +61,7 @@ impl Options {
 /// Returns an error if another daemon runs, the port is taken, or the user's folder cannot be written.
 pub fn serve(env: &Env, options: &Options, ready: impl FnOnce(&Running)) -> Result<(), OpError> {
     let home = locate::home(env)?;
-    let Some(held) = state::Held::take(home.folder())? else {
+    let Some(held) = state::DaemonLock::take(home.folder())? else {
         return Err(already(&state::of(home.folder())?));
     };
     let token = secret::token(home.folder())?.text;

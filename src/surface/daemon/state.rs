@@ -45,7 +45,7 @@ pub enum State {
 
 /// The lock that makes this process the daemon. It is released on drop.
 #[derive(Debug)]
-pub struct Held {
+pub struct DaemonLock {
     #[expect(dead_code, reason = "it is locked as long as it is open")]
     lock: File,
     path: PathBuf,
@@ -91,7 +91,7 @@ pub fn of(home: &Path) -> Result<State, OpError> {
     Ok(serde_json::from_str(&text).map_or(State::Changing, State::Running))
 }
 
-impl Held {
+impl DaemonLock {
     /// Takes the lock of the daemon. Returns `None` if another process holds it.
     ///
     /// # Errors
@@ -126,7 +126,7 @@ impl Held {
     }
 }
 
-impl Drop for Held {
+impl Drop for DaemonLock {
     fn drop(&mut self) {
         let _ = self.write("");
     }
@@ -140,12 +140,12 @@ mod tests {
     fn a_daemon_runs_as_long_as_it_holds_its_file() {
         let home = tempfile::tempdir().unwrap();
         assert_eq!(of(home.path()).unwrap(), State::Stopped);
-        let held = Held::take(home.path()).unwrap().unwrap();
+        let held = DaemonLock::take(home.path()).unwrap().unwrap();
         assert_eq!(of(home.path()).unwrap(), State::Changing);
         let running = Running { pid: 7, port: 7865, version: "1".into() };
         held.say(&running).unwrap();
         assert_eq!(of(home.path()).unwrap(), State::Running(running.clone()));
-        assert!(Held::take(home.path()).unwrap().is_none());
+        assert!(DaemonLock::take(home.path()).unwrap().is_none());
         drop(held);
         assert_eq!(of(home.path()).unwrap(), State::Stopped);
         // The file of a killed daemon counts for nothing.

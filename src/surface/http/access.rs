@@ -29,7 +29,7 @@ const MAX_KEPT: usize = 64;
 
 /// The kind of client that sends a request, by what it may do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Who {
+pub enum ClientRole {
     /// A client without a valid token or cookie.
     Stranger,
     /// A browser that the user admitted. It may read.
@@ -82,10 +82,10 @@ impl Access {
     }
 
     /// Returns the kind of client that sent a request.
-    pub fn who(&self, request: &Parts) -> Who {
+    pub fn who(&self, request: &Parts) -> ClientRole {
         let headers = &request.headers;
         if only(headers, AUTHORIZATION).and_then(bearer).is_some_and(|token| same(token, &self.token)) {
-            return Who::User;
+            return ClientRole::User;
         }
         let named = format!("{}=", self.cookie_name());
         let cookies = headers.get_all(COOKIE).iter().filter_map(|value| value.to_str().ok());
@@ -94,8 +94,8 @@ impl Access {
         // Another user's process can have this cookie only from the user's browser.
         let is_others = || request.extensions.get::<Ends>().is_some_and(Ends::is_others);
         match is_kept && !is_others() {
-            true => Who::Browser,
-            false => Who::Stranger,
+            true => ClientRole::Browser,
+            false => ClientRole::Stranger,
         }
     }
 
@@ -133,21 +133,23 @@ impl Access {
 }
 
 /// Returns the kind of client that a method requires.
-pub fn needed(method: &Method) -> Who {
+pub fn needed(method: &Method) -> ClientRole {
     match *method {
-        Method::GET | Method::HEAD | Method::OPTIONS => Who::Browser,
-        _ => Who::User,
+        Method::GET | Method::HEAD | Method::OPTIONS => ClientRole::Browser,
+        _ => ClientRole::User,
     }
 }
 
 /// Returns the refusal for a client that may not do what it asks.
-pub fn refusal(who: Who) -> OpError {
+pub fn refusal(who: ClientRole) -> OpError {
     match who {
-        Who::Stranger => OpError::no(ErrorCode::NoToken, "show the token: Authorization: Bearer TOKEN")
+        ClientRole::Stranger => OpError::no(ErrorCode::NoToken, "show the token: Authorization: Bearer TOKEN")
             .next("git blue daemon token  # prints it")
             .next("git blue daemon open  # lets a browser in"),
-        Who::Browser | Who::User => OpError::no(ErrorCode::ReadOnly, "a browser's cookie reads, and changes nothing")
-            .next("git blue daemon token  # prints the token that may"),
+        ClientRole::Browser | ClientRole::User => {
+            OpError::no(ErrorCode::ReadOnly, "a browser's cookie reads, and changes nothing")
+                .next("git blue daemon token  # prints the token that may")
+        }
     }
 }
 

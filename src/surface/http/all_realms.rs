@@ -4,7 +4,7 @@
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::context::Desk;
+use super::context::Contexts;
 use crate::{
     error::{ErrorCode, OpError},
     model::name::{RealmName, RepoName},
@@ -29,10 +29,10 @@ pub struct Narrowed {
 }
 
 impl Narrowed {
-    fn realms(&self, desk: &Desk) -> Result<Vec<RealmName>, OpError> {
+    fn realms(&self, contexts: &Contexts) -> Result<Vec<RealmName>, OpError> {
         match &self.realm {
             Some(realm) => Ok(vec![realm.clone()]),
-            None => desk.realms(),
+            None => contexts.realms(),
         }
     }
 }
@@ -42,15 +42,15 @@ impl Narrowed {
 /// # Errors
 /// Returns an error if this machine's records cannot be read.
 pub fn sessions(
-    desk: &Desk,
+    contexts: &Contexts,
     narrowed: &Narrowed,
     ended: bool,
     page: &PageRequest,
 ) -> Result<Answer<AllSessions>, OpError> {
     let (mut all, mut unreadable, mut problems) = (Vec::new(), Vec::new(), Vec::new());
-    for realm in narrowed.realms(desk)? {
+    for realm in narrowed.realms(contexts)? {
         let request = session::list::Request { ended, page: ALL };
-        match desk.realm(&realm).and_then(|ctx| session::list::run(&ctx, &request)) {
+        match contexts.realm(&realm).and_then(|ctx| session::list::run(&ctx, &request)) {
             Ok(answer) => {
                 let mut lines = answer.body.sessions;
                 lines.retain(|line| narrowed.repo.as_ref().is_none_or(|repo| line.repo == *repo));
@@ -70,15 +70,15 @@ pub fn sessions(
 /// # Errors
 /// Returns an error if this machine's records cannot be read.
 pub fn notifications(
-    desk: &Desk,
+    contexts: &Contexts,
     narrowed: &Narrowed,
     wanted: &notifications::list::Request,
     page: &PageRequest,
 ) -> Result<Answer<AllNotifications>, OpError> {
     let (mut all, mut problems) = (Vec::new(), Vec::new());
     let mut summary = NotificationSummary::default();
-    for realm in narrowed.realms(desk)? {
-        let repos = match desk.repos(&realm) {
+    for realm in narrowed.realms(contexts)? {
+        let repos = match contexts.repos(&realm) {
             Ok(repos) => repos,
             Err(error) => {
                 problems.push(RealmProblem { realm, repo: None, message: error.message });
@@ -87,7 +87,7 @@ pub fn notifications(
         };
         for repo in repos.into_iter().filter(|repo| narrowed.repo.as_ref().is_none_or(|only| repo == only)) {
             let request = notifications::list::Request { page: ALL, ..wanted.clone() };
-            match desk.repo(&realm, &repo).and_then(|ctx| notifications::list::run(&ctx, &request)) {
+            match contexts.repo(&realm, &repo).and_then(|ctx| notifications::list::run(&ctx, &request)) {
                 Ok(answer) => {
                     add(&mut summary, &answer.body.summary);
                     let line = |notification| NotificationForRepo { current_repo: repo.clone(), notification };
@@ -120,9 +120,9 @@ fn add(sum: &mut NotificationSummary, more: &NotificationSummary) {
 ///
 /// # Errors
 /// Returns an error if it is pending nowhere, or in several repositories.
-pub fn pending_in(desk: &Desk, narrowed: &Narrowed, id: &str) -> Result<(RealmName, RepoName), OpError> {
+pub fn pending_in(contexts: &Contexts, narrowed: &Narrowed, id: &str) -> Result<(RealmName, RepoName), OpError> {
     let wanted = notifications::list::Request { filter: NotificationFilter::Pending, ..Default::default() };
-    let found = notifications(desk, narrowed, &wanted, &ALL)?.body.notifications;
+    let found = notifications(contexts, narrowed, &wanted, &ALL)?.body.notifications;
     let mut places = found.into_iter().filter(|one| one.notification.id == id);
     match (places.next(), places.next()) {
         (Some(only), None) => Ok((only.notification.realm, only.current_repo)),
@@ -138,8 +138,8 @@ pub fn pending_in(desk: &Desk, narrowed: &Narrowed, id: &str) -> Result<(RealmNa
 ///
 /// # Errors
 /// Returns an error if there is no such session.
-pub fn session_in(desk: &Desk, narrowed: &Narrowed, id: &str) -> Result<(RealmName, RepoName), OpError> {
-    let all = sessions(desk, narrowed, false, &ALL)?.body.sessions;
+pub fn session_in(contexts: &Contexts, narrowed: &Narrowed, id: &str) -> Result<(RealmName, RepoName), OpError> {
+    let all = sessions(contexts, narrowed, false, &ALL)?.body.sessions;
     let found = all.into_iter().find(|one| one.session.id.to_string() == id);
     found
         .map(|one| (one.realm, one.session.repo))

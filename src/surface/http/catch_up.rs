@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use tokio::{sync::watch, time::timeout};
 
-use super::context::Desk;
+use super::context::Contexts;
 use crate::{
     error::OpError,
     model::name::{RealmName, RepoName},
@@ -16,13 +16,13 @@ use crate::{
 pub const SECONDS: u32 = 60;
 
 /// Publishes what is due at once, and then every `seconds` until the daemon stops.
-pub async fn regularly(desk: Desk, seconds: u32, mut stopping: watch::Receiver<bool>) {
+pub async fn regularly(contexts: Contexts, seconds: u32, mut stopping: watch::Receiver<bool>) {
     if seconds == 0 {
         return;
     }
     loop {
-        let desk = desk.clone();
-        let looked = tokio::task::spawn_blocking(move || all(&desk)).await;
+        let contexts = contexts.clone();
+        let looked = tokio::task::spawn_blocking(move || all(&contexts)).await;
         if let Ok(Err(error)) = looked {
             tracing::warn!(%error, "cannot look for unpublished commits");
         }
@@ -33,11 +33,11 @@ pub async fn regularly(desk: Desk, seconds: u32, mut stopping: watch::Receiver<b
     }
 }
 
-fn all(desk: &Desk) -> Result<(), OpError> {
-    for realm in desk.realms()? {
+fn all(contexts: &Contexts) -> Result<(), OpError> {
+    for realm in contexts.realms()? {
         // A repository that cannot be read does not hold up the others. Whoever uses it sees the reason.
-        for repo in desk.repos(&realm).unwrap_or_default() {
-            if let Err(error) = one(desk, &realm, &repo) {
+        for repo in contexts.repos(&realm).unwrap_or_default() {
+            if let Err(error) = one(contexts, &realm, &repo) {
                 tracing::warn!(%realm, %repo, %error, "cannot look for unpublished commits");
             }
         }
@@ -45,8 +45,8 @@ fn all(desk: &Desk) -> Result<(), OpError> {
     Ok(())
 }
 
-fn one(desk: &Desk, realm: &RealmName, repo: &RepoName) -> Result<(), OpError> {
-    for published in unpublished::look(&desk.repo(realm, repo)?)?.published {
+fn one(contexts: &Contexts, realm: &RealmName, repo: &RepoName) -> Result<(), OpError> {
+    for published in unpublished::look(&contexts.repo(realm, repo)?)?.published {
         tracing::info!(%realm, %repo, ?published, "published what no hook had");
     }
     Ok(())

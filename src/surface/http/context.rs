@@ -15,12 +15,12 @@ const PATIENCE: Duration = Duration::from_secs(5);
 
 /// Opens the contexts of operations for requests.
 #[derive(Debug, Clone)]
-pub struct Desk {
+pub struct Contexts {
     env: Env,
 }
 
-impl Desk {
-    /// Creates a desk for this machine. The current folder and the variables that name a repository or realm are
+impl Contexts {
+    /// Creates the contexts of this machine. The current folder and the variables that name a repository or realm are
     /// ignored, because each request names its own.
     pub fn new(env: &Env) -> Self {
         let env = env.clone().without_repository().without_choice().of_server().at(Path::new("/"));

@@ -12,14 +12,14 @@ use tokio::sync::{Semaphore, watch};
 
 use super::{
     Body, Settings,
-    access::{self, Access, Who},
+    access::{self, Access, ClientRole},
     address,
     answer::{self, JSON, Reply, Tagged},
     body,
-    context::Desk,
+    context::Contexts,
     events::Events,
     openapi, page,
-    routes::{Call, Does, ROUTES, Route},
+    routes::{Call, ROUTES, Route, RouteAction},
 };
 use crate::{
     env::Env,
@@ -47,7 +47,7 @@ const MAX_JUDGING: usize = 2;
 #[derive(Debug)]
 pub struct Handler {
     access: Access,
-    desk: Desk,
+    contexts: Contexts,
     events: Arc<Events>,
     mcp: Mcp,
     waiting: Semaphore,
@@ -75,16 +75,16 @@ impl Handler {
         streams: usize,
         stopping: watch::Receiver<bool>,
     ) -> Result<Self, OpError> {
-        let desk = Desk::new(env);
+        let contexts = Contexts::new(env);
         Ok(Self {
             access: Access::new(port, settings.token.clone()),
-            events: Events::new(desk.clone(), streams, stopping.clone()),
+            events: Events::new(contexts.clone(), streams, stopping.clone()),
             mcp: Mcp::new(env, settings.rate_limit, stopping)?,
             waiting: Semaphore::new(MAX_WAITING),
             slow: Semaphore::new(MAX_SLOW),
             judging: Semaphore::new(MAX_JUDGING),
             url: format!("http://127.0.0.1:{port}"),
-            desk,
+            contexts,
         })
     }
 
@@ -106,7 +106,7 @@ impl Handler {
         let segments = address::segments(parts.uri.path());
         let fits = |route: &'static Route| Some((route, route.variables(segments.as_ref().ok()?)?));
         let found: Vec<_> = ROUTES.iter().filter_map(fits).collect();
-        let is_open = found.iter().any(|(route, _)| matches!(route.does, Does::Health | Does::Open));
+        let is_open = found.iter().any(|(route, _)| matches!(route.does, RouteAction::Health | RouteAction::Open));
         if !is_open && who < access::needed(&parts.method) {
             let refusal = access::refusal(who);
             return match found.is_empty() && page::is_at(parts.uri.path()) {
@@ -124,7 +124,7 @@ impl Handler {
         let Some((route, path)) = found.iter().find(|(route, _)| route.takes(&parts.method)) else {
             return Ok(Reply::wrong_method(&allowed(&found)).finish());
         };
-        if let Does::Mcp = route.does {
+        if let RouteAction::Mcp = route.does {
             return self.mcp(who, parts, body).await;
         }
         let mut given = address::query(parts.uri.query().unwrap_or_default(), &route.query)?;
@@ -143,18 +143,18 @@ impl Handler {
         headers: &HeaderMap,
     ) -> Result<Response<Body>, OpError> {
         match asked.route.does {
-            Does::Run { operation, call, run } => self.run(asked, (operation, call), run, headers).await,
-            Does::Health => Ok(Reply::of(&Answer::new(self.health()?)).finish()),
-            Does::Link => {
+            RouteAction::Run { operation, call, run } => self.run(asked, (operation, call), run, headers).await,
+            RouteAction::Health => Ok(Reply::of(&Answer::new(self.health()?)).finish()),
+            RouteAction::Link => {
                 let url = format!("{}/open?key={}", self.url, self.access.link()?);
                 Ok(Reply::of(&Answer::new(Link { url })).finish())
             }
             // Programs that prefetch links must not use the link up.
-            Does::Open if *method == Method::HEAD => Ok(Reply::new("text/plain; charset=utf-8", "").finish()),
-            Does::Open => Ok(self.open(asked.arguments.text("key").unwrap_or_default())?.finish()),
-            Does::OpenApi => Ok(Tagged::new(Reply::new(JSON, openapi::text())).finish(headers)),
-            Does::Events => self.events.clone().stream(&asked.arguments, headers).await,
-            Does::Mcp => unreachable!("it was answered before its body was read"),
+            RouteAction::Open if *method == Method::HEAD => Ok(Reply::new("text/plain; charset=utf-8", "").finish()),
+            RouteAction::Open => Ok(self.open(asked.arguments.text("key").unwrap_or_default())?.finish()),
+            RouteAction::OpenApi => Ok(Tagged::new(Reply::new(JSON, openapi::text())).finish(headers)),
+            RouteAction::Events => self.events.clone().stream(&asked.arguments, headers).await,
+            RouteAction::Mcp => unreachable!("it was answered before its body was read"),
         }
     }
 
@@ -174,7 +174,7 @@ impl Handler {
         let handler = self.clone();
         let method = asked.route.method;
         let work = move || {
-            run(&Call { operation: call, desk: &handler.desk, path: &asked.path, arguments: &asked.arguments })
+            run(&Call { operation: call, contexts: &handler.contexts, path: &asked.path, arguments: &asked.arguments })
                 .map(Tagged::new)
         };
         let reply = aside(work).await?;
@@ -194,7 +194,7 @@ impl Handler {
     }
 
     fn health(&self) -> Result<Health, OpError> {
-        let home = home_id(self.desk.env())?;
+        let home = home_id(self.contexts.env())?;
         Ok(Health { server: "git-blue".into(), version: env!("CARGO_PKG_VERSION").into(), home })
     }
 
@@ -220,13 +220,14 @@ impl Handler {
         let _waiting = self.waiting.try_acquire().map_err(|_| busy())?;
         let handler = self.clone();
         let uri = parts.uri;
-        let page = aside(move || Ok(page::answer(&handler.desk, uri.path(), uri.query().unwrap_or_default()))).await?;
+        let page =
+            aside(move || Ok(page::answer(&handler.contexts, uri.path(), uri.query().unwrap_or_default()))).await?;
         let reply = Reply::from(page);
         Ok(if reply.status.is_success() { Tagged::new(reply).finish(&parts.headers) } else { reply.finish() })
     }
 
-    async fn mcp(&self, who: Who, parts: Parts, body: Incoming) -> Result<Response<Body>, OpError> {
-        if who < Who::User {
+    async fn mcp(&self, who: ClientRole, parts: Parts, body: Incoming) -> Result<Response<Body>, OpError> {
+        if who < ClientRole::User {
             return Err(access::refusal(who));
         }
         let body = body::whole(body).await?;

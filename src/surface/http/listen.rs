@@ -20,7 +20,7 @@ use tokio::{
 use super::{
     Settings, catch_up,
     connections::{Connection, Connections, Endless, Socket},
-    context::Desk,
+    context::Contexts,
     descriptors,
     events::MAX_STREAMS,
     handler::Handler,
@@ -67,9 +67,9 @@ pub fn serve(env: &Env, settings: &Settings, ready: impl FnOnce(u16)) -> Result<
         let (stop, stopping) = watch::channel(false);
         let streams = descriptors::room_for(MAX_STREAMS, CONNECTIONS);
         let handler = Arc::new(Handler::new(env, port, settings, streams, stopping.clone())?);
-        tokio::spawn(catch_up::regularly(Desk::new(env), settings.catch_up, stopping.clone()));
-        sync::regularly(Desk::new(env), settings.sync_interval, stopping.clone());
-        notify::regularly(Desk::new(env), stopping.clone());
+        tokio::spawn(catch_up::regularly(Contexts::new(env), settings.catch_up, stopping.clone()));
+        sync::regularly(Contexts::new(env), settings.sync_interval, stopping.clone());
+        notify::regularly(Contexts::new(env), stopping.clone());
         let connections = Connections::new(CONNECTIONS);
         let accepting = listeners
             .into_iter()

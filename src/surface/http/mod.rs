@@ -29,7 +29,7 @@ use std::convert::Infallible;
 use bytes::Bytes;
 
 pub use catch_up::SECONDS as CATCH_UP_SECONDS;
-pub use context::Desk;
+pub use context::Contexts;
 pub use handler::home_id;
 pub use listen::serve;
 pub use sync::SECONDS as SYNC_SECONDS;

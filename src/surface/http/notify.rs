@@ -8,13 +8,13 @@ use std::{
 
 use tokio::sync::watch;
 
-use super::context::Desk;
+use super::context::Contexts;
 use crate::{
     error::OpError,
     model::name::RealmName,
     ops::{
-        notify::change_watch::Rest,
-        outgoing::run::{self, Pass},
+        notify::change_watch::ChangeWatch,
+        outgoing::run::{self, RunOptions},
     },
 };
 
@@ -25,17 +25,17 @@ const REGULARLY: Duration = Duration::from_secs(2);
 
 /// A watched realm, and when it was last checked.
 struct Watched {
-    rest: Option<Rest>,
+    change_watch: Option<ChangeWatch>,
     looked: Option<Instant>,
 }
 
 /// Starts a thread that sends what is due until the daemon stops. A slow receiver does not hold up requests.
-pub fn regularly(desk: Desk, stopping: watch::Receiver<bool>) {
+pub fn regularly(contexts: Contexts, stopping: watch::Receiver<bool>) {
     let work = move || {
         let mut realms = BTreeMap::new();
         while !*stopping.borrow() {
-            for realm in desk.realms().unwrap_or_default() {
-                if let Err(error) = one(&desk, &realm, &mut realms) {
+            for realm in contexts.realms().unwrap_or_default() {
+                if let Err(error) = one(&contexts, &realm, &mut realms) {
                     tracing::warn!(%realm, %error, "cannot send what is new");
                 }
             }
@@ -48,22 +48,22 @@ pub fn regularly(desk: Desk, stopping: watch::Receiver<bool>) {
 }
 
 /// Sends what is due in a realm, if it changed or the interval is over.
-fn one(desk: &Desk, realm: &RealmName, realms: &mut BTreeMap<RealmName, Watched>) -> Result<(), OpError> {
-    let watched = realms.entry(realm.clone()).or_insert(Watched { rest: None, looked: None });
-    let moved = watched.rest.as_mut().is_some_and(|rest| rest.waited(Duration::ZERO));
+fn one(contexts: &Contexts, realm: &RealmName, realms: &mut BTreeMap<RealmName, Watched>) -> Result<(), OpError> {
+    let watched = realms.entry(realm.clone()).or_insert(Watched { change_watch: None, looked: None });
+    let moved = watched.change_watch.as_mut().is_some_and(|change_watch| change_watch.waited(Duration::ZERO));
     if !moved && watched.looked.is_some_and(|looked| looked.elapsed() < REGULARLY) {
         return Ok(());
     }
     watched.looked = Some(Instant::now());
-    if run::chosen(&desk.nowhere()?, realm, &[])?.is_empty() {
+    if run::chosen(&contexts.nowhere()?, realm, &[])?.is_empty() {
         return Ok(());
     }
-    let ctx = desk.realm(realm)?;
-    if watched.rest.is_none() {
-        watched.rest = Rest::begin(&ctx, realm).ok();
+    let ctx = contexts.realm(realm)?;
+    if watched.change_watch.is_none() {
+        watched.change_watch = ChangeWatch::begin(&ctx, realm).ok();
     }
     if run::is_due(&ctx, realm, &*ctx.here()?.store)? {
-        run::run(&ctx, &Pass::default())?;
+        run::run(&ctx, &RunOptions::default())?;
     }
     Ok(())
 }

@@ -4,7 +4,7 @@ use std::sync::OnceLock;
 
 use serde_json::{Map, Value, json};
 
-use super::routes::{Does, ROUTES, Route};
+use super::routes::{ROUTES, Route, RouteAction};
 use crate::{
     surface::arguments::{self, Kind, Parameter},
     wire::{
@@ -73,7 +73,7 @@ fn one(route: &Route, failure: &Value, shapes: &mut Shapes) -> Value {
         operation["requestBody"] =
             json!({"required": is_required, "content": {"application/json": {"schema": object}}});
     }
-    if let Does::Health | Does::Open = route.does {
+    if let RouteAction::Health | RouteAction::Open = route.does {
         operation["security"] = json!([]);
     }
     operation
@@ -81,7 +81,7 @@ fn one(route: &Route, failure: &Value, shapes: &mut Shapes) -> Value {
 
 fn id(route: &Route) -> String {
     match route.does {
-        Does::Run { operation, .. } => operation.name.to_owned(),
+        RouteAction::Run { operation, .. } => operation.name.to_owned(),
         _ => format!("{}{}", route.method.to_ascii_lowercase(), route.path.replace(['/', '.'], "_")),
     }
 }
@@ -91,19 +91,19 @@ fn answers(route: &Route, failure: &Value, shapes: &mut Shapes) -> Value {
     let other = |kind: &str| json!({"description": "Success", "content": {kind: {"schema": {"type": "string"}}}});
     let failed = json!({"description": "Why not", "content": {"application/json": {"schema": failure}}});
     let success = match route.does {
-        Does::Run { operation, .. } => {
+        RouteAction::Run { operation, .. } => {
             let own = shapes.take(operation.name, operation.schema().to_value());
             json(match of_all_realms(route, operation.name) {
                 Some((name, schema)) => json!({"anyOf": [own, shapes.take(name, schema)]}),
                 None => own,
             })
         }
-        Does::Health => json(shapes.take("health", schema::answer::<Health>().to_value())),
-        Does::Link => json(shapes.take("link", schema::answer::<Link>().to_value())),
-        Does::OpenApi => json(json!({"type": "object"})),
-        Does::Events => other("text/event-stream"),
-        Does::Open => return json!({"303": {"description": "The browser is let in"}, "default": failed}),
-        Does::Mcp => {
+        RouteAction::Health => json(shapes.take("health", schema::answer::<Health>().to_value())),
+        RouteAction::Link => json(shapes.take("link", schema::answer::<Link>().to_value())),
+        RouteAction::OpenApi => json(json!({"type": "object"})),
+        RouteAction::Events => other("text/event-stream"),
+        RouteAction::Open => return json!({"303": {"description": "The browser is let in"}, "default": failed}),
+        RouteAction::Mcp => {
             let mcp = json!({"application/json": {"schema": {}}, "text/event-stream": {"schema": {"type": "string"}}});
             return json!({"default": {"description": "As the Model Context Protocol says", "content": mcp}});
         }

@@ -10,7 +10,7 @@ use serde::Deserialize;
 use super::{
     all_realms::{self, Narrowed},
     answer::Reply,
-    context::Desk,
+    context::Contexts,
 };
 use crate::{
     error::OpError,
@@ -42,12 +42,12 @@ pub struct Route {
     /// The fields of the JSON body.
     pub body: Vec<Parameter>,
     /// The action.
-    pub does: Does,
+    pub does: RouteAction,
 }
 
 /// The action of a route.
 #[derive(Clone, Copy)]
-pub enum Does {
+pub enum RouteAction {
     /// Runs an operation, and answers as its `--json` does.
     Run {
         /// The operation.
@@ -76,7 +76,7 @@ pub struct Call<'a> {
     /// How the operation is called.
     pub operation: operation::Call,
     /// Opens the contexts of operations.
-    pub desk: &'a Desk,
+    pub contexts: &'a Contexts,
     /// The variables of the path.
     pub path: &'a BTreeMap<&'static str, String>,
     /// The parameters behind the `?`, and the fields of the body.
@@ -176,26 +176,26 @@ const SHAPES: &[(&Operation, Shape)] = &[
 pub static ROUTES: LazyLock<Vec<Route>> = LazyLock::new(|| {
     let mut routes: Vec<_> = ops::TABLE.iter().filter_map(Route::of).collect();
     routes.extend([
-        other("GET", "/health", "Say that the daemon is there; needs no token", Does::Health),
+        other("GET", "/health", "Say that the daemon is there; needs no token", RouteAction::Health),
         Route {
             query: arguments::of::<Heard>(),
-            ..other("GET", "/events", "Tell what changes, as server-sent events", Does::Events)
+            ..other("GET", "/events", "Tell what changes, as server-sent events", RouteAction::Events)
         },
-        other("GET", "/openapi.json", "Describe these routes", Does::OpenApi),
-        other("POST", "/links", "Make a link that lets a browser in", Does::Link),
+        other("GET", "/openapi.json", "Describe these routes", RouteAction::OpenApi),
+        other("POST", "/links", "Make a link that lets a browser in", RouteAction::Link),
         Route {
             query: arguments::of::<Key>(),
-            ..other("GET", "/open", "Let a browser in, once; needs no token", Does::Open)
+            ..other("GET", "/open", "Let a browser in, once; needs no token", RouteAction::Open)
         },
-        other("GET", "/mcp", "Speak MCP: listen", Does::Mcp),
-        other("POST", "/mcp", "Speak MCP", Does::Mcp),
-        other("DELETE", "/mcp", "Speak MCP: end a session", Does::Mcp),
+        other("GET", "/mcp", "Speak MCP: listen", RouteAction::Mcp),
+        other("POST", "/mcp", "Speak MCP", RouteAction::Mcp),
+        other("DELETE", "/mcp", "Speak MCP: end a session", RouteAction::Mcp),
     ]);
     routes.sort_by_key(|route| route.method != "GET");
     routes
 });
 
-const fn other(method: &'static str, path: &'static str, summary: &'static str, does: Does) -> Route {
+const fn other(method: &'static str, path: &'static str, summary: &'static str, does: RouteAction) -> Route {
     Route { method, path, summary, query: Vec::new(), body: Vec::new(), does }
 }
 
@@ -212,7 +212,7 @@ impl Route {
         if as_of::require(Some(operation)).is_ok() {
             query.extend(arguments::of::<At>());
         }
-        let does = Does::Run { operation, call, run: shape.run };
+        let does = RouteAction::Run { operation, call, run: shape.run };
         Some(Self { query, body, ..other(method, path, operation.summary, does) })
     }
 
@@ -247,8 +247,8 @@ impl Call<'_> {
     /// Returns the context of the operation: the realm in the path, at the time that the request asks for, on behalf
     /// of the repository that it names.
     fn ctx(&self) -> Result<Ctx, OpError> {
-        let Some(realm) = self.path.get("realm") else { return self.desk.nowhere() };
-        let ctx = self.desk.of(&realm.parse()?, self.arguments.read_as::<Asking>()?.repo.as_ref())?;
+        let Some(realm) = self.path.get("realm") else { return self.contexts.nowhere() };
+        let ctx = self.contexts.of(&realm.parse()?, self.arguments.read_as::<Asking>()?.repo.as_ref())?;
         match self.arguments.read_as::<At>()?.at {
             Some(at) => {
                 let part = |name| self.path.get(name).map(String::as_str);
@@ -291,23 +291,23 @@ fn session_list(call: &Call<'_>) -> Result<Reply, OpError> {
     let request: ops::session::list::Request = call.arguments.read_as()?;
     match &call.narrowed()? {
         Narrowed { realm: Some(realm), repo: None } => {
-            Ok(Reply::of(&ops::session::list::run(&call.desk.realm(realm)?, &request)?))
+            Ok(Reply::of(&ops::session::list::run(&call.contexts.realm(realm)?, &request)?))
         }
-        narrowed => Ok(Reply::of(&all_realms::sessions(call.desk, narrowed, request.ended, &request.page)?)),
+        narrowed => Ok(Reply::of(&all_realms::sessions(call.contexts, narrowed, request.ended, &request.page)?)),
     }
 }
 
 fn session_start(call: &Call<'_>) -> Result<Reply, OpError> {
     let Here { realm, repo } = call.arguments.read_as()?;
     let request = call.arguments.read_as()?;
-    Ok(Reply::of(&ops::session::start::run(&call.desk.repo(&realm, &repo)?, &request)?))
+    Ok(Reply::of(&ops::session::start::run(&call.contexts.repo(&realm, &repo)?, &request)?))
 }
 
 fn session_stop(call: &Call<'_>) -> Result<Reply, OpError> {
     let id = call.part("id");
-    let (realm, repo) = all_realms::session_in(call.desk, &call.narrowed()?, id)?;
+    let (realm, repo) = all_realms::session_in(call.contexts, &call.narrowed()?, id)?;
     let request = ops::session::stop::Request { id: id.parse().ok() };
-    Ok(Reply::of(&ops::session::stop::run(&call.desk.repo(&realm, &repo)?, &request)?))
+    Ok(Reply::of(&ops::session::stop::run(&call.contexts.repo(&realm, &repo)?, &request)?))
 }
 
 /// Returns the operation's own answer for one repository of one realm, and the joined lists for several.
@@ -315,9 +315,9 @@ fn notifications_list(call: &Call<'_>) -> Result<Reply, OpError> {
     let request: ops::notifications::list::Request = call.arguments.read_as()?;
     match &call.narrowed()? {
         Narrowed { realm: Some(realm), repo: Some(repo) } => {
-            Ok(Reply::of(&ops::notifications::list::run(&call.desk.repo(realm, repo)?, &request)?))
+            Ok(Reply::of(&ops::notifications::list::run(&call.contexts.repo(realm, repo)?, &request)?))
         }
-        narrowed => Ok(Reply::of(&all_realms::notifications(call.desk, narrowed, &request, &request.page)?)),
+        narrowed => Ok(Reply::of(&all_realms::notifications(call.contexts, narrowed, &request, &request.page)?)),
     }
 }
 
@@ -325,8 +325,8 @@ fn notifications_ack(call: &Call<'_>) -> Result<Reply, OpError> {
     let id = call.part("id");
     let (realm, repo) = match call.narrowed()? {
         Narrowed { realm: Some(realm), repo: Some(repo) } => (realm, repo),
-        narrowed => all_realms::pending_in(call.desk, &narrowed, id)?,
+        narrowed => all_realms::pending_in(call.contexts, &narrowed, id)?,
     };
     let request = ops::notifications::ack::Request::by_person(vec![id.to_owned()]);
-    Ok(Reply::of(&ops::notifications::ack::run(&call.desk.repo(&realm, &repo)?, &request)?))
+    Ok(Reply::of(&ops::notifications::ack::run(&call.contexts.repo(&realm, &repo)?, &request)?))
 }

@@ -8,7 +8,7 @@ use std::{
 
 use tokio::sync::watch;
 
-use super::context::Desk;
+use super::context::Contexts;
 use crate::{error::OpError, model::name::RealmName, ops::realm};
 
 /// The default interval, in seconds.
@@ -27,7 +27,7 @@ struct Plan {
 
 /// Starts a thread that syncs at once and then every `seconds` until the daemon stops. A slow remote does not hold up
 /// requests.
-pub fn regularly(desk: Desk, seconds: u32, stopping: watch::Receiver<bool>) {
+pub fn regularly(contexts: Contexts, seconds: u32, stopping: watch::Receiver<bool>) {
     if seconds == 0 {
         return;
     }
@@ -35,8 +35,8 @@ pub fn regularly(desk: Desk, seconds: u32, stopping: watch::Receiver<bool>) {
     let work = move || {
         let mut plans = BTreeMap::new();
         while !*stopping.borrow() {
-            for realm in desk.realms().unwrap_or_default() {
-                one(&desk, &realm, every, &mut plans);
+            for realm in contexts.realms().unwrap_or_default() {
+                one(&contexts, &realm, every, &mut plans);
             }
             std::thread::sleep(STEP.min(every));
         }
@@ -47,13 +47,13 @@ pub fn regularly(desk: Desk, seconds: u32, stopping: watch::Receiver<bool>) {
 }
 
 /// Syncs a realm if it is due.
-fn one(desk: &Desk, realm: &RealmName, every: Duration, plans: &mut BTreeMap<RealmName, Plan>) {
+fn one(contexts: &Contexts, realm: &RealmName, every: Duration, plans: &mut BTreeMap<RealmName, Plan>) {
     let failures = match plans.get(realm) {
         Some(plan) if plan.next > Instant::now() => return,
         Some(plan) => plan.failures,
         None => 0,
     };
-    let failures = match synced(desk, realm) {
+    let failures = match synced(contexts, realm) {
         Ok(true) => 0,
         Ok(false) => failures.saturating_add(1),
         Err(error) => {
@@ -65,8 +65,8 @@ fn one(desk: &Desk, realm: &RealmName, every: Duration, plans: &mut BTreeMap<Rea
 }
 
 /// Returns whether the sync succeeded, or no sync is wanted.
-fn synced(desk: &Desk, realm: &RealmName) -> Result<bool, OpError> {
-    Ok(realm::sync::by_itself(&desk.realm(realm)?)?.is_none_or(|body| body.complete))
+fn synced(contexts: &Contexts, realm: &RealmName) -> Result<bool, OpError> {
+    Ok(realm::sync::auto(&contexts.realm(realm)?)?.is_none_or(|body| body.complete))
 }
 
 /// Returns the interval after a number of failures in a row. Each failure doubles it.

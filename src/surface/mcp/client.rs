@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use rmcp::{RoleServer, service::RequestContext};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-use super::{outbox::Told, quiet::Quiet};
+use super::{idle_projects::IdleProjects, outbox::SentNotifications};
 use crate::{error::ErrorCode, model::name::ReaderName};
 
 /// A reader while it is connected.
@@ -14,7 +14,7 @@ pub struct Client {
     /// The name of the reader.
     pub reader: ReaderName,
     /// The projects in which nothing was pending at the last look.
-    pub quiet: Arc<Quiet>,
+    pub idle: Arc<IdleProjects>,
     /// Permits one answer at a time to carry notifications, so that two answers do not carry the same.
     turn: Arc<Semaphore>,
 }
@@ -22,7 +22,7 @@ pub struct Client {
 impl Client {
     /// Creates a client that has received no notifications.
     pub fn new(reader: ReaderName) -> Self {
-        Self { reader, quiet: Arc::default(), turn: Arc::new(Semaphore::new(1)) }
+        Self { reader, idle: Arc::default(), turn: Arc::new(Semaphore::new(1)) }
     }
 
     /// Takes the permit to carry notifications, unless another answer holds it.
@@ -34,43 +34,43 @@ impl Client {
 /// Travels with a request over HTTP, with its reader and the notifications in its answer. One layer makes the answer
 /// and another one writes it.
 #[derive(Debug, Clone)]
-pub struct Slip {
+pub struct ClientOfRequest {
     /// The reader that sent the request.
     pub client: Client,
-    owed: Arc<Mutex<Option<Owed>>>,
+    unrecorded: Arc<Mutex<Option<Unrecorded>>>,
 }
 
 /// Notifications to record as seen once the answer was written. Until then no other answer carries any.
 #[derive(Debug)]
-pub struct Owed {
-    told: Told,
+pub struct Unrecorded {
+    told: SentNotifications,
     _turn: OwnedSemaphorePermit,
 }
 
-impl Slip {
-    /// Creates the slip of a request.
+impl ClientOfRequest {
+    /// Creates the client of a request.
     pub fn new(client: Client) -> Self {
-        Self { client, owed: Arc::default() }
+        Self { client, unrecorded: Arc::default() }
     }
 
-    /// Returns the slip of a request. Returns `None` over standard input and output, where the transport writes
+    /// Returns the client of a request. Returns `None` over standard input and output, where the transport writes
     /// answers itself.
     pub fn of(context: &RequestContext<RoleServer>) -> Option<&Self> {
         context.extensions.get::<hyper::http::request::Parts>()?.extensions.get::<Self>()
     }
 
     /// Sets the notifications that the answer carries.
-    pub fn note(&self, told: Told, turn: OwnedSemaphorePermit) {
-        *self.owed.lock().unwrap_or_else(PoisonError::into_inner) = Some(Owed { told, _turn: turn });
+    pub fn note(&self, told: SentNotifications, turn: OwnedSemaphorePermit) {
+        *self.unrecorded.lock().unwrap_or_else(PoisonError::into_inner) = Some(Unrecorded { told, _turn: turn });
     }
 
     /// Takes the notifications that the answer carried.
-    pub fn take(&self) -> Option<Owed> {
-        self.owed.lock().unwrap_or_else(PoisonError::into_inner).take()
+    pub fn take(&self) -> Option<Unrecorded> {
+        self.unrecorded.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
 }
 
-impl Owed {
+impl Unrecorded {
     /// Records the notifications as seen. Returns false if the store is locked and this must be tried again. On other
     /// errors it returns true, and the notifications are shown again.
     pub fn is_settled(&self) -> bool {

@@ -36,11 +36,11 @@ use tokio::sync::{mpsc, oneshot, watch};
 
 use super::{
     batch,
-    client::{Client, Owed, Slip},
+    client::{Client, ClientOfRequest, Unrecorded},
     http_delivery::{AfterFlush, Written},
     jsonrpc_frame::{self, Frame},
     log::Log,
-    pending::{Asking, Turn},
+    pending::{ActiveRequests, RequestIdGuard},
     rate::Rate,
     refusal::refused,
     runtime,
@@ -83,7 +83,7 @@ type Service = StreamableHttpService<Handler, LocalSessionManager>;
 pub struct Mcp {
     work: mpsc::UnboundedSender<Work>,
     sessions: Arc<LocalSessionManager>,
-    asking: Arc<Asking>,
+    active_requests: Arc<ActiveRequests>,
     rate_limit: u32,
     clients: Mutex<VecDeque<Known>>,
 }
@@ -126,7 +126,7 @@ impl Mcp {
         thread
             .spawn(move || runtime.block_on(serve(service, queue, stopping)))
             .map_err(|error| OpError::cannot(error::ErrorCode::Io, format!("cannot start the MCP server: {error}")))?;
-        Ok(Self { work, sessions, asking: Arc::default(), rate_limit, clients: Mutex::default() })
+        Ok(Self { work, sessions, active_requests: Arc::default(), rate_limit, clients: Mutex::default() })
     }
 
     /// Answers a POST whose body was read: one message, or a batch if the version has batches.
@@ -160,7 +160,7 @@ impl Mcp {
         if let (Err(wait), false) = (known.rate.take(Instant::now()), has_ended) {
             return too_often(wait, &frame);
         }
-        let mut turn = None;
+        let mut id_guard = None;
         if is_posted {
             if is_stateless(&parts.headers)
                 && let Some(error) = jsonrpc_frame::gone(&frame, &body)
@@ -176,17 +176,17 @@ impl Mcp {
                         return full();
                     }
                     if let (Some(session), JsonRpcMessage::Request(request)) = (&session, &*message) {
-                        turn = match Turn::take(&self.asking, session, &request.id) {
-                            Ok(turn) => Some(turn),
+                        id_guard = match RequestIdGuard::take(&self.active_requests, session, &request.id) {
+                            Ok(id_guard) => Some(id_guard),
                             Err(error) => return wrong(&error),
                         };
                     }
                 }
             }
         }
-        let slip = Slip::new(known.client);
+        let request_client = ClientOfRequest::new(known.client);
         let after = parts.extensions.remove::<AfterFlush>().unwrap_or_default();
-        parts.extensions.insert(slip.clone());
+        parts.extensions.insert(request_client.clone());
         let (answer, answered) = oneshot::channel();
         let request = Box::new(Request::from_parts(parts, Full::new(body)));
         // If the server's thread has ended, the answer never arrives.
@@ -199,7 +199,7 @@ impl Mcp {
         if has_ended && response.status() == StatusCode::ACCEPTED {
             return empty(StatusCode::NO_CONTENT);
         }
-        response.map(|inner| Written::new(inner, slip, self.work.clone(), after, turn).boxed())
+        response.map(|inner| Written::new(inner, request_client, self.work.clone(), after, id_guard).boxed())
     }
 
     fn known(&self, key: String) -> Known {
@@ -234,9 +234,9 @@ async fn serve(service: Service, mut queue: mpsc::UnboundedReceiver<Work>, mut s
     while let Some(work) = queue.recv().await {
         match work {
             Work::Answer(request, answer) => drop(tokio::spawn(handle(service.clone(), *request, answer))),
-            Work::Record(owed) => {
-                if !owed.is_settled() {
-                    tokio::spawn(settle(*owed));
+            Work::Record(unrecorded) => {
+                if !unrecorded.is_settled() {
+                    tokio::spawn(settle(*unrecorded));
                 }
             }
         }
@@ -252,8 +252,8 @@ async fn handle(service: Service, request: Request<Full<Bytes>>, mut answer: one
     }
 }
 
-async fn settle(owed: Owed) {
-    while !owed.is_settled() {
+async fn settle(unrecorded: Unrecorded) {
+    while !unrecorded.is_settled() {
         tokio::time::sleep(AGAIN).await;
     }
 }

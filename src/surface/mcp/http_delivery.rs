@@ -16,8 +16,8 @@ use hyper::{
 use tokio::sync::{mpsc, oneshot};
 
 use super::{
-    client::{Owed, Slip},
-    pending::Turn,
+    client::{ClientOfRequest, Unrecorded},
+    pending::RequestIdGuard,
 };
 
 /// Work to run once a connection has written everything that it was given. It is dropped with a connection that breaks
@@ -42,24 +42,24 @@ impl AfterFlush {
 /// A body whose notifications are recorded as seen once all of it was written.
 pub struct Written {
     inner: Body,
-    slip: Slip,
+    request_client: ClientOfRequest,
     work: mpsc::UnboundedSender<Work>,
     after: AfterFlush,
     is_done: bool,
     /// Reserves the id of the request until all of it was written.
-    _turn: Option<Turn>,
+    _id_guard: Option<RequestIdGuard>,
 }
 
 impl Written {
-    /// Wraps the answer to a request that came with `slip`, and holds `turn` until it is sent.
+    /// Wraps the answer to a request of `request_client`, and holds `id_guard` until it is sent.
     pub fn new(
         inner: Body,
-        slip: Slip,
+        request_client: ClientOfRequest,
         work: mpsc::UnboundedSender<Work>,
         after: AfterFlush,
-        turn: Option<Turn>,
+        id_guard: Option<RequestIdGuard>,
     ) -> Self {
-        Self { inner, slip, work, after, is_done: false, _turn: turn }
+        Self { inner, request_client, work, after, is_done: false, _id_guard: id_guard }
     }
 }
 
@@ -87,9 +87,9 @@ impl hyper::body::Body for Written {
 impl Drop for Written {
     fn drop(&mut self) {
         // Notifications that did not reach the client stay pending.
-        if let Some(owed) = self.slip.take().filter(|_| self.is_done) {
+        if let Some(unrecorded) = self.request_client.take().filter(|_| self.is_done) {
             let work = self.work.clone();
-            self.after.add(Box::new(move || drop(work.send(Work::Record(Box::new(owed))))));
+            self.after.add(Box::new(move || drop(work.send(Work::Record(Box::new(unrecorded))))));
         }
     }
 }
@@ -102,5 +102,5 @@ pub enum Work {
     /// Answers a request.
     Answer(Box<Request<Full<Bytes>>>, oneshot::Sender<Response<Body>>),
     /// Records notifications as seen.
-    Record(Box<Owed>),
+    Record(Box<Unrecorded>),
 }

@@ -15,6 +15,7 @@ mod conformance;
 mod declared;
 mod http;
 pub mod http_delivery;
+mod idle_projects;
 mod instructions;
 pub mod jsonrpc_frame;
 mod line_reader;
@@ -27,7 +28,6 @@ mod pending;
 mod probe;
 mod project;
 mod prompts;
-mod quiet;
 mod rate;
 mod refusal;
 mod resources;
@@ -60,7 +60,7 @@ use crate::{
     locate,
 };
 use log::Log;
-use outbox::Desk;
+use outbox::FinishedAnswers;
 use server::Server;
 use settings::Settings;
 use transport::Connection;
@@ -113,9 +113,9 @@ where
     R: AsyncRead + Unpin + Send + 'static,
     W: AsyncWrite + Unpin + Send + 'static,
 {
-    let desk = Arc::new(Desk::default());
-    let connection = Connection::new(input, output, desk.clone(), log.clone());
-    let server = Server::new(Arc::new(settings), desk, log.clone());
+    let answers = Arc::new(FinishedAnswers::default());
+    let connection = Connection::new(input, output, answers.clone(), log.clone());
+    let server = Server::new(Arc::new(settings), answers, log.clone());
     match rmcp::serve_server(server, connection).await {
         Ok(running) => match running.waiting().await {
             Ok(QuitReason::JoinError(error)) | Err(error) => {

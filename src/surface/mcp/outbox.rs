@@ -11,8 +11,8 @@ use serde_json::{Map, Value};
 
 use super::{
     body::{Body, to_string},
+    idle_projects::IdleProjects,
     open::{Project, open},
-    quiet::Quiet,
     size_limit::{ENVELOPE, MAX_MESSAGE, harmless, weight},
     steps::for_client,
 };
@@ -25,7 +25,7 @@ use crate::{
             self,
             deliver::Tips,
             inbox::{self, Receipt},
-            pending::Telling,
+            pending::NotificationBatch,
         },
         repos::joined,
     },
@@ -34,7 +34,7 @@ use crate::{
 
 /// The finished answers by the id of their request.
 #[derive(Debug, Default)]
-pub struct Desk(Mutex<HashMap<RequestId, Answer>>);
+pub struct FinishedAnswers(Mutex<HashMap<RequestId, Answer>>);
 
 /// An answer, and the reader whose notifications are added to it.
 #[derive(Debug)]
@@ -42,12 +42,12 @@ pub struct Answer {
     /// The answer.
     pub body: Body,
     /// Adds the notifications; `None` for tools without them.
-    pub teller: Option<Teller>,
+    pub teller: Option<NotificationSource>,
 }
 
 /// Finds the pending notifications of one reader in one project.
 #[derive(Debug, Clone)]
-pub struct Teller {
+pub struct NotificationSource {
     /// The environment.
     pub env: Env,
     /// The project.
@@ -57,25 +57,25 @@ pub struct Teller {
     /// Whether the notifications are recorded as seen.
     pub marks: bool,
     /// The projects in which nothing was pending at the last look.
-    pub quiet: Arc<Quiet>,
+    pub idle: Arc<IdleProjects>,
 }
 
 /// The fields of an answer, and the notifications among them.
 struct Finished {
     fields: Map<String, Value>,
-    told: Option<Told>,
+    told: Option<SentNotifications>,
 }
 
 /// Notifications in an answer, to be recorded as seen once it was written.
 #[derive(Debug)]
-pub struct Told {
-    teller: Teller,
+pub struct SentNotifications {
+    teller: NotificationSource,
     receipt: Receipt,
     tips: Tips,
     is_all: bool,
 }
 
-impl Desk {
+impl FinishedAnswers {
     /// Stores the answer to a request.
     pub fn put(&self, id: RequestId, answer: Answer) {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(id, answer);
@@ -95,7 +95,7 @@ impl Desk {
 impl Answer {
     /// Returns the line to write instead of `message`, and the notifications to record as seen after that. No
     /// notifications are added unless `may_tell` is set; they stay pending.
-    pub fn finish(self, message: &ServerJsonRpcMessage, may_tell: bool) -> (Vec<u8>, Option<Told>) {
+    pub fn finish(self, message: &ServerJsonRpcMessage, may_tell: bool) -> (Vec<u8>, Option<SentNotifications>) {
         let JsonRpcMessage::Response(response) = message else { unreachable!("only results are put down") };
         let is_versioned = match &response.result {
             ServerResult::CallToolResult(result) => result.result_type.is_some(),
@@ -114,7 +114,7 @@ impl Answer {
     }
 
     /// Returns the result for another layer to write, and the notifications; otherwise like [`Self::finish`].
-    pub fn result(self, may_tell: bool) -> (CallToolResult, Option<Told>) {
+    pub fn result(self, may_tell: bool) -> (CallToolResult, Option<SentNotifications>) {
         let Finished { fields, told } = self.tell(may_tell);
         let text = ContentBlock::text(harmless(&to_string(&fields)));
         let mut result = CallToolResult::success(vec![text]);
@@ -143,7 +143,7 @@ impl Answer {
             body.next_steps.splice(0..0, steps);
             if let Some((telling, tips)) = telling.filter(|_| teller.marks) {
                 let is_all = telling.more == 0;
-                told = Some(Told { is_all, receipt: telling.receipt, teller, tips });
+                told = Some(SentNotifications { is_all, receipt: telling.receipt, teller, tips });
             }
         }
         body.fields.insert("next_steps".into(), serde_json::json!(body.next_steps));
@@ -151,17 +151,17 @@ impl Answer {
     }
 }
 
-impl Teller {
+impl NotificationSource {
     /// Returns what is to be told, as much of it as weighs at most `room`, and the tips that decided it; nothing where
     /// nothing is pending.
-    fn look(&self, room: impl FnOnce() -> usize) -> Result<Option<(Telling, Tips)>, OpError> {
+    fn look(&self, room: impl FnOnce() -> usize) -> Result<Option<(NotificationBatch, Tips)>, OpError> {
         let ctx = open(&self.env, &self.project)?;
         let Ok(acting) = ctx.acting() else { return Ok(None) };
         // Notifications that cannot be recorded as seen would come with every answer.
         if !joined::is_joined(&ctx.home, acting) {
             return Ok(None);
         }
-        let is_quiet = |tips: &Tips| self.quiet.is(&self.project, tips);
+        let is_quiet = |tips: &Tips| self.idle.is_unchanged(&self.project, tips);
         let (mut room, mut left) = (Some(room), 0);
         let fits = |one: &Notification| {
             if let Some(room) = room.take() {
@@ -178,19 +178,19 @@ impl Teller {
     }
 }
 
-impl Told {
+impl SentNotifications {
     /// Records the notifications as seen.
     ///
     /// # Errors
     /// Returns an error if the store cannot be written.
     pub fn record(&self) -> Result<(), OpError> {
-        let Teller { env, project, reader, quiet, .. } = &self.teller;
+        let NotificationSource { env, project, reader, idle, .. } = &self.teller;
         let ctx = open(env, project)?;
         let Ok(acting) = ctx.recording() else { return Ok(()) };
         inbox::record(acting.store, acting.repo, reader, &self.receipt, || ctx.env.now_here())?;
         if self.is_all {
             // The domains as they were when nothing else was pending, the inboxes as they are now.
-            quiet.set(project.clone(), self.tips.clone().told(acting, reader)?);
+            idle.record(project.clone(), self.tips.clone().told(acting, reader)?);
         }
         Ok(())
     }

@@ -41,21 +41,21 @@ impl Pending {
 }
 
 /// The requests of all sessions that are being answered, by session and id.
-pub type Asking = Mutex<HashSet<(String, RequestId)>>;
+pub type ActiveRequests = Mutex<HashSet<(String, RequestId)>>;
 
 /// Reserves the id of a request in a session until it is dropped.
 #[derive(Debug)]
-pub struct Turn {
-    all: Arc<Asking>,
+pub struct RequestIdGuard {
+    all: Arc<ActiveRequests>,
     own: (String, RequestId),
 }
 
-impl Turn {
+impl RequestIdGuard {
     /// Reserves an id.
     ///
     /// # Errors
     /// Returns an error if another request with this id is being answered.
-    pub fn take(all: &Arc<Asking>, session: &str, id: &RequestId) -> Result<Self, JsonRpcError> {
+    pub fn take(all: &Arc<ActiveRequests>, session: &str, id: &RequestId) -> Result<Self, JsonRpcError> {
         let own = (session.to_owned(), id.clone());
         match all.lock().unwrap_or_else(PoisonError::into_inner).insert(own.clone()) {
             true => Ok(Self { all: all.clone(), own }),
@@ -64,7 +64,7 @@ impl Turn {
     }
 }
 
-impl Drop for Turn {
+impl Drop for RequestIdGuard {
     fn drop(&mut self) {
         self.all.lock().unwrap_or_else(PoisonError::into_inner).remove(&self.own);
     }

@@ -22,7 +22,7 @@ const MAX_LEVELS: usize = 20;
 
 /// Why no project was found.
 #[derive(Debug)]
-pub enum Lost {
+pub enum NoProject {
     /// The project cannot be opened, or the request is invalid.
     Failed(OpError),
     /// No place is in a realm. Asking the client for its roots may help.
@@ -49,7 +49,7 @@ impl Tried {
     }
 }
 
-impl From<OpError> for Lost {
+impl From<OpError> for NoProject {
     fn from(error: OpError) -> Self {
         Self::Failed(error)
     }
@@ -70,7 +70,12 @@ pub enum Roots {
 ///
 /// # Errors
 /// Returns an error if there is no project, or the place that was named is not in one.
-pub fn find(settings: &Settings, cwd: Option<&str>, realm: Option<RealmName>, roots: &Roots) -> Result<Project, Lost> {
+pub fn find(
+    settings: &Settings,
+    cwd: Option<&str>,
+    realm: Option<RealmName>,
+    roots: &Roots,
+) -> Result<Project, NoProject> {
     let mut search = Search { settings, realm: realm.or_else(|| settings.realm.clone()), tried: Tried::default() };
     if let Some(cwd) = cwd {
         let folder = folder(cwd)?;
@@ -97,7 +102,7 @@ pub fn find(settings: &Settings, cwd: Option<&str>, realm: Option<RealmName>, ro
     }
     if settings.is_shared {
         // A client that can name its roots is asked before the whole realm is used.
-        return if *roots == Roots::Unasked { Err(Lost::Nowhere(search.lost())) } else { search.whole_realm() };
+        return if *roots == Roots::Unasked { Err(NoProject::Nowhere(search.lost())) } else { search.whole_realm() };
     }
     let above = settings.env.cwd().ancestors().take(MAX_LEVELS);
     let marked = above.filter(|folder| folder.join(".git").exists() || folder.join(".blue/config.yaml").exists());
@@ -114,7 +119,7 @@ pub fn find(settings: &Settings, cwd: Option<&str>, realm: Option<RealmName>, ro
     // A realm that was named can be read from any folder.
     match search.realm {
         Some(realm) => Ok(Project { folder: settings.env.cwd().to_owned(), realm: Some(realm) }),
-        None => Err(Lost::Nowhere(search.lost())),
+        None => Err(NoProject::Nowhere(search.lost())),
     }
 }
 
@@ -128,12 +133,12 @@ pub fn find_named(
     cwd: Option<&str>,
     realm: Option<RealmName>,
     roots: &Roots,
-) -> Result<Project, Lost> {
+) -> Result<Project, NoProject> {
     let Some(named) = realm.as_ref().filter(|_| !settings.all_realms) else {
         return find(settings, cwd, realm, roots);
     };
     let project = match find(settings, cwd, None, roots) {
-        Err(Lost::Nowhere(_)) if *roots != Roots::Unasked => return find(settings, cwd, realm, roots),
+        Err(NoProject::Nowhere(_)) if *roots != Roots::Unasked => return find(settings, cwd, realm, roots),
         found => found?,
     };
     match &open(&settings.env, &project)?.here {
@@ -181,7 +186,7 @@ struct Search<'a> {
 
 impl Search<'_> {
     /// Tries the places that were named when the server was started.
-    fn named(&mut self) -> Result<Option<Project>, Lost> {
+    fn named(&mut self) -> Result<Option<Project>, NoProject> {
         let settings = self.settings;
         match &settings.folder {
             Some((source, folder)) => return self.only(source, folder).map(Some),
@@ -197,7 +202,7 @@ impl Search<'_> {
     }
 
     /// Returns a project without a repository, in the realm that was named or in the only one of this machine.
-    fn whole_realm(mut self) -> Result<Project, Lost> {
+    fn whole_realm(mut self) -> Result<Project, NoProject> {
         let folder = self.settings.env.cwd().to_owned();
         if self.realm.is_none() {
             let known = locate::home(&self.settings.env)?.realms().map_err(OpError::from)?;
@@ -210,12 +215,12 @@ impl Search<'_> {
         }
         match self.realm {
             Some(realm) => Ok(Project { folder, realm: Some(realm) }),
-            None => Err(Lost::Nowhere(self.lost())),
+            None => Err(NoProject::Nowhere(self.lost())),
         }
     }
 
     /// Tries one place that the user named, and no other.
-    fn only(&mut self, source: &str, folder: &Path) -> Result<Project, Lost> {
+    fn only(&mut self, source: &str, folder: &Path) -> Result<Project, NoProject> {
         match self.at(source, folder)? {
             Some(found) => Ok(found),
             None => Err(nowhere(&self.lost()).into()),

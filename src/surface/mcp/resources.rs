@@ -25,12 +25,12 @@ pub struct Uri {
     /// The realm.
     pub realm: RealmName,
     /// The part of the realm.
-    pub what: What,
+    pub what: ResourceKind,
 }
 
 /// A part of a realm that is a resource.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum What {
+pub enum ResourceKind {
     /// The status of the realm.
     Status,
     /// The providers and consumers of each contract.
@@ -49,22 +49,22 @@ impl FromStr for Uri {
         };
         let (realm, path) = text.strip_prefix("blue://").and_then(|rest| rest.split_once('/')).ok_or_else(unknown)?;
         let what = match path {
-            "status" => What::Status,
-            "topology" => What::Topology,
+            "status" => ResourceKind::Status,
+            "topology" => ResourceKind::Topology,
             path => {
                 let contract = path.strip_prefix("contracts/").ok_or_else(unknown)?;
                 let (contract, version) = match contract.split_once('@') {
                     Some((contract, version)) => (contract, Some(version.parse().map_err(|_| unknown())?)),
                     None => (contract, None),
                 };
-                What::Contract(contract.parse().map_err(|_| unknown())?, version)
+                ResourceKind::Contract(contract.parse().map_err(|_| unknown())?, version)
             }
         };
         Ok(Self { realm: realm.parse().map_err(|_| unknown())?, what })
     }
 }
 
-impl What {
+impl ResourceKind {
     /// Returns the part of the store that the resource depends on.
     pub fn part(&self) -> Part {
         match self {
@@ -151,11 +151,11 @@ mod tests {
     #[test]
     fn a_uri_names_one_thing_or_nothing() {
         let contract = |version: Option<&str>| {
-            What::Contract("s3/paths".parse().unwrap(), version.map(|version| version.parse().unwrap()))
+            ResourceKind::Contract("s3/paths".parse().unwrap(), version.map(|version| version.parse().unwrap()))
         };
         for (text, expected) in [
-            ("blue://r/status", Some(What::Status)),
-            ("blue://r/topology", Some(What::Topology)),
+            ("blue://r/status", Some(ResourceKind::Status)),
+            ("blue://r/topology", Some(ResourceKind::Topology)),
             ("blue://r/contracts/s3/paths", Some(contract(None))),
             ("blue://r/contracts/s3/paths@1.0.0", Some(contract(Some("1.0.0")))),
             ("blue://r", None),

@@ -13,7 +13,7 @@ use tokio::sync::Mutex;
 
 use super::{
     log::Log,
-    project::{self, Lost, Roots},
+    project::{self, NoProject, Roots},
 };
 use crate::error::OpError;
 
@@ -24,7 +24,7 @@ const NAME: &str = "roots";
 
 /// The roots of one client, as far as it was asked for them.
 #[derive(Debug)]
-pub struct Asking {
+pub struct RootsRequest {
     known: Mutex<Roots>,
     log: Log,
 }
@@ -40,7 +40,7 @@ pub enum Outcome<T> {
     Asked(InputRequiredResult),
 }
 
-impl Asking {
+impl RootsRequest {
     /// Creates the state of a client that was not asked yet.
     pub fn new(log: Log) -> Self {
         Self { known: Mutex::new(Roots::Unasked), log }
@@ -56,7 +56,7 @@ impl Asking {
         &self,
         responses: Option<&InputResponses>,
         context: &RequestContext<RoleServer>,
-        mut attempt: impl FnMut(&Roots) -> Result<T, Lost> + Send,
+        mut attempt: impl FnMut(&Roots) -> Result<T, NoProject> + Send,
     ) -> Outcome<T> {
         let mut roots = match responses.and_then(|responses| responses.get(NAME)) {
             Some(answer) => Roots::Known(folders(answer)),
@@ -66,12 +66,12 @@ impl Asking {
         loop {
             match attempt(&roots) {
                 Ok(done) => return Outcome::Done(done),
-                Err(Lost::Failed(error)) => return Outcome::Failed(error),
-                Err(Lost::Nowhere(tried)) if roots != Roots::Unasked => {
+                Err(NoProject::Failed(error)) => return Outcome::Failed(error),
+                Err(NoProject::Nowhere(tried)) if roots != Roots::Unasked => {
                     self.log.say(|| format!("no project: {}", tried.places()));
                     return Outcome::Failed(project::nowhere(&tried));
                 }
-                Err(Lost::Nowhere(_)) => {
+                Err(NoProject::Nowhere(_)) => {
                     if context.client_capabilities().is_none_or(|can| can.roots.is_none()) {
                         roots = Roots::Unknown("the client has none to name");
                     } else if context.protocol_version().is_some_and(|version| !version.has_initialize()) {

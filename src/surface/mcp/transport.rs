@@ -25,7 +25,7 @@ use super::{
     jsonrpc_frame::{self, Frame},
     line_reader::{Line, Lines},
     log::Log,
-    outbox::Desk,
+    outbox::FinishedAnswers,
     pending::Pending,
     writer::{Outgoing, State, Writer, line},
 };
@@ -39,7 +39,7 @@ pub struct Connection<R> {
     lines: Lines<R>,
     out: mpsc::UnboundedSender<Outgoing>,
     state: watch::Sender<State>,
-    desk: Arc<Desk>,
+    answers: Arc<FinishedAnswers>,
     pending: Arc<Pending>,
     batches: Arc<Batches>,
     /// Messages of a batch that were not passed to the library yet.
@@ -52,7 +52,7 @@ pub struct Connection<R> {
 
 impl<R: AsyncRead + Unpin + Send> Connection<R> {
     /// Connects `input` and `output`. Must be called within a runtime.
-    pub fn new<W>(input: R, output: W, desk: Arc<Desk>, log: Log) -> Self
+    pub fn new<W>(input: R, output: W, answers: Arc<FinishedAnswers>, log: Log) -> Self
     where
         W: AsyncWrite + Unpin + Send + 'static,
     {
@@ -62,7 +62,7 @@ impl<R: AsyncRead + Unpin + Send> Connection<R> {
         let batches = Arc::new(Batches::default());
         let writer = Writer {
             output,
-            desk: desk.clone(),
+            answers: answers.clone(),
             pending: pending.clone(),
             batches: batches.clone(),
             state: state.clone(),
@@ -70,7 +70,7 @@ impl<R: AsyncRead + Unpin + Send> Connection<R> {
         };
         tokio::spawn(writer.write_all(queue));
         let (lines, next) = (Lines::new(input), VecDeque::new());
-        Self { lines, out, state, desk, pending, batches, next, log, is_open: false, has_batches: false }
+        Self { lines, out, state, answers, pending, batches, next, log, is_open: false, has_batches: false }
     }
 
     /// Hands over a message to be written.
@@ -93,7 +93,7 @@ impl<R: AsyncRead + Unpin + Send> Connection<R> {
                     && let Some(id) = &cancelled.params.request_id
                 {
                     // The answer of a cancelled request is dropped before it is written.
-                    self.desk.forget(id);
+                    self.answers.forget(id);
                     self.pending.end(id);
                     if let Some(line) = self.batches.forget(id) {
                         self.queue(Outgoing::Line(line));

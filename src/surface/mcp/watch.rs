@@ -14,7 +14,7 @@ use rmcp::{
 
 use super::{
     open::{Project, open},
-    resources::What,
+    resources::ResourceKind,
 };
 use crate::{
     env::Env,
@@ -37,7 +37,7 @@ pub struct Watched {
 
 impl Watched {
     /// Starts watching a resource.
-    pub fn resource(env: &Env, project: Project, uri: &str, what: &What) -> Self {
+    pub fn resource(env: &Env, project: Project, uri: &str, what: &ResourceKind) -> Self {
         Self::new(env, project, Some(uri.to_owned()), what.part())
     }
 

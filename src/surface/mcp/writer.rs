@@ -12,7 +12,7 @@ use tokio::{
 use super::{
     batch::Batches,
     log::Log,
-    outbox::{Desk, Told},
+    outbox::{FinishedAnswers, SentNotifications},
     pending::Pending,
 };
 use crate::error::ErrorCode;
@@ -39,7 +39,7 @@ pub struct Writer<W> {
     /// The stream to the client.
     pub output: W,
     /// The finished answers.
-    pub desk: Arc<Desk>,
+    pub answers: Arc<FinishedAnswers>,
     /// The requests that are being answered.
     pub pending: Arc<Pending>,
     /// The batches that are not fully answered.
@@ -53,12 +53,12 @@ pub struct Writer<W> {
 impl<W: AsyncWrite + Unpin> Writer<W> {
     /// Writes messages until there are no more, or the client has closed its end.
     pub async fn write_all(mut self, mut queue: mpsc::UnboundedReceiver<Outgoing>) {
-        let mut owed = Owed::default();
-        while let Some(outgoing) = owed.while_waiting(queue.recv(), &self.log).await {
+        let mut unrecorded = Unrecorded::default();
+        while let Some(outgoing) = unrecorded.while_waiting(queue.recv(), &self.log).await {
             let (line, told, done) = match outgoing {
                 Outgoing::Line(line) => (Some(line), None, None),
                 Outgoing::Message(message, done) => {
-                    let (line, told) = self.finished(&message, &mut owed);
+                    let (line, told) = self.finished(&message, &mut unrecorded);
                     (line, told, Some(done))
                 }
             };
@@ -68,8 +68,8 @@ impl<W: AsyncWrite + Unpin> Writer<W> {
             };
             let is_closed = written.is_err();
             if let (Some(told), false) = (told, is_closed) {
-                owed.0.get_or_insert(told);
-                owed.is_settled(&self.log);
+                unrecorded.0.get_or_insert(told);
+                unrecorded.is_settled(&self.log);
             }
             if let Some(done) = done {
                 let _ = done.send(written);
@@ -92,7 +92,11 @@ impl<W: AsyncWrite + Unpin> Writer<W> {
 
     /// Returns the line of a message, and the notifications to record as seen once it was written. An answer in a
     /// batch waits for the others and carries no notifications.
-    fn finished(&self, message: &ServerJsonRpcMessage, owed: &mut Owed) -> (Option<Vec<u8>>, Option<Told>) {
+    fn finished(
+        &self,
+        message: &ServerJsonRpcMessage,
+        unrecorded: &mut Unrecorded,
+    ) -> (Option<Vec<u8>>, Option<SentNotifications>) {
         let id = match message {
             JsonRpcMessage::Response(response) => Some(&response.id),
             JsonRpcMessage::Error(error) => error.id.as_ref(),
@@ -102,13 +106,13 @@ impl<W: AsyncWrite + Unpin> Writer<W> {
         self.pending.end(id);
         let answer = match message {
             JsonRpcMessage::Response(response) if matches!(response.result, ServerResult::CallToolResult(_)) => {
-                self.desk.take(&response.id)
+                self.answers.take(&response.id)
             }
             _ => None,
         };
         let is_alone = !self.batches.has(id);
         let (line, told) = match answer {
-            Some(answer) => answer.finish(message, is_alone && owed.is_settled(&self.log)),
+            Some(answer) => answer.finish(message, is_alone && unrecorded.is_settled(&self.log)),
             None => (line(message), None),
         };
         (self.batches.collect(id, line), told)
@@ -121,12 +125,12 @@ const AGAIN: Duration = Duration::from_millis(100);
 /// Notifications that were written but could not be recorded as seen yet. No others are added to answers before that,
 /// since these would be repeated.
 #[derive(Default)]
-struct Owed(Option<Told>);
+struct Unrecorded(Option<SentNotifications>);
 
-impl Owed {
+impl Unrecorded {
     /// Records the notifications, if that is possible now. Returns whether none are left to record.
     fn is_settled(&mut self, log: &Log) -> bool {
-        match self.0.as_ref().map(Told::record) {
+        match self.0.as_ref().map(SentNotifications::record) {
             Some(Err(error)) if error.code == ErrorCode::Locked => return false,
             // These notifications will be shown again.
             Some(Err(error)) => log.say(|| format!("not recorded as told: {}", error.message)),

@@ -4,7 +4,7 @@ use std::{collections::BTreeSet, sync::atomic::AtomicBool, time::Duration};
 
 use crate::{
     error::OpError,
-    repo::{CodeRepo, Found, Within},
+    repo::{CodeRepo, SearchResult, SearchScope},
     wire::{ImportReview, Mention, Searched},
 };
 
@@ -39,8 +39,8 @@ pub fn add(code: Option<&CodeRepo>, imports: &mut [ImportReview], cancelled: &At
     let bindings: Vec<&str> = bindings.iter().map(String::as_str).filter(|path| is_inside(path)).collect();
     let names: Vec<&str> = words.iter().map(String::as_str).collect();
     // Half of the time is reserved for the few files that bindings name.
-    let near = code.grep(&names, Within::Only(&bindings), MAX_TIME / 2, cancelled)?;
-    let far = code.grep(&names, Within::Except(&bindings), MAX_TIME / 2, cancelled)?;
+    let near = code.grep(&names, SearchScope::Only(&bindings), MAX_TIME / 2, cancelled)?;
+    let far = code.grep(&names, SearchScope::Except(&bindings), MAX_TIME / 2, cancelled)?;
     let is_whole = near.is_whole && far.is_whole;
     let is_full = fill(imports, &names, [near, far]);
     let cut = match (is_full, is_whole, is_all) {
@@ -75,7 +75,7 @@ fn is_inside(path: &str) -> bool {
 
 /// Adds to each import the mentions of its fields, those in its own file first. Returns whether there were more than
 /// fit.
-fn fill(imports: &mut [ImportReview], words: &[&str], found: [Found; 2]) -> bool {
+fn fill(imports: &mut [ImportReview], words: &[&str], found: [SearchResult; 2]) -> bool {
     let places: Vec<_> = found.into_iter().flat_map(|found| found.places).collect();
     let mut left = MAX_PLACES;
     for is_own in [true, false] {

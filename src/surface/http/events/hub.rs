@@ -17,8 +17,8 @@ use super::{
 use crate::{
     error::OpError,
     model::name::RealmName,
-    ops::notify::{change_watch::Rest, news::News},
-    surface::http::context::Desk,
+    ops::notify::{change_watch::ChangeWatch, news::News},
+    surface::http::context::Contexts,
 };
 
 /// How often is looked whether anybody still listens.
@@ -67,20 +67,22 @@ impl Hub {
     /// # Errors
     /// Returns an error if the realm cannot be read or watched.
     pub fn begin(
-        desk: &Desk,
+        contexts: &Contexts,
         realm: &RealmName,
         before: Option<&Self>,
         stopping: &watch::Receiver<bool>,
     ) -> Result<Arc<Self>, OpError> {
-        let rest = Rest::begin(&desk.nowhere()?, realm)?;
-        let ctx = desk.realm(realm)?;
+        let change_watch = ChangeWatch::begin(&contexts.nowhere()?, realm)?;
+        let ctx = contexts.realm(realm)?;
         let look = Look::now(&ctx)?;
         let mut past = before.map(|before| std::mem::take(&mut *locked(&before.past))).unwrap_or_default();
         past.begin(&ctx, look)?;
         let hub = Arc::new(Self { realm: realm.clone(), past: Mutex::new(past), listening: Mutex::default() });
-        let (desk, looking, stopping) = (desk.clone(), hub.clone(), stopping.clone());
+        let (contexts, looking, stopping) = (contexts.clone(), hub.clone(), stopping.clone());
         let thread = std::thread::Builder::new().name(format!("events {realm}"));
-        thread.spawn(move || looking.look_on(&desk, rest, &stopping)).map_err(OpError::io("watch", "the realm"))?;
+        thread
+            .spawn(move || looking.look_on(&contexts, change_watch, &stopping))
+            .map_err(OpError::io("watch", "the realm"))?;
         Ok(hub)
     }
 
@@ -100,7 +102,7 @@ impl Hub {
     /// Returns an error if the realm does not have the repository, or cannot be read.
     pub fn join(
         self: &Arc<Self>,
-        desk: &Desk,
+        contexts: &Contexts,
         audience: &Audience,
         last: Option<&Position>,
         outlet: &Outlet,
@@ -108,13 +110,13 @@ impl Hub {
         if let Some(repo) = audience
             && !locked(&self.past).knows(repo)
         {
-            desk.repo(&self.realm, repo)?;
+            contexts.repo(&self.realm, repo)?;
             locked(&self.past).know(repo);
         }
         // Whoever joins between two changes hears each of them once: from the past, or from the thread.
         let mut past = locked(&self.past);
         let missed = match last {
-            Some(last) => past.since(desk, &self.realm, audience, last)?,
+            Some(last) => past.since(contexts, &self.realm, audience, last)?,
             None => Vec::new(),
         };
         let mut listening = locked(&self.listening);
@@ -128,10 +130,10 @@ impl Hub {
     }
 
     /// Looks at the realm each time it moves, as long as anybody listens.
-    fn look_on(&self, desk: &Desk, mut rest: Rest, stopping: &watch::Receiver<bool>) {
+    fn look_on(&self, contexts: &Contexts, mut change_watch: ChangeWatch, stopping: &watch::Receiver<bool>) {
         let begun = Instant::now();
         loop {
-            let moved = rest.waited(STEP);
+            let moved = change_watch.waited(STEP);
             // Whoever asked for this hub joins it in a moment.
             if self.ends(*stopping.borrow(), begun.elapsed() >= STEP) {
                 return;
@@ -139,15 +141,15 @@ impl Hub {
             if !moved {
                 continue;
             }
-            match self.look(desk) {
+            match self.look(contexts) {
                 Ok(true) => std::thread::sleep(PAUSE),
                 Ok(false) => {}
                 Err(error) => {
                     let mark = locked(&self.past).mark().clone();
                     let problem = Arc::new(Told::problem(&self.realm, &mark, &error.message));
                     self.tell(|_| Some(&problem));
-                    if let Ok(new) = desk.nowhere().and_then(|ctx| Rest::begin(&ctx, &self.realm)) {
-                        rest = new;
+                    if let Ok(new) = contexts.nowhere().and_then(|ctx| ChangeWatch::begin(&ctx, &self.realm)) {
+                        change_watch = new;
                     }
                     std::thread::sleep(STEP);
                 }
@@ -164,19 +166,19 @@ impl Hub {
     }
 
     /// Looks, and tells what happened. Returns whether anything did.
-    fn look(&self, desk: &Desk) -> Result<bool, OpError> {
-        let ctx = desk.realm(&self.realm)?;
+    fn look(&self, contexts: &Contexts) -> Result<bool, OpError> {
+        let ctx = contexts.realm(&self.realm)?;
         let look = Look::now(&ctx)?;
         let Some(mut turn) = locked(&self.past).turn(&ctx, &look)? else { return Ok(false) };
         let mut news = News::new(&ctx);
         for audience in self.audiences() {
-            turn.told(desk, &mut news, &audience)?;
+            turn.told(contexts, &mut news, &audience)?;
         }
         let mut past = locked(&self.past);
         let mut told = BTreeMap::new();
         // Also for those who joined meanwhile.
         for audience in self.audiences() {
-            let its = turn.told(desk, &mut news, &audience)?;
+            let its = turn.told(contexts, &mut news, &audience)?;
             told.insert(audience, its);
         }
         self.tell(|audience| told.get(audience));

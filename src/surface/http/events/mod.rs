@@ -23,7 +23,7 @@ use hyper::{
 };
 use tokio::sync::{Semaphore, watch};
 
-use super::{Body, all_realms::Narrowed, answer, connections::Endless, context::Desk};
+use super::{Body, all_realms::Narrowed, answer, connections::Endless, context::Contexts};
 use crate::{
     error::{ErrorCode, OpError},
     model::name::{ContractRef, RealmName},
@@ -42,7 +42,7 @@ const MAX_REALMS: usize = 16;
 /// Everybody who listens.
 #[derive(Debug)]
 pub struct Events {
-    desk: Desk,
+    contexts: Contexts,
     hubs: Mutex<BTreeMap<RealmName, Arc<Hub>>>,
     streams: Arc<Semaphore>,
     /// Those who listen to no realm, because there is none: they wait for the end of the daemon.
@@ -60,10 +60,10 @@ struct Joined {
 
 impl Events {
     /// Returns what nobody listens to yet, and at most `streams` may.
-    pub fn new(desk: Desk, streams: usize, stopping: watch::Receiver<bool>) -> Arc<Self> {
+    pub fn new(contexts: Contexts, streams: usize, stopping: watch::Receiver<bool>) -> Arc<Self> {
         let streams = Arc::new(Semaphore::new(streams.min(MAX_STREAMS)));
         let events = Arc::new(Self {
-            desk,
+            contexts,
             hubs: Mutex::default(),
             streams,
             waiting: Mutex::default(),
@@ -115,7 +115,7 @@ impl Events {
     ) -> Result<Joined, OpError> {
         let realms = match &narrowed.realm {
             Some(realm) => vec![realm.clone()],
-            None => self.desk.realms()?,
+            None => self.contexts.realms()?,
         };
         let mut joined = Joined::default();
         for realm in realms {
@@ -147,7 +147,7 @@ impl Events {
     ) -> Result<hub::Joined, OpError> {
         loop {
             let hub = self.hub(realm)?;
-            if let Some(joined) = hub.join(&self.desk, &narrowed.repo, last, outlet)? {
+            if let Some(joined) = hub.join(&self.contexts, &narrowed.repo, last, outlet)? {
                 return Ok(joined);
             }
             // It ended just now, because nobody listened.
@@ -162,7 +162,7 @@ impl Events {
         if hubs.values().filter(|hub| hub.is_live()).count() >= MAX_REALMS {
             return Err(OpError::cannot(ErrorCode::Busy, "too many realms are listened to already"));
         }
-        let hub = Hub::begin(&self.desk, realm, hubs.get(realm).map(|hub| &**hub), &self.stopping)?;
+        let hub = Hub::begin(&self.contexts, realm, hubs.get(realm).map(|hub| &**hub), &self.stopping)?;
         hubs.insert(realm.clone(), hub.clone());
         while hubs.len() > MAX_REALMS {
             let ended = hubs.iter().find(|(_, hub)| !hub.is_live()).map(|(name, _)| name.clone());

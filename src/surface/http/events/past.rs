@@ -20,7 +20,7 @@ use crate::{
     },
     surface::http::{
         all_realms::{self, Narrowed},
-        context::Desk,
+        context::Contexts,
     },
     wire::{NotificationFilter, PageRequest, SessionLine, all_realms::NotificationForRepo},
 };
@@ -135,7 +135,7 @@ impl Past {
     /// Returns an error if the realm cannot be read.
     pub fn since(
         &mut self,
-        desk: &Desk,
+        contexts: &Contexts,
         realm: &RealmName,
         audience: &Audience,
         last: &Position,
@@ -147,14 +147,14 @@ impl Past {
             // It heard it of another process.
             return match last.mark.state == self.seen.mark.state {
                 true => Ok(Vec::new()),
-                false => Ok(vec![(self.since_another(desk, realm, audience, &last.mark)?, 0)]),
+                false => Ok(vec![(self.since_another(contexts, realm, audience, &last.mark)?, 0)]),
             };
         };
         // Another audience counts otherwise.
         let heard = if last.repo == *audience { last.heard } else { 0 };
         let mut missed = Vec::new();
         for turn in self.turns.range_mut(start..) {
-            let told = turn.known_or_told(desk, audience)?;
+            let told = turn.known_or_told(contexts, audience)?;
             missed.push((told, if missed.is_empty() { heard } else { 0 }));
         }
         Ok(missed)
@@ -163,14 +163,14 @@ impl Past {
     /// Returns what arrived since a mark of another process.
     fn since_another(
         &mut self,
-        desk: &Desk,
+        contexts: &Contexts,
         realm: &RealmName,
         audience: &Audience,
         last: &Mark,
     ) -> Result<Arc<Told>, OpError> {
         let everything = match self.pending.entry(audience.clone()) {
             Entry::Occupied(held) => held.into_mut(),
-            Entry::Vacant(free) => free.insert(everything(desk, realm, audience)?),
+            Entry::Vacant(free) => free.insert(everything(contexts, realm, audience)?),
         };
         let happened = everything.since(last.at);
         Ok(Arc::new(Told::new(realm, [last, &self.seen.mark], audience.as_ref(), &happened)))
@@ -178,12 +178,12 @@ impl Past {
 }
 
 /// Returns all that is pending for an audience, and all sessions.
-fn everything(desk: &Desk, realm: &RealmName, audience: &Audience) -> Result<Happened, OpError> {
+fn everything(contexts: &Contexts, realm: &RealmName, audience: &Audience) -> Result<Happened, OpError> {
     let wanted = list::Request { filter: NotificationFilter::Pending, ..Default::default() };
     let narrowed = Narrowed { realm: Some(realm.clone()), repo: audience.clone() };
-    let notifications = all_realms::notifications(desk, &narrowed, &wanted, &ALL)?.body.notifications;
+    let notifications = all_realms::notifications(contexts, &narrowed, &wanted, &ALL)?.body.notifications;
     let whole = Narrowed { repo: None, ..narrowed };
-    let sessions = all_realms::sessions(desk, &whole, true, &ALL)?.body.sessions;
+    let sessions = all_realms::sessions(contexts, &whole, true, &ALL)?.body.sessions;
     Ok(Happened { notifications, sessions: sessions.into_iter().map(|one| one.session).collect() })
 }
 
@@ -192,13 +192,18 @@ impl Turn {
     ///
     /// # Errors
     /// Returns an error if the realm cannot be read.
-    pub fn told(&mut self, desk: &Desk, news: &mut News<'_>, audience: &Audience) -> Result<Arc<Told>, OpError> {
+    pub fn told(
+        &mut self,
+        contexts: &Contexts,
+        news: &mut News<'_>,
+        audience: &Audience,
+    ) -> Result<Arc<Told>, OpError> {
         if let Some(told) = self.told.get(audience) {
             return Ok(told.clone());
         }
         let repos = match audience {
             Some(repo) => vec![repo.clone()],
-            None => desk.repos(&self.realm)?,
+            None => contexts.repos(&self.realm)?,
         };
         let mut notifications = Vec::new();
         for repo in repos {
@@ -215,10 +220,10 @@ impl Turn {
     }
 
     /// Returns the same where it may be known already.
-    fn known_or_told(&mut self, desk: &Desk, audience: &Audience) -> Result<Arc<Told>, OpError> {
+    fn known_or_told(&mut self, contexts: &Contexts, audience: &Audience) -> Result<Arc<Told>, OpError> {
         match self.told.get(audience) {
             Some(told) => Ok(told.clone()),
-            None => self.told(desk, &mut News::new(&desk.realm(&self.realm)?), audience),
+            None => self.told(contexts, &mut News::new(&contexts.realm(&self.realm)?), audience),
         }
     }
 

@@ -1,6 +1,6 @@
 //! What changed for the repositories of a realm that lie on this machine.
 
-use super::Desk;
+use super::Contexts;
 use crate::{
     error::OpError,
     model::name::RepoName,
@@ -31,12 +31,13 @@ pub fn realm(ctx: &Ctx) -> Result<RealmStatus, OpError> {
 
 /// Returns what is in this state for those on this machine: for all of them, so that counts are true, and those
 /// that it matters most to first.
-pub fn all(desk: &Desk, status: &RealmStatus, filter: NotificationFilter) -> Vec<Inbox> {
+pub fn all(contexts: &Contexts, status: &RealmStatus, filter: NotificationFilter) -> Vec<Inbox> {
     let here = status.repos.iter().filter(|repo| repo.path.is_some());
     let page = PageRequest { limit: Some(MAX_SHOWN), cursor: None };
     let request = notifications::list::Request { filter, page, ..notifications::list::Request::default() };
     let list = |repo: &RepoName| {
-        desk.repo(&status.realm, repo)
+        contexts
+            .repo(&status.realm, repo)
             .and_then(|ctx| notifications::list::run(&ctx, &request))
             .map(|answer| answer.body)
     };

@@ -28,7 +28,7 @@ mod timeline;
 
 use hyper::StatusCode;
 
-use super::{Desk, answer::Reply, status};
+use super::{Contexts, answer::Reply, status};
 use crate::{
     error::{ErrorCode, OpError},
     model::name::{ContractRef, DomainName, RealmName, RepoName},
@@ -68,11 +68,11 @@ pub fn refusal(error: &OpError) -> Answer {
 }
 
 /// Returns the page at a path, or the one that says why there is none.
-pub fn answer(desk: &Desk, path: &str, query: &str) -> Answer {
+pub fn answer(contexts: &Contexts, path: &str, query: &str) -> Answer {
     if let Some((kind, text)) = asset(path) {
         return Answer { status: StatusCode::OK, kind, body: text.into() };
     }
-    let page = find(path).and_then(|wanted| wanted.page(desk, &Query::parse(query)));
+    let page = find(path).and_then(|wanted| wanted.page(contexts, &Query::parse(query)));
     let (status, page) = match page {
         Ok(page) => (StatusCode::OK, page),
         Err(error) => (status::of(&error), frame::failure(&error)),
@@ -122,44 +122,44 @@ fn find(path: &str) -> Result<Wanted, OpError> {
 }
 
 impl Wanted {
-    fn page(&self, desk: &Desk, query: &Query) -> Result<Page, OpError> {
+    fn page(&self, contexts: &Contexts, query: &Query) -> Result<Page, OpError> {
         match self {
-            Self::Home => home::page(&desk.nowhere()?),
+            Self::Home => home::page(&contexts.nowhere()?),
             Self::Overview(realm) => {
-                let (site, ctx) = open(desk, realm, query)?;
-                overview::page(desk, &site, &ctx, query)
+                let (site, ctx) = open(contexts, realm, query)?;
+                overview::page(contexts, &site, &ctx, query)
             }
             Self::Repo(realm, repo) => {
-                let (site, ctx) = Site::at(realm, desk.repo(realm, repo)?, query)?;
+                let (site, ctx) = Site::at(realm, contexts.repo(realm, repo)?, query)?;
                 repo::page(&site, &ctx, repo, query)
             }
             Self::Domain(realm, domain) => {
-                let (site, ctx) = open(desk, realm, query)?;
+                let (site, ctx) = open(contexts, realm, query)?;
                 domain::page(&site, &ctx, domain, query)
             }
             Self::Contracts(realm) => {
-                let (site, ctx) = open(desk, realm, query)?;
+                let (site, ctx) = open(contexts, realm, query)?;
                 contracts::page(&site, &ctx, query)
             }
             Self::Contract(realm, contract) => {
-                let (site, ctx) = open(desk, realm, query)?;
+                let (site, ctx) = open(contexts, realm, query)?;
                 contract::page(&site, &ctx, contract, query)
             }
             Self::Notifications(realm) => {
                 in_present(query)?;
-                notifications::page(desk, &Site::now(realm), query)
+                notifications::page(contexts, &Site::now(realm), query)
             }
             Self::Sessions(realm) => {
                 in_present(query)?;
-                sessions::page(&Site::now(realm), &desk.realm(realm)?, query)
+                sessions::page(&Site::now(realm), &contexts.realm(realm)?, query)
             }
         }
     }
 }
 
 /// Returns what reads a realm at the moment that the query names.
-fn open(desk: &Desk, realm: &RealmName, query: &Query) -> Result<(Site, Ctx), OpError> {
-    Site::at(realm, desk.realm(realm)?, query)
+fn open(contexts: &Contexts, realm: &RealmName, query: &Query) -> Result<(Site, Ctx), OpError> {
+    Site::at(realm, contexts.realm(realm)?, query)
 }
 
 /// Refuses a moment where a page knows of now alone.

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use maud::{Markup, html};
 
 use super::{
-    Desk,
+    Contexts,
     frame::{Page, Part},
     inbox::{self, Inbox},
     links::{Query, Site},
@@ -34,8 +34,8 @@ const MAX_CHANGES: usize = 25;
 ///
 /// # Errors
 /// Returns an error if the realm cannot be read, or has no such repository.
-pub fn page(desk: &Desk, site: &Site, query: &Query) -> Result<Page, OpError> {
-    let status = inbox::realm(&desk.realm(&site.realm)?)?;
+pub fn page(contexts: &Contexts, site: &Site, query: &Query) -> Result<Page, OpError> {
+    let status = inbox::realm(&contexts.realm(&site.realm)?)?;
     let repo = query.parsed::<RepoName>("repo")?;
     let main = match &repo {
         Some(repo) => {
@@ -43,12 +43,12 @@ pub fn page(desk: &Desk, site: &Site, query: &Query) -> Result<Page, OpError> {
             let filter = filter(query.get("state"))?;
             let page = PageRequest { limit: Some(ROWS), cursor };
             let request = notifications::list::Request { filter, page, ..notifications::list::Request::default() };
-            let list = notifications::list::run(&desk.repo(&site.realm, repo)?, &request)?.body;
+            let list = notifications::list::run(&contexts.repo(&site.realm, repo)?, &request)?.body;
             one(site, &list, &status, query)
         }
         None => {
             let state = query.get("state").unwrap_or("pending");
-            several(site, &inbox::all(desk, &status, filter(Some(state))?), &status, state)
+            several(site, &inbox::all(contexts, &status, filter(Some(state))?), &status, state)
         }
     };
     let title = format!("Notifications of {}", repo.as_ref().map_or(site.realm.as_str(), RepoName::as_str));

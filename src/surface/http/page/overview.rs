@@ -3,7 +3,7 @@
 use maud::{Markup, html};
 
 use super::{
-    Desk, attention,
+    Contexts, attention,
     frame::{Page, Part},
     graph::{self, Filter, Scope},
     inbox::{self, Inbox},
@@ -26,14 +26,14 @@ const MAX_REPOS: usize = 50;
 ///
 /// # Errors
 /// Returns an error if the realm cannot be read.
-pub fn page(desk: &Desk, site: &Site, ctx: &Ctx, query: &Query) -> Result<Page, OpError> {
+pub fn page(contexts: &Contexts, site: &Site, ctx: &Ctx, query: &Query) -> Result<Page, OpError> {
     let filter = Filter::of(query)?;
     let status = inbox::realm(ctx)?;
     let topology = realm::topology::run(ctx, &realm::topology::Request::default())?.body;
     let latest = PageRequest { limit: Some(MAX_LOG), cursor: None };
     let log = realm::log::run(ctx, &realm::log::Request { page: latest, ..Default::default() })?.body.entries;
     let inboxes = match &site.past {
-        None => Some(inbox::all(desk, &status, NotificationFilter::Pending)),
+        None => Some(inbox::all(contexts, &status, NotificationFilter::Pending)),
         Some(_) => None,
     };
     let main = render(site, &Seen { status, topology, log, inboxes }, &filter);

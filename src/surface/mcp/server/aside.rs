@@ -38,7 +38,7 @@ impl Drop for CancelOnDrop {
 }
 
 impl Server {
-    /// Runs a slow tool and leaves its answer on the desk.
+    /// Runs a slow tool and stores its answer.
     pub async fn run_aside(
         &self,
         tool: &'static Tool,
@@ -46,7 +46,8 @@ impl Server {
         responses: Option<&InputResponses>,
         context: &RequestContext<RoleServer>,
     ) -> Outcome<()> {
-        let found = self.asking.attempt(responses, context, |roots| self.project_of(tool, arguments, roots)).await;
+        let found =
+            self.roots_request.attempt(responses, context, |roots| self.project_of(tool, arguments, roots)).await;
         let project = match found {
             Outcome::Done(project) => project,
             Outcome::Failed(error) => return Outcome::Failed(error),

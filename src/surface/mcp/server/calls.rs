@@ -14,11 +14,11 @@ use rmcp::{
 use super::Server;
 use crate::surface::mcp::{
     body::Body,
-    client::Slip,
+    client::ClientOfRequest,
     open::{Project, open},
-    outbox::{Answer, Teller},
+    outbox::{Answer, NotificationSource},
     paging,
-    project::{self, Lost, Roots},
+    project::{self, NoProject, Roots},
     refusal::failed,
     roots::Outcome,
     settings::Settings,
@@ -87,7 +87,7 @@ impl Server {
         ErrorData::invalid_params(message, None)
     }
 
-    /// Runs a tool until it succeeds or has waited long enough for locks. It leaves the answer on the desk.
+    /// Runs a tool until it succeeds or has waited long enough for locks. It stores the answer.
     async fn outcome(
         &self,
         tool: &'static Tool,
@@ -96,7 +96,7 @@ impl Server {
         context: &RequestContext<RoleServer>,
     ) -> Outcome<()> {
         let attempt = |roots: &Roots| {
-            // Nothing else runs on this thread until the answer is on the desk.
+            // Nothing else runs on this thread until the answer is stored.
             if context.ct.is_cancelled() {
                 return Err(cancelled().into());
             }
@@ -106,7 +106,7 @@ impl Server {
         loop {
             let outcome = match tool.shape.is_slow {
                 true => self.run_aside(tool, arguments, responses, context).await,
-                false => self.asking.attempt(responses, context, attempt).await,
+                false => self.roots_request.attempt(responses, context, attempt).await,
             };
             let is_locked = matches!(&outcome, Outcome::Failed(error) if error.code == ErrorCode::Locked);
             if !is_locked || started.elapsed() >= self.settings.patience {
@@ -118,14 +118,14 @@ impl Server {
         }
     }
 
-    /// Runs a tool if its project is found, and leaves the answer on the desk.
+    /// Runs a tool if its project is found, and stores the answer.
     fn run(
         &self,
         tool: &Tool,
         arguments: &Arguments,
         context: &RequestContext<RoleServer>,
         roots: &Roots,
-    ) -> Result<(), Lost> {
+    ) -> Result<(), NoProject> {
         let project = self.project_of(tool, arguments, roots)?;
         let ctx = opened(&self.settings, &project, arguments)?;
         let body = answer(&Call {
@@ -143,7 +143,7 @@ impl Server {
     ///
     /// # Errors
     /// Returns an error if no project is found.
-    pub fn project_of(&self, tool: &Tool, arguments: &Arguments, roots: &Roots) -> Result<Project, Lost> {
+    pub fn project_of(&self, tool: &Tool, arguments: &Arguments, roots: &Roots) -> Result<Project, NoProject> {
         let realm = arguments.read_as::<tools::Named>()?.realm;
         let found = project::find_named(&self.settings, arguments.text("cwd"), realm, roots);
         let project = match found {
@@ -155,35 +155,35 @@ impl Server {
         Ok(project)
     }
 
-    /// Leaves an answer on the desk.
+    /// Stores an answer for the layer that writes it.
     pub fn put(&self, tool: &Tool, context: &RequestContext<RoleServer>, project: Project, body: Body) {
         let teller = tool.shape.tells.then(|| self.teller(project, context));
-        self.desk.put(context.id.clone(), Answer { body, teller });
+        self.answers.put(context.id.clone(), Answer { body, teller });
     }
 
     /// Returns what adds the pending notifications of a project to an answer.
-    pub fn teller(&self, project: Project, context: &RequestContext<RoleServer>) -> Teller {
+    pub fn teller(&self, project: Project, context: &RequestContext<RoleServer>) -> NotificationSource {
         let client = self.client(context);
-        Teller {
+        NotificationSource {
             env: self.settings.env.clone(),
             project,
             reader: client.reader.clone(),
             marks: self.settings.marks,
-            quiet: client.quiet.clone(),
+            idle: client.idle.clone(),
         }
     }
 
-    /// Returns the result of a call whose answer is on the desk. It is empty where the transport replaces it when it
+    /// Returns the result of a call whose answer is stored. It is empty where the transport replaces it when it
     /// writes the message.
     pub fn handed_over(&self, context: &RequestContext<RoleServer>) -> CallToolResult {
-        let Some(slip) = Slip::of(context) else { return CallToolResult::success(Vec::new()) };
-        let Some(answer) = self.desk.take(&context.id) else {
+        let Some(request_client) = ClientOfRequest::of(context) else { return CallToolResult::success(Vec::new()) };
+        let Some(answer) = self.answers.take(&context.id) else {
             return failed(&cancelled());
         };
-        let turn = slip.client.turn();
+        let turn = request_client.client.turn();
         let (result, told) = answer.result(turn.is_some());
         if let (Some(told), Some(turn)) = (told, turn) {
-            slip.note(told, turn);
+            request_client.note(told, turn);
         }
         result
     }

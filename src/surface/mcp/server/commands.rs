@@ -20,7 +20,7 @@ use crate::{
 };
 
 impl Server {
-    /// Runs a command that the user declared as a tool, and leaves its answer on the desk.
+    /// Runs a command that the user declared as a tool, and stores its answer.
     pub async fn call_declared(
         &self,
         tool: &DeclaredTool,
@@ -43,11 +43,12 @@ impl Server {
             let top = ctx.code.as_ref().and_then(|code| code.workdir());
             Ok((top.unwrap_or_else(|| project.folder.clone()), project))
         };
-        let (folder, project) = match self.asking.attempt(request.input_responses.as_ref(), context, attempt).await {
-            Outcome::Done(found) => found,
-            Outcome::Failed(error) => return failed(&error).into(),
-            Outcome::Asked(question) => return question.into(),
-        };
+        let (folder, project) =
+            match self.roots_request.attempt(request.input_responses.as_ref(), context, attempt).await {
+                Outcome::Done(found) => found,
+                Outcome::Failed(error) => return failed(&error).into(),
+                Outcome::Asked(question) => return question.into(),
+            };
         let work = async {
             let _turn = self.running.acquire().await;
             declared::run(tool, &folder, &self.settings.commands, &given).await
@@ -61,7 +62,7 @@ impl Server {
         match outcome {
             Ok(mut body) => {
                 body.cut("the command printed more than fits a message");
-                self.desk.put(context.id.clone(), Answer { body, teller: Some(self.teller(project, context)) });
+                self.answers.put(context.id.clone(), Answer { body, teller: Some(self.teller(project, context)) });
                 self.handed_over(context).into()
             }
             Err(error) => failed(&error).into(),

@@ -193,7 +193,7 @@ impl ServerHandler for Server {
     }
 
     async fn on_roots_list_changed(&self, _context: NotificationContext<RoleServer>) {
-        self.asking.forget().await;
+        self.roots_request.forget().await;
     }
 
     async fn on_custom_request(

@@ -13,14 +13,14 @@ use rmcp::{ErrorData, RoleServer, service::RequestContext};
 use tokio::sync::Semaphore;
 
 use super::{
-    client::{Client, Slip},
+    client::{Client, ClientOfRequest},
     declared,
     log::Log,
     open::{Project, open},
-    outbox::Desk,
-    project::{self, Lost, Roots},
+    outbox::FinishedAnswers,
+    project::{self, NoProject, Roots},
     refusal::refused,
-    roots::{Asking, Outcome},
+    roots::{Outcome, RootsRequest},
     settings::Settings,
     watch::Watches,
 };
@@ -33,10 +33,10 @@ const STABLE_MS: u64 = 3_600_000;
 #[derive(Clone)]
 pub struct Server {
     settings: Arc<Settings>,
-    desk: Arc<Desk>,
+    answers: Arc<FinishedAnswers>,
     /// The client, unless requests name theirs.
     client: Client,
-    asking: Arc<Asking>,
+    roots_request: Arc<RootsRequest>,
     watches: Arc<Watches>,
     /// Bounds how many declared commands run at the same time.
     running: Arc<Semaphore>,
@@ -44,13 +44,13 @@ pub struct Server {
 }
 
 impl Server {
-    /// Creates a server that leaves its answers on `desk`.
-    pub fn new(settings: Arc<Settings>, desk: Arc<Desk>, log: Log) -> Self {
+    /// Creates a server that stores its answers in `answers`.
+    pub fn new(settings: Arc<Settings>, answers: Arc<FinishedAnswers>, log: Log) -> Self {
         Self {
             client: Client::new(settings.reader.clone()),
             settings,
-            desk,
-            asking: Arc::new(Asking::new(log.clone())),
+            answers,
+            roots_request: Arc::new(RootsRequest::new(log.clone())),
             watches: Arc::default(),
             running: Arc::new(Semaphore::new(declared::MAX_RUNNING)),
             log,
@@ -65,7 +65,7 @@ impl Server {
 
     /// Returns the client that sent a request.
     fn client<'a>(&'a self, context: &'a RequestContext<RoleServer>) -> &'a Client {
-        Slip::of(context).map_or(&self.client, |slip| &slip.client)
+        ClientOfRequest::of(context).map_or(&self.client, |request_client| &request_client.client)
     }
 
     /// Finds the project of a request that is no tool call. A client of the stateless protocol is not asked for its
@@ -76,14 +76,14 @@ impl Server {
         context: &RequestContext<RoleServer>,
     ) -> Result<Project, ErrorData> {
         let find = |roots: &Roots| project::find(&self.settings, None, realm.clone(), roots);
-        let found = match self.asking.attempt(None, context, find).await {
+        let found = match self.roots_request.attempt(None, context, find).await {
             Outcome::Done(project) => return Ok(project),
-            Outcome::Failed(error) => Err(Lost::Failed(error)),
+            Outcome::Failed(error) => Err(NoProject::Failed(error)),
             Outcome::Asked(_) => find(&Roots::Unknown("not asked for")),
         };
         found.map_err(|lost| match lost {
-            Lost::Failed(error) => refused(&error),
-            Lost::Nowhere(tried) => refused(&project::nowhere(&tried)),
+            NoProject::Failed(error) => refused(&error),
+            NoProject::Nowhere(tried) => refused(&project::nowhere(&tried)),
         })
     }
 

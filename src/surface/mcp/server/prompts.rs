@@ -39,7 +39,7 @@ impl Server {
             let ctx = open(&self.settings.env, &project)?;
             Ok(prompt.filled(&ctx, &self.client(context).reader, &arguments)?)
         };
-        match self.asking.attempt(request.input_responses.as_ref(), context, attempt).await {
+        match self.roots_request.attempt(request.input_responses.as_ref(), context, attempt).await {
             Outcome::Done(result) => Ok(result.into()),
             Outcome::Failed(error) => Err(refused(&error)),
             Outcome::Asked(question) => Ok(question.into()),

@@ -14,7 +14,7 @@ use crate::error::{ErrorCode, OpError};
 use crate::surface::mcp::{
     body::to_string,
     open::{Project, open},
-    project::{self, Lost, Roots},
+    project::{self, NoProject, Roots},
     refusal::{refused, refused_uri},
     resources::{self, MIME, Uri},
     roots::Outcome,
@@ -78,7 +78,7 @@ impl Server {
             let ctx = open(&self.settings.env, &project)?;
             Ok(uri.what.read(&ctx)?)
         };
-        match self.asking.attempt(request.input_responses.as_ref(), context, attempt).await {
+        match self.roots_request.attempt(request.input_responses.as_ref(), context, attempt).await {
             Outcome::Done(mut body) => {
                 if !body.next_steps.is_empty() {
                     body.fields.insert("next_steps".into(), serde_json::json!(body.next_steps));
@@ -99,7 +99,7 @@ impl Server {
     /// Returns an error if there is no such resource.
     pub async fn watch(&self, uri: &str, context: &RequestContext<RoleServer>) -> Result<(), ErrorData> {
         let parsed: Uri = uri.parse().map_err(|error| refused(&error))?;
-        let found = self.asking.attempt(None, context, |roots| self.of_resource(&parsed, roots)).await;
+        let found = self.roots_request.attempt(None, context, |roots| self.of_resource(&parsed, roots)).await;
         match found {
             Outcome::Done(project) => {
                 let env = &self.settings.env;
@@ -124,7 +124,7 @@ impl Server {
         }
         for uri in context.accepted().resource_subscriptions.iter().flatten() {
             let Ok(parsed) = uri.parse::<Uri>() else { continue };
-            match self.asking.attempt(None, asked, |roots| self.of_resource(&parsed, roots)).await {
+            match self.roots_request.attempt(None, asked, |roots| self.of_resource(&parsed, roots)).await {
                 Outcome::Done(project) => watched.push(Watched::resource(env, project, uri, &parsed.what)),
                 Outcome::Failed(error) => self.log.say(|| format!("not watched: {uri}: {}", error.message)),
                 Outcome::Asked(_) => self.log.say(|| format!("not watched: {uri}: no project")),
@@ -135,7 +135,7 @@ impl Server {
     }
 
     /// Returns the project of a resource. It must be in the resource's realm, unless all realms are offered.
-    fn of_resource(&self, uri: &Uri, roots: &Roots) -> Result<Project, Lost> {
+    fn of_resource(&self, uri: &Uri, roots: &Roots) -> Result<Project, NoProject> {
         let realm = self.settings.all_realms.then(|| uri.realm.clone());
         // The resource names its realm, so the client need not be asked for its roots.
         let unasked = Roots::Unknown("not asked for");

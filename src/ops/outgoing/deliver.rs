@@ -4,7 +4,7 @@ use std::{process::Command, time::Duration};
 
 use super::{
     program,
-    receiver::{Chat, Receiver, Way},
+    receiver::{Channel, Chat, Receiver},
     text,
 };
 use crate::{
@@ -24,18 +24,18 @@ const SENDMAIL: [&str; 2] = ["/usr/sbin/sendmail", "/usr/lib/sendmail"];
 ///
 /// # Errors
 /// Returns the reason why it was not delivered.
-pub fn carry(ctx: &Ctx, receiver: &Receiver, event: &Event) -> Result<(), String> {
+pub fn deliver(ctx: &Ctx, receiver: &Receiver, event: &Event) -> Result<(), String> {
     let env = &ctx.env;
     let limit = env.forge_timeout().unwrap_or(LIMIT);
     let json = || serde_json::to_string(event).map_err(|error| error.to_string());
     match &receiver.way {
-        Way::Webhook(url) => {
+        Channel::Webhook(url) => {
             let body = json()?;
             let message =
                 Message { content_type: "application/cloudevents+json; charset=utf-8", ..message(env, event, &body) };
             post(url, &message, receiver.secret(env)?.as_ref(), limit)
         }
-        Way::Chat(chat, url) => {
+        Channel::Chat(chat, url) => {
             let body = serde_json::json!({ "text": said(*chat, event) }).to_string();
             let secret = receiver.secret(env)?;
             let (url, key) = match (url, &secret) {
@@ -45,7 +45,7 @@ pub fn carry(ctx: &Ctx, receiver: &Receiver, event: &Event) -> Result<(), String
             };
             post(url, &message(env, event, &body), key, limit)
         }
-        Way::Email(addresses) => {
+        Channel::Email(addresses) => {
             let found = env.var("PATH").map(std::env::split_paths).into_iter().flatten();
             let found = found.map(|folder| folder.join("sendmail")).chain(SENDMAIL.map(Into::into));
             let program =
@@ -53,7 +53,7 @@ pub fn carry(ctx: &Ctx, receiver: &Receiver, event: &Event) -> Result<(), String
             let args: Vec<&str> = ["-i", "--"].into_iter().chain(addresses.iter().map(String::as_str)).collect();
             program::run(env, Command::new(program), &args, &mail(ctx, addresses, event), limit)
         }
-        Way::Command(command) => program::run(env, process::shell(), &["-c", command], &(json()? + "\n"), limit),
+        Channel::Command(command) => program::run(env, process::shell(), &["-c", command], &(json()? + "\n"), limit),
     }
 }
 

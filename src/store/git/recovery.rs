@@ -17,7 +17,7 @@ const MAX_LOOKED_AT: usize = 200;
 
 /// The part of a ref with missing objects that can be recovered.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Left {
+pub struct Recoverable {
     /// The newest complete commit.
     pub commit: Oid,
     /// The time at which it was made.
@@ -75,7 +75,7 @@ impl GitStore {
         vars: &BTreeMap<OsString, OsString>,
         name: &StoreRef,
         tip: Oid,
-    ) -> Result<Option<Left>, StoreError> {
+    ) -> Result<Option<Recoverable>, StoreError> {
         let mut followed = self.followed(tip);
         let seen = self.seen()?.into_iter().filter(|(seen, _)| matches!(seen, StoreRef::Seen(_, of) if **of == *name));
         let known: BTreeSet<Oid> = followed.iter().map(|(_, commit, _)| *commit).collect();
@@ -88,13 +88,13 @@ impl GitStore {
         let mut lost = Vec::new();
         for (time, commit, subject) in followed {
             if self.is_whole(vars, &[commit])? {
-                return Ok(Some(Left { commit, time, lost, is_ancestor: true }));
+                return Ok(Some(Recoverable { commit, time, lost, is_ancestor: true }));
             }
             lost.push(subject);
         }
         for (time, commit, _) in others {
             if self.is_whole(vars, &[commit])? {
-                return Ok(Some(Left { commit, time, lost, is_ancestor: false }));
+                return Ok(Some(Recoverable { commit, time, lost, is_ancestor: false }));
             }
         }
         Ok(None)

@@ -8,17 +8,17 @@ use crate::ops::notify::deliver::Tips;
 
 /// Per project, how the domains and the inboxes stood when nothing was pending.
 #[derive(Debug, Default)]
-pub struct Quiet(Mutex<Vec<(Project, Tips)>>);
+pub struct IdleProjects(Mutex<Vec<(Project, Tips)>>);
 
-impl Quiet {
+impl IdleProjects {
     /// Returns whether nothing has changed since nothing was pending.
-    pub fn is(&self, project: &Project, tips: &Tips) -> bool {
+    pub fn is_unchanged(&self, project: &Project, tips: &Tips) -> bool {
         let known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         known.iter().any(|(one, stood)| one == project && stood == tips)
     }
 
     /// Records that nothing is pending at these tips.
-    pub fn set(&self, project: Project, tips: Tips) {
+    pub fn record(&self, project: Project, tips: Tips) {
         let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         known.retain(|(one, _)| *one != project);
         known.push((project, tips));

@@ -50,17 +50,17 @@ pub fn is_due(store: &Path, now: Timestamp) -> bool {
 
 /// The lock of automatic syncing, which one process holds at a time.
 #[derive(Debug)]
-pub struct Turn {
+pub struct AutoSyncLock {
     _lock: File,
 }
 
 /// Takes the lock, and records the time. Returns `None` if another process holds it, or nothing can be written.
-pub fn take(store: &Path, now: Timestamp) -> Option<Turn> {
+pub fn take(store: &Path, now: Timestamp) -> Option<AutoSyncLock> {
     std::fs::create_dir_all(folder(store)).ok()?;
     let lock = File::create(folder(store).join("turn")).ok()?;
     lock.try_lock().ok()?;
     write(&begun(store), now);
-    Some(Turn { _lock: lock })
+    Some(AutoSyncLock { _lock: lock })
 }
 
 /// Records that a remote has answered.
