@@ -342,6 +342,8 @@ const checks = {
       await live(page);
       // Where the test's own folder lies is nobody's business.
       await page.evaluate(() => document.querySelectorAll('.repos .path, .where').forEach((one) => { one.textContent = one.textContent.replace(/^.*\//, '/home/ada/'); }));
+      // Of a contract, what changed matters most.
+      if (name === 'contract') await page.locator('#changes').evaluate((heading) => heading.scrollIntoView());
       await page.screenshot({ path: join(folder, `${name}.png`), animations: 'disabled' });
       await page.context().close();
     }

@@ -158,8 +158,8 @@ fn ranks(column: impl Iterator<Item = usize>) -> Vec<usize> {
 
 /// Returns the middle; what is linked to nothing stands in the middle of all.
 fn mean(places: impl Iterator<Item = usize>) -> usize {
-    let (sum, count) = places.fold((0, 0), |(sum, count), place| (sum + place, count + 1));
-    if count == 0 { LAST / 2 } else { sum / count }
+    let (sum, count) = places.fold((0_usize, 0_usize), |(sum, count), place| (sum + place, count + 1));
+    sum.checked_div(count).unwrap_or(LAST / 2)
 }
 
 /// Places the repositories of one column: each beside the middle of its rows, where there is room.
