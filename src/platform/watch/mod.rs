@@ -40,8 +40,8 @@ struct Moved {
 }
 
 impl Watch {
-    /// Returns a watch over nothing yet.
-    pub fn new() -> Self {
+    /// Begins to watch nothing yet.
+    pub fn begin() -> Self {
         let mut watch =
             Self { source: Source::Polling(polling::Watch::default()), folders: BTreeSet::new(), limit: None };
         match shared::Subscription::begin() {
@@ -110,7 +110,7 @@ mod tests {
             #[test]
             fn $name() {
                 let test: fn(&Path, &mut dyn FnMut(&Path), &mut dyn FnMut(Duration) -> bool) = $test;
-                let watch = std::cell::RefCell::new(Watch::new());
+                let watch = std::cell::RefCell::new(Watch::begin());
                 let folder = tempfile::tempdir().unwrap();
                 test(folder.path(), &mut |at| watch.borrow_mut().add(at), &mut |time| watch.borrow_mut().wait(time));
                 let watch = std::cell::RefCell::new(polling::Watch::default());

@@ -26,7 +26,7 @@ impl GitStore {
 impl Watch {
     /// Starts to watch the refs of the store in the folder `top`.
     pub fn at(top: PathBuf) -> Self {
-        let mut watch = Self { top, folders: watch::Watch::new() };
+        let mut watch = Self { top, folders: watch::Watch::begin() };
         watch.renew();
         watch
     }
