@@ -117,6 +117,19 @@ fn nothing_is_written_through_a_link() {
 }
 
 #[test]
+fn a_break_is_a_break_although_the_change_withdraws_the_promise() {
+    let world = World::pair();
+    let dir = world.path("fungal");
+    let path = format!("fungal/{CONTRACT_FILE}");
+    let broken = world.read(&path).replace("type: array", "type: [array, boolean]");
+    let withdrawn = broken.replace("backwards: true", "backwards: false");
+    assert_ne!(broken, withdrawn);
+    world.write(&path, &withdrawn);
+    let bump = world.json(&dir, &["contract", "bump", CONTRACT]);
+    assert_eq!((&bump["needs"], &bump["new_version"]), (&json!("major"), &json!("2.0.0")), "{bump}");
+}
+
+#[test]
 fn a_bump_follows_from_the_change_and_keeps_the_comments() {
     let world = World::pair();
     let dir = world.path("fungal");

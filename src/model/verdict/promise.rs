@@ -121,13 +121,15 @@ fn declared(held: &Contract, document: &Contract) -> impl Iterator<Item = Broken
 }
 
 /// Returns the bump that a document needs over `held`: major if it breaks a promise about a direction or the value,
-/// minor if it changes which values are valid or agreed, else patch.
+/// minor if it changes which values are valid or agreed, or what is promised, else patch.
 pub fn needed_bump(held: &Contract, document: &Contract, judge: &Judge<'_>) -> VersionBump {
     let verdicts = declared(held, document).filter_map(|direction| judge.verdict(held, document, direction));
     let values = compatibility::values(&held.value.0, &document.value.0, promised(held, document)).bump;
     if values == Bump::Major || verdicts.into_iter().any(|verdict| verdict.verdict == Outcome::Breaks) {
         return VersionBump::Major;
     }
-    let is_same = values == Bump::Patch && judge.compare(held, document).is_same_language();
+    let is_same = values == Bump::Patch
+        && held.compatibility == document.compatibility
+        && judge.compare(held, document).is_same_language();
     if is_same { VersionBump::Patch } else { VersionBump::Minor }
 }

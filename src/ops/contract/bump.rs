@@ -3,11 +3,10 @@
 use crate::{
     error::{ErrorCode, OpError},
     model::{
-        compatibility::{self, Bump, Options},
         contract::{Contract, Evolution},
         domain_view::DomainView,
         name::ContractRef,
-        verdict::promised,
+        verdict::{Basis, Promise, VersionBump, needed_bump},
         version::{Level, Version},
         yaml_text,
     },
@@ -39,7 +38,7 @@ pub struct Request {
 
 /// The change of the content, and the bump that it needs.
 struct Need {
-    bump: Bump,
+    bump: VersionBump,
     reason: String,
 }
 
@@ -62,7 +61,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractBump>, OpError
         }
         None => document.clone(),
     };
-    let need = need(ctx, published, &resolved)?;
+    let need = need(ctx, published, &resolved);
     let old_version = resolved.version.clone();
     let (new_version, changed) = match (&need, request.level) {
         // Content that is published already needs no other version.
@@ -73,7 +72,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractBump>, OpError
                 return Err(in_another_file(&file, &from.from, &new));
             }
             let is_breaking = match &need {
-                Some(need) => need.bump == Bump::Major,
+                Some(need) => need.bump == VersionBump::Major,
                 None => false,
             };
             let edited = edited(&text, &document, &new, &request.changes, is_breaking, &file)?;
@@ -85,7 +84,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractBump>, OpError
         }
     };
     let is_enough =
-        need.as_ref().is_none_or(|need| need.bump != Bump::Major) || is_break(&published.version, &new_version);
+        need.as_ref().is_none_or(|need| need.bump != VersionBump::Major) || is_break(&published.version, &new_version);
     let answer = Answer::new(ContractBump {
         realm: acting.realm.clone(),
         domain: at.domain.clone(),
@@ -94,7 +93,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractBump>, OpError
         file: file.relative().to_owned(),
         published_version: published.version.clone(),
         old_version,
-        needs: need.as_ref().map(|need| need.bump.into()),
+        needs: need.as_ref().map(|need| need.bump),
         reason: match (need, request.level) {
             (Some(need), _) => need.reason,
             (None, Some(_)) => format!("that was asked for; it says what {} says", published.version),
@@ -158,47 +157,35 @@ fn published<'a>(ctx: &Ctx, at: &ContractRef, file: &WorkFile, view: &'a DomainV
     }
 }
 
-/// Compares the file with the published contract. Returns `None` if they are equal.
-fn need(ctx: &Ctx, published: &Contract, document: &Contract) -> Result<Option<Need>, OpError> {
+/// Returns what a change needs, and why, as publishing judges it. Returns `None` if the content is published already.
+fn need(ctx: &Ctx, published: &Contract, document: &Contract) -> Option<Need> {
     if published.computed_content_hash() == document.computed_content_hash() {
-        return Ok(None);
+        return None;
     }
-    let declared = document.compatibility;
-    let options = Options { backwards: declared.backwards, forwards: declared.forwards, ..Options::default() };
-    let found = compatibility::compare(&published.schema.0, &document.schema.0, &options, &ctx.env.stopwatch())
-        .map_err(|error| OpError::cannot(ErrorCode::NotCompared, format!("cannot compare the schemas: {error}")))?;
-    let old = &published.version;
-    let first = found.differences.iter().find(|one| one.reading == options.reading);
-    let undecided =
-        [&found.backwards, &found.forwards].into_iter().find_map(|readings| match readings.of(options.reading) {
-            compatibility::Verdict::Unknown(why) => Some(why.reason.clone()),
-            _ => None,
-        });
-    let is_same_shape = published.schema == document.schema || found.bump == Bump::Patch;
-    let values = compatibility::values(&published.value.0, &document.value.0, promised(published, document));
-    Ok(Some(match found.bump {
-        bump if bump != Bump::Major && values.bump == Bump::Major => {
-            let first = values.differences.first();
-            let what = first.map(|one| format!(": {} [{}]", one.message, one.rule)).unwrap_or_default();
-            Need { bump: Bump::Major, reason: format!("it breaks what {old} promised of the value{what}") }
-        }
-        Bump::Major => {
-            let what = first.map(|one| format!(": {} [{}]", one.message, one.rule)).unwrap_or_default();
-            Need { bump: Bump::Major, reason: format!("it breaks what {old} promised{what}") }
-        }
-        Bump::Unknown => {
-            let why = undecided.map(|why| format!(": {why}")).unwrap_or_default();
-            Need { bump: Bump::Unknown, reason: format!("whether it breaks consumers of {old} is not decided{why}") }
-        }
-        _ if is_same_shape && values.bump == Bump::Minor => {
-            Need { bump: Bump::Minor, reason: "the value is another one".into() }
-        }
-        _ if is_same_shape && published.compatibility != document.compatibility => {
-            Need { bump: Bump::Minor, reason: "the promise is another one".into() }
-        }
-        Bump::Minor => Need { bump: Bump::Minor, reason: format!("what is valid is not the same as in {old}") },
-        Bump::Patch => Need { bump: Bump::Patch, reason: format!("the same values are valid as in {old}") },
-    }))
+    let (judge, old) = (ctx.judge(), &published.version);
+    // A patch version promises the most, so every broken promise shows.
+    let next = Contract { version: old.raised(Level::Patch), ..document.clone() };
+    let promise = Promise::of(published, &next, &judge);
+    if let Some(verdict) = promise.as_ref().and_then(|promise| promise.broken.first()) {
+        let what = verdict.difference.as_ref().map(|one| format!(": {} [{}]", one.message, one.rule));
+        let of = if verdict.basis == Basis::Values { " of the value" } else { "" };
+        let reason = format!("it breaks what {old} promised{of}{}", what.unwrap_or_default());
+        return Some(Need { bump: VersionBump::Major, reason });
+    }
+    if let Some(verdict) = promise.as_ref().and_then(|promise| promise.unknown.first()) {
+        let why = verdict.reason.as_ref().map(|why| format!(": {why}")).unwrap_or_default();
+        let reason = format!("whether it breaks consumers of {old} is not decided{why}");
+        return Some(Need { bump: VersionBump::Unknown, reason });
+    }
+    let bump = needed_bump(published, document, &judge);
+    let is_same_shape = published.schema == document.schema || judge.compare(published, document).is_same_language();
+    let reason = match bump {
+        VersionBump::Patch => format!("the same values are valid as in {old}"),
+        _ if is_same_shape && published.value != document.value => "the value is another one".to_owned(),
+        _ if is_same_shape => "the promise is another one".to_owned(),
+        _ => format!("what is valid is not the same as in {old}"),
+    };
+    Some(Need { bump, reason })
 }
 
 /// Returns the version that was asked for, or the one that the change needs.
@@ -206,15 +193,15 @@ fn wanted(request: &Request, from: &Version, need: Option<&Need>) -> Result<(Ver
     let at = &request.contract;
     let level = match (request.level, need.map(|need| need.bump)) {
         (Some(level), _) => return Ok((from.raised(level), level)),
-        (None, Some(Bump::Unknown) | None) => {
+        (None, Some(VersionBump::Unknown) | None) => {
             let reason = need.map(|need| need.reason.as_str()).unwrap_or_default();
             return Err(OpError::no(ErrorCode::Undecided, format!("say by how much: {reason}"))
                 .next(format!("git blue contract bump {at} major  # where it may break consumers"))
                 .next(format!("git blue contract bump {at} minor  # where it does not")));
         }
-        (None, Some(Bump::Major)) => Level::Major,
-        (None, Some(Bump::Minor)) => Level::Minor,
-        (None, Some(Bump::Patch)) => Level::Patch,
+        (None, Some(VersionBump::Major)) => Level::Major,
+        (None, Some(VersionBump::Minor)) => Level::Minor,
+        (None, Some(VersionBump::Patch)) => Level::Patch,
     };
     // Below 1.0.0, a minor bump is a breaking change and a patch bump is not.
     let level = match (level, from.semver().major) {
