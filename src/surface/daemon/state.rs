@@ -3,7 +3,7 @@
 
 use std::{
     fs::{File, OpenOptions, TryLockError},
-    io::Write as _,
+    io::{Seek as _, Write as _},
     path::{Path, PathBuf},
 };
 
@@ -48,6 +48,8 @@ pub enum State {
 pub struct DaemonLock {
     #[expect(dead_code, reason = "it is locked as long as it is open")]
     lock: File,
+    /// Held open, so that the file of a daemon that follows is not written if this one's was removed.
+    file: File,
     path: PathBuf,
 }
 
@@ -98,10 +100,10 @@ impl DaemonLock {
     /// Returns an error if the file cannot be created.
     pub fn take(home: &Path) -> Result<Option<Self>, OpError> {
         let path = folder(home)?.join("pid");
-        let lock = open(&locks::file_to_lock(&path))?;
+        let (file, lock) = (open(&path)?, open(&locks::file_to_lock(&path))?);
         match lock.try_lock() {
             Ok(()) => {
-                let held = Self { lock, path };
+                let held = Self { lock, file, path };
                 held.write("")?;
                 Ok(Some(held))
             }
@@ -120,8 +122,8 @@ impl DaemonLock {
     }
 
     fn write(&self, text: &str) -> Result<(), OpError> {
-        let mut file = open(&self.path)?;
-        let written = file.set_len(0).and_then(|()| file.write_all(text.as_bytes()));
+        let mut file = &self.file;
+        let written = file.set_len(0).and_then(|()| file.rewind()).and_then(|()| file.write_all(text.as_bytes()));
         written.map_err(OpError::io("write", &self.path))
     }
 }
