@@ -245,8 +245,8 @@ mod tests {
         let import =
             |name: &str, range: &str| Import::new(name.parse().unwrap(), range.parse().unwrap(), UsedIn::default());
         for (repo, imports) in [
-            ("b", vec![import("x", "1"), import("y", "1")]),
-            ("a", vec![import("x", "1"), import("x", "2")]),
+            ("b", vec![import("x", "^1.0.0"), import("y", "^1.0.0")]),
+            ("a", vec![import("x", "^1.0.0"), import("x", "^2.0.0")]),
             ("c", vec![]),
         ] {
             let binding = Binding { role: Role::Consumer, exports: vec![], imports };

@@ -34,7 +34,7 @@ use crate::{
 pub const OPERATION: Operation = Operation::writes::<Request>(
     "notify_forge",
     &["notify", "forge"],
-    "Open issues or pull requests at the consumers that a version breaks or leaves behind",
+    "Open issues or pull requests at consumers broken or left behind",
 );
 
 /// The arguments.

@@ -46,6 +46,12 @@ pub fn leave_session() {
     system::leave_session();
 }
 
+/// Raises the limit of open files of this process to `wanted`, where it is lower and the system allows more. Returns how
+/// many may be open, at most `wanted`.
+pub fn allow_open_files(wanted: usize) -> usize {
+    system::allow_open_files(wanted)
+}
+
 /// Tells a process of this user's to end. Windows has no such word for a process without a window: there, it is ended.
 ///
 /// # Errors

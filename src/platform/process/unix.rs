@@ -14,7 +14,10 @@ use std::{
 
 use rustix::{
     io::Errno,
-    process::{Pid, Signal, WaitOptions, kill_process, kill_process_group, setsid, wait},
+    process::{
+        Pid, Resource, Rlimit, Signal, WaitOptions, getrlimit, kill_process, kill_process_group, setrlimit, setsid,
+        wait,
+    },
 };
 
 /// Closes what callers of git may have opened for themselves beyond the usual three: the standard library has no safe
@@ -40,6 +43,18 @@ pub fn detached(program: &Path) -> Command {
 pub fn leave_session() {
     // It fails where we lead a group of our own already, which does as well.
     let _ = setsid();
+}
+
+pub fn allow_open_files(wanted: usize) -> usize {
+    let wanted = wanted as u64;
+    let limit = getrlimit(Resource::Nofile);
+    let allowed = limit.maximum.map_or(wanted, |most| wanted.min(most));
+    if limit.current.is_some_and(|now| now < allowed)
+        && let Err(error) = setrlimit(Resource::Nofile, Rlimit { current: Some(allowed), ..limit })
+    {
+        tracing::warn!(%error, "cannot raise the limit of open files");
+    }
+    getrlimit(Resource::Nofile).current.map_or(wanted, |now| wanted.min(now)) as usize
 }
 
 pub fn stop(pid: u32) -> io::Result<()> {
