@@ -122,7 +122,8 @@ fn a_break_is_a_break_although_the_change_withdraws_the_promise() {
     let dir = world.path("fungal");
     let path = format!("fungal/{CONTRACT_FILE}");
     let broken = world.read(&path).replace("type: array", "type: [array, boolean]");
-    let withdrawn = broken.replace("backwards: true", "backwards: false");
+    let withdrawn =
+        broken.replace("values: free\n", "values: free\ncompatibility: { backwards: false, forwards: false }\n");
     assert_ne!(broken, withdrawn);
     world.write(&path, &withdrawn);
     let bump = world.json(&dir, &["contract", "bump", CONTRACT]);

@@ -253,7 +253,7 @@ fn route(state: &mut State, remotes: &std::path::Path, request: &Request, parts:
     match (&*request.method, rest) {
         ("GET", ["pulls"]) => {
             let branch = request.query.get("head").and_then(|head| head.split_once(':')).map(|(_, branch)| branch);
-            let wanted = &*request.query["state"];
+            let wanted = request.query.get("state").map_or("open", String::as_str);
             let pulls = state.pulls.entry(repo).or_default().iter().rev();
             let found: Vec<Value> = pulls
                 .filter(|pull| branch.is_none_or(|branch| pull["head"]["ref"] == *branch && is_own(pull)))
