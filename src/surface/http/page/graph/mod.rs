@@ -7,6 +7,7 @@ mod svg;
 mod table;
 
 use std::{
+    borrow::Cow,
     cmp::Reverse,
     collections::{BTreeMap, BTreeSet},
 };
@@ -259,7 +260,8 @@ fn is_broken(contract: &ContractTopology) -> bool {
 
 /// Returns the drawing, the words, and who takes no part.
 pub fn section(site: &Site, body: &RealmTopology, scope: Scope<'_>, filter: &Filter) -> Markup {
-    let narrowed = filter.narrow(body);
+    // Copying ten thousand contracts takes as long as drawing them.
+    let narrowed = if filter.is_set() { Cow::Owned(filter.narrow(body)) } else { Cow::Borrowed(body) };
     let graph = Graph::of(&narrowed, scope);
     let idle = idle(body);
     let heading = if matches!(scope, Scope::Repo(_)) { "Its neighbours" } else { "Who provides, who relies on it" };
