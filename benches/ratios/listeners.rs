@@ -86,7 +86,7 @@ fn hear(listeners: &mut [Listener]) -> Vec<Instant> {
 
 struct Listener {
     stream: TcpStream,
-    /// What came since the last change.
+    /// The events since the last change.
     text: Vec<u8>,
 }
 

@@ -16,7 +16,7 @@ use super::{
 /// Names the command whose usage a process of this program is to measure.
 const MEASURE_USAGE: &str = "--measure-usage";
 
-/// What a command, with all that it starts, took from the system.
+/// The resources that a command took, with everything that it started.
 pub struct Usage {
     /// The most memory that one of its processes had.
     pub megabytes: f64,
@@ -201,7 +201,7 @@ fn median(mut times: Vec<f64>) -> f64 {
     times[times.len() / 2]
 }
 
-/// Whether this process was started to measure what another one uses.
+/// Returns whether this process was started to measure another one.
 pub fn is_measuring_usage() -> bool {
     std::env::args().nth(1).is_some_and(|argument| argument == MEASURE_USAGE)
 }
