@@ -262,7 +262,7 @@ fn is_offered(domain: &DomainView, acting: &RepoName, name: &ContractName) -> bo
     owner.is_some_and(|owner| domain.transfers.get(name).and_then(|record| record.offered(owner)) == Some(acting))
 }
 
-/// Checks that the acting repository is a member, and that the name collides with no other.
+/// Checks that the acting repository is a member, and that a new name collides with no other.
 fn may_write(domain: &DomainView, acting: &RepoName, name: &ContractName) -> Result<(), Refusal> {
     if !domain.info.has_member(acting) {
         return Err(not_member(domain, acting));
@@ -270,8 +270,11 @@ fn may_write(domain: &DomainView, acting: &RepoName, name: &ContractName) -> Res
     if domain.is_damaged(name) {
         return Err(refuse(domain, name, Reason::Damaged));
     }
+    if domain.versions.contains_key(name) || domain.contracts.contains_key(name) {
+        return Ok(());
+    }
     let mut existing = domain.versions.keys().chain(domain.contracts.keys());
-    match existing.find(|other| *other != name && other.collides_with(name)) {
+    match existing.find(|other| other.collides_with(name)) {
         Some(existing) => Err(refuse(domain, name, Reason::Collides(existing.clone()))),
         None => Ok(()),
     }

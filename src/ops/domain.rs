@@ -198,9 +198,7 @@ pub fn load(store: &dyn Store, name: &DomainName, tip: &Oid, part: Part<'_>) -> 
         None => read::domain_at(store, name, tip)?,
     };
     let tree = store.commit(tip)?.tree;
-    for (contract, version) in part.published {
-        read::load_version(store, &mut view, &tree, contract, version)?;
-    }
+    read::load_versions(store, &mut view, &tree, part.published)?;
     if let Some(only) = part.bases {
         verdict::load_bases(store, &mut view, &tree, Some(only))?;
     }

@@ -43,10 +43,7 @@ pub fn load_bases(
         let missing = needed_versions(import, &standing).into_iter().filter(|version| !is_current(version));
         wanted.extend(missing.map(|version| (import.contract.clone(), version.clone())));
     }
-    for (contract, version) in wanted {
-        read::load_version(store, view, tree, &contract, &version)?;
-    }
-    Ok(())
+    Ok(read::load_versions(store, view, tree, &wanted.into_iter().collect::<Vec<_>>())?)
 }
 
 /// Reads and compares the documents of a domain, each at most once.

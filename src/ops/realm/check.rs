@@ -408,13 +408,12 @@ fn judge(
             Err(error) => return Err(error.into()),
         };
         if is_judged {
-            for (contract, version) in check.declared(&line.name) {
-                // The current document stands for its version; where the published one differs, it was read with it.
-                if domain.contracts.get(&contract).is_some_and(|current| current.version == version) {
-                    continue;
-                }
-                read::load_version(store, &mut domain, &line.tree, &contract, &version)?;
-            }
+            let mut declared = check.declared(&line.name);
+            // The current document stands for its version; where the published one differs, it was read with it.
+            declared.retain(|(contract, version)| {
+                domain.contracts.get(contract).is_none_or(|current| current.version != *version)
+            });
+            read::load_versions(store, &mut domain, &line.tree, &declared)?;
             verdict::load_bases(store, &mut domain, &line.tree, None)?;
             if let Some(schemas) = check.laid_over(&domain, examined) {
                 examining.add(line, &schemas);

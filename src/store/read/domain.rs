@@ -170,8 +170,12 @@ impl<'a> Published<'a> {
     /// # Errors
     /// Returns an error if a folder on the way cannot be read.
     pub fn document(&self, contract: &ContractName, version: &Version) -> Result<Option<Oid>, StoreError> {
+        Ok(self.entry(contract, version)?.map(|entry| entry.id))
+    }
+
+    fn entry(&self, contract: &ContractName, version: &Version) -> Result<Option<Entry>, StoreError> {
         let Some(folder) = self.folder(contract)? else { return Ok(None) };
-        Ok(self.store.entry(&folder, &format!("{version}.json"))?.map(|entry| entry.id))
+        self.store.entry(&folder, &format!("{version}.json"))
     }
 
     /// Returns the published versions of a contract.
@@ -358,20 +362,52 @@ pub fn load_version(
     name: &ContractName,
     version: &Version,
 ) -> Result<(), StoreError> {
+    let path = layout::version(name, version);
+    match lookup(store, tree, path.as_str())? {
+        Some(entry) => load_document(store, view, (name, version), &entry),
+        None => Ok(()),
+    }
+}
+
+/// Reads the published documents of these versions into the view, as [`load_version`] does. The folders are read once,
+/// however many versions there are.
+///
+/// # Errors
+/// Returns an error if a tree on the way cannot be read. A damaged document is recorded in the view.
+pub fn load_versions(
+    store: &dyn Store,
+    view: &mut DomainView,
+    tree: &Oid,
+    wanted: &[(ContractName, Version)],
+) -> Result<(), StoreError> {
+    if let [(name, version)] = wanted {
+        return load_version(store, view, tree, name, version);
+    }
+    let published = Published::in_tree(store, tree);
+    for (name, version) in wanted {
+        if let Some(entry) = published.entry(name, version)? {
+            load_document(store, view, (name, version), &entry)?;
+        }
+    }
+    Ok(())
+}
+
+fn load_document(
+    store: &dyn Store,
+    view: &mut DomainView,
+    (name, version): (&ContractName, &Version),
+    entry: &Entry,
+) -> Result<(), StoreError> {
     let key = (name.clone(), version.clone());
     if view.published.contains_key(&key) {
         return Ok(());
     }
-    let path = layout::version(name, version);
-    let Some(entry) = lookup(store, tree, path.as_str())? else {
-        return Ok(());
-    };
-    match decode::<Contract>(store, &entry)? {
+    match decode::<Contract>(store, entry)? {
         Ok(contract) => {
             view.published.insert(key, contract);
         }
         Err(problem) => view.damage.push(Damage {
-            file: format!("{}:{path}", StoreRef::Domain(view.info.name.clone())),
+            file: format!("{}:{}", StoreRef::Domain(view.info.name.clone()), layout::version(name, version)),
             subject: Subject::Contract(name.clone()),
             problem,
         }),

@@ -4,7 +4,9 @@
 mod domain;
 mod reader;
 
-pub use domain::{Part, Published, contract_at, contracts_at, domain, domain_at, load_version, parts_in, summary_of};
+pub use domain::{
+    Part, Published, contract_at, contracts_at, domain, domain_at, load_version, load_versions, parts_in, summary_of,
+};
 
 use std::collections::BTreeMap;
 
