@@ -185,22 +185,17 @@ impl HeldLock {
 
     /// Replaces the text below the first line.
     pub(super) fn set_notes(&mut self, notes: &str) -> Result<(), StoreError> {
-        let text = self.text()?;
-        let first = text.split_inclusive('\n').next().unwrap_or_default().to_owned();
-        self.write(&format!("{first}{notes}"))
+        self.write(&format!("pid {} boot {}\n{notes}", std::process::id(), boot_id()))
     }
 
-    /// Writes the holder into the first line. The records of a dead holder below it are kept for the journal.
+    /// Writes the holder into the first line. A file with the records of a dead holder stays as it is until the journal
+    /// has followed them: if this holder dies too, its own time in the file would make them look too new.
     fn sign(&mut self) -> Result<(), StoreError> {
-        self.replace_first_line(&format!("pid {} boot {}\n", std::process::id(), boot_id()))
-    }
-
-    fn replace_first_line(&mut self, line: &str) -> Result<(), StoreError> {
-        let notes = self.notes()?;
-        if !notes.is_empty() {
-            self.noted_at = self.file.metadata().and_then(|meta| meta.modified()).ok();
+        if self.notes()?.is_empty() {
+            return self.set_notes("");
         }
-        self.write(&format!("{line}{notes}"))
+        self.noted_at = self.file.metadata().and_then(|meta| meta.modified()).ok();
+        Ok(())
     }
 
     fn text(&mut self) -> Result<String, StoreError> {
@@ -243,4 +238,31 @@ pub(super) fn locked(path: &Path, holder: Option<String>) -> StoreError {
 fn boot_id() -> &'static str {
     static BOOT: OnceLock<String> = OnceLock::new();
     BOOT.get_or_init(locks::boot_id)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A second writer that dies while it follows the records of the first must not make them unusable: the files that
+    /// they name would block every later write.
+    #[test]
+    fn records_keep_their_time_until_they_are_followed() {
+        let folder = tempfile::tempdir().unwrap();
+        let options = Options { lock_timeout: Duration::ZERO, seed: 1, cache: false, holds: false, on_wait: None };
+        let locks = Locks::new(folder.path().to_owned(), options);
+        let path = folder.path().join("_refs");
+        std::fs::write(&path, "pid 7 boot another\n- packed-refs.lock\n").unwrap();
+        let noted_at = SystemTime::UNIX_EPOCH + Duration::from_secs(1_000_000_000);
+        File::options().write(true).open(&path).unwrap().set_modified(noted_at).unwrap();
+
+        drop(locks.acquire("_refs").unwrap());
+        let mut held = locks.acquire("_refs").unwrap();
+        assert_eq!(held.noted_at(), Some(noted_at));
+        assert_eq!(held.notes().unwrap(), "- packed-refs.lock\n");
+
+        held.set_notes("").unwrap();
+        drop(held);
+        assert_eq!(locks.acquire("_refs").unwrap().noted_at(), None);
+    }
 }
