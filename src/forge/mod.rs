@@ -408,6 +408,12 @@ impl Kind {
         }
     }
 
+    /// Returns the url of the page that shows a commit.
+    pub fn commit_page(self, Address { host, path }: &Address, commit: &str) -> String {
+        let above = if self == Self::GitLab { "/-" } else { "" };
+        format!("https://{host}/{path}{above}/commit/{commit}")
+    }
+
     /// Returns the client for the pull requests of a repository.
     #[cfg(feature = "forge")]
     pub fn forge(self, client: Arc<Client>, address: &Address) -> Box<dyn Forge> {

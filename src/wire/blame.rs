@@ -24,7 +24,7 @@ pub struct ContractBlame {
     /// The parts of this page, in the order of the document. A part is the largest value that one version introduced.
     pub parts: Vec<BlamePart>,
     /// The versions that introduced them, newest first.
-    pub versions: Vec<BlameVersion>,
+    pub versions: Vec<VersionOrigin>,
     /// The cursor of the next page.
     pub next_cursor: Option<String>,
 }
@@ -40,9 +40,9 @@ pub struct BlamePart {
     pub value: Json,
 }
 
-/// A version that introduced a part.
+/// Who published a version, when and from which commit.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct BlameVersion {
+pub struct VersionOrigin {
     /// The version.
     pub version: Version,
     /// The time it was published, according to the commit.
@@ -55,6 +55,9 @@ pub struct BlameVersion {
     pub repo: Option<String>,
     /// The commit of that repository it was published from.
     pub source_commit: Option<String>,
+    /// The page of that commit, if the url of the repository names a known forge.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub commit_url: Option<String>,
     /// The commit of the store.
     pub commit: Oid,
 }

@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::VersionOrigin;
 use crate::model::{
     binding::UsedIn,
     diff::Difference,
@@ -29,6 +30,12 @@ pub struct ContractDiff {
     pub old_version: Version,
     /// The version that is compared to.
     pub new_version: Version,
+    /// Who published the old version, when and from which commit.
+    #[serde(default)]
+    pub old_origin: Option<VersionOrigin>,
+    /// The same of the new version; null if it was not published.
+    #[serde(default)]
+    pub new_origin: Option<VersionOrigin>,
     /// The source of the document that it is compared with.
     pub source: DocumentSource,
     /// Whether schema, value or compatibility differ, which never change within a version.

@@ -53,7 +53,7 @@ pub use admin::{
     RealmInit, RealmJoin, RealmLeave, RealmReclaim, RealmRemoved, RealmRename,
 };
 pub use author::{BindingEdit, ContractBump, ContractExpect, ContractNew, ContractValidate, FileEdit, PayloadFailure};
-pub use blame::{BlamePart, BlameVersion, ContractBlame};
+pub use blame::{BlamePart, ContractBlame, VersionOrigin};
 pub use cache::{CacheCleared, CacheStats};
 pub use check::{Elsewhere, Judged, RealmCheck, RfcBranch, ScriptOutcome, ScriptRole, ScriptRun};
 pub use claude::{ClaudeFile, ClaudeScope, ClaudeSetup, FileChange};

@@ -308,4 +308,7 @@ pub struct LogEntry {
     pub repo: Option<String>,
     /// The commit of that repository it was published from.
     pub source_commit: Option<String>,
+    /// The page of that commit, if the url of the repository names a known forge.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub commit_url: Option<String>,
 }

@@ -19,6 +19,7 @@ mod check_break;
 mod check_rules;
 mod check_scope;
 mod claude;
+mod commit_links;
 mod comparing;
 mod compat;
 mod completions;

@@ -56,16 +56,6 @@ fn schema_and_value_are_told_apart_where_one_version_brought_both() {
 }
 
 #[test]
-fn a_patch_of_an_older_line_brings_nothing_to_the_newer_one() {
-    let world = World::pair();
-    world.bump("2.0.0");
-    world.bump("1.0.1");
-    let answer = world.json(&world.path("access"), &["contract", "blame", CONTRACT, "--version", "2.0.0"]);
-    let versions: Vec<_> = answer["versions"].as_array().unwrap().iter().map(|one| &one["version"]).collect();
-    assert_eq!(versions, [&json!("2.0.0"), &json!("1.0.0")]);
-}
-
-#[test]
 fn every_reading_command_answers_as_of_then() {
     let world = grown();
     let dir = world.path("access");

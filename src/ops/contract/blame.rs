@@ -9,21 +9,20 @@ use crate::{
     error::{ErrorCode, OpError},
     model::{
         blame::{Blame, Part},
-        clock,
         contract::Contract,
         json::Json,
-        name::{Apart, ContractName, ContractRef, apart},
+        name::{Apart, ContractRef, apart},
         version::Version,
     },
     ops::{
         Operation,
         ctx::Ctx,
         domain,
-        history::arrivals::{Arrival, arrivals, published},
-        message, runs,
+        history::arrivals::{Arrival, arrivals, origin},
+        runs,
     },
-    store::{Store, read},
-    wire::{Answer, BlamePart, BlameVersion, ContractBlame, PageRequest, page_in_order},
+    store::read,
+    wire::{Answer, BlamePart, ContractBlame, PageRequest, page_in_order},
 };
 
 /// The operation's entry in the table of operations.
@@ -89,7 +88,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractBlame>, OpErro
     let is_shown = |version: &&Version| parts.iter().any(|part| part.version == **version);
     let shown = order.iter().rev().filter(is_shown).filter_map(|version| arrived.get_key_value(version));
     let versions =
-        shown.map(|(version, arrival)| brought(ctx, store, name, version, arrival)).collect::<Result<_, _>>()?;
+        shown.map(|(version, arrival)| origin(ctx, store, name, version, arrival.clone())).collect::<Result<_, _>>()?;
     Ok(Answer::new(ContractBlame {
         realm: here.realm.clone(),
         domain: domain_name.clone(),
@@ -136,22 +135,32 @@ fn parts(blame: &Blame, order: &[Version], request: &Request) -> Result<Vec<Blam
     Ok(found.into_iter().map(part).collect())
 }
 
-fn brought(
-    ctx: &Ctx,
-    store: &dyn Store,
-    name: &ContractName,
-    version: &Version,
-    arrival: &Arrival,
-) -> Result<BlameVersion, OpError> {
-    let Arrival { commit, info, .. } = published(store, name, version, arrival.clone())?;
-    let (_, repo, source_commit) = message::parse(&info.message);
-    Ok(BlameVersion {
-        version: version.clone(),
-        time: info.time,
-        ahead_of_clock: clock::is_ahead(info.time, ctx.env.now()),
-        author: info.author,
-        repo,
-        source_commit,
-        commit,
-    })
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::store::CommitInfo;
+
+    #[test]
+    fn a_patch_of_an_older_line_brings_nothing_to_the_newer_one() {
+        let oid = || "1".repeat(40).parse().unwrap();
+        let arrival = |(version, age): (&str, usize)| {
+            let info = CommitInfo {
+                tree: oid(),
+                parents: Vec::new(),
+                author: String::new(),
+                committer: String::new(),
+                time: jiff::Timestamp::UNIX_EPOCH,
+                message: String::new(),
+            };
+            (version.parse().unwrap(), Arrival { age, commit: oid(), info })
+        };
+        // Another machine published 1.0.1 after 2.0.0, and a merge brought both.
+        let arrived = [("1.0.0", 2), ("2.0.0", 1), ("1.0.1", 0)].map(arrival).into();
+        let led_to = |last: &str| {
+            let versions = order(&arrived, &last.parse().unwrap());
+            versions.iter().map(ToString::to_string).collect::<Vec<_>>()
+        };
+        assert_eq!(led_to("2.0.0"), ["1.0.0", "2.0.0"]);
+        assert_eq!(led_to("1.0.1"), ["1.0.0", "1.0.1"]);
+    }
 }

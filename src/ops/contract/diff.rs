@@ -8,7 +8,14 @@ use super::{
     draft::{Draft, DraftFields},
     get,
 };
-use crate::ops::{Operation, ctx::Ctx, operation::given_as, runs};
+use crate::ops::{
+    Operation,
+    ctx::Ctx,
+    domain,
+    history::arrivals::{arrivals, origin},
+    operation::given_as,
+    runs,
+};
 use crate::{
     error::{ErrorCode, OpError},
     model::{
@@ -20,7 +27,7 @@ use crate::{
         version::Version,
     },
     store::{StoreRef, layout, read},
-    wire::{Answer, ContractDetail, ContractDiff, DocumentSource, SchemasCompared},
+    wire::{Answer, ContractDetail, ContractDiff, DocumentSource, SchemasCompared, VersionOrigin},
 };
 
 /// The operation's entry in the table of operations.
@@ -109,7 +116,10 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractDiff>, OpError
     })?;
     let typed = |contract: &ContractDetail| contract.typed().computed_content_hash();
     let (old, new) = (older.contract.typed(), newer.typed());
+    let (old_origin, new_origin) = origins(ctx, at, &older.contract.version, (&newer.version, source))?;
     let body = ContractDiff {
+        old_origin,
+        new_origin,
         compared: compared(&old, &new, &ctx.judge()),
         values: ValuesCompared::of(&old, &new),
         realm: older.realm,
@@ -129,6 +139,23 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractDiff>, OpError
     let impact = format!("git blue contract impact {at} {look_at}  # who it means something for");
     let answer = Answer::new(body);
     Ok(if answer.body.content_changed { answer.next(impact) } else { answer })
+}
+
+/// Returns who published both sides, where they were published.
+fn origins(
+    ctx: &Ctx,
+    at: &ContractRef,
+    old: &Version,
+    (new, source): (&Version, DocumentSource),
+) -> Result<(Option<VersionOrigin>, Option<VersionOrigin>), OpError> {
+    let store = &*ctx.here()?.store;
+    let mut arrived = arrivals(store, domain::tip(store, &at.domain)?, &at.contract)?;
+    let mut of = |version: &Version| {
+        let arrival = arrived.remove(version);
+        arrival.map(|arrival| origin(ctx, store, &at.contract, version, arrival)).transpose()
+    };
+    let new = if source == DocumentSource::Realm { of(new)? } else { None };
+    Ok((of(old)?, new))
 }
 
 /// Returns the file that is compared, and the lines in its schema and value by JSON Pointer. Returns `None` if the

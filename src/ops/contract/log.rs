@@ -5,6 +5,7 @@ use crate::ops::{
     ctx::Ctx,
     domain,
     history::{self, filter::Filter, first_parents::History},
+    repos::commit_links::CommitLinks,
     runs,
 };
 use crate::{
@@ -86,7 +87,11 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractLog>, OpError>
             entries.push(entry);
         }
     }
-    let (entries, next_cursor) = page_in_order(entries, &request.page, |entry| entry.commit.to_string())?;
+    let (mut entries, next_cursor) = page_in_order(entries, &request.page, |entry| entry.commit.to_string())?;
+    let links = CommitLinks::new(ctx, store);
+    for entry in &mut entries {
+        entry.commit_url = links.of(entry.repo.as_deref(), entry.source_commit.as_deref());
+    }
     Ok(Answer::new(ContractLog {
         realm: here.realm.clone(),
         domain: domain_name.clone(),

@@ -12,7 +12,9 @@ use crate::{
         Operation,
         ctx::Ctx,
         history::arrivals::{Arrival, arrivals},
-        message, runs,
+        message,
+        repos::commit_links::CommitLinks,
+        runs,
     },
     store::{Store, StoreRef, git::GitStore, read},
     wire::{Answer, ContractTimeline, PageRequest, TimelineEntry, TimelineRealm, page_in_order},
@@ -98,6 +100,7 @@ fn of_realm(
     }
     let current_version = current.map(|current| current.version.clone());
     let now = ctx.env.now();
+    let links = CommitLinks::new(ctx, &store);
     let entry = |(version, arrival): (Version, Arrival)| {
         let (_, repo, source_commit) = message::parse(&arrival.info.message);
         TimelineEntry {
@@ -108,6 +111,7 @@ fn of_realm(
             is_yanked: current.is_some_and(|current| current.yanked.iter().any(|yanked| yanked.version == version)),
             version,
             commit: arrival.commit,
+            commit_url: links.of(repo.as_deref(), source_commit.as_deref()),
             repo,
             source_commit,
             author: arrival.info.author,

@@ -5,8 +5,10 @@ use std::collections::BTreeMap;
 use super::first_parents::History;
 use crate::{
     error::OpError,
-    model::{name::ContractName, oid::Oid, version::Version},
+    model::{clock, name::ContractName, oid::Oid, version::Version},
+    ops::{ctx::Ctx, message, repos::commit_links::CommitLinks},
     store::{CommitInfo, Store, layout, read},
+    wire::VersionOrigin,
 };
 
 /// The commit of a domain that brought a version.
@@ -71,4 +73,29 @@ pub fn published(
         }
         return Ok(found);
     }
+}
+
+/// Returns who published a version that arrived with this commit, when and from which commit.
+///
+/// # Errors
+/// Returns an error if the history cannot be read.
+pub fn origin(
+    ctx: &Ctx,
+    store: &dyn Store,
+    contract: &ContractName,
+    version: &Version,
+    arrival: Arrival,
+) -> Result<VersionOrigin, OpError> {
+    let Arrival { commit, info, .. } = published(store, contract, version, arrival)?;
+    let (_, repo, source_commit) = message::parse(&info.message);
+    Ok(VersionOrigin {
+        version: version.clone(),
+        time: info.time,
+        ahead_of_clock: clock::is_ahead(info.time, ctx.env.now()),
+        author: info.author,
+        commit_url: CommitLinks::new(ctx, store).of(repo.as_deref(), source_commit.as_deref()),
+        repo,
+        source_commit,
+        commit,
+    })
 }

@@ -36,7 +36,7 @@ impl Iterator for History<'_> {
     }
 }
 
-/// Returns the log entry of a commit.
+/// Returns the log entry of a commit, without a link.
 pub fn entry(commit: Oid, info: &CommitInfo, domain: Option<&DomainName>, now: jiff::Timestamp) -> LogEntry {
     let (subject, repo, source_commit) = message::parse(&info.message);
     LogEntry {
@@ -48,5 +48,6 @@ pub fn entry(commit: Oid, info: &CommitInfo, domain: Option<&DomainName>, now: j
         subject,
         repo,
         source_commit,
+        commit_url: None,
     }
 }

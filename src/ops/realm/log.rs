@@ -4,6 +4,7 @@ use crate::ops::{
     Operation,
     ctx::Ctx,
     history::{self, filter::Filter, first_parents::History},
+    repos::commit_links::CommitLinks,
     runs,
 };
 use crate::{
@@ -85,6 +86,10 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<RealmLog>, OpError> {
     }
     let more = next_wanted()?.is_some();
     let next_cursor = entries.last().filter(|_| more).map(|entry: &LogEntry| entry.commit.to_string());
+    let links = CommitLinks::new(ctx, store);
+    for entry in &mut entries {
+        entry.commit_url = links.of(entry.repo.as_deref(), entry.source_commit.as_deref());
+    }
     Ok(Answer::new(RealmLog { realm: here.realm.clone(), entries, next_cursor }))
 }
 

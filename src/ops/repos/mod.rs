@@ -1,5 +1,6 @@
 //! The user's repositories: their folders, whether they joined, and which repository of the realm they are.
 
+pub mod commit_links;
 pub mod ephemeral_realm;
 pub mod for_each;
 pub mod forges;

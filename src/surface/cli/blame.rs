@@ -11,7 +11,7 @@ use crate::{
     error::OpError,
     ops::{contract, ctx::Ctx},
     surface::cli::listing::render_cursor,
-    wire::{BlamePart, BlameVersion, ContractBlame},
+    wire::{BlamePart, ContractBlame, VersionOrigin},
 };
 
 /// The longest value that is printed beside its location, in characters.
@@ -39,7 +39,7 @@ fn render(body: &ContractBlame, text: &mut Text) {
     }
     let rows = body.parts.iter().map(|part| {
         let brought = body.versions.iter().find(|version| version.version == part.version);
-        let of = |fact: fn(&BlameVersion) -> String| brought.map_or_else(|| "-".to_owned(), fact);
+        let of = |fact: fn(&VersionOrigin) -> String| brought.map_or_else(|| "-".to_owned(), fact);
         vec![
             plain(&part.version),
             look(of(|brought| brought.time.strftime("%Y-%m-%d").to_string()), Look::Dim),
@@ -50,6 +50,11 @@ fn render(body: &ContractBlame, text: &mut Text) {
         ]
     });
     text.table("", &rows.collect::<Vec<_>>());
+    for version in &body.versions {
+        if let Some(url) = &version.commit_url {
+            text.line(&[plain(&version.version), look(url, Look::Dim)]);
+        }
+    }
     for late in body.versions.iter().filter(|version| version.ahead_of_clock) {
         text.line(&[look(format!("{} is dated ahead of this clock", late.version), Look::Yellow)]);
     }

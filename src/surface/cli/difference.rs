@@ -6,6 +6,7 @@ use clap::Args;
 
 use super::{
     compat::{Sides, render_bump, render_readings},
+    listing::{signed, source},
     output::Output,
     text::{Look, Text, Word, look, plain},
 };
@@ -64,6 +65,14 @@ fn render_diff(body: &ContractDiff, text: &mut Text) {
         plain(format!("{} -> {}{}", body.old_version, body.new_version, from(body.source))),
         look(if body.content_changed { "" } else { "(schema, value and promise are the same)" }, Look::Dim),
     ]);
+    for origin in [&body.old_origin, &body.new_origin].into_iter().flatten() {
+        text.line(&[
+            plain(&origin.version),
+            look(origin.time.strftime("%Y-%m-%d").to_string(), Look::Dim),
+            signed(&origin.author, origin.ahead_of_clock),
+            source(origin.source_commit.as_deref(), origin.commit_url.as_deref()),
+        ]);
+    }
     for one in body.changes.iter().take(MAX_SHOWN) {
         text.gap();
         render_difference(one, text);

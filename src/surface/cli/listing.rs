@@ -78,10 +78,20 @@ pub fn render_log(entries: &[LogEntry], next_cursor: Option<&str>, text: &mut Te
             look(entry.domain.as_ref().map_or_else(|| "-".into(), ToString::to_string), Look::Green),
             plain(&entry.subject),
             signed(&entry.author, entry.ahead_of_clock),
+            source(entry.source_commit.as_deref(), entry.commit_url.as_deref()),
         ]
     });
     text.table("", &rows.collect::<Vec<_>>());
     render_cursor(next_cursor, text);
+}
+
+/// Returns the commit that was published: its page at the forge if that is known, otherwise the first digits.
+pub fn source(commit: Option<&str>, url: Option<&str>) -> Word {
+    match (url, commit) {
+        (Some(url), _) => look(url, Look::Dim),
+        (None, Some(commit)) => look(format!("from {}", commit.get(..7).unwrap_or(commit)), Look::Dim),
+        (None, None) => plain(""),
+    }
 }
 
 /// Returns the author of a commit, marked if the commit's date is in the future.

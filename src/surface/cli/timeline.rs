@@ -10,7 +10,7 @@ use super::{
 use crate::{
     error::OpError,
     ops::{contract, ctx::Ctx},
-    surface::cli::listing::{render_cursor, signed},
+    surface::cli::listing::{render_cursor, signed, source},
     wire::ContractTimeline,
 };
 
@@ -43,6 +43,7 @@ fn render(body: &ContractTimeline, text: &mut Text) {
             plain(entry.version.to_string()),
             note,
             signed(&entry.author, entry.ahead_of_clock),
+            source(entry.source_commit.as_deref(), entry.commit_url.as_deref()),
         ]
     });
     text.table("", &rows.collect::<Vec<_>>());

@@ -5,14 +5,14 @@ use std::collections::BTreeMap;
 use super::pieces::text;
 use crate::{
     model::{pointer::upwards, version::Version},
-    wire::{BlameVersion, ContractBlame},
+    wire::{ContractBlame, VersionOrigin},
 };
 
 /// The versions that brought the parts of a contract.
 #[derive(Debug)]
 pub struct Origins<'a> {
     parts: BTreeMap<&'a str, &'a Version>,
-    versions: BTreeMap<&'a Version, &'a BlameVersion>,
+    versions: BTreeMap<&'a Version, &'a VersionOrigin>,
 }
 
 impl<'a> From<&'a ContractBlame> for Origins<'a> {
@@ -26,22 +26,22 @@ impl<'a> From<&'a ContractBlame> for Origins<'a> {
 
 impl<'a> Origins<'a> {
     /// Returns the version that brought the place at `pointer`, if that is known.
-    pub fn of(&self, pointer: &str) -> Option<&'a BlameVersion> {
+    pub fn of(&self, pointer: &str) -> Option<&'a VersionOrigin> {
         let version = upwards(pointer).find_map(|at| self.parts.get(at))?;
         self.versions.get(*version).copied()
     }
 }
 
 /// Returns who published a version, when and from which commit, in one line.
-pub fn published(version: &BlameVersion) -> String {
+pub fn published(version: &VersionOrigin) -> String {
     let when = version.time.strftime("%Y-%m-%d");
     let repo = version.repo.as_deref().map(|repo| format!(", from {repo}")).unwrap_or_default();
     let commit = version.source_commit.as_deref().map(|commit| format!(" {}", short(commit))).unwrap_or_default();
     text(&format!("{} of {when} by {}{repo}{commit}", version.version, version.author)).into_owned()
 }
 
-/// Returns the name of a commit as people write it.
-pub fn short(commit: &str) -> String {
+/// Returns the first digits of a commit.
+fn short(commit: &str) -> String {
     commit.chars().take(7).collect()
 }
 
@@ -59,13 +59,14 @@ mod tests {
             version: version.parse().unwrap(),
             value: Json(json!(null)),
         };
-        let version = |version: &str, author: &str| BlameVersion {
+        let version = |version: &str, author: &str| VersionOrigin {
             version: version.parse().unwrap(),
             time: "2026-01-21T09:00:00Z".parse().unwrap(),
             ahead_of_clock: false,
             author: author.into(),
             repo: Some("fungal".into()),
             source_commit: Some("1234567890".into()),
+            commit_url: None,
             commit: "1234567890123456789012345678901234567890".parse().unwrap(),
         };
         let blame = ContractBlame {

@@ -4,7 +4,7 @@
 use maud::{Markup, html};
 
 use super::{
-    blame::{Origins, short},
+    blame::Origins,
     difference::{differences, outcome},
     document,
     frame::{Page, Part},
@@ -203,7 +203,7 @@ fn facts(site: &Site, shown: &Shown) -> Markup {
                     dd {
                         (time(entry.time)) " by " (text(&entry.author))
                         @if let Some(commit) = &entry.source_commit {
-                            " from " code title=(text(commit)) { (text(&short(commit))) }
+                            " from " (pieces::source_commit(commit, entry.commit_url.as_deref()))
                         }
                     }
                 }
@@ -313,6 +313,7 @@ mod tests {
             commit: "1234567890123456789012345678901234567890".parse().unwrap(),
             repo: Some(EVIL.into()),
             source_commit: Some(EVIL.into()),
+            commit_url: None,
         }];
         let page = render(&site(), &shown).into_string();
         assert!(!page.contains("<script") && !page.contains('\u{202e}'), "{page}");

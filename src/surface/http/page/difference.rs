@@ -240,6 +240,8 @@ mod tests {
 
     fn shown(old: &serde_json::Value, new: &serde_json::Value) -> String {
         let body = ContractDiff {
+            old_origin: None,
+            new_origin: None,
             realm: "aperture".parse().unwrap(),
             domain: "s3-access".parse().unwrap(),
             contract: "s3-permissions".parse().unwrap(),

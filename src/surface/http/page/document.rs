@@ -10,7 +10,7 @@ use super::{
 };
 use crate::{
     model::{json::Json, version::Version},
-    wire::{BlameVersion, ContractGet},
+    wire::{ContractGet, VersionOrigin},
 };
 
 /// Most lines of one part that are shown, and most characters of one line.
@@ -68,12 +68,12 @@ fn part(
     }
 }
 
-fn version(from: Option<&BlameVersion>) -> Option<&Version> {
+fn version(from: Option<&VersionOrigin>) -> Option<&Version> {
     from.map(|from| &from.version)
 }
 
 /// Lines that one version brought, which hovering tells more of.
-fn blamed(site: &Site, body: &ContractGet, from: Option<&BlameVersion>, run: &[Line]) -> Markup {
+fn blamed(site: &Site, body: &ContractGet, from: Option<&VersionOrigin>, run: &[Line]) -> Markup {
     html! {
         div.run title=[from.map(published)] {
             p.from {

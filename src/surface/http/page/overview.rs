@@ -119,6 +119,9 @@ pub fn history(site: &Site, log: &[LogEntry]) -> Markup {
                         (time(entry.time))
                         @if let Some(domain) = &entry.domain { " · " a href=(site.domain(domain)) { (domain) } }
                         @if let Some(repo) = &entry.repo { " · from " (text(repo)) }
+                        @if let Some(commit) = &entry.source_commit {
+                            " " (pieces::source_commit(commit, entry.commit_url.as_deref()))
+                        }
                         " · by " (text(&entry.author))
                         @if entry.ahead_of_clock { " · " (badge(Tone::Warn, "dated ahead of this clock")) }
                     }
@@ -285,6 +288,7 @@ mod tests {
             subject: EVIL.into(),
             repo: Some(EVIL.into()),
             source_commit: None,
+            commit_url: None,
         };
         let shown = shown(status, topology, vec![entry]);
         for text in [

@@ -66,6 +66,16 @@ pub fn time(at: jiff::Timestamp) -> Markup {
     html! { time datetime=(at) { (at.strftime("%Y-%m-%d %H:%M")) " UTC" } }
 }
 
+/// Returns the first digits of a commit, as a link to its page at the forge if that is known.
+pub fn source_commit(commit: &str, url: Option<&str>) -> Markup {
+    let digits: String = commit.chars().take(7).collect();
+    html! {
+        code title=(text(commit)) {
+            @if let Some(url) = url { a href=(url) rel="noreferrer" { (text(&digits)) } } @else { (text(&digits)) }
+        }
+    }
+}
+
 /// Returns the name of a contract, as a link to it.
 pub fn contract(site: &Site, domain: &DomainName, name: &ContractName) -> Markup {
     html! { a.name href=(site.contract(domain, name, &[])) { span.of { (domain) "/" } (name) } }

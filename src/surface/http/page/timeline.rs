@@ -3,9 +3,8 @@
 use maud::{Markup, html};
 
 use super::{
-    blame::short,
     links::Site,
-    pieces::{Tone, badge, more, text, time},
+    pieces::{Tone, badge, more, source_commit, text, time},
 };
 use crate::{
     model::version::Version,
@@ -43,7 +42,7 @@ fn entry_head(site: &Site, body: &ContractGet, entry: &TimelineEntry, older: Opt
         p.when {
             (time(entry.time)) " · by " (text(&entry.author))
             @if let Some(commit) = &entry.source_commit {
-                " · from " code title=(text(commit)) { (text(&short(commit))) }
+                " · from " (source_commit(commit, entry.commit_url.as_deref()))
             }
             @if entry.ahead_of_clock { " · " (badge(Tone::Warn, "dated ahead of this clock")) }
             @if let Some(older) = older {

@@ -128,6 +128,7 @@ pub fn log(call: &Call<'_>) -> Result<Body, OpError> {
         {
             for entry in entries.iter_mut().filter_map(serde_json::Value::as_object_mut) {
                 entry.remove("source_commit");
+                entry.remove("commit_url");
             }
         }
         Ok(body)

@@ -1,0 +1,49 @@
+//! Finds the page of a source commit at its forge.
+
+use std::{cell::RefCell, collections::BTreeMap};
+
+use crate::{
+    forge::{Address, Kind},
+    machine::user_config,
+    model::{name::RepoName, oid::Oid, realm::Repo},
+    ops::ctx::Ctx,
+    store::{Store, StoreRef, layout, read},
+};
+
+/// The pages of commits, by the urls that a realm knows of its repositories. Each repository is read once.
+pub struct CommitLinks<'a> {
+    ctx: &'a Ctx,
+    store: &'a dyn Store,
+    known: RefCell<BTreeMap<String, Option<(Kind, Address)>>>,
+}
+
+impl<'a> CommitLinks<'a> {
+    /// Creates the links of one realm.
+    pub fn new(ctx: &'a Ctx, store: &'a dyn Store) -> Self {
+        Self { ctx, store, known: RefCell::default() }
+    }
+
+    /// Returns the page of a repository's commit, or `None` where the url of the repository names no forge of a known
+    /// kind. A link is made of a host, a path and an object id alone: nothing else of a url gets into it.
+    pub fn of(&self, repo: Option<&str>, commit: Option<&str>) -> Option<String> {
+        let (repo, commit) = (repo?, commit?.parse::<Oid>().ok()?);
+        let mut known = self.known.borrow_mut();
+        let place = known.entry(repo.to_owned()).or_insert_with(|| self.place(&repo.parse().ok()?));
+        place.as_ref().map(|(kind, address)| kind.commit_page(address, &commit.to_string()))
+    }
+
+    /// Returns the forge of a repository. What cannot be read is `check`'s to report.
+    fn place(&self, repo: &RepoName) -> Option<(Kind, Address)> {
+        let tip = self.store.tip(&StoreRef::Realm).ok()??;
+        let tree = self.store.commit(&tip).ok()?.tree;
+        let entry: Repo = read::file(self.store, &StoreRef::Realm, &tree, &layout::repo(repo)).ok()??;
+        let address = Address::of(&entry.url?)?;
+        Some((self.kind(&address.host)?, address))
+    }
+
+    /// Returns the kind of a host that everybody knows, or that the user's own configuration names.
+    fn kind(&self, host: &str) -> Option<Kind> {
+        let configured = || user_config::value(self.ctx.env.vars(), &format!("blue.forge.{host}.type")).ok()?;
+        Kind::of_host(host).or_else(|| configured()?.parse().ok())
+    }
+}
