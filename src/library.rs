@@ -234,7 +234,7 @@ impl Realm {
     /// # Errors
     /// Returns an error if there is no such contract or version, or it cannot be read.
     pub fn contract(&self, contract: &ContractRef, version: Option<&Version>) -> Result<Answer<ContractGet>, Error> {
-        let request = contract::get::Request { contract: contract.clone(), version: version.cloned() };
+        let request = contract::get::Request { contract: contract.clone(), version: version.cloned(), origin: false };
         Ok(contract::get::run(&self.ctx, &request)?)
     }
 

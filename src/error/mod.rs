@@ -2,7 +2,7 @@
 
 mod code;
 
-use std::{borrow::Cow, io, sync::Arc};
+use std::{borrow::Cow, fmt, io, sync::Arc};
 
 pub use code::ErrorCode;
 use serde::{Deserialize, Serialize};
@@ -82,6 +82,16 @@ impl Problem {
     pub fn place(&self) -> Option<String> {
         let numbers = [self.line, self.column].into_iter().flatten();
         Some(numbers.fold(self.file.clone()?, |place, number| format!("{place}:{number}")))
+    }
+}
+
+/// The message after its location.
+impl fmt::Display for Problem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(place) = self.place() {
+            write!(f, "{place}: ")?;
+        }
+        f.write_str(&self.message)
     }
 }
 

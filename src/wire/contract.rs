@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{LogEntry, Role, lenient};
+use super::{LogEntry, Role, VersionOrigin, lenient};
 use crate::model::{
     approval::Fingerprint,
     contract::{BrokenDirection, Compatibility, Contract, Deprecated, Evolution, Flow, Validation, Values},
@@ -24,6 +24,9 @@ pub struct ContractGet {
     pub domain: DomainName,
     /// The contract, at the requested version.
     pub contract: ContractDetail,
+    /// Who published the version that is shown, if that was asked for and the version was published.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub origin: Option<VersionOrigin>,
     /// The repositories that export or import it.
     pub bindings: Vec<ContractBinding>,
     /// Every published version, oldest first.

@@ -87,7 +87,7 @@ impl World {
             let page = PageRequest { limit: Some(3), cursor: Some("d1/c0".into()) };
             answers.push(json(contract::list::run(&ctx, &contract::list::Request { page, ..Default::default() })));
             answers.push(json(contract::list::run(&ctx, &contract::list::Request::default())));
-            let contract = contract::get::Request { contract: name("d0/c0"), version: None };
+            let contract = contract::get::Request { contract: name("d0/c0"), version: None, origin: false };
             answers.push(json(contract::get::run(&ctx, &contract)));
             answers.push(json(notifications::list::run(&ctx, &notifications::list::Request::default())));
         }

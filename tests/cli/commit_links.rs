@@ -31,8 +31,14 @@ fn links(world: &World) -> Vec<Value> {
     let logs = [&["contract", "log", CONTRACT][..], &["realm", "log", "--domain", "maps"]]
         .map(|command| world.json(&dir, command)["entries"][0]["commit_url"].clone());
     let first = blame["versions"].as_array().unwrap().last().unwrap()["commit_url"].clone();
+    let get = world.json(&dir, &["contract", "get", CONTRACT, "--origin", "--version", "1.0.0"]);
     [
-        vec![first, diff["old_origin"]["commit_url"].clone(), diff["new_origin"]["commit_url"].clone()],
+        vec![
+            get["origin"]["commit_url"].clone(),
+            first,
+            diff["old_origin"]["commit_url"].clone(),
+            diff["new_origin"]["commit_url"].clone(),
+        ],
         vec![timeline["entries"][0]["commit_url"].clone()],
         logs.to_vec(),
     ]
@@ -47,12 +53,13 @@ fn every_answer_that_names_a_source_commit_leads_to_it() {
         let commit = world.line(&dir, &["rev-parse", revision]);
         json!(format!("https://gitlab.com/acme/world/atlas/-/commit/{commit}"))
     });
-    assert_eq!(links(&world).iter().collect::<Vec<_>>(), [&old, &old, &new, &new, &new, &new]);
+    assert_eq!(links(&world).iter().collect::<Vec<_>>(), [&old, &old, &old, &new, &new, &new, &new]);
     let shown = [
         world.ok(&dir, &["contract", "log", CONTRACT]),
         world.ok(&dir, &["contract", "timeline", CONTRACT]),
         world.ok(&dir, &["contract", "blame", CONTRACT]),
         world.ok(&dir, &["contract", "diff", CONTRACT, "1.0.0"]),
+        world.ok(&dir, &["contract", "get", CONTRACT, "--origin"]),
     ];
     for run in &shown {
         assert!(!run.all().contains("secret"), "{run:?}");
@@ -63,16 +70,16 @@ fn every_answer_that_names_a_source_commit_leads_to_it() {
 #[test]
 fn a_host_of_an_unknown_kind_is_not_linked_until_its_kind_is_configured() {
     let world = published_from("git@forge.example.org:acme/atlas.git");
-    assert_eq!(links(&world), vec![Value::Null; 6]);
+    assert_eq!(links(&world), vec![Value::Null; 7]);
     let dir = world.path("atlas");
     world.git(&dir, &["config", "--global", "blue.forge.forge.example.org.type", "forgejo"]);
     let commit = world.line(&dir, &["rev-parse", "HEAD"]);
-    assert_eq!(links(&world)[2], json!(format!("https://forge.example.org/acme/atlas/commit/{commit}")));
+    assert_eq!(links(&world)[3], json!(format!("https://forge.example.org/acme/atlas/commit/{commit}")));
 }
 
 #[test]
 fn a_url_that_is_no_forges_is_never_a_link() {
     for remote in ["file:///srv/acme/atlas.git", "javascript:alert(1)//acme/atlas", "https://github.com/atlas"] {
-        assert_eq!(links(&published_from(remote)), vec![Value::Null; 6], "{remote}");
+        assert_eq!(links(&published_from(remote)), vec![Value::Null; 7], "{remote}");
     }
 }

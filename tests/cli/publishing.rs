@@ -372,3 +372,18 @@ fn only_the_exporter_needs_the_contract_to_be_there() {
     assert_eq!(kinds, ["ContractAdded", "BindingAdded"]);
     assert_eq!(told[0]["import_satisfied"], "satisfied");
 }
+
+#[test]
+fn publishing_into_a_domain_that_is_missing_leads_to_the_command_that_creates_it() {
+    let world = World::pair();
+    let file = world.read(&format!("fungal/{CONTRACT_FILE}"));
+    world.write("fungal/.blue/contracts/weather/s3-permissions.yaml", &file);
+    world.commit("fungal", "A domain that nobody made");
+    let dir = world.path("fungal");
+    let refused = publish(&world, "fungal", &[]).exits(1);
+    let step = "git blue realm admin domain --name weather --repos fungal";
+    assert!(refused.stderr.contains(step), "{refused}");
+    world.ok(&dir, &step.split(' ').skip(2).collect::<Vec<_>>());
+    world.ok(&dir, &["contract", "publish"]);
+    assert!(world.ok(&dir, &["contract", "list"]).stdout.contains("weather/s3-permissions"));
+}

@@ -100,7 +100,7 @@ impl TryFrom<NewerFields> for Newer {
 pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractDiff>, OpError> {
     let at = &request.contract;
     let get = |version| {
-        let request = get::Request { contract: at.clone(), version };
+        let request = get::Request { contract: at.clone(), version, origin: false };
         get::run(ctx, &request).map(|answer| answer.body)
     };
     let (newer, source, known) = match &request.new {

@@ -1,4 +1,5 @@
-//! `contract_get`: returns a contract in full. The cost does not grow with the realm.
+//! `contract_get`: returns a contract in full. The cost does not grow with the realm, except that of the origin, which
+//! is looked for in the history of the domain.
 
 use crate::{
     error::OpError,
@@ -8,7 +9,13 @@ use crate::{
         name::{Apart, ContractName, ContractRef, apart},
         version::Version,
     },
-    ops::{Operation, ctx::Ctx, domain, runs},
+    ops::{
+        Operation,
+        ctx::Ctx,
+        domain,
+        history::arrivals::{arrivals, origin},
+        runs,
+    },
     store::read::{self, Part},
     wire::{Answer, ContractBinding, ContractGet, Relationship},
 };
@@ -32,6 +39,10 @@ pub struct Request {
     /// Show this published version instead of the current one
     #[cfg_attr(feature = "cli", arg(long, value_name = "VERSION"))]
     pub version: Option<Version>,
+    /// Also say who published it and from where
+    #[cfg_attr(feature = "cli", arg(long))]
+    #[serde(default)]
+    pub origin: bool,
 }
 
 runs!(ContractGet, run);
@@ -57,10 +68,17 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractGet>, OpError>
     };
     let mine = here.repo.as_ref() == Some(&contract.owner);
     let owner = contract.owner.clone();
+    let origin = if request.origin {
+        let arrival = arrivals(&*here.store, tip, name)?.remove(&contract.version);
+        arrival.map(|arrival| origin(ctx, &*here.store, name, &contract.version, arrival)).transpose()?
+    } else {
+        None
+    };
     let body = ContractGet {
         realm: here.realm.clone(),
         domain: domain_name.clone(),
         contract: contract.into(),
+        origin,
         bindings: bindings(read::parts_in(&*here.store, &tree, name)?),
         versions: view.versions.get(name).into_iter().flatten().cloned().collect(),
         current_version: view.contracts.get(name).map(|contract| contract.version.clone()),

@@ -66,7 +66,7 @@ pub enum Candidate {
 #[derive(Debug, Clone, serde::Deserialize, schemars::JsonSchema)]
 #[cfg_attr(feature = "cli", derive(clap::Args))]
 struct CandidateFields {
-    /// Assume that this version, published or not, is current
+    /// Assume this version, published or not, is current
     #[cfg_attr(feature = "cli", arg(long, value_name = "VERSION", conflicts_with = "draft"))]
     to: Option<Version>,
     #[serde(flatten)]

@@ -3,7 +3,7 @@
 //! Every decision is made twice: once for all domains together, so that as far as its own content goes a commit is
 //! published wholly or not at all, and again under the lock of each domain.
 
-use std::collections::BTreeSet;
+use std::{collections::BTreeSet, fmt::Display};
 
 use crate::{
     error::{ErrorCode, OpError, Problem},
@@ -58,6 +58,15 @@ pub struct Request {
 /// Publishes a commit.
 ///
 /// # Errors
+/// Returns the message for what stands in the way. The line is all that the log of a hook shows: it names the first.
+fn not_published<P: Display>(problems: &[P]) -> String {
+    match problems {
+        [only] => format!("{only}; nothing was published"),
+        [first, more @ ..] => format!("{first} (and {} more); nothing was published", more.len()),
+        [] => "nothing was published".to_owned(),
+    }
+}
+
 /// Returns an error with all refusals. Then nothing was published.
 pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractPublish>, OpError> {
     let acting = if request.dry_run { ctx.acting()? } else { ctx.writing()? };
@@ -104,8 +113,8 @@ pub fn publish(
     let judge = &ctx.judge();
     let work = Work { ctx, acting, code, commit, branch, candidate: &candidate, direction, judge };
 
-    let mut names: Vec<&DomainName> = candidate.domains().into_iter().collect();
-    names.extend(sources.keys().filter(|name| !candidate.domains().contains(name)));
+    let mut names = candidate.domains();
+    names.extend(sources.keys());
     let mut decided = Vec::new();
     let mut refusals = Vec::new();
     let mut gone = Vec::new();
@@ -295,10 +304,19 @@ impl Work<'_> {
     }
 
     fn load(&self, name: &DomainName) -> Result<DomainView, OpError> {
-        let tip = domain::tip(self.store(), name)?;
+        let tip = domain::tip(self.store(), name).map_err(|error| self.offer_to_create(name, error))?;
         let (contracts, changed) = (self.contracts(name), self.changed(name));
         let part = Part { contracts: Some(&contracts), published: &self.wanted(name), bases: Some(&changed) };
         domain::load(self.store(), name, &tip, part)
+    }
+
+    /// Leads to the command that creates a domain that this commit has files for, unless its name is misspelt.
+    fn offer_to_create(&self, name: &DomainName, error: OpError) -> OpError {
+        if error.code != ErrorCode::UnknownDomain || error.next_steps.is_empty() {
+            return error;
+        }
+        let step = format!("git blue realm admin domain --name {name} --repos {}  # creates it", self.acting.repo);
+        OpError { next_steps: vec![step.into()], ..error }
     }
 
     /// Refuses to publish from a stale clone: the last published commit must be an ancestor, or this clone must be the
@@ -408,14 +426,7 @@ fn readable_source(view: &DomainView, repo: &RepoName) -> Result<(), OpError> {
 }
 
 fn unreadable(candidate: &Candidate) -> OpError {
-    let count = candidate.problems.len();
-    let message = match &candidate.problems[..] {
-        [only] => format!("{only}; nothing was published"),
-        [first, _] => format!("{first} (and 1 more file); nothing was published"),
-        [first, ..] => format!("{first} (and {} more files); nothing was published", count - 1),
-        [] => "nothing was published".to_owned(),
-    };
-    let error = OpError::no(ErrorCode::UnreadableFile, message);
+    let error = OpError::no(ErrorCode::UnreadableFile, not_published(&candidate.problems));
     candidate.problems.iter().fold(error, |error, problem| error.problem(Problem::from(problem)))
 }
 
@@ -424,21 +435,22 @@ fn refused(code: &CodeRepo, commit: &Oid, candidate: &Candidate, mut refusals: V
     // All files of a repository that is not a member are refused for the same reason.
     refusals.dedup();
     let count = refusals.len();
-    let mut error = OpError::no(ErrorCode::Refused, format!("{count} refusals; nothing was published"));
+    let mut error = OpError::no(ErrorCode::Refused, "");
     for mut refusal in refusals {
         refusal.version_in = version_in(code, commit, candidate, &refusal);
         let (file, line) = place(code, commit, candidate, &refusal);
-        let OpError { code, mut message, next_steps, .. } = OpError::from(refusal);
-        let problem = Problem { code: code.into(), message: message.clone(), file, line, column: None };
+        let OpError { code, message, next_steps, .. } = OpError::from(refusal);
+        let problem = Problem { code: code.into(), message, file, line, column: None };
         if count == 1 {
-            let place = problem.place().map(|place| format!("{place}: ")).unwrap_or_default();
-            message.insert_str(0, &place);
-            error = OpError::no(code, message);
+            error = OpError::no(code, problem.to_string());
         }
         error = error.problem(problem);
         for step in next_steps {
             error = if error.next_steps.contains(&step) { error } else { error.next(step) };
         }
+    }
+    if count > 1 {
+        error.message = not_published(&error.problems);
     }
     error
 }

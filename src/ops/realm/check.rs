@@ -40,13 +40,16 @@ pub use check_scripts::Scripts;
 pub use check_subject::Subject;
 
 /// The operation's entry in the table of operations.
-pub const OPERATION: Operation =
-    Operation::reads::<Request>("realm_check", &["realm", "check"], "Check contracts and imports, for people and CI")
-    .tool(
-        "What this repository's .blue/ breaks in the realm, and which of its imports are broken. Call it after editing below \
-         .blue/ and before a release.",
-    )
-    .route("GET", "/realms/{realm}/check");
+pub const OPERATION: Operation = Operation::reads::<Request>(
+    "realm_check",
+    &["realm", "check"],
+    "Check contracts and imports, for people and CI",
+)
+.tool(
+    "What this repository's .blue/ breaks in the realm, and which imports are broken. Call it after editing .blue/ \
+         and before a release.",
+)
+.route("GET", "/realms/{realm}/check");
 
 /// The most findings of other repositories that are listed. The rest is counted.
 const MAX_ELSEWHERE: usize = 20;

@@ -19,7 +19,7 @@ pub const OPERATION: Operation = Operation::reads::<Request>(
     "Show what changed under this repository's imports, and where to edit",
 )
 .tool(
-    "What changed under this repository's imports, whether it breaks them (with a value that shows it), and where to \
+    "What changed under this repository's imports, whether it breaks them (with an example), and where to \
          edit: the binding, and each line that mentions a changed field. Call it before adapting code.",
 )
 .route("GET", "/realms/{realm}/review");

@@ -21,7 +21,7 @@ use crate::{
 /// The operation's entry in the table of operations.
 pub const OPERATION: Operation =
     Operation::writes::<Request>("session_start", &["session", "start"], "Start a work session in this work tree")
-        .tool("Begin a session of work in this work tree.")
+        .tool("Begin a session in this work tree.")
         .route("POST", "/sessions");
 
 /// The arguments.

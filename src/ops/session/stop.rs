@@ -23,7 +23,7 @@ pub const OPERATION: Operation = Operation::writes::<Request>(
     &["session", "stop"],
     "End the session of this work tree, with a summary",
 )
-.tool("End the session, with a summary of what changed meanwhile.")
+.tool("End the session, and sum up what changed.")
 .route("DELETE", "/sessions/{id}");
 
 /// The arguments.

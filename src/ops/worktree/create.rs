@@ -29,7 +29,7 @@ pub const OPERATION: Operation = Operation::writes::<Request>(
     &["realm", "worktree", "create"],
     "Create the worktrees of an RFC",
 )
-.tool("A branch and worktree of an RFC in each repository that shares a domain with this one, or in those named.");
+.tool("A branch and worktree of an RFC in each repository that shares a domain, or in those named.");
 
 /// The arguments.
 #[derive(Debug, Clone, serde::Deserialize, schemars::JsonSchema)]

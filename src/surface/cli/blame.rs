@@ -61,7 +61,7 @@ fn render(body: &ContractBlame, text: &mut Text) {
     render_cursor(body.next_cursor.as_deref(), text);
 }
 
-fn short(commit: Option<&str>) -> &str {
+pub fn short(commit: Option<&str>) -> &str {
     commit.map_or("-", |commit| commit.get(..7).unwrap_or(commit))
 }
 

@@ -26,7 +26,10 @@ use crate::{
         },
         publication_summary,
     },
-    wire::{Answer, ContractAdapted, ContractGet, ContractList, ContractMarked, ContractPublish, Relationship},
+    wire::{
+        Answer, ContractAdapted, ContractGet, ContractList, ContractMarked, ContractPublish, Relationship,
+        VersionOrigin,
+    },
 };
 
 #[derive(Debug, Subcommand)]
@@ -304,10 +307,14 @@ fn render_get(body: &ContractGet, text: &mut Text) {
     if !contract.description.is_empty() {
         text.block("  ", &contract.description);
     }
-    let mut facts = vec![
+    let mut facts = Vec::new();
+    if let Some(origin) = &body.origin {
+        facts.push(vec![plain("published"), look(published(origin), Look::Dim)]);
+    }
+    facts.extend([
         vec![plain("promises"), plain(contract.compatibility.promise())],
         vec![plain("versions"), plain(joined(&body.versions))],
-    ];
+    ]);
     if let Some(current) = body.current_version.as_ref().filter(|current| **current != contract.version) {
         facts.push(vec![plain("current version"), plain(current)]);
     }
@@ -346,6 +353,14 @@ fn render_get(body: &ContractGet, text: &mut Text) {
     text.block("  ", &codec::render(&contract.schema));
     text.heading("value");
     text.block("  ", &codec::render(&contract.value));
+}
+
+fn published(origin: &VersionOrigin) -> String {
+    let source = origin.source_commit.as_deref().map(|commit| format!(" from {}", super::blame::short(Some(commit))));
+    let link = origin.commit_url.as_deref().map(|url| format!(" from {url}"));
+    let ahead = if origin.ahead_of_clock { " (ahead of this clock)" } else { "" };
+    let date = origin.time.strftime("%Y-%m-%d");
+    format!("{date}{ahead} by {}{}", origin.author, link.or(source).unwrap_or_default())
 }
 
 fn joined<T: ToString>(items: &[T]) -> String {

@@ -263,10 +263,10 @@ impl<'a> Output<'a> {
         };
         let mut text = Text::new(self.colour_errors);
         text.line(&[look(label, Look::Red), plain(&error.message)]);
-        // A single problem only repeats the message.
-        for problem in error.problems.iter().filter(|_| error.problems.len() > 1) {
-            let place = problem.place().map(|place| format!("{place}: ")).unwrap_or_default();
-            text.line(&[plain(format!("  {place}{}", problem.message))]);
+        // The message has the first problem, or is all there is to say about it.
+        let is_said = |problem: &String| error.problems.len() == 1 || error.message.starts_with(problem);
+        for problem in error.problems.iter().map(ToString::to_string).filter(|problem| !is_said(problem)) {
+            text.line(&[plain(format!("  {problem}"))]);
         }
         for step in error.next_steps.iter().filter(|_| !self.quiet) {
             text.line(&[look("hint:", Look::Yellow), plain(step.to_string())]);

@@ -111,7 +111,9 @@ fn change(ctx: &Ctx, _: &ReaderName, given: &Map<String, Value>) -> Result<Body,
         text.ok_or_else(|| OpError::usage(format!("{name} is missing")))
     };
     let contract: ContractRef = ContractRef { domain: part("domain")?.parse()?, contract: part("contract")?.parse()? };
-    let got = contract::get::run(ctx, &contract::get::Request { contract: contract.clone(), version: None })?.body;
+    let got =
+        contract::get::run(ctx, &contract::get::Request { contract: contract.clone(), version: None, origin: false })?
+            .body;
     let impact = contract::impact::run(ctx, &contract::impact::Request { contract, to: Candidate::Version(None) })?;
     let mut body = Body::of(&impact);
     body.fields.insert("owner".into(), json!(got.contract.owner));

@@ -91,7 +91,8 @@ impl ResourceKind {
                 (Body::of(&realm::topology::run(ctx, &realm::topology::Request::default())?), tools::TOPOLOGY_LISTS)
             }
             Self::Contract(contract, version) => {
-                let request = contract::get::Request { contract: contract.clone(), version: version.clone() };
+                let request =
+                    contract::get::Request { contract: contract.clone(), version: version.clone(), origin: false };
                 (Body::of(&contract::get::run(ctx, &request)?), &[][..])
             }
         };

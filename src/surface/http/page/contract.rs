@@ -48,7 +48,8 @@ pub fn page(site: &Site, ctx: &Ctx, wanted: &ContractRef, query: &Query) -> Resu
     let version = |name| query.parsed::<Version>(name).map_err(|error| OpError::usage(error.to_string()));
     let (at, old, new) = (version("version")?, version("from")?, version("to")?);
     let get = |version: Option<Version>| {
-        contract::get::run(ctx, &contract::get::Request { contract: wanted.clone(), version }).map(|answer| answer.body)
+        contract::get::run(ctx, &contract::get::Request { contract: wanted.clone(), version, origin: false })
+            .map(|answer| answer.body)
     };
     // Where there is no current version, the newest pre-release is there to be looked at.
     let arrived = arrived(site, ctx, wanted);
@@ -265,6 +266,7 @@ mod tests {
         let no = OpError::no(ErrorCode::NoEarlierVersion, EVIL);
         Shown {
             contract: ContractGet {
+                origin: None,
                 realm: "aperture".parse().unwrap(),
                 domain: "s3-access".parse().unwrap(),
                 versions: vec![contract.version.clone()],
