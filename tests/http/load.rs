@@ -11,6 +11,11 @@ use crate::{
     world::World,
 };
 
+/// How much of what it decoded the daemon may hold, in KiB: the sum of the limits of every `Held` (docs/decisions/0107).
+const HELD: usize = 18 << 10;
+/// How much its memory may grow besides, in KiB: stacks, and what the allocator keeps.
+const OTHER: usize = 12 << 10;
+
 /// How many requests are made; `make torture` makes more of them.
 fn requests() -> usize {
     #[expect(clippy::disallowed_methods, reason = "how long tests run is said from outside")]
@@ -88,6 +93,7 @@ fn requests_and_publishes_beside_each_other_lose_nothing() {
     let left = (daemon.count("task"), daemon.count("fd"), daemon.memory());
     eprintln!("threads, descriptors, KiB: {settled:?} before, {left:?} after");
     assert!(left.0 <= settled.0 + 8 && left.1 <= settled.1 + CLIENTS + 2, "{settled:?} {left:?}");
-    let ((used, own), (used_before, own_before)) = (left.2, settled.2);
-    assert!(used <= used_before + (24 << 10) && own <= own_before + (12 << 10), "{settled:?} {left:?}");
+    // What is resident includes the packs of the store, which are mapped and grow. The daemon's own memory is bounded.
+    let ((_, own), (_, own_before)) = (left.2, settled.2);
+    assert!(own <= own_before + HELD + OTHER, "{settled:?} {left:?}");
 }
