@@ -79,7 +79,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<BindingSet>, OpError> 
         cycles,
     });
     if answer.body.changed {
-        // Only the realm has this binding: a commit of the repository's file would change it back.
+        // Only the realm has this binding; the next commit of the repository's file would revert it.
         let path = format!("{BINDINGS}/{}.yaml", request.domain);
         answer = answer.next(format!("write the same into {path} of {}, if it publishes from there", request.repo));
     }
