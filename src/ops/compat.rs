@@ -20,7 +20,7 @@ use crate::{
 pub const OPERATION: Operation =
     Operation::read::<Compat>("compat", &["compat"], "Compare two JSON Schemas, by proof or counterexample");
 
-/// The largest schema, in bytes.
+/// The maximum size of a schema, in bytes.
 pub const MAX_SCHEMA: usize = codec::MAX_SCHEMA;
 
 /// A schema that was read from a file or standard input.

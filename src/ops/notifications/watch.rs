@@ -69,7 +69,7 @@ pub trait Listener {
     /// Delivers one notification. Returns whether it reached the listener.
     ///
     /// # Errors
-    /// Returns an error if it cannot be determined whether it did reach the listener.
+    /// Returns an error if it cannot be determined whether it reached the listener.
     fn tell(&mut self, one: &Notification) -> Result<bool, OpError>;
 
     /// Returns whether the listener is still there.

@@ -23,7 +23,7 @@ pub const MAX_TRIES: u32 = 32;
 const MAX_DEAD: usize = 100;
 /// The first pause between attempts, in seconds. Each further one is twice as long.
 const FIRST_PAUSE: u64 = 5;
-/// The longest pause between attempts, in seconds.
+/// The maximum pause between attempts, in seconds.
 const LONGEST_PAUSE: u64 = 3_600;
 
 /// The state of one receiver.

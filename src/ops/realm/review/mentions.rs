@@ -10,8 +10,9 @@ use crate::{
 
 /// The maximum number of mentions in one answer.
 const MAX_PLACES: usize = 200;
-/// The maximum number of names to search for. The next constant is the maximum length of a name, in bytes.
+/// The maximum number of names to search for.
 const MAX_WORDS: usize = 50;
+/// The maximum length of a name, in bytes.
 const MAX_WORD: usize = 128;
 /// The time limit of the whole search.
 const MAX_TIME: Duration = Duration::from_secs(2);
