@@ -134,8 +134,8 @@ pub struct Part<'a> {
     pub bases: Option<&'a BTreeSet<ContractName>>,
 }
 
-/// Changes a domain by the decision of `decide`, in one commit, and returns the decision. `part` is the part of
-/// the domain that `decide` is given.
+/// Applies the decision of `decide` to a domain, in one commit, and returns the decision. `part` is the part of the
+/// domain that `decide` receives.
 ///
 /// # Errors
 /// Returns the error of `decide`, or an error if the store cannot be written.

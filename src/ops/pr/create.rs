@@ -103,7 +103,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<PrCreate>, OpError> {
         match one(ctx, &mut jobs[at], request, &links) {
             Ok(created) => lines.push(line(&jobs[at], &branch, created)),
             Err(problem) => {
-                // It is also listed if it was not pushed, so that people can continue by hand.
+                // The repository is also listed if its branch was not pushed, so that users can continue by hand.
                 lines.push(line(&jobs[at], &branch, false));
                 body.errors.push(problem);
             }
@@ -141,7 +141,7 @@ fn check_title(title: &str) -> Result<(), OpError> {
     Err(OpError::usage(format!("{title:?} is no title: {wrong}")))
 }
 
-/// Returns the repositories in merge order, and which of them rely on each other.
+/// Returns the repositories in merge order, and how the realm's repositories rely on each other.
 fn jobs(
     ctx: &Ctx,
     forges: &mut Forges<'_>,

@@ -346,7 +346,7 @@ fn hurdles(line: &PrRepo, standing: &Standing) -> Vec<String> {
     found
 }
 
-/// Returns which repositories of the realm rely on each other.
+/// Returns how the repositories of the realm rely on each other.
 pub(crate) fn reliance(here: &Here) -> Result<Reliance, OpError> {
     let overview = Overview::open(&*here.store)?;
     let mut reliance = Reliance::default();

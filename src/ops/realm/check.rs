@@ -412,7 +412,7 @@ fn judge(
         };
         if is_judged {
             let mut declared = check.declared(&line.name);
-            // The current document represents its version; if the published one differs, it was read along with it.
+            // The document of the current version is already loaded, with the published one if that differs.
             declared.retain(|(contract, version)| {
                 domain.contracts.get(contract).is_none_or(|current| current.version != *version)
             });
