@@ -139,7 +139,7 @@ fn still_missing(ctx: &Ctx) -> Option<String> {
     publication_summary::gone(&missing)
 }
 
-/// Returns a hint if the commit may have forgotten a contract, for repositories in a realm. Errors are ignored.
+/// Returns a hint if the commit may have missed a contract, for repositories in a realm. Errors are ignored.
 fn forgotten(ctx: &Ctx) -> Option<String> {
     ctx.acting().ok()?;
     hint::forgotten(ctx.code.as_ref()?).ok()?

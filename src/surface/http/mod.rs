@@ -46,8 +46,8 @@ pub struct Settings {
     pub token: String,
     /// The maximum number of MCP requests per minute and client; 0 for no limit.
     pub rate_limit: u32,
-    /// The interval in seconds at which unpublished commits are published; 0 for never.
+    /// The interval in seconds at which the server looks for unpublished commits; 0 for never.
     pub catch_up: u32,
-    /// The interval in seconds at which realms are synced if their user wants that; 0 for never.
+    /// The interval in seconds at which the server syncs realms whose user wants that; 0 for never.
     pub sync_interval: u32,
 }

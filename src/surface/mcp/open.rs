@@ -112,7 +112,7 @@ fn deciding(ctx: &Ctx, project: &Project) -> Vec<PathBuf> {
     paths
 }
 
-/// Returns the identity and version of a file; `None` if it does not exist.
+/// Returns a stamp that changes with a file; `None` if it does not exist.
 fn stamp(path: &Path) -> Option<Stamp> {
     let stamp = Stamp::of(path).ok()?;
     // A folder's size and times are ignored, since they change with its content.

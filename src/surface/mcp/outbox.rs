@@ -165,7 +165,7 @@ impl NotificationSource {
         let (mut room, mut left) = (Some(room), 0);
         let fits = |one: &Notification| {
             if let Some(room) = room.take() {
-                // Reserve room for the next steps, which repeat up to three notifications.
+                // Reserve room for the next steps.
                 left = room().saturating_sub(1_200);
             }
             let taken = weight(&to_string(one)) + 2;

@@ -14,7 +14,7 @@ use crate::{
     wire::{SessionLine, all_realms::NotificationForRepo},
 };
 
-/// The time of a look at a realm, in seconds since 1970, and a hash of the realm's state.
+/// The time of a look at a realm, in seconds since 1970, and an id of the realm's state.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Mark {
     pub at: i64,

@@ -23,7 +23,7 @@ const MAX_IMPORTS: usize = 6;
 struct Cause {
     tone: Tone,
     word: &'static str,
-    /// The number of affected items: among causes of the same kind, the largest comes first.
+    /// The number of broken imports. The cause with the most comes first.
     weight: usize,
     what: Markup,
     commands: Vec<String>,

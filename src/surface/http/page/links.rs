@@ -23,7 +23,7 @@ pub struct Site {
 pub struct Past {
     /// The time as it is written in the URL.
     pub said: String,
-    /// The end of the period that the text names.
+    /// The latest time that is included.
     pub moment: Timestamp,
 }
 
@@ -36,7 +36,7 @@ impl Site {
     /// Returns the pages at the time that a query names, with a context that reads the realm as it was then.
     ///
     /// # Errors
-    /// Returns an error if the realm did not exist at that time, or the time is invalid.
+    /// Returns an error if the time is invalid, or the realm did not exist then.
     pub fn at(realm: &RealmName, ctx: Ctx, query: &Query) -> Result<(Self, Ctx), OpError> {
         let Some(said) = query.get("at") else { return Ok((Self::now(realm), ctx)) };
         let ctx = ctx.as_of(&said.parse::<AsOf>().map_err(OpError::usage)?)?;

@@ -456,7 +456,7 @@ mod tests {
         assert!(shown.contains("Nothing is exchanged yet") && !shown.contains("<svg"), "{shown}");
     }
 
-    /// Returns three repositories: `me` provides to `down` and imports from `up`, which imports only from `me`.
+    /// Returns a topology in which `me` provides to `down`, imports from `up`, and has nothing to do with `far`.
     fn neighbours() -> RealmTopology {
         realm(1, |_| {
             vec![
