@@ -105,7 +105,7 @@ fn at(more: Value) -> Value {
 }
 
 #[test]
-fn what_changed_does_it_break_us_and_where() {
+fn finds_what_changed_whether_it_breaks_and_where_to_edit() {
     let world = world();
     publish(&world, "3.0.0", "key");
     let mut task = Task::start("1 what changed, does it break us, where do I edit", &world, "access");
@@ -121,7 +121,7 @@ fn what_changed_does_it_break_us_and_where() {
 }
 
 #[test]
-fn rename_a_field_and_say_who_breaks_before_the_commit() {
+fn finds_who_a_renamed_field_breaks_before_the_commit() {
     let world = world();
     world.write(&format!("fungal/{CONTRACT_FILE}"), &document("3.0.0", "key"));
     let mut task = Task::start("2 rename a field, and say who breaks before the commit", &world, "fungal");
@@ -136,7 +136,7 @@ fn rename_a_field_and_say_who_breaks_before_the_commit() {
 }
 
 #[test]
-fn make_a_new_repository_a_consumer() {
+fn makes_a_new_repository_a_consumer() {
     let world = world();
     let folder = world.repo("analytics");
     let mut task = Task::start("3 make this new repository a consumer", &world, "analytics");
@@ -159,7 +159,7 @@ fn make_a_new_repository_a_consumer() {
 }
 
 #[test]
-fn which_repositories_worktrees_and_pull_requests_in_which_order() {
+fn finds_repositories_worktrees_and_pull_requests_in_order() {
     let world = world();
     let mut task = Task::start("4 which repositories, worktrees and pull requests", &world, "fungal");
     let topology = task.call("realm_topology", json!({"domain": "s3-access"}));
@@ -175,7 +175,7 @@ fn which_repositories_worktrees_and_pull_requests_in_which_order() {
 }
 
 #[test]
-fn why_is_ci_red() {
+fn explains_why_ci_fails() {
     let world = world();
     publish(&world, "3.0.0", "key");
     let mut task = Task::start("5 why is CI red", &world, "access");

@@ -55,42 +55,42 @@ fn peers() -> PathBuf {
 }
 
 #[test]
-fn every_page_shows_the_realm_and_no_browser_complains() {
+fn pages_load_without_browser_errors() {
     Served::new().holds("shows");
 }
 
 #[test]
-fn a_repository_has_a_page_with_what_is_next_to_it() {
+fn repository_page_shows_neighbours() {
     Served::new().holds("repository");
 }
 
 #[test]
-fn the_realm_is_shown_as_it_was() {
+fn past_realm_is_shown() {
     Served::new().holds("past");
 }
 
 #[test]
-fn what_matters_most_is_told_first() {
+fn most_urgent_comes_first() {
     Served::new().holds("severity");
 }
 
 #[test]
-fn a_publish_appears_without_a_reload() {
+fn publish_appears_without_reload() {
     Served::new().holds("updates");
 }
 
 #[test]
-fn everything_else_works_without_a_script() {
+fn works_without_script() {
     Served::new().holds("plain");
 }
 
 #[test]
-fn everybody_can_use_it() {
+fn pages_are_accessible() {
     Served::new().holds("everybody");
 }
 
 #[test]
-fn what_a_contract_says_stays_text() {
+fn contract_text_is_escaped() {
     let served = Served::new();
     served.0.write(
         "fungal/.blue/contracts/events/evil.yaml",
@@ -111,7 +111,7 @@ evolution: [ { version: "1.0.0", changes: ["<svg onload=alert(7)>"] } ]
 }
 
 #[test]
-fn ten_thousand_contracts_come_a_page_at_a_time() {
+fn ten_thousand_contracts_are_paged() {
     let served = Served(Scripted::realm());
     let (_, variables) = served.0.shell("env");
     let variables: Vec<_> = variables.lines().filter_map(|line| line.split_once('=')).collect();
@@ -122,7 +122,7 @@ fn ten_thousand_contracts_come_a_page_at_a_time() {
 
 /// Writes the pictures of the docs anew where `UPDATE` asks for it.
 #[test]
-fn the_docs_show_what_it_looks_like() {
+fn screenshots_in_docs_are_current() {
     if variable("UPDATE").is_some() {
         Served::new().holds("pictures");
     }

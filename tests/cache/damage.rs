@@ -18,7 +18,7 @@ fn world() -> (World, Vec<u8>) {
 }
 
 #[test]
-fn no_flipped_byte_changes_an_answer() {
+fn flipped_byte_never_changes_an_answer() {
     let (world, kept) = world();
     let wanted = world.answers(|repo| world.ctx(repo, false));
     // Those of the last line, and one of each few of what comes before.
@@ -39,7 +39,7 @@ fn no_flipped_byte_changes_an_answer() {
 }
 
 #[test]
-fn no_truncated_or_foreign_file_changes_an_answer() {
+fn truncated_or_foreign_file_never_changes_an_answer() {
     let (world, kept) = world();
     let wanted = world.answers(|repo| world.ctx(repo, false));
     let text = String::from_utf8_lossy(&kept).into_owned();
@@ -55,7 +55,7 @@ fn no_truncated_or_foreign_file_changes_an_answer() {
 
 /// As root, a folder without permissions is no obstacle; a file in its place is.
 #[test]
-fn where_nothing_can_be_kept_it_is_done_without() {
+fn works_without_a_writable_cache() {
     let (world, _) = world();
     let folder = world.kept().parent().unwrap().to_owned();
     fs::remove_dir_all(&folder).unwrap();
@@ -71,7 +71,7 @@ fn where_nothing_can_be_kept_it_is_done_without() {
 }
 
 #[test]
-fn who_is_at_it_already_keeps_nobody_waiting() {
+fn does_not_wait_for_another_writer() {
     let (world, _) = world();
     let lock = fs::File::create(world.kept().with_file_name("lock")).unwrap();
     lock.lock().unwrap();
@@ -83,7 +83,7 @@ fn who_is_at_it_already_keeps_nobody_waiting() {
 }
 
 #[test]
-fn what_a_killed_writer_left_is_swept() {
+fn removes_files_of_killed_writers() {
     let (world, _) = world();
     let left = world.kept().with_file_name("new-abc");
     fs::write(&left, "half").unwrap();

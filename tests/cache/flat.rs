@@ -46,7 +46,7 @@ fn look(world: &World) -> u32 {
 }
 
 #[test]
-fn who_was_never_told_reads_no_domain() {
+fn new_reader_reads_no_domain() {
     let world = World::new();
     let make = |domains: std::ops::Range<u8>| {
         for at in domains {
@@ -62,7 +62,7 @@ fn who_was_never_told_reads_no_domain() {
 }
 
 #[test]
-fn nothing_large_is_written_where_nothing_changed() {
+fn unchanged_realm_causes_no_large_write() {
     let world = World::new();
     world.domain(0).unwrap();
     world.contract(0, 0).unwrap();
@@ -126,7 +126,7 @@ fn again(world: &World) -> u32 {
 }
 
 #[test]
-fn a_server_reads_what_is_pending_once() {
+fn server_reads_pending_changes_once() {
     let world = World::new();
     behind(&world, 0..1);
     let one = again(&world);
@@ -135,7 +135,7 @@ fn a_server_reads_what_is_pending_once() {
 }
 
 #[test]
-fn what_is_pending_is_recorded_once() {
+fn pending_changes_are_recorded_once() {
     let world = World::new();
     behind(&world, 0..3);
     let store = holding(&world);
@@ -151,7 +151,7 @@ fn what_is_pending_is_recorded_once() {
 }
 
 #[test]
-fn who_looked_is_told_whatever_others_were_told() {
+fn reader_gets_notifications_regardless_of_other_readers() {
     let world = World::new();
     world.domain(0).unwrap();
     world.contract(0, 0).unwrap();

@@ -79,7 +79,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 12, max_shrink_iters: 40, ..ProptestConfig::default() })]
 
     #[test]
-    fn every_answer_is_the_same_with_and_without(events in proptest::collection::vec(event(), 4..14)) {
+    fn answers_are_equal_with_and_without_cache(events in proptest::collection::vec(event(), 4..14)) {
         let world = World::new();
         world.domain(0).unwrap();
         world.contract(0, 0).unwrap();

@@ -27,7 +27,7 @@ fn unseen() -> World {
 }
 
 #[test]
-fn a_change_is_told_from_what_the_code_was_written_against() {
+fn changes_are_reported_since_the_adapted_version() {
     let world = unseen();
     world.bump("1.1.0");
     let answer = world.json(&world.path("access"), &["status", "--peek"]);
@@ -57,7 +57,7 @@ fn a_change_is_told_from_what_the_code_was_written_against() {
 }
 
 #[test]
-fn it_stays_until_the_import_is_edited_or_the_repository_says_so() {
+fn adapted_version_changes_by_editing_the_import_or_by_command() {
     let world = World::pair();
     let dir = world.path("access");
     let adapted = || import(&world)["adapted_version"].clone();
@@ -89,7 +89,7 @@ fn it_stays_until_the_import_is_edited_or_the_repository_says_so() {
 }
 
 #[test]
-fn a_binding_that_an_older_program_stored_says_it_too() {
+fn binding_of_an_older_program_has_an_adapted_version() {
     let world = World::pair();
     let mut stored = world.stored("bindings/access.json");
     stored["imports"][0].as_object_mut().unwrap().remove("adapted_version");

@@ -181,7 +181,7 @@ fn command(conflict: &Value, verb: &str) -> String {
 }
 
 #[test]
-fn a_contract_that_another_than_its_owner_changed_is_set_aside() {
+fn change_by_a_non_owner_is_set_aside() {
     let three = Three::new();
     let mut evil = three.with_value(CURRENT, "EVIL");
     evil["version"] = json!("1.1.0");
@@ -209,7 +209,7 @@ fn a_contract_that_another_than_its_owner_changed_is_set_aside() {
 }
 
 #[test]
-fn a_published_version_that_was_replaced_is_set_aside_and_its_owner_may_accept_it() {
+fn replaced_published_version_is_set_aside_and_can_be_accepted() {
     let three = Three::new();
     let swapped = three.with_value(PUBLISHED, "SWAPPED");
     let files = [(PUBLISHED, Some(swapped.clone())), (CURRENT, Some(swapped))];
@@ -229,7 +229,7 @@ fn a_published_version_that_was_replaced_is_set_aside_and_its_owner_may_accept_i
 }
 
 #[test]
-fn a_version_that_claims_to_be_its_owners_is_immutable_all_the_same() {
+fn version_with_a_forged_owner_stays_immutable() {
     let three = Three::new();
     let swapped = three.with_value(PUBLISHED, "SWAPPED");
     let commit = three.push(DOMAIN_REF, &[(PUBLISHED, Some(swapped))], "tidy\n\nBlue-Repo: fungal", &[]);
@@ -237,7 +237,7 @@ fn a_version_that_claims_to_be_its_owners_is_immutable_all_the_same() {
 }
 
 #[test]
-fn a_repository_keeps_its_identity() {
+fn repository_identity_cannot_be_changed_by_others() {
     let three = Three::new();
     let path = "repos/fungal.json";
     let held = three.at_hub(REALM_REF, path).unwrap();
@@ -256,7 +256,7 @@ fn a_repository_keeps_its_identity() {
 }
 
 #[test]
-fn a_member_is_taken_away_by_itself_alone() {
+fn only_the_member_itself_leaves() {
     let three = Three::new();
     let mut domain = three.at_hub(DOMAIN_REF, "domain.json").unwrap();
     domain["members"] = json!(["fungal", "reader"]);
@@ -276,7 +276,7 @@ fn a_member_is_taken_away_by_itself_alone() {
 }
 
 #[test]
-fn a_contract_that_was_deleted_with_all_its_versions_comes_back() {
+fn deleted_contract_is_restored_with_all_versions() {
     let three = Three::new();
     let commit = three.push(DOMAIN_REF, &[(CURRENT, None), (PUBLISHED, None)], "tidy", &[]);
     let conflict = three.is_set_aside(&commit, &["contract-removed", "version-removed"]);
@@ -290,7 +290,7 @@ fn a_contract_that_was_deleted_with_all_its_versions_comes_back() {
 }
 
 #[test]
-fn what_a_repository_published_last_and_what_it_imports_is_its_own() {
+fn binding_and_source_belong_to_their_repository() {
     let three = Three::new();
     let (source, binding) = ("sources/fungal.json", "bindings/access.json");
     let older = three.world.line(&three.world.path("fungal"), &["rev-list", "--max-parents=0", "HEAD"]);
@@ -300,7 +300,7 @@ fn what_a_repository_published_last_and_what_it_imports_is_its_own() {
 }
 
 #[test]
-fn a_machine_that_joined_in_between_takes_what_the_others_brought_back() {
+fn machine_that_joined_meanwhile_accepts_the_restored_content() {
     let three = Three::new();
     let swapped = three.with_value(PUBLISHED, "SWAPPED");
     let commit = three.push(DOMAIN_REF, &[(PUBLISHED, Some(swapped))], "tidy", &[]);
@@ -319,7 +319,7 @@ fn a_machine_that_joined_in_between_takes_what_the_others_brought_back() {
 }
 
 #[test]
-fn machines_that_set_the_same_aside_before_they_meet_end_alike() {
+fn machines_that_set_the_same_aside_converge() {
     let three = Three::new();
     // Each has something of its own, and no hub to push to while it looks.
     let commit = three.push(DOMAIN_REF, &[(CURRENT, None), (PUBLISHED, None)], "tidy", &[]);
@@ -343,7 +343,7 @@ fn machines_that_set_the_same_aside_before_they_meet_end_alike() {
 }
 
 #[test]
-fn a_dry_run_names_what_would_be_set_aside() {
+fn dry_run_lists_what_would_be_set_aside() {
     let three = Three::new();
     let before = three.world.on("second").tip(DOMAIN_REF);
     three.push(DOMAIN_REF, &[(CURRENT, None)], "tidy", &[]);
@@ -353,7 +353,7 @@ fn a_dry_run_names_what_would_be_set_aside() {
 }
 
 #[test]
-fn what_the_owner_does_breaks_no_rule() {
+fn changes_by_the_owner_break_no_rule() {
     let three = Three::new();
     let none = |three: &Three| {
         three.alike();
@@ -389,7 +389,7 @@ impl Three {
 }
 
 #[test]
-fn nobody_writes_in_another_repositorys_name() {
+fn write_under_another_name_is_refused() {
     let three = Three::new();
     three.world.write("evil.yaml", &contract("1.1.0"));
     let file = three.world.path("evil.yaml").display().to_string();
@@ -412,7 +412,7 @@ fn nobody_writes_in_another_repositorys_name() {
 }
 
 #[test]
-fn the_owner_hears_who_wrote_in_its_name() {
+fn owner_is_notified_of_writes_under_its_name() {
     let three = Three::new();
     let mut evil = three.with_value(CURRENT, "EVIL");
     evil["version"] = json!("1.1.0");
@@ -440,7 +440,7 @@ fn the_owner_hears_who_wrote_in_its_name() {
 }
 
 #[test]
-fn a_commit_of_the_future_is_taken_marked_and_orders_nothing() {
+fn commit_from_the_future_is_accepted_and_not_used_for_sorting() {
     let three = Three::new();
     let added = three.with_value(CURRENT, "x");
     for (date, name) in [("2099-01-01T00:00:00Z", "later"), ("4000000000 +0000", "latest")] {
@@ -476,7 +476,7 @@ fn a_commit_of_the_future_is_taken_marked_and_orders_nothing() {
 }
 
 #[test]
-fn a_rename_and_a_hand_over_break_no_rule_on_other_machines() {
+fn rename_and_transfer_break_no_rule_elsewhere() {
     let three = Three::new();
     let settled = |three: &Three| {
         three.alike();
@@ -504,7 +504,7 @@ fn a_rename_and_a_hand_over_break_no_rule_on_other_machines() {
 }
 
 #[test]
-fn a_name_or_an_offer_that_its_owner_did_not_give_is_set_aside() {
+fn rename_or_transfer_by_a_non_owner_is_set_aside() {
     let three = Three::new();
     let mal = "take it\n\nBlue-Repo: reader\n";
     three.push(REALM_REF, &[("renames/fungal.json", Some(json!({"from": "fungal", "to": "reader"})))], mal, &[]);

@@ -21,7 +21,7 @@ fn two() -> World {
 }
 
 #[test]
-fn a_contract_begins_from_samples_and_is_published_by_the_commit() {
+fn new_contract_from_samples_is_published_by_its_commit() {
     let world = two();
     let dir = world.path("shop");
     world.write("shop/events.jsonl", EVENTS);
@@ -44,7 +44,7 @@ fn a_contract_begins_from_samples_and_is_published_by_the_commit() {
 }
 
 #[test]
-fn a_refused_contract_leaves_nothing_behind() {
+fn refused_new_contract_leaves_no_files() {
     let world = two();
     let dir = world.path("shop");
     world.write("shop/bad.json", r#"{"type": "objec"}"#);
@@ -72,7 +72,7 @@ fn a_refused_contract_leaves_nothing_behind() {
 }
 
 #[test]
-fn a_schema_brings_along_what_it_refers_to_and_nothing_from_outside() {
+fn schema_file_is_bundled_with_its_references() {
     let world = two();
     let dir = world.path("shop");
     world.write("shop/api/openapi.yaml", "components:\n  schemas:\n    Order:\n      type: object\n      properties:\n        to: { $ref: '#/components/schemas/Address' }\n        price: { $ref: ../money.json }\n    Address: { type: string }\n    Out: { $ref: ../../outside.json }\n    Link: { $ref: ../linked.json }\n");
@@ -98,7 +98,7 @@ fn a_schema_brings_along_what_it_refers_to_and_nothing_from_outside() {
 }
 
 #[test]
-fn nothing_is_written_through_a_link() {
+fn does_not_write_through_symlinks() {
     let world = two();
     let dir = world.path("shop");
     std::fs::create_dir(world.path("outside")).unwrap();
@@ -117,7 +117,7 @@ fn nothing_is_written_through_a_link() {
 }
 
 #[test]
-fn a_break_is_a_break_although_the_change_withdraws_the_promise() {
+fn withdrawing_a_promise_does_not_allow_a_break() {
     let world = World::pair();
     let dir = world.path("fungal");
     let path = format!("fungal/{CONTRACT_FILE}");
@@ -131,7 +131,7 @@ fn a_break_is_a_break_although_the_change_withdraws_the_promise() {
 }
 
 #[test]
-fn a_bump_follows_from_the_change_and_keeps_the_comments() {
+fn bump_follows_the_change_and_keeps_comments() {
     let world = World::pair();
     let dir = world.path("fungal");
     let path = format!("fungal/{CONTRACT_FILE}");
@@ -166,7 +166,7 @@ fn a_bump_follows_from_the_change_and_keeps_the_comments() {
 }
 
 #[test]
-fn a_file_that_cannot_be_edited_in_place_is_left_alone() {
+fn file_that_cannot_be_edited_in_place_is_left_alone() {
     let world = World::pair();
     let dir = world.path("fungal");
     let path = format!("fungal/{CONTRACT_FILE}");
@@ -182,7 +182,7 @@ fn a_file_that_cannot_be_edited_in_place_is_left_alone() {
 }
 
 #[test]
-fn an_import_is_a_command_and_so_is_its_end() {
+fn import_and_unimport_edit_the_binding() {
     let world = World::solo();
     let dir = world.join("access");
     world.write("access/cdk/stack.py", "# reads\n");
@@ -226,7 +226,7 @@ fn an_import_is_a_command_and_so_is_its_end() {
 }
 
 #[test]
-fn an_export_makes_a_consumer_both() {
+fn export_makes_a_consumer_both() {
     let world = World::pair();
     let dir = world.path("access");
     world.ok(&dir, &["contract", "new", "s3-access/stacks"]);
@@ -243,7 +243,7 @@ fn an_export_makes_a_consumer_both() {
 }
 
 #[test]
-fn payloads_are_checked_against_the_versions_that_are_meant() {
+fn validate_checks_payloads_against_selected_versions() {
     let world = World::pair();
     let dir = world.path("fungal");
     world.write("good.json", r#"{"read": ["a"]}"#);
@@ -278,7 +278,7 @@ fn payloads_are_checked_against_the_versions_that_are_meant() {
 }
 
 #[test]
-fn the_schema_is_printed_alone() {
+fn get_prints_the_schema_alone() {
     let world = World::pair();
     let dir = world.path("access");
     let shown = world.ok(&dir, &["contract", "get", CONTRACT, "--schema"]);
@@ -289,7 +289,7 @@ fn the_schema_is_printed_alone() {
 }
 
 #[test]
-fn the_file_that_a_team_has_stays_the_source_of_truth() {
+fn contract_reads_schema_from_an_existing_file() {
     let world = two();
     let dir = world.path("shop");
     world.write(
@@ -334,7 +334,7 @@ fn the_file_that_a_team_has_stays_the_source_of_truth() {
 }
 
 #[test]
-fn a_version_is_read_from_the_file_that_has_it() {
+fn contract_reads_version_from_another_file() {
     let world = two();
     let dir = world.path("shop");
     world.ok(&dir, &["contract", "new", ORDER, "--domain-members", "billing"]);

@@ -33,7 +33,7 @@ fn bootstrap(world: &World, more: &[&str]) -> crate::world::Run {
 }
 
 #[test]
-fn a_file_of_repositories_and_domains_is_made_once() {
+fn bootstrap_creates_repositories_and_domains_once() {
     let world = realm();
     let before = world.tip("refs/blue/realm");
     let dry = bootstrap(&world, &["--dry-run"]).exits(0);
@@ -62,7 +62,7 @@ fn a_file_of_repositories_and_domains_is_made_once() {
 }
 
 #[test]
-fn a_file_that_cannot_be_made_makes_nothing() {
+fn invalid_bootstrap_file_creates_nothing() {
     let world = realm();
     let before = world.tip("refs/blue/realm");
     for (from, to, problem) in [
@@ -120,7 +120,7 @@ fn three() -> World {
 const CIRCLE: &str = "a -(of-a/thing)-> b -(of-b/thing)-> c -(of-c/thing)-> a";
 
 #[test]
-fn a_circle_is_said_where_it_is_closed_and_by_check() {
+fn new_cycle_is_reported_by_the_command_and_by_check() {
     let world = three();
     circle(&world);
     assert_eq!(world.json(&world.path("a"), &["check", "--published"])["warnings"], serde_json::json!([]));
@@ -140,7 +140,7 @@ fn a_circle_is_said_where_it_is_closed_and_by_check() {
 }
 
 #[test]
-fn a_realm_that_refuses_circles_has_none_closed() {
+fn realm_can_refuse_cycles() {
     let world = three();
     world.write("plan.yaml", "cycles: refuse\n");
     let rules = bootstrap(&world, &[]).exits(0);

@@ -19,7 +19,7 @@ fn errors(world: &World, repo: &str, args: &[&str]) -> Vec<Value> {
 }
 
 #[test]
-fn the_providers_pull_request_fails_before_anything_is_published() {
+fn provider_fails_before_publishing_a_break() {
     let world = proposed();
     let before = world.tip(DOMAIN_REF);
     let run = world.blue(&world.path("fungal"), &["check"]).exits(1);
@@ -61,7 +61,7 @@ fn the_providers_pull_request_fails_before_anything_is_published() {
 }
 
 #[test]
-fn after_it_was_published_the_consumer_fails_at_its_own_line() {
+fn consumer_fails_after_the_break_is_published() {
     let world = World::pair();
     world.bump("2.0.0");
     let run = world.blue(&world.path("access"), &["check"]).exits(1);
@@ -78,7 +78,7 @@ fn after_it_was_published_the_consumer_fails_at_its_own_line() {
 }
 
 #[test]
-fn what_is_checked_is_chosen() {
+fn options_select_what_is_checked() {
     let world = proposed();
     let provider = world.path("fungal");
     world.blue(&provider, &["check", "--published"]).exits(0);
@@ -125,7 +125,7 @@ fn strict_fails_on_warnings() {
 }
 
 #[test]
-fn modes_look_at_one_side() {
+fn modes_select_one_side() {
     let world = World::pair();
     // One mistake on each side.
     let stored = world.stored("contracts/s3-permissions.json").to_string();
@@ -140,7 +140,7 @@ fn modes_look_at_one_side() {
 }
 
 #[test]
-fn the_format_is_json_with_either_flag() {
+fn json_is_printed_with_either_flag() {
     let world = proposed();
     let provider = world.path("fungal");
     let one = world.blue(&provider, &["check", "--format", "json"]).exits(1);
@@ -149,7 +149,7 @@ fn the_format_is_json_with_either_flag() {
 }
 
 #[test]
-fn a_new_contract_and_its_consumer_may_come_in_one_commit() {
+fn new_contract_and_consumer_may_share_a_commit() {
     let world = World::new();
     let both = world.join("mono");
     world.ok(&both, &["realm", "admin", "domain", "--name", "s3-access", "--repos", "mono"]);
@@ -166,7 +166,7 @@ fn a_new_contract_and_its_consumer_may_come_in_one_commit() {
 }
 
 #[test]
-fn what_publishing_would_refuse_check_finds() {
+fn check_finds_what_publishing_refuses() {
     let world = World::pair();
     world.git(&world.path("fungal"), &["switch", "--quiet", "-c", "proposal"]);
     world.write(&format!("fungal/{CONTRACT_FILE}"), &contract("1.0.0").replace("v1.0.0", "other"));

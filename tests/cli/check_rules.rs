@@ -39,14 +39,14 @@ fn tamper(world: &World, change: impl Fn(&mut Value)) {
 }
 
 #[test]
-fn a_realm_that_holds_together() {
+fn consistent_realm_passes() {
     let world = World::pair();
     let run = finds(&world, "access", &[], &[]);
     snapshot("check_ok", &[&run]);
 }
 
 #[test]
-fn a_fresh_realm_does_not_pass_vacuously() {
+fn empty_realm_does_not_pass() {
     let world = World::new();
     let repo = world.join("fungal");
     let run = finds(&world, "fungal", &["nothing-to-check"], &[]);
@@ -56,7 +56,7 @@ fn a_fresh_realm_does_not_pass_vacuously() {
 }
 
 #[test]
-fn a_realm_that_is_not_found_is_no_pass() {
+fn missing_realm_does_not_pass() {
     let world = World::new();
     let repo = world.repo("alone");
     let run = world.blue(&repo, &["check"]).exits(128);
@@ -67,7 +67,7 @@ fn a_realm_that_is_not_found_is_no_pass() {
 }
 
 #[test]
-fn a_provider_that_exports_nothing() {
+fn provider_without_exports() {
     let world = World::pair();
     world.write(&format!("fungal/{BINDING_FILE}"), "role: provider\n");
     world.commit("fungal", "Export nothing");
@@ -81,7 +81,7 @@ fn a_provider_that_exports_nothing() {
 }
 
 #[test]
-fn bindings_that_point_to_nothing() {
+fn bindings_with_missing_targets() {
     let world = World::pair();
     world.write(&format!("access/{BINDING_FILE}"), &importing("^1.0.0").replace("contract: s3", "contract: no-s3"));
     world.commit("access", "Misspell it");
@@ -94,7 +94,7 @@ fn bindings_that_point_to_nothing() {
 }
 
 #[test]
-fn exporting_what_another_owns() {
+fn export_of_a_foreign_contract() {
     let world = World::pair();
     world.write(&format!("access/{BINDING_FILE}"), &EXPORTING.replace("models/s3_paths.py", "README.md"));
     world.commit("access", "Export the provider's");
@@ -102,7 +102,7 @@ fn exporting_what_another_owns() {
 }
 
 #[test]
-fn an_import_of_a_pre_release_alone() {
+fn import_of_pre_releases_only() {
     let world = World::pair();
     world
         .write("fungal/.blue/contracts/s3-access/next.yaml", &contract("1.0.0-rc.1").replace("s3-permissions", "next"));
@@ -117,7 +117,7 @@ fn an_import_of_a_pre_release_alone() {
 }
 
 #[test]
-fn a_supported_older_version_makes_it_behind_and_not_broken() {
+fn supported_older_version_is_behind_not_broken() {
     let world = World::pair();
     world.bump("1.4.0");
     world
@@ -135,7 +135,7 @@ fn a_supported_older_version_makes_it_behind_and_not_broken() {
 }
 
 #[test]
-fn deprecated_and_past_its_sunset() {
+fn deprecated_and_past_sunset() {
     let world = World::pair();
     publish_with(&world, "deprecated: { since: \"1.1.0\", sunset: 2026-02-01, replaced_by: s3-paths }\n");
     let before = finds(&world, "access", &[], &["import-deprecated"]);
@@ -160,7 +160,7 @@ fn yanked_and_retired() {
 }
 
 #[test]
-fn every_failing_path_of_a_value() {
+fn all_failing_paths_of_a_value() {
     let world = World::pair();
     tamper(&world, |document| document["value"] = json!({"read": ["x", 1, null]}));
     let run = world.blue(&world.path("access"), &["check", "--all", "--json"]).exits(1);
@@ -171,14 +171,14 @@ fn every_failing_path_of_a_value() {
 }
 
 #[test]
-fn a_schema_that_is_none() {
+fn invalid_schema() {
     let world = World::pair();
     tamper(&world, |document| document["schema"] = json!({"type": "objekt"}));
     finds(&world, "access", &["invalid-schema"], &["schema-changed"]);
 }
 
 #[test]
-fn a_schema_that_changed_under_its_version_even_with_its_hash() {
+fn schema_changed_under_its_version_with_its_hash() {
     let world = World::pair();
     tamper(&world, |document| document["schema"]["properties"]["write"] = json!({}));
     let plain = finds(&world, "access", &[], &["schema-changed"]);
@@ -196,14 +196,14 @@ fn a_schema_that_changed_under_its_version_even_with_its_hash() {
 }
 
 #[test]
-fn a_value_that_changed_under_its_version() {
+fn value_changed_under_its_version() {
     let world = World::pair();
     tamper(&world, |document| document["value"] = json!({"read": ["everything"]}));
     finds(&world, "access", &[], &["content-changed"]);
 }
 
 #[test]
-fn a_document_from_other_hands_that_lacks_what_we_add() {
+fn document_without_our_fields() {
     let world = World::pair();
     tamper(&world, |document| {
         let document = document.as_object_mut().unwrap();
@@ -215,7 +215,7 @@ fn a_document_from_other_hands_that_lacks_what_we_add() {
 }
 
 #[test]
-fn owners_and_members_that_are_not_there() {
+fn missing_owners_and_members() {
     let world = World::pair();
     tamper(&world, |document| document["owner"] = json!("nobody"));
     finds(&world, "access", &["unknown-owner", "not-owner"], &[]);
@@ -231,7 +231,7 @@ fn owners_and_members_that_are_not_there() {
 }
 
 #[test]
-fn names_and_versions_that_are_none() {
+fn invalid_names_and_versions() {
     let world = World::pair();
     for (path, text) in [
         ("contracts/not a name.json", "{}"),
@@ -257,7 +257,7 @@ fn names_and_versions_that_are_none() {
 }
 
 #[test]
-fn declared_files_that_the_commit_does_not_have() {
+fn declared_files_missing_from_the_commit() {
     let world = World::pair();
     world.git(&world.path("access"), &["rm", "--quiet", "cdk/access_stack.py"]);
     world.commit("access", "Move the stack");
@@ -276,7 +276,7 @@ fn declared_files_that_the_commit_does_not_have() {
 }
 
 #[test]
-fn a_branch_that_is_behind_is_no_break() {
+fn branch_that_is_behind_is_not_a_break() {
     let world = World::pair();
     world.git(&world.path("fungal"), &["branch", "old"]);
     world.bump("1.1.0");

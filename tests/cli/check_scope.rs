@@ -29,7 +29,7 @@ fn with_a_stranger() -> World {
 }
 
 #[test]
-fn a_break_fails_its_consumer_and_no_stranger() {
+fn break_fails_only_its_consumer() {
     let world = with_a_stranger();
     world.bump("2.0.0");
     let stranger = world.blue(&world.path("coral"), &["check"]).exits(0);
@@ -58,7 +58,7 @@ fn a_break_fails_its_consumer_and_no_stranger() {
 }
 
 #[test]
-fn what_was_wrong_at_the_base_is_a_warning() {
+fn problem_at_the_base_is_a_warning() {
     let world = World::pair();
     world.bump("2.0.0");
     let consumer = world.path("access");
@@ -112,7 +112,7 @@ fn hub() -> World {
 }
 
 #[test]
-fn a_check_that_cannot_tell_whom_it_judges_is_no_pass() {
+fn check_fails_without_a_known_repository() {
     let world = hub();
     let hub = world.path("hub.git").display().to_string();
     let url = format!("file://{}", world.path("code.git").display());
@@ -167,7 +167,7 @@ fn a_check_that_cannot_tell_whom_it_judges_is_no_pass() {
 }
 
 #[test]
-fn a_repository_that_declares_nothing_is_told_so() {
+fn repository_without_declarations_is_reported() {
     let world = World::pair();
     world.join("bystander");
     let run = world.blue(&world.path("bystander"), &["check"]).exits(0);
@@ -176,7 +176,7 @@ fn a_repository_that_declares_nothing_is_told_so() {
 }
 
 #[test]
-fn in_a_realm_of_thirty_one_laggard_fails_alone() {
+fn one_outdated_consumer_of_thirty_fails_alone() {
     let world = World::new();
     let names: Vec<String> = (0..30).map(|n| format!("r{n:02}")).collect();
     let mut list = String::from("repos:\n");
@@ -226,7 +226,7 @@ fn in_a_realm_of_thirty_one_laggard_fails_alone() {
 }
 
 #[test]
-fn files_that_are_gone_are_told_until_they_are_retired_or_back() {
+fn removed_files_are_reported_until_retired_or_restored() {
     let world = World::pair();
     let provider = world.path("fungal");
     world.git(&provider, &["rm", "--quiet", CONTRACT_FILE]);
@@ -281,7 +281,7 @@ fn files_that_are_gone_are_told_until_they_are_retired_or_back() {
 }
 
 #[test]
-fn files_that_say_something_else_than_the_realm_are_told() {
+fn files_that_differ_from_the_realm_are_reported() {
     let world = World::pair();
     let provider = world.path("fungal");
     world.write("edited.yaml", &contract("1.1.0"));
@@ -313,7 +313,7 @@ fn files_that_say_something_else_than_the_realm_are_told() {
 }
 
 #[test]
-fn a_reused_version_is_refused_wherever_it_stands() {
+fn reused_version_is_refused_everywhere() {
     let world = World::pair();
     let provider = world.path("fungal");
     world.git(&provider, &["switch", "--quiet", "-c", "topic"]);
@@ -359,7 +359,7 @@ fn refusals(world: &World, files: &[(&str, String)]) -> (Vec<String>, Vec<String
 }
 
 #[test]
-fn check_and_publishing_refuse_the_same() {
+fn check_and_publish_refuse_the_same() {
     let world = World::pair();
     for version in ["1.1.0", "1.2.0"] {
         world.bump(version);
@@ -385,7 +385,7 @@ fn check_and_publishing_refuse_the_same() {
 }
 
 #[test]
-fn the_commit_that_breaks_somebody_says_so() {
+fn breaking_commit_prints_whom_it_breaks() {
     let world = World::pair();
     let commit = world.bump("2.0.0");
     assert_eq!(
@@ -410,7 +410,7 @@ fn the_commit_that_breaks_somebody_says_so() {
 }
 
 #[test]
-fn a_binding_that_is_wrong_in_itself_is_told_at_its_commit() {
+fn invalid_binding_is_reported_at_its_commit() {
     let world = World::pair();
     let said = |text: &str| {
         world.write(&format!("access/{BINDING_FILE}"), text);
@@ -438,7 +438,7 @@ fn a_binding_that_is_wrong_in_itself_is_told_at_its_commit() {
 }
 
 #[test]
-fn a_reused_version_names_the_one_that_its_content_needs() {
+fn reused_version_is_answered_with_the_version_to_write() {
     let world = World::pair();
     let provider = world.path("fungal");
     world.git(&provider, &["switch", "--quiet", "-c", "proposal"]);

@@ -29,7 +29,7 @@ fn uninstall(world: &World, more: &[&str]) -> Run {
 }
 
 #[test]
-fn it_shows_what_it_writes_and_takes_it_out_again() {
+fn install_shows_its_changes_and_uninstall_reverts_them() {
     let world = World::pair();
     let shown = install(&world, &["--dry-run"]);
     assert!(!world.path("access/.mcp.json").exists());
@@ -43,7 +43,7 @@ fn it_shows_what_it_writes_and_takes_it_out_again() {
 }
 
 #[test]
-fn what_users_wrote_comes_back_byte_for_byte() {
+fn user_files_are_restored_byte_for_byte() {
     let world = World::pair();
     let (mcp, settings) = ("access/.mcp.json", "access/.claude/settings.json");
     for (why, text) in SETTINGS {
@@ -71,7 +71,7 @@ fn what_users_wrote_comes_back_byte_for_byte() {
 }
 
 #[test]
-fn what_its_user_changed_meanwhile_stays() {
+fn user_edits_after_install_are_kept() {
     let world = World::pair();
     install(&world, &[]);
     let settings = world.read("access/.claude/settings.json");
@@ -89,7 +89,7 @@ fn what_its_user_changed_meanwhile_stays() {
 }
 
 #[test]
-fn without_the_note_of_what_was_put_in_it_is_found_all_the_same() {
+fn uninstall_works_without_its_record() {
     let world = World::pair();
     world.write("access/.claude/settings.json", "{\n  \"model\": \"x\"\n}\n");
     install(&world, &[]);
@@ -101,7 +101,7 @@ fn without_the_note_of_what_was_put_in_it_is_found_all_the_same() {
 }
 
 #[test]
-fn what_is_no_plain_json_is_refused_and_nothing_is_written() {
+fn invalid_json_is_refused_unchanged() {
     let world = World::pair();
     let access = world.path("access");
     let mut runs = Vec::new();
@@ -126,7 +126,7 @@ fn what_is_no_plain_json_is_refused_and_nothing_is_written() {
 }
 
 #[test]
-fn nothing_is_written_through_a_link_of_a_repository_and_dotfiles_stay_links() {
+fn repository_symlinks_are_refused_and_dotfile_links_kept() {
     let world = World::pair();
     world.write("outside.json", "{}");
     std::os::unix::fs::symlink(world.path("outside.json"), world.path("access/.mcp.json")).unwrap();
@@ -144,7 +144,7 @@ fn nothing_is_written_through_a_link_of_a_repository_and_dotfiles_stay_links() {
 }
 
 #[test]
-fn a_session_starts_with_a_line_of_names_and_numbers() {
+fn session_start_prints_one_line_of_names_and_numbers() {
     let world = World::pair();
     let access = world.path("access");
     let start = || world.ok(&access, &["hook", "claude-session-start"]);

@@ -7,7 +7,7 @@ use crate::world::{CONTRACT_FILE, World, contract, importing, snapshot};
 const CONTRACT: &str = "s3-access/s3-permissions";
 
 #[test]
-fn a_timeline_shows_each_realm_of_this_machine() {
+fn timeline_shows_each_local_realm() {
     let world = World::pair();
     let (fungal, staging) = (world.path("fungal"), world.path("staging"));
     world.bump("1.1.0");
@@ -33,7 +33,7 @@ fn a_timeline_shows_each_realm_of_this_machine() {
 }
 
 #[test]
-fn a_difference_names_each_place() {
+fn diff_names_each_changed_place() {
     let world = World::pair();
     let dir = world.path("access");
     let only = world.blue(&dir, &["contract", "diff", CONTRACT]).exits(1);
@@ -68,7 +68,7 @@ fn a_difference_names_each_place() {
 }
 
 #[test]
-fn a_huge_value_is_cut_for_people_and_whole_for_programs() {
+fn huge_value_is_truncated_for_people_not_programs() {
     let world = World::pair();
     let dir = world.path("access");
     let huge: String = (0..500).map(|n| format!("  key{n}: \"{}\"\n", "x".repeat(400))).collect();
@@ -87,7 +87,7 @@ fn a_huge_value_is_cut_for_people_and_whole_for_programs() {
 }
 
 #[test]
-fn who_a_version_breaks_is_told_before_it_is_published() {
+fn impact_is_shown_before_publishing() {
     let world = World::pair();
     let dir = world.path("fungal");
     world.join("other");
@@ -114,7 +114,7 @@ fn who_a_version_breaks_is_told_before_it_is_published() {
 }
 
 #[test]
-fn the_topology_shows_who_relies_on_whom() {
+fn topology_shows_providers_and_consumers() {
     let world = World::pair();
     let dir = world.path("access");
     world.join("idle");
@@ -138,7 +138,7 @@ fn the_topology_shows_who_relies_on_whom() {
 }
 
 #[test]
-fn two_realms_are_compared_by_name() {
+fn compare_names_two_realms() {
     let world = World::pair();
     let dir = world.path("fungal");
     let admin = |realm: &str, args: &[&str]| {

@@ -61,7 +61,7 @@ fn everything(folder: &Path, found: &mut BTreeMap<String, (u64, SystemTime)>) {
 }
 
 #[test]
-fn completing_writes_nothing_and_says_nothing() {
+fn completion_writes_and_prints_nothing_else() {
     let world = world();
     let state = || {
         let mut found = BTreeMap::new();

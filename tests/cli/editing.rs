@@ -9,7 +9,7 @@ use crate::world::{DOMAIN_REF, World, contract, snapshot};
 const NAME: &str = "s3-access/s3-permissions";
 
 #[test]
-fn from_a_file() {
+fn edits_from_a_file() {
     let world = World::pair();
     let provider = world.path("fungal");
     world.write("fungal/next.yaml", &contract("1.1.0"));
@@ -23,7 +23,7 @@ fn from_a_file() {
 }
 
 #[test]
-fn from_standard_input() {
+fn edits_from_standard_input() {
     let world = World::pair();
     let provider = world.path("fungal");
     let args = ["blue", "contract", "edit", NAME, "--file", "-"];
@@ -40,7 +40,7 @@ fn from_standard_input() {
 }
 
 #[test]
-fn in_the_editor_that_git_would_use() {
+fn edits_in_gits_editor() {
     let world = World::pair();
     let provider = world.path("fungal");
     // The file that a refused text is kept in goes where the rest of this world goes.
@@ -66,7 +66,7 @@ fn in_the_editor_that_git_would_use() {
 }
 
 #[test]
-fn the_rules_are_those_of_publishing() {
+fn edit_applies_the_rules_of_publishing() {
     let world = World::pair();
     let provider = world.path("fungal");
     let before = world.tip(DOMAIN_REF);
@@ -81,7 +81,7 @@ fn the_rules_are_those_of_publishing() {
 }
 
 #[test]
-fn what_is_imported_is_retired_with_force_alone() {
+fn retiring_an_imported_contract_needs_force() {
     let world = World::pair();
     let provider = world.path("fungal");
     let refused = world.blue(&provider, &["contract", "retire", NAME, "--reason", "moved to s3-paths"]).exits(1);
@@ -102,13 +102,13 @@ fn what_is_imported_is_retired_with_force_alone() {
 }
 
 #[test]
-fn what_nobody_imports_is_retired_just_so() {
+fn retires_an_unused_contract_without_force() {
     let world = World::solo();
     world.ok(&world.path("fungal"), &["contract", "retire", NAME, "--reason", "never used"]);
 }
 
 #[test]
-fn a_yanked_version_is_not_picked_again() {
+fn yanked_version_is_not_selected() {
     let world = World::pair();
     let provider = world.path("fungal");
     world.bump("1.1.0");
@@ -131,7 +131,7 @@ fn a_yanked_version_is_not_picked_again() {
 }
 
 #[test]
-fn a_document_can_be_had_as_people_write_it_and_given_back() {
+fn document_can_be_exported_as_yaml_and_edited_back() {
     let world = World::pair();
     let provider = world.path("fungal");
     let json = world.ok(&provider, &["contract", "get", NAME, "--format", "json"]);

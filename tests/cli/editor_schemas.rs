@@ -17,7 +17,7 @@ fn read(text: &str) -> Value {
 }
 
 #[test]
-fn the_files_of_a_repository_fit_their_schemas() {
+fn repository_files_match_their_schemas() {
     let world = World::pair();
     for (kind, file) in [
         ("contract", format!("fungal/{CONTRACT_FILE}")),
@@ -33,7 +33,7 @@ fn the_files_of_a_repository_fit_their_schemas() {
 }
 
 #[test]
-fn every_form_of_a_version_and_a_schema_is_known() {
+fn schemas_accept_every_form_of_version_and_schema() {
     let validator = jsonschema::validator_for(&schema("contract")).unwrap();
     let fits = |version: &str, schema: &str| {
         validator.is_valid(&read(&format!("name: a\nowner: b\nversion: {version}\nschema: {schema}\n")))
@@ -50,7 +50,7 @@ fn every_form_of_a_version_and_a_schema_is_known() {
 }
 
 #[test]
-fn new_files_name_their_schema_and_are_published_as_they_are() {
+fn new_files_name_their_schema_and_are_publishable() {
     let world = World::pair();
     let (fungal, access) = (world.path("fungal"), world.path("access"));
     world.ok(&fungal, &["install", "editor"]);
@@ -68,7 +68,7 @@ fn new_files_name_their_schema_and_are_published_as_they_are() {
 }
 
 #[test]
-fn what_is_installed_is_taken_out_again() {
+fn uninstall_removes_installed_schemas() {
     let world = World::pair();
     let fungal = world.path("fungal");
     let before = "{\n  // mine\n  \"editor.rulers\": [100],\n  \"yaml.schemas\": {\"mine.json\": \"*.yml\"}\n}\n";

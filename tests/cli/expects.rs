@@ -48,7 +48,7 @@ fn is_break(verdict: &Value) {
 }
 
 #[test]
-fn a_break_in_what_it_does_not_read_does_not_break_it() {
+fn break_outside_expects_does_not_break_the_import() {
     let world = reader();
     let (provider, consumer) = (world.path("fungal"), world.path("access"));
     write(&world, "3.0.0", "{ id: { type: string }, note: { type: integer } }");
@@ -68,7 +68,7 @@ fn a_break_in_what_it_does_not_read_does_not_break_it() {
 }
 
 #[test]
-fn a_break_in_what_it_reads_breaks_it_everywhere() {
+fn break_inside_expects_breaks_the_import_everywhere() {
     let world = reader();
     let (provider, consumer) = (world.path("fungal"), world.path("access"));
     write(&world, "3.0.0", "{ id: { type: [string, integer] }, note: { type: string } }");
@@ -97,7 +97,7 @@ fn a_break_in_what_it_reads_breaks_it_everywhere() {
 }
 
 #[test]
-fn what_was_never_promised_is_found_the_day_it_is_written() {
+fn unpromised_expectation_is_an_error_at_once() {
     let world = reader();
     let consumer = world.path("access");
     import(&world, "expects: { type: object, required: [id, note] }");
@@ -110,7 +110,7 @@ fn what_was_never_promised_is_found_the_day_it_is_written() {
 }
 
 #[test]
-fn requests_are_judged_the_other_way_round() {
+fn requests_are_judged_in_reverse() {
     let world = World::pair();
     let flow = "flow: consumer-to-provider\n";
     let of = |version: &str, properties: &str| {
@@ -141,7 +141,7 @@ fn requests_are_judged_the_other_way_round() {
 }
 
 #[test]
-fn who_takes_requests_promises_to_go_on_taking_them() {
+fn owner_of_requests_promises_to_keep_accepting() {
     let world = World::solo();
     let text = |version: &str, kind: &str| {
         format!(
@@ -165,7 +165,7 @@ fn who_takes_requests_promises_to_go_on_taking_them() {
 }
 
 #[test]
-fn what_is_expected_may_be_a_file() {
+fn expects_may_be_a_file() {
     let world = reader();
     let consumer = world.path("access");
     let schema = |kind: &str| json!({"type": "object", "properties": {"id": {"type": kind}}}).to_string();
@@ -192,7 +192,7 @@ fn what_is_expected_may_be_a_file() {
 }
 
 #[test]
-fn a_value_counts_where_it_is_read() {
+fn only_expected_parts_of_the_value_count() {
     let world = World::pair();
     let of = |version: &str, value: &str| {
         let text = schema(version, "{ id: { type: string }, note: { type: string } }", "");
@@ -210,7 +210,7 @@ fn a_value_counts_where_it_is_read() {
 }
 
 #[test]
-fn what_is_expected_is_told_from_samples() {
+fn expects_is_inferred_from_samples() {
     let world = World::pair();
     let consumer = world.path("access");
     let expected = "access/.blue/expects/s3-access/s3-permissions.json";
@@ -247,7 +247,7 @@ fn what_is_expected_is_told_from_samples() {
 }
 
 #[test]
-fn an_import_names_the_file_of_what_it_expects() {
+fn import_names_the_file_of_expects() {
     let world = World::pair();
     let consumer = world.path("access");
     world.write("access/src/expected.yaml", "type: object\nrequired: [read]\n");

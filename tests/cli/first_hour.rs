@@ -76,7 +76,7 @@ fn agree(world: &World, shop: &Path, billing: &Path, follower: &Follower<'_>) {
 }
 
 #[test]
-fn a_break_is_found_within_twelve_commands() {
+fn break_is_found_within_twelve_commands() {
     let world = World::new();
     let (shop, billing) = (world.path("shop"), world.path("billing"));
     let follower = Follower::new(&world);
@@ -90,7 +90,7 @@ fn a_break_is_found_within_twelve_commands() {
 }
 
 #[test]
-fn on_a_second_machine_a_clone_and_the_url_are_enough() {
+fn second_machine_needs_only_clone_and_url() {
     let world = World::new();
     let (shop, billing) = (world.path("shop"), world.path("billing"));
     let follower = Follower::new(&world);

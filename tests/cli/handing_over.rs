@@ -12,7 +12,7 @@ fn rename(world: &World) -> Value {
 }
 
 #[test]
-fn a_repository_takes_another_name() {
+fn renames_a_repository() {
     let world = World::pair();
     let dir = world.path("fungal");
     world.git(&world.root(), &["clone", "-q", "fungal", "second"]);
@@ -61,7 +61,7 @@ fn a_repository_takes_another_name() {
 }
 
 #[test]
-fn a_pre_release_alone_goes_with_the_name_and_a_name_comes_back() {
+fn rename_keeps_pre_releases_and_can_be_reverted() {
     let world = World::pair();
     world
         .write("fungal/.blue/contracts/s3-access/next.yaml", &contract("1.0.0-rc.1").replace("s3-permissions", "next"));
@@ -79,7 +79,7 @@ fn a_pre_release_alone_goes_with_the_name_and_a_name_comes_back() {
 }
 
 #[test]
-fn a_contract_changes_hands_when_the_other_side_publishes_it() {
+fn transfer_takes_effect_when_the_new_owner_publishes() {
     let world = World::pair();
     let (fungal, access) = (world.path("fungal"), world.path("access"));
     let path = format!("access/{CONTRACT_FILE}");
@@ -127,7 +127,7 @@ fn a_contract_changes_hands_when_the_other_side_publishes_it() {
 }
 
 #[test]
-fn a_member_goes_when_nobody_needs_its_contracts() {
+fn member_can_be_removed_when_unused() {
     let world = World::pair();
     let fungal = world.path("fungal");
     let remove = |repo: &str| ["realm", "admin", "remove-member", repo, "--domain", "s3-access"].map(str::to_owned);
@@ -147,7 +147,7 @@ fn a_member_goes_when_nobody_needs_its_contracts() {
 }
 
 #[test]
-fn a_domain_and_a_realm_go_when_nothing_is_in_them() {
+fn empty_domain_and_realm_can_be_removed() {
     let world = World::pair();
     let (fungal, access) = (world.path("fungal"), world.path("access"));
     let domain = ["realm", "admin", "remove-domain", "s3-access"];

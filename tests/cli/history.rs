@@ -21,7 +21,7 @@ fn busy() -> World {
 }
 
 #[test]
-fn the_log_of_a_domain_reads_as_a_story() {
+fn domain_log_is_readable() {
     let world = busy();
     let log = world.git(&world.store(), &["log", "--oneline", DOMAIN_REF]);
     assert!(log.stdout.contains("s3-permissions 1.0.0 -> 1.1.0"), "{log}");
@@ -33,7 +33,7 @@ fn the_log_of_a_domain_reads_as_a_story() {
 }
 
 #[test]
-fn a_difference_between_two_commits_is_the_contracts_files_and_no_other() {
+fn diff_between_commits_is_the_changed_contract_files() {
     let world = World::pair();
     let before = world.tip(DOMAIN_REF);
     world.bump("1.1.0");
@@ -47,7 +47,7 @@ fn a_difference_between_two_commits_is_the_contracts_files_and_no_other() {
 }
 
 #[test]
-fn fsck_is_clean_after_everything() {
+fn fsck_is_clean_after_all_operations() {
     let world = busy();
     let fsck = world.git(&world.store(), &["fsck", "--strict", "--no-dangling"]);
     // A store has no branch, and that is all there is to say.
@@ -58,7 +58,7 @@ fn fsck_is_clean_after_everything() {
 }
 
 #[test]
-fn a_published_version_is_never_touched_again() {
+fn published_version_is_never_changed() {
     let world = busy();
     // A document that was written twice would show as modified, a lost one as deleted.
     let log = world.git(&world.store(), &["log", "--format=", "--name-status", DOMAIN_REF, "--", "versions"]);
@@ -67,7 +67,7 @@ fn a_published_version_is_never_touched_again() {
 }
 
 #[test]
-fn our_own_logs_say_the_same_as_gits() {
+fn log_commands_agree_with_git_log() {
     let world = busy();
     let provider = world.path("fungal");
     let realm = world.ok(&provider, &["realm", "log"]);
@@ -80,7 +80,7 @@ fn our_own_logs_say_the_same_as_gits() {
 }
 
 #[test]
-fn the_code_repositories_are_never_written() {
+fn code_repositories_are_never_written() {
     let world = World::pair();
     world.bump("1.1.0");
     for repo in ["fungal", "access"] {
@@ -92,7 +92,7 @@ fn the_code_repositories_are_never_written() {
 }
 
 #[test]
-fn the_past_is_narrowed_by_time_repository_and_kind() {
+fn log_filters_by_time_repository_and_kind() {
     let world = World::pair();
     let (provider, consumer) = (world.path("fungal"), world.path("access"));
     world.pass_days(30);
@@ -141,7 +141,7 @@ fn the_past_is_narrowed_by_time_repository_and_kind() {
 }
 
 #[test]
-fn everything_that_came_from_one_commit_is_found() {
+fn log_filters_by_commit() {
     let world = World::pair();
     let (provider, consumer) = (world.path("fungal"), world.path("access"));
     // One commit that is published in two domains.

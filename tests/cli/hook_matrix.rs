@@ -212,21 +212,21 @@ impl Matrix {
 }
 
 #[test]
-fn the_oldest_git_in_the_main_checkout() {
+fn oldest_git_in_the_main_checkout() {
     Matrix::new(gits().first().unwrap(), Place::Main).run();
 }
 
 #[test]
-fn the_oldest_git_in_a_linked_work_tree() {
+fn oldest_git_in_a_linked_worktree() {
     Matrix::new(gits().first().unwrap(), Place::Linked).run();
 }
 
 #[test]
-fn the_newest_git_in_the_main_checkout() {
+fn newest_git_in_the_main_checkout() {
     Matrix::new(gits().last().unwrap(), Place::Main).run();
 }
 
 #[test]
-fn the_newest_git_in_a_linked_work_tree() {
+fn newest_git_in_a_linked_worktree() {
     Matrix::new(gits().last().unwrap(), Place::Linked).run();
 }

@@ -39,7 +39,7 @@ fn wait_for(what: &str, is_there: impl Fn() -> bool) {
 }
 
 #[test]
-fn a_locked_realm_is_published_to_once_it_is_free() {
+fn publishes_once_a_locked_realm_is_free() {
     let world = World::pair();
     let lock = File::open(world.store().join("blue/locks/s3-access")).unwrap();
     lock.lock().unwrap();
@@ -68,7 +68,7 @@ fn a_locked_realm_is_published_to_once_it_is_free() {
 }
 
 #[test]
-fn commits_that_wait_for_a_locked_realm_are_published_in_whatever_order_they_get_it() {
+fn commits_queued_behind_a_lock_are_published_in_any_order() {
     const VERSIONS: [&str; 5] = ["1.1.0", "1.2.0", "1.3.0", "1.4.0", "1.5.0"];
     let world = World::solo();
     let lock = File::open(world.store().join("blue/locks/s3-access")).unwrap();
@@ -89,7 +89,7 @@ fn commits_that_wait_for_a_locked_realm_are_published_in_whatever_order_they_get
 }
 
 #[test]
-fn what_could_not_be_published_is_in_the_next_status() {
+fn status_reports_failed_publishes() {
     let world = World::solo();
     let lock = File::open(world.store().join("blue/locks/s3-access")).unwrap();
     lock.lock().unwrap();
@@ -125,7 +125,7 @@ fn check_publishes_nothing() {
 }
 
 #[test]
-fn a_realm_that_cannot_be_written() {
+fn unwritable_realm() {
     let world = World::solo();
     // The tests may run as root, for whom no file is read-only: a file in the way of a folder is for
     // everybody.
@@ -140,7 +140,7 @@ fn a_realm_that_cannot_be_written() {
 }
 
 #[test]
-fn a_full_disk() {
+fn full_disk() {
     let world = World::solo();
     // Every write fails, as on a full disk, but for the commit's own.
     let hook = world.read(HOOK).replacen("#!/bin/sh\n", "#!/bin/sh\ntrap '' XFSZ\nulimit -f 0\n", 1);
@@ -156,7 +156,7 @@ fn a_full_disk() {
 }
 
 #[test]
-fn a_missing_realm_and_a_missing_home() {
+fn missing_realm_and_missing_home() {
     let world = World::solo();
     std::fs::rename(world.store(), world.path("away")).unwrap();
     // Whoever joined this clone hears of it, in one line.
@@ -172,7 +172,7 @@ fn a_missing_realm_and_a_missing_home() {
 }
 
 #[test]
-fn a_minimal_path_and_a_binary_that_is_gone() {
+fn minimal_path_and_missing_binary() {
     let world = World::solo();
     // git itself needs nothing of it, and neither do we.
     let git = String::from_utf8(Command::new("sh").args(["-c", "command -v git"]).output().unwrap().stdout).unwrap();
@@ -193,7 +193,7 @@ fn a_minimal_path_and_a_binary_that_is_gone() {
 }
 
 #[test]
-fn variables_that_lead_elsewhere() {
+fn misleading_environment_variables() {
     let world = World::solo();
     let other = world.repo("other");
     let refs = world.git(&other, &["for-each-ref"]).stdout;
@@ -217,7 +217,7 @@ fn variables_that_lead_elsewhere() {
 }
 
 #[test]
-fn hooks_of_the_users_that_exec_or_fail() {
+fn user_hooks_that_exec_or_fail() {
     let world = World::solo();
     let provider = world.path("fungal");
     world.ok(&provider, &["hooks", "uninstall"]);
@@ -232,7 +232,7 @@ fn hooks_of_the_users_that_exec_or_fail() {
 }
 
 #[test]
-fn twenty_commits_in_a_loop_are_all_published_in_order() {
+fn twenty_commits_in_a_loop_are_published_in_order() {
     let world = World::pair();
     let file = world.path("fungal").join(CONTRACT_FILE);
     let text = contract("VERSION").replace('\n', "\\n").replace('"', "\\\"").replace('%', "%%");
@@ -254,7 +254,7 @@ fn twenty_commits_in_a_loop_are_all_published_in_order() {
 }
 
 #[test]
-fn source_files_that_changed_alone() {
+fn hint_if_only_source_files_changed() {
     let world = World::solo();
     world.write("fungal/models/s3_paths.py", "# other paths\n");
     let run = world.commit("fungal", "Move the masks");
@@ -276,7 +276,7 @@ fn pushing(world: &World, more: &[&str]) -> std::path::PathBuf {
 }
 
 #[test]
-fn a_push_that_would_break_somebody_is_stopped() {
+fn pre_push_rejects_a_break() {
     let world = World::pair();
     let hook = "fungal/.git/hooks/pre-push";
     world.write(hook, "#!/bin/sh\ncat >>pushed\n");
@@ -305,7 +305,7 @@ fn a_push_that_would_break_somebody_is_stopped() {
 }
 
 #[test]
-fn pushed_means_what_the_upstream_has() {
+fn pushed_publishes_what_the_upstream_has() {
     let world = World::solo();
     let provider = pushing(&world, &[]);
     world.git(&provider, &["config", "blue.publish", "pushed"]);
@@ -349,7 +349,7 @@ fn new_git(world: &World) {
 }
 
 #[test]
-fn hooks_in_gits_configuration() {
+fn hooks_in_git_configuration() {
     let world = World::solo();
     let provider = world.path("fungal");
     world.ok(&provider, &["hooks", "uninstall"]);
@@ -385,7 +385,7 @@ fn hooks_in_gits_configuration() {
 }
 
 #[test]
-fn several_hooks_that_are_links_to_one_file() {
+fn hooks_that_link_to_one_file() {
     let world = World::solo();
     let provider = world.path("fungal");
     world.ok(&provider, &["hooks", "uninstall"]);

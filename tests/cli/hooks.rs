@@ -13,7 +13,7 @@ fn user_hook(world: &World, path: &str, text: &str) {
 }
 
 #[test]
-fn a_hook_of_the_users_runs_after_ours_and_stays_byte_for_byte() {
+fn user_hook_runs_after_ours_and_stays_unchanged() {
     for text in [
         "#!/bin/sh\necho mine >>ran\nexec true\n",
         "#!/usr/bin/env bash\nset -eu\necho mine >>ran\nexec true",
@@ -36,7 +36,7 @@ fn a_hook_of_the_users_runs_after_ours_and_stays_byte_for_byte() {
 }
 
 #[test]
-fn a_joined_clone_whose_realm_is_gone_says_one_line() {
+fn joined_clone_with_a_missing_realm_prints_one_line() {
     let world = World::solo();
     std::fs::rename(world.store(), world.path("elsewhere.git")).unwrap();
     let commit = world.bump("1.1.0");
@@ -51,7 +51,7 @@ fn a_joined_clone_whose_realm_is_gone_says_one_line() {
 }
 
 #[test]
-fn where_the_hooks_are_is_gits_to_say() {
+fn hooks_are_installed_where_git_runs_them() {
     let world = World::solo();
     let provider = world.path("fungal");
     world.ok(&provider, &["hooks", "uninstall"]);
@@ -69,7 +69,7 @@ fn where_the_hooks_are_is_gits_to_say() {
 }
 
 #[test]
-fn what_cannot_be_extended_is_left_alone() {
+fn hook_that_cannot_be_edited_is_left_alone() {
     let world = World::solo();
     let provider = world.path("fungal");
     world.ok(&provider, &["hooks", "uninstall"]);
@@ -84,7 +84,7 @@ fn what_cannot_be_extended_is_left_alone() {
 }
 
 #[test]
-fn status_tells_what_git_would_not_run() {
+fn status_reports_hooks_that_git_would_not_run() {
     let world = World::solo();
     let provider = world.path("fungal");
     std::fs::set_permissions(world.path(HOOK), std::fs::Permissions::from_mode(0o644)).unwrap();
@@ -96,7 +96,7 @@ fn status_tells_what_git_would_not_run() {
 }
 
 #[test]
-fn a_commit_in_a_linked_work_tree_publishes_to_the_right_realm() {
+fn commit_in_a_linked_worktree_publishes_to_its_realm() {
     let world = World::solo();
     let provider = world.path("fungal");
     world.git(&provider, &["switch", "--quiet", "-c", "aside"]);
@@ -111,7 +111,7 @@ fn a_commit_in_a_linked_work_tree_publishes_to_the_right_realm() {
 }
 
 #[test]
-fn the_realms_commit_carries_the_configured_identity_and_now() {
+fn realm_commit_has_the_configured_identity_and_current_time() {
     let world = World::solo();
     let provider = world.path("fungal");
     world.write(&format!("fungal/{CONTRACT_FILE}"), &contract("1.1.0"));
@@ -144,7 +144,7 @@ fn the_realms_commit_carries_the_configured_identity_and_now() {
 }
 
 #[test]
-fn an_environment_that_leaks_does_not_mislead() {
+fn leaked_environment_is_ignored() {
     let world = World::solo();
     world.repo("other");
     world.write(&format!("fungal/{CONTRACT_FILE}"), &contract("1.1.0"));
@@ -164,7 +164,7 @@ fn an_environment_that_leaks_does_not_mislead() {
 }
 
 #[test]
-fn a_commit_is_a_commit_whatever_is_missing() {
+fn commit_succeeds_whatever_is_missing() {
     let world = World::solo();
     let provider = world.path("fungal");
     // No binary where it was, and none in PATH either.
@@ -186,7 +186,7 @@ fn a_commit_is_a_commit_whatever_is_missing() {
 }
 
 #[test]
-fn a_hook_that_is_everybodys_says_nothing_elsewhere() {
+fn shared_hook_is_silent_outside_the_realm() {
     let world = World::solo();
     let hooks = world.path("fungal/.git/hooks");
     world.git(&world.path("fungal"), &["config", "--global", "core.hooksPath", hooks.to_str().unwrap()]);

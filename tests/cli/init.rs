@@ -3,7 +3,7 @@
 use crate::world::{CONTRACT_FILE, EXPORTING, World, contract, snapshot};
 
 #[test]
-fn one_step_makes_the_realm_joins_it_and_installs_the_hook() {
+fn init_creates_joins_and_installs_hooks() {
     let world = World::new();
     let repo = world.repo("fungal");
     let first = world.ok(&repo, &["init", "--realm", "aperture"]);
@@ -20,7 +20,7 @@ fn one_step_makes_the_realm_joins_it_and_installs_the_hook() {
 }
 
 #[test]
-fn a_repository_without_a_commit() {
+fn repository_without_a_commit() {
     let world = World::new();
     world.git(&world.root(), &["init", "--quiet", "empty"]);
     let empty = world.path("empty");
@@ -38,7 +38,7 @@ fn a_repository_without_a_commit() {
 }
 
 #[test]
-fn a_bare_repository() {
+fn bare_repository() {
     let world = World::new();
     world.repo("fungal");
     world.git(&world.root(), &["clone", "--quiet", "--bare", "fungal", "fungal.git"]);
@@ -62,7 +62,7 @@ fn a_bare_repository() {
 }
 
 #[test]
-fn a_subfolder_and_a_linked_work_tree() {
+fn subfolder_and_linked_worktree() {
     let world = World::new();
     let repo = world.repo("fungal");
     world.write("fungal/deep/er/x", "");
@@ -91,7 +91,7 @@ fn outside_of_git() {
 }
 
 #[test]
-fn the_name_is_origins_else_the_folders() {
+fn name_comes_from_origin_or_folder() {
     let world = World::new();
     for (folder, url, name) in [
         ("a", Some("https://git.example.com/org/fungal.git"), "fungal"),
@@ -117,7 +117,7 @@ fn the_name_is_origins_else_the_folders() {
 }
 
 #[test]
-fn a_realm_has_to_be_said_where_it_cannot_be_told() {
+fn realm_is_required_if_ambiguous() {
     let world = World::new();
     let repo = world.repo("fungal");
     let none = world.blue(&repo, &["init"]).exits(129);
@@ -130,7 +130,7 @@ fn a_realm_has_to_be_said_where_it_cannot_be_told() {
 }
 
 #[test]
-fn without_an_identity_nothing_is_written() {
+fn writes_nothing_without_identity() {
     let world = World::new();
     let repo = world.repo("fungal");
     let config =

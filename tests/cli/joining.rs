@@ -30,7 +30,7 @@ fn realms(world: &World, home: &str) -> Vec<String> {
 }
 
 #[test]
-fn a_teammate_is_told_the_one_command_that_is_right() {
+fn teammate_gets_the_one_right_command() {
     let (world, clone, hub) = teammate();
     let right = format!("git blue init --url {hub}");
     let mut shown = Vec::new();
@@ -61,7 +61,7 @@ fn a_teammate_is_told_the_one_command_that_is_right() {
 }
 
 #[test]
-fn a_refused_init_leaves_nothing_behind_and_a_slip_makes_nothing() {
+fn refused_init_leaves_nothing_and_typo_creates_nothing() {
     let world = World::pair();
     let other = world.blue(&world.path("fungal"), &["init", "--realm", "elsewhere"]).exits(1);
     let new = world.repo("new");
@@ -81,7 +81,7 @@ fn a_refused_init_leaves_nothing_behind_and_a_slip_makes_nothing() {
 }
 
 #[test]
-fn a_url_that_is_given_later_reaches_the_committed_file() {
+fn later_url_is_written_to_the_committed_file() {
     let world = World::solo();
     let dir = world.path("fungal");
     world.git(&world.root(), &["init", "--quiet", "--bare", "hub.git"]);
@@ -98,7 +98,7 @@ fn a_url_that_is_given_later_reaches_the_committed_file() {
 }
 
 #[test]
-fn leaving_undoes_what_joining_did() {
+fn leave_undoes_init() {
     let world = World::pair();
     let dir = world.path("access");
     world.blue(&dir, &["leave"]).exits(1);
@@ -113,7 +113,7 @@ fn leaving_undoes_what_joining_did() {
 }
 
 #[test]
-fn a_clone_that_joined_takes_no_second_name() {
+fn joined_clone_cannot_take_a_second_name() {
     let world = World::solo();
     let dir = world.path("fungal");
     let config = world.read("fungal/.blue/config.yaml");
@@ -124,7 +124,7 @@ fn a_clone_that_joined_takes_no_second_name() {
 }
 
 #[test]
-fn a_url_that_the_file_names_and_nobody_recorded_is_a_warning() {
+fn unrecorded_url_in_config_is_a_warning() {
     let world = World::solo();
     let dir = world.path("fungal");
     world.git(&world.root(), &["init", "--quiet", "--bare", "hub.git"]);
@@ -141,7 +141,7 @@ fn a_url_that_the_file_names_and_nobody_recorded_is_a_warning() {
 }
 
 #[test]
-fn a_name_is_judged_by_what_the_remote_has_and_offline_by_what_is_here() {
+fn name_is_checked_at_the_remote_or_locally_if_offline() {
     let (world, clone, hub) = teammate();
     world.ok(&clone, &["init", "--url", &hub]);
     // Somebody else joins meanwhile, under a name that is free here.

@@ -23,7 +23,7 @@ fn commands(world: &World, path: &[&str], found: &mut Vec<Vec<String>>) {
 }
 
 #[test]
-fn every_command_has_its_help() {
+fn every_command_has_help() {
     let world = World::new();
     let mut found = Vec::new();
     commands(&world, &[], &mut found);
@@ -35,7 +35,7 @@ fn every_command_has_its_help() {
 }
 
 #[test]
-fn exit_codes_say_yes_no_cannot_and_usage() {
+fn exit_codes_distinguish_no_failure_and_usage() {
     let world = World::pair();
     let dir = world.path("fungal");
     for (code, args) in [
@@ -59,7 +59,7 @@ fn exit_codes_say_yes_no_cannot_and_usage() {
 }
 
 #[test]
-fn json_errors_are_answers_on_stdout() {
+fn json_errors_go_to_stdout() {
     let world = World::pair();
     let dir = world.path("fungal");
     let mut runs = Vec::new();
@@ -81,7 +81,7 @@ fn json_errors_are_answers_on_stdout() {
 }
 
 #[test]
-fn colour_is_gits_to_choose() {
+fn colour_follows_git_configuration() {
     let world = World::pair();
     let dir = world.path("fungal");
     let coloured = |args: &[&str], vars: &[(&str, &OsStr)]| {
@@ -102,7 +102,7 @@ fn colour_is_gits_to_choose() {
 }
 
 #[test]
-fn a_closed_pipe_is_no_error() {
+fn closed_pipe_is_not_an_error() {
     let world = World::pair();
     let dir = world.path("fungal");
     for args in [&["contract", "list"][..], &["status", "--peek", "--json"], &["-h"], &["realm", "log"]] {
@@ -114,7 +114,7 @@ fn a_closed_pipe_is_no_error() {
 }
 
 #[test]
-fn quiet_leaves_the_next_steps_out() {
+fn quiet_omits_next_steps() {
     let world = World::pair();
     world.bump("2.0.0");
     let dir = world.path("access");
@@ -126,7 +126,7 @@ fn quiet_leaves_the_next_steps_out() {
 }
 
 #[test]
-fn quiet_says_nothing_of_what_went_well() {
+fn quiet_omits_success_messages() {
     let world = World::new();
     let dir = world.repo("fungal");
     for args in [
@@ -146,7 +146,7 @@ fn quiet_says_nothing_of_what_went_well() {
 }
 
 #[test]
-fn another_folder_can_be_named() {
+fn dash_c_changes_the_folder() {
     let world = World::pair();
     let here = world.ok(&world.path("access"), &["status", "--peek"]);
     for args in [&["-C", "access"][..], &["-C", "access/cdk"]] {
@@ -166,7 +166,7 @@ fn another_folder_can_be_named() {
 }
 
 #[test]
-fn lists_come_in_pages_that_join_into_the_whole() {
+fn pages_of_lists_are_complete() {
     let world = World::solo();
     let dir = world.path("fungal");
     for name in ["a", "b", "c", "d"] {
@@ -213,7 +213,7 @@ fn lists_come_in_pages_that_join_into_the_whole() {
 }
 
 #[test]
-fn paths_in_any_script() {
+fn handles_paths_in_any_script() {
     let world = World::new();
     let repo = world.repo("räpo ☃ 'x'");
     world.ok(&repo, &["init", "--realm", "aperture", "--repo", "fungal"]);
@@ -249,7 +249,7 @@ fn assert_harmless(text: &str) {
 }
 
 #[test]
-fn nothing_that_a_terminal_obeys_comes_from_a_realm() {
+fn control_characters_from_a_realm_are_escaped() {
     let world = World::pair();
     let (provider, consumer) = (world.path("fungal"), world.path("access"));
     let mut document = json!({

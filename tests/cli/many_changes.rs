@@ -33,7 +33,7 @@ fn add_many(world: &World) {
 }
 
 #[test]
-fn the_first_page_of_ten_thousand_changes() {
+fn first_page_of_ten_thousand_changes() {
     let world = World::pair();
     add_many(&world);
     let consumer = world.path("access");

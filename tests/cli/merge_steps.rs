@@ -63,7 +63,7 @@ fn follow(world: &World, step: &Value) {
 }
 
 #[test]
-fn three_repositories_go_green_by_following_the_steps() {
+fn following_the_steps_keeps_checks_green() {
     let world = deadlocked();
     let shown = world.ok(&world.path("fungal"), &["realm", "pr", "status", "--rfc", RFC]);
     snapshot("merge_steps", &[&shown]);
@@ -92,7 +92,7 @@ fn three_repositories_go_green_by_following_the_steps() {
 }
 
 #[test]
-fn a_deadlock_is_named_with_both_ways_out() {
+fn deadlock_is_reported_with_both_remedies() {
     let world = deadlocked();
     let answer = status(&world);
     // Each check is red, and none of both may go first.
@@ -125,7 +125,7 @@ fn a_deadlock_is_named_with_both_ways_out() {
 }
 
 #[test]
-fn a_consumer_without_a_branch_is_named() {
+fn consumer_without_a_branch_is_named() {
     let world = World::pair();
     world.git(&world.path("fungal"), &["switch", "-q", "-c", RFC]);
     world.bump("2.0.0");
@@ -143,7 +143,7 @@ fn a_consumer_without_a_branch_is_named() {
 }
 
 #[test]
-fn a_branch_that_changes_no_contract_needs_no_steps() {
+fn branch_without_contract_changes_needs_no_steps() {
     let world = World::pair();
     for repo in ["fungal", "access"] {
         world.git(&world.path(repo), &["switch", "-q", "-c", RFC]);
@@ -158,7 +158,7 @@ fn a_branch_that_changes_no_contract_needs_no_steps() {
 }
 
 #[test]
-fn the_branches_of_an_rfc_are_checked_together() {
+fn branches_of_an_rfc_are_checked_together() {
     let world = World::pair();
     let (fungal, access) = (world.path("fungal"), world.path("access"));
     let none = world.blue(&fungal, &["check", "--rfc", RFC]).exits(1);

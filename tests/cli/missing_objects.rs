@@ -43,7 +43,7 @@ fn is_clean(world: &World, repo: &Path) -> bool {
 }
 
 #[test]
-fn a_domain_that_cannot_be_read_is_no_success() {
+fn unreadable_domain_is_a_failure() {
     let world = World::pair();
     let fungal = world.path("fungal");
     world.ok(&fungal, &["realm", "admin", "domain", "--name", "other", "--repos", "fungal"]);
@@ -65,7 +65,7 @@ fn a_domain_that_cannot_be_read_is_no_success() {
 }
 
 #[test]
-fn doctor_fetches_what_is_missing_from_where_the_realm_is_shared() {
+fn doctor_fetches_missing_objects_from_the_remote() {
     for what in ["", "^{tree}", ":contracts/s3-permissions.json"] {
         let (world, _) = shared();
         let fungal = world.path("fungal");
@@ -82,7 +82,7 @@ fn doctor_fetches_what_is_missing_from_where_the_realm_is_shared() {
 }
 
 #[test]
-fn what_nobody_has_any_more_is_given_up_only_by_name() {
+fn lost_objects_are_given_up_only_explicitly() {
     for lost in ["^{tree}", ""] {
         let world = World::pair();
         let fungal = world.path("fungal");
@@ -107,7 +107,7 @@ fn what_nobody_has_any_more_is_given_up_only_by_name() {
 }
 
 #[test]
-fn a_hub_that_lost_objects_is_named_and_mended() {
+fn damaged_hub_is_reported_and_repaired() {
     for lost in ["", "^{tree}", ":contracts/s3-permissions.json", "~1", "everything"] {
         let (world, url) = shared();
         let (fungal, hub) = (world.path("fungal"), world.path("hub.git"));
@@ -140,7 +140,7 @@ fn a_hub_that_lost_objects_is_named_and_mended() {
 }
 
 #[test]
-fn sync_says_that_the_hub_is_damaged() {
+fn sync_reports_a_damaged_hub() {
     let (world, url) = shared();
     let (fungal, hub) = (world.path("fungal"), world.path("hub.git"));
     let other = world.on("second").repo("access");
@@ -160,7 +160,7 @@ fn sync_says_that_the_hub_is_damaged() {
 }
 
 #[test]
-fn a_hub_that_lets_nothing_be_deleted_is_replaced() {
+fn hub_that_refuses_deletion_is_replaced() {
     let (world, url) = shared();
     let (fungal, old) = (world.path("fungal"), world.path("hub.git"));
     let other = world.on("second").repo("access");
@@ -185,7 +185,7 @@ fn a_hub_that_lets_nothing_be_deleted_is_replaced() {
 }
 
 #[test]
-fn a_remote_that_sends_too_much_is_cut_off() {
+fn fetch_is_limited_in_size() {
     let (world, url) = shared();
     let hub = world.path("hub.git");
     // Nothing makes it smaller.
@@ -218,7 +218,7 @@ fn a_remote_that_sends_too_much_is_cut_off() {
 }
 
 #[test]
-fn a_write_says_what_it_waits_for() {
+fn write_reports_the_lock_it_waits_for() {
     let world = World::pair();
     let fungal = world.path("fungal");
     let lock = world.store().join("packed-refs.lock");
@@ -239,7 +239,7 @@ fn a_write_says_what_it_waits_for() {
 }
 
 #[test]
-fn status_answers_where_nothing_can_be_recorded() {
+fn status_works_without_recording() {
     let world = World::pair();
     let access = world.path("access");
     world.bump("1.1.0");
@@ -252,7 +252,7 @@ fn status_answers_where_nothing_can_be_recorded() {
 }
 
 #[test]
-fn a_store_that_others_may_read_is_named_and_closed() {
+fn readable_store_is_reported_and_closed() {
     let world = World::solo();
     let fungal = world.path("fungal");
     let mode = || fs::metadata(world.store()).unwrap().permissions().mode() & 0o777;
@@ -266,7 +266,7 @@ fn a_store_that_others_may_read_is_named_and_closed() {
 }
 
 #[test]
-fn every_git_of_this_machine_syncs_and_packs_such_a_store() {
+fn all_local_git_versions_sync_and_pack_the_store() {
     for git in crate::world::gits() {
         let world = World::solo_with(&git);
         let url = hub(&world, "hub.git");

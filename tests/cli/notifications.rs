@@ -20,7 +20,7 @@ fn pending(world: &World, repo: &str) -> usize {
 }
 
 #[test]
-fn a_bump_on_main_is_pending_once_and_then_seen() {
+fn bump_on_main_is_pending_once_and_then_seen() {
     let world = World::pair();
     let consumer = world.path("access");
     let commit = world.bump("1.1.0");
@@ -77,7 +77,7 @@ fn a_bump_on_main_is_pending_once_and_then_seen() {
 }
 
 #[test]
-fn a_commit_on_a_feature_branch_publishes_nothing() {
+fn commit_on_a_feature_branch_publishes_nothing() {
     let world = World::pair();
     world.git(&world.path("fungal"), &["switch", "--quiet", "-c", "feature"]);
     let before = world.tip(crate::world::DOMAIN_REF);
@@ -96,7 +96,7 @@ fn a_commit_on_a_feature_branch_publishes_nothing() {
 }
 
 #[test]
-fn the_provider_and_a_repository_without_a_share_hear_nothing() {
+fn provider_and_non_members_are_not_notified() {
     let world = World::pair();
     world.join("elsewhere");
     world.bump("1.1.0");
@@ -106,7 +106,7 @@ fn the_provider_and_a_repository_without_a_share_hear_nothing() {
 }
 
 #[test]
-fn a_change_and_its_rollback_cancel_out_for_whoever_saw_neither() {
+fn change_and_rollback_cancel_out_if_unseen() {
     let world = World::pair();
     world.bump("1.1.0");
     roll_back(&world);
@@ -115,7 +115,7 @@ fn a_change_and_its_rollback_cancel_out_for_whoever_saw_neither() {
 }
 
 #[test]
-fn a_rollback_is_news_for_whoever_saw_the_change() {
+fn rollback_of_a_seen_change_is_notified() {
     let world = World::pair();
     world.bump("1.1.0");
     assert_eq!(told(&world, "access").len(), 1);
@@ -137,7 +137,7 @@ fn roll_back(world: &World) {
 }
 
 #[test]
-fn looking_without_being_told() {
+fn peek_marks_nothing() {
     let world = World::pair();
     let consumer = world.path("access");
     world.bump("1.1.0");
@@ -160,7 +160,7 @@ fn looking_without_being_told() {
 }
 
 #[test]
-fn nobody_was_told_where_nobody_read() {
+fn unread_output_marks_nothing() {
     let world = World::pair();
     world.bump("1.1.0");
     let run = world.blue_unread(&world.path("access"), &["status"]).exits(0);
@@ -169,7 +169,7 @@ fn nobody_was_told_where_nobody_read() {
 }
 
 #[test]
-fn ack_marks_what_it_names() {
+fn ack_marks_only_what_it_names() {
     let world = World::pair();
     let consumer = world.path("access");
     world.bump("1.1.0");
@@ -204,7 +204,7 @@ fn several_versions_are_one_notification() {
 }
 
 #[test]
-fn a_broken_import_is_shown_until_it_is_mended() {
+fn broken_import_is_shown_until_fixed() {
     let world = World::pair();
     let consumer = world.path("access");
     world.bump("2.0.0");
@@ -218,7 +218,7 @@ fn a_broken_import_is_shown_until_it_is_mended() {
 }
 
 #[test]
-fn every_kind_of_change_has_its_word() {
+fn every_kind_of_change_has_a_description() {
     let world = World::pair();
     let (provider, consumer) = (world.path("fungal"), world.path("access"));
     let kinds = |repo| -> Vec<_> {
@@ -245,7 +245,7 @@ fn every_kind_of_change_has_its_word() {
 }
 
 #[test]
-fn words_around_a_contract_are_no_news() {
+fn description_change_is_not_notified() {
     let world = World::pair();
     let described = contract("1.0.0").replace("Paths that fungal writes and others read", "Paths");
     world.write(&format!("fungal/{CONTRACT_FILE}"), &described);
@@ -255,7 +255,7 @@ fn words_around_a_contract_are_no_news() {
 }
 
 #[test]
-fn what_is_older_than_a_week_is_listed_but_not_told() {
+fn expired_notifications_are_listed_but_not_shown() {
     let world = World::pair();
     world.bump("1.1.0");
     world.pass_days(8);
@@ -266,7 +266,7 @@ fn what_is_older_than_a_week_is_listed_but_not_told() {
 }
 
 #[test]
-fn a_repository_that_joins_a_domain_starts_from_what_it_finds() {
+fn new_member_starts_at_the_current_state() {
     let world = World::pair();
     world.bump("1.1.0");
     let late = world.join("late");
@@ -280,7 +280,7 @@ fn a_repository_that_joins_a_domain_starts_from_what_it_finds() {
 }
 
 #[test]
-fn two_work_trees_of_one_repository_are_one_reader() {
+fn worktrees_of_a_repository_are_one_reader() {
     let world = World::pair();
     let consumer = world.path("access");
     world.git(&consumer, &["worktree", "add", "--quiet", "../linked", "-b", "topic"]);
@@ -303,7 +303,7 @@ fn arrives_after(world: &World, days: i64) {
 }
 
 #[test]
-fn a_change_that_came_nine_days_after_its_commit_is_still_told() {
+fn old_commit_that_arrives_late_is_notified() {
     let world = World::pair();
     arrives_after(&world, 9);
     let told = told(&world, "access");
@@ -313,7 +313,7 @@ fn a_change_that_came_nine_days_after_its_commit_is_still_told() {
 }
 
 #[test]
-fn age_counts_from_the_first_time_that_anybody_saw_it_here() {
+fn age_counts_from_first_arrival_on_this_machine() {
     let world = World::pair();
     arrives_after(&world, 9);
     // To list it is to see that it came, and tells nobody.
@@ -330,7 +330,7 @@ fn age_counts_from_the_first_time_that_anybody_saw_it_here() {
 }
 
 #[test]
-fn looking_without_being_told_works_where_nothing_can_be_written() {
+fn peek_works_on_a_read_only_store() {
     let world = World::pair();
     arrives_after(&world, 9);
     // For root, too, no file is made where a file is in the way.
@@ -342,7 +342,7 @@ fn looking_without_being_told_works_where_nothing_can_be_written() {
 }
 
 #[test]
-fn a_status_with_nothing_new_writes_nothing() {
+fn status_without_news_writes_nothing() {
     let world = World::pair();
     world.bump("1.1.0");
     assert_eq!(told(&world, "access").len(), 1);
@@ -370,7 +370,7 @@ fn told_to(world: &World, reader: &str) -> usize {
 }
 
 #[test]
-fn each_reader_is_told_once_and_a_late_one_not_what_the_repository_has_seen() {
+fn each_reader_is_notified_once_and_new_ones_start_at_the_shared_state() {
     let world = World::pair();
     assert_eq!((told_to(&world, "cli"), told_to(&world, "claude-1")), (0, 0));
     world.bump("1.1.0");
@@ -382,7 +382,7 @@ fn each_reader_is_told_once_and_a_late_one_not_what_the_repository_has_seen() {
 }
 
 #[test]
-fn what_was_told_leaves_the_list_after_thirty_days() {
+fn seen_notifications_are_removed_after_thirty_days() {
     let world = World::pair();
     world.bump("1.1.0");
     assert_eq!(told(&world, "access").len(), 1);

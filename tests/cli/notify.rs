@@ -78,7 +78,7 @@ fn versions(events: &[Value]) -> Vec<(String, String)> {
 }
 
 #[test]
-fn a_commit_is_a_signed_event_without_a_command() {
+fn commit_sends_a_signed_event() {
     let receiver = Receiver::start();
     let world = World::pair();
     world.write("home/secret", "whsec_c2VjcmV0IGtleSBvZiB0ZXN0cw==\n");
@@ -111,7 +111,7 @@ fn a_commit_is_a_signed_event_without_a_command() {
 }
 
 #[test]
-fn whatever_a_receiver_does_nothing_is_lost_doubled_or_out_of_order() {
+fn no_event_is_lost_duplicated_or_reordered_by_failures() {
     let receiver = Receiver::start();
     let world = place(&[("url", &receiver.url)]);
     // Another domain, with a contract of its own.
@@ -153,7 +153,7 @@ fn whatever_a_receiver_does_nothing_is_lost_doubled_or_out_of_order() {
 }
 
 #[test]
-fn an_event_that_never_arrives_is_given_up_and_sent_again_on_demand() {
+fn undeliverable_event_is_given_up_and_resent_on_demand() {
     let receiver = Receiver::start();
     let world = place(&[("url", &receiver.url)]);
     receiver.then([Answer(500); 32]);
@@ -192,7 +192,7 @@ fn an_event_that_never_arrives_is_given_up_and_sent_again_on_demand() {
 }
 
 #[test]
-fn what_fails_is_tried_again_within_the_time_that_is_given() {
+fn failed_delivery_is_retried_within_the_wait() {
     let receiver = Receiver::start();
     let world = place(&[("url", &receiver.url)]);
     world.set("GIT_BLUE_NOW", "");
@@ -205,7 +205,7 @@ fn what_fails_is_tried_again_within_the_time_that_is_given() {
 }
 
 #[test]
-fn a_redirect_is_not_followed_and_nothing_goes_in_the_open() {
+fn refuses_redirects_and_plain_http() {
     let receiver = Receiver::start();
     let world = place(&[("url", &receiver.url)]);
     receiver.then([Redirect]);
@@ -221,7 +221,7 @@ fn a_redirect_is_not_followed_and_nothing_goes_in_the_open() {
 }
 
 #[test]
-fn what_a_repository_or_others_say_names_no_receiver() {
+fn receivers_in_repository_configuration_are_ignored() {
     let receiver = Receiver::start();
     let world = World::pair();
     world.git(&world.path("fungal"), &["config", "blue.notify.evil.url", &receiver.url]);
@@ -242,7 +242,7 @@ fn what_a_repository_or_others_say_names_no_receiver() {
 }
 
 #[test]
-fn a_receiver_of_this_machine_stands_in_its_own_folder_too() {
+fn receiver_may_be_in_the_home_configuration() {
     let receiver = Receiver::start();
     let world = World::pair();
     let file = world.path("home/blue/config").display().to_string();
@@ -255,7 +255,7 @@ fn a_receiver_of_this_machine_stands_in_its_own_folder_too() {
 }
 
 #[test]
-fn filters_let_through_what_they_name() {
+fn filters_select_events() {
     let receiver = Receiver::start();
     let world = place(&[("url", &receiver.url), ("severity", "broken"), ("repo", "access")]);
     publish(&world, "1.1.0");
@@ -271,7 +271,7 @@ fn filters_let_through_what_they_name() {
 }
 
 #[test]
-fn chats_get_a_line_for_each_change() {
+fn chat_gets_one_line_for_each_change() {
     for (kind, expected) in [
         ("slack", "*s3-access*\n• fungal changed s3-access/s3-permissions 1.0.0 → 2.0.0: breaks access"),
         ("mattermost", "**s3-access**\n- fungal changed s3-access/s3-permissions 1.0.0 → 2.0.0: breaks access"),
@@ -307,7 +307,7 @@ fn program(path: &Path, text: &str) {
 }
 
 #[test]
-fn mail_goes_through_sendmail() {
+fn mail_is_sent_with_sendmail() {
     let world = place(&[("url", "mailto:team@example.com,ops@example.com")]);
     std::fs::create_dir_all(world.path("bin")).unwrap();
     program(&world.path("bin/sendmail"), SENDMAIL);
@@ -335,7 +335,7 @@ fn mail_goes_through_sendmail() {
 }
 
 #[test]
-fn a_command_gets_the_event_and_ends_when_its_time_is_over() {
+fn command_gets_the_event_and_is_killed_on_timeout() {
     let world = World::pair();
     world.set("GIT_BLUE_FORGE_TIMEOUT_MS", "700");
     let (out, slow) = (world.path("events").display().to_string(), world.path("slow").display().to_string());
@@ -355,7 +355,7 @@ fn a_command_gets_the_event_and_ends_when_its_time_is_over() {
 }
 
 #[test]
-fn a_damaged_record_is_a_receiver_that_hears_from_now_on() {
+fn damaged_record_restarts_the_receiver() {
     let receiver = Receiver::start();
     let world = place(&[("url", &receiver.url)]);
     let store = world.store();
@@ -368,7 +368,7 @@ fn a_damaged_record_is_a_receiver_that_hears_from_now_on() {
 }
 
 #[test]
-fn many_processes_at_once_send_each_event_once() {
+fn concurrent_senders_deliver_each_event_once() {
     let receiver = Receiver::start();
     let world = place(&[("url", &receiver.url)]);
     for version in ["1.1.0", "1.2.0", "1.3.0"] {
@@ -391,7 +391,7 @@ fn many_processes_at_once_send_each_event_once() {
 }
 
 #[test]
-fn a_sender_that_is_killed_loses_nothing() {
+fn killed_sender_loses_nothing() {
     let receiver = Receiver::start();
     let world = place(&[("url", &receiver.url)]);
     let fungal = world.path("fungal");

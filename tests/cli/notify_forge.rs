@@ -55,7 +55,7 @@ pub fn rename_the_field(world: &World, version: &str, field: &str) {
 }
 
 #[test]
-fn an_issue_is_opened_updated_and_closed() {
+fn issue_is_opened_updated_and_closed() {
     let (world, forge) = place();
     assert_eq!(outcomes(&tell(&world, &[]).exits(0)), [], "nobody is broken");
     rename_the_field(&world, "2.0.0", "paths");
@@ -95,7 +95,7 @@ fn an_issue_is_opened_updated_and_closed() {
 }
 
 #[test]
-fn what_somebody_closed_stays_closed_for_that_version() {
+fn issue_closed_by_a_person_stays_closed_for_that_version() {
     let (world, forge) = place();
     rename_the_field(&world, "2.0.0", "paths");
     tell(&world, &[]).exits(0);
@@ -106,7 +106,7 @@ fn what_somebody_closed_stays_closed_for_that_version() {
 }
 
 #[test]
-fn pull_requests_and_issues_of_others_are_left_alone() {
+fn foreign_issues_and_pull_requests_are_left_alone() {
     let (world, forge) = place();
     rename_the_field(&world, "2.0.0", "paths");
     let mark = "<!-- git blue import s3-access/s3-permissions 2.0.0 -->\nAll is well";
@@ -120,7 +120,7 @@ fn pull_requests_and_issues_of_others_are_left_alone() {
 }
 
 #[test]
-fn where_there_is_no_clone_the_user_says_whom_to_tell() {
+fn uncloned_consumer_needs_an_allowed_owner() {
     let (world, forge) = place();
     rename_the_field(&world, "2.0.0", "paths");
     std::fs::rename(world.path("access"), world.path("gone")).unwrap();
@@ -136,7 +136,7 @@ fn where_there_is_no_clone_the_user_says_whom_to_tell() {
 }
 
 #[test]
-fn a_forge_that_fails_is_a_repository_that_could_not_be_told() {
+fn failing_forge_is_reported_for_its_repository() {
     let (world, forge) = place();
     rename_the_field(&world, "2.0.0", "paths");
     forge.instead(403, "", &json!({ "message": "no" }).to_string());

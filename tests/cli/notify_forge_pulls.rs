@@ -58,7 +58,7 @@ fn adapt(world: &World, folder: &Path) {
 }
 
 #[test]
-fn a_range_that_is_behind_is_proposed_moved_on_and_closed() {
+fn outdated_range_is_proposed_updated_and_closed() {
     let (world, forge) = place(">=1.0.0, <2.0.0");
     forge.state.lock().unwrap().unchecked = false;
     forge.state.lock().unwrap().delay = Duration::from_millis(20);
@@ -107,7 +107,7 @@ fn a_range_that_is_behind_is_proposed_moved_on_and_closed() {
 }
 
 #[test]
-fn a_version_that_fits_is_proposed_without_a_draft() {
+fn compatible_version_is_proposed_without_draft() {
     let (world, forge) = place("=1.0.0");
     world.write(&format!("fungal/{CONTRACT_FILE}"), &contract("1.1.0"));
     world.commit("fungal", "Paths 1.1.0");
@@ -120,7 +120,7 @@ fn a_version_that_fits_is_proposed_without_a_draft() {
 }
 
 #[test]
-fn a_branch_on_which_somebody_committed_is_left_alone() {
+fn branch_with_foreign_commits_is_left_alone() {
     let (world, forge) = place(">=1.0.0, <2.0.0");
     rename_the_field(&world, "2.0.0", "paths");
     propose(&world).exits(0);
@@ -141,7 +141,7 @@ fn a_branch_on_which_somebody_committed_is_left_alone() {
 }
 
 #[test]
-fn what_moves_meanwhile_is_not_overwritten() {
+fn concurrent_push_is_not_overwritten() {
     let (world, forge) = place(">=1.0.0, <2.0.0");
     rename_the_field(&world, "2.0.0", "paths");
     propose(&world).exits(0);
@@ -159,7 +159,7 @@ fn what_moves_meanwhile_is_not_overwritten() {
 }
 
 #[test]
-fn what_somebody_closed_stays_closed_for_that_version() {
+fn pull_request_closed_by_a_person_stays_closed_for_that_version() {
     let (world, forge) = place(">=1.0.0, <2.0.0");
     rename_the_field(&world, "2.0.0", "paths");
     propose(&world).exits(0);
@@ -171,7 +171,7 @@ fn what_somebody_closed_stays_closed_for_that_version() {
 }
 
 #[test]
-fn where_there_is_no_range_to_move_an_issue_is_written() {
+fn issue_is_opened_if_no_range_can_change() {
     let (world, forge) = place(">=1.0.0");
     rename_the_field(&world, "2.0.0", "paths");
     assert_eq!(outcomes(&propose(&world).exits(0)), done("opened", "2.0.0"));
@@ -179,7 +179,7 @@ fn where_there_is_no_range_to_move_an_issue_is_written() {
 }
 
 #[test]
-fn a_pull_request_takes_the_place_of_an_issue() {
+fn pull_request_replaces_an_issue() {
     let (world, forge) = place(">=1.0.0, <2.0.0");
     rename_the_field(&world, "2.0.0", "paths");
     tell(&world, &[]).exits(0);
@@ -191,7 +191,7 @@ fn a_pull_request_takes_the_place_of_an_issue() {
 }
 
 #[test]
-fn a_mark_on_another_branch_is_somebody_elses() {
+fn marker_on_another_branch_is_ignored() {
     let (world, forge) = place(">=1.0.0, <2.0.0");
     rename_the_field(&world, "2.0.0", "paths");
     propose(&world).exits(0);
@@ -217,7 +217,7 @@ fn a_mark_on_another_branch_is_somebody_elses() {
 }
 
 #[test]
-fn whatever_answer_is_lost_the_next_run_makes_it_good() {
+fn interrupted_run_is_completed_by_the_next() {
     let (world, forge) = place(">=1.0.0, <2.0.0");
     rename_the_field(&world, "2.0.0", "paths");
     let bare = world.path("remotes/access.git");

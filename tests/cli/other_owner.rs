@@ -46,7 +46,7 @@ const COMMANDS: [&[&str]; 10] = [
 ];
 
 #[test]
-fn a_repository_of_another_user_is_refused_as_git_refuses_it() {
+fn repository_of_another_user_is_refused_like_git() {
     let Some(world) = world() else { return println!("{LEFT_OUT}") };
     let (path, before) = (world.path("access"), world.tip(DOMAIN_REF));
     // Neither reads any of its configuration.
@@ -83,7 +83,7 @@ fn a_repository_of_another_user_is_refused_as_git_refuses_it() {
 }
 
 #[test]
-fn each_part_of_a_repository_counts() {
+fn each_part_of_a_repository_is_checked() {
     let Some(world) = world() else { return println!("{LEFT_OUT}") };
     let path = world.path("access");
     let refuses = |folder: &Path| {
@@ -111,7 +111,7 @@ fn each_part_of_a_repository_counts() {
 }
 
 #[test]
-fn git_says_who_is_trusted_all_the_same() {
+fn safe_directory_is_respected() {
     let Some(world) = world() else { return println!("{LEFT_OUT}") };
     let path = world.path("access");
     let status = |vars: &[(&str, &str)]| {

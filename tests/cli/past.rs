@@ -27,7 +27,7 @@ fn time_of(world: &World, version: &str) -> String {
 }
 
 #[test]
-fn blame_names_the_version_the_person_and_the_commit_of_each_part() {
+fn blame_names_version_author_and_commit_of_each_part() {
     let world = grown();
     let dir = world.path("access");
     let all = world.ok(&dir, &["contract", "blame", CONTRACT]);
@@ -48,7 +48,7 @@ fn blame_names_the_version_the_person_and_the_commit_of_each_part() {
 }
 
 #[test]
-fn schema_and_value_are_told_apart_where_one_version_brought_both() {
+fn blame_separates_schema_and_value_of_one_version() {
     let world = World::pair();
     let answer = world.json(&world.path("access"), &["contract", "blame", CONTRACT]);
     let pointers: Vec<_> = answer["parts"].as_array().unwrap().iter().map(|part| &part["pointer"]).collect();
@@ -56,7 +56,7 @@ fn schema_and_value_are_told_apart_where_one_version_brought_both() {
 }
 
 #[test]
-fn every_reading_command_answers_as_of_then() {
+fn reading_commands_accept_at() {
     let world = grown();
     let dir = world.path("access");
     let then = time_of(&world, "1.1.0");
@@ -82,7 +82,7 @@ fn every_reading_command_answers_as_of_then() {
 }
 
 #[test]
-fn a_version_is_the_moment_at_which_it_was_published() {
+fn at_accepts_a_version() {
     let world = grown();
     let dir = world.path("access");
     let at = |arguments: &[&str], version: &str| world.json(&dir, &[arguments, &["--at", version]].concat());
@@ -105,7 +105,7 @@ fn a_version_is_the_moment_at_which_it_was_published() {
 }
 
 #[test]
-fn two_versions_of_one_second_are_two_moments() {
+fn two_versions_of_one_second_are_distinguished() {
     let world = World::pair();
     world.set("GIT_BLUE_NOW", "2026-02-01T12:00:00Z");
     world.bump("1.1.0");
@@ -117,7 +117,7 @@ fn two_versions_of_one_second_are_two_moments() {
 }
 
 #[test]
-fn the_past_tells_nobody_and_changes_nothing() {
+fn reading_the_past_marks_and_changes_nothing() {
     let world = grown();
     let dir = world.path("access");
     let then = time_of(&world, "1.0.0");
@@ -130,7 +130,7 @@ fn the_past_tells_nobody_and_changes_nothing() {
 }
 
 #[test]
-fn a_moment_that_is_none_is_refused() {
+fn invalid_at_is_refused() {
     let world = World::pair();
     let dir = world.path("access");
     let early = world.blue(&dir, &["contract", "list", "--at", "2001-01-01"]).exits(1);

@@ -49,7 +49,7 @@ fn words(command: &str) -> Vec<String> {
 }
 
 #[test]
-fn a_step_that_cannot_be_pasted_is_found() {
+fn finds_a_step_that_cannot_be_pasted() {
     hold(&["git blue status  # see".into(), "git -C /x blue check && git commit -m \"a b\"".into()]);
     let wrong = std::panic::catch_unwind(|| hold(&["git blue contract show s3/paths".into()]));
     assert!(wrong.is_err());

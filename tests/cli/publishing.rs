@@ -24,7 +24,7 @@ fn clones() -> World {
 }
 
 #[test]
-fn a_clone_that_is_behind_cannot_publish_backwards() {
+fn outdated_clone_cannot_publish_backwards() {
     let world = clones();
     world.bump("1.1.0");
     world.git(&world.path("fungal"), &["push", "--quiet", "origin", "main"]);
@@ -44,7 +44,7 @@ fn a_clone_that_is_behind_cannot_publish_backwards() {
 }
 
 #[test]
-fn a_commit_that_was_fetched_and_not_merged_is_still_unknown() {
+fn fetched_but_unmerged_commit_counts_as_unknown() {
     let world = clones();
     world.bump("1.1.0");
     world.git(&world.path("fungal"), &["push", "--quiet", "origin", "main"]);
@@ -57,7 +57,7 @@ fn a_commit_that_was_fetched_and_not_merged_is_still_unknown() {
 }
 
 #[test]
-fn an_amended_commit_takes_the_place_of_its_first_try() {
+fn amended_commit_replaces_the_published_one() {
     let world = World::pair();
     world.bump("1.1.0");
     world.write(&format!("fungal/{CONTRACT_FILE}"), &contract("1.2.0"));
@@ -68,7 +68,7 @@ fn an_amended_commit_takes_the_place_of_its_first_try() {
 }
 
 #[test]
-fn rebased_commits_take_the_place_of_those_that_were_published() {
+fn rebased_commits_replace_the_published_ones() {
     let world = World::pair();
     let provider = world.path("fungal");
     world.git(&provider, &["switch", "--quiet", "-c", "base"]);
@@ -86,7 +86,7 @@ fn rebased_commits_take_the_place_of_those_that_were_published() {
 }
 
 #[test]
-fn reset_back_is_no_rollback_and_reset_forth_is_no_news() {
+fn reset_back_and_forth_publishes_nothing() {
     let world = World::pair();
     let provider = world.path("fungal");
     world.bump("1.1.0");
@@ -107,7 +107,7 @@ fn reset_back_is_no_rollback_and_reset_forth_is_no_news() {
 }
 
 #[test]
-fn an_older_commit_of_the_branch_does_not_bring_an_older_binding_back() {
+fn older_commit_does_not_restore_an_older_binding() {
     let world = World::pair();
     world.write(&format!("access/{BINDING_FILE}"), &importing(">=1.0.0, <3.0.0"));
     world.commit("access", "Accept more");
@@ -124,7 +124,7 @@ fn an_older_commit_of_the_branch_does_not_bring_an_older_binding_back() {
 }
 
 #[test]
-fn every_refusal_is_told_at_once_with_its_place() {
+fn all_refusals_are_reported_with_their_place() {
     let world = World::pair();
     world.write(&format!("fungal/{CONTRACT_FILE}"), &contract("0.9.0"));
     let wrong = contract("0.1.0").replace("s3-permissions", "wrong").replace("\"jobs/*/masks/*\"", "7");
@@ -139,7 +139,7 @@ fn every_refusal_is_told_at_once_with_its_place() {
 }
 
 #[test]
-fn one_version_has_one_content() {
+fn version_has_only_one_content() {
     let world = World::pair();
     let before = world.tip(DOMAIN_REF);
     let other = contract("1.0.0").replace("v1.0.0", "something else");
@@ -154,7 +154,7 @@ fn one_version_has_one_content() {
 }
 
 #[test]
-fn a_version_goes_down_on_purpose_alone() {
+fn version_goes_down_only_with_rollback() {
     let world = World::pair();
     world.bump("1.1.0");
     let down = world.bump("1.0.0");
@@ -173,7 +173,7 @@ fn a_version_goes_down_on_purpose_alone() {
 }
 
 #[test]
-fn a_pre_release_is_published_and_not_current() {
+fn pre_release_is_published_but_not_current() {
     let world = World::pair();
     let provider = world.path("fungal");
     world.bump("2.0.0-rc.1");
@@ -191,7 +191,7 @@ fn a_pre_release_is_published_and_not_current() {
 }
 
 #[test]
-fn publishing_twice_is_publishing_once() {
+fn publishing_twice_changes_nothing() {
     let world = World::pair();
     world.bump("1.1.0");
     let before = world.tip(DOMAIN_REF);
@@ -205,7 +205,7 @@ fn publishing_twice_is_publishing_once() {
 }
 
 #[test]
-fn a_dry_run_says_what_would_happen_and_does_nothing() {
+fn dry_run_changes_nothing() {
     let world = World::pair();
     world.git(&world.path("fungal"), &["config", "blue.publish", "off"]);
     world.bump("1.1.0");
@@ -222,7 +222,7 @@ fn a_dry_run_says_what_would_happen_and_does_nothing() {
 }
 
 #[test]
-fn nothing_is_published_where_one_file_is_wrong() {
+fn one_invalid_file_blocks_the_whole_publish() {
     let world = World::pair();
     let before = world.tip(DOMAIN_REF);
     let wrong = contract("0.1.0").replace("s3-permissions", "wrong");
@@ -249,7 +249,7 @@ fn nothing_is_published_where_one_file_is_wrong() {
 }
 
 #[test]
-fn two_domains_are_published_wholly_or_not_at_all() {
+fn two_domains_are_published_atomically() {
     let world = World::solo();
     world.ok(&world.path("fungal"), &["realm", "admin", "domain", "--name", "events", "--repos", "fungal"]);
     world.bump("1.1.0");
@@ -264,7 +264,7 @@ fn two_domains_are_published_wholly_or_not_at_all() {
 }
 
 #[test]
-fn a_contract_file_that_is_removed_is_reported_and_its_contract_stays() {
+fn removed_contract_file_is_reported_and_contract_kept() {
     let world = World::pair();
     world.git(&world.path("fungal"), &["config", "blue.publish", "off"]);
     world.git(&world.path("fungal"), &["rm", "--quiet", CONTRACT_FILE]);
@@ -279,7 +279,7 @@ fn a_contract_file_that_is_removed_is_reported_and_its_contract_stays() {
 }
 
 #[test]
-fn a_binding_file_that_is_removed_ends_the_part() {
+fn removing_a_binding_file_removes_the_binding() {
     let world = World::pair();
     world.git(&world.path("access"), &["rm", "--quiet", BINDING_FILE]);
     let commit = world.commit("access", "Read nothing any more");
@@ -291,7 +291,7 @@ fn a_binding_file_that_is_removed_ends_the_part() {
 }
 
 #[test]
-fn the_work_tree_is_not_published_but_a_commit_is() {
+fn work_tree_is_not_published() {
     let world = World::pair();
     world.write(&format!("fungal/{CONTRACT_FILE}"), &contract("1.1.0"));
     publish(&world, "fungal", &[]).exits(0);
@@ -301,7 +301,7 @@ fn the_work_tree_is_not_published_but_a_commit_is() {
 }
 
 #[test]
-fn when_commits_are_published_is_configured() {
+fn publishing_trigger_is_configurable() {
     let world = clones();
     let provider = world.path("fungal");
     let set = |value: &str| {
@@ -326,7 +326,7 @@ fn when_commits_are_published_is_configured() {
 }
 
 #[test]
-fn the_publishing_branch_is_configured_or_told() {
+fn publishing_branch_is_configured_or_detected() {
     let world = World::solo();
     let provider = world.path("fungal");
     world.git(&provider, &["switch", "--quiet", "-c", "release"]);
@@ -344,7 +344,7 @@ fn the_publishing_branch_is_configured_or_told() {
 }
 
 #[test]
-fn a_detached_head_publishes_what_the_branch_has() {
+fn detached_head_publishes_the_branch() {
     let world = World::solo();
     let provider: PathBuf = world.path("fungal");
     world.git(&provider, &["switch", "--quiet", "--detach"]);
@@ -356,7 +356,7 @@ fn a_detached_head_publishes_what_the_branch_has() {
 }
 
 #[test]
-fn only_the_exporter_needs_the_contract_to_be_there() {
+fn only_the_exporter_needs_an_existing_contract() {
     // A consumer may bind before the contract is published, and hears of it when it is.
     let world = World::new();
     world.join("fungal");
@@ -374,7 +374,7 @@ fn only_the_exporter_needs_the_contract_to_be_there() {
 }
 
 #[test]
-fn publishing_into_a_domain_that_is_missing_leads_to_the_command_that_creates_it() {
+fn missing_domain_is_answered_with_the_command_to_create_it() {
     let world = World::pair();
     let file = world.read(&format!("fungal/{CONTRACT_FILE}"));
     world.write("fungal/.blue/contracts/weather/s3-permissions.yaml", &file);

@@ -37,7 +37,7 @@ fn of<'v>(answer: &'v Value, repo: &str) -> &'v Value {
 }
 
 #[test]
-fn an_rfc_from_work_to_pull_requests_as_a_person_sees_it() {
+fn rfc_from_work_to_pull_requests() {
     let (world, forge) = on_forge();
     rely(&world);
     let aperture = world.path("aperture");
@@ -61,7 +61,7 @@ fn an_rfc_from_work_to_pull_requests_as_a_person_sees_it() {
 }
 
 #[test]
-fn the_fields_are_those_of_the_reference() {
+fn json_fields_match_the_reference() {
     let (world, forge) = on_forge();
     rely(&world);
     std::fs::write(tree(&world, "coral").join("untracked"), "").unwrap();
@@ -111,7 +111,7 @@ fn the_fields_are_those_of_the_reference() {
 }
 
 #[test]
-fn each_description_names_the_others_and_is_kept_up_to_date() {
+fn descriptions_link_each_other_and_are_updated() {
     let (world, forge) = on_forge();
     rely(&world);
     let first = create(&world).exits(0).json();
@@ -139,7 +139,7 @@ fn each_description_names_the_others_and_is_kept_up_to_date() {
 }
 
 #[test]
-fn without_a_forge_or_a_token_everything_else_works() {
+fn works_without_forge_or_token() {
     let world = five();
     world.ok(&world.path("aperture"), &["realm", "worktree", "create", "--rfc", "rfc-1"]);
     work(&world, "rfc-1", "blue");
@@ -177,7 +177,7 @@ fn without_a_forge_or_a_token_everything_else_works() {
 }
 
 #[test]
-fn a_forge_that_does_not_answer_as_it_should_is_named_and_no_secret_is() {
+fn misbehaving_forge_is_reported_without_secrets() {
     let (world, forge) = on_forge();
     let ask = || world.ok(&world.path("aperture"), &["realm", "pr", "status", "--rfc", "rfc-1", "--json"]);
     for (status, headers, body, said) in [
@@ -244,7 +244,7 @@ fn server(serve: impl Fn(std::net::TcpStream) + Send + 'static) -> String {
 }
 
 #[test]
-fn a_repository_names_neither_what_prints_the_token_nor_where_it_goes() {
+fn repository_cannot_set_token_command_or_forge_url() {
     let (world, forge) = on_forge();
     let aperture = world.path("aperture");
     let seen = std::sync::Arc::new(std::sync::Mutex::new(0));
@@ -283,7 +283,7 @@ fn a_repository_names_neither_what_prints_the_token_nor_where_it_goes() {
 }
 
 #[test]
-fn a_redirect_to_another_origin_is_not_followed() {
+fn redirect_to_another_origin_is_not_followed() {
     let (world, forge) = on_forge();
     let seen = std::sync::Arc::new(std::sync::Mutex::new(0));
     let count = seen.clone();
@@ -315,7 +315,7 @@ fn a_redirect_to_another_origin_is_not_followed() {
 }
 
 #[test]
-fn a_forge_that_never_answers_is_waited_for_once() {
+fn unresponsive_forge_is_waited_for_once() {
     let (world, forge) = on_forge();
     let held = std::sync::Mutex::new(Vec::new());
     let silent = server(move |stream| held.lock().unwrap().push(stream));
@@ -357,7 +357,7 @@ fn status_without_forge(world: &World, config: &str) -> Value {
 }
 
 #[test]
-fn a_refusal_in_one_repository_stops_no_other() {
+fn failure_in_one_repository_stops_no_other() {
     let (world, forge) = on_forge();
     // The remote refuses this push, and this one has a commit that we do not.
     let hook = world.path("remotes/blue.git/hooks/pre-receive");
@@ -381,7 +381,7 @@ fn a_refusal_in_one_repository_stops_no_other() {
 }
 
 #[test]
-fn what_is_committed_is_what_was_meant() {
+fn prepare_commits_only_intended_files() {
     let world = five();
     let aperture = world.path("aperture");
     world.ok(&aperture, &["realm", "worktree", "create", "--rfc", "rfc-1"]);
@@ -441,7 +441,7 @@ fn what_is_committed_is_what_was_meant() {
 }
 
 #[test]
-fn what_did_not_change_is_not_sent_again() {
+fn unchanged_responses_are_cached() {
     let (world, forge) = on_forge();
     create(&world).exits(0);
     let first = status(&world);

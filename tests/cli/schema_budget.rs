@@ -38,7 +38,7 @@ fn checks(world: &World, limit: &str) -> Run {
 }
 
 #[test]
-fn a_schema_that_doubles_is_refused_with_its_place_and_delays_no_commit() {
+fn exploding_schema_is_refused_and_delays_no_commit() {
     let world = World::solo();
     let fungal = world.path("fungal");
     world.write(&format!("fungal/{CONTRACT_FILE}"), &document(doubling(), json!(1)));
@@ -54,7 +54,7 @@ fn a_schema_that_doubles_is_refused_with_its_place_and_delays_no_commit() {
 }
 
 #[test]
-fn a_realm_that_holds_one_already_stays_readable() {
+fn realm_with_an_exploding_schema_stays_readable() {
     let world = World::pair();
     let access = world.path("access");
     let mut held = world.stored("contracts/s3-permissions.json");
@@ -76,7 +76,7 @@ fn a_realm_that_holds_one_already_stays_readable() {
 }
 
 #[test]
-fn a_value_that_takes_too_long_is_undecided_everywhere_and_never_a_pass() {
+fn slow_value_is_undecided_and_never_passes() {
     let world = World::pair();
     let (schema, value) = slow();
     let mut held = world.stored("contracts/s3-permissions.json");
@@ -98,7 +98,7 @@ fn a_value_that_takes_too_long_is_undecided_everywhere_and_never_a_pass() {
 }
 
 #[test]
-fn what_a_remote_sends_is_measured_before_it_is_taken() {
+fn fetched_schemas_are_measured() {
     let world = World::solo();
     world.git(&world.root(), &["init", "--quiet", "--bare", "hub.git"]);
     let fungal = world.path("fungal");

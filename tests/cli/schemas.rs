@@ -124,7 +124,7 @@ fn operation(args: &[&str]) -> String {
 }
 
 #[test]
-fn a_field_that_no_schema_names_is_found() {
+fn finds_a_field_missing_from_a_schema() {
     let answer = r#"{"status":"success","realms":[],"next_steps":[]}"#;
     hold(&["realm", "list", "--json"], answer);
     for wrong in [answer.replace("realms", "realm"), answer.replace("[]}", "[],\"more\":1}")] {
@@ -133,7 +133,7 @@ fn a_field_that_no_schema_names_is_found() {
 }
 
 #[test]
-fn every_operation_answers_as_its_schema_says() {
+fn every_operation_matches_its_schema() {
     let world = World::pair();
     let (provider, consumer) = (world.path("fungal"), world.path("access"));
     world.bump("1.1.0");

@@ -3,7 +3,7 @@
 use crate::world::{World, snapshot};
 
 #[test]
-fn the_screen_says_where_one_is_and_what_comes_next() {
+fn bare_command_shows_state_and_next_steps() {
     let world = World::pair();
     let outside = world.ok(&world.root(), &[]);
     let fresh = world.ok(&world.repo("fresh"), &[]);
@@ -17,7 +17,7 @@ fn the_screen_says_where_one_is_and_what_comes_next() {
 }
 
 #[test]
-fn a_command_that_lives_deeper_runs_or_is_named() {
+fn bare_verb_runs_or_lists_the_full_command() {
     let world = World::pair();
     let dir = world.path("access");
     let get = world.ok(&dir, &["get", "s3-access/s3-permissions"]);

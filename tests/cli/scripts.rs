@@ -36,7 +36,7 @@ fn scripts(world: &World, args: &[&str]) -> Vec<Value> {
 }
 
 #[test]
-fn an_exit_code_is_a_verdict() {
+fn exit_code_is_the_verdict() {
     for (body, outcome, code, exits) in [
         ("exit 0", "passed", json!(0), [0, 0]),
         ("echo 'the paths are gone' >&2; exit 1", "failed", json!(1), [1, 1]),
@@ -58,7 +58,7 @@ fn an_exit_code_is_a_verdict() {
 }
 
 #[test]
-fn a_script_reads_what_it_tests_and_no_secret() {
+fn script_gets_its_input_and_no_secrets() {
     let world =
         tested("read -r line; echo \"$line\" >../input.json; echo \"$MY_TOKEN$PLAIN\" >../variables; pwd >../folder");
     world.set("MY_TOKEN", "secret");
@@ -76,7 +76,7 @@ fn a_script_reads_what_it_tests_and_no_secret() {
 }
 
 #[test]
-fn nothing_runs_that_nobody_asked_for() {
+fn nothing_runs_without_consent() {
     let world = tested("touch ../ran");
     let ran =
         || std::mem::take(&mut world.path("ran").exists().then(|| std::fs::remove_file(world.path("ran"))).is_some());
@@ -120,7 +120,7 @@ fn nothing_runs_that_nobody_asked_for() {
 }
 
 #[test]
-fn only_what_was_committed_runs() {
+fn only_committed_scripts_run() {
     let world = tested("touch ../ran");
     script(&world, SCRIPT, "touch ../ran-too");
     let changed = check(&world, &["--run-hooks"]).exits(1);
@@ -144,7 +144,7 @@ fn only_what_was_committed_runs() {
 }
 
 #[test]
-fn a_consumer_runs_what_its_own_binding_names() {
+fn consumer_runs_scripts_of_its_own_binding() {
     let world = tested("exit 0");
     let consumer = world.path("access");
     // What the realm names is not run, though it is there.
@@ -164,7 +164,7 @@ fn a_consumer_runs_what_its_own_binding_names() {
 }
 
 #[test]
-fn a_script_that_does_not_end_is_ended_with_all_it_started() {
+fn script_that_hangs_is_killed_with_its_children() {
     let world = tested("(sleep 2; touch ../late) & setsid sh -c 'sleep 2; touch ../later' & sleep 60");
     let start = std::time::Instant::now();
     let late = check(&world, &["--run-hooks", "--hook-timeout", "1"]).exits(1);

@@ -26,7 +26,7 @@ fn states(world: &World, dir: &Path) -> Vec<(String, String)> {
 }
 
 #[test]
-fn a_session_as_a_person_sees_it() {
+fn session_from_start_to_stop() {
     let world = World::pair();
     let (fungal, access) = (world.path("fungal"), world.path("access"));
     let none = world.blue(&fungal, &["session", "stop"]);
@@ -46,7 +46,7 @@ fn a_session_as_a_person_sees_it() {
 }
 
 #[test]
-fn a_session_of_another_work_tree_is_ended_by_its_id() {
+fn session_of_another_worktree_is_stopped_by_id() {
     let world = World::pair();
     let (fungal, other) = (world.path("fungal"), world.path("other"));
     world.git(&fungal, &["worktree", "add", "--quiet", other.to_str().unwrap(), "-b", "other"]);
@@ -66,7 +66,7 @@ fn a_session_of_another_work_tree_is_ended_by_its_id() {
 }
 
 #[test]
-fn starting_twice_resumes_and_may_name_another_rfc() {
+fn starting_twice_resumes_and_may_change_the_rfc() {
     let world = World::pair();
     let fungal = world.path("fungal");
     let id = start(&world, &fungal);
@@ -84,7 +84,7 @@ fn starting_twice_resumes_and_may_name_another_rfc() {
 }
 
 #[test]
-fn linked_worktrees_have_their_own() {
+fn linked_worktrees_have_their_own_sessions() {
     let world = World::pair();
     let fungal = world.path("fungal");
     let ids = [start(&world, &fungal)];
@@ -102,7 +102,7 @@ fn linked_worktrees_have_their_own() {
 }
 
 #[test]
-fn what_is_published_in_a_session_says_so() {
+fn commits_of_a_session_carry_its_trailer() {
     let world = World::pair();
     let (fungal, access) = (world.path("fungal"), world.path("access"));
     world.bump("1.1.0");
@@ -138,7 +138,7 @@ fn what_is_published_in_a_session_says_so() {
 }
 
 #[test]
-fn the_summary_tells_what_the_realm_gained() {
+fn summary_lists_changes_in_the_realm() {
     let world = World::pair();
     let fungal = world.path("fungal");
     world.ok(&fungal, &["realm", "admin", "contract", "--domain", "s3-access", "--name", "idle", "--owner", "fungal"]);
@@ -174,7 +174,7 @@ fn the_summary_tells_what_the_realm_gained() {
 }
 
 #[test]
-fn a_domain_that_is_gone_or_unreadable_stops_nobody() {
+fn missing_or_unreadable_domain_stops_no_session() {
     let world = World::pair();
     let fungal = world.path("fungal");
     start(&world, &fungal);
@@ -222,7 +222,7 @@ fn activity_is_recorded_every_five_minutes() {
 }
 
 #[test]
-fn a_session_that_nobody_ended_goes_stale() {
+fn forgotten_session_goes_stale() {
     let world = World::pair();
     let fungal = world.path("fungal");
     let dead = start(&world, &fungal);
@@ -247,7 +247,7 @@ fn a_session_that_nobody_ended_goes_stale() {
 }
 
 #[test]
-fn a_mark_that_leads_nowhere_is_none() {
+fn dangling_session_marker_is_ignored() {
     let world = World::pair();
     let fungal = world.path("fungal");
     let mark = world.path("fungal/.git/blue-session");
@@ -273,7 +273,7 @@ fn a_mark_that_leads_nowhere_is_none() {
 }
 
 #[test]
-fn a_session_needs_a_repository_of_the_realm() {
+fn session_needs_a_repository_of_the_realm() {
     let world = World::pair();
     world.blue(&world.root(), &["session", "start", "--realm", "aperture"]).exits(128);
     world.blue(&world.root(), &["session", "list", "--realm", "aperture"]).exits(0);
@@ -284,7 +284,7 @@ fn a_session_needs_a_repository_of_the_realm() {
 }
 
 #[test]
-fn a_session_that_cannot_be_read_is_named_and_hides_no_other() {
+fn unreadable_session_is_named_and_hides_no_other() {
     let world = World::pair();
     let fungal = world.path("fungal");
     let id = start(&world, &fungal);
@@ -313,7 +313,7 @@ fn a_session_that_cannot_be_read_is_named_and_hides_no_other() {
 }
 
 #[test]
-fn the_list_has_pages() {
+fn list_is_paged() {
     let world = World::pair();
     let mut places = vec![world.path("fungal"), world.path("access")];
     world.git(&places[0], &["worktree", "add", "-q", "../linked"]);
@@ -330,7 +330,7 @@ fn the_list_has_pages() {
 }
 
 #[test]
-fn doctor_ends_what_is_dead() {
+fn doctor_ends_dead_sessions() {
     let world = World::pair();
     let fungal = world.path("fungal");
     let dead = start(&world, &fungal);
@@ -364,7 +364,7 @@ fn doctor_ends_what_is_dead() {
 }
 
 #[test]
-fn gc_forgets_sessions_that_were_over_a_month_ago() {
+fn gc_removes_sessions_ended_over_a_month_ago() {
     let world = World::pair();
     let (fungal, access) = (world.path("fungal"), world.path("access"));
     start(&world, &fungal);
@@ -382,7 +382,7 @@ fn gc_forgets_sessions_that_were_over_a_month_ago() {
 
 /// Eight work trees of one repository start, and stop, all at once.
 #[test]
-fn sessions_started_at_once_are_all_there() {
+fn concurrent_sessions_are_all_recorded() {
     const TREES: usize = 8;
     let world = World::pair();
     let fungal = world.path("fungal");

@@ -3,7 +3,7 @@
 use crate::world::{CONTRACT_FILE, REALM, World, contract, snapshot};
 
 #[test]
-fn a_shallow_clone_is_told_what_to_fetch() {
+fn shallow_clone_reports_what_to_fetch() {
     let world = World::pair();
     let fungal = world.path("fungal");
     world.git(&world.root(), &["clone", "-q", "--bare", "fungal", "code.git"]);

@@ -58,7 +58,7 @@ fn hub_tips(world: &World) -> String {
 }
 
 #[test]
-fn a_second_machine_joins_by_url_and_each_hears_of_the_other() {
+fn second_machine_joins_by_url_and_exchanges_changes() {
     let (world, hub) = shared();
     let access = second(&world, &hub);
     let fungal = world.path("fungal");
@@ -78,7 +78,7 @@ fn a_second_machine_joins_by_url_and_each_hears_of_the_other() {
 }
 
 #[test]
-fn what_both_changed_apart_is_merged_and_both_end_alike() {
+fn concurrent_changes_are_merged_and_converge() {
     let (world, hub) = shared();
     let access = second(&world, &hub);
     let fungal = world.path("fungal");
@@ -99,7 +99,7 @@ fn what_both_changed_apart_is_merged_and_both_end_alike() {
 }
 
 #[test]
-fn two_contents_under_one_version_are_a_conflict_that_both_machines_record_alike() {
+fn same_version_with_two_contents_is_the_same_conflict_everywhere() {
     let (world, hub) = shared();
     let other = clone(&world, "second", &hub);
     let fungal = world.path("fungal");
@@ -131,7 +131,7 @@ fn two_contents_under_one_version_are_a_conflict_that_both_machines_record_alike
 }
 
 #[test]
-fn two_repositories_of_one_name_are_a_conflict_until_one_has_another() {
+fn same_name_for_two_repositories_is_a_conflict_until_renamed() {
     let (world, hub) = shared();
     // Made apart: nobody knew of the other.
     world.on("second").repo("other");
@@ -163,7 +163,7 @@ fn two_repositories_of_one_name_are_a_conflict_until_one_has_another() {
 }
 
 #[test]
-fn a_part_that_two_machines_wrote_apart_is_a_conflict_until_it_is_written_again() {
+fn concurrent_bindings_are_a_conflict_until_published_again() {
     let (world, hub) = shared();
     let access = second(&world, &hub);
     world.on("third").git(&world.root(), &["clone", "--quiet", "access", "access-third"]);
@@ -211,7 +211,7 @@ fn a_part_that_two_machines_wrote_apart_is_a_conflict_until_it_is_written_again(
 
 /// The next commit that writes the part says what is meant too.
 #[test]
-fn a_part_that_two_machines_wrote_apart_is_settled_by_the_next_commit_of_it() {
+fn next_commit_settles_a_binding_conflict() {
     let (world, hub) = shared();
     let access = second(&world, &hub);
     world.on("third").git(&world.root(), &["clone", "--quiet", "access", "access-third"]);
@@ -240,7 +240,7 @@ fn a_part_that_two_machines_wrote_apart_is_settled_by_the_next_commit_of_it() {
 }
 
 #[test]
-fn a_dry_run_moves_nothing() {
+fn dry_run_changes_nothing() {
     let (world, hub) = shared();
     let access = second(&world, &hub);
     let fungal = world.path("fungal");
@@ -257,7 +257,7 @@ fn a_dry_run_moves_nothing() {
 }
 
 #[test]
-fn an_unreachable_remote_is_named_and_nothing_is_lost() {
+fn unreachable_remote_is_reported_and_nothing_lost() {
     let (world, _) = shared();
     let fungal = world.path("fungal");
     world.bump("1.1.0");
@@ -272,7 +272,7 @@ fn an_unreachable_remote_is_named_and_nothing_is_lost() {
 }
 
 #[test]
-fn a_rewound_remote_is_reported_and_brought_up_again() {
+fn rewound_remote_is_reported_and_restored() {
     let (world, hub) = shared();
     let access = second(&world, &hub);
     let fungal = world.path("fungal");
@@ -306,7 +306,7 @@ fn another_realm_at_the_url_is_refused() {
 }
 
 #[test]
-fn a_url_without_a_realm_needs_a_name() {
+fn url_without_a_realm_needs_a_name() {
     let world = World::new();
     let hub = hub(&world, "hub.git");
     let repo = world.repo("fungal");
@@ -317,7 +317,7 @@ fn a_url_without_a_realm_needs_a_name() {
 }
 
 #[test]
-fn a_remote_that_takes_only_branches_gets_branches() {
+fn branches_only_remote_gets_branches() {
     let world = World::new();
     let hub_url = hub(&world, "hub.git");
     let hook = "#!/bin/sh\ncase $1 in refs/heads/*) ;; *) echo 'only branches here'; exit 1;; esac\n";
@@ -340,7 +340,7 @@ fn a_remote_that_takes_only_branches_gets_branches() {
 }
 
 #[test]
-fn a_code_repository_or_another_store_carries_the_realm() {
+fn code_repository_or_another_store_carries_the_realm() {
     let (world, _) = shared();
     // The store of the first machine is the remote of the second one.
     let store = world.store().display().to_string();
@@ -362,7 +362,7 @@ fn a_code_repository_or_another_store_carries_the_realm() {
 }
 
 #[test]
-fn a_hostile_remote_is_refused_and_the_realm_is_as_it_was() {
+fn hostile_remote_is_refused_and_the_realm_unchanged() {
     let (world, _) = shared();
     let fungal = world.path("fungal");
     let before = tips(&world, "home");
@@ -388,7 +388,7 @@ fn a_hostile_remote_is_refused_and_the_realm_is_as_it_was() {
 }
 
 #[test]
-fn ci_checks_against_a_realm_that_its_machine_does_not_have() {
+fn ci_checks_against_a_realm_by_url() {
     let (world, hub) = shared();
     let access = second(&world, &hub);
     let clone = |name: &str| {
@@ -414,7 +414,7 @@ fn ci_checks_against_a_realm_that_its_machine_does_not_have() {
 }
 
 #[test]
-fn a_hook_syncs_in_the_background_where_the_user_wants_it_and_no_repository_can() {
+fn hook_syncs_in_the_background_only_if_the_user_configured_it() {
     let (world, _) = shared();
     let fungal = world.path("fungal");
     world.git(&fungal, &["config", "blue.autoSync", "true"]);
@@ -433,7 +433,7 @@ fn a_hook_syncs_in_the_background_where_the_user_wants_it_and_no_repository_can(
 }
 
 #[test]
-fn sessions_travel_only_where_their_user_wants_it() {
+fn sessions_are_shared_only_if_configured() {
     let (world, hub) = shared();
     let access = second(&world, &hub);
     world.ok(&access, &["session", "start"]);
@@ -455,7 +455,7 @@ fn sessions_travel_only_where_their_user_wants_it() {
 }
 
 #[test]
-fn a_publish_says_whether_other_machines_can_have_it() {
+fn publish_says_whether_it_is_shared() {
     let (world, _) = shared();
     let fungal = world.path("fungal");
     world.git(&fungal, &["config", "blue.publish", "off"]);
@@ -479,7 +479,7 @@ fn a_publish_says_whether_other_machines_can_have_it() {
 }
 
 #[test]
-fn status_says_how_old_the_last_contact_is() {
+fn status_reports_the_last_contact() {
     let (world, _) = shared();
     let fungal = world.path("fungal");
     world.ok(&fungal, &["sync"]);

@@ -79,7 +79,7 @@ impl Hub {
 }
 
 #[test]
-fn entries_that_are_no_plain_files_are_named() {
+fn irregular_entries_are_reported() {
     let hub = Hub::new();
     let blob = hub.object("blob", b"/etc/passwd");
     let sound = hub.world.line(&hub.path, &["rev-parse", &format!("{DOMAIN_REF}:domain.json")]);
@@ -111,7 +111,7 @@ fn entries_that_are_no_plain_files_are_named() {
 }
 
 #[test]
-fn names_that_differ_in_case_alone_are_named() {
+fn names_that_differ_only_in_case_are_reported() {
     let hub = Hub::new();
     let binding = hub.object("blob", b"{\"role\":\"provider\"}");
     let tree = hub.tree(&format!("100644 blob {binding}\tFungal.json\0100644 blob {binding}\tfungal.json\0"));
@@ -127,7 +127,7 @@ fn names_that_differ_in_case_alone_are_named() {
 }
 
 #[test]
-fn objects_that_git_itself_refuses_are_named() {
+fn objects_that_git_refuses_are_reported() {
     let hub = Hub::new();
     let blob = hub.object("blob", b"{}");
     let raw = |name: &str| {
@@ -147,7 +147,7 @@ fn objects_that_git_itself_refuses_are_named() {
 }
 
 #[test]
-fn what_is_too_large_is_named_and_costs_no_memory_to_speak_of() {
+fn oversized_content_is_reported_without_much_memory() {
     let hub = Hub::new();
     // A hundred megabytes that come as a hundred kilobytes.
     let blob = hub.object("blob", &vec![b' '; 100 << 20]);
@@ -157,7 +157,7 @@ fn what_is_too_large_is_named_and_costs_no_memory_to_speak_of() {
 }
 
 #[test]
-fn deep_folders_and_refs_that_are_no_domains_are_named() {
+fn deep_folders_and_unknown_refs_are_reported() {
     let hub = Hub::new();
     let mut tree = hub.tree("");
     for _ in 0..200 {
@@ -180,7 +180,7 @@ fn deep_folders_and_refs_that_are_no_domains_are_named() {
 }
 
 #[test]
-fn a_disk_that_is_full_half_way_loses_nothing() {
+fn full_disk_during_fetch_loses_nothing() {
     let hub = Hub::new();
     let world = &hub.world;
     let path = hub.path.display().to_string();
@@ -210,7 +210,7 @@ fn a_disk_that_is_full_half_way_loses_nothing() {
 }
 
 #[test]
-fn urls_that_would_run_something_are_refused_wherever_they_come_from() {
+fn urls_that_run_programs_are_refused_everywhere() {
     let world = World::solo();
     let fungal = world.path("fungal");
     for url in ["ext::sh -c touch% pwned", "--upload-pack=touch pwned", "ssh://-oProxyCommand=touch/x", "fd::3"] {
@@ -224,7 +224,7 @@ fn urls_that_would_run_something_are_refused_wherever_they_come_from() {
 }
 
 #[test]
-fn two_owners_of_one_contract_are_a_conflict_that_is_recorded() {
+fn two_owners_of_a_contract_are_a_recorded_conflict() {
     let hub = Hub::new();
     let world = &hub.world;
     world.on("second").repo("access");

@@ -57,7 +57,7 @@ fn all_alike(world: &World) -> String {
 }
 
 #[test]
-fn three_machines_that_push_at_once_while_the_hub_is_packed_lose_nothing() {
+fn three_machines_push_to_a_packing_hub_without_loss() {
     const VERSIONS: u32 = 6;
     let world = machines();
     let mut children = Vec::new();
@@ -93,7 +93,7 @@ fn three_machines_that_push_at_once_while_the_hub_is_packed_lose_nothing() {
 }
 
 #[test]
-fn a_sync_that_is_killed_leaves_nothing_for_the_next_one_to_trip_over() {
+fn killed_sync_does_not_disturb_the_next() {
     let world = machines();
     let repo = world.on("home").path("repo-home");
     let other = world.path("repo-second");

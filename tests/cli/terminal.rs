@@ -17,7 +17,7 @@ fn at_terminal(world: &World, dir: &str, line: &str, vars: &[(&str, &str)]) -> S
 const COLOUR: &str = "\u{1b}[";
 
 #[test]
-fn a_pager_shows_what_people_read() {
+fn pager_shows_human_output() {
     let world = World::pair();
     let paged = |line: &str, vars: &[(&str, &str)]| at_terminal(&world, "fungal", line, vars).contains("paged: realm");
     let pager = ("GIT_PAGER", "sed 's/^/paged: /'");
@@ -57,7 +57,7 @@ fn a_pager_shows_what_people_read() {
 }
 
 #[test]
-fn a_pager_that_is_closed_or_missing_is_no_error() {
+fn closed_or_missing_pager_is_not_an_error() {
     let world = World::pair();
     world.bump("1.1.0");
     // One that is closed at once: whether it took all cannot be known, so what changed may be told again.
@@ -73,7 +73,7 @@ fn a_pager_that_is_closed_or_missing_is_no_error() {
 }
 
 #[test]
-fn colours_where_somebody_sees_them() {
+fn colours_only_where_visible() {
     let world = World::pair();
     let dir = world.path("fungal");
     let coloured = |line: &str, vars: &[(&str, &str)]| {
@@ -101,7 +101,7 @@ fn colours_where_somebody_sees_them() {
 }
 
 #[test]
-fn progress_is_shown_at_a_terminal_and_leaves_nothing_behind() {
+fn progress_is_shown_at_a_terminal_and_erased() {
     let world = World::pair();
     let now = [("GIT_PROGRESS_DELAY", "0"), ("GIT_PAGER", "")];
     let progress = "git blue realm check … 0 s";
@@ -125,7 +125,7 @@ fn progress_is_shown_at_a_terminal_and_leaves_nothing_behind() {
 }
 
 #[test]
-fn a_clone_is_made_once_its_user_says_so() {
+fn clone_needs_confirmation() {
     let world = crate::worktrees::without_blue();
     let clone = world.path(&format!("home/blue/clones/{REALM}/blue"));
     let create = "git blue realm worktree create --rfc rfc-1 --repos blue --clone";
@@ -137,7 +137,7 @@ fn a_clone_is_made_once_its_user_says_so() {
 }
 
 #[test]
-fn names_alone_are_ended_by_nul() {
+fn names_are_nul_terminated_with_z() {
     let world = World::pair();
     let dir = world.path("access");
     world.ok(&world.root(), &["realm", "admin", "init", "--name", "other"]);
@@ -156,7 +156,7 @@ fn names_alone_are_ended_by_nul() {
 }
 
 #[test]
-fn contracts_are_found_by_words_of_their_names() {
+fn contracts_are_searched_by_words() {
     let world = World::pair();
     let dir = world.path("access");
     for name in ["s3-paths", "events"] {
@@ -181,7 +181,7 @@ fn contracts_are_found_by_words_of_their_names() {
 }
 
 #[test]
-fn a_log_is_written_where_it_is_asked_for() {
+fn log_is_written_to_the_given_place() {
     let world = World::pair();
     let dir = world.path("access");
     let log =
@@ -212,7 +212,7 @@ fn a_log_is_written_where_it_is_asked_for() {
 }
 
 #[test]
-fn init_asks_once_whether_changes_are_shared_automatically() {
+fn init_asks_once_about_automatic_sync() {
     let world = World::solo();
     world.git(&world.root(), &["init", "--quiet", "--bare", "hub.git"]);
     let line = format!("echo y | git-blue init --url {}", world.path("hub.git").display());

@@ -55,7 +55,7 @@ fn look_around(world: &World, look: &Path) {
 }
 
 #[test]
-fn a_strangers_clone_reads_and_writes_nothing() {
+fn unjoined_clone_reads_and_never_writes() {
     for world in [strangers_clone(), fork()] {
         let look = world.path("look");
         let (before, config) = (refs(&world), world.read("home/blue/config"));
@@ -84,7 +84,7 @@ fn a_strangers_clone_reads_and_writes_nothing() {
 }
 
 #[test]
-fn status_says_that_a_clone_only_reads_and_how_to_join() {
+fn status_says_that_a_clone_is_read_only_and_how_to_join() {
     let world = fork();
     let status = world.ok(&world.path("look"), &["status"]);
     assert!(status.stdout.contains("read-only: this clone is not joined to the realm aperture as fungal"), "{status}");
@@ -96,7 +96,7 @@ fn status_says_that_a_clone_only_reads_and_how_to_join() {
 }
 
 #[test]
-fn a_strangers_clone_is_not_taken_for_the_repository_by_init() {
+fn init_does_not_take_a_foreign_clone_for_the_repository() {
     let world = strangers_clone();
     let before = refs(&world);
     let init = world.blue(&world.path("look"), &["init"]).exits(1);
@@ -109,7 +109,7 @@ fn a_strangers_clone_is_not_taken_for_the_repository_by_init() {
 }
 
 #[test]
-fn a_mark_is_good_for_one_name_and_for_linked_worktrees() {
+fn marker_is_valid_for_one_name_and_linked_worktrees() {
     let world = World::pair();
     let fungal = world.path("fungal");
     let before = refs(&world);
@@ -126,7 +126,7 @@ fn a_mark_is_good_for_one_name_and_for_linked_worktrees() {
 }
 
 #[test]
-fn a_mark_that_was_copied_counts_for_nobody_else() {
+fn copied_marker_is_invalid() {
     let world = World::pair();
     let mark = world.read("fungal/.git/blue-joined");
     world.git(&world.root(), &["clone", "--quiet", "fungal", "copy"]);
@@ -149,7 +149,7 @@ fn a_mark_that_was_copied_counts_for_nobody_else() {
 }
 
 #[test]
-fn leaving_takes_the_mark_away() {
+fn leaving_removes_the_marker() {
     let world = World::pair();
     let consumer = world.path("access");
     world.ok(&consumer, &["realm", "admin", "leave", "--force"]);
@@ -159,7 +159,7 @@ fn leaving_takes_the_mark_away() {
 }
 
 #[test]
-fn the_root_commit_is_recorded_with_the_first_commit() {
+fn root_commit_is_recorded_with_the_first_commit() {
     let world = World::new();
     world.git(&world.root(), &["init", "--quiet", "fungal"]);
     let fungal = world.path("fungal");
@@ -185,7 +185,7 @@ fn the_root_commit_is_recorded_with_the_first_commit() {
 }
 
 #[test]
-fn a_name_without_a_commit_is_kept_for_the_clone_that_joined() {
+fn name_without_a_commit_is_reserved_for_the_joined_clone() {
     let world = World::new();
     world.git(&world.root(), &["init", "--quiet", "fungal"]);
     world.ok(&world.path("fungal"), &["init", "--realm", "aperture"]);
@@ -196,7 +196,7 @@ fn a_name_without_a_commit_is_kept_for_the_clone_that_joined() {
 }
 
 #[test]
-fn urls_are_compared_by_what_they_name() {
+fn urls_are_compared_by_what_they_identify() {
     let world = World::new();
     let set = |repo: &str, url: &str| world.git(&world.path(repo), &["remote", "add", "origin", url]);
     world.git(&world.root(), &["init", "--quiet", "--bare", "hub.git"]);
@@ -226,7 +226,7 @@ fn urls_are_compared_by_what_they_name() {
 }
 
 #[test]
-fn a_sibling_of_one_template_is_another_repository() {
+fn repository_from_the_same_template_is_another_one() {
     let world = World::new();
     world.repo("template");
     for name in ["api", "web", "other/api"] {
@@ -262,7 +262,7 @@ fn a_sibling_of_one_template_is_another_repository() {
 }
 
 #[test]
-fn an_owner_who_was_locked_out_gets_the_name_back() {
+fn reclaim_restores_a_lost_name() {
     let world = strangers_clone();
     // What an earlier version let happen: a commit of another repository was published.
     world.plant("sources/fungal.json", "{\n  \"commit\": \"1111111111111111111111111111111111111111\"\n}\n");
@@ -287,7 +287,7 @@ fn an_owner_who_was_locked_out_gets_the_name_back() {
 }
 
 #[test]
-fn ci_publishes_by_url_and_keeps_nothing() {
+fn ci_publishes_by_url_and_stores_nothing() {
     let world = World::solo();
     world.git(&world.root(), &["init", "--quiet", "--bare", "hub.git"]);
     let hub = world.path("hub.git").display().to_string();

@@ -49,7 +49,7 @@ fn gc_packs_the_store_and_changes_no_answer() {
 }
 
 #[test]
-fn gc_forgets_who_was_told_nothing_for_a_month() {
+fn gc_removes_readers_inactive_for_a_month() {
     let world = World::pair();
     let access = world.path("access");
     world.bump("1.1.0");
@@ -64,7 +64,7 @@ fn gc_forgets_who_was_told_nothing_for_a_month() {
 }
 
 #[test]
-fn doctor_names_what_is_wrong_and_mends_what_it_can() {
+fn doctor_reports_and_repairs_problems() {
     let world = World::pair();
     let fungal = world.path("fungal");
     world.blue(&fungal, &["doctor"]).exits(0);
@@ -90,7 +90,7 @@ fn doctor_names_what_is_wrong_and_mends_what_it_can() {
 }
 
 #[test]
-fn doctor_names_a_damaged_object_and_a_realm_that_is_gone() {
+fn doctor_reports_a_damaged_object_and_a_missing_realm() {
     let world = World::pair();
     let fungal = world.path("fungal");
     let tip = world.tip("refs/blue/domains/s3-access");
@@ -110,7 +110,7 @@ fn doctor_names_a_damaged_object_and_a_realm_that_is_gone() {
 
 /// Packing is started by a write and goes on behind it, so this waits for it, a minute at most.
 #[test]
-fn a_write_that_leaves_much_behind_starts_packing() {
+fn write_with_much_garbage_starts_packing() {
     let world = World::pair();
     let store = world.store();
     // As many loose objects as git itself would pack (gc.auto).
@@ -143,7 +143,7 @@ fn a_write_that_leaves_much_behind_starts_packing() {
 }
 
 #[test]
-fn what_is_kept_at_hand_can_be_looked_at_and_cleared() {
+fn cache_can_be_inspected_and_cleared() {
     let world = World::pair();
     let dir = world.path("fungal");
     let stats = |args: &[&str]| world.json(&dir, &[&["realm", "admin", "cache", "stats"], args].concat());

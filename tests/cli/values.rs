@@ -44,7 +44,7 @@ fn codes(answer: &Value, list: &str) -> Vec<String> {
 }
 
 #[test]
-fn a_value_that_lost_something_needs_a_major_version() {
+fn value_that_lost_something_needs_a_major_version() {
     let world = agreed();
     let provider = world.path("fungal");
     write(&world, "2.1.0", "{ read: [a/*], bucket: x }");
@@ -89,7 +89,7 @@ fn a_value_that_lost_something_needs_a_major_version() {
 }
 
 #[test]
-fn the_promise_about_the_value_decides() {
+fn promise_about_the_value_decides() {
     for (values, value, version) in [
         ("", "{ read: [a/*, b/*, c/*], bucket: x }", "2.1.0"),
         ("", "{ read: [a/*, b/*], bucket: y }", "3.0.0"),
@@ -115,7 +115,7 @@ fn the_promise_about_the_value_decides() {
 }
 
 #[test]
-fn a_break_of_the_value_is_approved_for_that_value_alone() {
+fn approval_covers_only_that_value() {
     let world = agreed();
     let provider = world.path("fungal");
     write(&world, "2.1.0", "{ read: [a/*], bucket: x }");

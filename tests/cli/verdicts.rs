@@ -53,7 +53,7 @@ fn is_break(verdict: &Value) {
 }
 
 #[test]
-fn a_break_of_a_promise_is_refused_with_a_value_and_the_version_to_write() {
+fn broken_promise_is_refused_with_witness_and_version_to_write() {
     let world = ids();
     let provider = world.path("fungal");
     write(&world, "2.3.0", "integer");
@@ -86,7 +86,7 @@ fn a_break_of_a_promise_is_refused_with_a_value_and_the_version_to_write() {
 }
 
 #[test]
-fn a_consumer_whose_range_admits_a_break_is_broken_everywhere() {
+fn break_within_the_range_is_reported_everywhere() {
     let world = ids();
     let (provider, consumer) = (world.path("fungal"), world.path("access"));
     world.write(&format!("access/{BINDING_FILE}"), &importing(">=2.0.0, <4.0.0"));
@@ -149,7 +149,7 @@ fn several_versions_are_judged_as_one_step() {
 }
 
 #[test]
-fn a_break_is_approved_once_and_for_itself_alone() {
+fn approval_covers_only_that_break() {
     let world = ids();
     let provider = world.path("fungal");
     write(&world, "2.3.0", "integer");
@@ -183,7 +183,7 @@ fn a_break_is_approved_once_and_for_itself_alone() {
 }
 
 #[test]
-fn auto_is_the_version_that_the_change_needs() {
+fn auto_selects_the_version_that_the_change_needs() {
     let world = ids();
     let (provider, file) = (world.path("fungal"), format!("fungal/{CONTRACT_FILE}"));
     let auto = |kind: &str, more: &str| with_id("auto", kind).replace("version: \"auto\"", "version: auto") + more;

@@ -57,7 +57,7 @@ impl Drop for Watching {
 }
 
 #[test]
-fn changes_are_told_as_they_come_each_once() {
+fn changes_are_printed_once_as_they_arrive() {
     let world = World::pair();
     world.bump("1.1.0");
     let mut watching = Watching::start(&world, &["--json", "--mark"]);
@@ -91,7 +91,7 @@ fn changes_are_told_as_they_come_each_once() {
 }
 
 #[test]
-fn without_mark_what_was_shown_stays_pending() {
+fn without_mark_changes_stay_pending() {
     let world = World::pair();
     let watching = Watching::start(&world, &[]);
     world.bump("1.1.0");
@@ -102,7 +102,7 @@ fn without_mark_what_was_shown_stays_pending() {
 }
 
 #[test]
-fn it_ends_when_nobody_reads_any_more_or_when_it_is_interrupted() {
+fn ends_when_stdout_closes_or_on_interrupt() {
     let world = World::pair();
     let mut command = world.command(env!("CARGO_BIN_EXE_git-blue"), &world.path("access"));
     command.args(["notifications", "watch"]).stdin(Stdio::null()).stdout(Stdio::piped());
@@ -129,7 +129,7 @@ fn it_ends_when_nobody_reads_any_more_or_when_it_is_interrupted() {
 }
 
 #[test]
-fn a_script_gets_each_change_on_its_standard_input() {
+fn exec_gets_each_change_on_standard_input() {
     let world = World::pair();
     let file = world.path("told");
     let line = format!("cat >>{}; echo \"args $#\" >>{}", file.display(), file.display());
@@ -157,7 +157,7 @@ fn a_script_gets_each_change_on_its_standard_input() {
 }
 
 #[test]
-fn a_script_that_fails_stops_nothing() {
+fn failing_exec_stops_nothing() {
     let world = World::pair();
     let watching = Watching::start(&world, &["--exec", "exit 3"]);
     world.bump("1.1.0");
@@ -167,7 +167,7 @@ fn a_script_that_fails_stops_nothing() {
 }
 
 #[test]
-fn a_desktop_that_cannot_be_told_is_an_error_and_one_that_can_is_told() {
+fn desktop_notifications_are_sent_or_refused() {
     let world = World::pair();
     let watch = |folders: &str| {
         let mut command = world.command(env!("CARGO_BIN_EXE_git-blue"), &world.path("access"));
@@ -244,13 +244,13 @@ fn watch_across_daemons(more: &[&str]) -> World {
 
 #[test]
 #[cfg(target_os = "linux")]
-fn a_daemon_looks_for_all_and_nothing_is_lost_when_it_goes() {
+fn uses_the_daemon_and_loses_nothing_when_it_stops() {
     watch_across_daemons(&["--json"]);
 }
 
 #[test]
 #[cfg(target_os = "linux")]
-fn what_a_daemon_told_is_marked_too() {
+fn changes_from_the_daemon_are_marked_too() {
     let world = watch_across_daemons(&["--json", "--mark"]);
     let status = world.json(&world.path("access"), &["status"]);
     assert_eq!(status["notifications"].as_array().unwrap().len(), 0);
@@ -258,7 +258,7 @@ fn what_a_daemon_told_is_marked_too() {
 
 #[test]
 #[cfg(target_os = "linux")]
-fn without_inotify_changes_are_told_all_the_same() {
+fn works_without_inotify() {
     let world = World::pair();
     // A user namespace has limits of its own, and nobody else's are touched.
     let line = "echo 0 >/proc/sys/user/max_inotify_instances && exec \"$0\" notifications watch --json";

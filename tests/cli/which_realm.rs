@@ -45,7 +45,7 @@ fn flag_then_variable_then_file_then_configuration() {
 }
 
 #[test]
-fn a_remote_chooses_the_realm_through_gits_own_configuration() {
+fn remote_selects_the_realm_through_git_configuration() {
     let world = two_realms();
     let outside = world.path("outside");
     world.write("home/org", "[blue]\n\trealm = aperture\n\trepo = access\n");
@@ -58,7 +58,7 @@ fn a_remote_chooses_the_realm_through_gits_own_configuration() {
 }
 
 #[test]
-fn a_subfolder_and_a_linked_work_tree_are_in_it_too() {
+fn subfolder_and_linked_worktree_are_included() {
     let world = two_realms();
     assert_eq!(here(&world, "fungal/models", &[], &[]), pair("aperture", "fungal"));
     world.git(&world.path("fungal"), &["worktree", "add", "--quiet", "../linked"]);
@@ -70,7 +70,7 @@ fn a_subfolder_and_a_linked_work_tree_are_in_it_too() {
 }
 
 #[test]
-fn the_users_own_folder_is_no_project() {
+fn home_folder_is_not_a_project() {
     let world = two_realms();
     world.write("home/.blue/config.yaml", "realm: { name: aperture }\nrepo: fungal\n");
     let run = world.blue(&world.path("home"), &["status"]).exits(128);
@@ -78,7 +78,7 @@ fn the_users_own_folder_is_no_project() {
 }
 
 #[test]
-fn a_clone_that_names_an_unknown_realm_is_refused() {
+fn clone_that_names_an_unknown_realm_is_refused() {
     let world = two_realms();
     let clone = world.path("outside");
     world.write(
@@ -98,7 +98,7 @@ fn a_clone_that_names_an_unknown_realm_is_refused() {
 }
 
 #[test]
-fn a_clone_that_names_another_url_is_refused_naming_both() {
+fn clone_that_names_another_url_is_refused_naming_both() {
     let world = World::new();
     let repo = world.repo("fungal");
     // Recorded without asking the network.
@@ -129,7 +129,7 @@ fn urls_that_run_programs_are_refused() {
 }
 
 #[test]
-fn nothing_below_blue_is_reached_through_a_link() {
+fn symlinks_below_blue_are_not_followed() {
     let world = two_realms();
     let repo = world.path("outside");
     symlink("../fungal/.blue", repo.join(".blue")).unwrap();
@@ -155,7 +155,7 @@ fn nothing_below_blue_is_reached_through_a_link() {
 }
 
 #[test]
-fn a_config_file_that_cannot_be_read_is_named_with_its_place() {
+fn unreadable_config_is_reported_with_its_line() {
     let world = two_realms();
     world.write("outside/.blue/config.yaml", "realm: { name: aperture }\nrepo: [\n");
     let run = world.blue(&world.path("outside"), &["status"]).exits(128);
@@ -165,7 +165,7 @@ fn a_config_file_that_cannot_be_read_is_named_with_its_place() {
 }
 
 #[test]
-fn a_taken_name_is_refused_unless_it_is_the_same_repository() {
+fn taken_name_is_refused_unless_it_is_the_same_repository() {
     let world = World::pair();
     let stranger = world.repo("stranger");
     let run = world.blue(&stranger, &["init", "--realm", "aperture", "--repo", "fungal"]).exits(1);
@@ -183,7 +183,7 @@ fn a_taken_name_is_refused_unless_it_is_the_same_repository() {
 }
 
 #[test]
-fn joining_twice_is_joining_once() {
+fn joining_twice_changes_nothing() {
     let world = World::new();
     world.ok(&world.root(), &["realm", "admin", "init", "--name", "aperture"]);
     let repo = world.repo("fungal");
@@ -203,7 +203,7 @@ fn joining_twice_is_joining_once() {
 }
 
 #[test]
-fn leaving_needs_force_where_others_rely_on_it() {
+fn leaving_needs_force_if_others_rely_on_it() {
     let world = World::pair();
     let consumer = world.path("access");
     let refused = world.blue(&consumer, &["realm", "admin", "leave"]).exits(1);
@@ -226,7 +226,7 @@ fn leaving_needs_force_where_others_rely_on_it() {
 }
 
 #[test]
-fn the_realms_of_this_machine() {
+fn lists_local_realms() {
     let world = two_realms();
     let run = world.ok(&world.path("fungal"), &["realm", "list"]);
     std::fs::remove_dir_all(world.path("home/blue/realms/other.git")).unwrap();

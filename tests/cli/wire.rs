@@ -189,7 +189,7 @@ fn realm_status() {
 }
 
 #[test]
-fn the_short_forms_answer_the_same() {
+fn bare_and_full_commands_answer_alike() {
     let world = World::pair();
     let dir = world.path("access");
     for (short, long) in
@@ -426,7 +426,7 @@ fn notifications_list() {
 }
 
 #[test]
-fn domains_come_in_pages_and_ones_own_come_first() {
+fn own_domains_come_first_in_pages() {
     let world = World::pair();
     let dir = world.path("access");
     for name in ["aaa", "bbb"] {
@@ -443,7 +443,7 @@ fn domains_come_in_pages_and_ones_own_come_first() {
 }
 
 #[test]
-fn a_large_domain_is_cut_at_a_glance_and_says_so() {
+fn large_domain_is_truncated_with_a_count() {
     let world = World::pair();
     let dir = world.path("access");
     for number in 0..51 {
@@ -462,7 +462,7 @@ fn a_large_domain_is_cut_at_a_glance_and_says_so() {
 }
 
 #[test]
-fn both_is_a_role_too() {
+fn role_may_be_both() {
     let world = World::pair();
     let dir = world.path("access");
     let binding = ["realm", "admin", "binding", "--domain", "s3-access", "--repo", "access", "--role", "both"];

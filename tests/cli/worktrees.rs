@@ -56,7 +56,7 @@ pub fn work(world: &World, rfc: &str, repo: &str) {
 }
 
 #[test]
-fn worktrees_as_a_person_sees_them() {
+fn worktrees_from_create_to_remove() {
     let world = five();
     let aperture = world.path("aperture");
     let none = world.ok(&aperture, &["realm", "worktree", "list"]);
@@ -79,7 +79,7 @@ fn worktrees_as_a_person_sees_them() {
 }
 
 #[test]
-fn peers_take_part_unless_others_are_named() {
+fn peers_take_part_by_default() {
     let world = five();
     let peers = create(&world, "aperture", "rfc-1", &[]);
     assert_eq!(peers["created"], json!(["aperture", "blue", "coral", "fungal"]));
@@ -101,7 +101,7 @@ fn peers_take_part_unless_others_are_named() {
 }
 
 #[test]
-fn a_new_worktree_is_in_the_realm_at_once() {
+fn new_worktree_is_in_the_realm() {
     let world = five();
     // The file that says so was never committed here: the repository's own configuration does then.
     let late = world.repo("late");
@@ -120,7 +120,7 @@ fn a_new_worktree_is_in_the_realm_at_once() {
 }
 
 #[test]
-fn a_branch_has_a_prefix_where_its_user_wants_one() {
+fn branch_prefix_is_configurable() {
     let world = five();
     let aperture = world.path("aperture");
     world.git(&aperture, &["config", "blue.branchPrefix", "ada/"]);
@@ -162,7 +162,7 @@ fn work_starts_at_the_default_branch_of_the_remote() {
 }
 
 #[test]
-fn what_fails_in_one_repository_stops_no_other() {
+fn failure_in_one_repository_stops_no_other() {
     let world = five();
     world.git(&world.path("blue"), &["switch", "-q", "-c", "rfc-1"]);
     std::fs::rename(world.path("coral"), world.path("moved")).unwrap();
@@ -189,7 +189,7 @@ fn what_fails_in_one_repository_stops_no_other() {
 }
 
 #[test]
-fn another_repository_in_the_recorded_folder_is_left_alone() {
+fn foreign_repository_in_the_recorded_folder_is_left_alone() {
     let world = five();
     std::fs::remove_dir_all(world.path("blue")).unwrap();
     world.git(&world.root(), &["init", "-q", "blue"]);
@@ -201,7 +201,7 @@ fn another_repository_in_the_recorded_folder_is_left_alone() {
 }
 
 #[test]
-fn what_is_not_here_is_cloned_once_its_user_agrees() {
+fn missing_repository_is_cloned_after_consent() {
     let world = without_blue();
     let missing = create(&world, "aperture", "rfc-1", &["--repos", "blue"]);
     assert_eq!(missing["errors"][0]["code"], "path-gone");
@@ -214,7 +214,7 @@ fn what_is_not_here_is_cloned_once_its_user_agrees() {
 }
 
 #[test]
-fn names_that_lead_elsewhere_are_refused_and_touch_nothing() {
+fn unsafe_names_are_refused() {
     let world = five();
     let aperture = world.path("aperture");
     create(&world, "aperture", "rfc-1", &[]);
@@ -254,7 +254,7 @@ fn snapshot_of(world: &World) -> Vec<PathBuf> {
 }
 
 #[test]
-fn removing_loses_no_work_unless_its_user_insists() {
+fn removing_keeps_work_without_force() {
     let world = five();
     let aperture = world.path("aperture");
     let remove =
@@ -290,7 +290,7 @@ fn removing_loses_no_work_unless_its_user_insists() {
 }
 
 #[test]
-fn what_submodules_hold_is_not_lost_either() {
+fn work_in_submodules_is_kept() {
     let world = five();
     let (aperture, fungal) = (world.path("aperture"), world.path("fungal"));
     let library = world.path("remotes/solo.git").display().to_string();
@@ -316,7 +316,7 @@ fn what_submodules_hold_is_not_lost_either() {
 }
 
 #[test]
-fn what_git_does_not_list_is_nobodys_to_remove() {
+fn only_worktrees_that_git_lists_are_removed() {
     let world = five();
     let aperture = world.path("aperture");
     create(&world, "aperture", "x", &["--repos", "blue"]);
@@ -335,7 +335,7 @@ fn what_git_does_not_list_is_nobodys_to_remove() {
 }
 
 #[test]
-fn other_hands_make_and_delete_worktrees_too() {
+fn worktrees_made_or_deleted_with_git_are_handled() {
     let world = five();
     let aperture = world.path("aperture");
     create(&world, "aperture", "x", &["--repos", "blue,coral"]);

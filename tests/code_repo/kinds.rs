@@ -8,7 +8,7 @@ use git_blue::{
 use super::{Code, discover, place};
 
 #[test]
-fn an_ordinary_repository() {
+fn ordinary_repository() {
     let code = Code::new(&[]);
     let repo = code.open();
     code.assert_read_by(&repo, Some("main"));
@@ -22,7 +22,7 @@ fn an_ordinary_repository() {
 }
 
 #[test]
-fn from_a_subfolder_and_from_within_the_git_dir() {
+fn subfolder_and_inside_the_git_dir() {
     let code = Code::new(&[]);
     for folder in ["src/deep", ".git/refs"] {
         let repo = discover(&code.sandbox, &code.path().join(folder));
@@ -35,7 +35,7 @@ fn from_a_subfolder_and_from_within_the_git_dir() {
 }
 
 #[test]
-fn a_linked_worktree() {
+fn linked_worktree() {
     let code = Code::new(&[]);
     code.git(&["worktree", "add", "-q", "-b", "topic", "../linked"]);
     let linked = code.sandbox.path().join("linked");
@@ -52,7 +52,7 @@ fn a_linked_worktree() {
 }
 
 #[test]
-fn a_bare_repository_and_its_worktree() {
+fn bare_repository_and_its_worktree() {
     let code = Code::new(&[]);
     let top = code.sandbox.path();
     code.sandbox.git(&top, &["clone", "-q", "--bare", "code", "bare.git"]);
@@ -71,14 +71,14 @@ fn a_bare_repository_and_its_worktree() {
 }
 
 #[test]
-fn a_detached_head() {
+fn detached_head() {
     let code = Code::new(&[]);
     code.git(&["checkout", "-q", "--detach"]);
     code.assert_read_by(&code.open(), None);
 }
 
 #[test]
-fn a_repository_without_a_commit() {
+fn repository_without_a_commit() {
     let sandbox = Sandbox::new();
     let path = sandbox.path().join("code");
     sandbox.git(&sandbox.path(), &["init", "-q", "-b", "trunk", "code"]);
@@ -95,7 +95,7 @@ fn a_repository_without_a_commit() {
 }
 
 #[test]
-fn a_git_dir_that_lies_elsewhere() {
+fn separate_git_dir() {
     let code = Code::new(&["--separate-git-dir", "elsewhere"]);
     let repo = discover(&code.sandbox, &code.path().join("src"));
     code.assert_read_by(&repo, Some("main"));
@@ -107,7 +107,7 @@ fn a_git_dir_that_lies_elsewhere() {
 }
 
 #[test]
-fn a_submodule() {
+fn submodule() {
     let code = Code::new(&[]);
     let top = code.sandbox.path();
     code.sandbox.git(&top, &["init", "-q", "super"]);
@@ -127,14 +127,14 @@ fn a_submodule() {
 }
 
 #[test]
-fn no_repository_at_all() {
+fn no_repository() {
     let sandbox = Sandbox::new();
     assert!(CodeRepo::discover(&place(&sandbox, &sandbox.path())).unwrap().is_none());
     assert!(CodeRepo::discover(&place(&sandbox, &sandbox.path().join("nowhere"))).unwrap().is_none());
 }
 
 #[test]
-fn a_name_that_is_no_text_hides_nothing() {
+fn name_that_is_not_utf8_hides_nothing() {
     use std::os::unix::ffi::OsStrExt as _;
     let code = Code::new(&[]);
     let odd = std::ffi::OsStr::from_bytes(b"caf\xe9.txt");

@@ -8,7 +8,7 @@ use git_blue::{
 use super::{Code, discover, name, place};
 
 #[test]
-fn a_sha256_repository() {
+fn sha256_repository() {
     let code = Code::new(&["--object-format=sha256"]);
     assert_eq!(code.second.as_bytes().len(), 32);
     code.assert_read_by(&code.open(), Some("main"));
@@ -22,7 +22,7 @@ fn a_sha256_repository() {
 }
 
 #[test]
-fn a_reftable_repository() {
+fn reftable_repository() {
     for init in [["--ref-format=reftable"].as_slice(), &["--ref-format=reftable", "--object-format=sha256"]] {
         let Some(code) = reftable(init) else { return };
         let repo = code.open();
@@ -40,7 +40,7 @@ fn a_reftable_repository() {
 }
 
 #[test]
-fn a_reftable_repository_in_every_state() {
+fn reftable_repository_in_every_state() {
     let Some(code) = reftable(&["--ref-format=reftable"]) else { return };
     code.git(&["worktree", "add", "-q", "-b", "topic", "../linked"]);
     let linked = code.sandbox.path().join("linked");
@@ -53,7 +53,7 @@ fn a_reftable_repository_in_every_state() {
 }
 
 #[test]
-fn the_branches_of_a_reftable_repository() {
+fn branches_of_a_reftable_repository() {
     let Some(code) = reftable(&["--ref-format=reftable"]) else { return };
     code.git(&["branch", "-q", "-m", "trunk"]);
     assert_eq!(code.open().publishing_branch().unwrap().as_deref(), Some("trunk"));
@@ -70,7 +70,7 @@ fn reftable(init: &[&str]) -> Option<Code> {
 }
 
 #[test]
-fn a_shallow_clone() {
+fn shallow_clone() {
     let code = Code::new(&[]);
     code.git(&["commit", "-q", "--allow-empty", "-m", "Third"]);
     let third = code.id("HEAD");
@@ -88,7 +88,7 @@ fn a_shallow_clone() {
 }
 
 #[test]
-fn the_repository_that_git_dir_names() {
+fn git_dir_selects_the_repository() {
     let code = Code::new(&[]);
     code.git(&["worktree", "add", "-q", "-b", "topic", "../linked"]);
     let top = code.sandbox.path();
@@ -122,7 +122,7 @@ fn the_repository_that_git_dir_names() {
 }
 
 #[test]
-fn a_git_dir_that_is_none_is_an_error() {
+fn invalid_git_dir_is_an_error() {
     let code = Code::new(&[]);
     let mut place: Place = place(&code.sandbox, &code.path());
     place.vars.insert("GIT_DIR".into(), "nowhere".into());

@@ -21,7 +21,7 @@ fn is_spent(verdict: &Verdict) -> bool {
 }
 
 #[test]
-fn steps_run_out_at_the_same_place_each_time() {
+fn steps_run_out_deterministically() {
     let (old, new) = hard();
     for steps in [1, 10, 100, 1_000] {
         let limits = Limits { steps, time: Duration::from_secs(60), ..Limits::default() };
@@ -32,7 +32,7 @@ fn steps_run_out_at_the_same_place_each_time() {
 }
 
 #[test]
-fn fewer_steps_never_turn_an_answer_round() {
+fn fewer_steps_never_reverse_an_answer() {
     let (old, new) = hard();
     let full = within(&old, &new, Limits::default());
     for steps in (1..400).step_by(13) {
@@ -45,7 +45,7 @@ fn fewer_steps_never_turn_an_answer_round() {
 }
 
 #[test]
-fn once_over_time_always_over() {
+fn exceeded_time_stays_exceeded() {
     // A clock that jumps far ahead for a moment: what was over stays over.
     let calls = AtomicU64::new(0);
     let clock = || {
@@ -58,7 +58,7 @@ fn once_over_time_always_over() {
 }
 
 #[test]
-fn memory_runs_out_too() {
+fn memory_is_limited_too() {
     let (old, new) = hard();
     let found = within(&old, &new, Limits { bytes: 1, ..Limits::default() });
     assert!(is_spent(&found.backwards.strict) || is_spent(&found.forwards.strict));

@@ -163,7 +163,7 @@ fn keywords() -> Vec<(Value, Vec<Value>)> {
 }
 
 #[test]
-fn a_keyword_asserts_where_the_validator_asserts_it() {
+fn keywords_assert_where_the_validator_does() {
     let (mut wrong, mut undecided) = (Vec::new(), Vec::new());
     for draft in DRAFTS {
         for (keyword, values) in keywords() {

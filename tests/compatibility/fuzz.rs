@@ -233,7 +233,7 @@ fn settings() -> (bool, u64) {
 }
 
 #[test]
-fn what_is_proved_holds_and_what_is_refuted_does_not() {
+fn proofs_hold_and_witnesses_refute() {
     let (is_full, seed) = settings();
     let time = Duration::from_secs(if is_full { 300 } else { 3 });
     let start = Instant::now();

@@ -58,7 +58,7 @@ fn compared(old: &Value, new: &Value, start: Instant) -> Comparison {
 }
 
 #[test]
-fn a_large_schema_is_read_judged_and_compared() {
+fn large_schema_is_read_judged_and_compared() {
     // 84 values and about 1,100 bytes each.
     let definitions = if is_full() { 5_900 } else { 200 };
     let write = |minimum| generated(definitions, minimum).to_string();
@@ -80,7 +80,7 @@ fn a_large_schema_is_read_judged_and_compared() {
 }
 
 #[test]
-fn a_large_schema_in_yaml_is_read() {
+fn large_yaml_schema_is_read() {
     let schema = generated(if is_full() { 1_000 } else { 30 }, 0);
     let text = codec::render(&schema);
     let start = Instant::now();

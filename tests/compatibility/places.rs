@@ -15,7 +15,7 @@ fn places(schema: &dyn Fn(Value) -> Value) -> [Option<String>; 2] {
 }
 
 #[test]
-fn the_place_is_the_one_that_the_witness_meets() {
+fn place_is_where_the_witness_fails() {
     let same = json!({"type": "integer", "maximum": 5});
     let schemas: [(&str, &dyn Fn(Value) -> Value); 9] = [
         ("/properties/b", &|one| json!({"properties": {"a": same, "b": one}})),

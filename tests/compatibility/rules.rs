@@ -6,7 +6,7 @@ use serde_json::Value;
 use crate::world::compare;
 
 #[test]
-fn every_example_shows_its_rule() {
+fn every_example_triggers_its_rule() {
     let mut wrong = Vec::new();
     for rule in RULES {
         let parse = |text: &str| serde_json::from_str::<Value>(text).unwrap();

@@ -12,7 +12,7 @@ fn job() -> String {
 }
 
 #[test]
-fn the_job_passes_and_fails_as_it_says() {
+fn documented_job_passes_and_fails() {
     let place = Scripted::realm();
     let setup = "
         set -e

@@ -83,7 +83,7 @@ fn path_of(place: &Scripted, file: &str) -> String {
 }
 
 #[test]
-fn the_action_installs_the_release_and_checks_with_it() {
+fn action_installs_the_release_and_checks() {
     let place = place();
     let action = yaml("action.yml");
     let steps = action["runs"]["steps"].as_array().unwrap();
@@ -130,7 +130,7 @@ fn the_action_installs_the_release_and_checks_with_it() {
 }
 
 #[test]
-fn the_action_gives_the_token_to_the_host_of_the_realm_alone() {
+fn action_sends_the_token_only_to_the_realm() {
     let place = place();
     let action = yaml("action.yml");
     let check = &action["runs"]["steps"][1];
@@ -152,7 +152,7 @@ fn the_action_gives_the_token_to_the_host_of_the_realm_alone() {
 }
 
 #[test]
-fn the_workflow_of_github_fits_the_action_and_publishes() {
+fn github_workflow_matches_the_action_and_publishes() {
     let place = place();
     let (workflow, action) = (yaml("docs/ci/github.yml"), yaml("action.yml"));
     let steps = workflow["jobs"]["contracts"]["steps"].as_array().unwrap();
@@ -178,7 +178,7 @@ fn the_workflow_of_github_fits_the_action_and_publishes() {
 }
 
 #[test]
-fn the_component_of_gitlab_writes_its_reports() {
+fn gitlab_component_writes_its_reports() {
     let place = place();
     let job = &yaml("docs/ci/gitlab.yml")["contracts"];
     let realm = path_of(&place, "shared.git");
@@ -202,7 +202,7 @@ fn the_component_of_gitlab_writes_its_reports() {
 }
 
 #[test]
-fn the_workflow_of_forgejo_installs_and_checks() {
+fn forgejo_workflow_installs_and_checks() {
     let place = place();
     let workflow = yaml("docs/ci/forgejo.yml");
     let steps = workflow["jobs"]["contracts"]["steps"].as_array().unwrap();
@@ -220,7 +220,7 @@ fn the_workflow_of_forgejo_installs_and_checks() {
 }
 
 #[test]
-fn the_workflow_of_a_release_builds_and_attaches_what_the_tag_says() {
+fn release_workflow_builds_and_attaches_the_tag() {
     let place = Scripted::new();
     let workflow = yaml("docs/ci/release.yml");
     // What it calls is only written down.
@@ -268,7 +268,7 @@ fn the_workflow_of_a_release_builds_and_attaches_what_the_tag_says() {
 }
 
 #[test]
-fn a_realm_that_is_kept_is_brought_up_to_date() {
+fn cached_realm_is_updated() {
     let place = place();
     let script = Path::new(ROOT).join("docs/ci/cached-realm.sh").display().to_string();
     let line = format!("REALM_URL='{}' REALM_CACHE=../kept.git sh '{script}'", path_of(&place, "shared.git"));
@@ -279,7 +279,7 @@ fn a_realm_that_is_kept_is_brought_up_to_date() {
 }
 
 #[test]
-fn the_hook_of_pre_commit_judges_the_work_tree() {
+fn pre_commit_hook_checks_the_work_tree() {
     let place = place();
     let hook = &yaml(".pre-commit-hooks.yaml")[0];
     assert_eq!((&hook["language"], &hook["pass_filenames"]), (&Value::from("system"), &Value::from(false)));
@@ -290,7 +290,7 @@ fn the_hook_of_pre_commit_judges_the_work_tree() {
 }
 
 #[test]
-fn the_workflow_of_a_hub_tells_the_consumers() {
+fn hub_workflow_notifies_consumers() {
     let place = place();
     let workflow = yaml("docs/ci/consumers.yml");
     assert_eq!(workflow["on"]["push"]["branches"][0], "blue/**");

@@ -38,7 +38,7 @@ fn examples() -> Vec<String> {
 }
 
 #[test]
-fn examples_that_read_work_as_they_are_shown() {
+fn reading_examples_in_help_work() {
     let place = Scripted::realm();
     let (code, output) = place.shell(
         "sed -i 's/\"1.0.0\"/\"1.1.0\"/' aperture/.blue/contracts/s3-access/s3-permissions.yaml

@@ -5,7 +5,7 @@ use std::path::Path;
 use crate::{ROOT, documents};
 
 #[test]
-fn every_relative_link_leads_to_a_file() {
+fn relative_links_lead_to_files() {
     let mut broken = Vec::new();
     for path in documents() {
         let text = std::fs::read_to_string(&path).unwrap();
@@ -30,7 +30,7 @@ fn anchor(heading: &str) -> String {
 }
 
 #[test]
-fn every_link_to_a_heading_leads_to_one() {
+fn heading_links_lead_to_headings() {
     let mut broken = Vec::new();
     for path in documents() {
         let text = std::fs::read_to_string(&path).unwrap();
@@ -49,7 +49,7 @@ fn every_link_to_a_heading_leads_to_one() {
 }
 
 #[test]
-fn the_book_has_every_document() {
+fn book_has_every_document() {
     let folder = Path::new(ROOT).join("docs");
     let summary = std::fs::read_to_string(folder.join("SUMMARY.md")).unwrap();
     let decisions = folder.join("decisions");
@@ -61,7 +61,7 @@ fn the_book_has_every_document() {
 }
 
 #[test]
-fn every_decision_has_the_same_parts_and_is_in_the_index() {
+fn decisions_have_the_same_parts_and_are_indexed() {
     let folder = Path::new(ROOT).join("docs/decisions");
     let index = std::fs::read_to_string(folder.join("README.md")).unwrap();
     let parts = ["Context", "Decision", "Consequences", "What was measured", "Rejected"];

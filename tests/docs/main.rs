@@ -43,13 +43,13 @@ fn is_update() -> bool {
 }
 
 #[test]
-fn the_tour_is_short() {
+fn readme_is_short() {
     let commands = document::commands(&Path::new(ROOT).join("README.md"));
     assert!((1..=25).contains(&commands.len()), "README.md has {} commands:\n{}", commands.len(), commands.join("\n"));
 }
 
 #[test]
-fn the_program_does_what_they_show() {
+fn documents_match_the_program() {
     let mut wrong = Vec::new();
     for path in documents() {
         wrong.extend(document::differences(&path).into_iter().map(|text| format!("{}{text}", path.display())));

@@ -23,7 +23,7 @@ broken store) and 129 for wrong usage. With `--json`, errors are JSON on standar
 ";
 
 #[test]
-fn it_is_what_the_command_line_says_of_itself() {
+fn cli_reference_is_current() {
     let mut text = HEAD.to_owned();
     let mut root = cli::command().term_width(96);
     root.build();

@@ -11,7 +11,7 @@ const START: &str = "<!-- routes -->\n";
 const END: &str = "<!-- /routes -->\n";
 
 #[test]
-fn the_table_of_routes_is_what_the_daemon_describes() {
+fn route_table_is_current() {
     let described = openapi::description();
     let mut text = "\n| method and path | does | takes |\n|---|---|---|\n".to_owned();
     for (path, methods) in described["paths"].as_object().unwrap() {

@@ -35,7 +35,7 @@ is no difference.
 ";
 
 #[test]
-fn they_are_the_catalogue() {
+fn rule_catalogue_is_current() {
     let mut text = HEAD.to_owned();
     for rule in RULES {
         let breaks = if rule.direction == Direction::Forwards { "forwards" } else { "backwards" };

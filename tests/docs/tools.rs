@@ -11,7 +11,7 @@ const START: &str = "<!-- tools -->\n";
 const END: &str = "<!-- /tools -->\n";
 
 #[test]
-fn the_list_of_tools_is_what_the_server_offers() {
+fn tool_list_is_current() {
     let options = mcp::Options { all_realms: true, ..mcp::Options::default() };
     let listed = mcp::ask(&Env::sealed("/", []), &options, "tools/list", &json!({})).unwrap();
     let mut text = String::new();

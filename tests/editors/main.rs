@@ -17,7 +17,7 @@ fn peers() -> PathBuf {
 }
 
 #[test]
-fn a_language_server_flags_and_completes_the_files_of_a_repository() {
+fn language_server_validates_and_completes_files() {
     let realm = Scripted::realm();
     realm.ok("aperture", &["blue", "install", "editor"]);
     realm.ok("aperture", &["blue", "realm", "admin", "domain", "--name", "editing", "--repos", "aperture"]);

@@ -114,7 +114,7 @@ fn at(place: &str, payloads: Vec<Payload>) -> Vec<(String, Payload)> {
 }
 
 #[test]
-fn texts_in_every_file() {
+fn hostile_text_in_every_file() {
     let victim = Victim::new();
     let places = [CONTRACT_FILE, BINDING, CONFIG];
     let count = victim.serve(places.into_iter().flat_map(|place| at(place, payloads::texts())));
@@ -123,7 +123,7 @@ fn texts_in_every_file() {
 }
 
 #[test]
-fn schemas_that_are_meant_to_take_long() {
+fn slow_schemas() {
     let victim = Victim::new();
     let count = victim.serve(at(".blue/contracts/s3-access/paths.yaml", payloads::schemas()));
     assert!(count >= 40, "{count}");
@@ -137,7 +137,7 @@ fn schemas_that_are_meant_to_take_long() {
 }
 
 #[test]
-fn names_and_addresses_that_lead_elsewhere() {
+fn unsafe_names_and_urls() {
     let victim = Victim::new();
     let (contracts, bindings) = payloads::named();
     let cases = [(CONTRACT_FILE, contracts), (BINDING, bindings), (CONFIG, payloads::configs())];
@@ -153,7 +153,7 @@ fn names_and_addresses_that_lead_elsewhere() {
 }
 
 #[test]
-fn what_is_no_plain_file() {
+fn irregular_files() {
     let victim = Victim::new();
     let (world, fungal) = (&victim.world, victim.world.path("fungal"));
     fs::write(world.path("secret.yaml"), "secret: 12345\n").unwrap();
@@ -232,7 +232,7 @@ fn make_fifo(path: &Path) {
 }
 
 #[test]
-fn repositories_and_configuration_inside() {
+fn nested_repositories_and_configuration() {
     let victim = Victim::new();
     let (world, fungal) = (&victim.world, victim.world.path("fungal"));
     let touch = format!("touch {}", fungal.join(CANARY).display());

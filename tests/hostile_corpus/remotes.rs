@@ -143,7 +143,7 @@ fn meet(cases: &[Case<'_>]) {
 }
 
 #[test]
-fn trees_that_are_none_of_ours() {
+fn foreign_trees() {
     let deep = |hub: &Hub| {
         let tree = (0..300).fold(hub.tree(""), |tree, _| hub.tree(&format!("040000 tree {tree}\td\0")));
         hub.commit(DOMAIN_REF, &tree);
@@ -190,7 +190,7 @@ fn trees_that_are_none_of_ours() {
 }
 
 #[test]
-fn files_and_refs_that_are_none_of_ours() {
+fn foreign_files_and_refs() {
     let realm = "refs/blue/realm";
     let doubling = |hub: &Hub| {
         hub.contract(|held| {

@@ -10,7 +10,7 @@ use serde_json::json;
 use crate::{client::Daemon, world::World};
 
 #[test]
-fn only_this_host_is_meant() {
+fn other_hosts_are_refused() {
     let world = World::solo();
     let daemon = Daemon::start(&world);
     let (port, token) = (daemon.port, format!("Authorization: Bearer {}\r\n", daemon.token));
@@ -40,7 +40,7 @@ fn only_this_host_is_meant() {
 }
 
 #[test]
-fn no_page_of_another_site_may_ask() {
+fn other_origins_are_refused() {
     let world = World::solo();
     let daemon = Daemon::start(&world);
     let own = format!("Origin: http://localhost:{}\r\n", daemon.port);
@@ -56,7 +56,7 @@ fn no_page_of_another_site_may_ask() {
 }
 
 #[test]
-fn without_the_token_nothing_is_told() {
+fn requests_without_token_are_refused() {
     let world = World::solo();
     let daemon = Daemon::start(&world);
     let host = format!("Host: 127.0.0.1:{}\r\n", daemon.port);
@@ -95,7 +95,7 @@ fn without_the_token_nothing_is_told() {
 }
 
 #[test]
-fn a_link_lets_one_browser_in_once_and_to_read_alone() {
+fn link_logs_one_browser_in_read_only() {
     let world = World::solo();
     let daemon = Daemon::start(&world);
     let link = world.json(&world.root(), &["daemon", "open"])["url"].as_str().unwrap().to_owned();
@@ -140,7 +140,7 @@ fn cookie(world: &World, daemon: &Daemon) -> String {
 }
 
 #[test]
-fn a_cookie_is_worth_nothing_at_another_port() {
+fn cookie_is_invalid_at_another_port() {
     let (one, other) = (World::solo(), World::solo());
     let (first, second) = (Daemon::start(&one), Daemon::start(&other));
     let (mine, theirs) = (cookie(&one, &first), cookie(&other, &second));
@@ -155,7 +155,7 @@ fn a_cookie_is_worth_nothing_at_another_port() {
 }
 
 #[test]
-fn a_cookie_that_another_user_shows_is_worth_nothing() {
+fn cookie_from_another_user_is_refused() {
     let world = World::solo();
     if !cfg!(target_os = "linux") || world.root().metadata().unwrap().uid() != 0 {
         return println!("left out: only root can start a process of another user, and only Linux tells whose it is");

@@ -53,7 +53,7 @@ fn on_hub(world: &World) -> String {
 }
 
 #[test]
-fn a_commit_here_is_a_notification_there_also_after_the_hub_was_away() {
+fn commit_is_notified_elsewhere_even_after_a_hub_outage() {
     let world = machines();
     let there = Daemon::start_with(&world, &["--sync-interval", "1", "--catch-up", "0"]);
     world.on("home");
@@ -76,7 +76,7 @@ fn a_commit_here_is_a_notification_there_also_after_the_hub_was_away() {
 }
 
 #[test]
-fn a_merge_brings_what_others_published() {
+fn merge_brings_changes_of_others() {
     let world = machines();
     world.on("home").bump("1.1.0");
     until("1.1.0 never left", || on_hub(&world).contains("\"1.1.0\""));
@@ -93,7 +93,7 @@ fn a_merge_brings_what_others_published() {
 }
 
 #[test]
-fn where_nobody_wants_it_nothing_goes_by_itself() {
+fn nothing_syncs_without_consent() {
     let world = machines();
     world.on("home");
     let said = world.ok(&world.path("fungal"), &["init", "--no-auto-sync"]).stdout;
@@ -129,7 +129,7 @@ fn show(what: &str, mut times: Vec<Duration>) -> Duration {
 }
 
 #[test]
-fn each_commit_here_is_one_event_there() {
+fn each_commit_is_one_event_elsewhere() {
     let world = machines();
     // Pauses are those of the clock on the wall.
     world.set("GIT_BLUE_NOW", "");

@@ -85,7 +85,7 @@ fn names(events: &[Event]) -> Vec<&str> {
 }
 
 #[test]
-fn a_publish_of_another_process_is_heard() {
+fn publish_by_another_process_is_sent() {
     let world = World::pair();
     let daemon = Daemon::start(&world);
     let mut all = Listener::open(&daemon, "?realm=aperture", "");
@@ -116,7 +116,7 @@ fn a_publish_of_another_process_is_heard() {
 }
 
 #[test]
-fn who_was_cut_off_hears_what_was_missed() {
+fn reconnecting_client_gets_missed_events() {
     let world = World::pair();
     let daemon = Daemon::start(&world);
     let last = Listener::open(&daemon, "?realm=aperture", "").next().id;
@@ -140,7 +140,7 @@ fn who_was_cut_off_hears_what_was_missed() {
 }
 
 #[test]
-fn who_comes_again_for_another_repository_misses_nothing() {
+fn reconnecting_for_another_repository_misses_nothing() {
     let world = World::pair();
     let daemon = Daemon::start(&world);
     let mut all = Listener::open(&daemon, "?realm=aperture", "");
@@ -167,7 +167,7 @@ fn who_comes_again_for_another_repository_misses_nothing() {
 }
 
 #[test]
-fn what_was_acknowledged_before_is_not_told_again() {
+fn acknowledged_notification_is_not_sent_again() {
     let world = World::pair();
     let daemon = Daemon::start(&world);
     let mut listener = Listener::open(&daemon, "?realm=aperture&repo=access", "");
@@ -182,7 +182,7 @@ fn what_was_acknowledged_before_is_not_told_again() {
 }
 
 #[test]
-fn what_cannot_be_listened_to_is_said() {
+fn invalid_subscription_is_an_error() {
     let world = World::solo();
     let daemon = Daemon::start(&world);
     daemon.get("/events?realm=nothing").is(404);
@@ -191,7 +191,7 @@ fn what_cannot_be_listened_to_is_said() {
 }
 
 #[test]
-fn nothing_is_lost_or_told_twice_across_breaks() {
+fn reconnecting_neither_loses_nor_repeats() {
     let world = World::pair();
     let daemon = Daemon::start(&world);
     let mut last = Listener::open(&daemon, "?realm=aperture", "").next().id;
@@ -225,7 +225,7 @@ fn nothing_is_lost_or_told_twice_across_breaks() {
 }
 
 #[test]
-fn who_wants_only_what_matters_hears_only_that() {
+fn rank_filters_events() {
     let world = World::pair();
     let daemon = Daemon::start(&world);
     let mut broken = Listener::open(&daemon, "?realm=aperture&rank=broken", "");

@@ -8,7 +8,7 @@ use crate::{client::Daemon, world::World};
 const MANY: usize = 5_000;
 
 #[test]
-fn idle_connections_stand_in_nobodys_way() {
+fn idle_connections_do_not_block_others() {
     use nix::sys::resource::{Resource, getrlimit, setrlimit};
     let world = World::solo();
     let daemon = Daemon::start(&world);

@@ -59,7 +59,7 @@ fn may_open_many_files() {
 }
 
 #[test]
-fn hundreds_hear_of_a_commit_and_nobody_waits_for_them() {
+fn hundreds_of_listeners_hear_a_commit_without_delay() {
     may_open_many_files();
     let world = World::pair();
     let daemon = Daemon::start(&world);
@@ -86,7 +86,7 @@ fn hundreds_hear_of_a_commit_and_nobody_waits_for_them() {
 }
 
 #[test]
-fn a_thousand_listen_beside_those_who_ask() {
+fn thousand_listeners_leave_room_for_requests() {
     may_open_many_files();
     let world = World::solo();
     let daemon = Daemon::start(&world);

@@ -19,7 +19,7 @@ fn requests() -> usize {
 }
 
 #[test]
-fn requests_and_publishes_beside_each_other_lose_nothing() {
+fn concurrent_requests_and_publishes_lose_nothing() {
     const CLIENTS: usize = 8;
     const SAMPLES: usize = 20;
     let world = World::pair();

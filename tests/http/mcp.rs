@@ -150,7 +150,7 @@ pub fn started(world: &World) -> Daemon<'_> {
 }
 
 #[test]
-fn each_session_is_told_once_and_the_person_too() {
+fn each_session_and_the_person_are_notified_once() {
     let world = World::pair();
     let daemon = started(&world);
     let access = world.path("access");
@@ -172,7 +172,7 @@ fn each_session_is_told_once_and_the_person_too() {
 }
 
 #[test]
-fn without_a_handshake_a_program_is_told_once_whatever_connection_it_uses() {
+fn client_without_handshake_is_notified_once_over_all_connections() {
     let world = World::pair();
     let daemon = started(&world);
     let access = world.path("access");
@@ -188,7 +188,7 @@ fn without_a_handshake_a_program_is_told_once_whatever_connection_it_uses() {
 }
 
 #[test]
-fn what_many_ask_at_once_is_told_in_one_answer() {
+fn concurrent_calls_report_notifications_once() {
     let world = World::pair();
     let daemon = started(&world);
     let access = world.path("access");
@@ -206,7 +206,7 @@ fn what_many_ask_at_once_is_told_in_one_answer() {
 }
 
 #[test]
-fn without_a_folder_it_answers_for_the_realm_and_tells_nobody() {
+fn without_a_folder_the_realm_answers_without_notifications() {
     let world = World::pair();
     let daemon = started(&world);
     world.bump("1.1.0");
@@ -248,7 +248,7 @@ fn without_a_folder_it_answers_for_the_realm_and_tells_nobody() {
 }
 
 #[test]
-fn a_client_without_a_handshake_is_asked_for_its_roots() {
+fn roots_are_requested_without_handshake() {
     let world = World::pair();
     let daemon = started(&world);
     world.ok(&world.path("access"), &["status"]);
@@ -262,7 +262,7 @@ fn a_client_without_a_handshake_is_asked_for_its_roots() {
 }
 
 #[test]
-fn what_is_no_message_says_what_is_wrong() {
+fn invalid_message_is_reported() {
     let world = World::pair();
     let daemon = started(&world);
     let many = format!("[{}]", r#"{"jsonrpc":"2.0","id":1,"method":"ping"},"#.repeat(3).trim_end_matches(','));
@@ -299,7 +299,7 @@ fn what_is_no_message_says_what_is_wrong() {
 }
 
 #[test]
-fn nobody_gets_in_without_the_token_or_from_another_site() {
+fn access_needs_token_and_own_origin() {
     let world = World::pair();
     let daemon = started(&world);
     let ping = br#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#;
@@ -313,7 +313,7 @@ fn nobody_gets_in_without_the_token_or_from_another_site() {
 }
 
 #[test]
-fn a_session_ends_when_its_client_says_so() {
+fn session_ends_on_request() {
     let world = World::pair();
     let daemon = started(&world);
     let client = Client::session(&daemon);
@@ -326,7 +326,7 @@ fn a_session_ends_when_its_client_says_so() {
 }
 
 #[test]
-fn sessions_are_bounded_and_those_that_are_there_go_on() {
+fn sessions_are_limited_and_existing_ones_continue() {
     let world = World::pair();
     let daemon = started(&world);
     let first = Client::session(&daemon);
@@ -357,7 +357,7 @@ fn wait_for(stream: TcpStream, wanted: impl Fn(&Value) -> bool) -> Value {
 }
 
 #[test]
-fn a_change_reaches_who_listens_in_both_eras() {
+fn change_reaches_listeners_with_and_without_handshake() {
     let world = World::pair();
     let daemon = started(&world);
     let uri = "blue://aperture/contracts/s3-access/s3-permissions";
@@ -391,7 +391,7 @@ fn a_change_reaches_who_listens_in_both_eras() {
 }
 
 #[test]
-fn who_has_no_session_that_goes_on_is_answered_nothing() {
+fn unknown_session_is_refused() {
     let world = World::pair();
     let daemon = started(&world);
     let client = Client::session(&daemon);
@@ -410,7 +410,7 @@ fn who_has_no_session_that_goes_on_is_answered_nothing() {
 }
 
 #[test]
-fn of_two_requests_with_one_id_in_a_session_the_second_is_refused() {
+fn second_request_with_the_same_id_is_refused() {
     let world = World::pair();
     let daemon = started(&world);
     let client = Client::session(&daemon);
@@ -443,7 +443,7 @@ fn of_two_requests_with_one_id_in_a_session_the_second_is_refused() {
 }
 
 #[test]
-fn each_client_may_ask_so_often_and_hears_how_long_to_wait() {
+fn rate_limit_says_how_long_to_wait() {
     let world = World::pair();
     let daemon = Daemon::start_with(&world, &["--rate-limit", "30"]);
     let (one, two) = (Client::session(&daemon), Client::session(&daemon));
@@ -463,7 +463,7 @@ fn each_client_may_ask_so_often_and_hears_how_long_to_wait() {
 }
 
 #[test]
-fn a_check_without_a_repository_says_what_it_judged() {
+fn check_without_repository_says_what_it_judged() {
     let world = World::pair();
     let daemon = started(&world);
     let client = Client::stateless(&daemon, "one");
@@ -481,7 +481,7 @@ fn a_check_without_a_repository_says_what_it_judged() {
 }
 
 #[test]
-fn a_batch_is_answered_in_the_era_that_has_them() {
+fn batch_is_answered_in_the_version_that_has_them() {
     let world = World::pair();
     let daemon = started(&world);
     let batch = json!([

@@ -33,7 +33,7 @@ fn pages() -> Vec<String> {
 }
 
 #[test]
-fn nothing_on_a_page_is_inline() {
+fn pages_have_nothing_inline() {
     let world = World::pair();
     world.bump("1.1.0");
     let daemon = Daemon::start(&world);
@@ -56,7 +56,7 @@ fn nothing_on_a_page_is_inline() {
 }
 
 #[test]
-fn who_has_a_page_is_not_sent_it_again() {
+fn unchanged_page_is_not_sent_again() {
     let world = World::pair();
     let daemon = Daemon::start(&world);
     for path in ["/r/aperture", CONTRACT, "/assets/blue.css", "/assets/blue.js", "/assets/blue.svg"] {
@@ -74,7 +74,7 @@ fn who_has_a_page_is_not_sent_it_again() {
 }
 
 #[test]
-fn what_is_not_there_is_a_page_too() {
+fn missing_object_has_a_page() {
     let world = World::pair();
     let daemon = Daemon::start(&world);
     for (path, status) in [
@@ -110,7 +110,7 @@ fn what_is_not_there_is_a_page_too() {
 }
 
 #[test]
-fn a_contract_without_a_release_shows_its_newest_pre_release() {
+fn contract_without_a_release_shows_its_newest_pre_release() {
     let world = World::pair();
     let file = "fungal/.blue/contracts/s3-access/young.yaml";
     for version in ["0.1.0-alpha.2", "0.1.0-alpha.10"] {
@@ -126,7 +126,7 @@ fn a_contract_without_a_release_shows_its_newest_pre_release() {
 }
 
 #[test]
-fn a_page_shows_the_realm_as_it_was() {
+fn page_shows_the_past() {
     let world = World::pair();
     world.bump("1.1.0");
     world.bump("1.2.0");
@@ -152,7 +152,7 @@ fn a_page_shows_the_realm_as_it_was() {
 }
 
 #[test]
-fn a_repository_sees_what_it_relies_on_and_who_relies_on_it() {
+fn repository_page_shows_imports_and_importers() {
     let world = World::pair();
     world.bump("1.1.0");
     let daemon = Daemon::start(&world);
@@ -189,7 +189,7 @@ fn cycles_and_deprecated_contracts_need_attention() {
 }
 
 #[test]
-fn a_browser_that_was_not_let_in_is_told_how() {
+fn browser_without_login_gets_instructions() {
     let world = World::pair();
     let daemon = Daemon::start(&world);
     let stranger = format!("Host: 127.0.0.1:{}\r\n", daemon.port);

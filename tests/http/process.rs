@@ -11,7 +11,7 @@ use std::{
 use crate::{client::Daemon, world::World};
 
 #[test]
-fn it_starts_once_and_stops_at_once() {
+fn starts_once_and_stops_promptly() {
     let world = World::new();
     assert_eq!(world.blue(&world.root(), &["daemon", "status"]).code, 1);
     let daemon = Daemon::start(&world);
@@ -31,7 +31,7 @@ fn it_starts_once_and_stops_at_once() {
 }
 
 #[test]
-fn its_files_are_its_users_alone() {
+fn files_are_private() {
     let world = World::new();
     let daemon = Daemon::start(&world);
     let folder = world.path("home/blue/daemon");
@@ -49,7 +49,7 @@ fn its_files_are_its_users_alone() {
 }
 
 #[test]
-fn everybody_gets_the_one_token() {
+fn everybody_gets_the_same_token() {
     for round in 0..20 {
         let world = World::new();
         let tokens: Vec<_> = std::thread::scope(|scope| {
@@ -73,7 +73,7 @@ fn everybody_gets_the_one_token() {
 }
 
 #[test]
-fn what_others_could_read_is_closed_and_said() {
+fn readable_token_is_closed_with_a_warning() {
     let world = World::new();
     let mode = |path: &str| world.path(path).metadata().unwrap().permissions().mode() & 0o777;
     let set = |path: &str, mode| {
@@ -108,7 +108,7 @@ fn what_others_could_read_is_closed_and_said() {
 }
 
 #[test]
-fn whoever_starts_it_is_not_kept_waiting() {
+fn start_returns_promptly() {
     let world = World::new();
     let start = Instant::now();
     // A pipe on all three, and on one more: read to the end, it ends with the command.
@@ -125,7 +125,7 @@ fn whoever_starts_it_is_not_kept_waiting() {
 }
 
 #[test]
-fn a_killed_one_leaves_nothing_in_the_way() {
+fn killed_daemon_leaves_nothing_in_the_way() {
     let world = World::new();
     let daemon = Daemon::start(&world);
     let killed = daemon.pid;
@@ -141,7 +141,7 @@ fn a_killed_one_leaves_nothing_in_the_way() {
 }
 
 #[test]
-fn who_has_the_port_is_said() {
+fn taken_port_is_reported() {
     let world = World::new();
     let squatter = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = squatter.local_addr().unwrap().port().to_string();
@@ -165,7 +165,7 @@ fn who_has_the_port_is_said() {
 }
 
 #[test]
-fn it_answers_on_both_loopback_addresses_and_no_other() {
+fn listens_only_on_loopback() {
     let world = World::new();
     let daemon = Daemon::start(&world);
     let ask = |host: &str, name: &str| {
@@ -184,7 +184,7 @@ fn it_answers_on_both_loopback_addresses_and_no_other() {
 }
 
 #[test]
-fn those_who_listen_hear_the_end() {
+fn listeners_are_told_of_the_end() {
     let world = World::solo();
     let daemon = Daemon::start(&world);
     let mut stream = daemon.connect();
@@ -199,7 +199,7 @@ fn those_who_listen_hear_the_end() {
 }
 
 #[test]
-fn everything_else_works_without_it() {
+fn commands_work_without_it() {
     let world = World::pair();
     world.bump("1.1.0");
     assert_eq!(world.json(&world.path("access"), &["status"])["notifications"][0]["contract"], "s3-permissions");
@@ -207,7 +207,7 @@ fn everything_else_works_without_it() {
 }
 
 #[test]
-fn the_session_manager_is_told_how_to_start_it() {
+fn service_manager_files_are_written() {
     let world = World::new();
     let run = world.ok(&world.root(), &["daemon", "install", "--manager", "systemd", "--port", "7900", "--json"]);
     let unit = world.read("home/.config/systemd/user/git-blue.service");

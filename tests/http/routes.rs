@@ -20,7 +20,7 @@ fn same(daemon: &Daemon<'_>, folder: &str, command: &[&str], path: &str) {
 }
 
 #[test]
-fn drafts_and_the_branches_of_an_rfc_are_judged_over_http_too() {
+fn drafts_and_rfc_branches_are_judged_over_http() {
     let world = World::pair();
     let contract = "s3-access/s3-permissions";
     world.ok(&world.path("fungal"), &["realm", "worktree", "create", "--rfc", "x", "--repos", "fungal"]);
@@ -35,7 +35,7 @@ fn drafts_and_the_branches_of_an_rfc_are_judged_over_http_too() {
 }
 
 #[test]
-fn a_realm_is_read_as_it_was() {
+fn past_realm_is_read() {
     let world = World::pair();
     let head = world.line(&world.path("fungal"), &["rev-parse", "HEAD"]);
     world.bump("2.0.0");
@@ -60,7 +60,7 @@ fn a_realm_is_read_as_it_was() {
 }
 
 #[test]
-fn a_route_answers_what_the_command_prints() {
+fn routes_print_what_the_command_prints() {
     let world = World::pair();
     world.bump("1.1.0");
     world.bump("2.0.0");
@@ -113,7 +113,7 @@ fn a_route_answers_what_the_command_prints() {
 }
 
 #[test]
-fn failures_are_what_the_command_prints_too() {
+fn errors_are_those_of_the_command() {
     let world = World::solo();
     let daemon = Daemon::start(&world);
     for (command, path, status) in [
@@ -181,7 +181,7 @@ fn sessions_and_notifications_cover_all_realms() {
 }
 
 #[test]
-fn a_realm_is_synced() {
+fn sync_route_syncs() {
     let world = World::solo();
     world.git(&world.root(), &["init", "--quiet", "--bare", "hub.git"]);
     let daemon = Daemon::start(&world);
@@ -199,7 +199,7 @@ fn a_realm_is_synced() {
 }
 
 #[test]
-fn what_is_known_already_is_not_sent_again() {
+fn etag_avoids_resending() {
     let world = World::solo();
     let daemon = Daemon::start(&world);
     let path = "/realms/aperture/contracts/s3-access/s3-permissions";
@@ -223,7 +223,7 @@ fn what_is_known_already_is_not_sent_again() {
 }
 
 #[test]
-fn what_was_published_is_in_the_next_answer() {
+fn answer_includes_earlier_publishes() {
     let world = World::solo();
     let daemon = Daemon::start(&world);
     let path = "/realms/aperture/contracts/s3-access/s3-permissions";
@@ -247,7 +247,7 @@ fn what_was_published_is_in_the_next_answer() {
 }
 
 #[test]
-fn a_realm_that_is_removed_is_gone_and_may_come_back() {
+fn removed_realm_is_gone_and_may_come_back() {
     let world = World::solo();
     let daemon = Daemon::start(&world);
     daemon.get("/realms/aperture").is(200);
@@ -279,7 +279,7 @@ fn a_realm_that_is_removed_is_gone_and_may_come_back() {
 }
 
 #[test]
-fn long_answers_are_packed_for_those_who_ask() {
+fn long_answers_are_compressed_on_request() {
     let world = World::solo();
     let daemon = Daemon::start(&world);
     let path = "/openapi.json";
@@ -297,7 +297,7 @@ fn long_answers_are_packed_for_those_who_ask() {
 }
 
 #[test]
-fn a_path_says_what_may_be_asked_of_it() {
+fn path_lists_its_methods() {
     let world = World::solo();
     let daemon = Daemon::start(&world);
     for (path, allowed) in [
@@ -318,7 +318,7 @@ fn a_path_says_what_may_be_asked_of_it() {
 }
 
 #[test]
-fn it_works_without_a_repository_or_a_realm() {
+fn works_without_repository_or_realm() {
     let world = World::new();
     let daemon = Daemon::start(&world);
     assert_eq!(daemon.get("/realms").is(200).json()["realms"], json!([]));

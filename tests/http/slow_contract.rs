@@ -7,7 +7,7 @@ use serde_json::json;
 use crate::{client::Daemon, world::World};
 
 #[test]
-fn checks_of_a_slow_contract_leave_the_daemon_answering() {
+fn daemon_answers_while_checking_a_slow_contract() {
     let world = World::pair();
     let patterns: serde_json::Map<_, _> = (0..1_000).map(|at| (format!("(?=a)x{at}"), json!(true))).collect();
     let value: serde_json::Map<_, _> = (0..50_000).map(|at| (format!("p{at}"), json!(1))).collect();

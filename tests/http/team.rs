@@ -12,7 +12,7 @@ use crate::{
 const MAX_LINES: usize = 30;
 
 #[test]
-fn the_broken_import_is_what_is_told_first() {
+fn broken_import_is_listed_first() {
     let world = World::new();
     team_realm::make(&world);
     let affected = affected();

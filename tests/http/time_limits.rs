@@ -11,7 +11,7 @@ use crate::{
 };
 
 #[test]
-fn a_head_that_comes_slowly_is_not_waited_for() {
+fn slow_head_times_out() {
     let world = World::new();
     let daemon = Daemon::start(&world);
     let (mut silent, mut slow) = (daemon.connect(), daemon.connect());
@@ -36,7 +36,7 @@ fn a_head_that_comes_slowly_is_not_waited_for() {
 }
 
 #[test]
-fn a_body_that_comes_slowly_is_not_waited_for() {
+fn slow_body_times_out() {
     let world = World::new();
     let daemon = Daemon::start(&world);
     let mut stream = daemon.connect();
@@ -54,7 +54,7 @@ fn a_body_that_comes_slowly_is_not_waited_for() {
 
 #[test]
 #[cfg(target_os = "linux")]
-fn an_answer_that_nobody_reads_is_not_held_for_ever() {
+fn unread_answer_times_out() {
     let world = World::new();
     let daemon = Daemon::start(&world);
     assert!(daemon.is_alive());

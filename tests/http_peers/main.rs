@@ -53,11 +53,11 @@ exit $code",
 }
 
 #[test]
-fn whatever_is_asked_is_answered_as_described() {
+fn generated_requests_are_answered_as_described() {
     hold("");
 }
 
 #[test]
-fn whatever_is_asked_of_what_is_there_is_answered_as_described() {
+fn generated_requests_for_existing_objects_are_answered_as_described() {
     hold(KNOWN);
 }

@@ -4,7 +4,7 @@
 use crate::scripted::Scripted;
 
 #[test]
-fn they_understand_what_they_are_told() {
+fn service_managers_accept_the_unit_files() {
     let realm = Scripted::realm();
     let (code, output) = realm.shell(
         r#"set -e

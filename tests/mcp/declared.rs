@@ -22,7 +22,7 @@ fn names(client: &mut Client) -> Vec<String> {
 }
 
 #[test]
-fn a_command_gets_the_arguments_and_what_it_prints_is_the_answer() {
+fn tool_gets_arguments_and_its_output_is_the_answer() {
     let world = World::pair();
     declare(
         &world,
@@ -52,7 +52,7 @@ fn a_command_gets_the_arguments_and_what_it_prints_is_the_answer() {
 }
 
 #[test]
-fn only_the_users_own_configuration_declares_tools() {
+fn only_user_configuration_declares_tools() {
     let world = World::pair();
     declare(
         &world,
@@ -100,7 +100,7 @@ fn eventually(what: &str, is_so: impl Fn() -> bool) {
 }
 
 #[test]
-fn a_command_that_takes_too_long_or_is_not_wanted_any_more_ends_with_its_children() {
+fn timed_out_or_cancelled_tool_is_killed_with_its_children() {
     let world = World::pair();
     // A number that no other process of this machine sleeps for.
     let marks = [1, 2, 3].map(|n| format!("{}.{}{n}", 3_000, std::process::id()));
@@ -127,7 +127,7 @@ fn a_command_that_takes_too_long_or_is_not_wanted_any_more_ends_with_its_childre
 }
 
 #[test]
-fn what_left_its_session_ends_too() {
+fn processes_that_left_the_session_are_killed() {
     if !cfg!(target_os = "linux") {
         return println!("left out: only Linux finds a process that left its group and session");
     }
@@ -157,7 +157,7 @@ fn what_left_its_session_ends_too() {
 }
 
 #[test]
-fn a_command_gets_no_secret_that_is_not_meant_for_it() {
+fn tool_gets_no_secrets_except_those_named() {
     let world = World::pair();
     declare(
         &world,
@@ -177,7 +177,7 @@ fn a_command_gets_no_secret_that_is_not_meant_for_it() {
 }
 
 #[test]
-fn a_command_that_prints_without_end_is_cut() {
+fn endless_output_is_truncated() {
     let world = World::pair();
     declare(
         &world,

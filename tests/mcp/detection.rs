@@ -12,7 +12,7 @@ fn repo(client: &mut Client, arguments: Value) -> Value {
 }
 
 #[test]
-fn each_way_to_name_a_project_comes_before_the_next() {
+fn project_sources_have_an_order() {
     let world = World::pair();
     let (fungal, access) = (world.path("fungal"), world.path("access"));
     let [fungal, access] = [&fungal, &access].map(|path| path.to_str().unwrap());
@@ -41,7 +41,7 @@ fn each_way_to_name_a_project_comes_before_the_next() {
 }
 
 #[test]
-fn a_client_with_roots_is_asked_in_its_own_era() {
+fn client_roots_are_requested_in_each_version() {
     let world = World::pair();
     let home = world.path("home");
     let uri = format!("file://{}", world.path("access").display());
@@ -70,7 +70,7 @@ fn a_client_with_roots_is_asked_in_its_own_era() {
 }
 
 #[test]
-fn where_none_is_found_every_place_that_was_tried_is_named() {
+fn error_lists_every_place_that_was_tried() {
     let world = World::pair();
     world.repo("stranger");
     let nowhere = world.path("nowhere");
@@ -100,7 +100,7 @@ fn where_none_is_found_every_place_that_was_tried_is_named() {
 }
 
 #[test]
-fn what_decides_the_project_is_looked_at_for_each_call() {
+fn project_is_determined_for_each_call() {
     let world = World::pair();
     let mut client = Client::start(&world, &world.path("access"));
     let contract = || json!({"domain": "s3-access", "contract": "s3-permissions"});

@@ -10,7 +10,7 @@ use crate::{
 };
 
 #[test]
-fn every_version_is_spoken() {
+fn every_protocol_version_is_supported() {
     let world = World::pair();
     for version in ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"] {
         let mut client = Client::with(&world, &world.path("access"), Era::Legacy(version), &[], &[]);
@@ -29,7 +29,7 @@ fn every_version_is_spoken() {
 }
 
 #[test]
-fn the_era_without_a_handshake_is_discovered() {
+fn version_without_handshake_is_discovered() {
     let world = World::pair();
     let mut client = Client::with(&world, &world.path("access"), Era::Stateless, &[], &[]);
     let greeting = client.greeting.clone();
@@ -48,7 +48,7 @@ fn the_era_without_a_handshake_is_discovered() {
 }
 
 #[test]
-fn batches_are_answered_in_the_era_that_has_them_and_refused_elsewhere() {
+fn batches_are_answered_only_in_the_version_that_has_them() {
     let world = World::pair();
     let call = |id: &str, method: &str, params: serde_json::Value| json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params});
     let status = json!({"name": "realm_status", "arguments": {}});

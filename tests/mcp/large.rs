@@ -30,7 +30,7 @@ fn used(process: u32) -> u64 {
 }
 
 #[test]
-fn a_check_of_it_says_how_far_it_is_and_ends_when_it_is_cancelled() {
+fn check_reports_progress_and_can_be_cancelled() {
     let world = large();
     let mut client = Client::with(&world, &world.path("fungal"), LEGACY, &[], &[]);
     let call = json!({"name": "realm_check", "arguments": {"scope": "all"}, "_meta": {"progressToken": 7}});
@@ -68,7 +68,7 @@ fn a_check_of_it_says_how_far_it_is_and_ends_when_it_is_cancelled() {
 }
 
 #[test]
-fn every_page_of_every_tool_fits_a_message() {
+fn pages_of_every_tool_fit_a_message() {
     let world = large();
     let mut client = Client::with(&world, &world.path("fungal"), LEGACY, &["--all-realms"], &[]);
     let contract = json!({"domain": "domain-00000", "contract": "contract-00"});

@@ -17,7 +17,7 @@ use crate::{
 };
 
 #[test]
-fn the_list_of_tools_stays_small() {
+fn tool_list_stays_small() {
     let world = World::solo();
     for arguments in [&[][..], &["--all-realms"], &["--read-only"]] {
         for era in [LEGACY, Era::Stateless] {
@@ -46,7 +46,7 @@ fn many(world: &World, count: usize) {
 }
 
 #[test]
-fn a_large_realm_comes_in_pages_that_join_into_the_whole() {
+fn pages_of_a_large_realm_are_complete() {
     let world = World::pair();
     many(&world, 600);
     let mut client = Client::start(&world, &world.path("access"));
@@ -81,7 +81,7 @@ fn a_large_realm_comes_in_pages_that_join_into_the_whole() {
 }
 
 #[test]
-fn a_large_contract_is_cut_and_each_part_can_be_asked_for() {
+fn large_contract_is_truncated_and_readable_in_parts() {
     let world = World::pair();
     let properties: String =
         (0..1_500).map(|n| format!("    field-{n}: {{ type: string, description: \"the field {n}\" }}\n")).collect();
@@ -102,7 +102,7 @@ fn a_large_contract_is_cut_and_each_part_can_be_asked_for() {
 }
 
 #[test]
-fn a_long_text_comes_in_parts_that_join_into_the_whole() {
+fn long_text_is_readable_in_parts() {
     let world = World::pair();
     let long: String = (0..9_000).map(|n| format!("{n} \u{e4}\u{1f980}\\\" ")).collect();
     let text = json!({"name": "s3-permissions", "version": "2.0.0", "owner": "fungal", "schema": {"type": "object"},
@@ -140,7 +140,7 @@ fn a_long_text_comes_in_parts_that_join_into_the_whole() {
 }
 
 #[test]
-fn ten_megabytes_of_arguments_are_refused_and_the_server_goes_on() {
+fn ten_megabytes_of_arguments_are_refused() {
     let world = World::solo();
     let mut client = Client::start(&world, &world.path("fungal"));
     client.post("tools/call", json!({"name": "realm_status", "arguments": {"cursor": "x".repeat(10 << 20)}}));
@@ -153,7 +153,7 @@ fn ten_megabytes_of_arguments_are_refused_and_the_server_goes_on() {
 }
 
 #[test]
-fn a_thousand_calls_at_once_are_all_answered() {
+fn thousand_concurrent_calls_are_answered() {
     let world = World::pair();
     let mut client = Client::start(&world, &world.path("access"));
     client.told("realm_status", json!({}));
@@ -170,7 +170,7 @@ fn a_thousand_calls_at_once_are_all_answered() {
 }
 
 #[test]
-fn a_client_that_stops_reading_costs_no_memory_and_is_let_go() {
+fn client_that_stops_reading_costs_no_memory_and_is_dropped() {
     let world = World::pair();
     let mut command = world.command("git-blue", &world.path("access"));
     command.args(["mcp", "serve"]).stdin(std::process::Stdio::piped()).stdout(std::process::Stdio::piped());

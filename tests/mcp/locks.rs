@@ -23,7 +23,7 @@ fn hold(world: &World, name: &str) -> File {
 }
 
 #[test]
-fn an_answer_that_waits_for_a_lock_holds_up_no_other() {
+fn call_waiting_for_a_lock_blocks_no_other() {
     let world = World::pair();
     let mut client = Client::start(&world, &world.path("fungal"));
     client.ok("realm_status", json!({}));
@@ -41,7 +41,7 @@ fn an_answer_that_waits_for_a_lock_holds_up_no_other() {
 }
 
 #[test]
-fn a_lock_that_stays_is_an_error_that_says_so() {
+fn lasting_lock_is_an_error() {
     let world = World::pair();
     let _lock = hold(&world, "_sessions-fungal");
     let patience = [("GIT_BLUE_LOCK_TIMEOUT_MS", "300")];
@@ -59,7 +59,7 @@ fn a_lock_that_stays_is_an_error_that_says_so() {
 }
 
 #[test]
-fn what_cannot_be_recorded_now_is_told_once_all_the_same() {
+fn notification_that_cannot_be_recorded_is_delivered_once() {
     let world = World::pair();
     let mut client = Client::start(&world, &world.path("access"));
     client.told("realm_status", json!({}));
@@ -82,7 +82,7 @@ fn what_cannot_be_recorded_now_is_told_once_all_the_same() {
 }
 
 #[test]
-fn of_two_requests_with_one_id_the_second_is_refused_while_the_first_is_answered() {
+fn second_request_with_the_same_id_is_refused() {
     let world = World::pair();
     let mut client = Client::start(&world, &world.path("fungal"));
     let call = |tool: &str, id: i64| json!({"jsonrpc": "2.0", "id": id, "method": "tools/call", "params": {"name": tool, "arguments": {}}});

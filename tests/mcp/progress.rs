@@ -67,7 +67,7 @@ fn cancel(client: &mut Client, id: i64) {
 }
 
 #[test]
-fn who_waits_for_long_is_told_how_far_it_is() {
+fn slow_call_reports_progress() {
     let world = World::pair();
     let forge = Silent::forge(&world, &["access", "fungal"]);
     for era in [LEGACY, Era::Stateless] {
@@ -95,7 +95,7 @@ fn who_waits_for_long_is_told_how_far_it_is() {
 }
 
 #[test]
-fn who_did_not_ask_is_told_nothing() {
+fn no_progress_without_token() {
     let world = World::pair();
     let forge = Silent::forge(&world, &["access"]);
     let mut client = Client::with(&world, &world.path("access"), LEGACY, &[], &[("GIT_BLUE_FORGE_TIMEOUT_MS", "1500")]);
@@ -108,7 +108,7 @@ fn who_did_not_ask_is_told_nothing() {
 }
 
 #[test]
-fn a_call_that_is_cancelled_ends_at_once_and_frees_its_place() {
+fn cancelled_call_ends_at_once_and_frees_its_slot() {
     let world = World::pair();
     let forge = Silent::forge(&world, &["access"]);
     let mut client = Client::start(&world, &world.path("access"));

@@ -12,7 +12,7 @@ use crate::{
 const CONTRACT: &str = r#"{"domain": "s3-access", "contract": "s3-permissions"}"#;
 
 #[test]
-fn a_publish_in_one_repository_reaches_the_other_once() {
+fn publish_in_one_repository_is_notified_once_in_the_other() {
     let world = World::pair();
     let mut provider = Client::start(&world, &world.path("fungal"));
     let mut consumer = Client::with(&world, &world.path("access"), LEGACY, &[], &[("GIT_BLUE_SEED", "2")]);
@@ -43,7 +43,7 @@ fn a_publish_in_one_repository_reaches_the_other_once() {
 }
 
 #[test]
-fn each_session_is_told_and_the_person_too() {
+fn each_session_and_the_person_are_notified() {
     let world = World::pair();
     let start =
         |session| Client::with(&world, &world.path("access"), LEGACY, &[], &[("CLAUDE_CODE_SESSION_ID", session)]);
@@ -64,7 +64,7 @@ fn each_session_is_told_and_the_person_too() {
 }
 
 #[test]
-fn what_was_not_read_is_told_again() {
+fn unread_answer_is_notified_again() {
     let world = World::pair();
     let session = [("CLAUDE_CODE_SESSION_ID", "one")];
     let mut client = Client::with(&world, &world.path("access"), LEGACY, &[], &session);
@@ -87,7 +87,7 @@ fn what_was_not_read_is_told_again() {
 }
 
 #[test]
-fn a_cancelled_call_tells_nobody() {
+fn cancelled_call_marks_nothing() {
     let world = World::pair();
     let mut client = Client::start(&world, &world.path("access"));
     assert!(client.told("realm_status", json!({})).is_empty());
@@ -101,7 +101,7 @@ fn a_cancelled_call_tells_nobody() {
 }
 
 #[test]
-fn more_than_one_answer_holds_comes_with_the_next() {
+fn more_notifications_come_with_the_next_answer() {
     let world = World::pair();
     let mut client = Client::start(&world, &world.path("access"));
     client.told("realm_status", json!({}));
@@ -128,7 +128,7 @@ fn more_than_one_answer_holds_comes_with_the_next() {
 }
 
 #[test]
-fn a_publish_before_a_request_is_in_its_answer_whatever_was_asked_before() {
+fn answer_includes_earlier_publishes() {
     let world = World::pair();
     let mut provider = Client::start(&world, &world.path("fungal"));
     let mut consumer = Client::with(&world, &world.path("access"), LEGACY, &[], &[("GIT_BLUE_SEED", "2")]);

@@ -48,7 +48,7 @@ fn tools_list() {
 }
 
 #[test]
-fn in_a_repository_alone() {
+fn repository_alone() {
     let world = World::solo();
     let mut client = Client::start(&world, &world.path("fungal"));
     shown(&world, "solo_realm_status", &client.ok("realm_status", json!({})));
@@ -59,7 +59,7 @@ fn in_a_repository_alone() {
 }
 
 #[test]
-fn with_changes_pending() {
+fn pending_changes() {
     let world = World::pair();
     let path = world.path("access");
     for (n, (tool, arguments)) in [
@@ -92,7 +92,7 @@ fn with_changes_pending() {
 }
 
 #[test]
-fn what_a_version_changes_and_whom_it_breaks() {
+fn diff_and_impact_of_a_version() {
     let world = World::pair();
     world.bump("1.1.0");
     let mut client = Client::start(&world, &world.path("access"));
@@ -105,7 +105,7 @@ fn what_a_version_changes_and_whom_it_breaks() {
 }
 
 #[test]
-fn a_session_from_start_to_stop() {
+fn session_from_start_to_stop() {
     let world = World::pair();
     let mut client = Client::start(&world, &world.path("fungal"));
     client.told("realm_status", json!({}));
@@ -130,7 +130,7 @@ fn a_session_from_start_to_stop() {
 }
 
 #[test]
-fn realms_of_this_machine() {
+fn local_realms() {
     let world = World::pair();
     world.repo("other");
     world.ok(&world.path("other"), &["init", "--realm", "staging"]);
@@ -167,7 +167,7 @@ fn realms_of_this_machine() {
 }
 
 #[test]
-fn work_on_several_repositories() {
+fn several_repositories() {
     let world = World::pair();
     let mut client = Client::start(&world, &world.path("access"));
     client.told("realm_status", json!({}));
@@ -183,7 +183,7 @@ fn work_on_several_repositories() {
 }
 
 #[test]
-fn where_something_is_broken() {
+fn broken_imports() {
     let world = World::pair();
     world.write(&format!("access/{BINDING_FILE}"), &importing(">=3.0.0"));
     let mut client = Client::start(&world, &world.path("access"));
@@ -195,7 +195,7 @@ fn where_something_is_broken() {
 }
 
 #[test]
-fn a_realm_is_read_as_it_was() {
+fn past_realm_is_read() {
     let world = World::pair();
     let head = world.line(&world.path("fungal"), &["rev-parse", "HEAD"]);
     world.bump("1.1.0");
@@ -231,7 +231,7 @@ fn a_realm_is_read_as_it_was() {
 }
 
 #[test]
-fn a_version_that_breaks_leads_its_owner_elsewhere_than_who_imports_it() {
+fn breaking_version_leads_owner_and_importer_to_different_steps() {
     let world = World::pair();
     world.bump("2.0.0");
     let reason = |answer: serde_json::Map<String, Value>| answer["next_steps"][0].clone();

@@ -54,7 +54,7 @@ fn tried(world: &World, arguments: &[&str], variables: &[(&str, &str)]) -> (Stri
 }
 
 #[test]
-fn its_health_check_connects() {
+fn health_check_connects() {
     let world = World::pair();
     claude(&world, &["mcp", "add", "git-blue", "--", "git-blue", "mcp", "serve", "--debug"]);
     let list = claude(&world, &["mcp", "list"]);
@@ -65,7 +65,7 @@ fn its_health_check_connects() {
 }
 
 #[test]
-fn it_reads_what_generate_config_prints() {
+fn reads_output_of_generate_config() {
     let world = World::pair();
     let config = world.ok(&world.path("access"), &["mcp", "generate-config", "--client", "claude-code"]);
     world.write("access/.mcp.json", &config.stdout);
@@ -75,7 +75,7 @@ fn it_reads_what_generate_config_prints() {
 }
 
 #[test]
-fn it_reads_what_install_claude_writes() {
+fn reads_files_of_install_claude() {
     let world = World::pair();
     world.ok(&world.path("access"), &["install", "claude"]);
     world.write("home/.claude/settings.json", "{\"enableAllProjectMcpServers\": true}");
@@ -94,7 +94,7 @@ fn it_reads_what_install_claude_writes() {
 }
 
 #[test]
-fn its_session_starts_with_the_greeting() {
+fn session_starts_with_the_greeting() {
     let world = World::pair();
     world.bump("1.1.0");
     world.ok(&world.path("access"), &["install", "claude"]);
@@ -113,7 +113,7 @@ fn its_session_starts_with_the_greeting() {
 }
 
 #[test]
-fn its_validator_accepts_the_plugin_and_the_marketplace() {
+fn validator_accepts_plugin_and_marketplace() {
     let world = World::pair();
     for folder in ["plugin", ""] {
         let path = format!("{}/{folder}", env!("CARGO_MANIFEST_DIR"));
@@ -123,7 +123,7 @@ fn its_validator_accepts_the_plugin_and_the_marketplace() {
 }
 
 #[test]
-fn it_asks_the_daemon() {
+fn calls_the_daemon() {
     let world = World::pair();
     let daemon = crate::http::Daemon::start(&world);
     let port = daemon.address.rsplit(':').next().unwrap();

@@ -32,7 +32,7 @@ fn required(suite: &Path, revision: &str) -> Vec<String> {
 }
 
 #[test]
-fn every_scenario_passes_but_for_what_is_listed() {
+fn scenarios_pass_except_those_listed() {
     let world = World::pair();
     world.set("GIT_BLUE_CONFORMANCE", "1");
     let daemon = Daemon::start(&world);

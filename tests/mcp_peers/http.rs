@@ -33,7 +33,7 @@ impl Drop for Daemon<'_> {
 }
 
 #[test]
-fn the_python_sdk_in_both_eras() {
+fn python_sdk_with_and_without_handshake() {
     for (mode, version) in [("auto", "2026-07-28"), ("legacy", "2025-11-25")] {
         let world = changed();
         let daemon = Daemon::start(&world);
@@ -46,7 +46,7 @@ fn the_python_sdk_in_both_eras() {
 }
 
 #[test]
-fn the_typescript_sdk() {
+fn typescript_sdk() {
     let world = changed();
     let daemon = Daemon::start(&world);
     let client = peers().join("client-http.mjs");

@@ -59,7 +59,7 @@ fn holds(found: &Value) {
 }
 
 #[test]
-fn the_python_sdk_in_both_eras() {
+fn python_sdk_with_and_without_handshake() {
     for (mode, version) in [("auto", "2026-07-28"), ("legacy", "2025-11-25")] {
         let world = changed();
         let python = peers().join("py/bin/python");
@@ -76,7 +76,7 @@ fn the_python_sdk_in_both_eras() {
 }
 
 #[test]
-fn the_typescript_sdk() {
+fn typescript_sdk() {
     let world = changed();
     // Modules are looked for beside the file that imports them.
     let client = peers().join("client.mjs");
@@ -87,7 +87,7 @@ fn the_typescript_sdk() {
 }
 
 #[test]
-fn the_inspector() {
+fn inspector() {
     let world = changed();
     let inspector = peers().join("node_modules/.bin/mcp-inspector");
     let ask =
