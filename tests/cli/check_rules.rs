@@ -1,4 +1,4 @@
-//! Every rule of `check`, each by the shortest way into it.
+//! Every rule of `check`, with a minimal example each.
 
 use serde_json::{Value, json};
 
@@ -13,8 +13,8 @@ fn codes(run: &Run) -> (Vec<String>, Vec<String>) {
     (of("errors"), of("warnings"))
 }
 
-/// Asserts what `check` finds in the whole realm, with the files of a repository laid over it, in this order, and its exit code with it. Returns it
-/// as text.
+/// Asserts the findings of `check` for the whole realm with the files of a repository, in order, and its exit code.
+/// Returns it as text.
 #[track_caller]
 fn finds(world: &World, repo: &str, errors: &[&str], warnings: &[&str]) -> Run {
     let run = world.blue(&world.path(repo), &["check", "--all", "--json"]).exits(i32::from(!errors.is_empty()));
@@ -24,14 +24,14 @@ fn finds(world: &World, repo: &str, errors: &[&str], warnings: &[&str]) -> Run {
     world.blue(&world.path(repo), &["check", "--all"])
 }
 
-/// Publishes the contract with these lines added, and 1.1.0 as its version.
+/// Publishes the contract as 1.1.0 with these lines added.
 fn publish_with(world: &World, lines: &str) {
     world.write(&format!("fungal/{CONTRACT_FILE}"), &format!("{}{lines}", contract("1.1.0")));
     let commit = world.commit("fungal", "More words");
     assert!(commit.stderr.contains("published"), "{commit}");
 }
 
-/// Changes the stored document of the contract as plain git can.
+/// Changes the stored document of the contract with plain git.
 fn tamper(world: &World, change: impl Fn(&mut Value)) {
     let mut document = world.stored("contracts/s3-permissions.json");
     change(&mut document);
@@ -76,7 +76,7 @@ fn provider_without_exports() {
     world.write(&format!("access/{BINDING_FILE}"), "role: consumer\n");
     world.commit("access", "Import nothing");
     let run = finds(&world, "access", &["exports-nothing"], &["imports-nothing", "unused"]);
-    // Whose binding it is, is whose file is named.
+    // The named file is that of the binding's repository.
     assert!(run.stdout.contains("\nerror: fungal") || run.stdout.starts_with("error: fungal"), "{run}");
 }
 
@@ -184,13 +184,13 @@ fn schema_changed_under_its_version_with_its_hash() {
     let plain = finds(&world, "access", &[], &["schema-changed"]);
     assert!(plain.stdout.contains("the schema of s3-permissions changed, but its version is still 1.0.0"), "{plain}");
 
-    // The hash that belongs to the changed schema, as our own answer tells it.
+    // The hash of the changed schema, taken from our own answer.
     let hashes = world.json(&world.path("access"), &["check"])["schema_hashes"].clone();
     let fresh = hashes[0]["schema_hash"].clone();
     assert_ne!(world.stored("contracts/s3-permissions.json")["schema_hash"], fresh);
     tamper(&world, |document| document["schema_hash"] = fresh.clone());
     finds(&world, "access", &[], &["schema-changed"]);
-    // And nobody is notified of it.
+    // Nobody is notified of it.
     let pending = world.json(&world.path("access"), &["notifications", "list"])["notifications"].clone();
     assert_eq!(pending, json!([]));
 }
@@ -266,7 +266,7 @@ fn declared_files_missing_from_the_commit() {
     world.git(&world.path("fungal"), &["mv", "models", "model"]);
     world.commit("fungal", "Move the models");
     finds(&world, "fungal", &[], &["missing-file"]);
-    // A path out of the repository is no file of it, whatever lies there.
+    // A path out of the repository does not count, even if the file exists.
     world.write(
         "access/.blue/bindings/s3-access.yaml",
         &importing("^1.0.0").replace("cdk/access_stack.py", "../fungal/README.md"),

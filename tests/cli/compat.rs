@@ -1,4 +1,4 @@
-//! `git blue compat`: two files, no realm and no repository.
+//! `git blue compat`: two files, without a realm or repository.
 
 use serde_json::json;
 
@@ -99,7 +99,7 @@ fn follows_references_named_after_types() {
 #[test]
 fn unknown_fails_only_with_strict() {
     let world = world();
-    // A back-reference is nothing that an automaton can follow.
+    // An automaton cannot handle a back-reference.
     world.write("pairs.json", r#"{"type": "string", "pattern": "^(?:(a|b)\\1)*$"}"#);
     world.write("even.json", r#"{"type": "string", "pattern": "^(?:aa|bb)*$"}"#);
     let run = world.blue(&world.root(), &["compat", "pairs.json", "even.json"]).exits(0);

@@ -1,4 +1,4 @@
-//! Changing a contract straight in the realm: edit, retire, yank.
+//! Changing a contract in the realm: edit, retire, yank.
 
 use std::ffi::OsStr;
 
@@ -29,7 +29,7 @@ fn edits_from_standard_input() {
     let args = ["blue", "contract", "edit", NAME, "--file", "-"];
     world.feed("git", &provider, &args, &contract("1.1.0")).exits(0);
     assert_eq!(world.version(), "1.1.0");
-    // JSON is YAML.
+    // JSON is valid YAML.
     let json = json!({"name": "s3-permissions", "version": "2.0.0", "owner": "fungal", "value": 7}).to_string();
     world.feed("git", &provider, &args, &json).exits(0);
     assert_eq!(world.stored("contracts/s3-permissions.json")["value"], 7);
@@ -43,7 +43,7 @@ fn edits_from_standard_input() {
 fn edits_in_gits_editor() {
     let world = World::pair();
     let provider = world.path("fungal");
-    // The file that a refused text is kept in goes where the rest of this world goes.
+    // The file that keeps a refused edit is in the folder for temporary files of this world.
     let root = world.root();
     let edit = |editor: &str| {
         let vars = [("GIT_EDITOR", OsStr::new(editor)), ("TMPDIR", root.as_os_str())];
@@ -52,13 +52,13 @@ fn edits_in_gits_editor() {
     let run = edit("sed -i -e 's/1\\.0\\.0/1.1.0/g'").exits(0);
     assert_eq!(world.version(), "1.1.0");
     assert_eq!(world.stored("contracts/s3-permissions.json")["value"]["read"][1], "v1.1.0");
-    // With nothing changed, nothing is done; nor where the editor gives up.
+    // An unchanged file, or an editor that fails, changes nothing.
     let before = world.tip(DOMAIN_REF);
     let same = edit("true").exits(1);
     let gave_up = edit("false").exits(1);
     assert_eq!(world.tip(DOMAIN_REF), before);
     snapshot("edit_editor", &[&run, &same, &gave_up]);
-    // What is refused is not lost.
+    // A refused edit is kept.
     let refused = edit("sed -i -e 's/v1\\.1\\.0/other/'").exits(1);
     assert!(refused.stderr.contains("bump to 1.1.1"), "{refused}");
     let kept = refused.stderr.split("--file ").nth(1).unwrap().trim();
@@ -90,7 +90,7 @@ fn retiring_an_imported_contract_needs_force() {
     let again = world.ok(&provider, &["contract", "retire", NAME, "--reason", "moved to s3-paths", "--force"]);
     let list = world.ok(&provider, &["contract", "list"]);
     snapshot("retire", &[&refused, &run, &again, &list]);
-    // Its content stays, and so do its versions.
+    // Its content and versions stay.
     let get = world.json(&provider, &["contract", "get", NAME])["contract"].clone();
     assert_eq!((&get["value"]["read"][1], &get["retired"]["reason"]), (&json!("v1.0.0"), &json!("moved to s3-paths")));
     assert_eq!(world.stored("versions/s3-permissions/1.0.0.json")["retired"], json!(null));
@@ -116,7 +116,7 @@ fn yanked_version_is_not_selected() {
     let run = world.ok(&provider, &["contract", "yank", NAME, "1.0.0", "--reason", "it leaks"]);
     let current = world.ok(&provider, &["contract", "yank", NAME, "1.1.0", "--reason", "this too"]);
     let get = world.ok(&provider, &["contract", "get", NAME]);
-    // Rolling back to it would pick it.
+    // A rollback would select it.
     world.bump("1.0.0");
     let back = world.blue(&provider, &["contract", "publish", "--rollback", "--reason", "try the old one"]).exits(1);
     assert!(back.stderr.contains("was yanked (it leaks)"), "{back}");

@@ -1,4 +1,4 @@
-//! `git blue install editor`: what editors complete and check is what the program reads.
+//! `git blue install editor`: the schemas agree with what the program reads.
 
 use std::fs;
 
@@ -45,7 +45,7 @@ fn schemas_accept_every_form_of_version_and_schema() {
         assert!(!fits(version, "{}"), "{version}");
     }
     assert!(fits("auto", "{ file: a.json, at: \"#/$defs/A\" }") && fits("auto", "true") && !fits("auto", "text"));
-    // What the realm keeps is not for people to write.
+    // Fields that only the realm writes are not in the schema.
     assert!(!validator.is_valid(&read("name: a\nowner: b\nversion: auto\nyanked: []\n")));
 }
 
@@ -60,7 +60,7 @@ fn new_files_name_their_schema_and_are_publishable() {
     assert!(world.path("fungal/.blue/contracts/s3-access/../../schemas/contract.schema.json").is_file());
     world.commit("fungal", "Add masks");
     world.ok(&access, &["contract", "get", "s3-access/masks"]);
-    // Without the schemas there is nothing to name.
+    // Without the schemas nothing is named.
     world.ok(&access, &["realm", "admin", "domain", "--name", "more", "--repos", "access"]);
     world.ok(&access, &["contract", "new", "more/plain"]);
     let text = fs::read_to_string(world.path("access/.blue/contracts/more/plain.yaml")).unwrap();

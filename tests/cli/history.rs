@@ -1,9 +1,8 @@
-//! The store is plain git: its history reads well, its differences are the contracts', and git
-//! finds nothing wrong with it.
+//! The store is plain git: its log is readable, its diffs are those of the contracts, and fsck finds nothing.
 
 use crate::world::{DOMAIN_REF, World, snapshot};
 
-/// Everything that writes, once.
+/// Runs every kind of write once.
 fn busy() -> World {
     let world = World::pair();
     let (provider, consumer) = (world.path("fungal"), world.path("access"));
@@ -50,7 +49,7 @@ fn diff_between_commits_is_the_changed_contract_files() {
 fn fsck_is_clean_after_all_operations() {
     let world = busy();
     let fsck = world.git(&world.store(), &["fsck", "--strict", "--no-dangling"]);
-    // A store has no branch, and that is all there is to say.
+    // fsck only notes that a store has no branch.
     assert_eq!(fsck.all(), "notice: HEAD points to an unborn branch (main)\n");
     for repo in ["fungal", "access"] {
         assert_eq!(world.git(&world.path(repo), &["fsck", "--strict", "--no-dangling"]).all(), "");
@@ -109,7 +108,7 @@ fn log_filters_by_time_repository_and_kind() {
 
     let by = |repo: &str| entries(&["realm", "log", "--all", "--repo", repo]);
     assert!(!by("fungal").is_empty() && by("fungal").iter().all(|entry| entry["repo"] == "fungal"));
-    // A page that ends within what was narrowed goes on there.
+    // A filtered page continues correctly.
     let first = world.json(&provider, &["realm", "log", "--repo", "fungal", "--limit", "1"]);
     let cursor = first["next_cursor"].as_str().unwrap();
     let rest = entries(&["realm", "log", "--repo", "fungal", "--all", "--cursor", cursor]);
@@ -160,7 +159,7 @@ fn log_filters_by_commit() {
     domains.sort_unstable();
     assert_eq!(domains, ["s3-access", "s3-more"]);
     assert!(log.iter().all(|entry| entry["source_commit"] == *both), "{log:?}");
-    // By a name of its own repository, and by its first digits in any other.
+    // By name in its own repository, and by its first digits in others.
     assert_eq!(entries(&provider, &["realm", "log"], "HEAD~1"), log);
     assert_eq!(entries(&consumer, &["realm", "log"], &both[..7].to_uppercase()), log);
     assert_eq!(entries(&consumer, &["contract", "log", "s3-access/s3-permissions"], &both).len(), 1);

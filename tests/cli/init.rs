@@ -1,4 +1,4 @@
-//! One step into a realm, from wherever a repository can be.
+//! `git blue init` in every kind of repository.
 
 use crate::world::{CONTRACT_FILE, EXPORTING, World, contract, snapshot};
 
@@ -29,7 +29,7 @@ fn repository_without_a_commit() {
     let check = world.blue(&empty, &["check"]).exits(1);
     let publish = world.blue(&empty, &["contract", "publish"]).exits(1);
     snapshot("init_empty", &[&init, &status, &check, &publish]);
-    // Its first commit is published, and from then on its root tells it from others.
+    // Its first commit is published, and records its root commit.
     world.ok(&empty, &["realm", "admin", "domain", "--name", "s3-access", "--repos", "empty"]);
     world.write("empty/.blue/bindings/s3-access.yaml", EXPORTING);
     world.write(&format!("empty/{CONTRACT_FILE}"), &contract("1.0.0").replace("fungal", "empty"));
@@ -45,13 +45,13 @@ fn bare_repository() {
     let bare = world.path("fungal.git");
     let init = world.ok(&bare, &["init", "--realm", "aperture", "--repo", "fungal"]);
     assert!(!world.path("fungal.git/.blue").exists(), "there is no work tree to write it to");
-    // Its own configuration says where it belongs, as the next step told.
+    // Its own configuration names the realm, as the next step said.
     world.blue(&bare, &["status"]).exits(128);
     world.git(&bare, &["config", "blue.realm", "aperture"]);
     world.git(&bare, &["config", "blue.repo", "fungal"]);
     assert_eq!(world.json(&bare, &["status"])["current_repo"], "fungal");
     world.git(&bare, &["config", "--remove-section", "blue"]);
-    // Once its HEAD has the file, that counts.
+    // Once HEAD has the file, it is used.
     world.ok(&world.path("fungal"), &["init"]);
     world.commit("fungal", "Join the realm");
     world.git(&world.path("fungal"), &["push", "--quiet", "../fungal.git", "main"]);
@@ -73,7 +73,7 @@ fn subfolder_and_linked_worktree() {
     let init = world.ok(&world.path("topic"), &["init"]);
     snapshot("init_linked", &[&init]);
     assert!(world.path("topic/.blue/config.yaml").exists() && !world.path("access/.blue").exists());
-    // Its place on this machine is the main work tree's, and so is its name.
+    // Its recorded path and name are those of the main work tree.
     let repos = world.json(&repo, &["status"])["repos"].clone();
     assert_eq!((&repos[0]["name"], &repos[0]["path"]), (&"access".into(), &other.to_str().unwrap().into()));
 }

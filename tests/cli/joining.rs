@@ -1,11 +1,10 @@
-//! Joining cannot go wrong: wherever a realm is not known, the one command that is right is said, and what
-//! is refused leaves nothing behind.
+//! Joining: an unknown realm is answered with the right command, and a refused `init` leaves nothing behind.
 
 use std::{ffi::OsStr, path::PathBuf};
 
 use crate::world::{REALM, World, snapshot};
 
-/// A shared realm that `fungal` is in, and a teammate's clone of it on another machine. Returns the clone.
+/// A shared realm with `fungal`, and a teammate's clone of it on another machine. Returns the clone.
 fn teammate() -> (World, PathBuf, String) {
     let world = World::new();
     world.git(&world.root(), &["init", "--quiet", "--bare", "hub.git"]);
@@ -22,7 +21,7 @@ fn teammate() -> (World, PathBuf, String) {
     (world, clone, hub)
 }
 
-/// The realms that a machine has.
+/// Returns the realms of a machine.
 fn realms(world: &World, home: &str) -> Vec<String> {
     let folder = world.path(&format!("{home}/blue/realms"));
     let entries = folder.read_dir().into_iter().flatten();
@@ -41,7 +40,7 @@ fn teammate_gets_the_one_right_command() {
         assert!(!run.all().contains("--realm aperture"), "{run:?}");
         shown.push(run);
     }
-    // A rival of the same name is made on purpose only.
+    // A second realm of the same name is created only on purpose.
     let rival = world.blue(&clone, &["init", "--realm", REALM]).exits(128);
     assert_eq!(world.next_step(&rival).split("  #").next(), Some(&*right));
     assert_eq!(realms(&world, "second"), [""; 0]);
@@ -51,11 +50,11 @@ fn teammate_gets_the_one_right_command() {
     assert!(step.starts_with(&format!("git blue check --realm-url {hub}")), "{step}");
     assert_eq!(world.finish_shell(&clone, &step).code, 0);
     snapshot("joining_unknown", &[&shown[0], &shown[2], &rival, &ci]);
-    // What is said works.
+    // The suggested command works.
     let joined = world.finish_shell(&clone, &world.next_step(&shown[0]));
     assert_eq!(joined.code, 0, "{joined:?}");
     assert_eq!(world.json(&clone, &["status"])["domains"][0]["name"], "paths");
-    // A rival can still be made, by whoever says so.
+    // A second realm can still be created explicitly.
     world.on("third");
     world.ok(&clone, &["init", "--realm", REALM, "--new"]);
 }
@@ -70,7 +69,7 @@ fn refused_init_leaves_nothing_and_typo_creates_nothing() {
     let another = world.blue(&new, &["status", "--realm", "kitchen"]).exits(128);
     snapshot("joining_refused", &[&other, &slip, &asked, &another]);
     assert_eq!(realms(&world, "home"), ["aperture.git"]);
-    // A realm that was brought for nothing goes again.
+    // A realm that was fetched in vain is removed again.
     let (world, _, hub) = teammate();
     let stranger = world.repo("elsewhere/fungal");
     let taken = world.blue(&stranger, &["init", "--url", &hub]).exits(1);
@@ -92,7 +91,7 @@ fn later_url_is_written_to_the_committed_file() {
     let text = world.read("fungal/.blue/config.yaml");
     assert!(text.starts_with("# ours\n") && text.contains(&format!("url: \"{hub}\"")), "{text}");
     world.ok(&dir, &["status"]);
-    // Once more changes nothing.
+    // Repeating it changes nothing.
     world.ok(&dir, &["init", "--url", &hub]);
     assert_eq!(world.read("fungal/.blue/config.yaml"), text);
 }
@@ -144,7 +143,7 @@ fn unrecorded_url_in_config_is_a_warning() {
 fn name_is_checked_at_the_remote_or_locally_if_offline() {
     let (world, clone, hub) = teammate();
     world.ok(&clone, &["init", "--url", &hub]);
-    // Somebody else joins meanwhile, under a name that is free here.
+    // Another repository joins meanwhile under a free name.
     let billing = world.on("home").repo("billing");
     world.ok(&billing, &["init", "--realm", REALM]);
     world.ok(&billing, &["sync"]);

@@ -1,4 +1,4 @@
-//! How the program behaves among other programs: exit codes, streams, colours, pages, odd text.
+//! Behaviour among other programs: exit codes, streams, colours, paging, unusual text.
 
 use std::ffi::OsStr;
 
@@ -6,7 +6,7 @@ use serde_json::json;
 
 use crate::world::{CONTRACT_FILE, World, contract, snapshot};
 
-/// Every command of the help, found by reading the help.
+/// Returns every command, found by parsing the help.
 fn commands(world: &World, path: &[&str], found: &mut Vec<Vec<String>>) {
     let help = world.blue(&world.root(), &[path, &["-h"]].concat()).exits(0);
     assert_eq!(help.stderr, "");
@@ -15,7 +15,7 @@ fn commands(world: &World, path: &[&str], found: &mut Vec<Vec<String>>) {
     let listed = help.stdout.split("Commands:").nth(1).unwrap_or_default();
     for line in listed.lines().skip(1).take_while(|line| line.starts_with("  ")) {
         let name = line.split_whitespace().next().unwrap();
-        // A wrapped line goes on further to the right.
+        // A wrapped line is indented further.
         if name != "help" && !line.starts_with("    ") {
             commands(world, &[path, &[name]].concat(), found);
         }
@@ -95,7 +95,7 @@ fn colour_follows_git_configuration() {
     world.git(&dir, &["config", "color.blue", "never"]);
     assert!(!coloured(&["status"], &[]), "the nearer key counts");
     world.git(&dir, &["config", "color.blue", "always"]);
-    // As git: what is configured for sure is for sure.
+    // As in git, an explicit setting wins.
     assert!(coloured(&["status"], &[("NO_COLOR", OsStr::new("1"))]));
     world.git(&dir, &["config", "color.blue", "auto"]);
     assert!(!coloured(&["status"], &[]));
@@ -109,7 +109,7 @@ fn closed_pipe_is_not_an_error() {
         let run = world.blue_unread(&dir, args).exits(0);
         assert_eq!(run.stderr, "", "{args:?}");
     }
-    // The answer was no, whoever read it.
+    // The answer was no, whether or not it was read.
     world.blue_unread(&dir, &["contract", "get", "s3-access/none", "--json"]).exits(1);
 }
 
@@ -139,7 +139,7 @@ fn quiet_omits_success_messages() {
         let run = world.ok(&dir, args);
         assert_eq!((&*run.stdout, &*run.stderr), ("", ""), "{args:?}");
     }
-    // What is asked for is said, and what programs read, and what did not go well.
+    // Requested output, machine-readable output and errors are printed.
     assert!(world.ok(&dir, &["status", "-q"]).stdout.contains("in the realm aperture"));
     assert!(world.ok(&dir, &["session", "stop", "-q", "--json"]).stdout.contains("\"status\": \"success\""));
     assert!(world.blue(&dir, &["session", "stop", "-q"]).exits(1).stderr.starts_with("error: "));
@@ -153,7 +153,7 @@ fn dash_c_changes_the_folder() {
         let there = world.ok(&world.root(), &[args, &["status", "--peek"]].concat());
         assert_eq!(there.stdout, here.stdout);
     }
-    // As with git, files are then named from there.
+    // As in git, paths are then relative to that folder.
     world.write(
         "access/document.yaml",
         &contract("1.1.0").replace("s3-permissions", "mine").replace("fungal", "access"),
@@ -203,7 +203,7 @@ fn pages_of_lists_are_complete() {
     world.blue(&dir, &["contract", "list", "--limit", "0"]).exits(129);
     world.blue(&dir, &["contract", "list", "--limit", "2", "--all"]).exits(129);
 
-    // Logs page by commit.
+    // Logs are paged by commit.
     let log = |args: &[&str]| world.json(&dir, &[&["realm", "log"], args].concat());
     let whole = log(&["--all"])["entries"].as_array().unwrap().clone();
     let first = log(&["--limit", "2"]);
@@ -231,10 +231,10 @@ fn handles_paths_in_any_script() {
     assert!(status.stdout.contains("räpo ☃ 'x'"), "{status}");
 }
 
-/// What a terminal would obey, or would show in another order.
+/// Control characters, and characters that reorder text.
 const EVIL: &str = "\u{1b}]0;owned\u{7}\u{1b}[2Jred\u{202e}txt.exe\u{200b}\u{9b}31m";
 
-/// JSON in ASCII: YAML has no raw control characters, but it has escapes.
+/// ASCII JSON: YAML has no raw control characters, but escapes.
 fn escaped(value: &serde_json::Value) -> String {
     let spell = |c: char| if c.is_ascii() { c.to_string() } else { format!("\\u{:04x}", u32::from(c)) };
     value.to_string().chars().map(spell).collect()
@@ -291,7 +291,7 @@ fn control_characters_from_a_realm_are_escaped() {
     assert_eq!(get["contract"]["description"], EVIL);
     assert_eq!(get["contract"]["retired"]["reason"], EVIL);
 
-    // What is refused is quoted as harmlessly as what is accepted.
+    // Refused text is quoted as safely as accepted text.
     document["version"] = json!(EVIL);
     world.write("evil.json", &escaped(&document));
     let refused = world
@@ -302,7 +302,7 @@ fn control_characters_from_a_realm_are_escaped() {
         assert_harmless(&world.blue(&provider, args).exits(129).all());
         assert_harmless(&world.blue(&provider, &[args, &["--json"]].concat()).exits(129).all());
     }
-    // By other hands, past every door.
+    // Written with plain git, without validation.
     world.plant("contracts/s3-permissions.json", &format!("{{\"oops\": \"{EVIL}"));
     for args in [&["status", "--peek"][..], &["check"], &["contract", "get", "s3-access/s3-permissions"]] {
         assert_harmless(&world.blue(&consumer, args).all());

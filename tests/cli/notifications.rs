@@ -1,15 +1,15 @@
-//! A change reaches whoever it concerns, once, and nobody else.
+//! Changes are notified once, and only to those concerned.
 
 use serde_json::{Value, json};
 
 use crate::world::{BINDING_FILE, CONTRACT_FILE, World, contract, snapshot};
 
-/// What `status` tells a repository, by what it says; it is told then.
+/// Returns the notifications in `status`, and marks them as seen.
 fn told(world: &World, repo: &str) -> Vec<Value> {
     world.json(&world.path(repo), &["status"])["notifications"].as_array().unwrap().clone()
 }
 
-/// The notifications of a repository in one state; asking tells nobody.
+/// Returns the notifications of a repository in one state, without marking them.
 fn listed(world: &World, repo: &str, state: &str) -> Vec<Value> {
     let answer = world.json(&world.path(repo), &["notifications", "list", "--state", state]);
     answer["notifications"].as_array().unwrap().clone()
@@ -85,10 +85,10 @@ fn commit_on_a_feature_branch_publishes_nothing() {
     assert_eq!(commit.all(), "");
     assert_eq!(world.tip(crate::world::DOMAIN_REF), before);
     assert_eq!(pending(&world, "access"), 0);
-    // Asked for by name, it says why not.
+    // Publishing it explicitly is refused with the reason.
     let run = world.blue(&world.path("fungal"), &["contract", "publish"]).exits(1);
     snapshot("feature_branch", &[&run]);
-    // Merged, it is news.
+    // After the merge it is notified.
     world.git(&world.path("fungal"), &["switch", "--quiet", "main"]);
     world.git(&world.path("fungal"), &["merge", "--quiet", "--no-ff", "-m", "Merge feature", "feature"]);
     world.ok(&world.path("fungal"), &["contract", "publish"]);
@@ -129,7 +129,7 @@ fn rollback_of_a_seen_change_is_notified() {
     assert_eq!(told[0]["changes"], json!({"old_version": "1.1.0", "new_version": "1.0.0"}));
 }
 
-/// Back to 1.0.0, as its owner does it on purpose.
+/// Rolls back to 1.0.0 with the owner's command.
 fn roll_back(world: &World) {
     world.bump("1.0.0");
     let provider = world.path("fungal");
@@ -289,8 +289,7 @@ fn worktrees_of_a_repository_are_one_reader() {
     assert_eq!(told(&world, "access"), Vec::<Value>::new());
 }
 
-/// Lets a change that another machine made at this moment come to this one after as many days, by
-/// plain git.
+/// Imports a change that another machine made now, this many days later, with plain git.
 fn arrives_after(world: &World, days: i64) {
     let run = std::process::Command::new("cp").arg("-a").args([world.store(), world.path("before.git")]).status();
     assert!(run.unwrap().success());
@@ -316,13 +315,13 @@ fn old_commit_that_arrives_late_is_notified() {
 fn age_counts_from_first_arrival_on_this_machine() {
     let world = World::pair();
     arrives_after(&world, 9);
-    // To list it is to see that it came, and tells nobody.
+    // Listing it records its arrival, and marks nothing.
     assert_eq!(pending(&world, "access"), 1);
     let seen = world.tip("refs/blue/local/arrivals/s3-access");
     world.pass_days(6);
     assert_eq!(pending(&world, "access"), 1);
     assert_eq!(world.tip("refs/blue/local/arrivals/s3-access"), seen, "seen once is enough");
-    // What is made here later is of its own age.
+    // A later local change has its own age.
     world.pass_days(2);
     assert_eq!(pending(&world, "access"), 0);
     assert_eq!(listed(&world, "access", "expired").len(), 1);
@@ -333,7 +332,7 @@ fn age_counts_from_first_arrival_on_this_machine() {
 fn peek_works_on_a_read_only_store() {
     let world = World::pair();
     arrives_after(&world, 9);
-    // For root, too, no file is made where a file is in the way.
+    // Even root cannot create a file where one is in the way.
     std::fs::rename(world.store().join("blue"), world.path("blue")).unwrap();
     std::fs::write(world.store().join("blue"), "").unwrap();
     assert_eq!(pending(&world, "access"), 1);
@@ -353,7 +352,7 @@ fn status_without_news_writes_nothing() {
     assert_eq!(refs(), before);
 }
 
-/// What a reader is told by a status; it is told then.
+/// Returns the notifications that a `status` shows a reader, and marks them.
 fn told_to(world: &World, reader: &str) -> usize {
     use git_blue::ops::{notify::inbox, realm};
     let command = world.command("git", &world.path("access"));

@@ -1,5 +1,5 @@
-//! What goes out of git: every receiver is a real one, or a program that stands in for it, and most of them behave
-//! badly. Nothing is lost, nothing comes twice without its key, and each domain keeps its order.
+//! Receivers outside of git: servers and programs that mostly misbehave. No event is lost or duplicated under another
+//! id, and each domain keeps its order.
 
 use std::{collections::BTreeMap, os::unix::fs::PermissionsExt as _, path::Path};
 
@@ -16,7 +16,7 @@ use crate::{
     world::{Run, World, contract},
 };
 
-/// A provider and a consumer, and the receiver `team`, which has looked once: what follows is new to it.
+/// A provider and a consumer, and the receiver `team`, which has looked once, so that later changes are new to it.
 fn place(keys: &[(&str, &str)]) -> World {
     let world = World::pair();
     world.set("GIT_BLUE_FORGE_TIMEOUT_MS", "700");
@@ -37,7 +37,7 @@ fn send(world: &World) -> Run {
     world.blue(&world.path("fungal"), &["notify", "send", "--json"])
 }
 
-/// Publishes as somebody who configured no receiver, so that nothing is sent in the background.
+/// Publishes without configured receivers, so that nothing is sent in the background.
 fn publish(world: &World, version: &str) {
     let plain = world.read("home/gitconfig").split("[blue \"notify.").next().unwrap().to_owned();
     world.write("home/plain", &plain);
@@ -55,7 +55,7 @@ fn list(world: &World) -> Value {
     world.json(&world.path("access"), &["notify", "list"])["receivers"][0].clone()
 }
 
-/// The first receipt of each event; a repetition must say the same.
+/// Returns the first receipt of each event; repetitions must be equal.
 fn once(taken: &[Taken]) -> Vec<Value> {
     let mut seen: BTreeMap<String, String> = BTreeMap::new();
     let mut first = Vec::new();
@@ -70,7 +70,7 @@ fn once(taken: &[Taken]) -> Vec<Value> {
     first
 }
 
-/// The versions before and after of each change, in order.
+/// Returns the old and new version of each change, in order.
 fn versions(events: &[Value]) -> Vec<(String, String)> {
     let text = |value: &Value| value.as_str().unwrap().to_owned();
     let changes = events.iter().map(|event| &event["data"]["changes"][0]["changes"]);
@@ -100,7 +100,7 @@ fn commit_sends_a_signed_event() {
     assert_eq!(change["text"], "fungal changed s3-access/s3-permissions 1.0.0 -> 2.0.0");
     assert_eq!((&change["imports"][0]["repo"], &change["imports"][0]["holds"]), (&json!("access"), &json!("breaks")));
     assert_eq!(taken[0].headers["content-type"], "application/cloudevents+json; charset=utf-8");
-    // As the libraries of Standard Webhooks verify it.
+    // Verified as by the libraries of Standard Webhooks.
     let mut mac = Hmac::<Sha256>::new_from_slice(b"secret key of tests").unwrap();
     mac.update(format!("{}.{}.{}", taken[0].id(), taken[0].headers["webhook-timestamp"], taken[0].text).as_bytes());
     let expected = format!("v1,{}", BASE64_STANDARD.encode(mac.finalize().into_bytes()));
@@ -114,7 +114,7 @@ fn commit_sends_a_signed_event() {
 fn no_event_is_lost_duplicated_or_reordered_by_failures() {
     let receiver = Receiver::start();
     let world = place(&[("url", &receiver.url)]);
-    // Another domain, with a contract of its own.
+    // Another domain, with its own contract.
     let fungal = world.path("fungal");
     world.ok(&fungal, &["realm", "admin", "domain", "--name", "events", "--repos", "fungal,access"]);
     let manners =
@@ -166,17 +166,17 @@ fn undeliverable_event_is_given_up_and_resent_on_demand() {
     for _ in 0..8 {
         send(&world).exits(1);
     }
-    // The pauses grow, and what is not due is not tried.
+    // The delays grow, and nothing is sent early.
     let asked = receiver.asked().len();
     let due = world.blue(&world.path("fungal"), &["notify", "send", "--due", "--json"]).exits(1).json();
-    // What changes while an event waits is one event, whatever it is.
+    // All changes while an event waits are one event.
     assert_eq!(due["receivers"][0]["waiting"].as_array().unwrap().len(), 1, "{due}");
     assert_eq!((asked, receiver.asked().len()), (9, 9));
     while list(&world)["dead"] == json!([]) {
         send(&world).exits(1);
         assert!(receiver.asked().len() <= 33, "it is given up in the end");
     }
-    // The next event of the domain goes on behind it.
+    // The next event of the domain follows.
     let now = list(&world);
     assert_eq!(now["dead"][0]["text"], "fungal changed s3-access/s3-permissions 1.0.0 -> 1.1.0", "{now}");
     send(&world).exits(0);
@@ -229,7 +229,7 @@ fn receivers_in_repository_configuration_are_ignored() {
     assert!(none.stdout.contains("no receivers"), "{none}");
     world.bump("1.1.0");
     send(&world).exits(0);
-    // A secret that others may read, and one in the configuration, are not used.
+    // A secret that others can read, or in the configuration, is not used.
     world.write("home/secret", "s3cret\n");
     std::fs::set_permissions(world.path("home/secret"), std::fs::Permissions::from_mode(0o644)).unwrap();
     configure(&world, &[("url", &receiver.url), ("secretFile", "~/secret")]);
@@ -277,7 +277,7 @@ fn chat_gets_one_line_for_each_change() {
         ("mattermost", "**s3-access**\n- fungal changed s3-access/s3-permissions 1.0.0 → 2.0.0: breaks access"),
     ] {
         let receiver = Receiver::start();
-        // Such a url is a secret itself.
+        // Such a URL is itself a secret.
         let world = place(&[("kind", kind), ("secretCommand", &format!("echo {}", receiver.url))]);
         publish(&world, "2.0.0");
         send(&world).exits(0);
@@ -288,7 +288,7 @@ fn chat_gets_one_line_for_each_change() {
     }
 }
 
-/// A sendmail that keeps what it gets, and fails as often as a file says.
+/// A sendmail that records its input, and fails as often as a file says.
 const SENDMAIL: &str = r#"#!/bin/sh
 here=${0%/*}
 cat >"$here/mail"
@@ -400,7 +400,7 @@ fn killed_sender_loses_nothing() {
         receiver.then([Slow(40)]);
         let mut command = world.command("git-blue", &fungal);
         let mut child = command.args(["notify", "send", "--quiet"]).spawn().unwrap();
-        // Before, while and after it sends.
+        // Before, during and after sending.
         std::thread::sleep(std::time::Duration::from_millis(round * 12));
         child.kill().unwrap();
         child.wait().unwrap();

@@ -1,5 +1,5 @@
-//! Pull requests at the consumers whose ranges a version leaves behind. The forge is a stand-in that is held to GitHub's
-//! own description; branches and commits are those of a real bare repository.
+//! Pull requests at the consumers whose ranges a version leaves behind. The forge is a stand-in that is validated
+//! against GitHub's API description, with branches and commits in a real bare repository.
 
 use std::{path::Path, time::Duration};
 
@@ -38,14 +38,14 @@ fn on_branch(world: &World) -> String {
     world.git(&world.path("remotes/access.git"), &["show", &format!("{BRANCH}:{BINDING_FILE}")]).stdout
 }
 
-/// How many commits the branch has that main has not; none where there is no branch.
+/// Returns how many commits the branch has beyond main, or `None` without the branch.
 fn commits(world: &World) -> Option<usize> {
     let bare = world.path("remotes/access.git");
     let is_there = world.try_git(&bare, &["rev-parse", "--verify", "--quiet", BRANCH]).code == 0;
     is_there.then(|| world.line(&bare, &["rev-list", "--count", &format!("main..{BRANCH}")]).parse().unwrap())
 }
 
-/// Commits on the branch as a person does.
+/// Commits to the branch like a person.
 fn adapt(world: &World, folder: &Path) {
     let remote = world.path("remotes/access.git");
     world.git(
@@ -95,7 +95,7 @@ fn outdated_range_is_proposed_updated_and_closed() {
     let pull = pulls(&forge).remove(0);
     assert_eq!((pulls(&forge).len(), &pull["title"]), (1, &json!("Accept s3-access/s3-permissions 3.0.0")));
     assert!(on_branch(&world).contains("\">=3.0.0, <4.0.0\"") && commits(&world) == Some(2));
-    // Merged, and not published yet.
+    // Merged but not published yet.
     world.git(&world.path("remotes/access.git"), &["update-ref", "refs/heads/main", BRANCH]);
     assert_eq!(outcomes(&propose(&world).exits(0)), done("unpublished", "3.0.0"));
     world.git(&world.path("access"), &["pull", "--quiet", "--no-rebase", "origin", "main"]);
@@ -146,7 +146,7 @@ fn concurrent_push_is_not_overwritten() {
     rename_the_field(&world, "2.0.0", "paths");
     propose(&world).exits(0);
     rename_the_field(&world, "3.0.0", "places");
-    // Somebody pushes while the commit is made, before the branch is moved.
+    // Somebody pushes between the creation of the commit and the update of the branch.
     adapt(&world, &world.path("theirs"));
     let bare = world.path("remotes/access.git");
     let theirs = world.line(&bare, &["rev-parse", BRANCH]);

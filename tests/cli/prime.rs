@@ -1,4 +1,4 @@
-//! A session starts with what stands, not only with what is new.
+//! Sessions start with open problems, not only with news.
 
 use crate::world::{BINDING_FILE, CONTRACT_FILE, World, contract, importing};
 
@@ -56,7 +56,7 @@ fn reports_refused_unsynced_and_moved() {
     let text = prime(&world, "access", &[]);
     assert!(text.contains("Moved since the code was adapted: s3-access/s3-permissions 1.0.0 -> 1.1.0"), "{text}");
     assert!(text.contains("Not synced: 1 to send, 0 to take in"), "{text}");
-    // A published version that says something else now.
+    // A published version with changed content.
     world.write(&format!("fungal/{CONTRACT_FILE}"), &contract("1.1.0").replace("masks", "topics"));
     world.commit("fungal", "Change what was published");
     let text = prime(&world, "fungal", &[]);

@@ -1,4 +1,4 @@
-//! Which commits become versions: only forwards, only whole, and never one version twice.
+//! Publishing goes forwards, is atomic, and never changes a version.
 
 use std::path::PathBuf;
 
@@ -6,13 +6,13 @@ use serde_json::{Value, json};
 
 use crate::world::{BINDING_FILE, CONTRACT_FILE, DOMAIN_REF, EXPORTING, Run, World, contract, importing, snapshot};
 
-/// Publishes by hand, as after a command that runs no hook.
+/// Publishes by command, as after a git command that runs no hook.
 fn publish(world: &World, repo: &str, more: &[&str]) -> Run {
     world.blue(&world.path(repo), &[&["contract", "publish"], more].concat())
 }
 
-/// A hub, and two clones of it that are the same repository of the realm: `fungal`, which has
-/// published 1.0.0 and pushed it, and `second`.
+/// A hub, and two clones of the same repository of the realm: `fungal`, which has published and pushed 1.0.0, and
+/// `second`.
 fn clones() -> World {
     let world = World::solo();
     world.git(&world.root(), &["clone", "--quiet", "--bare", "fungal", "hub.git"]);
@@ -30,7 +30,7 @@ fn outdated_clone_cannot_publish_backwards() {
     world.git(&world.path("fungal"), &["push", "--quiet", "origin", "main"]);
     let before = world.tip(DOMAIN_REF);
 
-    // The stale clone has a higher version, and no idea of the published commit.
+    // The outdated clone has a higher version, but not the published commit.
     world.write(&format!("second/{CONTRACT_FILE}"), &contract("1.2.0"));
     let commit = world.commit("second", "Paths 1.2.0");
     let run = publish(&world, "second", &[]).exits(1);
@@ -80,7 +80,7 @@ fn rebased_commits_replace_the_published_ones() {
     }
     world.git(&provider, &["rebase", "--quiet", "base"]);
     assert_eq!(publish(&world, "fungal", &[]).exits(0).stdout, "nothing to publish\n");
-    // The rebased history goes on as if nothing had happened.
+    // Work continues normally on the rebased history.
     let commit = world.bump("1.4.0");
     assert_eq!(commit.stderr, "git blue: published s3-access/s3-permissions 1.3.0 -> 1.4.0\n");
 }
@@ -99,7 +99,7 @@ fn reset_back_and_forth_publishes_nothing() {
     assert_eq!(forth.stdout, "nothing to publish\n");
     assert_eq!(world.tip(DOMAIN_REF), before);
 
-    // After a reset this clone is still the one that knows: it may go on from there.
+    // After a reset this clone still knows the published commit, and may continue from there.
     world.git(&provider, &["reset", "--quiet", "--hard", "HEAD~1"]);
     let commit = world.bump("1.2.0");
     assert_eq!(commit.stderr, "git blue: published s3-access/s3-permissions 1.1.0 -> 1.2.0\n");
@@ -114,11 +114,11 @@ fn older_commit_does_not_restore_an_older_binding() {
     let before = world.tip(DOMAIN_REF);
     let run = publish(&world, "access", &["--commit", "HEAD~1"]).exits(1);
     assert_eq!(world.tip(DOMAIN_REF), before);
-    // Unless that is what is wanted.
+    // Unless requested.
     let back = publish(&world, "access", &["--commit", "HEAD~1", "--rollback", "--reason", "too early"]).exits(0);
     snapshot("older_commit", &[&run, &back]);
     assert_eq!(world.stored("bindings/access.json")["imports"][0]["version"], ">=1.0.0, <2.0.0");
-    // The newer commit is news again.
+    // The newer commit is published again.
     publish(&world, "access", &[]).exits(0);
     assert_eq!(world.stored("bindings/access.json")["imports"][0]["version"], ">=1.0.0, <3.0.0");
 }
@@ -166,7 +166,7 @@ fn version_goes_down_only_with_rollback() {
     let run = publish(&world, "fungal", &["--rollback", "--reason", "broke the masks"]).exits(0);
     assert_eq!(world.version(), "1.0.0");
     assert!(world.git(&world.store(), &["log", "-1", DOMAIN_REF]).stdout.contains("broke the masks"));
-    // A rollback goes to what was published, not to something new.
+    // A rollback must go to a published version.
     world.bump("0.9.0");
     let never = publish(&world, "fungal", &["--rollback", "--reason", "no"]).exits(1);
     snapshot("rollback", &[&down, &without, &dry, &run, &never]);
@@ -182,7 +182,7 @@ fn pre_release_is_published_but_not_current() {
     let get = world.json(&provider, &["contract", "get", "s3-access/s3-permissions", "--version", "2.0.0-rc.1"]);
     assert_eq!(get["contract"]["value"]["read"][1], "v2.0.0-rc.1");
     assert_eq!(get["current_version"], "1.0.0");
-    // It is fixed for good like any other.
+    // It is immutable like any other.
     world.write(&format!("fungal/{CONTRACT_FILE}"), &contract("2.0.0-rc.1").replace("v2", "w2"));
     world.commit("fungal", "Change the candidate");
     publish(&world, "fungal", &[]).exits(1);
@@ -239,7 +239,7 @@ fn one_invalid_file_blocks_the_whole_publish() {
         let run = publish(&world, "fungal", &[]).exits(1);
         assert!(run.stderr.contains("wrong"), "{what}: {run}");
         snapshot(&format!("invalid_{}", what.replace(' ', "_")), &[&commit, &run]);
-        // Refused every time, not only the first.
+        // Refused every time.
         publish(&world, "fungal", &[]).exits(1);
         assert_eq!(world.tip(DOMAIN_REF), before, "{what}");
     }
@@ -255,7 +255,7 @@ fn two_domains_are_published_atomically() {
     world.bump("1.1.0");
     let before = world.tip("refs/blue/domains/events");
     let tip = world.tip(DOMAIN_REF);
-    // `events` comes first and is in order; `s3-access` is refused.
+    // `events` comes first and is valid; `s3-access` is refused.
     world.write("fungal/.blue/contracts/events/jobs.yaml", &contract("1.0.0").replace("s3-permissions", "jobs"));
     world.write(&format!("fungal/{CONTRACT_FILE}"), &contract("1.0.0"));
     world.commit("fungal", "One good, one bad");
@@ -334,11 +334,11 @@ fn publishing_branch_is_configured_or_detected() {
     world.bump("1.1.0");
     assert_eq!(world.version(), "1.1.0");
     world.git(&provider, &["config", "--unset", "blue.publishBranch"]);
-    // Now `main`, as init.defaultBranch says and it exists.
+    // Now `main`, the existing init.defaultBranch.
     world.bump("1.2.0");
     assert_eq!(world.version(), "1.1.0");
     world.git(&provider, &["branch", "--quiet", "-D", "main"]);
-    // The only branch there is.
+    // The only branch.
     publish(&world, "fungal", &[]).exits(0);
     assert_eq!(world.version(), "1.2.0");
 }
@@ -357,7 +357,7 @@ fn detached_head_publishes_the_branch() {
 
 #[test]
 fn only_the_exporter_needs_an_existing_contract() {
-    // A consumer may bind before the contract is published, and hears of it when it is.
+    // A consumer may bind before the contract is published, and is notified when it is.
     let world = World::new();
     world.join("fungal");
     let consumer = world.join("access");

@@ -14,7 +14,7 @@ fn proposed() -> World {
     world
 }
 
-/// Runs a check as a workflow of GitHub does. Returns the run and the summary of the step.
+/// Runs a check like a GitHub workflow. Returns the run and the step summary.
 fn in_workflow(world: &World, args: &[&str]) -> (Run, String) {
     let summary = world.path("summary.md");
     let workspace = world.root();
@@ -49,7 +49,7 @@ fn workflow_gets_annotation_and_summary() {
         summary.contains(&format!("| error | `s3-access/s3-permissions` | `fungal/{CONTRACT_FILE}:2` |")),
         "{summary}"
     );
-    // Whoever asks for another format gets that, and no summary.
+    // With another format there is no summary.
     fs::remove_file(world.path("summary.md")).unwrap();
     let (run, summary) = in_workflow(&world, &["--format", "human"]);
     assert!(run.stdout.starts_with(CONTRACT_FILE), "{run}");

@@ -1,4 +1,4 @@
-//! One call says what changed under this repository's imports, whether it breaks them, and where to edit.
+//! One call shows what changed under the imports, whether it breaks, and where to edit.
 
 use serde_json::{Value, json};
 
@@ -92,7 +92,7 @@ fn renamed_field_is_found_in_all_files() {
     );
     assert!(step.ends_with(&format!("{BINDING_FILE}:{line}")), "{step}");
 
-    // What it says works, and then there is nothing to do.
+    // Its suggestion works, and then nothing is left to do.
     assert_eq!(world.finish_shell(&world.path("access"), &step).code, 0);
     world.commit("access", "Follow");
     let after = world.ok(&world.path("access"), &["review"]).stdout;

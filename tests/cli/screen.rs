@@ -1,4 +1,4 @@
-//! `git blue` alone says where one is and what comes next; a command that lives deeper is found.
+//! `git blue` alone shows the state and next steps; bare verbs find their command.
 
 use crate::world::{World, snapshot};
 
@@ -11,7 +11,7 @@ fn bare_command_shows_state_and_next_steps() {
     let pending = world.ok(&world.path("access"), &[]);
     let quiet = world.ok(&world.path("fungal"), &[]);
     snapshot("screen", &[&outside, &fresh, &pending, &quiet]);
-    // Nobody was told by it.
+    // It marks nothing as seen.
     assert_eq!(world.json(&world.path("access"), &["status", "--peek"])["notifications"].as_array().unwrap().len(), 1);
     world.blue(&world.root(), &["--json"]).exits(129);
 }

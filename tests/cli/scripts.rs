@@ -1,5 +1,4 @@
-//! The scripts that test contracts: only those that this repository committed itself, and only where its user,
-//! or CI, says so.
+//! Scripts that test contracts: only those that this repository committed run, and only if its user or CI asks.
 
 use std::os::unix::fs::PermissionsExt as _;
 
@@ -14,7 +13,7 @@ fn script(world: &World, path: &str, body: &str) {
     std::fs::set_permissions(world.path(path), std::fs::Permissions::from_mode(0o755)).unwrap();
 }
 
-/// `fungal` tests its contract with `scripts/test.sh`, which does this.
+/// `fungal` tests its contract with `scripts/test.sh`, with this content.
 fn tested(body: &str) -> World {
     let world = World::pair();
     script(&world, SCRIPT, body);
@@ -99,7 +98,7 @@ fn nothing_runs_without_consent() {
     check(&world, &[]).exits(0);
     assert!(ran() && world.path("ran-in-ci").exists());
 
-    // A clone that nobody joined runs nothing of itself, in CI neither unless the pipeline says so.
+    // An unjoined clone runs nothing, not even in CI unless the pipeline asks.
     world.git(&world.root(), &["clone", "--quiet", "fungal", "clone"]);
     let clone = world.path("clone");
     let refused = world.blue(&clone, &["check"]);
@@ -147,7 +146,7 @@ fn only_committed_scripts_run() {
 fn consumer_runs_scripts_of_its_own_binding() {
     let world = tested("exit 0");
     let consumer = world.path("access");
-    // What the realm names is not run, though it is there.
+    // A script named in the realm does not run, although it exists.
     script(&world, "access/scripts/theirs.sh", "touch ../theirs");
     script(&world, "access/scripts/own.sh", "read -r line; echo \"$line\" >../input.json; exit 1");
     world.commit("access", "Scripts");
@@ -172,7 +171,7 @@ fn script_that_hangs_is_killed_with_its_children() {
     assert!(start.elapsed().as_secs() < 30);
     std::thread::sleep(std::time::Duration::from_secs(2));
     assert!(!world.path("late").exists() && !world.path("later").exists());
-    // What it prints is kept in part.
+    // Its output is truncated.
     let world = tested("yes | head -c 3000000; echo end; exit 1");
     let run = scripts(&world, &["--run-hooks"]).remove(0);
     let output = run["output"].as_str().unwrap();

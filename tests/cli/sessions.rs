@@ -1,4 +1,4 @@
-//! Sessions: one stretch of work in one work tree, and what came of it.
+//! Work sessions and their summaries.
 
 use std::{path::Path, process::Stdio};
 
@@ -59,7 +59,7 @@ fn session_of_another_worktree_is_stopped_by_id() {
         let refused = world.blue(&fungal, &["session", "stop", id, "--json"]).exits(1);
         assert_eq!(refused.json()["code"], "unknown-session");
     }
-    // Nobody else's sessions are this repository's to end.
+    // A repository cannot end sessions of others.
     assert_eq!(world.blue(&world.path("access"), &["session", "stop", &here]).code, 1);
     world.json(&fungal, &["session", "stop", &here]);
     assert_eq!(world.json(&fungal, &["session", "status"])["session"], Value::Null);
@@ -129,7 +129,7 @@ fn commits_of_a_session_carry_its_trailer() {
     world.write("topics.yaml", "name: topics\nversion: \"0.2.0\"\nowner: fungal\nvalue: 1\n");
     world.ok(&fungal, &["contract", "edit", "s3-access/topics", "--file", "../topics.yaml"]);
     assert_eq!(trailer(&world, DOMAIN_REF), id, "by an edit");
-    // Another repository is in no session, and a stale one is none.
+    // Another repository is in no session, and a stale session does not count.
     world.ok(&access, &["realm", "admin", "domain", "--name", "other", "--repos", "access"]);
     assert_eq!(trailer(&world, "refs/blue/domains/other"), "");
     world.pass_days(2);
@@ -145,10 +145,10 @@ fn summary_lists_changes_in_the_realm() {
     start(&world, &fungal);
     let modified = |world: &World| world.json(&fungal, &["session", "status"])["session"]["contracts_modified"].clone();
     assert_eq!(modified(&world), json!([]));
-    // A pre-release does not become current, and is work all the same.
+    // A pre-release does not become current, but counts as work.
     world.bump("2.0.0-rc.1");
     assert_eq!(modified(&world), json!(["s3-access/s3-permissions"]));
-    // A domain that was made meanwhile, and a contract of somebody else's in it.
+    // A domain that was created meanwhile, with a contract of another repository.
     for (repo, name) in [("fungal", "topics"), ("access", "theirs")] {
         let dir = world.path(repo);
         world.ok(&dir, &["realm", "admin", "domain", "--name", "queues", "--repos", "fungal,access"]);
@@ -157,7 +157,7 @@ fn summary_lists_changes_in_the_realm() {
     let import =
         ["realm", "admin", "binding", "--domain", "queues", "--repo", "fungal", "--role", "consumer", "--import"];
     world.ok(&fungal, &[&import[..], &["theirs@>=0.1.0"]].concat());
-    // What history says does not count: a history that was cut short tells the same.
+    // History does not matter: truncating it changes nothing.
     let tree = world.line(&world.store(), &["rev-parse", &format!("{DOMAIN_REF}^{{tree}}")]);
     let orphan = world.line(&world.store(), &["commit-tree", "-m", "Cut short", &tree]);
     world.git(&world.store(), &["update-ref", DOMAIN_REF, &orphan]);
@@ -166,7 +166,7 @@ fn summary_lists_changes_in_the_realm() {
     assert_eq!(summary["contracts_modified"], json!(["queues/topics", "s3-access/s3-permissions"]));
     assert_eq!(summary["contracts_watched"], json!(["queues/theirs"]));
     assert_eq!(summary["contracts_changed"], json!([]), "all of a domain that was joined meanwhile would be");
-    // It is kept as it was then.
+    // The summary is kept as of then.
     world.bump("3.0.0");
     let id = summary["id"].as_str().unwrap();
     let kept = world.git(&world.store(), &["cat-file", "blob", &format!("{SESSIONS}:ended/{id}.json")]).json();
@@ -208,7 +208,7 @@ fn activity_is_recorded_every_five_minutes() {
         assert_ne!(world.tip(SESSIONS), before, "{command:?}");
     }
     assert_ne!(last(&world), first);
-    // Where it cannot be recorded, nobody hears of it.
+    // If it cannot be recorded, nothing is reported.
     let lock = world.store().join(format!("{SESSIONS}.lock"));
     std::fs::write(&lock, "").unwrap();
     for _ in 0..5 {
@@ -230,16 +230,16 @@ fn forgotten_session_goes_stale() {
     let stale = world.ok(&fungal, &["session", "status"]);
     let status = world.ok(&world.path("access"), &["status"]);
     assert!(status.stdout.contains(&dead) && status.stdout.contains("stale"), "{status:?}");
-    // Looking does not wake it.
+    // Looking does not revive it.
     assert_eq!(states(&world, &fungal), [(dead.clone(), "stale".to_owned())]);
-    // The next one takes its place, and it ended with what was done in it last.
+    // The next one replaces it, and it ended with its last activity.
     let started = world.ok(&fungal, &["session", "start"]);
     let stopped = world.ok(&fungal, &["session", "stop"]);
     snapshot("session_stale", &[&stale, &started, &stopped]);
     let list = world.json(&fungal, &["session", "list", "--ended"]);
     let first = &list["sessions"][0];
     assert_eq!((&first["id"], &first["ended_at"]), (&json!(dead), &first["last_activity"]));
-    // Stopping a stale one is the same.
+    // Stopping a stale session does the same.
     start(&world, &fungal);
     world.pass_days(3);
     let stop = world.json(&fungal, &["session", "stop"]);
@@ -259,7 +259,7 @@ fn dangling_session_marker_is_ignored() {
     let stop = world.blue(&fungal, &["session", "stop"]).exits(1);
     assert!(stop.stderr.contains("is over already"), "{stop:?}");
     assert!(!mark.exists());
-    // Nor does what is no mark, which is never followed elsewhere.
+    // An invalid marker is ignored, and never followed.
     let elsewhere = world.path("elsewhere");
     std::fs::write(&elsewhere, "mine\n").unwrap();
     std::os::unix::fs::symlink(&elsewhere, &mark).unwrap();
@@ -267,7 +267,7 @@ fn dangling_session_marker_is_ignored() {
     start(&world, &fungal);
     assert_eq!(world.read("elsewhere"), "mine\n");
     assert!(mark.symlink_metadata().unwrap().is_file());
-    // Under another realm's or repository's name this session is not seen, and not forgotten.
+    // Under another realm or name this session is not visible, and not lost.
     world.blue_with(&fungal, &["session", "stop"], &[("GIT_BLUE_REPO", "access".as_ref())]).exits(1);
     world.ok(&fungal, &["session", "stop"]);
 }
@@ -352,7 +352,7 @@ fn doctor_ends_dead_sessions() {
     let open = world.json(&fungal, &["session", "list"]);
     assert_eq!((&open["total"], &open["sessions"][0]["id"]), (&json!(1), &json!(alive)));
     assert_eq!(of(&world.json(&fungal, &["doctor"]), "session"), Value::Null);
-    // A mark that leads nowhere, and one that is none.
+    // A dangling marker, and an invalid one.
     for text in ["sess-1a aperture fungal\n", "sess-1a elsewhere fungal\n", "nonsense\n"] {
         world.write("fungal/.git/blue-session", text);
         let sick = world.blue(&fungal, &["doctor", "--json"]).exits(0).json();
@@ -380,7 +380,7 @@ fn gc_removes_sessions_ended_over_a_month_ago() {
     assert_eq!(world.git(&world.store(), &["fsck", "--strict", "--no-dangling"]).stdout, "");
 }
 
-/// Eight work trees of one repository start, and stop, all at once.
+/// Eight work trees of one repository start and stop sessions concurrently.
 #[test]
 fn concurrent_sessions_are_all_recorded() {
     const TREES: usize = 8;
@@ -415,7 +415,7 @@ fn concurrent_sessions_are_all_recorded() {
     let mut found: Vec<_> = states(&world, &fungal).into_iter().map(|(id, _)| id).collect();
     found.sort();
     assert_eq!(found, ids);
-    // Two that start in one work tree begin one session.
+    // Two starts in one work tree give one session.
     let twice = at_once(&[("fungal", start), ("fungal", start), ("fungal", start), ("fungal", start)]);
     let started = twice.iter().filter(|output| String::from_utf8_lossy(&output.stdout).starts_with("Session started"));
     assert_eq!(started.count(), 1, "{twice:?}");

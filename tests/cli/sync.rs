@@ -1,11 +1,11 @@
-//! Several machines, each with a home of its own, that share a realm through a git repository.
+//! Several machines, each with its own home, that share a realm through a git repository.
 
 use std::path::PathBuf;
 
 use crate::world::{BINDING_FILE, CONTRACT_FILE, DOMAIN_REF, REALM, World, contract, importing, snapshot};
 
-/// A realm that the machine `home` shares at a bare repository, with `fungal` in it, which has
-/// published s3-permissions 1.0.0.
+/// A realm that the machine `home` shares at a bare repository, with `fungal`, which has published s3-permissions
+/// 1.0.0.
 fn shared() -> (World, String) {
     let world = World::solo();
     let hub = hub(&world, "hub.git");
@@ -18,7 +18,7 @@ fn hub(world: &World, name: &str) -> String {
     world.path(name).display().to_string()
 }
 
-/// A second machine with a clone of `access`, a consumer, which joins by url.
+/// A second machine with a clone of `access`, a consumer, which joins by URL.
 fn second(world: &World, hub: &str) -> PathBuf {
     world.on("second").repo("access");
     let access = world.path("access");
@@ -82,7 +82,7 @@ fn concurrent_changes_are_merged_and_converge() {
     let (world, hub) = shared();
     let access = second(&world, &hub);
     let fungal = world.path("fungal");
-    // Apart: a version here, a binding there.
+    // Concurrently: a version here, a binding there.
     world.on("home").bump("1.1.0");
     world.on("second").write(&format!("access/{BINDING_FILE}"), &importing(">=1.0.0, <3.0.0"));
     world.commit("access", "Accept more");
@@ -104,7 +104,7 @@ fn same_version_with_two_contents_is_the_same_conflict_everywhere() {
     let other = clone(&world, "second", &hub);
     let fungal = world.path("fungal");
     world.on("home").bump("1.1.0");
-    // The content with the smaller hash wins, which is this machine's.
+    // The content with the smaller hash is selected, which is this machine's.
     world.on("second").write(&format!("fungal-second/{CONTRACT_FILE}"), &contract("1.1.0").replace("v1.1.0", "apart"));
     world.commit("fungal-second", "Paths 1.1.0, otherwise");
     world.ok(&other, &["sync"]);
@@ -117,7 +117,7 @@ fn same_version_with_two_contents_is_the_same_conflict_everywhere() {
     assert_eq!(lost.lines().count(), 1, "{lost}");
     assert!(lost.starts_with("conflicts/contracts/s3-permissions/1.1.0/"), "{lost}");
 
-    // Both say so until the owner resolves it, and then nobody does.
+    // Both report it until the owner resolves it.
     let status = world.ok(&other, &["status"]);
     let check = world.blue(&other, &["check", "--published"]).exits(1);
     snapshot("sync_conflict", &[&status, &check]);
@@ -133,7 +133,7 @@ fn same_version_with_two_contents_is_the_same_conflict_everywhere() {
 #[test]
 fn same_name_for_two_repositories_is_a_conflict_until_renamed() {
     let (world, hub) = shared();
-    // Made apart: nobody knew of the other.
+    // Created concurrently.
     world.on("second").repo("other");
     let other = world.path("other");
     world.ok(&other, &["init", "--realm", REALM, "--repo", "fungal"]);
@@ -145,7 +145,7 @@ fn same_name_for_two_repositories_is_a_conflict_until_renamed() {
     assert_eq!(tips(&world, "home"), tips(&world, "second"));
     let check = world.json(&fungal, &["check", "--published"]);
     assert_eq!(check["errors"][0]["code"], "name-conflict", "{check}");
-    // Either takes another name until there is no conflict any more.
+    // One of them takes another name, which settles the conflict.
     for (home, path, name) in [("second", other, "other"), ("home", fungal, "fungal2")] {
         world.on(home).ok(&path, &["sync"]);
         if world.json(&path, &["status"])["conflicts"] == serde_json::json!([]) {
@@ -181,8 +181,8 @@ fn concurrent_bindings_are_a_conflict_until_published_again() {
     assert_eq!(tips(&world, "second"), tips(&world, "third"));
     let folder = ["ls-tree", "-r", "--name-only", DOMAIN_REF, "conflicts/bindings/access/"];
     assert_eq!(world.git(&world.store(), &folder).stdout.lines().count(), 1);
-    // Nobody knows which of the two commits is later: both say so, and neither takes the other's part
-    // away by looking, nor by syncing again.
+    // Which commit is later is unknown: both report it, and neither overwrites the other's binding by looking or
+    // syncing again.
     let before = tips(&world, "second");
     for (home, repo) in [("second", &access), ("third", &third)] {
         let status = world.on(home).json(repo, &["status"]);
@@ -196,7 +196,7 @@ fn concurrent_bindings_are_a_conflict_until_published_again() {
         world.git(repo, &["checkout", "--quiet", "main"]);
         assert_eq!(tips(&world, home), before);
     }
-    // Whoever publishes once more says what is meant, and the other one hears that it is behind.
+    // Publishing once more settles it, and the other clone is told that it is outdated.
     world.on("second").ok(&access, &["contract", "publish"]);
     assert_eq!(world.json(&access, &["status"])["conflicts"], serde_json::json!([]));
     assert_eq!(world.stored("bindings/access.json")["imports"][0]["version"], ">=1.0.0, <1.5.0");
@@ -209,7 +209,7 @@ fn concurrent_bindings_are_a_conflict_until_published_again() {
     assert_eq!(tips(&world, "second"), tips(&world, "third"));
 }
 
-/// The next commit that writes the part says what is meant too.
+/// The next commit that changes the binding settles it too.
 #[test]
 fn next_commit_settles_a_binding_conflict() {
     let (world, hub) = shared();
@@ -223,7 +223,7 @@ fn next_commit_settles_a_binding_conflict() {
         world.ok(&world.path(repo), &["sync"]);
     }
     world.on("second").ok(&access, &["sync"]);
-    // Both commits are brought together, as people do who push code.
+    // Both commits are merged, as when people push code.
     world.on("third").try_git(&third, &["pull", "--quiet", "--no-rebase", "-X", "theirs", "origin", "main"]);
     world.write(&format!("access-third/{BINDING_FILE}"), &importing(">=1.0.0, <1.6.0"));
     world.commit("access-third", "What both mean");
@@ -300,7 +300,7 @@ fn another_realm_at_the_url_is_refused() {
     let refused = world.blue(&other, &["init", "--realm", "other", "--url", &hub]).exits(1);
     assert!(refused.stderr.contains("holds the realm aperture, not other"), "{refused:?}");
     assert!(!world.path("second/blue/realms/other.git").exists());
-    // Without a name it is whichever is there.
+    // Without a name, the realm that is found is used.
     let joined = world.ok(&other, &["init", "--url", &hub]);
     assert!(joined.stdout.contains(REALM), "{joined:?}");
 }
@@ -330,7 +330,7 @@ fn branches_only_remote_gets_branches() {
     assert_eq!(hub_tips(&world), "");
     world.ok(&repo, &["realm", "admin", "join", REALM, "--branches"]);
     assert!(hub_tips(&world).starts_with("refs/heads/blue/realm "), "{}", hub_tips(&world));
-    // The next machine finds them by itself.
+    // The next machine detects them.
     world.on("second").repo("access");
     let access = world.path("access");
     world.ok(&access, &["init", "--url", &hub_url]);
@@ -342,7 +342,7 @@ fn branches_only_remote_gets_branches() {
 #[test]
 fn code_repository_or_another_store_carries_the_realm() {
     let (world, _) = shared();
-    // The store of the first machine is the remote of the second one.
+    // The store of the first machine is the remote of the second.
     let store = world.store().display().to_string();
     world.on("second").repo("access");
     let access = world.path("access");
@@ -351,7 +351,7 @@ fn code_repository_or_another_store_carries_the_realm() {
     assert_eq!(tips(&world, "home"), tips(&world, "second"));
     let hidden = world.git(&world.store(), &["ls-remote", &store]).stdout;
     assert!(!hidden.contains("refs/blue/local"), "{hidden}");
-    // A code repository with a work tree is the remote of the third one.
+    // A code repository with a work tree is the remote of the third.
     let code = world.repo("carrier").display().to_string();
     world.on("home").git(&world.store(), &["remote", "add", "carrier", &code]);
     world.ok(&world.path("fungal"), &["sync", "--remote", "carrier"]);
@@ -380,7 +380,7 @@ fn hostile_remote_is_refused_and_the_realm_unchanged() {
     assert!(refused.all().contains("_x"), "a ref whose name is none is said to be there: {refused:?}");
     assert_eq!(tips(&world, "home"), before);
     world.ok(&fungal, &["status"]);
-    // Nor does a machine start from it.
+    // A machine cannot join from it either.
     world.on("second").repo("access");
     let joined = world.blue(&world.path("access"), &["init", "--url", &hub.display().to_string()]).exits(128);
     assert!(joined.all().contains("symbolic link"), "{joined:?}");
@@ -446,7 +446,7 @@ fn sessions_are_shared_only_if_configured() {
     let fungal = world.on("home").path("fungal");
     world.ok(&fungal, &["sync"]);
     assert_eq!(world.json(&fungal, &["session", "list"])["sessions"][0]["repo"], "access");
-    // It ends there, and here it is over as well.
+    // It ends there, and is over here too.
     world.on("second").ok(&access, &["session", "stop"]);
     world.ok(&access, &["sync"]);
     world.on("home").ok(&fungal, &["sync"]);

@@ -1,5 +1,4 @@
-//! What a remote may hold that no `git blue` wrote: it is named, nothing of it is taken, and the rest of
-//! the realm still syncs.
+//! Content at a remote that git blue never writes is reported and not merged, and the rest of the realm still syncs.
 
 use std::path::PathBuf;
 
@@ -11,7 +10,7 @@ struct Hub {
 }
 
 impl Hub {
-    /// A realm of one machine, shared at a hub, and a second domain that is as it should be.
+    /// A realm of one machine, shared at a hub, with a second, valid domain.
     fn new() -> Self {
         let world = World::solo();
         world.git(&world.root(), &["init", "--quiet", "--bare", "hub.git"]);
@@ -28,18 +27,18 @@ impl Hub {
         self.world.line(&self.path, &["hash-object", "-t", kind, "-w", "--literally", &file])
     }
 
-    /// A tree from the lines that `git ls-tree` prints.
+    /// Creates a tree from lines in the format of `git ls-tree`.
     fn tree(&self, lines: &str) -> String {
         self.world.feed("git", &self.path, &["mktree", "--missing", "-z"], lines).stdout.trim().to_owned()
     }
 
-    /// Puts a commit with this tree on the domain, at the hub.
+    /// Sets the domain at the hub to a commit with this tree.
     fn commit(&self, tree: &str) {
         let commit = self.world.line(&self.path, &["commit-tree", "-p", DOMAIN_REF, "-m", "hostile", tree]);
         self.world.git(&self.path, &["update-ref", DOMAIN_REF, &commit]);
     }
 
-    /// The domain's tree with another entry, in the form of `git ls-tree`.
+    /// Returns the domain's tree with another entry, in the format of `git ls-tree`.
     fn with(&self, entry: &str) -> String {
         let held = self.world.git(&self.path, &["ls-tree", "-z", DOMAIN_REF]).stdout;
         let name = entry.split('\t').nth(1).unwrap();
@@ -51,7 +50,7 @@ impl Hub {
         self.tree(&format!("{others}{entry}\0"))
     }
 
-    /// Syncs: something of the hub is refused with these words, and what else there is went there.
+    /// Syncs, and asserts that something is refused with this message and the rest is pushed.
     #[track_caller]
     fn refuses(&self, words: &str) -> Run {
         let (world, fungal) = (&self.world, self.world.path("fungal"));
@@ -69,7 +68,7 @@ impl Hub {
         run
     }
 
-    /// The hub has it as it was again, and all goes on.
+    /// Restores the hub, and asserts that syncing works.
     #[track_caller]
     fn recovers(&self) {
         let tip = self.world.tip(DOMAIN_REF);
@@ -149,7 +148,7 @@ fn objects_that_git_refuses_are_reported() {
 #[test]
 fn oversized_content_is_reported_without_much_memory() {
     let hub = Hub::new();
-    // A hundred megabytes that come as a hundred kilobytes.
+    // A hundred megabytes, compressed to a hundred kilobytes.
     let blob = hub.object("blob", &vec![b' '; 100 << 20]);
     let tree = hub.tree(&format!("100644 blob {blob}\ts3-permissions.json\0"));
     hub.commit(&hub.with(&format!("040000 tree {tree}\tcontracts")));
@@ -197,7 +196,7 @@ fn full_disk_during_fetch_loses_nothing() {
     world.ok(&world.path("fungal"), &["sync"]);
     world.on("second");
     let before = world.git(&world.store(), &["for-each-ref"]).stdout;
-    // No file may be larger than 20 kB, which is what a full disk does to a writer.
+    // A file size limit of 20 kB acts like a full disk.
     let mut command = world.command("sh", &access);
     command.args(["-c", "ulimit -f 40; trap '' XFSZ; exec git blue sync"]);
     let full = world.finish(command, "sh").exits(128);

@@ -1,4 +1,4 @@
-//! A break is called a break: every surface speaks from one verdict, with a value that shows it.
+//! Every surface reports a break with the same verdict and witness.
 
 use serde_json::{Value, json};
 
@@ -78,7 +78,7 @@ fn broken_promise_is_refused_with_witness_and_version_to_write() {
     let steps: Vec<_> = publish.stderr.lines().filter(|line| line.starts_with("hint: ")).collect();
     assert!(steps[0].contains("write version: \"3.0.0\"") && steps[1].contains("contract approve"), "{publish}");
 
-    // Under the number that says so, it goes through: whoever accepts 3.x is told, and broken all the same.
+    // Under a major version it is published: consumers that accept 3.x are notified, and broken.
     write(&world, "3.0.0", "integer");
     let commit = world.commit("fungal", "3.0.0");
     assert!(commit.stderr.contains("published s3-access/s3-permissions 2.2.0 -> 3.0.0; breaks access"), "{commit}");
@@ -126,7 +126,7 @@ fn break_within_the_range_is_reported_everywhere() {
     let seen = seen["notifications"].as_array().unwrap();
     is_break(&seen.iter().find(|one| one["changes"]["new_version"] == "3.0.0").unwrap()["verdict"]);
 
-    // Whoever adapted the code says so, and all is well.
+    // Recording the adapted version settles it.
     world.ok(&consumer, &["contract", "adapted", AT]);
     world.blue(&consumer, &["check"]).exits(0);
     assert_eq!(world.json(&consumer, &["realm", "topology"])["broken"], 0);
@@ -174,7 +174,7 @@ fn approval_covers_only_that_break() {
     );
     world.ok(&provider, &["contract", "publish"]);
     world.blue(&provider, &["check"]).exits(0);
-    // The consumer is broken all the same, and another change needs another word.
+    // The consumer is still broken, and another change needs another approval.
     world.blue(&world.path("access"), &["check"]).exits(1);
     write(&world, "2.4.0", "boolean");
     world.blue(&provider, &["check", "--worktree"]).exits(1);
@@ -212,7 +212,7 @@ fn auto_selects_the_version_that_the_change_needs() {
         json!(["adds schema/properties/id/minimum", "changes schema/properties/id/type"])
     );
     assert_eq!((&of("3.1.0")["compatible"], &of("3.0.0")["compatible"]), (&json!(true), &json!(false)));
-    // A first version is 1.0.0, and the realm's words about a version are no difference of the file.
+    // A first version is 1.0.0, and fields that the realm fills in are no difference.
     let check = world.json(&provider, &["check"]);
     assert!(!codes(&check, "warnings").contains(&"file-differs".to_owned()), "{check}");
     world.write(
