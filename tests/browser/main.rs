@@ -1,7 +1,7 @@
-//! The page in a browser: headless Chromium, driven by playwright-core, looked at by axe-core. What is
-//! checked is in `page.mjs`; a failed check fails the test with its words.
+//! The page in headless Chromium, driven by playwright-core and checked by axe-core. The checks are in `page.mjs`; a
+//! failed check fails the test with its message.
 //!
-//! Both are installed below `target/peers` (`.ci/run` does it), or wherever `GIT_BLUE_PEERS` says.
+//! Both are installed below `target/peers` (by `.ci/run`), or in `GIT_BLUE_PEERS`.
 
 #![expect(clippy::print_stdout, reason = "how long pages took")]
 
@@ -14,10 +14,10 @@ use std::path::{Path, PathBuf};
 
 use scripted::{FIXTURES, Scripted, variable};
 
-/// When a look is taken: an hour after the last that happened.
+/// The time of the checks: an hour after the last change.
 const NOW: &str = "now 2026-01-26T10:00:00Z";
 
-/// A realm, with a daemon that serves it.
+/// A realm, and a daemon that serves it.
 struct Served(Scripted);
 
 impl Served {
@@ -27,7 +27,7 @@ impl Served {
         Self(realm)
     }
 
-    /// Starts the daemon, lets a browser in and runs a check in it.
+    /// Starts the daemon, logs a browser in and runs a check in it.
     fn holds(&self, check: &str) {
         let script = format!("{}/tests/browser/page.mjs", env!("CARGO_MANIFEST_DIR"));
         let (code, output) = self.0.shell(&format!(
@@ -48,7 +48,7 @@ impl Drop for Served {
     }
 }
 
-/// Returns where the browser's driver is installed.
+/// Returns the folder of the browser's driver.
 fn peers() -> PathBuf {
     let named = variable("GIT_BLUE_PEERS").map(PathBuf::from);
     named.unwrap_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("target/peers"))
@@ -120,7 +120,7 @@ fn ten_thousand_contracts_are_paged() {
     served.holds("many");
 }
 
-/// Writes the pictures of the docs anew where `UPDATE` asks for it.
+/// Takes the screenshots of the docs again if `UPDATE` is set.
 #[test]
 fn screenshots_in_docs_are_current() {
     if variable("UPDATE").is_some() {

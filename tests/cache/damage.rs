@@ -1,10 +1,10 @@
-//! The kept file damaged in every way, and a place where nothing can be kept.
+//! A damaged cache file, and a folder where no cache can be written.
 
 use std::{fs, os::unix::fs::PermissionsExt as _};
 
 use crate::world::{OWNER, World};
 
-/// A realm with something to say, and what is kept of it.
+/// A realm with content, and its cache file.
 fn world() -> (World, Vec<u8>) {
     let world = World::new();
     for at in 0..2 {
@@ -21,7 +21,7 @@ fn world() -> (World, Vec<u8>) {
 fn flipped_byte_never_changes_an_answer() {
     let (world, kept) = world();
     let wanted = world.answers(|repo| world.ctx(repo, false));
-    // Those of the last line, and one of each few of what comes before.
+    // The bytes of the last line, and a sample of those before.
     let tail = kept.len() - 64;
     for at in (tail..kept.len()).step_by(3).chain((0..tail).step_by(97)) {
         for flip in [0x01, 0x80] {
@@ -53,7 +53,7 @@ fn truncated_or_foreign_file_never_changes_an_answer() {
     }
 }
 
-/// As root, a folder without permissions is no obstacle; a file in its place is.
+/// Root ignores folder permissions, but not a file in place of the folder.
 #[test]
 fn works_without_a_writable_cache() {
     let (world, _) = world();

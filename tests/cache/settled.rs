@@ -1,5 +1,5 @@
-//! Once the refs have been at rest for a while, they are not even listed. Every way to change one
-//! must show all the same.
+//! Once the refs have not changed for a while, they are not even listed. Every kind of change must be noticed
+//! nevertheless.
 
 use std::{fs, path::Path, time::Duration};
 

@@ -1,4 +1,4 @@
-//! What runs out is said, and nothing is made of it.
+//! Exceeded limits are reported as such, never as an answer.
 
 use std::{
     sync::atomic::{AtomicU64, Ordering},
@@ -46,7 +46,7 @@ fn fewer_steps_never_reverse_an_answer() {
 
 #[test]
 fn exceeded_time_stays_exceeded() {
-    // A clock that jumps far ahead for a moment: what was over stays over.
+    // A clock that jumps ahead for a moment: exceeded time stays exceeded.
     let calls = AtomicU64::new(0);
     let clock = || {
         let call = calls.fetch_add(1, Ordering::Relaxed);
@@ -88,8 +88,7 @@ fn hostile_schemas_end_in_time() {
     for (old, new) in pairs {
         let start = Instant::now();
         within(&old, &new, Limits::default());
-        // The budget is one second; building validators and automata is outside of its steps, and
-        // the machine may be loaded.
+        // The budget is one second, but it excludes building validators and automata, and the machine may be loaded.
         assert!(start.elapsed() < Duration::from_secs(20), "{:?} for {:.200}", start.elapsed(), old.to_string());
     }
 }

@@ -13,7 +13,7 @@ fn schema(text: &str, draft: &str) -> Value {
             members.insert("$schema".into(), json!(format!("{scheme}://json-schema.org/{draft}/schema")));
             Value::Object(members)
         }
-        // A boolean cannot name its draft.
+        // A boolean schema cannot name its draft.
         other => other,
     }
 }

@@ -1,4 +1,4 @@
-//! Recursive schemas, deep ones, and references that go round.
+//! Recursive schemas, deep ones, and reference loops.
 
 use serde_json::{Value, json};
 
@@ -22,7 +22,7 @@ fn loop_without_descent_does_not_prove_itself() {
     }
 }
 
-/// Returns definitions in a chain, `depth` values deep, that end in `last`.
+/// Returns a chain of definitions, `depth` values deep, that ends in `last`.
 fn chain(depth: usize, last: Value) -> Value {
     let mut definitions = serde_json::Map::new();
     for level in 0..depth {
@@ -38,7 +38,7 @@ fn ten_thousand_levels_are_handled() {
     let one = chain(10_000, json!({"type": "integer"}));
     assert_eq!(label(&compare(&one, &one)), "o/o");
     let other = chain(10_000, json!({"type": "number"}));
-    // Too deep to decide, which is said; never taken for the same.
+    // Too deep to decide, which is reported, never treated as equal.
     assert_eq!(letter(&compare(&one, &other).backwards.strict), '?');
 }
 
@@ -53,8 +53,8 @@ fn finds_a_difference_a_hundred_levels_down() {
 
 #[test]
 fn assumption_is_dropped_when_refuted() {
-    // Whether `b` has a value depends on `a` having one, and `a` has one only by its second branch:
-    // what was concluded about `b` while `a` was taken for empty must be forgotten.
+    // Whether `b` has a value depends on `a`, which has one only by its second branch: conclusions about `b` under
+    // the assumption that `a` is empty must be dropped.
     let schema = |last: Value| {
         json!({"$ref": "#/$defs/a", "$defs": {
             "a": {"anyOf": [

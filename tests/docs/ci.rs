@@ -1,4 +1,4 @@
-//! The job of `docs/ci.md` runs as it is written there, in a clone on a machine without a realm.
+//! Runs the job in `docs/ci.md` in a clone on a machine without a realm.
 
 use std::path::Path;
 

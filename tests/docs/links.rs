@@ -1,4 +1,4 @@
-//! No document leads nowhere.
+//! Links in documents are valid.
 
 use std::path::Path;
 
@@ -12,7 +12,7 @@ fn relative_links_lead_to_files() {
         for link in text.split("](").skip(1).filter_map(|rest| rest.split(')').next()) {
             let target = link.split('#').next().unwrap();
             let is_file = !target.is_empty() && !target.contains("://");
-            // The book has README under this name.
+            // README has this name in the book.
             let is_begin = path.ends_with("SUMMARY.md") && target == "begin.md";
             if is_file && !is_begin && !path.parent().unwrap().join(target).exists() {
                 broken.push(format!("{}: {link}", path.display()));
@@ -22,7 +22,7 @@ fn relative_links_lead_to_files() {
     assert!(broken.is_empty(), "{}", broken.join("\n"));
 }
 
-/// Returns a heading as links name it.
+/// Returns the anchor of a heading.
 fn anchor(heading: &str) -> String {
     let words = heading.trim_start_matches('#').trim().to_lowercase();
     let kept = words.chars().filter(|c| c.is_alphanumeric() || matches!(c, ' ' | '-' | '_'));

@@ -1,5 +1,5 @@
-//! The documents are true: what they show the program doing is what it does, and the reference is
-//! what the command line says of itself. `UPDATE=1 cargo test --test docs` writes them anew.
+//! Documents match the program: console blocks show its output, and the references are generated. `UPDATE=1 cargo
+//! test --test docs` updates them.
 
 mod ci;
 mod ci_files;
@@ -37,7 +37,7 @@ fn documents() -> Vec<PathBuf> {
     found
 }
 
-/// Returns whether documents are to be written anew.
+/// Returns whether documents are to be updated.
 fn is_update() -> bool {
     scripted::variable("UPDATE").is_some_and(|value| value == "1")
 }

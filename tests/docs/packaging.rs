@@ -1,15 +1,14 @@
-//! What `make dist` makes of a program, and what the crate holds: installed, used and removed as `docs/install.md`
-//! says. The program is the one under test.
+//! The packages of `make dist` and the content of the crate: installed, used and removed as in `docs/install.md`,
+//! with the program under test.
 
 use std::{path::Path, process::Command};
 
 use crate::{ROOT, scripted::Scripted};
 
-/// Makes `program`, which is the one under test. That itself is large before it is stripped: packing it takes long,
-/// and shows nothing more.
+/// Creates `program`, a small wrapper of the program under test, which is large before it is stripped.
 const PROGRAM: &str = r#"printf '#!/bin/sh\nexec "%s" "$@"\n' "$(command -v git-blue)" >program && chmod +x program"#;
 
-/// Makes an archive and, where their programs are, packages in `dist` of the place.
+/// Creates an archive and, if their programs are installed, packages in `dist`.
 fn dist(place: &Scripted) -> String {
     let line = format!(
         "{PROGRAM}
@@ -200,7 +199,7 @@ fn no_release_contains_conformance_fixtures() {
         default.iter().any(|name| name == "cli") && !default.iter().any(|name| name == "conformance"),
         "{default:?}"
     );
-    // What is built for people has the default features, and the feature does not build in a release.
+    // Builds for users have the default features, and the feature does not compile in a release.
     for file in ["Makefile", ".ci/dist"] {
         let release = |line: &&str| line.contains("--release");
         for line in read(file).lines().filter(release) {

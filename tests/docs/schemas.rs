@@ -1,4 +1,4 @@
-//! `docs/schema/` is written from the types that are serialized.
+//! `docs/schema/` is generated from the serialized types.
 
 use std::{collections::BTreeSet, path::Path};
 

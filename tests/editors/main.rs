@@ -1,8 +1,7 @@
-//! The files below `.blue/` in yaml-language-server, which VS Code, Neovim, Helix and Zed use: what
-//! `git blue install editor` wrote is found, flags a wrong key and completes the right ones. The
-//! conversation is in `server.mjs`.
+//! The files below `.blue/` in yaml-language-server, which VS Code, Neovim, Helix and Zed use: the schemas that `git
+//! blue install editor` wrote flag a wrong key and complete the right ones. The session is in `server.mjs`.
 //!
-//! It is installed below `target/peers` (`.ci/run` does it), or wherever `GIT_BLUE_PEERS` says.
+//! The server is installed below `target/peers` (by `.ci/run`), or in `GIT_BLUE_PEERS`.
 
 #[path = "../scripted/mod.rs"]
 mod scripted;

@@ -1,4 +1,4 @@
-//! What changes is heard as it happens, once, and after a break too.
+//! Events arrive as changes happen, once, and after reconnecting too.
 
 use std::{
     io::{BufRead as _, BufReader, Write as _},
@@ -33,14 +33,14 @@ impl Listener {
         listener
     }
 
-    /// Returns the next line of the stream, without the sizes of its chunks.
+    /// Returns the next line of the stream, without chunk sizes.
     fn line(&mut self) -> String {
         let mut line = String::new();
         self.0.read_line(&mut line).unwrap();
         line.trim_end().to_owned()
     }
 
-    /// Returns the next event; one without a name only says where the stream is.
+    /// Returns the next event; one without a name only has the position of the stream.
     fn next(&mut self) -> Event {
         let mut event = Event::default();
         loop {
@@ -71,7 +71,7 @@ impl Listener {
         events
     }
 
-    /// Whether nothing comes for a while.
+    /// Returns whether nothing arrives for a while.
     fn is_silent(&mut self) -> bool {
         self.0.get_ref().set_read_timeout(Some(Duration::from_millis(1_500))).unwrap();
         let mut rest = String::new();
@@ -102,7 +102,7 @@ fn publish_by_another_process_is_sent() {
         (&"access".into(), &"s3-permissions".into())
     );
     assert_eq!(notification["changes"]["new_version"], "1.1.0");
-    // It is not for the one who made it.
+    // Its author gets no event.
     assert_eq!(names(&other.batch()), ["realm"]);
     world.ok(&world.path("fungal"), &["session", "start"]);
     let heard = all.batch();
@@ -110,7 +110,7 @@ fn publish_by_another_process_is_sent() {
     assert_eq!((&heard[0].data["repo"], &heard[0].data["state"]), (&"fungal".into(), &"active".into()));
     world.ok(&world.path("fungal"), &["session", "stop"]);
     assert_eq!(all.batch()[0].data["state"], "ended");
-    // Listening tells nobody.
+    // Listening marks nothing as seen.
     assert_eq!(daemon.get("/notifications?state=pending").json()["total"], 1);
     assert!(all.is_silent());
 }
@@ -125,7 +125,7 @@ fn reconnecting_client_gets_missed_events() {
     let heard = again.batch();
     assert!(names(&heard).contains(&"notification"), "{heard:?}");
     let last = heard.last().unwrap().id.clone();
-    // Also from another process than the one that gave the id.
+    // Also from another process than the one that created the id.
     drop((again, daemon));
     let daemon = Daemon::start(&world);
     let mut resumed = Listener::open(&daemon, "?realm=aperture", &last);
@@ -158,7 +158,7 @@ fn reconnecting_for_another_repository_misses_nothing() {
     let mut of_one = Listener::open(&daemon, "?realm=aperture&repo=access", &last);
     let heard = of_one.batch();
     assert_eq!(contracts(&heard).len(), 2, "rather twice than never: {heard:?}");
-    // For the same repository it goes on behind the last one.
+    // For the same repository it continues after the last one.
     let mut again = Listener::open(&daemon, "?realm=aperture&repo=access", &heard[0].id);
     assert_eq!(contracts(&again.batch()), contracts(&heard[1..]));
     // Nobody listened for this one before.
@@ -198,14 +198,14 @@ fn reconnecting_neither_loses_nor_repeats() {
     let text = |name: &str| crate::world::contract("1.0.0").replace("s3-permissions", name);
     let mut heard = Vec::new();
     for round in 0..4 {
-        // Several at once, while nobody listens; and so long that nobody looks at the realm any more.
+        // Several changes while nobody listens, for so long that the realm is not watched any more.
         for n in 0..3 {
             let name = format!("extra-{round}-{n}");
             world.write(&format!("fungal/.blue/contracts/s3-access/{name}.yaml"), &text(&name));
         }
         world.commit("fungal", "More");
         std::thread::sleep(Duration::from_millis(if round % 2 == 0 { 1_500 } else { 0 }));
-        // Cut off after each event, and again.
+        // Disconnected after each event, and again.
         loop {
             let event = Listener::open(&daemon, "?realm=aperture", &last).next();
             last = event.id;

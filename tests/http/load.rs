@@ -1,4 +1,4 @@
-//! Many requests, with publishes beside: nothing is lost, nothing is left over.
+//! Concurrent requests and publishes: nothing is lost or left over.
 
 use std::{
     io::{BufReader, Write as _},
@@ -11,7 +11,7 @@ use crate::{
     world::World,
 };
 
-/// How many requests are made; `make torture` makes more of them.
+/// The number of requests; `make torture` makes more.
 fn requests() -> usize {
     #[expect(clippy::disallowed_methods, reason = "how long tests run is said from outside")]
     let full = std::env::var_os("GIT_BLUE_TORTURE").is_some_and(|value| value == "full");
@@ -64,11 +64,11 @@ fn concurrent_requests_and_publishes_lose_nothing() {
             minor += 1;
             let version = format!("1.{minor}.0");
             let said = world.bump(&version).stderr;
-            // Where the realm is being packed, the hook publishes in the background.
+            // While the realm is being packed, the hook publishes in the background.
             while !said.contains("published s3-access") && world.version() != version {
                 std::thread::sleep(std::time::Duration::from_millis(5));
             }
-            // What was acknowledged is in the next answer, however busy everybody is.
+            // An acknowledged write is in the next answer, under any load.
             let answer = daemon.get("/realms/aperture/contracts/s3-access/s3-permissions").json();
             assert_eq!(answer["contract"]["version"], *version);
             if done.load(Ordering::Relaxed) >= total * (used.len() + 1) / SAMPLES {

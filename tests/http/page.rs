@@ -1,4 +1,4 @@
-//! The page as it is sent: what a browser makes of it is tested with one, in `tests/browser`.
+//! The page as HTML; `tests/browser` tests it in a browser.
 
 use serde_json::json;
 
@@ -9,7 +9,7 @@ use crate::{
 
 const CONTRACT: &str = "/r/aperture/contracts/s3-access/s3-permissions";
 
-/// Returns every page that there is, with queries of people and of others.
+/// Returns every page, with ordinary and unusual queries.
 fn pages() -> Vec<String> {
     let queries = ["", "?q=perm", "?cursor=%00%ff", "?domain=s3-access", "?q=%22%3E%3Cscript%3E", "?=&&=%"];
     let lists = ["contracts", "sessions", "notifications"];
@@ -39,7 +39,7 @@ fn pages_have_nothing_inline() {
     let daemon = Daemon::start(&world);
     for path in pages() {
         let page = daemon.get(&path);
-        // A cursor that is none of the list's is answered, too, with a page.
+        // A stale cursor is answered with a page, too.
         let expected = if path.ends_with("contracts?cursor=%00%ff") { 409 } else { 200 };
         assert_eq!(page.status, expected, "{path}: {page:?}");
         assert_eq!(page.header("content-type"), "text/html; charset=utf-8");
@@ -103,7 +103,7 @@ fn missing_object_has_a_page() {
         let page = daemon.get(path);
         assert_eq!((page.status, page.header("content-type")), (status, "text/html; charset=utf-8"), "{path}");
     }
-    // Where one of two versions is not there, the rest of the page is.
+    // If one of two versions is missing, the rest of the page is shown.
     let page = daemon.get(&format!("{CONTRACT}?from=7.0.0"));
     assert_eq!(page.status, 200);
     assert!(page.text().contains("s3-access/s3-permissions 7.0.0 was never published"));

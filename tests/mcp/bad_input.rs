@@ -1,4 +1,4 @@
-//! What a client must not send, and what it is told then.
+//! Invalid input from clients, and the answers to it.
 
 use serde_json::{Value, json};
 
@@ -28,7 +28,7 @@ fn every_bad_line_is_answered_and_the_next_one_read() {
     }
     client.raw(b"\xff\xfe\n");
     assert_eq!(client.receive()["error"]["code"], -32700);
-    // Notifications that nobody knows, and answers to nothing, are passed over.
+    // Unknown notifications, and responses to nothing, are ignored.
     client.send(&json!({"jsonrpc": "2.0", "method": "textDocument/didOpen", "params": {}}));
     client.send(&json!({"jsonrpc": "2.0", "id": 99, "result": {}}));
     client.raw(b"\r\n\n  \n");
@@ -55,7 +55,7 @@ fn bad_input_before_the_handshake_keeps_the_connection() {
 fn silent_client_is_not_an_error() {
     let world = World::new();
     assert_eq!(Client::silent(&world, &world.root(), &[], &[]).hang_up(), (0, String::new()));
-    // Where standard input and output are no pipes, it is served all the same.
+    // It also works if standard input and output are no pipes.
     let greeting = r#"{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}"#;
     world.write("in", greeting);
     let mut command = world.command("git-blue", &world.root());
@@ -102,7 +102,7 @@ fn realm_damaged_while_served_is_an_error_until_repaired() {
     let world = World::pair();
     let mut client = Client::start(&world, &world.path("access"));
     client.ok("realm_status", json!({}));
-    // Whatever was to be recorded is, once the next answer comes.
+    // Receipts are recorded when the next answer arrives.
     client.request("ping", json!({}));
     let (store, away) = (world.store(), world.path("away.git"));
     std::fs::rename(&store, &away).unwrap();

@@ -1,5 +1,4 @@
-//! Somebody else holds a lock that an answer needs: the others are answered, and it comes when the
-//! lock is free.
+//! A call that needs a lock of another process waits without blocking other calls.
 
 use std::{
     fs::File,
@@ -13,7 +12,7 @@ use crate::{
     world::World,
 };
 
-/// Takes a lock of the store, as another process would.
+/// Takes a lock of the store like another process.
 fn hold(world: &World, name: &str) -> File {
     let folder = world.store().join("blue/locks");
     std::fs::create_dir_all(&folder).unwrap();
@@ -51,7 +50,7 @@ fn lasting_lock_is_an_error() {
         failure["code"] == "locked" && failure["next_steps"][0]["reason"].as_str().unwrap().starts_with("try again"),
         "{failure}"
     );
-    // Not wanted any more, it is not tried again.
+    // A cancelled call is not retried.
     let mut client = Client::start(&world, &world.path("fungal"));
     let id = client.post("tools/call", json!({"name": "session_start", "arguments": {}}));
     client.send(&json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": id}}));
@@ -72,7 +71,7 @@ fn notification_that_cannot_be_recorded_is_delivered_once() {
     }
     assert!(start.elapsed() < Duration::from_secs(4), "{:?}", start.elapsed());
     drop(lock);
-    // It is recorded while nobody asks, and what comes then is told.
+    // It is recorded while no call is made, and later changes are delivered.
     std::thread::sleep(Duration::from_millis(500));
     world.bump("1.2.0");
     assert_eq!(client.told("realm_status", json!({})), ["VersionChanged \"1.2.0\""]);
@@ -98,7 +97,7 @@ fn second_request_with_the_same_id_is_refused() {
     }
     drop(lock);
     assert_eq!(client.receive()["result"]["structuredContent"]["resumed"], false);
-    // It is free again, also after a call that was cancelled.
+    // The id is free again, also after a cancelled call.
     client.send(&call("realm_status", 900));
     assert_eq!(client.receive()["id"], 900);
     let _lock = hold(&world, "_sessions-fungal");

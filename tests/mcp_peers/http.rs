@@ -1,4 +1,4 @@
-//! The daemon, for other people's clients.
+//! The daemon for independent clients.
 
 use std::path::Path;
 
@@ -7,9 +7,9 @@ use crate::{changed, holds, peers, run, script, world::World};
 /// A daemon of a world, stopped with it.
 pub struct Daemon<'a> {
     world: &'a World,
-    /// Where it listens, without a path.
+    /// Its address, without a path.
     pub address: String,
-    /// What is shown to it.
+    /// Its token.
     pub token: String,
 }
 
