@@ -12,7 +12,7 @@ RUN apt-get update \
     && apt-get install --yes --no-install-recommends ca-certificates git openssh-client \
     && rm -rf /var/lib/apt/lists/*
 COPY --from=build /build/target/release/git-blue /usr/local/bin/git-blue
-# A checkout that belongs to another user is what CI mounts here.
+# CI mounts a checkout that belongs to another user.
 RUN git config --system --add safe.directory '*'
 WORKDIR /work
 CMD ["git", "blue"]

@@ -185,7 +185,7 @@ fn absolute(path: &[String], from: &[String]) -> Option<Vec<String>> {
 }
 
 #[test]
-fn every_part_uses_what_it_may() {
+fn layers_use_only_what_the_table_allows() {
     let mut wrong = Vec::new();
     let mut unneeded: Vec<_> = EXCEPTIONS.iter().collect();
     for (file, paths) in house() {
@@ -211,7 +211,7 @@ fn every_part_uses_what_it_may() {
 }
 
 #[test]
-fn gix_is_used_where_git_is_read() {
+fn only_some_folders_use_gix() {
     let is_gix = |path: &Used| path.first().is_some_and(|first| first == "gix");
     let may = |file: &str| GIX.iter().any(|part| file.starts_with(part));
     let wrong: Vec<_> = house().into_iter().filter(|(file, paths)| paths.iter().any(is_gix) && !may(file)).collect();
@@ -229,7 +229,7 @@ fn is_of_one_system(path: &Used) -> bool {
 }
 
 #[test]
-fn what_is_of_one_system_is_in_platform() {
+fn only_platform_uses_system_crates() {
     let used = house().into_iter().flat_map(|(file, paths)| paths.into_iter().map(move |path| (file.clone(), path)));
     let (inside, outside): (Vec<_>, Vec<_>) =
         used.filter(|(_, path)| is_of_one_system(path)).partition(|(file, _)| file.starts_with("platform/"));
@@ -248,7 +248,7 @@ fn conditions(text: &str) -> impl Iterator<Item = &str> {
 }
 
 #[test]
-fn which_system_it_is_is_asked_in_platform() {
+fn only_platform_uses_cfg_for_the_system() {
     let src = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
     let asks = |path: &PathBuf| {
         let text = std::fs::read_to_string(path).unwrap();
@@ -268,7 +268,7 @@ fn crates(manifest: &str, feature: &str) -> Vec<String> {
 }
 
 #[test]
-fn crates_of_a_feature_are_used_where_it_is_on() {
+fn feature_crates_are_used_behind_their_feature() {
     let manifest = include_str!("../Cargo.toml");
     let house = house();
     for (feature, places) in FEATURES {
@@ -287,7 +287,7 @@ fn crates_of_a_feature_are_used_where_it_is_on() {
 
 /// A folder's `mod.rs` is its face: that it uses what is behind it is no arrow.
 #[test]
-fn no_files_use_each_other_in_a_circle() {
+fn files_do_not_depend_on_each_other_in_cycles() {
     let house = house();
     let files: BTreeMap<_, _> = house.keys().map(|file| (module(file), file.as_str())).collect();
     let arrows = house.iter().map(|(file, paths)| {
@@ -328,7 +328,7 @@ fn circles<'a>(arrows: &BTreeMap<&'a str, BTreeSet<&'a str>>) -> Vec<Vec<&'a str
 }
 
 #[test]
-fn paths_are_found_wherever_they_stand() {
+fn finds_paths_in_all_positions() {
     let text = "use crate::a;\n// crate::no\nuse crate::{\n    b::{x, y},\n    c,\n};\nfn f(_: crate::d::E) { m!(g(crate::h::I)) }\n";
     let text = format!("{text}\n#[cfg(test)]\nmod tests {{ use crate::late; }}\n");
     let of_crate = |path: Used| (path[0] == "crate").then(|| path[1].clone());
@@ -337,7 +337,7 @@ fn paths_are_found_wherever_they_stand() {
 }
 
 #[test]
-fn a_circle_is_found() {
+fn finds_a_cycle() {
     let arrows = [("a", vec!["b"]), ("b", vec!["c", "d"]), ("c", vec!["a"]), ("d", vec![])];
     let arrows = arrows.into_iter().map(|(file, to)| (file, to.into_iter().collect())).collect();
     assert_eq!(circles(&arrows), [["a", "b", "c"]]);

@@ -23,13 +23,13 @@ fn text(bytes: &[u8]) -> String {
 }
 
 #[test]
-fn a_machine_is_sent_to_other_threads() {
+fn machine_can_be_sent_to_threads() {
     fn is_sent<T: Clone + Send + Sync + 'static>(_: &T) {}
     is_sent(&Example::new().machine());
 }
 
 #[test]
-fn a_home_folder_with_a_relative_name_is_the_same_from_everywhere() {
+fn relative_home_folder_is_made_absolute() {
     let (example, home) = (Example::new(), "home/.blue");
     let env = example.sandbox().env(example.sandbox().path()).with("GIT_BLUE_HOME", home);
     let machine = git_blue::Machine::with_env(env).unwrap();
@@ -38,7 +38,7 @@ fn a_home_folder_with_a_relative_name_is_the_same_from_everywhere() {
 }
 
 #[test]
-fn status_prints_what_is_pending() {
+fn status_example_prints_pending_changes() {
     let example = Example::new();
     let first = run(example.sandbox(), "status", &["access"]);
     let quiet = "access in the realm aperture\nimports s3-access/s3-permissions >=1.0.0, <2.0.0: current\n";
@@ -54,7 +54,7 @@ fn status_prints_what_is_pending() {
 }
 
 #[test]
-fn status_says_what_to_do_outside_of_a_realm() {
+fn status_example_reports_a_missing_realm() {
     let sandbox = Sandbox::new();
     sandbox.git(&sandbox.path(), &["init", "-q", "alone"]);
     let output = run(&sandbox, "status", &["alone"]);
@@ -64,7 +64,7 @@ fn status_says_what_to_do_outside_of_a_realm() {
 }
 
 #[test]
-fn compare_schemas_shows_a_value_that_breaks() {
+fn compare_schemas_example_prints_a_witness() {
     let sandbox = Sandbox::new();
     let write = |name: &str, schema: &str| std::fs::write(sandbox.path().join(name), schema).unwrap();
     write("old.json", r#"{"type": "integer"}"#);

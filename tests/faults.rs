@@ -271,7 +271,7 @@ fn code() -> Sandbox {
 }
 
 #[test]
-fn every_fault_leaves_every_ref_old_or_new_and_the_next_command_works() {
+fn every_fault_leaves_refs_old_or_new_and_allows_the_next_command() {
     let code = code();
     let mut walked = Vec::new();
     for (what, repo, operation) in OPERATIONS {

@@ -88,7 +88,7 @@ walked! {
 }
 
 #[test]
-fn every_target_is_walked_and_has_a_file_for_cargo_fuzz() {
+fn every_target_runs_and_has_a_cargo_fuzz_file() {
     let names: Vec<_> = TARGETS.iter().map(|target| target.name).collect();
     assert_eq!(names, WALKED);
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/fuzz/fuzz_targets");

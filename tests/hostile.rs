@@ -122,7 +122,7 @@ impl World {
 }
 
 #[test]
-fn names_that_could_lead_elsewhere_are_refused_on_the_command_line() {
+fn unsafe_names_are_refused_on_the_command_line() {
     let world = World::new();
     let long = "a".repeat(300);
     for name in NAMES.iter().copied().chain([&*long]) {
@@ -139,7 +139,7 @@ fn names_that_could_lead_elsewhere_are_refused_on_the_command_line() {
 }
 
 #[test]
-fn names_that_could_lead_elsewhere_are_refused_in_files() {
+fn unsafe_names_are_refused_in_files() {
     let world = World::new();
     let long = "a".repeat(300);
     for name in NAMES.iter().copied().chain(["a\0b", &*long]) {
@@ -153,7 +153,7 @@ fn names_that_could_lead_elsewhere_are_refused_in_files() {
 }
 
 #[test]
-fn names_of_files_and_folders_are_refused_too() {
+fn unsafe_file_and_folder_names_are_refused() {
     let world = World::new();
     for path in ["s3/-x.yaml", "s3/a..b.yaml", "s3/a.lock.yaml", "s3/a\nb.yaml", "s3/a\u{202e}b.yaml", "-x/a.yaml"] {
         let path = format!(".blue/contracts/{path}");
@@ -165,7 +165,7 @@ fn names_of_files_and_folders_are_refused_too() {
 }
 
 #[test]
-fn what_two_readers_read_differently_is_refused_with_its_place() {
+fn ambiguous_files_are_refused_with_their_place() {
     let world = World::new();
     let cases: [(&str, u32, &str); 17] = [
         ("name: paths\nversion: \"1.0.0\"\nowner: code\nvalue: {mode: 0755}\n", 4, "write it in quotes"),
@@ -229,7 +229,7 @@ fn bombs_cost_bounded_time_and_memory() {
 }
 
 #[test]
-fn links_below_blue_are_not_followed() {
+fn symlinks_below_blue_are_not_followed() {
     use std::os::unix::fs::symlink;
     let world = World::new();
     let secret = world.sandbox.path().join("secret.yaml");
@@ -265,7 +265,7 @@ fn published(object: &str) -> (World, String) {
 }
 
 #[test]
-fn a_blob_in_place_of_a_tree_is_named() {
+fn blob_in_place_of_a_tree_is_reported() {
     let (world, blob) = published(":contracts/paths.json");
     for folder in ["contracts", "versions", "sources"] {
         let kept = world.in_store(&["ls-tree", "refs/blue/domains/s3"]);
@@ -302,7 +302,7 @@ fn a_blob_in_place_of_a_tree_is_named() {
 }
 
 #[test]
-fn a_commit_that_is_a_tree_is_named() {
+fn commit_that_is_a_tree_is_reported() {
     let (world, tree) = published("^{tree}");
     std::fs::write(world.store().join("refs/blue/domains/s3"), format!("{tree}\n")).unwrap();
     for arguments in [&["contract", "get", "s3/paths"][..], &["check"]] {
@@ -311,7 +311,7 @@ fn a_commit_that_is_a_tree_is_named() {
 }
 
 #[test]
-fn a_truncated_object_is_named() {
+fn truncated_object_is_reported() {
     for object in [":contracts/paths.json", ":contracts", "^{tree}", ""] {
         let (world, id) = published(object);
         // As a file of its own, so that nothing else is damaged with it.

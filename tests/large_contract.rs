@@ -21,7 +21,7 @@ fn publish(sandbox: &Scripted, versions: &[&str]) {
 }
 
 #[test]
-fn it_is_large_and_within_the_limits() {
+fn fixture_is_large_and_within_limits() {
     let sandbox = Scripted::new();
     let text = sandbox.fixture("make_large_contract.sh", &["1.0.0"]);
     let definitions = text.lines().filter(|line| line.starts_with("    ") && line[4..].starts_with(char::is_uppercase));
@@ -31,7 +31,7 @@ fn it_is_large_and_within_the_limits() {
 }
 
 #[test]
-fn every_version_is_published_and_told_as_one_change() {
+fn every_version_is_published_and_notified_as_one_change() {
     let sandbox = Scripted::realm();
     publish(&sandbox, &["1.0.0", "1.1.0", "2.0.0"]);
     let log = sandbox.ok("aperture", &["blue", "contract", "log", "platform/platform-api"]);
@@ -46,7 +46,7 @@ fn every_version_is_published_and_told_as_one_change() {
 }
 
 #[test]
-fn what_was_written_comes_back() {
+fn published_content_equals_the_file() {
     let sandbox = Scripted::realm();
     publish(&sandbox, &["1.0.0", "1.1.0"]);
     let get = ["blue", "contract", "get", "platform/platform-api", "--format", "yaml"];
@@ -61,7 +61,7 @@ fn what_was_written_comes_back() {
 }
 
 #[test]
-fn a_broken_definition_deep_inside_is_found() {
+fn finds_a_break_deep_inside() {
     let sandbox = Scripted::realm();
     publish(&sandbox, &[]);
     let text = sandbox.fixture("make_large_contract.sh", &["1.0.0"]);

@@ -83,7 +83,7 @@ fn releases_of_turbo_are_decided() {
 }
 
 #[test]
-fn a_release_that_breaks_is_a_break() {
+fn breaking_release_is_detected() {
     let (old, new) = (schema("knip@5.88.0"), schema("knip@6.0.0"));
     let (found, _) = compare(&old, &new);
     assert_eq!(wrong(&old, &new, &found), [""; 0]);

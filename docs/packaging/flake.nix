@@ -18,7 +18,7 @@
           version = manifest.package.version;
           src = ../..;
           cargoLock.lockFile = ../../Cargo.lock;
-          # The tests want git, a home and several minutes: `make test` runs them.
+          # The tests need git, a home folder and several minutes; `make test` runs them.
           doCheck = false;
           postInstall = ''
             $out/bin/git-blue install man --prefix $out

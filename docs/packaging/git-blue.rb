@@ -1,5 +1,5 @@
-# A formula for Homebrew, for a tap: Formula/git-blue.rb. ORGANISATION is who has the sources of git blue; the
-# checksum is that of the release's source archive.
+# A Homebrew formula for a tap: Formula/git-blue.rb. ORGANISATION is the owner of the sources of git blue; the checksum is
+# that of the release's source archive.
 class GitBlue < Formula
   desc "Contracts between git repositories, kept as git objects"
   homepage "https://github.com/ORGANISATION/git-blue"

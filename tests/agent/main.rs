@@ -1,5 +1,5 @@
-//! Five tasks as a coding agent does them, with nothing but what the server says: how many calls, how much to
-//! read, how many steps that lead nowhere. `make eval` prints the table.
+//! Five tasks of a coding agent that uses only the answers of the server: the number of calls, the size of answers,
+//! and dead ends. `make eval` prints the table.
 
 #![expect(clippy::print_stdout, reason = "`make eval` shows the table")]
 
@@ -22,13 +22,13 @@ use serde_json::{Value, json};
 use client::Client;
 use world::{BINDING_FILE, CONTRACT_FILE, World, importing};
 
-/// A task under way.
+/// A task in progress.
 struct Task<'a> {
     name: &'static str,
     world: &'a World,
     client: Client,
     calls: usize,
-    /// The largest answer, and all of them, in bytes.
+    /// The sizes of the largest answer and of all answers, in bytes.
     largest: usize,
     bytes: usize,
     dead_ends: usize,
@@ -40,7 +40,7 @@ impl<'a> Task<'a> {
         Self { name, world, client, calls: 0, largest: 0, bytes: 0, dead_ends: 0 }
     }
 
-    /// Calls a tool. A failure is an answer too: what it says to do counts.
+    /// Calls a tool. A failure counts as an answer, too.
     fn call(&mut self, tool: &str, arguments: Value) -> Value {
         let result = self.client.call(tool, arguments);
         let text = result["content"][0]["text"].as_str().unwrap();
@@ -50,12 +50,12 @@ impl<'a> Task<'a> {
         serde_json::from_str(text).unwrap()
     }
 
-    /// Runs a command that an answer named.
+    /// Runs a command from an answer.
     fn run(&mut self, folder: &Path, command: &str) {
         self.dead_ends += usize::from(self.world.finish_shell(folder, command).code != 0);
     }
 
-    /// Looks whether every step of an answer works, without counting it: an agent may take any.
+    /// Checks that every step of an answer works, without counting it: an agent may take any.
     fn probe(&mut self, answer: &Value) {
         for step in answer["next_steps"].as_array().unwrap() {
             if let Some(tool) = step["tool"].as_str() {
@@ -65,7 +65,7 @@ impl<'a> Task<'a> {
         }
     }
 
-    /// Prints the row, and holds the task to its limits: calls, and tokens of one answer.
+    /// Prints the row, and asserts the limits on calls and tokens of an answer.
     #[track_caller]
     fn end(self, calls: usize, tokens: usize) {
         let (largest, all) = (self.largest / 4, self.bytes / 4);
@@ -105,7 +105,7 @@ fn at(more: Value) -> Value {
 }
 
 #[test]
-fn what_changed_does_it_break_us_and_where() {
+fn finds_what_changed_whether_it_breaks_and_where_to_edit() {
     let world = world();
     publish(&world, "3.0.0", "key");
     let mut task = Task::start("1 what changed, does it break us, where do I edit", &world, "access");
@@ -121,7 +121,7 @@ fn what_changed_does_it_break_us_and_where() {
 }
 
 #[test]
-fn rename_a_field_and_say_who_breaks_before_the_commit() {
+fn finds_who_a_renamed_field_breaks_before_the_commit() {
     let world = world();
     world.write(&format!("fungal/{CONTRACT_FILE}"), &document("3.0.0", "key"));
     let mut task = Task::start("2 rename a field, and say who breaks before the commit", &world, "fungal");
@@ -136,7 +136,7 @@ fn rename_a_field_and_say_who_breaks_before_the_commit() {
 }
 
 #[test]
-fn make_a_new_repository_a_consumer() {
+fn makes_a_new_repository_a_consumer() {
     let world = world();
     let folder = world.repo("analytics");
     let mut task = Task::start("3 make this new repository a consumer", &world, "analytics");
@@ -147,7 +147,7 @@ fn make_a_new_repository_a_consumer() {
     let list = task.call("contract_list", json!({}));
     let found = &list["contracts"][0];
     let name = format!("{}/{}", found["domain"].as_str().unwrap(), found["name"].as_str().unwrap());
-    // The skill and `git blue import -h` name this command; what it says next is run too.
+    // The skill and `git blue import -h` name this command; its next step is run too.
     let import = world.ok(&folder, &["import", &name]);
     for command in world.next_steps(&import) {
         task.run(&folder, &command);
@@ -159,7 +159,7 @@ fn make_a_new_repository_a_consumer() {
 }
 
 #[test]
-fn which_repositories_worktrees_and_pull_requests_in_which_order() {
+fn finds_repositories_worktrees_and_pull_requests_in_order() {
     let world = world();
     let mut task = Task::start("4 which repositories, worktrees and pull requests", &world, "fungal");
     let topology = task.call("realm_topology", json!({"domain": "s3-access"}));
@@ -175,7 +175,7 @@ fn which_repositories_worktrees_and_pull_requests_in_which_order() {
 }
 
 #[test]
-fn why_is_ci_red() {
+fn explains_why_ci_fails() {
     let world = world();
     publish(&world, "3.0.0", "key");
     let mut task = Task::start("5 why is CI red", &world, "access");

@@ -1,7 +1,7 @@
-//! The page in a browser: headless Chromium, driven by playwright-core, looked at by axe-core. What is
-//! checked is in `page.mjs`; a failed check fails the test with its words.
+//! The page in headless Chromium, driven by playwright-core and checked by axe-core. The checks are in `page.mjs`; a
+//! failed check fails the test with its message.
 //!
-//! Both are installed below `target/peers` (`.ci/run` does it), or wherever `GIT_BLUE_PEERS` says.
+//! Both are installed below `target/peers` (by `.ci/run`), or in `GIT_BLUE_PEERS`.
 
 #![expect(clippy::print_stdout, reason = "how long pages took")]
 
@@ -14,10 +14,10 @@ use std::path::{Path, PathBuf};
 
 use scripted::{FIXTURES, Scripted, variable};
 
-/// When a look is taken: an hour after the last that happened.
+/// The time of the checks: an hour after the last change.
 const NOW: &str = "now 2026-01-26T10:00:00Z";
 
-/// A realm, with a daemon that serves it.
+/// A realm, and a daemon that serves it.
 struct Served(Scripted);
 
 impl Served {
@@ -27,7 +27,7 @@ impl Served {
         Self(realm)
     }
 
-    /// Starts the daemon, lets a browser in and runs a check in it.
+    /// Starts the daemon, logs a browser in and runs a check in it.
     fn holds(&self, check: &str) {
         let script = format!("{}/tests/browser/page.mjs", env!("CARGO_MANIFEST_DIR"));
         let (code, output) = self.0.shell(&format!(
@@ -48,49 +48,49 @@ impl Drop for Served {
     }
 }
 
-/// Returns where the browser's driver is installed.
+/// Returns the folder of the browser's driver.
 fn peers() -> PathBuf {
     let named = variable("GIT_BLUE_PEERS").map(PathBuf::from);
     named.unwrap_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("target/peers"))
 }
 
 #[test]
-fn every_page_shows_the_realm_and_no_browser_complains() {
+fn pages_load_without_browser_errors() {
     Served::new().holds("shows");
 }
 
 #[test]
-fn a_repository_has_a_page_with_what_is_next_to_it() {
+fn repository_page_shows_neighbours() {
     Served::new().holds("repository");
 }
 
 #[test]
-fn the_realm_is_shown_as_it_was() {
+fn past_realm_is_shown() {
     Served::new().holds("past");
 }
 
 #[test]
-fn what_matters_most_is_told_first() {
+fn most_urgent_comes_first() {
     Served::new().holds("severity");
 }
 
 #[test]
-fn a_publish_appears_without_a_reload() {
+fn publish_appears_without_reload() {
     Served::new().holds("updates");
 }
 
 #[test]
-fn everything_else_works_without_a_script() {
+fn works_without_script() {
     Served::new().holds("plain");
 }
 
 #[test]
-fn everybody_can_use_it() {
+fn pages_are_accessible() {
     Served::new().holds("everybody");
 }
 
 #[test]
-fn what_a_contract_says_stays_text() {
+fn contract_text_is_escaped() {
     let served = Served::new();
     served.0.write(
         "fungal/.blue/contracts/events/evil.yaml",
@@ -111,7 +111,7 @@ evolution: [ { version: "1.0.0", changes: ["<svg onload=alert(7)>"] } ]
 }
 
 #[test]
-fn ten_thousand_contracts_come_a_page_at_a_time() {
+fn ten_thousand_contracts_are_paged() {
     let served = Served(Scripted::realm());
     let (_, variables) = served.0.shell("env");
     let variables: Vec<_> = variables.lines().filter_map(|line| line.split_once('=')).collect();
@@ -120,9 +120,9 @@ fn ten_thousand_contracts_come_a_page_at_a_time() {
     served.holds("many");
 }
 
-/// Writes the pictures of the docs anew where `UPDATE` asks for it.
+/// Takes the screenshots of the docs again if `UPDATE` is set.
 #[test]
-fn the_docs_show_what_it_looks_like() {
+fn screenshots_in_docs_are_current() {
     if variable("UPDATE").is_some() {
         Served::new().holds("pictures");
     }

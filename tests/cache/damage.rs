@@ -1,10 +1,10 @@
-//! The kept file damaged in every way, and a place where nothing can be kept.
+//! A damaged cache file, and a folder where no cache can be written.
 
 use std::{fs, os::unix::fs::PermissionsExt as _};
 
 use crate::world::{OWNER, World};
 
-/// A realm with something to say, and what is kept of it.
+/// A realm with content, and its cache file.
 fn world() -> (World, Vec<u8>) {
     let world = World::new();
     for at in 0..2 {
@@ -18,10 +18,10 @@ fn world() -> (World, Vec<u8>) {
 }
 
 #[test]
-fn no_flipped_byte_changes_an_answer() {
+fn flipped_byte_never_changes_an_answer() {
     let (world, kept) = world();
     let wanted = world.answers(|repo| world.ctx(repo, false));
-    // Those of the last line, and one of each few of what comes before.
+    // The bytes of the last line, and a sample of those before.
     let tail = kept.len() - 64;
     for at in (tail..kept.len()).step_by(3).chain((0..tail).step_by(97)) {
         for flip in [0x01, 0x80] {
@@ -39,7 +39,7 @@ fn no_flipped_byte_changes_an_answer() {
 }
 
 #[test]
-fn no_truncated_or_foreign_file_changes_an_answer() {
+fn truncated_or_foreign_file_never_changes_an_answer() {
     let (world, kept) = world();
     let wanted = world.answers(|repo| world.ctx(repo, false));
     let text = String::from_utf8_lossy(&kept).into_owned();
@@ -53,9 +53,9 @@ fn no_truncated_or_foreign_file_changes_an_answer() {
     }
 }
 
-/// As root, a folder without permissions is no obstacle; a file in its place is.
+/// Root ignores folder permissions, but not a file in place of the folder.
 #[test]
-fn where_nothing_can_be_kept_it_is_done_without() {
+fn works_without_a_writable_cache() {
     let (world, _) = world();
     let folder = world.kept().parent().unwrap().to_owned();
     fs::remove_dir_all(&folder).unwrap();
@@ -71,7 +71,7 @@ fn where_nothing_can_be_kept_it_is_done_without() {
 }
 
 #[test]
-fn who_is_at_it_already_keeps_nobody_waiting() {
+fn does_not_wait_for_another_writer() {
     let (world, _) = world();
     let lock = fs::File::create(world.kept().with_file_name("lock")).unwrap();
     lock.lock().unwrap();
@@ -83,7 +83,7 @@ fn who_is_at_it_already_keeps_nobody_waiting() {
 }
 
 #[test]
-fn what_a_killed_writer_left_is_swept() {
+fn removes_files_of_killed_writers() {
     let (world, _) = world();
     let left = world.kept().with_file_name("new-abc");
     fs::write(&left, "half").unwrap();

@@ -1,4 +1,4 @@
-//! What one look costs does not grow with the realm.
+//! The cost of a look does not grow with the realm.
 
 use std::{rc::Rc, time::Duration};
 
@@ -26,9 +26,9 @@ use crate::world::{CONSUMER, World, name};
 /// Longer than the coarsest clock of a file system.
 const AT_REST: Duration = Duration::from_millis(3_100);
 
-/// Asks what is pending for a repository that was never told anything. Returns how often the store was asked.
+/// Lists the pending changes of a repository that was never notified. Returns the number of store accesses.
 fn look(world: &World) -> u32 {
-    // Joining counts as being told.
+    // Joining counts as being notified.
     for told in world.in_store(&["for-each-ref", "--format=%(refname)", "refs/blue/local"]).lines() {
         world.in_store(&["update-ref", "-d", told]);
     }
@@ -46,7 +46,7 @@ fn look(world: &World) -> u32 {
 }
 
 #[test]
-fn who_was_never_told_reads_no_domain() {
+fn new_reader_reads_no_domain() {
     let world = World::new();
     let make = |domains: std::ops::Range<u8>| {
         for at in domains {
@@ -62,7 +62,7 @@ fn who_was_never_told_reads_no_domain() {
 }
 
 #[test]
-fn nothing_large_is_written_where_nothing_changed() {
+fn unchanged_realm_causes_no_large_write() {
     let world = World::new();
     world.domain(0).unwrap();
     world.contract(0, 0).unwrap();
@@ -78,14 +78,14 @@ fn nothing_large_is_written_where_nothing_changed() {
     assert!(noted.len() < 1_000, "{noted}");
 }
 
-/// Returns a store that holds what was decoded, and counts how often it is asked.
+/// Returns a store that caches decoded objects and counts accesses.
 fn holding(world: &World) -> FaultyStore {
     let options = Options { holds: true, ..make::options() };
     let store: Rc<dyn Store> = Rc::new(GitStore::open(&world.store(), options).unwrap());
     FaultyStore::new(store, Fault::Never)
 }
 
-/// Returns what is pending for a reader of the consumer.
+/// Returns the pending changes of a reader of the consumer.
 fn pending(world: &World, store: &dyn Store, reader: &str) -> Pending {
     let (realm, repo) = (name("r"), name(CONSUMER));
     let acting = Acting { realm: &realm, store, repo: &repo, code: None };
@@ -100,7 +100,7 @@ fn record(world: &World, store: &dyn Store, reader: &str, receipt: &inbox::Recei
     inbox::record(store, &name(CONSUMER), &name(reader), receipt, now).unwrap();
 }
 
-/// Makes domains in which the consumer's code was written against another version than the current one.
+/// Creates domains in which the consumer's code was written against another version than the current one.
 fn behind(world: &World, domains: std::ops::Range<u8>) {
     for at in domains {
         world.domain(at).unwrap();
@@ -110,8 +110,8 @@ fn behind(world: &World, domains: std::ops::Range<u8>) {
     }
 }
 
-/// Asks twice what is pending for a repository that was never told anything. Returns how often the store was asked the
-/// second time.
+/// Lists the pending changes of a repository that was never notified, twice. Returns the number of store accesses of
+/// the second time.
 fn again(world: &World) -> u32 {
     for told in world.in_store(&["for-each-ref", "--format=%(refname)", "refs/blue/local"]).lines() {
         world.in_store(&["update-ref", "-d", told]);
@@ -126,7 +126,7 @@ fn again(world: &World) -> u32 {
 }
 
 #[test]
-fn a_server_reads_what_is_pending_once() {
+fn server_reads_pending_changes_once() {
     let world = World::new();
     behind(&world, 0..1);
     let one = again(&world);
@@ -135,7 +135,7 @@ fn a_server_reads_what_is_pending_once() {
 }
 
 #[test]
-fn what_is_pending_is_recorded_once() {
+fn pending_changes_are_recorded_once() {
     let world = World::new();
     behind(&world, 0..3);
     let store = holding(&world);
@@ -151,7 +151,7 @@ fn what_is_pending_is_recorded_once() {
 }
 
 #[test]
-fn who_looked_is_told_whatever_others_were_told() {
+fn reader_gets_notifications_regardless_of_other_readers() {
     let world = World::new();
     world.domain(0).unwrap();
     world.contract(0, 0).unwrap();

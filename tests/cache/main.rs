@@ -1,5 +1,4 @@
-//! What the store keeps at hand changes no answer: whatever is done to the realm or to the kept file
-//! itself, every question gets the answer that it gets without it.
+//! The cache never changes an answer, whatever happens to the realm or to the cache file.
 
 mod damage;
 mod flat;

@@ -1,10 +1,10 @@
-//! Random sequences of what can happen to a realm.
+//! Random sequences of events in a realm.
 
 use proptest::prelude::*;
 
 use crate::world::World;
 
-/// One thing that happens.
+/// An event.
 #[derive(Debug, Clone)]
 enum Event {
     Domain(u8),
@@ -15,12 +15,12 @@ enum Event {
     /// git packs the refs, or everything.
     PackRefs,
     Gc,
-    /// Other hands move a domain back, or take it away.
+    /// Another program moves a domain back, or deletes it.
     Rewind(u8),
     Delete(u8),
-    /// Other hands write what cannot be read.
+    /// Another program writes unreadable content.
     Damage(u8),
-    /// The kept file goes.
+    /// The cache file is deleted.
     Forget,
 }
 
@@ -43,7 +43,7 @@ fn event() -> impl Strategy<Value = Event> {
     ]
 }
 
-/// Lets it happen. What is refused, because there is no such domain yet for one, is no matter.
+/// Applies the event. Refusals, for example without such a domain, are ignored.
 fn happen(world: &World, event: &Event) {
     let git = |arguments: &[&str]| {
         let mut command = world.sandbox.command("git", &world.store());
@@ -79,7 +79,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 12, max_shrink_iters: 40, ..ProptestConfig::default() })]
 
     #[test]
-    fn every_answer_is_the_same_with_and_without(events in proptest::collection::vec(event(), 4..14)) {
+    fn answers_are_equal_with_and_without_cache(events in proptest::collection::vec(event(), 4..14)) {
         let world = World::new();
         world.domain(0).unwrap();
         world.contract(0, 0).unwrap();

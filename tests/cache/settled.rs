@@ -1,5 +1,5 @@
-//! Once the refs have been at rest for a while, they are not even listed. Every way to change one
-//! must show all the same.
+//! Once the refs have not changed for a while, they are not even listed. Every kind of change must be noticed
+//! nevertheless.
 
 use std::{fs, path::Path, time::Duration};
 
@@ -13,7 +13,7 @@ fn is_settled(kept: &Path) -> bool {
 }
 
 #[test]
-fn every_kind_of_change_shows_after_a_rest() {
+fn every_kind_of_change_is_seen_after_a_pause() {
     let world = World::new();
     world.domain(0).unwrap();
     world.contract(0, 0).unwrap();

@@ -1,5 +1,5 @@
-//! What somebody who may push to the hub can do there with plain git, and what the others see of it:
-//! nothing that breaks a rule is taken, the hub heals, and somebody settles it.
+//! Changes that anyone with push access can make at the hub with plain git: those that break a rule are set aside,
+//! the hub is repaired, and the conflict is settled.
 
 use std::path::{Path, PathBuf};
 
@@ -11,7 +11,7 @@ const REALM_REF: &str = "refs/blue/realm";
 const CURRENT: &str = "contracts/s3-permissions.json";
 const PUBLISHED: &str = "versions/s3-permissions/1.0.0.json";
 
-/// Three machines at one hub: `home` has the provider, `second` a consumer, and `third` another one.
+/// Three machines and one hub: `home` has the provider, `second` a consumer, and `third` another one.
 struct Three {
     world: World,
     hub: PathBuf,
@@ -62,7 +62,7 @@ impl Three {
         self.world.json(&self.path(at), args)
     }
 
-    /// A command as it is printed, comment and all, pasted into a shell.
+    /// Runs a command as it is printed, with its comment, in a shell.
     #[track_caller]
     fn paste(&self, at: usize, command: &str) -> Run {
         let mut shell = self.world.command("sh", &self.path(at));
@@ -70,7 +70,7 @@ impl Three {
         self.world.finish(shell, "sh")
     }
 
-    /// Runs a command of git at the hub, as Mal, or as who these variables say.
+    /// Runs git at the hub as Mal, or as the identity in these variables.
     fn git(&self, args: &[&str], vars: &[(&str, &str)]) -> String {
         let mut git = self.world.command("git", &self.hub);
         git.args(["-c", "user.name=Mal", "-c", "user.email=mal@example.org"]).args(args);
@@ -78,7 +78,7 @@ impl Three {
         self.world.finish(git, "git").exits(0).stdout.trim().to_owned()
     }
 
-    /// What the hub holds under a path.
+    /// Returns the content of a path at the hub.
     fn at_hub(&self, name: &str, path: &str) -> Option<Value> {
         let run = self.world.try_git(&self.hub, &["cat-file", "blob", &format!("{name}:{path}")]);
         (run.code == 0).then(|| run.json())
@@ -104,7 +104,7 @@ impl Three {
         commit
     }
 
-    /// A document of the hub with one field changed, and hashes that fit.
+    /// Returns a document of the hub with one field changed and matching hashes.
     fn with_value(&self, path: &str, value: &str) -> Value {
         let mut document = self.at_hub(DOMAIN_REF, path).unwrap();
         document["value"] = json!(value);
@@ -112,7 +112,7 @@ impl Three {
         document
     }
 
-    /// Syncs every machine until nothing moves, and all of them and the hub hold the same.
+    /// Syncs every machine until all of them and the hub are equal.
     #[track_caller]
     fn alike(&self) {
         for at in [0, 1, 2, 0, 1, 2] {
@@ -129,7 +129,7 @@ impl Three {
         }
     }
 
-    /// The one conflict that a machine shows.
+    /// Returns the only conflict that a machine shows.
     #[track_caller]
     fn conflict(&self, at: usize) -> Value {
         let status = self.json(at, &["status", "--peek"]);
@@ -138,7 +138,7 @@ impl Three {
         conflicts[0].clone()
     }
 
-    /// Whether `check` of a machine fails because of what was set aside.
+    /// Returns whether `check` fails because of a change that was set aside.
     fn fails(&self, at: usize) -> bool {
         let check = self.blue(at, &["check", "--json"]);
         let answer = check.json();
@@ -149,7 +149,7 @@ impl Three {
         is_error
     }
 
-    /// A commit is set aside: every machine says so, the hub heals, and the rule is named.
+    /// Asserts that a commit is set aside: every machine reports it with the rule, and the hub is repaired.
     #[track_caller]
     fn is_set_aside(&self, commit: &str, rules: &[&str]) -> Value {
         let sync = self.ok(1, &["sync"]);
@@ -173,7 +173,7 @@ impl Three {
     }
 }
 
-/// The command of a conflict that does `verb`.
+/// Returns the command of a conflict for `verb`.
 fn command(conflict: &Value, verb: &str) -> String {
     let commands = conflict["resolution"].as_array().unwrap().iter();
     let found = commands.map(|one| one.as_str().unwrap()).find(|one| one.contains(verb));
@@ -181,7 +181,7 @@ fn command(conflict: &Value, verb: &str) -> String {
 }
 
 #[test]
-fn a_contract_that_another_than_its_owner_changed_is_set_aside() {
+fn change_by_a_non_owner_is_set_aside() {
     let three = Three::new();
     let mut evil = three.with_value(CURRENT, "EVIL");
     evil["version"] = json!("1.1.0");
@@ -191,7 +191,7 @@ fn a_contract_that_another_than_its_owner_changed_is_set_aside() {
     for at in 0..3 {
         assert!(three.fails(at));
     }
-    // Who it does not concern hears of it, and is not stopped.
+    // Others are informed, and their check passes.
     let run = three.paste(1, &command(&conflict, "accept")).exits(1);
     assert!(run.stderr.contains("access may not accept it") && run.stderr.contains("in fungal"), "{run:?}");
     three.paste(1, &command(&conflict, "undo")).exits(0);
@@ -209,7 +209,7 @@ fn a_contract_that_another_than_its_owner_changed_is_set_aside() {
 }
 
 #[test]
-fn a_published_version_that_was_replaced_is_set_aside_and_its_owner_may_accept_it() {
+fn replaced_published_version_is_set_aside_and_can_be_accepted() {
     let three = Three::new();
     let swapped = three.with_value(PUBLISHED, "SWAPPED");
     let files = [(PUBLISHED, Some(swapped.clone())), (CURRENT, Some(swapped))];
@@ -229,7 +229,7 @@ fn a_published_version_that_was_replaced_is_set_aside_and_its_owner_may_accept_i
 }
 
 #[test]
-fn a_version_that_claims_to_be_its_owners_is_immutable_all_the_same() {
+fn version_with_a_forged_owner_stays_immutable() {
     let three = Three::new();
     let swapped = three.with_value(PUBLISHED, "SWAPPED");
     let commit = three.push(DOMAIN_REF, &[(PUBLISHED, Some(swapped))], "tidy\n\nBlue-Repo: fungal", &[]);
@@ -237,7 +237,7 @@ fn a_version_that_claims_to_be_its_owners_is_immutable_all_the_same() {
 }
 
 #[test]
-fn a_repository_keeps_its_identity() {
+fn repository_identity_cannot_be_changed_by_others() {
     let three = Three::new();
     let path = "repos/fungal.json";
     let held = three.at_hub(REALM_REF, path).unwrap();
@@ -256,7 +256,7 @@ fn a_repository_keeps_its_identity() {
 }
 
 #[test]
-fn a_member_is_taken_away_by_itself_alone() {
+fn only_the_member_itself_leaves() {
     let three = Three::new();
     let mut domain = three.at_hub(DOMAIN_REF, "domain.json").unwrap();
     domain["members"] = json!(["fungal", "reader"]);
@@ -268,7 +268,7 @@ fn a_member_is_taken_away_by_itself_alone() {
     assert_eq!(three.json(1, &["realm", "conflict", "accept", id])["status"], "success");
     three.alike();
     assert_eq!(three.at_hub(DOMAIN_REF, "domain.json").unwrap()["members"], json!(["fungal", "reader"]));
-    // By itself it leaves without a word from anybody.
+    // A member may leave by itself.
     three.ok(2, &["realm", "admin", "leave", "--force"]);
     three.alike_but_reader();
     assert_eq!(three.at_hub(DOMAIN_REF, "domain.json").unwrap()["members"], json!(["fungal"]));
@@ -276,7 +276,7 @@ fn a_member_is_taken_away_by_itself_alone() {
 }
 
 #[test]
-fn a_contract_that_was_deleted_with_all_its_versions_comes_back() {
+fn deleted_contract_is_restored_with_all_versions() {
     let three = Three::new();
     let commit = three.push(DOMAIN_REF, &[(CURRENT, None), (PUBLISHED, None)], "tidy", &[]);
     let conflict = three.is_set_aside(&commit, &["contract-removed", "version-removed"]);
@@ -290,7 +290,7 @@ fn a_contract_that_was_deleted_with_all_its_versions_comes_back() {
 }
 
 #[test]
-fn what_a_repository_published_last_and_what_it_imports_is_its_own() {
+fn binding_and_source_belong_to_their_repository() {
     let three = Three::new();
     let (source, binding) = ("sources/fungal.json", "bindings/access.json");
     let older = three.world.line(&three.world.path("fungal"), &["rev-list", "--max-parents=0", "HEAD"]);
@@ -300,11 +300,11 @@ fn what_a_repository_published_last_and_what_it_imports_is_its_own() {
 }
 
 #[test]
-fn a_machine_that_joined_in_between_takes_what_the_others_brought_back() {
+fn machine_that_joined_meanwhile_accepts_the_restored_content() {
     let three = Three::new();
     let swapped = three.with_value(PUBLISHED, "SWAPPED");
     let commit = three.push(DOMAIN_REF, &[(PUBLISHED, Some(swapped))], "tidy", &[]);
-    // It never saw anything else: the first fetch is trusted.
+    // It never saw another state: the first fetch is trusted.
     three.world.on("fourth").repo("late");
     let late = three.world.path("late");
     three.world.ok(&late, &["init", "--url", three.hub.to_str().unwrap()]);
@@ -319,9 +319,9 @@ fn a_machine_that_joined_in_between_takes_what_the_others_brought_back() {
 }
 
 #[test]
-fn machines_that_set_the_same_aside_before_they_meet_end_alike() {
+fn machines_that_set_the_same_aside_converge() {
     let three = Three::new();
-    // Each has something of its own, and no hub to push to while it looks.
+    // Each makes a change of its own while the hub is unreachable.
     let commit = three.push(DOMAIN_REF, &[(CURRENT, None), (PUBLISHED, None)], "tidy", &[]);
     let hook = three.hub.join("hooks/pre-receive");
     std::fs::write(&hook, "#!/bin/sh\nexit 1\n").unwrap();
@@ -343,7 +343,7 @@ fn machines_that_set_the_same_aside_before_they_meet_end_alike() {
 }
 
 #[test]
-fn a_dry_run_names_what_would_be_set_aside() {
+fn dry_run_lists_what_would_be_set_aside() {
     let three = Three::new();
     let before = three.world.on("second").tip(DOMAIN_REF);
     three.push(DOMAIN_REF, &[(CURRENT, None)], "tidy", &[]);
@@ -353,7 +353,7 @@ fn a_dry_run_names_what_would_be_set_aside() {
 }
 
 #[test]
-fn what_the_owner_does_breaks_no_rule() {
+fn changes_by_the_owner_break_no_rule() {
     let three = Three::new();
     let none = |three: &Three| {
         three.alike();
@@ -379,7 +379,7 @@ fn what_the_owner_does_breaks_no_rule() {
 }
 
 impl Three {
-    /// As [`Self::alike`], once the third machine's repository has left.
+    /// Like [`Self::alike`], after the third machine's repository has left.
     fn alike_but_reader(&self) {
         self.blue(2, &["sync"]);
         for at in [0, 1, 0] {
@@ -389,7 +389,7 @@ impl Three {
 }
 
 #[test]
-fn nobody_writes_in_another_repositorys_name() {
+fn write_under_another_name_is_refused() {
     let three = Three::new();
     three.world.write("evil.yaml", &contract("1.1.0"));
     let file = three.world.path("evil.yaml").display().to_string();
@@ -412,13 +412,13 @@ fn nobody_writes_in_another_repositorys_name() {
 }
 
 #[test]
-fn the_owner_hears_who_wrote_in_its_name() {
+fn owner_is_notified_of_writes_under_its_name() {
     let three = Three::new();
     let mut evil = three.with_value(CURRENT, "EVIL");
     evil["version"] = json!("1.1.0");
     let files = [(CURRENT, Some(evil.clone())), ("versions/s3-permissions/1.1.0.json", Some(evil))];
     three.push(DOMAIN_REF, &files, "s3-permissions 1.0.0 -> 1.1.0\n\nBlue-Repo: fungal", &[]);
-    // The trailer is a claim, and breaks no rule. Each machine merges it into something of its own.
+    // The trailer is only a claim, and breaks no rule. Each machine makes a merge of its own.
     for (at, _) in MACHINES.iter().enumerate() {
         three.ok(
             at,
@@ -440,7 +440,7 @@ fn the_owner_hears_who_wrote_in_its_name() {
 }
 
 #[test]
-fn a_commit_of_the_future_is_taken_marked_and_orders_nothing() {
+fn commit_from_the_future_is_accepted_and_not_used_for_sorting() {
     let three = Three::new();
     let added = three.with_value(CURRENT, "x");
     for (date, name) in [("2099-01-01T00:00:00Z", "later"), ("4000000000 +0000", "latest")] {
@@ -476,7 +476,7 @@ fn a_commit_of_the_future_is_taken_marked_and_orders_nothing() {
 }
 
 #[test]
-fn a_rename_and_a_hand_over_break_no_rule_on_other_machines() {
+fn rename_and_transfer_break_no_rule_elsewhere() {
     let three = Three::new();
     let settled = |three: &Three| {
         three.alike();
@@ -504,7 +504,7 @@ fn a_rename_and_a_hand_over_break_no_rule_on_other_machines() {
 }
 
 #[test]
-fn a_name_or_an_offer_that_its_owner_did_not_give_is_set_aside() {
+fn rename_or_transfer_by_a_non_owner_is_set_aside() {
     let three = Three::new();
     let mal = "take it\n\nBlue-Repo: reader\n";
     three.push(REALM_REF, &[("renames/fungal.json", Some(json!({"from": "fungal", "to": "reader"})))], mal, &[]);

@@ -1,4 +1,4 @@
-//! Contracts and bindings are written by commands, as a person would have written them.
+//! Commands that write contracts and bindings.
 
 use serde_json::json;
 
@@ -12,7 +12,7 @@ const EVENTS: &str = r#"{"id": 1, "total": 9.5, "lines": [{"sku": "a", "count": 
 {"id": 2, "total": 3, "lines": [], "note": "gift"}
 "#;
 
-/// Two repositories in a realm that holds nothing else.
+/// Two repositories in an otherwise empty realm.
 fn two() -> World {
     let world = World::new();
     world.join("shop");
@@ -21,7 +21,7 @@ fn two() -> World {
 }
 
 #[test]
-fn a_contract_begins_from_samples_and_is_published_by_the_commit() {
+fn new_contract_from_samples_is_published_by_its_commit() {
     let world = two();
     let dir = world.path("shop");
     world.write("shop/events.jsonl", EVENTS);
@@ -31,7 +31,7 @@ fn a_contract_begins_from_samples_and_is_published_by_the_commit() {
     let shown = world.ok(&dir, &["contract", "bump", "-h"]);
     snapshot("authoring_new", &[&made, &shown]);
     insta::assert_snapshot!("authoring_new_file", file);
-    // The first next step is what to do.
+    // The first next step is the one to run.
     let step = world.next_step(&made);
     let committed = world.finish_shell(&dir, &step);
     assert_eq!(committed.code, 0, "{committed:?}");
@@ -44,7 +44,7 @@ fn a_contract_begins_from_samples_and_is_published_by_the_commit() {
 }
 
 #[test]
-fn a_refused_contract_leaves_nothing_behind() {
+fn refused_new_contract_leaves_no_files() {
     let world = two();
     let dir = world.path("shop");
     world.write("shop/bad.json", r#"{"type": "objec"}"#);
@@ -61,7 +61,7 @@ fn a_refused_contract_leaves_nothing_behind() {
     snapshot("authoring_new_refused", &[&unknown, &schema, &place, &value, &owner, &member]);
     assert!(!dir.join(".blue/contracts").exists());
     assert_eq!(world.json(&dir, &["realm", "topology"])["domains"], json!([]));
-    // What the first error offers works.
+    // The command in the first error works.
     let made = world.finish_shell(&dir, &world.next_step(&unknown));
     assert_eq!(made.code, 0, "{made:?}");
     let again = refused(&[]).exits(1);
@@ -72,7 +72,7 @@ fn a_refused_contract_leaves_nothing_behind() {
 }
 
 #[test]
-fn a_schema_brings_along_what_it_refers_to_and_nothing_from_outside() {
+fn schema_file_is_bundled_with_its_references() {
     let world = two();
     let dir = world.path("shop");
     world.write("shop/api/openapi.yaml", "components:\n  schemas:\n    Order:\n      type: object\n      properties:\n        to: { $ref: '#/components/schemas/Address' }\n        price: { $ref: ../money.json }\n    Address: { type: string }\n    Out: { $ref: ../../outside.json }\n    Link: { $ref: ../linked.json }\n");
@@ -98,7 +98,7 @@ fn a_schema_brings_along_what_it_refers_to_and_nothing_from_outside() {
 }
 
 #[test]
-fn nothing_is_written_through_a_link() {
+fn does_not_write_through_symlinks() {
     let world = two();
     let dir = world.path("shop");
     std::fs::create_dir(world.path("outside")).unwrap();
@@ -117,7 +117,7 @@ fn nothing_is_written_through_a_link() {
 }
 
 #[test]
-fn a_break_is_a_break_although_the_change_withdraws_the_promise() {
+fn withdrawing_a_promise_does_not_allow_a_break() {
     let world = World::pair();
     let dir = world.path("fungal");
     let path = format!("fungal/{CONTRACT_FILE}");
@@ -131,7 +131,7 @@ fn a_break_is_a_break_although_the_change_withdraws_the_promise() {
 }
 
 #[test]
-fn a_bump_follows_from_the_change_and_keeps_the_comments() {
+fn bump_follows_the_change_and_keeps_comments() {
     let world = World::pair();
     let dir = world.path("fungal");
     let path = format!("fungal/{CONTRACT_FILE}");
@@ -140,7 +140,7 @@ fn a_bump_follows_from_the_change_and_keeps_the_comments() {
     let bump = |args: &[&str]| world.blue(&dir, &[&["contract", "bump", CONTRACT][..], args].concat());
     world.write(&path, &commented);
     let same = bump(&[]);
-    // A property that a lenient writer now sends, and that the old schema accepts.
+    // A property that a lenient sender now sends, and that the old schema accepts.
     let widened = commented.replace("properties:\n", "properties:\n    list: { type: boolean }\n");
     assert_ne!(widened, commented);
     world.write(&path, &widened);
@@ -148,7 +148,7 @@ fn a_bump_follows_from_the_change_and_keeps_the_comments() {
     let text = world.read(&path);
     assert!(text.contains("version: \"1.1.0\" # in quotes"), "{text}");
     assert!(text.contains("changes: [\"Say \\\"list\\\": too\"]"), "{text}");
-    // Once more is nothing more.
+    // Running it again changes nothing.
     assert_eq!(world.json(&dir, &["contract", "bump", CONTRACT])["changed"], false);
     assert_eq!(world.read(&path), text);
     // Values that the old schema refuses.
@@ -160,13 +160,13 @@ fn a_bump_follows_from_the_change_and_keeps_the_comments() {
     let text = world.read(&path);
     assert!(text.contains("version: \"2.0.0\" # in quotes"), "{text}");
     assert!(text.contains("compatible: false"), "{text}");
-    // What a step says is right.
+    // The suggested command works.
     world.commit("fungal", "Allow a flag");
     assert_eq!(world.json(&dir, &["contract", "get", CONTRACT])["contract"]["version"], "2.0.0");
 }
 
 #[test]
-fn a_file_that_cannot_be_edited_in_place_is_left_alone() {
+fn file_that_cannot_be_edited_in_place_is_left_alone() {
     let world = World::pair();
     let dir = world.path("fungal");
     let path = format!("fungal/{CONTRACT_FILE}");
@@ -182,20 +182,20 @@ fn a_file_that_cannot_be_edited_in_place_is_left_alone() {
 }
 
 #[test]
-fn an_import_is_a_command_and_so_is_its_end() {
+fn import_and_unimport_edit_the_binding() {
     let world = World::solo();
     let dir = world.join("access");
     world.write("access/cdk/stack.py", "# reads\n");
     let made = world.ok(&dir.join("cdk"), &["import", CONTRACT, "--used-in", "stack.py"]);
     insta::assert_snapshot!("authoring_binding_file", world.read(&format!("access/{BINDING_FILE}")));
-    // The steps make it a member, and publish the binding.
+    // The next steps make it a member and publish the binding.
     for step in world.next_steps(&made) {
         let run = world.finish_shell(&dir.join("cdk"), &step);
         assert_eq!(run.code, 0, "{run:?}");
     }
     let status = world.json(&dir, &["status"]);
     assert_eq!(status["imports"][0]["state"], "current", "{status:#}");
-    // Several files are a list, and one is a text again.
+    // Several files are a list, one file is a string again.
     world.write("access/cdk/roles.py", "# reads too\n");
     world.ok(&dir, &["import", CONTRACT, "--used-in", "cdk/stack.py", "cdk/roles.py"]);
     let text = world.read(&format!("access/{BINDING_FILE}"));
@@ -226,7 +226,7 @@ fn an_import_is_a_command_and_so_is_its_end() {
 }
 
 #[test]
-fn an_export_makes_a_consumer_both() {
+fn export_makes_a_consumer_both() {
     let world = World::pair();
     let dir = world.path("access");
     world.ok(&dir, &["contract", "new", "s3-access/stacks"]);
@@ -243,7 +243,7 @@ fn an_export_makes_a_consumer_both() {
 }
 
 #[test]
-fn payloads_are_checked_against_the_versions_that_are_meant() {
+fn validate_checks_payloads_against_selected_versions() {
     let world = World::pair();
     let dir = world.path("fungal");
     world.write("good.json", r#"{"read": ["a"]}"#);
@@ -258,7 +258,7 @@ fn payloads_are_checked_against_the_versions_that_are_meant() {
     let broken = check(&["../broken.json"]).exits(1);
     let unknown = check(&["../good.json", "--version", "9.0.0"]).exits(1);
     let none = check(&["../good.json", "--range", ">=9.0.0"]).exits(1);
-    // A version with another shape: only the old one takes the payload.
+    // A version with another schema: only the old one accepts the payload.
     let text = crate::world::contract("2.0.0").replace("read", "input");
     world.write(&format!("fungal/{CONTRACT_FILE}"), &text);
     let draft = world.blue(&dir, &["contract", "validate", CONTRACT, "../good.json", "--worktree"]).exits(1);
@@ -270,7 +270,7 @@ fn payloads_are_checked_against_the_versions_that_are_meant() {
     assert_eq!((&answer["valid"], &answer["versions"]), (&json!(false), &json!(["1.0.0", "2.0.0"])));
     let fed = world.feed("git", &dir, &["blue", "contract", "validate", CONTRACT, "-"], "{\"input\": [\"a\"]}");
     assert_eq!(fed.code, 0, "{fed:?}");
-    // Models ask the same.
+    // MCP gives the same answer.
     let args =
         json!({"domain": "s3-access", "contract": "s3-permissions", "payload": {"read": [1]}, "version": "1.0.0"});
     let answer = world.ok(&dir, &["mcp", "test-tool", "contract_validate", "--args", &args.to_string()]).json();
@@ -278,7 +278,7 @@ fn payloads_are_checked_against_the_versions_that_are_meant() {
 }
 
 #[test]
-fn the_schema_is_printed_alone() {
+fn get_prints_the_schema_alone() {
     let world = World::pair();
     let dir = world.path("access");
     let shown = world.ok(&dir, &["contract", "get", CONTRACT, "--schema"]);
@@ -289,7 +289,7 @@ fn the_schema_is_printed_alone() {
 }
 
 #[test]
-fn the_file_that_a_team_has_stays_the_source_of_truth() {
+fn contract_reads_schema_from_an_existing_file() {
     let world = two();
     let dir = world.path("shop");
     world.write(
@@ -313,7 +313,7 @@ fn the_file_that_a_team_has_stays_the_source_of_truth() {
     };
     assert_eq!(held("/schema/$defs/id/type"), json!("integer"), "{made:?}");
     assert_eq!(held("/value/id"), json!(7));
-    // A change of a file that is referred to, with no change below .blue: the version has to go up.
+    // Only a referenced file changes, outside of .blue: the version has to be raised.
     world.write("shop/schemas/id.json", r#"{"type": ["integer", "string"]}"#);
     let refused = world.commit("shop", "Allow names");
     assert!(refused.stderr.contains("a published version never changes"), "{refused:?}");
@@ -321,7 +321,7 @@ fn the_file_that_a_team_has_stays_the_source_of_truth() {
     assert!(bumped.stdout.contains("1.0.0 -> 2.0.0"), "{bumped:?}");
     world.commit("shop", "Orders 2.0.0");
     assert_eq!((held("/version"), held("/schema/$defs/id/type")), (json!("2.0.0"), json!(["integer", "string"])));
-    // A commit elsewhere publishes nothing more, and a broken file is named.
+    // An unrelated commit publishes nothing, and a broken file is reported.
     world.write("shop/README.md", "more\n");
     assert_eq!(world.commit("shop", "Say more").stderr, "");
     world.write("shop/schemas/id.json", "{\n  \"type\": }\n");
@@ -334,7 +334,7 @@ fn the_file_that_a_team_has_stays_the_source_of_truth() {
 }
 
 #[test]
-fn a_version_is_read_from_the_file_that_has_it() {
+fn contract_reads_version_from_another_file() {
     let world = two();
     let dir = world.path("shop");
     world.ok(&dir, &["contract", "new", ORDER, "--domain-members", "billing"]);
@@ -352,7 +352,7 @@ fn a_version_is_read_from_the_file_that_has_it() {
     world.write("shop/package.json", r#"{"name": "shop", "version": "1.4.0"}"#);
     world.commit("shop", "Agree on orders");
     assert_eq!(held(), "1.4.0");
-    // The file alone changes: that publishes.
+    // A change of the file alone is published.
     world.write("shop/package.json", r#"{"name": "shop", "version": "1.5.0"}"#);
     let published = world.commit("shop", "Release 1.5.0");
     assert!(published.stderr.contains("1.4.0 -> 1.5.0"), "{published:?}");

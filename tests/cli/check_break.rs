@@ -1,4 +1,4 @@
-//! The break is found where it is made, before anything is published, and where it hits.
+//! Breaks are found where they are made, before publishing, and where they have an effect.
 
 use serde_json::{Value, json};
 
@@ -12,14 +12,14 @@ fn proposed() -> World {
     world
 }
 
-/// Returns the errors of `check`, with the arguments.
+/// Returns the errors of `check` with these arguments.
 fn errors(world: &World, repo: &str, args: &[&str]) -> Vec<Value> {
     let answer = world.json(&world.path(repo), &[&["check"], args].concat());
     answer["errors"].as_array().unwrap().clone()
 }
 
 #[test]
-fn the_providers_pull_request_fails_before_anything_is_published() {
+fn provider_fails_before_publishing_a_break() {
     let world = proposed();
     let before = world.tip(DOMAIN_REF);
     let run = world.blue(&world.path("fungal"), &["check"]).exits(1);
@@ -56,12 +56,12 @@ fn the_providers_pull_request_fails_before_anything_is_published() {
         })]
     );
     assert_eq!(world.tip(DOMAIN_REF), before);
-    // The consumer's own CI has nothing to complain about yet.
+    // The consumer's own CI still passes.
     world.blue(&world.path("access"), &["check"]).exits(0);
 }
 
 #[test]
-fn after_it_was_published_the_consumer_fails_at_its_own_line() {
+fn consumer_fails_after_the_break_is_published() {
     let world = World::pair();
     world.bump("2.0.0");
     let run = world.blue(&world.path("access"), &["check"]).exits(1);
@@ -69,7 +69,7 @@ fn after_it_was_published_the_consumer_fails_at_its_own_line() {
     let errors = errors(&world, "access", &[]);
     assert_eq!(errors.len(), 1);
     assert_eq!((&errors[0]["file"], &errors[0]["line"]), (&json!(BINDING_FILE), &json!(4)));
-    // Mended in the work tree, then in a commit.
+    // Fixed in the work tree, then in a commit.
     world.write(&format!("access/{BINDING_FILE}"), &importing(">=1.0.0, <3.0.0"));
     world.blue(&world.path("access"), &["check"]).exits(1);
     world.blue(&world.path("access"), &["check", "--worktree"]).exits(0);
@@ -78,7 +78,7 @@ fn after_it_was_published_the_consumer_fails_at_its_own_line() {
 }
 
 #[test]
-fn what_is_checked_is_chosen() {
+fn options_select_what_is_checked() {
     let world = proposed();
     let provider = world.path("fungal");
     world.blue(&provider, &["check", "--published"]).exits(0);
@@ -86,13 +86,13 @@ fn what_is_checked_is_chosen() {
     world.blue(&provider, &["check", "--commit", "proposal"]).exits(1);
     let unknown = world.blue(&provider, &["check", "--commit", "nowhere"]).exits(1);
     assert!(unknown.stderr.contains("nowhere"), "{unknown}");
-    // HEAD is what counts, not what lies around.
+    // HEAD counts, not the work tree.
     world.write(&format!("fungal/{CONTRACT_FILE}"), &contract("1.1.0"));
     world.blue(&provider, &["check"]).exits(1);
     world.blue(&provider, &["check", "--worktree"]).exits(0);
     let both = world.blue(&provider, &["check", "--worktree", "--published"]).exits(129);
     snapshot("check_subjects", &[&unknown, &both]);
-    // Outside of a repository, the realm alone where that was asked for; a commit of nothing is a mistake.
+    // Outside of a repository, only the published realm can be checked; a commit needs a repository.
     let nowhere = world.root();
     world.blue(&nowhere, &["check", "--realm", "aperture", "--published"]).exits(0);
     world.blue(&nowhere, &["check", "--realm", "aperture"]).exits(128);
@@ -106,7 +106,7 @@ fn advisory_reports_and_passes() {
     assert!(run.stdout.contains("error: access imports"), "{run}");
     let answer = world.json(&world.path("fungal"), &["check", "--advisory"]);
     assert_eq!(answer["valid"], false);
-    // What cannot be checked is no advice.
+    // An unreadable realm fails even with --advisory.
     world.blue(&world.root(), &["check", "--advisory"]).exits(128);
 }
 
@@ -125,9 +125,9 @@ fn strict_fails_on_warnings() {
 }
 
 #[test]
-fn modes_look_at_one_side() {
+fn modes_select_one_side() {
     let world = World::pair();
-    // One mistake on each side.
+    // One error on each side.
     let stored = world.stored("contracts/s3-permissions.json").to_string();
     world.plant("contracts/s3-permissions.json", &stored.replace("jobs/*/masks/*\"", "\",7").replace("1.0.0", "3.0.0"));
     let codes = |mode: &str| -> Vec<String> {
@@ -140,7 +140,7 @@ fn modes_look_at_one_side() {
 }
 
 #[test]
-fn the_format_is_json_with_either_flag() {
+fn json_is_printed_with_either_flag() {
     let world = proposed();
     let provider = world.path("fungal");
     let one = world.blue(&provider, &["check", "--format", "json"]).exits(1);
@@ -149,7 +149,7 @@ fn the_format_is_json_with_either_flag() {
 }
 
 #[test]
-fn a_new_contract_and_its_consumer_may_come_in_one_commit() {
+fn new_contract_and_consumer_may_share_a_commit() {
     let world = World::new();
     let both = world.join("mono");
     world.ok(&both, &["realm", "admin", "domain", "--name", "s3-access", "--repos", "mono"]);
@@ -166,7 +166,7 @@ fn a_new_contract_and_its_consumer_may_come_in_one_commit() {
 }
 
 #[test]
-fn what_publishing_would_refuse_check_finds() {
+fn check_finds_what_publishing_refuses() {
     let world = World::pair();
     world.git(&world.path("fungal"), &["switch", "--quiet", "-c", "proposal"]);
     world.write(&format!("fungal/{CONTRACT_FILE}"), &contract("1.0.0").replace("v1.0.0", "other"));

@@ -1,4 +1,4 @@
-//! Every rule of `check`, each by the shortest way into it.
+//! Every rule of `check`, with a minimal example each.
 
 use serde_json::{Value, json};
 
@@ -13,8 +13,8 @@ fn codes(run: &Run) -> (Vec<String>, Vec<String>) {
     (of("errors"), of("warnings"))
 }
 
-/// Asserts what `check` finds in the whole realm, with the files of a repository laid over it, in this order, and its exit code with it. Returns it
-/// as text.
+/// Asserts the findings of `check` for the whole realm with the files of a repository, in order, and its exit code.
+/// Returns it as text.
 #[track_caller]
 fn finds(world: &World, repo: &str, errors: &[&str], warnings: &[&str]) -> Run {
     let run = world.blue(&world.path(repo), &["check", "--all", "--json"]).exits(i32::from(!errors.is_empty()));
@@ -24,14 +24,14 @@ fn finds(world: &World, repo: &str, errors: &[&str], warnings: &[&str]) -> Run {
     world.blue(&world.path(repo), &["check", "--all"])
 }
 
-/// Publishes the contract with these lines added, and 1.1.0 as its version.
+/// Publishes the contract as 1.1.0 with these lines added.
 fn publish_with(world: &World, lines: &str) {
     world.write(&format!("fungal/{CONTRACT_FILE}"), &format!("{}{lines}", contract("1.1.0")));
     let commit = world.commit("fungal", "More words");
     assert!(commit.stderr.contains("published"), "{commit}");
 }
 
-/// Changes the stored document of the contract as plain git can.
+/// Changes the stored document of the contract with plain git.
 fn tamper(world: &World, change: impl Fn(&mut Value)) {
     let mut document = world.stored("contracts/s3-permissions.json");
     change(&mut document);
@@ -39,14 +39,14 @@ fn tamper(world: &World, change: impl Fn(&mut Value)) {
 }
 
 #[test]
-fn a_realm_that_holds_together() {
+fn consistent_realm_passes() {
     let world = World::pair();
     let run = finds(&world, "access", &[], &[]);
     snapshot("check_ok", &[&run]);
 }
 
 #[test]
-fn a_fresh_realm_does_not_pass_vacuously() {
+fn empty_realm_does_not_pass() {
     let world = World::new();
     let repo = world.join("fungal");
     let run = finds(&world, "fungal", &["nothing-to-check"], &[]);
@@ -56,7 +56,7 @@ fn a_fresh_realm_does_not_pass_vacuously() {
 }
 
 #[test]
-fn a_realm_that_is_not_found_is_no_pass() {
+fn missing_realm_does_not_pass() {
     let world = World::new();
     let repo = world.repo("alone");
     let run = world.blue(&repo, &["check"]).exits(128);
@@ -67,7 +67,7 @@ fn a_realm_that_is_not_found_is_no_pass() {
 }
 
 #[test]
-fn a_provider_that_exports_nothing() {
+fn provider_without_exports() {
     let world = World::pair();
     world.write(&format!("fungal/{BINDING_FILE}"), "role: provider\n");
     world.commit("fungal", "Export nothing");
@@ -76,12 +76,12 @@ fn a_provider_that_exports_nothing() {
     world.write(&format!("access/{BINDING_FILE}"), "role: consumer\n");
     world.commit("access", "Import nothing");
     let run = finds(&world, "access", &["exports-nothing"], &["imports-nothing", "unused"]);
-    // Whose binding it is, is whose file is named.
+    // The named file is that of the binding's repository.
     assert!(run.stdout.contains("\nerror: fungal") || run.stdout.starts_with("error: fungal"), "{run}");
 }
 
 #[test]
-fn bindings_that_point_to_nothing() {
+fn bindings_with_missing_targets() {
     let world = World::pair();
     world.write(&format!("access/{BINDING_FILE}"), &importing("^1.0.0").replace("contract: s3", "contract: no-s3"));
     world.commit("access", "Misspell it");
@@ -94,7 +94,7 @@ fn bindings_that_point_to_nothing() {
 }
 
 #[test]
-fn exporting_what_another_owns() {
+fn export_of_a_foreign_contract() {
     let world = World::pair();
     world.write(&format!("access/{BINDING_FILE}"), &EXPORTING.replace("models/s3_paths.py", "README.md"));
     world.commit("access", "Export the provider's");
@@ -102,7 +102,7 @@ fn exporting_what_another_owns() {
 }
 
 #[test]
-fn an_import_of_a_pre_release_alone() {
+fn import_of_pre_releases_only() {
     let world = World::pair();
     world
         .write("fungal/.blue/contracts/s3-access/next.yaml", &contract("1.0.0-rc.1").replace("s3-permissions", "next"));
@@ -117,7 +117,7 @@ fn an_import_of_a_pre_release_alone() {
 }
 
 #[test]
-fn a_supported_older_version_makes_it_behind_and_not_broken() {
+fn supported_older_version_is_behind_not_broken() {
     let world = World::pair();
     world.bump("1.4.0");
     world
@@ -135,7 +135,7 @@ fn a_supported_older_version_makes_it_behind_and_not_broken() {
 }
 
 #[test]
-fn deprecated_and_past_its_sunset() {
+fn deprecated_and_past_sunset() {
     let world = World::pair();
     publish_with(&world, "deprecated: { since: \"1.1.0\", sunset: 2026-02-01, replaced_by: s3-paths }\n");
     let before = finds(&world, "access", &[], &["import-deprecated"]);
@@ -160,7 +160,7 @@ fn yanked_and_retired() {
 }
 
 #[test]
-fn every_failing_path_of_a_value() {
+fn all_failing_paths_of_a_value() {
     let world = World::pair();
     tamper(&world, |document| document["value"] = json!({"read": ["x", 1, null]}));
     let run = world.blue(&world.path("access"), &["check", "--all", "--json"]).exits(1);
@@ -171,39 +171,39 @@ fn every_failing_path_of_a_value() {
 }
 
 #[test]
-fn a_schema_that_is_none() {
+fn invalid_schema() {
     let world = World::pair();
     tamper(&world, |document| document["schema"] = json!({"type": "objekt"}));
     finds(&world, "access", &["invalid-schema"], &["schema-changed"]);
 }
 
 #[test]
-fn a_schema_that_changed_under_its_version_even_with_its_hash() {
+fn schema_changed_under_its_version_with_its_hash() {
     let world = World::pair();
     tamper(&world, |document| document["schema"]["properties"]["write"] = json!({}));
     let plain = finds(&world, "access", &[], &["schema-changed"]);
     assert!(plain.stdout.contains("the schema of s3-permissions changed, but its version is still 1.0.0"), "{plain}");
 
-    // The hash that belongs to the changed schema, as our own answer tells it.
+    // The hash of the changed schema, taken from our own answer.
     let hashes = world.json(&world.path("access"), &["check"])["schema_hashes"].clone();
     let fresh = hashes[0]["schema_hash"].clone();
     assert_ne!(world.stored("contracts/s3-permissions.json")["schema_hash"], fresh);
     tamper(&world, |document| document["schema_hash"] = fresh.clone());
     finds(&world, "access", &[], &["schema-changed"]);
-    // And nobody is notified of it.
+    // Nobody is notified of it.
     let pending = world.json(&world.path("access"), &["notifications", "list"])["notifications"].clone();
     assert_eq!(pending, json!([]));
 }
 
 #[test]
-fn a_value_that_changed_under_its_version() {
+fn value_changed_under_its_version() {
     let world = World::pair();
     tamper(&world, |document| document["value"] = json!({"read": ["everything"]}));
     finds(&world, "access", &[], &["content-changed"]);
 }
 
 #[test]
-fn a_document_from_other_hands_that_lacks_what_we_add() {
+fn document_without_our_fields() {
     let world = World::pair();
     tamper(&world, |document| {
         let document = document.as_object_mut().unwrap();
@@ -215,7 +215,7 @@ fn a_document_from_other_hands_that_lacks_what_we_add() {
 }
 
 #[test]
-fn owners_and_members_that_are_not_there() {
+fn missing_owners_and_members() {
     let world = World::pair();
     tamper(&world, |document| document["owner"] = json!("nobody"));
     finds(&world, "access", &["unknown-owner", "not-owner"], &[]);
@@ -231,7 +231,7 @@ fn owners_and_members_that_are_not_there() {
 }
 
 #[test]
-fn names_and_versions_that_are_none() {
+fn invalid_names_and_versions() {
     let world = World::pair();
     for (path, text) in [
         ("contracts/not a name.json", "{}"),
@@ -257,7 +257,7 @@ fn names_and_versions_that_are_none() {
 }
 
 #[test]
-fn declared_files_that_the_commit_does_not_have() {
+fn declared_files_missing_from_the_commit() {
     let world = World::pair();
     world.git(&world.path("access"), &["rm", "--quiet", "cdk/access_stack.py"]);
     world.commit("access", "Move the stack");
@@ -266,7 +266,7 @@ fn declared_files_that_the_commit_does_not_have() {
     world.git(&world.path("fungal"), &["mv", "models", "model"]);
     world.commit("fungal", "Move the models");
     finds(&world, "fungal", &[], &["missing-file"]);
-    // A path out of the repository is no file of it, whatever lies there.
+    // A path out of the repository does not count, even if the file exists.
     world.write(
         "access/.blue/bindings/s3-access.yaml",
         &importing("^1.0.0").replace("cdk/access_stack.py", "../fungal/README.md"),
@@ -276,7 +276,7 @@ fn declared_files_that_the_commit_does_not_have() {
 }
 
 #[test]
-fn a_branch_that_is_behind_is_no_break() {
+fn branch_that_is_behind_is_not_a_break() {
     let world = World::pair();
     world.git(&world.path("fungal"), &["branch", "old"]);
     world.bump("1.1.0");

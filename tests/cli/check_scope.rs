@@ -1,4 +1,4 @@
-//! `check` fails whoever makes a break or suffers it, and nobody else.
+//! `check` fails only for repositories that cause or suffer a break.
 
 use std::fmt::Write as _;
 
@@ -29,7 +29,7 @@ fn with_a_stranger() -> World {
 }
 
 #[test]
-fn a_break_fails_its_consumer_and_no_stranger() {
+fn break_fails_only_its_consumer() {
     let world = with_a_stranger();
     world.bump("2.0.0");
     let stranger = world.blue(&world.path("coral"), &["check"]).exits(0);
@@ -43,14 +43,14 @@ fn a_break_fails_its_consumer_and_no_stranger() {
 
     let consumer = world.json(&world.path("access"), &["check"]);
     assert_eq!(codes(&consumer, "errors"), [pair("import-broken", "another-repository")]);
-    // The provider knows, and its next pull request is not held up.
+    // The provider is informed, and its next pull request passes.
     world.git(&world.path("fungal"), &["switch", "--quiet", "-c", "unrelated"]);
     world.write("fungal/README.md", "more\n");
     world.commit("fungal", "Nothing of the realm's");
     world.blue(&world.path("fungal"), &["check"]).exits(0);
     let provider = world.json(&world.path("fungal"), &["check"]);
     assert_eq!(codes(&provider, "warnings"), [pair("import-broken", "already-in-the-realm")]);
-    // A push of the stranger's goes through.
+    // A push of an unrelated repository passes.
     world.git(&world.root(), &["init", "--quiet", "--bare", "coral.git"]);
     world.git(&world.path("coral"), &["remote", "add", "origin", "../coral.git"]);
     world.ok(&world.path("coral"), &["hooks", "install", "--pre-push"]);
@@ -58,7 +58,7 @@ fn a_break_fails_its_consumer_and_no_stranger() {
 }
 
 #[test]
-fn what_was_wrong_at_the_base_is_a_warning() {
+fn problem_at_the_base_is_a_warning() {
     let world = World::pair();
     world.bump("2.0.0");
     let consumer = world.path("access");
@@ -70,7 +70,7 @@ fn what_was_wrong_at_the_base_is_a_warning() {
     let answer = world.json(&consumer, &["check", "--base", "main"]);
     assert_eq!(codes(&answer, "warnings"), [pair("import-broken", "another-repository")]);
     assert_eq!(answer["base"], world.line(&consumer, &["rev-parse", "main"]));
-    // The runners of forges say so themselves.
+    // The runners of forges provide the base.
     let base = world.line(&consumer, &["rev-parse", "main"]);
     for (name, value) in [
         ("GITHUB_BASE_REF", "main"),
@@ -82,13 +82,13 @@ fn what_was_wrong_at_the_base_is_a_warning() {
     let missing = world.blue_with(&consumer, &["check"], &[("GITHUB_BASE_REF", "trunk".as_ref())]).exits(1);
     assert!(missing.stdout.contains("git fetch origin trunk"), "{missing}");
     world.blue(&consumer, &["check", "--base", "nowhere"]).exits(128);
-    // What is made worse is an error: another range that does not hold either.
+    // A change for the worse is an error: another range that does not hold either.
     world.write(&format!("access/{BINDING_FILE}"), &importing(">=1.0.0, <1.5.0"));
     world.commit("access", "Narrow it further");
     world.blue(&consumer, &["check", "--base", "main"]).exits(1);
 }
 
-/// The variables and arguments that V2's pipelines use, on a machine that knows no realm.
+/// The variables and arguments of a pipeline, on a machine without realms.
 fn hub() -> World {
     let world = World::pair();
     for bare in ["hub.git", "code.git"] {
@@ -112,7 +112,7 @@ fn hub() -> World {
 }
 
 #[test]
-fn a_check_that_cannot_tell_whom_it_judges_is_no_pass() {
+fn check_fails_without_a_known_repository() {
     let world = hub();
     let hub = world.path("hub.git").display().to_string();
     let url = format!("file://{}", world.path("code.git").display());
@@ -124,7 +124,7 @@ fn a_check_that_cannot_tell_whom_it_judges_is_no_pass() {
     };
     let whole = clone(&["-b", "break"], "whole");
     world.blue(&whole, check).exits(1);
-    // The pull request that deletes the file which says whose it is.
+    // A pull request that deletes the file with the repository's name.
     let noconf = clone(&["-b", "no-config"], "noconf");
     let run = world.blue(&noconf, check).exits(1);
     assert!(run.stdout.contains("access imports"), "{run}");
@@ -137,7 +137,7 @@ fn a_check_that_cannot_tell_whom_it_judges_is_no_pass() {
     world.blue_with(&shallow, check, &[("GIT_BLUE_REPO", "fungal".as_ref())]).exits(1);
     world.blue(&shallow, &[check, &["--repo", "fungul"]].concat()).exits(128);
     world.blue(&shallow, &[check, &["--published"]].concat()).exits(0);
-    // Work trees that do not have the files.
+    // Work trees without the files.
     let sparse = clone(&["-b", "break"], "sparse");
     world.git(&sparse, &["sparse-checkout", "set", "models"]);
     world.blue(&sparse, check).exits(1);
@@ -150,7 +150,7 @@ fn a_check_that_cannot_tell_whom_it_judges_is_no_pass() {
     assert_eq!(world.finish_shell(&blobless, "git archive HEAD .blue >/dev/null").code, 0);
     world.blue(&blobless, check).exits(1);
     world.blue(&clone(&["-b", "break", "--bare"], "bare"), check).exits(1);
-    // Nothing at all to judge.
+    // Nothing to judge.
     std::fs::create_dir(world.path("empty")).unwrap();
     world.blue(&world.path("empty"), check).exits(128);
     world.git(&world.root(), &["init", "--quiet", "fresh"]);
@@ -167,7 +167,7 @@ fn a_check_that_cannot_tell_whom_it_judges_is_no_pass() {
 }
 
 #[test]
-fn a_repository_that_declares_nothing_is_told_so() {
+fn repository_without_declarations_is_reported() {
     let world = World::pair();
     world.join("bystander");
     let run = world.blue(&world.path("bystander"), &["check"]).exits(0);
@@ -176,7 +176,7 @@ fn a_repository_that_declares_nothing_is_told_so() {
 }
 
 #[test]
-fn in_a_realm_of_thirty_one_laggard_fails_alone() {
+fn one_outdated_consumer_of_thirty_fails_alone() {
     let world = World::new();
     let names: Vec<String> = (0..30).map(|n| format!("r{n:02}")).collect();
     let mut list = String::from("repos:\n");
@@ -209,7 +209,7 @@ fn in_a_realm_of_thirty_one_laggard_fails_alone() {
         names.iter().filter(fails).cloned().collect()
     };
     assert_eq!(failing(), ["r07"]);
-    // The laggard moves, and a provider proposes a break.
+    // The outdated consumer adapts, and a provider proposes a break.
     world.write(
         "r07/.blue/bindings/orders.yaml",
         &importing("<3.0.0").replace("s3-permissions", "order").replace("cdk/access_stack.py", "src/order.py"),
@@ -226,14 +226,14 @@ fn in_a_realm_of_thirty_one_laggard_fails_alone() {
 }
 
 #[test]
-fn files_that_are_gone_are_told_until_they_are_retired_or_back() {
+fn removed_files_are_reported_until_retired_or_restored() {
     let world = World::pair();
     let provider = world.path("fungal");
     world.git(&provider, &["rm", "--quiet", CONTRACT_FILE]);
     let commit = world.commit("fungal", "Remove it");
     let way_out = "git blue contract retire s3-access/s3-permissions --reason \"…\"";
     assert!(commit.stderr.contains(&format!("{CONTRACT_FILE} is gone")) && commit.stderr.contains(way_out), "{commit}");
-    // The commits after it say so again, also those that publish something else.
+    // Later commits repeat it, also those that publish something else.
     let later = world.commit("fungal", "Later");
     assert!(later.stderr.contains(&format!("{CONTRACT_FILE} is gone")) && later.stderr.contains(way_out), "{later}");
     world.write("fungal/.blue/contracts/s3-access/other.yaml", &contract("1.0.0").replace("s3-permissions", "other"));
@@ -257,7 +257,7 @@ fn files_that_are_gone_are_told_until_they_are_retired_or_back() {
     }
     let status = world.ok(&provider, &["status"]);
     assert!(status.stdout.contains("is gone; s3-access/s3-permissions stays"), "{status}");
-    // Back, and gone again, and retired.
+    // Restored, removed again, and retired.
     world.write(&format!("fungal/{CONTRACT_FILE}"), &contract("1.0.0"));
     let back = world.commit("fungal", "Bring it back");
     assert!(!back.stderr.contains("is gone"), "{back}");
@@ -271,17 +271,17 @@ fn files_that_are_gone_are_told_until_they_are_retired_or_back() {
     assert_eq!(codes(&world.json(&provider, &["check"]), "warnings"), [pair("import-retired", "already-in-the-realm")]);
     let retired = world.commit("fungal", "It is retired");
     assert_eq!(retired.stderr, "", "{retired}");
-    // The consumer sees why, beside what its range accepts.
+    // The consumer sees the reason beside the range.
     let consumer = world.ok(&world.path("access"), &["status"]);
     assert!(consumer.stdout.contains("accepts 1.0.0, retired: moved"), "{consumer}");
-    // A new version brings it back, and says so.
+    // A new version brings it back, with a message.
     world.write(&format!("fungal/{CONTRACT_FILE}"), &contract("1.1.0"));
     let commit = world.commit("fungal", "Serve it again");
     assert!(commit.stderr.contains("this brings s3-permissions back, which was retired"), "{commit}");
 }
 
 #[test]
-fn files_that_say_something_else_than_the_realm_are_told() {
+fn files_that_differ_from_the_realm_are_reported() {
     let world = World::pair();
     let provider = world.path("fungal");
     world.write("edited.yaml", &contract("1.1.0"));
@@ -292,12 +292,12 @@ fn files_that_say_something_else_than_the_realm_are_told() {
     assert!(run.stdout.contains(&bring), "{run}");
     let check = world.blue(&provider, &["check"]).exits(0);
     assert!(check.stdout.contains("[file-differs]") && check.stdout.contains(&bring), "{check}");
-    // The command does what it says.
+    // The suggested command works.
     let shell = world.finish_shell(&provider, &bring);
     assert_eq!(shell.code, 0, "{shell}");
     world.commit("fungal", "As the realm has it");
     world.blue(&provider, &["check", "--strict"]).exits(0);
-    // The same of a binding.
+    // The same for a binding.
     let set = ["realm", "admin", "binding", "--domain", "s3-access", "--repo", "fungal", "--role", "both"];
     let parts = ["--export", "s3-permissions:models/s3_paths.py", "--import", "s3-permissions@>=1.0.0"];
     let run = world.ok(&provider, &[&set[..], &parts[..]].concat());
@@ -313,7 +313,7 @@ fn files_that_say_something_else_than_the_realm_are_told() {
 }
 
 #[test]
-fn a_reused_version_is_refused_wherever_it_stands() {
+fn reused_version_is_refused_everywhere() {
     let world = World::pair();
     let provider = world.path("fungal");
     world.git(&provider, &["switch", "--quiet", "-c", "topic"]);
@@ -326,7 +326,7 @@ fn a_reused_version_is_refused_wherever_it_stands() {
     assert_eq!(codes(&answer, "errors"), [pair("version-reused", "this-change")]);
 }
 
-/// Returns the codes of what stops a candidate: by `check`, and by publishing it.
+/// Returns the codes of errors for a candidate: by `check`, and by publishing it.
 fn refusals(world: &World, files: &[(&str, String)]) -> (Vec<String>, Vec<String>) {
     let provider = world.path("fungal");
     world.git(&provider, &["switch", "--quiet", "-C", "candidate", "main"]);
@@ -359,7 +359,7 @@ fn refusals(world: &World, files: &[(&str, String)]) -> (Vec<String>, Vec<String
 }
 
 #[test]
-fn check_and_publishing_refuse_the_same() {
+fn check_and_publish_refuse_the_same() {
     let world = World::pair();
     for version in ["1.1.0", "1.2.0"] {
         world.bump(version);
@@ -385,7 +385,7 @@ fn check_and_publishing_refuse_the_same() {
 }
 
 #[test]
-fn the_commit_that_breaks_somebody_says_so() {
+fn breaking_commit_prints_whom_it_breaks() {
     let world = World::pair();
     let commit = world.bump("2.0.0");
     assert_eq!(
@@ -394,7 +394,7 @@ fn the_commit_that_breaks_somebody_says_so() {
     );
     let told = world.json(&world.path("access"), &["notifications", "list"])["notifications"][0].clone();
     assert_eq!((&told["import_satisfied"], &told["binding"]), (&json!("breaks"), &json!("cdk/access_stack.py")));
-    // Dry, with the same facts as fields.
+    // A dry run has the same facts as fields.
     world.git(&world.path("access"), &["config", "blue.publish", "off"]);
     world.git(&world.path("fungal"), &["config", "blue.publish", "off"]);
     world.write(&format!("access/{BINDING_FILE}"), &importing("^2.0.0"));
@@ -410,7 +410,7 @@ fn the_commit_that_breaks_somebody_says_so() {
 }
 
 #[test]
-fn a_binding_that_is_wrong_in_itself_is_told_at_its_commit() {
+fn invalid_binding_is_reported_at_its_commit() {
     let world = World::pair();
     let said = |text: &str| {
         world.write(&format!("access/{BINDING_FILE}"), text);
@@ -438,7 +438,7 @@ fn a_binding_that_is_wrong_in_itself_is_told_at_its_commit() {
 }
 
 #[test]
-fn a_reused_version_names_the_one_that_its_content_needs() {
+fn reused_version_is_answered_with_the_version_to_write() {
     let world = World::pair();
     let provider = world.path("fungal");
     world.git(&provider, &["switch", "--quiet", "-c", "proposal"]);

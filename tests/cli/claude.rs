@@ -1,10 +1,10 @@
-//! Setting up Claude Code: what it writes into files of other people, and that it takes out no more.
+//! Setting up Claude Code: changes to user files, and their exact removal.
 
 use std::os::unix::fs::PermissionsExt as _;
 
 use crate::world::{Run, World, snapshot};
 
-/// Files that users have, and why each is special.
+/// Existing user files, and what is special about each.
 const SETTINGS: [(&str, &str); 9] = [
     ("an object with nothing in it", "{}"),
     ("and with a line end", "{}\n"),
@@ -29,7 +29,7 @@ fn uninstall(world: &World, more: &[&str]) -> Run {
 }
 
 #[test]
-fn it_shows_what_it_writes_and_takes_it_out_again() {
+fn install_shows_its_changes_and_uninstall_reverts_them() {
     let world = World::pair();
     let shown = install(&world, &["--dry-run"]);
     assert!(!world.path("access/.mcp.json").exists());
@@ -43,7 +43,7 @@ fn it_shows_what_it_writes_and_takes_it_out_again() {
 }
 
 #[test]
-fn what_users_wrote_comes_back_byte_for_byte() {
+fn user_files_are_restored_byte_for_byte() {
     let world = World::pair();
     let (mcp, settings) = ("access/.mcp.json", "access/.claude/settings.json");
     for (why, text) in SETTINGS {
@@ -71,12 +71,12 @@ fn what_users_wrote_comes_back_byte_for_byte() {
 }
 
 #[test]
-fn what_its_user_changed_meanwhile_stays() {
+fn user_edits_after_install_are_kept() {
     let world = World::pair();
     install(&world, &[]);
     let settings = world.read("access/.claude/settings.json");
     world.write("access/.claude/settings.json", &settings.replacen('{', "{\n  \"model\": \"x\",", 1));
-    // Another program wrote it anew, and he gave the server an argument.
+    // Another program rewrote the file, and the user gave the server an argument.
     world.write(
         "access/.mcp.json",
         r#"{"mcpServers":{"git-blue":{"command":"/opt/git-blue","args":["mcp","serve","--debug"]},"other":{"command":"x"}}}"#,
@@ -89,19 +89,19 @@ fn what_its_user_changed_meanwhile_stays() {
 }
 
 #[test]
-fn without_the_note_of_what_was_put_in_it_is_found_all_the_same() {
+fn uninstall_works_without_its_record() {
     let world = World::pair();
     world.write("access/.claude/settings.json", "{\n  \"model\": \"x\"\n}\n");
     install(&world, &[]);
     std::fs::remove_file(world.path("home/blue/claude.json")).unwrap();
     uninstall(&world, &[]);
     assert_eq!(world.read("access/.claude/settings.json"), "{\n  \"model\": \"x\"\n}\n");
-    // Whether it was there before is not known any more.
+    // Whether it existed before is unknown now.
     assert_eq!(world.read("access/.mcp.json"), "{}\n");
 }
 
 #[test]
-fn what_is_no_plain_json_is_refused_and_nothing_is_written() {
+fn invalid_json_is_refused_unchanged() {
     let world = World::pair();
     let access = world.path("access");
     let mut runs = Vec::new();
@@ -126,7 +126,7 @@ fn what_is_no_plain_json_is_refused_and_nothing_is_written() {
 }
 
 #[test]
-fn nothing_is_written_through_a_link_of_a_repository_and_dotfiles_stay_links() {
+fn repository_symlinks_are_refused_and_dotfile_links_kept() {
     let world = World::pair();
     world.write("outside.json", "{}");
     std::os::unix::fs::symlink(world.path("outside.json"), world.path("access/.mcp.json")).unwrap();
@@ -144,7 +144,7 @@ fn nothing_is_written_through_a_link_of_a_repository_and_dotfiles_stay_links() {
 }
 
 #[test]
-fn a_session_starts_with_a_line_of_names_and_numbers() {
+fn session_start_prints_one_line_of_names_and_numbers() {
     let world = World::pair();
     let access = world.path("access");
     let start = || world.ok(&access, &["hook", "claude-session-start"]);
@@ -152,7 +152,7 @@ fn a_session_starts_with_a_line_of_names_and_numbers() {
     world.bump("1.1.0");
     let pending = start();
     let session: [(&str, &std::ffi::OsStr); 1] = [("CLAUDE_CODE_SESSION_ID", "s-1".as_ref())];
-    // It tells nobody, and counts what its own reader was not told.
+    // It marks nothing as seen, and counts what its own reader has not seen.
     world.ok(&access, &["status"]);
     let told = world.blue_with(&access, &["hook", "claude-session-start"], &session).exits(0);
     world.repo("outside");

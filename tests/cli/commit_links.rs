@@ -1,4 +1,4 @@
-//! What was published leads to the commit that it was published from, at the forge of its repository.
+//! Links from published versions to their source commit at the forge.
 
 use serde_json::{Value, json};
 
@@ -6,7 +6,7 @@ use crate::world::{World, snapshot};
 
 const CONTRACT: &str = "maps/tile";
 
-/// A repository with this remote that published two versions.
+/// A repository with this remote and two published versions.
 fn published_from(remote: &str) -> World {
     let world = World::new();
     let dir = world.repo("atlas");
@@ -22,7 +22,7 @@ fn published_from(remote: &str) -> World {
     world
 }
 
-/// The links of every answer that names source commits.
+/// Returns the links of every answer that names source commits.
 fn links(world: &World) -> Vec<Value> {
     let dir = world.path("atlas");
     let blame = world.json(&dir, &["contract", "blame", CONTRACT]);
@@ -46,7 +46,7 @@ fn links(world: &World) -> Vec<Value> {
 }
 
 #[test]
-fn every_answer_that_names_a_source_commit_leads_to_it() {
+fn answers_link_to_the_source_commit() {
     let world = published_from("https://me:secret@gitlab.com/acme/world/atlas.git");
     let dir = world.path("atlas");
     let [old, new] = ["HEAD~1", "HEAD"].map(|revision| {
@@ -68,7 +68,7 @@ fn every_answer_that_names_a_source_commit_leads_to_it() {
 }
 
 #[test]
-fn a_host_of_an_unknown_kind_is_not_linked_until_its_kind_is_configured() {
+fn host_is_linked_only_with_a_configured_kind() {
     let world = published_from("git@forge.example.org:acme/atlas.git");
     assert_eq!(links(&world), vec![Value::Null; 7]);
     let dir = world.path("atlas");
@@ -78,7 +78,7 @@ fn a_host_of_an_unknown_kind_is_not_linked_until_its_kind_is_configured() {
 }
 
 #[test]
-fn a_url_that_is_no_forges_is_never_a_link() {
+fn other_urls_are_never_linked() {
     for remote in ["file:///srv/acme/atlas.git", "javascript:alert(1)//acme/atlas", "https://github.com/atlas"] {
         assert_eq!(links(&published_from(remote)), vec![Value::Null; 7], "{remote}");
     }

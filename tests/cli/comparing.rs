@@ -1,4 +1,4 @@
-//! What another version changes, for whom, and who relies on whom: diff, impact, topology, compare.
+//! `diff`, `impact`, `topology` and `compare`.
 
 use serde_json::json;
 
@@ -7,7 +7,7 @@ use crate::world::{CONTRACT_FILE, World, contract, importing, snapshot};
 const CONTRACT: &str = "s3-access/s3-permissions";
 
 #[test]
-fn a_timeline_shows_each_realm_of_this_machine() {
+fn timeline_shows_each_local_realm() {
     let world = World::pair();
     let (fungal, staging) = (world.path("fungal"), world.path("staging"));
     world.bump("1.1.0");
@@ -23,7 +23,7 @@ fn a_timeline_shows_each_realm_of_this_machine() {
     let all = world.ok(&fungal, &["contract", "timeline", CONTRACT]);
     let first = world.ok(&fungal, &["contract", "timeline", CONTRACT, "--limit", "3"]);
     let rest = world.ok(&fungal, &["contract", "timeline", CONTRACT, "--cursor", "aperture@1.1.0"]);
-    // From a folder that is in no realm, too; and past one that is broken.
+    // Also from a folder in no realm, and with another realm damaged.
     std::fs::remove_dir_all(world.path("home/blue/realms/staging.git")).unwrap();
     let broken = world.ok(&world.path("home"), &["contract", "timeline", CONTRACT]);
     snapshot("contract_timeline", &[&none, &all, &first, &rest, &broken]);
@@ -33,7 +33,7 @@ fn a_timeline_shows_each_realm_of_this_machine() {
 }
 
 #[test]
-fn a_difference_names_each_place() {
+fn diff_names_each_changed_place() {
     let world = World::pair();
     let dir = world.path("access");
     let only = world.blue(&dir, &["contract", "diff", CONTRACT]).exits(1);
@@ -58,7 +58,7 @@ fn a_difference_names_each_place() {
         places,
         ["/evolution/0", "/schema/properties/a~1b~0c", "/schema/required/1", "/value/read/0", "/value/write"]
     );
-    // A pointer leads to what it says, in the document that contract get shows.
+    // A pointer refers to the document that contract get shows.
     let get = world.json(&dir, &["contract", "get", CONTRACT, "--version", "1.1.0"]);
     for one in answer["changes"].as_array().unwrap() {
         assert_eq!(get["contract"].pointer(one["pointer"].as_str().unwrap()), Some(&one["new"]));
@@ -68,7 +68,7 @@ fn a_difference_names_each_place() {
 }
 
 #[test]
-fn a_huge_value_is_cut_for_people_and_whole_for_programs() {
+fn huge_value_is_truncated_for_people_not_programs() {
     let world = World::pair();
     let dir = world.path("access");
     let huge: String = (0..500).map(|n| format!("  key{n}: \"{}\"\n", "x".repeat(400))).collect();
@@ -87,7 +87,7 @@ fn a_huge_value_is_cut_for_people_and_whole_for_programs() {
 }
 
 #[test]
-fn who_a_version_breaks_is_told_before_it_is_published() {
+fn impact_is_shown_before_publishing() {
     let world = World::pair();
     let dir = world.path("fungal");
     world.join("other");
@@ -114,7 +114,7 @@ fn who_a_version_breaks_is_told_before_it_is_published() {
 }
 
 #[test]
-fn the_topology_shows_who_relies_on_whom() {
+fn topology_shows_providers_and_consumers() {
     let world = World::pair();
     let dir = world.path("access");
     world.join("idle");
@@ -138,13 +138,13 @@ fn the_topology_shows_who_relies_on_whom() {
 }
 
 #[test]
-fn two_realms_are_compared_by_name() {
+fn compare_names_two_realms() {
     let world = World::pair();
     let dir = world.path("fungal");
     let admin = |realm: &str, args: &[&str]| {
         world.ok(&dir, &[&["--realm", realm, "realm", "admin"], args].concat());
     };
-    // Another realm that other people filled under the same names: copied, then moved on by itself.
+    // Another realm with the same names: a copy that then diverged.
     world.git(&world.root(), &["clone", "--quiet", "--mirror", world.store().to_str().unwrap(), "copy.git"]);
     let same = world.blue(&dir, &["realm", "compare", "aperture"]).exits(0);
     admin("aperture", &["contract", "--domain", "s3-access", "--name", "more", "--owner", "fungal"]);

@@ -1,4 +1,4 @@
-//! `git blue compat`: two files, no realm and no repository.
+//! `git blue compat`: two files, without a realm or repository.
 
 use serde_json::json;
 
@@ -15,7 +15,7 @@ fn world() -> World {
 }
 
 #[test]
-fn a_break_is_shown_with_a_value_and_fails() {
+fn break_fails_with_a_witness() {
     let world = world();
     let run = world.blue(&world.root(), &["compat", "old.json", "new.json"]).exits(1);
     for part in [
@@ -33,7 +33,7 @@ fn a_break_is_shown_with_a_value_and_fails() {
 }
 
 #[test]
-fn a_direction_that_holds_passes() {
+fn compatible_direction_passes() {
     let world = world();
     let run = world.blue(&world.root(), &["compat", "old.json", "new.json", "--direction", "backwards"]).exits(0);
     assert!(!run.stdout.contains("forwards"), "{}", run.stdout);
@@ -42,7 +42,7 @@ fn a_direction_that_holds_passes() {
 }
 
 #[test]
-fn the_reading_decides() {
+fn reading_decides() {
     let world = world();
     world.write(
         "more.json",
@@ -53,7 +53,7 @@ fn the_reading_decides() {
 }
 
 #[test]
-fn yaml_and_standard_input_are_read() {
+fn reads_yaml_and_standard_input() {
     let world = world();
     world.write("old.yaml", "type: string\nminLength: 3\n");
     let run = world.feed("git-blue", &world.root(), &["compat", "old.yaml", "-", "--json"], r#"{"type":"string"}"#);
@@ -66,7 +66,7 @@ fn yaml_and_standard_input_are_read() {
 }
 
 #[test]
-fn words_that_only_look_like_keywords_are_warned_of() {
+fn warns_of_misspelt_keywords() {
     let world = world();
     world.write("slip.json", r#"{"type": "object", "properties": {"indent": {"type": "integer", "maximun": 24}}}"#);
     let run = world.blue(&world.root(), &["compat", "old.json", "slip.json", "--direction", "forwards"]).exits(0);
@@ -84,7 +84,7 @@ fn words_that_only_look_like_keywords_are_warned_of() {
 }
 
 #[test]
-fn references_to_names_of_types_are_followed() {
+fn follows_references_named_after_types() {
     let world = world();
     let with = |maximum: u64| {
         let list = json!({"type": "array", "items": {"type": "integer", "maximum": maximum}});
@@ -97,9 +97,9 @@ fn references_to_names_of_types_are_followed() {
 }
 
 #[test]
-fn unknown_fails_only_where_asked() {
+fn unknown_fails_only_with_strict() {
     let world = world();
-    // A back-reference is nothing that an automaton can follow.
+    // An automaton cannot handle a back-reference.
     world.write("pairs.json", r#"{"type": "string", "pattern": "^(?:(a|b)\\1)*$"}"#);
     world.write("even.json", r#"{"type": "string", "pattern": "^(?:aa|bb)*$"}"#);
     let run = world.blue(&world.root(), &["compat", "pairs.json", "even.json"]).exits(0);
@@ -108,7 +108,7 @@ fn unknown_fails_only_where_asked() {
 }
 
 #[test]
-fn what_cannot_be_read_is_no_answer() {
+fn unreadable_input_is_an_error() {
     let world = world();
     world.write("wrong.json", r#"{"type": "strin"}"#);
     world.write("broken.json", r#"{"type": "#);

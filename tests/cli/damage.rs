@@ -1,10 +1,10 @@
-//! What other hands wrote into the store is named, and hides nothing else.
+//! Damage in the store is reported and hides nothing else.
 
 use serde_json::json;
 
 use crate::world::{DOMAIN_REF, World, contract, snapshot};
 
-/// The pair, with a second contract whose stored file is no JSON.
+/// The pair, with a second contract whose stored file is not JSON.
 fn damaged() -> World {
     let world = World::pair();
     world.write("fungal/.blue/contracts/s3-access/extra.yaml", &contract("0.1.0").replace("s3-permissions", "extra"));
@@ -15,7 +15,7 @@ fn damaged() -> World {
 }
 
 #[test]
-fn a_broken_contract_is_reported_by_name_and_hides_no_other() {
+fn damaged_contract_is_named_and_hides_no_other() {
     let world = damaged();
     let consumer = world.path("access");
     let status = world.ok(&consumer, &["status"]);
@@ -38,14 +38,14 @@ fn a_broken_contract_is_reported_by_name_and_hides_no_other() {
 }
 
 #[test]
-fn its_published_versions_can_still_be_read() {
+fn published_versions_of_it_stay_readable() {
     let world = damaged();
     let run = world.ok(&world.path("access"), &["contract", "get", "s3-access/extra", "--version", "0.1.0"]);
     assert!(run.stdout.contains("v0.1.0"), "{run}");
 }
 
 #[test]
-fn the_rest_of_the_realm_goes_on() {
+fn rest_of_the_realm_works() {
     let world = damaged();
     assert_eq!(world.bump("1.1.0").stderr, "git blue: published s3-access/s3-permissions 1.0.0 -> 1.1.0\n");
     let told = world.json(&world.path("access"), &["status"])["notifications"].clone();
@@ -54,7 +54,7 @@ fn the_rest_of_the_realm_goes_on() {
 }
 
 #[test]
-fn a_damaged_contract_is_not_overwritten() {
+fn damaged_contract_is_not_overwritten() {
     let world = damaged();
     let before = world.tip(DOMAIN_REF);
     world.write("fungal/.blue/contracts/s3-access/extra.yaml", &contract("0.2.0").replace("s3-permissions", "extra"));
@@ -65,7 +65,7 @@ fn a_damaged_contract_is_not_overwritten() {
 }
 
 #[test]
-fn what_is_mended_is_not_told_as_if_it_were_new() {
+fn repaired_contract_is_not_reported_as_new() {
     let world = damaged();
     let good = world.git(&world.store(), &["cat-file", "blob", &format!("{DOMAIN_REF}~1:contracts/extra.json")]).stdout;
     world.ok(&world.path("access"), &["status"]);
@@ -75,13 +75,13 @@ fn what_is_mended_is_not_told_as_if_it_were_new() {
 }
 
 #[test]
-fn every_other_file_of_the_realm_is_reported_too() {
+fn other_damaged_files_are_reported() {
     for (path, code) in [("bindings/access.json", 1), ("domain.json", 1), ("sources/fungal.json", 1)] {
         let world = World::pair();
         world.plant(path, "[]");
         let run = world.blue(&world.path("fungal"), &["check", "--published"]).exits(code);
         assert!(run.stdout.contains(path), "{run}");
-        // Without the one, nothing can be said of the domain.
+        // Without this file, nothing is known about the domain.
         let code = if path == "domain.json" { 128 } else { 0 };
         let status = world.blue(&world.path("fungal"), &["status"]).exits(code);
         assert!(status.stdout.contains(path), "{status}");
@@ -89,7 +89,7 @@ fn every_other_file_of_the_realm_is_reported_too() {
 }
 
 #[test]
-fn json_that_two_readers_read_differently_is_damage() {
+fn json_with_ambiguous_meaning_is_damage() {
     let world = World::pair();
     let stored = world.stored("contracts/s3-permissions.json").to_string();
     let twice = stored.replacen('{', "{\"version\":\"9.9.9\",", 1);
@@ -99,20 +99,20 @@ fn json_that_two_readers_read_differently_is_damage() {
 }
 
 #[test]
-fn a_store_that_is_gone_is_no_pass() {
+fn missing_store_does_not_pass() {
     let world = World::pair();
     std::fs::remove_dir_all(world.store()).unwrap();
     for command in [&["check"][..], &["status"], &["contract", "list"]] {
         let run = world.blue(&world.path("fungal"), command).exits(128);
         assert!(run.stderr.contains("aperture.git"), "{run}");
     }
-    // And a commit is a commit.
+    // Committing still works.
     let commit = world.bump("1.1.0");
     assert_eq!(commit.code, 0);
 }
 
 #[test]
-fn a_newer_format_is_refused_and_left_alone() {
+fn newer_format_is_refused_unchanged() {
     let world = World::pair();
     let store = world.store();
     world.write("realm.json", "{\n  \"format\": 2,\n  \"name\": \"aperture\"\n}\n");

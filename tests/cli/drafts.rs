@@ -1,4 +1,4 @@
-//! What is not committed, or not published, is compared before it is.
+//! Comparing contracts before they are committed or published.
 
 use serde_json::json;
 
@@ -15,7 +15,7 @@ fn edited() -> World {
 }
 
 #[test]
-fn a_difference_and_its_impact_are_seen_before_the_commit() {
+fn diff_and_impact_work_before_the_commit() {
     let world = edited();
     let dir = world.path("fungal");
     let before = world.tip(crate::world::DOMAIN_REF);
@@ -29,7 +29,7 @@ fn a_difference_and_its_impact_are_seen_before_the_commit() {
         (&answer["broken"], &answer["published"], &answer["source"]),
         (&json!(1), &json!(false), &json!("worktree"))
     );
-    // A commit that is on no publishing branch.
+    // A commit that is not on the publishing branch.
     world.git(&dir, &["switch", "-q", "-c", "proposal"]);
     world.commit("fungal", "Rename");
     world.git(&dir, &["switch", "-q", "main"]);
@@ -41,7 +41,7 @@ fn a_difference_and_its_impact_are_seen_before_the_commit() {
 }
 
 #[test]
-fn a_schema_alone_is_enough() {
+fn schema_file_alone_is_enough() {
     let world = World::pair();
     let dir = world.path("fungal");
     world.write(
@@ -55,7 +55,7 @@ fn a_schema_alone_is_enough() {
 }
 
 #[test]
-fn what_is_not_there_is_named() {
+fn missing_draft_is_reported() {
     let world = edited();
     let missing = world.blue(&world.path("access"), &["contract", "diff", CONTRACT, "--worktree"]).exits(1);
     let unknown = world.blue(&world.path("fungal"), &["contract", "diff", CONTRACT, "--commit", "nowhere"]).exits(1);
@@ -70,7 +70,7 @@ fn what_is_not_there_is_named() {
 }
 
 #[test]
-fn models_and_programs_ask_the_same() {
+fn mcp_and_http_compare_drafts_too() {
     let world = edited();
     let dir = world.path("fungal");
     let ask = |tool: &str, args: &str| world.ok(&dir, &["mcp", "test-tool", tool, "--args", args]).json();

@@ -1,4 +1,4 @@
-//! Changing a contract straight in the realm: edit, retire, yank.
+//! Changing a contract in the realm: edit, retire, yank.
 
 use std::ffi::OsStr;
 
@@ -9,7 +9,7 @@ use crate::world::{DOMAIN_REF, World, contract, snapshot};
 const NAME: &str = "s3-access/s3-permissions";
 
 #[test]
-fn from_a_file() {
+fn edits_from_a_file() {
     let world = World::pair();
     let provider = world.path("fungal");
     world.write("fungal/next.yaml", &contract("1.1.0"));
@@ -23,13 +23,13 @@ fn from_a_file() {
 }
 
 #[test]
-fn from_standard_input() {
+fn edits_from_standard_input() {
     let world = World::pair();
     let provider = world.path("fungal");
     let args = ["blue", "contract", "edit", NAME, "--file", "-"];
     world.feed("git", &provider, &args, &contract("1.1.0")).exits(0);
     assert_eq!(world.version(), "1.1.0");
-    // JSON is YAML.
+    // JSON is valid YAML.
     let json = json!({"name": "s3-permissions", "version": "2.0.0", "owner": "fungal", "value": 7}).to_string();
     world.feed("git", &provider, &args, &json).exits(0);
     assert_eq!(world.stored("contracts/s3-permissions.json")["value"], 7);
@@ -40,10 +40,10 @@ fn from_standard_input() {
 }
 
 #[test]
-fn in_the_editor_that_git_would_use() {
+fn edits_in_gits_editor() {
     let world = World::pair();
     let provider = world.path("fungal");
-    // The file that a refused text is kept in goes where the rest of this world goes.
+    // The file that keeps a refused edit is in the folder for temporary files of this world.
     let root = world.root();
     let edit = |editor: &str| {
         let vars = [("GIT_EDITOR", OsStr::new(editor)), ("TMPDIR", root.as_os_str())];
@@ -52,13 +52,13 @@ fn in_the_editor_that_git_would_use() {
     let run = edit("sed -i -e 's/1\\.0\\.0/1.1.0/g'").exits(0);
     assert_eq!(world.version(), "1.1.0");
     assert_eq!(world.stored("contracts/s3-permissions.json")["value"]["read"][1], "v1.1.0");
-    // With nothing changed, nothing is done; nor where the editor gives up.
+    // An unchanged file, or an editor that fails, changes nothing.
     let before = world.tip(DOMAIN_REF);
     let same = edit("true").exits(1);
     let gave_up = edit("false").exits(1);
     assert_eq!(world.tip(DOMAIN_REF), before);
     snapshot("edit_editor", &[&run, &same, &gave_up]);
-    // What is refused is not lost.
+    // A refused edit is kept.
     let refused = edit("sed -i -e 's/v1\\.1\\.0/other/'").exits(1);
     assert!(refused.stderr.contains("bump to 1.1.1"), "{refused}");
     let kept = refused.stderr.split("--file ").nth(1).unwrap().trim();
@@ -66,7 +66,7 @@ fn in_the_editor_that_git_would_use() {
 }
 
 #[test]
-fn the_rules_are_those_of_publishing() {
+fn edit_applies_the_rules_of_publishing() {
     let world = World::pair();
     let provider = world.path("fungal");
     let before = world.tip(DOMAIN_REF);
@@ -81,7 +81,7 @@ fn the_rules_are_those_of_publishing() {
 }
 
 #[test]
-fn what_is_imported_is_retired_with_force_alone() {
+fn retiring_an_imported_contract_needs_force() {
     let world = World::pair();
     let provider = world.path("fungal");
     let refused = world.blue(&provider, &["contract", "retire", NAME, "--reason", "moved to s3-paths"]).exits(1);
@@ -90,7 +90,7 @@ fn what_is_imported_is_retired_with_force_alone() {
     let again = world.ok(&provider, &["contract", "retire", NAME, "--reason", "moved to s3-paths", "--force"]);
     let list = world.ok(&provider, &["contract", "list"]);
     snapshot("retire", &[&refused, &run, &again, &list]);
-    // Its content stays, and so do its versions.
+    // Its content and versions stay.
     let get = world.json(&provider, &["contract", "get", NAME])["contract"].clone();
     assert_eq!((&get["value"]["read"][1], &get["retired"]["reason"]), (&json!("v1.0.0"), &json!("moved to s3-paths")));
     assert_eq!(world.stored("versions/s3-permissions/1.0.0.json")["retired"], json!(null));
@@ -102,13 +102,13 @@ fn what_is_imported_is_retired_with_force_alone() {
 }
 
 #[test]
-fn what_nobody_imports_is_retired_just_so() {
+fn retires_an_unused_contract_without_force() {
     let world = World::solo();
     world.ok(&world.path("fungal"), &["contract", "retire", NAME, "--reason", "never used"]);
 }
 
 #[test]
-fn a_yanked_version_is_not_picked_again() {
+fn yanked_version_is_not_selected() {
     let world = World::pair();
     let provider = world.path("fungal");
     world.bump("1.1.0");
@@ -116,7 +116,7 @@ fn a_yanked_version_is_not_picked_again() {
     let run = world.ok(&provider, &["contract", "yank", NAME, "1.0.0", "--reason", "it leaks"]);
     let current = world.ok(&provider, &["contract", "yank", NAME, "1.1.0", "--reason", "this too"]);
     let get = world.ok(&provider, &["contract", "get", NAME]);
-    // Rolling back to it would pick it.
+    // A rollback would select it.
     world.bump("1.0.0");
     let back = world.blue(&provider, &["contract", "publish", "--rollback", "--reason", "try the old one"]).exits(1);
     assert!(back.stderr.contains("was yanked (it leaks)"), "{back}");
@@ -131,7 +131,7 @@ fn a_yanked_version_is_not_picked_again() {
 }
 
 #[test]
-fn a_document_can_be_had_as_people_write_it_and_given_back() {
+fn document_can_be_exported_as_yaml_and_edited_back() {
     let world = World::pair();
     let provider = world.path("fungal");
     let json = world.ok(&provider, &["contract", "get", NAME, "--format", "json"]);

@@ -1,4 +1,4 @@
-//! `git blue install editor`: what editors complete and check is what the program reads.
+//! `git blue install editor`: the schemas agree with what the program reads.
 
 use std::fs;
 
@@ -17,7 +17,7 @@ fn read(text: &str) -> Value {
 }
 
 #[test]
-fn the_files_of_a_repository_fit_their_schemas() {
+fn repository_files_match_their_schemas() {
     let world = World::pair();
     for (kind, file) in [
         ("contract", format!("fungal/{CONTRACT_FILE}")),
@@ -33,7 +33,7 @@ fn the_files_of_a_repository_fit_their_schemas() {
 }
 
 #[test]
-fn every_form_of_a_version_and_a_schema_is_known() {
+fn schemas_accept_every_form_of_version_and_schema() {
     let validator = jsonschema::validator_for(&schema("contract")).unwrap();
     let fits = |version: &str, schema: &str| {
         validator.is_valid(&read(&format!("name: a\nowner: b\nversion: {version}\nschema: {schema}\n")))
@@ -45,12 +45,12 @@ fn every_form_of_a_version_and_a_schema_is_known() {
         assert!(!fits(version, "{}"), "{version}");
     }
     assert!(fits("auto", "{ file: a.json, at: \"#/$defs/A\" }") && fits("auto", "true") && !fits("auto", "text"));
-    // What the realm keeps is not for people to write.
+    // Fields that only the realm writes are not in the schema.
     assert!(!validator.is_valid(&read("name: a\nowner: b\nversion: auto\nyanked: []\n")));
 }
 
 #[test]
-fn new_files_name_their_schema_and_are_published_as_they_are() {
+fn new_files_name_their_schema_and_are_publishable() {
     let world = World::pair();
     let (fungal, access) = (world.path("fungal"), world.path("access"));
     world.ok(&fungal, &["install", "editor"]);
@@ -60,7 +60,7 @@ fn new_files_name_their_schema_and_are_published_as_they_are() {
     assert!(world.path("fungal/.blue/contracts/s3-access/../../schemas/contract.schema.json").is_file());
     world.commit("fungal", "Add masks");
     world.ok(&access, &["contract", "get", "s3-access/masks"]);
-    // Without the schemas there is nothing to name.
+    // Without the schemas nothing is named.
     world.ok(&access, &["realm", "admin", "domain", "--name", "more", "--repos", "access"]);
     world.ok(&access, &["contract", "new", "more/plain"]);
     let text = fs::read_to_string(world.path("access/.blue/contracts/more/plain.yaml")).unwrap();
@@ -68,7 +68,7 @@ fn new_files_name_their_schema_and_are_published_as_they_are() {
 }
 
 #[test]
-fn what_is_installed_is_taken_out_again() {
+fn uninstall_removes_installed_schemas() {
     let world = World::pair();
     let fungal = world.path("fungal");
     let before = "{\n  // mine\n  \"editor.rulers\": [100],\n  \"yaml.schemas\": {\"mine.json\": \"*.yml\"}\n}\n";

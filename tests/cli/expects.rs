@@ -1,4 +1,4 @@
-//! What an import expects decides whether a version breaks it: not what else the schema says.
+//! Imports with `expects` are judged only by that.
 
 use serde_json::{Value, json};
 
@@ -6,7 +6,7 @@ use crate::world::{BINDING_FILE, CONTRACT_FILE, World, importing};
 
 const AT: &str = "s3-access/s3-permissions";
 
-/// A contract with these properties, of which `id` is required, under no promise.
+/// A contract with these properties, of which `id` is required, without a promise.
 fn schema(version: &str, properties: &str, more: &str) -> String {
     format!(
         "\
@@ -30,7 +30,7 @@ fn import(world: &World, expects: &str) {
     world.write(&format!("access/{BINDING_FILE}"), &format!("{}    {expects}\n", importing(">=2.0.0, <9.0.0")));
 }
 
-/// `access` is written against 2.0.0, whose `id` is a string, and reads nothing but that.
+/// `access` is written against 2.0.0, whose `id` is a string, and reads only that.
 fn reader() -> World {
     let world = World::pair();
     write(&world, "2.0.0", "{ id: { type: string }, note: { type: string } }");
@@ -48,7 +48,7 @@ fn is_break(verdict: &Value) {
 }
 
 #[test]
-fn a_break_in_what_it_does_not_read_does_not_break_it() {
+fn break_outside_expects_does_not_break_the_import() {
     let world = reader();
     let (provider, consumer) = (world.path("fungal"), world.path("access"));
     write(&world, "3.0.0", "{ id: { type: string }, note: { type: integer } }");
@@ -68,7 +68,7 @@ fn a_break_in_what_it_does_not_read_does_not_break_it() {
 }
 
 #[test]
-fn a_break_in_what_it_reads_breaks_it_everywhere() {
+fn break_inside_expects_breaks_the_import_everywhere() {
     let world = reader();
     let (provider, consumer) = (world.path("fungal"), world.path("access"));
     write(&world, "3.0.0", "{ id: { type: [string, integer] }, note: { type: string } }");
@@ -89,7 +89,7 @@ fn a_break_in_what_it_reads_breaks_it_everywhere() {
     is_break(&status["imports"][0]["verdict"]);
     assert_eq!(world.json(&consumer, &["realm", "topology"])["broken"], 1);
     is_break(&world.json(&consumer, &["check"])["errors"][0]["verdict"]);
-    // To say that the code was adapted is not enough: what it expects is what it expects.
+    // Recording an adapted version is not enough: the expectation still fails.
     world.ok(&consumer, &["contract", "adapted", AT]);
     world.blue(&consumer, &["check"]).exits(1);
     import(&world, "expects: { properties: { id: { type: [string, integer] } } }");
@@ -97,7 +97,7 @@ fn a_break_in_what_it_reads_breaks_it_everywhere() {
 }
 
 #[test]
-fn what_was_never_promised_is_found_the_day_it_is_written() {
+fn unpromised_expectation_is_an_error_at_once() {
     let world = reader();
     let consumer = world.path("access");
     import(&world, "expects: { type: object, required: [id, note] }");
@@ -110,7 +110,7 @@ fn what_was_never_promised_is_found_the_day_it_is_written() {
 }
 
 #[test]
-fn requests_are_judged_the_other_way_round() {
+fn requests_are_judged_in_reverse() {
     let world = World::pair();
     let flow = "flow: consumer-to-provider\n";
     let of = |version: &str, properties: &str| {
@@ -120,7 +120,7 @@ fn requests_are_judged_the_other_way_round() {
     world.commit("fungal", "2.0.0");
     world.write(&format!("access/{BINDING_FILE}"), &importing(">=2.0.0, <9.0.0"));
     world.commit("access", "Follow");
-    // To accept more breaks nobody who sends; to accept less does.
+    // Accepting more breaks no sender; accepting less does.
     of("3.0.0", "{ id: { type: [string, integer] } }");
     world.blue(&world.path("fungal"), &["check", "--worktree"]).exits(0);
     of("3.0.0", "{ id: { type: string, maxLength: 3 } }");
@@ -129,7 +129,7 @@ fn requests_are_judged_the_other_way_round() {
         check.stdout.contains("3.0.0 refuses {\"id\":\"") && check.stdout.contains("which 2.0.0 allows"),
         "{check}"
     );
-    // Whoever sends less than that is not broken by it.
+    // A consumer that sends less is not broken.
     import(&world, "expects: { type: object, required: [id], properties: { id: { enum: [a, b] } } }");
     world.commit("access", "Send a and b");
     let check = world.blue(&world.path("fungal"), &["check", "--worktree"]).exits(0);
@@ -141,7 +141,7 @@ fn requests_are_judged_the_other_way_round() {
 }
 
 #[test]
-fn who_takes_requests_promises_to_go_on_taking_them() {
+fn owner_of_requests_promises_to_keep_accepting() {
     let world = World::solo();
     let text = |version: &str, kind: &str| {
         format!(
@@ -165,7 +165,7 @@ fn who_takes_requests_promises_to_go_on_taking_them() {
 }
 
 #[test]
-fn what_is_expected_may_be_a_file() {
+fn expects_may_be_a_file() {
     let world = reader();
     let consumer = world.path("access");
     let schema = |kind: &str| json!({"type": "object", "properties": {"id": {"type": kind}}}).to_string();
@@ -175,7 +175,7 @@ fn what_is_expected_may_be_a_file() {
     let held = || world.stored("bindings/access.json")["imports"][0]["expects"]["properties"]["id"]["type"].clone();
     assert_eq!(held(), "string");
     world.blue(&consumer, &["check"]).exits(0);
-    // The file alone is a change of the binding.
+    // A change of the file alone changes the binding.
     world.write("access/expected.json", &schema("integer"));
     world.blue(&consumer, &["check", "--worktree"]).exits(1);
     let commit = world.commit("access", "Expect a number");
@@ -192,7 +192,7 @@ fn what_is_expected_may_be_a_file() {
 }
 
 #[test]
-fn a_value_counts_where_it_is_read() {
+fn only_expected_parts_of_the_value_count() {
     let world = World::pair();
     let of = |version: &str, value: &str| {
         let text = schema(version, "{ id: { type: string }, note: { type: string } }", "");
@@ -210,7 +210,7 @@ fn a_value_counts_where_it_is_read() {
 }
 
 #[test]
-fn what_is_expected_is_told_from_samples() {
+fn expects_is_inferred_from_samples() {
     let world = World::pair();
     let consumer = world.path("access");
     let expected = "access/.blue/expects/s3-access/s3-permissions.json";
@@ -236,7 +236,7 @@ fn what_is_expected_is_told_from_samples() {
     assert_eq!(stored, &schema);
     assert!(world.json(&consumer, &["check"])["warnings"].as_array().unwrap().is_empty());
 
-    // What nobody promised shows at once, and nothing is overwritten without a word.
+    // An unpromised property is reported, and existing files are not overwritten.
     world.write("access/two.json", "{\"read\": [], \"mark\": 1}");
     let again = ["contract", "expect", AT, "--from-samples", "two.json"];
     assert!(world.blue(&consumer, &again).exits(1).stderr.contains("is there already, and is not overwritten"));
@@ -247,7 +247,7 @@ fn what_is_expected_is_told_from_samples() {
 }
 
 #[test]
-fn an_import_names_the_file_of_what_it_expects() {
+fn import_names_the_file_of_expects() {
     let world = World::pair();
     let consumer = world.path("access");
     world.write("access/src/expected.yaml", "type: object\nrequired: [read]\n");
@@ -260,7 +260,7 @@ fn an_import_names_the_file_of_what_it_expects() {
     let refused = world.blue(&consumer, &["import", AT, "--expects", "src/none.json"]).exits(1);
     assert!(refused.stderr.contains("expects/type"), "{refused}");
     world.blue(&consumer, &["import", AT, "--expects", "../fungal/README.md"]).exits(1);
-    // Written in braces, and with another range.
+    // In flow style, and with another range.
     let flow = "role: consumer\nimports: [{ contract: s3-permissions, version: \">=1.0.0\" }]\n";
     world.write(&format!("access/{BINDING_FILE}"), flow);
     world.ok(&consumer, &["import", AT, ">=1.0.0, <2.0.0", "--expects", "src/expected.yaml"]);

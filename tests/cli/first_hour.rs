@@ -1,17 +1,16 @@
-//! From fresh repositories to a break that is found, by what the program says comes next, and without a file
-//! that is written by hand.
+//! From new repositories to a detected break, following only the printed next steps, without writing a file by hand.
 
 use std::{cell::RefCell, path::Path};
 
 use crate::world::{Run, World, snapshot};
 
-/// What a person chooses: the names.
+/// Names that a person chooses.
 const NAMES: &[(&str, &str)] = &[("NAME", "team"), ("DOMAIN/CONTRACT", "orders/order-placed")];
 
-/// Somebody who pastes what the program said comes next, and knows nothing else but `git blue`.
+/// Somebody who runs `git blue` and pastes the next steps that it prints.
 struct Follower<'a> {
     world: &'a World,
-    /// What was said and not followed yet, the last first.
+    /// Printed steps that were not run yet, the newest first.
     said: RefCell<Vec<String>>,
     shown: RefCell<Vec<Run>>,
 }
@@ -21,12 +20,12 @@ impl<'a> Follower<'a> {
         Self { world, said: RefCell::default(), shown: RefCell::default() }
     }
 
-    /// Types `git blue`.
+    /// Runs `git blue`.
     fn asks(&self, dir: &Path) {
         self.run(dir, "git blue", 0);
     }
 
-    /// Pastes the first step that was said and not followed yet.
+    /// Runs the first step that was not run yet.
     fn follows(&self, dir: &Path) {
         self.follows_to(dir, 0);
     }
@@ -39,7 +38,7 @@ impl<'a> Follower<'a> {
     fn run(&self, dir: &Path, line: &str, code: i32) {
         let run = self.world.finish_shell(dir, line);
         assert_eq!(run.code, code, "{run:?}");
-        // What was said last is followed first.
+        // The newest steps are followed first.
         self.said.borrow_mut().splice(0..0, self.world.next_steps(&run));
         self.shown.borrow_mut().push(run);
     }
@@ -53,12 +52,12 @@ impl<'a> Follower<'a> {
     }
 
     fn snapshot(&self, name: &str) {
-        // What git says of a commit depends on git.
+        // The output of git commit depends on git.
         snapshot(name, &self.shown.borrow().iter().filter(|run| !run.stdout.starts_with("[main ")).collect::<Vec<_>>());
     }
 }
 
-/// Takes two fresh repositories to a contract that one has and the other imports.
+/// Takes two new repositories to a contract that one owns and the other imports.
 fn agree(world: &World, shop: &Path, billing: &Path, follower: &Follower<'_>) {
     for repo in ["shop", "billing"] {
         world.git(&world.root(), &["init", "--quiet", repo]);
@@ -66,17 +65,17 @@ fn agree(world: &World, shop: &Path, billing: &Path, follower: &Follower<'_>) {
     follower.asks(shop);
     follower.follows(shop);
     follower.follows(shop);
-    // In each other repository that takes part.
+    // In each other repository.
     follower.follows(billing);
     follower.follows(billing);
     follower.follows(billing);
     follower.follows(billing);
-    // In each repository that relies on it.
+    // In each importing repository.
     follower.follows(shop);
 }
 
 #[test]
-fn a_break_is_found_within_twelve_commands() {
+fn break_is_found_within_twelve_commands() {
     let world = World::new();
     let (shop, billing) = (world.path("shop"), world.path("billing"));
     let follower = Follower::new(&world);
@@ -90,13 +89,13 @@ fn a_break_is_found_within_twelve_commands() {
 }
 
 #[test]
-fn on_a_second_machine_a_clone_and_the_url_are_enough() {
+fn second_machine_needs_only_clone_and_url() {
     let world = World::new();
     let (shop, billing) = (world.path("shop"), world.path("billing"));
     let follower = Follower::new(&world);
     agree(&world, &shop, &billing, &follower);
     follower.follows(&shop);
-    // The owner shares what there is.
+    // The owner shares the realm.
     world.git(&world.root(), &["init", "--quiet", "--bare", "hub.git"]);
     let hub = world.path("hub.git").display().to_string();
     for repo in [&shop, &billing] {

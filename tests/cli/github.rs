@@ -1,6 +1,6 @@
-//! Stands in for GitHub: a real HTTP server on this machine that keeps pull requests of repositories
-//! whose branches are in bare repositories beside it. It is not GitHub; but every request must fit,
-//! and every answer fits, GitHub's own description of its API (`tests/fixtures/forge`).
+//! A stand-in for GitHub: an HTTP server on this machine that keeps pull requests of repositories whose branches are
+//! in bare repositories. Requests and answers are validated against GitHub's own API description
+//! (`tests/fixtures/forge`).
 
 use std::{
     collections::BTreeMap,
@@ -19,9 +19,9 @@ use serde_json::{Value, json};
 
 use crate::{github_git::Repository, world::World};
 
-/// What opens it.
+/// The token that it accepts.
 pub const TOKEN: &str = "s3cret-t0ken";
-/// The host that its repositories are on.
+/// The host of its repositories.
 pub const HOST: &str = "forge.test";
 
 static SPEC: LazyLock<Value> = LazyLock::new(|| {
@@ -31,7 +31,7 @@ static SPEC: LazyLock<Value> = LazyLock::new(|| {
     spec
 });
 
-/// OpenAPI 3.0 has `nullable`, JSON Schema does not.
+/// Translates OpenAPI 3.0's `nullable` into JSON Schema.
 fn translate(value: &mut Value) {
     match value {
         Value::Object(object) => {
@@ -47,46 +47,46 @@ fn translate(value: &mut Value) {
     }
 }
 
-/// How it behaves.
+/// The state of the stand-in.
 #[derive(Default)]
 pub struct State {
-    /// The pull requests of each repository.
+    /// Pull requests by repository.
     pub pulls: BTreeMap<String, Vec<Value>>,
-    /// The comments of each repository.
+    /// Comments by repository.
     pub comments: BTreeMap<String, Vec<Value>>,
-    /// The issues of each repository.
+    /// Issues by repository.
     pub issues: BTreeMap<String, Vec<Value>>,
-    /// What reviewers said, by repository.
+    /// Reviews by repository.
     pub reviews: BTreeMap<String, Vec<(&'static str, &'static str)>>,
-    /// How checks ended, by repository: status and conclusion.
+    /// Check results by repository: status and conclusion.
     pub checks: BTreeMap<String, Vec<(&'static str, Option<&'static str>)>>,
-    /// How many writes it answers before it does one and says nothing of it; none where it always answers.
+    /// The number of writes answered before one is executed without an answer; `None` to answer all.
     pub loses: Option<usize>,
-    /// What somebody pushes while a commit is made: a ref, and where it is then.
+    /// A push during the creation of a commit: a ref and its new value.
     pub pushes: Option<(String, String)>,
-    /// How long it takes over an answer.
+    /// The delay of an answer.
     pub delay: Duration,
-    /// What it answers instead to the next requests: status, headers, body.
+    /// Answers to the next requests instead of the usual ones: status, headers, body.
     pub instead: Vec<(u16, String, String)>,
-    /// Whether it leaves out comparing with GitHub's description, which takes its time.
+    /// Whether validation against GitHub's description, which is slow, is skipped.
     pub unchecked: bool,
-    /// How often it said that nothing changed.
+    /// The number of 304 answers.
     pub unchanged: usize,
     /// Every request: method and path.
     pub log: Vec<String>,
-    /// What did not fit GitHub's description.
+    /// Mismatches with GitHub's description.
     pub misfits: Vec<String>,
 }
 
 pub struct GitHub {
     pub state: Arc<Mutex<State>>,
-    /// How many requests were being answered at once, at most.
+    /// The maximum number of concurrent requests.
     pub most: Arc<AtomicUsize>,
     pub url: String,
 }
 
 impl GitHub {
-    /// Starts it, beside the bare repositories in `remotes/`, and makes it the forge of `forge.test`.
+    /// Starts the server for the bare repositories in `remotes/`, as the forge of `forge.test`.
     pub fn start(world: &World) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let url = format!("http://{}", listener.local_addr().unwrap());
@@ -118,7 +118,7 @@ impl GitHub {
         Self { state, most, url }
     }
 
-    /// Answers the next request with this instead.
+    /// Sets the answer to the next request.
     pub fn instead(&self, status: u16, headers: &str, body: &str) {
         self.state.lock().unwrap().instead.push((status, headers.to_owned(), body.to_owned()));
     }
@@ -162,7 +162,7 @@ pub struct Request {
     pub body: Option<Value>,
 }
 
-/// Reads requests from one connection and answers each.
+/// Answers all requests of one connection.
 fn serve(stream: TcpStream, answer: impl Fn(Request) -> (u16, String, String)) {
     let mut writer = stream.try_clone().unwrap();
     let mut reader = BufReader::new(stream);
@@ -215,7 +215,7 @@ fn answer(state: &Mutex<State>, remotes: &std::path::Path, request: Request) -> 
     let (template, status, body) = route(&mut state, remotes, &request, &parts);
     let mut misfits = Vec::new();
     match template {
-        // The fixture holds no part of what GitHub says of issues.
+        // The fixture does not cover issues.
         Some(template) if state.unchecked || template.contains("/issues") => {}
         Some(template) => check(template, &request, status, &body, &mut misfits),
         None => misfits.push(format!("{} {} is no operation", request.method, request.path)),
@@ -244,7 +244,7 @@ fn answer(state: &Mutex<State>, remotes: &std::path::Path, request: Request) -> 
     (status, format!("etag: {etag}\r\n"), body.to_string())
 }
 
-/// Does what is asked. Returns the operation's path in GitHub's description, and the answer.
+/// Executes a request. Returns the operation's path in GitHub's description, and the answer.
 fn route(state: &mut State, remotes: &std::path::Path, request: &Request, parts: &[&str]) -> Answer {
     let examples = &SPEC["x-examples"];
     let ["repos", owner, name, rest @ ..] = parts else { return (None, 404, json!({"message": "Not Found"})) };
@@ -289,7 +289,7 @@ fn route(state: &mut State, remotes: &std::path::Path, request: &Request, parts:
                     json!({"message": "Validation Failed", "errors": [{"resource": "PullRequest", "code": "custom", "message": "A pull request already exists"}]}),
                 );
             }
-            // Numbers differ from repository to repository.
+            // Numbers differ between repositories.
             let number = pulls.len() + 10 * (1 + name.len());
             let mut pull = examples["pull"].clone();
             pull["number"] = json!(number);
@@ -401,12 +401,12 @@ fn route(state: &mut State, remotes: &std::path::Path, request: &Request, parts:
     }
 }
 
-/// Whether the branch of a pull request is in the repository itself.
+/// Returns whether the branch of a pull request is in the repository itself.
 fn is_own(pull: &Value) -> bool {
     pull["head"]["repo"]["full_name"] == pull["base"]["repo"]["full_name"]
 }
 
-/// Holds a request and its answer to GitHub's own description.
+/// Validates a request and its answer against GitHub's description.
 fn check(template: &str, request: &Request, status: u16, body: &Value, misfits: &mut Vec<String>) {
     let what = format!("{} {template}", request.method);
     let operation = &SPEC["paths"][template][request.method.to_lowercase()];
@@ -472,7 +472,7 @@ pub fn on_forge() -> (World, GitHub) {
     (world, forge)
 }
 
-/// Where a worktree is.
+/// Returns the path of a worktree.
 pub fn tree(world: &World, repo: &str) -> PathBuf {
     crate::worktrees::tree(world, "rfc-1", repo)
 }

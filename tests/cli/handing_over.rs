@@ -1,5 +1,5 @@
-//! A repository takes another name, a contract changes hands, and what nobody needs any more is removed:
-//! refused, with the commands that free it, while somebody does.
+//! Renaming repositories, transferring contracts, and removing what is unused; removal is refused with the commands
+//! that allow it.
 
 use serde_json::{Value, json};
 
@@ -12,7 +12,7 @@ fn rename(world: &World) -> Value {
 }
 
 #[test]
-fn a_repository_takes_another_name() {
+fn renames_a_repository() {
     let world = World::pair();
     let dir = world.path("fungal");
     world.git(&world.root(), &["clone", "-q", "fungal", "second"]);
@@ -23,7 +23,7 @@ fn a_repository_takes_another_name() {
     assert_eq!((&answer["changed"], &answer["domains"]), (&json!(true), &json!(["s3-access"])));
     assert!(world.read("fungal/.blue/config.yaml").contains("repo: mushroom"));
     assert!(world.read(&format!("fungal/{CONTRACT_FILE}")).contains("owner: mushroom\n"));
-    // Everything of it has the new name, but for what was published.
+    // Everything has the new name except published documents.
     assert_eq!(world.stored("contracts/s3-permissions.json")["owner"], "mushroom");
     assert_eq!(world.stored("versions/s3-permissions/1.0.0.json")["owner"], "fungal");
     assert_eq!(world.stored("domain.json")["members"], json!(["access", "mushroom"]));
@@ -32,7 +32,7 @@ fn a_repository_takes_another_name() {
     let tree = |name: &str| world.git(&world.store(), &["ls-tree", "-r", "--name-only", name]).stdout;
     assert!(!tree("refs/blue/domains/s3-access").contains("/fungal.json"));
     assert_eq!(tree("refs/blue/realm"), "realm.json\nrenames/fungal.json\nrepos/access.json\nrepos/mushroom.json\n");
-    // Nothing is news to it, and it goes on publishing.
+    // The rename is no news to it, and it still publishes.
     assert_eq!(world.json(&dir, &["status", "--peek"])["notifications"], json!([]));
     let step = answer["next_steps"][0]["command"].as_str().unwrap();
     assert_eq!(step, format!("git add .blue/config.yaml {CONTRACT_FILE} && git commit -m \"Take the name mushroom\""));
@@ -41,12 +41,12 @@ fn a_repository_takes_another_name() {
     world.commit("fungal", "1.2.0");
     assert_eq!(world.version(), "1.2.0");
     world.ok(&dir, &["check"]);
-    // The consumer is told of the versions, from the new name.
+    // The consumer is notified of versions under the new name.
     let told = world.json(&world.path("access"), &["status", "--peek"]);
     let told =
         told["notifications"].as_array().unwrap().iter().find(|one| one["contract"] == "s3-permissions").unwrap();
     assert_eq!((&told["from_repo"], &told["changes"]["new_version"]), (&json!("mushroom"), &json!("1.2.0")));
-    // Another clone, which has the old name still.
+    // Another clone, with the old name.
     let second = world.path("second");
     let stale = world.blue(&second, &["status"]).exits(128);
     let joining = world.blue(&second, &["init", "--realm", REALM]).exits(128);
@@ -61,7 +61,7 @@ fn a_repository_takes_another_name() {
 }
 
 #[test]
-fn a_pre_release_alone_goes_with_the_name_and_a_name_comes_back() {
+fn rename_keeps_pre_releases_and_can_be_reverted() {
     let world = World::pair();
     world
         .write("fungal/.blue/contracts/s3-access/next.yaml", &contract("1.0.0-rc.1").replace("s3-permissions", "next"));
@@ -79,7 +79,7 @@ fn a_pre_release_alone_goes_with_the_name_and_a_name_comes_back() {
 }
 
 #[test]
-fn a_contract_changes_hands_when_the_other_side_publishes_it() {
+fn transfer_takes_effect_when_the_new_owner_publishes() {
     let world = World::pair();
     let (fungal, access) = (world.path("fungal"), world.path("access"));
     let path = format!("access/{CONTRACT_FILE}");
@@ -88,7 +88,7 @@ fn a_contract_changes_hands_when_the_other_side_publishes_it() {
     let stranger = world.blue(&access, &["contract", "transfer", CONTRACT, "--to", "access"]).exits(129);
     let not_mine = world.blue(&access, &["contract", "transfer", CONTRACT, "--to", "other"]).exits(1);
     let no_member = world.blue(&fungal, &["contract", "transfer", CONTRACT, "--to", "other"]).exits(1);
-    // Nobody takes what was not offered.
+    // A contract that was not offered cannot be taken.
     world.write(&path, &taken);
     world.commit("access", "Take it");
     assert_eq!(world.stored("contracts/s3-permissions.json")["owner"], "fungal");
@@ -98,13 +98,13 @@ fn a_contract_changes_hands_when_the_other_side_publishes_it() {
     let twice = world.json(&fungal, &["contract", "transfer", CONTRACT, "--to", "access"]);
     assert_eq!(twice["changed"], false);
     assert_eq!(world.stored("contracts/s3-permissions.json")["owner"], "fungal");
-    // Until it is taken, the owner goes on, and may take the offer back.
+    // Until the offer is taken, the owner still publishes, and may withdraw the offer.
     world.bump("1.1.0");
     assert_eq!(world.version(), "1.1.0");
     let back = world.ok(&fungal, &["contract", "transfer", CONTRACT, "--cancel"]);
     world.ok(&fungal, &["contract", "transfer", CONTRACT, "--to", "access"]);
     snapshot("transfer", &[&stranger, &not_mine, &no_member, &offered, &back]);
-    // The step as it is printed, in the other repository.
+    // The printed step, run in the other repository.
     let step = twice["next_steps"][0]["command"].as_str().unwrap();
     let mut command = world.command("sh", &access);
     command.args(["-c", step]);
@@ -114,7 +114,7 @@ fn a_contract_changes_hands_when_the_other_side_publishes_it() {
     assert!(run.stderr.contains(CONTRACT), "{run}");
     assert_eq!(world.stored("contracts/s3-permissions.json")["owner"], "access");
     assert_eq!(world.stored("transfers/s3-permissions.json")["transfers"], json!([{"from": "fungal", "to": "access"}]));
-    // The old owner's file no longer counts.
+    // The old owner's file is ignored now.
     world.bump("1.2.0");
     assert_eq!(world.version(), "1.1.0");
     world.write(&path, &contract("1.3.0").replace("owner: fungal", "owner: access"));
@@ -127,7 +127,7 @@ fn a_contract_changes_hands_when_the_other_side_publishes_it() {
 }
 
 #[test]
-fn a_member_goes_when_nobody_needs_its_contracts() {
+fn member_can_be_removed_when_unused() {
     let world = World::pair();
     let fungal = world.path("fungal");
     let remove = |repo: &str| ["realm", "admin", "remove-member", repo, "--domain", "s3-access"].map(str::to_owned);
@@ -140,14 +140,14 @@ fn a_member_goes_when_nobody_needs_its_contracts() {
     world.ok(&fungal, &["contract", "retire", CONTRACT, "--reason", "gone"]);
     run("fungal").exits(0);
     snapshot("remove_member", &[&refused, &gone, &twice]);
-    // Its file is still there, and publishing it is refused.
+    // Its file still exists, and publishing it is refused.
     world.write(&format!("access/{BINDING_FILE}"), &crate::world::importing(">=1.0.0, <4.0.0"));
     let run = world.commit("access", "Still here");
     assert!(run.stderr.contains("has no member access"), "{run}");
 }
 
 #[test]
-fn a_domain_and_a_realm_go_when_nothing_is_in_them() {
+fn empty_domain_and_realm_can_be_removed() {
     let world = World::pair();
     let (fungal, access) = (world.path("fungal"), world.path("access"));
     let domain = ["realm", "admin", "remove-domain", "s3-access"];
@@ -163,7 +163,7 @@ fn a_domain_and_a_realm_go_when_nothing_is_in_them() {
     assert_eq!(world.json(&fungal, &["status", "--peek"])["domains"], json!([]));
     assert_eq!(world.json(&fungal, &["contract", "list"])["total"], 0);
     world.blue(&fungal, &domain).exits(1);
-    // Its history stays, and a domain of that name has it.
+    // Its history stays, and a domain of that name continues it.
     world.ok(&fungal, &["realm", "admin", "domain", "--name", "s3-access", "--repos", "fungal"]);
     assert_eq!(world.json(&fungal, &["contract", "list"])["total"], 1);
     world.ok(&fungal, &["realm", "admin", "remove-domain", "s3-access"]);

@@ -1,9 +1,8 @@
-//! The store is plain git: its history reads well, its differences are the contracts', and git
-//! finds nothing wrong with it.
+//! The store is plain git: its log is readable, its diffs are those of the contracts, and fsck finds nothing.
 
 use crate::world::{DOMAIN_REF, World, snapshot};
 
-/// Everything that writes, once.
+/// Runs every kind of write once.
 fn busy() -> World {
     let world = World::pair();
     let (provider, consumer) = (world.path("fungal"), world.path("access"));
@@ -21,7 +20,7 @@ fn busy() -> World {
 }
 
 #[test]
-fn the_log_of_a_domain_reads_as_a_story() {
+fn domain_log_is_readable() {
     let world = busy();
     let log = world.git(&world.store(), &["log", "--oneline", DOMAIN_REF]);
     assert!(log.stdout.contains("s3-permissions 1.0.0 -> 1.1.0"), "{log}");
@@ -33,7 +32,7 @@ fn the_log_of_a_domain_reads_as_a_story() {
 }
 
 #[test]
-fn a_difference_between_two_commits_is_the_contracts_files_and_no_other() {
+fn diff_between_commits_is_the_changed_contract_files() {
     let world = World::pair();
     let before = world.tip(DOMAIN_REF);
     world.bump("1.1.0");
@@ -47,10 +46,10 @@ fn a_difference_between_two_commits_is_the_contracts_files_and_no_other() {
 }
 
 #[test]
-fn fsck_is_clean_after_everything() {
+fn fsck_is_clean_after_all_operations() {
     let world = busy();
     let fsck = world.git(&world.store(), &["fsck", "--strict", "--no-dangling"]);
-    // A store has no branch, and that is all there is to say.
+    // fsck only notes that a store has no branch.
     assert_eq!(fsck.all(), "notice: HEAD points to an unborn branch (main)\n");
     for repo in ["fungal", "access"] {
         assert_eq!(world.git(&world.path(repo), &["fsck", "--strict", "--no-dangling"]).all(), "");
@@ -58,7 +57,7 @@ fn fsck_is_clean_after_everything() {
 }
 
 #[test]
-fn a_published_version_is_never_touched_again() {
+fn published_version_is_never_changed() {
     let world = busy();
     // A document that was written twice would show as modified, a lost one as deleted.
     let log = world.git(&world.store(), &["log", "--format=", "--name-status", DOMAIN_REF, "--", "versions"]);
@@ -67,7 +66,7 @@ fn a_published_version_is_never_touched_again() {
 }
 
 #[test]
-fn our_own_logs_say_the_same_as_gits() {
+fn log_commands_agree_with_git_log() {
     let world = busy();
     let provider = world.path("fungal");
     let realm = world.ok(&provider, &["realm", "log"]);
@@ -80,7 +79,7 @@ fn our_own_logs_say_the_same_as_gits() {
 }
 
 #[test]
-fn the_code_repositories_are_never_written() {
+fn code_repositories_are_never_written() {
     let world = World::pair();
     world.bump("1.1.0");
     for repo in ["fungal", "access"] {
@@ -92,7 +91,7 @@ fn the_code_repositories_are_never_written() {
 }
 
 #[test]
-fn the_past_is_narrowed_by_time_repository_and_kind() {
+fn log_filters_by_time_repository_and_kind() {
     let world = World::pair();
     let (provider, consumer) = (world.path("fungal"), world.path("access"));
     world.pass_days(30);
@@ -109,7 +108,7 @@ fn the_past_is_narrowed_by_time_repository_and_kind() {
 
     let by = |repo: &str| entries(&["realm", "log", "--all", "--repo", repo]);
     assert!(!by("fungal").is_empty() && by("fungal").iter().all(|entry| entry["repo"] == "fungal"));
-    // A page that ends within what was narrowed goes on there.
+    // A filtered page continues correctly.
     let first = world.json(&provider, &["realm", "log", "--repo", "fungal", "--limit", "1"]);
     let cursor = first["next_cursor"].as_str().unwrap();
     let rest = entries(&["realm", "log", "--repo", "fungal", "--all", "--cursor", cursor]);
@@ -141,7 +140,7 @@ fn the_past_is_narrowed_by_time_repository_and_kind() {
 }
 
 #[test]
-fn everything_that_came_from_one_commit_is_found() {
+fn log_filters_by_commit() {
     let world = World::pair();
     let (provider, consumer) = (world.path("fungal"), world.path("access"));
     // One commit that is published in two domains.
@@ -160,7 +159,7 @@ fn everything_that_came_from_one_commit_is_found() {
     domains.sort_unstable();
     assert_eq!(domains, ["s3-access", "s3-more"]);
     assert!(log.iter().all(|entry| entry["source_commit"] == *both), "{log:?}");
-    // By a name of its own repository, and by its first digits in any other.
+    // By name in its own repository, and by its first digits in others.
     assert_eq!(entries(&provider, &["realm", "log"], "HEAD~1"), log);
     assert_eq!(entries(&consumer, &["realm", "log"], &both[..7].to_uppercase()), log);
     assert_eq!(entries(&consumer, &["contract", "log", "s3-access/s3-permissions"], &both).len(), 1);

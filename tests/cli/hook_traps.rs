@@ -1,5 +1,5 @@
-//! Whatever is wrong with the realm, the machine or the user's hooks: the commit is made, in the
-//! usual time, and at most one line is said.
+//! Problems with the realm, the machine or the user's hooks: the commit succeeds in the usual time, with at most one
+//! line of output.
 
 use std::{
     fs::File,
@@ -13,7 +13,7 @@ use crate::world::{CONTRACT_FILE, DOMAIN_REF, Run, World, contract};
 
 const HOOK: &str = "fungal/.git/hooks/post-commit";
 
-/// Far more than a commit takes, and far less than a lock is waited for elsewhere.
+/// Much more than a commit takes, and much less than other lock timeouts.
 const USUAL: Duration = Duration::from_secs(5);
 
 /// Commits a version with a command that the test prepares.
@@ -39,11 +39,11 @@ fn wait_for(what: &str, is_there: impl Fn() -> bool) {
 }
 
 #[test]
-fn a_locked_realm_is_published_to_once_it_is_free() {
+fn publishes_once_a_locked_realm_is_free() {
     let world = World::pair();
     let lock = File::open(world.store().join("blue/locks/s3-access")).unwrap();
     lock.lock().unwrap();
-    // Somebody's pipe is open as another descriptor too: the child that stays must not keep it.
+    // Another open descriptor of a pipe must not be kept by the background process.
     world.write(&format!("fungal/{CONTRACT_FILE}"), &contract("1.1.0"));
     let mut command = world.command("sh", &world.path("fungal"));
     command.args(["-c", "exec 5>&1; git commit --quiet -a -m 'Paths 1.1.0'"]);
@@ -68,14 +68,14 @@ fn a_locked_realm_is_published_to_once_it_is_free() {
 }
 
 #[test]
-fn commits_that_wait_for_a_locked_realm_are_published_in_whatever_order_they_get_it() {
+fn commits_queued_behind_a_lock_are_published_in_any_order() {
     const VERSIONS: [&str; 5] = ["1.1.0", "1.2.0", "1.3.0", "1.4.0", "1.5.0"];
     let world = World::solo();
     let lock = File::open(world.store().join("blue/locks/s3-access")).unwrap();
     lock.lock().unwrap();
     for version in VERSIONS {
         commit(&world, version, |_| {});
-        // Each has looked at the branch, and waits, before the next commit is made.
+        // Each process has seen the branch and waits before the next commit.
         std::thread::sleep(Duration::from_millis(200));
     }
     drop(lock);
@@ -89,7 +89,7 @@ fn commits_that_wait_for_a_locked_realm_are_published_in_whatever_order_they_get
 }
 
 #[test]
-fn what_could_not_be_published_is_in_the_next_status() {
+fn status_reports_failed_publishes() {
     let world = World::solo();
     let lock = File::open(world.store().join("blue/locks/s3-access")).unwrap();
     lock.lock().unwrap();
@@ -125,10 +125,9 @@ fn check_publishes_nothing() {
 }
 
 #[test]
-fn a_realm_that_cannot_be_written() {
+fn unwritable_realm() {
     let world = World::solo();
-    // The tests may run as root, for whom no file is read-only: a file in the way of a folder is for
-    // everybody.
+    // Tests may run as root, for whom no file is read-only, so a file in place of a folder is used.
     std::fs::rename(world.store().join("blue/locks"), world.path("locks")).unwrap();
     std::fs::write(world.store().join("blue/locks"), "").unwrap();
     let run = commit(&world, "1.1.0", |_| {});
@@ -140,9 +139,9 @@ fn a_realm_that_cannot_be_written() {
 }
 
 #[test]
-fn a_full_disk() {
+fn full_disk() {
     let world = World::solo();
-    // Every write fails, as on a full disk, but for the commit's own.
+    // Every write fails, as on a full disk, except those of the commit.
     let hook = world.read(HOOK).replacen("#!/bin/sh\n", "#!/bin/sh\ntrap '' XFSZ\nulimit -f 0\n", 1);
     std::fs::write(world.path(HOOK), hook).unwrap();
     let before = world.tip(DOMAIN_REF);
@@ -156,10 +155,10 @@ fn a_full_disk() {
 }
 
 #[test]
-fn a_missing_realm_and_a_missing_home() {
+fn missing_realm_and_missing_home() {
     let world = World::solo();
     std::fs::rename(world.store(), world.path("away")).unwrap();
-    // Whoever joined this clone hears of it, in one line.
+    // A joined clone gets one line.
     let said = commit(&world, "1.1.0", |_| {}).all();
     assert!(said.contains("git blue: not published: ") && said.lines().count() == 1, "{said}");
     std::fs::rename(world.path("away"), world.store()).unwrap();
@@ -172,9 +171,9 @@ fn a_missing_realm_and_a_missing_home() {
 }
 
 #[test]
-fn a_minimal_path_and_a_binary_that_is_gone() {
+fn minimal_path_and_missing_binary() {
     let world = World::solo();
-    // git itself needs nothing of it, and neither do we.
+    // Neither git nor the hook needs it.
     let git = String::from_utf8(Command::new("sh").args(["-c", "command -v git"]).output().unwrap().stdout).unwrap();
     world.write(&format!("fungal/{CONTRACT_FILE}"), &contract("1.1.0"));
     let mut command = world.command(git.trim(), &world.path("fungal"));
@@ -193,7 +192,7 @@ fn a_minimal_path_and_a_binary_that_is_gone() {
 }
 
 #[test]
-fn variables_that_lead_elsewhere() {
+fn misleading_environment_variables() {
     let world = World::solo();
     let other = world.repo("other");
     let refs = world.git(&other, &["for-each-ref"]).stdout;
@@ -208,16 +207,16 @@ fn variables_that_lead_elsewhere() {
     let run = world.finish(command, "git-blue hook post-commit").exits(0);
     assert!(run.stderr.contains("1.0.0 -> 1.1.0"), "{run}");
     assert_eq!(world.git(&other, &["for-each-ref"]).stdout, refs);
-    // A git that we started ourselves runs hooks too.
+    // git commands that we start run hooks too.
     let mut command = world.command(env!("CARGO_BIN_EXE_git-blue"), &world.path("fungal"));
     command.args(["hook", "post-commit"]).env("GIT_BLUE_RUNNING", "1");
     assert_eq!(world.finish(command, "git-blue hook post-commit").exits(0).all(), "");
-    // By hand, where there is no repository.
+    // Called by hand outside of a repository.
     assert_eq!(world.ok(&world.root(), &["hook", "post-merge"]).all(), "");
 }
 
 #[test]
-fn hooks_of_the_users_that_exec_or_fail() {
+fn user_hooks_that_exec_or_fail() {
     let world = World::solo();
     let provider = world.path("fungal");
     world.ok(&provider, &["hooks", "uninstall"]);
@@ -232,7 +231,7 @@ fn hooks_of_the_users_that_exec_or_fail() {
 }
 
 #[test]
-fn twenty_commits_in_a_loop_are_all_published_in_order() {
+fn twenty_commits_in_a_loop_are_published_in_order() {
     let world = World::pair();
     let file = world.path("fungal").join(CONTRACT_FILE);
     let text = contract("VERSION").replace('\n', "\\n").replace('"', "\\\"").replace('%', "%%");
@@ -254,7 +253,7 @@ fn twenty_commits_in_a_loop_are_all_published_in_order() {
 }
 
 #[test]
-fn source_files_that_changed_alone() {
+fn hint_if_only_source_files_changed() {
     let world = World::solo();
     world.write("fungal/models/s3_paths.py", "# other paths\n");
     let run = world.commit("fungal", "Move the masks");
@@ -266,7 +265,7 @@ fn source_files_that_changed_alone() {
     assert_eq!(world.commit("fungal", "Move them again").stderr, "");
 }
 
-/// A hub that has what is pushed, with the hook that checks it.
+/// Creates a hub and installs the pre-push hook.
 fn pushing(world: &World, more: &[&str]) -> std::path::PathBuf {
     let provider = world.path("fungal");
     world.git(&world.root(), &["init", "--quiet", "--bare", "hub.git"]);
@@ -276,7 +275,7 @@ fn pushing(world: &World, more: &[&str]) -> std::path::PathBuf {
 }
 
 #[test]
-fn a_push_that_would_break_somebody_is_stopped() {
+fn pre_push_rejects_a_break() {
     let world = World::pair();
     let hook = "fungal/.git/hooks/pre-push";
     world.write(hook, "#!/bin/sh\ncat >>pushed\n");
@@ -290,13 +289,13 @@ fn a_push_that_would_break_somebody_is_stopped() {
 
     world.git(&provider, &["switch", "--quiet", "-c", "break"]);
     world.bump("2.0.0");
-    // What is pushed counts, not what is checked out.
+    // The pushed commits count, not the work tree.
     world.git(&provider, &["push", "--quiet", "origin", "main"]);
     let run = world.try_git(&provider, &["push", "--quiet", "origin", "break"]);
     assert_ne!(run.code, 0, "{run}");
     assert!(run.stderr.contains("access imports s3-access/s3-permissions >=1.0.0, <2.0.0"), "{run}");
     world.git(&provider, &["push", "--quiet", "--no-verify", "origin", "break"]);
-    // A realm that is away stops nobody.
+    // A missing realm blocks no push.
     std::fs::rename(world.store(), world.path("away")).unwrap();
     world.git(&provider, &["push", "--quiet", "origin", "break:again"]);
     std::fs::rename(world.path("away"), world.store()).unwrap();
@@ -305,7 +304,7 @@ fn a_push_that_would_break_somebody_is_stopped() {
 }
 
 #[test]
-fn pushed_means_what_the_upstream_has() {
+fn pushed_publishes_what_the_upstream_has() {
     let world = World::solo();
     let provider = pushing(&world, &[]);
     world.git(&provider, &["config", "blue.publish", "pushed"]);
@@ -338,8 +337,8 @@ fn ci_and_off_publish_nothing_and_say_so() {
     }
 }
 
-/// There is no git on this machine that runs hooks from its configuration. So a wrapper says that it
-/// is one; what it would run is run here, as git would.
+/// No git on this machine runs hooks from configuration, so a wrapper reports such a version, and the hooks are run
+/// here.
 fn new_git(world: &World) {
     let git = String::from_utf8(Command::new("sh").args(["-c", "command -v git"]).output().unwrap().stdout).unwrap();
     let script =
@@ -349,7 +348,7 @@ fn new_git(world: &World) {
 }
 
 #[test]
-fn hooks_in_gits_configuration() {
+fn hooks_in_git_configuration() {
     let world = World::solo();
     let provider = world.path("fungal");
     world.ok(&provider, &["hooks", "uninstall"]);
@@ -359,7 +358,7 @@ fn hooks_in_gits_configuration() {
     assert_eq!(world.read("fungal/.git/config"), config);
 
     new_git(&world);
-    // Not through git: it would put itself first into PATH.
+    // Not through git, which would put itself first in PATH.
     let blue = |args: &[&str]| {
         let mut command = world.command(env!("CARGO_BIN_EXE_git-blue"), &provider);
         command.args(args);
@@ -377,7 +376,7 @@ fn hooks_in_gits_configuration() {
     let mut hook = world.command("sh", &provider);
     hook.args(["-c", &format!("{command} \"$@\""), &command]);
     assert!(world.finish(hook, "the hook").exits(0).stderr.contains("1.0.0 -> 1.1.0"));
-    // Installing into files as well would run it twice.
+    // Installing into files too would run it twice.
     world.ok(&provider, &["hooks", "install"]);
     assert!(!world.path(HOOK).exists());
     world.ok(&provider, &["hooks", "uninstall"]);
@@ -385,7 +384,7 @@ fn hooks_in_gits_configuration() {
 }
 
 #[test]
-fn several_hooks_that_are_links_to_one_file() {
+fn hooks_that_link_to_one_file() {
     let world = World::solo();
     let provider = world.path("fungal");
     world.ok(&provider, &["hooks", "uninstall"]);

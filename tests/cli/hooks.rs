@@ -1,4 +1,4 @@
-//! The hook publishes by itself, keeps out of the way, and leaves the user's hooks as they are.
+//! Hooks publish automatically, without disturbing the user's own hooks.
 
 use std::os::unix::fs::PermissionsExt as _;
 
@@ -6,14 +6,14 @@ use crate::world::{CONTRACT_FILE, DOMAIN_REF, World, contract, snapshot};
 
 const HOOK: &str = "fungal/.git/hooks/post-commit";
 
-/// Writes a hook of the user's.
+/// Writes a hook of the user.
 fn user_hook(world: &World, path: &str, text: &str) {
     world.write(path, text);
     std::fs::set_permissions(world.path(path), std::fs::Permissions::from_mode(0o755)).unwrap();
 }
 
 #[test]
-fn a_hook_of_the_users_runs_after_ours_and_stays_byte_for_byte() {
+fn user_hook_runs_after_ours_and_stays_unchanged() {
     for text in [
         "#!/bin/sh\necho mine >>ran\nexec true\n",
         "#!/usr/bin/env bash\nset -eu\necho mine >>ran\nexec true",
@@ -36,7 +36,7 @@ fn a_hook_of_the_users_runs_after_ours_and_stays_byte_for_byte() {
 }
 
 #[test]
-fn a_joined_clone_whose_realm_is_gone_says_one_line() {
+fn joined_clone_with_a_missing_realm_prints_one_line() {
     let world = World::solo();
     std::fs::rename(world.store(), world.path("elsewhere.git")).unwrap();
     let commit = world.bump("1.1.0");
@@ -45,19 +45,19 @@ fn a_joined_clone_whose_realm_is_gone_says_one_line() {
     std::fs::remove_dir_all(world.path("home/blue")).unwrap();
     let commit = world.bump("1.2.0");
     assert!(commit.stderr.contains("the realm aperture is not known on this machine"), "{commit}");
-    // A clone that nobody joined is told nothing, though the hook may be everybody's.
+    // An unjoined clone prints nothing, although the hook may be shared.
     std::fs::remove_file(world.path("fungal/.git/blue-joined")).unwrap();
     assert_eq!(world.bump("1.3.0").stderr, "");
 }
 
 #[test]
-fn where_the_hooks_are_is_gits_to_say() {
+fn hooks_are_installed_where_git_runs_them() {
     let world = World::solo();
     let provider = world.path("fungal");
     world.ok(&provider, &["hooks", "uninstall"]);
     user_hook(&world, "fungal/.husky/post-commit", "#!/bin/sh\necho husky >>ran\n");
     world.git(&provider, &["config", "core.hooksPath", ".husky"]);
-    // Also from a subfolder: the path is one from the root.
+    // Also from a subfolder: the path is relative to the root.
     let install = world.ok(&world.path("fungal/models"), &["hooks", "install"]);
     let status = world.ok(&provider, &["hooks", "status"]);
     snapshot("hooks_path", &[&install, &status]);
@@ -69,7 +69,7 @@ fn where_the_hooks_are_is_gits_to_say() {
 }
 
 #[test]
-fn what_cannot_be_extended_is_left_alone() {
+fn hook_that_cannot_be_edited_is_left_alone() {
     let world = World::solo();
     let provider = world.path("fungal");
     world.ok(&provider, &["hooks", "uninstall"]);
@@ -84,7 +84,7 @@ fn what_cannot_be_extended_is_left_alone() {
 }
 
 #[test]
-fn status_tells_what_git_would_not_run() {
+fn status_reports_hooks_that_git_would_not_run() {
     let world = World::solo();
     let provider = world.path("fungal");
     std::fs::set_permissions(world.path(HOOK), std::fs::Permissions::from_mode(0o644)).unwrap();
@@ -96,13 +96,13 @@ fn status_tells_what_git_would_not_run() {
 }
 
 #[test]
-fn a_commit_in_a_linked_work_tree_publishes_to_the_right_realm() {
+fn commit_in_a_linked_worktree_publishes_to_its_realm() {
     let world = World::solo();
     let provider = world.path("fungal");
     world.git(&provider, &["switch", "--quiet", "-c", "aside"]);
     world.git(&provider, &["worktree", "add", "--quiet", "../linked", "main"]);
     world.write(&format!("linked/{CONTRACT_FILE}"), &contract("1.1.0"));
-    // git hands GIT_DIR and, with `-a` or paths, GIT_INDEX_FILE to the hook.
+    // git passes GIT_DIR and, with `-a` or paths, GIT_INDEX_FILE to the hook.
     let commit = world.git(&world.path("linked"), &["commit", "--quiet", "-a", "-m", "Paths 1.1.0"]);
     assert_eq!(commit.stderr, "git blue: published s3-access/s3-permissions 1.0.0 -> 1.1.0\n");
     assert_eq!(world.version(), "1.1.0");
@@ -111,7 +111,7 @@ fn a_commit_in_a_linked_work_tree_publishes_to_the_right_realm() {
 }
 
 #[test]
-fn the_realms_commit_carries_the_configured_identity_and_now() {
+fn realm_commit_has_the_configured_identity_and_current_time() {
     let world = World::solo();
     let provider = world.path("fungal");
     world.write(&format!("fungal/{CONTRACT_FILE}"), &contract("1.1.0"));
@@ -138,13 +138,13 @@ fn the_realms_commit_carries_the_configured_identity_and_now() {
     let who =
         world.git(&world.store(), &["log", "-1", "--format=%an <%ae> %ad%n%cn <%ce>", "--date=format:%Y", DOMAIN_REF]);
     assert_eq!(who.stdout, "Ada <ada@example.com> 2026\nAda <ada@example.com>\n");
-    // The code repository has the user's commit and nothing of ours.
+    // The code repository has only the user's commit.
     assert_eq!(world.git(&provider, &["for-each-ref"]).stdout.lines().count(), refs);
     assert_eq!(world.git(&provider, &["status", "--porcelain"]).stdout, "");
 }
 
 #[test]
-fn an_environment_that_leaks_does_not_mislead() {
+fn leaked_environment_is_ignored() {
     let world = World::solo();
     world.repo("other");
     world.write(&format!("fungal/{CONTRACT_FILE}"), &contract("1.1.0"));
@@ -164,10 +164,10 @@ fn an_environment_that_leaks_does_not_mislead() {
 }
 
 #[test]
-fn a_commit_is_a_commit_whatever_is_missing() {
+fn commit_succeeds_whatever_is_missing() {
     let world = World::solo();
     let provider = world.path("fungal");
-    // No binary where it was, and none in PATH either.
+    // The binary is missing, also in PATH.
     let hook = world.read(HOOK).replace(env!("CARGO_BIN_EXE_git-blue"), "/nowhere/git-blue");
     world.write(HOOK, &hook);
     world.write(&format!("fungal/{CONTRACT_FILE}"), &contract("1.1.0"));
@@ -176,17 +176,17 @@ fn a_commit_is_a_commit_whatever_is_missing() {
     let output = command.args(["commit", "--quiet", "-a", "-m", "Paths"]).env("PATH", path).output().unwrap();
     assert_eq!((output.status.code(), output.stdout.len(), output.stderr.len()), (Some(0), 0, 0), "{output:?}");
     assert_eq!(world.version(), "1.0.0");
-    // With one in PATH, that one.
+    // A binary in PATH is used.
     world.bump("1.2.0");
     assert_eq!(world.version(), "1.2.0");
-    // A realm that is not there says so in one line, and the commit stands.
+    // A missing realm is reported in one line, and the commit succeeds.
     std::fs::rename(world.store(), world.path("away")).unwrap();
     let commit = world.bump("1.3.0");
     assert!(commit.stderr.lines().count() <= 1, "{commit}");
 }
 
 #[test]
-fn a_hook_that_is_everybodys_says_nothing_elsewhere() {
+fn shared_hook_is_silent_outside_the_realm() {
     let world = World::solo();
     let hooks = world.path("fungal/.git/hooks");
     world.git(&world.path("fungal"), &["config", "--global", "core.hooksPath", hooks.to_str().unwrap()]);

@@ -1,9 +1,9 @@
-//! One step into a realm, from wherever a repository can be.
+//! `git blue init` in every kind of repository.
 
 use crate::world::{CONTRACT_FILE, EXPORTING, World, contract, snapshot};
 
 #[test]
-fn one_step_makes_the_realm_joins_it_and_installs_the_hook() {
+fn init_creates_joins_and_installs_hooks() {
     let world = World::new();
     let repo = world.repo("fungal");
     let first = world.ok(&repo, &["init", "--realm", "aperture"]);
@@ -20,7 +20,7 @@ fn one_step_makes_the_realm_joins_it_and_installs_the_hook() {
 }
 
 #[test]
-fn a_repository_without_a_commit() {
+fn repository_without_a_commit() {
     let world = World::new();
     world.git(&world.root(), &["init", "--quiet", "empty"]);
     let empty = world.path("empty");
@@ -29,7 +29,7 @@ fn a_repository_without_a_commit() {
     let check = world.blue(&empty, &["check"]).exits(1);
     let publish = world.blue(&empty, &["contract", "publish"]).exits(1);
     snapshot("init_empty", &[&init, &status, &check, &publish]);
-    // Its first commit is published, and from then on its root tells it from others.
+    // Its first commit is published, and records its root commit.
     world.ok(&empty, &["realm", "admin", "domain", "--name", "s3-access", "--repos", "empty"]);
     world.write("empty/.blue/bindings/s3-access.yaml", EXPORTING);
     world.write(&format!("empty/{CONTRACT_FILE}"), &contract("1.0.0").replace("fungal", "empty"));
@@ -38,20 +38,20 @@ fn a_repository_without_a_commit() {
 }
 
 #[test]
-fn a_bare_repository() {
+fn bare_repository() {
     let world = World::new();
     world.repo("fungal");
     world.git(&world.root(), &["clone", "--quiet", "--bare", "fungal", "fungal.git"]);
     let bare = world.path("fungal.git");
     let init = world.ok(&bare, &["init", "--realm", "aperture", "--repo", "fungal"]);
     assert!(!world.path("fungal.git/.blue").exists(), "there is no work tree to write it to");
-    // Its own configuration says where it belongs, as the next step told.
+    // Its own configuration names the realm, as the next step said.
     world.blue(&bare, &["status"]).exits(128);
     world.git(&bare, &["config", "blue.realm", "aperture"]);
     world.git(&bare, &["config", "blue.repo", "fungal"]);
     assert_eq!(world.json(&bare, &["status"])["current_repo"], "fungal");
     world.git(&bare, &["config", "--remove-section", "blue"]);
-    // Once its HEAD has the file, that counts.
+    // Once HEAD has the file, it is used.
     world.ok(&world.path("fungal"), &["init"]);
     world.commit("fungal", "Join the realm");
     world.git(&world.path("fungal"), &["push", "--quiet", "../fungal.git", "main"]);
@@ -62,7 +62,7 @@ fn a_bare_repository() {
 }
 
 #[test]
-fn a_subfolder_and_a_linked_work_tree() {
+fn subfolder_and_linked_worktree() {
     let world = World::new();
     let repo = world.repo("fungal");
     world.write("fungal/deep/er/x", "");
@@ -73,7 +73,7 @@ fn a_subfolder_and_a_linked_work_tree() {
     let init = world.ok(&world.path("topic"), &["init"]);
     snapshot("init_linked", &[&init]);
     assert!(world.path("topic/.blue/config.yaml").exists() && !world.path("access/.blue").exists());
-    // Its place on this machine is the main work tree's, and so is its name.
+    // Its recorded path and name are those of the main work tree.
     let repos = world.json(&repo, &["status"])["repos"].clone();
     assert_eq!((&repos[0]["name"], &repos[0]["path"]), (&"access".into(), &other.to_str().unwrap().into()));
 }
@@ -91,7 +91,7 @@ fn outside_of_git() {
 }
 
 #[test]
-fn the_name_is_origins_else_the_folders() {
+fn name_comes_from_origin_or_folder() {
     let world = World::new();
     for (folder, url, name) in [
         ("a", Some("https://git.example.com/org/fungal.git"), "fungal"),
@@ -117,7 +117,7 @@ fn the_name_is_origins_else_the_folders() {
 }
 
 #[test]
-fn a_realm_has_to_be_said_where_it_cannot_be_told() {
+fn realm_is_required_if_ambiguous() {
     let world = World::new();
     let repo = world.repo("fungal");
     let none = world.blue(&repo, &["init"]).exits(129);
@@ -130,7 +130,7 @@ fn a_realm_has_to_be_said_where_it_cannot_be_told() {
 }
 
 #[test]
-fn without_an_identity_nothing_is_written() {
+fn writes_nothing_without_identity() {
     let world = World::new();
     let repo = world.repo("fungal");
     let config =

@@ -1,11 +1,10 @@
-//! Joining cannot go wrong: wherever a realm is not known, the one command that is right is said, and what
-//! is refused leaves nothing behind.
+//! Joining: an unknown realm is answered with the right command, and a refused `init` leaves nothing behind.
 
 use std::{ffi::OsStr, path::PathBuf};
 
 use crate::world::{REALM, World, snapshot};
 
-/// A shared realm that `fungal` is in, and a teammate's clone of it on another machine. Returns the clone.
+/// A shared realm with `fungal`, and a teammate's clone of it on another machine. Returns the clone.
 fn teammate() -> (World, PathBuf, String) {
     let world = World::new();
     world.git(&world.root(), &["init", "--quiet", "--bare", "hub.git"]);
@@ -22,7 +21,7 @@ fn teammate() -> (World, PathBuf, String) {
     (world, clone, hub)
 }
 
-/// The realms that a machine has.
+/// Returns the realms of a machine.
 fn realms(world: &World, home: &str) -> Vec<String> {
     let folder = world.path(&format!("{home}/blue/realms"));
     let entries = folder.read_dir().into_iter().flatten();
@@ -30,7 +29,7 @@ fn realms(world: &World, home: &str) -> Vec<String> {
 }
 
 #[test]
-fn a_teammate_is_told_the_one_command_that_is_right() {
+fn teammate_gets_the_one_right_command() {
     let (world, clone, hub) = teammate();
     let right = format!("git blue init --url {hub}");
     let mut shown = Vec::new();
@@ -41,7 +40,7 @@ fn a_teammate_is_told_the_one_command_that_is_right() {
         assert!(!run.all().contains("--realm aperture"), "{run:?}");
         shown.push(run);
     }
-    // A rival of the same name is made on purpose only.
+    // A second realm of the same name is created only on purpose.
     let rival = world.blue(&clone, &["init", "--realm", REALM]).exits(128);
     assert_eq!(world.next_step(&rival).split("  #").next(), Some(&*right));
     assert_eq!(realms(&world, "second"), [""; 0]);
@@ -51,17 +50,17 @@ fn a_teammate_is_told_the_one_command_that_is_right() {
     assert!(step.starts_with(&format!("git blue check --realm-url {hub}")), "{step}");
     assert_eq!(world.finish_shell(&clone, &step).code, 0);
     snapshot("joining_unknown", &[&shown[0], &shown[2], &rival, &ci]);
-    // What is said works.
+    // The suggested command works.
     let joined = world.finish_shell(&clone, &world.next_step(&shown[0]));
     assert_eq!(joined.code, 0, "{joined:?}");
     assert_eq!(world.json(&clone, &["status"])["domains"][0]["name"], "paths");
-    // A rival can still be made, by whoever says so.
+    // A second realm can still be created explicitly.
     world.on("third");
     world.ok(&clone, &["init", "--realm", REALM, "--new"]);
 }
 
 #[test]
-fn a_refused_init_leaves_nothing_behind_and_a_slip_makes_nothing() {
+fn refused_init_leaves_nothing_and_typo_creates_nothing() {
     let world = World::pair();
     let other = world.blue(&world.path("fungal"), &["init", "--realm", "elsewhere"]).exits(1);
     let new = world.repo("new");
@@ -70,7 +69,7 @@ fn a_refused_init_leaves_nothing_behind_and_a_slip_makes_nothing() {
     let another = world.blue(&new, &["status", "--realm", "kitchen"]).exits(128);
     snapshot("joining_refused", &[&other, &slip, &asked, &another]);
     assert_eq!(realms(&world, "home"), ["aperture.git"]);
-    // A realm that was brought for nothing goes again.
+    // A realm that was fetched in vain is removed again.
     let (world, _, hub) = teammate();
     let stranger = world.repo("elsewhere/fungal");
     let taken = world.blue(&stranger, &["init", "--url", &hub]).exits(1);
@@ -81,7 +80,7 @@ fn a_refused_init_leaves_nothing_behind_and_a_slip_makes_nothing() {
 }
 
 #[test]
-fn a_url_that_is_given_later_reaches_the_committed_file() {
+fn later_url_is_written_to_the_committed_file() {
     let world = World::solo();
     let dir = world.path("fungal");
     world.git(&world.root(), &["init", "--quiet", "--bare", "hub.git"]);
@@ -92,13 +91,13 @@ fn a_url_that_is_given_later_reaches_the_committed_file() {
     let text = world.read("fungal/.blue/config.yaml");
     assert!(text.starts_with("# ours\n") && text.contains(&format!("url: \"{hub}\"")), "{text}");
     world.ok(&dir, &["status"]);
-    // Once more changes nothing.
+    // Repeating it changes nothing.
     world.ok(&dir, &["init", "--url", &hub]);
     assert_eq!(world.read("fungal/.blue/config.yaml"), text);
 }
 
 #[test]
-fn leaving_undoes_what_joining_did() {
+fn leave_undoes_init() {
     let world = World::pair();
     let dir = world.path("access");
     world.blue(&dir, &["leave"]).exits(1);
@@ -113,7 +112,7 @@ fn leaving_undoes_what_joining_did() {
 }
 
 #[test]
-fn a_clone_that_joined_takes_no_second_name() {
+fn joined_clone_cannot_take_a_second_name() {
     let world = World::solo();
     let dir = world.path("fungal");
     let config = world.read("fungal/.blue/config.yaml");
@@ -124,7 +123,7 @@ fn a_clone_that_joined_takes_no_second_name() {
 }
 
 #[test]
-fn a_url_that_the_file_names_and_nobody_recorded_is_a_warning() {
+fn unrecorded_url_in_config_is_a_warning() {
     let world = World::solo();
     let dir = world.path("fungal");
     world.git(&world.root(), &["init", "--quiet", "--bare", "hub.git"]);
@@ -141,10 +140,10 @@ fn a_url_that_the_file_names_and_nobody_recorded_is_a_warning() {
 }
 
 #[test]
-fn a_name_is_judged_by_what_the_remote_has_and_offline_by_what_is_here() {
+fn name_is_checked_at_the_remote_or_locally_if_offline() {
     let (world, clone, hub) = teammate();
     world.ok(&clone, &["init", "--url", &hub]);
-    // Somebody else joins meanwhile, under a name that is free here.
+    // Another repository joins meanwhile under a free name.
     let billing = world.on("home").repo("billing");
     world.ok(&billing, &["init", "--realm", REALM]);
     world.ok(&billing, &["sync"]);

@@ -1,8 +1,7 @@
-//! The real program with the real git, end to end, sealed from the machine it runs on.
+//! End-to-end tests of the program with git, isolated from the machine.
 //!
-//! These are slow next to tests of the library, so each stands for a promise to a user; the rules
-//! behind it are tested in every corner beside the code. Snapshots show stdout, stderr and exit
-//! code together; what the promise is stands in plain assertions beside them.
+//! These are slow compared with tests of the library, so each covers a promise to users; edge cases are tested beside
+//! the code. Snapshots show stdout, stderr and exit code; plain assertions state the promise.
 
 mod github;
 mod github_git;

@@ -1,4 +1,4 @@
-//! How the program behaves among other programs: exit codes, streams, colours, pages, odd text.
+//! Behaviour among other programs: exit codes, streams, colours, paging, unusual text.
 
 use std::ffi::OsStr;
 
@@ -6,7 +6,7 @@ use serde_json::json;
 
 use crate::world::{CONTRACT_FILE, World, contract, snapshot};
 
-/// Every command of the help, found by reading the help.
+/// Returns every command, found by parsing the help.
 fn commands(world: &World, path: &[&str], found: &mut Vec<Vec<String>>) {
     let help = world.blue(&world.root(), &[path, &["-h"]].concat()).exits(0);
     assert_eq!(help.stderr, "");
@@ -15,7 +15,7 @@ fn commands(world: &World, path: &[&str], found: &mut Vec<Vec<String>>) {
     let listed = help.stdout.split("Commands:").nth(1).unwrap_or_default();
     for line in listed.lines().skip(1).take_while(|line| line.starts_with("  ")) {
         let name = line.split_whitespace().next().unwrap();
-        // A wrapped line goes on further to the right.
+        // A wrapped line is indented further.
         if name != "help" && !line.starts_with("    ") {
             commands(world, &[path, &[name]].concat(), found);
         }
@@ -23,7 +23,7 @@ fn commands(world: &World, path: &[&str], found: &mut Vec<Vec<String>>) {
 }
 
 #[test]
-fn every_command_has_its_help() {
+fn every_command_has_help() {
     let world = World::new();
     let mut found = Vec::new();
     commands(&world, &[], &mut found);
@@ -35,7 +35,7 @@ fn every_command_has_its_help() {
 }
 
 #[test]
-fn exit_codes_say_yes_no_cannot_and_usage() {
+fn exit_codes_distinguish_no_failure_and_usage() {
     let world = World::pair();
     let dir = world.path("fungal");
     for (code, args) in [
@@ -59,7 +59,7 @@ fn exit_codes_say_yes_no_cannot_and_usage() {
 }
 
 #[test]
-fn json_errors_are_answers_on_stdout() {
+fn json_errors_go_to_stdout() {
     let world = World::pair();
     let dir = world.path("fungal");
     let mut runs = Vec::new();
@@ -81,7 +81,7 @@ fn json_errors_are_answers_on_stdout() {
 }
 
 #[test]
-fn colour_is_gits_to_choose() {
+fn colour_follows_git_configuration() {
     let world = World::pair();
     let dir = world.path("fungal");
     let coloured = |args: &[&str], vars: &[(&str, &OsStr)]| {
@@ -95,26 +95,26 @@ fn colour_is_gits_to_choose() {
     world.git(&dir, &["config", "color.blue", "never"]);
     assert!(!coloured(&["status"], &[]), "the nearer key counts");
     world.git(&dir, &["config", "color.blue", "always"]);
-    // As git: what is configured for sure is for sure.
+    // As in git, an explicit setting wins.
     assert!(coloured(&["status"], &[("NO_COLOR", OsStr::new("1"))]));
     world.git(&dir, &["config", "color.blue", "auto"]);
     assert!(!coloured(&["status"], &[]));
 }
 
 #[test]
-fn a_closed_pipe_is_no_error() {
+fn closed_pipe_is_not_an_error() {
     let world = World::pair();
     let dir = world.path("fungal");
     for args in [&["contract", "list"][..], &["status", "--peek", "--json"], &["-h"], &["realm", "log"]] {
         let run = world.blue_unread(&dir, args).exits(0);
         assert_eq!(run.stderr, "", "{args:?}");
     }
-    // The answer was no, whoever read it.
+    // The answer was no, whether or not it was read.
     world.blue_unread(&dir, &["contract", "get", "s3-access/none", "--json"]).exits(1);
 }
 
 #[test]
-fn quiet_leaves_the_next_steps_out() {
+fn quiet_omits_next_steps() {
     let world = World::pair();
     world.bump("2.0.0");
     let dir = world.path("access");
@@ -126,7 +126,7 @@ fn quiet_leaves_the_next_steps_out() {
 }
 
 #[test]
-fn quiet_says_nothing_of_what_went_well() {
+fn quiet_omits_success_messages() {
     let world = World::new();
     let dir = world.repo("fungal");
     for args in [
@@ -139,21 +139,21 @@ fn quiet_says_nothing_of_what_went_well() {
         let run = world.ok(&dir, args);
         assert_eq!((&*run.stdout, &*run.stderr), ("", ""), "{args:?}");
     }
-    // What is asked for is said, and what programs read, and what did not go well.
+    // Requested output, machine-readable output and errors are printed.
     assert!(world.ok(&dir, &["status", "-q"]).stdout.contains("in the realm aperture"));
     assert!(world.ok(&dir, &["session", "stop", "-q", "--json"]).stdout.contains("\"status\": \"success\""));
     assert!(world.blue(&dir, &["session", "stop", "-q"]).exits(1).stderr.starts_with("error: "));
 }
 
 #[test]
-fn another_folder_can_be_named() {
+fn dash_c_changes_the_folder() {
     let world = World::pair();
     let here = world.ok(&world.path("access"), &["status", "--peek"]);
     for args in [&["-C", "access"][..], &["-C", "access/cdk"]] {
         let there = world.ok(&world.root(), &[args, &["status", "--peek"]].concat());
         assert_eq!(there.stdout, here.stdout);
     }
-    // As with git, files are then named from there.
+    // As in git, paths are then relative to that folder.
     world.write(
         "access/document.yaml",
         &contract("1.1.0").replace("s3-permissions", "mine").replace("fungal", "access"),
@@ -166,7 +166,7 @@ fn another_folder_can_be_named() {
 }
 
 #[test]
-fn lists_come_in_pages_that_join_into_the_whole() {
+fn pages_of_lists_are_complete() {
     let world = World::solo();
     let dir = world.path("fungal");
     for name in ["a", "b", "c", "d"] {
@@ -203,7 +203,7 @@ fn lists_come_in_pages_that_join_into_the_whole() {
     world.blue(&dir, &["contract", "list", "--limit", "0"]).exits(129);
     world.blue(&dir, &["contract", "list", "--limit", "2", "--all"]).exits(129);
 
-    // Logs page by commit.
+    // Logs are paged by commit.
     let log = |args: &[&str]| world.json(&dir, &[&["realm", "log"], args].concat());
     let whole = log(&["--all"])["entries"].as_array().unwrap().clone();
     let first = log(&["--limit", "2"]);
@@ -213,7 +213,7 @@ fn lists_come_in_pages_that_join_into_the_whole() {
 }
 
 #[test]
-fn paths_in_any_script() {
+fn handles_paths_in_any_script() {
     let world = World::new();
     let repo = world.repo("räpo ☃ 'x'");
     world.ok(&repo, &["init", "--realm", "aperture", "--repo", "fungal"]);
@@ -231,10 +231,10 @@ fn paths_in_any_script() {
     assert!(status.stdout.contains("räpo ☃ 'x'"), "{status}");
 }
 
-/// What a terminal would obey, or would show in another order.
+/// Control characters, and characters that reorder text.
 const EVIL: &str = "\u{1b}]0;owned\u{7}\u{1b}[2Jred\u{202e}txt.exe\u{200b}\u{9b}31m";
 
-/// JSON in ASCII: YAML has no raw control characters, but it has escapes.
+/// ASCII JSON: YAML has no raw control characters, but escapes.
 fn escaped(value: &serde_json::Value) -> String {
     let spell = |c: char| if c.is_ascii() { c.to_string() } else { format!("\\u{:04x}", u32::from(c)) };
     value.to_string().chars().map(spell).collect()
@@ -249,7 +249,7 @@ fn assert_harmless(text: &str) {
 }
 
 #[test]
-fn nothing_that_a_terminal_obeys_comes_from_a_realm() {
+fn control_characters_from_a_realm_are_escaped() {
     let world = World::pair();
     let (provider, consumer) = (world.path("fungal"), world.path("access"));
     let mut document = json!({
@@ -291,7 +291,7 @@ fn nothing_that_a_terminal_obeys_comes_from_a_realm() {
     assert_eq!(get["contract"]["description"], EVIL);
     assert_eq!(get["contract"]["retired"]["reason"], EVIL);
 
-    // What is refused is quoted as harmlessly as what is accepted.
+    // Refused text is quoted as safely as accepted text.
     document["version"] = json!(EVIL);
     world.write("evil.json", &escaped(&document));
     let refused = world
@@ -302,7 +302,7 @@ fn nothing_that_a_terminal_obeys_comes_from_a_realm() {
         assert_harmless(&world.blue(&provider, args).exits(129).all());
         assert_harmless(&world.blue(&provider, &[args, &["--json"]].concat()).exits(129).all());
     }
-    // By other hands, past every door.
+    // Written with plain git, without validation.
     world.plant("contracts/s3-permissions.json", &format!("{{\"oops\": \"{EVIL}"));
     for args in [&["status", "--peek"][..], &["check"], &["contract", "get", "s3-access/s3-permissions"]] {
         assert_harmless(&world.blue(&consumer, args).all());

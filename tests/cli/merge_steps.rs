@@ -1,5 +1,4 @@
-//! A break that several repositories make together goes green, step by step, in the order that
-//! `realm pr status` prints.
+//! Following the steps that `realm pr status` prints merges a break with passing checks.
 
 use std::path::{Path, PathBuf};
 
@@ -18,8 +17,7 @@ fn commit(world: &World, folder: &Path, file: &str, text: &str) {
     world.git(folder, &["commit", "-q", "-a", "-m", "Change"]);
 }
 
-/// The provider makes 2.0.0 on its branch. `access` has moved to it on its own, and to nothing else;
-/// `other` has not heard of it.
+/// The provider has 2.0.0 on its branch. `access` accepts only that version; `other` has not changed.
 fn deadlocked() -> World {
     let world = World::pair();
     world.join("other");
@@ -42,7 +40,7 @@ fn of<'v>(answer: &'v Value, repo: &str) -> &'v Value {
     answer["repos"].as_array().unwrap().iter().find(|one| one["name"] == *repo).unwrap()
 }
 
-/// Does what a step says, and nothing else.
+/// Executes one step.
 fn follow(world: &World, step: &Value) {
     let text = |key: &str| step[key].as_str().unwrap();
     if step["action"] == "merge" {
@@ -63,7 +61,7 @@ fn follow(world: &World, step: &Value) {
 }
 
 #[test]
-fn three_repositories_go_green_by_following_the_steps() {
+fn following_the_steps_keeps_checks_green() {
     let world = deadlocked();
     let shown = world.ok(&world.path("fungal"), &["realm", "pr", "status", "--rfc", RFC]);
     snapshot("merge_steps", &[&shown]);
@@ -72,7 +70,7 @@ fn three_repositories_go_green_by_following_the_steps() {
         let repo = step["repo"].as_str().unwrap().to_owned();
         let action = step["action"].as_str().unwrap().to_owned();
         if action == "merge" {
-            // What is to be merged now passes now.
+            // The repository to be merged now passes.
             world.blue(&tree(&world, &repo), &["check"]).exits(0);
         }
         follow(&world, &step);
@@ -92,10 +90,10 @@ fn three_repositories_go_green_by_following_the_steps() {
 }
 
 #[test]
-fn a_deadlock_is_named_with_both_ways_out() {
+fn deadlock_is_reported_with_both_remedies() {
     let world = deadlocked();
     let answer = status(&world);
-    // Each check is red, and none of both may go first.
+    // Each check fails, and neither can be merged first.
     for repo in ["fungal", "access"] {
         world.blue(&tree(&world, repo), &["check"]).exits(1);
         assert_eq!(of(&answer, repo)["ready"], false);
@@ -111,7 +109,7 @@ fn a_deadlock_is_named_with_both_ways_out() {
     );
     let ways: String = clash["ways_out"].as_array().unwrap().iter().map(|way| way.as_str().unwrap()).collect();
     assert!(ways.contains(">=1.0.0, <3.0.0") && ways.contains("supported: [\">=1.0.0, <2.0.0\"]"), "{ways}");
-    // The second way: the provider goes on serving what is relied on, and goes first.
+    // The second remedy: the provider still serves the old version, and is merged first.
     let served = contract("2.0.0").replace("schema:", "supported: [\">=1.0.0, <2.0.0\"]\nschema:");
     commit(&world, &tree(&world, "fungal"), CONTRACT_FILE, &served);
     let answer = status(&world);
@@ -125,7 +123,7 @@ fn a_deadlock_is_named_with_both_ways_out() {
 }
 
 #[test]
-fn a_consumer_without_a_branch_is_named() {
+fn consumer_without_a_branch_is_named() {
     let world = World::pair();
     world.git(&world.path("fungal"), &["switch", "-q", "-c", RFC]);
     world.bump("2.0.0");
@@ -143,7 +141,7 @@ fn a_consumer_without_a_branch_is_named() {
 }
 
 #[test]
-fn a_branch_that_changes_no_contract_needs_no_steps() {
+fn branch_without_contract_changes_needs_no_steps() {
     let world = World::pair();
     for repo in ["fungal", "access"] {
         world.git(&world.path(repo), &["switch", "-q", "-c", RFC]);
@@ -151,14 +149,14 @@ fn a_branch_that_changes_no_contract_needs_no_steps() {
     }
     let answer = status(&world);
     assert_eq!((&answer["steps"], &answer["merge_order"]), (&json!([]), &json!(["fungal", "access"])));
-    // What has nothing to push is neither pushed nor unpushed.
+    // A repository with nothing to push is neither pushed nor unpushed.
     world.git(&world.path("access"), &["reset", "-q", "--hard", "main"]);
     let answer = status(&world);
     assert_eq!((&of(&answer, "access")["pushed"], &of(&answer, "fungal")["pushed"]), (&Value::Null, &json!(false)));
 }
 
 #[test]
-fn the_branches_of_an_rfc_are_checked_together() {
+fn branches_of_an_rfc_are_checked_together() {
     let world = World::pair();
     let (fungal, access) = (world.path("fungal"), world.path("access"));
     let none = world.blue(&fungal, &["check", "--rfc", RFC]).exits(1);
@@ -166,7 +164,7 @@ fn the_branches_of_an_rfc_are_checked_together() {
     commit(&world, &tree(&world, "fungal"), CONTRACT_FILE, &contract("2.0.0"));
     let alone = world.blue(&tree(&world, "fungal"), &["check", "--rfc", RFC]).exits(1);
     commit(&world, &tree(&world, "access"), BINDING_FILE, &importing(">=2.0.0, <3.0.0"));
-    // Each is red by itself; together, from wherever one asks, they hold.
+    // Each fails alone; together they pass, from either repository.
     for repo in ["fungal", "access"] {
         world.blue(&tree(&world, repo), &["check"]).exits(1);
         world.blue(&tree(&world, repo), &["check", "--rfc", RFC]).exits(0);
@@ -176,7 +174,7 @@ fn the_branches_of_an_rfc_are_checked_together() {
     let answer = world.json(&access, &["check", "--rfc", RFC]);
     assert_eq!((&answer["judged"], &answer["rfc"], &answer["valid"]), (&json!("rfc"), &json!(RFC), &json!(true)));
     assert_eq!((&answer["branches"][0]["repo"], &answer["branches"][1]["repo"]), (&json!("access"), &json!("fungal")));
-    // A branch that is only at the remote counts as it was last fetched.
+    // A branch that exists only at the remote counts as last fetched.
     world.git(&access, &["update-ref", "refs/remotes/origin/rfc-7", "rfc-7"]);
     world.git(&access, &["worktree", "remove", "--force", tree(&world, "access").to_str().unwrap()]);
     world.git(&access, &["branch", "-q", "-D", RFC]);
@@ -187,7 +185,7 @@ fn the_branches_of_an_rfc_are_checked_together() {
     );
     let asked = world.ok(&fungal, &["mcp", "test-tool", "realm_check", "--args", r#"{"rfc": "rfc-7"}"#]).json();
     assert_eq!((&asked["judged"], &asked["valid"]), (&json!("rfc"), &json!(true)), "{asked}");
-    // What is not committed is asked about by name.
+    // Uncommitted work is named.
     std::fs::write(tree(&world, "fungal").join(CONTRACT_FILE), contract("3.0.0")).unwrap();
     world.blue(&tree(&world, "fungal"), &["check", "--rfc", RFC, "--worktree"]).exits(1);
 }

@@ -1,11 +1,11 @@
-//! Objects that are missing, from a store or from where the realm is shared: it is said, nothing is taken for whole
-//! that is not, and every command that is offered brings back what it says.
+//! Objects that are missing in a store or at a remote are reported, never treated as complete, and restored by the
+//! suggested commands.
 
 use std::{ffi::OsStr, fs, os::unix::fs::PermissionsExt as _, path::Path};
 
 use crate::world::{CONTRACT_FILE, DOMAIN_REF, REALM, World, contract};
 
-/// Makes a file of each packed object.
+/// Unpacks all packed objects.
 pub fn unpack(world: &World, repo: &Path) {
     let packs = repo.join("objects/pack");
     for pack in packs.read_dir().unwrap().map(|entry| entry.unwrap().path()) {
@@ -19,7 +19,7 @@ pub fn unpack(world: &World, repo: &Path) {
     }
 }
 
-/// Takes an object out of a repository, wherever it is kept.
+/// Removes an object from a repository, wherever it is stored.
 fn lose(world: &World, repo: &Path, id: &str) {
     unpack(world, repo);
     fs::remove_file(repo.join("objects").join(&id[..2]).join(&id[2..])).unwrap();
@@ -43,12 +43,12 @@ fn is_clean(world: &World, repo: &Path) -> bool {
 }
 
 #[test]
-fn a_domain_that_cannot_be_read_is_no_success() {
+fn unreadable_domain_is_a_failure() {
     let world = World::pair();
     let fungal = world.path("fungal");
     world.ok(&fungal, &["realm", "admin", "domain", "--name", "other", "--repos", "fungal"]);
     lose(&world, &world.store(), &world.tip(DOMAIN_REF));
-    // What was read before is still known; it is not what is stored any more.
+    // Cached content is still known, but not as what is stored now.
     world.ok(&fungal, &["realm", "admin", "cache", "clear"]);
     let status = world.blue(&fungal, &["status", "--all"]).exits(128);
     assert!(status.stdout.contains("domain other"), "the rest is shown: {status}");
@@ -58,14 +58,14 @@ fn a_domain_that_cannot_be_read_is_no_success() {
     assert_eq!((&answer["status"], &answer["code"]), (&"error".into(), &"damaged".into()), "{answer}");
     let check = world.blue(&fungal, &["check"]).exits(1);
     assert!(check.stdout.contains(DOMAIN_REF) && !check.stdout.contains("has no domain"), "{check}");
-    // A domain that was never there still is none.
+    // A domain that never existed is still unknown.
     world.write("fungal/.blue/contracts/nowhere/x.yaml", &contract("1.0.0").replace("s3-permissions", "x"));
     let check = world.blue(&fungal, &["check", "--worktree"]).exits(1);
     assert!(check.stdout.contains("has no domain nowhere"), "{check}");
 }
 
 #[test]
-fn doctor_fetches_what_is_missing_from_where_the_realm_is_shared() {
+fn doctor_fetches_missing_objects_from_the_remote() {
     for what in ["", "^{tree}", ":contracts/s3-permissions.json"] {
         let (world, _) = shared();
         let fungal = world.path("fungal");
@@ -82,7 +82,7 @@ fn doctor_fetches_what_is_missing_from_where_the_realm_is_shared() {
 }
 
 #[test]
-fn what_nobody_has_any_more_is_given_up_only_by_name() {
+fn lost_objects_are_given_up_only_explicitly() {
     for lost in ["^{tree}", ""] {
         let world = World::pair();
         let fungal = world.path("fungal");
@@ -99,7 +99,7 @@ fn what_nobody_has_any_more_is_given_up_only_by_name() {
         world.ok(&fungal, &args);
         assert_eq!(world.tip(DOMAIN_REF), before);
         world.ok(&fungal, &["status"]);
-        // It is whole now: nothing is given up once more.
+        // It is complete now: nothing is given up again.
         let again = world.blue(&fungal, &args).exits(1);
         assert!(again.stderr.contains("is whole as it is"), "{again}");
         world.blue(&fungal, &["check"]).exits(0);
@@ -107,7 +107,7 @@ fn what_nobody_has_any_more_is_given_up_only_by_name() {
 }
 
 #[test]
-fn a_hub_that_lost_objects_is_named_and_mended() {
+fn damaged_hub_is_reported_and_repaired() {
     for lost in ["", "^{tree}", ":contracts/s3-permissions.json", "~1", "everything"] {
         let (world, url) = shared();
         let (fungal, hub) = (world.path("fungal"), world.path("hub.git"));
@@ -140,7 +140,7 @@ fn a_hub_that_lost_objects_is_named_and_mended() {
 }
 
 #[test]
-fn sync_says_that_the_hub_is_damaged() {
+fn sync_reports_a_damaged_hub() {
     let (world, url) = shared();
     let (fungal, hub) = (world.path("fungal"), world.path("hub.git"));
     let other = world.on("second").repo("access");
@@ -152,7 +152,7 @@ fn sync_says_that_the_hub_is_damaged() {
     let sync = world.on("second").blue(&other, &["sync"]).exits(128);
     assert!(sync.stderr.contains("has lost objects of domains/s3-access"), "{sync}");
     assert!(sync.stderr.contains("git blue realm admin reseed") && !sync.stderr.contains("tries again"), "{sync}");
-    // This clone does not have it, so it deletes nothing there.
+    // This clone lacks the commit, so it deletes nothing there.
     let refused = world.blue(&other, &["realm", "admin", "reseed"]).exits(1);
     assert!(refused.stdout.contains("run this where it was pushed from"), "{refused}");
     world.on("home").ok(&fungal, &["realm", "admin", "reseed"]);
@@ -160,7 +160,7 @@ fn sync_says_that_the_hub_is_damaged() {
 }
 
 #[test]
-fn a_hub_that_lets_nothing_be_deleted_is_replaced() {
+fn hub_that_refuses_deletion_is_replaced() {
     let (world, url) = shared();
     let (fungal, old) = (world.path("fungal"), world.path("hub.git"));
     let other = world.on("second").repo("access");
@@ -185,10 +185,10 @@ fn a_hub_that_lets_nothing_be_deleted_is_replaced() {
 }
 
 #[test]
-fn a_remote_that_sends_too_much_is_cut_off() {
+fn fetch_is_limited_in_size() {
     let (world, url) = shared();
     let hub = world.path("hub.git");
-    // Nothing makes it smaller.
+    // The data cannot be reduced.
     let mut state = 1_u64;
     let bytes: Vec<u8> = std::iter::repeat_with(|| {
         state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
@@ -211,14 +211,14 @@ fn a_remote_that_sends_too_much_is_cut_off() {
     assert!(world.try_git(&world.store(), &["cat-file", "-e", &blob]).code != 0);
     let other = world.on("second").repo("access");
     world.blue(&other, &["init", "--url", &url]).exits(128);
-    // Where its user allows for more, it is looked at, and refused for what it is.
+    // With a higher limit, it is inspected, and refused for its content.
     world.git(&world.root(), &["config", "--file", "home/gitconfig", "blue.maxFetchSize", "1m"]);
     let unfit = world.on("home").blue(&fungal, &["sync"]).exits(1);
     assert!(unfit.stdout.contains("noise"), "{unfit}");
 }
 
 #[test]
-fn a_write_says_what_it_waits_for() {
+fn write_reports_the_lock_it_waits_for() {
     let world = World::pair();
     let fungal = world.path("fungal");
     let lock = world.store().join("packed-refs.lock");
@@ -231,7 +231,7 @@ fn a_write_says_what_it_waits_for() {
     let run = world.blue_with(&fungal, &[&args[..], &["--quiet"]].concat(), &patience).exits(128);
     assert!(!run.stderr.contains("waiting"), "{run}");
     assert!(lock.exists());
-    // A hook says at most one line, and waits for nobody.
+    // A hook prints at most one line, and does not wait.
     let commit = world.bump("1.1.0");
     assert!(!commit.stderr.contains("waiting") && commit.stderr.lines().count() <= 1, "{commit:?}");
     fs::remove_file(lock).unwrap();
@@ -239,20 +239,20 @@ fn a_write_says_what_it_waits_for() {
 }
 
 #[test]
-fn status_answers_where_nothing_can_be_recorded() {
+fn status_works_without_recording() {
     let world = World::pair();
     let access = world.path("access");
     world.bump("1.1.0");
     let locks = world.store().join("blue/locks");
     fs::remove_dir_all(&locks).unwrap();
-    // No lock file can be made here, by root neither.
+    // No lock file can be created here, not even by root.
     fs::write(&locks, "").unwrap();
     let status = world.blue(&access, &["status"]).exits(0);
     assert!(status.stdout.contains("1.1.0") && status.stderr.contains("is not recorded"), "{status}");
 }
 
 #[test]
-fn a_store_that_others_may_read_is_named_and_closed() {
+fn readable_store_is_reported_and_closed() {
     let world = World::solo();
     let fungal = world.path("fungal");
     let mode = || fs::metadata(world.store()).unwrap().permissions().mode() & 0o777;
@@ -266,7 +266,7 @@ fn a_store_that_others_may_read_is_named_and_closed() {
 }
 
 #[test]
-fn every_git_of_this_machine_syncs_and_packs_such_a_store() {
+fn all_local_git_versions_sync_and_pack_the_store() {
     for git in crate::world::gits() {
         let world = World::solo_with(&git);
         let url = hub(&world, "hub.git");

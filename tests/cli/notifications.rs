@@ -1,15 +1,15 @@
-//! A change reaches whoever it concerns, once, and nobody else.
+//! Changes are notified once, and only to those concerned.
 
 use serde_json::{Value, json};
 
 use crate::world::{BINDING_FILE, CONTRACT_FILE, World, contract, snapshot};
 
-/// What `status` tells a repository, by what it says; it is told then.
+/// Returns the notifications in `status`, and marks them as seen.
 fn told(world: &World, repo: &str) -> Vec<Value> {
     world.json(&world.path(repo), &["status"])["notifications"].as_array().unwrap().clone()
 }
 
-/// The notifications of a repository in one state; asking tells nobody.
+/// Returns the notifications of a repository in one state, without marking them.
 fn listed(world: &World, repo: &str, state: &str) -> Vec<Value> {
     let answer = world.json(&world.path(repo), &["notifications", "list", "--state", state]);
     answer["notifications"].as_array().unwrap().clone()
@@ -20,7 +20,7 @@ fn pending(world: &World, repo: &str) -> usize {
 }
 
 #[test]
-fn a_bump_on_main_is_pending_once_and_then_seen() {
+fn bump_on_main_is_pending_once_and_then_seen() {
     let world = World::pair();
     let consumer = world.path("access");
     let commit = world.bump("1.1.0");
@@ -77,7 +77,7 @@ fn a_bump_on_main_is_pending_once_and_then_seen() {
 }
 
 #[test]
-fn a_commit_on_a_feature_branch_publishes_nothing() {
+fn commit_on_a_feature_branch_publishes_nothing() {
     let world = World::pair();
     world.git(&world.path("fungal"), &["switch", "--quiet", "-c", "feature"]);
     let before = world.tip(crate::world::DOMAIN_REF);
@@ -85,10 +85,10 @@ fn a_commit_on_a_feature_branch_publishes_nothing() {
     assert_eq!(commit.all(), "");
     assert_eq!(world.tip(crate::world::DOMAIN_REF), before);
     assert_eq!(pending(&world, "access"), 0);
-    // Asked for by name, it says why not.
+    // Publishing it explicitly is refused with the reason.
     let run = world.blue(&world.path("fungal"), &["contract", "publish"]).exits(1);
     snapshot("feature_branch", &[&run]);
-    // Merged, it is news.
+    // After the merge it is notified.
     world.git(&world.path("fungal"), &["switch", "--quiet", "main"]);
     world.git(&world.path("fungal"), &["merge", "--quiet", "--no-ff", "-m", "Merge feature", "feature"]);
     world.ok(&world.path("fungal"), &["contract", "publish"]);
@@ -96,7 +96,7 @@ fn a_commit_on_a_feature_branch_publishes_nothing() {
 }
 
 #[test]
-fn the_provider_and_a_repository_without_a_share_hear_nothing() {
+fn provider_and_non_members_are_not_notified() {
     let world = World::pair();
     world.join("elsewhere");
     world.bump("1.1.0");
@@ -106,7 +106,7 @@ fn the_provider_and_a_repository_without_a_share_hear_nothing() {
 }
 
 #[test]
-fn a_change_and_its_rollback_cancel_out_for_whoever_saw_neither() {
+fn change_and_rollback_cancel_out_if_unseen() {
     let world = World::pair();
     world.bump("1.1.0");
     roll_back(&world);
@@ -115,7 +115,7 @@ fn a_change_and_its_rollback_cancel_out_for_whoever_saw_neither() {
 }
 
 #[test]
-fn a_rollback_is_news_for_whoever_saw_the_change() {
+fn rollback_of_a_seen_change_is_notified() {
     let world = World::pair();
     world.bump("1.1.0");
     assert_eq!(told(&world, "access").len(), 1);
@@ -129,7 +129,7 @@ fn a_rollback_is_news_for_whoever_saw_the_change() {
     assert_eq!(told[0]["changes"], json!({"old_version": "1.1.0", "new_version": "1.0.0"}));
 }
 
-/// Back to 1.0.0, as its owner does it on purpose.
+/// Rolls back to 1.0.0 with the owner's command.
 fn roll_back(world: &World) {
     world.bump("1.0.0");
     let provider = world.path("fungal");
@@ -137,7 +137,7 @@ fn roll_back(world: &World) {
 }
 
 #[test]
-fn looking_without_being_told() {
+fn peek_marks_nothing() {
     let world = World::pair();
     let consumer = world.path("access");
     world.bump("1.1.0");
@@ -160,7 +160,7 @@ fn looking_without_being_told() {
 }
 
 #[test]
-fn nobody_was_told_where_nobody_read() {
+fn unread_output_marks_nothing() {
     let world = World::pair();
     world.bump("1.1.0");
     let run = world.blue_unread(&world.path("access"), &["status"]).exits(0);
@@ -169,7 +169,7 @@ fn nobody_was_told_where_nobody_read() {
 }
 
 #[test]
-fn ack_marks_what_it_names() {
+fn ack_marks_only_what_it_names() {
     let world = World::pair();
     let consumer = world.path("access");
     world.bump("1.1.0");
@@ -204,7 +204,7 @@ fn several_versions_are_one_notification() {
 }
 
 #[test]
-fn a_broken_import_is_shown_until_it_is_mended() {
+fn broken_import_is_shown_until_fixed() {
     let world = World::pair();
     let consumer = world.path("access");
     world.bump("2.0.0");
@@ -218,7 +218,7 @@ fn a_broken_import_is_shown_until_it_is_mended() {
 }
 
 #[test]
-fn every_kind_of_change_has_its_word() {
+fn every_kind_of_change_has_a_description() {
     let world = World::pair();
     let (provider, consumer) = (world.path("fungal"), world.path("access"));
     let kinds = |repo| -> Vec<_> {
@@ -245,7 +245,7 @@ fn every_kind_of_change_has_its_word() {
 }
 
 #[test]
-fn words_around_a_contract_are_no_news() {
+fn description_change_is_not_notified() {
     let world = World::pair();
     let described = contract("1.0.0").replace("Paths that fungal writes and others read", "Paths");
     world.write(&format!("fungal/{CONTRACT_FILE}"), &described);
@@ -255,7 +255,7 @@ fn words_around_a_contract_are_no_news() {
 }
 
 #[test]
-fn what_is_older_than_a_week_is_listed_but_not_told() {
+fn expired_notifications_are_listed_but_not_shown() {
     let world = World::pair();
     world.bump("1.1.0");
     world.pass_days(8);
@@ -266,7 +266,7 @@ fn what_is_older_than_a_week_is_listed_but_not_told() {
 }
 
 #[test]
-fn a_repository_that_joins_a_domain_starts_from_what_it_finds() {
+fn new_member_starts_at_the_current_state() {
     let world = World::pair();
     world.bump("1.1.0");
     let late = world.join("late");
@@ -280,7 +280,7 @@ fn a_repository_that_joins_a_domain_starts_from_what_it_finds() {
 }
 
 #[test]
-fn two_work_trees_of_one_repository_are_one_reader() {
+fn worktrees_of_a_repository_are_one_reader() {
     let world = World::pair();
     let consumer = world.path("access");
     world.git(&consumer, &["worktree", "add", "--quiet", "../linked", "-b", "topic"]);
@@ -289,8 +289,7 @@ fn two_work_trees_of_one_repository_are_one_reader() {
     assert_eq!(told(&world, "access"), Vec::<Value>::new());
 }
 
-/// Lets a change that another machine made at this moment come to this one after as many days, by
-/// plain git.
+/// Imports a change that another machine made now, this many days later, with plain git.
 fn arrives_after(world: &World, days: i64) {
     let run = std::process::Command::new("cp").arg("-a").args([world.store(), world.path("before.git")]).status();
     assert!(run.unwrap().success());
@@ -303,7 +302,7 @@ fn arrives_after(world: &World, days: i64) {
 }
 
 #[test]
-fn a_change_that_came_nine_days_after_its_commit_is_still_told() {
+fn old_commit_that_arrives_late_is_notified() {
     let world = World::pair();
     arrives_after(&world, 9);
     let told = told(&world, "access");
@@ -313,16 +312,16 @@ fn a_change_that_came_nine_days_after_its_commit_is_still_told() {
 }
 
 #[test]
-fn age_counts_from_the_first_time_that_anybody_saw_it_here() {
+fn age_counts_from_first_arrival_on_this_machine() {
     let world = World::pair();
     arrives_after(&world, 9);
-    // To list it is to see that it came, and tells nobody.
+    // Listing it records its arrival, and marks nothing.
     assert_eq!(pending(&world, "access"), 1);
     let seen = world.tip("refs/blue/local/arrivals/s3-access");
     world.pass_days(6);
     assert_eq!(pending(&world, "access"), 1);
     assert_eq!(world.tip("refs/blue/local/arrivals/s3-access"), seen, "seen once is enough");
-    // What is made here later is of its own age.
+    // A later local change has its own age.
     world.pass_days(2);
     assert_eq!(pending(&world, "access"), 0);
     assert_eq!(listed(&world, "access", "expired").len(), 1);
@@ -330,10 +329,10 @@ fn age_counts_from_the_first_time_that_anybody_saw_it_here() {
 }
 
 #[test]
-fn looking_without_being_told_works_where_nothing_can_be_written() {
+fn peek_works_on_a_read_only_store() {
     let world = World::pair();
     arrives_after(&world, 9);
-    // For root, too, no file is made where a file is in the way.
+    // Even root cannot create a file where one is in the way.
     std::fs::rename(world.store().join("blue"), world.path("blue")).unwrap();
     std::fs::write(world.store().join("blue"), "").unwrap();
     assert_eq!(pending(&world, "access"), 1);
@@ -342,7 +341,7 @@ fn looking_without_being_told_works_where_nothing_can_be_written() {
 }
 
 #[test]
-fn a_status_with_nothing_new_writes_nothing() {
+fn status_without_news_writes_nothing() {
     let world = World::pair();
     world.bump("1.1.0");
     assert_eq!(told(&world, "access").len(), 1);
@@ -353,7 +352,7 @@ fn a_status_with_nothing_new_writes_nothing() {
     assert_eq!(refs(), before);
 }
 
-/// What a reader is told by a status; it is told then.
+/// Returns the notifications that a `status` shows a reader, and marks them.
 fn told_to(world: &World, reader: &str) -> usize {
     use git_blue::ops::{notify::inbox, realm};
     let command = world.command("git", &world.path("access"));
@@ -370,7 +369,7 @@ fn told_to(world: &World, reader: &str) -> usize {
 }
 
 #[test]
-fn each_reader_is_told_once_and_a_late_one_not_what_the_repository_has_seen() {
+fn each_reader_is_notified_once_and_new_ones_start_at_the_shared_state() {
     let world = World::pair();
     assert_eq!((told_to(&world, "cli"), told_to(&world, "claude-1")), (0, 0));
     world.bump("1.1.0");
@@ -382,7 +381,7 @@ fn each_reader_is_told_once_and_a_late_one_not_what_the_repository_has_seen() {
 }
 
 #[test]
-fn what_was_told_leaves_the_list_after_thirty_days() {
+fn seen_notifications_are_removed_after_thirty_days() {
     let world = World::pair();
     world.bump("1.1.0");
     assert_eq!(told(&world, "access").len(), 1);

@@ -1,5 +1,5 @@
-//! What goes out of git: every receiver is a real one, or a program that stands in for it, and most of them behave
-//! badly. Nothing is lost, nothing comes twice without its key, and each domain keeps its order.
+//! Receivers outside of git: servers and programs that mostly misbehave. No event is lost or duplicated under another
+//! id, and each domain keeps its order.
 
 use std::{collections::BTreeMap, os::unix::fs::PermissionsExt as _, path::Path};
 
@@ -16,7 +16,7 @@ use crate::{
     world::{Run, World, contract},
 };
 
-/// A provider and a consumer, and the receiver `team`, which has looked once: what follows is new to it.
+/// A provider and a consumer, and the receiver `team`, which has looked once, so that later changes are new to it.
 fn place(keys: &[(&str, &str)]) -> World {
     let world = World::pair();
     world.set("GIT_BLUE_FORGE_TIMEOUT_MS", "700");
@@ -37,7 +37,7 @@ fn send(world: &World) -> Run {
     world.blue(&world.path("fungal"), &["notify", "send", "--json"])
 }
 
-/// Publishes as somebody who configured no receiver, so that nothing is sent in the background.
+/// Publishes without configured receivers, so that nothing is sent in the background.
 fn publish(world: &World, version: &str) {
     let plain = world.read("home/gitconfig").split("[blue \"notify.").next().unwrap().to_owned();
     world.write("home/plain", &plain);
@@ -55,7 +55,7 @@ fn list(world: &World) -> Value {
     world.json(&world.path("access"), &["notify", "list"])["receivers"][0].clone()
 }
 
-/// The first receipt of each event; a repetition must say the same.
+/// Returns the first receipt of each event; repetitions must be equal.
 fn once(taken: &[Taken]) -> Vec<Value> {
     let mut seen: BTreeMap<String, String> = BTreeMap::new();
     let mut first = Vec::new();
@@ -70,7 +70,7 @@ fn once(taken: &[Taken]) -> Vec<Value> {
     first
 }
 
-/// The versions before and after of each change, in order.
+/// Returns the old and new version of each change, in order.
 fn versions(events: &[Value]) -> Vec<(String, String)> {
     let text = |value: &Value| value.as_str().unwrap().to_owned();
     let changes = events.iter().map(|event| &event["data"]["changes"][0]["changes"]);
@@ -78,7 +78,7 @@ fn versions(events: &[Value]) -> Vec<(String, String)> {
 }
 
 #[test]
-fn a_commit_is_a_signed_event_without_a_command() {
+fn commit_sends_a_signed_event() {
     let receiver = Receiver::start();
     let world = World::pair();
     world.write("home/secret", "whsec_c2VjcmV0IGtleSBvZiB0ZXN0cw==\n");
@@ -100,7 +100,7 @@ fn a_commit_is_a_signed_event_without_a_command() {
     assert_eq!(change["text"], "fungal changed s3-access/s3-permissions 1.0.0 -> 2.0.0");
     assert_eq!((&change["imports"][0]["repo"], &change["imports"][0]["holds"]), (&json!("access"), &json!("breaks")));
     assert_eq!(taken[0].headers["content-type"], "application/cloudevents+json; charset=utf-8");
-    // As the libraries of Standard Webhooks verify it.
+    // Verified as by the libraries of Standard Webhooks.
     let mut mac = Hmac::<Sha256>::new_from_slice(b"secret key of tests").unwrap();
     mac.update(format!("{}.{}.{}", taken[0].id(), taken[0].headers["webhook-timestamp"], taken[0].text).as_bytes());
     let expected = format!("v1,{}", BASE64_STANDARD.encode(mac.finalize().into_bytes()));
@@ -111,10 +111,10 @@ fn a_commit_is_a_signed_event_without_a_command() {
 }
 
 #[test]
-fn whatever_a_receiver_does_nothing_is_lost_doubled_or_out_of_order() {
+fn no_event_is_lost_duplicated_or_reordered_by_failures() {
     let receiver = Receiver::start();
     let world = place(&[("url", &receiver.url)]);
-    // Another domain, with a contract of its own.
+    // Another domain, with its own contract.
     let fungal = world.path("fungal");
     world.ok(&fungal, &["realm", "admin", "domain", "--name", "events", "--repos", "fungal,access"]);
     let manners =
@@ -153,7 +153,7 @@ fn whatever_a_receiver_does_nothing_is_lost_doubled_or_out_of_order() {
 }
 
 #[test]
-fn an_event_that_never_arrives_is_given_up_and_sent_again_on_demand() {
+fn undeliverable_event_is_given_up_and_resent_on_demand() {
     let receiver = Receiver::start();
     let world = place(&[("url", &receiver.url)]);
     receiver.then([Answer(500); 32]);
@@ -166,17 +166,17 @@ fn an_event_that_never_arrives_is_given_up_and_sent_again_on_demand() {
     for _ in 0..8 {
         send(&world).exits(1);
     }
-    // The pauses grow, and what is not due is not tried.
+    // The delays grow, and nothing is sent early.
     let asked = receiver.asked().len();
     let due = world.blue(&world.path("fungal"), &["notify", "send", "--due", "--json"]).exits(1).json();
-    // What changes while an event waits is one event, whatever it is.
+    // All changes while an event waits are one event.
     assert_eq!(due["receivers"][0]["waiting"].as_array().unwrap().len(), 1, "{due}");
     assert_eq!((asked, receiver.asked().len()), (9, 9));
     while list(&world)["dead"] == json!([]) {
         send(&world).exits(1);
         assert!(receiver.asked().len() <= 33, "it is given up in the end");
     }
-    // The next event of the domain goes on behind it.
+    // The next event of the domain follows.
     let now = list(&world);
     assert_eq!(now["dead"][0]["text"], "fungal changed s3-access/s3-permissions 1.0.0 -> 1.1.0", "{now}");
     send(&world).exits(0);
@@ -192,7 +192,7 @@ fn an_event_that_never_arrives_is_given_up_and_sent_again_on_demand() {
 }
 
 #[test]
-fn what_fails_is_tried_again_within_the_time_that_is_given() {
+fn failed_delivery_is_retried_within_the_wait() {
     let receiver = Receiver::start();
     let world = place(&[("url", &receiver.url)]);
     world.set("GIT_BLUE_NOW", "");
@@ -205,7 +205,7 @@ fn what_fails_is_tried_again_within_the_time_that_is_given() {
 }
 
 #[test]
-fn a_redirect_is_not_followed_and_nothing_goes_in_the_open() {
+fn refuses_redirects_and_plain_http() {
     let receiver = Receiver::start();
     let world = place(&[("url", &receiver.url)]);
     receiver.then([Redirect]);
@@ -221,7 +221,7 @@ fn a_redirect_is_not_followed_and_nothing_goes_in_the_open() {
 }
 
 #[test]
-fn what_a_repository_or_others_say_names_no_receiver() {
+fn receivers_in_repository_configuration_are_ignored() {
     let receiver = Receiver::start();
     let world = World::pair();
     world.git(&world.path("fungal"), &["config", "blue.notify.evil.url", &receiver.url]);
@@ -229,7 +229,7 @@ fn what_a_repository_or_others_say_names_no_receiver() {
     assert!(none.stdout.contains("no receivers"), "{none}");
     world.bump("1.1.0");
     send(&world).exits(0);
-    // A secret that others may read, and one in the configuration, are not used.
+    // A secret that others can read, or in the configuration, is not used.
     world.write("home/secret", "s3cret\n");
     std::fs::set_permissions(world.path("home/secret"), std::fs::Permissions::from_mode(0o644)).unwrap();
     configure(&world, &[("url", &receiver.url), ("secretFile", "~/secret")]);
@@ -242,7 +242,7 @@ fn what_a_repository_or_others_say_names_no_receiver() {
 }
 
 #[test]
-fn a_receiver_of_this_machine_stands_in_its_own_folder_too() {
+fn receiver_may_be_in_the_home_configuration() {
     let receiver = Receiver::start();
     let world = World::pair();
     let file = world.path("home/blue/config").display().to_string();
@@ -255,7 +255,7 @@ fn a_receiver_of_this_machine_stands_in_its_own_folder_too() {
 }
 
 #[test]
-fn filters_let_through_what_they_name() {
+fn filters_select_events() {
     let receiver = Receiver::start();
     let world = place(&[("url", &receiver.url), ("severity", "broken"), ("repo", "access")]);
     publish(&world, "1.1.0");
@@ -271,13 +271,13 @@ fn filters_let_through_what_they_name() {
 }
 
 #[test]
-fn chats_get_a_line_for_each_change() {
+fn chat_gets_one_line_for_each_change() {
     for (kind, expected) in [
         ("slack", "*s3-access*\n• fungal changed s3-access/s3-permissions 1.0.0 → 2.0.0: breaks access"),
         ("mattermost", "**s3-access**\n- fungal changed s3-access/s3-permissions 1.0.0 → 2.0.0: breaks access"),
     ] {
         let receiver = Receiver::start();
-        // Such a url is a secret itself.
+        // Such a URL is itself a secret.
         let world = place(&[("kind", kind), ("secretCommand", &format!("echo {}", receiver.url))]);
         publish(&world, "2.0.0");
         send(&world).exits(0);
@@ -288,7 +288,7 @@ fn chats_get_a_line_for_each_change() {
     }
 }
 
-/// A sendmail that keeps what it gets, and fails as often as a file says.
+/// A sendmail that records its input, and fails as often as a file says.
 const SENDMAIL: &str = r#"#!/bin/sh
 here=${0%/*}
 cat >"$here/mail"
@@ -307,7 +307,7 @@ fn program(path: &Path, text: &str) {
 }
 
 #[test]
-fn mail_goes_through_sendmail() {
+fn mail_is_sent_with_sendmail() {
     let world = place(&[("url", "mailto:team@example.com,ops@example.com")]);
     std::fs::create_dir_all(world.path("bin")).unwrap();
     program(&world.path("bin/sendmail"), SENDMAIL);
@@ -335,7 +335,7 @@ fn mail_goes_through_sendmail() {
 }
 
 #[test]
-fn a_command_gets_the_event_and_ends_when_its_time_is_over() {
+fn command_gets_the_event_and_is_killed_on_timeout() {
     let world = World::pair();
     world.set("GIT_BLUE_FORGE_TIMEOUT_MS", "700");
     let (out, slow) = (world.path("events").display().to_string(), world.path("slow").display().to_string());
@@ -355,7 +355,7 @@ fn a_command_gets_the_event_and_ends_when_its_time_is_over() {
 }
 
 #[test]
-fn a_damaged_record_is_a_receiver_that_hears_from_now_on() {
+fn damaged_record_restarts_the_receiver() {
     let receiver = Receiver::start();
     let world = place(&[("url", &receiver.url)]);
     let store = world.store();
@@ -368,7 +368,7 @@ fn a_damaged_record_is_a_receiver_that_hears_from_now_on() {
 }
 
 #[test]
-fn many_processes_at_once_send_each_event_once() {
+fn concurrent_senders_deliver_each_event_once() {
     let receiver = Receiver::start();
     let world = place(&[("url", &receiver.url)]);
     for version in ["1.1.0", "1.2.0", "1.3.0"] {
@@ -391,7 +391,7 @@ fn many_processes_at_once_send_each_event_once() {
 }
 
 #[test]
-fn a_sender_that_is_killed_loses_nothing() {
+fn killed_sender_loses_nothing() {
     let receiver = Receiver::start();
     let world = place(&[("url", &receiver.url)]);
     let fungal = world.path("fungal");
@@ -400,7 +400,7 @@ fn a_sender_that_is_killed_loses_nothing() {
         receiver.then([Slow(40)]);
         let mut command = world.command("git-blue", &fungal);
         let mut child = command.args(["notify", "send", "--quiet"]).spawn().unwrap();
-        // Before, while and after it sends.
+        // Before, during and after sending.
         std::thread::sleep(std::time::Duration::from_millis(round * 12));
         child.kill().unwrap();
         child.wait().unwrap();

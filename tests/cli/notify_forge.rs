@@ -1,5 +1,5 @@
-//! Issues at the consumers that a version breaks or leaves behind. The forge is a stand-in; what it takes and gives of
-//! issues follows GitHub's documents, of which the fixture holds no part.
+//! Issues at the consumers that a version breaks or leaves behind. The forge is a stand-in; its issues follow
+//! GitHub's documentation, which the fixture does not cover.
 
 use serde_json::{Value, json};
 
@@ -10,7 +10,7 @@ use crate::{
 
 pub const REPO: &str = "acme/access";
 
-/// A provider, and a consumer that is on the forge.
+/// A provider, and a consumer on the forge.
 pub fn place() -> (World, GitHub) {
     let world = World::solo();
     let access = world.repo("access");
@@ -29,7 +29,7 @@ pub fn tell(world: &World, more: &[&str]) -> Run {
     world.blue(&world.path("fungal"), &[&["notify", "forge", "--json"], more].concat())
 }
 
-/// What was done: outcome and version of each issue.
+/// Returns outcome and version of each issue.
 pub fn outcomes(run: &Run) -> Vec<(String, String)> {
     let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
     let issues = run.json()["issues"].as_array().unwrap().clone();
@@ -44,7 +44,7 @@ pub fn issues(forge: &GitHub) -> Vec<Value> {
     forge.state.lock().unwrap().issues.get(REPO).cloned().unwrap_or_default()
 }
 
-/// Publishes a version that has another field.
+/// Publishes a version with another field.
 pub fn rename_the_field(world: &World, version: &str, field: &str) {
     let text = format!(
         "name: s3-permissions\nversion: \"{version}\"\nowner: fungal\ndescription: Paths\nschema:\n  type: object\n  \
@@ -55,7 +55,7 @@ pub fn rename_the_field(world: &World, version: &str, field: &str) {
 }
 
 #[test]
-fn an_issue_is_opened_updated_and_closed() {
+fn issue_is_opened_updated_and_closed() {
     let (world, forge) = place();
     assert_eq!(outcomes(&tell(&world, &[]).exits(0)), [], "nobody is broken");
     rename_the_field(&world, "2.0.0", "paths");
@@ -88,14 +88,14 @@ fn an_issue_is_opened_updated_and_closed() {
     let issue = issues(&forge).remove(0);
     assert!(issue["state"] == "closed" && issue["body"].as_str().unwrap().contains("3.0.0 settled -->"), "{issue}");
     assert_eq!(outcomes(&tell(&world, &[]).exits(0)), []);
-    // What breaks it anew is a new issue.
+    // Another break gets a new issue.
     rename_the_field(&world, "4.0.0", "paths");
     let text = world.ok(&world.path("fungal"), &["notify", "forge"]).stdout;
     assert!(text.contains("opened") && text.contains(&format!("https://{HOST}/{REPO}/issues/2")), "{text}");
 }
 
 #[test]
-fn what_somebody_closed_stays_closed_for_that_version() {
+fn issue_closed_by_a_person_stays_closed_for_that_version() {
     let (world, forge) = place();
     rename_the_field(&world, "2.0.0", "paths");
     tell(&world, &[]).exits(0);
@@ -106,7 +106,7 @@ fn what_somebody_closed_stays_closed_for_that_version() {
 }
 
 #[test]
-fn pull_requests_and_issues_of_others_are_left_alone() {
+fn foreign_issues_and_pull_requests_are_left_alone() {
     let (world, forge) = place();
     rename_the_field(&world, "2.0.0", "paths");
     let mark = "<!-- git blue import s3-access/s3-permissions 2.0.0 -->\nAll is well";
@@ -120,7 +120,7 @@ fn pull_requests_and_issues_of_others_are_left_alone() {
 }
 
 #[test]
-fn where_there_is_no_clone_the_user_says_whom_to_tell() {
+fn uncloned_consumer_needs_an_allowed_owner() {
     let (world, forge) = place();
     rename_the_field(&world, "2.0.0", "paths");
     std::fs::rename(world.path("access"), world.path("gone")).unwrap();
@@ -136,7 +136,7 @@ fn where_there_is_no_clone_the_user_says_whom_to_tell() {
 }
 
 #[test]
-fn a_forge_that_fails_is_a_repository_that_could_not_be_told() {
+fn failing_forge_is_reported_for_its_repository() {
     let (world, forge) = place();
     rename_the_field(&world, "2.0.0", "paths");
     forge.instead(403, "", &json!({ "message": "no" }).to_string());

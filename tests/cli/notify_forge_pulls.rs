@@ -1,5 +1,5 @@
-//! Pull requests at the consumers whose ranges a version leaves behind. The forge is a stand-in that is held to GitHub's
-//! own description; branches and commits are those of a real bare repository.
+//! Pull requests at the consumers whose ranges a version leaves behind. The forge is a stand-in that is validated
+//! against GitHub's API description, with branches and commits in a real bare repository.
 
 use std::{path::Path, time::Duration};
 
@@ -38,14 +38,14 @@ fn on_branch(world: &World) -> String {
     world.git(&world.path("remotes/access.git"), &["show", &format!("{BRANCH}:{BINDING_FILE}")]).stdout
 }
 
-/// How many commits the branch has that main has not; none where there is no branch.
+/// Returns how many commits the branch has beyond main, or `None` without the branch.
 fn commits(world: &World) -> Option<usize> {
     let bare = world.path("remotes/access.git");
     let is_there = world.try_git(&bare, &["rev-parse", "--verify", "--quiet", BRANCH]).code == 0;
     is_there.then(|| world.line(&bare, &["rev-list", "--count", &format!("main..{BRANCH}")]).parse().unwrap())
 }
 
-/// Commits on the branch as a person does.
+/// Commits to the branch like a person.
 fn adapt(world: &World, folder: &Path) {
     let remote = world.path("remotes/access.git");
     world.git(
@@ -58,7 +58,7 @@ fn adapt(world: &World, folder: &Path) {
 }
 
 #[test]
-fn a_range_that_is_behind_is_proposed_moved_on_and_closed() {
+fn outdated_range_is_proposed_updated_and_closed() {
     let (world, forge) = place(">=1.0.0, <2.0.0");
     forge.state.lock().unwrap().unchecked = false;
     forge.state.lock().unwrap().delay = Duration::from_millis(20);
@@ -95,7 +95,7 @@ fn a_range_that_is_behind_is_proposed_moved_on_and_closed() {
     let pull = pulls(&forge).remove(0);
     assert_eq!((pulls(&forge).len(), &pull["title"]), (1, &json!("Accept s3-access/s3-permissions 3.0.0")));
     assert!(on_branch(&world).contains("\">=3.0.0, <4.0.0\"") && commits(&world) == Some(2));
-    // Merged, and not published yet.
+    // Merged but not published yet.
     world.git(&world.path("remotes/access.git"), &["update-ref", "refs/heads/main", BRANCH]);
     assert_eq!(outcomes(&propose(&world).exits(0)), done("unpublished", "3.0.0"));
     world.git(&world.path("access"), &["pull", "--quiet", "--no-rebase", "origin", "main"]);
@@ -107,7 +107,7 @@ fn a_range_that_is_behind_is_proposed_moved_on_and_closed() {
 }
 
 #[test]
-fn a_version_that_fits_is_proposed_without_a_draft() {
+fn compatible_version_is_proposed_without_draft() {
     let (world, forge) = place("=1.0.0");
     world.write(&format!("fungal/{CONTRACT_FILE}"), &contract("1.1.0"));
     world.commit("fungal", "Paths 1.1.0");
@@ -120,7 +120,7 @@ fn a_version_that_fits_is_proposed_without_a_draft() {
 }
 
 #[test]
-fn a_branch_on_which_somebody_committed_is_left_alone() {
+fn branch_with_foreign_commits_is_left_alone() {
     let (world, forge) = place(">=1.0.0, <2.0.0");
     rename_the_field(&world, "2.0.0", "paths");
     propose(&world).exits(0);
@@ -141,12 +141,12 @@ fn a_branch_on_which_somebody_committed_is_left_alone() {
 }
 
 #[test]
-fn what_moves_meanwhile_is_not_overwritten() {
+fn concurrent_push_is_not_overwritten() {
     let (world, forge) = place(">=1.0.0, <2.0.0");
     rename_the_field(&world, "2.0.0", "paths");
     propose(&world).exits(0);
     rename_the_field(&world, "3.0.0", "places");
-    // Somebody pushes while the commit is made, before the branch is moved.
+    // Somebody pushes between the creation of the commit and the update of the branch.
     adapt(&world, &world.path("theirs"));
     let bare = world.path("remotes/access.git");
     let theirs = world.line(&bare, &["rev-parse", BRANCH]);
@@ -159,7 +159,7 @@ fn what_moves_meanwhile_is_not_overwritten() {
 }
 
 #[test]
-fn what_somebody_closed_stays_closed_for_that_version() {
+fn pull_request_closed_by_a_person_stays_closed_for_that_version() {
     let (world, forge) = place(">=1.0.0, <2.0.0");
     rename_the_field(&world, "2.0.0", "paths");
     propose(&world).exits(0);
@@ -171,7 +171,7 @@ fn what_somebody_closed_stays_closed_for_that_version() {
 }
 
 #[test]
-fn where_there_is_no_range_to_move_an_issue_is_written() {
+fn issue_is_opened_if_no_range_can_change() {
     let (world, forge) = place(">=1.0.0");
     rename_the_field(&world, "2.0.0", "paths");
     assert_eq!(outcomes(&propose(&world).exits(0)), done("opened", "2.0.0"));
@@ -179,7 +179,7 @@ fn where_there_is_no_range_to_move_an_issue_is_written() {
 }
 
 #[test]
-fn a_pull_request_takes_the_place_of_an_issue() {
+fn pull_request_replaces_an_issue() {
     let (world, forge) = place(">=1.0.0, <2.0.0");
     rename_the_field(&world, "2.0.0", "paths");
     tell(&world, &[]).exits(0);
@@ -191,7 +191,7 @@ fn a_pull_request_takes_the_place_of_an_issue() {
 }
 
 #[test]
-fn a_mark_on_another_branch_is_somebody_elses() {
+fn marker_on_another_branch_is_ignored() {
     let (world, forge) = place(">=1.0.0, <2.0.0");
     rename_the_field(&world, "2.0.0", "paths");
     propose(&world).exits(0);
@@ -217,7 +217,7 @@ fn a_mark_on_another_branch_is_somebody_elses() {
 }
 
 #[test]
-fn whatever_answer_is_lost_the_next_run_makes_it_good() {
+fn interrupted_run_is_completed_by_the_next() {
     let (world, forge) = place(">=1.0.0, <2.0.0");
     rename_the_field(&world, "2.0.0", "paths");
     let bare = world.path("remotes/access.git");

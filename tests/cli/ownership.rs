@@ -1,4 +1,4 @@
-//! Who may change what: a guard against mistakes, on every way in.
+//! Who may change what: guards against mistakes in every command.
 
 use crate::world::{BINDING_FILE, CONTRACT_FILE, DOMAIN_REF, World, contract, importing, snapshot};
 
@@ -23,7 +23,7 @@ fn only_the_owner_changes_a_contract() {
     let yank =
         world.blue(&consumer, &["contract", "yank", "s3-access/s3-permissions", "1.0.0", "--reason", "x"]).exits(1);
     snapshot("not_the_owner", &[&edit, &retire, &yank]);
-    // Claiming it in a file of one's own is no way in either.
+    // Claiming it in one's own file does not work either.
     world.write(&format!("access/{CONTRACT_FILE}"), &contract("1.1.0").replace("owner: fungal", "owner: access"));
     world.commit("access", "Take it over");
     let publish = world.blue(&consumer, &["contract", "publish"]).exits(1);
@@ -35,7 +35,7 @@ fn only_the_owner_changes_a_contract() {
 }
 
 #[test]
-fn an_owner_does_not_give_a_contract_away_by_itself() {
+fn owner_field_alone_does_not_transfer_a_contract() {
     let world = World::pair();
     world.write(&format!("fungal/{CONTRACT_FILE}"), &contract("1.1.0").replace("owner: fungal", "owner: access"));
     world.commit("fungal", "Give it away");
@@ -45,7 +45,7 @@ fn an_owner_does_not_give_a_contract_away_by_itself() {
 }
 
 #[test]
-fn admin_contract_makes_one_and_never_overwrites() {
+fn admin_contract_creates_and_never_overwrites() {
     let world = World::pair();
     let provider = world.path("fungal");
     world.write("schema.yaml", "type: object\n");
@@ -75,7 +75,7 @@ fn admin_contract_makes_one_and_never_overwrites() {
 }
 
 #[test]
-fn a_value_that_fails_its_schema_is_not_made() {
+fn value_that_fails_its_schema_is_not_created() {
     let world = World::pair();
     world.write("schema.json", "{\"type\": \"string\"}");
     world.write("value.json", "7");
@@ -124,7 +124,7 @@ fn unknown_owners_and_members_are_refused() {
 }
 
 #[test]
-fn a_repository_writes_its_own_binding_alone() {
+fn repository_writes_only_its_own_binding() {
     let world = World::pair();
     let provider = world.path("fungal");
     let before = world.tip(DOMAIN_REF);
@@ -170,7 +170,7 @@ fn a_repository_writes_its_own_binding_alone() {
 }
 
 #[test]
-fn a_repository_that_is_no_member_publishes_nothing() {
+fn non_member_publishes_nothing() {
     let world = World::pair();
     let outside = world.join("outside");
     world.write(&format!("outside/{BINDING_FILE}"), &importing("^1.0.0"));

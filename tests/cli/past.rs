@@ -1,4 +1,4 @@
-//! What a realm held before, and which version brought each part of a contract.
+//! Past states of a realm, and `blame`.
 
 use serde_json::{Value, json};
 
@@ -6,7 +6,7 @@ use crate::world::{CONTRACT_FILE, World, contract, snapshot};
 
 const CONTRACT: &str = "s3-access/s3-permissions";
 
-/// Three versions: a second property came with 1.1.0, and a third element with 1.2.0.
+/// Three versions: 1.1.0 added a property, and 1.2.0 a third element.
 fn grown() -> World {
     let world = World::pair();
     let with = |version: &str, property: &str, paths: &str| {
@@ -27,7 +27,7 @@ fn time_of(world: &World, version: &str) -> String {
 }
 
 #[test]
-fn blame_names_the_version_the_person_and_the_commit_of_each_part() {
+fn blame_names_version_author_and_commit_of_each_part() {
     let world = grown();
     let dir = world.path("access");
     let all = world.ok(&dir, &["contract", "blame", CONTRACT]);
@@ -48,7 +48,7 @@ fn blame_names_the_version_the_person_and_the_commit_of_each_part() {
 }
 
 #[test]
-fn schema_and_value_are_told_apart_where_one_version_brought_both() {
+fn blame_separates_schema_and_value_of_one_version() {
     let world = World::pair();
     let answer = world.json(&world.path("access"), &["contract", "blame", CONTRACT]);
     let pointers: Vec<_> = answer["parts"].as_array().unwrap().iter().map(|part| &part["pointer"]).collect();
@@ -56,7 +56,7 @@ fn schema_and_value_are_told_apart_where_one_version_brought_both() {
 }
 
 #[test]
-fn every_reading_command_answers_as_of_then() {
+fn reading_commands_accept_at() {
     let world = grown();
     let dir = world.path("access");
     let then = time_of(&world, "1.1.0");
@@ -72,7 +72,7 @@ fn every_reading_command_answers_as_of_then() {
     assert!(newest(at(&["realm", "log"])) <= Some(then.clone()));
     world.ok(&dir, &["check", "--at", &then]);
     world.ok(&dir, &["realm", "topology", "--at", &then]);
-    // A commit of the owner's repository is a moment too, with what it published.
+    // A commit of the owner's repository selects the time of its publication.
     for (revision, version) in [("HEAD", "1.2.0"), ("HEAD~1", "1.1.0"), ("HEAD~2", "1.0.0")] {
         let answer = world.json(&world.path("fungal"), &["contract", "get", CONTRACT, "--at", revision]);
         assert_eq!(answer["contract"]["version"], version);
@@ -82,7 +82,7 @@ fn every_reading_command_answers_as_of_then() {
 }
 
 #[test]
-fn a_version_is_the_moment_at_which_it_was_published() {
+fn at_accepts_a_version() {
     let world = grown();
     let dir = world.path("access");
     let at = |arguments: &[&str], version: &str| world.json(&dir, &[arguments, &["--at", version]].concat());
@@ -98,14 +98,14 @@ fn a_version_is_the_moment_at_which_it_was_published() {
     let nothing = world.blue(&dir, &["contract", "get", "s3-access/nothing", "--at", "1.0.0"]).exits(1);
     let of_which = world.blue(&dir, &["status", "--at", "1.0.0"]).exits(1);
     snapshot("as_of_no_version", &[&never, &nothing, &of_which]);
-    // Where no contract is named, it can be the name of a tag.
+    // Without a contract, it can only be the name of a tag.
     world.git(&world.path("fungal"), &["tag", "1.0.0", "HEAD~2"]);
     let status = world.json(&world.path("fungal"), &["status", "--at", "1.0.0"]);
     assert_eq!(status["domains"][0]["contracts"][0]["version"], "1.0.0");
 }
 
 #[test]
-fn two_versions_of_one_second_are_two_moments() {
+fn two_versions_of_one_second_are_distinguished() {
     let world = World::pair();
     world.set("GIT_BLUE_NOW", "2026-02-01T12:00:00Z");
     world.bump("1.1.0");
@@ -117,7 +117,7 @@ fn two_versions_of_one_second_are_two_moments() {
 }
 
 #[test]
-fn the_past_tells_nobody_and_changes_nothing() {
+fn reading_the_past_marks_and_changes_nothing() {
     let world = grown();
     let dir = world.path("access");
     let then = time_of(&world, "1.0.0");
@@ -130,7 +130,7 @@ fn the_past_tells_nobody_and_changes_nothing() {
 }
 
 #[test]
-fn a_moment_that_is_none_is_refused() {
+fn invalid_at_is_refused() {
     let world = World::pair();
     let dir = world.path("access");
     let early = world.blue(&dir, &["contract", "list", "--at", "2001-01-01"]).exits(1);

@@ -1,10 +1,10 @@
-//! Every next step that any test sees is a command that this program takes.
+//! Every next step that a test sees is a valid command line.
 
 use std::sync::OnceLock;
 
 use clap::Command;
 
-/// Words that stand for what only the reader knows.
+/// Placeholders that the user fills in.
 const OPEN: [&str; 2] = ["…", "<"];
 
 /// Panics at a step whose `git blue` commands do not parse.
@@ -30,7 +30,7 @@ fn program() -> Command {
     PROGRAM.get_or_init(git_blue::surface::cli::command).clone()
 }
 
-/// Splits a command as a shell does, without expansions.
+/// Splits a command like a shell, without expansions.
 fn words(command: &str) -> Vec<String> {
     let (mut words, mut word, mut quote) = (Vec::new(), None::<String>, None);
     for c in command.chars() {
@@ -49,7 +49,7 @@ fn words(command: &str) -> Vec<String> {
 }
 
 #[test]
-fn a_step_that_cannot_be_pasted_is_found() {
+fn finds_a_step_that_cannot_be_pasted() {
     hold(&["git blue status  # see".into(), "git -C /x blue check && git commit -m \"a b\"".into()]);
     let wrong = std::panic::catch_unwind(|| hold(&["git blue contract show s3/paths".into()]));
     assert!(wrong.is_err());

@@ -1,4 +1,4 @@
-//! A session starts with what stands, not only with what is new.
+//! Sessions start with open problems, not only with news.
 
 use crate::world::{BINDING_FILE, CONTRACT_FILE, World, contract, importing};
 
@@ -19,7 +19,7 @@ fn broken() -> World {
 }
 
 #[test]
-fn a_break_is_told_to_every_session_until_it_is_mended() {
+fn break_is_repeated_to_every_session_until_fixed() {
     let world = broken();
     for session in ["one", "two"] {
         let text = hook(&world, session, "{\"source\":\"startup\"}");
@@ -35,7 +35,7 @@ fn a_break_is_told_to_every_session_until_it_is_mended() {
 }
 
 #[test]
-fn the_command_says_the_same_as_the_hook() {
+fn command_prints_the_same_as_the_hook() {
     let world = broken();
     assert_eq!(prime(&world, "access", &[]), hook(&world, "s", "{\"source\":\"startup\"}"));
     let answer = world.json(&world.path("access"), &["prime"]);
@@ -46,7 +46,7 @@ fn the_command_says_the_same_as_the_hook() {
 }
 
 #[test]
-fn what_is_refused_unsynced_and_moved_is_said() {
+fn reports_refused_unsynced_and_moved() {
     let world = World::pair();
     world.git(&world.root(), &["init", "--quiet", "--bare", "hub.git"]);
     let hub = world.path("hub.git").display().to_string();
@@ -56,7 +56,7 @@ fn what_is_refused_unsynced_and_moved_is_said() {
     let text = prime(&world, "access", &[]);
     assert!(text.contains("Moved since the code was adapted: s3-access/s3-permissions 1.0.0 -> 1.1.0"), "{text}");
     assert!(text.contains("Not synced: 1 to send, 0 to take in"), "{text}");
-    // A published version that says something else now.
+    // A published version with changed content.
     world.write(&format!("fungal/{CONTRACT_FILE}"), &contract("1.1.0").replace("masks", "topics"));
     world.commit("fungal", "Change what was published");
     let text = prime(&world, "fungal", &[]);
@@ -64,7 +64,7 @@ fn what_is_refused_unsynced_and_moved_is_said() {
 }
 
 #[test]
-fn it_stays_short_whatever_the_realm_holds_and_quotes_nobody() {
+fn stays_short_and_quotes_no_realm_text() {
     let world = World::pair();
     let name = |n: usize| format!("{}-{n:03}", "c".repeat(58));
     let mut imports = String::from("role: consumer\nimports:\n");

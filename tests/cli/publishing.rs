@@ -1,4 +1,4 @@
-//! Which commits become versions: only forwards, only whole, and never one version twice.
+//! Publishing goes forwards, is atomic, and never changes a version.
 
 use std::path::PathBuf;
 
@@ -6,13 +6,13 @@ use serde_json::{Value, json};
 
 use crate::world::{BINDING_FILE, CONTRACT_FILE, DOMAIN_REF, EXPORTING, Run, World, contract, importing, snapshot};
 
-/// Publishes by hand, as after a command that runs no hook.
+/// Publishes by command, as after a git command that runs no hook.
 fn publish(world: &World, repo: &str, more: &[&str]) -> Run {
     world.blue(&world.path(repo), &[&["contract", "publish"], more].concat())
 }
 
-/// A hub, and two clones of it that are the same repository of the realm: `fungal`, which has
-/// published 1.0.0 and pushed it, and `second`.
+/// A hub, and two clones of the same repository of the realm: `fungal`, which has published and pushed 1.0.0, and
+/// `second`.
 fn clones() -> World {
     let world = World::solo();
     world.git(&world.root(), &["clone", "--quiet", "--bare", "fungal", "hub.git"]);
@@ -24,13 +24,13 @@ fn clones() -> World {
 }
 
 #[test]
-fn a_clone_that_is_behind_cannot_publish_backwards() {
+fn outdated_clone_cannot_publish_backwards() {
     let world = clones();
     world.bump("1.1.0");
     world.git(&world.path("fungal"), &["push", "--quiet", "origin", "main"]);
     let before = world.tip(DOMAIN_REF);
 
-    // The stale clone has a higher version, and no idea of the published commit.
+    // The outdated clone has a higher version, but not the published commit.
     world.write(&format!("second/{CONTRACT_FILE}"), &contract("1.2.0"));
     let commit = world.commit("second", "Paths 1.2.0");
     let run = publish(&world, "second", &[]).exits(1);
@@ -44,7 +44,7 @@ fn a_clone_that_is_behind_cannot_publish_backwards() {
 }
 
 #[test]
-fn a_commit_that_was_fetched_and_not_merged_is_still_unknown() {
+fn fetched_but_unmerged_commit_counts_as_unknown() {
     let world = clones();
     world.bump("1.1.0");
     world.git(&world.path("fungal"), &["push", "--quiet", "origin", "main"]);
@@ -57,7 +57,7 @@ fn a_commit_that_was_fetched_and_not_merged_is_still_unknown() {
 }
 
 #[test]
-fn an_amended_commit_takes_the_place_of_its_first_try() {
+fn amended_commit_replaces_the_published_one() {
     let world = World::pair();
     world.bump("1.1.0");
     world.write(&format!("fungal/{CONTRACT_FILE}"), &contract("1.2.0"));
@@ -68,7 +68,7 @@ fn an_amended_commit_takes_the_place_of_its_first_try() {
 }
 
 #[test]
-fn rebased_commits_take_the_place_of_those_that_were_published() {
+fn rebased_commits_replace_the_published_ones() {
     let world = World::pair();
     let provider = world.path("fungal");
     world.git(&provider, &["switch", "--quiet", "-c", "base"]);
@@ -80,13 +80,13 @@ fn rebased_commits_take_the_place_of_those_that_were_published() {
     }
     world.git(&provider, &["rebase", "--quiet", "base"]);
     assert_eq!(publish(&world, "fungal", &[]).exits(0).stdout, "nothing to publish\n");
-    // The rebased history goes on as if nothing had happened.
+    // Work continues normally on the rebased history.
     let commit = world.bump("1.4.0");
     assert_eq!(commit.stderr, "git blue: published s3-access/s3-permissions 1.3.0 -> 1.4.0\n");
 }
 
 #[test]
-fn reset_back_is_no_rollback_and_reset_forth_is_no_news() {
+fn reset_back_and_forth_publishes_nothing() {
     let world = World::pair();
     let provider = world.path("fungal");
     world.bump("1.1.0");
@@ -99,7 +99,7 @@ fn reset_back_is_no_rollback_and_reset_forth_is_no_news() {
     assert_eq!(forth.stdout, "nothing to publish\n");
     assert_eq!(world.tip(DOMAIN_REF), before);
 
-    // After a reset this clone is still the one that knows: it may go on from there.
+    // After a reset this clone still knows the published commit, and may continue from there.
     world.git(&provider, &["reset", "--quiet", "--hard", "HEAD~1"]);
     let commit = world.bump("1.2.0");
     assert_eq!(commit.stderr, "git blue: published s3-access/s3-permissions 1.1.0 -> 1.2.0\n");
@@ -107,24 +107,24 @@ fn reset_back_is_no_rollback_and_reset_forth_is_no_news() {
 }
 
 #[test]
-fn an_older_commit_of_the_branch_does_not_bring_an_older_binding_back() {
+fn older_commit_does_not_restore_an_older_binding() {
     let world = World::pair();
     world.write(&format!("access/{BINDING_FILE}"), &importing(">=1.0.0, <3.0.0"));
     world.commit("access", "Accept more");
     let before = world.tip(DOMAIN_REF);
     let run = publish(&world, "access", &["--commit", "HEAD~1"]).exits(1);
     assert_eq!(world.tip(DOMAIN_REF), before);
-    // Unless that is what is wanted.
+    // Unless requested.
     let back = publish(&world, "access", &["--commit", "HEAD~1", "--rollback", "--reason", "too early"]).exits(0);
     snapshot("older_commit", &[&run, &back]);
     assert_eq!(world.stored("bindings/access.json")["imports"][0]["version"], ">=1.0.0, <2.0.0");
-    // The newer commit is news again.
+    // The newer commit is published again.
     publish(&world, "access", &[]).exits(0);
     assert_eq!(world.stored("bindings/access.json")["imports"][0]["version"], ">=1.0.0, <3.0.0");
 }
 
 #[test]
-fn every_refusal_is_told_at_once_with_its_place() {
+fn all_refusals_are_reported_with_their_place() {
     let world = World::pair();
     world.write(&format!("fungal/{CONTRACT_FILE}"), &contract("0.9.0"));
     let wrong = contract("0.1.0").replace("s3-permissions", "wrong").replace("\"jobs/*/masks/*\"", "7");
@@ -139,7 +139,7 @@ fn every_refusal_is_told_at_once_with_its_place() {
 }
 
 #[test]
-fn one_version_has_one_content() {
+fn version_has_only_one_content() {
     let world = World::pair();
     let before = world.tip(DOMAIN_REF);
     let other = contract("1.0.0").replace("v1.0.0", "something else");
@@ -154,7 +154,7 @@ fn one_version_has_one_content() {
 }
 
 #[test]
-fn a_version_goes_down_on_purpose_alone() {
+fn version_goes_down_only_with_rollback() {
     let world = World::pair();
     world.bump("1.1.0");
     let down = world.bump("1.0.0");
@@ -166,14 +166,14 @@ fn a_version_goes_down_on_purpose_alone() {
     let run = publish(&world, "fungal", &["--rollback", "--reason", "broke the masks"]).exits(0);
     assert_eq!(world.version(), "1.0.0");
     assert!(world.git(&world.store(), &["log", "-1", DOMAIN_REF]).stdout.contains("broke the masks"));
-    // A rollback goes to what was published, not to something new.
+    // A rollback must go to a published version.
     world.bump("0.9.0");
     let never = publish(&world, "fungal", &["--rollback", "--reason", "no"]).exits(1);
     snapshot("rollback", &[&down, &without, &dry, &run, &never]);
 }
 
 #[test]
-fn a_pre_release_is_published_and_not_current() {
+fn pre_release_is_published_but_not_current() {
     let world = World::pair();
     let provider = world.path("fungal");
     world.bump("2.0.0-rc.1");
@@ -182,7 +182,7 @@ fn a_pre_release_is_published_and_not_current() {
     let get = world.json(&provider, &["contract", "get", "s3-access/s3-permissions", "--version", "2.0.0-rc.1"]);
     assert_eq!(get["contract"]["value"]["read"][1], "v2.0.0-rc.1");
     assert_eq!(get["current_version"], "1.0.0");
-    // It is fixed for good like any other.
+    // It is immutable like any other.
     world.write(&format!("fungal/{CONTRACT_FILE}"), &contract("2.0.0-rc.1").replace("v2", "w2"));
     world.commit("fungal", "Change the candidate");
     publish(&world, "fungal", &[]).exits(1);
@@ -191,7 +191,7 @@ fn a_pre_release_is_published_and_not_current() {
 }
 
 #[test]
-fn publishing_twice_is_publishing_once() {
+fn publishing_twice_changes_nothing() {
     let world = World::pair();
     world.bump("1.1.0");
     let before = world.tip(DOMAIN_REF);
@@ -205,7 +205,7 @@ fn publishing_twice_is_publishing_once() {
 }
 
 #[test]
-fn a_dry_run_says_what_would_happen_and_does_nothing() {
+fn dry_run_changes_nothing() {
     let world = World::pair();
     world.git(&world.path("fungal"), &["config", "blue.publish", "off"]);
     world.bump("1.1.0");
@@ -222,7 +222,7 @@ fn a_dry_run_says_what_would_happen_and_does_nothing() {
 }
 
 #[test]
-fn nothing_is_published_where_one_file_is_wrong() {
+fn one_invalid_file_blocks_the_whole_publish() {
     let world = World::pair();
     let before = world.tip(DOMAIN_REF);
     let wrong = contract("0.1.0").replace("s3-permissions", "wrong");
@@ -239,7 +239,7 @@ fn nothing_is_published_where_one_file_is_wrong() {
         let run = publish(&world, "fungal", &[]).exits(1);
         assert!(run.stderr.contains("wrong"), "{what}: {run}");
         snapshot(&format!("invalid_{}", what.replace(' ', "_")), &[&commit, &run]);
-        // Refused every time, not only the first.
+        // Refused every time.
         publish(&world, "fungal", &[]).exits(1);
         assert_eq!(world.tip(DOMAIN_REF), before, "{what}");
     }
@@ -249,13 +249,13 @@ fn nothing_is_published_where_one_file_is_wrong() {
 }
 
 #[test]
-fn two_domains_are_published_wholly_or_not_at_all() {
+fn two_domains_are_published_atomically() {
     let world = World::solo();
     world.ok(&world.path("fungal"), &["realm", "admin", "domain", "--name", "events", "--repos", "fungal"]);
     world.bump("1.1.0");
     let before = world.tip("refs/blue/domains/events");
     let tip = world.tip(DOMAIN_REF);
-    // `events` comes first and is in order; `s3-access` is refused.
+    // `events` comes first and is valid; `s3-access` is refused.
     world.write("fungal/.blue/contracts/events/jobs.yaml", &contract("1.0.0").replace("s3-permissions", "jobs"));
     world.write(&format!("fungal/{CONTRACT_FILE}"), &contract("1.0.0"));
     world.commit("fungal", "One good, one bad");
@@ -264,7 +264,7 @@ fn two_domains_are_published_wholly_or_not_at_all() {
 }
 
 #[test]
-fn a_contract_file_that_is_removed_is_reported_and_its_contract_stays() {
+fn removed_contract_file_is_reported_and_contract_kept() {
     let world = World::pair();
     world.git(&world.path("fungal"), &["config", "blue.publish", "off"]);
     world.git(&world.path("fungal"), &["rm", "--quiet", CONTRACT_FILE]);
@@ -279,7 +279,7 @@ fn a_contract_file_that_is_removed_is_reported_and_its_contract_stays() {
 }
 
 #[test]
-fn a_binding_file_that_is_removed_ends_the_part() {
+fn removing_a_binding_file_removes_the_binding() {
     let world = World::pair();
     world.git(&world.path("access"), &["rm", "--quiet", BINDING_FILE]);
     let commit = world.commit("access", "Read nothing any more");
@@ -291,7 +291,7 @@ fn a_binding_file_that_is_removed_ends_the_part() {
 }
 
 #[test]
-fn the_work_tree_is_not_published_but_a_commit_is() {
+fn work_tree_is_not_published() {
     let world = World::pair();
     world.write(&format!("fungal/{CONTRACT_FILE}"), &contract("1.1.0"));
     publish(&world, "fungal", &[]).exits(0);
@@ -301,7 +301,7 @@ fn the_work_tree_is_not_published_but_a_commit_is() {
 }
 
 #[test]
-fn when_commits_are_published_is_configured() {
+fn publishing_trigger_is_configurable() {
     let world = clones();
     let provider = world.path("fungal");
     let set = |value: &str| {
@@ -326,7 +326,7 @@ fn when_commits_are_published_is_configured() {
 }
 
 #[test]
-fn the_publishing_branch_is_configured_or_told() {
+fn publishing_branch_is_configured_or_detected() {
     let world = World::solo();
     let provider = world.path("fungal");
     world.git(&provider, &["switch", "--quiet", "-c", "release"]);
@@ -334,17 +334,17 @@ fn the_publishing_branch_is_configured_or_told() {
     world.bump("1.1.0");
     assert_eq!(world.version(), "1.1.0");
     world.git(&provider, &["config", "--unset", "blue.publishBranch"]);
-    // Now `main`, as init.defaultBranch says and it exists.
+    // Now `main`, the existing init.defaultBranch.
     world.bump("1.2.0");
     assert_eq!(world.version(), "1.1.0");
     world.git(&provider, &["branch", "--quiet", "-D", "main"]);
-    // The only branch there is.
+    // The only branch.
     publish(&world, "fungal", &[]).exits(0);
     assert_eq!(world.version(), "1.2.0");
 }
 
 #[test]
-fn a_detached_head_publishes_what_the_branch_has() {
+fn detached_head_publishes_the_branch() {
     let world = World::solo();
     let provider: PathBuf = world.path("fungal");
     world.git(&provider, &["switch", "--quiet", "--detach"]);
@@ -356,8 +356,8 @@ fn a_detached_head_publishes_what_the_branch_has() {
 }
 
 #[test]
-fn only_the_exporter_needs_the_contract_to_be_there() {
-    // A consumer may bind before the contract is published, and hears of it when it is.
+fn only_the_exporter_needs_an_existing_contract() {
+    // A consumer may bind before the contract is published, and is notified when it is.
     let world = World::new();
     world.join("fungal");
     let consumer = world.join("access");
@@ -374,7 +374,7 @@ fn only_the_exporter_needs_the_contract_to_be_there() {
 }
 
 #[test]
-fn publishing_into_a_domain_that_is_missing_leads_to_the_command_that_creates_it() {
+fn missing_domain_is_answered_with_the_command_to_create_it() {
     let world = World::pair();
     let file = world.read(&format!("fungal/{CONTRACT_FILE}"));
     world.write("fungal/.blue/contracts/weather/s3-permissions.yaml", &file);

@@ -1,5 +1,5 @@
-//! One comment on a pull request, written once and then brought up to date. The forge is a stand-in; what it takes
-//! and gives of comments follows GitHub's documents, of which the fixture holds no part.
+//! One comment on a pull request, created once and then updated. The forge is a stand-in; its comments follow
+//! GitHub's documentation, which the fixture does not cover.
 
 use std::ffi::OsStr;
 
@@ -18,7 +18,7 @@ fn place() -> (World, GitHub) {
     (world, forge)
 }
 
-/// Comments as a workflow run of pull request 7 does.
+/// Comments like a workflow run of pull request 7.
 fn comment(world: &World, report: &str, summary: bool) -> Run {
     world.write("report.md", report);
     let (report, file) = (world.path("report.md"), world.path("summary.md"));
@@ -33,7 +33,7 @@ fn comments(forge: &GitHub) -> Vec<Value> {
 }
 
 #[test]
-fn one_comment_is_written_and_then_updated() {
+fn comment_is_created_once_and_updated() {
     let (world, forge) = place();
     let elses = json!({ "id": 1, "html_url": "https://forge.test/1", "body": "Looks good" });
     forge.state.lock().unwrap().comments.insert("acme/aperture".into(), vec![elses]);
@@ -47,7 +47,7 @@ fn one_comment_is_written_and_then_updated() {
 }
 
 #[test]
-fn a_comment_of_somebody_else_with_the_mark_is_passed_over() {
+fn foreign_comment_with_the_marker_is_ignored() {
     let (world, forge) = place();
     let list = json!([{ "id": 1, "html_url": "https://forge.test/1", "body": format!("{MARKER}\nall is well") }]);
     forge.instead(200, "", &list.to_string());
@@ -57,7 +57,7 @@ fn a_comment_of_somebody_else_with_the_mark_is_passed_over() {
 }
 
 #[test]
-fn where_it_may_not_comment_the_report_is_in_the_summary() {
+fn report_goes_to_the_summary_if_commenting_is_denied() {
     let (world, forge) = place();
     let denied = json!({ "message": "Resource not accessible by integration" }).to_string();
     for _ in 0..2 {
@@ -74,7 +74,7 @@ fn where_it_may_not_comment_the_report_is_in_the_summary() {
 }
 
 #[test]
-fn a_branch_says_which_pull_request_it_is() {
+fn branch_determines_the_pull_request() {
     let (world, forge) = place();
     let blue = tree(&world, "blue");
     let args = ["realm", "pr", "comment", "--body", "-"];
@@ -84,7 +84,7 @@ fn a_branch_says_which_pull_request_it_is() {
     let number = forge.state.lock().unwrap().pulls["acme/blue"][0]["number"].clone();
     let run = world.feed("git", &blue, &[&["blue"], &args[..]].concat(), "ok").exits(0);
     assert!(run.stdout.starts_with(&format!("commented #{number} https://{HOST}/acme/blue/")), "{run}");
-    // The short name of the command does, too.
+    // The short name of the command works too.
     let again = world.feed("git", &blue, &["blue", "pr", "comment", "--body", "-"], "ok").exits(0);
     assert!(again.stdout.starts_with("the comment is up to date"), "{again}");
 }

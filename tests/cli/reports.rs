@@ -14,7 +14,7 @@ fn proposed() -> World {
     world
 }
 
-/// Runs a check as a workflow of GitHub does. Returns the run and the summary of the step.
+/// Runs a check like a GitHub workflow. Returns the run and the step summary.
 fn in_workflow(world: &World, args: &[&str]) -> (Run, String) {
     let summary = world.path("summary.md");
     let workspace = world.root();
@@ -36,7 +36,7 @@ fn report(world: &World, format: &str) -> String {
 }
 
 #[test]
-fn a_workflow_gets_an_annotation_on_the_line_and_a_summary() {
+fn workflow_gets_annotation_and_summary() {
     let world = proposed();
     let (run, summary) = in_workflow(&world, &[]);
     let run = run.exits(1);
@@ -49,7 +49,7 @@ fn a_workflow_gets_an_annotation_on_the_line_and_a_summary() {
         summary.contains(&format!("| error | `s3-access/s3-permissions` | `fungal/{CONTRACT_FILE}:2` |")),
         "{summary}"
     );
-    // Whoever asks for another format gets that, and no summary.
+    // With another format there is no summary.
     fs::remove_file(world.path("summary.md")).unwrap();
     let (run, summary) = in_workflow(&world, &["--format", "human"]);
     assert!(run.stdout.starts_with(CONTRACT_FILE), "{run}");
@@ -58,7 +58,7 @@ fn a_workflow_gets_an_annotation_on_the_line_and_a_summary() {
 }
 
 #[test]
-fn ten_annotations_say_how_many_more_there_are() {
+fn annotations_are_limited_to_ten() {
     let world = proposed();
     for n in 0..12 {
         world.write(&format!("fungal/.blue/contracts/s3-access/c{n}.yaml"), "name: other\n");
@@ -71,7 +71,7 @@ fn ten_annotations_say_how_many_more_there_are() {
 }
 
 #[test]
-fn gitlab_reads_a_code_quality_report() {
+fn gitlab_code_quality_report() {
     let report: Value = serde_json::from_str(&report(&proposed(), "gitlab")).unwrap();
     let issue = &report[0];
     assert_eq!(issue["check_name"], "import-broken");
@@ -82,7 +82,7 @@ fn gitlab_reads_a_code_quality_report() {
 }
 
 #[test]
-fn sarif_names_rule_place_and_a_fingerprint_that_outlives_the_version() {
+fn sarif_has_rule_place_and_stable_fingerprint() {
     let world = proposed();
     let one: Value = serde_json::from_str(&report(&world, "sarif")).unwrap();
     world.bump("3.0.0");
@@ -98,7 +98,7 @@ fn sarif_names_rule_place_and_a_fingerprint_that_outlives_the_version() {
 }
 
 #[test]
-fn junit_has_cases_for_each_contract() {
+fn junit_has_a_case_for_each_contract() {
     let world = proposed();
     let xml = report(&world, "junit");
     assert!(xml.starts_with("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites "), "{xml}");
@@ -114,7 +114,7 @@ fn junit_has_cases_for_each_contract() {
 }
 
 #[test]
-fn several_reports_are_written_at_once_and_mistakes_are_told() {
+fn several_reports_at_once_and_invalid_options() {
     let world = proposed();
     let provider = world.path("fungal");
     let args = ["check", "--output", "markdown=a.md", "--output", "json=b.json"];

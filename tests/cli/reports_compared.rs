@@ -1,4 +1,4 @@
-//! Reports where schemas are compared: the place of a break, what it is compared with, and what names it.
+//! Reports of schema comparisons: places, older sides and ids.
 
 use std::{ffi::OsStr, fs};
 
@@ -12,7 +12,7 @@ use crate::{
 const AT: &str = "s3-access/s3-permissions";
 const OLD: &str = "{\n  \"type\": \"object\",\n  \"properties\": {\n    \"indent\": { \"maximum\": 255 }\n  }\n}\n";
 
-/// Runs a command with a report of this format. Returns the report, and the exit code.
+/// Runs a command with a report in this format. Returns the report and the exit code.
 fn reported(world: &World, folder: &str, args: &[&str], format: &str) -> (String, i32) {
     let file = world.path("report");
     let output = format!("{format}={}", file.display());
@@ -30,7 +30,7 @@ fn result<'a>(run: &'a Value, rule: &str) -> &'a Value {
     results.iter().find(|one| one["ruleId"] == rule).unwrap_or_else(|| panic!("no {rule}: {run:#}"))
 }
 
-/// Two schemas in files, of which the newer one refuses more.
+/// Two schema files, of which the newer one refuses more.
 fn schemas() -> World {
     let world = World::new();
     world.write("old.json", OLD);
@@ -39,7 +39,7 @@ fn schemas() -> World {
 }
 
 #[test]
-fn a_break_is_annotated_on_the_line_that_breaks() {
+fn break_is_annotated_on_the_breaking_line() {
     let world = ids();
     write(&world, "2.3.0", "integer");
     let workspace = world.root();
@@ -53,7 +53,7 @@ fn a_break_is_annotated_on_the_line_that_breaks() {
 }
 
 #[test]
-fn sarif_has_the_older_side_and_the_same_name_for_the_same_break() {
+fn sarif_has_the_older_side_and_a_stable_id() {
     let world = ids();
     write(&world, "2.3.0", "integer");
     let run = sarif(&world, "fungal", &["check", "--worktree"]);
@@ -64,7 +64,7 @@ fn sarif_has_the_older_side_and_the_same_name_for_the_same_break() {
     assert_eq!(old["message"]["text"], "2.2.0 /schema/properties/id/type");
     assert!(run["originalUriBaseIds"]["REALM"]["description"]["text"].is_string());
     let name = |run: &Value| result(run, "breaks-promise")["partialFingerprints"].clone();
-    // Another version, and other lines: the same break.
+    // Another version and other lines: the same break.
     write(&world, "2.4.0", "integer");
     let file = format!("fungal/{CONTRACT_FILE}");
     world.write(&file, &world.read(&file).replace("schema:\n", "# agreed\n\nschema:\n"));
@@ -79,7 +79,7 @@ fn sarif_has_the_older_side_and_the_same_name_for_the_same_break() {
 }
 
 #[test]
-fn an_approved_break_is_suppressed() {
+fn approved_break_is_suppressed() {
     let world = ids();
     let provider = world.path("fungal");
     write(&world, "2.3.0", "integer");
@@ -96,7 +96,7 @@ fn an_approved_break_is_suppressed() {
 }
 
 #[test]
-fn junit_says_which_direction_of_which_contract_breaks() {
+fn junit_has_a_case_for_each_direction() {
     let world = ids();
     write(&world, "2.3.0", "integer");
     let (xml, code) = reported(&world, "fungal", &["check", "--worktree"], "junit");
@@ -130,7 +130,7 @@ fn two_schemas_are_reported_by_file_and_line() {
 }
 
 #[test]
-fn a_comparison_annotates_on_a_runner_unless_told() {
+fn compare_annotates_on_a_runner_by_default() {
     let world = schemas();
     let vars = [("GITHUB_ACTIONS", OsStr::new("true"))];
     let run =
@@ -144,7 +144,7 @@ fn a_comparison_annotates_on_a_runner_unless_told() {
 }
 
 #[test]
-fn what_is_not_decided_is_skipped_and_fails_where_that_fails() {
+fn undecided_is_skipped_or_fails_with_strict() {
     let world = World::new();
     world.write("old.json", r#"{"type": "string", "pattern": "^(a+)\\1$"}"#);
     world.write("new.json", r#"{"type": "string", "pattern": "^(b+)\\1$"}"#);
@@ -161,7 +161,7 @@ fn what_is_not_decided_is_skipped_and_fails_where_that_fails() {
 }
 
 #[test]
-fn what_a_version_changes_is_reported_in_the_file_that_is_to_be_published() {
+fn diff_reports_in_the_file_to_be_published() {
     let world = ids();
     write(&world, "2.3.0", "integer");
     let log = sarif(&world, "fungal", &["contract", "diff", AT, "--worktree"]);
@@ -171,7 +171,7 @@ fn what_a_version_changes_is_reported_in_the_file_that_is_to_be_published() {
     assert_eq!(one["relatedLocations"][0]["message"]["text"], "2.2.0 /schema/properties/id/type");
     let (xml, code) = reported(&world, "fungal", &["contract", "diff", AT, "--worktree"], "junit");
     assert!(code == 0 && xml.contains(&format!("name=\"{AT} backwards\"><failure ")), "{xml}");
-    // Published versions are in no file that a runner has.
+    // Published versions are in no file on the runner.
     let (quality, _) = reported(&world, "fungal", &["contract", "diff", AT, "1.0.0", "2.2.0"], "gitlab");
     let quality: Value = serde_json::from_str(&quality).unwrap();
     assert!(quality.as_array().unwrap().iter().all(|one| one["location"]["path"] == ".blue/config.yaml"), "{quality}");

@@ -1,4 +1,4 @@
-//! One call says what changed under this repository's imports, whether it breaks them, and where to edit.
+//! One call shows what changed under the imports, whether it breaks, and where to edit.
 
 use serde_json::{Value, json};
 
@@ -64,7 +64,7 @@ fn step(answer: &Value) -> String {
 }
 
 #[test]
-fn a_renamed_field_is_found_in_every_file_that_mentions_it() {
+fn renamed_field_is_found_in_all_files() {
     let world = world();
     publish(&world, "3.0.0", "key", "string");
     let answer = review(&world);
@@ -92,7 +92,7 @@ fn a_renamed_field_is_found_in_every_file_that_mentions_it() {
     );
     assert!(step.ends_with(&format!("{BINDING_FILE}:{line}")), "{step}");
 
-    // What it says works, and then there is nothing to do.
+    // Its suggestion works, and then nothing is left to do.
     assert_eq!(world.finish_shell(&world.path("access"), &step).code, 0);
     world.commit("access", "Follow");
     let after = world.ok(&world.path("access"), &["review"]).stdout;
@@ -100,7 +100,7 @@ fn a_renamed_field_is_found_in_every_file_that_mentions_it() {
 }
 
 #[test]
-fn a_break_within_the_range_is_named_with_its_value_and_its_step() {
+fn break_within_the_range_has_witness_and_step() {
     let world = world();
     world.write(&format!("access/{BINDING_FILE}"), &importing(">=2.0.0, <4.0.0"));
     world.commit("access", "Accept 3.x too");
@@ -119,7 +119,7 @@ fn a_break_within_the_range_is_named_with_its_value_and_its_step() {
 }
 
 #[test]
-fn what_moved_without_harm_is_shown_and_recorded() {
+fn harmless_change_is_shown_and_recorded() {
     let world = world();
     world.write(&format!("fungal/{CONTRACT_FILE}"), &reads("2.1.0", "path", "string").replace("kept", "other"));
     world.commit("fungal", "2.1.0");
@@ -133,7 +133,7 @@ fn what_moved_without_harm_is_shown_and_recorded() {
 }
 
 #[test]
-fn a_misspelt_contract_has_the_nearest_name() {
+fn misspelt_contract_suggests_the_nearest_name() {
     let world = World::pair();
     let wrong = importing(">=1.0.0").replace("s3-permissions", "s3-permission");
     world.write(&format!("access/{BINDING_FILE}"), &wrong);
@@ -152,7 +152,7 @@ fn a_misspelt_contract_has_the_nearest_name() {
 }
 
 #[test]
-fn nothing_to_do_a_provider_and_no_realm_are_said() {
+fn reports_nothing_to_do_provider_and_missing_realm() {
     let world = World::pair();
     let text = world.ok(&world.path("access"), &["review"]).stdout;
     assert_eq!(text, "checked 1 import: none is broken, or moved since the code was adapted\n");
@@ -163,7 +163,7 @@ fn nothing_to_do_a_provider_and_no_realm_are_said() {
 }
 
 #[test]
-fn a_clone_that_nobody_joined_and_a_bare_one_are_answered() {
+fn works_in_unjoined_and_bare_clones() {
     let world = world();
     publish(&world, "3.0.0", "key", "string");
     world.git(&world.root(), &["clone", "--quiet", "access", "clone"]);
@@ -186,7 +186,7 @@ fn a_clone_that_nobody_joined_and_a_bare_one_are_answered() {
 }
 
 #[test]
-fn a_name_that_stands_everywhere_is_bounded_and_the_bindings_file_comes_first() {
+fn mentions_are_bounded_with_the_binding_file_first() {
     let world = world();
     let many: String = "path\n".repeat(500);
     for n in 0..20 {
@@ -204,7 +204,7 @@ fn a_name_that_stands_everywhere_is_bounded_and_the_bindings_file_comes_first() 
 }
 
 #[test]
-fn a_path_that_would_run_when_pasted_is_not_in_the_step() {
+fn path_with_shell_syntax_is_not_in_the_step() {
     let world = World::pair();
     let binding = "{\"role\": \"consumer\", \"imports\": [{\"contract\": \"s3-permissions\", \"version\": \">=1.0.0, <2.0.0\", \"binding\": \"a\\ntouch pwned\", \"adapted_version\": \"1.0.0\"}]}";
     world.plant("bindings/access.json", binding);

@@ -1,5 +1,4 @@
-//! Schemas and values that are meant to eat the machine: refused where they would come in, named where
-//! they are already, and never waited for.
+//! Schemas and values that exhaust resources: refused on entry, reported if already stored, and never waited for.
 
 use std::{
     ffi::OsStr,
@@ -10,7 +9,7 @@ use serde_json::{Value, json};
 
 use crate::world::{CONTRACT_FILE, DOMAIN_REF, Run, World};
 
-/// Thirty definitions, each of which refers twice to the next: a thousand million sub-schemas in 2 KB.
+/// Thirty definitions, each of which refers twice to the next: 10^9 sub-schemas in 2 KB.
 pub fn doubling() -> Value {
     let link = |at: usize| json!({"anyOf": [{"$ref": format!("#/$defs/x{at}")}, {"$ref": format!("#/$defs/x{at}")}]});
     let mut schema = json!({"$defs": {}, "$ref": "#/$defs/x0"});
@@ -19,7 +18,7 @@ pub fn doubling() -> Value {
     schema
 }
 
-/// A small schema and a value that take millions of comparisons.
+/// A small schema and a value that need millions of comparisons.
 pub fn slow() -> (Value, Value) {
     let patterns: serde_json::Map<_, _> = (0..500).map(|at| (format!("(?=a)x{at}"), json!(true))).collect();
     let value: serde_json::Map<_, _> = (0..8_000).map(|at| (format!("p{at}"), json!(1))).collect();
@@ -31,14 +30,14 @@ fn document(schema: Value, value: Value) -> String {
         .to_string()
 }
 
-/// Runs `check` in a request that may judge for so many milliseconds.
+/// Runs `check` with a time limit for judging, in milliseconds.
 fn checks(world: &World, limit: &str) -> Run {
     let vars = [("GIT_BLUE_CHECK_TIMEOUT_MS", OsStr::new(limit))];
     world.blue_with(&world.path("access"), &["check", "--json"], &vars)
 }
 
 #[test]
-fn a_schema_that_doubles_is_refused_with_its_place_and_delays_no_commit() {
+fn exploding_schema_is_refused_and_delays_no_commit() {
     let world = World::solo();
     let fungal = world.path("fungal");
     world.write(&format!("fungal/{CONTRACT_FILE}"), &document(doubling(), json!(1)));
@@ -54,7 +53,7 @@ fn a_schema_that_doubles_is_refused_with_its_place_and_delays_no_commit() {
 }
 
 #[test]
-fn a_realm_that_holds_one_already_stays_readable() {
+fn realm_with_an_exploding_schema_stays_readable() {
     let world = World::pair();
     let access = world.path("access");
     let mut held = world.stored("contracts/s3-permissions.json");
@@ -76,7 +75,7 @@ fn a_realm_that_holds_one_already_stays_readable() {
 }
 
 #[test]
-fn a_value_that_takes_too_long_is_undecided_everywhere_and_never_a_pass() {
+fn slow_value_is_undecided_and_never_passes() {
     let world = World::pair();
     let (schema, value) = slow();
     let mut held = world.stored("contracts/s3-permissions.json");
@@ -98,7 +97,7 @@ fn a_value_that_takes_too_long_is_undecided_everywhere_and_never_a_pass() {
 }
 
 #[test]
-fn what_a_remote_sends_is_measured_before_it_is_taken() {
+fn fetched_schemas_are_measured() {
     let world = World::solo();
     world.git(&world.root(), &["init", "--quiet", "--bare", "hub.git"]);
     let fungal = world.path("fungal");

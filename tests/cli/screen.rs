@@ -1,9 +1,9 @@
-//! `git blue` alone says where one is and what comes next; a command that lives deeper is found.
+//! `git blue` alone shows the state and next steps; bare verbs find their command.
 
 use crate::world::{World, snapshot};
 
 #[test]
-fn the_screen_says_where_one_is_and_what_comes_next() {
+fn bare_command_shows_state_and_next_steps() {
     let world = World::pair();
     let outside = world.ok(&world.root(), &[]);
     let fresh = world.ok(&world.repo("fresh"), &[]);
@@ -11,13 +11,13 @@ fn the_screen_says_where_one_is_and_what_comes_next() {
     let pending = world.ok(&world.path("access"), &[]);
     let quiet = world.ok(&world.path("fungal"), &[]);
     snapshot("screen", &[&outside, &fresh, &pending, &quiet]);
-    // Nobody was told by it.
+    // It marks nothing as seen.
     assert_eq!(world.json(&world.path("access"), &["status", "--peek"])["notifications"].as_array().unwrap().len(), 1);
     world.blue(&world.root(), &["--json"]).exits(129);
 }
 
 #[test]
-fn a_command_that_lives_deeper_runs_or_is_named() {
+fn bare_verb_runs_or_lists_the_full_command() {
     let world = World::pair();
     let dir = world.path("access");
     let get = world.ok(&dir, &["get", "s3-access/s3-permissions"]);

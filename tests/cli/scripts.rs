@@ -1,5 +1,4 @@
-//! The scripts that test contracts: only those that this repository committed itself, and only where its user,
-//! or CI, says so.
+//! Scripts that test contracts: only those that this repository committed run, and only if its user or CI asks.
 
 use std::os::unix::fs::PermissionsExt as _;
 
@@ -14,7 +13,7 @@ fn script(world: &World, path: &str, body: &str) {
     std::fs::set_permissions(world.path(path), std::fs::Permissions::from_mode(0o755)).unwrap();
 }
 
-/// `fungal` tests its contract with `scripts/test.sh`, which does this.
+/// `fungal` tests its contract with `scripts/test.sh`, with this content.
 fn tested(body: &str) -> World {
     let world = World::pair();
     script(&world, SCRIPT, body);
@@ -36,7 +35,7 @@ fn scripts(world: &World, args: &[&str]) -> Vec<Value> {
 }
 
 #[test]
-fn an_exit_code_is_a_verdict() {
+fn exit_code_is_the_verdict() {
     for (body, outcome, code, exits) in [
         ("exit 0", "passed", json!(0), [0, 0]),
         ("echo 'the paths are gone' >&2; exit 1", "failed", json!(1), [1, 1]),
@@ -58,7 +57,7 @@ fn an_exit_code_is_a_verdict() {
 }
 
 #[test]
-fn a_script_reads_what_it_tests_and_no_secret() {
+fn script_gets_its_input_and_no_secrets() {
     let world =
         tested("read -r line; echo \"$line\" >../input.json; echo \"$MY_TOKEN$PLAIN\" >../variables; pwd >../folder");
     world.set("MY_TOKEN", "secret");
@@ -76,7 +75,7 @@ fn a_script_reads_what_it_tests_and_no_secret() {
 }
 
 #[test]
-fn nothing_runs_that_nobody_asked_for() {
+fn nothing_runs_without_consent() {
     let world = tested("touch ../ran");
     let ran =
         || std::mem::take(&mut world.path("ran").exists().then(|| std::fs::remove_file(world.path("ran"))).is_some());
@@ -99,7 +98,7 @@ fn nothing_runs_that_nobody_asked_for() {
     check(&world, &[]).exits(0);
     assert!(ran() && world.path("ran-in-ci").exists());
 
-    // A clone that nobody joined runs nothing of itself, in CI neither unless the pipeline says so.
+    // An unjoined clone runs nothing, not even in CI unless the pipeline asks.
     world.git(&world.root(), &["clone", "--quiet", "fungal", "clone"]);
     let clone = world.path("clone");
     let refused = world.blue(&clone, &["check"]);
@@ -120,7 +119,7 @@ fn nothing_runs_that_nobody_asked_for() {
 }
 
 #[test]
-fn only_what_was_committed_runs() {
+fn only_committed_scripts_run() {
     let world = tested("touch ../ran");
     script(&world, SCRIPT, "touch ../ran-too");
     let changed = check(&world, &["--run-hooks"]).exits(1);
@@ -144,10 +143,10 @@ fn only_what_was_committed_runs() {
 }
 
 #[test]
-fn a_consumer_runs_what_its_own_binding_names() {
+fn consumer_runs_scripts_of_its_own_binding() {
     let world = tested("exit 0");
     let consumer = world.path("access");
-    // What the realm names is not run, though it is there.
+    // A script named in the realm does not run, although it exists.
     script(&world, "access/scripts/theirs.sh", "touch ../theirs");
     script(&world, "access/scripts/own.sh", "read -r line; echo \"$line\" >../input.json; exit 1");
     world.commit("access", "Scripts");
@@ -164,7 +163,7 @@ fn a_consumer_runs_what_its_own_binding_names() {
 }
 
 #[test]
-fn a_script_that_does_not_end_is_ended_with_all_it_started() {
+fn script_that_hangs_is_killed_with_its_children() {
     let world = tested("(sleep 2; touch ../late) & setsid sh -c 'sleep 2; touch ../later' & sleep 60");
     let start = std::time::Instant::now();
     let late = check(&world, &["--run-hooks", "--hook-timeout", "1"]).exits(1);
@@ -172,7 +171,7 @@ fn a_script_that_does_not_end_is_ended_with_all_it_started() {
     assert!(start.elapsed().as_secs() < 30);
     std::thread::sleep(std::time::Duration::from_secs(2));
     assert!(!world.path("late").exists() && !world.path("later").exists());
-    // What it prints is kept in part.
+    // Its output is truncated.
     let world = tested("yes | head -c 3000000; echo end; exit 1");
     let run = scripts(&world, &["--run-hooks"]).remove(0);
     let output = run["output"].as_str().unwrap();

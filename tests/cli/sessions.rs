@@ -1,4 +1,4 @@
-//! Sessions: one stretch of work in one work tree, and what came of it.
+//! Work sessions and their summaries.
 
 use std::{path::Path, process::Stdio};
 
@@ -26,7 +26,7 @@ fn states(world: &World, dir: &Path) -> Vec<(String, String)> {
 }
 
 #[test]
-fn a_session_as_a_person_sees_it() {
+fn session_from_start_to_stop() {
     let world = World::pair();
     let (fungal, access) = (world.path("fungal"), world.path("access"));
     let none = world.blue(&fungal, &["session", "stop"]);
@@ -46,7 +46,7 @@ fn a_session_as_a_person_sees_it() {
 }
 
 #[test]
-fn a_session_of_another_work_tree_is_ended_by_its_id() {
+fn session_of_another_worktree_is_stopped_by_id() {
     let world = World::pair();
     let (fungal, other) = (world.path("fungal"), world.path("other"));
     world.git(&fungal, &["worktree", "add", "--quiet", other.to_str().unwrap(), "-b", "other"]);
@@ -59,14 +59,14 @@ fn a_session_of_another_work_tree_is_ended_by_its_id() {
         let refused = world.blue(&fungal, &["session", "stop", id, "--json"]).exits(1);
         assert_eq!(refused.json()["code"], "unknown-session");
     }
-    // Nobody else's sessions are this repository's to end.
+    // A repository cannot end sessions of others.
     assert_eq!(world.blue(&world.path("access"), &["session", "stop", &here]).code, 1);
     world.json(&fungal, &["session", "stop", &here]);
     assert_eq!(world.json(&fungal, &["session", "status"])["session"], Value::Null);
 }
 
 #[test]
-fn starting_twice_resumes_and_may_name_another_rfc() {
+fn starting_twice_resumes_and_may_change_the_rfc() {
     let world = World::pair();
     let fungal = world.path("fungal");
     let id = start(&world, &fungal);
@@ -84,7 +84,7 @@ fn starting_twice_resumes_and_may_name_another_rfc() {
 }
 
 #[test]
-fn linked_worktrees_have_their_own() {
+fn linked_worktrees_have_their_own_sessions() {
     let world = World::pair();
     let fungal = world.path("fungal");
     let ids = [start(&world, &fungal)];
@@ -102,7 +102,7 @@ fn linked_worktrees_have_their_own() {
 }
 
 #[test]
-fn what_is_published_in_a_session_says_so() {
+fn commits_of_a_session_carry_its_trailer() {
     let world = World::pair();
     let (fungal, access) = (world.path("fungal"), world.path("access"));
     world.bump("1.1.0");
@@ -129,7 +129,7 @@ fn what_is_published_in_a_session_says_so() {
     world.write("topics.yaml", "name: topics\nversion: \"0.2.0\"\nowner: fungal\nvalue: 1\n");
     world.ok(&fungal, &["contract", "edit", "s3-access/topics", "--file", "../topics.yaml"]);
     assert_eq!(trailer(&world, DOMAIN_REF), id, "by an edit");
-    // Another repository is in no session, and a stale one is none.
+    // Another repository is in no session, and a stale session does not count.
     world.ok(&access, &["realm", "admin", "domain", "--name", "other", "--repos", "access"]);
     assert_eq!(trailer(&world, "refs/blue/domains/other"), "");
     world.pass_days(2);
@@ -138,17 +138,17 @@ fn what_is_published_in_a_session_says_so() {
 }
 
 #[test]
-fn the_summary_tells_what_the_realm_gained() {
+fn summary_lists_changes_in_the_realm() {
     let world = World::pair();
     let fungal = world.path("fungal");
     world.ok(&fungal, &["realm", "admin", "contract", "--domain", "s3-access", "--name", "idle", "--owner", "fungal"]);
     start(&world, &fungal);
     let modified = |world: &World| world.json(&fungal, &["session", "status"])["session"]["contracts_modified"].clone();
     assert_eq!(modified(&world), json!([]));
-    // A pre-release does not become current, and is work all the same.
+    // A pre-release does not become current, but counts as work.
     world.bump("2.0.0-rc.1");
     assert_eq!(modified(&world), json!(["s3-access/s3-permissions"]));
-    // A domain that was made meanwhile, and a contract of somebody else's in it.
+    // A domain that was created meanwhile, with a contract of another repository.
     for (repo, name) in [("fungal", "topics"), ("access", "theirs")] {
         let dir = world.path(repo);
         world.ok(&dir, &["realm", "admin", "domain", "--name", "queues", "--repos", "fungal,access"]);
@@ -157,7 +157,7 @@ fn the_summary_tells_what_the_realm_gained() {
     let import =
         ["realm", "admin", "binding", "--domain", "queues", "--repo", "fungal", "--role", "consumer", "--import"];
     world.ok(&fungal, &[&import[..], &["theirs@>=0.1.0"]].concat());
-    // What history says does not count: a history that was cut short tells the same.
+    // History does not matter: truncating it changes nothing.
     let tree = world.line(&world.store(), &["rev-parse", &format!("{DOMAIN_REF}^{{tree}}")]);
     let orphan = world.line(&world.store(), &["commit-tree", "-m", "Cut short", &tree]);
     world.git(&world.store(), &["update-ref", DOMAIN_REF, &orphan]);
@@ -166,7 +166,7 @@ fn the_summary_tells_what_the_realm_gained() {
     assert_eq!(summary["contracts_modified"], json!(["queues/topics", "s3-access/s3-permissions"]));
     assert_eq!(summary["contracts_watched"], json!(["queues/theirs"]));
     assert_eq!(summary["contracts_changed"], json!([]), "all of a domain that was joined meanwhile would be");
-    // It is kept as it was then.
+    // The summary is kept as of then.
     world.bump("3.0.0");
     let id = summary["id"].as_str().unwrap();
     let kept = world.git(&world.store(), &["cat-file", "blob", &format!("{SESSIONS}:ended/{id}.json")]).json();
@@ -174,7 +174,7 @@ fn the_summary_tells_what_the_realm_gained() {
 }
 
 #[test]
-fn a_domain_that_is_gone_or_unreadable_stops_nobody() {
+fn missing_or_unreadable_domain_stops_no_session() {
     let world = World::pair();
     let fungal = world.path("fungal");
     start(&world, &fungal);
@@ -208,7 +208,7 @@ fn activity_is_recorded_every_five_minutes() {
         assert_ne!(world.tip(SESSIONS), before, "{command:?}");
     }
     assert_ne!(last(&world), first);
-    // Where it cannot be recorded, nobody hears of it.
+    // If it cannot be recorded, nothing is reported.
     let lock = world.store().join(format!("{SESSIONS}.lock"));
     std::fs::write(&lock, "").unwrap();
     for _ in 0..5 {
@@ -222,7 +222,7 @@ fn activity_is_recorded_every_five_minutes() {
 }
 
 #[test]
-fn a_session_that_nobody_ended_goes_stale() {
+fn forgotten_session_goes_stale() {
     let world = World::pair();
     let fungal = world.path("fungal");
     let dead = start(&world, &fungal);
@@ -230,16 +230,16 @@ fn a_session_that_nobody_ended_goes_stale() {
     let stale = world.ok(&fungal, &["session", "status"]);
     let status = world.ok(&world.path("access"), &["status"]);
     assert!(status.stdout.contains(&dead) && status.stdout.contains("stale"), "{status:?}");
-    // Looking does not wake it.
+    // Looking does not revive it.
     assert_eq!(states(&world, &fungal), [(dead.clone(), "stale".to_owned())]);
-    // The next one takes its place, and it ended with what was done in it last.
+    // The next one replaces it, and it ended with its last activity.
     let started = world.ok(&fungal, &["session", "start"]);
     let stopped = world.ok(&fungal, &["session", "stop"]);
     snapshot("session_stale", &[&stale, &started, &stopped]);
     let list = world.json(&fungal, &["session", "list", "--ended"]);
     let first = &list["sessions"][0];
     assert_eq!((&first["id"], &first["ended_at"]), (&json!(dead), &first["last_activity"]));
-    // Stopping a stale one is the same.
+    // Stopping a stale session does the same.
     start(&world, &fungal);
     world.pass_days(3);
     let stop = world.json(&fungal, &["session", "stop"]);
@@ -247,7 +247,7 @@ fn a_session_that_nobody_ended_goes_stale() {
 }
 
 #[test]
-fn a_mark_that_leads_nowhere_is_none() {
+fn dangling_session_marker_is_ignored() {
     let world = World::pair();
     let fungal = world.path("fungal");
     let mark = world.path("fungal/.git/blue-session");
@@ -259,7 +259,7 @@ fn a_mark_that_leads_nowhere_is_none() {
     let stop = world.blue(&fungal, &["session", "stop"]).exits(1);
     assert!(stop.stderr.contains("is over already"), "{stop:?}");
     assert!(!mark.exists());
-    // Nor does what is no mark, which is never followed elsewhere.
+    // An invalid marker is ignored, and never followed.
     let elsewhere = world.path("elsewhere");
     std::fs::write(&elsewhere, "mine\n").unwrap();
     std::os::unix::fs::symlink(&elsewhere, &mark).unwrap();
@@ -267,13 +267,13 @@ fn a_mark_that_leads_nowhere_is_none() {
     start(&world, &fungal);
     assert_eq!(world.read("elsewhere"), "mine\n");
     assert!(mark.symlink_metadata().unwrap().is_file());
-    // Under another realm's or repository's name this session is not seen, and not forgotten.
+    // Under another realm or name this session is not visible, and not lost.
     world.blue_with(&fungal, &["session", "stop"], &[("GIT_BLUE_REPO", "access".as_ref())]).exits(1);
     world.ok(&fungal, &["session", "stop"]);
 }
 
 #[test]
-fn a_session_needs_a_repository_of_the_realm() {
+fn session_needs_a_repository_of_the_realm() {
     let world = World::pair();
     world.blue(&world.root(), &["session", "start", "--realm", "aperture"]).exits(128);
     world.blue(&world.root(), &["session", "list", "--realm", "aperture"]).exits(0);
@@ -284,7 +284,7 @@ fn a_session_needs_a_repository_of_the_realm() {
 }
 
 #[test]
-fn a_session_that_cannot_be_read_is_named_and_hides_no_other() {
+fn unreadable_session_is_named_and_hides_no_other() {
     let world = World::pair();
     let fungal = world.path("fungal");
     let id = start(&world, &fungal);
@@ -313,7 +313,7 @@ fn a_session_that_cannot_be_read_is_named_and_hides_no_other() {
 }
 
 #[test]
-fn the_list_has_pages() {
+fn list_is_paged() {
     let world = World::pair();
     let mut places = vec![world.path("fungal"), world.path("access")];
     world.git(&places[0], &["worktree", "add", "-q", "../linked"]);
@@ -330,7 +330,7 @@ fn the_list_has_pages() {
 }
 
 #[test]
-fn doctor_ends_what_is_dead() {
+fn doctor_ends_dead_sessions() {
     let world = World::pair();
     let fungal = world.path("fungal");
     let dead = start(&world, &fungal);
@@ -352,7 +352,7 @@ fn doctor_ends_what_is_dead() {
     let open = world.json(&fungal, &["session", "list"]);
     assert_eq!((&open["total"], &open["sessions"][0]["id"]), (&json!(1), &json!(alive)));
     assert_eq!(of(&world.json(&fungal, &["doctor"]), "session"), Value::Null);
-    // A mark that leads nowhere, and one that is none.
+    // A dangling marker, and an invalid one.
     for text in ["sess-1a aperture fungal\n", "sess-1a elsewhere fungal\n", "nonsense\n"] {
         world.write("fungal/.git/blue-session", text);
         let sick = world.blue(&fungal, &["doctor", "--json"]).exits(0).json();
@@ -364,7 +364,7 @@ fn doctor_ends_what_is_dead() {
 }
 
 #[test]
-fn gc_forgets_sessions_that_were_over_a_month_ago() {
+fn gc_removes_sessions_ended_over_a_month_ago() {
     let world = World::pair();
     let (fungal, access) = (world.path("fungal"), world.path("access"));
     start(&world, &fungal);
@@ -380,9 +380,9 @@ fn gc_forgets_sessions_that_were_over_a_month_ago() {
     assert_eq!(world.git(&world.store(), &["fsck", "--strict", "--no-dangling"]).stdout, "");
 }
 
-/// Eight work trees of one repository start, and stop, all at once.
+/// Eight work trees of one repository start and stop sessions concurrently.
 #[test]
-fn sessions_started_at_once_are_all_there() {
+fn concurrent_sessions_are_all_recorded() {
     const TREES: usize = 8;
     let world = World::pair();
     let fungal = world.path("fungal");
@@ -415,7 +415,7 @@ fn sessions_started_at_once_are_all_there() {
     let mut found: Vec<_> = states(&world, &fungal).into_iter().map(|(id, _)| id).collect();
     found.sort();
     assert_eq!(found, ids);
-    // Two that start in one work tree begin one session.
+    // Two starts in one work tree give one session.
     let twice = at_once(&[("fungal", start), ("fungal", start), ("fungal", start), ("fungal", start)]);
     let started = twice.iter().filter(|output| String::from_utf8_lossy(&output.stdout).starts_with("Session started"));
     assert_eq!(started.count(), 1, "{twice:?}");

@@ -1,11 +1,11 @@
-//! Several machines, each with a home of its own, that share a realm through a git repository.
+//! Several machines, each with its own home, that share a realm through a git repository.
 
 use std::path::PathBuf;
 
 use crate::world::{BINDING_FILE, CONTRACT_FILE, DOMAIN_REF, REALM, World, contract, importing, snapshot};
 
-/// A realm that the machine `home` shares at a bare repository, with `fungal` in it, which has
-/// published s3-permissions 1.0.0.
+/// A realm that the machine `home` shares at a bare repository, with `fungal`, which has published s3-permissions
+/// 1.0.0.
 fn shared() -> (World, String) {
     let world = World::solo();
     let hub = hub(&world, "hub.git");
@@ -18,7 +18,7 @@ fn hub(world: &World, name: &str) -> String {
     world.path(name).display().to_string()
 }
 
-/// A second machine with a clone of `access`, a consumer, which joins by url.
+/// A second machine with a clone of `access`, a consumer, which joins by URL.
 fn second(world: &World, hub: &str) -> PathBuf {
     world.on("second").repo("access");
     let access = world.path("access");
@@ -58,7 +58,7 @@ fn hub_tips(world: &World) -> String {
 }
 
 #[test]
-fn a_second_machine_joins_by_url_and_each_hears_of_the_other() {
+fn second_machine_joins_by_url_and_exchanges_changes() {
     let (world, hub) = shared();
     let access = second(&world, &hub);
     let fungal = world.path("fungal");
@@ -78,11 +78,11 @@ fn a_second_machine_joins_by_url_and_each_hears_of_the_other() {
 }
 
 #[test]
-fn what_both_changed_apart_is_merged_and_both_end_alike() {
+fn concurrent_changes_are_merged_and_converge() {
     let (world, hub) = shared();
     let access = second(&world, &hub);
     let fungal = world.path("fungal");
-    // Apart: a version here, a binding there.
+    // Concurrently: a version here, a binding there.
     world.on("home").bump("1.1.0");
     world.on("second").write(&format!("access/{BINDING_FILE}"), &importing(">=1.0.0, <3.0.0"));
     world.commit("access", "Accept more");
@@ -99,12 +99,12 @@ fn what_both_changed_apart_is_merged_and_both_end_alike() {
 }
 
 #[test]
-fn two_contents_under_one_version_are_a_conflict_that_both_machines_record_alike() {
+fn same_version_with_two_contents_is_the_same_conflict_everywhere() {
     let (world, hub) = shared();
     let other = clone(&world, "second", &hub);
     let fungal = world.path("fungal");
     world.on("home").bump("1.1.0");
-    // The content with the smaller hash wins, which is this machine's.
+    // The content with the smaller hash is selected, which is this machine's.
     world.on("second").write(&format!("fungal-second/{CONTRACT_FILE}"), &contract("1.1.0").replace("v1.1.0", "apart"));
     world.commit("fungal-second", "Paths 1.1.0, otherwise");
     world.ok(&other, &["sync"]);
@@ -117,7 +117,7 @@ fn two_contents_under_one_version_are_a_conflict_that_both_machines_record_alike
     assert_eq!(lost.lines().count(), 1, "{lost}");
     assert!(lost.starts_with("conflicts/contracts/s3-permissions/1.1.0/"), "{lost}");
 
-    // Both say so until the owner resolves it, and then nobody does.
+    // Both report it until the owner resolves it.
     let status = world.ok(&other, &["status"]);
     let check = world.blue(&other, &["check", "--published"]).exits(1);
     snapshot("sync_conflict", &[&status, &check]);
@@ -131,9 +131,9 @@ fn two_contents_under_one_version_are_a_conflict_that_both_machines_record_alike
 }
 
 #[test]
-fn two_repositories_of_one_name_are_a_conflict_until_one_has_another() {
+fn same_name_for_two_repositories_is_a_conflict_until_renamed() {
     let (world, hub) = shared();
-    // Made apart: nobody knew of the other.
+    // Created concurrently.
     world.on("second").repo("other");
     let other = world.path("other");
     world.ok(&other, &["init", "--realm", REALM, "--repo", "fungal"]);
@@ -145,7 +145,7 @@ fn two_repositories_of_one_name_are_a_conflict_until_one_has_another() {
     assert_eq!(tips(&world, "home"), tips(&world, "second"));
     let check = world.json(&fungal, &["check", "--published"]);
     assert_eq!(check["errors"][0]["code"], "name-conflict", "{check}");
-    // Either takes another name until there is no conflict any more.
+    // One of them takes another name, which settles the conflict.
     for (home, path, name) in [("second", other, "other"), ("home", fungal, "fungal2")] {
         world.on(home).ok(&path, &["sync"]);
         if world.json(&path, &["status"])["conflicts"] == serde_json::json!([]) {
@@ -163,7 +163,7 @@ fn two_repositories_of_one_name_are_a_conflict_until_one_has_another() {
 }
 
 #[test]
-fn a_part_that_two_machines_wrote_apart_is_a_conflict_until_it_is_written_again() {
+fn concurrent_bindings_are_a_conflict_until_published_again() {
     let (world, hub) = shared();
     let access = second(&world, &hub);
     world.on("third").git(&world.root(), &["clone", "--quiet", "access", "access-third"]);
@@ -181,8 +181,8 @@ fn a_part_that_two_machines_wrote_apart_is_a_conflict_until_it_is_written_again(
     assert_eq!(tips(&world, "second"), tips(&world, "third"));
     let folder = ["ls-tree", "-r", "--name-only", DOMAIN_REF, "conflicts/bindings/access/"];
     assert_eq!(world.git(&world.store(), &folder).stdout.lines().count(), 1);
-    // Nobody knows which of the two commits is later: both say so, and neither takes the other's part
-    // away by looking, nor by syncing again.
+    // Which commit is later is unknown: both report it, and neither overwrites the other's binding by looking or
+    // syncing again.
     let before = tips(&world, "second");
     for (home, repo) in [("second", &access), ("third", &third)] {
         let status = world.on(home).json(repo, &["status"]);
@@ -196,7 +196,7 @@ fn a_part_that_two_machines_wrote_apart_is_a_conflict_until_it_is_written_again(
         world.git(repo, &["checkout", "--quiet", "main"]);
         assert_eq!(tips(&world, home), before);
     }
-    // Whoever publishes once more says what is meant, and the other one hears that it is behind.
+    // Publishing once more settles it, and the other clone is told that it is outdated.
     world.on("second").ok(&access, &["contract", "publish"]);
     assert_eq!(world.json(&access, &["status"])["conflicts"], serde_json::json!([]));
     assert_eq!(world.stored("bindings/access.json")["imports"][0]["version"], ">=1.0.0, <1.5.0");
@@ -209,9 +209,9 @@ fn a_part_that_two_machines_wrote_apart_is_a_conflict_until_it_is_written_again(
     assert_eq!(tips(&world, "second"), tips(&world, "third"));
 }
 
-/// The next commit that writes the part says what is meant too.
+/// The next commit that changes the binding settles it too.
 #[test]
-fn a_part_that_two_machines_wrote_apart_is_settled_by_the_next_commit_of_it() {
+fn next_commit_settles_a_binding_conflict() {
     let (world, hub) = shared();
     let access = second(&world, &hub);
     world.on("third").git(&world.root(), &["clone", "--quiet", "access", "access-third"]);
@@ -223,7 +223,7 @@ fn a_part_that_two_machines_wrote_apart_is_settled_by_the_next_commit_of_it() {
         world.ok(&world.path(repo), &["sync"]);
     }
     world.on("second").ok(&access, &["sync"]);
-    // Both commits are brought together, as people do who push code.
+    // Both commits are merged, as when people push code.
     world.on("third").try_git(&third, &["pull", "--quiet", "--no-rebase", "-X", "theirs", "origin", "main"]);
     world.write(&format!("access-third/{BINDING_FILE}"), &importing(">=1.0.0, <1.6.0"));
     world.commit("access-third", "What both mean");
@@ -240,7 +240,7 @@ fn a_part_that_two_machines_wrote_apart_is_settled_by_the_next_commit_of_it() {
 }
 
 #[test]
-fn a_dry_run_moves_nothing() {
+fn dry_run_changes_nothing() {
     let (world, hub) = shared();
     let access = second(&world, &hub);
     let fungal = world.path("fungal");
@@ -257,7 +257,7 @@ fn a_dry_run_moves_nothing() {
 }
 
 #[test]
-fn an_unreachable_remote_is_named_and_nothing_is_lost() {
+fn unreachable_remote_is_reported_and_nothing_lost() {
     let (world, _) = shared();
     let fungal = world.path("fungal");
     world.bump("1.1.0");
@@ -272,7 +272,7 @@ fn an_unreachable_remote_is_named_and_nothing_is_lost() {
 }
 
 #[test]
-fn a_rewound_remote_is_reported_and_brought_up_again() {
+fn rewound_remote_is_reported_and_restored() {
     let (world, hub) = shared();
     let access = second(&world, &hub);
     let fungal = world.path("fungal");
@@ -300,13 +300,13 @@ fn another_realm_at_the_url_is_refused() {
     let refused = world.blue(&other, &["init", "--realm", "other", "--url", &hub]).exits(1);
     assert!(refused.stderr.contains("holds the realm aperture, not other"), "{refused:?}");
     assert!(!world.path("second/blue/realms/other.git").exists());
-    // Without a name it is whichever is there.
+    // Without a name, the realm that is found is used.
     let joined = world.ok(&other, &["init", "--url", &hub]);
     assert!(joined.stdout.contains(REALM), "{joined:?}");
 }
 
 #[test]
-fn a_url_without_a_realm_needs_a_name() {
+fn url_without_a_realm_needs_a_name() {
     let world = World::new();
     let hub = hub(&world, "hub.git");
     let repo = world.repo("fungal");
@@ -317,7 +317,7 @@ fn a_url_without_a_realm_needs_a_name() {
 }
 
 #[test]
-fn a_remote_that_takes_only_branches_gets_branches() {
+fn branches_only_remote_gets_branches() {
     let world = World::new();
     let hub_url = hub(&world, "hub.git");
     let hook = "#!/bin/sh\ncase $1 in refs/heads/*) ;; *) echo 'only branches here'; exit 1;; esac\n";
@@ -330,7 +330,7 @@ fn a_remote_that_takes_only_branches_gets_branches() {
     assert_eq!(hub_tips(&world), "");
     world.ok(&repo, &["realm", "admin", "join", REALM, "--branches"]);
     assert!(hub_tips(&world).starts_with("refs/heads/blue/realm "), "{}", hub_tips(&world));
-    // The next machine finds them by itself.
+    // The next machine detects them.
     world.on("second").repo("access");
     let access = world.path("access");
     world.ok(&access, &["init", "--url", &hub_url]);
@@ -340,9 +340,9 @@ fn a_remote_that_takes_only_branches_gets_branches() {
 }
 
 #[test]
-fn a_code_repository_or_another_store_carries_the_realm() {
+fn code_repository_or_another_store_carries_the_realm() {
     let (world, _) = shared();
-    // The store of the first machine is the remote of the second one.
+    // The store of the first machine is the remote of the second.
     let store = world.store().display().to_string();
     world.on("second").repo("access");
     let access = world.path("access");
@@ -351,7 +351,7 @@ fn a_code_repository_or_another_store_carries_the_realm() {
     assert_eq!(tips(&world, "home"), tips(&world, "second"));
     let hidden = world.git(&world.store(), &["ls-remote", &store]).stdout;
     assert!(!hidden.contains("refs/blue/local"), "{hidden}");
-    // A code repository with a work tree is the remote of the third one.
+    // A code repository with a work tree is the remote of the third.
     let code = world.repo("carrier").display().to_string();
     world.on("home").git(&world.store(), &["remote", "add", "carrier", &code]);
     world.ok(&world.path("fungal"), &["sync", "--remote", "carrier"]);
@@ -362,7 +362,7 @@ fn a_code_repository_or_another_store_carries_the_realm() {
 }
 
 #[test]
-fn a_hostile_remote_is_refused_and_the_realm_is_as_it_was() {
+fn hostile_remote_is_refused_and_the_realm_unchanged() {
     let (world, _) = shared();
     let fungal = world.path("fungal");
     let before = tips(&world, "home");
@@ -380,7 +380,7 @@ fn a_hostile_remote_is_refused_and_the_realm_is_as_it_was() {
     assert!(refused.all().contains("_x"), "a ref whose name is none is said to be there: {refused:?}");
     assert_eq!(tips(&world, "home"), before);
     world.ok(&fungal, &["status"]);
-    // Nor does a machine start from it.
+    // A machine cannot join from it either.
     world.on("second").repo("access");
     let joined = world.blue(&world.path("access"), &["init", "--url", &hub.display().to_string()]).exits(128);
     assert!(joined.all().contains("symbolic link"), "{joined:?}");
@@ -388,7 +388,7 @@ fn a_hostile_remote_is_refused_and_the_realm_is_as_it_was() {
 }
 
 #[test]
-fn ci_checks_against_a_realm_that_its_machine_does_not_have() {
+fn ci_checks_against_a_realm_by_url() {
     let (world, hub) = shared();
     let access = second(&world, &hub);
     let clone = |name: &str| {
@@ -414,7 +414,7 @@ fn ci_checks_against_a_realm_that_its_machine_does_not_have() {
 }
 
 #[test]
-fn a_hook_syncs_in_the_background_where_the_user_wants_it_and_no_repository_can() {
+fn hook_syncs_in_the_background_only_if_the_user_configured_it() {
     let (world, _) = shared();
     let fungal = world.path("fungal");
     world.git(&fungal, &["config", "blue.autoSync", "true"]);
@@ -433,7 +433,7 @@ fn a_hook_syncs_in_the_background_where_the_user_wants_it_and_no_repository_can(
 }
 
 #[test]
-fn sessions_travel_only_where_their_user_wants_it() {
+fn sessions_are_shared_only_if_configured() {
     let (world, hub) = shared();
     let access = second(&world, &hub);
     world.ok(&access, &["session", "start"]);
@@ -446,7 +446,7 @@ fn sessions_travel_only_where_their_user_wants_it() {
     let fungal = world.on("home").path("fungal");
     world.ok(&fungal, &["sync"]);
     assert_eq!(world.json(&fungal, &["session", "list"])["sessions"][0]["repo"], "access");
-    // It ends there, and here it is over as well.
+    // It ends there, and is over here too.
     world.on("second").ok(&access, &["session", "stop"]);
     world.ok(&access, &["sync"]);
     world.on("home").ok(&fungal, &["sync"]);
@@ -455,7 +455,7 @@ fn sessions_travel_only_where_their_user_wants_it() {
 }
 
 #[test]
-fn a_publish_says_whether_other_machines_can_have_it() {
+fn publish_says_whether_it_is_shared() {
     let (world, _) = shared();
     let fungal = world.path("fungal");
     world.git(&fungal, &["config", "blue.publish", "off"]);
@@ -479,7 +479,7 @@ fn a_publish_says_whether_other_machines_can_have_it() {
 }
 
 #[test]
-fn status_says_how_old_the_last_contact_is() {
+fn status_reports_the_last_contact() {
     let (world, _) = shared();
     let fungal = world.path("fungal");
     world.ok(&fungal, &["sync"]);

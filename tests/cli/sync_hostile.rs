@@ -1,5 +1,4 @@
-//! What a remote may hold that no `git blue` wrote: it is named, nothing of it is taken, and the rest of
-//! the realm still syncs.
+//! Content at a remote that git blue never writes is reported and not merged, and the rest of the realm still syncs.
 
 use std::path::PathBuf;
 
@@ -11,7 +10,7 @@ struct Hub {
 }
 
 impl Hub {
-    /// A realm of one machine, shared at a hub, and a second domain that is as it should be.
+    /// A realm of one machine, shared at a hub, with a second, valid domain.
     fn new() -> Self {
         let world = World::solo();
         world.git(&world.root(), &["init", "--quiet", "--bare", "hub.git"]);
@@ -28,18 +27,18 @@ impl Hub {
         self.world.line(&self.path, &["hash-object", "-t", kind, "-w", "--literally", &file])
     }
 
-    /// A tree from the lines that `git ls-tree` prints.
+    /// Creates a tree from lines in the format of `git ls-tree`.
     fn tree(&self, lines: &str) -> String {
         self.world.feed("git", &self.path, &["mktree", "--missing", "-z"], lines).stdout.trim().to_owned()
     }
 
-    /// Puts a commit with this tree on the domain, at the hub.
+    /// Sets the domain at the hub to a commit with this tree.
     fn commit(&self, tree: &str) {
         let commit = self.world.line(&self.path, &["commit-tree", "-p", DOMAIN_REF, "-m", "hostile", tree]);
         self.world.git(&self.path, &["update-ref", DOMAIN_REF, &commit]);
     }
 
-    /// The domain's tree with another entry, in the form of `git ls-tree`.
+    /// Returns the domain's tree with another entry, in the format of `git ls-tree`.
     fn with(&self, entry: &str) -> String {
         let held = self.world.git(&self.path, &["ls-tree", "-z", DOMAIN_REF]).stdout;
         let name = entry.split('\t').nth(1).unwrap();
@@ -51,7 +50,7 @@ impl Hub {
         self.tree(&format!("{others}{entry}\0"))
     }
 
-    /// Syncs: something of the hub is refused with these words, and what else there is went there.
+    /// Syncs, and asserts that something is refused with this message and the rest is pushed.
     #[track_caller]
     fn refuses(&self, words: &str) -> Run {
         let (world, fungal) = (&self.world, self.world.path("fungal"));
@@ -69,7 +68,7 @@ impl Hub {
         run
     }
 
-    /// The hub has it as it was again, and all goes on.
+    /// Restores the hub, and asserts that syncing works.
     #[track_caller]
     fn recovers(&self) {
         let tip = self.world.tip(DOMAIN_REF);
@@ -79,7 +78,7 @@ impl Hub {
 }
 
 #[test]
-fn entries_that_are_no_plain_files_are_named() {
+fn irregular_entries_are_reported() {
     let hub = Hub::new();
     let blob = hub.object("blob", b"/etc/passwd");
     let sound = hub.world.line(&hub.path, &["rev-parse", &format!("{DOMAIN_REF}:domain.json")]);
@@ -111,7 +110,7 @@ fn entries_that_are_no_plain_files_are_named() {
 }
 
 #[test]
-fn names_that_differ_in_case_alone_are_named() {
+fn names_that_differ_only_in_case_are_reported() {
     let hub = Hub::new();
     let binding = hub.object("blob", b"{\"role\":\"provider\"}");
     let tree = hub.tree(&format!("100644 blob {binding}\tFungal.json\0100644 blob {binding}\tfungal.json\0"));
@@ -127,7 +126,7 @@ fn names_that_differ_in_case_alone_are_named() {
 }
 
 #[test]
-fn objects_that_git_itself_refuses_are_named() {
+fn objects_that_git_refuses_are_reported() {
     let hub = Hub::new();
     let blob = hub.object("blob", b"{}");
     let raw = |name: &str| {
@@ -147,9 +146,9 @@ fn objects_that_git_itself_refuses_are_named() {
 }
 
 #[test]
-fn what_is_too_large_is_named_and_costs_no_memory_to_speak_of() {
+fn oversized_content_is_reported_without_much_memory() {
     let hub = Hub::new();
-    // A hundred megabytes that come as a hundred kilobytes.
+    // A hundred megabytes, compressed to a hundred kilobytes.
     let blob = hub.object("blob", &vec![b' '; 100 << 20]);
     let tree = hub.tree(&format!("100644 blob {blob}\ts3-permissions.json\0"));
     hub.commit(&hub.with(&format!("040000 tree {tree}\tcontracts")));
@@ -157,7 +156,7 @@ fn what_is_too_large_is_named_and_costs_no_memory_to_speak_of() {
 }
 
 #[test]
-fn deep_folders_and_refs_that_are_no_domains_are_named() {
+fn deep_folders_and_unknown_refs_are_reported() {
     let hub = Hub::new();
     let mut tree = hub.tree("");
     for _ in 0..200 {
@@ -180,7 +179,7 @@ fn deep_folders_and_refs_that_are_no_domains_are_named() {
 }
 
 #[test]
-fn a_disk_that_is_full_half_way_loses_nothing() {
+fn full_disk_during_fetch_loses_nothing() {
     let hub = Hub::new();
     let world = &hub.world;
     let path = hub.path.display().to_string();
@@ -197,7 +196,7 @@ fn a_disk_that_is_full_half_way_loses_nothing() {
     world.ok(&world.path("fungal"), &["sync"]);
     world.on("second");
     let before = world.git(&world.store(), &["for-each-ref"]).stdout;
-    // No file may be larger than 20 kB, which is what a full disk does to a writer.
+    // A file size limit of 20 kB acts like a full disk.
     let mut command = world.command("sh", &access);
     command.args(["-c", "ulimit -f 40; trap '' XFSZ; exec git blue sync"]);
     let full = world.finish(command, "sh").exits(128);
@@ -210,7 +209,7 @@ fn a_disk_that_is_full_half_way_loses_nothing() {
 }
 
 #[test]
-fn urls_that_would_run_something_are_refused_wherever_they_come_from() {
+fn urls_that_run_programs_are_refused_everywhere() {
     let world = World::solo();
     let fungal = world.path("fungal");
     for url in ["ext::sh -c touch% pwned", "--upload-pack=touch pwned", "ssh://-oProxyCommand=touch/x", "fd::3"] {
@@ -224,7 +223,7 @@ fn urls_that_would_run_something_are_refused_wherever_they_come_from() {
 }
 
 #[test]
-fn two_owners_of_one_contract_are_a_conflict_that_is_recorded() {
+fn two_owners_of_a_contract_are_a_recorded_conflict() {
     let hub = Hub::new();
     let world = &hub.world;
     world.on("second").repo("access");

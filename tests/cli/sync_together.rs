@@ -1,5 +1,4 @@
-//! Machines that push into one hub at the same time, while others pack its refs, and machines that
-//! die on the way.
+//! Machines that push into one hub concurrently, while others pack its refs, and machines that are killed.
 
 use std::{
     path::Path,
@@ -15,7 +14,7 @@ fn contract(repo: &str, version: u32) -> String {
     format!("name: of-{repo}\nversion: \"1.{version}.0\"\nowner: {repo}\nvalues: free\nvalue: {{ v: {version} }}\n")
 }
 
-/// Three machines, each with a repository of its own in one domain.
+/// Three machines, each with its own repository in one domain.
 fn machines() -> World {
     let world = World::new();
     world.git(&world.root(), &["init", "--quiet", "--bare", "hub.git"]);
@@ -57,7 +56,7 @@ fn all_alike(world: &World) -> String {
 }
 
 #[test]
-fn three_machines_that_push_at_once_while_the_hub_is_packed_lose_nothing() {
+fn three_machines_push_to_a_packing_hub_without_loss() {
     const VERSIONS: u32 = 6;
     let world = machines();
     let mut children = Vec::new();
@@ -80,7 +79,7 @@ fn three_machines_that_push_at_once_while_the_hub_is_packed_lose_nothing() {
     }
     packing.kill().unwrap();
     packing.wait().unwrap();
-    // A packer that was killed may have left its lock: the hub's, and not ours to remove.
+    // A killed packer may have left its lock at the hub, which is not ours to remove.
     std::thread::sleep(Duration::from_millis(300));
     let _ = std::fs::remove_file(world.path("hub.git/packed-refs.lock"));
     let versions = all_alike(&world);
@@ -93,7 +92,7 @@ fn three_machines_that_push_at_once_while_the_hub_is_packed_lose_nothing() {
 }
 
 #[test]
-fn a_sync_that_is_killed_leaves_nothing_for_the_next_one_to_trip_over() {
+fn killed_sync_does_not_disturb_the_next() {
     let world = machines();
     let repo = world.on("home").path("repo-home");
     let other = world.path("repo-second");
@@ -107,7 +106,7 @@ fn a_sync_that_is_killed_leaves_nothing_for_the_next_one_to_trip_over() {
             let mut child = world.command("git-blue", repo);
             let mut child =
                 child.arg("sync").stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
-            // From before it lists to after it pushed.
+            // From before listing to after pushing.
             std::thread::sleep(Duration::from_millis(u64::from(round) * 23));
             child.kill().unwrap();
             child.wait().unwrap();

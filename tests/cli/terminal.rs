@@ -1,10 +1,10 @@
-//! At a terminal: colours, the pager, progress. script(1) gives the program a terminal of its own.
+//! Behaviour at a terminal: colours, pager, progress. script(1) provides the terminal.
 
 use std::ffi::OsStr;
 
 use crate::world::{REALM, World};
 
-/// Runs a shell command at a terminal, and returns what the terminal was sent.
+/// Runs a shell command at a terminal, and returns the terminal's output.
 fn at_terminal(world: &World, dir: &str, line: &str, vars: &[(&str, &str)]) -> String {
     let mut command = world.command("script", &world.path(dir));
     command.args(["--quiet", "--return", "--command", line, "/dev/null"]).env("TERM", "xterm");
@@ -17,14 +17,14 @@ fn at_terminal(world: &World, dir: &str, line: &str, vars: &[(&str, &str)]) -> S
 const COLOUR: &str = "\u{1b}[";
 
 #[test]
-fn a_pager_shows_what_people_read() {
+fn pager_shows_human_output() {
     let world = World::pair();
     let paged = |line: &str, vars: &[(&str, &str)]| at_terminal(&world, "fungal", line, vars).contains("paged: realm");
     let pager = ("GIT_PAGER", "sed 's/^/paged: /'");
     let line = "git-blue status --color=never";
     assert!(paged(line, &[pager]));
     assert!(paged("git blue status --color=never", &[pager]));
-    // What programs read, what writes, and what nobody wants to page.
+    // Machine-readable output, writing commands, and short output.
     for line in
         ["git-blue --json status", "git-blue status --no-pager", "git --no-pager blue status", "git-blue status | cat"]
     {
@@ -57,23 +57,23 @@ fn a_pager_shows_what_people_read() {
 }
 
 #[test]
-fn a_pager_that_is_closed_or_missing_is_no_error() {
+fn closed_or_missing_pager_is_not_an_error() {
     let world = World::pair();
     world.bump("1.1.0");
-    // One that is closed at once: whether it took all cannot be known, so what changed may be told again.
+    // A pager that closes at once: whether it read everything is unknown, so changes may be shown again.
     let gone = at_terminal(&world, "access", "git-blue status", &[("GIT_PAGER", "true")]);
     assert!(!gone.contains("realm"), "{gone}");
     world.git(&world.path("access"), &["config", "core.pager", "no-such-pager-anywhere"]);
     let shown = at_terminal(&world, "access", "git-blue status", &[]);
     assert!(shown.contains("realm") && shown.contains("aperture"), "{shown}");
-    // less as git calls it: it quits where all fits, and keeps colours.
+    // less with git's options: it quits if everything fits, and keeps colours.
     world.git(&world.path("access"), &["config", "core.pager", "echo \"LESS is $LESS\"; cat"]);
     let shown = at_terminal(&world, "access", "git-blue status", &[]);
     assert!(shown.contains("LESS is FRX") && shown.contains(COLOUR), "{shown}");
 }
 
 #[test]
-fn colours_where_somebody_sees_them() {
+fn colours_only_where_visible() {
     let world = World::pair();
     let dir = world.path("fungal");
     let coloured = |line: &str, vars: &[(&str, &str)]| {
@@ -88,10 +88,10 @@ fn colours_where_somebody_sees_them() {
     assert!(coloured("git-blue status | cat", &[("CLICOLOR_FORCE", "1")]));
     assert!(!coloured("git-blue status | cat", &[("CLICOLOR_FORCE", "0")]));
     assert!(!coloured("git-blue status | cat", &[("CLICOLOR_FORCE", "1"), ("NO_COLOR", "1")]));
-    // Each stream for itself.
+    // Each stream is decided separately.
     assert!(coloured("git-blue contract get a/b >out || :", &[]));
     assert!(!coloured("git-blue contract get a/b 2>err || :; cat err", &[]));
-    // A pager stands in front of a terminal, unless it is said to understand no colours.
+    // A pager writes to a terminal, unless configured without colours.
     assert!(coloured("git-blue status", &[("GIT_PAGER", "sed p")]));
     assert!(coloured("git -p blue status", &[("GIT_PAGER", "sed p")]));
     world.git(&dir, &["config", "color.pager", "false"]);
@@ -101,7 +101,7 @@ fn colours_where_somebody_sees_them() {
 }
 
 #[test]
-fn progress_is_shown_at_a_terminal_and_leaves_nothing_behind() {
+fn progress_is_shown_at_a_terminal_and_erased() {
     let world = World::pair();
     let now = [("GIT_PROGRESS_DELAY", "0"), ("GIT_PAGER", "")];
     let progress = "git blue realm check … 0 s";
@@ -111,9 +111,9 @@ fn progress_is_shown_at_a_terminal_and_leaves_nothing_behind() {
     for line in ["git-blue check 2>err; cat err", "git-blue check --quiet"] {
         assert!(!at_terminal(&world, "fungal", line, &now).contains('…'), "{line}");
     }
-    // Short work says nothing.
+    // Short work shows no progress.
     assert!(!at_terminal(&world, "fungal", "git-blue check", &[("GIT_PAGER", "")]).contains('…'));
-    // Nobody writes over the user's editor.
+    // Nothing is written over the user's editor.
     world.git(&world.path("fungal"), &["config", "core.editor", "true"]);
     let edit = at_terminal(
         &world,
@@ -125,7 +125,7 @@ fn progress_is_shown_at_a_terminal_and_leaves_nothing_behind() {
 }
 
 #[test]
-fn a_clone_is_made_once_its_user_says_so() {
+fn clone_needs_confirmation() {
     let world = crate::worktrees::without_blue();
     let clone = world.path(&format!("home/blue/clones/{REALM}/blue"));
     let create = "git blue realm worktree create --rfc rfc-1 --repos blue --clone";
@@ -137,7 +137,7 @@ fn a_clone_is_made_once_its_user_says_so() {
 }
 
 #[test]
-fn names_alone_are_ended_by_nul() {
+fn names_are_nul_terminated_with_z() {
     let world = World::pair();
     let dir = world.path("access");
     world.ok(&world.root(), &["realm", "admin", "init", "--name", "other"]);
@@ -156,7 +156,7 @@ fn names_alone_are_ended_by_nul() {
 }
 
 #[test]
-fn contracts_are_found_by_words_of_their_names() {
+fn contracts_are_searched_by_words() {
     let world = World::pair();
     let dir = world.path("access");
     for name in ["s3-paths", "events"] {
@@ -173,7 +173,7 @@ fn contracts_are_found_by_words_of_their_names() {
     assert_eq!(found(&["--search", "fungal event"]).0, ["events"]);
     assert_eq!(found(&["--search", "nothing of it"]), (vec![], 0, None));
     assert_eq!(found(&["--search", " "]).1, 3);
-    // A page at a time, with the number of all that were found.
+    // One page at a time, with the total number.
     let (first, total, cursor) = found(&["--search", "/s3", "--limit", "1"]);
     assert_eq!((first, total), (vec!["s3-paths".into()], 2));
     let rest = found(&["--search", "/s3", "--limit", "1", "--cursor", &cursor.unwrap()]);
@@ -181,7 +181,7 @@ fn contracts_are_found_by_words_of_their_names() {
 }
 
 #[test]
-fn a_log_is_written_where_it_is_asked_for() {
+fn log_is_written_to_the_given_place() {
     let world = World::pair();
     let dir = world.path("access");
     let log =
@@ -202,7 +202,7 @@ fn a_log_is_written_where_it_is_asked_for() {
     assert_eq!(file.metadata().unwrap().permissions().mode() & 0o777, 0o600);
     let loud = log("loud");
     assert!(loud.stderr.contains("warning: nothing is logged: GIT_BLUE_LOG: \"loud\""), "{loud}");
-    // A write says which ref it moved.
+    // A write logs the ref that it moved.
     let write = world.blue_with(
         &dir,
         &["realm", "admin", "domain", "--name", "more", "--repos", "access"],
@@ -212,7 +212,7 @@ fn a_log_is_written_where_it_is_asked_for() {
 }
 
 #[test]
-fn init_asks_once_whether_changes_are_shared_automatically() {
+fn init_asks_once_about_automatic_sync() {
     let world = World::solo();
     world.git(&world.root(), &["init", "--quiet", "--bare", "hub.git"]);
     let line = format!("echo y | git-blue init --url {}", world.path("hub.git").display());

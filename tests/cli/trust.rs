@@ -1,4 +1,4 @@
-//! A clone writes nothing until its user joins it, and a name in the realm belongs to one repository.
+//! A clone is read-only until its user joins it, and a name in the realm belongs to one repository.
 
 use std::path::Path;
 
@@ -6,8 +6,8 @@ use serde_json::json;
 
 use crate::world::{CONTRACT_FILE, DOMAIN_REF, Run, World, contract};
 
-/// A realm with `fungal`, which has published 1.0.0, and a clone of a stranger's repository that names
-/// realm and repository as its own, with version 9.0.0.
+/// A realm with `fungal`, which has published 1.0.0, and a clone of a stranger's repository that claims the same
+/// realm and name, with version 9.0.0.
 fn strangers_clone() -> World {
     let world = World::solo();
     world.repo("evil");
@@ -18,7 +18,7 @@ fn strangers_clone() -> World {
     world
 }
 
-/// The same with a fork of `fungal`, whose commits grew from what was published last.
+/// The same with a fork of `fungal`, whose commits descend from the published one.
 fn fork() -> World {
     let world = World::solo();
     world.git(&world.root(), &["clone", "--quiet", "fungal", "theirs"]);
@@ -28,12 +28,12 @@ fn fork() -> World {
     world
 }
 
-/// Every ref of the store: equal before and after means that nothing was written.
+/// Returns every ref of the store, to assert that nothing was written.
 fn refs(world: &World) -> String {
     world.git(&world.store(), &["for-each-ref", "--format=%(refname) %(objectname)"]).stdout
 }
 
-/// Runs what a curious user may run in a clone.
+/// Runs the commands that a curious user may try in a clone.
 fn look_around(world: &World, look: &Path) {
     for args in [
         &["status"][..],
@@ -55,7 +55,7 @@ fn look_around(world: &World, look: &Path) {
 }
 
 #[test]
-fn a_strangers_clone_reads_and_writes_nothing() {
+fn unjoined_clone_reads_and_never_writes() {
     for world in [strangers_clone(), fork()] {
         let look = world.path("look");
         let (before, config) = (refs(&world), world.read("home/blue/config"));
@@ -77,14 +77,14 @@ fn a_strangers_clone_reads_and_writes_nothing() {
         assert_eq!(refs(&world), before);
         assert_eq!(world.read("home/blue/config"), config);
         assert_eq!(world.version(), "1.0.0");
-        // The owner goes on as before.
+        // The owner is not affected.
         world.bump("1.1.0");
         assert_eq!(world.version(), "1.1.0");
     }
 }
 
 #[test]
-fn status_says_that_a_clone_only_reads_and_how_to_join() {
+fn status_says_that_a_clone_is_read_only_and_how_to_join() {
     let world = fork();
     let status = world.ok(&world.path("look"), &["status"]);
     assert!(status.stdout.contains("read-only: this clone is not joined to the realm aperture as fungal"), "{status}");
@@ -96,12 +96,12 @@ fn status_says_that_a_clone_only_reads_and_how_to_join() {
 }
 
 #[test]
-fn a_strangers_clone_is_not_taken_for_the_repository_by_init() {
+fn init_does_not_take_a_foreign_clone_for_the_repository() {
     let world = strangers_clone();
     let before = refs(&world);
     let init = world.blue(&world.path("look"), &["init"]).exits(1);
     assert!(init.stderr.contains("another repository has the name fungal"), "{init}");
-    // Nobody is told how to take the name away from whom it belongs to.
+    // No message suggests taking over the name.
     for args in [&["init"][..], &["status"], &["check"], &["contract", "publish"]] {
         assert!(!world.blue(&world.path("look"), args).all().contains("reclaim"), "{args:?}");
     }
@@ -109,7 +109,7 @@ fn a_strangers_clone_is_not_taken_for_the_repository_by_init() {
 }
 
 #[test]
-fn a_mark_is_good_for_one_name_and_for_linked_worktrees() {
+fn marker_is_valid_for_one_name_and_linked_worktrees() {
     let world = World::pair();
     let fungal = world.path("fungal");
     let before = refs(&world);
@@ -126,12 +126,12 @@ fn a_mark_is_good_for_one_name_and_for_linked_worktrees() {
 }
 
 #[test]
-fn a_mark_that_was_copied_counts_for_nobody_else() {
+fn copied_marker_is_invalid() {
     let world = World::pair();
     let mark = world.read("fungal/.git/blue-joined");
     world.git(&world.root(), &["clone", "--quiet", "fungal", "copy"]);
     world.write("copy/.git/blue-joined", &mark);
-    // On a machine of another user, whose folder does not know the number.
+    // On a machine of another user, whose home does not know the number.
     world.on("other");
     let hub = world.path("hub.git");
     world.git(
@@ -149,7 +149,7 @@ fn a_mark_that_was_copied_counts_for_nobody_else() {
 }
 
 #[test]
-fn leaving_takes_the_mark_away() {
+fn leaving_removes_the_marker() {
     let world = World::pair();
     let consumer = world.path("access");
     world.ok(&consumer, &["realm", "admin", "leave", "--force"]);
@@ -159,7 +159,7 @@ fn leaving_takes_the_mark_away() {
 }
 
 #[test]
-fn the_root_commit_is_recorded_with_the_first_commit() {
+fn root_commit_is_recorded_with_the_first_commit() {
     let world = World::new();
     world.git(&world.root(), &["init", "--quiet", "fungal"]);
     let fungal = world.path("fungal");
@@ -185,7 +185,7 @@ fn the_root_commit_is_recorded_with_the_first_commit() {
 }
 
 #[test]
-fn a_name_without_a_commit_is_kept_for_the_clone_that_joined() {
+fn name_without_a_commit_is_reserved_for_the_joined_clone() {
     let world = World::new();
     world.git(&world.root(), &["init", "--quiet", "fungal"]);
     world.ok(&world.path("fungal"), &["init", "--realm", "aperture"]);
@@ -196,7 +196,7 @@ fn a_name_without_a_commit_is_kept_for_the_clone_that_joined() {
 }
 
 #[test]
-fn urls_are_compared_by_what_they_name() {
+fn urls_are_compared_by_what_they_identify() {
     let world = World::new();
     let set = |repo: &str, url: &str| world.git(&world.path(repo), &["remote", "add", "origin", url]);
     world.git(&world.root(), &["init", "--quiet", "--bare", "hub.git"]);
@@ -213,12 +213,12 @@ fn urls_are_compared_by_what_they_name() {
         world.git(&world.path(name), &["remote", "set-url", "origin", url]);
         world.ok(&world.path(name), &["init", "--url", &hub]);
     }
-    // A fork has the root commit and the file, and another url.
+    // A fork has the root commit and the file, but another URL.
     world.git(&world.root(), &["clone", "--quiet", "ap", "fork"]);
     world.git(&world.path("fork"), &["remote", "set-url", "origin", "https://github.com/mallory/ap"]);
     let fork = world.blue(&world.path("fork"), &["init"]).exits(1);
     assert!(fork.stderr.contains("another repository (https://github.com/acme/ap.git) has the name ap"), "{fork}");
-    // One repository has one name.
+    // A repository has one name.
     world.git(&world.root(), &["init", "--quiet", "again"]);
     set("again", "ssh://git@github.com/acme/ap.git");
     let again = world.blue(&world.path("again"), &["init", "--realm", "aperture", "--repo", "again"]).exits(1);
@@ -226,7 +226,7 @@ fn urls_are_compared_by_what_they_name() {
 }
 
 #[test]
-fn a_sibling_of_one_template_is_another_repository() {
+fn repository_from_the_same_template_is_another_one() {
     let world = World::new();
     world.repo("template");
     for name in ["api", "web", "other/api"] {
@@ -241,7 +241,7 @@ fn a_sibling_of_one_template_is_another_repository() {
     let other = world.blue(&world.path("other/api"), &["init", "--realm", "aperture"]).exits(1);
     assert!(other.stderr.contains("shares a root commit"), "{other}");
 
-    // One that moved is found by its mark, and by nothing else.
+    // A repository that was moved is found only by its marker.
     std::fs::create_dir(world.path("moved")).unwrap();
     std::fs::rename(world.path("web"), world.path("moved/web")).unwrap();
     let api = world.path("api");
@@ -252,7 +252,7 @@ fn a_sibling_of_one_template_is_another_repository() {
     assert_eq!(create()["errors"], json!([]));
     assert!(world.read("home/blue/config").contains("moved/web"));
 
-    // Where two qualify, both are named.
+    // If two qualify, both are named.
     world.git(&world.root(), &["clone", "--quiet", "moved/web", "twin"]);
     world.ok(&world.path("twin"), &["init"]);
     std::fs::rename(world.path("twin"), world.path("twins")).unwrap();
@@ -262,9 +262,9 @@ fn a_sibling_of_one_template_is_another_repository() {
 }
 
 #[test]
-fn an_owner_who_was_locked_out_gets_the_name_back() {
+fn reclaim_restores_a_lost_name() {
     let world = strangers_clone();
-    // What an earlier version let happen: a commit of another repository was published.
+    // State from an earlier version: a commit of another repository was published.
     world.plant("sources/fungal.json", "{\n  \"commit\": \"1111111111111111111111111111111111111111\"\n}\n");
     let entry = "{\n  \"name\": \"fungal\",\n  \"roots\": [\"3333333333333333333333333333333333333333\"],\n  \"url\": null\n}\n";
     world.plant_in("refs/blue/realm", "repos/fungal.json", entry);
@@ -287,7 +287,7 @@ fn an_owner_who_was_locked_out_gets_the_name_back() {
 }
 
 #[test]
-fn ci_publishes_by_url_and_keeps_nothing() {
+fn ci_publishes_by_url_and_stores_nothing() {
     let world = World::solo();
     world.git(&world.root(), &["init", "--quiet", "--bare", "hub.git"]);
     let hub = world.path("hub.git").display().to_string();
@@ -310,7 +310,7 @@ fn ci_publishes_by_url_and_keeps_nothing() {
     assert!(!world.path("job/.git/blue-joined").exists());
     world.ok(&job, &publish);
 
-    // Another repository does not publish under the name, whatever its files say.
+    // Another repository cannot publish under the name, whatever its files say.
     world.repo("evil");
     world.write("evil/.blue/config.yaml", "realm: { name: aperture }\nrepo: fungal\n");
     world.write(&format!("evil/{CONTRACT_FILE}"), &contract("9.0.0"));

@@ -28,7 +28,7 @@ fn gc_packs_the_store_and_changes_no_answer() {
     let fungal = world.path("fungal");
     world.bump("1.1.0");
     let before = world.ok(&fungal, &["contract", "get", "s3-access/s3-permissions"]).stdout;
-    // Halves of objects, one of a writer that was killed long ago, one of a writer at work.
+    // Partial objects: of a writer that was killed long ago, and of one at work.
     let half = |name: &str| world.store().join("objects/17").join(name);
     std::fs::create_dir_all(world.store().join("objects/17")).unwrap();
     let long_ago = SystemTime::UNIX_EPOCH + Duration::from_secs(1_000_000_000);
@@ -38,18 +38,18 @@ fn gc_packs_the_store_and_changes_no_answer() {
     assert!(!half(".tmpOld").exists() && half(".tmpNew").exists());
     std::fs::remove_file(half(".tmpNew")).unwrap();
     assert!(answer["loose_objects_before"].as_u64().unwrap() > 10, "{answer}");
-    // What is left is what nothing leads to any more, for two weeks.
+    // What remains is unreachable for less than two weeks.
     let left = world.git(&world.store(), &["fsck", "--unreachable", "--no-progress"]).stdout;
     assert_eq!(answer["loose_objects_after"], left.lines().count(), "{answer} {left}");
     assert_eq!(world.ok(&fungal, &["contract", "get", "s3-access/s3-permissions"]).stdout, before);
-    // A store that has grown little is left alone where nobody asked.
+    // A store that has grown little is skipped unless requested.
     world.bump("1.2.0");
     let answer = world.json(&fungal, &["gc", "--auto"]);
     assert_eq!(answer["loose_objects_before"], answer["loose_objects_after"], "{answer}");
 }
 
 #[test]
-fn gc_forgets_who_was_told_nothing_for_a_month() {
+fn gc_removes_readers_inactive_for_a_month() {
     let world = World::pair();
     let access = world.path("access");
     world.bump("1.1.0");
@@ -58,13 +58,13 @@ fn gc_forgets_who_was_told_nothing_for_a_month() {
     let answer = world.json(&access, &["gc"]);
     assert_eq!(answer["forgotten_readers"], serde_json::json!(["access/cli", "fungal/cli"]), "{answer}");
     assert!(answer["forgotten_notifications"].as_u64().unwrap() > 0, "{answer}");
-    // What the repository was told it is not told again.
+    // Seen notifications are not shown again.
     let status = world.json(&access, &["status"]);
     assert_eq!(status["notifications"], serde_json::json!([]));
 }
 
 #[test]
-fn doctor_names_what_is_wrong_and_mends_what_it_can() {
+fn doctor_reports_and_repairs_problems() {
     let world = World::pair();
     let fungal = world.path("fungal");
     world.blue(&fungal, &["doctor"]).exits(0);
@@ -82,7 +82,7 @@ fn doctor_names_what_is_wrong_and_mends_what_it_can() {
     let mended = world.blue(&fungal, &["doctor", "--fix", "--json"]).exits(0).json();
     assert_eq!(of(&mended, "locks")["fixed"], true);
     assert!(!lock.exists());
-    // A file of the realm that cannot be read.
+    // An unreadable file of the realm.
     world.plant("contracts/s3-permissions.json", "{");
     let sick = world.blue(&fungal, &["doctor", "--json"]).exits(1).json();
     assert!(of(&sick, "files")["message"].as_str().unwrap().contains("contracts/s3-permissions.json"), "{sick}");
@@ -90,7 +90,7 @@ fn doctor_names_what_is_wrong_and_mends_what_it_can() {
 }
 
 #[test]
-fn doctor_names_a_damaged_object_and_a_realm_that_is_gone() {
+fn doctor_reports_a_damaged_object_and_a_missing_realm() {
     let world = World::pair();
     let fungal = world.path("fungal");
     let tip = world.tip("refs/blue/domains/s3-access");
@@ -108,12 +108,12 @@ fn doctor_names_a_damaged_object_and_a_realm_that_is_gone() {
     assert!(sick.stdout.contains("is not a realm's store"), "{sick:?}");
 }
 
-/// Packing is started by a write and goes on behind it, so this waits for it, a minute at most.
+/// Packing is started by a write and runs in the background, so this waits for at most a minute.
 #[test]
-fn a_write_that_leaves_much_behind_starts_packing() {
+fn write_with_much_garbage_starts_packing() {
     let world = World::pair();
     let store = world.store();
-    // As many loose objects as git itself would pack (gc.auto).
+    // As many loose objects as make git pack automatically (gc.auto).
     let blobs = (0..9_000).map(|n| format!("blob\nmark :{}\ndata {}\n{n}\n", n + 1, n.to_string().len()));
     let files = (0..9_000).map(|n| format!("M 100644 :{} {n}\n", n + 1));
     let commit = "commit refs/heads/many\ncommitter A <a@example.com> 0 +0000\ndata 0\n".to_owned();
@@ -143,7 +143,7 @@ fn a_write_that_leaves_much_behind_starts_packing() {
 }
 
 #[test]
-fn what_is_kept_at_hand_can_be_looked_at_and_cleared() {
+fn cache_can_be_inspected_and_cleared() {
     let world = World::pair();
     let dir = world.path("fungal");
     let stats = |args: &[&str]| world.json(&dir, &[&["realm", "admin", "cache", "stats"], args].concat());

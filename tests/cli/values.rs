@@ -1,4 +1,4 @@
-//! The agreed value is promised too: what is there stays, unless its owner says otherwise.
+//! Promises about the agreed value.
 
 use serde_json::{Value, json};
 
@@ -6,7 +6,7 @@ use crate::world::{BINDING_FILE, CONTRACT_FILE, World, importing};
 
 const AT: &str = "s3-access/s3-permissions";
 
-/// A contract of paths under the same schema, with more lines at its end.
+/// A contract of paths under the same schema, with additional lines.
 fn paths(version: &str, paths: &str, more: &str) -> String {
     format!(
         "\
@@ -44,7 +44,7 @@ fn codes(answer: &Value, list: &str) -> Vec<String> {
 }
 
 #[test]
-fn a_value_that_lost_something_needs_a_major_version() {
+fn value_that_lost_something_needs_a_major_version() {
     let world = agreed();
     let provider = world.path("fungal");
     write(&world, "2.1.0", "{ read: [a/*], bucket: x }");
@@ -89,7 +89,7 @@ fn a_value_that_lost_something_needs_a_major_version() {
 }
 
 #[test]
-fn the_promise_about_the_value_decides() {
+fn promise_about_the_value_decides() {
     for (values, value, version) in [
         ("", "{ read: [a/*, b/*, c/*], bucket: x }", "2.1.0"),
         ("", "{ read: [a/*, b/*], bucket: y }", "3.0.0"),
@@ -102,7 +102,7 @@ fn the_promise_about_the_value_decides() {
         world.commit("fungal", "Change");
         assert_eq!(world.version(), version, "{values}{value}");
     }
-    // What is free may change under a patch, once it was published as free.
+    // A value that was published as free may change under a patch version.
     let world = World::pair();
     let text = |version: &str, value: &str| paths(version, value, "values: free\n");
     world.write(&format!("fungal/{CONTRACT_FILE}"), &text("1.1.0", "{ read: [a], bucket: x }"));
@@ -115,7 +115,7 @@ fn the_promise_about_the_value_decides() {
 }
 
 #[test]
-fn a_break_of_the_value_is_approved_for_that_value_alone() {
+fn approval_covers_only_that_value() {
     let world = agreed();
     let provider = world.path("fungal");
     write(&world, "2.1.0", "{ read: [a/*], bucket: x }");

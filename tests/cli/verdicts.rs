@@ -1,4 +1,4 @@
-//! A break is called a break: every surface speaks from one verdict, with a value that shows it.
+//! Every surface reports a break with the same verdict and witness.
 
 use serde_json::{Value, json};
 
@@ -53,7 +53,7 @@ fn is_break(verdict: &Value) {
 }
 
 #[test]
-fn a_break_of_a_promise_is_refused_with_a_value_and_the_version_to_write() {
+fn broken_promise_is_refused_with_witness_and_version_to_write() {
     let world = ids();
     let provider = world.path("fungal");
     write(&world, "2.3.0", "integer");
@@ -78,7 +78,7 @@ fn a_break_of_a_promise_is_refused_with_a_value_and_the_version_to_write() {
     let steps: Vec<_> = publish.stderr.lines().filter(|line| line.starts_with("hint: ")).collect();
     assert!(steps[0].contains("write version: \"3.0.0\"") && steps[1].contains("contract approve"), "{publish}");
 
-    // Under the number that says so, it goes through: whoever accepts 3.x is told, and broken all the same.
+    // Under a major version it is published: consumers that accept 3.x are notified, and broken.
     write(&world, "3.0.0", "integer");
     let commit = world.commit("fungal", "3.0.0");
     assert!(commit.stderr.contains("published s3-access/s3-permissions 2.2.0 -> 3.0.0; breaks access"), "{commit}");
@@ -86,7 +86,7 @@ fn a_break_of_a_promise_is_refused_with_a_value_and_the_version_to_write() {
 }
 
 #[test]
-fn a_consumer_whose_range_admits_a_break_is_broken_everywhere() {
+fn break_within_the_range_is_reported_everywhere() {
     let world = ids();
     let (provider, consumer) = (world.path("fungal"), world.path("access"));
     world.write(&format!("access/{BINDING_FILE}"), &importing(">=2.0.0, <4.0.0"));
@@ -126,7 +126,7 @@ fn a_consumer_whose_range_admits_a_break_is_broken_everywhere() {
     let seen = seen["notifications"].as_array().unwrap();
     is_break(&seen.iter().find(|one| one["changes"]["new_version"] == "3.0.0").unwrap()["verdict"]);
 
-    // Whoever adapted the code says so, and all is well.
+    // Recording the adapted version settles it.
     world.ok(&consumer, &["contract", "adapted", AT]);
     world.blue(&consumer, &["check"]).exits(0);
     assert_eq!(world.json(&consumer, &["realm", "topology"])["broken"], 0);
@@ -149,7 +149,7 @@ fn several_versions_are_judged_as_one_step() {
 }
 
 #[test]
-fn a_break_is_approved_once_and_for_itself_alone() {
+fn approval_covers_only_that_break() {
     let world = ids();
     let provider = world.path("fungal");
     write(&world, "2.3.0", "integer");
@@ -174,7 +174,7 @@ fn a_break_is_approved_once_and_for_itself_alone() {
     );
     world.ok(&provider, &["contract", "publish"]);
     world.blue(&provider, &["check"]).exits(0);
-    // The consumer is broken all the same, and another change needs another word.
+    // The consumer is still broken, and another change needs another approval.
     world.blue(&world.path("access"), &["check"]).exits(1);
     write(&world, "2.4.0", "boolean");
     world.blue(&provider, &["check", "--worktree"]).exits(1);
@@ -183,7 +183,7 @@ fn a_break_is_approved_once_and_for_itself_alone() {
 }
 
 #[test]
-fn auto_is_the_version_that_the_change_needs() {
+fn auto_selects_the_version_that_the_change_needs() {
     let world = ids();
     let (provider, file) = (world.path("fungal"), format!("fungal/{CONTRACT_FILE}"));
     let auto = |kind: &str, more: &str| with_id("auto", kind).replace("version: \"auto\"", "version: auto") + more;
@@ -212,7 +212,7 @@ fn auto_is_the_version_that_the_change_needs() {
         json!(["adds schema/properties/id/minimum", "changes schema/properties/id/type"])
     );
     assert_eq!((&of("3.1.0")["compatible"], &of("3.0.0")["compatible"]), (&json!(true), &json!(false)));
-    // A first version is 1.0.0, and the realm's words about a version are no difference of the file.
+    // A first version is 1.0.0, and fields that the realm fills in are no difference.
     let check = world.json(&provider, &["check"]);
     assert!(!codes(&check, "warnings").contains(&"file-differs".to_owned()), "{check}");
     world.write(

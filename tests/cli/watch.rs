@@ -1,4 +1,4 @@
-//! `notifications watch`: real processes on both ends.
+//! `notifications watch`, with real processes on both sides.
 
 use std::{
     io::{BufRead as _, BufReader},
@@ -11,7 +11,7 @@ use serde_json::Value;
 
 use crate::world::World;
 
-/// A watching process, and the lines that it writes, each with its moment.
+/// A watching process and its lines, with their times.
 struct Watching {
     child: Child,
     lines: Receiver<(Instant, String)>,
@@ -57,7 +57,7 @@ impl Drop for Watching {
 }
 
 #[test]
-fn changes_are_told_as_they_come_each_once() {
+fn changes_are_printed_once_as_they_arrive() {
     let world = World::pair();
     world.bump("1.1.0");
     let mut watching = Watching::start(&world, &["--json", "--mark"]);
@@ -67,7 +67,7 @@ fn changes_are_told_as_they_come_each_once() {
     assert_eq!((&first["changes"]["new_version"], &first["state"]), (&"1.1.0".into(), &"pending".into()));
     let mut waits = Vec::new();
     for minor in 2..8 {
-        // A packed ref is a ref, and git takes the folder of those that were none away.
+        // A packed ref is a ref, and git removes the folder of refs that became packed.
         if minor % 2 == 0 {
             world.git(&world.store(), &["pack-refs", "--all", "--prune"]);
         }
@@ -91,7 +91,7 @@ fn changes_are_told_as_they_come_each_once() {
 }
 
 #[test]
-fn without_mark_what_was_shown_stays_pending() {
+fn without_mark_changes_stay_pending() {
     let world = World::pair();
     let watching = Watching::start(&world, &[]);
     world.bump("1.1.0");
@@ -102,7 +102,7 @@ fn without_mark_what_was_shown_stays_pending() {
 }
 
 #[test]
-fn it_ends_when_nobody_reads_any_more_or_when_it_is_interrupted() {
+fn ends_when_stdout_closes_or_on_interrupt() {
     let world = World::pair();
     let mut command = world.command(env!("CARGO_BIN_EXE_git-blue"), &world.path("access"));
     command.args(["notifications", "watch"]).stdin(Stdio::null()).stdout(Stdio::piped());
@@ -129,7 +129,7 @@ fn it_ends_when_nobody_reads_any_more_or_when_it_is_interrupted() {
 }
 
 #[test]
-fn a_script_gets_each_change_on_its_standard_input() {
+fn exec_gets_each_change_on_standard_input() {
     let world = World::pair();
     let file = world.path("told");
     let line = format!("cat >>{}; echo \"args $#\" >>{}", file.display(), file.display());
@@ -157,7 +157,7 @@ fn a_script_gets_each_change_on_its_standard_input() {
 }
 
 #[test]
-fn a_script_that_fails_stops_nothing() {
+fn failing_exec_stops_nothing() {
     let world = World::pair();
     let watching = Watching::start(&world, &["--exec", "exit 3"]);
     world.bump("1.1.0");
@@ -167,7 +167,7 @@ fn a_script_that_fails_stops_nothing() {
 }
 
 #[test]
-fn a_desktop_that_cannot_be_told_is_an_error_and_one_that_can_is_told() {
+fn desktop_notifications_are_sent_or_refused() {
     let world = World::pair();
     let watch = |folders: &str| {
         let mut command = world.command(env!("CARGO_BIN_EXE_git-blue"), &world.path("access"));
@@ -196,14 +196,14 @@ fn a_desktop_that_cannot_be_told_is_an_error_and_one_that_can_is_told() {
     }
 }
 
-/// Whether a process has an inotify instance of its own. Only Linux has such a thing, and says.
+/// Returns whether a process has an inotify instance. Only Linux reports this.
 fn looks_itself(watching: &Watching) -> bool {
     let files = std::fs::read_dir(format!("/proc/{}/fd", watching.child.id())).unwrap();
     let targets = files.filter_map(|file| std::fs::read_link(file.unwrap().path()).ok());
     targets.into_iter().any(|target| target.display().to_string().contains("inotify"))
 }
 
-/// Waits until it does, or no longer does.
+/// Waits until it has one, or no longer has.
 fn waits_until_it_looks(watching: &Watching, itself: bool) {
     let start = Instant::now();
     while looks_itself(watching) != itself {
@@ -223,7 +223,7 @@ fn watch_across_daemons(more: &[&str]) -> World {
     world.bump("1.1.0");
     daemon(&["start", "--port", "0"]);
     let watching = Watching::start(&world, more);
-    // What was pending before, from a look of its own.
+    // Changes that were pending before, from its own look.
     assert_eq!(version(&watching), "1.1.0");
     world.bump("1.2.0");
     assert_eq!(version(&watching), "1.2.0");
@@ -244,13 +244,13 @@ fn watch_across_daemons(more: &[&str]) -> World {
 
 #[test]
 #[cfg(target_os = "linux")]
-fn a_daemon_looks_for_all_and_nothing_is_lost_when_it_goes() {
+fn uses_the_daemon_and_loses_nothing_when_it_stops() {
     watch_across_daemons(&["--json"]);
 }
 
 #[test]
 #[cfg(target_os = "linux")]
-fn what_a_daemon_told_is_marked_too() {
+fn changes_from_the_daemon_are_marked_too() {
     let world = watch_across_daemons(&["--json", "--mark"]);
     let status = world.json(&world.path("access"), &["status"]);
     assert_eq!(status["notifications"].as_array().unwrap().len(), 0);
@@ -258,9 +258,9 @@ fn what_a_daemon_told_is_marked_too() {
 
 #[test]
 #[cfg(target_os = "linux")]
-fn without_inotify_changes_are_told_all_the_same() {
+fn works_without_inotify() {
     let world = World::pair();
-    // A user namespace has limits of its own, and nobody else's are touched.
+    // A user namespace has its own limits, so others are not affected.
     let line = "echo 0 >/proc/sys/user/max_inotify_instances && exec \"$0\" notifications watch --json";
     let mut command = world.command("unshare", &world.path("access"));
     command.args(["--user", "--map-root-user", "sh", "-c", line, env!("CARGO_BIN_EXE_git-blue")]);

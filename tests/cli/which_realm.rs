@@ -1,10 +1,10 @@
-//! Which realm, which repository: whoever calls decides, a cloned file only proposes.
+//! Finding the realm and the repository: the caller decides, a cloned file only proposes.
 
 use std::os::unix::fs::symlink;
 
 use crate::world::{CONTRACT_FILE, DOMAIN_REF, World, contract, importing, snapshot};
 
-/// A pair, a second realm that is empty, and a repository outside of both.
+/// A pair, an empty second realm, and a repository outside of both.
 fn two_realms() -> World {
     let world = World::pair();
     world.ok(&world.root(), &["realm", "admin", "init", "--name", "other"]);
@@ -12,7 +12,7 @@ fn two_realms() -> World {
     world
 }
 
-/// Returns the realm and the repository that `status` speaks of.
+/// Returns the realm and the repository in `status`.
 fn here(world: &World, folder: &str, args: &[&str], vars: &[(&str, &str)]) -> (String, String) {
     let vars: Vec<_> = vars.iter().map(|(name, value)| (*name, std::ffi::OsStr::new(*value))).collect();
     let run = world.blue_with(&world.path(folder), &[&["status", "--peek", "--json"], args].concat(), &vars).exits(0);
@@ -28,7 +28,7 @@ fn pair(realm: &str, repo: &str) -> (String, String) {
 fn flag_then_variable_then_file_then_configuration() {
     let world = two_realms();
     assert_eq!(here(&world, "fungal", &[], &[]), pair("aperture", "fungal"));
-    // Elsewhere than in the realm it proposes, the repository is nobody.
+    // In another realm than the proposed one, the repository is unknown.
     assert_eq!(here(&world, "fungal", &[], &[("GIT_BLUE_REALM", "other")]), pair("other", "-"));
     assert_eq!(
         here(&world, "fungal", &["--realm", "aperture"], &[("GIT_BLUE_REALM", "other")]),
@@ -45,7 +45,7 @@ fn flag_then_variable_then_file_then_configuration() {
 }
 
 #[test]
-fn a_remote_chooses_the_realm_through_gits_own_configuration() {
+fn remote_selects_the_realm_through_git_configuration() {
     let world = two_realms();
     let outside = world.path("outside");
     world.write("home/org", "[blue]\n\trealm = aperture\n\trepo = access\n");
@@ -58,19 +58,19 @@ fn a_remote_chooses_the_realm_through_gits_own_configuration() {
 }
 
 #[test]
-fn a_subfolder_and_a_linked_work_tree_are_in_it_too() {
+fn subfolder_and_linked_worktree_are_included() {
     let world = two_realms();
     assert_eq!(here(&world, "fungal/models", &[], &[]), pair("aperture", "fungal"));
     world.git(&world.path("fungal"), &["worktree", "add", "--quiet", "../linked"]);
     assert_eq!(here(&world, "linked/models", &[], &[]), pair("aperture", "fungal"));
-    // Where the branch has no file yet, as in a work tree of an older commit.
+    // The branch has no file yet, as in a work tree of an older commit.
     world.git(&world.path("fungal"), &["worktree", "add", "--quiet", "--detach", "../older", "main~2"]);
     world.blue(&world.path("older"), &["status"]).exits(128);
     assert_eq!(here(&world, "home", &["-C", "../fungal"], &[]), pair("aperture", "fungal"));
 }
 
 #[test]
-fn the_users_own_folder_is_no_project() {
+fn home_folder_is_not_a_project() {
     let world = two_realms();
     world.write("home/.blue/config.yaml", "realm: { name: aperture }\nrepo: fungal\n");
     let run = world.blue(&world.path("home"), &["status"]).exits(128);
@@ -78,7 +78,7 @@ fn the_users_own_folder_is_no_project() {
 }
 
 #[test]
-fn a_clone_that_names_an_unknown_realm_is_refused() {
+fn clone_that_names_an_unknown_realm_is_refused() {
     let world = two_realms();
     let clone = world.path("outside");
     world.write(
@@ -88,7 +88,7 @@ fn a_clone_that_names_an_unknown_realm_is_refused() {
     world.commit("outside", "As cloned");
     let status = world.blue(&clone, &["status"]).exits(128);
     let check = world.blue(&clone, &["check"]).exits(128);
-    // Also an init that merely agrees: the realm is somewhere else already.
+    // Also with `init`: the realm is recorded with another URL.
     let init = world.blue(&clone, &["init"]).exits(128);
     for run in [&status, &init] {
         assert!(run.stderr.contains("elsewhere") && run.stderr.contains("https://git.example.com"), "{run}");
@@ -98,10 +98,10 @@ fn a_clone_that_names_an_unknown_realm_is_refused() {
 }
 
 #[test]
-fn a_clone_that_names_another_url_is_refused_naming_both() {
+fn clone_that_names_another_url_is_refused_naming_both() {
     let world = World::new();
     let repo = world.repo("fungal");
-    // Recorded without asking the network.
+    // Recorded without network access.
     world.ok(&repo, &["realm", "admin", "init", "--name", "aperture", "--url", "https://git.example.com/ours.git"]);
     world.ok(&repo, &["init", "--realm", "aperture"]);
     let config = world.read("fungal/.blue/config.yaml");
@@ -129,7 +129,7 @@ fn urls_that_run_programs_are_refused() {
 }
 
 #[test]
-fn nothing_below_blue_is_reached_through_a_link() {
+fn symlinks_below_blue_are_not_followed() {
     let world = two_realms();
     let repo = world.path("outside");
     symlink("../fungal/.blue", repo.join(".blue")).unwrap();
@@ -141,7 +141,7 @@ fn nothing_below_blue_is_reached_through_a_link() {
     let init = world.blue(&repo, &["init", "--realm", "aperture"]).exits(128);
     snapshot("links", &[&folder, &file, &init]);
 
-    // A link in a commit is named, and where it leads is not read.
+    // A symbolic link in a commit is reported, and its target is not read.
     let provider = world.path("fungal");
     world.write("secret", &contract("9.0.0"));
     std::fs::remove_file(world.path(&format!("fungal/{CONTRACT_FILE}"))).unwrap();
@@ -155,7 +155,7 @@ fn nothing_below_blue_is_reached_through_a_link() {
 }
 
 #[test]
-fn a_config_file_that_cannot_be_read_is_named_with_its_place() {
+fn unreadable_config_is_reported_with_its_line() {
     let world = two_realms();
     world.write("outside/.blue/config.yaml", "realm: { name: aperture }\nrepo: [\n");
     let run = world.blue(&world.path("outside"), &["status"]).exits(128);
@@ -165,7 +165,7 @@ fn a_config_file_that_cannot_be_read_is_named_with_its_place() {
 }
 
 #[test]
-fn a_taken_name_is_refused_unless_it_is_the_same_repository() {
+fn taken_name_is_refused_unless_it_is_the_same_repository() {
     let world = World::pair();
     let stranger = world.repo("stranger");
     let run = world.blue(&stranger, &["init", "--realm", "aperture", "--repo", "fungal"]).exits(1);
@@ -173,7 +173,7 @@ fn a_taken_name_is_refused_unless_it_is_the_same_repository() {
     assert!(!world.path("stranger/.blue").exists());
     assert!(!world.path("stranger/.git/hooks/post-commit").exists());
 
-    // A clone shares the root commit, even under another folder's name and without an origin.
+    // A clone has the same root commit, even in another folder and without origin.
     world.git(&world.root(), &["clone", "--quiet", "fungal", "copy"]);
     world.git(&world.path("copy"), &["remote", "remove", "origin"]);
     let before = world.tip("refs/blue/realm");
@@ -183,7 +183,7 @@ fn a_taken_name_is_refused_unless_it_is_the_same_repository() {
 }
 
 #[test]
-fn joining_twice_is_joining_once() {
+fn joining_twice_changes_nothing() {
     let world = World::new();
     world.ok(&world.root(), &["realm", "admin", "init", "--name", "aperture"]);
     let repo = world.repo("fungal");
@@ -194,7 +194,7 @@ fn joining_twice_is_joining_once() {
     assert_eq!(world.tip("refs/blue/realm"), before);
     assert_eq!(world.read("fungal/.blue/config.yaml"), config);
     snapshot("join_twice", &[&first, &again]);
-    // One repository is in one realm.
+    // A repository is in one realm.
     world.ok(&repo, &["realm", "admin", "init", "--name", "other"]);
     let other = world.blue(&repo, &["realm", "admin", "join", "other"]).exits(1);
     let named = world.blue(&repo, &["realm", "admin", "join", "aperture", "--repo", "fungi"]).exits(1);
@@ -203,7 +203,7 @@ fn joining_twice_is_joining_once() {
 }
 
 #[test]
-fn leaving_needs_force_where_others_rely_on_it() {
+fn leaving_needs_force_if_others_rely_on_it() {
     let world = World::pair();
     let consumer = world.path("access");
     let refused = world.blue(&consumer, &["realm", "admin", "leave"]).exits(1);
@@ -213,7 +213,7 @@ fn leaving_needs_force_where_others_rely_on_it() {
     assert_eq!(world.stored("domain.json")["members"], serde_json::json!(["fungal"]));
     let told = world.json(&world.path("fungal"), &["status"])["notifications"].clone();
     assert_eq!(told[0]["change_type"], "BindingRemoved");
-    // Its commits go on, and change nothing any more.
+    // Its commits succeed, and change nothing in the realm.
     let before = world.tip(DOMAIN_REF);
     world.write("access/.blue/bindings/s3-access.yaml", &importing("^2.0.0"));
     assert_eq!(world.commit("access", "Go on").code, 0);
@@ -226,7 +226,7 @@ fn leaving_needs_force_where_others_rely_on_it() {
 }
 
 #[test]
-fn the_realms_of_this_machine() {
+fn lists_local_realms() {
     let world = two_realms();
     let run = world.ok(&world.path("fungal"), &["realm", "list"]);
     std::fs::remove_dir_all(world.path("home/blue/realms/other.git")).unwrap();

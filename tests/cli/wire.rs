@@ -1,12 +1,12 @@
-//! The JSON of `--json`, read with strict types. A field that is lost, renamed or unknown here fails. Fields that were
-//! added after the first specification are below `more` in each type.
+//! The output of `--json`, read with strict types: a missing, renamed or unknown field fails. Fields that were added
+//! after the first specification are below `more` in each type.
 
 use serde::{Deserialize, de::DeserializeOwned};
 use serde_json::Value;
 
 use crate::world::{World, contract};
 
-/// Asks, and reads the answer into its strict type.
+/// Runs a command, and reads the answer into its strict type.
 fn answer<T: DeserializeOwned>(world: &World, repo: &str, args: &[&str]) -> T {
     let value = world.json(&world.path(repo), args);
     serde_json::from_value(value.clone()).unwrap_or_else(|error| panic!("{error}: {value:#}"))
@@ -183,13 +183,13 @@ fn realm_status() {
     assert_eq!(status.total_contracts, 1);
     assert!(status.remotes.is_empty() && status.conflicts.is_empty(), "it is shared nowhere");
     assert!(status.session.is_none() && status.sessions.is_empty());
-    // Seed 002's last word, as a command, where nothing else is to be done.
+    // The last next step is a command if there is nothing else to do.
     let status: RealmStatus = answer(&world, "access", &["realm", "status"]);
     assert_eq!(status.next_steps, [Step::run("git blue session start", "track your work")]);
 }
 
 #[test]
-fn the_short_forms_answer_the_same() {
+fn bare_and_full_commands_answer_alike() {
     let world = World::pair();
     let dir = world.path("access");
     for (short, long) in
@@ -255,10 +255,10 @@ fn realm_check() {
         (&*hash.domain, &*hash.contract, &*hash.version, &*hash.owner),
         ("s3-access", "s3-permissions", "1.1.0", "fungal")
     );
-    // SHA-256 of RFC 8785's form, as any other program computes it.
+    // SHA-256 of the RFC 8785 form, as any other program computes it.
     assert_eq!(hash.schema_hash, "5420010fc8fb1df4b28096e3bf569859f4365b7071a99616c76b8d74cc6dfdb9");
     assert_eq!(check.next_steps, []);
-    // What is pending comes along, and stays pending.
+    // Pending notifications are included, and stay pending.
     for _ in 0..2 {
         let check: RealmCheck = answer(&world, "access", &["check"]);
         assert_eq!((check.notifications.len(), &*check.notifications[0].state), (1, "pending"));
@@ -426,7 +426,7 @@ fn notifications_list() {
 }
 
 #[test]
-fn domains_come_in_pages_and_ones_own_come_first() {
+fn own_domains_come_first_in_pages() {
     let world = World::pair();
     let dir = world.path("access");
     for name in ["aaa", "bbb"] {
@@ -443,7 +443,7 @@ fn domains_come_in_pages_and_ones_own_come_first() {
 }
 
 #[test]
-fn a_large_domain_is_cut_at_a_glance_and_says_so() {
+fn large_domain_is_truncated_with_a_count() {
     let world = World::pair();
     let dir = world.path("access");
     for number in 0..51 {
@@ -462,7 +462,7 @@ fn a_large_domain_is_cut_at_a_glance_and_says_so() {
 }
 
 #[test]
-fn both_is_a_role_too() {
+fn role_may_be_both() {
     let world = World::pair();
     let dir = world.path("access");
     let binding = ["realm", "admin", "binding", "--domain", "s3-access", "--repo", "access", "--role", "both"];

@@ -1,5 +1,5 @@
-//! Worktrees of one RFC across five real repositories with remotes: making, listing, removing, and
-//! that nothing outside of their folder is ever touched.
+//! Worktrees of an RFC across five repositories with remotes: creating, listing, removing, without touching anything
+//! outside of their folder.
 
 use std::path::PathBuf;
 
@@ -7,10 +7,10 @@ use serde_json::{Value, json};
 
 use crate::world::{REALM, World, snapshot};
 
-/// The repositories: all but `solo` share a domain with `aperture`, through one of two domains.
+/// The repositories: all except `solo` share a domain with `aperture`, through one of two domains.
 pub const REPOS: [&str; 5] = ["aperture", "blue", "coral", "fungal", "solo"];
 
-/// Five repositories, each with a bare remote that has everything.
+/// Five repositories, each with a complete bare remote.
 pub fn five() -> World {
     let world = World::new();
     for repo in REPOS {
@@ -28,7 +28,7 @@ pub fn five() -> World {
     world
 }
 
-/// The same, with `blue` nowhere but at its remote, which the realm knows.
+/// The same, with `blue` only at its remote, which the realm knows.
 pub fn without_blue() -> World {
     let world = five();
     let remote = world.path("remotes/blue.git").display().to_string();
@@ -38,7 +38,7 @@ pub fn without_blue() -> World {
     world
 }
 
-/// Returns where a worktree is to be.
+/// Returns the expected path of a worktree.
 pub fn tree(world: &World, rfc: &str, repo: &str) -> PathBuf {
     world.path(&format!("home/blue/worktrees/{REALM}/{rfc}/{repo}"))
 }
@@ -56,7 +56,7 @@ pub fn work(world: &World, rfc: &str, repo: &str) {
 }
 
 #[test]
-fn worktrees_as_a_person_sees_them() {
+fn worktrees_from_create_to_remove() {
     let world = five();
     let aperture = world.path("aperture");
     let none = world.ok(&aperture, &["realm", "worktree", "list"]);
@@ -79,7 +79,7 @@ fn worktrees_as_a_person_sees_them() {
 }
 
 #[test]
-fn peers_take_part_unless_others_are_named() {
+fn peers_take_part_by_default() {
     let world = five();
     let peers = create(&world, "aperture", "rfc-1", &[]);
     assert_eq!(peers["created"], json!(["aperture", "blue", "coral", "fungal"]));
@@ -95,15 +95,15 @@ fn peers_take_part_unless_others_are_named() {
     assert_eq!((&named["created"], &named["reason"]), (&json!(["blue", "solo"]), &json!("Named")));
     assert_eq!(create(&world, "aperture", "rfc-5", &["--repos", "nobody"])["code"], "unknown-repo");
     assert_eq!(create(&world, "aperture", "rfc-5", &["--repos", ""])["status"], "error");
-    // Several at once, each its own.
+    // Several concurrently, each with its own.
     let list = world.json(&world.path("solo"), &["realm", "worktree", "list"]);
     assert_eq!(list["worktrees"].as_array().unwrap().len(), 4 + 2 + 1 + 2);
 }
 
 #[test]
-fn a_new_worktree_is_in_the_realm_at_once() {
+fn new_worktree_is_in_the_realm() {
     let world = five();
-    // The file that says so was never committed here: the repository's own configuration does then.
+    // The file was never committed here, so the repository's configuration names the realm.
     let late = world.repo("late");
     world.ok(&late, &["init", "--realm", REALM]);
     for repo in ["aperture", "late"] {
@@ -120,7 +120,7 @@ fn a_new_worktree_is_in_the_realm_at_once() {
 }
 
 #[test]
-fn a_branch_has_a_prefix_where_its_user_wants_one() {
+fn branch_prefix_is_configurable() {
     let world = five();
     let aperture = world.path("aperture");
     world.git(&aperture, &["config", "blue.branchPrefix", "ada/"]);
@@ -134,11 +134,11 @@ fn a_branch_has_a_prefix_where_its_user_wants_one() {
 #[test]
 fn work_starts_at_the_default_branch_of_the_remote() {
     let world = five();
-    // Somebody else pushes: to main, and a branch of the RFC that he began.
+    // Somebody else pushes to main, and to a branch of the RFC.
     world.git(&world.root(), &["clone", "-q", "remotes/blue.git", "other"]);
     world.commit("other", "Theirs");
     world.git(&world.path("other"), &["push", "-q", "origin", "main", "main:refs/heads/begun"]);
-    // What is on the local main alone is nobody's pull request.
+    // Commits that are only on the local main do not belong in a pull request.
     world.commit("blue", "Mine");
     let subject = |rfc: &str| world.line(&tree(&world, rfc, "blue"), &["log", "-1", "--format=%s"]);
     create(&world, "blue", "stale", &["--repos", "blue"]);
@@ -155,14 +155,14 @@ fn work_starts_at_the_default_branch_of_the_remote() {
         world.line(&tree(&world, "begun", "blue"), &["rev-parse", "--abbrev-ref", "@{upstream}"]),
         "origin/begun"
     );
-    // A branch that is there is used as it is.
+    // An existing branch is used unchanged.
     world.git(&world.path("blue"), &["branch", "mine", "main"]);
     create(&world, "blue", "mine", &["--repos", "blue"]);
     assert_eq!(subject("mine"), "Mine");
 }
 
 #[test]
-fn what_fails_in_one_repository_stops_no_other() {
+fn failure_in_one_repository_stops_no_other() {
     let world = five();
     world.git(&world.path("blue"), &["switch", "-q", "-c", "rfc-1"]);
     std::fs::rename(world.path("coral"), world.path("moved")).unwrap();
@@ -178,7 +178,7 @@ fn what_fails_in_one_repository_stops_no_other() {
         expected.map(|(repo, code)| (json!(repo), json!(code))).iter().map(|(a, b)| (a, b)).collect::<Vec<_>>()
     );
     assert_eq!(world.read(&format!("home/blue/worktrees/{REALM}/rfc-1/fungal/mine.txt")), "mine\n");
-    // Once what was wrong is mended, the same command does the rest.
+    // After the problem is fixed, the same command does the rest.
     world.git(&world.path("blue"), &["switch", "-q", "main"]);
     std::fs::remove_file(tree(&world, "rfc-1", "fungal").join("mine.txt")).unwrap();
     world.git(&world.path("aperture"), &["config", "--add", "blue.root", &world.root().display().to_string()]);
@@ -189,7 +189,7 @@ fn what_fails_in_one_repository_stops_no_other() {
 }
 
 #[test]
-fn another_repository_in_the_recorded_folder_is_left_alone() {
+fn foreign_repository_in_the_recorded_folder_is_left_alone() {
     let world = five();
     std::fs::remove_dir_all(world.path("blue")).unwrap();
     world.git(&world.root(), &["init", "-q", "blue"]);
@@ -201,7 +201,7 @@ fn another_repository_in_the_recorded_folder_is_left_alone() {
 }
 
 #[test]
-fn what_is_not_here_is_cloned_once_its_user_agrees() {
+fn missing_repository_is_cloned_after_consent() {
     let world = without_blue();
     let missing = create(&world, "aperture", "rfc-1", &["--repos", "blue"]);
     assert_eq!(missing["errors"][0]["code"], "path-gone");
@@ -214,7 +214,7 @@ fn what_is_not_here_is_cloned_once_its_user_agrees() {
 }
 
 #[test]
-fn names_that_lead_elsewhere_are_refused_and_touch_nothing() {
+fn unsafe_names_are_refused() {
     let world = five();
     let aperture = world.path("aperture");
     create(&world, "aperture", "rfc-1", &[]);
@@ -237,7 +237,7 @@ fn names_that_lead_elsewhere_are_refused_and_touch_nothing() {
     assert_eq!(snapshot_of(&world), before);
 }
 
-/// Every file of the world, but those of git's own folders.
+/// Returns every file of the world except those in git's own folders.
 fn snapshot_of(world: &World) -> Vec<PathBuf> {
     let (mut found, mut folders) = (Vec::new(), vec![world.root()]);
     while let Some(folder) = folders.pop() {
@@ -254,13 +254,13 @@ fn snapshot_of(world: &World) -> Vec<PathBuf> {
 }
 
 #[test]
-fn removing_loses_no_work_unless_its_user_insists() {
+fn removing_keeps_work_without_force() {
     let world = five();
     let aperture = world.path("aperture");
     let remove =
         |more: &[&str]| world.json(&aperture, &[&["realm", "worktree", "remove", "--rfc", "x"], more].concat());
     create(&world, "aperture", "x", &[]);
-    // An untracked file, a commit that is nowhere else, and one on no branch at all.
+    // An untracked file, an unpushed commit, and a commit on no branch.
     std::fs::write(tree(&world, "x", "aperture").join("untracked"), "").unwrap();
     work(&world, "x", "blue");
     work(&world, "x", "coral");
@@ -271,7 +271,7 @@ fn removing_loses_no_work_unless_its_user_insists() {
     for repo in ["aperture", "blue", "coral", "fungal"] {
         assert!(tree(&world, "x", repo).is_dir(), "{repo}: all of them or none");
     }
-    // A file that is ignored, as what a build leaves, is no work.
+    // An ignored file, such as a build artefact, does not count as work.
     std::fs::remove_file(tree(&world, "x", "aperture").join("untracked")).unwrap();
     for repo in ["blue", "coral"] {
         world.git(&tree(&world, "x", repo), &["push", "-q", "origin", "HEAD:refs/heads/x"]);
@@ -290,7 +290,7 @@ fn removing_loses_no_work_unless_its_user_insists() {
 }
 
 #[test]
-fn what_submodules_hold_is_not_lost_either() {
+fn work_in_submodules_is_kept() {
     let world = five();
     let (aperture, fungal) = (world.path("aperture"), world.path("fungal"));
     let library = world.path("remotes/solo.git").display().to_string();
@@ -299,7 +299,7 @@ fn what_submodules_hold_is_not_lost_either() {
     world.git(&aperture, &["commit", "-q", "-m", "Add a library"]);
     world.git(&aperture, &["push", "-q", "origin", "main"]);
     let remove = |more: &[&str]| world.json(&fungal, &[&["realm", "worktree", "remove", "--rfc", "x"], more].concat());
-    // Git refuses to remove a worktree that so much as names submodules.
+    // Git refuses to remove a worktree with submodules.
     create(&world, "aperture", "x", &["--repos", "aperture"]);
     let removed = remove(&[]);
     assert_eq!(removed["removed"], json!(["aperture"]), "{removed}");
@@ -316,11 +316,11 @@ fn what_submodules_hold_is_not_lost_either() {
 }
 
 #[test]
-fn what_git_does_not_list_is_nobodys_to_remove() {
+fn only_worktrees_that_git_lists_are_removed() {
     let world = five();
     let aperture = world.path("aperture");
     create(&world, "aperture", "x", &["--repos", "blue"]);
-    // A folder, a link and a clone, where worktrees of the RFC would be.
+    // A folder, a link and a clone in place of worktrees of the RFC.
     let outside = world.repo("outside");
     std::fs::create_dir(tree(&world, "x", "fungal")).unwrap();
     std::os::unix::fs::symlink(&outside, tree(&world, "x", "coral")).unwrap();
@@ -335,7 +335,7 @@ fn what_git_does_not_list_is_nobodys_to_remove() {
 }
 
 #[test]
-fn other_hands_make_and_delete_worktrees_too() {
+fn worktrees_made_or_deleted_with_git_are_handled() {
     let world = five();
     let aperture = world.path("aperture");
     create(&world, "aperture", "x", &["--repos", "blue,coral"]);
@@ -347,7 +347,7 @@ fn other_hands_make_and_delete_worktrees_too() {
     let expected = [("blue", "present"), ("coral", "gone"), ("fungal", "elsewhere")]
         .map(|(repo, state)| (json!("x"), json!(repo), json!(state)));
     assert_eq!(states, expected.iter().map(|(a, b, c)| (a, b, c)).collect::<Vec<_>>());
-    // What is gone is made anew, and what was made elsewhere stays its maker's.
+    // Missing worktrees are created again, and those made elsewhere are left alone.
     let again = create(&world, "aperture", "x", &["--repos", "blue,coral,fungal"]);
     assert_eq!((&again["created"], &again["reused"]), (&json!(["coral"]), &json!(["blue"])));
     assert_eq!(again["errors"][0]["code"], "branch-elsewhere");
@@ -361,7 +361,7 @@ fn other_hands_make_and_delete_worktrees_too() {
 fn repositories_of_every_kind() {
     let world = five();
     let aperture = world.path("aperture");
-    // Detached, bare, shallow, empty; and an RFC whose folder would lie in another one's worktree.
+    // Detached, bare, shallow, empty; and an RFC whose folder would be inside of another one's worktree.
     world.git(&world.path("blue"), &["switch", "-q", "--detach"]);
     assert_eq!(create(&world, "aperture", "x", &["--repos", "blue"])["created"], json!(["blue"]));
     let nested = create(&world, "aperture", "x/blue", &["--repos", "coral"]);
@@ -370,7 +370,7 @@ fn repositories_of_every_kind() {
     std::fs::remove_dir_all(world.path("coral")).unwrap();
     let url = format!("file://{}", world.path("remotes/coral.git").display());
     world.git(&world.root(), &["clone", "-q", "--depth", "1", &url, "coral"]);
-    // It does not have the root commit, and is told by its url: the one that it joined with.
+    // It lacks the root commit, and is identified by the URL that it joined with.
     let joined_with = world.path("remotes/coral.git").display().to_string();
     world.git(&world.path("coral"), &["remote", "set-url", "origin", &joined_with]);
     assert_eq!(create(&world, "aperture", "x", &["--repos", "coral"])["errors"][0]["code"], "other-repository");
@@ -388,7 +388,7 @@ fn repositories_of_every_kind() {
     world.ok(&empty, &["init", "--realm", REALM]);
     let nothing = create(&world, "aperture", "x", &["--repos", "empty"]);
     assert_eq!(nothing["errors"][0]["code"], "no-default-branch", "{nothing}");
-    // Removing them needs no work tree either.
+    // Removing them needs no work tree.
     let removed = world.json(&aperture, &["realm", "worktree", "remove", "--rfc", "x"]);
     assert_eq!(removed["removed"], json!(["blue", "coral", "fungal"]), "{removed}");
 }

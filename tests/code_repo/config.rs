@@ -1,4 +1,4 @@
-//! Configuration: which files count, which branch is published, where hooks lie.
+//! Configuration: which files count, which branch is published, where hooks are.
 
 use std::{collections::BTreeMap, ffi::OsString};
 
@@ -11,7 +11,7 @@ use git_blue::{
 use super::{Code, discover};
 
 #[test]
-fn the_repositorys_own_files_count() {
+fn repository_configuration_is_read() {
     let code = Code::new(&[]);
     let top = code.sandbox.path();
     std::fs::write(top.join("more"), "[blue]\n\trealm = included\n\trepo = included\n").unwrap();
@@ -23,7 +23,7 @@ fn the_repositorys_own_files_count() {
     assert_eq!(repo.config("blue.repo").as_deref(), Some("own"));
     assert_eq!(repo.config("blue.empty").as_deref(), Some(""));
     assert_eq!(repo.config("blue.nothing"), None);
-    // A linked worktree has the same, and its own on top.
+    // A linked worktree has the same configuration and its own.
     code.git(&["config", "extensions.worktreeConfig", "true"]);
     code.git(&["worktree", "add", "-q", "-b", "topic", "../linked"]);
     let linked = top.join("linked");
@@ -35,7 +35,7 @@ fn the_repositorys_own_files_count() {
 }
 
 #[test]
-fn origins_url_is_given_without_credentials() {
+fn origin_url_has_no_credentials() {
     let code = Code::new(&[]);
     assert_eq!(code.open().origin_url(), None);
     code.git(&["remote", "add", "origin", "https://me:secret@git.example.com/acme/web.git"]);
@@ -44,12 +44,12 @@ fn origins_url_is_given_without_credentials() {
     assert_eq!(code.open().origin_url().as_deref(), Some("git@git.example.com:acme/web.git"));
 }
 
-/// gix takes the user's own files and `git -c` from the process, so these ask in another one.
+/// gix reads the user's files and `git -c` from the process, so these tests use a child process.
 mod of_the_user {
     use super::*;
 
     #[test]
-    fn a_file_may_be_included_by_the_url_of_a_remote() {
+    fn include_if_matches_remote_urls() {
         let ask = |place: &Place| {
             let config = |code: &str, key: &str| {
                 let place = Place { cwd: place.cwd.join(code), ..place.clone() };
@@ -59,7 +59,7 @@ mod of_the_user {
             assert_eq!(config("ours", "blue.realm").as_deref(), Some("acme"));
             assert_eq!(config("theirs", "blue.realm"), None);
         };
-        in_another_process("config::of_the_user::a_file_may_be_included_by_the_url_of_a_remote", ask, |sandbox| {
+        in_another_process("config::of_the_user::include_if_matches_remote_urls", ask, |sandbox| {
             let top = sandbox.path();
             std::fs::write(top.join("acme"), "[blue]\n\trealm = acme\n").unwrap();
             let by_url = "includeIf.hasconfig:remote.*.url:https://git.example.com/acme/**.path";
@@ -73,7 +73,7 @@ mod of_the_user {
     }
 
     #[test]
-    fn what_git_was_told_for_one_call_counts_outside_of_hooks() {
+    fn one_time_configuration_counts_outside_of_hooks() {
         let ask = |place: &Place| {
             let realm = |in_hook| {
                 let place = Place { in_hook, cwd: place.cwd.join("code"), ..place.clone() };
@@ -82,21 +82,17 @@ mod of_the_user {
             assert_eq!(realm(false).as_deref(), Some("for-once"));
             assert_eq!(realm(true).as_deref(), Some("always"));
         };
-        in_another_process(
-            "config::of_the_user::what_git_was_told_for_one_call_counts_outside_of_hooks",
-            ask,
-            |sandbox| {
-                sandbox.git(&sandbox.path(), &["init", "-q", "code"]);
-                sandbox.git(&sandbox.path().join("code"), &["config", "blue.realm", "always"]);
-                sandbox.set("GIT_CONFIG_COUNT", "1");
-                sandbox.set("GIT_CONFIG_KEY_0", "blue.realm");
-                sandbox.set("GIT_CONFIG_VALUE_0", "for-once");
-            },
-        );
+        in_another_process("config::of_the_user::one_time_configuration_counts_outside_of_hooks", ask, |sandbox| {
+            sandbox.git(&sandbox.path(), &["init", "-q", "code"]);
+            sandbox.git(&sandbox.path().join("code"), &["config", "blue.realm", "always"]);
+            sandbox.set("GIT_CONFIG_COUNT", "1");
+            sandbox.set("GIT_CONFIG_KEY_0", "blue.realm");
+            sandbox.set("GIT_CONFIG_VALUE_0", "for-once");
+        });
     }
 
-    /// Runs `ask` in a process that has the variables of a prepared sandbox and no others: the test
-    /// named `test`, which calls this, is run once more.
+    /// Runs `ask` in a child process with the variables of a prepared sandbox and no others: the test named `test`,
+    /// which calls this function, is run again.
     fn in_another_process(test: &str, ask: impl FnOnce(&Place), prepare: impl FnOnce(&mut Sandbox)) {
         const SANDBOX: &str = "GIT_BLUE_TEST_SANDBOX";
         let env = Env::from_process().unwrap();
@@ -115,10 +111,10 @@ mod of_the_user {
 }
 
 #[test]
-fn the_branch_that_is_published() {
+fn publishing_branch_is_determined() {
     let code = Code::new(&[]);
     let published = || code.open().publishing_branch().unwrap();
-    // From the last resort to the first.
+    // From the last default to the first.
     code.git(&["branch", "-q", "-m", "only"]);
     assert_eq!(published().as_deref(), Some("only"));
     code.git(&["branch", "-q", "another"]);
@@ -139,7 +135,7 @@ fn the_branch_that_is_published() {
 }
 
 #[test]
-fn a_clone_publishes_the_branch_that_its_origin_is_on() {
+fn clone_publishes_origins_default_branch() {
     let code = Code::new(&[]);
     code.git(&["checkout", "-q", "-b", "develop"]);
     let top = code.sandbox.path();
@@ -150,12 +146,12 @@ fn a_clone_publishes_the_branch_that_its_origin_is_on() {
 }
 
 #[test]
-fn hooks_lie_where_git_looks_for_them() {
+fn hooks_folder_is_gits() {
     let code = Code::new(&[]);
     let top = code.sandbox.path();
     code.git(&["worktree", "add", "-q", "-b", "topic", "../linked"]);
     let hooks = |cwd: &str| discover(&code.sandbox, &top.join(cwd)).hooks_folder().unwrap();
-    // A relative path counts from the top of the work tree, where git runs hooks.
+    // A relative path is relative to the top of the work tree, where git runs hooks.
     code.git(&["config", "core.hooksPath", ".husky/_"]);
     assert_eq!(hooks("code"), top.join("code/.husky/_"));
     assert_eq!(hooks("code/src/deep"), top.join("code/.husky/_"));
@@ -167,7 +163,7 @@ fn hooks_lie_where_git_looks_for_them() {
 }
 
 #[test]
-fn keys_ignore_case_but_for_their_middle() {
+fn keys_ignore_case_except_the_subsection() {
     let code = Code::new(&[]);
     code.git(&["config", "Blue.Web.Path", "one"]);
     let repo = code.open();

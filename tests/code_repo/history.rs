@@ -1,11 +1,11 @@
-//! What came before what, what was replaced, and what tells a repository from others.
+//! Ancestry, replaced commits, and the identity of a repository.
 
 use git_blue::{model::oid::Oid, store::StoreError};
 
 use super::{Code, discover, name};
 
 #[test]
-fn an_amended_commit_was_replaced() {
+fn amended_commit_is_replaced() {
     let code = Code::new(&[]);
     let old = code.second;
     code.git(&["commit", "-q", "--amend", "--allow-empty", "-m", "Amended"]);
@@ -13,7 +13,7 @@ fn an_amended_commit_was_replaced() {
     let repo = code.open();
     assert!(!repo.is_ancestor(&old, &new).unwrap());
     assert!(repo.replaced("main", &old).unwrap());
-    // It was never on another branch, nor was any other commit on this one.
+    // It was never on another branch, and no other commit on this one.
     code.git(&["branch", "-q", "topic"]);
     let repo = code.open();
     assert!(!repo.replaced("topic", &old).unwrap());
@@ -22,7 +22,7 @@ fn an_amended_commit_was_replaced() {
 }
 
 #[test]
-fn a_commit_that_was_reset_or_rebased_away_was_replaced() {
+fn reset_or_rebased_commit_is_replaced() {
     let code = Code::new(&[]);
     code.git(&["commit", "-q", "--allow-empty", "-m", "Third"]);
     let third = code.id("HEAD");
@@ -39,7 +39,7 @@ fn a_commit_that_was_reset_or_rebased_away_was_replaced() {
 }
 
 #[test]
-fn a_branch_is_known_by_its_log_from_every_worktree() {
+fn branch_reflog_is_read_from_every_worktree() {
     let code = Code::new(&[]);
     code.git(&["worktree", "add", "-q", "-b", "topic", "../linked"]);
     code.git(&["commit", "-q", "--amend", "--allow-empty", "-m", "Amended"]);
@@ -51,7 +51,7 @@ fn a_branch_is_known_by_its_log_from_every_worktree() {
 }
 
 #[test]
-fn what_another_clone_replaced_is_not_known_here() {
+fn replacement_in_another_clone_is_unknown() {
     let code = Code::new(&[]);
     let top = code.sandbox.path();
     code.sandbox.git(&top, &["clone", "-q", "code", "clone"]);
@@ -61,7 +61,7 @@ fn what_another_clone_replaced_is_not_known_here() {
     let repo = discover(&code.sandbox, &clone);
     assert!(repo.has(&code.id("HEAD")));
     assert!(!repo.replaced("main", &code.id("HEAD")).unwrap());
-    // Without a log nothing was replaced: a bare repository keeps none.
+    // Without a reflog nothing was replaced: a bare repository has none.
     code.sandbox.git(&top, &["clone", "-q", "--bare", "code", "bare.git"]);
     let bare = discover(&code.sandbox, &top.join("bare.git"));
     assert!(!bare.replaced("main", &code.id("HEAD")).unwrap());
@@ -104,10 +104,10 @@ fn histories_without_a_common_root() {
 }
 
 #[test]
-fn a_commit_that_is_not_here_is_nobodys_ancestor() {
+fn unknown_commit_is_not_an_ancestor() {
     let code = Code::new(&[]);
     let repo = code.open();
-    // One that is not in this clone, and one of another object format.
+    // A commit that is not in this clone, and one of another object format.
     for foreign in [name::<Oid>(&"12".repeat(20)), name(&"12".repeat(32))] {
         assert!(!repo.is_ancestor(&foreign, &code.second).unwrap());
         assert!(repo.is_ancestor(&code.second, &foreign).is_err());

@@ -1,4 +1,4 @@
-//! Where a repository is, and what it is found from.
+//! Locating repositories.
 
 use git_blue::{
     repo::{CodeRepo, Head},
@@ -8,7 +8,7 @@ use git_blue::{
 use super::{Code, discover, place};
 
 #[test]
-fn an_ordinary_repository() {
+fn ordinary_repository() {
     let code = Code::new(&[]);
     let repo = code.open();
     code.assert_read_by(&repo, Some("main"));
@@ -16,13 +16,13 @@ fn an_ordinary_repository() {
     assert_eq!(repo.git_dir(), code.path().join(".git"));
     assert_eq!(repo.main_folder(), code.path());
     assert_eq!(repo.hooks_folder().unwrap(), code.path().join(".git/hooks"));
-    // The same once everything is packed.
+    // The same after packing everything.
     code.git(&["gc", "-q"]);
     code.assert_read_by(&code.open(), Some("main"));
 }
 
 #[test]
-fn from_a_subfolder_and_from_within_the_git_dir() {
+fn subfolder_and_inside_the_git_dir() {
     let code = Code::new(&[]);
     for folder in ["src/deep", ".git/refs"] {
         let repo = discover(&code.sandbox, &code.path().join(folder));
@@ -35,7 +35,7 @@ fn from_a_subfolder_and_from_within_the_git_dir() {
 }
 
 #[test]
-fn a_linked_worktree() {
+fn linked_worktree() {
     let code = Code::new(&[]);
     code.git(&["worktree", "add", "-q", "-b", "topic", "../linked"]);
     let linked = code.sandbox.path().join("linked");
@@ -47,12 +47,12 @@ fn a_linked_worktree() {
         assert_eq!(repo.main_folder(), code.path());
         assert_eq!(repo.hooks_folder().unwrap(), code.path().join(".git/hooks"));
     }
-    // The main one keeps its own HEAD.
+    // The main work tree keeps its own HEAD.
     code.assert_read_by(&code.open(), Some("main"));
 }
 
 #[test]
-fn a_bare_repository_and_its_worktree() {
+fn bare_repository_and_its_worktree() {
     let code = Code::new(&[]);
     let top = code.sandbox.path();
     code.sandbox.git(&top, &["clone", "-q", "--bare", "code", "bare.git"]);
@@ -71,14 +71,14 @@ fn a_bare_repository_and_its_worktree() {
 }
 
 #[test]
-fn a_detached_head() {
+fn detached_head() {
     let code = Code::new(&[]);
     code.git(&["checkout", "-q", "--detach"]);
     code.assert_read_by(&code.open(), None);
 }
 
 #[test]
-fn a_repository_without_a_commit() {
+fn repository_without_a_commit() {
     let sandbox = Sandbox::new();
     let path = sandbox.path().join("code");
     sandbox.git(&sandbox.path(), &["init", "-q", "-b", "trunk", "code"]);
@@ -89,13 +89,13 @@ fn a_repository_without_a_commit() {
     assert_eq!(repo.publishing_branch().unwrap(), None);
     assert_eq!(repo.origin_url(), None);
     assert!(!repo.replaced("trunk", &"12".repeat(20).parse().unwrap()).unwrap());
-    // HEAD is on the branch that will be.
+    // HEAD is an unborn branch.
     sandbox.git(&path, &["symbolic-ref", "HEAD", "refs/heads/master"]);
     assert_eq!(discover(&sandbox, &path).publishing_branch().unwrap().as_deref(), Some("master"));
 }
 
 #[test]
-fn a_git_dir_that_lies_elsewhere() {
+fn separate_git_dir() {
     let code = Code::new(&["--separate-git-dir", "elsewhere"]);
     let repo = discover(&code.sandbox, &code.path().join("src"));
     code.assert_read_by(&repo, Some("main"));
@@ -107,7 +107,7 @@ fn a_git_dir_that_lies_elsewhere() {
 }
 
 #[test]
-fn a_submodule() {
+fn submodule() {
     let code = Code::new(&[]);
     let top = code.sandbox.path();
     code.sandbox.git(&top, &["init", "-q", "super"]);
@@ -127,14 +127,14 @@ fn a_submodule() {
 }
 
 #[test]
-fn no_repository_at_all() {
+fn no_repository() {
     let sandbox = Sandbox::new();
     assert!(CodeRepo::discover(&place(&sandbox, &sandbox.path())).unwrap().is_none());
     assert!(CodeRepo::discover(&place(&sandbox, &sandbox.path().join("nowhere"))).unwrap().is_none());
 }
 
 #[test]
-fn a_name_that_is_no_text_hides_nothing() {
+fn name_that_is_not_utf8_hides_nothing() {
     use std::os::unix::ffi::OsStrExt as _;
     let code = Code::new(&[]);
     let odd = std::ffi::OsStr::from_bytes(b"caf\xe9.txt");

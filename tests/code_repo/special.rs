@@ -1,4 +1,4 @@
-//! Repositories in formats of their own, partial ones, and those that variables name.
+//! Unusual formats, partial repositories, and repositories named by variables.
 
 use git_blue::{
     repo::{CodeRepo, Head, Place},
@@ -8,21 +8,21 @@ use git_blue::{
 use super::{Code, discover, name, place};
 
 #[test]
-fn a_sha256_repository() {
+fn sha256_repository() {
     let code = Code::new(&["--object-format=sha256"]);
     assert_eq!(code.second.as_bytes().len(), 32);
     code.assert_read_by(&code.open(), Some("main"));
     let old = code.second;
     code.git(&["commit", "-q", "--amend", "--allow-empty", "-m", "Amended"]);
     assert!(code.open().replaced("main", &old).unwrap());
-    // An id of the other format is simply not here.
+    // An id of the other format is simply missing.
     let foreign = name(&"12".repeat(20));
     assert!(!code.open().replaced("main", &foreign).unwrap());
     assert!(!code.open().is_ancestor(&foreign, &code.id("HEAD")).unwrap());
 }
 
 #[test]
-fn a_reftable_repository() {
+fn reftable_repository() {
     for init in [["--ref-format=reftable"].as_slice(), &["--ref-format=reftable", "--object-format=sha256"]] {
         let Some(code) = reftable(init) else { return };
         let repo = code.open();
@@ -40,7 +40,7 @@ fn a_reftable_repository() {
 }
 
 #[test]
-fn a_reftable_repository_in_every_state() {
+fn reftable_repository_in_every_state() {
     let Some(code) = reftable(&["--ref-format=reftable"]) else { return };
     code.git(&["worktree", "add", "-q", "-b", "topic", "../linked"]);
     let linked = code.sandbox.path().join("linked");
@@ -53,7 +53,7 @@ fn a_reftable_repository_in_every_state() {
 }
 
 #[test]
-fn the_branches_of_a_reftable_repository() {
+fn branches_of_a_reftable_repository() {
     let Some(code) = reftable(&["--ref-format=reftable"]) else { return };
     code.git(&["branch", "-q", "-m", "trunk"]);
     assert_eq!(code.open().publishing_branch().unwrap().as_deref(), Some("trunk"));
@@ -64,13 +64,13 @@ fn the_branches_of_a_reftable_repository() {
     assert_eq!(code.open().publishing_branch().unwrap().as_deref(), Some("other"));
 }
 
-/// Returns nothing where this git is too old to make one.
+/// Returns `None` if this git is too old to create one.
 fn reftable(init: &[&str]) -> Option<Code> {
     Sandbox::new().has_git(2, 45).then(|| Code::new(init))
 }
 
 #[test]
-fn a_shallow_clone() {
+fn shallow_clone() {
     let code = Code::new(&[]);
     code.git(&["commit", "-q", "--allow-empty", "-m", "Third"]);
     let third = code.id("HEAD");
@@ -81,14 +81,14 @@ fn a_shallow_clone() {
     assert!(repo.has(&code.second) && !repo.has(&code.first));
     assert!(repo.is_ancestor(&code.second, &third).unwrap());
     assert!(!repo.is_ancestor(&third, &code.second).unwrap());
-    // Beyond its end nothing is known, and its end is no root.
+    // Nothing is known beyond the shallow boundary, which is not a root.
     assert!(!repo.is_ancestor(&code.first, &third).unwrap());
     assert_eq!(repo.roots(&third).unwrap(), []);
     assert_eq!(repo.origin_url(), Some(url));
 }
 
 #[test]
-fn the_repository_that_git_dir_names() {
+fn git_dir_selects_the_repository() {
     let code = Code::new(&[]);
     code.git(&["worktree", "add", "-q", "-b", "topic", "../linked"]);
     let top = code.sandbox.path();
@@ -100,7 +100,7 @@ fn the_repository_that_git_dir_names() {
     };
     let git_dir = code.path().join(".git");
     let git_dir = git_dir.to_str().unwrap();
-    // Absolute, and as git gives it to hooks: from the top of the work tree.
+    // Absolute, and as git passes it to hooks: relative to the top of the work tree.
     for repo in [found("other", &[("GIT_DIR", git_dir)]), found("code", &[("GIT_DIR", ".git")])] {
         code.assert_read_by(&repo, Some("main"));
         assert_eq!(repo.git_dir(), code.path().join(".git"));
@@ -112,17 +112,17 @@ fn the_repository_that_git_dir_names() {
     assert_eq!((repo.workdir(), repo.main_folder()), (Some(top.join("linked")), code.path()));
     let repo = found("other", &[("GIT_DIR", git_dir), ("GIT_WORK_TREE", "../linked")]);
     assert_eq!(repo.workdir(), Some(top.join("linked")));
-    // A relative path counts from where we were called, for git as well.
+    // A relative path is relative to the current folder, as for git.
     let repo = found(".", &[("GIT_DIR", git_dir), ("GIT_WORK_TREE", "code/src")]);
     assert_eq!(repo.workdir(), Some(code.path().join("src")));
     assert_eq!(repo.resolve("HEAD").unwrap(), code.second);
     assert_eq!(repo.hooks_folder().unwrap(), code.path().join(".git/hooks"));
-    // An empty variable names nothing.
+    // An empty variable is ignored.
     assert_eq!(found("other", &[("GIT_DIR", "")]).workdir(), Some(top.join("other")));
 }
 
 #[test]
-fn a_git_dir_that_is_none_is_an_error() {
+fn invalid_git_dir_is_an_error() {
     let code = Code::new(&[]);
     let mut place: Place = place(&code.sandbox, &code.path());
     place.vars.insert("GIT_DIR".into(), "nowhere".into());

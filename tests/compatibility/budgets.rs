@@ -1,4 +1,4 @@
-//! What runs out is said, and nothing is made of it.
+//! Exceeded limits are reported as such, never as an answer.
 
 use std::{
     sync::atomic::{AtomicU64, Ordering},
@@ -21,7 +21,7 @@ fn is_spent(verdict: &Verdict) -> bool {
 }
 
 #[test]
-fn steps_run_out_at_the_same_place_each_time() {
+fn steps_run_out_deterministically() {
     let (old, new) = hard();
     for steps in [1, 10, 100, 1_000] {
         let limits = Limits { steps, time: Duration::from_secs(60), ..Limits::default() };
@@ -32,7 +32,7 @@ fn steps_run_out_at_the_same_place_each_time() {
 }
 
 #[test]
-fn fewer_steps_never_turn_an_answer_round() {
+fn fewer_steps_never_reverse_an_answer() {
     let (old, new) = hard();
     let full = within(&old, &new, Limits::default());
     for steps in (1..400).step_by(13) {
@@ -45,8 +45,8 @@ fn fewer_steps_never_turn_an_answer_round() {
 }
 
 #[test]
-fn once_over_time_always_over() {
-    // A clock that jumps far ahead for a moment: what was over stays over.
+fn exceeded_time_stays_exceeded() {
+    // A clock that jumps ahead for a moment: exceeded time stays exceeded.
     let calls = AtomicU64::new(0);
     let clock = || {
         let call = calls.fetch_add(1, Ordering::Relaxed);
@@ -58,7 +58,7 @@ fn once_over_time_always_over() {
 }
 
 #[test]
-fn memory_runs_out_too() {
+fn memory_is_limited_too() {
     let (old, new) = hard();
     let found = within(&old, &new, Limits { bytes: 1, ..Limits::default() });
     assert!(is_spent(&found.backwards.strict) || is_spent(&found.forwards.strict));
@@ -88,8 +88,7 @@ fn hostile_schemas_end_in_time() {
     for (old, new) in pairs {
         let start = Instant::now();
         within(&old, &new, Limits::default());
-        // The budget is one second; building validators and automata is outside of its steps, and
-        // the machine may be loaded.
+        // The budget is one second, but it excludes building validators and automata, and the machine may be loaded.
         assert!(start.elapsed() < Duration::from_secs(20), "{:?} for {:.200}", start.elapsed(), old.to_string());
     }
 }

@@ -1,4 +1,4 @@
-//! What a consumer says it expects, against what the provider's schema says.
+//! A consumer's expectation compared with the provider's schema.
 
 use std::time::{Duration, Instant};
 
@@ -18,7 +18,7 @@ fn fulfils(expects: &Value, provided: &Value, flow: Flow, reading: Reading) -> V
 }
 
 #[test]
-fn a_break_in_what_nobody_reads_breaks_nobody() {
+fn break_in_unread_data_breaks_nobody() {
     let provided = |id: &str, other: &str| {
         json!({"type": "object", "required": ["id", "other"],
             "properties": {"id": {"type": id}, "other": {"type": other}}})
@@ -28,12 +28,12 @@ fn a_break_in_what_nobody_reads_breaks_nobody() {
     assert_eq!(answer(&provided("string", "string")), 'o');
     assert_eq!(answer(&provided("string", "integer")), 'o');
     assert_eq!(answer(&provided("integer", "string")), 'x');
-    // What it relies on, and the schema never promised.
+    // It relies on something that the schema never promised.
     assert_eq!(answer(&json!({"type": "object", "properties": {"id": {"type": "string"}}})), 'x');
 }
 
 #[test]
-fn the_witness_is_what_the_sender_sends_and_the_reader_refuses() {
+fn witness_is_sent_by_the_sender_and_refused_by_the_reader() {
     let (expects, provided) = (json!({"type": "integer", "maximum": 24}), json!({"type": "integer", "maximum": 255}));
     let Verdict::Incompatible(found) = fulfils(&expects, &provided, Flow::ProviderToConsumer, Reading::Lenient) else {
         panic!("it may send 25")
@@ -50,7 +50,7 @@ fn the_witness_is_what_the_sender_sends_and_the_reader_refuses() {
 }
 
 #[test]
-fn the_reading_is_that_of_the_sender() {
+fn reading_is_the_senders() {
     let expects = json!({"type": "object", "properties": {"a": {}}, "additionalProperties": false});
     let provided = json!({"type": "object", "properties": {"a": {}}});
     let answer = |reading| letter(&fulfils(&expects, &provided, Flow::ProviderToConsumer, reading));
@@ -58,7 +58,7 @@ fn the_reading_is_that_of_the_sender() {
 }
 
 #[test]
-fn what_is_not_known_is_not_guessed() {
+fn unknown_is_not_guessed() {
     let (expects, provided) = (json!({"$schema": "https://example.org/own"}), json!({"type": "string"}));
     assert_eq!(letter(&fulfils(&expects, &provided, Flow::ProviderToConsumer, Reading::Lenient)), '?');
     assert_eq!(letter(&fulfils(&json!({}), &provided, Flow::ProviderToConsumer, Reading::Lenient)), 'o');

@@ -1,6 +1,6 @@
-//! Random pairs: what is proved holds for every sampled value, and every witness is one.
+//! Random pairs: proofs hold for every sampled value, and every witness is confirmed.
 //!
-//! `GIT_BLUE_TORTURE=full` runs five minutes instead of seconds; `GIT_BLUE_FUZZ_SEED` begins elsewhere.
+//! `GIT_BLUE_TORTURE=full` runs five minutes instead of seconds; `GIT_BLUE_FUZZ_SEED` sets the seed.
 
 use std::time::{Duration, Instant};
 
@@ -9,7 +9,7 @@ use serde_json::{Map, Value, json};
 
 use crate::world::{unconfirmed, validator, within};
 
-/// A generator of numbers that repeats itself (xorshift).
+/// A deterministic random number generator (xorshift).
 struct Random(u64);
 
 impl Random {
@@ -155,7 +155,7 @@ impl Source<'_> {
     }
 }
 
-/// Removes or changes something somewhere.
+/// Removes or changes a random part.
 fn change(random: &mut Random, schema: &mut Value) {
     match schema {
         Value::Object(members) => {
@@ -224,7 +224,7 @@ fn judge(random: &mut Random, old: &Value, new: &Value, tally: &mut Tally) {
     look(&found.forwards, &old_validator, &new_validator);
 }
 
-/// Returns whether to run long, and where to begin.
+/// Returns whether to run long, and the seed.
 #[expect(clippy::disallowed_methods, reason = "a test's own switches")]
 fn settings() -> (bool, u64) {
     let is_full = std::env::var("GIT_BLUE_TORTURE").is_ok_and(|set| set == "full");
@@ -233,7 +233,7 @@ fn settings() -> (bool, u64) {
 }
 
 #[test]
-fn what_is_proved_holds_and_what_is_refuted_does_not() {
+fn proofs_hold_and_witnesses_refute() {
     let (is_full, seed) = settings();
     let time = Duration::from_secs(if is_full { 300 } else { 3 });
     let start = Instant::now();

@@ -1,7 +1,7 @@
-//! Schemas of the size that generators write: megabytes, hundreds of thousands of values.
+//! Schemas of the size of generated ones: megabytes, hundreds of thousands of values.
 //!
-//! `GIT_BLUE_TORTURE=full` takes 8 MB and 500,000 values instead of half of one, and prints time and
-//! memory; run it alone then.
+//! `GIT_BLUE_TORTURE=full` uses 8 MB and 500,000 values instead of half of that, and prints time and memory; run it
+//! alone then.
 
 use std::time::{Duration, Instant};
 
@@ -14,8 +14,8 @@ use git_blue::{
 };
 use serde_json::{Map, Value, json};
 
-/// Returns a schema as generators write them: a tree of definitions, with references back to its root,
-/// by names that no URI may hold.
+/// Returns a schema like generated ones: a tree of definitions with references back to its root, with names that are
+/// invalid in a URI.
 fn generated(definitions: usize, minimum: u64) -> Value {
     let to = |at: usize| match at {
         at if at < definitions => json!({"$ref": format!("#/definitions/Type<{at}>")}),
@@ -44,7 +44,7 @@ fn is_full() -> bool {
     std::env::var("GIT_BLUE_TORTURE").is_ok_and(|set| set == "full")
 }
 
-/// Returns how long it took since `start`, and the most memory that the process had.
+/// Returns the time since `start`, and the peak memory of the process.
 fn cost(start: Instant) -> String {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let most = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap_or_default().trim();
@@ -58,7 +58,7 @@ fn compared(old: &Value, new: &Value, start: Instant) -> Comparison {
 }
 
 #[test]
-fn a_large_schema_is_read_judged_and_compared() {
+fn large_schema_is_read_judged_and_compared() {
     // 84 values and about 1,100 bytes each.
     let definitions = if is_full() { 5_900 } else { 200 };
     let write = |minimum| generated(definitions, minimum).to_string();
@@ -72,7 +72,7 @@ fn a_large_schema_is_read_judged_and_compared() {
     let new = codec::schema(new.as_bytes()).unwrap();
     let found = compared(&old, &new, start);
     println!("compared: {}", cost(start));
-    // A value of the old schema may have a 0 where the new one wants more.
+    // A value of the old schema may have a 0 where the new one requires more.
     assert!(found.backwards.strict.is_compatible(), "{:?}", found.backwards.strict);
     assert!(found.forwards.strict.is_incompatible(), "{:?}", found.forwards.strict);
     let (forest, root) = Forest::of(&old);
@@ -80,7 +80,7 @@ fn a_large_schema_is_read_judged_and_compared() {
 }
 
 #[test]
-fn a_large_schema_in_yaml_is_read() {
+fn large_yaml_schema_is_read() {
     let schema = generated(if is_full() { 1_000 } else { 30 }, 0);
     let text = codec::render(&schema);
     let start = Instant::now();

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use crate::world::{compare, label, letter};
 
-/// Schemas of many kinds, without references that a change would have to follow.
+/// Schemas of many kinds, without references that a change would affect.
 fn samples() -> Vec<Value> {
     vec![
         json!({"type": "string", "minLength": 2, "pattern": "^a"}),
@@ -31,7 +31,7 @@ fn behind_a_reference(schema: &Value) -> Value {
 }
 
 #[test]
-fn the_same_in_other_words_is_the_same() {
+fn equivalent_schemas_are_equal() {
     for schema in samples() {
         let is_recursive = schema.to_string().contains("$ref");
         let mut same = vec![schema.clone(), behind_a_reference(&schema)];
@@ -42,7 +42,7 @@ fn the_same_in_other_words_is_the_same() {
             same.push(json!({"not": {"not": schema}}));
             same.push(json!({"if": true, "then": schema}));
         }
-        // One keyword each, put together again.
+        // One keyword each, combined again.
         let members = schema.as_object().unwrap();
         let depend = ["additionalProperties", "items", "maxContains", "then", "else", "unevaluatedProperties"];
         if !is_recursive && !members.keys().any(|name| depend.contains(&name.as_str())) {
@@ -59,10 +59,10 @@ fn the_same_in_other_words_is_the_same() {
 }
 
 #[test]
-fn a_keyword_less_allows_more() {
+fn removing_a_keyword_allows_more() {
     for schema in samples() {
         for name in schema.as_object().unwrap().keys() {
-            // What depends on these may allow less without them.
+            // Keywords that depend on these may allow less without them.
             let is_read_by_others =
                 ["properties", "patternProperties", "prefixItems", "contains", "allOf", "if", "then", "else"];
             if is_read_by_others.contains(&name.as_str()) {

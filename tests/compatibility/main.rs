@@ -1,4 +1,4 @@
-//! Compatibility: every verdict is right, every witness is confirmed, and nothing takes long.
+//! Compatibility: verdicts are right, witnesses are confirmed, and comparisons are fast.
 
 mod budgets;
 mod census;

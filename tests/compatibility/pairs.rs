@@ -13,13 +13,13 @@ fn schema(text: &str, draft: &str) -> Value {
             members.insert("$schema".into(), json!(format!("{scheme}://json-schema.org/{draft}/schema")));
             Value::Object(members)
         }
-        // A boolean cannot name its draft.
+        // A boolean schema cannot name its draft.
         other => other,
     }
 }
 
 #[test]
-fn every_pair_is_as_it_is_labelled() {
+fn pairs_match_their_labels() {
     let (mut draft, mut count, mut wrong) = ("", 0, Vec::new());
     for line in include_str!("pairs.txt").lines().filter(|line| !line.starts_with('#') && !line.is_empty()) {
         if let Some(section) = line.strip_prefix('[').and_then(|line| line.strip_suffix(']')) {

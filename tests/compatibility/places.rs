@@ -1,11 +1,11 @@
-//! Where a difference stands: equal sub-schemas stand in many places, and the one that is meant is named.
+//! Places of differences: equal sub-schemas occur in many places, and the right one is named.
 
 use git_blue::model::compatibility::Verdict;
 use serde_json::{Value, json};
 
 use crate::world::compare;
 
-/// Returns where a schema and the same one with another limit differ, on both sides.
+/// Returns the places where a schema and a copy with another limit differ, on both sides.
 fn places(schema: &dyn Fn(Value) -> Value) -> [Option<String>; 2] {
     let limit = |most: u64| schema(json!({"type": "integer", "maximum": most}));
     match compare(&limit(5), &limit(4)).forwards.lenient {
@@ -15,7 +15,7 @@ fn places(schema: &dyn Fn(Value) -> Value) -> [Option<String>; 2] {
 }
 
 #[test]
-fn the_place_is_the_one_that_the_witness_meets() {
+fn place_is_where_the_witness_fails() {
     let same = json!({"type": "integer", "maximum": 5});
     let schemas: [(&str, &dyn Fn(Value) -> Value); 9] = [
         ("/properties/b", &|one| json!({"properties": {"a": same, "b": one}})),

@@ -1,11 +1,11 @@
-//! Recursive schemas, deep ones, and references that go round.
+//! Recursive schemas, deep ones, and reference loops.
 
 use serde_json::{Value, json};
 
 use crate::world::{compare, label, letter, unconfirmed};
 
 #[test]
-fn a_loop_that_does_not_descend_is_never_proved_by_itself() {
+fn loop_without_descent_does_not_prove_itself() {
     let loops = [
         json!({"$ref": "#"}),
         json!({"$defs": {"a": {"$ref": "#/$defs/b"}, "b": {"$ref": "#/$defs/a"}}, "$ref": "#/$defs/a"}),
@@ -22,7 +22,7 @@ fn a_loop_that_does_not_descend_is_never_proved_by_itself() {
     }
 }
 
-/// Returns definitions in a chain, `depth` values deep, that end in `last`.
+/// Returns a chain of definitions, `depth` values deep, that ends in `last`.
 fn chain(depth: usize, last: Value) -> Value {
     let mut definitions = serde_json::Map::new();
     for level in 0..depth {
@@ -34,16 +34,16 @@ fn chain(depth: usize, last: Value) -> Value {
 }
 
 #[test]
-fn ten_thousand_levels_do_no_harm() {
+fn ten_thousand_levels_are_handled() {
     let one = chain(10_000, json!({"type": "integer"}));
     assert_eq!(label(&compare(&one, &one)), "o/o");
     let other = chain(10_000, json!({"type": "number"}));
-    // Too deep to decide, which is said; never taken for the same.
+    // Too deep to decide, which is reported, never treated as equal.
     assert_eq!(letter(&compare(&one, &other).backwards.strict), '?');
 }
 
 #[test]
-fn a_difference_a_hundred_levels_down_is_found() {
+fn finds_a_difference_a_hundred_levels_down() {
     let one = chain(100, json!({"type": "integer"}));
     let other = chain(100, json!({"type": "number"}));
     let found = compare(&one, &other);
@@ -52,9 +52,9 @@ fn a_difference_a_hundred_levels_down_is_found() {
 }
 
 #[test]
-fn an_assumption_is_kept_only_as_long_as_it_stands() {
-    // Whether `b` has a value depends on `a` having one, and `a` has one only by its second branch:
-    // what was concluded about `b` while `a` was taken for empty must be forgotten.
+fn assumption_is_dropped_when_refuted() {
+    // Whether `b` has a value depends on `a`, which has one only by its second branch: conclusions about `b` under
+    // the assumption that `a` is empty must be dropped.
     let schema = |last: Value| {
         json!({"$ref": "#/$defs/a", "$defs": {
             "a": {"anyOf": [
@@ -78,7 +78,7 @@ fn an_assumption_is_kept_only_as_long_as_it_stands() {
 }
 
 #[test]
-fn a_dialect_of_somebody_elses_is_not_guessed() {
+fn unknown_dialect_is_not_guessed() {
     let own = json!({"$schema": "https://example.com/dialect", "type": "string"});
     assert_eq!(label(&compare(&own, &json!({"type": "string"}))), "?/?");
 }

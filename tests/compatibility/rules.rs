@@ -1,4 +1,4 @@
-//! The catalogue: every rule has an example that shows it, and is listed in `docs/rules.md`.
+//! The rule catalogue: every rule has an example, and is listed in `docs/rules.md`.
 
 use git_blue::model::compatibility::{Bump, Direction, RULES, Verdict};
 use serde_json::Value;
@@ -6,13 +6,13 @@ use serde_json::Value;
 use crate::world::compare;
 
 #[test]
-fn every_example_shows_its_rule() {
+fn every_example_triggers_its_rule() {
     let mut wrong = Vec::new();
     for rule in RULES {
         let parse = |text: &str| serde_json::from_str::<Value>(text).unwrap();
         let found = compare(&parse(rule.old), &parse(rule.new));
         let readings = if rule.direction == Direction::Forwards { &found.forwards } else { &found.backwards };
-        // What only a strict reader sees is listed as that.
+        // Differences that only a strict reader sees are marked.
         match &readings.strict {
             Verdict::Incompatible(difference) if difference.rule == rule.id => {}
             other => wrong.push(format!("{}: {other:?}", rule.id)),

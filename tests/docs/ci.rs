@@ -1,4 +1,4 @@
-//! The job of `docs/ci.md` runs as it is written there, in a clone on a machine without a realm.
+//! Runs the job in `docs/ci.md` in a clone on a machine without a realm.
 
 use std::path::Path;
 
@@ -12,7 +12,7 @@ fn job() -> String {
 }
 
 #[test]
-fn the_job_passes_and_fails_as_it_says() {
+fn documented_job_passes_and_fails() {
     let place = Scripted::realm();
     let setup = "
         set -e

@@ -1,5 +1,5 @@
-//! The files that people copy into their CI are well-formed, and what they run works on a stand-in of the runner:
-//! its variables and files, a realm at a url, releases in a folder.
+//! The CI files for users are valid, and their steps work on a stand-in for the runner: its variables and files, a
+//! realm at a URL, releases in a folder.
 
 use std::path::Path;
 
@@ -7,17 +7,17 @@ use serde_json::Value;
 
 use crate::{ROOT, scripted::Scripted};
 
-/// Which commit of the provider is checked, its exit code, and what the check says of it.
+/// A commit of the provider, the exit code of its check, and the expected output.
 const CASES: [(&str, i32, &str); 2] = [("main", 0, "ok: 0 errors"), ("pull-request", 1, "fungal imports")];
 
-/// Reads a YAML file, or the last document of one.
+/// Parses a YAML file, or the last document in it.
 fn yaml(file: &str) -> Value {
     let text = std::fs::read_to_string(Path::new(ROOT).join(file)).unwrap();
     let last = text.rsplit("\n---\n").next().unwrap();
     serde_saphyr::from_str(last).unwrap_or_else(|error| panic!("{file}: {error}"))
 }
 
-/// Makes a realm at a url, a clone of the provider with a pull request that breaks a consumer, and releases.
+/// Creates a realm at a URL, a clone of the provider with a pull request that breaks a consumer, and releases.
 fn place() -> Scripted {
     let place = Scripted::realm();
     let version = env!("CARGO_PKG_VERSION");
@@ -42,7 +42,7 @@ fn place() -> Scripted {
     place
 }
 
-/// Writes what the runner fills in: `${{ … }}` or `$[[ … ]]`.
+/// Expands the runner's expressions: `${{ … }}` or `$[[ … ]]`.
 fn filled(text: &str, values: &[(&str, &str)]) -> String {
     let mut text = text.to_owned();
     for (name, value) in values {
@@ -52,7 +52,7 @@ fn filled(text: &str, values: &[(&str, &str)]) -> String {
     text
 }
 
-/// Returns a step of a workflow as shell: its variables, and what it runs.
+/// Returns a step of a workflow as shell: its variables, and its commands.
 fn step(step: &Value, values: &[(&str, &str)]) -> String {
     let mut text = String::new();
     for (name, value) in step["env"].as_object().into_iter().flatten() {
@@ -61,7 +61,7 @@ fn step(step: &Value, values: &[(&str, &str)]) -> String {
     text + &filled(step["run"].as_str().unwrap(), values)
 }
 
-/// Runs shell as a step of a workflow in the clone, with a commit checked out. A runner has no realm.
+/// Runs shell like a workflow step in the clone, with a commit checked out. A runner has no realm.
 fn on_runner(place: &Scripted, commit: &str, step: &str) -> (i32, String) {
     let workspace = place.path().join("clone");
     place.write("step.sh", step);
@@ -83,7 +83,7 @@ fn path_of(place: &Scripted, file: &str) -> String {
 }
 
 #[test]
-fn the_action_installs_the_release_and_checks_with_it() {
+fn action_installs_the_release_and_checks() {
     let place = place();
     let action = yaml("action.yml");
     let steps = action["runs"]["steps"].as_array().unwrap();
@@ -111,7 +111,7 @@ fn the_action_installs_the_release_and_checks_with_it() {
         assert!(place.path().join("clone/blue.sarif").exists() && place.path().join("clone/contracts.xml").exists());
         assert_eq!(output.contains("::error file=.blue/contracts/"), expected == 1, "annotated: {output}");
     }
-    // The report is commented; without a token it stays in the summary, which has it once.
+    // The report is commented; without a token it is in the summary, once.
     assert_eq!(place.shell("git -C clone remote set-url origin https://github.com/acme/aperture.git").0, 0);
     let comment = format!(
         "PATH='{}':\"$PATH\"\nexport GITHUB_REF=refs/pull/7/merge\n{}",
@@ -122,7 +122,7 @@ fn the_action_installs_the_release_and_checks_with_it() {
     assert!(code == 0 && output.contains("in the summary: there is no token for github.com"), "{output}");
     let summary = std::fs::read_to_string(place.path().join("summary")).unwrap();
     assert_eq!(summary.matches("### Contracts: failed").count(), 1, "{summary}");
-    // An archive that is not the released one is not used.
+    // An archive with another checksum is refused.
     let tamper = format!("for archive in {}/v*/*.gz; do echo more >>$archive; done", path_of(&place, "releases"));
     assert_eq!(place.shell(&tamper).0, 0);
     let (code, output) = on_runner(&place, "main", &step(&steps[0], &values));
@@ -130,7 +130,7 @@ fn the_action_installs_the_release_and_checks_with_it() {
 }
 
 #[test]
-fn the_action_gives_the_token_to_the_host_of_the_realm_alone() {
+fn action_sends_the_token_only_to_the_realm() {
     let place = place();
     let action = yaml("action.yml");
     let check = &action["runs"]["steps"][1];
@@ -152,7 +152,7 @@ fn the_action_gives_the_token_to_the_host_of_the_realm_alone() {
 }
 
 #[test]
-fn the_workflow_of_github_fits_the_action_and_publishes() {
+fn github_workflow_matches_the_action_and_publishes() {
     let place = place();
     let (workflow, action) = (yaml("docs/ci/github.yml"), yaml("action.yml"));
     let steps = workflow["jobs"]["contracts"]["steps"].as_array().unwrap();
@@ -178,7 +178,7 @@ fn the_workflow_of_github_fits_the_action_and_publishes() {
 }
 
 #[test]
-fn the_component_of_gitlab_writes_its_reports() {
+fn gitlab_component_writes_its_reports() {
     let place = place();
     let job = &yaml("docs/ci/gitlab.yml")["contracts"];
     let realm = path_of(&place, "shared.git");
@@ -202,7 +202,7 @@ fn the_component_of_gitlab_writes_its_reports() {
 }
 
 #[test]
-fn the_workflow_of_forgejo_installs_and_checks() {
+fn forgejo_workflow_installs_and_checks() {
     let place = place();
     let workflow = yaml("docs/ci/forgejo.yml");
     let steps = workflow["jobs"]["contracts"]["steps"].as_array().unwrap();
@@ -220,10 +220,10 @@ fn the_workflow_of_forgejo_installs_and_checks() {
 }
 
 #[test]
-fn the_workflow_of_a_release_builds_and_attaches_what_the_tag_says() {
+fn release_workflow_builds_and_attaches_the_tag() {
     let place = Scripted::new();
     let workflow = yaml("docs/ci/release.yml");
-    // What it calls is only written down.
+    // External programs are only recorded.
     let (code, output) = place.shell(&format!(
         r#"mkdir -p bin docs target/dist
         for program in sudo rustup cargo make gh; do
@@ -260,7 +260,7 @@ fn the_workflow_of_a_release_builds_and_attaches_what_the_tag_says() {
     let (code, calls) = run("build", "Attach", tag);
     assert!(code == 0 && calls.starts_with(&format!("gh release create {tag} --draft --verify-tag ")), "{calls}");
     assert!(calls.ends_with(&format!("\ngh release upload {tag} target/dist/git-blue.tar.gz\n")), "{calls}");
-    // The targets that it makes are there.
+    // The targets exist.
     for target in ["audit", "msrv", "minimal-versions", "dist", "test-package"] {
         let known = format!("make --dry-run --directory '{ROOT}' {target} >/dev/null");
         assert_eq!(place.shell(&known).0, 0, "{target}");
@@ -268,7 +268,7 @@ fn the_workflow_of_a_release_builds_and_attaches_what_the_tag_says() {
 }
 
 #[test]
-fn a_realm_that_is_kept_is_brought_up_to_date() {
+fn cached_realm_is_updated() {
     let place = place();
     let script = Path::new(ROOT).join("docs/ci/cached-realm.sh").display().to_string();
     let line = format!("REALM_URL='{}' REALM_CACHE=../kept.git sh '{script}'", path_of(&place, "shared.git"));
@@ -279,7 +279,7 @@ fn a_realm_that_is_kept_is_brought_up_to_date() {
 }
 
 #[test]
-fn the_hook_of_pre_commit_judges_the_work_tree() {
+fn pre_commit_hook_checks_the_work_tree() {
     let place = place();
     let hook = &yaml(".pre-commit-hooks.yaml")[0];
     assert_eq!((&hook["language"], &hook["pass_filenames"]), (&Value::from("system"), &Value::from(false)));
@@ -290,7 +290,7 @@ fn the_hook_of_pre_commit_judges_the_work_tree() {
 }
 
 #[test]
-fn the_workflow_of_a_hub_tells_the_consumers() {
+fn hub_workflow_notifies_consumers() {
     let place = place();
     let workflow = yaml("docs/ci/consumers.yml");
     assert_eq!(workflow["on"]["push"]["branches"][0], "blue/**");

@@ -1,12 +1,11 @@
-//! The examples that commands show in their long help, run as they are shown: those that read, and need nothing
-//! but the realm of `make_realm.sh`. That the others are command lines is held by
-//! `src/surface/cli/manual/mod.rs`.
+//! Runs the examples in the long help that only read and need only the realm of `make_realm.sh`.
+//! `src/surface/cli/manual/mod.rs` checks that the others parse.
 
 use git_blue::{ops, surface::cli};
 
 use crate::scripted::Scripted;
 
-/// What an example needs that the realm does not have: other contracts, files, programs or hosts.
+/// Parts of examples that need more than the realm has: other contracts, files, programs or hosts.
 const NEEDS_MORE: [&str; 12] = [
     "orders/",
     "staging",
@@ -22,7 +21,7 @@ const NEEDS_MORE: [&str; 12] = [
     "--worktree",
 ];
 
-/// Returns the examples of operations that read.
+/// Returns the examples of reading operations.
 fn examples() -> Vec<String> {
     let mut found = Vec::new();
     for operation in ops::TABLE.iter().filter(|operation| !operation.writes) {
@@ -38,7 +37,7 @@ fn examples() -> Vec<String> {
 }
 
 #[test]
-fn examples_that_read_work_as_they_are_shown() {
+fn reading_examples_in_help_work() {
     let place = Scripted::realm();
     let (code, output) = place.shell(
         "sed -i 's/\"1.0.0\"/\"1.1.0\"/' aperture/.blue/contracts/s3-access/s3-permissions.yaml

@@ -1,18 +1,18 @@
-//! No document leads nowhere.
+//! Links in documents are valid.
 
 use std::path::Path;
 
 use crate::{ROOT, documents};
 
 #[test]
-fn every_relative_link_leads_to_a_file() {
+fn relative_links_lead_to_files() {
     let mut broken = Vec::new();
     for path in documents() {
         let text = std::fs::read_to_string(&path).unwrap();
         for link in text.split("](").skip(1).filter_map(|rest| rest.split(')').next()) {
             let target = link.split('#').next().unwrap();
             let is_file = !target.is_empty() && !target.contains("://");
-            // The book has README under this name.
+            // README has this name in the book.
             let is_begin = path.ends_with("SUMMARY.md") && target == "begin.md";
             if is_file && !is_begin && !path.parent().unwrap().join(target).exists() {
                 broken.push(format!("{}: {link}", path.display()));
@@ -22,7 +22,7 @@ fn every_relative_link_leads_to_a_file() {
     assert!(broken.is_empty(), "{}", broken.join("\n"));
 }
 
-/// Returns a heading as links name it.
+/// Returns the anchor of a heading.
 fn anchor(heading: &str) -> String {
     let words = heading.trim_start_matches('#').trim().to_lowercase();
     let kept = words.chars().filter(|c| c.is_alphanumeric() || matches!(c, ' ' | '-' | '_'));
@@ -30,7 +30,7 @@ fn anchor(heading: &str) -> String {
 }
 
 #[test]
-fn every_link_to_a_heading_leads_to_one() {
+fn heading_links_lead_to_headings() {
     let mut broken = Vec::new();
     for path in documents() {
         let text = std::fs::read_to_string(&path).unwrap();
@@ -49,7 +49,7 @@ fn every_link_to_a_heading_leads_to_one() {
 }
 
 #[test]
-fn the_book_has_every_document() {
+fn book_has_every_document() {
     let folder = Path::new(ROOT).join("docs");
     let summary = std::fs::read_to_string(folder.join("SUMMARY.md")).unwrap();
     let decisions = folder.join("decisions");
@@ -61,7 +61,7 @@ fn the_book_has_every_document() {
 }
 
 #[test]
-fn every_decision_has_the_same_parts_and_is_in_the_index() {
+fn decisions_have_the_same_parts_and_are_indexed() {
     let folder = Path::new(ROOT).join("docs/decisions");
     let index = std::fs::read_to_string(folder.join("README.md")).unwrap();
     let parts = ["Context", "Decision", "Consequences", "What was measured", "Rejected"];

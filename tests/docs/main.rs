@@ -1,5 +1,5 @@
-//! The documents are true: what they show the program doing is what it does, and the reference is
-//! what the command line says of itself. `UPDATE=1 cargo test --test docs` writes them anew.
+//! Documents match the program: console blocks show its output, and the references are generated. `UPDATE=1 cargo
+//! test --test docs` updates them.
 
 mod ci;
 mod ci_files;
@@ -37,19 +37,19 @@ fn documents() -> Vec<PathBuf> {
     found
 }
 
-/// Returns whether documents are to be written anew.
+/// Returns whether documents are to be updated.
 fn is_update() -> bool {
     scripted::variable("UPDATE").is_some_and(|value| value == "1")
 }
 
 #[test]
-fn the_tour_is_short() {
+fn readme_is_short() {
     let commands = document::commands(&Path::new(ROOT).join("README.md"));
     assert!((1..=25).contains(&commands.len()), "README.md has {} commands:\n{}", commands.len(), commands.join("\n"));
 }
 
 #[test]
-fn the_program_does_what_they_show() {
+fn documents_match_the_program() {
     let mut wrong = Vec::new();
     for path in documents() {
         wrong.extend(document::differences(&path).into_iter().map(|text| format!("{}{text}", path.display())));

@@ -1,15 +1,14 @@
-//! What `make dist` makes of a program, and what the crate holds: installed, used and removed as `docs/install.md`
-//! says. The program is the one under test.
+//! The packages of `make dist` and the content of the crate: installed, used and removed as in `docs/install.md`,
+//! with the program under test.
 
 use std::{path::Path, process::Command};
 
 use crate::{ROOT, scripted::Scripted};
 
-/// Makes `program`, which is the one under test. That itself is large before it is stripped: packing it takes long,
-/// and shows nothing more.
+/// Creates `program`, a small wrapper of the program under test, which is large before it is stripped.
 const PROGRAM: &str = r#"printf '#!/bin/sh\nexec "%s" "$@"\n' "$(command -v git-blue)" >program && chmod +x program"#;
 
-/// Makes an archive and, where their programs are, packages in `dist` of the place.
+/// Creates an archive and, if their programs are installed, packages in `dist`.
 fn dist(place: &Scripted) -> String {
     let line = format!(
         "{PROGRAM}
@@ -21,7 +20,7 @@ fn dist(place: &Scripted) -> String {
 }
 
 #[test]
-fn an_archive_unpacks_into_a_prefix() {
+fn archive_unpacks_into_a_prefix() {
     let place = Scripted::new();
     let archive = dist(&place);
     let (code, output) = place.shell(&format!(
@@ -39,7 +38,7 @@ fn an_archive_unpacks_into_a_prefix() {
 }
 
 #[test]
-fn a_package_is_installed_used_and_removed() {
+fn deb_is_installed_used_and_removed() {
     if Command::new("dpkg-deb").arg("--version").output().is_err() {
         return;
     }
@@ -73,7 +72,7 @@ fn a_package_is_installed_used_and_removed() {
 }
 
 #[test]
-fn a_package_for_red_hat_is_unpacked_and_used() {
+fn rpm_is_unpacked_and_used() {
     let has = |program: &str| Command::new(program).arg("--version").output().is_ok();
     if !has("rpmbuild") || !has("cpio") {
         return;
@@ -99,7 +98,7 @@ fn a_package_for_red_hat_is_unpacked_and_used() {
 }
 
 #[test]
-fn packages_of_a_pre_release_are_older_than_the_release() {
+fn pre_release_packages_sort_before_the_release() {
     if Command::new("dpkg-deb").arg("--version").output().is_err() {
         return;
     }
@@ -119,14 +118,14 @@ fn recipe(name: &str) -> String {
 }
 
 #[test]
-fn recipes_are_of_this_version() {
+fn recipes_have_the_current_version() {
     let version = env!("CARGO_PKG_VERSION");
     assert!(recipe("git-blue.rb").contains(&format!("/archive/refs/tags/v{version}.tar.gz\"")));
     assert!(recipe("PKGBUILD").contains(&format!("\npkgver={version}\n")));
 }
 
 #[test]
-fn the_recipe_for_arch_packages_what_was_built() {
+fn pkgbuild_packages_the_build() {
     let place = Scripted::new();
     place.write(
         "package.sh",
@@ -150,7 +149,7 @@ fn the_recipe_for_arch_packages_what_was_built() {
 }
 
 #[test]
-fn the_crate_holds_what_it_takes_to_build_and_no_more() {
+fn crate_contains_only_what_the_build_needs() {
     let cargo = Command::new(env!("CARGO"))
         .args(["package", "--list", "--allow-dirty", "--offline", "--locked"])
         .current_dir(ROOT)
@@ -185,7 +184,7 @@ fn the_crate_holds_what_it_takes_to_build_and_no_more() {
 }
 
 #[test]
-fn no_release_has_the_fixtures_of_the_conformance_suite() {
+fn no_release_contains_conformance_fixtures() {
     let read = |file: &str| std::fs::read_to_string(Path::new(ROOT).join(file)).unwrap();
     let manifest: toml::Table = toml::from_str(&read("Cargo.toml")).unwrap();
     let features = manifest["features"].as_table().unwrap();
@@ -200,7 +199,7 @@ fn no_release_has_the_fixtures_of_the_conformance_suite() {
         default.iter().any(|name| name == "cli") && !default.iter().any(|name| name == "conformance"),
         "{default:?}"
     );
-    // What is built for people has the default features, and the feature does not build in a release.
+    // Builds for users have the default features, and the feature does not compile in a release.
     for file in ["Makefile", ".ci/dist"] {
         let release = |line: &&str| line.contains("--release");
         for line in read(file).lines().filter(release) {

@@ -1,4 +1,4 @@
-//! The table of routes in `docs/http.md` is what `/openapi.json` says.
+//! The table of routes in `docs/http.md` is generated from `/openapi.json`.
 
 use std::{fmt::Write as _, path::Path};
 
@@ -11,7 +11,7 @@ const START: &str = "<!-- routes -->\n";
 const END: &str = "<!-- /routes -->\n";
 
 #[test]
-fn the_table_of_routes_is_what_the_daemon_describes() {
+fn route_table_is_current() {
     let described = openapi::description();
     let mut text = "\n| method and path | does | takes |\n|---|---|---|\n".to_owned();
     for (path, methods) in described["paths"].as_object().unwrap() {
@@ -32,7 +32,7 @@ fn the_table_of_routes_is_what_the_daemon_describes() {
     }
 }
 
-/// Returns what a route does: for an operation, with its command.
+/// Returns what a route does, with the command of its operation.
 fn does(route: &Value) -> String {
     let summary = route["summary"].as_str().unwrap();
     let operation = ops::TABLE.iter().find(|operation| route["operationId"] == operation.name);
@@ -42,7 +42,7 @@ fn does(route: &Value) -> String {
     }
 }
 
-/// Returns the parameters behind the `?`, or the members of the body.
+/// Returns the query parameters, or the members of the body.
 fn takes(route: &Value) -> String {
     let query = route["parameters"].as_array().unwrap().iter().filter(|one| one["in"] == "query");
     let query: Vec<_> = query.map(|one| format!("`{}`", one["name"].as_str().unwrap())).collect();

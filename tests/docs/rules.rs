@@ -1,4 +1,4 @@
-//! `docs/rules.md` is written from the catalogue that the engine answers with.
+//! `docs/rules.md` is generated from the rule catalogue.
 
 use std::fmt::Write as _;
 
@@ -35,7 +35,7 @@ is no difference.
 ";
 
 #[test]
-fn they_are_the_catalogue() {
+fn rule_catalogue_is_current() {
     let mut text = HEAD.to_owned();
     for rule in RULES {
         let breaks = if rule.direction == Direction::Forwards { "forwards" } else { "backwards" };

@@ -1,4 +1,4 @@
-//! `docs/schema/` is written from the types that are serialized.
+//! `docs/schema/` is generated from the serialized types.
 
 use std::{collections::BTreeSet, path::Path};
 
@@ -8,13 +8,13 @@ use schemars::Schema;
 use crate::{ROOT, is_update};
 
 #[test]
-fn they_are_what_the_types_say() {
+fn answer_schemas_are_current() {
     let answers = ops::schemas().into_iter().map(|(name, schema)| (name.to_owned(), schema));
     hold("docs/schema", answers.collect());
 }
 
 #[test]
-fn the_schemas_of_files_are_what_the_types_say() {
+fn file_schemas_are_current() {
     let files = editor_schemas::all().map(|one| (format!("{}.schema", one.kind), one.schema));
     hold("docs/schema/files", files.into());
 }

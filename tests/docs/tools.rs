@@ -1,4 +1,4 @@
-//! The list of tools in `docs/mcp.md` is what the server says of itself.
+//! The list of tools in `docs/mcp.md` is generated from the server's answer.
 
 use std::{fmt::Write as _, path::Path};
 
@@ -11,7 +11,7 @@ const START: &str = "<!-- tools -->\n";
 const END: &str = "<!-- /tools -->\n";
 
 #[test]
-fn the_list_of_tools_is_what_the_server_offers() {
+fn tool_list_is_current() {
     let options = mcp::Options { all_realms: true, ..mcp::Options::default() };
     let listed = mcp::ask(&Env::sealed("/", []), &options, "tools/list", &json!({})).unwrap();
     let mut text = String::new();

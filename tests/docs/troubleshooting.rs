@@ -1,4 +1,4 @@
-//! `docs/troubleshooting.md` has an entry for every code that the sources name, and for no other.
+//! `docs/troubleshooting.md` has an entry for every code in the sources, and no others.
 
 use std::{
     collections::BTreeSet,
@@ -13,7 +13,7 @@ use syn::{
 
 use crate::ROOT;
 
-/// Functions whose first argument is the code of a finding or of a problem.
+/// Functions whose first argument is a code.
 const NAMING: [&str; 5] = ["error", "warning", "problem", "no", "cannot"];
 
 /// Collects codes from one file.
@@ -30,7 +30,7 @@ impl Codes {
         }
     }
 
-    /// Adds a literal, also one that is turned into another type.
+    /// Adds a literal, also one with a conversion.
     fn add_expression(&mut self, expression: &Expr) {
         match expression {
             Expr::Lit(literal) => {
@@ -80,7 +80,7 @@ impl<'a> Visit<'a> for Codes {
         visit::visit_field_value(self, field);
     }
 
-    /// `fn code(&self)` names a code in each arm.
+    /// In `fn code(&self)`, each arm is a code.
     fn visit_impl_item_fn(&mut self, function: &'a syn::ImplItemFn) {
         if function.sig.ident == "code" {
             let mut arms = Arms::default();

@@ -1,8 +1,7 @@
-//! The files below `.blue/` in yaml-language-server, which VS Code, Neovim, Helix and Zed use: what
-//! `git blue install editor` wrote is found, flags a wrong key and completes the right ones. The
-//! conversation is in `server.mjs`.
+//! The files below `.blue/` in yaml-language-server, which VS Code, Neovim, Helix and Zed use: the schemas that `git
+//! blue install editor` wrote flag a wrong key and complete the right ones. The session is in `server.mjs`.
 //!
-//! It is installed below `target/peers` (`.ci/run` does it), or wherever `GIT_BLUE_PEERS` says.
+//! The server is installed below `target/peers` (by `.ci/run`), or in `GIT_BLUE_PEERS`.
 
 #[path = "../scripted/mod.rs"]
 mod scripted;
@@ -17,7 +16,7 @@ fn peers() -> PathBuf {
 }
 
 #[test]
-fn a_language_server_flags_and_completes_the_files_of_a_repository() {
+fn language_server_validates_and_completes_files() {
     let realm = Scripted::realm();
     realm.ok("aperture", &["blue", "install", "editor"]);
     realm.ok("aperture", &["blue", "realm", "admin", "domain", "--name", "editing", "--repos", "aperture"]);

@@ -1,5 +1,5 @@
-//! Crafted `.blue/` folders: a payload in a place, looked at by a server over MCP, and together with its
-//! like by commands and hooks.
+//! Crafted `.blue/` folders: each payload in a place is read by an MCP server, and together with similar ones by
+//! commands and hooks.
 
 use std::{fs, os::unix::fs::symlink, path::Path, process::Command};
 
@@ -15,10 +15,10 @@ use crate::{
 const CONFIG: &str = ".blue/config.yaml";
 const BINDING: &str = ".blue/bindings/s3-access.yaml";
 
-/// What may be where a file should be, and how it is made.
+/// What may be in place of a file, and how it is created.
 type Kind<'a> = (&'a str, &'a dyn Fn(&Path));
 
-/// A repository of a realm, whose `.blue/` is made anew for each case.
+/// A repository of a realm, whose `.blue/` is created again for each case.
 struct Victim {
     world: World,
     config: Vec<u8>,
@@ -31,7 +31,7 @@ impl Victim {
         Self { world, config }
     }
 
-    /// Empties `.blue/`, but for what says that the repository is in the realm.
+    /// Empties `.blue/` except for the configuration of the realm.
     fn reset(&self) {
         remove(&self.world.path("fungal/.blue"));
         self.put(CONFIG, &self.config);
@@ -43,7 +43,7 @@ impl Victim {
         fs::write(path, bytes).unwrap();
     }
 
-    /// Asks a server about each payload in a place.
+    /// Queries a server about each payload in a place.
     fn serve(&self, cases: impl IntoIterator<Item = (String, Payload)>) -> usize {
         let fungal = self.world.path("fungal");
         let before = watch::outside(&self.world);
@@ -92,7 +92,7 @@ impl Victim {
     }
 }
 
-/// Removes whatever is there.
+/// Removes a file or folder.
 fn remove(path: &Path) {
     let is_folder = path.symlink_metadata().is_ok_and(|found| found.is_dir());
     let _ = if is_folder { fs::remove_dir_all(path) } else { fs::remove_file(path) };
@@ -104,7 +104,7 @@ fn git(world: &World, folder: &Path, arguments: &[&str]) -> Command {
     command
 }
 
-/// Each payload as a contract of its own, named by a number.
+/// Creates a contract for each payload, named by a number.
 fn contracts(payloads: Vec<Payload>) -> impl Iterator<Item = (String, Payload)> {
     payloads.into_iter().enumerate().map(|(at, payload)| (format!(".blue/contracts/s3-access/c{at}.yaml"), payload))
 }
@@ -114,7 +114,7 @@ fn at(place: &str, payloads: Vec<Payload>) -> Vec<(String, Payload)> {
 }
 
 #[test]
-fn texts_in_every_file() {
+fn hostile_text_in_every_file() {
     let victim = Victim::new();
     let places = [CONTRACT_FILE, BINDING, CONFIG];
     let count = victim.serve(places.into_iter().flat_map(|place| at(place, payloads::texts())));
@@ -123,11 +123,11 @@ fn texts_in_every_file() {
 }
 
 #[test]
-fn schemas_that_are_meant_to_take_long() {
+fn slow_schemas() {
     let victim = Victim::new();
     let count = victim.serve(at(".blue/contracts/s3-access/paths.yaml", payloads::schemas()));
     assert!(count >= 40, "{count}");
-    // With names of their own, so that the schema is what is judged.
+    // With valid names, so that the schema is judged.
     let renamed = contracts(payloads::schemas()).enumerate().step_by(3).map(|(at, (place, payload))| {
         let text =
             String::from_utf8(payload.bytes).unwrap().replace("\"name\":\"paths\"", &format!("\"name\":\"c{at}\""));
@@ -137,7 +137,7 @@ fn schemas_that_are_meant_to_take_long() {
 }
 
 #[test]
-fn names_and_addresses_that_lead_elsewhere() {
+fn unsafe_names_and_urls() {
     let victim = Victim::new();
     let (contracts, bindings) = payloads::named();
     let cases = [(CONTRACT_FILE, contracts), (BINDING, bindings), (CONFIG, payloads::configs())];
@@ -153,7 +153,7 @@ fn names_and_addresses_that_lead_elsewhere() {
 }
 
 #[test]
-fn what_is_no_plain_file() {
+fn irregular_files() {
     let victim = Victim::new();
     let (world, fungal) = (&victim.world, victim.world.path("fungal"));
     fs::write(world.path("secret.yaml"), "secret: 12345\n").unwrap();
@@ -232,7 +232,7 @@ fn make_fifo(path: &Path) {
 }
 
 #[test]
-fn repositories_and_configuration_inside() {
+fn nested_repositories_and_configuration() {
     let victim = Victim::new();
     let (world, fungal) = (&victim.world, victim.world.path("fungal"));
     let touch = format!("touch {}", fungal.join(CANARY).display());

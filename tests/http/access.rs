@@ -1,4 +1,4 @@
-//! Who may ask.
+//! Access control.
 
 use std::{
     os::unix::{fs::MetadataExt as _, process::CommandExt as _},
@@ -10,7 +10,7 @@ use serde_json::json;
 use crate::{client::Daemon, world::World};
 
 #[test]
-fn only_this_host_is_meant() {
+fn other_hosts_are_refused() {
     let world = World::solo();
     let daemon = Daemon::start(&world);
     let (port, token) = (daemon.port, format!("Authorization: Bearer {}\r\n", daemon.token));
@@ -40,7 +40,7 @@ fn only_this_host_is_meant() {
 }
 
 #[test]
-fn no_page_of_another_site_may_ask() {
+fn other_origins_are_refused() {
     let world = World::solo();
     let daemon = Daemon::start(&world);
     let own = format!("Origin: http://localhost:{}\r\n", daemon.port);
@@ -50,13 +50,13 @@ fn no_page_of_another_site_may_ask() {
         let answer = daemon.ask("GET", "/realms", &format!("Origin: {origin}\r\n"), b"").is(403);
         assert_eq!(answer.json()["code"], "wrong-origin", "{origin}");
     }
-    // Nothing is said that would let another site read.
+    // No header lets another site read.
     let answer = daemon.ask("OPTIONS", "/realms", &own, b"").is(204);
     assert!(answer.headers.keys().all(|name| !name.starts_with("access-control")), "{answer:?}");
 }
 
 #[test]
-fn without_the_token_nothing_is_told() {
+fn requests_without_token_are_refused() {
     let world = World::solo();
     let daemon = Daemon::start(&world);
     let host = format!("Host: 127.0.0.1:{}\r\n", daemon.port);
@@ -95,7 +95,7 @@ fn without_the_token_nothing_is_told() {
 }
 
 #[test]
-fn a_link_lets_one_browser_in_once_and_to_read_alone() {
+fn link_logs_one_browser_in_read_only() {
     let world = World::solo();
     let daemon = Daemon::start(&world);
     let link = world.json(&world.root(), &["daemon", "open"])["url"].as_str().unwrap().to_owned();
@@ -103,7 +103,7 @@ fn a_link_lets_one_browser_in_once_and_to_read_alone() {
     let host = format!("Host: 127.0.0.1:{}\r\n", daemon.port);
     let wrong = daemon.ask_as("GET", "/open?key=00", &host, b"").is(403);
     assert_eq!(wrong.json()["code"], "link-used");
-    // Looking ahead, as chat programs do, uses nothing up.
+    // A link preview, as chat programs make, does not use up the link.
     daemon.ask_as("HEAD", path, &host, b"");
     let answer = daemon.ask_as("GET", path, &host, b"").is(303);
     assert_eq!(answer.header("location"), "/");
@@ -130,7 +130,7 @@ fn a_link_lets_one_browser_in_once_and_to_read_alone() {
     }
 }
 
-/// Lets a browser in, and returns the cookie that it shows from then on.
+/// Logs a browser in, and returns its cookie.
 fn cookie(world: &World, daemon: &Daemon) -> String {
     let link = world.json(&world.root(), &["daemon", "open"])["url"].as_str().unwrap().to_owned();
     let path = link.strip_prefix(&format!("http://127.0.0.1:{}", daemon.port)).unwrap();
@@ -140,7 +140,7 @@ fn cookie(world: &World, daemon: &Daemon) -> String {
 }
 
 #[test]
-fn a_cookie_is_worth_nothing_at_another_port() {
+fn cookie_is_invalid_at_another_port() {
     let (one, other) = (World::solo(), World::solo());
     let (first, second) = (Daemon::start(&one), Daemon::start(&other));
     let (mine, theirs) = (cookie(&one, &first), cookie(&other, &second));
@@ -150,12 +150,12 @@ fn a_cookie_is_worth_nothing_at_another_port() {
     for shown in [&mine, &format!("git_blue_{}={value}", second.port), &format!("git_blue={value}")] {
         second.ask_as("GET", "/realms", &format!("{host}Cookie: {shown}\r\n"), b"").is(401);
     }
-    // A browser shows both to each.
+    // A browser sends both cookies to each.
     second.ask_as("GET", "/realms", &format!("{host}Cookie: {mine}; {theirs}\r\n"), b"").is(200);
 }
 
 #[test]
-fn a_cookie_that_another_user_shows_is_worth_nothing() {
+fn cookie_from_another_user_is_refused() {
     let world = World::solo();
     if !cfg!(target_os = "linux") || world.root().metadata().unwrap().uid() != 0 {
         return println!("left out: only root can start a process of another user, and only Linux tells whose it is");
@@ -174,7 +174,7 @@ fn a_cookie_that_another_user_shows_is_worth_nothing() {
     let shown = format!("Cookie: {cookie}");
     assert_eq!(ask(0, "127.0.0.1", &shown), "HTTP/1.1 200 OK");
     assert_eq!(ask(65_534, "127.0.0.1", &shown), "HTTP/1.1 401 Unauthorized");
-    // Whoever has the token was given it.
+    // The token is always accepted.
     assert_eq!(ask(65_534, "127.0.0.1", &format!("Authorization: Bearer {}", daemon.token)), "HTTP/1.1 200 OK");
     if std::net::TcpStream::connect(("::1", daemon.port)).is_ok() {
         assert_eq!(ask(0, "::1", &shown), "HTTP/1.1 200 OK");

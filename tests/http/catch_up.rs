@@ -1,4 +1,4 @@
-//! Commits that no hook published are published while the daemon runs.
+//! The daemon publishes commits that no hook published.
 
 use std::time::Instant;
 
@@ -7,7 +7,7 @@ use crate::{
     world::{CONTRACT_FILE, World, contract},
 };
 
-/// Commits a version as a command of git that runs no hook does.
+/// Commits a version with a git command that runs no hook.
 fn unhooked(world: &World, version: &str) {
     world.write(&format!("fungal/{CONTRACT_FILE}"), &contract(version));
     let dir = world.path("fungal");
@@ -24,7 +24,7 @@ fn comes(world: &World, version: &str) {
 }
 
 #[test]
-fn what_no_hook_published_is_published() {
+fn publishes_what_no_hook_published() {
     let world = World::pair();
     unhooked(&world, "1.1.0");
     assert_eq!(world.version(), "1.0.0");
@@ -37,7 +37,7 @@ fn what_no_hook_published_is_published() {
 }
 
 #[test]
-fn a_repository_that_cannot_be_read_hides_no_other() {
+fn unreadable_repository_hides_no_other() {
     let world = World::pair();
     std::fs::write(world.path("access/.git/HEAD"), "nonsense").unwrap();
     unhooked(&world, "1.1.0");
@@ -46,7 +46,7 @@ fn a_repository_that_cannot_be_read_hides_no_other() {
 }
 
 #[test]
-fn nothing_is_published_that_is_not_to_be() {
+fn publishes_only_what_is_configured() {
     let world = World::pair();
     world.git(&world.path("fungal"), &["config", "blue.publish", "off"]);
     unhooked(&world, "1.1.0");

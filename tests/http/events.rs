@@ -1,4 +1,4 @@
-//! What changes is heard as it happens, once, and after a break too.
+//! Events arrive as changes happen, once, and after reconnecting too.
 
 use std::{
     io::{BufRead as _, BufReader, Write as _},
@@ -33,14 +33,14 @@ impl Listener {
         listener
     }
 
-    /// Returns the next line of the stream, without the sizes of its chunks.
+    /// Returns the next line of the stream, without chunk sizes.
     fn line(&mut self) -> String {
         let mut line = String::new();
         self.0.read_line(&mut line).unwrap();
         line.trim_end().to_owned()
     }
 
-    /// Returns the next event; one without a name only says where the stream is.
+    /// Returns the next event; one without a name only has the position of the stream.
     fn next(&mut self) -> Event {
         let mut event = Event::default();
         loop {
@@ -71,7 +71,7 @@ impl Listener {
         events
     }
 
-    /// Whether nothing comes for a while.
+    /// Returns whether nothing arrives for a while.
     fn is_silent(&mut self) -> bool {
         self.0.get_ref().set_read_timeout(Some(Duration::from_millis(1_500))).unwrap();
         let mut rest = String::new();
@@ -85,7 +85,7 @@ fn names(events: &[Event]) -> Vec<&str> {
 }
 
 #[test]
-fn a_publish_of_another_process_is_heard() {
+fn publish_by_another_process_is_sent() {
     let world = World::pair();
     let daemon = Daemon::start(&world);
     let mut all = Listener::open(&daemon, "?realm=aperture", "");
@@ -102,7 +102,7 @@ fn a_publish_of_another_process_is_heard() {
         (&"access".into(), &"s3-permissions".into())
     );
     assert_eq!(notification["changes"]["new_version"], "1.1.0");
-    // It is not for the one who made it.
+    // Its author gets no event.
     assert_eq!(names(&other.batch()), ["realm"]);
     world.ok(&world.path("fungal"), &["session", "start"]);
     let heard = all.batch();
@@ -110,13 +110,13 @@ fn a_publish_of_another_process_is_heard() {
     assert_eq!((&heard[0].data["repo"], &heard[0].data["state"]), (&"fungal".into(), &"active".into()));
     world.ok(&world.path("fungal"), &["session", "stop"]);
     assert_eq!(all.batch()[0].data["state"], "ended");
-    // Listening tells nobody.
+    // Listening marks nothing as seen.
     assert_eq!(daemon.get("/notifications?state=pending").json()["total"], 1);
     assert!(all.is_silent());
 }
 
 #[test]
-fn who_was_cut_off_hears_what_was_missed() {
+fn reconnecting_client_gets_missed_events() {
     let world = World::pair();
     let daemon = Daemon::start(&world);
     let last = Listener::open(&daemon, "?realm=aperture", "").next().id;
@@ -125,7 +125,7 @@ fn who_was_cut_off_hears_what_was_missed() {
     let heard = again.batch();
     assert!(names(&heard).contains(&"notification"), "{heard:?}");
     let last = heard.last().unwrap().id.clone();
-    // Also from another process than the one that gave the id.
+    // Also from another process than the one that created the id.
     drop((again, daemon));
     let daemon = Daemon::start(&world);
     let mut resumed = Listener::open(&daemon, "?realm=aperture", &last);
@@ -140,7 +140,7 @@ fn who_was_cut_off_hears_what_was_missed() {
 }
 
 #[test]
-fn who_comes_again_for_another_repository_misses_nothing() {
+fn reconnecting_for_another_repository_misses_nothing() {
     let world = World::pair();
     let daemon = Daemon::start(&world);
     let mut all = Listener::open(&daemon, "?realm=aperture", "");
@@ -158,7 +158,7 @@ fn who_comes_again_for_another_repository_misses_nothing() {
     let mut of_one = Listener::open(&daemon, "?realm=aperture&repo=access", &last);
     let heard = of_one.batch();
     assert_eq!(contracts(&heard).len(), 2, "rather twice than never: {heard:?}");
-    // For the same repository it goes on behind the last one.
+    // For the same repository it continues after the last one.
     let mut again = Listener::open(&daemon, "?realm=aperture&repo=access", &heard[0].id);
     assert_eq!(contracts(&again.batch()), contracts(&heard[1..]));
     // Nobody listened for this one before.
@@ -167,7 +167,7 @@ fn who_comes_again_for_another_repository_misses_nothing() {
 }
 
 #[test]
-fn what_was_acknowledged_before_is_not_told_again() {
+fn acknowledged_notification_is_not_sent_again() {
     let world = World::pair();
     let daemon = Daemon::start(&world);
     let mut listener = Listener::open(&daemon, "?realm=aperture&repo=access", "");
@@ -182,7 +182,7 @@ fn what_was_acknowledged_before_is_not_told_again() {
 }
 
 #[test]
-fn what_cannot_be_listened_to_is_said() {
+fn invalid_subscription_is_an_error() {
     let world = World::solo();
     let daemon = Daemon::start(&world);
     daemon.get("/events?realm=nothing").is(404);
@@ -191,21 +191,21 @@ fn what_cannot_be_listened_to_is_said() {
 }
 
 #[test]
-fn nothing_is_lost_or_told_twice_across_breaks() {
+fn reconnecting_neither_loses_nor_repeats() {
     let world = World::pair();
     let daemon = Daemon::start(&world);
     let mut last = Listener::open(&daemon, "?realm=aperture", "").next().id;
     let text = |name: &str| crate::world::contract("1.0.0").replace("s3-permissions", name);
     let mut heard = Vec::new();
     for round in 0..4 {
-        // Several at once, while nobody listens; and so long that nobody looks at the realm any more.
+        // Several changes while nobody listens, for so long that the realm is not watched any more.
         for n in 0..3 {
             let name = format!("extra-{round}-{n}");
             world.write(&format!("fungal/.blue/contracts/s3-access/{name}.yaml"), &text(&name));
         }
         world.commit("fungal", "More");
         std::thread::sleep(Duration::from_millis(if round % 2 == 0 { 1_500 } else { 0 }));
-        // Cut off after each event, and again.
+        // Disconnected after each event, and again.
         loop {
             let event = Listener::open(&daemon, "?realm=aperture", &last).next();
             last = event.id;
@@ -225,7 +225,7 @@ fn nothing_is_lost_or_told_twice_across_breaks() {
 }
 
 #[test]
-fn who_wants_only_what_matters_hears_only_that() {
+fn rank_filters_events() {
     let world = World::pair();
     let daemon = Daemon::start(&world);
     let mut broken = Listener::open(&daemon, "?realm=aperture&rank=broken", "");

@@ -1,4 +1,4 @@
-//! Clients that mean no good, or know no better. Whatever they send, the daemon answers the next one.
+//! Hostile and faulty clients. Whatever they send, the daemon answers the next one.
 
 use std::{
     io::{BufReader, Write as _},
@@ -14,7 +14,7 @@ use crate::{
 };
 
 #[test]
-fn a_length_that_nobody_has_room_for_harms_nobody() {
+fn huge_content_length_is_harmless() {
     let world = World::solo();
     let daemon = Daemon::start(&world);
     for length in ["4611686018427387904", "18446744073709551615", "1048577"] {
@@ -41,7 +41,7 @@ fn a_length_that_nobody_has_room_for_harms_nobody() {
 }
 
 #[test]
-fn a_body_without_end_is_cut_off() {
+fn endless_body_is_cut_off() {
     let world = World::solo();
     let daemon = Daemon::start(&world);
     let mut stream = daemon.connect();
@@ -58,7 +58,7 @@ fn a_body_without_end_is_cut_off() {
 }
 
 #[test]
-fn heads_are_bounded() {
+fn heads_are_limited() {
     let world = World::solo();
     let daemon = Daemon::start(&world);
     let long = format!("GET /realms HTTP/1.1\r\n{}X-Long: {}\r\n\r\n", daemon.headers(), "x".repeat(1 << 20));
@@ -66,7 +66,7 @@ fn heads_are_bounded() {
     let many = format!("GET /realms HTTP/1.1\r\n{}{}\r\n", daemon.headers(), "X-Many: 1\r\n".repeat(1_000));
     for head in [long, target, many] {
         let answer = daemon.raw(head.as_bytes());
-        // The rest of the head may be under way still when the connection is closed.
+        // The rest of the head may still be in transit when the connection is closed.
         assert!(answer.is_empty() || answer.starts_with("HTTP/1.1 4"), "{answer}");
         assert!(daemon.is_alive());
     }
@@ -74,7 +74,7 @@ fn heads_are_bounded() {
 }
 
 #[test]
-fn what_is_no_http_is_refused() {
+fn non_http_is_refused() {
     let world = World::solo();
     let daemon = Daemon::start(&world);
     let headers = daemon.headers();
@@ -96,7 +96,7 @@ fn what_is_no_http_is_refused() {
         assert!(answer.is_empty() || answer.starts_with("HTTP/1.1 4"), "{request:?}: {answer}");
         assert!(daemon.is_alive());
     }
-    // A way to be understood differently by two servers.
+    // Request smuggling: two servers could parse this differently.
     let smuggled = format!(
         "POST /sessions HTTP/1.1\r\n{headers}Content-Length: 4\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\nGET /x HTTP/1.1\r\n\r\n"
     );
@@ -105,7 +105,7 @@ fn what_is_no_http_is_refused() {
 }
 
 #[test]
-fn paths_lead_nowhere_else() {
+fn paths_cannot_escape() {
     let world = World::solo();
     world.write("home/blue/realms/secret.txt", "secret");
     let daemon = Daemon::start(&world);
@@ -133,7 +133,7 @@ fn paths_lead_nowhere_else() {
 }
 
 #[test]
-fn bodies_are_plain_json_objects() {
+fn bodies_must_be_json_objects() {
     let world = World::solo();
     let daemon = Daemon::start(&world);
     let post = |kind: &str, body: &[u8]| daemon.ask("POST", "/sessions", &format!("Content-Type: {kind}\r\n"), body);
@@ -161,7 +161,7 @@ fn bodies_are_plain_json_objects() {
 }
 
 #[test]
-fn requests_in_a_row_are_answered_in_a_row() {
+fn pipelined_requests_are_answered_in_order() {
     let world = World::solo();
     let daemon = Daemon::start(&world);
     let mut stream = daemon.connect();
@@ -177,7 +177,7 @@ fn requests_in_a_row_are_answered_in_a_row() {
 }
 
 #[test]
-fn whoever_hangs_up_early_harms_nobody() {
+fn early_disconnect_is_harmless() {
     let world = World::solo();
     let daemon = Daemon::start(&world);
     for at in 0..200 {
@@ -200,7 +200,7 @@ fn whoever_hangs_up_early_harms_nobody() {
 }
 
 #[test]
-fn what_a_contract_says_stays_text() {
+fn contract_text_is_escaped() {
     let world = World::solo();
     let script = "<script>alert(1)</script>";
     let text = contract("1.1.0").replace("Paths that fungal writes", &format!("{script} \u{1b}[31m"));
@@ -219,7 +219,7 @@ fn what_a_contract_says_stays_text() {
 }
 
 #[test]
-fn mcp_is_asked_so_often_and_no_more() {
+fn mcp_calls_are_rate_limited() {
     let world = World::solo();
     let daemon = Daemon::start_with(&world, &["--rate-limit", "60"]);
     let ask = || daemon.post("/mcp", &json!({"jsonrpc": "2.0", "id": 1, "method": "ping"})).status;

@@ -1,14 +1,14 @@
-//! Thousands who connect and say nothing.
+//! Thousands of idle connections.
 
 use std::{net::TcpStream, time::Instant};
 
 use crate::{client::Daemon, world::World};
 
-/// How many connect.
+/// The number of connections.
 const MANY: usize = 5_000;
 
 #[test]
-fn idle_connections_stand_in_nobodys_way() {
+fn idle_connections_do_not_block_others() {
     use nix::sys::resource::{Resource, getrlimit, setrlimit};
     let world = World::solo();
     let daemon = Daemon::start(&world);

@@ -1,4 +1,4 @@
-//! Many who listen at once: each hears of a change, and nobody else waits for them.
+//! Many concurrent listeners: each gets every change, without delaying others.
 
 use std::{
     io::{BufRead as _, BufReader, Write as _},
@@ -10,14 +10,14 @@ use nix::sys::resource::{Resource, getrlimit, setrlimit};
 
 use crate::{client::Daemon, world::World};
 
-/// How many listen.
+/// The number of listeners.
 const LISTENERS: usize = 300;
-/// How long it may take until all have heard: a debug build on a busy machine.
+/// The time limit until all have the event: a debug build on a busy machine.
 const BOUND: Duration = Duration::from_secs(10);
-/// How much memory each of them may take, in KiB, in a debug build.
+/// The memory limit for each of them, in KiB, in a debug build.
 const MAX_EACH: usize = 64;
 
-/// Begins to listen, and reads up to the first empty line of the events.
+/// Connects, and reads up to the first empty line of the events.
 fn listen(daemon: &Daemon<'_>, query: &str) -> Option<BufReader<TcpStream>> {
     let mut stream = daemon.connect();
     write!(stream, "GET /events{query} HTTP/1.0\r\n{}\r\n", daemon.headers()).unwrap();
@@ -59,7 +59,7 @@ fn may_open_many_files() {
 }
 
 #[test]
-fn hundreds_hear_of_a_commit_and_nobody_waits_for_them() {
+fn hundreds_of_listeners_hear_a_commit_without_delay() {
     may_open_many_files();
     let world = World::pair();
     let daemon = Daemon::start(&world);
@@ -75,7 +75,7 @@ fn hundreds_hear_of_a_commit_and_nobody_waits_for_them() {
         world.bump(&format!("1.{minor}.0"));
         let start = Instant::now();
         for (at, listener) in all.iter_mut().enumerate() {
-            // It is not for the one who made it.
+            // Its author gets no event.
             let expected: &[_] = if at % 3 == 1 { &["realm"] } else { &["notification", "realm"] };
             assert_eq!(batch(listener), expected, "{}", query(at));
         }
@@ -86,7 +86,7 @@ fn hundreds_hear_of_a_commit_and_nobody_waits_for_them() {
 }
 
 #[test]
-fn a_thousand_listen_beside_those_who_ask() {
+fn thousand_listeners_leave_room_for_requests() {
     may_open_many_files();
     let world = World::solo();
     let daemon = Daemon::start(&world);
@@ -96,7 +96,7 @@ fn a_thousand_listen_beside_those_who_ask() {
         assert!(all.len() < 2_000);
     }
     assert!(all.len() >= 1_000, "{} listen", all.len());
-    // One more is refused, and everybody else has as much room as before.
+    // One more is refused, and requests have as much room as before.
     assert_eq!(daemon.get("/events").is(503).header("retry-after"), "1");
     let mut idle: Vec<_> = (0..400).map(|_| daemon.connect()).collect();
     daemon.get("/realms/aperture").is(200);

@@ -1,5 +1,4 @@
-//! The real daemon as a real process, spoken to over real sockets by a client that knows nothing of our
-//! code, and by ones that mean no good.
+//! The daemon as a process, tested over sockets by an independent client and by hostile ones.
 
 #[path = "../cli/world.rs"]
 #[allow(dead_code, reason = "not every helper of the command line's tests is needed here")]

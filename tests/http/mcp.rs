@@ -1,4 +1,4 @@
-//! MCP at `/mcp`: the same server as over standard input, for many clients at once, in both eras.
+//! MCP at `/mcp`: the same server as over standard input, for many concurrent clients, with and without a handshake.
 
 use std::{
     io::{BufRead as _, BufReader, Write as _},
@@ -17,7 +17,7 @@ use crate::{
 
 pub const ACCEPT: &str = "Content-Type: application/json\r\nAccept: application/json, text/event-stream\r\n";
 
-/// A client of an era with a handshake, or of the one without.
+/// A client with or without a handshake.
 pub struct Client {
     place: Place,
     pub session: Option<String>,
@@ -33,7 +33,7 @@ pub struct Said {
     pub messages: Vec<Value>,
 }
 
-/// Where the daemon is, and what is shown to it.
+/// The address of the daemon, and the credentials.
 #[derive(Clone)]
 pub struct Place {
     port: u16,
@@ -46,7 +46,7 @@ impl Place {
     }
 }
 
-/// Posts as it is, and reads until the server hangs up.
+/// Sends a POST as is, and reads until the server disconnects.
 pub fn post(place: &Place, headers: &str, body: &[u8]) -> Said {
     let mut stream = TcpStream::connect(("127.0.0.1", place.port)).unwrap();
     stream.set_read_timeout(Some(PATIENCE)).unwrap();
@@ -69,7 +69,7 @@ pub fn post(place: &Place, headers: &str, body: &[u8]) -> Said {
 }
 
 impl Client {
-    /// Shakes hands.
+    /// Performs the handshake.
     pub fn session(daemon: &Daemon<'_>) -> Self {
         Self::session_of(daemon, "2025-11-25")
     }
@@ -126,7 +126,7 @@ impl Client {
         self.request("tools/call", json!({"name": tool, "arguments": arguments}))["result"].clone()
     }
 
-    /// Calls a tool in a folder, which must work. Returns what it answers.
+    /// Calls a tool in a folder, and asserts success. Returns its answer.
     #[track_caller]
     fn ok(&self, tool: &str, folder: &Path) -> Value {
         let result = self.call(tool, json!({"cwd": folder}));
@@ -136,7 +136,7 @@ impl Client {
         text
     }
 
-    /// Returns the versions that an answer tells of.
+    /// Returns the versions in an answer's notifications.
     #[track_caller]
     fn told(&self, folder: &Path) -> Vec<String> {
         let answer = self.ok("realm_status", folder);
@@ -150,7 +150,7 @@ pub fn started(world: &World) -> Daemon<'_> {
 }
 
 #[test]
-fn each_session_is_told_once_and_the_person_too() {
+fn each_session_and_the_person_are_notified_once() {
     let world = World::pair();
     let daemon = started(&world);
     let access = world.path("access");
@@ -164,15 +164,15 @@ fn each_session_is_told_once_and_the_person_too() {
         assert!(client.told(&access).is_empty());
     }
     assert!(world.ok(&access, &["status"]).stdout.contains("1 change since"));
-    // The provider hears nothing of its own.
+    // The provider is not notified of its own changes.
     assert!(one.told(&world.path("fungal")).is_empty());
-    // What was told is on disk once it has stopped.
+    // Receipts are on disk once the daemon has stopped.
     drop(daemon);
     world.git(&world.store(), &["fsck", "--strict", "--no-dangling"]);
 }
 
 #[test]
-fn without_a_handshake_a_program_is_told_once_whatever_connection_it_uses() {
+fn client_without_handshake_is_notified_once_over_all_connections() {
     let world = World::pair();
     let daemon = started(&world);
     let access = world.path("access");
@@ -188,7 +188,7 @@ fn without_a_handshake_a_program_is_told_once_whatever_connection_it_uses() {
 }
 
 #[test]
-fn what_many_ask_at_once_is_told_in_one_answer() {
+fn concurrent_calls_report_notifications_once() {
     let world = World::pair();
     let daemon = started(&world);
     let access = world.path("access");
@@ -206,7 +206,7 @@ fn what_many_ask_at_once_is_told_in_one_answer() {
 }
 
 #[test]
-fn without_a_folder_it_answers_for_the_realm_and_tells_nobody() {
+fn without_a_folder_the_realm_answers_without_notifications() {
     let world = World::pair();
     let daemon = started(&world);
     world.bump("1.1.0");
@@ -219,11 +219,11 @@ fn without_a_folder_it_answers_for_the_realm_and_tells_nobody() {
         assert_eq!(contract["current_version"], "1.1.0");
         let read = client.request("resources/read", json!({"uri": "blue://aperture/status"}));
         assert!(read["result"]["contents"][0]["text"].as_str().unwrap().contains("\"realm\":\"aperture\""), "{read:#}");
-        // What only a repository can ask says what to do.
+        // Tools that need a repository say what to do.
         let failed = client.call("session_start", json!({}));
         assert_eq!(failed["isError"], true);
         assert!(failed["content"][0]["text"].as_str().unwrap().contains("cwd"), "{failed:#}");
-        // Of two realms, one has to be named.
+        // With two realms, one has to be named.
         let wrong = client.call("realm_status", json!({"cwd": "relative"}));
         assert_eq!(wrong["isError"], true);
     }
@@ -248,7 +248,7 @@ fn without_a_folder_it_answers_for_the_realm_and_tells_nobody() {
 }
 
 #[test]
-fn a_client_without_a_handshake_is_asked_for_its_roots() {
+fn roots_are_requested_without_handshake() {
     let world = World::pair();
     let daemon = started(&world);
     world.ok(&world.path("access"), &["status"]);
@@ -262,7 +262,7 @@ fn a_client_without_a_handshake_is_asked_for_its_roots() {
 }
 
 #[test]
-fn what_is_no_message_says_what_is_wrong() {
+fn invalid_message_is_reported() {
     let world = World::pair();
     let daemon = started(&world);
     let many = format!("[{}]", r#"{"jsonrpc":"2.0","id":1,"method":"ping"},"#.repeat(3).trim_end_matches(','));
@@ -280,7 +280,7 @@ fn what_is_no_message_says_what_is_wrong() {
     }
     let list = br#"{"jsonrpc":"2.0","id":1,"method":"tools/list"}"#;
     for (headers, status) in [
-        // Neither of a session nor of the era that has none.
+        // Neither in a session nor without a handshake.
         (ACCEPT, 400),
         (
             "Mcp-Session-Id: none\r\nContent-Type: application/json\r\nAccept: application/json, text/event-stream\r\n",
@@ -292,14 +292,14 @@ fn what_is_no_message_says_what_is_wrong() {
         let said = post(&Place::of(&daemon), headers, list);
         assert_eq!(said.status, status, "{} {:?}", said.head, said.messages);
     }
-    // It is refused by what it announces, before it comes.
+    // It is refused by its announced length.
     let head = format!("POST /mcp HTTP/1.1\r\n{}{ACCEPT}Content-Length: {}\r\n\r\n", daemon.headers(), (1 << 20) + 1);
     assert!(daemon.raw(format!("{head}{{").as_bytes()).starts_with("HTTP/1.1 413 "));
     assert!(daemon.is_alive());
 }
 
 #[test]
-fn nobody_gets_in_without_the_token_or_from_another_site() {
+fn access_needs_token_and_own_origin() {
     let world = World::pair();
     let daemon = started(&world);
     let ping = br#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#;
@@ -313,7 +313,7 @@ fn nobody_gets_in_without_the_token_or_from_another_site() {
 }
 
 #[test]
-fn a_session_ends_when_its_client_says_so() {
+fn session_ends_on_request() {
     let world = World::pair();
     let daemon = started(&world);
     let client = Client::session(&daemon);
@@ -326,7 +326,7 @@ fn a_session_ends_when_its_client_says_so() {
 }
 
 #[test]
-fn sessions_are_bounded_and_those_that_are_there_go_on() {
+fn sessions_are_limited_and_existing_ones_continue() {
     let world = World::pair();
     let daemon = started(&world);
     let first = Client::session(&daemon);
@@ -342,7 +342,7 @@ fn sessions_are_bounded_and_those_that_are_there_go_on() {
     assert!(Client::stateless(&daemon, "one").told(&world.path("access")).is_empty(), "they hold nothing");
 }
 
-/// Reads events until one is what is waited for.
+/// Reads events until the expected one.
 fn wait_for(stream: TcpStream, wanted: impl Fn(&Value) -> bool) -> Value {
     stream.set_read_timeout(Some(PATIENCE)).unwrap();
     for line in BufReader::new(stream).lines() {
@@ -357,7 +357,7 @@ fn wait_for(stream: TcpStream, wanted: impl Fn(&Value) -> bool) -> Value {
 }
 
 #[test]
-fn a_change_reaches_who_listens_in_both_eras() {
+fn change_reaches_listeners_with_and_without_handshake() {
     let world = World::pair();
     let daemon = started(&world);
     let uri = "blue://aperture/contracts/s3-access/s3-permissions";
@@ -380,7 +380,7 @@ fn a_change_reaches_who_listens_in_both_eras() {
     let era = "MCP-Protocol-Version: 2026-07-28\r\nMcp-Method: subscriptions/listen\r\n";
     let head = format!("POST /mcp HTTP/1.1\r\n{}{ACCEPT}{era}Content-Length: {}\r\n\r\n", daemon.headers(), body.len());
     listening.write_all(format!("{head}{body}").as_bytes()).unwrap();
-    // It is acknowledged first: what changes from then on is heard of.
+    // The subscription is acknowledged first; later changes are sent.
     let copy = listening.try_clone().unwrap();
     wait_for(copy, |message| message["method"] == "notifications/subscriptions/acknowledged");
     world.bump("1.1.0");
@@ -391,7 +391,7 @@ fn a_change_reaches_who_listens_in_both_eras() {
 }
 
 #[test]
-fn who_has_no_session_that_goes_on_is_answered_nothing() {
+fn unknown_session_is_refused() {
     let world = World::pair();
     let daemon = started(&world);
     let client = Client::session(&daemon);
@@ -410,7 +410,7 @@ fn who_has_no_session_that_goes_on_is_answered_nothing() {
 }
 
 #[test]
-fn of_two_requests_with_one_id_in_a_session_the_second_is_refused() {
+fn second_request_with_the_same_id_is_refused() {
     let world = World::pair();
     let daemon = started(&world);
     let client = Client::session(&daemon);
@@ -443,7 +443,7 @@ fn of_two_requests_with_one_id_in_a_session_the_second_is_refused() {
 }
 
 #[test]
-fn each_client_may_ask_so_often_and_hears_how_long_to_wait() {
+fn rate_limit_says_how_long_to_wait() {
     let world = World::pair();
     let daemon = Daemon::start_with(&world, &["--rate-limit", "30"]);
     let (one, two) = (Client::session(&daemon), Client::session(&daemon));
@@ -455,7 +455,7 @@ fn each_client_may_ask_so_often_and_hears_how_long_to_wait() {
     let wait = error["error"]["data"]["retry_after_seconds"].as_u64().unwrap();
     assert!(wait >= 1 && refused.head.contains(&format!("retry-after: {wait}")), "{}", refused.head);
     assert_eq!(error["error"]["data"]["code"], "too-many-requests");
-    // Another session, and another program, may ask all the same; and a session may be ended.
+    // Other sessions and clients are not limited, and a session may still be ended.
     assert_eq!(ping(&two, 900).status, 200);
     Client::stateless(&daemon, "other").call("realm_list", json!({}));
     let header = format!("Mcp-Session-Id: {}\r\n", one.session.as_ref().unwrap());
@@ -463,11 +463,11 @@ fn each_client_may_ask_so_often_and_hears_how_long_to_wait() {
 }
 
 #[test]
-fn a_check_without_a_repository_says_what_it_judged() {
+fn check_without_repository_says_what_it_judged() {
     let world = World::pair();
     let daemon = started(&world);
     let client = Client::stateless(&daemon, "one");
-    // Nobody's repository passes for somebody's.
+    // A missing repository is not replaced by another one.
     let refused: Value =
         serde_json::from_str(client.call("realm_check", json!({}))["content"][0]["text"].as_str().unwrap()).unwrap();
     assert_eq!(refused["code"], "unknown-repository", "{refused}");
@@ -481,7 +481,7 @@ fn a_check_without_a_repository_says_what_it_judged() {
 }
 
 #[test]
-fn a_batch_is_answered_in_the_era_that_has_them() {
+fn batch_is_answered_in_the_version_that_has_them() {
     let world = World::pair();
     let daemon = started(&world);
     let batch = json!([

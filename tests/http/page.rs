@@ -1,4 +1,4 @@
-//! The page as it is sent: what a browser makes of it is tested with one, in `tests/browser`.
+//! The page as HTML; `tests/browser` tests it in a browser.
 
 use serde_json::json;
 
@@ -9,7 +9,7 @@ use crate::{
 
 const CONTRACT: &str = "/r/aperture/contracts/s3-access/s3-permissions";
 
-/// Returns every page that there is, with queries of people and of others.
+/// Returns every page, with ordinary and unusual queries.
 fn pages() -> Vec<String> {
     let queries = ["", "?q=perm", "?cursor=%00%ff", "?domain=s3-access", "?q=%22%3E%3Cscript%3E", "?=&&=%"];
     let lists = ["contracts", "sessions", "notifications"];
@@ -33,13 +33,13 @@ fn pages() -> Vec<String> {
 }
 
 #[test]
-fn nothing_on_a_page_is_inline() {
+fn pages_have_nothing_inline() {
     let world = World::pair();
     world.bump("1.1.0");
     let daemon = Daemon::start(&world);
     for path in pages() {
         let page = daemon.get(&path);
-        // A cursor that is none of the list's is answered, too, with a page.
+        // A stale cursor is answered with a page, too.
         let expected = if path.ends_with("contracts?cursor=%00%ff") { 409 } else { 200 };
         assert_eq!(page.status, expected, "{path}: {page:?}");
         assert_eq!(page.header("content-type"), "text/html; charset=utf-8");
@@ -56,7 +56,7 @@ fn nothing_on_a_page_is_inline() {
 }
 
 #[test]
-fn who_has_a_page_is_not_sent_it_again() {
+fn unchanged_page_is_not_sent_again() {
     let world = World::pair();
     let daemon = Daemon::start(&world);
     for path in ["/r/aperture", CONTRACT, "/assets/blue.css", "/assets/blue.js", "/assets/blue.svg"] {
@@ -74,7 +74,7 @@ fn who_has_a_page_is_not_sent_it_again() {
 }
 
 #[test]
-fn what_is_not_there_is_a_page_too() {
+fn missing_object_has_a_page() {
     let world = World::pair();
     let daemon = Daemon::start(&world);
     for (path, status) in [
@@ -103,14 +103,14 @@ fn what_is_not_there_is_a_page_too() {
         let page = daemon.get(path);
         assert_eq!((page.status, page.header("content-type")), (status, "text/html; charset=utf-8"), "{path}");
     }
-    // Where one of two versions is not there, the rest of the page is.
+    // If one of two versions is missing, the rest of the page is shown.
     let page = daemon.get(&format!("{CONTRACT}?from=7.0.0"));
     assert_eq!(page.status, 200);
     assert!(page.text().contains("s3-access/s3-permissions 7.0.0 was never published"));
 }
 
 #[test]
-fn a_contract_without_a_release_shows_its_newest_pre_release() {
+fn contract_without_a_release_shows_its_newest_pre_release() {
     let world = World::pair();
     let file = "fungal/.blue/contracts/s3-access/young.yaml";
     for version in ["0.1.0-alpha.2", "0.1.0-alpha.10"] {
@@ -126,7 +126,7 @@ fn a_contract_without_a_release_shows_its_newest_pre_release() {
 }
 
 #[test]
-fn a_page_shows_the_realm_as_it_was() {
+fn page_shows_the_past() {
     let world = World::pair();
     world.bump("1.1.0");
     world.bump("1.2.0");
@@ -152,7 +152,7 @@ fn a_page_shows_the_realm_as_it_was() {
 }
 
 #[test]
-fn a_repository_sees_what_it_relies_on_and_who_relies_on_it() {
+fn repository_page_shows_imports_and_importers() {
     let world = World::pair();
     world.bump("1.1.0");
     let daemon = Daemon::start(&world);
@@ -189,7 +189,7 @@ fn cycles_and_deprecated_contracts_need_attention() {
 }
 
 #[test]
-fn a_browser_that_was_not_let_in_is_told_how() {
+fn browser_without_login_gets_instructions() {
     let world = World::pair();
     let daemon = Daemon::start(&world);
     let stranger = format!("Host: 127.0.0.1:{}\r\n", daemon.port);

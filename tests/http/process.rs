@@ -1,4 +1,4 @@
-//! The daemon as a process: starting, stopping, and who else is there.
+//! The daemon as a process: starting, stopping, and conflicts.
 
 use std::{
     io::{Read as _, Write as _},
@@ -11,7 +11,7 @@ use std::{
 use crate::{client::Daemon, world::World};
 
 #[test]
-fn it_starts_once_and_stops_at_once() {
+fn starts_once_and_stops_promptly() {
     let world = World::new();
     assert_eq!(world.blue(&world.root(), &["daemon", "status"]).code, 1);
     let daemon = Daemon::start(&world);
@@ -24,14 +24,14 @@ fn it_starts_once_and_stops_at_once() {
     assert!(second.stderr.contains(&format!("process {}, at http://127.0.0.1:{}/", daemon.pid, daemon.port)));
     let port = daemon.port;
     drop(daemon);
-    // Free at once, for anybody.
+    // The port is free at once.
     TcpListener::bind(("127.0.0.1", port)).unwrap();
     assert_eq!(world.json(&world.root(), &["daemon", "status"])["running"], false);
     assert_eq!(world.json(&world.root(), &["daemon", "stop"])["running"], false);
 }
 
 #[test]
-fn its_files_are_its_users_alone() {
+fn files_are_private() {
     let world = World::new();
     let daemon = Daemon::start(&world);
     let folder = world.path("home/blue/daemon");
@@ -44,12 +44,12 @@ fn its_files_are_its_users_alone() {
     assert_eq!(token.trim(), daemon.token);
     assert!(token.trim().len() == 64 && !std::fs::read_to_string(folder.join("log")).unwrap().contains(token.trim()));
     drop(daemon);
-    // The same one for the next daemon: programs were told it.
+    // The next daemon uses the same token, which programs know.
     assert_eq!(Daemon::start(&world).token, token.trim());
 }
 
 #[test]
-fn everybody_gets_the_one_token() {
+fn everybody_gets_the_same_token() {
     for round in 0..20 {
         let world = World::new();
         let tokens: Vec<_> = std::thread::scope(|scope| {
@@ -73,7 +73,7 @@ fn everybody_gets_the_one_token() {
 }
 
 #[test]
-fn what_others_could_read_is_closed_and_said() {
+fn readable_token_is_closed_with_a_warning() {
     let world = World::new();
     let mode = |path: &str| world.path(path).metadata().unwrap().permissions().mode() & 0o777;
     let set = |path: &str, mode| {
@@ -93,10 +93,10 @@ fn what_others_could_read_is_closed_and_said() {
     assert!(again.stderr.contains("home/blue/daemon had mode 777, and has 700 now"), "{again:?}");
     assert!(again.stderr.contains("home/blue/daemon/token had mode 644, and has 600 now; if"), "{again:?}");
     assert_eq!(world.ok(&world.root(), &["daemon", "token"]).stderr, "", "once");
-    // One that is no token is made anew.
+    // An invalid token is replaced.
     world.write("home/blue/daemon/token", "half");
     assert_ne!(world.ok(&world.root(), &["daemon", "token"]).stdout, first.stdout);
-    // The first command that needs the folder makes it for its user alone, whichever it is.
+    // The first command that needs the folder creates it for its user alone.
     for (at, line) in
         ["git blue realm admin init --name other", "git blue install claude --scope user"].iter().enumerate()
     {
@@ -108,10 +108,10 @@ fn what_others_could_read_is_closed_and_said() {
 }
 
 #[test]
-fn whoever_starts_it_is_not_kept_waiting() {
+fn start_returns_promptly() {
     let world = World::new();
     let start = Instant::now();
-    // A pipe on all three, and on one more: read to the end, it ends with the command.
+    // With pipes on all three streams and another one: reading them ends with the command.
     let mut command = world.command("sh", &world.root());
     command.args(["-c", "exec 7>&1; git blue daemon start --port 0 2>&1"]);
     let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
@@ -125,7 +125,7 @@ fn whoever_starts_it_is_not_kept_waiting() {
 }
 
 #[test]
-fn a_killed_one_leaves_nothing_in_the_way() {
+fn killed_daemon_leaves_nothing_in_the_way() {
     let world = World::new();
     let daemon = Daemon::start(&world);
     let killed = daemon.pid;
@@ -141,7 +141,7 @@ fn a_killed_one_leaves_nothing_in_the_way() {
 }
 
 #[test]
-fn who_has_the_port_is_said() {
+fn taken_port_is_reported() {
     let world = World::new();
     let squatter = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = squatter.local_addr().unwrap().port().to_string();
@@ -154,7 +154,7 @@ fn who_has_the_port_is_said() {
     });
     let run = world.blue(&world.root(), &["daemon", "start", "--port", &port]).exits(128);
     assert!(run.stderr.contains("another program has it"), "{run:?}");
-    // It was shown nothing.
+    // It was sent nothing.
     assert!(!foreign.join().unwrap().to_lowercase().contains("authorization"));
 
     let daemon = Daemon::start(&world);
@@ -165,7 +165,7 @@ fn who_has_the_port_is_said() {
 }
 
 #[test]
-fn it_answers_on_both_loopback_addresses_and_no_other() {
+fn listens_only_on_loopback() {
     let world = World::new();
     let daemon = Daemon::start(&world);
     let ask = |host: &str, name: &str| {
@@ -179,12 +179,12 @@ fn it_answers_on_both_loopback_addresses_and_no_other() {
     if TcpListener::bind("[::1]:0").is_ok() {
         ask("::1", "[::1]");
     }
-    // Another address of this very machine.
+    // Another address of this machine.
     assert!(TcpStream::connect(("127.0.0.2", daemon.port)).is_err());
 }
 
 #[test]
-fn those_who_listen_hear_the_end() {
+fn listeners_are_told_of_the_end() {
     let world = World::solo();
     let daemon = Daemon::start(&world);
     let mut stream = daemon.connect();
@@ -199,7 +199,7 @@ fn those_who_listen_hear_the_end() {
 }
 
 #[test]
-fn everything_else_works_without_it() {
+fn commands_work_without_it() {
     let world = World::pair();
     world.bump("1.1.0");
     assert_eq!(world.json(&world.path("access"), &["status"])["notifications"][0]["contract"], "s3-permissions");
@@ -207,7 +207,7 @@ fn everything_else_works_without_it() {
 }
 
 #[test]
-fn the_session_manager_is_told_how_to_start_it() {
+fn service_manager_files_are_written() {
     let world = World::new();
     let run = world.ok(&world.root(), &["daemon", "install", "--manager", "systemd", "--port", "7900", "--json"]);
     let unit = world.read("home/.config/systemd/user/git-blue.service");

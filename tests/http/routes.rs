@@ -1,4 +1,4 @@
-//! What is answered: the same as `--json` prints, to the byte, and as HTTP wants it.
+//! Answers of routes: byte for byte those of `--json`, with HTTP semantics.
 
 use std::io::Read as _;
 
@@ -9,7 +9,7 @@ use crate::{
     world::{CONTRACT_FILE, REALM, World},
 };
 
-/// What a command prints, and what a route answers.
+/// Asserts that a route answers with the output of a command.
 #[track_caller]
 fn same(daemon: &Daemon<'_>, folder: &str, command: &[&str], path: &str) {
     let world = daemon.world;
@@ -20,7 +20,7 @@ fn same(daemon: &Daemon<'_>, folder: &str, command: &[&str], path: &str) {
 }
 
 #[test]
-fn drafts_and_the_branches_of_an_rfc_are_judged_over_http_too() {
+fn drafts_and_rfc_branches_are_judged_over_http() {
     let world = World::pair();
     let contract = "s3-access/s3-permissions";
     world.ok(&world.path("fungal"), &["realm", "worktree", "create", "--rfc", "x", "--repos", "fungal"]);
@@ -35,7 +35,7 @@ fn drafts_and_the_branches_of_an_rfc_are_judged_over_http_too() {
 }
 
 #[test]
-fn a_realm_is_read_as_it_was() {
+fn past_realm_is_read() {
     let world = World::pair();
     let head = world.line(&world.path("fungal"), &["rev-parse", "HEAD"]);
     world.bump("2.0.0");
@@ -60,7 +60,7 @@ fn a_realm_is_read_as_it_was() {
 }
 
 #[test]
-fn a_route_answers_what_the_command_prints() {
+fn routes_print_what_the_command_prints() {
     let world = World::pair();
     world.bump("1.1.0");
     world.bump("2.0.0");
@@ -93,7 +93,7 @@ fn a_route_answers_what_the_command_prints() {
     outside(&["contract", "timeline", contract], &format!("/contracts/{contract}/timeline"));
     outside(&["contract", "blame", contract], &format!("/realms/aperture/contracts/{contract}/blame"));
     outside(&["session", "list"], "/sessions?realm=aperture");
-    // As a repository sees it, from its work tree.
+    // For a repository, from its work tree.
     same(&daemon, "access", &["realm", "status", "--peek"], "/realms/aperture?repo=access");
     same(
         &daemon,
@@ -113,7 +113,7 @@ fn a_route_answers_what_the_command_prints() {
 }
 
 #[test]
-fn failures_are_what_the_command_prints_too() {
+fn errors_are_those_of_the_command() {
     let world = World::solo();
     let daemon = Daemon::start(&world);
     for (command, path, status) in [
@@ -161,7 +161,7 @@ fn sessions_and_notifications_cover_all_realms() {
     assert_eq!(places(&daemon.get("/sessions?limit=1").is(200).json()), ["aperture/access"]);
     let cursor = daemon.get("/sessions?limit=1").json()["next_cursor"].as_str().unwrap().replace(' ', "+");
     assert_eq!(places(&daemon.get(&format!("/sessions?limit=1&cursor={cursor}")).is(200).json()), ["second/other"]);
-    // The work tree itself says that it is in the session, and that it is over.
+    // The work tree records the session, and its end.
     assert_eq!(world.json(&world.path("access"), &["session", "status"])["session"]["id"], *id);
     daemon.ask("DELETE", &format!("/sessions/{id}"), "", b"").is(200);
     assert!(world.json(&world.path("access"), &["session", "status"])["session"].is_null());
@@ -171,7 +171,7 @@ fn sessions_and_notifications_cover_all_realms() {
     let pending = daemon.get("/notifications?state=pending").is(200).json();
     assert_eq!(pending["total"], 1, "{pending}");
     assert_eq!(pending["notifications"][0]["current_repo"], "access");
-    // Reading tells nobody.
+    // Reading marks nothing as seen.
     assert_eq!(daemon.get("/notifications?state=pending").json()["total"], 1);
     let id = pending["notifications"][0]["id"].as_str().unwrap();
     let acked = daemon.post(&format!("/notifications/{id}/ack"), &Value::Null).is(200).json();
@@ -181,7 +181,7 @@ fn sessions_and_notifications_cover_all_realms() {
 }
 
 #[test]
-fn a_realm_is_synced() {
+fn sync_route_syncs() {
     let world = World::solo();
     world.git(&world.root(), &["init", "--quiet", "--bare", "hub.git"]);
     let daemon = Daemon::start(&world);
@@ -199,7 +199,7 @@ fn a_realm_is_synced() {
 }
 
 #[test]
-fn what_is_known_already_is_not_sent_again() {
+fn etag_avoids_resending() {
     let world = World::solo();
     let daemon = Daemon::start(&world);
     let path = "/realms/aperture/contracts/s3-access/s3-permissions";
@@ -214,7 +214,7 @@ fn what_is_known_already_is_not_sent_again() {
     assert_eq!(known("\"x\"").status, 200);
     world.bump("1.1.0");
     assert_eq!(known(&tag).is(200).json()["contract"]["version"], "1.1.0");
-    // HEAD says the same of a body that it does not send.
+    // HEAD has the same headers without the body.
     let (head, get) = (daemon.ask("HEAD", path, "", b"").is(200), daemon.get(path));
     assert_eq!(
         (head.header("content-length"), head.header("etag")),
@@ -223,7 +223,7 @@ fn what_is_known_already_is_not_sent_again() {
 }
 
 #[test]
-fn what_was_published_is_in_the_next_answer() {
+fn answer_includes_earlier_publishes() {
     let world = World::solo();
     let daemon = Daemon::start(&world);
     let path = "/realms/aperture/contracts/s3-access/s3-permissions";
@@ -247,7 +247,7 @@ fn what_was_published_is_in_the_next_answer() {
 }
 
 #[test]
-fn a_realm_that_is_removed_is_gone_and_may_come_back() {
+fn removed_realm_is_gone_and_may_come_back() {
     let world = World::solo();
     let daemon = Daemon::start(&world);
     daemon.get("/realms/aperture").is(200);
@@ -267,7 +267,7 @@ fn a_realm_that_is_removed_is_gone_and_may_come_back() {
         }
     };
     publish(1);
-    // A copy that takes its place is another folder, and is listened to as well.
+    // A copy in its place is another folder, and is watched as well.
     let copy = world.path("copy.git");
     world.git(&world.root(), &["clone", "--quiet", "--mirror", store.to_str().unwrap(), copy.to_str().unwrap()]);
     std::fs::rename(&store, &aside).unwrap();
@@ -279,7 +279,7 @@ fn a_realm_that_is_removed_is_gone_and_may_come_back() {
 }
 
 #[test]
-fn long_answers_are_packed_for_those_who_ask() {
+fn long_answers_are_compressed_on_request() {
     let world = World::solo();
     let daemon = Daemon::start(&world);
     let path = "/openapi.json";
@@ -297,7 +297,7 @@ fn long_answers_are_packed_for_those_who_ask() {
 }
 
 #[test]
-fn a_path_says_what_may_be_asked_of_it() {
+fn path_lists_its_methods() {
     let world = World::solo();
     let daemon = Daemon::start(&world);
     for (path, allowed) in [
@@ -318,7 +318,7 @@ fn a_path_says_what_may_be_asked_of_it() {
 }
 
 #[test]
-fn it_works_without_a_repository_or_a_realm() {
+fn works_without_repository_or_realm() {
     let world = World::new();
     let daemon = Daemon::start(&world);
     assert_eq!(daemon.get("/realms").is(200).json()["realms"], json!([]));

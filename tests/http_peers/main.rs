@@ -1,8 +1,7 @@
-//! schemathesis reads `/openapi.json`, makes up requests of every kind that it allows and many that it does
-//! not, and holds the answers to it: no status of the 5xx kind, no shape that is not described, nothing
-//! accepted that should not be, nothing told without the token.
+//! schemathesis reads `/openapi.json`, generates valid and invalid requests, and validates the answers: no 5xx
+//! status, no undescribed form, no invalid input accepted, nothing disclosed without the token.
 //!
-//! It is installed below `target/peers` (`.ci/run` does it), or wherever `GIT_BLUE_PEERS` says.
+//! It is installed below `target/peers` (by `.ci/run`), or in `GIT_BLUE_PEERS`.
 
 #[path = "../scripted/mod.rs"]
 mod scripted;
@@ -13,7 +12,7 @@ use std::path::{Path, PathBuf};
 
 use scripted::{Scripted, variable};
 
-/// The names of what is there, so that more is asked than who is not.
+/// Names of existing objects, so that requests reach them.
 const KNOWN: &str = "\
 [parameters]
 \"path.realm\" = \"aperture\"
@@ -34,7 +33,7 @@ fn hold(config: &str) {
     realm.write("schemathesis.toml", config);
     let program = peers().join("py/bin/schemathesis");
     assert!(program.is_file(), "{} is missing: .ci/run installs it", program.display());
-    // What streams, and what another protocol says, is held by suites of its own.
+    // Other tests cover streams and MCP.
     let (code, output) = realm.shell(&format!(
         "git blue daemon start --port 0 --quiet >/dev/null
 url=$(git blue daemon status --json | sed -n 's/.*\"url\": \"\\(.*\\)\".*/\\1/p')
@@ -53,11 +52,11 @@ exit $code",
 }
 
 #[test]
-fn whatever_is_asked_is_answered_as_described() {
+fn generated_requests_are_answered_as_described() {
     hold("");
 }
 
 #[test]
-fn whatever_is_asked_of_what_is_there_is_answered_as_described() {
+fn generated_requests_for_existing_objects_are_answered_as_described() {
     hold(KNOWN);
 }

@@ -1,10 +1,10 @@
-//! Those who start the daemon with a session read what it writes for them: systemd itself, and Python's reader
-//! of Apple's property lists. launchd is not to be had on Linux.
+//! Service managers accept the files that start the daemon: systemd, and Python's parser of Apple's property lists.
+//! launchd is not available on Linux.
 
 use crate::scripted::Scripted;
 
 #[test]
-fn they_understand_what_they_are_told() {
+fn service_managers_accept_the_unit_files() {
     let realm = Scripted::realm();
     let (code, output) = realm.shell(
         r#"set -e

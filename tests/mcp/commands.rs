@@ -16,7 +16,7 @@ fn snapshot(name: &str, runs: &[&Run]) {
 }
 
 #[test]
-fn list_tools_lists_what_a_client_is_told() {
+fn list_tools_matches_tools_list() {
     let world = World::pair();
     let path = world.path("access");
     let text = world.ok(&path, &["mcp", "list-tools"]);
@@ -27,7 +27,7 @@ fn list_tools_lists_what_a_client_is_told() {
 }
 
 #[test]
-fn test_tool_goes_the_way_of_a_client_and_tells_nobody() {
+fn test_tool_calls_like_a_client_and_marks_nothing() {
     let world = World::pair();
     world.bump("1.1.0");
     let path = world.path("access");
@@ -46,7 +46,7 @@ fn test_tool_goes_the_way_of_a_client_and_tells_nobody() {
 }
 
 #[test]
-fn generate_config_leads_to_the_daemon_and_holds_no_secret() {
+fn generate_config_for_the_daemon_contains_no_secret() {
     let world = World::pair();
     let path = world.path("access");
     let over_http = ["mcp", "generate-config", "--transport", "http", "--client"];
@@ -58,7 +58,7 @@ fn generate_config_leads_to_the_daemon_and_holds_no_secret() {
 }
 
 #[test]
-fn generate_config_starts_a_server_that_answers() {
+fn generate_config_starts_a_working_server() {
     let world = World::pair();
     let path = world.path("access");
     let configs: Vec<_> = ["claude-code", "claude-desktop", "cursor", "vscode"]

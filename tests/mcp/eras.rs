@@ -1,4 +1,4 @@
-//! The handshake of each version, and the era without one.
+//! The handshake of each protocol version, and the version without one.
 
 use std::time::Duration;
 
@@ -10,7 +10,7 @@ use crate::{
 };
 
 #[test]
-fn every_version_is_spoken() {
+fn every_protocol_version_is_supported() {
     let world = World::pair();
     for version in ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"] {
         let mut client = Client::with(&world, &world.path("access"), Era::Legacy(version), &[], &[]);
@@ -23,13 +23,13 @@ fn every_version_is_spoken() {
         assert!(result["resultType"].is_null(), "{result}");
         client.ok("realm_status", json!({}));
     }
-    // A version that is not known is answered with one that is.
+    // An unknown version is answered with a known one.
     let client = Client::with(&world, &world.path("access"), Era::Legacy("2030-01-01"), &[], &[]);
     assert_eq!(client.greeting["protocolVersion"], "2025-11-25");
 }
 
 #[test]
-fn the_era_without_a_handshake_is_discovered() {
+fn version_without_handshake_is_discovered() {
     let world = World::pair();
     let mut client = Client::with(&world, &world.path("access"), Era::Stateless, &[], &[]);
     let greeting = client.greeting.clone();
@@ -40,7 +40,7 @@ fn the_era_without_a_handshake_is_discovered() {
     assert_eq!(list["resultType"], "complete");
     assert!(list["ttlMs"].as_u64().unwrap() > 0 && list["cacheScope"] == "private", "{list}");
     assert_eq!(client.call("realm_status", json!({}))["resultType"], "complete");
-    // A client that looked first may still choose the handshake.
+    // A client may still choose the handshake after discovery.
     let mut client = Client::silent(&world, &world.path("access"), &[], &[]);
     client.greet(Era::Stateless, json!({}));
     client.greet(Era::Legacy("2025-06-18"), json!({}));
@@ -48,7 +48,7 @@ fn the_era_without_a_handshake_is_discovered() {
 }
 
 #[test]
-fn batches_are_answered_in_the_era_that_has_them_and_refused_elsewhere() {
+fn batches_are_answered_only_in_the_version_that_has_them() {
     let world = World::pair();
     let call = |id: &str, method: &str, params: serde_json::Value| json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params});
     let status = json!({"name": "realm_status", "arguments": {}});
@@ -69,10 +69,10 @@ fn batches_are_answered_in_the_era_that_has_them_and_refused_elsewhere() {
     assert_eq!((&of("a")["result"], &of("d")["error"]["code"]), (&json!({}), &json!(-32601)));
     assert_eq!(of("c")["result"]["structuredContent"]["realm"], "aperture");
     assert!(answers.as_array().unwrap().iter().any(|one| one["error"]["code"] == -32600), "{answers:#}");
-    // An answer among others tells nothing: it comes with the next one alone.
+    // An answer in a batch has no notifications: they come with the next single one.
     assert_eq!(of("c")["result"]["structuredContent"]["notifications"], json!([]));
     assert_eq!(client.told("realm_status", json!({})).len(), 1);
-    // Notifications alone are answered by nothing, and an empty batch is none.
+    // A batch of notifications gets no answer, and an empty batch is an error.
     client.send(&json!([{"jsonrpc": "2.0", "method": "notifications/initialized"}]));
     client.send(&json!([]));
     assert_eq!(client.receive()["error"]["code"], -32600);

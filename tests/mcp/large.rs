@@ -1,5 +1,4 @@
-//! A realm of ten thousand contracts: whatever is asked, each message stays as short as it must be.
-//! The client fails on any that is longer.
+//! A realm of ten thousand contracts: every message stays below the limit, which the client asserts.
 
 use serde_json::{Value, json};
 
@@ -9,7 +8,7 @@ use crate::{
     world::World,
 };
 
-/// Two hundred domains of fifty contracts, three of which `fungal` takes part in.
+/// Two hundred domains of fifty contracts, with `fungal` in three of them.
 fn large() -> World {
     let world = World::new();
     for repo in ["aperture", "fungal", "blue"] {
@@ -22,7 +21,7 @@ fn large() -> World {
     world
 }
 
-/// Returns the processor time that a process has used, in ticks of the system's clock.
+/// Returns the CPU time of a process, in clock ticks.
 fn used(process: u32) -> u64 {
     let stat = std::fs::read_to_string(format!("/proc/{process}/stat")).unwrap_or_default();
     let numbers = stat.rsplit(')').next().unwrap_or_default().split_whitespace().skip(11).take(2);
@@ -30,13 +29,13 @@ fn used(process: u32) -> u64 {
 }
 
 #[test]
-fn a_check_of_it_says_how_far_it_is_and_ends_when_it_is_cancelled() {
+fn check_reports_progress_and_can_be_cancelled() {
     let world = large();
     let mut client = Client::with(&world, &world.path("fungal"), LEGACY, &[], &[]);
     let call = json!({"name": "realm_check", "arguments": {"scope": "all"}, "_meta": {"progressToken": 7}});
     let id = client.post("tools/call", call);
     let report = client.receive();
-    // On a fast machine it is done before there is anything to say.
+    // On a fast machine it ends before it reports progress.
     if report["id"] == id {
         return;
     }
@@ -52,7 +51,7 @@ fn a_check_of_it_says_how_far_it_is_and_ends_when_it_is_cancelled() {
     );
     client.send(&json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": id}}));
     client.request("ping", json!({}));
-    // It rests before the check would have been done.
+    // It stops before the check would have ended.
     let start = std::time::Instant::now();
     let pause = std::time::Duration::from_millis(50);
     loop {
@@ -68,7 +67,7 @@ fn a_check_of_it_says_how_far_it_is_and_ends_when_it_is_cancelled() {
 }
 
 #[test]
-fn every_page_of_every_tool_fits_a_message() {
+fn pages_of_every_tool_fit_a_message() {
     let world = large();
     let mut client = Client::with(&world, &world.path("fungal"), LEGACY, &["--all-realms"], &[]);
     let contract = json!({"domain": "domain-00000", "contract": "contract-00"});
@@ -110,7 +109,7 @@ fn every_page_of_every_tool_fits_a_message() {
     let status = client.ok("realm_status", json!({}));
     assert!(!status.contains_key("cut") && status["imports"] == json!([]), "{:?}", status.get("cut"));
     assert!(json!(status["next_steps"]).to_string().contains("150 of 150 imports are current"), "{status:?}");
-    // What looks at everything for each page: the first, one in the middle, and the last.
+    // Tools that read everything for each page: the first page, a middle one, and the last.
     for tool in ["realm_check", "realm_topology"] {
         asked.push(tool);
         let whole = if tool == "realm_check" { json!({"detail": "full"}) } else { json!({}) };
@@ -124,8 +123,8 @@ fn every_page_of_every_tool_fits_a_message() {
             assert_eq!(page["next_cursor"].is_null(), start == total - 10, "{tool} {start}");
         }
     }
-    // One tool needs two versions of a contract, which this realm has not.
-    // And what makes worktrees, in repositories that share no small domain here.
+    // One tool needs two versions of a contract, which this realm lacks, and one creates worktrees in repositories
+    // that share no small domain here.
     asked.push("realm_worktree_create");
     client.ok("realm_worktree_create", json!({"rfc": "rfc-1", "repos": ["fungal"]}));
     asked.push("contract_validate");

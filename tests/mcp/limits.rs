@@ -1,5 +1,4 @@
-//! Sizes and numbers: what is large comes in parts, what is too large is refused, and a client that
-//! does not read is waited for.
+//! Limits: large answers are paged, oversized input is refused, and the server waits for a client that does not read.
 
 use std::{
     sync::{
@@ -17,7 +16,7 @@ use crate::{
 };
 
 #[test]
-fn the_list_of_tools_stays_small() {
+fn tool_list_stays_small() {
     let world = World::solo();
     for arguments in [&[][..], &["--all-realms"], &["--read-only"]] {
         for era in [LEGACY, Era::Stateless] {
@@ -34,7 +33,7 @@ fn the_list_of_tools_stays_small() {
     }
 }
 
-/// A domain of many contracts, published in one commit.
+/// Creates a domain of many contracts, published in one commit.
 fn many(world: &World, count: usize) {
     for n in 0..count {
         let name = format!("contract-{n:04}");
@@ -46,7 +45,7 @@ fn many(world: &World, count: usize) {
 }
 
 #[test]
-fn a_large_realm_comes_in_pages_that_join_into_the_whole() {
+fn pages_of_a_large_realm_are_complete() {
     let world = World::pair();
     many(&world, 600);
     let mut client = Client::start(&world, &world.path("access"));
@@ -81,7 +80,7 @@ fn a_large_realm_comes_in_pages_that_join_into_the_whole() {
 }
 
 #[test]
-fn a_large_contract_is_cut_and_each_part_can_be_asked_for() {
+fn large_contract_is_truncated_and_readable_in_parts() {
     let world = World::pair();
     let properties: String =
         (0..1_500).map(|n| format!("    field-{n}: {{ type: string, description: \"the field {n}\" }}\n")).collect();
@@ -102,7 +101,7 @@ fn a_large_contract_is_cut_and_each_part_can_be_asked_for() {
 }
 
 #[test]
-fn a_long_text_comes_in_parts_that_join_into_the_whole() {
+fn long_text_is_readable_in_parts() {
     let world = World::pair();
     let long: String = (0..9_000).map(|n| format!("{n} \u{e4}\u{1f980}\\\" ")).collect();
     let text = json!({"name": "s3-permissions", "version": "2.0.0", "owner": "fungal", "schema": {"type": "object"},
@@ -140,7 +139,7 @@ fn a_long_text_comes_in_parts_that_join_into_the_whole() {
 }
 
 #[test]
-fn ten_megabytes_of_arguments_are_refused_and_the_server_goes_on() {
+fn ten_megabytes_of_arguments_are_refused() {
     let world = World::solo();
     let mut client = Client::start(&world, &world.path("fungal"));
     client.post("tools/call", json!({"name": "realm_status", "arguments": {"cursor": "x".repeat(10 << 20)}}));
@@ -153,7 +152,7 @@ fn ten_megabytes_of_arguments_are_refused_and_the_server_goes_on() {
 }
 
 #[test]
-fn a_thousand_calls_at_once_are_all_answered() {
+fn thousand_concurrent_calls_are_answered() {
     let world = World::pair();
     let mut client = Client::start(&world, &world.path("access"));
     client.told("realm_status", json!({}));
@@ -170,7 +169,7 @@ fn a_thousand_calls_at_once_are_all_answered() {
 }
 
 #[test]
-fn a_client_that_stops_reading_costs_no_memory_and_is_let_go() {
+fn client_that_stops_reading_costs_no_memory_and_is_dropped() {
     let world = World::pair();
     let mut command = world.command("git-blue", &world.path("access"));
     command.args(["mcp", "serve"]).stdin(std::process::Stdio::piped()).stdout(std::process::Stdio::piped());
@@ -192,7 +191,7 @@ fn a_client_that_stops_reading_costs_no_memory_and_is_let_go() {
             count.fetch_add(1, Ordering::Relaxed);
         }
     });
-    // So many are under way, some wait in the pipe, and then the client has to wait.
+    // This many are in progress, some wait in the pipe, and then the client has to wait.
     let mut before = 0;
     let taken = loop {
         std::thread::sleep(Duration::from_secs(1));
@@ -205,10 +204,10 @@ fn a_client_that_stops_reading_costs_no_memory_and_is_let_go() {
     let status = std::fs::read_to_string(format!("/proc/{}/status", child.id())).unwrap_or_default();
     let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap_or("0 kB").trim();
     let peak: u64 = peak.trim_end_matches(" kB").parse().unwrap();
-    // A debug build is larger before it does anything.
+    // A debug build needs more memory from the start.
     let most = if cfg!(debug_assertions) { 80_000 } else { 60_000 };
     assert!(peak < most, "{peak} kB");
-    // Nobody reads any more: it ends by itself.
+    // Nobody reads any more, so it ends.
     drop(child.stdout.take());
     assert_eq!(child.wait().unwrap().code(), Some(0));
     writer.join().unwrap();

@@ -1,5 +1,4 @@
-//! Somebody else holds a lock that an answer needs: the others are answered, and it comes when the
-//! lock is free.
+//! A call that needs a lock of another process waits without blocking other calls.
 
 use std::{
     fs::File,
@@ -13,7 +12,7 @@ use crate::{
     world::World,
 };
 
-/// Takes a lock of the store, as another process would.
+/// Takes a lock of the store like another process.
 fn hold(world: &World, name: &str) -> File {
     let folder = world.store().join("blue/locks");
     std::fs::create_dir_all(&folder).unwrap();
@@ -23,7 +22,7 @@ fn hold(world: &World, name: &str) -> File {
 }
 
 #[test]
-fn an_answer_that_waits_for_a_lock_holds_up_no_other() {
+fn call_waiting_for_a_lock_blocks_no_other() {
     let world = World::pair();
     let mut client = Client::start(&world, &world.path("fungal"));
     client.ok("realm_status", json!({}));
@@ -41,7 +40,7 @@ fn an_answer_that_waits_for_a_lock_holds_up_no_other() {
 }
 
 #[test]
-fn a_lock_that_stays_is_an_error_that_says_so() {
+fn lasting_lock_is_an_error() {
     let world = World::pair();
     let _lock = hold(&world, "_sessions-fungal");
     let patience = [("GIT_BLUE_LOCK_TIMEOUT_MS", "300")];
@@ -51,7 +50,7 @@ fn a_lock_that_stays_is_an_error_that_says_so() {
         failure["code"] == "locked" && failure["next_steps"][0]["reason"].as_str().unwrap().starts_with("try again"),
         "{failure}"
     );
-    // Not wanted any more, it is not tried again.
+    // A cancelled call is not retried.
     let mut client = Client::start(&world, &world.path("fungal"));
     let id = client.post("tools/call", json!({"name": "session_start", "arguments": {}}));
     client.send(&json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": id}}));
@@ -59,7 +58,7 @@ fn a_lock_that_stays_is_an_error_that_says_so() {
 }
 
 #[test]
-fn what_cannot_be_recorded_now_is_told_once_all_the_same() {
+fn notification_that_cannot_be_recorded_is_delivered_once() {
     let world = World::pair();
     let mut client = Client::start(&world, &world.path("access"));
     client.told("realm_status", json!({}));
@@ -72,7 +71,7 @@ fn what_cannot_be_recorded_now_is_told_once_all_the_same() {
     }
     assert!(start.elapsed() < Duration::from_secs(4), "{:?}", start.elapsed());
     drop(lock);
-    // It is recorded while nobody asks, and what comes then is told.
+    // It is recorded while no call is made, and later changes are delivered.
     std::thread::sleep(Duration::from_millis(500));
     world.bump("1.2.0");
     assert_eq!(client.told("realm_status", json!({})), ["VersionChanged \"1.2.0\""]);
@@ -82,7 +81,7 @@ fn what_cannot_be_recorded_now_is_told_once_all_the_same() {
 }
 
 #[test]
-fn of_two_requests_with_one_id_the_second_is_refused_while_the_first_is_answered() {
+fn second_request_with_the_same_id_is_refused() {
     let world = World::pair();
     let mut client = Client::start(&world, &world.path("fungal"));
     let call = |tool: &str, id: i64| json!({"jsonrpc": "2.0", "id": id, "method": "tools/call", "params": {"name": tool, "arguments": {}}});
@@ -98,7 +97,7 @@ fn of_two_requests_with_one_id_the_second_is_refused_while_the_first_is_answered
     }
     drop(lock);
     assert_eq!(client.receive()["result"]["structuredContent"]["resumed"], false);
-    // It is free again, also after a call that was cancelled.
+    // The id is free again, also after a cancelled call.
     client.send(&call("realm_status", 900));
     assert_eq!(client.receive()["id"], 900);
     let _lock = hold(&world, "_sessions-fungal");

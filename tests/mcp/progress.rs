@@ -1,4 +1,4 @@
-//! Calls that take their time: they say how far they are, end when they are cancelled, and hold up nobody.
+//! Slow calls report progress, end when cancelled, and block no others.
 
 use std::{
     io::Read as _,
@@ -14,14 +14,14 @@ use crate::{
     world::World,
 };
 
-/// How long may pass until a call that was cancelled has ended.
+/// The time limit for a cancelled call to end.
 const CANCELLED: Duration = Duration::from_millis(if cfg!(debug_assertions) { 1_000 } else { 100 });
 
-/// A forge that takes every request and answers none.
+/// A forge that accepts every request and answers none.
 struct Silent(Receiver<TcpStream>);
 
 impl Silent {
-    /// Starts it, and makes it the forge of the repositories of a world, each on a branch of its own.
+    /// Starts it as the forge of a world's repositories, each on a branch of its own.
     fn forge(world: &World, repos: &[&str]) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let url = format!("http://{}", listener.local_addr().unwrap());
@@ -46,7 +46,7 @@ impl Silent {
         Self(asked)
     }
 
-    /// Returns the connection of the next request, which has come.
+    /// Returns the connection of the next request.
     fn asked(&self) -> TcpStream {
         let mut stream = self.0.recv_timeout(Duration::from_secs(60)).expect("the forge is asked");
         stream.read_exact(&mut [0; 4]).unwrap();
@@ -67,7 +67,7 @@ fn cancel(client: &mut Client, id: i64) {
 }
 
 #[test]
-fn who_waits_for_long_is_told_how_far_it_is() {
+fn slow_call_reports_progress() {
     let world = World::pair();
     let forge = Silent::forge(&world, &["access", "fungal"]);
     for era in [LEGACY, Era::Stateless] {
@@ -77,12 +77,12 @@ fn who_waits_for_long_is_told_how_far_it_is() {
         let report = client.receive();
         assert_eq!((&report["method"], &report["id"]), (&json!("notifications/progress"), &Value::Null), "{report}");
         assert_eq!(report["params"]["progressToken"], "t-1");
-        // Both were found, and neither is known yet.
+        // Both were found, and neither is done.
         assert_eq!((&report["params"]["progress"], &report["params"]["total"]), (&json!(2.0), &json!(4.0)), "{report}");
-        // Nobody else waits meanwhile.
+        // Other calls are answered meanwhile.
         client.ok("contract_list", json!({}));
         drop(streams);
-        // One that hangs up is tried again, and then said to be silent.
+        // A disconnect is retried, and then reported as unresponsive.
         for _ in 0..6 {
             drop(forge.asked());
         }
@@ -95,24 +95,24 @@ fn who_waits_for_long_is_told_how_far_it_is() {
 }
 
 #[test]
-fn who_did_not_ask_is_told_nothing() {
+fn no_progress_without_token() {
     let world = World::pair();
     let forge = Silent::forge(&world, &["access"]);
     let mut client = Client::with(&world, &world.path("access"), LEGACY, &[], &[("GIT_BLUE_FORGE_TIMEOUT_MS", "1500")]);
     let id = call(&mut client, "realm_pr_status", None);
     let _stream = forge.asked();
     assert_eq!(client.receive()["id"], id);
-    // A short one says nothing either.
+    // A fast call reports no progress either.
     let id = call(&mut client, "realm_check", Some("short"));
     assert_eq!(client.receive()["id"], id);
 }
 
 #[test]
-fn a_call_that_is_cancelled_ends_at_once_and_frees_its_place() {
+fn cancelled_call_ends_at_once_and_frees_its_slot() {
     let world = World::pair();
     let forge = Silent::forge(&world, &["access"]);
     let mut client = Client::start(&world, &world.path("access"));
-    // More than may run at once: each makes room for the next one.
+    // More than may run at once: each frees its slot.
     for _ in 0..20 {
         let id = call(&mut client, "realm_pr_status", None);
         let _stream = forge.asked();
@@ -123,7 +123,7 @@ fn a_call_that_is_cancelled_ends_at_once_and_frees_its_place() {
         assert_eq!(client.receive()["id"], next);
         assert!(start.elapsed() < CANCELLED, "{:?}", start.elapsed());
     }
-    // Nothing of them comes later, and the server ends with its client.
+    // No late answers arrive, and the server ends with its client.
     let threads = || std::fs::read_dir(format!("/proc/{}/task", client.child.id())).map_or(0, Iterator::count);
     assert!(threads() < 40, "{}", threads());
     assert_eq!(client.hang_up(), (0, String::new()));

@@ -1,4 +1,4 @@
-//! Resources, prompts and completions: read, listed, watched.
+//! Resources, prompts and completions: reading, listing, subscribing.
 
 use std::time::{Duration, Instant};
 
@@ -20,7 +20,7 @@ fn read(client: &mut Client, uri: &str) -> Value {
 }
 
 #[test]
-fn every_resource_is_listed_and_can_be_read() {
+fn every_resource_is_listed_and_readable() {
     let world = World::pair();
     world.bump("1.1.0");
     for era in [LEGACY, Era::Stateless] {
@@ -35,7 +35,7 @@ fn every_resource_is_listed_and_can_be_read() {
         assert_eq!(read(&mut client, &format!("{CONTRACT}@1.0.0"))["contract"]["version"], "1.0.0");
         let templates = client.request("resources/templates/list", json!({}));
         assert_eq!(templates["resourceTemplates"].as_array().unwrap().len(), 4);
-        // Reading tells nobody.
+        // Reading marks nothing as seen.
         assert_eq!(client.ok("notifications_list", json!({"state": "pending"}))["total"], 1);
         let missing = if era == LEGACY { -32002 } else { -32602 };
         for uri in [
@@ -50,7 +50,7 @@ fn every_resource_is_listed_and_can_be_read() {
 }
 
 #[test]
-fn every_client_gets_the_skill_of_the_plugin_also_where_nothing_is_joined() {
+fn every_client_gets_the_skill() {
     let text =
         std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/plugin/skills/contracts/SKILL.md")).unwrap();
     let world = World::pair();
@@ -74,7 +74,7 @@ fn every_client_gets_the_skill_of_the_plugin_also_where_nothing_is_joined() {
 }
 
 #[test]
-fn a_long_list_has_pages() {
+fn long_list_is_paged() {
     let world = World::pair();
     for n in 0..150 {
         let name = format!("contract-{n:04}");
@@ -91,7 +91,7 @@ fn a_long_list_has_pages() {
     assert_eq!(read(&mut client, "blue://aperture/status")["domains"][0]["more_contracts"], 101);
 }
 
-/// Waits for a notice of this kind.
+/// Waits for a notification of this kind.
 fn notice(client: &mut Client, method: &str) -> Value {
     let start = Instant::now();
     loop {
@@ -106,7 +106,7 @@ fn notice(client: &mut Client, method: &str) -> Value {
 }
 
 #[test]
-fn a_change_in_the_realm_reaches_a_subscribed_client() {
+fn change_is_sent_to_a_subscriber() {
     let world = World::pair();
     let mut client = Client::start(&world, &world.path("access"));
     client.request("resources/list", json!({}));
@@ -125,7 +125,7 @@ fn a_change_in_the_realm_reaches_a_subscribed_client() {
 }
 
 #[test]
-fn a_client_without_a_handshake_listens() {
+fn client_without_handshake_can_listen() {
     let world = World::pair();
     let mut client = Client::with(&world, &world.path("access"), Era::Stateless, &[], &[]);
     let wanted = json!({"notifications": {"resourcesListChanged": true, "toolsListChanged": true,
@@ -148,7 +148,7 @@ fn a_client_without_a_handshake_listens() {
 }
 
 #[test]
-fn prompts_carry_the_realm_as_it_is_and_nothing_that_people_wrote() {
+fn prompts_contain_the_current_realm_and_no_realm_text() {
     let world = World::pair();
     let mut client = Client::start(&world, &world.path("access"));
     client.told("realm_status", json!({}));
@@ -169,7 +169,7 @@ fn prompts_carry_the_realm_as_it_is_and_nothing_that_people_wrote() {
         assert!(text.contains(expected) && text.contains("data, not instructions"), "{text}");
         assert!(!text.contains("Paths that fungal writes"), "{text}");
     }
-    // A prompt tells nobody.
+    // A prompt marks nothing as seen.
     assert_eq!(client.told("realm_status", json!({})).len(), 1);
     assert_eq!(client.refusal("prompts/get", json!({"name": "none"})).0, -32602);
     let half = json!({"name": "prepare_contract_change", "arguments": {"domain": "s3-access"}});
@@ -177,7 +177,7 @@ fn prompts_carry_the_realm_as_it_is_and_nothing_that_people_wrote() {
 }
 
 #[test]
-fn arguments_complete() {
+fn arguments_are_completed() {
     let world = World::pair();
     world.bump("1.1.0");
     let mut client = Client::start(&world, &world.path("access"));

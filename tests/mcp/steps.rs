@@ -1,4 +1,4 @@
-//! What an answer says to do next is data, and works: every step of every answer is taken.
+//! Next steps are data, and work: every step of every answer is executed.
 
 use std::path::Path;
 
@@ -9,7 +9,7 @@ use crate::{
     world::{BINDING_FILE, CONTRACT_FILE, World, contract, importing},
 };
 
-/// Takes each step as a client does. What has a place for a name that only its user knows is not run.
+/// Executes each step. Steps with a placeholder for the user are skipped.
 #[track_caller]
 fn follow(world: &World, client: &mut Client, folder: &Path, answer: &Map<String, Value>) -> Vec<String> {
     let mut taken = Vec::new();
@@ -41,7 +41,7 @@ fn at() -> Value {
 }
 
 #[test]
-fn a_broken_consumer_is_led_to_the_review_and_out_of_it() {
+fn broken_consumer_is_led_through_review_to_the_fix() {
     let world = World::pair();
     let access = world.path("access");
     let mut client = Client::start(&world, &access);
@@ -72,7 +72,7 @@ fn a_broken_consumer_is_led_to_the_review_and_out_of_it() {
 }
 
 #[test]
-fn each_kind_of_error_has_one_step_with_its_names() {
+fn each_kind_of_error_has_one_concrete_step() {
     let world = World::pair();
     let access = world.path("access");
     let mut client = Client::start(&world, &access);
@@ -105,7 +105,7 @@ fn each_kind_of_error_has_one_step_with_its_names() {
         "{check:?}"
     );
     follow(&world, &mut client, &third, &check);
-    // What has no call of its own names its file.
+    // Steps without a call name a file.
     let check = client.ok("realm_check", json!({"worktree": true}));
     let said = "correct .blue/bindings/queues.yaml";
     assert!(check["next_steps"][0]["reason"].as_str().unwrap().starts_with(said), "{check:?}");
@@ -120,7 +120,7 @@ fn each_kind_of_error_has_one_step_with_its_names() {
 }
 
 #[test]
-fn an_owner_is_led_to_whom_it_breaks_and_worktrees_to_their_sessions() {
+fn owner_is_led_to_impact_and_worktrees_to_sessions() {
     let world = World::pair();
     let fungal = world.path("fungal");
     let mut client = Client::start(&world, &fungal);
@@ -139,7 +139,7 @@ fn an_owner_is_led_to_whom_it_breaks_and_worktrees_to_their_sessions() {
 }
 
 #[test]
-fn a_stranger_hears_the_command_with_the_realms_name() {
+fn unjoined_folder_gets_the_command_with_the_realm_name() {
     let world = World::pair();
     let stranger = world.repo("stranger");
     let mut client = Client::start(&world, &stranger);
@@ -153,7 +153,7 @@ fn a_stranger_hears_the_command_with_the_realms_name() {
 }
 
 #[test]
-fn the_realm_of_the_environment_is_served_from_anywhere() {
+fn realm_in_the_environment_is_served_from_anywhere() {
     let world = World::pair();
     std::fs::create_dir(world.path("outside")).unwrap();
     let variables = [("GIT_BLUE_REALM", "aperture")];
@@ -162,7 +162,7 @@ fn the_realm_of_the_environment_is_served_from_anywhere() {
 }
 
 #[test]
-fn a_session_is_greeted_with_what_stands_and_reminded_after_a_compaction() {
+fn session_starts_with_open_problems_and_repeats_them_after_compaction() {
     let world = World::pair();
     let access = world.path("access");
     let variables = [("CLAUDE_CODE_SESSION_ID", "one")];

@@ -1,4 +1,4 @@
-//! What other repositories change is told once to each reader, beside the answers.
+//! Changes by other repositories are notified once to each reader, with the answers.
 
 use std::time::Duration;
 
@@ -12,7 +12,7 @@ use crate::{
 const CONTRACT: &str = r#"{"domain": "s3-access", "contract": "s3-permissions"}"#;
 
 #[test]
-fn a_publish_in_one_repository_reaches_the_other_once() {
+fn publish_in_one_repository_is_notified_once_in_the_other() {
     let world = World::pair();
     let mut provider = Client::start(&world, &world.path("fungal"));
     let mut consumer = Client::with(&world, &world.path("access"), LEGACY, &[], &[("GIT_BLUE_SEED", "2")]);
@@ -20,7 +20,7 @@ fn a_publish_in_one_repository_reaches_the_other_once() {
     assert!(provider.told("realm_status", json!({})).is_empty());
     assert!(consumer.told("realm_status", json!({})).is_empty());
     world.bump("1.1.0");
-    // Any tool tells, and one that is asked twice at once tells once.
+    // Any tool delivers notifications, and two concurrent calls deliver them once.
     let ids: Vec<_> =
         (0..5).map(|_| consumer.post("tools/call", json!({"name": "contract_get", "arguments": serde_json::from_str::<serde_json::Value>(CONTRACT).unwrap()}))).collect();
     let told: usize = ids
@@ -37,13 +37,13 @@ fn a_publish_in_one_repository_reaches_the_other_once() {
     let answer = consumer.ok("contract_get", contract());
     assert_eq!(answer["notifications"][0]["coalesced"], 2);
     assert_eq!(answer["next_steps"][0]["tool"], "realm_review");
-    // What was told is on disk once the next answer comes.
+    // Receipts are on disk when the next answer arrives.
     consumer.request("ping", json!({}));
     world.git(&world.store(), &["fsck", "--strict", "--no-dangling"]);
 }
 
 #[test]
-fn each_session_is_told_and_the_person_too() {
+fn each_session_and_the_person_are_notified() {
     let world = World::pair();
     let start =
         |session| Client::with(&world, &world.path("access"), LEGACY, &[], &[("CLAUDE_CODE_SESSION_ID", session)]);
@@ -57,20 +57,20 @@ fn each_session_is_told_and_the_person_too() {
         assert_eq!(client.told("realm_status", json!({})), ["VersionChanged \"1.1.0\""]);
     }
     assert!(world.ok(&world.path("access"), &["status"]).stdout.contains("1 change since"));
-    // A session that goes on in another process was told already; a new one starts where all are.
+    // A session resumed in another process has seen them; a new one starts at the shared state.
     drop((one, two));
     assert!(start("0b0f4a9e-6d3f-4a6b-9a60-000000000001").told("realm_status", json!({})).is_empty());
     assert!(start("another").told("realm_status", json!({})).is_empty());
 }
 
 #[test]
-fn what_was_not_read_is_told_again() {
+fn unread_answer_is_notified_again() {
     let world = World::pair();
     let session = [("CLAUDE_CODE_SESSION_ID", "one")];
     let mut client = Client::with(&world, &world.path("access"), LEGACY, &[], &session);
     assert!(client.told("realm_status", json!({})).is_empty());
     world.bump("1.1.0");
-    // Listing tells nobody, a call that fails or that nobody can answer tells nobody.
+    // Listing tools, failed calls and calls outside of a repository deliver nothing.
     assert_eq!(client.ok("notifications_list", json!({"state": "pending"}))["total"], 1);
     client.fails("contract_get", json!({"domain": "none", "contract": "none"}));
     let (store, away) = (world.store(), world.path("away.git"));
@@ -81,18 +81,18 @@ fn what_was_not_read_is_told_again() {
     client.child.wait().unwrap();
     let mut client = Client::with(&world, &world.path("access"), LEGACY, &[], &session);
     assert_eq!(client.told("realm_log", json!({})).len(), 1);
-    // Killed like that, it left nothing that is in anybody's way.
+    // After the kill nothing is in the way.
     world.bump("1.2.0");
     assert_eq!(world.version(), "1.2.0");
 }
 
 #[test]
-fn a_cancelled_call_tells_nobody() {
+fn cancelled_call_marks_nothing() {
     let world = World::pair();
     let mut client = Client::start(&world, &world.path("access"));
     assert!(client.told("realm_status", json!({})).is_empty());
     world.bump("1.1.0");
-    // In one write, so that the cancellation is there before the call has run.
+    // In one write, so that the cancellation arrives before the call has run.
     let call = json!({"jsonrpc": "2.0", "id": 900, "method": "tools/call", "params": {"name": "realm_status", "arguments": {}}});
     let cancel = json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 900}});
     client.raw(format!("{call}\n{cancel}\n").as_bytes());
@@ -101,7 +101,7 @@ fn a_cancelled_call_tells_nobody() {
 }
 
 #[test]
-fn more_than_one_answer_holds_comes_with_the_next() {
+fn more_notifications_come_with_the_next_answer() {
     let world = World::pair();
     let mut client = Client::start(&world, &world.path("access"));
     client.told("realm_status", json!({}));
@@ -128,7 +128,7 @@ fn more_than_one_answer_holds_comes_with_the_next() {
 }
 
 #[test]
-fn a_publish_before_a_request_is_in_its_answer_whatever_was_asked_before() {
+fn answer_includes_earlier_publishes() {
     let world = World::pair();
     let mut provider = Client::start(&world, &world.path("fungal"));
     let mut consumer = Client::with(&world, &world.path("access"), LEGACY, &[], &[("GIT_BLUE_SEED", "2")]);

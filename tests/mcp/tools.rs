@@ -1,4 +1,4 @@
-//! What each tool answers, in each state that it can be asked in.
+//! Answers of each tool, in each state.
 
 use serde_json::{Value, json};
 
@@ -7,7 +7,7 @@ use crate::{
     world::{BINDING_FILE, World, importing},
 };
 
-/// An answer as a snapshot shows it.
+/// Formats an answer for a snapshot.
 fn shown(world: &World, name: &str, answer: &impl serde::Serialize) {
     let text = serde_json::to_string_pretty(answer).unwrap();
     let text = text.replace(&world.root().display().to_string(), "[TEMP]");
@@ -31,7 +31,7 @@ fn tools_list() {
     shown(&world, "tools_list", &client.request("tools/list", json!({})));
     let mut client = Client::with(&world, &world.path("fungal"), LEGACY, &["--all-realms"], &[]);
     let list = client.request("tools/list", json!({}));
-    // These are about the work tree at hand, or all realms.
+    // These are about the current work tree, or all realms.
     let without = ["session_start", "session_stop", "realm_review", "realm_list", "contract_timeline"];
     for tool in list["tools"].as_array().unwrap() {
         let is_without = without.contains(&tool["name"].as_str().unwrap());
@@ -39,7 +39,7 @@ fn tools_list() {
         assert!(tool["inputSchema"]["properties"]["cwd"].is_object(), "{tool}");
     }
     for tool in list["tools"].as_array().unwrap() {
-        // One asks a forge, on the network.
+        // One asks a forge over the network.
         assert_eq!(tool["annotations"]["openWorldHint"], tool["name"] == "realm_pr_status", "{tool}");
         for field in tool["outputSchema"]["properties"].as_object().unwrap().values() {
             assert!(!field["type"].is_array(), "validators warn of {field}");
@@ -48,7 +48,7 @@ fn tools_list() {
 }
 
 #[test]
-fn in_a_repository_alone() {
+fn repository_alone() {
     let world = World::solo();
     let mut client = Client::start(&world, &world.path("fungal"));
     shown(&world, "solo_realm_status", &client.ok("realm_status", json!({})));
@@ -59,7 +59,7 @@ fn in_a_repository_alone() {
 }
 
 #[test]
-fn with_changes_pending() {
+fn pending_changes() {
     let world = World::pair();
     let path = world.path("access");
     for (n, (tool, arguments)) in [
@@ -75,7 +75,7 @@ fn with_changes_pending() {
         client.told("realm_status", json!({}));
         world.bump(&format!("1.{}.0", n + 1));
         shown(&world, &format!("pending_{tool}"), &client.ok(tool, arguments));
-        // Whoever comes next hears what nobody was told: it must be known here who was.
+        // The next reader gets what nobody has seen, so the reader must be known.
         client.told("realm_status", json!({}));
     }
     world.bump("1.5.0");
@@ -92,7 +92,7 @@ fn with_changes_pending() {
 }
 
 #[test]
-fn what_a_version_changes_and_whom_it_breaks() {
+fn diff_and_impact_of_a_version() {
     let world = World::pair();
     world.bump("1.1.0");
     let mut client = Client::start(&world, &world.path("access"));
@@ -105,7 +105,7 @@ fn what_a_version_changes_and_whom_it_breaks() {
 }
 
 #[test]
-fn a_session_from_start_to_stop() {
+fn session_from_start_to_stop() {
     let world = World::pair();
     let mut client = Client::start(&world, &world.path("fungal"));
     client.told("realm_status", json!({}));
@@ -124,13 +124,13 @@ fn a_session_from_start_to_stop() {
     let stopped = client.ok("session_stop", json!({}));
     assert_eq!(stopped["summary"]["contracts_modified"], json!(["s3-access/s3-permissions"]));
     shown(&world, "session_stop", &session(stopped, "summary"));
-    // Where nothing that others see may be written, there are no sessions.
+    // With --read-only there are no sessions.
     let mut client = Client::with(&world, &world.path("fungal"), LEGACY, &["--read-only"], &[]);
     assert_eq!(client.refusal("tools/call", json!({"name": "session_start"})).0, -32602);
 }
 
 #[test]
-fn realms_of_this_machine() {
+fn local_realms() {
     let world = World::pair();
     world.repo("other");
     world.ok(&world.path("other"), &["init", "--realm", "staging"]);
@@ -141,7 +141,7 @@ fn realms_of_this_machine() {
     assert_eq!((&timeline["entries"][0]["realm"], &timeline["total"]), (&json!("aperture"), &json!(1)));
     let status = client.ok("realm_status", json!({"realm": "staging"}));
     assert_eq!((&status["realm"], &status["current_repo"]), (&json!("staging"), &Value::Null));
-    // From a folder that is in none, a realm can be named too.
+    // A folder outside of realms can name a realm.
     let mut client = Client::with(&world, &world.path("home"), LEGACY, &["--all-realms"], &[]);
     assert_eq!(
         client.ok(
@@ -155,11 +155,11 @@ fn realms_of_this_machine() {
     let mut client = Client::start(&world, &world.path("access"));
     let failure = client.fails("realm_status", json!({"realm": "staging"}));
     assert!(failure["message"].as_str().unwrap().contains("the realm here is aperture"), "{failure}");
-    // The one at hand may be named to every tool.
+    // Every tool accepts the current realm.
     for tool in ["realm_status", "realm_check", "realm_review", "session_start", "session_stop", "realm_pr_status"] {
         client.ok(tool, json!({"realm": "aperture"}));
     }
-    // From a folder that is in none, it is read all the same.
+    // From a folder outside of realms, it can be read too.
     let mut client = Client::start(&world, &world.path("home"));
     assert_eq!(client.ok("realm_status", json!({"realm": "staging"}))["realm"], "staging");
     let mut client = Client::start(&world, &world.path("access"));
@@ -167,7 +167,7 @@ fn realms_of_this_machine() {
 }
 
 #[test]
-fn work_on_several_repositories() {
+fn several_repositories() {
     let world = World::pair();
     let mut client = Client::start(&world, &world.path("access"));
     client.told("realm_status", json!({}));
@@ -183,7 +183,7 @@ fn work_on_several_repositories() {
 }
 
 #[test]
-fn where_something_is_broken() {
+fn broken_imports() {
     let world = World::pair();
     world.write(&format!("access/{BINDING_FILE}"), &importing(">=3.0.0"));
     let mut client = Client::start(&world, &world.path("access"));
@@ -195,7 +195,7 @@ fn where_something_is_broken() {
 }
 
 #[test]
-fn a_realm_is_read_as_it_was() {
+fn past_realm_is_read() {
     let world = World::pair();
     let head = world.line(&world.path("fungal"), &["rev-parse", "HEAD"]);
     world.bump("1.1.0");
@@ -209,7 +209,7 @@ fn a_realm_is_read_as_it_was() {
     };
     let then = json!({"at": "2026-01-24"});
     assert_eq!(client.ok("contract_get", at("contract_get", json!({})))["current_version"], "2.0.0");
-    // Its owner's commit says when, too.
+    // A commit of its owner selects the time too.
     let mut owner = Client::start(&world, &world.path("fungal"));
     assert_eq!(owner.ok("contract_get", at("contract_get", json!({"at": head})))["current_version"], "1.0.0");
     assert_eq!(client.ok("contract_get", at("contract_get", json!({"at": "1.1.0"})))["current_version"], "1.1.0");
@@ -226,12 +226,12 @@ fn a_realm_is_read_as_it_was() {
     ] {
         assert_eq!(client.fails(tool, at(tool, more))["code"], code, "{tool}");
     }
-    // What follows is about now.
+    // What follows is about the present.
     assert_eq!(client.ok("contract_get", at("contract_get", json!({})))["current_version"], "2.0.0");
 }
 
 #[test]
-fn a_version_that_breaks_leads_its_owner_elsewhere_than_who_imports_it() {
+fn breaking_version_leads_owner_and_importer_to_different_steps() {
     let world = World::pair();
     world.bump("2.0.0");
     let reason = |answer: serde_json::Map<String, Value>| answer["next_steps"][0].clone();
@@ -253,7 +253,7 @@ fn a_version_that_breaks_leads_its_owner_elsewhere_than_who_imports_it() {
         step["reason"].as_str().unwrap().contains("under supported beside 2.0.0, until these have adapted"),
         "{step}"
     );
-    // Who is neither is told whom it breaks, and nothing to do.
+    // A repository that is neither gets the affected consumers, and no step.
     world.join("third");
     let mut third = Client::start(&world, &world.path("third"));
     let answer = third.ok("contract_impact", contract());

@@ -1,11 +1,11 @@
-//! Claude Code itself: it is told of the server as a user tells it, starts it, and says whether it
-//! connects. Without a login, and without a network.
+//! Claude Code: it is configured as by a user, starts the server, and reports the connection. Without a login or a
+//! network.
 
 use std::{path::PathBuf, process::Command};
 
 use crate::{peers, world::World};
 
-/// Its program: what its package's own install script would copy to where `claude` is looked for.
+/// Its program, which the install script of its package would copy to `claude`.
 fn program() -> PathBuf {
     let folder = peers().join("node_modules/@anthropic-ai");
     let packages = folder.read_dir().unwrap_or_else(|error| panic!("{}: {error}: see .ci/run", folder.display()));
@@ -13,8 +13,7 @@ fn program() -> PathBuf {
     programs.into_iter().find(|path| path.is_file()).expect("Claude Code is installed: see .ci/run")
 }
 
-/// A network namespace of its own has no network. Where the system allows none, a proxy that is
-/// not there stands in its way.
+/// A network namespace without a network. If the system allows none, a proxy that does not exist.
 fn without_network() -> Option<Command> {
     let works = Command::new("unshare").args(["--map-root-user", "--net", "true"]).output();
     let mut command = Command::new("unshare");
@@ -22,18 +21,18 @@ fn without_network() -> Option<Command> {
     works.is_ok_and(|output| output.status.success()).then_some(command)
 }
 
-/// Runs Claude Code in the consumer's repository, which must work. Returns what it printed.
+/// Runs Claude Code in the consumer's repository, and asserts success. Returns its output.
 fn claude(world: &World, arguments: &[&str]) -> String {
     let (text, has_worked) = tried(world, arguments, &[]);
     assert!(has_worked, "{arguments:?}: {text}");
     text
 }
 
-/// Runs Claude Code in the consumer's repository. Returns what it printed, and whether it worked.
+/// Runs Claude Code in the consumer's repository. Returns its output, and whether it succeeded.
 fn tried(world: &World, arguments: &[&str], variables: &[(&str, &str)]) -> (String, bool) {
     let program = program();
     let sealed = world.command(program.to_str().unwrap(), &world.path("access"));
-    // A daemon outside of the namespace is not reached from within: then the proxy alone has to do.
+    // A daemon outside of the namespace cannot be reached, so only the proxy is used.
     let is_local = variables.iter().any(|(name, _)| *name == "NO_PROXY");
     let mut command = match without_network().filter(|_| !is_local) {
         Some(mut outer) => {
@@ -54,18 +53,18 @@ fn tried(world: &World, arguments: &[&str], variables: &[(&str, &str)]) -> (Stri
 }
 
 #[test]
-fn its_health_check_connects() {
+fn health_check_connects() {
     let world = World::pair();
     claude(&world, &["mcp", "add", "git-blue", "--", "git-blue", "mcp", "serve", "--debug"]);
     let list = claude(&world, &["mcp", "list"]);
     assert!(list.contains("git-blue: git-blue mcp serve --debug - ✔ Connected"), "{list}");
-    // It asked for the tools, too.
+    // It requested the tools, too.
     let log = world.read("home/blue/mcp.log");
     assert!(log.contains("in: tools/list"), "{log}");
 }
 
 #[test]
-fn it_reads_what_generate_config_prints() {
+fn reads_output_of_generate_config() {
     let world = World::pair();
     let config = world.ok(&world.path("access"), &["mcp", "generate-config", "--client", "claude-code"]);
     world.write("access/.mcp.json", &config.stdout);
@@ -75,13 +74,13 @@ fn it_reads_what_generate_config_prints() {
 }
 
 #[test]
-fn it_reads_what_install_claude_writes() {
+fn reads_files_of_install_claude() {
     let world = World::pair();
     world.ok(&world.path("access"), &["install", "claude"]);
     world.write("home/.claude/settings.json", "{\"enableAllProjectMcpServers\": true}");
     let list = claude(&world, &["mcp", "list"]);
     assert!(list.contains("git-blue: git-blue mcp serve - ✔ Connected"), "{list}");
-    // Beside what it wrote itself, for its user.
+    // Beside its own entries, for its user.
     claude(&world, &["mcp", "add", "--scope", "user", "other", "--", "true"]);
     let before = world.read("home/.claude.json");
     world.ok(&world.path("access"), &["install", "claude", "--scope", "user"]);
@@ -94,11 +93,11 @@ fn it_reads_what_install_claude_writes() {
 }
 
 #[test]
-fn its_session_starts_with_the_greeting() {
+fn session_starts_with_the_greeting() {
     let world = World::pair();
     world.bump("1.1.0");
     world.ok(&world.path("access"), &["install", "claude"]);
-    // Nothing answers it: it starts, runs the hook, and says so.
+    // Without an answer, it starts, runs the hook, and prints that.
     let arguments = ["-p", "hello", "--output-format", "stream-json", "--verbose", "--include-hook-events"];
     let nobody =
         [("ANTHROPIC_API_KEY", "none"), ("ANTHROPIC_BASE_URL", "http://127.0.0.1:9"), ("CLAUDE_CODE_MAX_RETRIES", "0")];
@@ -113,7 +112,7 @@ fn its_session_starts_with_the_greeting() {
 }
 
 #[test]
-fn its_validator_accepts_the_plugin_and_the_marketplace() {
+fn validator_accepts_plugin_and_marketplace() {
     let world = World::pair();
     for folder in ["plugin", ""] {
         let path = format!("{}/{folder}", env!("CARGO_MANIFEST_DIR"));
@@ -123,7 +122,7 @@ fn its_validator_accepts_the_plugin_and_the_marketplace() {
 }
 
 #[test]
-fn it_asks_the_daemon() {
+fn calls_the_daemon() {
     let world = World::pair();
     let daemon = crate::http::Daemon::start(&world);
     let port = daemon.address.rsplit(':').next().unwrap();
@@ -134,7 +133,7 @@ fn it_asks_the_daemon() {
     let variables = [("GIT_BLUE_TOKEN", &*daemon.token), ("NO_PROXY", "127.0.0.1")];
     let (list, has_worked) = tried(&world, &["mcp", "list"], &variables);
     assert!(has_worked && list.contains("/mcp (HTTP) - ✔ Connected"), "{list}");
-    // With another token it says that it does not.
+    // With another token the connection fails.
     let (list, _) = tried(&world, &["mcp", "list"], &[("GIT_BLUE_TOKEN", "wrong"), ("NO_PROXY", "127.0.0.1")]);
     assert!(!list.contains("Connected"), "{list}");
 }

@@ -1,4 +1,4 @@
-//! The daemon, for other people's clients.
+//! The daemon for independent clients.
 
 use std::path::Path;
 
@@ -7,9 +7,9 @@ use crate::{changed, holds, peers, run, script, world::World};
 /// A daemon of a world, stopped with it.
 pub struct Daemon<'a> {
     world: &'a World,
-    /// Where it listens, without a path.
+    /// Its address, without a path.
     pub address: String,
-    /// What is shown to it.
+    /// Its token.
     pub token: String,
 }
 
@@ -33,7 +33,7 @@ impl Drop for Daemon<'_> {
 }
 
 #[test]
-fn the_python_sdk_in_both_eras() {
+fn python_sdk_with_and_without_handshake() {
     for (mode, version) in [("auto", "2026-07-28"), ("legacy", "2025-11-25")] {
         let world = changed();
         let daemon = Daemon::start(&world);
@@ -46,7 +46,7 @@ fn the_python_sdk_in_both_eras() {
 }
 
 #[test]
-fn the_typescript_sdk() {
+fn typescript_sdk() {
     let world = changed();
     let daemon = Daemon::start(&world);
     let client = peers().join("client-http.mjs");

@@ -1,7 +1,7 @@
-//! Other people's clients: the official SDKs for Python and TypeScript, the Inspector and Claude Code. They hold
-//! what the server says to the protocol as their authors read it.
+//! Independent clients: the official SDKs for Python and TypeScript, the Inspector and Claude Code, which validate
+//! the server's messages against the protocol.
 //!
-//! They are installed below `target/peers` (`.ci/run` does it), or wherever `GIT_BLUE_PEERS` says.
+//! They are installed below `target/peers` (by `.ci/run`), or in `GIT_BLUE_PEERS`.
 
 #[path = "../cli/schemas.rs"]
 #[allow(dead_code, reason = "it belongs to the world")]
@@ -23,20 +23,20 @@ use world::World;
 
 const SERVER: &str = env!("CARGO_BIN_EXE_git-blue");
 
-/// Returns where the clients are installed.
+/// Returns the folder of the clients.
 fn peers() -> PathBuf {
     let named = Env::from_process().unwrap().var("GIT_BLUE_PEERS").map(PathBuf::from);
     named.unwrap_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("target/peers"))
 }
 
-/// A realm in which `access` has one change to hear of.
+/// A realm in which one change is pending for `access`.
 fn changed() -> World {
     let world = World::pair();
     world.bump("1.1.0");
     world
 }
 
-/// Runs a client in the consumer's repository. Returns what it printed.
+/// Runs a client in the consumer's repository. Returns its output.
 fn run(world: &World, program: &Path, arguments: &[&str], variables: &[(&str, &str)]) -> Value {
     let mut command = world.command(program.to_str().unwrap(), &world.path("access"));
     let output = command.args(arguments).envs(variables.iter().copied()).output();
@@ -59,7 +59,7 @@ fn holds(found: &Value) {
 }
 
 #[test]
-fn the_python_sdk_in_both_eras() {
+fn python_sdk_with_and_without_handshake() {
     for (mode, version) in [("auto", "2026-07-28"), ("legacy", "2025-11-25")] {
         let world = changed();
         let python = peers().join("py/bin/python");
@@ -76,9 +76,9 @@ fn the_python_sdk_in_both_eras() {
 }
 
 #[test]
-fn the_typescript_sdk() {
+fn typescript_sdk() {
     let world = changed();
-    // Modules are looked for beside the file that imports them.
+    // Modules are searched for beside the file that imports them.
     let client = peers().join("client.mjs");
     std::fs::copy(script("client.mjs"), &client).unwrap();
     let found = run(&world, Path::new("node"), &[client.to_str().unwrap(), SERVER, "mcp", "serve"], &[]);
@@ -87,7 +87,7 @@ fn the_typescript_sdk() {
 }
 
 #[test]
-fn the_inspector() {
+fn inspector() {
     let world = changed();
     let inspector = peers().join("node_modules/.bin/mcp-inspector");
     let ask =

@@ -51,7 +51,7 @@ fn two_machines_share_a_realm_over_http_with_a_credential_helper() {
 }
 
 #[test]
-fn a_wrong_password_is_an_error_and_nobody_is_asked_for_another() {
+fn wrong_password_is_an_error_without_prompt() {
     let (world, backend) = two();
     world.publish("alpha", 0);
     keep_password(&world, &backend, "wrong");
@@ -68,7 +68,7 @@ fn a_wrong_password_is_an_error_and_nobody_is_asked_for_another() {
 }
 
 #[test]
-fn a_password_in_the_url_is_not_shown() {
+fn password_in_the_url_is_hidden() {
     let (world, backend) = two();
     world.machine("gamma");
     let url = format!("http://ada:wrong@127.0.0.1:{}/hub.git", backend.port);
@@ -78,7 +78,7 @@ fn a_password_in_the_url_is_not_shown() {
 }
 
 #[test]
-fn a_page_for_people_is_no_realm() {
+fn html_page_is_not_a_realm() {
     let (world, backend) = two();
     world.publish("alpha", 0);
     backend.set(Mood::Page);
@@ -88,7 +88,7 @@ fn a_page_for_people_is_no_realm() {
 }
 
 #[test]
-fn servers_that_are_down_refuse_or_lead_elsewhere_are_named() {
+fn failing_and_redirecting_servers_are_reported() {
     let (world, backend) = two();
     world.publish("alpha", 0);
     for (mood, words) in [
@@ -105,7 +105,7 @@ fn servers_that_are_down_refuse_or_lead_elsewhere_are_named() {
 }
 
 #[test]
-fn a_server_that_only_gives_takes_nothing_and_nothing_is_lost() {
+fn read_only_server_loses_nothing() {
     let (world, backend) = two();
     world.publish("alpha", 0);
     world.publish("beta", 0);
@@ -120,7 +120,7 @@ fn a_server_that_only_gives_takes_nothing_and_nothing_is_lost() {
 }
 
 #[test]
-fn a_server_that_says_nothing_is_given_up() {
+fn silent_server_times_out() {
     let (mut world, backend) = two();
     world.publish("alpha", 0);
     // Git waits a minute by our settings; the user's own word counts more.
@@ -132,7 +132,7 @@ fn a_server_that_says_nothing_is_given_up() {
 }
 
 #[test]
-fn a_server_that_hangs_up_half_way_loses_nothing() {
+fn interrupted_transfer_loses_nothing() {
     let (world, backend) = two();
     world.publish_value("alpha", 0, &noise(100_000));
     world.publish_value("beta", 0, &noise(100_000));

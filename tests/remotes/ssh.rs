@@ -36,7 +36,7 @@ fn two_machines_share_a_realm_over_ssh() {
 }
 
 #[test]
-fn a_key_that_is_not_let_in_is_an_error_and_nobody_is_asked() {
+fn refused_key_is_an_error_without_prompt() {
     let (mut world, sshd) = two();
     world.publish("alpha", 0);
     world.set("GIT_SSH_COMMAND", sshd.client("stranger"));
@@ -48,7 +48,7 @@ fn a_key_that_is_not_let_in_is_an_error_and_nobody_is_asked() {
 }
 
 #[test]
-fn a_host_that_is_not_known_is_an_error_and_nobody_is_asked() {
+fn unknown_host_is_an_error_without_prompt() {
     let (world, sshd) = two();
     world.publish("alpha", 0);
     sshd.forget_host();
@@ -56,7 +56,7 @@ fn a_host_that_is_not_known_is_an_error_and_nobody_is_asked() {
 }
 
 #[test]
-fn a_server_that_is_down_is_an_error_until_it_is_back() {
+fn unreachable_server_is_an_error_until_it_is_back() {
     let (world, mut sshd) = two();
     world.publish("alpha", 0);
     sshd.stop();
@@ -64,7 +64,7 @@ fn a_server_that_is_down_is_an_error_until_it_is_back() {
 }
 
 #[test]
-fn a_connection_that_is_cut_half_way_loses_nothing() {
+fn interrupted_connection_loses_nothing() {
     let (mut world, sshd) = two();
     // More than fits any buffer on the way.
     world.publish_value("alpha", 0, &noise(200_000));

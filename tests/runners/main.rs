@@ -115,7 +115,7 @@ fn sarif_has_what_github_requires() {
 }
 
 #[test]
-fn two_readers_of_junit_find_what_failed() {
+fn junit_readers_find_the_failures() {
     let python = "
 import sys
 from junitparser import JUnitXml, Failure, Skipped
@@ -158,7 +158,7 @@ fn workflows() -> Vec<String> {
 }
 
 #[test]
-fn workflows_and_the_action_are_valid() {
+fn workflows_and_action_are_valid() {
     let schema = |name: &str, file: &str| ok("venv/bin/check-jsonschema", &["--builtin-schema", name, file]);
     workflows().iter().for_each(|file| schema("vendor.github-workflows", file));
     schema("vendor.github-actions", "action.yml");
@@ -185,7 +185,7 @@ process.exit(wrong.length ? 1 : 0);";
 }
 
 #[test]
-fn the_component_of_gitlab_is_a_valid_pipeline() {
+fn gitlab_component_is_a_valid_pipeline() {
     let text = std::fs::read_to_string(Path::new(ROOT).join("docs/ci/gitlab.yml")).unwrap();
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join(".gitlab-ci.yml");
@@ -197,7 +197,7 @@ fn the_component_of_gitlab_is_a_valid_pipeline() {
 }
 
 #[test]
-fn scripts_are_clean() {
+fn scripts_pass_shellcheck() {
     let fixtures = ["tests/fixtures/clean_root.sh", "tests/fixtures/tour.sh"];
     let shell = [&["docs/ci/cached-realm.sh", ".ci/dist", ".ci/book"][..], &fixtures].concat();
     ok("venv/bin/shellcheck", &shell);

@@ -1,7 +1,7 @@
 //! The topology, drawn by Graphviz.
 
 #[test]
-fn graphviz_draws_the_topology() {
+fn graphviz_renders_the_topology() {
     let place = super::installed();
     let (code, output) = place.shell("git blue -C fungal realm topology --format dot | dot -Tplain");
     assert_eq!(code, 0, "{output}");

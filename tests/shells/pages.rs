@@ -1,7 +1,7 @@
 //! Manual pages, as man finds and shows them.
 
 #[test]
-fn git_blue_help_opens_the_page() {
+fn help_opens_the_man_page() {
     let place = super::installed();
     let help = |command: &str| {
         let (code, output) = place.shell(&format!(
@@ -22,7 +22,7 @@ fn git_blue_help_opens_the_page() {
 }
 
 #[test]
-fn pages_have_no_mistakes() {
+fn man_pages_have_no_errors() {
     let place = super::installed();
     let (code, output) = place.shell(
         "cd prefix/share/man/man1

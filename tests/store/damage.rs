@@ -174,7 +174,7 @@ pub fn a_realm_without_its_file_is_damaged(store: &dyn Store) {
 
 /// What only other hands can write: paths that no name makes.
 #[test]
-fn what_no_name_makes_is_named() {
+fn invalid_names_are_reported() {
     let store = memory();
     found(&store, "s3", [current(&contract("good"))]);
     let at = domain("s3");
@@ -199,7 +199,7 @@ fn what_no_name_makes_is_named() {
 }
 
 #[test]
-fn a_symbolic_link_is_never_followed() {
+fn symlink_is_never_followed() {
     let store = memory();
     let good = contract("good");
     found(&store, "s3", [current(&good)]);
@@ -218,7 +218,7 @@ fn a_symbolic_link_is_never_followed() {
 }
 
 #[test]
-fn a_contract_too_large_to_read_is_named() {
+fn oversized_contract_is_reported() {
     let store: MemoryStore = memory();
     found(&store, "s3", [current(&contract("good"))]);
     store.put_raw(&domain("s3"), "contracts/large.json", &vec![b' '; codec::MAX_BLOB + 1]).unwrap();

@@ -227,7 +227,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(200))]
 
     #[test]
-    fn all_end_alike_and_nothing_is_lost(steps in prop::collection::vec(a_step(), 1..40)) {
+    fn merges_converge_and_lose_nothing(steps in prop::collection::vec(a_step(), 1..40)) {
         let mut meeting = Meeting::new();
         for (at, step) in &steps {
             meeting.step(*at, step);
@@ -252,7 +252,7 @@ proptest! {
 
     /// Two machines that merge the same two tips at the same time make the same tree of them.
     #[test]
-    fn it_does_not_matter_who_merges(steps in prop::collection::vec(a_step(), 1..25)) {
+    fn merge_result_does_not_depend_on_the_merger(steps in prop::collection::vec(a_step(), 1..25)) {
         let mut meeting = Meeting::new();
         for (at, step) in &steps {
             meeting.step(*at, step);

@@ -20,7 +20,7 @@ const WRITERS: usize = 4;
 const WRITES: usize = 25;
 
 #[test]
-fn writers_of_one_domain_lose_nothing() {
+fn concurrent_writers_of_one_domain_lose_nothing() {
     let (sandbox, store) = realm();
     beside_a_packer(&sandbox, &store.path(), |path, writer| write_all(path, writer, &domain("shared")));
     assert_eq!(history(&store, &domain("shared")), WRITERS * WRITES);
@@ -29,7 +29,7 @@ fn writers_of_one_domain_lose_nothing() {
 }
 
 #[test]
-fn writers_of_different_domains_lose_nothing() {
+fn concurrent_writers_of_different_domains_lose_nothing() {
     let (sandbox, store) = realm();
     let own = |writer: usize| domain(&format!("domain-{writer}"));
     beside_a_packer(&sandbox, &store.path(), |path, writer| write_all(path, writer, &own(writer)));
@@ -103,7 +103,7 @@ fn history(store: &GitStore, at: &StoreRef) -> usize {
 }
 
 #[test]
-fn a_writer_sees_what_plain_git_wrote_meanwhile() {
+fn writer_sees_what_git_wrote_meanwhile() {
     let (sandbox, store) = realm();
     let at = domain("s3");
     let git = |args: &[&str]| sandbox.git(&store.path(), args);
@@ -127,7 +127,7 @@ fn a_writer_sees_what_plain_git_wrote_meanwhile() {
 
 /// Every fetch of a hundred objects or more brings a pack, and nobody has to collect them in between.
 #[test]
-fn any_number_of_packs_is_read_also_where_they_come_while_the_store_is_open() {
+fn packs_added_while_open_are_read() {
     const PACKS: usize = 20;
     let (sandbox, store) = realm();
     let pack = |from: usize| {

@@ -24,7 +24,7 @@ fn file(contract: &str) -> (TreePath, Edit) {
 }
 
 #[test]
-fn a_ref_that_is_no_id_is_named() {
+fn ref_without_an_id_is_reported() {
     let (sandbox, store) = realm();
     let path = store.path();
     commit(&store, &domain("s3"), "One", [put(layout::domain(), "1")]).unwrap();
@@ -44,7 +44,7 @@ fn a_ref_that_is_no_id_is_named() {
 }
 
 #[test]
-fn what_the_system_does_not_open_is_not_taken_for_broken() {
+fn permission_errors_are_not_damage() {
     let (_sandbox, store) = realm();
     commit(&store, &domain("s3"), "One", [put(layout::domain(), "1")]).unwrap();
     // Too many open files, for one, would be over with the next look.
@@ -55,7 +55,7 @@ fn what_the_system_does_not_open_is_not_taken_for_broken() {
 }
 
 #[test]
-fn odd_entries_of_a_tree_hide_no_other() {
+fn invalid_tree_entries_hide_no_other() {
     let (sandbox, store) = realm();
     make(&store, &["good"]);
     add_odd_entries(&sandbox, &store);
@@ -75,7 +75,7 @@ fn odd_entries_of_a_tree_hide_no_other() {
 }
 
 #[test]
-fn a_torn_object_is_named_and_hides_no_other() {
+fn torn_object_is_reported_and_hides_no_other() {
     let (_sandbox, store) = realm();
     let tree = make(&store, &["cut", "empty", "gone", "good"]);
     for (text, left) in [("cut", Some(20)), ("empty", Some(0)), ("gone", None)] {
@@ -91,7 +91,7 @@ fn a_torn_object_is_named_and_hides_no_other() {
 }
 
 #[test]
-fn a_file_where_refs_need_a_folder_is_named_at_once() {
+fn file_in_place_of_a_refs_folder_is_reported_at_once() {
     let (sandbox, store) = realm();
     sandbox.git(&store.path(), &["pack-refs", "--all"]);
     let file = store.path().join("refs/blue/domains");
@@ -104,7 +104,7 @@ fn a_file_where_refs_need_a_folder_is_named_at_once() {
 }
 
 #[test]
-fn what_is_written_again_is_whole_again() {
+fn rewriting_repairs_objects() {
     let (sandbox, store) = realm();
     let edits = || [put(layout::domain(), "{}"), put(source("web"), "{\n}\n")];
     let tip = commit(&store, &domain("s3"), "One", edits()).unwrap();

@@ -14,7 +14,7 @@ use git_blue::{
 use super::{assert_clean, commit, domain, impatient, layout, name, open, realm, source};
 
 #[test]
-fn a_held_lock_is_named_with_its_holder_and_age() {
+fn held_lock_is_reported_with_holder_and_age() {
     let (_sandbox, store) = realm();
     let other = impatient(&store.path());
     let lease = store.lock(&domain("s3")).unwrap();
@@ -29,7 +29,7 @@ fn a_held_lock_is_named_with_its_holder_and_age() {
 }
 
 #[test]
-fn all_that_is_local_shares_a_lock() {
+fn local_refs_share_a_lock() {
     let (_sandbox, store) = realm();
     let other = impatient(&store.path());
     let _lease = store.lock(&StoreRef::Inbox(name("web"), None)).unwrap();
@@ -38,7 +38,7 @@ fn all_that_is_local_shares_a_lock() {
 }
 
 #[test]
-fn a_holder_is_named_as_far_as_it_can_be_told() {
+fn lock_holder_is_described_as_far_as_known() {
     let (_sandbox, store) = realm();
     let path = store.path().join("blue/locks/s3");
     let impatient = impatient(&store.path());
@@ -59,7 +59,7 @@ fn a_holder_is_named_as_far_as_it_can_be_told() {
 }
 
 #[test]
-fn a_lock_of_another_program_is_waited_for_and_named() {
+fn foreign_lock_is_waited_for_and_reported() {
     let (sandbox, store) = realm();
     let at = domain("s3");
     let tip = commit(&store, &at, "One", [put(layout::domain(), "1")]).unwrap();
@@ -85,7 +85,7 @@ fn a_lock_of_another_program_is_waited_for_and_named() {
 }
 
 #[test]
-fn what_a_dead_writer_left_is_removed() {
+fn lock_of_a_dead_writer_is_removed() {
     let (sandbox, store) = realm();
     let at = domain("s3");
     commit(&store, &at, "One", [put(layout::domain(), "1")]).unwrap();
@@ -103,7 +103,7 @@ fn what_a_dead_writer_left_is_removed() {
 
 #[test]
 #[expect(clippy::disallowed_methods, reason = "the age of files is measured by the system's clock")]
-fn a_lock_that_a_dead_writer_cannot_have_taken_stays() {
+fn lock_newer_than_the_dead_writer_is_kept() {
     let (_sandbox, store) = realm();
     let lock = store.path().join("packed-refs.lock");
     let hour = std::time::Duration::from_secs(60 * 60);
@@ -121,7 +121,7 @@ fn a_lock_that_a_dead_writer_cannot_have_taken_stays() {
 }
 
 #[test]
-fn what_another_program_holds_is_not_noted() {
+fn foreign_lock_is_not_recorded() {
     let (_sandbox, store) = realm();
     let lock = store.path().join("packed-refs.lock");
     fs::write(&lock, "").unwrap();
@@ -142,7 +142,7 @@ fn what_another_program_holds_is_not_noted() {
 }
 
 #[test]
-fn a_note_left_for_another_ref_is_followed_too() {
+fn record_for_another_ref_is_followed() {
     let (_sandbox, store) = realm();
     let lock = store.path().join("refs/blue/domains/web.lock");
     commit(&store, &domain("s3"), "One", [put(layout::domain(), "1")]).unwrap();
@@ -153,7 +153,7 @@ fn a_note_left_for_another_ref_is_followed_too() {
 }
 
 #[test]
-fn a_lock_that_took_the_place_of_the_noted_one_stays() {
+fn lock_that_replaced_the_recorded_one_is_kept() {
     let (_sandbox, store) = realm();
     let lock = store.path().join("packed-refs.lock");
     fs::write(&lock, "").unwrap();
@@ -167,7 +167,7 @@ fn a_lock_that_took_the_place_of_the_noted_one_stays() {
 }
 
 #[test]
-fn a_note_leads_to_nothing_but_git_locks_in_the_store() {
+fn record_leads_only_to_git_locks_in_the_store() {
     let (sandbox, store) = realm();
     let outside = sandbox.path().join("precious.lock");
     let inside = store.path().join("config");
@@ -187,7 +187,7 @@ fn a_note_leads_to_nothing_but_git_locks_in_the_store() {
 }
 
 #[test]
-fn a_finished_writer_leaves_no_note() {
+fn finished_writer_leaves_no_record() {
     let (_sandbox, store) = realm();
     commit(&store, &domain("s3"), "One", [put(source("web"), "1")]).unwrap();
     let text = fs::read_to_string(store.path().join("blue/locks/_refs")).unwrap();

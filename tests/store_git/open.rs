@@ -11,14 +11,14 @@ use git_blue::{
 use super::{assert_clean, commit, create, domain, layout, open, realm};
 
 #[test]
-fn a_store_is_opened_where_it_was_made() {
+fn store_is_opened_after_creation() {
     let (_sandbox, store) = realm();
     let tip = commit(&store, &domain("s3"), "First", [put(layout::domain(), "{}")]).unwrap();
     assert_eq!(open(&store.path()).tip(&domain("s3")).unwrap(), Some(tip));
 }
 
 #[test]
-fn a_reftable_store_is_refused() {
+fn reftable_store_is_refused() {
     let sandbox = Sandbox::new();
     if !sandbox.has_git(2, 45) {
         return;
@@ -31,7 +31,7 @@ fn a_reftable_store_is_refused() {
 }
 
 #[test]
-fn a_store_that_became_reftable_is_refused() {
+fn store_converted_to_reftable_is_refused() {
     let (sandbox, store) = realm();
     if !sandbox.has_git(2, 46) {
         return;
@@ -44,7 +44,7 @@ fn a_store_that_became_reftable_is_refused() {
 }
 
 #[test]
-fn what_is_no_store_is_refused() {
+fn non_store_is_refused() {
     let sandbox = Sandbox::new();
     let top = sandbox.path();
     sandbox.git(&top, &["init", "-q", "code"]);
@@ -64,14 +64,14 @@ fn what_is_no_store_is_refused() {
 }
 
 #[test]
-fn a_store_is_not_looked_for_in_the_folders_above() {
+fn parent_folders_are_not_searched() {
     let (_sandbox, store) = realm();
     let inside = store.path().join("refs/blue");
     assert!(matches!(GitStore::open(&inside, options()), Err(StoreError::NotAStore { .. })));
 }
 
 #[test]
-fn nothing_is_made_where_something_is() {
+fn existing_folder_is_not_overwritten() {
     let sandbox = Sandbox::new();
     let parent = sandbox.path().join("realms");
     let path = parent.join("aperture.git");

@@ -35,7 +35,7 @@ fn git_removes_nothing_from_a_new_store() {
 }
 
 #[test]
-fn the_next_write_marks_a_store_that_was_made_without() {
+fn next_write_marks_an_unmarked_store() {
     let (sandbox, store) = realm();
     let git = |args: &[&str]| sandbox.git(&store.path(), args);
     git(&["config", "core.repositoryformatversion", "0"]);
@@ -58,7 +58,7 @@ fn the_next_write_marks_a_store_that_was_made_without() {
 }
 
 #[test]
-fn a_configuration_that_another_program_writes_is_left_for_the_next_time() {
+fn locked_configuration_is_left_for_the_next_write() {
     let (sandbox, store) = realm();
     sandbox.git(&store.path(), &["config", "--unset", "extensions.preciousObjects"]);
     let lock = store.path().join("config.lock");
@@ -71,7 +71,7 @@ fn a_configuration_that_another_program_writes_is_left_for_the_next_time() {
 }
 
 #[test]
-fn packing_removes_what_is_old_and_leads_nowhere_and_nothing_else() {
+fn packing_removes_only_old_unreachable_objects() {
     let (sandbox, store) = realm();
     let at = domain("s3");
     let first = commit(&store, &at, "One", [put(layout::domain(), "1")]).unwrap();
@@ -127,7 +127,7 @@ fn many_writes_leave_few_packs() {
 }
 
 #[test]
-fn a_pack_that_is_damaged_or_of_other_hands_is_not_taken_in() {
+fn damaged_or_foreign_pack_is_not_merged() {
     let (sandbox, store) = realm();
     let kept = pack_of(&sandbox, &store, &write_blob(&sandbox, &store, "kept"));
     fs::write(kept.with_extension("keep"), "by hand\n").unwrap();
@@ -143,7 +143,7 @@ fn a_pack_that_is_damaged_or_of_other_hands_is_not_taken_in() {
 }
 
 #[test]
-fn whoever_packs_is_not_disturbed() {
+fn concurrent_packing_is_not_disturbed() {
     let (_sandbox, store) = realm();
     let lock = File::create(store.path().join("blue/locks/_packing")).unwrap();
     lock.lock().unwrap();
@@ -157,7 +157,7 @@ fn whoever_packs_is_not_disturbed() {
 }
 
 #[test]
-fn nothing_is_removed_while_somebody_writes_or_fetches() {
+fn nothing_is_removed_during_a_write_or_fetch() {
     let (sandbox, store) = realm();
     let blob = write_blob(&sandbox, &store, "soon a part of something");
     age(&loose(&store, &blob), 30);
@@ -172,7 +172,7 @@ fn nothing_is_removed_while_somebody_writes_or_fetches() {
 }
 
 #[test]
-fn much_that_is_too_young_to_go_is_packed_until_it_is_old() {
+fn young_garbage_is_packed_until_old() {
     let (sandbox, store) = realm();
     commit(&store, &domain("s3"), "One", [put(layout::domain(), "{}")]).unwrap();
     let folder = sandbox.path().join("many");
@@ -203,7 +203,7 @@ fn much_that_is_too_young_to_go_is_packed_until_it_is_old() {
 }
 
 #[test]
-fn a_pack_that_somebody_keeps_stays() {
+fn kept_pack_stays() {
     let (sandbox, store) = realm();
     let blob = write_blob(&sandbox, &store, "just fetched");
     let pack = pack_of(&sandbox, &store, &blob);

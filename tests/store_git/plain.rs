@@ -8,7 +8,7 @@ use git_blue::{
 use super::{assert_clean, change, commit, domain, name, open, realm, source};
 
 #[test]
-fn the_log_reads_well() {
+fn git_log_is_readable() {
     let (sandbox, store) = realm();
     let at = domain("s3-access");
     commit(&store, &at, "add paths 1.0.0\n\nBlue-Repo: web\n", [put(layout::domain(), "{}")]).unwrap();
@@ -24,7 +24,7 @@ fn the_log_reads_well() {
 }
 
 #[test]
-fn git_finds_nothing_wrong_after_every_kind_of_write() {
+fn git_fsck_is_clean_after_every_kind_of_write() {
     let (sandbox, store) = realm();
     let (at, inbox) = (domain("s3"), StoreRef::Inbox(name("web"), Some(name("me"))));
     let version = |version: &str| layout::version(&name("paths"), &name(version));
@@ -56,7 +56,7 @@ fn git_finds_nothing_wrong_after_every_kind_of_write() {
 }
 
 #[test]
-fn what_readers_were_told_is_not_served() {
+fn local_refs_are_not_served() {
     let (sandbox, store) = realm();
     commit(&store, &domain("s3"), "One", [put(layout::domain(), "{}")]).unwrap();
     commit(&store, &StoreRef::Inbox(name("web"), None), "Told", [put(layout::told(), "[]")]).unwrap();
@@ -66,7 +66,7 @@ fn what_readers_were_told_is_not_served() {
 }
 
 #[test]
-fn packed_refs_are_read_and_moved_like_loose_ones() {
+fn packed_refs_are_read_and_updated() {
     let (sandbox, store) = realm();
     let at = domain("s3");
     let first = commit(&store, &at, "One", [put(layout::domain(), "1")]).unwrap();
@@ -88,7 +88,7 @@ fn packed_refs_are_read_and_moved_like_loose_ones() {
 }
 
 #[test]
-fn a_store_held_open_sees_what_others_write_pack_and_delete() {
+fn open_store_sees_external_changes() {
     let (sandbox, store) = realm();
     let other = open(&store.path());
     let tips = || (store.tip(&domain("s3")).unwrap(), store.domains().unwrap().len());
@@ -108,7 +108,7 @@ fn a_store_held_open_sees_what_others_write_pack_and_delete() {
 }
 
 #[test]
-fn a_reflog_in_the_store_stops_nobody() {
+fn reflog_in_the_store_is_harmless() {
     let (sandbox, store) = realm();
     let path = store.path();
     sandbox.git(&path, &["config", "core.logAllRefUpdates", "always"]);
@@ -121,7 +121,7 @@ fn a_reflog_in_the_store_stops_nobody() {
 }
 
 #[test]
-fn refs_that_are_no_domains_are_left_out() {
+fn unknown_refs_are_ignored() {
     let (sandbox, store) = realm();
     let path = store.path();
     let tip = commit(&store, &domain("s3"), "One", [put(layout::domain(), "1")]).unwrap();

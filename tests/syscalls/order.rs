@@ -53,7 +53,7 @@ impl Recorded {
 }
 
 #[test]
-fn objects_are_safe_before_the_ref_moves() {
+fn objects_are_flushed_before_the_ref_moves() {
     let recorded = Recorded::publish();
     let moved = recorded.renamed_to("refs/blue/domains/s3");
     let folder = format!("{}/objects", recorded.store);
@@ -79,7 +79,7 @@ fn call_source(call: &Call) -> String {
 }
 
 #[test]
-fn a_ref_holds_its_new_value_on_disk_before_it_loses_the_old_one() {
+fn new_ref_value_is_on_disk_before_the_old_one_is_gone() {
     let recorded = Recorded::publish();
     let moved = recorded.renamed_to("refs/blue/domains/s3");
     let lock = format!("{}/refs/blue/domains/s3.lock", recorded.store);
@@ -89,7 +89,7 @@ fn a_ref_holds_its_new_value_on_disk_before_it_loses_the_old_one() {
 }
 
 #[test]
-fn the_refs_are_safe_before_success_is_reported() {
+fn refs_are_flushed_before_success_is_reported() {
     let recorded = Recorded::publish();
     let success = recorded.success();
     // What it holds is safe since it was written, as `a_ref_holds_its_new_value_…` says.

@@ -93,7 +93,7 @@ fn calls(log: &str) -> Vec<Call> {
 }
 
 #[test]
-fn a_trace_is_read() {
+fn parses_a_trace() {
     let log = "openat(AT_FDCWD</w>, \"/w/a\", O_RDONLY) = 3</w/a>\n\
                openat(AT_FDCWD</w>, \"/w/b\", O_RDWR|O_CREAT, 0666) = -1 EACCES (Permission denied) (INJECTED)\n\
                +++ exited with 0 +++\n";
@@ -104,7 +104,7 @@ fn a_trace_is_read() {
 }
 
 #[test]
-fn a_trace_of_threads_is_read() {
+fn parses_a_trace_of_threads() {
     let log = "12 fsync(5</w/a> <unfinished ...>\n\
                13 rename(\"/w/b\", \"/w/c\") = 0\n\
                12 <... fsync resumed>)          = 0\n\

@@ -265,7 +265,7 @@ fn is_busy(output: &Output) -> bool {
 }
 
 #[test]
-fn clones_that_change_at_random_and_sync_at_once_end_alike() {
+fn random_concurrent_clones_converge() {
     let (machines, steps) = (scale(3, 5), scale(12, 200) as u64);
     let world = Clones::new(machines);
     let told: Vec<Acknowledged> = thread::scope(|scope| {
@@ -291,7 +291,7 @@ fn clones_that_change_at_random_and_sync_at_once_end_alike() {
 }
 
 #[test]
-fn what_was_synced_is_there_though_the_hub_is_packed_all_the_time() {
+fn synced_data_survives_constant_packing_of_the_hub() {
     let (machines, syncs) = (scale(2, 4), scale(4, 50) as u64);
     let world = Clones::new(machines);
     let done = AtomicBool::new(false);
@@ -334,7 +334,7 @@ exec sh -c "exec $last"
 "#;
 
 #[test]
-fn a_sync_that_is_killed_on_either_side_is_finished_by_the_next_one() {
+fn killed_sync_is_completed_by_the_next() {
     let wanted = scale(6, 50);
     let world = Clones::new(2);
     let (ssh, calls) = (world.sandbox.path().join("ssh"), world.sandbox.path().join("calls"));

@@ -49,7 +49,7 @@ impl World {
 }
 
 #[test]
-fn a_killed_process_leaves_nothing_to_repair() {
+fn killed_process_leaves_nothing_to_repair() {
     let wanted = scale(20, 200);
     let world = World::new(&["s3".into()]);
     let mut random = Random(7);

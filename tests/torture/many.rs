@@ -25,7 +25,7 @@ use super::{World, scale};
 const WRITERS: usize = 8;
 
 #[test]
-fn eight_processes_make_contracts_and_none_is_lost() {
+fn eight_processes_create_contracts_without_loss() {
     let each = scale(6, 50);
     let mut domains: Vec<String> = (0..WRITERS).map(|writer| format!("own-{writer}")).collect();
     domains.push("shared".into());
@@ -109,7 +109,7 @@ fn count(store: &GitStore, tip: &git_blue::model::oid::Oid) -> Result<usize, Sto
 }
 
 #[test]
-fn eight_processes_change_many_domains_and_no_change_is_lost() {
+fn eight_processes_change_many_domains_without_loss() {
     let (changes, domains) = (scale(15, 1_250), scale(10, 200));
     let world = World::new(&[]);
     let path = world.store();

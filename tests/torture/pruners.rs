@@ -33,7 +33,7 @@ struct Tally {
 }
 
 #[test]
-fn what_was_acknowledged_is_there_whatever_git_prunes() {
+fn acknowledged_writes_survive_git_prune() {
     let wanted = scale(24, 1_500);
     let world = World::new(&DOMAINS.map(str::to_owned));
     let (tally, done) = (Tally::default(), AtomicBool::new(false));
