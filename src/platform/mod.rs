@@ -2,7 +2,6 @@
 //! users, terminals. The rest of the program uses this module, and neither `std::os::unix`, `std::os::windows` nor
 //! crates for a single system.
 //!
-//!
 //! Each part has one interface, in terms of its callers. If a system has no counterpart, the function documents what
 //! it does there instead. All tests run on Linux; `docs/install.md` lists what is untested.
 

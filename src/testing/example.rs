@@ -1,5 +1,5 @@
-//! A realm for the examples in the documentation: `fungal` provides the contract `s3-access/s3-permissions`,
-//! and `access` imports it.
+//! A realm for the examples in the documentation: `fungal` provides the contract `s3-access/s3-permissions`, and
+//! `access` imports it.
 
 use std::path::PathBuf;
 

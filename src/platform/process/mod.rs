@@ -76,7 +76,6 @@ impl Group {
     ///
     /// # Errors
     /// Returns an error if it cannot be started.
-    /// Returns an error if it cannot be started.
     pub fn start(command: &mut Command) -> io::Result<(Child, Self)> {
         let (child, group) = system::Group::start(command)?;
         Ok((child, Self(group)))
