@@ -3,7 +3,6 @@
 //! that this program would make of its parents. Therefore every machine comes to the same result, regardless of which
 //! commits it had before.
 //!
-//!
 //! The `Blue-Repo` trailer of a commit claims which repository made it. A false claim breaks no rule, but the owner is
 //! notified of the commit's author either way.
 

@@ -57,8 +57,8 @@ pub(super) struct OverlaidDomain<'d> {
     pub is_other: bool,
 }
 
-/// Lays the files of all judged repositories over a domain together: first their contracts, then their
-/// bindings, which may rely on any of them.
+/// Lays the files of all judged repositories over a domain together: first their contracts, then their bindings,
+/// which may rely on any of the contracts.
 pub(super) fn lay_over<'d>(
     domain: &'d DomainView,
     judged: &[Judged<'_>],

@@ -1,4 +1,4 @@
-//! The basis of a verdict, which is what it compares, and its wording.
+//! The basis of a verdict, meaning the documents or values that it compares, and the wording of verdicts.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

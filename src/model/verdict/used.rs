@@ -19,7 +19,7 @@ const PLAIN: &[&str] = &[
 ];
 
 /// Returns a value without the properties that a schema does not name. If the schema has keywords other than
-/// [`PLAIN`], returns the whole value.
+/// `PLAIN`, returns the whole value.
 pub fn part(schema: &Value, value: &Value) -> Value {
     let Some(keywords) = schema.as_object() else { return value.clone() };
     if !keywords.keys().all(|keyword| PLAIN.contains(&&**keyword)) {
