@@ -1,5 +1,5 @@
-//! The house of `docs/architecture.md`: which part of `src/` may use which, who may use gix, and that no files
-//! use each other in a circle.
+//! The layers of `docs/architecture.md`: which part of `src/` may use which, who may use gix, and that files do not
+//! depend on each other in cycles.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -9,7 +9,7 @@ use std::{
 use proc_macro2::{TokenStream, TokenTree};
 use syn::{Item, UseTree, visit::Visit};
 
-/// A part of the sources, and the parts that it may use besides itself.
+/// A part of the sources, and the other parts that it may use.
 const TABLE: &[(&str, &[&str])] = &[
     ("lib", &[]),
     ("library", &["env", "error", "locate", "model", "ops", "wire"]),
@@ -33,7 +33,7 @@ const TABLE: &[(&str, &[&str])] = &[
     ),
 ];
 
-/// What a single file may use beyond the table, and why.
+/// Exceptions of single files, with the reason.
 const EXCEPTIONS: &[(&str, &str, &str)] = &[
     ("wire/mod", "error", "a failure is an answer too"),
     ("surface/cli/input", "store", "schemas and values are files that its user names"),
@@ -43,19 +43,19 @@ const EXCEPTIONS: &[(&str, &str, &str)] = &[
 /// The parts that may use gix.
 const GIX: &[&str] = &["store/git/", "repo/", "machine/"];
 
-/// Crates that are there for one kind of systems.
+/// Platform-specific crates.
 const OF_ONE_SYSTEM: &[&str] = &["gix_path", "gix_sec", "gix_validate", "rustix", "win32job", "winapi_util"];
 
-/// Words of `cfg` that ask for the system.
+/// Words of `cfg` that select the system.
 const ASKS_FOR_SYSTEM: &[&str] = &["target_os", "target_family", "unix", "windows"];
 
-/// Where the crates of a feature in `Cargo.toml` may be used: in modules that are left out without it.
+/// Where the crates of a feature in `Cargo.toml` may be used: in modules that are excluded without it.
 const FEATURES: &[(&str, &[&str])] = &[
     ("cli", &["surface/", "model/json_text", "ops/operation", "platform/terminal"]),
     ("forge", &["forge/client", "forge/contents", "forge/redirect", "forge/webhook"]),
 ];
 
-/// Circles that stay, and why. Each is the set of its files.
+/// Accepted cycles, with the reason. Each is the set of its files.
 const CIRCLES: &[(&[&str], &str)] = &[
     (
         &["model/compatibility/flatten", "model/compatibility/prove", "model/compatibility/summary"],
@@ -67,10 +67,10 @@ const CIRCLES: &[(&[&str], &str)] = &[
     ),
 ];
 
-/// A path as it stands in a source file: `crate`, `super`, `self` or a crate, and what follows.
+/// A path in a source file: `crate`, `super`, `self` or a crate, and the rest.
 type Used = Vec<String>;
 
-/// Collects the paths of a file, without those of its tests.
+/// Collects the paths of a file, except in its tests.
 #[derive(Default)]
 struct Paths(Vec<Used>);
 
@@ -92,7 +92,7 @@ impl Paths {
         }
     }
 
-    /// Finds the paths in what a macro was given, which nothing but the macro understands.
+    /// Finds the paths in the tokens of a macro call.
     fn tokens(&mut self, tokens: TokenStream) {
         let mut path: Used = Vec::new();
         let mut colons = 0;
@@ -159,7 +159,7 @@ fn sources(folder: &Path) -> Vec<PathBuf> {
     found
 }
 
-/// The sources: each file by its name below `src/` without `.rs`, with the paths that it uses.
+/// The sources: the name of each file below `src/` without `.rs`, with the paths that it uses.
 fn house() -> BTreeMap<String, Vec<Used>> {
     let src = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
     let name = |path: &Path| path.strip_prefix(&src).unwrap().with_extension("").display().to_string();
@@ -167,13 +167,13 @@ fn house() -> BTreeMap<String, Vec<Used>> {
     sources(&src).into_iter().map(read).collect()
 }
 
-/// Returns the path of a file's module.
+/// Returns the module path of a file.
 fn module(file: &str) -> Vec<String> {
     let file = file.strip_suffix("/mod").unwrap_or(file);
     if file == "lib" { Vec::new() } else { file.split('/').map(str::to_owned).collect() }
 }
 
-/// Returns a path from the root of the crate; none where it leads elsewhere.
+/// Returns a path from the root of the crate, or `None` if it leads elsewhere.
 fn absolute(path: &[String], from: &[String]) -> Option<Vec<String>> {
     let ups = path.iter().take_while(|part| *part == "super").count();
     match path.first()?.as_str() {
@@ -218,7 +218,7 @@ fn only_some_folders_use_gix() {
     assert!(wrong.is_empty(), "{:?}", wrong.iter().map(|(file, _)| file).collect::<Vec<_>>());
 }
 
-/// Returns whether a path leads to what one kind of systems has.
+/// Returns whether a path is platform-specific.
 fn is_of_one_system(path: &Used) -> bool {
     let words: Vec<_> = path.iter().map(String::as_str).collect();
     match words[..] {
@@ -239,7 +239,7 @@ fn only_platform_uses_system_crates() {
     }
 }
 
-/// Returns the words within the parentheses of each `cfg(…)`, `cfg!(…)` and `cfg_attr(…)` of a text.
+/// Returns the words within each `cfg(…)`, `cfg!(…)` and `cfg_attr(…)` of a text.
 fn conditions(text: &str) -> impl Iterator<Item = &str> {
     let after =
         text.match_indices("cfg").map(|(at, _)| text[at + 3..].trim_start_matches("_attr").trim_start_matches('!'));
@@ -260,7 +260,7 @@ fn only_platform_uses_cfg_for_the_system() {
     assert!(inside.len() > 5, "{inside:?}");
 }
 
-/// Returns the crates of a feature, as `Cargo.toml` lists them and Rust names them.
+/// Returns the crates of a feature in `Cargo.toml`, by their Rust names.
 fn crates(manifest: &str, feature: &str) -> Vec<String> {
     let (_, list) = manifest.split_once(&format!("\n{feature} = [")).unwrap();
     let list = list.split(']').next().unwrap();
@@ -285,7 +285,7 @@ fn feature_crates_are_used_behind_their_feature() {
     }
 }
 
-/// A folder's `mod.rs` is its face: that it uses what is behind it is no arrow.
+/// A folder's `mod.rs` re-exports its files, which does not count as a dependency.
 #[test]
 fn files_do_not_depend_on_each_other_in_cycles() {
     let house = house();

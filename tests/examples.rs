@@ -1,10 +1,10 @@
-//! The programs below `examples/`, which use the library as others do, run in a realm of their own.
+//! The programs in `examples/`, run in a realm of their own.
 
 use std::{path::PathBuf, process::Output};
 
 use git_blue::testing::{example::Example, sandbox::Sandbox};
 
-/// Returns the program of an example, which `cargo test` builds beside the tests.
+/// Returns the program of an example, which `cargo test` builds.
 fn program(name: &str) -> PathBuf {
     // target/debug/deps/examples-…, and target/debug/examples/NAME.
     let env = git_blue::env::Env::from_process().unwrap();

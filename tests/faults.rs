@@ -1,6 +1,5 @@
-//! Every store call of every writing operation fails once, before and after it did its work.
-//! Afterwards each ref is wholly as it was or wholly as it was to be, and the same command, run
-//! once more without a fault, brings the realm to where it would have been without one.
+//! Every store call of every writing operation fails once, before and after its effect. Afterwards each ref is old or
+//! new, and the same command, run again without a fault, brings the realm to the state without one.
 
 use std::{cell::RefCell, collections::BTreeMap, path::Path, rc::Rc};
 
@@ -46,7 +45,7 @@ const OWNER: &str = "aperture";
 const CONSUMER: &str = "fungal";
 
 impl World {
-    /// A realm with two members, a contract at two versions and a consumer that knows neither.
+    /// Creates a realm with two members, a contract at two versions and a consumer that knows neither.
     fn new(code: &Sandbox) -> Self {
         let store = Rc::new(MemoryStore::create(&make::realm(name("r"))).unwrap());
         for repo in [OWNER, CONSUMER, "blue"] {
@@ -60,7 +59,7 @@ impl World {
         domain(&owner, &[OWNER, CONSUMER]).unwrap();
         contract(&owner, "paths").unwrap();
         edit(&owner, "0.2.0").unwrap();
-        // Of the work tree's session only its own repository knows: the others start theirs anew.
+        // A work tree's session is known only to its own repository: others start theirs again.
         session::mark::remove(owner.code.as_ref().unwrap()).unwrap();
         session::start::run(&owner, &session::start::Request::default()).unwrap();
         for (id, days) in [("sess-01d", 40), ("sess-57a1e", 2)] {
@@ -69,8 +68,7 @@ impl World {
         world
     }
 
-    /// A session of the consumer in which nothing was done for so many days; it ended where that is
-    /// long ago.
+    /// A session of the consumer without activity for this many days; it ended if that is long ago.
     fn forgotten(&self, ctx: &Ctx, id: &str, days: i64) {
         let at = ctx.env.now() - jiff::SignedDuration::from_hours(24 * days);
         let session = Session {
@@ -104,12 +102,12 @@ impl World {
             course: RefCell::default(),
         };
         ctx.code = CodeRepo::discover(&ctx.place()).unwrap();
-        // As if its user had joined the clone as whoever asks.
+        // As if its user had joined the clone as the requesting repository.
         joined::write(&ctx.home, ctx.code.as_ref().unwrap(), &name("r"), &name(repo), true).unwrap();
         (ctx, calls)
     }
 
-    /// Where every ref is: the trees, because history does not decide anything.
+    /// Returns the trees of all refs, since history does not matter.
     fn state(&self) -> BTreeMap<String, Oid> {
         let repos: [RepoName; 2] = [name(OWNER), name(CONSUMER)];
         let readers: [Option<ReaderName>; 2] = [None, Some(name("cli"))];
@@ -145,7 +143,7 @@ fn contract(ctx: &Ctx, contract: &str) -> Result<(), OpError> {
         forwards: None,
     };
     match admin::contract::run(ctx, &request) {
-        // The call before did it, and could not say so.
+        // The previous call succeeded without reporting it.
         Err(error) if error.code == ErrorCode::ContractExists => Ok(()),
         result => result.map(drop),
     }
@@ -250,7 +248,7 @@ const OPERATIONS: &[Operation] = &[
     }),
 ];
 
-/// A repository whose HEAD publishes a contract at two further versions' distance, and a binding.
+/// Creates a repository whose HEAD publishes two more versions of a contract, and a binding.
 fn code() -> Sandbox {
     let mut sandbox = Sandbox::new();
     sandbox.set("GIT_BLUE_NOW", "2026-01-24T12:00:00Z");

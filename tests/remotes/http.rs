@@ -1,4 +1,4 @@
-//! Over smart HTTP.
+//! Sync over smart HTTP.
 
 use crate::{
     backend::{Backend, Mood},
@@ -6,8 +6,7 @@ use crate::{
     world::{REALM, World},
 };
 
-/// Two machines that reach the hub by HTTP, with a name and password that git's own credential helper
-/// keeps.
+/// Two machines that reach the hub by HTTP, with credentials in git's own credential helper.
 fn two() -> (World, Backend) {
     let world = World::new();
     let backend = Backend::start(&world.sandbox);
@@ -28,7 +27,7 @@ fn keep_password(world: &World, backend: &Backend, password: &str) {
     world.sandbox.git(&world.sandbox.path(), &["config", "--global", "credential.helper", &helper]);
 }
 
-/// Both have all that was published, once nothing is in the way any more.
+/// Asserts that both have everything, once the failure is over.
 fn recovers(world: &World, backend: &Backend) {
     backend.set(Mood::Serve);
     world.ok("alpha", &["sync"]);
@@ -42,7 +41,7 @@ fn recovers(world: &World, backend: &Backend) {
 fn two_machines_share_a_realm_over_http_with_a_credential_helper() {
     let (world, backend) = two();
     world.publish("alpha", 0);
-    // More than git sends in one piece.
+    // More than git sends in one request.
     world.publish_value("beta", 0, &noise(200_000));
     world.ok("beta", &["sync"]);
     recovers(&world, &backend);
@@ -60,7 +59,7 @@ fn wrong_password_is_an_error_without_prompt() {
         run.stderr.contains("Authentication failed") || run.stderr.contains("terminal prompts disabled"),
         "{run:?}"
     );
-    // Nor is a machine that has none.
+    // A machine without credentials is not prompted either.
     std::fs::write(world.path("credentials"), "").unwrap();
     world.fails("alpha", &["could not read Username", "terminal prompts disabled"]);
     keep_password(&world, &backend, "secret");
@@ -114,7 +113,7 @@ fn read_only_server_loses_nothing() {
     let run = world.blue("alpha", &["sync"]);
     assert_ne!(run.code, 0, "{run:?}");
     assert!(run.stderr.contains("403") || run.stdout.contains("403"), "{run:?}");
-    // What could come has come all the same.
+    // What could be fetched was fetched.
     world.ok("alpha", &["contract", "get", "s3/of-beta"]);
     recovers(&world, &backend);
 }
@@ -123,7 +122,7 @@ fn read_only_server_loses_nothing() {
 fn silent_server_times_out() {
     let (mut world, backend) = two();
     world.publish("alpha", 0);
-    // Git waits a minute by our settings; the user's own word counts more.
+    // Our default is a minute; the user's configuration takes precedence.
     world.set("GIT_HTTP_LOW_SPEED_LIMIT", "1");
     world.set("GIT_HTTP_LOW_SPEED_TIME", "2");
     backend.set(Mood::Silent);
@@ -136,14 +135,14 @@ fn interrupted_transfer_loses_nothing() {
     let (world, backend) = two();
     world.publish_value("alpha", 0, &noise(100_000));
     world.publish_value("beta", 0, &noise(100_000));
-    // While it lists, and while it takes: it may have taken all of it, and only could not say so.
+    // While it lists, and while it receives: it may have received everything without confirming.
     for (path, bytes) in [("info/refs", 0), ("info/refs", 60), ("info/refs", 400), ("git-receive-pack", 0)] {
         backend.set(Mood::HangUp(path, bytes));
         let run = world.blue("alpha", &["sync"]);
         assert!(run.code == 128 || run.code == 1, "{path} {bytes}: {run:?}");
         world.ok("alpha", &["status"]);
     }
-    // While it gives.
+    // While it sends.
     recovers_one(&world, &backend, "alpha");
     for bytes in [0, 300, 1_000, 30_000] {
         backend.set(Mood::HangUp("git-upload-pack", bytes));

@@ -1,16 +1,16 @@
-//! Over ssh.
+//! Sync over ssh.
 
 use std::time::{Duration, Instant};
 
 use crate::{sshd::Sshd, world::World};
 
-/// Two machines that reach the hub by ssh, each with something of its own published.
+/// Two machines that reach the hub by ssh, each with a published contract.
 fn two() -> (World, Sshd) {
     let mut world = World::new();
     let sshd = Sshd::start(&world.sandbox);
     world.set("GIT_SSH_COMMAND", sshd.client("client"));
     let hub = world.path("hub.git").display().to_string();
-    // Both spellings that git knows.
+    // Both URL forms of git.
     world.join("alpha", &format!("ssh://{}@127.0.0.1:{}{hub}", sshd.user, sshd.port));
     world.ok("alpha", &["sync"]);
     world.join("beta", &format!("{}@127.0.0.1:{hub}", sshd.user));
@@ -66,11 +66,11 @@ fn unreachable_server_is_an_error_until_it_is_back() {
 #[test]
 fn interrupted_connection_loses_nothing() {
     let (mut world, sshd) = two();
-    // More than fits any buffer on the way.
+    // Larger than any buffer in between.
     world.publish_value("alpha", 0, &noise(200_000));
     let client = sshd.client("client");
     for bytes in [0, 100, 3_000, 60_000] {
-        // What is pushed is cut after so many bytes, and so is the connection.
+        // The connection is cut after this many bytes.
         let script = world.path("cut");
         let cut =
             format!("case \"$*\" in *receive-pack*) head -c {bytes} | {client} \"$@\" ;; *) {client} \"$@\" ;; esac");
@@ -91,7 +91,7 @@ fn interrupted_connection_loses_nothing() {
     world.all_alike(&["alpha", "beta"]);
 }
 
-/// Text that does not get smaller when it is packed.
+/// Returns incompressible text.
 pub fn noise(length: usize) -> String {
     let mut state = 7u64;
     let digit = |_| {

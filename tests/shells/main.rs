@@ -1,7 +1,6 @@
-//! What the program installs, in the programs that read it: completions in real shells, pages in a
-//! real man, graphs in Graphviz.
+//! Installed files in the programs that read them: completions in shells, pages in man, graphs in Graphviz.
 //!
-//! Behind the feature `peers`, because it needs zsh, fish, man, mandoc and dot: `make test-peers`.
+//! Needs the feature `peers`, because it needs zsh, fish, man, mandoc and dot: `make test-peers`.
 
 mod drawing;
 mod fish;
@@ -12,10 +11,10 @@ mod zsh;
 
 use scripted::Scripted;
 
-/// A realm with two domains, everything installed below `prefix` as `make install` does it.
+/// A realm with two domains, and everything installed below `prefix` with `make install`.
 fn installed() -> Scripted {
     let place = Scripted::realm();
-    // The build is stood in for: the Makefile takes the binary under test for the one it made.
+    // The build is replaced: the Makefile installs the binary under test.
     let (code, output) = place.shell(&format!(
         "set -e
         mkdir -p target/release

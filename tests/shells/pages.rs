@@ -1,4 +1,4 @@
-//! Manual pages, as man finds and shows them.
+//! Manual pages, shown by man.
 
 #[test]
 fn help_opens_the_man_page() {
@@ -9,7 +9,7 @@ fn help_opens_the_man_page() {
             {command}"
         ));
         assert_eq!(code, 0, "{command}: {output}");
-        // Lines are filled up with spaces.
+        // Lines are padded with spaces.
         output.split_whitespace().collect::<Vec<_>>().join(" ")
     };
     for command in ["git blue --help", "git help blue", "man git-blue"] {
@@ -32,7 +32,7 @@ fn man_pages_have_no_errors() {
             mandoc -T lint -W error $page
         done; ls | wc -l",
     );
-    // Nothing but their number.
+    // Only their number.
     let count: usize = output.trim().parse().unwrap_or_else(|_| panic!("{output}"));
     assert!(code == 0 && count > 35, "{output}");
 }

@@ -1,4 +1,4 @@
-//! Reading a realm in which other hands wrote: what cannot be read is named, and hides no other.
+//! Reading a realm with damage from other programs: damaged files are named, and hide no others.
 
 use git_blue::{
     model::{
@@ -81,13 +81,13 @@ pub fn a_domain_that_cannot_be_read_hides_no_other(store: &dyn Store) {
         subjects(&view.damage),
         files.map(|file| (file, Subject::Domain(name(file.rsplit('/').next().unwrap()))))
     );
-    // Asked for alone it is an error, and one that is not there is none.
+    // Requested directly it is an error, and a missing one is not.
     assert!(matches!(read::domain(store, &name("broken")), Err(StoreError::Damaged { .. })));
     assert!(read::domain(store, &name("nowhere")).unwrap().is_none());
 }
 
 pub fn a_file_where_a_folder_belongs_is_named(store: &dyn Store) {
-    // `versions/paths` is a file, `contracts/keys.json` a folder, and `versions/web` holds no version.
+    // `versions/paths` is a file, `contracts/keys.json` a folder, and `versions/web` has no version.
     let inside = |folder: TreePath| put(layout::domain().below(&folder), "{}");
     found(
         store,
@@ -135,7 +135,7 @@ pub fn a_published_version_is_read_where_the_current_one_differs(store: &dyn Sto
     assert_eq!(view.owner(&name("early")).unwrap().as_str(), "fungal");
     let versions: Vec<_> = view.versions[&name("early")].iter().map(ToString::to_string).collect();
     assert_eq!(versions, ["0.2.0-rc.1", "0.2.0-rc.9", "0.2.0-rc.10"]);
-    // The others are read when somebody asks.
+    // The others are read when requested.
     let tree = store.commit(&tip).unwrap().tree;
     for version in ["1.0.0", "7.0.0"] {
         read::load_version(store, &mut view, &tree, &name("differs"), &name(version)).unwrap();
@@ -151,7 +151,7 @@ pub fn a_published_version_is_read_where_the_current_one_differs(store: &dyn Sto
 
 pub fn a_newer_format_is_refused(store: &dyn Store) {
     assert_eq!(read::realm(store).unwrap().name.as_str(), "aperture");
-    // With what this program cannot know, in a form that it could not read.
+    // With unknown fields, in a format that this version could not read.
     let newer = "{\n  \"format\": 2,\n  \"name\": {\"en\": \"aperture\"},\n  \"shards\": 16\n}\n";
     commit(store, &StoreRef::Realm, [put(layout::realm(), newer)]);
     let error = read::realm(store).unwrap_err();
@@ -172,7 +172,7 @@ pub fn a_realm_without_its_file_is_damaged(store: &dyn Store) {
     assert_eq!(error(Edit::Remove), "refs/blue/realm cannot be read: there is no realm.json");
 }
 
-/// What only other hands can write: paths that no name makes.
+/// Paths that no valid name produces, which only other programs write.
 #[test]
 fn invalid_names_are_reported() {
     let store = memory();
@@ -210,7 +210,7 @@ fn symlink_is_never_followed() {
     assert_eq!(view.damage[0].problem, "it is not a file");
     assert_eq!(view.contracts.len(), 1);
 
-    // As if nothing had ever been published: then the domain is not read, and not written, at all.
+    // As if nothing had been published: then the domain is neither read nor written.
     store.put_symlink(&domain("s3"), "versions", "contracts").unwrap();
     let damage = read::view(&store).unwrap().damage;
     assert_eq!(damage.len(), 1, "{damage:?}");
@@ -230,14 +230,14 @@ fn oversized_contract_is_reported() {
     assert!(view.damage[0].problem.contains("more than 8 MiB"));
 }
 
-/// Makes a domain with these files.
+/// Creates a domain with these files.
 fn found<const N: usize>(store: &dyn Store, text: &str, files: [(TreePath, Edit); N]) -> git_blue::model::oid::Oid {
     let info = Domain { name: name(text), description: String::new(), members: vec![name("fungal")], removed: false };
     let info = put(layout::domain(), codec::encode(&info));
     commit(store, &domain(text), files.into_iter().chain([info]))
 }
 
-/// Returns the domain `s3` as the realm's view has it.
+/// Returns the domain `s3` as the realm reads it.
 fn seen(store: &dyn Store) -> DomainView {
     read::view(store).unwrap().domains.remove(&name("s3")).unwrap()
 }

@@ -1,4 +1,4 @@
-//! What every store promises: one suite, run on the store in memory and on git.
+//! The contract of a store: one suite, run on the store in memory and on git.
 
 mod damage;
 mod merging;

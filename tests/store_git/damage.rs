@@ -1,5 +1,4 @@
-//! What disks, power failures and plain git can do to a store: it is named, hides nothing else, and
-//! is mended where it can be.
+//! Damage by disks, power failures and plain git is reported, hides nothing else, and is repaired where possible.
 
 use git_blue::{
     model::{contract::Contract, domain::Domain, domain_view::Subject, oid::Oid},
@@ -9,7 +8,7 @@ use git_blue::{
 
 use super::{assert_clean, commit, domain, name, open, realm, source};
 
-/// Makes the domain `s3` with these contracts. Returns its tree.
+/// Creates the domain `s3` with these contracts. Returns its tree.
 fn make(store: &GitStore, contracts: &[&str]) -> Oid {
     let info = Domain { name: name("s3"), description: String::new(), members: vec![], removed: false };
     let contracts = contracts.iter().map(|contract| file(contract));
@@ -34,7 +33,7 @@ fn ref_without_an_id_is_reported() {
     std::fs::write(path.join("refs/blue/domains/torn"), "0123").unwrap();
     let error = store.tip(&domain("torn")).unwrap_err();
     assert!(matches!(&error, StoreError::Damaged { what, .. } if what == "refs/blue/domains/torn"), "{error}");
-    // They are named, and hide no other.
+    // They are named, and hide no others.
     let domains: Vec<_> = store.domains().unwrap().into_iter().map(|(domain, _)| domain).collect();
     assert_eq!(domains, [name("s3")]);
     let broken = store.broken_refs().unwrap();
@@ -47,7 +46,7 @@ fn ref_without_an_id_is_reported() {
 fn permission_errors_are_not_damage() {
     let (_sandbox, store) = realm();
     commit(&store, &domain("s3"), "One", [put(layout::domain(), "1")]).unwrap();
-    // Too many open files, for one, would be over with the next look.
+    // For example too many open files: a temporary error.
     let path = store.path().join("refs/blue/domains/round");
     std::os::unix::fs::symlink("round", &path).unwrap();
     let error = store.tip(&domain("round")).unwrap_err();
@@ -109,7 +108,7 @@ fn rewriting_repairs_objects() {
     let edits = || [put(layout::domain(), "{}"), put(source("web"), "{\n}\n")];
     let tip = commit(&store, &domain("s3"), "One", edits()).unwrap();
     let tree = store.commit(&tip).unwrap().tree;
-    // The first attempt died with its objects written and not flushed, and its ref not moved.
+    // The first attempt was killed before its objects were flushed and its ref moved.
     sandbox.git(&store.path(), &["update-ref", "-d", "refs/blue/domains/s3"]);
     let torn = ["domain.json", "sources", "sources/web.json"]
         .map(|path| read::lookup(&store, &tree, path).unwrap().unwrap().id);
@@ -121,8 +120,7 @@ fn rewriting_repairs_objects() {
     assert_clean(&sandbox, &store);
 }
 
-/// Cuts the file of an object, or removes it: what a power failure can do to objects that were not
-/// flushed, and a disk to any.
+/// Truncates or removes the file of an object, like a power failure before a flush, or a failing disk.
 fn tear(store: &GitStore, id: &Oid, left: Option<u64>) {
     use std::os::unix::fs::PermissionsExt as _;
     unpack(store);
@@ -135,7 +133,7 @@ fn tear(store: &GitStore, id: &Oid, left: Option<u64>) {
     }
 }
 
-/// Makes a file of each packed object.
+/// Unpacks all packed objects.
 fn unpack(store: &GitStore) {
     let objects = store.path().join("objects");
     let aside = store.path().join("aside");
@@ -152,8 +150,7 @@ fn unpack(store: &GitStore) {
     std::fs::remove_dir_all(aside).unwrap();
 }
 
-/// Adds a name that is no text, a symbolic link and a submodule to the contracts of `s3`, as only
-/// plain git can.
+/// Adds an invalid name, a symbolic link and a submodule to the contracts of `s3` with plain git.
 fn add_odd_entries(sandbox: &Sandbox, store: &GitStore) {
     use std::os::unix::ffi::OsStrExt as _;
     let at = domain("s3").to_string();

@@ -1,4 +1,4 @@
-//! Locks of ours and of git's, held and left behind.
+//! Our locks and git's, held and left behind.
 
 use std::{
     fs::{self, File},
@@ -21,7 +21,7 @@ fn held_lock_is_reported_with_holder_and_age() {
     let (lock, holder) = locked(other.lock(&domain("s3")).err());
     assert_eq!(lock, store.path().join("blue/locks/s3"));
     assert_eq!(holder, Some(format!("process {}", std::process::id())));
-    // It is in nobody else's way.
+    // It blocks no other ref.
     commit(&other, &domain("web"), "One", [put(layout::domain(), "{}")]).unwrap();
     commit(&other, &StoreRef::Realm, "Join", [put(layout::repo(&name("web")), "{}")]).unwrap();
     drop(lease);
@@ -53,7 +53,7 @@ fn lock_holder_is_described_as_far_as_known() {
         file.lock().unwrap();
         assert_eq!(locked(impatient.lock(&domain("s3")).err()), (path.clone(), holder.map(str::to_owned)), "{text:?}");
     }
-    // A file that nobody holds is no lock, whatever it says.
+    // A lock file that nobody holds is no lock, whatever its content.
     fs::write(&path, "pid 7 boot another\n").unwrap();
     drop(impatient.lock(&domain("s3")).unwrap());
 }
@@ -91,7 +91,7 @@ fn lock_of_a_dead_writer_is_removed() {
     commit(&store, &at, "One", [put(layout::domain(), "1")]).unwrap();
     let left = ["packed-refs.lock", "refs/blue/domains/s3.lock"];
     fs::write(store.path().join(left[1]), "").unwrap();
-    // One that it noted before it had it, and one after.
+    // A lock recorded before it was taken, and one recorded after.
     let inode = inode(&store.path().join(left[1]));
     leave_note(&store, &format!("- {}\n{inode} {}\n", left[0], left[1]));
     fs::write(store.path().join(left[0]), "").unwrap();
@@ -161,7 +161,7 @@ fn lock_that_replaced_the_recorded_one_is_kept() {
     let result = commit(&impatient(&store.path()), &domain("s3"), "One", [put(layout::domain(), "1")]);
     assert_eq!(locked(result.err()).0, lock);
     assert!(lock.exists());
-    // Nor does it become ours by having been waited for.
+    // It does not become ours because we waited for it.
     locked(commit(&impatient(&store.path()), &domain("s3"), "One", [put(layout::domain(), "1")]).err());
     assert!(lock.exists());
 }
@@ -194,7 +194,7 @@ fn finished_writer_leaves_no_record() {
     assert_eq!(text.lines().count(), 1, "{text}");
 }
 
-/// Writes what a killed writer leaves in its lock file.
+/// Writes the lock file of a killed writer.
 fn leave_note(store: &GitStore, notes: &str) {
     fs::write(store.path().join("blue/locks/_refs"), format!("pid 1 boot gone\n{notes}")).unwrap();
 }
@@ -203,7 +203,7 @@ fn inode(path: &Path) -> u64 {
     path.metadata().unwrap().ino()
 }
 
-/// Returns which lock an error is about, and who holds it. It must say for how long, too.
+/// Returns the lock in an error, and its holder. The error must include its age, too.
 fn locked(error: Option<StoreError>) -> (PathBuf, Option<String>) {
     match error {
         Some(StoreError::Locked { lock, holder, age: Some(_) }) => (lock, holder),

@@ -1,4 +1,4 @@
-//! Which repositories are a store.
+//! Opening and creating stores.
 
 use git_blue::{
     store::{Store as _, StoreError, git::GitStore},
@@ -49,7 +49,7 @@ fn non_store_is_refused() {
     let top = sandbox.path();
     sandbox.git(&top, &["init", "-q", "code"]);
     sandbox.git(&top.join("code"), &["commit", "-q", "--allow-empty", "-m", "First"]);
-    // Even where somebody put a realm's ref into it.
+    // Even if somebody added a realm's ref to it.
     sandbox.git(&top.join("code"), &["update-ref", "refs/blue/realm", "HEAD"]);
     sandbox.git(&top, &["init", "-q", "--bare", "no-realm.git"]);
     std::fs::create_dir(top.join("empty")).unwrap();
@@ -81,7 +81,7 @@ fn existing_folder_is_not_overwritten() {
     let left: Vec<_> = std::fs::read_dir(&parent).unwrap().map(|entry| entry.unwrap().file_name()).collect();
     assert_eq!(left, ["aperture.git"]);
     assert!(path.join("mine").is_dir());
-    // An empty folder is in nobody's way.
+    // An empty folder may be used.
     std::fs::remove_dir(path.join("mine")).unwrap();
     assert_clean(&sandbox, &create(&path).unwrap());
     create(&path).unwrap_err();

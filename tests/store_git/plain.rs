@@ -1,4 +1,4 @@
-//! What plain git sees of a store, and what it may do to it.
+//! A store as seen and changed by plain git.
 
 use git_blue::{
     store::{Change, Edit, EntryKind, Objects as _, Parents, Store as _, StoreError, StoreRef, layout},
@@ -39,7 +39,7 @@ fn git_fsck_is_clean_after_every_kind_of_write() {
     change(&store, &inbox, &alone).unwrap();
     commit(&store, &at, "Nothing left\n", ["domain", "versions"].map(|_| (version("1.0.0-rc.1"), Edit::Remove)))
         .unwrap();
-    // What git would strip from an identity would break the commit's header.
+    // Characters that git would strip from an identity would break the commit's header.
     let mut odd = make::change("Odd\n", [put(layout::domain(), "odd")]);
     (odd.author.name, odd.author.email) = (" A <d>\na\0 ".into(), "<a@b>\n".into());
     let id = change(&store, &at, &odd).unwrap();
@@ -47,7 +47,7 @@ fn git_fsck_is_clean_after_every_kind_of_write() {
     (odd.author.name, odd.author.email) = (String::new(), String::new());
     odd.edits = vec![put(layout::domain(), "nobody")];
     change(&store, &at, &odd).unwrap();
-    // A conflict leaves objects behind, but nothing broken.
+    // A lost race leaves objects behind, but no damage.
     let lease = store.lock(&at).unwrap();
     store.commit_change(&at, Some(first), &make::change("Late\n", [put(layout::domain(), "late")])).unwrap_err();
     drop(lease);
@@ -128,7 +128,7 @@ fn unknown_refs_are_ignored() {
     for odd in ["refs/blue/domains/a/b", "refs/blue/domains/_own", "refs/blue/domains/ä", "refs/blue/other"] {
         sandbox.git(&path, &["update-ref", odd, &tip.to_string()]);
     }
-    // What a killed git leaves behind is no domain either.
+    // Files left by a killed git are no domains either.
     std::fs::write(path.join("refs/blue/domains/web.lock"), "").unwrap();
     assert_eq!(store.domains().unwrap(), [(name("s3"), tip)]);
     sandbox.git(&path, &["pack-refs", "--all", "--prune"]);

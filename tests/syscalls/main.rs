@@ -1,11 +1,10 @@
-//! The real process under `strace`: every system call that writes fails once with each error, or
-//! the process is killed at it. And the order of these calls, from a recorded trace, proves that a
-//! ref never points to what a power failure can take.
+//! The program under `strace`: every writing system call fails once with each error, or the process is killed at it.
+//! The order of these calls in a trace proves that a ref never points to data that a power failure can lose.
 //!
-//! Short writes come from a small library before the system's: strace can make a call report fewer
-//! bytes than it wrote, which no kernel does, and the file would hold bytes twice.
+//! Short writes are made by a small preloaded library: strace can report fewer bytes than were written, which no
+//! kernel does.
 //!
-//! Behind the feature `peers`, because it needs strace and a C compiler: `make test-peers`.
+//! Needs the feature `peers`, because it needs strace and a C compiler: `make test-peers`.
 
 #![expect(clippy::print_stdout, reason = "how much was walked")]
 

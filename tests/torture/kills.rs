@@ -1,11 +1,10 @@
-//! Processes killed at any moment: the next command works unaided, and each write is wholly there
-//! or wholly not.
+//! Processes killed at any time: the next command works, and each write is done or not done.
 
 use std::{process::Stdio, thread, time::Duration};
 
 use super::{World, scale, text};
 
-/// Any spread will do, the same each time.
+/// Any distribution will do, the same in each run.
 pub struct Random(pub u64);
 
 impl Random {
@@ -16,7 +15,7 @@ impl Random {
 }
 
 impl World {
-    /// Runs a command and kills it after a while, if it is not faster. Returns whether it was killed.
+    /// Runs a command and kills it after a while, unless it ends first. Returns whether it was killed.
     fn kill(&self, args: &[&str], after: Duration) -> bool {
         let mut child = self.command(args).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
         thread::sleep(after);
@@ -30,7 +29,7 @@ impl World {
         text(&json["contract"]["version"]).to_owned()
     }
 
-    /// Returns how many sessions there are that nobody ended.
+    /// Returns the number of open sessions.
     fn sessions(&self) -> serde_json::Value {
         let json: serde_json::Value = serde_json::from_str(&self.blue(&["session", "list", "--json"])).unwrap();
         json["total"].clone()
@@ -68,7 +67,7 @@ fn killed_process_leaves_nothing_to_repair() {
                 let was_killed = world.kill(&["contract", "publish"], after);
                 let found = world.version();
                 assert!(found == published || found == next, "{found} is neither {published} nor {next}");
-                // The same command once more does what is left to do.
+                // Repeating the command completes it.
                 world.blue(&["contract", "publish"]);
                 assert_eq!(world.version(), next);
                 published = next;
