@@ -1,5 +1,5 @@
-//! The house of `docs/architecture.md`: which part of `src/` may use which, who may use gix, and that no files
-//! use each other in a circle.
+//! Checks the rules of `docs/architecture.md`: which part of `src/` may use which, who may use gix, and that no files
+//! use each other in a cycle.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -9,7 +9,7 @@ use std::{
 use proc_macro2::{TokenStream, TokenTree};
 use syn::{Item, UseTree, visit::Visit};
 
-/// A part of the sources, and the parts that it may use besides itself.
+/// A part of the sources, and the other parts that it may use.
 const TABLE: &[(&str, &[&str])] = &[
     ("lib", &[]),
     ("library", &["env", "error", "locate", "model", "ops", "wire"]),
@@ -33,7 +33,7 @@ const TABLE: &[(&str, &[&str])] = &[
     ),
 ];
 
-/// What a single file may use beyond the table, and why.
+/// The paths that a single file may use in addition to the table, and why.
 const EXCEPTIONS: &[(&str, &str, &str)] = &[
     ("wire/mod", "error", "a failure is an answer too"),
     ("surface/cli/input", "store", "schemas and values are files that its user names"),
@@ -43,19 +43,19 @@ const EXCEPTIONS: &[(&str, &str, &str)] = &[
 /// The parts that may use gix.
 const GIX: &[&str] = &["store/git/", "repo/", "machine/"];
 
-/// Crates that are there for one kind of systems.
+/// The crates that exist for only one kind of system.
 const OF_ONE_SYSTEM: &[&str] = &["gix_path", "gix_sec", "gix_validate", "rustix", "win32job", "winapi_util"];
 
-/// Words of `cfg` that ask for the system.
+/// The words in `cfg` that test for the system.
 const ASKS_FOR_SYSTEM: &[&str] = &["target_os", "target_family", "unix", "windows"];
 
-/// Where the crates of a feature in `Cargo.toml` may be used: in modules that are left out without it.
+/// The places where the crates of a feature in `Cargo.toml` may be used: in modules that are not compiled without it.
 const FEATURES: &[(&str, &[&str])] = &[
     ("cli", &["surface/", "model/json_text", "ops/operation", "platform/terminal"]),
     ("forge", &["forge/client", "forge/contents", "forge/redirect", "forge/webhook"]),
 ];
 
-/// Circles that stay, and why. Each is the set of its files.
+/// The accepted cycles, and why. Each is a set of files.
 const CIRCLES: &[(&[&str], &str)] = &[
     (
         &["model/compatibility/flatten", "model/compatibility/prove", "model/compatibility/summary"],
@@ -67,10 +67,10 @@ const CIRCLES: &[(&[&str], &str)] = &[
     ),
 ];
 
-/// A path as it stands in a source file: `crate`, `super`, `self` or a crate, and what follows.
+/// A path as written in a source file: `crate`, `super`, `self` or a crate, and the rest.
 type Used = Vec<String>;
 
-/// Collects the paths of a file, without those of its tests.
+/// Collects the paths of a file, except those in its tests.
 #[derive(Default)]
 struct Paths(Vec<Used>);
 
@@ -92,7 +92,7 @@ impl Paths {
         }
     }
 
-    /// Finds the paths in what a macro was given, which nothing but the macro understands.
+    /// Finds the paths in the arguments of a macro, which only the macro can parse.
     fn tokens(&mut self, tokens: TokenStream) {
         let mut path: Used = Vec::new();
         let mut colons = 0;
@@ -145,7 +145,7 @@ impl<'ast> Visit<'ast> for Paths {
     }
 }
 
-/// Returns every source file below a folder, sorted.
+/// Returns all source files below a folder, sorted.
 fn sources(folder: &Path) -> Vec<PathBuf> {
     let mut found = Vec::new();
     for entry in folder.read_dir().unwrap().map(Result::unwrap) {
@@ -159,7 +159,7 @@ fn sources(folder: &Path) -> Vec<PathBuf> {
     found
 }
 
-/// The sources: each file by its name below `src/` without `.rs`, with the paths that it uses.
+/// Returns the sources: the name of each file below `src/` without `.rs`, and the paths that it uses.
 fn house() -> BTreeMap<String, Vec<Used>> {
     let src = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
     let name = |path: &Path| path.strip_prefix(&src).unwrap().with_extension("").display().to_string();
@@ -173,7 +173,7 @@ fn module(file: &str) -> Vec<String> {
     if file == "lib" { Vec::new() } else { file.split('/').map(str::to_owned).collect() }
 }
 
-/// Returns a path from the root of the crate; none where it leads elsewhere.
+/// Returns a path relative to the root of the crate, or `None` if it leads elsewhere.
 fn absolute(path: &[String], from: &[String]) -> Option<Vec<String>> {
     let ups = path.iter().take_while(|part| *part == "super").count();
     match path.first()?.as_str() {
@@ -218,7 +218,7 @@ fn gix_is_used_where_git_is_read() {
     assert!(wrong.is_empty(), "{:?}", wrong.iter().map(|(file, _)| file).collect::<Vec<_>>());
 }
 
-/// Returns whether a path leads to what one kind of systems has.
+/// Returns whether a path leads to an item that exists on only one kind of system.
 fn is_of_one_system(path: &Used) -> bool {
     let words: Vec<_> = path.iter().map(String::as_str).collect();
     match words[..] {
@@ -239,7 +239,7 @@ fn what_is_of_one_system_is_in_platform() {
     }
 }
 
-/// Returns the words within the parentheses of each `cfg(…)`, `cfg!(…)` and `cfg_attr(…)` of a text.
+/// Returns the words in the parentheses of each `cfg(…)`, `cfg!(…)` and `cfg_attr(…)` in a text.
 fn conditions(text: &str) -> impl Iterator<Item = &str> {
     let after =
         text.match_indices("cfg").map(|(at, _)| text[at + 3..].trim_start_matches("_attr").trim_start_matches('!'));
@@ -285,7 +285,7 @@ fn crates_of_a_feature_are_used_where_it_is_on() {
     }
 }
 
-/// A folder's `mod.rs` is its face: that it uses what is behind it is no arrow.
+/// A folder's `mod.rs` is its interface, so its use of the modules in the folder does not count.
 #[test]
 fn no_files_use_each_other_in_a_circle() {
     let house = house();

@@ -1,5 +1,5 @@
-//! Five tasks as a coding agent does them, with nothing but what the server says: how many calls, how much to
-//! read, how many steps that lead nowhere. `make eval` prints the table.
+//! Solves five tasks as a coding agent does, using only the server's texts. Measures the number of calls, the amount of
+//! text to read, and the number of failed steps. `make eval` prints the table.
 
 #![expect(clippy::print_stdout, reason = "`make eval` shows the table")]
 
@@ -22,13 +22,13 @@ use serde_json::{Value, json};
 use client::Client;
 use world::{BINDING_FILE, CONTRACT_FILE, World, importing};
 
-/// A task under way.
+/// A task in progress.
 struct Task<'a> {
     name: &'static str,
     world: &'a World,
     client: Client,
     calls: usize,
-    /// The largest answer, and all of them, in bytes.
+    /// The size of the largest answer and of all answers, in bytes.
     largest: usize,
     bytes: usize,
     dead_ends: usize,
@@ -40,7 +40,7 @@ impl<'a> Task<'a> {
         Self { name, world, client, calls: 0, largest: 0, bytes: 0, dead_ends: 0 }
     }
 
-    /// Calls a tool. A failure is an answer too: what it says to do counts.
+    /// Calls a tool. A failure is also an answer: its next steps count.
     fn call(&mut self, tool: &str, arguments: Value) -> Value {
         let result = self.client.call(tool, arguments);
         let text = result["content"][0]["text"].as_str().unwrap();
@@ -50,12 +50,12 @@ impl<'a> Task<'a> {
         serde_json::from_str(text).unwrap()
     }
 
-    /// Runs a command that an answer named.
+    /// Runs a command from an answer.
     fn run(&mut self, folder: &Path, command: &str) {
         self.dead_ends += usize::from(self.world.finish_shell(folder, command).code != 0);
     }
 
-    /// Looks whether every step of an answer works, without counting it: an agent may take any.
+    /// Checks that every step in an answer works, without counting it: an agent may choose any of them.
     fn probe(&mut self, answer: &Value) {
         for step in answer["next_steps"].as_array().unwrap() {
             if let Some(tool) = step["tool"].as_str() {
@@ -65,7 +65,7 @@ impl<'a> Task<'a> {
         }
     }
 
-    /// Prints the row, and holds the task to its limits: calls, and tokens of one answer.
+    /// Prints the row, and checks the limits of the task: the number of calls, and the tokens of one answer.
     #[track_caller]
     fn end(self, calls: usize, tokens: usize) {
         let (largest, all) = (self.largest / 4, self.bytes / 4);
@@ -81,7 +81,7 @@ fn document(version: &str, field: &str) -> String {
     )
 }
 
-/// `access` reads `path` of 2.0.0 in two files, of which its binding names one.
+/// `access` reads `path` of 2.0.0 in two files. Its binding names one of them.
 fn world() -> World {
     let world = World::pair();
     publish(&world, "2.0.0", "path");
@@ -147,7 +147,7 @@ fn make_a_new_repository_a_consumer() {
     let list = task.call("contract_list", json!({}));
     let found = &list["contracts"][0];
     let name = format!("{}/{}", found["domain"].as_str().unwrap(), found["name"].as_str().unwrap());
-    // The skill and `git blue import -h` name this command; what it says next is run too.
+    // The skill and `git blue import -h` name this command; its next steps are run too.
     let import = world.ok(&folder, &["import", &name]);
     for command in world.next_steps(&import) {
         task.run(&folder, &command);

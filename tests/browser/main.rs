@@ -1,5 +1,5 @@
-//! The page in a browser: headless Chromium, driven by playwright-core, looked at by axe-core. What is
-//! checked is in `page.mjs`; a failed check fails the test with its words.
+//! Tests the page in a browser: headless Chromium, driven by playwright-core and checked by axe-core. The checks are in
+//! `page.mjs`; if a check fails, its message fails the test.
 //!
 //! Both are installed below `target/peers` (`.ci/run` does it), or wherever `GIT_BLUE_PEERS` says.
 
@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 
 use scripted::{FIXTURES, Scripted, variable};
 
-/// When a look is taken: an hour after the last that happened.
+/// The time of the view: an hour after the last event.
 const NOW: &str = "now 2026-01-26T10:00:00Z";
 
 /// A realm, with a daemon that serves it.
@@ -27,7 +27,7 @@ impl Served {
         Self(realm)
     }
 
-    /// Starts the daemon, lets a browser in and runs a check in it.
+    /// Starts the daemon, logs in a browser and runs a check in it.
     fn holds(&self, check: &str) {
         let script = format!("{}/tests/browser/page.mjs", env!("CARGO_MANIFEST_DIR"));
         let (code, output) = self.0.shell(&format!(
@@ -48,7 +48,7 @@ impl Drop for Served {
     }
 }
 
-/// Returns where the browser's driver is installed.
+/// Returns the folder in which the browser's driver is installed.
 fn peers() -> PathBuf {
     let named = variable("GIT_BLUE_PEERS").map(PathBuf::from);
     named.unwrap_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("target/peers"))
@@ -120,7 +120,7 @@ fn ten_thousand_contracts_come_a_page_at_a_time() {
     served.holds("many");
 }
 
-/// Writes the pictures of the docs anew where `UPDATE` asks for it.
+/// Updates the pictures of the docs if `UPDATE` is set.
 #[test]
 fn the_docs_show_what_it_looks_like() {
     if variable("UPDATE").is_some() {

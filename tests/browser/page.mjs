@@ -1,5 +1,5 @@
-// What the browser suite does in headless Chromium: `node page.mjs CHECK URL`, in the folder of the
-// realm. URL lets a browser in. Where a check fails, so does the process.
+// Runs a check of the browser suite in headless Chromium: `node page.mjs CHECK URL`, in the folder of the realm. URL
+// logs in a browser. If the check fails, the process fails.
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -28,7 +28,7 @@ const PAGES = [
   '/r/aperture/sessions?ended=1',
 ];
 
-// The realm before its last version of a contract: nothing of it changes, so that it is not live.
+// The realm before the last version of a contract. It does not change, so the page is not live.
 const PAST = [
   '/r/aperture?at=2026-01-23',
   '/r/aperture/repos/fungal?at=2026-01-23',
@@ -37,7 +37,7 @@ const PAST = [
   '/r/aperture/contracts/s3-access/s3-permissions?at=2026-01-23',
 ];
 
-// Everything that a browser would complain of.
+// Collects everything that a browser would complain about.
 const complaints = [];
 
 const browser = await chromium.launch({
@@ -51,7 +51,7 @@ const browser = await chromium.launch({
 let letIn = null;
 async function open(options = {}) {
   const context = await browser.newContext({ viewport: { width: 1200, height: 900 }, storageState: letIn ?? undefined, ...options });
-  // A machine may be busy with many other things.
+  // The machine may be busy.
   context.setDefaultTimeout(60_000);
   const page = await context.newPage();
   page.on('console', (message) => {
@@ -77,7 +77,7 @@ const live = (page) => page.locator('#live[data-state="live"]').waitFor();
 const text = (page, selector = 'main') => page.locator(selector).innerText();
 
 const checks = {
-  // The realm of the demo, on every page, with nothing that a browser complains of.
+  // Shows the demo realm on every page, without complaints from the browser.
   async shows() {
     const page = await open();
     assert.equal(new URL(page.url()).pathname, '/');
@@ -100,12 +100,12 @@ const checks = {
     await page.locator('.attention').getByRole('link', { name: 's3-access/s3-permissions' }).click();
     assert.match(await text(page, '.timeline'), /2\.0\.0 current[^]*read is called input[^]*1\.1\.0[^]*Also writes logs[^]*1\.0\.0/);
     assert.match(await text(page, '.diff'), /schema › required: read → input changed/);
-    // The verdict, with the value that shows it beside both schemas.
+    // The verdict, with a witness, next to both schemas.
     assert.match(await text(page, '.verdicts'), /breaks Backwards: 1\.1\.0 refuses this value, which 2\.0\.0 allows/);
     assert.deepEqual(await page.locator('.side figcaption').allInnerTexts(), ['Schema of 1.1.0', 'Schema of 2.0.0']);
     assert.ok(await page.locator('.side').first().locator('mark').count() > 0, 'what offends is marked');
     assert.match(await text(page, '.facts'), /Published\s+.* by [^]* from [0-9a-f]{7}[^]*Against 1\.1\.0\s+breaks backwards/);
-    // Each line knows the version that brought it.
+    // Each line shows the version that introduced it.
     const run = page.locator('.run', { hasText: '"input"' }).first();
     assert.match(await run.innerText(), /^2\.0\.0/);
     assert.match(await run.getAttribute('title'), /^2\.0\.0 of 2026-01-24 by .*, from aperture [0-9a-f]{7}$/);
@@ -118,14 +118,14 @@ const checks = {
     assert.match(await text(page), /fungal\s+0042-input-paths/);
   },
 
-  // A repository with what is next to it, from the drawing and back.
+  // A repository with its neighbours, from the drawing and back.
   async repository() {
     const page = await open();
     await go(page, '/r/aperture');
     await live(page);
     const repo = page.locator('.graph a.repo', { hasText: 'fungal' });
     assert.equal(await repo.count(), 1, 'a repository is drawn once');
-    // Its lines are seen while it has the focus, and no others above them.
+    // The lines of a repository are visible while it has the focus, and no others cover them.
     const lit = page.locator('.graph .node:has(a.repo[href="/r/aperture/repos/fungal"]) .lit');
     assert.equal(await lit.evaluate((one) => getComputedStyle(one).visibility), 'hidden');
     await repo.focus();
@@ -144,7 +144,7 @@ const checks = {
     assert.match(await text(page), /2 repositories take part: aperture, fungal/);
   },
 
-  // The realm as it was: by the form, in every link, and without what is known of now alone.
+  // The past realm: through the form, in every link, and without anything that is known only for the present.
   async past() {
     const page = await open();
     await go(page, '/r/aperture');
@@ -170,7 +170,7 @@ const checks = {
     assert.match(await text(page, 'h1'), /2\.0\.0/);
   },
 
-  // What matters most comes first, once for all repositories.
+  // The most important comes first, once for all repositories.
   async severity() {
     const page = await open();
     await go(page, '/r/aperture/notifications');
@@ -182,7 +182,7 @@ const checks = {
     assert.match(await text(page, '.feed.bad'), /aperture changed s3-access\/s3-permissions 1\.0\.0 → 2\.0\.0[^]*For fungal · fungal:cdk\/access_stack\.py[^]*git blue contract impact s3-access\/s3-permissions/);
   },
 
-  // A publish, a session: shown without a reload, said aloud, and nothing that was in use is lost.
+  // A publication and a session are shown without a reload and announced, and no state of the page is lost.
   async updates() {
     const page = await open();
     await go(page, '/r/aperture');
@@ -197,13 +197,13 @@ const checks = {
     execFileSync('git', ['-C', 'fungal', 'commit', '-qam', 'Say why it failed'], { stdio: 'pipe' });
     await page.locator('main td.version', { hasText: '1.1.0' }).nth(1).waitFor();
     await page.locator('.feed', { hasText: 'deploy-failed 1.0.0 -> 1.1.0' }).waitFor();
-    // To a repository that never knew the contract, it is a new one: what was said last may be that.
+    // To a repository that never saw the contract it is new, and that may be the last announcement.
     assert.match(await text(page, '#news'), /fungal: events\/deploy-failed (1\.0\.0 → )?1\.1\.0/);
     assert.equal(await page.evaluate(() => document.activeElement.textContent), 'platform/platform-api');
     execFileSync('git', ['blue', '-C', 'blue', 'session', 'start', '--rfc', '0043-live'], { stdio: 'pipe' });
     await page.locator('main td', { hasText: '0043-live' }).waitFor();
     assert.equal(await page.evaluate(() => window.sameDocument), true);
-    // Nothing is replaced under somebody's hands; what waits is said, and comes afterwards.
+    // Nothing is replaced while the user edits. The page says that something waits, and shows it afterwards.
     await go(page, '/r/aperture/contracts');
     await live(page);
     await page.getByRole('searchbox').fill('half a wo');
@@ -214,11 +214,11 @@ const checks = {
     await page.getByRole('searchbox').blur();
     await page.locator('main tr', { hasText: 'deploy-failed' }).getByText('1.2.0').waitFor();
     await live(page);
-    // It says so where it is not live any more.
+    // The page says when it is no longer live.
     assert.equal(complaints.length, 0, complaints.join('\n'));
     execFileSync('git', ['blue', 'daemon', 'stop'], { stdio: 'pipe' });
     await page.locator('#live[data-state="stale"]', { hasText: /Not live since/ }).waitFor();
-    // A daemon that was started anew knows no browser.
+    // A daemon that was restarted does not know the browser.
     execFileSync('git', ['blue', 'daemon', 'start', '--port', new URL(origin).port], { stdio: 'pipe' });
     await page.locator('#live[data-state="stale"]', { hasText: 'Signed out: run git blue daemon open' }).waitFor();
     await go(page, '/r/aperture', 401);
@@ -226,7 +226,7 @@ const checks = {
     complaints.length = 0;
   },
 
-  // Without a script: everything but what comes by itself.
+  // Without scripts, everything works except live updates.
   async plain() {
     await (await open()).close();
     const page = await open({ javaScriptEnabled: false });
@@ -244,7 +244,7 @@ const checks = {
     assert.match(await text(page), /aperture changed s3-access\/s3-permissions 1\.0\.0 → 2\.0\.0/);
   },
 
-  // For everybody: axe finds nothing, keys lead everywhere, nothing is wider than a phone.
+  // Accessibility: axe finds nothing, the keyboard reaches everything, nothing is wider than a phone.
   async everybody() {
     const axe = readFileSync(load.resolve('axe-core/axe.min.js'), 'utf8');
     await (await open()).close();
@@ -263,7 +263,7 @@ const checks = {
       }
       await page.context().close();
     }
-    complaints.length = 0; // A page that is not there is one.
+    complaints.length = 0; // A missing page is a complaint.
     const page = await open();
     await go(page, '/r/aperture');
     await page.keyboard.press('Tab');
@@ -274,7 +274,7 @@ const checks = {
       await page.keyboard.press('Tab');
       const at = await page.evaluate(() => {
         const { outlineStyle } = getComputedStyle(document.activeElement);
-        // In the drawing, its own line says so.
+        // In the drawing, the focus is shown as a stroke or an underline.
         const drawn = document.activeElement.closest('svg') && getComputedStyle(document.activeElement.querySelector('rect, text'));
         return { tag: document.activeElement.tagName, outlineStyle: drawn ? drawn.stroke + drawn.textDecorationLine : outlineStyle };
       });
@@ -283,7 +283,7 @@ const checks = {
     }
   },
 
-  // What a contract says is shown as it is, and nothing of it runs.
+  // The content of a contract is shown as text, and none of it is executed.
   async hostile() {
     const page = await open();
     for (const path of ['/r/aperture', '/r/aperture/repos/fungal', '/r/aperture/domains/events', '/r/aperture/contracts', '/r/aperture/contracts/events/evil', '/r/aperture/notifications', '/r/aperture/notifications?repo=blue']) {
@@ -298,7 +298,7 @@ const checks = {
     assert.equal(await page.evaluate(() => document.cookie), '', 'no script reads the cookie');
   },
 
-  // Ten thousand contracts: a page at a time.
+  // Ten thousand contracts are shown in pages.
   async many() {
     const page = await open();
     const contract = '/r/aperture/contracts/domain-00199/contract-49';
@@ -340,9 +340,9 @@ const checks = {
       const page = await open({ viewport: { width: 1120, height: 800 }, ...options });
       await go(page, path);
       await live(page);
-      // Where the test's own folder lies is nobody's business.
+      // The path of the test's own folder is not shown.
       await page.evaluate(() => document.querySelectorAll('.repos .path, .where').forEach((one) => { one.textContent = one.textContent.replace(/^.*\//, '/home/ada/'); }));
-      // Of a contract, what changed matters most.
+      // For a contract, the changes are most important.
       if (name === 'contract') await page.locator('#changes').evaluate((heading) => heading.scrollIntoView());
       await page.screenshot({ path: join(folder, `${name}.png`), animations: 'disabled' });
       await page.context().close();

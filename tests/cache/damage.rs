@@ -1,10 +1,10 @@
-//! The kept file damaged in every way, and a place where nothing can be kept.
+//! Damages the cache file in every way, and makes its folder unwritable.
 
 use std::{fs, os::unix::fs::PermissionsExt as _};
 
 use crate::world::{OWNER, World};
 
-/// A realm with something to say, and what is kept of it.
+/// Returns a realm with content, and the bytes of its cache file.
 fn world() -> (World, Vec<u8>) {
     let world = World::new();
     for at in 0..2 {
@@ -21,7 +21,7 @@ fn world() -> (World, Vec<u8>) {
 fn no_flipped_byte_changes_an_answer() {
     let (world, kept) = world();
     let wanted = world.answers(|repo| world.ctx(repo, false));
-    // Those of the last line, and one of each few of what comes before.
+    // The bytes of the last line, and a sample of the bytes before it.
     let tail = kept.len() - 64;
     for at in (tail..kept.len()).step_by(3).chain((0..tail).step_by(97)) {
         for flip in [0x01, 0x80] {
@@ -53,7 +53,7 @@ fn no_truncated_or_foreign_file_changes_an_answer() {
     }
 }
 
-/// As root, a folder without permissions is no obstacle; a file in its place is.
+/// A folder without permissions does not stop root, but a file in its place does.
 #[test]
 fn where_nothing_can_be_kept_it_is_done_without() {
     let (world, _) = world();

@@ -1,4 +1,4 @@
-//! What one look costs does not grow with the realm.
+//! The cost of a read does not grow with the size of the realm.
 
 use std::{rc::Rc, time::Duration};
 
@@ -23,12 +23,12 @@ use git_blue::{
 
 use crate::world::{CONSUMER, World, name};
 
-/// Longer than the coarsest clock of a file system.
+/// Longer than the resolution of the coarsest file system clock.
 const AT_REST: Duration = Duration::from_millis(3_100);
 
-/// Asks what is pending for a repository that was never told anything. Returns how often the store was asked.
+/// Asks for the pending changes of a repository that was never notified. Returns the number of calls to the store.
 fn look(world: &World) -> u32 {
-    // Joining counts as being told.
+    // Joining counts as a notification.
     for told in world.in_store(&["for-each-ref", "--format=%(refname)", "refs/blue/local"]).lines() {
         world.in_store(&["update-ref", "-d", told]);
     }
@@ -78,14 +78,14 @@ fn nothing_large_is_written_where_nothing_changed() {
     assert!(noted.len() < 1_000, "{noted}");
 }
 
-/// Returns a store that holds what was decoded, and counts how often it is asked.
+/// Returns a store that keeps decoded objects in memory and counts the calls to it.
 fn holding(world: &World) -> FaultyStore {
     let options = Options { holds: true, ..make::options() };
     let store: Rc<dyn Store> = Rc::new(GitStore::open(&world.store(), options).unwrap());
     FaultyStore::new(store, Fault::Never)
 }
 
-/// Returns what is pending for a reader of the consumer.
+/// Returns the pending changes of a reader of the consumer.
 fn pending(world: &World, store: &dyn Store, reader: &str) -> Pending {
     let (realm, repo) = (name("r"), name(CONSUMER));
     let acting = Acting { realm: &realm, store, repo: &repo, code: None };
@@ -100,7 +100,7 @@ fn record(world: &World, store: &dyn Store, reader: &str, receipt: &inbox::Recei
     inbox::record(store, &name(CONSUMER), &name(reader), receipt, now).unwrap();
 }
 
-/// Makes domains in which the consumer's code was written against another version than the current one.
+/// Creates domains in which the consumer's code was written against a version that is no longer current.
 fn behind(world: &World, domains: std::ops::Range<u8>) {
     for at in domains {
         world.domain(at).unwrap();
@@ -110,8 +110,8 @@ fn behind(world: &World, domains: std::ops::Range<u8>) {
     }
 }
 
-/// Asks twice what is pending for a repository that was never told anything. Returns how often the store was asked the
-/// second time.
+/// Asks twice for the pending changes of a repository that was never notified. Returns the number of calls to the store
+/// the second time.
 fn again(world: &World) -> u32 {
     for told in world.in_store(&["for-each-ref", "--format=%(refname)", "refs/blue/local"]).lines() {
         world.in_store(&["update-ref", "-d", told]);

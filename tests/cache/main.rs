@@ -1,5 +1,5 @@
-//! What the store keeps at hand changes no answer: whatever is done to the realm or to the kept file
-//! itself, every question gets the answer that it gets without it.
+//! The cache changes no answer: whatever is done to the realm or to the cache file, every answer is the same as without
+//! the cache.
 
 mod damage;
 mod flat;

@@ -1,10 +1,10 @@
-//! Random sequences of what can happen to a realm.
+//! Random sequences of events in a realm.
 
 use proptest::prelude::*;
 
 use crate::world::World;
 
-/// One thing that happens.
+/// An event.
 #[derive(Debug, Clone)]
 enum Event {
     Domain(u8),
@@ -12,15 +12,15 @@ enum Event {
     Edit(u8, u8, &'static str),
     Retire(u8, u8),
     Bind(u8, u8, &'static str),
-    /// git packs the refs, or everything.
+    /// Git packs the refs, or everything.
     PackRefs,
     Gc,
-    /// Other hands move a domain back, or take it away.
+    /// Another program moves a domain back, or deletes it.
     Rewind(u8),
     Delete(u8),
-    /// Other hands write what cannot be read.
+    /// Another program writes a file that cannot be read.
     Damage(u8),
-    /// The kept file goes.
+    /// The cache file is deleted.
     Forget,
 }
 
@@ -43,7 +43,7 @@ fn event() -> impl Strategy<Value = Event> {
     ]
 }
 
-/// Lets it happen. What is refused, because there is no such domain yet for one, is no matter.
+/// Makes an event happen. Refusals are ignored, such as for a domain that does not exist yet.
 fn happen(world: &World, event: &Event) {
     let git = |arguments: &[&str]| {
         let mut command = world.sandbox.command("git", &world.store());

@@ -1,11 +1,10 @@
-//! Once the refs have been at rest for a while, they are not even listed. Every way to change one
-//! must show all the same.
+//! Refs that have not changed for a while are no longer listed. Every way to change a ref must still be noticed.
 
 use std::{fs, path::Path, time::Duration};
 
 use crate::world::World;
 
-/// Longer than the coarsest clock of a file system.
+/// Longer than the resolution of the coarsest file system clock.
 const AT_REST: Duration = Duration::from_millis(3_100);
 
 fn is_settled(kept: &Path) -> bool {

@@ -1,4 +1,4 @@
-//! A realm on disk, asked in this very process with and without what it keeps at hand.
+//! A realm on disk, read in this process with and without its cache.
 
 use std::path::PathBuf;
 
@@ -54,7 +54,7 @@ impl World {
         self.sandbox.path().join("blue/realms/r.git")
     }
 
-    /// The kept file.
+    /// Returns the path of the cache file.
     pub fn kept(&self) -> PathBuf {
         self.store().join("blue/cache/snapshot")
     }
@@ -72,12 +72,12 @@ impl World {
         Ctx::open(self.env(repo, cached), None).unwrap()
     }
 
-    /// What a server works with: what it decodes, it holds in memory.
+    /// Returns the context of a server, which keeps decoded objects in memory.
     pub fn server_ctx(&self, repo: &str) -> Ctx {
         Ctx::open(self.env(repo, true).of_server(), None).unwrap()
     }
 
-    /// Returns the answers to every question, as JSON.
+    /// Returns the answers to all questions, as JSON.
     pub fn answers(&self, open: impl Fn(&str) -> Ctx) -> Vec<String> {
         let mut answers = Vec::new();
         for repo in [OWNER, CONSUMER] {
@@ -94,8 +94,8 @@ impl World {
         answers
     }
 
-    /// Asks twice with what is kept on disk and twice with what is held in memory, so that the second time it is used,
-    /// and compares all with what is read anew.
+    /// Asks twice with the cache on disk and twice with the cache in memory, so that it is used the second time, and
+    /// compares all answers with those of an uncached read.
     pub fn agree(&self, after: &str) {
         let wanted = self.answers(|repo| self.ctx(repo, false));
         for time in ["first", "second"] {

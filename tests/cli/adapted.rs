@@ -1,4 +1,4 @@
-//! The version that a consumer's code was written against is kept, and changes are told from there.
+//! The version that a consumer's code was written against is recorded, and changes are reported relative to it.
 
 use serde_json::{Value, json};
 
@@ -10,7 +10,7 @@ fn import(world: &World) -> Value {
     world.json(&world.path("access"), &["status", "--peek"])["imports"][0].clone()
 }
 
-/// A consumer that was bound before anybody in it looked at the realm.
+/// Returns a world with a consumer that was bound before anyone in its repository looked at the realm.
 fn unseen() -> World {
     let world = World::new();
     for repo in ["fungal", "access"] {
@@ -40,7 +40,7 @@ fn a_change_is_told_from_what_the_code_was_written_against() {
         (&import(&world)["adapted_version"], &import(&world)["resolved_version"]),
         (&json!("1.0.0"), &json!("1.1.0"))
     );
-    // Also once nothing that is served satisfies it.
+    // This also holds once no served version satisfies the import.
     world.bump("2.0.0");
     assert_eq!(
         (&import(&world)["adapted_version"], &import(&world)["resolved_version"]),
@@ -63,7 +63,7 @@ fn it_stays_until_the_import_is_edited_or_the_repository_says_so() {
     let adapted = || import(&world)["adapted_version"].clone();
     assert_eq!(world.stored("bindings/access.json")["imports"][0]["adapted_version"], "1.0.0");
     world.bump("1.1.0");
-    // Something else in the file, and everything published once more.
+    // Another part of the file changes, and everything is published again.
     world.write(&format!("access/{BINDING_FILE}"), &format!("# a comment\n{}", importing(">=1.0.0, <2.0.0")));
     world.commit("access", "Comment");
     assert_eq!(adapted(), "1.0.0");
@@ -77,11 +77,11 @@ fn it_stays_until_the_import_is_edited_or_the_repository_says_so() {
     snapshot("adapted", &[&said, &twice, &unknown, &owner]);
     assert_eq!(world.json(&dir, &["contract", "adapted", CONTRACT])["old_version"], "1.0.0");
     world.bump("1.2.0");
-    // Whoever edits the range, or names another file, has looked.
+    // Someone who edits the range, or names another file, has looked at the contract.
     world.write(&format!("access/{BINDING_FILE}"), &importing(">=1.0.0, <3.0.0"));
     world.commit("access", "Wider");
     assert_eq!(adapted(), "1.2.0");
-    // A version that the range leaves out needs another range.
+    // A version outside the range requires another range.
     world.bump("4.0.0");
     let outside = world.json(&dir, &["contract", "adapted", CONTRACT]);
     assert_eq!(outside["adapted_version"], "4.0.0");

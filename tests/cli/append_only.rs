@@ -1,5 +1,5 @@
-//! What somebody who may push to the hub can do there with plain git, and what the others see of it:
-//! nothing that breaks a rule is taken, the hub heals, and somebody settles it.
+//! What a user who may push to the hub can do there with plain git, and what the other machines see: no commit that
+//! breaks a rule is taken, the hub is repaired, and the conflict can be settled.
 
 use std::path::{Path, PathBuf};
 
@@ -11,7 +11,7 @@ const REALM_REF: &str = "refs/blue/realm";
 const CURRENT: &str = "contracts/s3-permissions.json";
 const PUBLISHED: &str = "versions/s3-permissions/1.0.0.json";
 
-/// Three machines at one hub: `home` has the provider, `second` a consumer, and `third` another one.
+/// Three machines with one hub: `home` has the provider, `second` a consumer, and `third` another one.
 struct Three {
     world: World,
     hub: PathBuf,
@@ -62,7 +62,7 @@ impl Three {
         self.world.json(&self.path(at), args)
     }
 
-    /// A command as it is printed, comment and all, pasted into a shell.
+    /// Pastes a printed command, including its comment, into a shell.
     #[track_caller]
     fn paste(&self, at: usize, command: &str) -> Run {
         let mut shell = self.world.command("sh", &self.path(at));
@@ -70,7 +70,7 @@ impl Three {
         self.world.finish(shell, "sh")
     }
 
-    /// Runs a command of git at the hub, as Mal, or as who these variables say.
+    /// Runs git at the hub as Mal, or as the user in `vars`.
     fn git(&self, args: &[&str], vars: &[(&str, &str)]) -> String {
         let mut git = self.world.command("git", &self.hub);
         git.args(["-c", "user.name=Mal", "-c", "user.email=mal@example.org"]).args(args);
@@ -78,13 +78,13 @@ impl Three {
         self.world.finish(git, "git").exits(0).stdout.trim().to_owned()
     }
 
-    /// What the hub holds under a path.
+    /// Returns the content of a path at the hub.
     fn at_hub(&self, name: &str, path: &str) -> Option<Value> {
         let run = self.world.try_git(&self.hub, &["cat-file", "blob", &format!("{name}:{path}")]);
         (run.code == 0).then(|| run.json())
     }
 
-    /// Pushes one commit to the hub that has these files changed, or deleted. Returns the commit.
+    /// Pushes a commit to the hub that changes or deletes these files. Returns the commit.
     fn push(&self, name: &str, files: &[(&str, Option<Value>)], message: &str, vars: &[(&str, &str)]) -> String {
         self.git(&["read-tree", name], vars);
         for (path, document) in files {
@@ -104,7 +104,7 @@ impl Three {
         commit
     }
 
-    /// A document of the hub with one field changed, and hashes that fit.
+    /// Returns a document of the hub with one field changed and matching hashes.
     fn with_value(&self, path: &str, value: &str) -> Value {
         let mut document = self.at_hub(DOMAIN_REF, path).unwrap();
         document["value"] = json!(value);
@@ -112,7 +112,7 @@ impl Three {
         document
     }
 
-    /// Syncs every machine until nothing moves, and all of them and the hub hold the same.
+    /// Syncs every machine until nothing changes, and asserts that all of them and the hub have the same content.
     #[track_caller]
     fn alike(&self) {
         for at in [0, 1, 2, 0, 1, 2] {
@@ -129,7 +129,7 @@ impl Three {
         }
     }
 
-    /// The one conflict that a machine shows.
+    /// Returns the only conflict that a machine shows.
     #[track_caller]
     fn conflict(&self, at: usize) -> Value {
         let status = self.json(at, &["status", "--peek"]);
@@ -138,7 +138,7 @@ impl Three {
         conflicts[0].clone()
     }
 
-    /// Whether `check` of a machine fails because of what was set aside.
+    /// Returns whether `check` fails on a machine because a commit was set aside.
     fn fails(&self, at: usize) -> bool {
         let check = self.blue(at, &["check", "--json"]);
         let answer = check.json();
@@ -149,7 +149,7 @@ impl Three {
         is_error
     }
 
-    /// A commit is set aside: every machine says so, the hub heals, and the rule is named.
+    /// Asserts that a commit is set aside: every machine says so, the hub is repaired, and the rule is named.
     #[track_caller]
     fn is_set_aside(&self, commit: &str, rules: &[&str]) -> Value {
         let sync = self.ok(1, &["sync"]);
@@ -173,7 +173,7 @@ impl Three {
     }
 }
 
-/// The command of a conflict that does `verb`.
+/// Returns the command of a conflict that does `verb`.
 fn command(conflict: &Value, verb: &str) -> String {
     let commands = conflict["resolution"].as_array().unwrap().iter();
     let found = commands.map(|one| one.as_str().unwrap()).find(|one| one.contains(verb));
@@ -191,7 +191,7 @@ fn a_contract_that_another_than_its_owner_changed_is_set_aside() {
     for at in 0..3 {
         assert!(three.fails(at));
     }
-    // Who it does not concern hears of it, and is not stopped.
+    // A repository that the conflict does not concern sees it, and is not stopped by it.
     let run = three.paste(1, &command(&conflict, "accept")).exits(1);
     assert!(run.stderr.contains("access may not accept it") && run.stderr.contains("in fungal"), "{run:?}");
     three.paste(1, &command(&conflict, "undo")).exits(0);
@@ -268,7 +268,7 @@ fn a_member_is_taken_away_by_itself_alone() {
     assert_eq!(three.json(1, &["realm", "conflict", "accept", id])["status"], "success");
     three.alike();
     assert_eq!(three.at_hub(DOMAIN_REF, "domain.json").unwrap()["members"], json!(["fungal", "reader"]));
-    // By itself it leaves without a word from anybody.
+    // A repository that leaves by its own command causes no conflict.
     three.ok(2, &["realm", "admin", "leave", "--force"]);
     three.alike_but_reader();
     assert_eq!(three.at_hub(DOMAIN_REF, "domain.json").unwrap()["members"], json!(["fungal"]));
@@ -304,7 +304,7 @@ fn a_machine_that_joined_in_between_takes_what_the_others_brought_back() {
     let three = Three::new();
     let swapped = three.with_value(PUBLISHED, "SWAPPED");
     let commit = three.push(DOMAIN_REF, &[(PUBLISHED, Some(swapped))], "tidy", &[]);
-    // It never saw anything else: the first fetch is trusted.
+    // This machine never saw another state: the first fetch is trusted.
     three.world.on("fourth").repo("late");
     let late = three.world.path("late");
     three.world.ok(&late, &["init", "--url", three.hub.to_str().unwrap()]);
@@ -321,7 +321,7 @@ fn a_machine_that_joined_in_between_takes_what_the_others_brought_back() {
 #[test]
 fn machines_that_set_the_same_aside_before_they_meet_end_alike() {
     let three = Three::new();
-    // Each has something of its own, and no hub to push to while it looks.
+    // Each machine has a commit of its own, and cannot push to the hub while it looks.
     let commit = three.push(DOMAIN_REF, &[(CURRENT, None), (PUBLISHED, None)], "tidy", &[]);
     let hook = three.hub.join("hooks/pre-receive");
     std::fs::write(&hook, "#!/bin/sh\nexit 1\n").unwrap();
@@ -379,7 +379,7 @@ fn what_the_owner_does_breaks_no_rule() {
 }
 
 impl Three {
-    /// As [`Self::alike`], once the third machine's repository has left.
+    /// Like [`Self::alike`], after the third machine's repository has left.
     fn alike_but_reader(&self) {
         self.blue(2, &["sync"]);
         for at in [0, 1, 0] {
@@ -418,7 +418,7 @@ fn the_owner_hears_who_wrote_in_its_name() {
     evil["version"] = json!("1.1.0");
     let files = [(CURRENT, Some(evil.clone())), ("versions/s3-permissions/1.1.0.json", Some(evil))];
     three.push(DOMAIN_REF, &files, "s3-permissions 1.0.0 -> 1.1.0\n\nBlue-Repo: fungal", &[]);
-    // The trailer is a claim, and breaks no rule. Each machine merges it into something of its own.
+    // The trailer is only a claim and breaks no rule. Each machine merges it into a commit of its own.
     for (at, _) in MACHINES.iter().enumerate() {
         three.ok(
             at,

@@ -1,4 +1,4 @@
-//! Contracts and bindings are written by commands, as a person would have written them.
+//! Commands write contracts and bindings as a person would.
 
 use serde_json::json;
 
@@ -12,7 +12,7 @@ const EVENTS: &str = r#"{"id": 1, "total": 9.5, "lines": [{"sku": "a", "count": 
 {"id": 2, "total": 3, "lines": [], "note": "gift"}
 "#;
 
-/// Two repositories in a realm that holds nothing else.
+/// Returns a world with two repositories in an otherwise empty realm.
 fn two() -> World {
     let world = World::new();
     world.join("shop");
@@ -31,7 +31,7 @@ fn a_contract_begins_from_samples_and_is_published_by_the_commit() {
     let shown = world.ok(&dir, &["contract", "bump", "-h"]);
     snapshot("authoring_new", &[&made, &shown]);
     insta::assert_snapshot!("authoring_new_file", file);
-    // The first next step is what to do.
+    // The first next step is the right one.
     let step = world.next_step(&made);
     let committed = world.finish_shell(&dir, &step);
     assert_eq!(committed.code, 0, "{committed:?}");
@@ -61,7 +61,7 @@ fn a_refused_contract_leaves_nothing_behind() {
     snapshot("authoring_new_refused", &[&unknown, &schema, &place, &value, &owner, &member]);
     assert!(!dir.join(".blue/contracts").exists());
     assert_eq!(world.json(&dir, &["realm", "topology"])["domains"], json!([]));
-    // What the first error offers works.
+    // The suggestion in the first error works.
     let made = world.finish_shell(&dir, &world.next_step(&unknown));
     assert_eq!(made.code, 0, "{made:?}");
     let again = refused(&[]).exits(1);
@@ -140,7 +140,7 @@ fn a_bump_follows_from_the_change_and_keeps_the_comments() {
     let bump = |args: &[&str]| world.blue(&dir, &[&["contract", "bump", CONTRACT][..], args].concat());
     world.write(&path, &commented);
     let same = bump(&[]);
-    // A property that a lenient writer now sends, and that the old schema accepts.
+    // A property that a writer may now send, and that the old schema accepts.
     let widened = commented.replace("properties:\n", "properties:\n    list: { type: boolean }\n");
     assert_ne!(widened, commented);
     world.write(&path, &widened);
@@ -148,7 +148,7 @@ fn a_bump_follows_from_the_change_and_keeps_the_comments() {
     let text = world.read(&path);
     assert!(text.contains("version: \"1.1.0\" # in quotes"), "{text}");
     assert!(text.contains("changes: [\"Say \\\"list\\\": too\"]"), "{text}");
-    // Once more is nothing more.
+    // Running it again changes nothing.
     assert_eq!(world.json(&dir, &["contract", "bump", CONTRACT])["changed"], false);
     assert_eq!(world.read(&path), text);
     // Values that the old schema refuses.
@@ -160,7 +160,7 @@ fn a_bump_follows_from_the_change_and_keeps_the_comments() {
     let text = world.read(&path);
     assert!(text.contains("version: \"2.0.0\" # in quotes"), "{text}");
     assert!(text.contains("compatible: false"), "{text}");
-    // What a step says is right.
+    // The bump in the next step is correct.
     world.commit("fungal", "Allow a flag");
     assert_eq!(world.json(&dir, &["contract", "get", CONTRACT])["contract"]["version"], "2.0.0");
 }
@@ -188,14 +188,14 @@ fn an_import_is_a_command_and_so_is_its_end() {
     world.write("access/cdk/stack.py", "# reads\n");
     let made = world.ok(&dir.join("cdk"), &["import", CONTRACT, "--used-in", "stack.py"]);
     insta::assert_snapshot!("authoring_binding_file", world.read(&format!("access/{BINDING_FILE}")));
-    // The steps make it a member, and publish the binding.
+    // The steps make the repository a member, and publish the binding.
     for step in world.next_steps(&made) {
         let run = world.finish_shell(&dir.join("cdk"), &step);
         assert_eq!(run.code, 0, "{run:?}");
     }
     let status = world.json(&dir, &["status"]);
     assert_eq!(status["imports"][0]["state"], "current", "{status:#}");
-    // Several files are a list, and one is a text again.
+    // Several files become a list, and a single one becomes a string again.
     world.write("access/cdk/roles.py", "# reads too\n");
     world.ok(&dir, &["import", CONTRACT, "--used-in", "cdk/stack.py", "cdk/roles.py"]);
     let text = world.read(&format!("access/{BINDING_FILE}"));
@@ -258,7 +258,7 @@ fn payloads_are_checked_against_the_versions_that_are_meant() {
     let broken = check(&["../broken.json"]).exits(1);
     let unknown = check(&["../good.json", "--version", "9.0.0"]).exits(1);
     let none = check(&["../good.json", "--range", ">=9.0.0"]).exits(1);
-    // A version with another shape: only the old one takes the payload.
+    // A version with another shape: only the old version accepts the payload.
     let text = crate::world::contract("2.0.0").replace("read", "input");
     world.write(&format!("fungal/{CONTRACT_FILE}"), &text);
     let draft = world.blue(&dir, &["contract", "validate", CONTRACT, "../good.json", "--worktree"]).exits(1);
@@ -270,7 +270,7 @@ fn payloads_are_checked_against_the_versions_that_are_meant() {
     assert_eq!((&answer["valid"], &answer["versions"]), (&json!(false), &json!(["1.0.0", "2.0.0"])));
     let fed = world.feed("git", &dir, &["blue", "contract", "validate", CONTRACT, "-"], "{\"input\": [\"a\"]}");
     assert_eq!(fed.code, 0, "{fed:?}");
-    // Models ask the same.
+    // Over MCP the answer is the same.
     let args =
         json!({"domain": "s3-access", "contract": "s3-permissions", "payload": {"read": [1]}, "version": "1.0.0"});
     let answer = world.ok(&dir, &["mcp", "test-tool", "contract_validate", "--args", &args.to_string()]).json();
@@ -313,7 +313,7 @@ fn the_file_that_a_team_has_stays_the_source_of_truth() {
     };
     assert_eq!(held("/schema/$defs/id/type"), json!("integer"), "{made:?}");
     assert_eq!(held("/value/id"), json!(7));
-    // A change of a file that is referred to, with no change below .blue: the version has to go up.
+    // A file that the contract refers to changes, but no file below .blue: the version must go up.
     world.write("shop/schemas/id.json", r#"{"type": ["integer", "string"]}"#);
     let refused = world.commit("shop", "Allow names");
     assert!(refused.stderr.contains("a published version never changes"), "{refused:?}");
@@ -321,7 +321,7 @@ fn the_file_that_a_team_has_stays_the_source_of_truth() {
     assert!(bumped.stdout.contains("1.0.0 -> 2.0.0"), "{bumped:?}");
     world.commit("shop", "Orders 2.0.0");
     assert_eq!((held("/version"), held("/schema/$defs/id/type")), (json!("2.0.0"), json!(["integer", "string"])));
-    // A commit elsewhere publishes nothing more, and a broken file is named.
+    // A commit that changes other files publishes nothing more, and a broken file is named.
     world.write("shop/README.md", "more\n");
     assert_eq!(world.commit("shop", "Say more").stderr, "");
     world.write("shop/schemas/id.json", "{\n  \"type\": }\n");
@@ -352,7 +352,7 @@ fn a_version_is_read_from_the_file_that_has_it() {
     world.write("shop/package.json", r#"{"name": "shop", "version": "1.4.0"}"#);
     world.commit("shop", "Agree on orders");
     assert_eq!(held(), "1.4.0");
-    // The file alone changes: that publishes.
+    // A change to the file alone publishes.
     world.write("shop/package.json", r#"{"name": "shop", "version": "1.5.0"}"#);
     let published = world.commit("shop", "Release 1.5.0");
     assert!(published.stderr.contains("1.4.0 -> 1.5.0"), "{published:?}");
@@ -366,7 +366,7 @@ fn a_version_is_read_from_the_file_that_has_it() {
         world.commit("shop", file);
         assert!(text.contains(held().as_str().unwrap()), "{file}: {}", held());
     }
-    // bump edits no other file, and says what to write there.
+    // `bump` edits no other file, and says what to write there.
     let bump = world.blue(&dir, &["contract", "bump", ORDER, "minor"]).exits(1);
     assert!(bump.stderr.contains("the version is read from chart.yaml") && bump.stderr.contains("4.1.0"), "{bump:?}");
     for (written, says) in [

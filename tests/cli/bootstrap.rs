@@ -1,4 +1,4 @@
-//! Many repositories at once, and repositories that rely on each other in a circle.
+//! Many repositories at once, and repositories that depend on each other in a cycle.
 
 use crate::world::{REALM, World, snapshot};
 
@@ -45,7 +45,7 @@ fn a_file_of_repositories_and_domains_is_made_once() {
     let log = world.git(&world.store(), &["log", "--format=%s", "refs/blue/domains/s3-access"]).stdout;
     assert_eq!(log, "make the domain s3-access with access, fungal\n", "one commit a domain");
 
-    // What is added to the file later is made, and what somebody changed since stays.
+    // A later addition to the file is created, and what somebody has changed in the meantime is kept.
     let more = PLAN.replace("repos: [jobs]", "repos: [jobs, access]").replace("role: provider", "role: both");
     world.write("plan.yaml", &more);
     let answer = world.json(&world.root(), &["--realm", REALM, "realm", "admin", "bootstrap", "--from", "plan.yaml"]);
@@ -53,7 +53,7 @@ fn a_file_of_repositories_and_domains_is_made_once() {
     assert_eq!(answer["domains"][0]["added"], serde_json::json!(["access"]));
     assert_eq!(world.stored("bindings/fungal.json")["role"], "provider");
 
-    // A repository that comes later is the one that was planned.
+    // A repository that joins later is the one that was planned.
     let path = world.repo("access");
     world.ok(&path, &["init", "--realm", REALM]);
     let status = world.json(&path, &["status"]);
@@ -84,7 +84,7 @@ fn a_file_that_cannot_be_made_makes_nothing() {
     }
 }
 
-/// Three repositories, each of which provides something to the next one, and the last one to the first.
+/// Makes three repositories, each of which provides a contract to the next one, and the last one to the first.
 fn circle(world: &World) {
     for (provider, consumer) in [("a", "b"), ("b", "c")] {
         give(world, provider, consumer);
@@ -134,7 +134,7 @@ fn a_circle_is_said_where_it_is_closed_and_by_check() {
     assert_eq!((&found["code"], &found["file"]), (&"cycle".into(), &".blue/bindings/of-c.yaml".into()), "{check}");
     assert!(found["message"].as_str().unwrap().ends_with(CIRCLE), "{check}");
     world.ok(&world.path("a"), &["check"]);
-    // Nobody closes it twice.
+    // Nobody closes the cycle twice.
     let again = world.ok(&world.path("a"), &["contract", "publish"]);
     assert!(!again.all().contains("dependency cycle"), "{again:?}");
 }
@@ -154,7 +154,7 @@ fn a_realm_that_refuses_circles_has_none_closed() {
     assert!(by_hand.stderr.contains("c -(of-c/thing)-> a"), "{by_hand:?}");
     let published = world.git(&world.store(), &["log", "--format=%s", &format!("{before}..refs/blue/domains/of-c")]);
     assert_eq!(published.stdout, "add thing 1.0.0\n", "what c provides is no circle yet");
-    // Where two machines closed it together, check fails.
+    // If two machines closed the cycle together, check fails.
     let binding = r#"{"role":"consumer","exports":[],"imports":[{"contract":"thing","version":">=1.0.0"}]}"#;
     world.plant_in("refs/blue/domains/of-c", "bindings/a.json", binding);
     let check = world.blue(&world.path("b"), &["check", "--json"]).exits(1).json();

@@ -1,10 +1,10 @@
-//! The break is found where it is made, before anything is published, and where it hits.
+//! A break is found where it is made, before anything is published, and where it takes effect.
 
 use serde_json::{Value, json};
 
 use crate::world::{BINDING_FILE, CONTRACT_FILE, DOMAIN_REF, World, contract, importing, snapshot};
 
-/// The provider's pull request: a branch whose contract leaves the consumer's range.
+/// Returns a world with the provider's pull request: a branch whose contract is outside of the consumer's range.
 fn proposed() -> World {
     let world = World::pair();
     world.git(&world.path("fungal"), &["switch", "--quiet", "-c", "proposal"]);
@@ -12,7 +12,7 @@ fn proposed() -> World {
     world
 }
 
-/// Returns the errors of `check`, with the arguments.
+/// Returns the errors of `check` with these arguments.
 fn errors(world: &World, repo: &str, args: &[&str]) -> Vec<Value> {
     let answer = world.json(&world.path(repo), &[&["check"], args].concat());
     answer["errors"].as_array().unwrap().clone()
@@ -56,7 +56,7 @@ fn the_providers_pull_request_fails_before_anything_is_published() {
         })]
     );
     assert_eq!(world.tip(DOMAIN_REF), before);
-    // The consumer's own CI has nothing to complain about yet.
+    // The consumer's own CI does not fail yet.
     world.blue(&world.path("access"), &["check"]).exits(0);
 }
 
@@ -69,7 +69,7 @@ fn after_it_was_published_the_consumer_fails_at_its_own_line() {
     let errors = errors(&world, "access", &[]);
     assert_eq!(errors.len(), 1);
     assert_eq!((&errors[0]["file"], &errors[0]["line"]), (&json!(BINDING_FILE), &json!(4)));
-    // Mended in the work tree, then in a commit.
+    // The fix is first in the work tree, then in a commit.
     world.write(&format!("access/{BINDING_FILE}"), &importing(">=1.0.0, <3.0.0"));
     world.blue(&world.path("access"), &["check"]).exits(1);
     world.blue(&world.path("access"), &["check", "--worktree"]).exits(0);
@@ -86,13 +86,13 @@ fn what_is_checked_is_chosen() {
     world.blue(&provider, &["check", "--commit", "proposal"]).exits(1);
     let unknown = world.blue(&provider, &["check", "--commit", "nowhere"]).exits(1);
     assert!(unknown.stderr.contains("nowhere"), "{unknown}");
-    // HEAD is what counts, not what lies around.
+    // HEAD is checked, not the work tree.
     world.write(&format!("fungal/{CONTRACT_FILE}"), &contract("1.1.0"));
     world.blue(&provider, &["check"]).exits(1);
     world.blue(&provider, &["check", "--worktree"]).exits(0);
     let both = world.blue(&provider, &["check", "--worktree", "--published"]).exits(129);
     snapshot("check_subjects", &[&unknown, &both]);
-    // Outside of a repository, the realm alone where that was asked for; a commit of nothing is a mistake.
+    // Outside of a repository, only the realm is checked, on request; a commit without a repository is an error.
     let nowhere = world.root();
     world.blue(&nowhere, &["check", "--realm", "aperture", "--published"]).exits(0);
     world.blue(&nowhere, &["check", "--realm", "aperture"]).exits(128);
@@ -106,7 +106,7 @@ fn advisory_reports_and_passes() {
     assert!(run.stdout.contains("error: access imports"), "{run}");
     let answer = world.json(&world.path("fungal"), &["check", "--advisory"]);
     assert_eq!(answer["valid"], false);
-    // What cannot be checked is no advice.
+    // A check that cannot run fails even with `--advisory`.
     world.blue(&world.root(), &["check", "--advisory"]).exits(128);
 }
 
@@ -127,7 +127,7 @@ fn strict_fails_on_warnings() {
 #[test]
 fn modes_look_at_one_side() {
     let world = World::pair();
-    // One mistake on each side.
+    // There is one mistake on each side.
     let stored = world.stored("contracts/s3-permissions.json").to_string();
     world.plant("contracts/s3-permissions.json", &stored.replace("jobs/*/masks/*\"", "\",7").replace("1.0.0", "3.0.0"));
     let codes = |mode: &str| -> Vec<String> {

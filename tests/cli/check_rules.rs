@@ -1,10 +1,10 @@
-//! Every rule of `check`, each by the shortest way into it.
+//! Every rule of `check`, each with the shortest setup that breaks it.
 
 use serde_json::{Value, json};
 
 use crate::world::{BINDING_FILE, CONTRACT_FILE, EXPORTING, Run, World, contract, importing, snapshot};
 
-/// Returns the codes of errors and of warnings.
+/// Returns the codes of the errors and of the warnings.
 fn codes(run: &Run) -> (Vec<String>, Vec<String>) {
     let answer = run.json();
     let of = |kind: &str| -> Vec<String> {
@@ -13,8 +13,8 @@ fn codes(run: &Run) -> (Vec<String>, Vec<String>) {
     (of("errors"), of("warnings"))
 }
 
-/// Asserts what `check` finds in the whole realm, with the files of a repository laid over it, in this order, and its exit code with it. Returns it
-/// as text.
+/// Asserts the findings of `check` for the whole realm with the files of a repository, in this order, and the exit
+/// code. Returns the run.
 #[track_caller]
 fn finds(world: &World, repo: &str, errors: &[&str], warnings: &[&str]) -> Run {
     let run = world.blue(&world.path(repo), &["check", "--all", "--json"]).exits(i32::from(!errors.is_empty()));
@@ -24,14 +24,14 @@ fn finds(world: &World, repo: &str, errors: &[&str], warnings: &[&str]) -> Run {
     world.blue(&world.path(repo), &["check", "--all"])
 }
 
-/// Publishes the contract with these lines added, and 1.1.0 as its version.
+/// Publishes 1.1.0 of the contract with these lines added.
 fn publish_with(world: &World, lines: &str) {
     world.write(&format!("fungal/{CONTRACT_FILE}"), &format!("{}{lines}", contract("1.1.0")));
     let commit = world.commit("fungal", "More words");
     assert!(commit.stderr.contains("published"), "{commit}");
 }
 
-/// Changes the stored document of the contract as plain git can.
+/// Changes the stored document of the contract, as plain git can.
 fn tamper(world: &World, change: impl Fn(&mut Value)) {
     let mut document = world.stored("contracts/s3-permissions.json");
     change(&mut document);
@@ -76,7 +76,7 @@ fn a_provider_that_exports_nothing() {
     world.write(&format!("access/{BINDING_FILE}"), "role: consumer\n");
     world.commit("access", "Import nothing");
     let run = finds(&world, "access", &["exports-nothing"], &["imports-nothing", "unused"]);
-    // Whose binding it is, is whose file is named.
+    // The file of the repository that owns the binding is named.
     assert!(run.stdout.contains("\nerror: fungal") || run.stdout.starts_with("error: fungal"), "{run}");
 }
 
@@ -184,13 +184,13 @@ fn a_schema_that_changed_under_its_version_even_with_its_hash() {
     let plain = finds(&world, "access", &[], &["schema-changed"]);
     assert!(plain.stdout.contains("the schema of s3-permissions changed, but its version is still 1.0.0"), "{plain}");
 
-    // The hash that belongs to the changed schema, as our own answer tells it.
+    // The hash that belongs to the changed schema, from our own answer.
     let hashes = world.json(&world.path("access"), &["check"])["schema_hashes"].clone();
     let fresh = hashes[0]["schema_hash"].clone();
     assert_ne!(world.stored("contracts/s3-permissions.json")["schema_hash"], fresh);
     tamper(&world, |document| document["schema_hash"] = fresh.clone());
     finds(&world, "access", &[], &["schema-changed"]);
-    // And nobody is notified of it.
+    // Nobody is notified of it.
     let pending = world.json(&world.path("access"), &["notifications", "list"])["notifications"].clone();
     assert_eq!(pending, json!([]));
 }
@@ -266,7 +266,7 @@ fn declared_files_that_the_commit_does_not_have() {
     world.git(&world.path("fungal"), &["mv", "models", "model"]);
     world.commit("fungal", "Move the models");
     finds(&world, "fungal", &[], &["missing-file"]);
-    // A path out of the repository is no file of it, whatever lies there.
+    // A path that leads out of the repository is not one of its files, even if a file exists there.
     world.write(
         "access/.blue/bindings/s3-access.yaml",
         &importing("^1.0.0").replace("cdk/access_stack.py", "../fungal/README.md"),

@@ -1,4 +1,4 @@
-//! `check` fails whoever makes a break or suffers it, and nobody else.
+//! `check` fails for those who cause or suffer a break, and for nobody else.
 
 use std::fmt::Write as _;
 
@@ -15,7 +15,7 @@ fn pair(code: &str, cause: &str) -> (String, String) {
     (code.to_owned(), cause.to_owned())
 }
 
-/// The pair, and `coral`, which shares no domain with either.
+/// Returns the pair, and `coral`, which shares no domain with either.
 fn with_a_stranger() -> World {
     let world = World::pair();
     world.join("coral");
@@ -43,14 +43,14 @@ fn a_break_fails_its_consumer_and_no_stranger() {
 
     let consumer = world.json(&world.path("access"), &["check"]);
     assert_eq!(codes(&consumer, "errors"), [pair("import-broken", "another-repository")]);
-    // The provider knows, and its next pull request is not held up.
+    // The provider is told, and its next pull request is not blocked.
     world.git(&world.path("fungal"), &["switch", "--quiet", "-c", "unrelated"]);
     world.write("fungal/README.md", "more\n");
     world.commit("fungal", "Nothing of the realm's");
     world.blue(&world.path("fungal"), &["check"]).exits(0);
     let provider = world.json(&world.path("fungal"), &["check"]);
     assert_eq!(codes(&provider, "warnings"), [pair("import-broken", "already-in-the-realm")]);
-    // A push of the stranger's goes through.
+    // A push by the stranger succeeds.
     world.git(&world.root(), &["init", "--quiet", "--bare", "coral.git"]);
     world.git(&world.path("coral"), &["remote", "add", "origin", "../coral.git"]);
     world.ok(&world.path("coral"), &["hooks", "install", "--pre-push"]);
@@ -70,7 +70,7 @@ fn what_was_wrong_at_the_base_is_a_warning() {
     let answer = world.json(&consumer, &["check", "--base", "main"]);
     assert_eq!(codes(&answer, "warnings"), [pair("import-broken", "another-repository")]);
     assert_eq!(answer["base"], world.line(&consumer, &["rev-parse", "main"]));
-    // The runners of forges say so themselves.
+    // The CI runners of forges set this themselves.
     let base = world.line(&consumer, &["rev-parse", "main"]);
     for (name, value) in [
         ("GITHUB_BASE_REF", "main"),
@@ -82,13 +82,13 @@ fn what_was_wrong_at_the_base_is_a_warning() {
     let missing = world.blue_with(&consumer, &["check"], &[("GITHUB_BASE_REF", "trunk".as_ref())]).exits(1);
     assert!(missing.stdout.contains("git fetch origin trunk"), "{missing}");
     world.blue(&consumer, &["check", "--base", "nowhere"]).exits(128);
-    // What is made worse is an error: another range that does not hold either.
+    // Making it worse is an error: another range that does not hold either.
     world.write(&format!("access/{BINDING_FILE}"), &importing(">=1.0.0, <1.5.0"));
     world.commit("access", "Narrow it further");
     world.blue(&consumer, &["check", "--base", "main"]).exits(1);
 }
 
-/// The variables and arguments that V2's pipelines use, on a machine that knows no realm.
+/// The variables and arguments of V2's pipelines, on a machine that knows no realm.
 fn hub() -> World {
     let world = World::pair();
     for bare in ["hub.git", "code.git"] {
@@ -124,7 +124,7 @@ fn a_check_that_cannot_tell_whom_it_judges_is_no_pass() {
     };
     let whole = clone(&["-b", "break"], "whole");
     world.blue(&whole, check).exits(1);
-    // The pull request that deletes the file which says whose it is.
+    // A pull request that deletes the file with the name of the repository.
     let noconf = clone(&["-b", "no-config"], "noconf");
     let run = world.blue(&noconf, check).exits(1);
     assert!(run.stdout.contains("access imports"), "{run}");
@@ -137,7 +137,7 @@ fn a_check_that_cannot_tell_whom_it_judges_is_no_pass() {
     world.blue_with(&shallow, check, &[("GIT_BLUE_REPO", "fungal".as_ref())]).exits(1);
     world.blue(&shallow, &[check, &["--repo", "fungul"]].concat()).exits(128);
     world.blue(&shallow, &[check, &["--published"]].concat()).exits(0);
-    // Work trees that do not have the files.
+    // Work trees without the files.
     let sparse = clone(&["-b", "break"], "sparse");
     world.git(&sparse, &["sparse-checkout", "set", "models"]);
     world.blue(&sparse, check).exits(1);
@@ -150,13 +150,13 @@ fn a_check_that_cannot_tell_whom_it_judges_is_no_pass() {
     assert_eq!(world.finish_shell(&blobless, "git archive HEAD .blue >/dev/null").code, 0);
     world.blue(&blobless, check).exits(1);
     world.blue(&clone(&["-b", "break", "--bare"], "bare"), check).exits(1);
-    // Nothing at all to judge.
+    // There is nothing to check.
     std::fs::create_dir(world.path("empty")).unwrap();
     world.blue(&world.path("empty"), check).exits(128);
     world.git(&world.root(), &["init", "--quiet", "fresh"]);
     world.blue(&world.path("fresh"), check).exits(128);
     world.blue(&world.repo("stranger"), check).exits(128);
-    // A member's own machine.
+    // The machine of a member.
     world.on("home");
     let provider = world.path("fungal");
     world.blue_with(&provider, &["check"], &[("GIT_BLUE_REALM", REALM.as_ref())]).exits(1);
@@ -209,7 +209,7 @@ fn in_a_realm_of_thirty_one_laggard_fails_alone() {
         names.iter().filter(fails).cloned().collect()
     };
     assert_eq!(failing(), ["r07"]);
-    // The laggard moves, and a provider proposes a break.
+    // The consumer that was behind updates, and a provider proposes a break.
     world.write(
         "r07/.blue/bindings/orders.yaml",
         &importing("<3.0.0").replace("s3-permissions", "order").replace("cdk/access_stack.py", "src/order.py"),
@@ -233,7 +233,7 @@ fn files_that_are_gone_are_told_until_they_are_retired_or_back() {
     let commit = world.commit("fungal", "Remove it");
     let way_out = "git blue contract retire s3-access/s3-permissions --reason \"…\"";
     assert!(commit.stderr.contains(&format!("{CONTRACT_FILE} is gone")) && commit.stderr.contains(way_out), "{commit}");
-    // The commits after it say so again, also those that publish something else.
+    // Later commits repeat the message, even if they publish something else.
     let later = world.commit("fungal", "Later");
     assert!(later.stderr.contains(&format!("{CONTRACT_FILE} is gone")) && later.stderr.contains(way_out), "{later}");
     world.write("fungal/.blue/contracts/s3-access/other.yaml", &contract("1.0.0").replace("s3-permissions", "other"));
@@ -257,7 +257,7 @@ fn files_that_are_gone_are_told_until_they_are_retired_or_back() {
     }
     let status = world.ok(&provider, &["status"]);
     assert!(status.stdout.contains("is gone; s3-access/s3-permissions stays"), "{status}");
-    // Back, and gone again, and retired.
+    // The contract is brought back, removed again, and retired.
     world.write(&format!("fungal/{CONTRACT_FILE}"), &contract("1.0.0"));
     let back = world.commit("fungal", "Bring it back");
     assert!(!back.stderr.contains("is gone"), "{back}");
@@ -271,10 +271,10 @@ fn files_that_are_gone_are_told_until_they_are_retired_or_back() {
     assert_eq!(codes(&world.json(&provider, &["check"]), "warnings"), [pair("import-retired", "already-in-the-realm")]);
     let retired = world.commit("fungal", "It is retired");
     assert_eq!(retired.stderr, "", "{retired}");
-    // The consumer sees why, beside what its range accepts.
+    // The consumer sees the reason, next to the versions that its range accepts.
     let consumer = world.ok(&world.path("access"), &["status"]);
     assert!(consumer.stdout.contains("accepts 1.0.0, retired: moved"), "{consumer}");
-    // A new version brings it back, and says so.
+    // A new version brings the contract back, and says so.
     world.write(&format!("fungal/{CONTRACT_FILE}"), &contract("1.1.0"));
     let commit = world.commit("fungal", "Serve it again");
     assert!(commit.stderr.contains("this brings s3-permissions back, which was retired"), "{commit}");
@@ -292,12 +292,12 @@ fn files_that_say_something_else_than_the_realm_are_told() {
     assert!(run.stdout.contains(&bring), "{run}");
     let check = world.blue(&provider, &["check"]).exits(0);
     assert!(check.stdout.contains("[file-differs]") && check.stdout.contains(&bring), "{check}");
-    // The command does what it says.
+    // The suggested command works.
     let shell = world.finish_shell(&provider, &bring);
     assert_eq!(shell.code, 0, "{shell}");
     world.commit("fungal", "As the realm has it");
     world.blue(&provider, &["check", "--strict"]).exits(0);
-    // The same of a binding.
+    // The same holds for a binding.
     let set = ["realm", "admin", "binding", "--domain", "s3-access", "--repo", "fungal", "--role", "both"];
     let parts = ["--export", "s3-permissions:models/s3_paths.py", "--import", "s3-permissions@>=1.0.0"];
     let run = world.ok(&provider, &[&set[..], &parts[..]].concat());
@@ -326,7 +326,7 @@ fn a_reused_version_is_refused_wherever_it_stands() {
     assert_eq!(codes(&answer, "errors"), [pair("version-reused", "this-change")]);
 }
 
-/// Returns the codes of what stops a candidate: by `check`, and by publishing it.
+/// Returns the codes that refuse a candidate: those of `check`, and those of publishing it.
 fn refusals(world: &World, files: &[(&str, String)]) -> (Vec<String>, Vec<String>) {
     let provider = world.path("fungal");
     world.git(&provider, &["switch", "--quiet", "-C", "candidate", "main"]);
@@ -394,7 +394,7 @@ fn the_commit_that_breaks_somebody_says_so() {
     );
     let told = world.json(&world.path("access"), &["notifications", "list"])["notifications"][0].clone();
     assert_eq!((&told["import_satisfied"], &told["binding"]), (&json!("breaks"), &json!("cdk/access_stack.py")));
-    // Dry, with the same facts as fields.
+    // A dry run, with the same facts as fields.
     world.git(&world.path("access"), &["config", "blue.publish", "off"]);
     world.git(&world.path("fungal"), &["config", "blue.publish", "off"]);
     world.write(&format!("access/{BINDING_FILE}"), &importing("^2.0.0"));

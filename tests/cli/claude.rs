@@ -1,10 +1,10 @@
-//! Setting up Claude Code: what it writes into files of other people, and that it takes out no more.
+//! Setting up Claude Code: what it writes to files of other people, and that it removes nothing else.
 
 use std::os::unix::fs::PermissionsExt as _;
 
 use crate::world::{Run, World, snapshot};
 
-/// Files that users have, and why each is special.
+/// The user's files, and why each is special.
 const SETTINGS: [(&str, &str); 9] = [
     ("an object with nothing in it", "{}"),
     ("and with a line end", "{}\n"),
@@ -76,7 +76,7 @@ fn what_its_user_changed_meanwhile_stays() {
     install(&world, &[]);
     let settings = world.read("access/.claude/settings.json");
     world.write("access/.claude/settings.json", &settings.replacen('{', "{\n  \"model\": \"x\",", 1));
-    // Another program wrote it anew, and he gave the server an argument.
+    // Another program rewrote the file, and the user added an argument to the server.
     world.write(
         "access/.mcp.json",
         r#"{"mcpServers":{"git-blue":{"command":"/opt/git-blue","args":["mcp","serve","--debug"]},"other":{"command":"x"}}}"#,
@@ -96,7 +96,7 @@ fn without_the_note_of_what_was_put_in_it_is_found_all_the_same() {
     std::fs::remove_file(world.path("home/blue/claude.json")).unwrap();
     uninstall(&world, &[]);
     assert_eq!(world.read("access/.claude/settings.json"), "{\n  \"model\": \"x\"\n}\n");
-    // Whether it was there before is not known any more.
+    // It is no longer known whether the file existed before.
     assert_eq!(world.read("access/.mcp.json"), "{}\n");
 }
 
@@ -152,7 +152,7 @@ fn a_session_starts_with_a_line_of_names_and_numbers() {
     world.bump("1.1.0");
     let pending = start();
     let session: [(&str, &std::ffi::OsStr); 1] = [("CLAUDE_CODE_SESSION_ID", "s-1".as_ref())];
-    // It tells nobody, and counts what its own reader was not told.
+    // The hook marks nothing as seen, and counts what its own reader has not seen.
     world.ok(&access, &["status"]);
     let told = world.blue_with(&access, &["hook", "claude-session-start"], &session).exits(0);
     world.repo("outside");

@@ -1,4 +1,4 @@
-//! What was published leads to the commit that it was published from, at the forge of its repository.
+//! A published version links to its source commit on the forge of its repository.
 
 use serde_json::{Value, json};
 
@@ -6,7 +6,7 @@ use crate::world::{World, snapshot};
 
 const CONTRACT: &str = "maps/tile";
 
-/// A repository with this remote that published two versions.
+/// Returns a world with a repository with this remote that published two versions.
 fn published_from(remote: &str) -> World {
     let world = World::new();
     let dir = world.repo("atlas");
@@ -22,7 +22,7 @@ fn published_from(remote: &str) -> World {
     world
 }
 
-/// The links of every answer that names source commits.
+/// Returns the links of all answers that name source commits.
 fn links(world: &World) -> Vec<Value> {
     let dir = world.path("atlas");
     let blame = world.json(&dir, &["contract", "blame", CONTRACT]);

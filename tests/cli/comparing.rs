@@ -1,4 +1,4 @@
-//! What another version changes, for whom, and who relies on whom: diff, impact, topology, compare.
+//! What another version changes, for whom, and who depends on whom: diff, impact, topology, compare.
 
 use serde_json::json;
 
@@ -23,7 +23,7 @@ fn a_timeline_shows_each_realm_of_this_machine() {
     let all = world.ok(&fungal, &["contract", "timeline", CONTRACT]);
     let first = world.ok(&fungal, &["contract", "timeline", CONTRACT, "--limit", "3"]);
     let rest = world.ok(&fungal, &["contract", "timeline", CONTRACT, "--cursor", "aperture@1.1.0"]);
-    // From a folder that is in no realm, too; and past one that is broken.
+    // This also works from a folder that is in no realm, and if another realm is broken.
     std::fs::remove_dir_all(world.path("home/blue/realms/staging.git")).unwrap();
     let broken = world.ok(&world.path("home"), &["contract", "timeline", CONTRACT]);
     snapshot("contract_timeline", &[&none, &all, &first, &rest, &broken]);
@@ -58,7 +58,7 @@ fn a_difference_names_each_place() {
         places,
         ["/evolution/0", "/schema/properties/a~1b~0c", "/schema/required/1", "/value/read/0", "/value/write"]
     );
-    // A pointer leads to what it says, in the document that contract get shows.
+    // A pointer leads to the named value, in the document that `contract get` shows.
     let get = world.json(&dir, &["contract", "get", CONTRACT, "--version", "1.1.0"]);
     for one in answer["changes"].as_array().unwrap() {
         assert_eq!(get["contract"].pointer(one["pointer"].as_str().unwrap()), Some(&one["new"]));
@@ -144,7 +144,7 @@ fn two_realms_are_compared_by_name() {
     let admin = |realm: &str, args: &[&str]| {
         world.ok(&dir, &[&["--realm", realm, "realm", "admin"], args].concat());
     };
-    // Another realm that other people filled under the same names: copied, then moved on by itself.
+    // Another realm with the same names: a copy that then changed independently.
     world.git(&world.root(), &["clone", "--quiet", "--mirror", world.store().to_str().unwrap(), "copy.git"]);
     let same = world.blue(&dir, &["realm", "compare", "aperture"]).exits(0);
     admin("aperture", &["contract", "--domain", "s3-access", "--name", "more", "--owner", "fungal"]);

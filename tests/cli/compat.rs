@@ -99,7 +99,7 @@ fn references_to_names_of_types_are_followed() {
 #[test]
 fn unknown_fails_only_where_asked() {
     let world = world();
-    // A back-reference is nothing that an automaton can follow.
+    // An automaton cannot follow back-references.
     world.write("pairs.json", r#"{"type": "string", "pattern": "^(?:(a|b)\\1)*$"}"#);
     world.write("even.json", r#"{"type": "string", "pattern": "^(?:aa|bb)*$"}"#);
     let run = world.blue(&world.root(), &["compat", "pairs.json", "even.json"]).exits(0);

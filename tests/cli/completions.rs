@@ -1,10 +1,10 @@
-//! What TAB offers: asked as the scripts ask, and as bash asks them. zsh and fish: `tests/shells`.
+//! The candidates for TAB: requested as the scripts do it, and as bash does it. For zsh and fish, see `tests/shells`.
 
 use std::{collections::BTreeMap, path::Path, time::SystemTime};
 
 use crate::world::World;
 
-/// Git's own completion, where the machine has it.
+/// Git's own completion, if the machine has it.
 const GITS: &str = "/usr/share/bash-completion/completions/git";
 
 fn offered(world: &World, words: &[&str]) -> Vec<String> {
@@ -42,13 +42,13 @@ fn names_come_from_the_realm() {
     assert_eq!(offered(&world, &["session", "start", "--rfc", ""]), ["eng/0042"]);
     let started = world.json(&world.path("access"), &["session", "start"]);
     assert_eq!(offered(&world, &["session", "stop", ""]), [started["session"]["id"].as_str().unwrap()]);
-    // As the words say: another realm, another folder.
+    // The words select another realm, or another folder.
     assert!(offered(&world, &["--realm", "empty", "contract", "get", ""]).is_empty());
     assert!(offered(&world, &["-C", "..", "contract", "get", ""]).is_empty());
     assert_eq!(offered(&world, &["-C", "../fungal", "contract", "get", "s"]), [contract]);
 }
 
-/// Everything below a folder but the cache, with its size and time.
+/// Collects everything below a folder except the cache, with its size and time.
 fn everything(folder: &Path, found: &mut BTreeMap<String, (u64, SystemTime)>) {
     for entry in folder.read_dir().unwrap().map(Result::unwrap) {
         let (path, about) = (entry.path(), entry.metadata().unwrap());
@@ -77,7 +77,7 @@ fn completing_writes_nothing_and_says_nothing() {
         offered(&world, words);
     }
     assert_eq!(state(), before);
-    // Where the realm is broken, fewer names are offered, and nobody hears why.
+    // In a broken realm, fewer names are offered, and no error is printed.
     world.plant("contracts/s3-permissions.json", "{");
     assert_eq!(offered(&world, &["contract", "get", "s"]), ["s3-access/s3-permissions"]);
     std::fs::remove_dir_all(world.store()).unwrap();
@@ -85,8 +85,8 @@ fn completing_writes_nothing_and_says_nothing() {
     assert_eq!(offered(&world, &["contract", "ge"]), ["get"]);
 }
 
-/// What bash offers for a line, through git's own completion or for `git-blue` itself. Readline takes
-/// words apart at `=`, and a space behind an offer says that the word is whole.
+/// Returns the candidates that bash offers for a line, through git's own completion or for `git-blue` itself. Readline
+/// splits words at `=`, and a space after a candidate means that the word is complete.
 fn in_bash(world: &World, line: &str, function: &str) -> Vec<String> {
     let gits = if Path::new(GITS).exists() { format!("source {GITS}") } else { String::new() };
     let script = world.path("prefix/share/bash-completion/completions/git-blue");
@@ -118,7 +118,7 @@ fn bash_completes_git_blue() {
     if Path::new(GITS).exists() {
         ways.push(("git blue", "__git_wrap__git_main"));
     }
-    // What git's completion has set up where it calls us.
+    // What git's completion has set up when it calls our function.
     ways.push(("git blue", "words=(\"${COMP_WORDS[@]}\") cword=$COMP_CWORD; _git_blue"));
     for (name, function) in ways {
         let offered = |rest: &str| in_bash(&world, &format!("{name} {rest}"), function);

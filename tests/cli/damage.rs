@@ -1,10 +1,10 @@
-//! What other hands wrote into the store is named, and hides nothing else.
+//! Damaged files in the store are named, and hide nothing else.
 
 use serde_json::json;
 
 use crate::world::{DOMAIN_REF, World, contract, snapshot};
 
-/// The pair, with a second contract whose stored file is no JSON.
+/// Returns the pair, with a second contract whose stored file is not JSON.
 fn damaged() -> World {
     let world = World::pair();
     world.write("fungal/.blue/contracts/s3-access/extra.yaml", &contract("0.1.0").replace("s3-permissions", "extra"));
@@ -81,7 +81,7 @@ fn every_other_file_of_the_realm_is_reported_too() {
         world.plant(path, "[]");
         let run = world.blue(&world.path("fungal"), &["check", "--published"]).exits(code);
         assert!(run.stdout.contains(path), "{run}");
-        // Without the one, nothing can be said of the domain.
+        // Without `domain.json`, nothing is known about the domain.
         let code = if path == "domain.json" { 128 } else { 0 };
         let status = world.blue(&world.path("fungal"), &["status"]).exits(code);
         assert!(status.stdout.contains(path), "{status}");
@@ -106,7 +106,7 @@ fn a_store_that_is_gone_is_no_pass() {
         let run = world.blue(&world.path("fungal"), command).exits(128);
         assert!(run.stderr.contains("aperture.git"), "{run}");
     }
-    // And a commit is a commit.
+    // Committing still works.
     let commit = world.bump("1.1.0");
     assert_eq!(commit.code, 0);
 }

@@ -1,4 +1,4 @@
-//! What is not committed, or not published, is compared before it is.
+//! Content that is not committed or not published can be compared beforehand.
 
 use serde_json::json;
 
@@ -29,7 +29,7 @@ fn a_difference_and_its_impact_are_seen_before_the_commit() {
         (&answer["broken"], &answer["published"], &answer["source"]),
         (&json!(1), &json!(false), &json!("worktree"))
     );
-    // A commit that is on no publishing branch.
+    // A commit that is not on the publishing branch.
     world.git(&dir, &["switch", "-q", "-c", "proposal"]);
     world.commit("fungal", "Rename");
     world.git(&dir, &["switch", "-q", "main"]);

@@ -1,4 +1,4 @@
-//! Changing a contract straight in the realm: edit, retire, yank.
+//! Changing a contract directly in the realm: edit, retire, yank.
 
 use std::ffi::OsStr;
 
@@ -29,7 +29,7 @@ fn from_standard_input() {
     let args = ["blue", "contract", "edit", NAME, "--file", "-"];
     world.feed("git", &provider, &args, &contract("1.1.0")).exits(0);
     assert_eq!(world.version(), "1.1.0");
-    // JSON is YAML.
+    // JSON is valid YAML.
     let json = json!({"name": "s3-permissions", "version": "2.0.0", "owner": "fungal", "value": 7}).to_string();
     world.feed("git", &provider, &args, &json).exits(0);
     assert_eq!(world.stored("contracts/s3-permissions.json")["value"], 7);
@@ -43,7 +43,7 @@ fn from_standard_input() {
 fn in_the_editor_that_git_would_use() {
     let world = World::pair();
     let provider = world.path("fungal");
-    // The file that a refused text is kept in goes where the rest of this world goes.
+    // The file in which a refused text is kept must be below this world's folder.
     let root = world.root();
     let edit = |editor: &str| {
         let vars = [("GIT_EDITOR", OsStr::new(editor)), ("TMPDIR", root.as_os_str())];
@@ -52,13 +52,13 @@ fn in_the_editor_that_git_would_use() {
     let run = edit("sed -i -e 's/1\\.0\\.0/1.1.0/g'").exits(0);
     assert_eq!(world.version(), "1.1.0");
     assert_eq!(world.stored("contracts/s3-permissions.json")["value"]["read"][1], "v1.1.0");
-    // With nothing changed, nothing is done; nor where the editor gives up.
+    // If nothing was changed, or if the editor fails, nothing is done.
     let before = world.tip(DOMAIN_REF);
     let same = edit("true").exits(1);
     let gave_up = edit("false").exits(1);
     assert_eq!(world.tip(DOMAIN_REF), before);
     snapshot("edit_editor", &[&run, &same, &gave_up]);
-    // What is refused is not lost.
+    // A refused text is not lost.
     let refused = edit("sed -i -e 's/v1\\.1\\.0/other/'").exits(1);
     assert!(refused.stderr.contains("bump to 1.1.1"), "{refused}");
     let kept = refused.stderr.split("--file ").nth(1).unwrap().trim();
@@ -90,11 +90,11 @@ fn what_is_imported_is_retired_with_force_alone() {
     let again = world.ok(&provider, &["contract", "retire", NAME, "--reason", "moved to s3-paths", "--force"]);
     let list = world.ok(&provider, &["contract", "list"]);
     snapshot("retire", &[&refused, &run, &again, &list]);
-    // Its content stays, and so do its versions.
+    // The content remains, and so do the versions.
     let get = world.json(&provider, &["contract", "get", NAME])["contract"].clone();
     assert_eq!((&get["value"]["read"][1], &get["retired"]["reason"]), (&json!("v1.0.0"), &json!("moved to s3-paths")));
     assert_eq!(world.stored("versions/s3-permissions/1.0.0.json")["retired"], json!(null));
-    // A new version brings it back.
+    // A new version brings the contract back.
     world.bump("1.1.0");
     assert_eq!(world.stored("contracts/s3-permissions.json")["retired"], json!(null));
     let told = world.json(&world.path("access"), &["status"])["notifications"].clone();
@@ -116,7 +116,7 @@ fn a_yanked_version_is_not_picked_again() {
     let run = world.ok(&provider, &["contract", "yank", NAME, "1.0.0", "--reason", "it leaks"]);
     let current = world.ok(&provider, &["contract", "yank", NAME, "1.1.0", "--reason", "this too"]);
     let get = world.ok(&provider, &["contract", "get", NAME]);
-    // Rolling back to it would pick it.
+    // A rollback to it would select it.
     world.bump("1.0.0");
     let back = world.blue(&provider, &["contract", "publish", "--rollback", "--reason", "try the old one"]).exits(1);
     assert!(back.stderr.contains("was yanked (it leaks)"), "{back}");
@@ -124,7 +124,7 @@ fn a_yanked_version_is_not_picked_again() {
     let yanked = world.stored("contracts/s3-permissions.json")["yanked"].clone();
     assert_eq!(yanked, json!([{"version": "1.0.0", "reason": "it leaks"}, {"version": "1.1.0", "reason": "this too"}]));
     assert_eq!(world.stored("versions/s3-permissions/1.0.0.json")["yanked"], json!([]));
-    // The next version keeps the marks.
+    // The next version keeps the yanked marks.
     world.bump("1.2.0");
     assert_eq!(world.stored("contracts/s3-permissions.json")["yanked"], yanked);
     world.blue(&world.path("access"), &["check", "--strict"]).exits(0);

@@ -1,4 +1,4 @@
-//! `git blue install editor`: what editors complete and check is what the program reads.
+//! `git blue install editor`: editors complete and check what the program reads.
 
 use std::fs;
 
@@ -45,7 +45,7 @@ fn every_form_of_a_version_and_a_schema_is_known() {
         assert!(!fits(version, "{}"), "{version}");
     }
     assert!(fits("auto", "{ file: a.json, at: \"#/$defs/A\" }") && fits("auto", "true") && !fits("auto", "text"));
-    // What the realm keeps is not for people to write.
+    // The fields that the realm adds are not for people to write.
     assert!(!validator.is_valid(&read("name: a\nowner: b\nversion: auto\nyanked: []\n")));
 }
 
@@ -60,7 +60,7 @@ fn new_files_name_their_schema_and_are_published_as_they_are() {
     assert!(world.path("fungal/.blue/contracts/s3-access/../../schemas/contract.schema.json").is_file());
     world.commit("fungal", "Add masks");
     world.ok(&access, &["contract", "get", "s3-access/masks"]);
-    // Without the schemas there is nothing to name.
+    // Without the schemas, a new file does not refer to them.
     world.ok(&access, &["realm", "admin", "domain", "--name", "more", "--repos", "access"]);
     world.ok(&access, &["contract", "new", "more/plain"]);
     let text = fs::read_to_string(world.path("access/.blue/contracts/more/plain.yaml")).unwrap();

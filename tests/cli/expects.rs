@@ -1,4 +1,4 @@
-//! What an import expects decides whether a version breaks it: not what else the schema says.
+//! An import's `expects` decides whether a version breaks it, not the rest of the schema.
 
 use serde_json::{Value, json};
 
@@ -6,7 +6,7 @@ use crate::world::{BINDING_FILE, CONTRACT_FILE, World, importing};
 
 const AT: &str = "s3-access/s3-permissions";
 
-/// A contract with these properties, of which `id` is required, under no promise.
+/// Returns a contract with these properties, of which `id` is required, and without promises.
 fn schema(version: &str, properties: &str, more: &str) -> String {
     format!(
         "\
@@ -30,7 +30,7 @@ fn import(world: &World, expects: &str) {
     world.write(&format!("access/{BINDING_FILE}"), &format!("{}    {expects}\n", importing(">=2.0.0, <9.0.0")));
 }
 
-/// `access` is written against 2.0.0, whose `id` is a string, and reads nothing but that.
+/// `access` is written against 2.0.0, whose `id` is a string, and reads only `id`.
 fn reader() -> World {
     let world = World::pair();
     write(&world, "2.0.0", "{ id: { type: string }, note: { type: string } }");
@@ -89,7 +89,7 @@ fn a_break_in_what_it_reads_breaks_it_everywhere() {
     is_break(&status["imports"][0]["verdict"]);
     assert_eq!(world.json(&consumer, &["realm", "topology"])["broken"], 1);
     is_break(&world.json(&consumer, &["check"])["errors"][0]["verdict"]);
-    // To say that the code was adapted is not enough: what it expects is what it expects.
+    // Recording that the code was adapted is not enough: `expects` still decides.
     world.ok(&consumer, &["contract", "adapted", AT]);
     world.blue(&consumer, &["check"]).exits(1);
     import(&world, "expects: { properties: { id: { type: [string, integer] } } }");
@@ -120,7 +120,7 @@ fn requests_are_judged_the_other_way_round() {
     world.commit("fungal", "2.0.0");
     world.write(&format!("access/{BINDING_FILE}"), &importing(">=2.0.0, <9.0.0"));
     world.commit("access", "Follow");
-    // To accept more breaks nobody who sends; to accept less does.
+    // Accepting more does not break senders; accepting less does.
     of("3.0.0", "{ id: { type: [string, integer] } }");
     world.blue(&world.path("fungal"), &["check", "--worktree"]).exits(0);
     of("3.0.0", "{ id: { type: string, maxLength: 3 } }");
@@ -129,7 +129,7 @@ fn requests_are_judged_the_other_way_round() {
         check.stdout.contains("3.0.0 refuses {\"id\":\"") && check.stdout.contains("which 2.0.0 allows"),
         "{check}"
     );
-    // Whoever sends less than that is not broken by it.
+    // An importer that sends less than that is not broken.
     import(&world, "expects: { type: object, required: [id], properties: { id: { enum: [a, b] } } }");
     world.commit("access", "Send a and b");
     let check = world.blue(&world.path("fungal"), &["check", "--worktree"]).exits(0);
@@ -175,7 +175,7 @@ fn what_is_expected_may_be_a_file() {
     let held = || world.stored("bindings/access.json")["imports"][0]["expects"]["properties"]["id"]["type"].clone();
     assert_eq!(held(), "string");
     world.blue(&consumer, &["check"]).exits(0);
-    // The file alone is a change of the binding.
+    // A change to this file alone is a change to the binding.
     world.write("access/expected.json", &schema("integer"));
     world.blue(&consumer, &["check", "--worktree"]).exits(1);
     let commit = world.commit("access", "Expect a number");
@@ -236,7 +236,7 @@ fn what_is_expected_is_told_from_samples() {
     assert_eq!(stored, &schema);
     assert!(world.json(&consumer, &["check"])["warnings"].as_array().unwrap().is_empty());
 
-    // What nobody promised shows at once, and nothing is overwritten without a word.
+    // A field that nobody promised shows at once, and nothing is overwritten silently.
     world.write("access/two.json", "{\"read\": [], \"mark\": 1}");
     let again = ["contract", "expect", AT, "--from-samples", "two.json"];
     assert!(world.blue(&consumer, &again).exits(1).stderr.contains("is there already, and is not overwritten"));
@@ -260,7 +260,7 @@ fn an_import_names_the_file_of_what_it_expects() {
     let refused = world.blue(&consumer, &["import", AT, "--expects", "src/none.json"]).exits(1);
     assert!(refused.stderr.contains("expects/type"), "{refused}");
     world.blue(&consumer, &["import", AT, "--expects", "../fungal/README.md"]).exits(1);
-    // Written in braces, and with another range.
+    // In YAML's flow style, and with another range.
     let flow = "role: consumer\nimports: [{ contract: s3-permissions, version: \">=1.0.0\" }]\n";
     world.write(&format!("access/{BINDING_FILE}"), flow);
     world.ok(&consumer, &["import", AT, ">=1.0.0, <2.0.0", "--expects", "src/expected.yaml"]);

@@ -1,17 +1,17 @@
-//! From fresh repositories to a break that is found, by what the program says comes next, and without a file
-//! that is written by hand.
+//! From fresh repositories to a detected break, following only the next steps that the program prints, and without
+//! writing a file by hand.
 
 use std::{cell::RefCell, path::Path};
 
 use crate::world::{Run, World, snapshot};
 
-/// What a person chooses: the names.
+/// The names, which a person chooses.
 const NAMES: &[(&str, &str)] = &[("NAME", "team"), ("DOMAIN/CONTRACT", "orders/order-placed")];
 
-/// Somebody who pastes what the program said comes next, and knows nothing else but `git blue`.
+/// A user who pastes the printed next steps, and otherwise knows only `git blue`.
 struct Follower<'a> {
     world: &'a World,
-    /// What was said and not followed yet, the last first.
+    /// The printed steps that were not followed yet, the latest first.
     said: RefCell<Vec<String>>,
     shown: RefCell<Vec<Run>>,
 }
@@ -21,12 +21,12 @@ impl<'a> Follower<'a> {
         Self { world, said: RefCell::default(), shown: RefCell::default() }
     }
 
-    /// Types `git blue`.
+    /// Runs `git blue`.
     fn asks(&self, dir: &Path) {
         self.run(dir, "git blue", 0);
     }
 
-    /// Pastes the first step that was said and not followed yet.
+    /// Pastes the first step that was not followed yet.
     fn follows(&self, dir: &Path) {
         self.follows_to(dir, 0);
     }
@@ -39,7 +39,7 @@ impl<'a> Follower<'a> {
     fn run(&self, dir: &Path, line: &str, code: i32) {
         let run = self.world.finish_shell(dir, line);
         assert_eq!(run.code, code, "{run:?}");
-        // What was said last is followed first.
+        // The latest steps are followed first.
         self.said.borrow_mut().splice(0..0, self.world.next_steps(&run));
         self.shown.borrow_mut().push(run);
     }
@@ -53,12 +53,12 @@ impl<'a> Follower<'a> {
     }
 
     fn snapshot(&self, name: &str) {
-        // What git says of a commit depends on git.
+        // Git's own output about a commit depends on its version.
         snapshot(name, &self.shown.borrow().iter().filter(|run| !run.stdout.starts_with("[main ")).collect::<Vec<_>>());
     }
 }
 
-/// Takes two fresh repositories to a contract that one has and the other imports.
+/// Takes two fresh repositories to a contract that one provides and the other imports.
 fn agree(world: &World, shop: &Path, billing: &Path, follower: &Follower<'_>) {
     for repo in ["shop", "billing"] {
         world.git(&world.root(), &["init", "--quiet", repo]);
@@ -71,7 +71,7 @@ fn agree(world: &World, shop: &Path, billing: &Path, follower: &Follower<'_>) {
     follower.follows(billing);
     follower.follows(billing);
     follower.follows(billing);
-    // In each repository that relies on it.
+    // In each repository that relies on the contract.
     follower.follows(shop);
 }
 
@@ -96,7 +96,7 @@ fn on_a_second_machine_a_clone_and_the_url_are_enough() {
     let follower = Follower::new(&world);
     agree(&world, &shop, &billing, &follower);
     follower.follows(&shop);
-    // The owner shares what there is.
+    // The owner shares the realm.
     world.git(&world.root(), &["init", "--quiet", "--bare", "hub.git"]);
     let hub = world.path("hub.git").display().to_string();
     for repo in [&shop, &billing] {

@@ -1,6 +1,6 @@
-//! Stands in for GitHub: a real HTTP server on this machine that keeps pull requests of repositories
-//! whose branches are in bare repositories beside it. It is not GitHub; but every request must fit,
-//! and every answer fits, GitHub's own description of its API (`tests/fixtures/forge`).
+//! A stand-in for GitHub: a real HTTP server on this machine that keeps pull requests of repositories whose branches
+//! are in local bare repositories. Every request and every answer is validated against GitHub's own description of its
+//! API (`tests/fixtures/forge`).
 
 use std::{
     collections::BTreeMap,
@@ -19,9 +19,9 @@ use serde_json::{Value, json};
 
 use crate::{github_git::Repository, world::World};
 
-/// What opens it.
+/// The token that it accepts.
 pub const TOKEN: &str = "s3cret-t0ken";
-/// The host that its repositories are on.
+/// The host of its repositories.
 pub const HOST: &str = "forge.test";
 
 static SPEC: LazyLock<Value> = LazyLock::new(|| {
@@ -31,7 +31,7 @@ static SPEC: LazyLock<Value> = LazyLock::new(|| {
     spec
 });
 
-/// OpenAPI 3.0 has `nullable`, JSON Schema does not.
+/// Translates OpenAPI 3.0's `nullable`, which JSON Schema does not have.
 fn translate(value: &mut Value) {
     match value {
         Value::Object(object) => {
@@ -47,7 +47,7 @@ fn translate(value: &mut Value) {
     }
 }
 
-/// How it behaves.
+/// The state and behaviour of the server.
 #[derive(Default)]
 pub struct State {
     /// The pull requests of each repository.
@@ -56,37 +56,37 @@ pub struct State {
     pub comments: BTreeMap<String, Vec<Value>>,
     /// The issues of each repository.
     pub issues: BTreeMap<String, Vec<Value>>,
-    /// What reviewers said, by repository.
+    /// The reviews of each repository: the reviewer and the verdict.
     pub reviews: BTreeMap<String, Vec<(&'static str, &'static str)>>,
-    /// How checks ended, by repository: status and conclusion.
+    /// The checks of each repository: the status and the conclusion.
     pub checks: BTreeMap<String, Vec<(&'static str, Option<&'static str>)>>,
-    /// How many writes it answers before it does one and says nothing of it; none where it always answers.
+    /// The number of writes before one is done but not answered; `None` if all are answered.
     pub loses: Option<usize>,
-    /// What somebody pushes while a commit is made: a ref, and where it is then.
+    /// A push that somebody makes while a commit is created: a ref and its new value.
     pub pushes: Option<(String, String)>,
-    /// How long it takes over an answer.
+    /// The time before an answer is sent.
     pub delay: Duration,
-    /// What it answers instead to the next requests: status, headers, body.
+    /// The answers to the next requests, which replace the real ones: status, headers, body.
     pub instead: Vec<(u16, String, String)>,
-    /// Whether it leaves out comparing with GitHub's description, which takes its time.
+    /// Whether to skip the validation against GitHub's description, which is slow.
     pub unchecked: bool,
-    /// How often it said that nothing changed.
+    /// The number of answers that said that nothing changed.
     pub unchanged: usize,
-    /// Every request: method and path.
+    /// The method and path of every request.
     pub log: Vec<String>,
-    /// What did not fit GitHub's description.
+    /// The mismatches with GitHub's description.
     pub misfits: Vec<String>,
 }
 
 pub struct GitHub {
     pub state: Arc<Mutex<State>>,
-    /// How many requests were being answered at once, at most.
+    /// The maximum number of requests that were answered at the same time.
     pub most: Arc<AtomicUsize>,
     pub url: String,
 }
 
 impl GitHub {
-    /// Starts it, beside the bare repositories in `remotes/`, and makes it the forge of `forge.test`.
+    /// Starts the server for the bare repositories in `remotes/`, as the forge of `forge.test`.
     pub fn start(world: &World) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let url = format!("http://{}", listener.local_addr().unwrap());
@@ -118,7 +118,7 @@ impl GitHub {
         Self { state, most, url }
     }
 
-    /// Answers the next request with this instead.
+    /// Answers the next request with this response.
     pub fn instead(&self, status: u16, headers: &str, body: &str) {
         self.state.lock().unwrap().instead.push((status, headers.to_owned(), body.to_owned()));
     }
@@ -162,7 +162,7 @@ pub struct Request {
     pub body: Option<Value>,
 }
 
-/// Reads requests from one connection and answers each.
+/// Reads requests from a connection and answers each of them.
 fn serve(stream: TcpStream, answer: impl Fn(Request) -> (u16, String, String)) {
     let mut writer = stream.try_clone().unwrap();
     let mut reader = BufReader::new(stream);
@@ -215,7 +215,7 @@ fn answer(state: &Mutex<State>, remotes: &std::path::Path, request: Request) -> 
     let (template, status, body) = route(&mut state, remotes, &request, &parts);
     let mut misfits = Vec::new();
     match template {
-        // The fixture holds no part of what GitHub says of issues.
+        // The fixture does not contain GitHub's description of issues.
         Some(template) if state.unchecked || template.contains("/issues") => {}
         Some(template) => check(template, &request, status, &body, &mut misfits),
         None => misfits.push(format!("{} {} is no operation", request.method, request.path)),
@@ -244,7 +244,7 @@ fn answer(state: &Mutex<State>, remotes: &std::path::Path, request: Request) -> 
     (status, format!("etag: {etag}\r\n"), body.to_string())
 }
 
-/// Does what is asked. Returns the operation's path in GitHub's description, and the answer.
+/// Handles a request. Returns the operation's path in GitHub's description, and the answer.
 fn route(state: &mut State, remotes: &std::path::Path, request: &Request, parts: &[&str]) -> Answer {
     let examples = &SPEC["x-examples"];
     let ["repos", owner, name, rest @ ..] = parts else { return (None, 404, json!({"message": "Not Found"})) };
@@ -289,7 +289,7 @@ fn route(state: &mut State, remotes: &std::path::Path, request: &Request, parts:
                     json!({"message": "Validation Failed", "errors": [{"resource": "PullRequest", "code": "custom", "message": "A pull request already exists"}]}),
                 );
             }
-            // Numbers differ from repository to repository.
+            // The numbers differ between repositories.
             let number = pulls.len() + 10 * (1 + name.len());
             let mut pull = examples["pull"].clone();
             pull["number"] = json!(number);
@@ -401,12 +401,12 @@ fn route(state: &mut State, remotes: &std::path::Path, request: &Request, parts:
     }
 }
 
-/// Whether the branch of a pull request is in the repository itself.
+/// Returns whether the branch of a pull request is in the same repository.
 fn is_own(pull: &Value) -> bool {
     pull["head"]["repo"]["full_name"] == pull["base"]["repo"]["full_name"]
 }
 
-/// Holds a request and its answer to GitHub's own description.
+/// Validates a request and its answer against GitHub's own description.
 fn check(template: &str, request: &Request, status: u16, body: &Value, misfits: &mut Vec<String>) {
     let what = format!("{} {template}", request.method);
     let operation = &SPEC["paths"][template][request.method.to_lowercase()];
@@ -457,8 +457,8 @@ fn fits(what: &str, schema: &Value, value: &Value, misfits: &mut Vec<String>) {
     misfits.extend(validator.iter_errors(value).map(|error| format!("{what}: {}: {error}", error.instance_path())));
 }
 
-/// Five repositories whose remotes are on the forge, with worktrees of `rfc-1` in all that share a
-/// domain with `aperture`, and a commit in each of these but `coral`.
+/// Returns five repositories whose remotes are on the forge, with worktrees of `rfc-1` in all that share a domain with
+/// `aperture`, and a commit in each of these except `coral`.
 pub fn on_forge() -> (World, GitHub) {
     let world = crate::worktrees::five();
     let forge = GitHub::start(&world);
@@ -472,7 +472,7 @@ pub fn on_forge() -> (World, GitHub) {
     (world, forge)
 }
 
-/// Where a worktree is.
+/// Returns the path of a worktree.
 pub fn tree(world: &World, repo: &str) -> PathBuf {
     crate::worktrees::tree(world, "rfc-1", repo)
 }

@@ -1,4 +1,4 @@
-//! What the stand-in for GitHub does with branches, files and commits: they are those of the bare repositories beside it.
+//! The branches, files and commits of the stand-in for GitHub, which are those of the local bare repositories.
 
 use std::{
     io::Write as _,
@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 use crate::github::{Answer, Request};
 
-/// One repository.
+/// A repository.
 pub struct Repository<'a> {
     folder: PathBuf,
     examples: &'a Value,
@@ -22,14 +22,14 @@ impl<'a> Repository<'a> {
         Self { folder: remotes.join(format!("{name}.git")), examples }
     }
 
-    /// Does what is asked of branches, files and commits.
+    /// Handles a request for branches, files or commits.
     pub fn route(&self, request: &Request, rest: &[&str]) -> Answer {
         let sent = |key: &str| request.body.as_ref().map(|body| body[key].clone()).unwrap_or_default();
         let text = |key: &str| sent(key).as_str().unwrap_or_default().to_owned();
         match (&*request.method, rest) {
             ("GET", []) => {
                 let mut answer = self.examples["repository"].clone();
-                // GitHub's own example leaves out what GitHub's schema requires.
+                // GitHub's own example omits fields that GitHub's schema requires.
                 answer["language"] = Value::Null;
                 answer["source"]["language"] = Value::Null;
                 answer["default_branch"] = json!(self.git(&["symbolic-ref", "--short", "HEAD"], "").unwrap());
@@ -54,7 +54,7 @@ impl<'a> Repository<'a> {
                 };
                 let mut answer = self.examples["file"].clone();
                 let output = self.run(&["cat-file", "blob", &id], "").stdout;
-                // Lines of 60 characters, as GitHub cuts them.
+                // GitHub splits the content into lines of 60 characters.
                 let content = BASE64_STANDARD.encode(output);
                 let lines: Vec<_> = content.as_bytes().chunks(60).map(String::from_utf8_lossy).collect();
                 answer["content"] = json!(lines.join("\n") + "\n");
@@ -142,7 +142,7 @@ impl<'a> Repository<'a> {
         answer
     }
 
-    /// Returns what git prints; none where it fails.
+    /// Returns the output of git, or `None` if it fails.
     fn git(&self, args: &[&str], input: &str) -> Option<String> {
         let output = self.run(args, input);
         output.status.success().then(|| String::from_utf8(output.stdout).unwrap().trim().to_owned())

@@ -1,5 +1,5 @@
-//! A repository takes another name, a contract changes hands, and what nobody needs any more is removed:
-//! refused, with the commands that free it, while somebody does.
+//! A repository is renamed, a contract changes owner, and unused parts are removed. A removal is refused while somebody
+//! still uses the part, with the commands that free it.
 
 use serde_json::{Value, json};
 
@@ -23,7 +23,7 @@ fn a_repository_takes_another_name() {
     assert_eq!((&answer["changed"], &answer["domains"]), (&json!(true), &json!(["s3-access"])));
     assert!(world.read("fungal/.blue/config.yaml").contains("repo: mushroom"));
     assert!(world.read(&format!("fungal/{CONTRACT_FILE}")).contains("owner: mushroom\n"));
-    // Everything of it has the new name, but for what was published.
+    // Everything about it has the new name, except published versions.
     assert_eq!(world.stored("contracts/s3-permissions.json")["owner"], "mushroom");
     assert_eq!(world.stored("versions/s3-permissions/1.0.0.json")["owner"], "fungal");
     assert_eq!(world.stored("domain.json")["members"], json!(["access", "mushroom"]));
@@ -32,7 +32,7 @@ fn a_repository_takes_another_name() {
     let tree = |name: &str| world.git(&world.store(), &["ls-tree", "-r", "--name-only", name]).stdout;
     assert!(!tree("refs/blue/domains/s3-access").contains("/fungal.json"));
     assert_eq!(tree("refs/blue/realm"), "realm.json\nrenames/fungal.json\nrepos/access.json\nrepos/mushroom.json\n");
-    // Nothing is news to it, and it goes on publishing.
+    // It is notified of nothing, and continues to publish.
     assert_eq!(world.json(&dir, &["status", "--peek"])["notifications"], json!([]));
     let step = answer["next_steps"][0]["command"].as_str().unwrap();
     assert_eq!(step, format!("git add .blue/config.yaml {CONTRACT_FILE} && git commit -m \"Take the name mushroom\""));
@@ -41,12 +41,12 @@ fn a_repository_takes_another_name() {
     world.commit("fungal", "1.2.0");
     assert_eq!(world.version(), "1.2.0");
     world.ok(&dir, &["check"]);
-    // The consumer is told of the versions, from the new name.
+    // The consumer is notified of the versions under the new name.
     let told = world.json(&world.path("access"), &["status", "--peek"]);
     let told =
         told["notifications"].as_array().unwrap().iter().find(|one| one["contract"] == "s3-permissions").unwrap();
     assert_eq!((&told["from_repo"], &told["changes"]["new_version"]), (&json!("mushroom"), &json!("1.2.0")));
-    // Another clone, which has the old name still.
+    // Another clone still has the old name.
     let second = world.path("second");
     let stale = world.blue(&second, &["status"]).exits(128);
     let joining = world.blue(&second, &["init", "--realm", REALM]).exits(128);
@@ -88,7 +88,7 @@ fn a_contract_changes_hands_when_the_other_side_publishes_it() {
     let stranger = world.blue(&access, &["contract", "transfer", CONTRACT, "--to", "access"]).exits(129);
     let not_mine = world.blue(&access, &["contract", "transfer", CONTRACT, "--to", "other"]).exits(1);
     let no_member = world.blue(&fungal, &["contract", "transfer", CONTRACT, "--to", "other"]).exits(1);
-    // Nobody takes what was not offered.
+    // A repository cannot take a contract that was not offered.
     world.write(&path, &taken);
     world.commit("access", "Take it");
     assert_eq!(world.stored("contracts/s3-permissions.json")["owner"], "fungal");
@@ -98,13 +98,13 @@ fn a_contract_changes_hands_when_the_other_side_publishes_it() {
     let twice = world.json(&fungal, &["contract", "transfer", CONTRACT, "--to", "access"]);
     assert_eq!(twice["changed"], false);
     assert_eq!(world.stored("contracts/s3-permissions.json")["owner"], "fungal");
-    // Until it is taken, the owner goes on, and may take the offer back.
+    // Until the offer is taken, the owner can still publish, and can withdraw the offer.
     world.bump("1.1.0");
     assert_eq!(world.version(), "1.1.0");
     let back = world.ok(&fungal, &["contract", "transfer", CONTRACT, "--cancel"]);
     world.ok(&fungal, &["contract", "transfer", CONTRACT, "--to", "access"]);
     snapshot("transfer", &[&stranger, &not_mine, &no_member, &offered, &back]);
-    // The step as it is printed, in the other repository.
+    // Run the printed step in the other repository.
     let step = twice["next_steps"][0]["command"].as_str().unwrap();
     let mut command = world.command("sh", &access);
     command.args(["-c", step]);
@@ -140,7 +140,7 @@ fn a_member_goes_when_nobody_needs_its_contracts() {
     world.ok(&fungal, &["contract", "retire", CONTRACT, "--reason", "gone"]);
     run("fungal").exits(0);
     snapshot("remove_member", &[&refused, &gone, &twice]);
-    // Its file is still there, and publishing it is refused.
+    // The file still exists, and publishing it is refused.
     world.write(&format!("access/{BINDING_FILE}"), &crate::world::importing(">=1.0.0, <4.0.0"));
     let run = world.commit("access", "Still here");
     assert!(run.stderr.contains("has no member access"), "{run}");
@@ -163,7 +163,7 @@ fn a_domain_and_a_realm_go_when_nothing_is_in_them() {
     assert_eq!(world.json(&fungal, &["status", "--peek"])["domains"], json!([]));
     assert_eq!(world.json(&fungal, &["contract", "list"])["total"], 0);
     world.blue(&fungal, &domain).exits(1);
-    // Its history stays, and a domain of that name has it.
+    // The history remains, and belongs to a new domain of the same name.
     world.ok(&fungal, &["realm", "admin", "domain", "--name", "s3-access", "--repos", "fungal"]);
     assert_eq!(world.json(&fungal, &["contract", "list"])["total"], 1);
     world.ok(&fungal, &["realm", "admin", "remove-domain", "s3-access"]);

@@ -1,9 +1,9 @@
-//! The store is plain git: its history reads well, its differences are the contracts', and git
-//! finds nothing wrong with it.
+//! The store is plain git: its history is readable, its diffs are those of the contracts, and git finds no problems in
+//! it.
 
 use crate::world::{DOMAIN_REF, World, snapshot};
 
-/// Everything that writes, once.
+/// Returns a world in which every writing operation ran once.
 fn busy() -> World {
     let world = World::pair();
     let (provider, consumer) = (world.path("fungal"), world.path("access"));
@@ -50,7 +50,7 @@ fn a_difference_between_two_commits_is_the_contracts_files_and_no_other() {
 fn fsck_is_clean_after_everything() {
     let world = busy();
     let fsck = world.git(&world.store(), &["fsck", "--strict", "--no-dangling"]);
-    // A store has no branch, and that is all there is to say.
+    // A store has no branch, which is git's only notice.
     assert_eq!(fsck.all(), "notice: HEAD points to an unborn branch (main)\n");
     for repo in ["fungal", "access"] {
         assert_eq!(world.git(&world.path(repo), &["fsck", "--strict", "--no-dangling"]).all(), "");
@@ -60,7 +60,7 @@ fn fsck_is_clean_after_everything() {
 #[test]
 fn a_published_version_is_never_touched_again() {
     let world = busy();
-    // A document that was written twice would show as modified, a lost one as deleted.
+    // A document that was written twice would show as modified, and a lost one as deleted.
     let log = world.git(&world.store(), &["log", "--format=", "--name-status", DOMAIN_REF, "--", "versions"]);
     assert_eq!(log.stdout.lines().count(), 4, "{log}");
     assert!(log.stdout.lines().all(|line| line.starts_with("A\t")), "{log}");
@@ -109,7 +109,7 @@ fn the_past_is_narrowed_by_time_repository_and_kind() {
 
     let by = |repo: &str| entries(&["realm", "log", "--all", "--repo", repo]);
     assert!(!by("fungal").is_empty() && by("fungal").iter().all(|entry| entry["repo"] == "fungal"));
-    // A page that ends within what was narrowed goes on there.
+    // A page within a filtered log continues there.
     let first = world.json(&provider, &["realm", "log", "--repo", "fungal", "--limit", "1"]);
     let cursor = first["next_cursor"].as_str().unwrap();
     let rest = entries(&["realm", "log", "--repo", "fungal", "--all", "--cursor", cursor]);
@@ -144,7 +144,7 @@ fn the_past_is_narrowed_by_time_repository_and_kind() {
 fn everything_that_came_from_one_commit_is_found() {
     let world = World::pair();
     let (provider, consumer) = (world.path("fungal"), world.path("access"));
-    // One commit that is published in two domains.
+    // One commit is published in two domains.
     let more = crate::world::contract("1.1.0");
     world.ok(&provider, &["realm", "admin", "domain", "--name", "s3-more", "--repos", "fungal,access"]);
     world.write("fungal/.blue/contracts/s3-more/s3-permissions.yaml", &more);
@@ -160,7 +160,7 @@ fn everything_that_came_from_one_commit_is_found() {
     domains.sort_unstable();
     assert_eq!(domains, ["s3-access", "s3-more"]);
     assert!(log.iter().all(|entry| entry["source_commit"] == *both), "{log:?}");
-    // By a name of its own repository, and by its first digits in any other.
+    // A revision works in its own repository, and its first digits in any other.
     assert_eq!(entries(&provider, &["realm", "log"], "HEAD~1"), log);
     assert_eq!(entries(&consumer, &["realm", "log"], &both[..7].to_uppercase()), log);
     assert_eq!(entries(&consumer, &["contract", "log", "s3-access/s3-permissions"], &both).len(), 1);

@@ -1,19 +1,19 @@
-//! Every git command that moves the publishing branch, in the main checkout and in a linked work
-//! tree, under the oldest and the newest git of the machine: the realm ends with what section 5 of
-//! the design gives, every change is told once, and nothing is written to the code repository.
+//! Runs every git command that moves the publishing branch, in the main checkout and in a linked work tree, with the
+//! oldest and the newest git of the machine. The realm ends in the state that section 5 of the design defines, every
+//! change is reported once, and nothing is written to the code repository.
 
 use std::path::{Path, PathBuf};
 
 use crate::world::{CONTRACT_FILE, DOMAIN_REF, World, contract, gits};
 
-/// Where the commands run.
+/// The place where the commands run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Place {
     Main,
     Linked,
 }
 
-/// A world, and the work tree that has the publishing branch checked out.
+/// A world, and the work tree in which the publishing branch is checked out.
 struct Matrix {
     world: World,
     dir: PathBuf,
@@ -31,7 +31,7 @@ impl Matrix {
         Self { world, dir }
     }
 
-    /// Runs git in the work tree, and returns what the hooks said.
+    /// Runs git in the work tree. Returns the output of the hooks.
     fn git(&self, args: &[&str]) -> String {
         self.world.git(&self.dir, args).stderr
     }
@@ -45,7 +45,7 @@ impl Matrix {
         self.git(&["commit", "--quiet", "-a", "-m", &format!("Paths {version}")])
     }
 
-    /// Commits a version on a branch of its own, which is not published, and goes back.
+    /// Commits versions on an unpublished branch, and switches back.
     fn aside(&self, branch: &str, versions: &[&str]) {
         let before = self.world.tip(DOMAIN_REF);
         self.git(&["switch", "--quiet", "-c", branch]);
@@ -56,7 +56,8 @@ impl Matrix {
         assert_eq!(self.world.tip(DOMAIN_REF), before);
     }
 
-    /// What the consumer is told now: from which version to which, and in how many.
+    /// Returns the changes that the consumer is notified of now: the old and the new version, and the number of
+    /// versions.
     fn told(&self) -> Vec<(String, String, u64)> {
         let answer = self.world.json(&self.world.path("access"), &["status"]);
         let word = |value: &serde_json::Value| value.as_str().unwrap_or_default().to_owned();
@@ -68,7 +69,7 @@ impl Matrix {
         .collect()
     }
 
-    /// The realm holds this version and this commit, and the consumer was told of it once.
+    /// Asserts that the realm has this version and commit, and that the consumer was notified of it once.
     #[track_caller]
     fn is_at(&self, what: &str, old: &str, new: &str, versions: u64) {
         assert_eq!(self.world.version(), new, "{what}");
@@ -78,7 +79,7 @@ impl Matrix {
         assert_eq!(self.told(), [], "{what}: told twice");
     }
 
-    /// What was published last is the work tree's commit, and its realm commit is the user's of now.
+    /// Asserts that the work tree's commit was published last, by the user and at the current time.
     #[track_caller]
     fn is_published(&self, what: &str) {
         let head = self.world.line(&self.dir, &["rev-parse", "HEAD"]);
@@ -128,7 +129,7 @@ impl Matrix {
         assert!(revert.contains("would go down from 1.6.0 to 1.5.0"), "{revert}");
         assert_eq!(revert.lines().count(), 1, "{revert}");
         assert_eq!(self.world.tip(DOMAIN_REF), tip, "a version never goes down by itself");
-        // What the user decided not to do about it is not repeated at each commit.
+        // A decision of the user is not questioned again at each commit.
         assert_eq!(self.git(&["commit", "--quiet", "--allow-empty", "-m", "Elsewhere"]), "");
         assert_eq!(self.git(&["revert", "--no-edit", "HEAD~1"]), "");
         assert_eq!(self.world.tip(DOMAIN_REF), tip, "and back is no news");
@@ -157,7 +158,7 @@ impl Matrix {
         self.git(&["switch", "--quiet", "main"]);
         assert_eq!(self.world.version(), "1.10.0", "a rebase of another branch");
         assert_eq!(self.git(&["merge", "--quiet", "--ff-only", "topic"]), published("1.10.0", "1.13.0"));
-        // What was never the branch's tip was never published.
+        // A commit that was never the tip of the branch was never published.
         self.is_at("fast-forward of three", "1.10.0", "1.13.0", 1);
 
         self.git(&["clone", "--quiet", "--bare", ".", "../hub.git"]);
@@ -197,7 +198,7 @@ impl Matrix {
         self.world.git(&self.dir, args).stdout
     }
 
-    /// Nothing of ours is in the code repository, and the realm is whole.
+    /// Asserts that the code repository contains nothing of ours, and that the realm is intact.
     fn ends_clean(&self) {
         let refs = self.git_out(&["for-each-ref", "--format=%(refname)"]);
         assert!(refs.lines().all(|name| !name.contains("blue")), "{refs}");

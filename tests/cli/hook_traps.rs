@@ -1,5 +1,5 @@
-//! Whatever is wrong with the realm, the machine or the user's hooks: the commit is made, in the
-//! usual time, and at most one line is said.
+//! Whatever is wrong with the realm, the machine or the user's hooks, the commit succeeds in the usual time, and at
+//! most one line is printed.
 
 use std::{
     fs::File,
@@ -13,7 +13,7 @@ use crate::world::{CONTRACT_FILE, DOMAIN_REF, Run, World, contract};
 
 const HOOK: &str = "fungal/.git/hooks/post-commit";
 
-/// Far more than a commit takes, and far less than a lock is waited for elsewhere.
+/// Much longer than a commit takes, and much shorter than other commands wait for a lock.
 const USUAL: Duration = Duration::from_secs(5);
 
 /// Commits a version with a command that the test prepares.
@@ -43,7 +43,7 @@ fn a_locked_realm_is_published_to_once_it_is_free() {
     let world = World::pair();
     let lock = File::open(world.store().join("blue/locks/s3-access")).unwrap();
     lock.lock().unwrap();
-    // Somebody's pipe is open as another descriptor too: the child that stays must not keep it.
+    // A pipe of the caller is open as another descriptor too. The process in the background must not keep it open.
     world.write(&format!("fungal/{CONTRACT_FILE}"), &contract("1.1.0"));
     let mut command = world.command("sh", &world.path("fungal"));
     command.args(["-c", "exec 5>&1; git commit --quiet -a -m 'Paths 1.1.0'"]);
@@ -75,7 +75,7 @@ fn commits_that_wait_for_a_locked_realm_are_published_in_whatever_order_they_get
     lock.lock().unwrap();
     for version in VERSIONS {
         commit(&world, version, |_| {});
-        // Each has looked at the branch, and waits, before the next commit is made.
+        // Wait until each hook has read the branch before the next commit is made.
         std::thread::sleep(Duration::from_millis(200));
     }
     drop(lock);
@@ -127,8 +127,7 @@ fn check_publishes_nothing() {
 #[test]
 fn a_realm_that_cannot_be_written() {
     let world = World::solo();
-    // The tests may run as root, for whom no file is read-only: a file in the way of a folder is for
-    // everybody.
+    // The tests may run as root, who can write to read-only files. A file in place of a folder stops root too.
     std::fs::rename(world.store().join("blue/locks"), world.path("locks")).unwrap();
     std::fs::write(world.store().join("blue/locks"), "").unwrap();
     let run = commit(&world, "1.1.0", |_| {});
@@ -142,7 +141,7 @@ fn a_realm_that_cannot_be_written() {
 #[test]
 fn a_full_disk() {
     let world = World::solo();
-    // Every write fails, as on a full disk, but for the commit's own.
+    // Every write fails, as on a full disk, except those of the commit itself.
     let hook = world.read(HOOK).replacen("#!/bin/sh\n", "#!/bin/sh\ntrap '' XFSZ\nulimit -f 0\n", 1);
     std::fs::write(world.path(HOOK), hook).unwrap();
     let before = world.tip(DOMAIN_REF);
@@ -159,7 +158,7 @@ fn a_full_disk() {
 fn a_missing_realm_and_a_missing_home() {
     let world = World::solo();
     std::fs::rename(world.store(), world.path("away")).unwrap();
-    // Whoever joined this clone hears of it, in one line.
+    // The user of a joined clone is told, in one line.
     let said = commit(&world, "1.1.0", |_| {}).all();
     assert!(said.contains("git blue: not published: ") && said.lines().count() == 1, "{said}");
     std::fs::rename(world.path("away"), world.store()).unwrap();
@@ -174,7 +173,7 @@ fn a_missing_realm_and_a_missing_home() {
 #[test]
 fn a_minimal_path_and_a_binary_that_is_gone() {
     let world = World::solo();
-    // git itself needs nothing of it, and neither do we.
+    // Neither git nor git blue needs PATH.
     let git = String::from_utf8(Command::new("sh").args(["-c", "command -v git"]).output().unwrap().stdout).unwrap();
     world.write(&format!("fungal/{CONTRACT_FILE}"), &contract("1.1.0"));
     let mut command = world.command(git.trim(), &world.path("fungal"));
@@ -208,11 +207,11 @@ fn variables_that_lead_elsewhere() {
     let run = world.finish(command, "git-blue hook post-commit").exits(0);
     assert!(run.stderr.contains("1.0.0 -> 1.1.0"), "{run}");
     assert_eq!(world.git(&other, &["for-each-ref"]).stdout, refs);
-    // A git that we started ourselves runs hooks too.
+    // A git that we started ourselves also runs hooks.
     let mut command = world.command(env!("CARGO_BIN_EXE_git-blue"), &world.path("fungal"));
     command.args(["hook", "post-commit"]).env("GIT_BLUE_RUNNING", "1");
     assert_eq!(world.finish(command, "git-blue hook post-commit").exits(0).all(), "");
-    // By hand, where there is no repository.
+    // Run by hand, outside of a repository.
     assert_eq!(world.ok(&world.root(), &["hook", "post-merge"]).all(), "");
 }
 
@@ -266,7 +265,7 @@ fn source_files_that_changed_alone() {
     assert_eq!(world.commit("fungal", "Move them again").stderr, "");
 }
 
-/// A hub that has what is pushed, with the hook that checks it.
+/// Makes a hub with the pushed commits, and the hook that checks pushes.
 fn pushing(world: &World, more: &[&str]) -> std::path::PathBuf {
     let provider = world.path("fungal");
     world.git(&world.root(), &["init", "--quiet", "--bare", "hub.git"]);
@@ -290,13 +289,13 @@ fn a_push_that_would_break_somebody_is_stopped() {
 
     world.git(&provider, &["switch", "--quiet", "-c", "break"]);
     world.bump("2.0.0");
-    // What is pushed counts, not what is checked out.
+    // The pushed commit counts, not the one that is checked out.
     world.git(&provider, &["push", "--quiet", "origin", "main"]);
     let run = world.try_git(&provider, &["push", "--quiet", "origin", "break"]);
     assert_ne!(run.code, 0, "{run}");
     assert!(run.stderr.contains("access imports s3-access/s3-permissions >=1.0.0, <2.0.0"), "{run}");
     world.git(&provider, &["push", "--quiet", "--no-verify", "origin", "break"]);
-    // A realm that is away stops nobody.
+    // A missing realm stops nobody.
     std::fs::rename(world.store(), world.path("away")).unwrap();
     world.git(&provider, &["push", "--quiet", "origin", "break:again"]);
     std::fs::rename(world.path("away"), world.store()).unwrap();
@@ -338,8 +337,8 @@ fn ci_and_off_publish_nothing_and_say_so() {
     }
 }
 
-/// There is no git on this machine that runs hooks from its configuration. So a wrapper says that it
-/// is one; what it would run is run here, as git would.
+/// No git on this machine runs hooks from its configuration yet. So a wrapper claims to be such a git, and the hooks
+/// that it would run are run here as git would.
 fn new_git(world: &World) {
     let git = String::from_utf8(Command::new("sh").args(["-c", "command -v git"]).output().unwrap().stdout).unwrap();
     let script =
@@ -359,7 +358,7 @@ fn hooks_in_gits_configuration() {
     assert_eq!(world.read("fungal/.git/config"), config);
 
     new_git(&world);
-    // Not through git: it would put itself first into PATH.
+    // Not through git, which would put its own folder first in PATH.
     let blue = |args: &[&str]| {
         let mut command = world.command(env!("CARGO_BIN_EXE_git-blue"), &provider);
         command.args(args);
@@ -377,7 +376,7 @@ fn hooks_in_gits_configuration() {
     let mut hook = world.command("sh", &provider);
     hook.args(["-c", &format!("{command} \"$@\""), &command]);
     assert!(world.finish(hook, "the hook").exits(0).stderr.contains("1.0.0 -> 1.1.0"));
-    // Installing into files as well would run it twice.
+    // Installing the hooks as files too would run them twice.
     world.ok(&provider, &["hooks", "install"]);
     assert!(!world.path(HOOK).exists());
     world.ok(&provider, &["hooks", "uninstall"]);

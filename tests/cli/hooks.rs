@@ -1,4 +1,4 @@
-//! The hook publishes by itself, keeps out of the way, and leaves the user's hooks as they are.
+//! The hook publishes automatically, does not disturb, and leaves the user's hooks unchanged.
 
 use std::os::unix::fs::PermissionsExt as _;
 
@@ -6,7 +6,7 @@ use crate::world::{CONTRACT_FILE, DOMAIN_REF, World, contract, snapshot};
 
 const HOOK: &str = "fungal/.git/hooks/post-commit";
 
-/// Writes a hook of the user's.
+/// Writes a hook of the user.
 fn user_hook(world: &World, path: &str, text: &str) {
     world.write(path, text);
     std::fs::set_permissions(world.path(path), std::fs::Permissions::from_mode(0o755)).unwrap();
@@ -45,7 +45,7 @@ fn a_joined_clone_whose_realm_is_gone_says_one_line() {
     std::fs::remove_dir_all(world.path("home/blue")).unwrap();
     let commit = world.bump("1.2.0");
     assert!(commit.stderr.contains("the realm aperture is not known on this machine"), "{commit}");
-    // A clone that nobody joined is told nothing, though the hook may be everybody's.
+    // In a clone that did not join, the hook prints nothing, since it may be a shared hook.
     std::fs::remove_file(world.path("fungal/.git/blue-joined")).unwrap();
     assert_eq!(world.bump("1.3.0").stderr, "");
 }
@@ -57,7 +57,7 @@ fn where_the_hooks_are_is_gits_to_say() {
     world.ok(&provider, &["hooks", "uninstall"]);
     user_hook(&world, "fungal/.husky/post-commit", "#!/bin/sh\necho husky >>ran\n");
     world.git(&provider, &["config", "core.hooksPath", ".husky"]);
-    // Also from a subfolder: the path is one from the root.
+    // This also works in a subfolder: the path is relative to the root.
     let install = world.ok(&world.path("fungal/models"), &["hooks", "install"]);
     let status = world.ok(&provider, &["hooks", "status"]);
     snapshot("hooks_path", &[&install, &status]);
@@ -102,7 +102,7 @@ fn a_commit_in_a_linked_work_tree_publishes_to_the_right_realm() {
     world.git(&provider, &["switch", "--quiet", "-c", "aside"]);
     world.git(&provider, &["worktree", "add", "--quiet", "../linked", "main"]);
     world.write(&format!("linked/{CONTRACT_FILE}"), &contract("1.1.0"));
-    // git hands GIT_DIR and, with `-a` or paths, GIT_INDEX_FILE to the hook.
+    // Git passes GIT_DIR and, with `-a` or paths, GIT_INDEX_FILE to the hook.
     let commit = world.git(&world.path("linked"), &["commit", "--quiet", "-a", "-m", "Paths 1.1.0"]);
     assert_eq!(commit.stderr, "git blue: published s3-access/s3-permissions 1.0.0 -> 1.1.0\n");
     assert_eq!(world.version(), "1.1.0");
@@ -167,7 +167,7 @@ fn an_environment_that_leaks_does_not_mislead() {
 fn a_commit_is_a_commit_whatever_is_missing() {
     let world = World::solo();
     let provider = world.path("fungal");
-    // No binary where it was, and none in PATH either.
+    // The binary is neither at its old path nor in PATH.
     let hook = world.read(HOOK).replace(env!("CARGO_BIN_EXE_git-blue"), "/nowhere/git-blue");
     world.write(HOOK, &hook);
     world.write(&format!("fungal/{CONTRACT_FILE}"), &contract("1.1.0"));
@@ -176,10 +176,10 @@ fn a_commit_is_a_commit_whatever_is_missing() {
     let output = command.args(["commit", "--quiet", "-a", "-m", "Paths"]).env("PATH", path).output().unwrap();
     assert_eq!((output.status.code(), output.stdout.len(), output.stderr.len()), (Some(0), 0, 0), "{output:?}");
     assert_eq!(world.version(), "1.0.0");
-    // With one in PATH, that one.
+    // The binary in PATH is used.
     world.bump("1.2.0");
     assert_eq!(world.version(), "1.2.0");
-    // A realm that is not there says so in one line, and the commit stands.
+    // A missing realm is reported in one line, and the commit succeeds.
     std::fs::rename(world.store(), world.path("away")).unwrap();
     let commit = world.bump("1.3.0");
     assert!(commit.stderr.lines().count() <= 1, "{commit}");

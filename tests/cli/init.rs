@@ -1,4 +1,4 @@
-//! One step into a realm, from wherever a repository can be.
+//! A single command joins a realm, from any kind of repository.
 
 use crate::world::{CONTRACT_FILE, EXPORTING, World, contract, snapshot};
 
@@ -14,7 +14,7 @@ fn one_step_makes_the_realm_joins_it_and_installs_the_hook() {
         (&json["created_realm"], &json["joined"], &json["wrote_config"]),
         (&false.into(), &false.into(), &false.into())
     );
-    // The only realm of this machine needs no name.
+    // The only realm of this machine can be omitted.
     let next = world.ok(&world.repo("access"), &["init"]);
     snapshot("init", &[&first, &second, &next]);
 }
@@ -29,7 +29,7 @@ fn a_repository_without_a_commit() {
     let check = world.blue(&empty, &["check"]).exits(1);
     let publish = world.blue(&empty, &["contract", "publish"]).exits(1);
     snapshot("init_empty", &[&init, &status, &check, &publish]);
-    // Its first commit is published, and from then on its root tells it from others.
+    // Its first commit is published, and from then on its root commit identifies it.
     world.ok(&empty, &["realm", "admin", "domain", "--name", "s3-access", "--repos", "empty"]);
     world.write("empty/.blue/bindings/s3-access.yaml", EXPORTING);
     world.write(&format!("empty/{CONTRACT_FILE}"), &contract("1.0.0").replace("fungal", "empty"));
@@ -45,13 +45,13 @@ fn a_bare_repository() {
     let bare = world.path("fungal.git");
     let init = world.ok(&bare, &["init", "--realm", "aperture", "--repo", "fungal"]);
     assert!(!world.path("fungal.git/.blue").exists(), "there is no work tree to write it to");
-    // Its own configuration says where it belongs, as the next step told.
+    // Its configuration names the realm, as the next step suggested.
     world.blue(&bare, &["status"]).exits(128);
     world.git(&bare, &["config", "blue.realm", "aperture"]);
     world.git(&bare, &["config", "blue.repo", "fungal"]);
     assert_eq!(world.json(&bare, &["status"])["current_repo"], "fungal");
     world.git(&bare, &["config", "--remove-section", "blue"]);
-    // Once its HEAD has the file, that counts.
+    // Once HEAD has the file, the file counts.
     world.ok(&world.path("fungal"), &["init"]);
     world.commit("fungal", "Join the realm");
     world.git(&world.path("fungal"), &["push", "--quiet", "../fungal.git", "main"]);
@@ -73,7 +73,7 @@ fn a_subfolder_and_a_linked_work_tree() {
     let init = world.ok(&world.path("topic"), &["init"]);
     snapshot("init_linked", &[&init]);
     assert!(world.path("topic/.blue/config.yaml").exists() && !world.path("access/.blue").exists());
-    // Its place on this machine is the main work tree's, and so is its name.
+    // Its path and name on this machine are those of the main work tree.
     let repos = world.json(&repo, &["status"])["repos"].clone();
     assert_eq!((&repos[0]["name"], &repos[0]["path"]), (&"access".into(), &other.to_str().unwrap().into()));
 }

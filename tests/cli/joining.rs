@@ -1,11 +1,11 @@
-//! Joining cannot go wrong: wherever a realm is not known, the one command that is right is said, and what
-//! is refused leaves nothing behind.
+//! Joining is safe: wherever a realm is unknown, the one correct command is printed, and a refused command leaves
+//! nothing behind.
 
 use std::{ffi::OsStr, path::PathBuf};
 
 use crate::world::{REALM, World, snapshot};
 
-/// A shared realm that `fungal` is in, and a teammate's clone of it on another machine. Returns the clone.
+/// Returns a shared realm with `fungal`, and a teammate's clone of `fungal` on another machine.
 fn teammate() -> (World, PathBuf, String) {
     let world = World::new();
     world.git(&world.root(), &["init", "--quiet", "--bare", "hub.git"]);
@@ -22,7 +22,7 @@ fn teammate() -> (World, PathBuf, String) {
     (world, clone, hub)
 }
 
-/// The realms that a machine has.
+/// Returns the realms of a machine.
 fn realms(world: &World, home: &str) -> Vec<String> {
     let folder = world.path(&format!("{home}/blue/realms"));
     let entries = folder.read_dir().into_iter().flatten();
@@ -41,21 +41,21 @@ fn a_teammate_is_told_the_one_command_that_is_right() {
         assert!(!run.all().contains("--realm aperture"), "{run:?}");
         shown.push(run);
     }
-    // A rival of the same name is made on purpose only.
+    // Another realm with the same name is created only on request.
     let rival = world.blue(&clone, &["init", "--realm", REALM]).exits(128);
     assert_eq!(world.next_step(&rival).split("  #").next(), Some(&*right));
     assert_eq!(realms(&world, "second"), [""; 0]);
-    // In CI nothing is kept.
+    // In CI, nothing is kept.
     let ci = world.blue_with(&clone, &["check"], &[("CI", OsStr::new("true"))]);
     let step = world.next_step(&ci);
     assert!(step.starts_with(&format!("git blue check --realm-url {hub}")), "{step}");
     assert_eq!(world.finish_shell(&clone, &step).code, 0);
     snapshot("joining_unknown", &[&shown[0], &shown[2], &rival, &ci]);
-    // What is said works.
+    // The suggested command works.
     let joined = world.finish_shell(&clone, &world.next_step(&shown[0]));
     assert_eq!(joined.code, 0, "{joined:?}");
     assert_eq!(world.json(&clone, &["status"])["domains"][0]["name"], "paths");
-    // A rival can still be made, by whoever says so.
+    // Another realm can still be created on request.
     world.on("third");
     world.ok(&clone, &["init", "--realm", REALM, "--new"]);
 }
@@ -70,7 +70,7 @@ fn a_refused_init_leaves_nothing_behind_and_a_slip_makes_nothing() {
     let another = world.blue(&new, &["status", "--realm", "kitchen"]).exits(128);
     snapshot("joining_refused", &[&other, &slip, &asked, &another]);
     assert_eq!(realms(&world, "home"), ["aperture.git"]);
-    // A realm that was brought for nothing goes again.
+    // A realm that was fetched in vain is removed again.
     let (world, _, hub) = teammate();
     let stranger = world.repo("elsewhere/fungal");
     let taken = world.blue(&stranger, &["init", "--url", &hub]).exits(1);
@@ -92,7 +92,7 @@ fn a_url_that_is_given_later_reaches_the_committed_file() {
     let text = world.read("fungal/.blue/config.yaml");
     assert!(text.starts_with("# ours\n") && text.contains(&format!("url: \"{hub}\"")), "{text}");
     world.ok(&dir, &["status"]);
-    // Once more changes nothing.
+    // Running it again changes nothing.
     world.ok(&dir, &["init", "--url", &hub]);
     assert_eq!(world.read("fungal/.blue/config.yaml"), text);
 }
@@ -144,7 +144,7 @@ fn a_url_that_the_file_names_and_nobody_recorded_is_a_warning() {
 fn a_name_is_judged_by_what_the_remote_has_and_offline_by_what_is_here() {
     let (world, clone, hub) = teammate();
     world.ok(&clone, &["init", "--url", &hub]);
-    // Somebody else joins meanwhile, under a name that is free here.
+    // Meanwhile somebody else joins under a name that is free here.
     let billing = world.on("home").repo("billing");
     world.ok(&billing, &["init", "--realm", REALM]);
     world.ok(&billing, &["sync"]);

@@ -1,8 +1,8 @@
-//! The real program with the real git, end to end, sealed from the machine it runs on.
+//! Tests of the real program with the real git, end to end, isolated from the machine they run on.
 //!
-//! These are slow next to tests of the library, so each stands for a promise to a user; the rules
-//! behind it are tested in every corner beside the code. Snapshots show stdout, stderr and exit
-//! code together; what the promise is stands in plain assertions beside them.
+//! They are slow compared to tests of the library, so each represents a promise to a user; the details are tested in
+//! unit tests. Snapshots show stdout, stderr and the exit code together; plain assertions next to them state the
+//! promise.
 
 mod github;
 mod github_git;

@@ -1,4 +1,4 @@
-//! How the program behaves among other programs: exit codes, streams, colours, pages, odd text.
+//! How the program behaves among other programs: exit codes, streams, colours, pages, unusual text.
 
 use std::ffi::OsStr;
 
@@ -6,7 +6,7 @@ use serde_json::json;
 
 use crate::world::{CONTRACT_FILE, World, contract, snapshot};
 
-/// Every command of the help, found by reading the help.
+/// Collects all commands by reading the help.
 fn commands(world: &World, path: &[&str], found: &mut Vec<Vec<String>>) {
     let help = world.blue(&world.root(), &[path, &["-h"]].concat()).exits(0);
     assert_eq!(help.stderr, "");
@@ -15,7 +15,7 @@ fn commands(world: &World, path: &[&str], found: &mut Vec<Vec<String>>) {
     let listed = help.stdout.split("Commands:").nth(1).unwrap_or_default();
     for line in listed.lines().skip(1).take_while(|line| line.starts_with("  ")) {
         let name = line.split_whitespace().next().unwrap();
-        // A wrapped line goes on further to the right.
+        // A continuation line is indented further.
         if name != "help" && !line.starts_with("    ") {
             commands(world, &[path, &[name]].concat(), found);
         }
@@ -28,7 +28,7 @@ fn every_command_has_its_help() {
     let mut found = Vec::new();
     commands(&world, &[], &mut found);
     assert!(found.len() > 25, "{found:?}");
-    // One as an example; the others change with every new option.
+    // One help text as an example; the others change with every new option.
     snapshot("help", &[&world.ok(&world.root(), &["check", "-h"])]);
     let version = world.ok(&world.root(), &["--version"]);
     assert_eq!(version.stdout, format!("git-blue {}\n", env!("CARGO_PKG_VERSION")));
@@ -95,7 +95,7 @@ fn colour_is_gits_to_choose() {
     world.git(&dir, &["config", "color.blue", "never"]);
     assert!(!coloured(&["status"], &[]), "the nearer key counts");
     world.git(&dir, &["config", "color.blue", "always"]);
-    // As git: what is configured for sure is for sure.
+    // As in git, `always` in the configuration wins.
     assert!(coloured(&["status"], &[("NO_COLOR", OsStr::new("1"))]));
     world.git(&dir, &["config", "color.blue", "auto"]);
     assert!(!coloured(&["status"], &[]));
@@ -109,7 +109,7 @@ fn a_closed_pipe_is_no_error() {
         let run = world.blue_unread(&dir, args).exits(0);
         assert_eq!(run.stderr, "", "{args:?}");
     }
-    // The answer was no, whoever read it.
+    // The answer was no, even if nobody read it.
     world.blue_unread(&dir, &["contract", "get", "s3-access/none", "--json"]).exits(1);
 }
 
@@ -139,7 +139,7 @@ fn quiet_says_nothing_of_what_went_well() {
         let run = world.ok(&dir, args);
         assert_eq!((&*run.stdout, &*run.stderr), ("", ""), "{args:?}");
     }
-    // What is asked for is said, and what programs read, and what did not go well.
+    // `-q` still prints requested output, output for programs, and errors.
     assert!(world.ok(&dir, &["status", "-q"]).stdout.contains("in the realm aperture"));
     assert!(world.ok(&dir, &["session", "stop", "-q", "--json"]).stdout.contains("\"status\": \"success\""));
     assert!(world.blue(&dir, &["session", "stop", "-q"]).exits(1).stderr.starts_with("error: "));
@@ -153,7 +153,7 @@ fn another_folder_can_be_named() {
         let there = world.ok(&world.root(), &[args, &["status", "--peek"]].concat());
         assert_eq!(there.stdout, here.stdout);
     }
-    // As with git, files are then named from there.
+    // As with git, file names are then relative to that folder.
     world.write(
         "access/document.yaml",
         &contract("1.1.0").replace("s3-permissions", "mine").replace("fungal", "access"),
@@ -203,7 +203,7 @@ fn lists_come_in_pages_that_join_into_the_whole() {
     world.blue(&dir, &["contract", "list", "--limit", "0"]).exits(129);
     world.blue(&dir, &["contract", "list", "--limit", "2", "--all"]).exits(129);
 
-    // Logs page by commit.
+    // The pages of logs consist of commits.
     let log = |args: &[&str]| world.json(&dir, &[&["realm", "log"], args].concat());
     let whole = log(&["--all"])["entries"].as_array().unwrap().clone();
     let first = log(&["--limit", "2"]);
@@ -231,10 +231,10 @@ fn paths_in_any_script() {
     assert!(status.stdout.contains("räpo ☃ 'x'"), "{status}");
 }
 
-/// What a terminal would obey, or would show in another order.
+/// Text that a terminal would interpret, or would show in another order.
 const EVIL: &str = "\u{1b}]0;owned\u{7}\u{1b}[2Jred\u{202e}txt.exe\u{200b}\u{9b}31m";
 
-/// JSON in ASCII: YAML has no raw control characters, but it has escapes.
+/// Returns JSON in ASCII, because YAML allows escapes but no raw control characters.
 fn escaped(value: &serde_json::Value) -> String {
     let spell = |c: char| if c.is_ascii() { c.to_string() } else { format!("\\u{:04x}", u32::from(c)) };
     value.to_string().chars().map(spell).collect()
@@ -286,12 +286,12 @@ fn nothing_that_a_terminal_obeys_comes_from_a_realm() {
         let json = world.ok(&consumer, &[args, &["--json"]].concat());
         assert_harmless(&json.all());
     }
-    // Escaped, not lost.
+    // The text is escaped, not lost.
     let get = world.json(&consumer, &["contract", "get", "s3-access/s3-permissions"]);
     assert_eq!(get["contract"]["description"], EVIL);
     assert_eq!(get["contract"]["retired"]["reason"], EVIL);
 
-    // What is refused is quoted as harmlessly as what is accepted.
+    // Refused text is escaped like accepted text.
     document["version"] = json!(EVIL);
     world.write("evil.json", &escaped(&document));
     let refused = world
@@ -302,7 +302,7 @@ fn nothing_that_a_terminal_obeys_comes_from_a_realm() {
         assert_harmless(&world.blue(&provider, args).exits(129).all());
         assert_harmless(&world.blue(&provider, &[args, &["--json"]].concat()).exits(129).all());
     }
-    // By other hands, past every door.
+    // Written by another program, without any validation.
     world.plant("contracts/s3-permissions.json", &format!("{{\"oops\": \"{EVIL}"));
     for args in [&["status", "--peek"][..], &["check"], &["contract", "get", "s3-access/s3-permissions"]] {
         assert_harmless(&world.blue(&consumer, args).all());

@@ -1,4 +1,4 @@
-//! Ten thousand changes in one domain: a list is a list, at once.
+//! Ten thousand changes in one domain: listing them is fast.
 
 use std::{
     fmt::Write as _,
@@ -11,7 +11,7 @@ use crate::world::{DOMAIN_REF, World};
 
 const MANY: usize = 10_000;
 
-/// Adds many contracts to the domain, some in each of a few commits, as `sync` would bring them.
+/// Adds many contracts to the domain in a few commits, as `sync` would fetch them.
 fn add_many(world: &World) {
     let one = world.git(&world.store(), &["show", &format!("{DOMAIN_REF}:contracts/s3-permissions.json")]).stdout;
     let mut stream = String::new();
@@ -57,16 +57,15 @@ fn the_first_page_of_ten_thousand_changes() {
     }
     warm.sort();
     println!("first page of {MANY}: cold {cold:?}, warm {:?}", warm[2]);
-    // A build without optimisation, on a machine that does other things: a release build takes less
-    // than a tenth.
+    // The limit is for an unoptimized build on a busy machine: a release build takes less than a tenth.
     assert!(warm[2] < Duration::from_millis(200) && warm[2] < cold / 4, "cold {cold:?}, warm {warm:?}");
-    // The pages join, also where the first is not kept.
+    // The pages are consecutive, even if the first one is not kept.
     let cursor = first["next_cursor"].as_str().unwrap();
     let (_, second) = list(&["--cursor", cursor]);
     let last = &first["notifications"][99]["id"];
     assert_ne!(&second["notifications"][0]["id"], last);
     assert_eq!(second["total"], MANY);
-    // What is damaged is made anew, and what changed is seen.
+    // A damaged file is replaced, and changes are noticed.
     let kept = world.store().join("blue/cache/pending/access/cli.json");
     let text = std::fs::read_to_string(&kept).unwrap();
     std::fs::write(&kept, text.replacen("paths-09000", "paths-99999", 1)).unwrap();

@@ -1,5 +1,5 @@
-//! A break that several repositories make together goes green, step by step, in the order that
-//! `realm pr status` prints.
+//! A break across several repositories is merged step by step, in the order that `realm pr status` prints, and every
+//! check passes on the way.
 
 use std::path::{Path, PathBuf};
 
@@ -18,8 +18,8 @@ fn commit(world: &World, folder: &Path, file: &str, text: &str) {
     world.git(folder, &["commit", "-q", "-a", "-m", "Change"]);
 }
 
-/// The provider makes 2.0.0 on its branch. `access` has moved to it on its own, and to nothing else;
-/// `other` has not heard of it.
+/// Returns a world in which the provider makes 2.0.0 on its branch, `access` accepts only 2.0.0 on its branch, and
+/// `other` is unchanged.
 fn deadlocked() -> World {
     let world = World::pair();
     world.join("other");
@@ -72,7 +72,7 @@ fn three_repositories_go_green_by_following_the_steps() {
         let repo = step["repo"].as_str().unwrap().to_owned();
         let action = step["action"].as_str().unwrap().to_owned();
         if action == "merge" {
-            // What is to be merged now passes now.
+            // The branch that is merged next passes now.
             world.blue(&tree(&world, &repo), &["check"]).exits(0);
         }
         follow(&world, &step);
@@ -95,7 +95,7 @@ fn three_repositories_go_green_by_following_the_steps() {
 fn a_deadlock_is_named_with_both_ways_out() {
     let world = deadlocked();
     let answer = status(&world);
-    // Each check is red, and none of both may go first.
+    // Each check fails, so neither can be merged first.
     for repo in ["fungal", "access"] {
         world.blue(&tree(&world, repo), &["check"]).exits(1);
         assert_eq!(of(&answer, repo)["ready"], false);
@@ -111,7 +111,7 @@ fn a_deadlock_is_named_with_both_ways_out() {
     );
     let ways: String = clash["ways_out"].as_array().unwrap().iter().map(|way| way.as_str().unwrap()).collect();
     assert!(ways.contains(">=1.0.0, <3.0.0") && ways.contains("supported: [\">=1.0.0, <2.0.0\"]"), "{ways}");
-    // The second way: the provider goes on serving what is relied on, and goes first.
+    // The other solution: the provider keeps serving the old version, and is merged first.
     let served = contract("2.0.0").replace("schema:", "supported: [\">=1.0.0, <2.0.0\"]\nschema:");
     commit(&world, &tree(&world, "fungal"), CONTRACT_FILE, &served);
     let answer = status(&world);
@@ -151,7 +151,7 @@ fn a_branch_that_changes_no_contract_needs_no_steps() {
     }
     let answer = status(&world);
     assert_eq!((&answer["steps"], &answer["merge_order"]), (&json!([]), &json!(["fungal", "access"])));
-    // What has nothing to push is neither pushed nor unpushed.
+    // A branch without commits to push is neither pushed nor unpushed.
     world.git(&world.path("access"), &["reset", "-q", "--hard", "main"]);
     let answer = status(&world);
     assert_eq!((&of(&answer, "access")["pushed"], &of(&answer, "fungal")["pushed"]), (&Value::Null, &json!(false)));
@@ -166,7 +166,7 @@ fn the_branches_of_an_rfc_are_checked_together() {
     commit(&world, &tree(&world, "fungal"), CONTRACT_FILE, &contract("2.0.0"));
     let alone = world.blue(&tree(&world, "fungal"), &["check", "--rfc", RFC]).exits(1);
     commit(&world, &tree(&world, "access"), BINDING_FILE, &importing(">=2.0.0, <3.0.0"));
-    // Each is red by itself; together, from wherever one asks, they hold.
+    // Each branch fails alone. Together they hold, in whichever repository the check runs.
     for repo in ["fungal", "access"] {
         world.blue(&tree(&world, repo), &["check"]).exits(1);
         world.blue(&tree(&world, repo), &["check", "--rfc", RFC]).exits(0);
@@ -176,7 +176,7 @@ fn the_branches_of_an_rfc_are_checked_together() {
     let answer = world.json(&access, &["check", "--rfc", RFC]);
     assert_eq!((&answer["judged"], &answer["rfc"], &answer["valid"]), (&json!("rfc"), &json!(RFC), &json!(true)));
     assert_eq!((&answer["branches"][0]["repo"], &answer["branches"][1]["repo"]), (&json!("access"), &json!("fungal")));
-    // A branch that is only at the remote counts as it was last fetched.
+    // A branch that exists only at the remote is used as last fetched.
     world.git(&access, &["update-ref", "refs/remotes/origin/rfc-7", "rfc-7"]);
     world.git(&access, &["worktree", "remove", "--force", tree(&world, "access").to_str().unwrap()]);
     world.git(&access, &["branch", "-q", "-D", RFC]);
@@ -187,7 +187,7 @@ fn the_branches_of_an_rfc_are_checked_together() {
     );
     let asked = world.ok(&fungal, &["mcp", "test-tool", "realm_check", "--args", r#"{"rfc": "rfc-7"}"#]).json();
     assert_eq!((&asked["judged"], &asked["valid"]), (&json!("rfc"), &json!(true)), "{asked}");
-    // What is not committed is asked about by name.
+    // Uncommitted content is checked only with `--worktree`.
     std::fs::write(tree(&world, "fungal").join(CONTRACT_FILE), contract("3.0.0")).unwrap();
     world.blue(&tree(&world, "fungal"), &["check", "--rfc", RFC, "--worktree"]).exits(1);
 }

@@ -1,11 +1,11 @@
-//! Objects that are missing, from a store or from where the realm is shared: it is said, nothing is taken for whole
-//! that is not, and every command that is offered brings back what it says.
+//! Missing objects, in a store or on the remote: they are reported, no incomplete history is taken for complete, and
+//! every suggested command restores what it says.
 
 use std::{ffi::OsStr, fs, os::unix::fs::PermissionsExt as _, path::Path};
 
 use crate::world::{CONTRACT_FILE, DOMAIN_REF, REALM, World, contract};
 
-/// Makes a file of each packed object.
+/// Unpacks all objects into loose files.
 pub fn unpack(world: &World, repo: &Path) {
     let packs = repo.join("objects/pack");
     for pack in packs.read_dir().unwrap().map(|entry| entry.unwrap().path()) {
@@ -19,7 +19,7 @@ pub fn unpack(world: &World, repo: &Path) {
     }
 }
 
-/// Takes an object out of a repository, wherever it is kept.
+/// Removes an object from a repository, loose or packed.
 fn lose(world: &World, repo: &Path, id: &str) {
     unpack(world, repo);
     fs::remove_file(repo.join("objects").join(&id[..2]).join(&id[2..])).unwrap();
@@ -48,7 +48,7 @@ fn a_domain_that_cannot_be_read_is_no_success() {
     let fungal = world.path("fungal");
     world.ok(&fungal, &["realm", "admin", "domain", "--name", "other", "--repos", "fungal"]);
     lose(&world, &world.store(), &world.tip(DOMAIN_REF));
-    // What was read before is still known; it is not what is stored any more.
+    // The cache still has what was read before, but that is no longer what is stored.
     world.ok(&fungal, &["realm", "admin", "cache", "clear"]);
     let status = world.blue(&fungal, &["status", "--all"]).exits(128);
     assert!(status.stdout.contains("domain other"), "the rest is shown: {status}");
@@ -58,7 +58,7 @@ fn a_domain_that_cannot_be_read_is_no_success() {
     assert_eq!((&answer["status"], &answer["code"]), (&"error".into(), &"damaged".into()), "{answer}");
     let check = world.blue(&fungal, &["check"]).exits(1);
     assert!(check.stdout.contains(DOMAIN_REF) && !check.stdout.contains("has no domain"), "{check}");
-    // A domain that was never there still is none.
+    // A domain that never existed is still reported as missing.
     world.write("fungal/.blue/contracts/nowhere/x.yaml", &contract("1.0.0").replace("s3-permissions", "x"));
     let check = world.blue(&fungal, &["check", "--worktree"]).exits(1);
     assert!(check.stdout.contains("has no domain nowhere"), "{check}");
@@ -99,7 +99,7 @@ fn what_nobody_has_any_more_is_given_up_only_by_name() {
         world.ok(&fungal, &args);
         assert_eq!(world.tip(DOMAIN_REF), before);
         world.ok(&fungal, &["status"]);
-        // It is whole now: nothing is given up once more.
+        // The store is intact now, so nothing is given up again.
         let again = world.blue(&fungal, &args).exits(1);
         assert!(again.stderr.contains("is whole as it is"), "{again}");
         world.blue(&fungal, &["check"]).exits(0);
@@ -152,7 +152,7 @@ fn sync_says_that_the_hub_is_damaged() {
     let sync = world.on("second").blue(&other, &["sync"]).exits(128);
     assert!(sync.stderr.contains("has lost objects of domains/s3-access"), "{sync}");
     assert!(sync.stderr.contains("git blue realm admin reseed") && !sync.stderr.contains("tries again"), "{sync}");
-    // This clone does not have it, so it deletes nothing there.
+    // This clone does not have the object, so it deletes nothing on the remote.
     let refused = world.blue(&other, &["realm", "admin", "reseed"]).exits(1);
     assert!(refused.stdout.contains("run this where it was pushed from"), "{refused}");
     world.on("home").ok(&fungal, &["realm", "admin", "reseed"]);
@@ -188,7 +188,7 @@ fn a_hub_that_lets_nothing_be_deleted_is_replaced() {
 fn a_remote_that_sends_too_much_is_cut_off() {
     let (world, url) = shared();
     let hub = world.path("hub.git");
-    // Nothing makes it smaller.
+    // Random bytes cannot be compressed.
     let mut state = 1_u64;
     let bytes: Vec<u8> = std::iter::repeat_with(|| {
         state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
@@ -211,7 +211,7 @@ fn a_remote_that_sends_too_much_is_cut_off() {
     assert!(world.try_git(&world.store(), &["cat-file", "-e", &blob]).code != 0);
     let other = world.on("second").repo("access");
     world.blue(&other, &["init", "--url", &url]).exits(128);
-    // Where its user allows for more, it is looked at, and refused for what it is.
+    // If the user allows a larger fetch, the content is examined, and refused because it is invalid.
     world.git(&world.root(), &["config", "--file", "home/gitconfig", "blue.maxFetchSize", "1m"]);
     let unfit = world.on("home").blue(&fungal, &["sync"]).exits(1);
     assert!(unfit.stdout.contains("noise"), "{unfit}");
@@ -231,7 +231,7 @@ fn a_write_says_what_it_waits_for() {
     let run = world.blue_with(&fungal, &[&args[..], &["--quiet"]].concat(), &patience).exits(128);
     assert!(!run.stderr.contains("waiting"), "{run}");
     assert!(lock.exists());
-    // A hook says at most one line, and waits for nobody.
+    // A hook prints at most one line, and does not wait.
     let commit = world.bump("1.1.0");
     assert!(!commit.stderr.contains("waiting") && commit.stderr.lines().count() <= 1, "{commit:?}");
     fs::remove_file(lock).unwrap();
@@ -245,7 +245,7 @@ fn status_answers_where_nothing_can_be_recorded() {
     world.bump("1.1.0");
     let locks = world.store().join("blue/locks");
     fs::remove_dir_all(&locks).unwrap();
-    // No lock file can be made here, by root neither.
+    // No lock file can be created here, not even by root.
     fs::write(&locks, "").unwrap();
     let status = world.blue(&access, &["status"]).exits(0);
     assert!(status.stdout.contains("1.1.0") && status.stderr.contains("is not recorded"), "{status}");

@@ -1,15 +1,15 @@
-//! A change reaches whoever it concerns, once, and nobody else.
+//! A change is reported once to each reader that it concerns, and to nobody else.
 
 use serde_json::{Value, json};
 
 use crate::world::{BINDING_FILE, CONTRACT_FILE, World, contract, snapshot};
 
-/// What `status` tells a repository, by what it says; it is told then.
+/// Returns the notifications that `status` shows a repository. This marks them as seen.
 fn told(world: &World, repo: &str) -> Vec<Value> {
     world.json(&world.path(repo), &["status"])["notifications"].as_array().unwrap().clone()
 }
 
-/// The notifications of a repository in one state; asking tells nobody.
+/// Returns the notifications of a repository in one state. This marks nothing as seen.
 fn listed(world: &World, repo: &str, state: &str) -> Vec<Value> {
     let answer = world.json(&world.path(repo), &["notifications", "list", "--state", state]);
     answer["notifications"].as_array().unwrap().clone()
@@ -85,10 +85,10 @@ fn a_commit_on_a_feature_branch_publishes_nothing() {
     assert_eq!(commit.all(), "");
     assert_eq!(world.tip(crate::world::DOMAIN_REF), before);
     assert_eq!(pending(&world, "access"), 0);
-    // Asked for by name, it says why not.
+    // An explicit publish says why nothing is published.
     let run = world.blue(&world.path("fungal"), &["contract", "publish"]).exits(1);
     snapshot("feature_branch", &[&run]);
-    // Merged, it is news.
+    // After the merge, it is published.
     world.git(&world.path("fungal"), &["switch", "--quiet", "main"]);
     world.git(&world.path("fungal"), &["merge", "--quiet", "--no-ff", "-m", "Merge feature", "feature"]);
     world.ok(&world.path("fungal"), &["contract", "publish"]);
@@ -129,7 +129,7 @@ fn a_rollback_is_news_for_whoever_saw_the_change() {
     assert_eq!(told[0]["changes"], json!({"old_version": "1.1.0", "new_version": "1.0.0"}));
 }
 
-/// Back to 1.0.0, as its owner does it on purpose.
+/// Rolls back to 1.0.0, as the owner does on purpose.
 fn roll_back(world: &World) {
     world.bump("1.0.0");
     let provider = world.path("fungal");
@@ -289,8 +289,7 @@ fn two_work_trees_of_one_repository_are_one_reader() {
     assert_eq!(told(&world, "access"), Vec::<Value>::new());
 }
 
-/// Lets a change that another machine made at this moment come to this one after as many days, by
-/// plain git.
+/// Makes a change of another machine arrive on this one after this number of days, with plain git.
 fn arrives_after(world: &World, days: i64) {
     let run = std::process::Command::new("cp").arg("-a").args([world.store(), world.path("before.git")]).status();
     assert!(run.unwrap().success());
@@ -316,13 +315,13 @@ fn a_change_that_came_nine_days_after_its_commit_is_still_told() {
 fn age_counts_from_the_first_time_that_anybody_saw_it_here() {
     let world = World::pair();
     arrives_after(&world, 9);
-    // To list it is to see that it came, and tells nobody.
+    // Listing records the arrival, and marks nothing as seen.
     assert_eq!(pending(&world, "access"), 1);
     let seen = world.tip("refs/blue/local/arrivals/s3-access");
     world.pass_days(6);
     assert_eq!(pending(&world, "access"), 1);
     assert_eq!(world.tip("refs/blue/local/arrivals/s3-access"), seen, "seen once is enough");
-    // What is made here later is of its own age.
+    // The age of a change that is made here later is its own.
     world.pass_days(2);
     assert_eq!(pending(&world, "access"), 0);
     assert_eq!(listed(&world, "access", "expired").len(), 1);
@@ -333,7 +332,7 @@ fn age_counts_from_the_first_time_that_anybody_saw_it_here() {
 fn looking_without_being_told_works_where_nothing_can_be_written() {
     let world = World::pair();
     arrives_after(&world, 9);
-    // For root, too, no file is made where a file is in the way.
+    // Even root cannot create a file below another file.
     std::fs::rename(world.store().join("blue"), world.path("blue")).unwrap();
     std::fs::write(world.store().join("blue"), "").unwrap();
     assert_eq!(pending(&world, "access"), 1);
@@ -353,7 +352,7 @@ fn a_status_with_nothing_new_writes_nothing() {
     assert_eq!(refs(), before);
 }
 
-/// What a reader is told by a status; it is told then.
+/// Returns the number of notifications that `status` shows a reader. This marks them as seen.
 fn told_to(world: &World, reader: &str) -> usize {
     use git_blue::ops::{notify::inbox, realm};
     let command = world.command("git", &world.path("access"));

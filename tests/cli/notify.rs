@@ -1,5 +1,5 @@
-//! What goes out of git: every receiver is a real one, or a program that stands in for it, and most of them behave
-//! badly. Nothing is lost, nothing comes twice without its key, and each domain keeps its order.
+//! Sending events to receivers: every receiver is a real one or a stand-in program, and most of them misbehave. No
+//! event is lost, a repeated event has the same key, and the order within a domain is kept.
 
 use std::{collections::BTreeMap, os::unix::fs::PermissionsExt as _, path::Path};
 
@@ -16,7 +16,7 @@ use crate::{
     world::{Run, World, contract},
 };
 
-/// A provider and a consumer, and the receiver `team`, which has looked once: what follows is new to it.
+/// Returns a world with a provider, a consumer, and the receiver `team`, for which only later changes are new.
 fn place(keys: &[(&str, &str)]) -> World {
     let world = World::pair();
     world.set("GIT_BLUE_FORGE_TIMEOUT_MS", "700");
@@ -37,7 +37,7 @@ fn send(world: &World) -> Run {
     world.blue(&world.path("fungal"), &["notify", "send", "--json"])
 }
 
-/// Publishes as somebody who configured no receiver, so that nothing is sent in the background.
+/// Publishes as a user without receivers, so that nothing is sent in the background.
 fn publish(world: &World, version: &str) {
     let plain = world.read("home/gitconfig").split("[blue \"notify.").next().unwrap().to_owned();
     world.write("home/plain", &plain);
@@ -55,7 +55,7 @@ fn list(world: &World) -> Value {
     world.json(&world.path("access"), &["notify", "list"])["receivers"][0].clone()
 }
 
-/// The first receipt of each event; a repetition must say the same.
+/// Returns the first receipt of each event. Asserts that repetitions are identical.
 fn once(taken: &[Taken]) -> Vec<Value> {
     let mut seen: BTreeMap<String, String> = BTreeMap::new();
     let mut first = Vec::new();
@@ -70,7 +70,7 @@ fn once(taken: &[Taken]) -> Vec<Value> {
     first
 }
 
-/// The versions before and after of each change, in order.
+/// Returns the old and new version of each change, in order.
 fn versions(events: &[Value]) -> Vec<(String, String)> {
     let text = |value: &Value| value.as_str().unwrap().to_owned();
     let changes = events.iter().map(|event| &event["data"]["changes"][0]["changes"]);
@@ -100,7 +100,7 @@ fn a_commit_is_a_signed_event_without_a_command() {
     assert_eq!(change["text"], "fungal changed s3-access/s3-permissions 1.0.0 -> 2.0.0");
     assert_eq!((&change["imports"][0]["repo"], &change["imports"][0]["holds"]), (&json!("access"), &json!("breaks")));
     assert_eq!(taken[0].headers["content-type"], "application/cloudevents+json; charset=utf-8");
-    // As the libraries of Standard Webhooks verify it.
+    // The verification of the Standard Webhooks libraries.
     let mut mac = Hmac::<Sha256>::new_from_slice(b"secret key of tests").unwrap();
     mac.update(format!("{}.{}.{}", taken[0].id(), taken[0].headers["webhook-timestamp"], taken[0].text).as_bytes());
     let expected = format!("v1,{}", BASE64_STANDARD.encode(mac.finalize().into_bytes()));
@@ -114,7 +114,7 @@ fn a_commit_is_a_signed_event_without_a_command() {
 fn whatever_a_receiver_does_nothing_is_lost_doubled_or_out_of_order() {
     let receiver = Receiver::start();
     let world = place(&[("url", &receiver.url)]);
-    // Another domain, with a contract of its own.
+    // Another domain, with its own contract.
     let fungal = world.path("fungal");
     world.ok(&fungal, &["realm", "admin", "domain", "--name", "events", "--repos", "fungal,access"]);
     let manners =
@@ -166,17 +166,17 @@ fn an_event_that_never_arrives_is_given_up_and_sent_again_on_demand() {
     for _ in 0..8 {
         send(&world).exits(1);
     }
-    // The pauses grow, and what is not due is not tried.
+    // The pauses grow, and no attempt is made before it is due.
     let asked = receiver.asked().len();
     let due = world.blue(&world.path("fungal"), &["notify", "send", "--due", "--json"]).exits(1).json();
-    // What changes while an event waits is one event, whatever it is.
+    // All changes while an event waits are one event.
     assert_eq!(due["receivers"][0]["waiting"].as_array().unwrap().len(), 1, "{due}");
     assert_eq!((asked, receiver.asked().len()), (9, 9));
     while list(&world)["dead"] == json!([]) {
         send(&world).exits(1);
         assert!(receiver.asked().len() <= 33, "it is given up in the end");
     }
-    // The next event of the domain goes on behind it.
+    // The next event of the domain follows it.
     let now = list(&world);
     assert_eq!(now["dead"][0]["text"], "fungal changed s3-access/s3-permissions 1.0.0 -> 1.1.0", "{now}");
     send(&world).exits(0);
@@ -229,7 +229,7 @@ fn what_a_repository_or_others_say_names_no_receiver() {
     assert!(none.stdout.contains("no receivers"), "{none}");
     world.bump("1.1.0");
     send(&world).exits(0);
-    // A secret that others may read, and one in the configuration, are not used.
+    // A secret file that others may read is not used, and neither is a secret in the configuration.
     world.write("home/secret", "s3cret\n");
     std::fs::set_permissions(world.path("home/secret"), std::fs::Permissions::from_mode(0o644)).unwrap();
     configure(&world, &[("url", &receiver.url), ("secretFile", "~/secret")]);
@@ -277,7 +277,7 @@ fn chats_get_a_line_for_each_change() {
         ("mattermost", "**s3-access**\n- fungal changed s3-access/s3-permissions 1.0.0 → 2.0.0: breaks access"),
     ] {
         let receiver = Receiver::start();
-        // Such a url is a secret itself.
+        // Such a URL is itself a secret.
         let world = place(&[("kind", kind), ("secretCommand", &format!("echo {}", receiver.url))]);
         publish(&world, "2.0.0");
         send(&world).exits(0);
@@ -288,7 +288,7 @@ fn chats_get_a_line_for_each_change() {
     }
 }
 
-/// A sendmail that keeps what it gets, and fails as often as a file says.
+/// A sendmail that keeps its input, and fails as often as a file says.
 const SENDMAIL: &str = r#"#!/bin/sh
 here=${0%/*}
 cat >"$here/mail"
@@ -400,7 +400,7 @@ fn a_sender_that_is_killed_loses_nothing() {
         receiver.then([Slow(40)]);
         let mut command = world.command("git-blue", &fungal);
         let mut child = command.args(["notify", "send", "--quiet"]).spawn().unwrap();
-        // Before, while and after it sends.
+        // Before, during and after sending.
         std::thread::sleep(std::time::Duration::from_millis(round * 12));
         child.kill().unwrap();
         child.wait().unwrap();

@@ -1,5 +1,5 @@
-//! Issues at the consumers that a version breaks or leaves behind. The forge is a stand-in; what it takes and gives of
-//! issues follows GitHub's documents, of which the fixture holds no part.
+//! Issues in the repositories of consumers that a version breaks or leaves behind. The forge is a stand-in. Its issues
+//! follow GitHub's documentation, because the fixture does not describe them.
 
 use serde_json::{Value, json};
 
@@ -10,7 +10,7 @@ use crate::{
 
 pub const REPO: &str = "acme/access";
 
-/// A provider, and a consumer that is on the forge.
+/// Returns a world with a provider, and a consumer whose repository is on the forge.
 pub fn place() -> (World, GitHub) {
     let world = World::solo();
     let access = world.repo("access");
@@ -29,7 +29,7 @@ pub fn tell(world: &World, more: &[&str]) -> Run {
     world.blue(&world.path("fungal"), &[&["notify", "forge", "--json"], more].concat())
 }
 
-/// What was done: outcome and version of each issue.
+/// Returns the outcome and version of each issue.
 pub fn outcomes(run: &Run) -> Vec<(String, String)> {
     let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
     let issues = run.json()["issues"].as_array().unwrap().clone();
@@ -44,7 +44,7 @@ pub fn issues(forge: &GitHub) -> Vec<Value> {
     forge.state.lock().unwrap().issues.get(REPO).cloned().unwrap_or_default()
 }
 
-/// Publishes a version that has another field.
+/// Publishes a version with another field.
 pub fn rename_the_field(world: &World, version: &str, field: &str) {
     let text = format!(
         "name: s3-permissions\nversion: \"{version}\"\nowner: fungal\ndescription: Paths\nschema:\n  type: object\n  \
@@ -88,7 +88,7 @@ fn an_issue_is_opened_updated_and_closed() {
     let issue = issues(&forge).remove(0);
     assert!(issue["state"] == "closed" && issue["body"].as_str().unwrap().contains("3.0.0 settled -->"), "{issue}");
     assert_eq!(outcomes(&tell(&world, &[]).exits(0)), []);
-    // What breaks it anew is a new issue.
+    // Another break is a new issue.
     rename_the_field(&world, "4.0.0", "paths");
     let text = world.ok(&world.path("fungal"), &["notify", "forge"]).stdout;
     assert!(text.contains("opened") && text.contains(&format!("https://{HOST}/{REPO}/issues/2")), "{text}");

@@ -1,5 +1,5 @@
-//! Pull requests at the consumers whose ranges a version leaves behind. The forge is a stand-in that is held to GitHub's
-//! own description; branches and commits are those of a real bare repository.
+//! Pull requests in the repositories of consumers whose ranges exclude a version. The forge is a stand-in that is
+//! validated against GitHub's own description. Its branches and commits are those of a real bare repository.
 
 use std::{path::Path, time::Duration};
 
@@ -13,7 +13,7 @@ use crate::{
 
 const BRANCH: &str = "git-blue/s3-access/s3-permissions";
 
-/// A provider, and a consumer whose main branch is on the forge, with a comment in its binding.
+/// Returns a world with a provider, and a consumer whose main branch is on the forge, with a comment in its binding.
 fn place(range: &str) -> (World, GitHub) {
     let (world, forge) = crate::notify_forge::place();
     let text = importing(range).replace("\n    binding", " # as the masks were\n    binding");
@@ -38,7 +38,7 @@ fn on_branch(world: &World) -> String {
     world.git(&world.path("remotes/access.git"), &["show", &format!("{BRANCH}:{BINDING_FILE}")]).stdout
 }
 
-/// How many commits the branch has that main has not; none where there is no branch.
+/// Returns the number of commits on the branch that are not on main, or `None` if there is no branch.
 fn commits(world: &World) -> Option<usize> {
     let bare = world.path("remotes/access.git");
     let is_there = world.try_git(&bare, &["rev-parse", "--verify", "--quiet", BRANCH]).code == 0;
@@ -95,7 +95,7 @@ fn a_range_that_is_behind_is_proposed_moved_on_and_closed() {
     let pull = pulls(&forge).remove(0);
     assert_eq!((pulls(&forge).len(), &pull["title"]), (1, &json!("Accept s3-access/s3-permissions 3.0.0")));
     assert!(on_branch(&world).contains("\">=3.0.0, <4.0.0\"") && commits(&world) == Some(2));
-    // Merged, and not published yet.
+    // The pull request is merged, but not published yet.
     world.git(&world.path("remotes/access.git"), &["update-ref", "refs/heads/main", BRANCH]);
     assert_eq!(outcomes(&propose(&world).exits(0)), done("unpublished", "3.0.0"));
     world.git(&world.path("access"), &["pull", "--quiet", "--no-rebase", "origin", "main"]);
@@ -133,7 +133,7 @@ fn a_branch_on_which_somebody_committed_is_left_alone() {
     assert!(body.contains("as somebody else changed it: `>=3.0.0, <4.0.0` is the range"), "{body}");
     assert_eq!(tip(), theirs);
     assert_eq!(outcomes(&propose(&world).exits(0)), done("unchanged", "3.0.0"));
-    // Settled in another way.
+    // The consumer solves it in another way.
     world.write(&format!("access/{BINDING_FILE}"), &importing(">=3.0.0, <4.0.0"));
     world.commit("access", "Read the places");
     assert_eq!(outcomes(&propose(&world).exits(0)), done("closed", "3.0.0"));
@@ -146,7 +146,7 @@ fn what_moves_meanwhile_is_not_overwritten() {
     rename_the_field(&world, "2.0.0", "paths");
     propose(&world).exits(0);
     rename_the_field(&world, "3.0.0", "places");
-    // Somebody pushes while the commit is made, before the branch is moved.
+    // Somebody pushes after the commit is created, before the branch is moved.
     adapt(&world, &world.path("theirs"));
     let bare = world.path("remotes/access.git");
     let theirs = world.line(&bare, &["rev-parse", BRANCH]);

@@ -1,5 +1,5 @@
-//! Repositories of another user: refused as git refuses them. Only root can make one; elsewhere these
-//! tests say that they were left out.
+//! Repositories of another user are refused as git refuses them. Only root can create one; for other users these tests
+//! say that they were skipped.
 
 use std::{
     ffi::OsStr,
@@ -9,12 +9,12 @@ use std::{
 
 use crate::world::{DOMAIN_REF, Run, World};
 
-/// Somebody who is not root, whatever the machine calls them.
+/// A user id that is not root, whatever its name on this machine.
 const OTHER: u32 = 65_534;
 
 const LEFT_OUT: &str = "left out: only root can give a repository to another user";
 
-/// Returns a realm in which `access` belongs to somebody else, or nothing where this is not root.
+/// Returns a realm in which `access` belongs to another user, or `None` if this user is not root.
 fn world() -> Option<World> {
     let world = World::pair();
     if world.root().metadata().unwrap().uid() != 0 {
@@ -24,7 +24,7 @@ fn world() -> Option<World> {
     Some(world)
 }
 
-/// Gives a folder to a user, with everything in it.
+/// Changes the owner of a folder and everything in it.
 fn give(path: &Path, user: u32) {
     lchown(path, Some(user), None).unwrap();
     if path.symlink_metadata().unwrap().is_dir() {
@@ -49,7 +49,7 @@ const COMMANDS: [&[&str]; 10] = [
 fn a_repository_of_another_user_is_refused_as_git_refuses_it() {
     let Some(world) = world() else { return println!("{LEFT_OUT}") };
     let (path, before) = (world.path("access"), world.tip(DOMAIN_REF));
-    // Neither reads any of its configuration.
+    // Neither git nor git blue reads the repository's configuration.
     let config = world.read("access/.git/config");
     world.write("access/.git/config", "[broken\n");
     let said = format!("detected dubious ownership in repository at '{}'", path.display());
@@ -73,7 +73,7 @@ fn a_repository_of_another_user_is_refused_as_git_refuses_it() {
     let run = world.blue(&path, &["mcp", "test-tool", "realm_status"]).exits(1);
     assert_eq!(run.json()["code"], "dubious-ownership", "{run:?}");
     assert_eq!(world.tip(DOMAIN_REF), before, "nothing was written");
-    // The advice works, for git and for us.
+    // The suggested fix works, for git and for git blue.
     world.write("access/.git/config", &config);
     give(&path, OTHER);
     let run = world.feed("sh", &world.root(), &["-c", &advice], "");
@@ -96,14 +96,14 @@ fn each_part_of_a_repository_counts() {
         lchown(path.join(part), Some(OTHER), None).unwrap();
         assert_eq!(refuses(&path), is_refused, "{part:?}");
     }
-    // A linked worktree's file that says where its repository is.
+    // The file of a linked worktree with the path of its repository.
     give(&path, 0);
     let tree = world.path("tree");
     world.git(&path, &["worktree", "add", "-q", tree.to_str().unwrap()]);
     assert!(!refuses(&tree));
     lchown(tree.join(".git"), Some(OTHER), None).unwrap();
     assert!(refuses(&tree));
-    // A bare one.
+    // A bare repository.
     world.git(&world.root(), &["clone", "-q", "--bare", "access", "bare.git"]);
     give(&world.path("bare.git"), OTHER);
     let run = world.blue(&world.path("bare.git"), &["status"]).exits(128);
@@ -118,14 +118,14 @@ fn git_says_who_is_trusted_all_the_same() {
         let vars: Vec<_> = vars.iter().map(|(name, value)| (*name, OsStr::new(*value))).collect();
         world.blue_with(&path, &["status", "--peek"], &vars).code
     };
-    // Root works for whoever called sudo.
+    // Root may work for the user who called sudo.
     assert_eq!(status(&[("SUDO_UID", &OTHER.to_string())]), 0);
     assert_eq!(status(&[("SUDO_UID", "12345")]), 128);
     let listed =
         |value| [("GIT_CONFIG_COUNT", "1"), ("GIT_CONFIG_KEY_0", "safe.directory"), ("GIT_CONFIG_VALUE_0", value)];
     assert_eq!(status(&listed("*")), 0);
     assert_eq!(status(&listed("/nowhere")), 128);
-    // What the repository says about itself does not count.
+    // The repository's own configuration does not count.
     world.git(&world.root(), &["config", "--file", "access/.git/config", "safe.directory", "*"]);
     assert_eq!(status(&[]), 128);
 }

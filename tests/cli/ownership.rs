@@ -1,4 +1,4 @@
-//! Who may change what: a guard against mistakes, on every way in.
+//! Who may change what: a guard against mistakes, for every way to make a change.
 
 use crate::world::{BINDING_FILE, CONTRACT_FILE, DOMAIN_REF, World, contract, importing, snapshot};
 
@@ -23,7 +23,7 @@ fn only_the_owner_changes_a_contract() {
     let yank =
         world.blue(&consumer, &["contract", "yank", "s3-access/s3-permissions", "1.0.0", "--reason", "x"]).exits(1);
     snapshot("not_the_owner", &[&edit, &retire, &yank]);
-    // Claiming it in a file of one's own is no way in either.
+    // Claiming the contract in one's own file does not work either.
     world.write(&format!("access/{CONTRACT_FILE}"), &contract("1.1.0").replace("owner: fungal", "owner: access"));
     world.commit("access", "Take it over");
     let publish = world.blue(&consumer, &["contract", "publish"]).exits(1);

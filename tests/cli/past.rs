@@ -1,4 +1,4 @@
-//! What a realm held before, and which version brought each part of a contract.
+//! The past content of a realm, and the version that introduced each part of a contract.
 
 use serde_json::{Value, json};
 
@@ -6,7 +6,7 @@ use crate::world::{CONTRACT_FILE, World, contract, snapshot};
 
 const CONTRACT: &str = "s3-access/s3-permissions";
 
-/// Three versions: a second property came with 1.1.0, and a third element with 1.2.0.
+/// Returns a world with three versions: 1.1.0 added a second property, and 1.2.0 a third element.
 fn grown() -> World {
     let world = World::pair();
     let with = |version: &str, property: &str, paths: &str| {
@@ -72,7 +72,7 @@ fn every_reading_command_answers_as_of_then() {
     assert!(newest(at(&["realm", "log"])) <= Some(then.clone()));
     world.ok(&dir, &["check", "--at", &then]);
     world.ok(&dir, &["realm", "topology", "--at", &then]);
-    // A commit of the owner's repository is a moment too, with what it published.
+    // A commit of the owner's repository also selects a time: that of its publication.
     for (revision, version) in [("HEAD", "1.2.0"), ("HEAD~1", "1.1.0"), ("HEAD~2", "1.0.0")] {
         let answer = world.json(&world.path("fungal"), &["contract", "get", CONTRACT, "--at", revision]);
         assert_eq!(answer["contract"]["version"], version);
@@ -98,7 +98,7 @@ fn a_version_is_the_moment_at_which_it_was_published() {
     let nothing = world.blue(&dir, &["contract", "get", "s3-access/nothing", "--at", "1.0.0"]).exits(1);
     let of_which = world.blue(&dir, &["status", "--at", "1.0.0"]).exits(1);
     snapshot("as_of_no_version", &[&never, &nothing, &of_which]);
-    // Where no contract is named, it can be the name of a tag.
+    // Without a contract, it can be the name of a tag.
     world.git(&world.path("fungal"), &["tag", "1.0.0", "HEAD~2"]);
     let status = world.json(&world.path("fungal"), &["status", "--at", "1.0.0"]);
     assert_eq!(status["domains"][0]["contracts"][0]["version"], "1.0.0");

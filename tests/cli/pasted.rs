@@ -1,13 +1,13 @@
-//! Every next step that any test sees is a command that this program takes.
+//! Every next step in any test is a command that this program accepts.
 
 use std::sync::OnceLock;
 
 use clap::Command;
 
-/// Words that stand for what only the reader knows.
+/// Placeholders that only the reader can fill in.
 const OPEN: [&str; 2] = ["…", "<"];
 
-/// Panics at a step whose `git blue` commands do not parse.
+/// Panics if the `git blue` commands of a step do not parse.
 #[track_caller]
 pub fn hold(steps: &[String]) {
     for step in steps {
@@ -30,7 +30,7 @@ fn program() -> Command {
     PROGRAM.get_or_init(git_blue::surface::cli::command).clone()
 }
 
-/// Splits a command as a shell does, without expansions.
+/// Splits a command into words as a shell does, without expansions.
 fn words(command: &str) -> Vec<String> {
     let (mut words, mut word, mut quote) = (Vec::new(), None::<String>, None);
     for c in command.chars() {

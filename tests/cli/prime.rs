@@ -1,4 +1,4 @@
-//! A session starts with what stands, not only with what is new.
+//! A session starts with the current state, not only with the changes.
 
 use crate::world::{BINDING_FILE, CONTRACT_FILE, World, contract, importing};
 
@@ -11,7 +11,7 @@ fn hook(world: &World, session: &str, said: &str) -> String {
     world.finish_shell(&world.path("access"), &line).stdout
 }
 
-/// `access` imports `<2.0.0`, and it is 2.0.0.
+/// Returns a world in which `access` imports `<2.0.0` and the contract is at 2.0.0.
 fn broken() -> World {
     let world = World::pair();
     world.bump("2.0.0");
@@ -56,7 +56,7 @@ fn what_is_refused_unsynced_and_moved_is_said() {
     let text = prime(&world, "access", &[]);
     assert!(text.contains("Moved since the code was adapted: s3-access/s3-permissions 1.0.0 -> 1.1.0"), "{text}");
     assert!(text.contains("Not synced: 1 to send, 0 to take in"), "{text}");
-    // A published version that says something else now.
+    // A published version now has other content in the file.
     world.write(&format!("fungal/{CONTRACT_FILE}"), &contract("1.1.0").replace("masks", "topics"));
     world.commit("fungal", "Change what was published");
     let text = prime(&world, "fungal", &[]);

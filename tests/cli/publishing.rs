@@ -1,4 +1,4 @@
-//! Which commits become versions: only forwards, only whole, and never one version twice.
+//! Which commits become versions: only newer ones, only complete ones, and never a second one with the same version.
 
 use std::path::PathBuf;
 
@@ -11,7 +11,7 @@ fn publish(world: &World, repo: &str, more: &[&str]) -> Run {
     world.blue(&world.path(repo), &[&["contract", "publish"], more].concat())
 }
 
-/// A hub, and two clones of it that are the same repository of the realm: `fungal`, which has
+/// Returns a world with a hub and two clones of it that are the same repository of the realm: `fungal`, which has
 /// published 1.0.0 and pushed it, and `second`.
 fn clones() -> World {
     let world = World::solo();
@@ -30,7 +30,7 @@ fn a_clone_that_is_behind_cannot_publish_backwards() {
     world.git(&world.path("fungal"), &["push", "--quiet", "origin", "main"]);
     let before = world.tip(DOMAIN_REF);
 
-    // The stale clone has a higher version, and no idea of the published commit.
+    // The stale clone has a higher version, but not the published commit.
     world.write(&format!("second/{CONTRACT_FILE}"), &contract("1.2.0"));
     let commit = world.commit("second", "Paths 1.2.0");
     let run = publish(&world, "second", &[]).exits(1);
@@ -80,7 +80,7 @@ fn rebased_commits_take_the_place_of_those_that_were_published() {
     }
     world.git(&provider, &["rebase", "--quiet", "base"]);
     assert_eq!(publish(&world, "fungal", &[]).exits(0).stdout, "nothing to publish\n");
-    // The rebased history goes on as if nothing had happened.
+    // Publishing continues normally from the rebased history.
     let commit = world.bump("1.4.0");
     assert_eq!(commit.stderr, "git blue: published s3-access/s3-permissions 1.3.0 -> 1.4.0\n");
 }
@@ -99,7 +99,7 @@ fn reset_back_is_no_rollback_and_reset_forth_is_no_news() {
     assert_eq!(forth.stdout, "nothing to publish\n");
     assert_eq!(world.tip(DOMAIN_REF), before);
 
-    // After a reset this clone is still the one that knows: it may go on from there.
+    // After a reset, this clone still has the published commit, so it may continue from the older one.
     world.git(&provider, &["reset", "--quiet", "--hard", "HEAD~1"]);
     let commit = world.bump("1.2.0");
     assert_eq!(commit.stderr, "git blue: published s3-access/s3-permissions 1.1.0 -> 1.2.0\n");
@@ -114,11 +114,11 @@ fn an_older_commit_of_the_branch_does_not_bring_an_older_binding_back() {
     let before = world.tip(DOMAIN_REF);
     let run = publish(&world, "access", &["--commit", "HEAD~1"]).exits(1);
     assert_eq!(world.tip(DOMAIN_REF), before);
-    // Unless that is what is wanted.
+    // Unless the user wants that.
     let back = publish(&world, "access", &["--commit", "HEAD~1", "--rollback", "--reason", "too early"]).exits(0);
     snapshot("older_commit", &[&run, &back]);
     assert_eq!(world.stored("bindings/access.json")["imports"][0]["version"], ">=1.0.0, <2.0.0");
-    // The newer commit is news again.
+    // The newer commit is published again.
     publish(&world, "access", &[]).exits(0);
     assert_eq!(world.stored("bindings/access.json")["imports"][0]["version"], ">=1.0.0, <3.0.0");
 }
@@ -166,7 +166,7 @@ fn a_version_goes_down_on_purpose_alone() {
     let run = publish(&world, "fungal", &["--rollback", "--reason", "broke the masks"]).exits(0);
     assert_eq!(world.version(), "1.0.0");
     assert!(world.git(&world.store(), &["log", "-1", DOMAIN_REF]).stdout.contains("broke the masks"));
-    // A rollback goes to what was published, not to something new.
+    // A rollback can only go to a published version.
     world.bump("0.9.0");
     let never = publish(&world, "fungal", &["--rollback", "--reason", "no"]).exits(1);
     snapshot("rollback", &[&down, &without, &dry, &run, &never]);
@@ -182,7 +182,7 @@ fn a_pre_release_is_published_and_not_current() {
     let get = world.json(&provider, &["contract", "get", "s3-access/s3-permissions", "--version", "2.0.0-rc.1"]);
     assert_eq!(get["contract"]["value"]["read"][1], "v2.0.0-rc.1");
     assert_eq!(get["current_version"], "1.0.0");
-    // It is fixed for good like any other.
+    // A published pre-release cannot be changed either.
     world.write(&format!("fungal/{CONTRACT_FILE}"), &contract("2.0.0-rc.1").replace("v2", "w2"));
     world.commit("fungal", "Change the candidate");
     publish(&world, "fungal", &[]).exits(1);
@@ -239,7 +239,7 @@ fn nothing_is_published_where_one_file_is_wrong() {
         let run = publish(&world, "fungal", &[]).exits(1);
         assert!(run.stderr.contains("wrong"), "{what}: {run}");
         snapshot(&format!("invalid_{}", what.replace(' ', "_")), &[&commit, &run]);
-        // Refused every time, not only the first.
+        // It is refused every time, not only the first time.
         publish(&world, "fungal", &[]).exits(1);
         assert_eq!(world.tip(DOMAIN_REF), before, "{what}");
     }
@@ -255,7 +255,7 @@ fn two_domains_are_published_wholly_or_not_at_all() {
     world.bump("1.1.0");
     let before = world.tip("refs/blue/domains/events");
     let tip = world.tip(DOMAIN_REF);
-    // `events` comes first and is in order; `s3-access` is refused.
+    // `events` comes first and is valid; `s3-access` is refused.
     world.write("fungal/.blue/contracts/events/jobs.yaml", &contract("1.0.0").replace("s3-permissions", "jobs"));
     world.write(&format!("fungal/{CONTRACT_FILE}"), &contract("1.0.0"));
     world.commit("fungal", "One good, one bad");
@@ -334,11 +334,11 @@ fn the_publishing_branch_is_configured_or_told() {
     world.bump("1.1.0");
     assert_eq!(world.version(), "1.1.0");
     world.git(&provider, &["config", "--unset", "blue.publishBranch"]);
-    // Now `main`, as init.defaultBranch says and it exists.
+    // Now the branch is `main`, because init.defaultBranch says so and it exists.
     world.bump("1.2.0");
     assert_eq!(world.version(), "1.1.0");
     world.git(&provider, &["branch", "--quiet", "-D", "main"]);
-    // The only branch there is.
+    // The only existing branch.
     publish(&world, "fungal", &[]).exits(0);
     assert_eq!(world.version(), "1.2.0");
 }
@@ -357,7 +357,7 @@ fn a_detached_head_publishes_what_the_branch_has() {
 
 #[test]
 fn only_the_exporter_needs_the_contract_to_be_there() {
-    // A consumer may bind before the contract is published, and hears of it when it is.
+    // A consumer may bind before the contract is published, and is notified when it is.
     let world = World::new();
     world.join("fungal");
     let consumer = world.join("access");

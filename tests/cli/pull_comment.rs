@@ -1,5 +1,5 @@
-//! One comment on a pull request, written once and then brought up to date. The forge is a stand-in; what it takes
-//! and gives of comments follows GitHub's documents, of which the fixture holds no part.
+//! A single comment on a pull request, which is created once and then updated. The forge is a stand-in. Its comments
+//! follow GitHub's documentation, because the fixture does not describe them.
 
 use std::ffi::OsStr;
 
@@ -18,7 +18,7 @@ fn place() -> (World, GitHub) {
     (world, forge)
 }
 
-/// Comments as a workflow run of pull request 7 does.
+/// Comments as a workflow run for pull request 7 does.
 fn comment(world: &World, report: &str, summary: bool) -> Run {
     world.write("report.md", report);
     let (report, file) = (world.path("report.md"), world.path("summary.md"));
@@ -84,7 +84,7 @@ fn a_branch_says_which_pull_request_it_is() {
     let number = forge.state.lock().unwrap().pulls["acme/blue"][0]["number"].clone();
     let run = world.feed("git", &blue, &[&["blue"], &args[..]].concat(), "ok").exits(0);
     assert!(run.stdout.starts_with(&format!("commented #{number} https://{HOST}/acme/blue/")), "{run}");
-    // The short name of the command does, too.
+    // The short name of the command works too.
     let again = world.feed("git", &blue, &["blue", "pr", "comment", "--body", "-"], "ok").exits(0);
     assert!(again.stdout.starts_with("the comment is up to date"), "{again}");
 }

@@ -1,5 +1,5 @@
-//! Pull requests of one RFC across repositories: how far each is, committing, pushing, opening. The
-//! forge is a stand-in that is held to GitHub's own description of its API.
+//! Pull requests of one RFC across repositories: their state, and committing, pushing and opening them. The forge is a
+//! stand-in that is validated against GitHub's own description of its API.
 
 use std::time::{Duration, Instant};
 
@@ -11,7 +11,7 @@ use crate::{
     world::{Run, World, snapshot},
 };
 
-/// Makes `fungal` rely on `aperture`, and `aperture` on `blue`.
+/// Makes `fungal` depend on `aperture`, and `aperture` on `blue`.
 fn rely(world: &World) {
     for (owner, domain, consumer) in [("aperture", "s3-access", "fungal"), ("blue", "events", "aperture")] {
         let (owner_path, consumer_path) = (world.path(owner), world.path(consumer));
@@ -98,7 +98,7 @@ fn the_fields_are_those_of_the_reference() {
     assert_eq!(of(&answer, "coral")["uncommitted_changes"], 1);
     assert_eq!(of(&answer, "blue")["hurdles"], json!(["its pull request is a draft"]));
     assert_eq!(of(&answer, "fungal")["hurdles"], json!(["it cannot be merged into main as it is"]));
-    // What was merged is in nobody's way.
+    // A merged pull request blocks nobody.
     forge.set("blue", "state", json!("closed"));
     forge.set("blue", "merged_at", json!("2026-01-24T12:00:00Z"));
     let answer = status(&world);
@@ -121,7 +121,7 @@ fn each_description_names_the_others_and_is_kept_up_to_date() {
     assert!(!blue.contains("Depends on") && blue.contains("acme/aperture#90, acme/fungal#70"), "{blue}");
     assert!(forge.body("aperture").contains("Depends on acme/blue#50\n"), "{}", forge.body("aperture"));
     assert!(forge.body("fungal").contains("Depends on acme/aperture#90\n"));
-    // Nothing to do is nothing done.
+    // Running it again changes nothing.
     forge.log();
     let again = create(&world).exits(0).json();
     assert!(
@@ -129,7 +129,7 @@ fn each_description_names_the_others_and_is_kept_up_to_date() {
         "{again}"
     );
     assert!(forge.log().iter().all(|line| line.starts_with("GET ")), "only asked");
-    // A further repository takes part; what its author wrote stays.
+    // Another repository takes part. The text that its author wrote is kept.
     forge.set("blue", "body", json!(format!("Because.\r\n\r\n{}", blue.replace('\n', "\r\n"))));
     work(&world, "rfc-1", "coral");
     let more = create(&world).exits(0).json();
@@ -161,14 +161,14 @@ fn without_a_forge_or_a_token_everything_else_works() {
     assert_eq!(of(&answer, "blue")["pr_unknown"], format!("there is no token for {HOST}"));
     let run = create(&world).exits(1).json();
     assert_eq!(of(&run, "blue")["url"], format!("https://{HOST}/acme/blue/compare/main...rfc-1?expand=1"));
-    // A token of CI goes to the server that CI names, and to no other.
+    // A CI token is sent only to the server that CI names.
     let ask = |server: &str| {
         let vars = [("GITHUB_TOKEN", TOKEN.as_ref()), ("GITHUB_SERVER_URL", std::ffi::OsStr::new(server))];
         world.blue_with(&world.path("aperture"), &["realm", "pr", "status", "--rfc", "rfc-1", "--json"], &vars).json()
     };
     assert_eq!(of(&ask("https://forge.test"), "blue")["pr_unknown"], Value::Null);
     assert_eq!(of(&ask("https://github.com"), "blue")["pr_unknown"], format!("there is no token for {HOST}"));
-    // Nor does the program that keeps passwords for git need to be asked twice.
+    // A password from git's credential helper is used too.
     world.write(
         "home/gitconfig",
         &format!("{config}[credential]\n\thelper = \"!f() {{ echo username=x; echo password={TOKEN}; }}; f\"\n"),
@@ -211,7 +211,7 @@ fn a_forge_that_does_not_answer_as_it_should_is_named_and_no_secret_is() {
         assert!(!run.all().contains(TOKEN) && !run.stdout.contains('\u{1b}'), "{run:?}");
         assert_eq!(of(&run.json(), "blue")["commits_ahead"], 1, "what git knows is told all the same");
     }
-    // What passes is waited for: a moment, as long as it says, or until it is well again.
+    // Temporary failures are retried: after a moment, after the time in the answer, or when the server has recovered.
     for (status, headers) in [(429, "retry-after: 1\r\n"), (403, "retry-after: 0\r\n"), (429, ""), (502, ""), (503, "")]
     {
         forge.instead(status, headers, "<html>busy</html>");
@@ -224,7 +224,7 @@ fn a_forge_that_does_not_answer_as_it_should_is_named_and_no_secret_is() {
         );
         assert!(start.elapsed() < Duration::from_secs(10));
     }
-    // Nobody is there.
+    // Nobody listens there.
     let config = world.read("home/gitconfig").replace(&forge.url, "http://127.0.0.1:9");
     world.write("home/gitconfig", &config);
     assert!(ask().stdout.contains("cannot be reached"));
@@ -235,7 +235,7 @@ fn a_forge_that_does_not_answer_as_it_should_is_named_and_no_secret_is() {
     assert!(!log.all().contains(TOKEN), "nor is it logged");
 }
 
-/// Listens on a port of its own, does this with every connection, and returns its url.
+/// Starts a server that handles every connection with `serve`. Returns its URL.
 fn server(serve: impl Fn(std::net::TcpStream) + Send + 'static) -> String {
     let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("http://{}", listener.local_addr().unwrap());
@@ -272,7 +272,7 @@ fn a_repository_names_neither_what_prints_the_token_nor_where_it_goes() {
     assert_eq!(of(&ask(&["status"]), "blue")["pr_unknown"], Value::Null);
     assert!(of(&ask(&["create", "--title", "New API"]), "blue")["created"].as_bool().unwrap());
     assert!(!forge.log().is_empty() && !ran.exists() && *seen.lock().unwrap() == 0);
-    // Nor does what other programs put into the environment.
+    // Variables that other programs set do not change it either.
     for (key, _) in set {
         world.git(&aperture, &["config", "--unset", key]);
     }
@@ -290,7 +290,7 @@ fn a_redirect_to_another_origin_is_not_followed() {
     let other = server(move |_| *count.lock().unwrap() += 1);
     let ask = || world.ok(&world.path("aperture"), &["realm", "pr", "status", "--rfc", "rfc-1", "--json"]).json();
     for status in [301, 302, 303, 307, 308] {
-        // One for each repository that is asked.
+        // One answer for each repository that is queried.
         (0..4).for_each(|_| forge.instead(status, &format!("location: {other}/x\r\n"), "{}"));
         let said = of(&ask(), "blue")["pr_unknown"].clone();
         assert_eq!(said, format!("{HOST} redirects to {other}, where its token is not sent"), "{status}");
@@ -303,13 +303,13 @@ fn a_redirect_to_another_origin_is_not_followed() {
     let created = create(&world).exits(1).json();
     assert_eq!(created["errors"][0]["code"], "redirected", "{created}");
     assert_eq!(*seen.lock().unwrap(), 0, "nobody came");
-    // A repository that was renamed: the same forge says where it is now, and is asked there.
+    // A renamed repository: the same forge redirects to its new place, and the request is repeated there.
     forge.log();
     forge.instead(301, &format!("location: {same}/repos/acme/blue/pulls?head=acme:rfc-1\r\n"), "{}");
     forge.instead(308, "location: /repos/acme/blue/pulls?head=acme:rfc-1\r\n", "{}");
     let answer = ask();
     assert!(answer["repos"].as_array().unwrap().iter().all(|one| one["pr_unknown"].is_null()), "{answer}");
-    // One that leads to itself ends.
+    // A redirect loop ends.
     (0..16).for_each(|_| forge.instead(302, "location: /repos/acme/blue/pulls\r\n", "{}"));
     assert!(of(&ask(), "blue")["pr_unknown"].as_str().unwrap().contains("refused (302)"));
 }
@@ -325,7 +325,7 @@ fn a_forge_that_never_answers_is_waited_for_once() {
     let run = |args: &[&str]| {
         let start = Instant::now();
         let run = world.blue_with(&aperture, args, &[("GIT_BLUE_FORGE_TIMEOUT_MS", "1500".as_ref())]);
-        // For all repositories and all tries together; the rest is git's.
+        // The time limit is for all repositories and attempts together; the rest is git's time.
         assert!(start.elapsed() < Duration::from_secs(8), "{run:?}");
         run
     };
@@ -339,7 +339,7 @@ fn a_forge_that_never_answers_is_waited_for_once() {
     let errors: Vec<_> = answer["errors"].as_array().unwrap().iter().map(|one| &one["code"]).collect();
     assert_eq!(errors, ["unreachable"; 3], "{answer}");
     assert_eq!(of(&status_without_forge(&world, &config), "blue")["pushed"], true, "what git does was done");
-    // One that is busy each time has no more time than one that never answers, and is told from it.
+    // A server that is always busy gets no more time than one that never answers, and has a different message.
     world.write("home/gitconfig", &config);
     (0..60).for_each(|_| forge.instead(503, "", "{}"));
     let answer = run(&["realm", "pr", "status", "--rfc", "rfc-1", "--json"]).exits(0).json();
@@ -350,7 +350,7 @@ fn a_forge_that_never_answers_is_waited_for_once() {
     assert!(answer.to_string().contains("asked too often; it answers again in 2 s"), "{answer}");
 }
 
-/// What is said without asking a forge.
+/// Returns the status that is available without a request to a forge.
 fn status_without_forge(world: &World, config: &str) -> Value {
     world.write("home/gitconfig", &config.replace("tokenCommand", "noTokenCommand"));
     status(world)
@@ -359,7 +359,7 @@ fn status_without_forge(world: &World, config: &str) -> Value {
 #[test]
 fn a_refusal_in_one_repository_stops_no_other() {
     let (world, forge) = on_forge();
-    // The remote refuses this push, and this one has a commit that we do not.
+    // The remote refuses the push of one repository.
     let hook = world.path("remotes/blue.git/hooks/pre-receive");
     world.write("remotes/blue.git/hooks/pre-receive", "#!/bin/sh\necho not today >&2\nexit 1\n");
     std::fs::set_permissions(&hook, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
@@ -370,7 +370,7 @@ fn a_refusal_in_one_repository_stops_no_other() {
     std::fs::remove_file(hook).unwrap();
     let run = create(&world).exits(0).json();
     assert_eq!((&of(&run, "aperture")["created"], &of(&run, "blue")["created"]), (&json!(false), &json!(true)));
-    // What its user closed stays closed.
+    // A pull request that its user closed stays closed.
     forge.set("blue", "state", json!("closed"));
     let run = create(&world).exits(1).json();
     assert_eq!(run["errors"][0]["code"], "was-closed");
@@ -397,7 +397,7 @@ fn what_is_committed_is_what_was_meant() {
     write("aperture", "sub/new file.txt");
     write("aperture", "*.txt");
     write("aperture", ".env");
-    // A hook of the user's has its say.
+    // A hook of the user can refuse the commit.
     world.write("blue/.git/hooks/pre-commit", "#!/bin/sh\necho no tabs >&2\nexit 1\n");
     let hook = world.path("blue/.git/hooks/pre-commit");
     std::fs::set_permissions(&hook, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
@@ -430,7 +430,7 @@ fn what_is_committed_is_what_was_meant() {
         "?? .env",
         "a secret is not committed by the way"
     );
-    // On another branch, nothing is.
+    // Nothing is committed on another branch.
     world.git(&tree(&world, "coral"), &["switch", "-q", "--detach"]);
     write("coral", "README.md");
     let answer = prepare(&[]);
@@ -455,7 +455,7 @@ fn what_did_not_change_is_not_sent_again() {
     forge.state.lock().unwrap().unchanged = 0;
     world.ok(&world.path("aperture"), &["realm", "pr", "status", "--rfc", "rfc-1", "--no-cache"]);
     assert_eq!(forge.state.lock().unwrap().unchanged, 0);
-    // Nothing of the token is on the disk.
+    // The token is not on the disk.
     for file in world.path("home/blue/forge").read_dir().unwrap() {
         let text = std::fs::read_to_string(file.unwrap().path()).unwrap();
         assert!(!text.contains(TOKEN));
@@ -492,8 +492,8 @@ fn thirty_repositories_take_little_longer_than_one() {
     (1..30).for_each(add);
     let thirty = ask(30);
     println!("one {one:?}, thirty {thirty:?}: {:.1} times", thirty.as_secs_f64() / one.as_secs_f64());
-    // On a machine that is busy with other tests, the time says little; that they do not wait for each
-    // other is what makes it short. One after the other, the answers alone would take 30 s.
+    // On a machine that is busy with other tests, the elapsed time says little. Concurrent requests are what makes it
+    // short: one after the other, the answers alone would take 30 s.
     let most = forge.most.load(std::sync::atomic::Ordering::SeqCst);
     assert!((8..=16).contains(&most), "{most} at once");
     assert!(thirty < Duration::from_secs(15), "30 took {thirty:?}, one {one:?}");

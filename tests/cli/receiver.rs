@@ -1,5 +1,5 @@
-//! Stands in for whoever receives webhooks: a real HTTP server on this machine that can be slow, refuse, hang up
-//! before or after it took an event, and redirect.
+//! A stand-in for a webhook receiver: a real HTTP server on this machine that can be slow, refuse, close the connection
+//! before or after it accepts an event, and redirect.
 
 use std::{
     collections::{BTreeMap, VecDeque},
@@ -11,29 +11,29 @@ use std::{
 
 use serde_json::Value;
 
-/// What it does with a request.
+/// The way in which a request is handled.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Manner {
-    /// Takes it.
+    /// Accepts the event.
     Take,
-    /// Answers this, and takes nothing.
+    /// Answers with this status, without accepting the event.
     Answer(u16),
-    /// Hangs up, and takes nothing.
+    /// Closes the connection without accepting the event.
     Drop,
-    /// Takes it, and hangs up without a word: the sender cannot know.
+    /// Accepts the event and closes the connection without an answer, so that the sender cannot know.
     TakeAndDrop,
-    /// Takes it after this many milliseconds.
+    /// Accepts the event after this many milliseconds.
     Slow(u64),
-    /// Sends the sender elsewhere, and takes nothing.
+    /// Redirects the sender without accepting the event.
     Redirect,
 }
 
-/// What was taken.
+/// An accepted event.
 #[derive(Debug, Clone)]
 pub struct Taken {
     pub headers: BTreeMap<String, String>,
     pub text: String,
-    /// When it came.
+    /// The time of arrival.
     pub at: Instant,
 }
 
@@ -74,22 +74,22 @@ impl Receiver {
         Self { state, url }
     }
 
-    /// Says what it does with the next requests; then it takes all.
+    /// Sets how the next requests are handled. Later ones are accepted.
     pub fn then(&self, manners: impl IntoIterator<Item = Manner>) {
         self.state.lock().unwrap().manners.extend(manners);
     }
 
-    /// Returns what it took, in order.
+    /// Returns the accepted events, in order.
     pub fn taken(&self) -> Vec<Taken> {
         self.state.lock().unwrap().taken.clone()
     }
 
-    /// Returns the paths that were asked for, in order.
+    /// Returns the requested paths, in order.
     pub fn asked(&self) -> Vec<String> {
         self.state.lock().unwrap().asked.clone()
     }
 
-    /// Waits until it took so many.
+    /// Waits until this many events were accepted.
     #[track_caller]
     pub fn waits_for(&self, count: usize) -> Vec<Taken> {
         let start = Instant::now();

@@ -1,4 +1,4 @@
-//! Reports of a check for runners and other tools: the break of a pull request, on its line.
+//! Reports of a check for CI runners and other tools: the break of a pull request, on its line.
 
 use std::{ffi::OsStr, fs, path::PathBuf};
 
@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use crate::world::{CONTRACT_FILE, Run, World};
 
-/// The provider's pull request: a branch whose contract leaves the consumer's range.
+/// Returns a world with the provider's pull request: a branch whose contract is outside of the consumer's range.
 fn proposed() -> World {
     let world = World::pair();
     world.git(&world.path("fungal"), &["switch", "--quiet", "-c", "proposal"]);
@@ -14,7 +14,7 @@ fn proposed() -> World {
     world
 }
 
-/// Runs a check as a workflow of GitHub does. Returns the run and the summary of the step.
+/// Runs a check as a GitHub workflow does. Returns the run and the summary of the step.
 fn in_workflow(world: &World, args: &[&str]) -> (Run, String) {
     let summary = world.path("summary.md");
     let workspace = world.root();
@@ -49,7 +49,7 @@ fn a_workflow_gets_an_annotation_on_the_line_and_a_summary() {
         summary.contains(&format!("| error | `s3-access/s3-permissions` | `fungal/{CONTRACT_FILE}:2` |")),
         "{summary}"
     );
-    // Whoever asks for another format gets that, and no summary.
+    // An explicit format is used, and there is no summary.
     fs::remove_file(world.path("summary.md")).unwrap();
     let (run, summary) = in_workflow(&world, &["--format", "human"]);
     assert!(run.stdout.starts_with(CONTRACT_FILE), "{run}");

@@ -1,4 +1,4 @@
-//! Reports where schemas are compared: the place of a break, what it is compared with, and what names it.
+//! Reports of schema comparisons: the location of a break, what it is compared with, and its fingerprint.
 
 use std::{ffi::OsStr, fs};
 
@@ -12,7 +12,7 @@ use crate::{
 const AT: &str = "s3-access/s3-permissions";
 const OLD: &str = "{\n  \"type\": \"object\",\n  \"properties\": {\n    \"indent\": { \"maximum\": 255 }\n  }\n}\n";
 
-/// Runs a command with a report of this format. Returns the report, and the exit code.
+/// Runs a command with a report in this format. Returns the report and the exit code.
 fn reported(world: &World, folder: &str, args: &[&str], format: &str) -> (String, i32) {
     let file = world.path("report");
     let output = format!("{format}={}", file.display());
@@ -30,7 +30,7 @@ fn result<'a>(run: &'a Value, rule: &str) -> &'a Value {
     results.iter().find(|one| one["ruleId"] == rule).unwrap_or_else(|| panic!("no {rule}: {run:#}"))
 }
 
-/// Two schemas in files, of which the newer one refuses more.
+/// Returns a world with two schemas in files, of which the newer one refuses more.
 fn schemas() -> World {
     let world = World::new();
     world.write("old.json", OLD);
@@ -64,7 +64,7 @@ fn sarif_has_the_older_side_and_the_same_name_for_the_same_break() {
     assert_eq!(old["message"]["text"], "2.2.0 /schema/properties/id/type");
     assert!(run["originalUriBaseIds"]["REALM"]["description"]["text"].is_string());
     let name = |run: &Value| result(run, "breaks-promise")["partialFingerprints"].clone();
-    // Another version, and other lines: the same break.
+    // Another version on other lines is the same break.
     write(&world, "2.4.0", "integer");
     let file = format!("fungal/{CONTRACT_FILE}");
     world.write(&file, &world.read(&file).replace("schema:\n", "# agreed\n\nschema:\n"));
@@ -72,7 +72,7 @@ fn sarif_has_the_older_side_and_the_same_name_for_the_same_break() {
     assert_eq!(name(&later), name(&run));
     let line = |run: &Value| result(run, "breaks-promise")["locations"][0]["physicalLocation"]["region"].clone();
     assert_eq!(line(&later)["startLine"].as_u64(), line(&run)["startLine"].as_u64().map(|line| line + 2));
-    // Another type: another break.
+    // Another type is another break.
     write(&world, "2.3.0", "boolean");
     world.write(&file, &world.read(&file).replace("id: a", "id: true"));
     assert_ne!(name(&sarif(&world, "fungal", &["check", "--worktree"])), name(&run));
@@ -171,7 +171,7 @@ fn what_a_version_changes_is_reported_in_the_file_that_is_to_be_published() {
     assert_eq!(one["relatedLocations"][0]["message"]["text"], "2.2.0 /schema/properties/id/type");
     let (xml, code) = reported(&world, "fungal", &["contract", "diff", AT, "--worktree"], "junit");
     assert!(code == 0 && xml.contains(&format!("name=\"{AT} backwards\"><failure ")), "{xml}");
-    // Published versions are in no file that a runner has.
+    // Published versions are not in a file that a runner has.
     let (quality, _) = reported(&world, "fungal", &["contract", "diff", AT, "1.0.0", "2.2.0"], "gitlab");
     let quality: Value = serde_json::from_str(&quality).unwrap();
     assert!(quality.as_array().unwrap().iter().all(|one| one["location"]["path"] == ".blue/config.yaml"), "{quality}");

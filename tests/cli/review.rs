@@ -1,4 +1,4 @@
-//! One call says what changed under this repository's imports, whether it breaks them, and where to edit.
+//! One call shows what changed in this repository's imports, whether it breaks them, and where to edit.
 
 use serde_json::{Value, json};
 
@@ -30,7 +30,7 @@ fn publish(world: &World, version: &str, field: &str, kind: &str) {
     world.commit("fungal", version);
 }
 
-/// `access` imports `>=2.0.0, <3.0.0` and is written against 2.0.0, where `path` is a string.
+/// Returns a world in which `access` imports `>=2.0.0, <3.0.0` and is written against 2.0.0, where `path` is a string.
 fn world() -> World {
     let world = World::pair();
     publish(&world, "2.0.0", "path", "string");
@@ -92,7 +92,7 @@ fn a_renamed_field_is_found_in_every_file_that_mentions_it() {
     );
     assert!(step.ends_with(&format!("{BINDING_FILE}:{line}")), "{step}");
 
-    // What it says works, and then there is nothing to do.
+    // The suggested steps work, and then there is nothing left to do.
     assert_eq!(world.finish_shell(&world.path("access"), &step).code, 0);
     world.commit("access", "Follow");
     let after = world.ok(&world.path("access"), &["review"]).stdout;

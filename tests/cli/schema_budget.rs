@@ -1,5 +1,5 @@
-//! Schemas and values that are meant to eat the machine: refused where they would come in, named where
-//! they are already, and never waited for.
+//! Schemas and values that are made to exhaust the machine: they are refused on input, reported if they are already
+//! stored, and never take long.
 
 use std::{
     ffi::OsStr,
@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use crate::world::{CONTRACT_FILE, DOMAIN_REF, Run, World};
 
-/// Thirty definitions, each of which refers twice to the next: a thousand million sub-schemas in 2 KB.
+/// Returns thirty definitions, each of which refers twice to the next: a billion sub-schemas in 2 KB.
 pub fn doubling() -> Value {
     let link = |at: usize| json!({"anyOf": [{"$ref": format!("#/$defs/x{at}")}, {"$ref": format!("#/$defs/x{at}")}]});
     let mut schema = json!({"$defs": {}, "$ref": "#/$defs/x0"});
@@ -19,7 +19,7 @@ pub fn doubling() -> Value {
     schema
 }
 
-/// A small schema and a value that take millions of comparisons.
+/// Returns a small schema and a value that require millions of comparisons.
 pub fn slow() -> (Value, Value) {
     let patterns: serde_json::Map<_, _> = (0..500).map(|at| (format!("(?=a)x{at}"), json!(true))).collect();
     let value: serde_json::Map<_, _> = (0..8_000).map(|at| (format!("p{at}"), json!(1))).collect();
@@ -31,7 +31,7 @@ fn document(schema: Value, value: Value) -> String {
         .to_string()
 }
 
-/// Runs `check` in a request that may judge for so many milliseconds.
+/// Runs `check` with this time limit for judgements, in milliseconds.
 fn checks(world: &World, limit: &str) -> Run {
     let vars = [("GIT_BLUE_CHECK_TIMEOUT_MS", OsStr::new(limit))];
     world.blue_with(&world.path("access"), &["check", "--json"], &vars)

@@ -1,5 +1,5 @@
-//! Every answer in JSON, of every test, fits the schema that `docs/schema/` shows for its operation, and
-//! is read by the type of `wire` that clients read it with, also where a later version adds fields.
+//! Every JSON answer of every test conforms to the schema in `docs/schema/` for its operation, and can be read into the
+//! type of `wire` that clients use, even if a later version adds fields.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -16,7 +16,7 @@ use serde_json::Value;
 
 use crate::world::World;
 
-/// A validator of each schema, by name.
+/// The validator of each schema, by name.
 static VALIDATORS: LazyLock<BTreeMap<&str, Validator>> = LazyLock::new(|| {
     let strict = |(name, schema): (&'static str, schemars::Schema)| {
         let mut schema = schema.to_value();
@@ -26,7 +26,7 @@ static VALIDATORS: LazyLock<BTreeMap<&str, Validator>> = LazyLock::new(|| {
     ops::schemas().into_iter().map(strict).collect()
 });
 
-/// Programs must accept fields that are added later; we must not add one without saying so.
+/// Forbids unknown fields. Programs must accept fields that are added later, but we must not add one by accident.
 fn close(schema: &mut Value) {
     match schema {
         Value::Object(object) => {
@@ -40,17 +40,17 @@ fn close(schema: &mut Value) {
     }
 }
 
-/// Holds what a command printed to its schema, if it is an answer in JSON.
+/// Asserts that the output of a command conforms to its schema, if it is a JSON answer.
 #[track_caller]
 pub fn hold(args: &[&str], stdout: &str) {
     if args.first() == Some(&"mcp") {
-        // What another protocol says, as it says it.
+        // Output in the format of another protocol.
         return;
     }
     if !args.contains(&"--json") {
         return;
     }
-    // Nothing was printed to a closed pipe, and help is text.
+    // A closed pipe gets no output, and help is text.
     let Ok(answer) = serde_json::from_str::<Value>(stdout) else { return };
     let name = if answer["status"] == "success" { operation(args) } else { "error".to_owned() };
     let validator = VALIDATORS.get(&*name).unwrap_or_else(|| panic!("{args:?} has no schema"));
@@ -63,23 +63,23 @@ pub fn hold(args: &[&str], stdout: &str) {
 /// A field that no version has.
 const LATER: &str = "field_of_a_later_version";
 
-/// Holds an answer to the type that clients read: nothing of it is lost or changed, and what they do not
-/// know is ignored, wherever it stands.
+/// Asserts that an answer can be read into the type that clients use: nothing is lost or changed, and unknown fields
+/// are ignored everywhere.
 #[track_caller]
 fn hold_to_type(name: &str, answer: &Value) {
-    // Optimised programs cannot: see `Operation::reread`.
+    // Optimized builds cannot do this: see `Operation::reread`.
     let Some(reread) = reread(name) else { return };
     let read = reread(&answer.to_string());
     assert_eq!(read.as_ref().map_err(ToString::to_string), Ok(answer), "as {name}");
     let mut later = answer.clone();
     each_object(&mut later, &|object| drop(object.insert(LATER.into(), "later".into())));
     let mut read = reread(&later.to_string()).unwrap_or_else(|error| panic!("{name}: {error}: {later:#}"));
-    // What the owner of a contract wrote is kept as it is, whatever it holds.
+    // The content that the owner of a contract wrote is kept unchanged.
     each_object(&mut read, &|object| drop(object.remove(LATER)));
     assert_eq!(&read, answer, "as {name}, with fields of a later version");
 }
 
-/// Returns what reads an answer as a client of `wire` does, and writes it again.
+/// Returns a function that reads an answer as a client of `wire` does, and serializes it again.
 fn reread(name: &str) -> Option<schema::Reread> {
     match name {
         "error" => Some(schema::reread::<wire::Failure>),
@@ -102,7 +102,7 @@ fn each_object(value: &mut Value, change: &impl Fn(&mut serde_json::Map<String, 
     }
 }
 
-/// Returns the operation that a command line calls, by the path of its command.
+/// Returns the operation of a command line, by the path of its command.
 fn operation(args: &[&str]) -> String {
     let line = ["git-blue"].iter().chain(args);
     let matches = cli::command().try_get_matches_from(line).unwrap();
@@ -231,8 +231,8 @@ fn every_operation_answers_as_its_schema_says() {
         ("fungal", &["install", "claude"]),
         ("fungal", &["uninstall", "claude"]),
     ];
-    // One goes on until nobody listens, one needs a break to approve, two a commit that breaks a rule,
-    // two a forge, two a receiver: suites of their own hold what they say.
+    // One runs until the client leaves, one needs a break to approve, two a commit that breaks a rule, two a forge, two
+    // a receiver. Their own suites check their answers.
     let elsewhere = [
         "notifications_watch",
         "contract_approve",

@@ -1,4 +1,4 @@
-//! `git blue` alone says where one is and what comes next; a command that lives deeper is found.
+//! `git blue` without arguments shows where the user is and the next step. A nested command is found by its last word.
 
 use crate::world::{World, snapshot};
 
@@ -11,7 +11,7 @@ fn the_screen_says_where_one_is_and_what_comes_next() {
     let pending = world.ok(&world.path("access"), &[]);
     let quiet = world.ok(&world.path("fungal"), &[]);
     snapshot("screen", &[&outside, &fresh, &pending, &quiet]);
-    // Nobody was told by it.
+    // This marked nothing as seen.
     assert_eq!(world.json(&world.path("access"), &["status", "--peek"])["notifications"].as_array().unwrap().len(), 1);
     world.blue(&world.root(), &["--json"]).exits(129);
 }

@@ -1,5 +1,5 @@
-//! The scripts that test contracts: only those that this repository committed itself, and only where its user,
-//! or CI, says so.
+//! The scripts that test contracts: only those that this repository itself committed are run, and only if its user or
+//! CI allows it.
 
 use std::os::unix::fs::PermissionsExt as _;
 
@@ -14,7 +14,7 @@ fn script(world: &World, path: &str, body: &str) {
     std::fs::set_permissions(world.path(path), std::fs::Permissions::from_mode(0o755)).unwrap();
 }
 
-/// `fungal` tests its contract with `scripts/test.sh`, which does this.
+/// Returns a world in which `fungal` tests its contract with `scripts/test.sh`, which has this body.
 fn tested(body: &str) -> World {
     let world = World::pair();
     script(&world, SCRIPT, body);
@@ -99,7 +99,7 @@ fn nothing_runs_that_nobody_asked_for() {
     check(&world, &[]).exits(0);
     assert!(ran() && world.path("ran-in-ci").exists());
 
-    // A clone that nobody joined runs nothing of itself, in CI neither unless the pipeline says so.
+    // A clone that did not join runs no scripts, and in CI only if the pipeline allows it.
     world.git(&world.root(), &["clone", "--quiet", "fungal", "clone"]);
     let clone = world.path("clone");
     let refused = world.blue(&clone, &["check"]);
@@ -147,7 +147,7 @@ fn only_what_was_committed_runs() {
 fn a_consumer_runs_what_its_own_binding_names() {
     let world = tested("exit 0");
     let consumer = world.path("access");
-    // What the realm names is not run, though it is there.
+    // A script that only the realm names is not run, even if the file exists.
     script(&world, "access/scripts/theirs.sh", "touch ../theirs");
     script(&world, "access/scripts/own.sh", "read -r line; echo \"$line\" >../input.json; exit 1");
     world.commit("access", "Scripts");
@@ -172,7 +172,7 @@ fn a_script_that_does_not_end_is_ended_with_all_it_started() {
     assert!(start.elapsed().as_secs() < 30);
     std::thread::sleep(std::time::Duration::from_secs(2));
     assert!(!world.path("late").exists() && !world.path("later").exists());
-    // What it prints is kept in part.
+    // Only a part of the output is kept.
     let world = tested("yes | head -c 3000000; echo end; exit 1");
     let run = scripts(&world, &["--run-hooks"]).remove(0);
     let output = run["output"].as_str().unwrap();

@@ -1,4 +1,4 @@
-//! Sessions: one stretch of work in one work tree, and what came of it.
+//! Sessions: a period of work in one work tree, and its results.
 
 use std::{path::Path, process::Stdio};
 
@@ -59,7 +59,7 @@ fn a_session_of_another_work_tree_is_ended_by_its_id() {
         let refused = world.blue(&fungal, &["session", "stop", id, "--json"]).exits(1);
         assert_eq!(refused.json()["code"], "unknown-session");
     }
-    // Nobody else's sessions are this repository's to end.
+    // A repository cannot stop the sessions of others.
     assert_eq!(world.blue(&world.path("access"), &["session", "stop", &here]).code, 1);
     world.json(&fungal, &["session", "stop", &here]);
     assert_eq!(world.json(&fungal, &["session", "status"])["session"], Value::Null);
@@ -97,7 +97,7 @@ fn linked_worktrees_have_their_own() {
     assert_eq!(world.json(&below, &["session", "status"])["session"]["id"], json!(own));
     world.ok(&linked, &["session", "stop"]);
     assert_eq!(world.json(&fungal, &["session", "status"])["session"]["id"], json!(ids[0]));
-    // Nothing was written where people look, or where git would commit it.
+    // No file was written in the work tree, where people look and git commits.
     assert_eq!(world.git(&fungal, &["status", "--porcelain"]).stdout, "");
 }
 
@@ -129,7 +129,7 @@ fn what_is_published_in_a_session_says_so() {
     world.write("topics.yaml", "name: topics\nversion: \"0.2.0\"\nowner: fungal\nvalue: 1\n");
     world.ok(&fungal, &["contract", "edit", "s3-access/topics", "--file", "../topics.yaml"]);
     assert_eq!(trailer(&world, DOMAIN_REF), id, "by an edit");
-    // Another repository is in no session, and a stale one is none.
+    // Another repository is not in a session, and a stale session does not count.
     world.ok(&access, &["realm", "admin", "domain", "--name", "other", "--repos", "access"]);
     assert_eq!(trailer(&world, "refs/blue/domains/other"), "");
     world.pass_days(2);
@@ -145,10 +145,10 @@ fn the_summary_tells_what_the_realm_gained() {
     start(&world, &fungal);
     let modified = |world: &World| world.json(&fungal, &["session", "status"])["session"]["contracts_modified"].clone();
     assert_eq!(modified(&world), json!([]));
-    // A pre-release does not become current, and is work all the same.
+    // A pre-release does not become current, but it counts as work.
     world.bump("2.0.0-rc.1");
     assert_eq!(modified(&world), json!(["s3-access/s3-permissions"]));
-    // A domain that was made meanwhile, and a contract of somebody else's in it.
+    // A domain that was created in the meantime, and a contract of another repository in it.
     for (repo, name) in [("fungal", "topics"), ("access", "theirs")] {
         let dir = world.path(repo);
         world.ok(&dir, &["realm", "admin", "domain", "--name", "queues", "--repos", "fungal,access"]);
@@ -157,7 +157,7 @@ fn the_summary_tells_what_the_realm_gained() {
     let import =
         ["realm", "admin", "binding", "--domain", "queues", "--repo", "fungal", "--role", "consumer", "--import"];
     world.ok(&fungal, &[&import[..], &["theirs@>=0.1.0"]].concat());
-    // What history says does not count: a history that was cut short tells the same.
+    // The result does not depend on history: it is the same if history was cut short.
     let tree = world.line(&world.store(), &["rev-parse", &format!("{DOMAIN_REF}^{{tree}}")]);
     let orphan = world.line(&world.store(), &["commit-tree", "-m", "Cut short", &tree]);
     world.git(&world.store(), &["update-ref", DOMAIN_REF, &orphan]);
@@ -166,7 +166,7 @@ fn the_summary_tells_what_the_realm_gained() {
     assert_eq!(summary["contracts_modified"], json!(["queues/topics", "s3-access/s3-permissions"]));
     assert_eq!(summary["contracts_watched"], json!(["queues/theirs"]));
     assert_eq!(summary["contracts_changed"], json!([]), "all of a domain that was joined meanwhile would be");
-    // It is kept as it was then.
+    // The summary is kept as it was then.
     world.bump("3.0.0");
     let id = summary["id"].as_str().unwrap();
     let kept = world.git(&world.store(), &["cat-file", "blob", &format!("{SESSIONS}:ended/{id}.json")]).json();
@@ -208,7 +208,7 @@ fn activity_is_recorded_every_five_minutes() {
         assert_ne!(world.tip(SESSIONS), before, "{command:?}");
     }
     assert_ne!(last(&world), first);
-    // Where it cannot be recorded, nobody hears of it.
+    // If the session cannot be recorded, no error is printed.
     let lock = world.store().join(format!("{SESSIONS}.lock"));
     std::fs::write(&lock, "").unwrap();
     for _ in 0..5 {
@@ -230,16 +230,16 @@ fn a_session_that_nobody_ended_goes_stale() {
     let stale = world.ok(&fungal, &["session", "status"]);
     let status = world.ok(&world.path("access"), &["status"]);
     assert!(status.stdout.contains(&dead) && status.stdout.contains("stale"), "{status:?}");
-    // Looking does not wake it.
+    // Listing does not resume it.
     assert_eq!(states(&world, &fungal), [(dead.clone(), "stale".to_owned())]);
-    // The next one takes its place, and it ended with what was done in it last.
+    // The next session replaces it, and it ended at the time of its last activity.
     let started = world.ok(&fungal, &["session", "start"]);
     let stopped = world.ok(&fungal, &["session", "stop"]);
     snapshot("session_stale", &[&stale, &started, &stopped]);
     let list = world.json(&fungal, &["session", "list", "--ended"]);
     let first = &list["sessions"][0];
     assert_eq!((&first["id"], &first["ended_at"]), (&json!(dead), &first["last_activity"]));
-    // Stopping a stale one is the same.
+    // The same holds if a stale session is stopped.
     start(&world, &fungal);
     world.pass_days(3);
     let stop = world.json(&fungal, &["session", "stop"]);
@@ -259,7 +259,7 @@ fn a_mark_that_leads_nowhere_is_none() {
     let stop = world.blue(&fungal, &["session", "stop"]).exits(1);
     assert!(stop.stderr.contains("is over already"), "{stop:?}");
     assert!(!mark.exists());
-    // Nor does what is no mark, which is never followed elsewhere.
+    // A file that is not a mark is not followed either.
     let elsewhere = world.path("elsewhere");
     std::fs::write(&elsewhere, "mine\n").unwrap();
     std::os::unix::fs::symlink(&elsewhere, &mark).unwrap();
@@ -267,7 +267,7 @@ fn a_mark_that_leads_nowhere_is_none() {
     start(&world, &fungal);
     assert_eq!(world.read("elsewhere"), "mine\n");
     assert!(mark.symlink_metadata().unwrap().is_file());
-    // Under another realm's or repository's name this session is not seen, and not forgotten.
+    // Under the name of another realm or repository, this session is neither shown nor forgotten.
     world.blue_with(&fungal, &["session", "stop"], &[("GIT_BLUE_REPO", "access".as_ref())]).exits(1);
     world.ok(&fungal, &["session", "stop"]);
 }
@@ -352,7 +352,7 @@ fn doctor_ends_what_is_dead() {
     let open = world.json(&fungal, &["session", "list"]);
     assert_eq!((&open["total"], &open["sessions"][0]["id"]), (&json!(1), &json!(alive)));
     assert_eq!(of(&world.json(&fungal, &["doctor"]), "session"), Value::Null);
-    // A mark that leads nowhere, and one that is none.
+    // A mark for a missing session, and files that are not a mark.
     for text in ["sess-1a aperture fungal\n", "sess-1a elsewhere fungal\n", "nonsense\n"] {
         world.write("fungal/.git/blue-session", text);
         let sick = world.blue(&fungal, &["doctor", "--json"]).exits(0).json();
@@ -415,7 +415,7 @@ fn sessions_started_at_once_are_all_there() {
     let mut found: Vec<_> = states(&world, &fungal).into_iter().map(|(id, _)| id).collect();
     found.sort();
     assert_eq!(found, ids);
-    // Two that start in one work tree begin one session.
+    // Two processes that start in the same work tree start one session.
     let twice = at_once(&[("fungal", start), ("fungal", start), ("fungal", start), ("fungal", start)]);
     let started = twice.iter().filter(|output| String::from_utf8_lossy(&output.stdout).starts_with("Session started"));
     assert_eq!(started.count(), 1, "{twice:?}");

@@ -1,4 +1,4 @@
-//! A clone without its history says so, and is never told that it is behind.
+//! A shallow clone says that its history is incomplete, and never claims that it is behind.
 
 use crate::world::{CONTRACT_FILE, REALM, World, contract, snapshot};
 
@@ -15,7 +15,7 @@ fn a_shallow_clone_is_told_what_to_fetch() {
     world.commit("fungal", "1.1.0");
     world.commit("fungal", "More");
     world.git(&fungal, &["push", "-q", "origin", "main"]);
-    // It is the same repository, as its root commit would tell; its origin is a mirror.
+    // It is the same repository by its root commit, but its origin is a mirror.
     let origin = format!("file://{url}");
     world.git(&world.root(), &["clone", "-q", "--depth", "1", &origin, "shallow"]);
     let shallow = world.path("shallow");

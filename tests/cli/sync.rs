@@ -1,11 +1,11 @@
-//! Several machines, each with a home of its own, that share a realm through a git repository.
+//! Several machines, each with its own home, that share a realm through a git repository.
 
 use std::path::PathBuf;
 
 use crate::world::{BINDING_FILE, CONTRACT_FILE, DOMAIN_REF, REALM, World, contract, importing, snapshot};
 
-/// A realm that the machine `home` shares at a bare repository, with `fungal` in it, which has
-/// published s3-permissions 1.0.0.
+/// Returns a realm that the machine `home` shares at a bare repository, with `fungal` in it, which has published
+/// s3-permissions 1.0.0.
 fn shared() -> (World, String) {
     let world = World::solo();
     let hub = hub(&world, "hub.git");
@@ -18,7 +18,7 @@ fn hub(world: &World, name: &str) -> String {
     world.path(name).display().to_string()
 }
 
-/// A second machine with a clone of `access`, a consumer, which joins by url.
+/// Makes a second machine with a clone of `access`, a consumer, which joins by URL.
 fn second(world: &World, hub: &str) -> PathBuf {
     world.on("second").repo("access");
     let access = world.path("access");
@@ -32,7 +32,7 @@ fn second(world: &World, hub: &str) -> PathBuf {
     access
 }
 
-/// A clone of fungal on another machine, at fungal's commit.
+/// Clones `fungal` to another machine, at the same commit.
 fn clone(world: &World, home: &'static str, hub: &str) -> PathBuf {
     world.on(home);
     let name = format!("fungal-{home}");
@@ -82,7 +82,7 @@ fn what_both_changed_apart_is_merged_and_both_end_alike() {
     let (world, hub) = shared();
     let access = second(&world, &hub);
     let fungal = world.path("fungal");
-    // Apart: a version here, a binding there.
+    // Independent changes: a version on one machine, a binding on the other.
     world.on("home").bump("1.1.0");
     world.on("second").write(&format!("access/{BINDING_FILE}"), &importing(">=1.0.0, <3.0.0"));
     world.commit("access", "Accept more");
@@ -104,7 +104,7 @@ fn two_contents_under_one_version_are_a_conflict_that_both_machines_record_alike
     let other = clone(&world, "second", &hub);
     let fungal = world.path("fungal");
     world.on("home").bump("1.1.0");
-    // The content with the smaller hash wins, which is this machine's.
+    // The content with the smaller hash wins, which is that of this machine.
     world.on("second").write(&format!("fungal-second/{CONTRACT_FILE}"), &contract("1.1.0").replace("v1.1.0", "apart"));
     world.commit("fungal-second", "Paths 1.1.0, otherwise");
     world.ok(&other, &["sync"]);
@@ -117,7 +117,7 @@ fn two_contents_under_one_version_are_a_conflict_that_both_machines_record_alike
     assert_eq!(lost.lines().count(), 1, "{lost}");
     assert!(lost.starts_with("conflicts/contracts/s3-permissions/1.1.0/"), "{lost}");
 
-    // Both say so until the owner resolves it, and then nobody does.
+    // Both show the conflict until the owner resolves it.
     let status = world.ok(&other, &["status"]);
     let check = world.blue(&other, &["check", "--published"]).exits(1);
     snapshot("sync_conflict", &[&status, &check]);
@@ -133,7 +133,7 @@ fn two_contents_under_one_version_are_a_conflict_that_both_machines_record_alike
 #[test]
 fn two_repositories_of_one_name_are_a_conflict_until_one_has_another() {
     let (world, hub) = shared();
-    // Made apart: nobody knew of the other.
+    // The two realms were created independently.
     world.on("second").repo("other");
     let other = world.path("other");
     world.ok(&other, &["init", "--realm", REALM, "--repo", "fungal"]);
@@ -145,7 +145,7 @@ fn two_repositories_of_one_name_are_a_conflict_until_one_has_another() {
     assert_eq!(tips(&world, "home"), tips(&world, "second"));
     let check = world.json(&fungal, &["check", "--published"]);
     assert_eq!(check["errors"][0]["code"], "name-conflict", "{check}");
-    // Either takes another name until there is no conflict any more.
+    // Each is renamed until there is no conflict left.
     for (home, path, name) in [("second", other, "other"), ("home", fungal, "fungal2")] {
         world.on(home).ok(&path, &["sync"]);
         if world.json(&path, &["status"])["conflicts"] == serde_json::json!([]) {
@@ -181,8 +181,8 @@ fn a_part_that_two_machines_wrote_apart_is_a_conflict_until_it_is_written_again(
     assert_eq!(tips(&world, "second"), tips(&world, "third"));
     let folder = ["ls-tree", "-r", "--name-only", DOMAIN_REF, "conflicts/bindings/access/"];
     assert_eq!(world.git(&world.store(), &folder).stdout.lines().count(), 1);
-    // Nobody knows which of the two commits is later: both say so, and neither takes the other's part
-    // away by looking, nor by syncing again.
+    // It is unknown which of the two commits is newer. Both machines say so, and neither replaces the other's part by
+    // looking or by syncing again.
     let before = tips(&world, "second");
     for (home, repo) in [("second", &access), ("third", &third)] {
         let status = world.on(home).json(repo, &["status"]);
@@ -196,7 +196,7 @@ fn a_part_that_two_machines_wrote_apart_is_a_conflict_until_it_is_written_again(
         world.git(repo, &["checkout", "--quiet", "main"]);
         assert_eq!(tips(&world, home), before);
     }
-    // Whoever publishes once more says what is meant, and the other one hears that it is behind.
+    // Publishing again resolves the conflict, and the other clone is told that it is behind.
     world.on("second").ok(&access, &["contract", "publish"]);
     assert_eq!(world.json(&access, &["status"])["conflicts"], serde_json::json!([]));
     assert_eq!(world.stored("bindings/access.json")["imports"][0]["version"], ">=1.0.0, <1.5.0");
@@ -209,7 +209,7 @@ fn a_part_that_two_machines_wrote_apart_is_a_conflict_until_it_is_written_again(
     assert_eq!(tips(&world, "second"), tips(&world, "third"));
 }
 
-/// The next commit that writes the part says what is meant too.
+/// The next commit that writes the part also settles the conflict.
 #[test]
 fn a_part_that_two_machines_wrote_apart_is_settled_by_the_next_commit_of_it() {
     let (world, hub) = shared();
@@ -223,7 +223,7 @@ fn a_part_that_two_machines_wrote_apart_is_settled_by_the_next_commit_of_it() {
         world.ok(&world.path(repo), &["sync"]);
     }
     world.on("second").ok(&access, &["sync"]);
-    // Both commits are brought together, as people do who push code.
+    // The two commits are merged, as usual for code.
     world.on("third").try_git(&third, &["pull", "--quiet", "--no-rebase", "-X", "theirs", "origin", "main"]);
     world.write(&format!("access-third/{BINDING_FILE}"), &importing(">=1.0.0, <1.6.0"));
     world.commit("access-third", "What both mean");
@@ -300,7 +300,7 @@ fn another_realm_at_the_url_is_refused() {
     let refused = world.blue(&other, &["init", "--realm", "other", "--url", &hub]).exits(1);
     assert!(refused.stderr.contains("holds the realm aperture, not other"), "{refused:?}");
     assert!(!world.path("second/blue/realms/other.git").exists());
-    // Without a name it is whichever is there.
+    // Without a name, the existing realm is used.
     let joined = world.ok(&other, &["init", "--url", &hub]);
     assert!(joined.stdout.contains(REALM), "{joined:?}");
 }
@@ -330,7 +330,7 @@ fn a_remote_that_takes_only_branches_gets_branches() {
     assert_eq!(hub_tips(&world), "");
     world.ok(&repo, &["realm", "admin", "join", REALM, "--branches"]);
     assert!(hub_tips(&world).starts_with("refs/heads/blue/realm "), "{}", hub_tips(&world));
-    // The next machine finds them by itself.
+    // The next machine finds them automatically.
     world.on("second").repo("access");
     let access = world.path("access");
     world.ok(&access, &["init", "--url", &hub_url]);
@@ -380,7 +380,7 @@ fn a_hostile_remote_is_refused_and_the_realm_is_as_it_was() {
     assert!(refused.all().contains("_x"), "a ref whose name is none is said to be there: {refused:?}");
     assert_eq!(tips(&world, "home"), before);
     world.ok(&fungal, &["status"]);
-    // Nor does a machine start from it.
+    // A machine cannot start from it either.
     world.on("second").repo("access");
     let joined = world.blue(&world.path("access"), &["init", "--url", &hub.display().to_string()]).exits(128);
     assert!(joined.all().contains("symbolic link"), "{joined:?}");
@@ -446,7 +446,7 @@ fn sessions_travel_only_where_their_user_wants_it() {
     let fungal = world.on("home").path("fungal");
     world.ok(&fungal, &["sync"]);
     assert_eq!(world.json(&fungal, &["session", "list"])["sessions"][0]["repo"], "access");
-    // It ends there, and here it is over as well.
+    // The session ends there, and then also here.
     world.on("second").ok(&access, &["session", "stop"]);
     world.ok(&access, &["sync"]);
     world.on("home").ok(&fungal, &["sync"]);

@@ -1,5 +1,5 @@
-//! What a remote may hold that no `git blue` wrote: it is named, nothing of it is taken, and the rest of
-//! the realm still syncs.
+//! Content on a remote that no `git blue` wrote: it is named, none of it is taken, and the rest of the realm still
+//! syncs.
 
 use std::path::PathBuf;
 
@@ -11,7 +11,7 @@ struct Hub {
 }
 
 impl Hub {
-    /// A realm of one machine, shared at a hub, and a second domain that is as it should be.
+    /// Makes a realm of one machine, shared at a hub, and a second, valid domain.
     fn new() -> Self {
         let world = World::solo();
         world.git(&world.root(), &["init", "--quiet", "--bare", "hub.git"]);
@@ -28,18 +28,18 @@ impl Hub {
         self.world.line(&self.path, &["hash-object", "-t", kind, "-w", "--literally", &file])
     }
 
-    /// A tree from the lines that `git ls-tree` prints.
+    /// Returns the id of a tree with the entries that `git ls-tree` prints.
     fn tree(&self, lines: &str) -> String {
         self.world.feed("git", &self.path, &["mktree", "--missing", "-z"], lines).stdout.trim().to_owned()
     }
 
-    /// Puts a commit with this tree on the domain, at the hub.
+    /// Moves the domain at the hub to a commit with this tree.
     fn commit(&self, tree: &str) {
         let commit = self.world.line(&self.path, &["commit-tree", "-p", DOMAIN_REF, "-m", "hostile", tree]);
         self.world.git(&self.path, &["update-ref", DOMAIN_REF, &commit]);
     }
 
-    /// The domain's tree with another entry, in the form of `git ls-tree`.
+    /// Returns the domain's tree with another entry, in the format of `git ls-tree`.
     fn with(&self, entry: &str) -> String {
         let held = self.world.git(&self.path, &["ls-tree", "-z", DOMAIN_REF]).stdout;
         let name = entry.split('\t').nth(1).unwrap();
@@ -51,7 +51,7 @@ impl Hub {
         self.tree(&format!("{others}{entry}\0"))
     }
 
-    /// Syncs: something of the hub is refused with these words, and what else there is went there.
+    /// Syncs. Asserts that some content of the hub is refused with these words, and that the rest is pushed.
     #[track_caller]
     fn refuses(&self, words: &str) -> Run {
         let (world, fungal) = (&self.world, self.world.path("fungal"));
@@ -69,7 +69,7 @@ impl Hub {
         run
     }
 
-    /// The hub has it as it was again, and all goes on.
+    /// Asserts that syncing works again after the hub was restored.
     #[track_caller]
     fn recovers(&self) {
         let tip = self.world.tip(DOMAIN_REF);
@@ -149,7 +149,7 @@ fn objects_that_git_itself_refuses_are_named() {
 #[test]
 fn what_is_too_large_is_named_and_costs_no_memory_to_speak_of() {
     let hub = Hub::new();
-    // A hundred megabytes that come as a hundred kilobytes.
+    // A hundred megabytes that are compressed to a hundred kilobytes.
     let blob = hub.object("blob", &vec![b' '; 100 << 20]);
     let tree = hub.tree(&format!("100644 blob {blob}\ts3-permissions.json\0"));
     hub.commit(&hub.with(&format!("040000 tree {tree}\tcontracts")));
@@ -197,7 +197,7 @@ fn a_disk_that_is_full_half_way_loses_nothing() {
     world.ok(&world.path("fungal"), &["sync"]);
     world.on("second");
     let before = world.git(&world.store(), &["for-each-ref"]).stdout;
-    // No file may be larger than 20 kB, which is what a full disk does to a writer.
+    // No file may be larger than 20 kB, which has the same effect as a full disk.
     let mut command = world.command("sh", &access);
     command.args(["-c", "ulimit -f 40; trap '' XFSZ; exec git blue sync"]);
     let full = world.finish(command, "sh").exits(128);

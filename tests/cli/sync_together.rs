@@ -1,5 +1,4 @@
-//! Machines that push into one hub at the same time, while others pack its refs, and machines that
-//! die on the way.
+//! Machines that push to one hub at the same time, while others pack its refs, and machines that are killed on the way.
 
 use std::{
     path::Path,
@@ -15,7 +14,7 @@ fn contract(repo: &str, version: u32) -> String {
     format!("name: of-{repo}\nversion: \"1.{version}.0\"\nowner: {repo}\nvalues: free\nvalue: {{ v: {version} }}\n")
 }
 
-/// Three machines, each with a repository of its own in one domain.
+/// Returns three machines, each with its own repository in one domain.
 fn machines() -> World {
     let world = World::new();
     world.git(&world.root(), &["init", "--quiet", "--bare", "hub.git"]);
@@ -80,7 +79,7 @@ fn three_machines_that_push_at_once_while_the_hub_is_packed_lose_nothing() {
     }
     packing.kill().unwrap();
     packing.wait().unwrap();
-    // A packer that was killed may have left its lock: the hub's, and not ours to remove.
+    // A killed packer may have left its lock. It belongs to the hub, so sync does not remove it.
     std::thread::sleep(Duration::from_millis(300));
     let _ = std::fs::remove_file(world.path("hub.git/packed-refs.lock"));
     let versions = all_alike(&world);
@@ -107,7 +106,7 @@ fn a_sync_that_is_killed_leaves_nothing_for_the_next_one_to_trip_over() {
             let mut child = world.command("git-blue", repo);
             let mut child =
                 child.arg("sync").stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
-            // From before it lists to after it pushed.
+            // From before the listing to after the push.
             std::thread::sleep(Duration::from_millis(u64::from(round) * 23));
             child.kill().unwrap();
             child.wait().unwrap();

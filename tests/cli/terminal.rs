@@ -1,10 +1,10 @@
-//! At a terminal: colours, the pager, progress. script(1) gives the program a terminal of its own.
+//! Behaviour at a terminal: colours, the pager, progress. script(1) provides a pseudo-terminal.
 
 use std::ffi::OsStr;
 
 use crate::world::{REALM, World};
 
-/// Runs a shell command at a terminal, and returns what the terminal was sent.
+/// Runs a shell command at a terminal. Returns the output to the terminal.
 fn at_terminal(world: &World, dir: &str, line: &str, vars: &[(&str, &str)]) -> String {
     let mut command = world.command("script", &world.path(dir));
     command.args(["--quiet", "--return", "--command", line, "/dev/null"]).env("TERM", "xterm");
@@ -24,7 +24,7 @@ fn a_pager_shows_what_people_read() {
     let line = "git-blue status --color=never";
     assert!(paged(line, &[pager]));
     assert!(paged("git blue status --color=never", &[pager]));
-    // What programs read, what writes, and what nobody wants to page.
+    // Output for programs, commands that write, and commands without a pager.
     for line in
         ["git-blue --json status", "git-blue status --no-pager", "git --no-pager blue status", "git-blue status | cat"]
     {
@@ -60,13 +60,13 @@ fn a_pager_shows_what_people_read() {
 fn a_pager_that_is_closed_or_missing_is_no_error() {
     let world = World::pair();
     world.bump("1.1.0");
-    // One that is closed at once: whether it took all cannot be known, so what changed may be told again.
+    // A pager that exits at once: it is unknown whether it showed everything, so changes may be shown again.
     let gone = at_terminal(&world, "access", "git-blue status", &[("GIT_PAGER", "true")]);
     assert!(!gone.contains("realm"), "{gone}");
     world.git(&world.path("access"), &["config", "core.pager", "no-such-pager-anywhere"]);
     let shown = at_terminal(&world, "access", "git-blue status", &[]);
     assert!(shown.contains("realm") && shown.contains("aperture"), "{shown}");
-    // less as git calls it: it quits where all fits, and keeps colours.
+    // `less` with git's options: it quits if everything fits, and keeps colours.
     world.git(&world.path("access"), &["config", "core.pager", "echo \"LESS is $LESS\"; cat"]);
     let shown = at_terminal(&world, "access", "git-blue status", &[]);
     assert!(shown.contains("LESS is FRX") && shown.contains(COLOUR), "{shown}");
@@ -88,10 +88,10 @@ fn colours_where_somebody_sees_them() {
     assert!(coloured("git-blue status | cat", &[("CLICOLOR_FORCE", "1")]));
     assert!(!coloured("git-blue status | cat", &[("CLICOLOR_FORCE", "0")]));
     assert!(!coloured("git-blue status | cat", &[("CLICOLOR_FORCE", "1"), ("NO_COLOR", "1")]));
-    // Each stream for itself.
+    // Each stream is decided separately.
     assert!(coloured("git-blue contract get a/b >out || :", &[]));
     assert!(!coloured("git-blue contract get a/b 2>err || :; cat err", &[]));
-    // A pager stands in front of a terminal, unless it is said to understand no colours.
+    // With a pager, the output goes to a terminal, unless the pager is configured without colours.
     assert!(coloured("git-blue status", &[("GIT_PAGER", "sed p")]));
     assert!(coloured("git -p blue status", &[("GIT_PAGER", "sed p")]));
     world.git(&dir, &["config", "color.pager", "false"]);
@@ -111,9 +111,9 @@ fn progress_is_shown_at_a_terminal_and_leaves_nothing_behind() {
     for line in ["git-blue check 2>err; cat err", "git-blue check --quiet"] {
         assert!(!at_terminal(&world, "fungal", line, &now).contains('…'), "{line}");
     }
-    // Short work says nothing.
+    // Short operations show no progress.
     assert!(!at_terminal(&world, "fungal", "git-blue check", &[("GIT_PAGER", "")]).contains('…'));
-    // Nobody writes over the user's editor.
+    // Progress is not written over the user's editor.
     world.git(&world.path("fungal"), &["config", "core.editor", "true"]);
     let edit = at_terminal(
         &world,
@@ -173,7 +173,7 @@ fn contracts_are_found_by_words_of_their_names() {
     assert_eq!(found(&["--search", "fungal event"]).0, ["events"]);
     assert_eq!(found(&["--search", "nothing of it"]), (vec![], 0, None));
     assert_eq!(found(&["--search", " "]).1, 3);
-    // A page at a time, with the number of all that were found.
+    // One page at a time, with the total number of matches.
     let (first, total, cursor) = found(&["--search", "/s3", "--limit", "1"]);
     assert_eq!((first, total), (vec!["s3-paths".into()], 2));
     let rest = found(&["--search", "/s3", "--limit", "1", "--cursor", &cursor.unwrap()]);
@@ -202,7 +202,7 @@ fn a_log_is_written_where_it_is_asked_for() {
     assert_eq!(file.metadata().unwrap().permissions().mode() & 0o777, 0o600);
     let loud = log("loud");
     assert!(loud.stderr.contains("warning: nothing is logged: GIT_BLUE_LOG: \"loud\""), "{loud}");
-    // A write says which ref it moved.
+    // A write reports the ref that it moved.
     let write = world.blue_with(
         &dir,
         &["realm", "admin", "domain", "--name", "more", "--repos", "access"],

@@ -6,8 +6,8 @@ use serde_json::json;
 
 use crate::world::{CONTRACT_FILE, DOMAIN_REF, Run, World, contract};
 
-/// A realm with `fungal`, which has published 1.0.0, and a clone of a stranger's repository that names
-/// realm and repository as its own, with version 9.0.0.
+/// Returns a realm with `fungal`, which has published 1.0.0, and a clone of a stranger's repository that claims the
+/// same realm and name, with version 9.0.0.
 fn strangers_clone() -> World {
     let world = World::solo();
     world.repo("evil");
@@ -18,7 +18,7 @@ fn strangers_clone() -> World {
     world
 }
 
-/// The same with a fork of `fungal`, whose commits grew from what was published last.
+/// Returns the same with a fork of `fungal`, whose commits continue from the last published one.
 fn fork() -> World {
     let world = World::solo();
     world.git(&world.root(), &["clone", "--quiet", "fungal", "theirs"]);
@@ -28,12 +28,12 @@ fn fork() -> World {
     world
 }
 
-/// Every ref of the store: equal before and after means that nothing was written.
+/// Returns all refs of the store. If they are equal before and after, nothing was written.
 fn refs(world: &World) -> String {
     world.git(&world.store(), &["for-each-ref", "--format=%(refname) %(objectname)"]).stdout
 }
 
-/// Runs what a curious user may run in a clone.
+/// Runs the commands that a curious user may run in a clone.
 fn look_around(world: &World, look: &Path) {
     for args in [
         &["status"][..],
@@ -77,7 +77,7 @@ fn a_strangers_clone_reads_and_writes_nothing() {
         assert_eq!(refs(&world), before);
         assert_eq!(world.read("home/blue/config"), config);
         assert_eq!(world.version(), "1.0.0");
-        // The owner goes on as before.
+        // The owner continues as before.
         world.bump("1.1.0");
         assert_eq!(world.version(), "1.1.0");
     }
@@ -101,7 +101,7 @@ fn a_strangers_clone_is_not_taken_for_the_repository_by_init() {
     let before = refs(&world);
     let init = world.blue(&world.path("look"), &["init"]).exits(1);
     assert!(init.stderr.contains("another repository has the name fungal"), "{init}");
-    // Nobody is told how to take the name away from whom it belongs to.
+    // Nobody is told how to take the name from its owner.
     for args in [&["init"][..], &["status"], &["check"], &["contract", "publish"]] {
         assert!(!world.blue(&world.path("look"), args).all().contains("reclaim"), "{args:?}");
     }
@@ -131,7 +131,7 @@ fn a_mark_that_was_copied_counts_for_nobody_else() {
     let mark = world.read("fungal/.git/blue-joined");
     world.git(&world.root(), &["clone", "--quiet", "fungal", "copy"]);
     world.write("copy/.git/blue-joined", &mark);
-    // On a machine of another user, whose folder does not know the number.
+    // On the machine of another user, whose home does not know the mark.
     world.on("other");
     let hub = world.path("hub.git");
     world.git(
@@ -213,12 +213,12 @@ fn urls_are_compared_by_what_they_name() {
         world.git(&world.path(name), &["remote", "set-url", "origin", url]);
         world.ok(&world.path(name), &["init", "--url", &hub]);
     }
-    // A fork has the root commit and the file, and another url.
+    // A fork has the same root commit and file, but another URL.
     world.git(&world.root(), &["clone", "--quiet", "ap", "fork"]);
     world.git(&world.path("fork"), &["remote", "set-url", "origin", "https://github.com/mallory/ap"]);
     let fork = world.blue(&world.path("fork"), &["init"]).exits(1);
     assert!(fork.stderr.contains("another repository (https://github.com/acme/ap.git) has the name ap"), "{fork}");
-    // One repository has one name.
+    // A repository has only one name.
     world.git(&world.root(), &["init", "--quiet", "again"]);
     set("again", "ssh://git@github.com/acme/ap.git");
     let again = world.blue(&world.path("again"), &["init", "--realm", "aperture", "--repo", "again"]).exits(1);
@@ -241,7 +241,7 @@ fn a_sibling_of_one_template_is_another_repository() {
     let other = world.blue(&world.path("other/api"), &["init", "--realm", "aperture"]).exits(1);
     assert!(other.stderr.contains("shares a root commit"), "{other}");
 
-    // One that moved is found by its mark, and by nothing else.
+    // A moved repository is found only by its mark.
     std::fs::create_dir(world.path("moved")).unwrap();
     std::fs::rename(world.path("web"), world.path("moved/web")).unwrap();
     let api = world.path("api");
@@ -252,7 +252,7 @@ fn a_sibling_of_one_template_is_another_repository() {
     assert_eq!(create()["errors"], json!([]));
     assert!(world.read("home/blue/config").contains("moved/web"));
 
-    // Where two qualify, both are named.
+    // If two repositories match, both are named.
     world.git(&world.root(), &["clone", "--quiet", "moved/web", "twin"]);
     world.ok(&world.path("twin"), &["init"]);
     std::fs::rename(world.path("twin"), world.path("twins")).unwrap();
@@ -264,7 +264,7 @@ fn a_sibling_of_one_template_is_another_repository() {
 #[test]
 fn an_owner_who_was_locked_out_gets_the_name_back() {
     let world = strangers_clone();
-    // What an earlier version let happen: a commit of another repository was published.
+    // Earlier versions allowed this: a commit of another repository was published.
     world.plant("sources/fungal.json", "{\n  \"commit\": \"1111111111111111111111111111111111111111\"\n}\n");
     let entry = "{\n  \"name\": \"fungal\",\n  \"roots\": [\"3333333333333333333333333333333333333333\"],\n  \"url\": null\n}\n";
     world.plant_in("refs/blue/realm", "repos/fungal.json", entry);
@@ -310,7 +310,7 @@ fn ci_publishes_by_url_and_keeps_nothing() {
     assert!(!world.path("job/.git/blue-joined").exists());
     world.ok(&job, &publish);
 
-    // Another repository does not publish under the name, whatever its files say.
+    // Another repository cannot publish under the name, whatever its files say.
     world.repo("evil");
     world.write("evil/.blue/config.yaml", "realm: { name: aperture }\nrepo: fungal\n");
     world.write(&format!("evil/{CONTRACT_FILE}"), &contract("9.0.0"));

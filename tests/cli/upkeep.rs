@@ -1,4 +1,4 @@
-//! Man pages and completions, `gc` and `doctor`.
+//! Manual pages and completions, `gc` and `doctor`.
 
 use std::time::{Duration, SystemTime};
 
@@ -28,7 +28,7 @@ fn gc_packs_the_store_and_changes_no_answer() {
     let fungal = world.path("fungal");
     world.bump("1.1.0");
     let before = world.ok(&fungal, &["contract", "get", "s3-access/s3-permissions"]).stdout;
-    // Halves of objects, one of a writer that was killed long ago, one of a writer at work.
+    // Incomplete objects: one of a writer that was killed long ago, and one of an active writer.
     let half = |name: &str| world.store().join("objects/17").join(name);
     std::fs::create_dir_all(world.store().join("objects/17")).unwrap();
     let long_ago = SystemTime::UNIX_EPOCH + Duration::from_secs(1_000_000_000);
@@ -38,11 +38,11 @@ fn gc_packs_the_store_and_changes_no_answer() {
     assert!(!half(".tmpOld").exists() && half(".tmpNew").exists());
     std::fs::remove_file(half(".tmpNew")).unwrap();
     assert!(answer["loose_objects_before"].as_u64().unwrap() > 10, "{answer}");
-    // What is left is what nothing leads to any more, for two weeks.
+    // The remaining objects are those that have been unreachable for less than two weeks.
     let left = world.git(&world.store(), &["fsck", "--unreachable", "--no-progress"]).stdout;
     assert_eq!(answer["loose_objects_after"], left.lines().count(), "{answer} {left}");
     assert_eq!(world.ok(&fungal, &["contract", "get", "s3-access/s3-permissions"]).stdout, before);
-    // A store that has grown little is left alone where nobody asked.
+    // With `--auto`, a store that has grown little is not packed.
     world.bump("1.2.0");
     let answer = world.json(&fungal, &["gc", "--auto"]);
     assert_eq!(answer["loose_objects_before"], answer["loose_objects_after"], "{answer}");
@@ -58,7 +58,7 @@ fn gc_forgets_who_was_told_nothing_for_a_month() {
     let answer = world.json(&access, &["gc"]);
     assert_eq!(answer["forgotten_readers"], serde_json::json!(["access/cli", "fungal/cli"]), "{answer}");
     assert!(answer["forgotten_notifications"].as_u64().unwrap() > 0, "{answer}");
-    // What the repository was told it is not told again.
+    // Notifications that the repository has seen are not shown again.
     let status = world.json(&access, &["status"]);
     assert_eq!(status["notifications"], serde_json::json!([]));
 }
@@ -108,12 +108,12 @@ fn doctor_names_a_damaged_object_and_a_realm_that_is_gone() {
     assert!(sick.stdout.contains("is not a realm's store"), "{sick:?}");
 }
 
-/// Packing is started by a write and goes on behind it, so this waits for it, a minute at most.
+/// A write starts packing in the background, so this waits for it, for at most a minute.
 #[test]
 fn a_write_that_leaves_much_behind_starts_packing() {
     let world = World::pair();
     let store = world.store();
-    // As many loose objects as git itself would pack (gc.auto).
+    // The number of loose objects at which git itself packs (gc.auto).
     let blobs = (0..9_000).map(|n| format!("blob\nmark :{}\ndata {}\n{n}\n", n + 1, n.to_string().len()));
     let files = (0..9_000).map(|n| format!("M 100644 :{} {n}\n", n + 1));
     let commit = "commit refs/heads/many\ncommitter A <a@example.com> 0 +0000\ndata 0\n".to_owned();

@@ -1,4 +1,4 @@
-//! The agreed value is promised too: what is there stays, unless its owner says otherwise.
+//! The agreed value is part of the promise: existing entries remain, unless the owner says otherwise.
 
 use serde_json::{Value, json};
 
@@ -6,7 +6,7 @@ use crate::world::{BINDING_FILE, CONTRACT_FILE, World, importing};
 
 const AT: &str = "s3-access/s3-permissions";
 
-/// A contract of paths under the same schema, with more lines at its end.
+/// Returns a contract of paths with the same schema, and more lines at its end.
 fn paths(version: &str, paths: &str, more: &str) -> String {
     format!(
         "\
@@ -28,7 +28,7 @@ fn write(world: &World, version: &str, value: &str) {
     world.write(&format!("fungal/{CONTRACT_FILE}"), &paths(version, value, ""));
 }
 
-/// `access` imports `>=2.0.0, <3.0.0`, written against 2.0.0.
+/// Returns a world in which `access` imports `>=2.0.0, <3.0.0`, written against 2.0.0.
 fn agreed() -> World {
     let world = World::pair();
     write(&world, "2.0.0", "{ read: [a/*, b/*], bucket: x }");
@@ -102,7 +102,7 @@ fn the_promise_about_the_value_decides() {
         world.commit("fungal", "Change");
         assert_eq!(world.version(), version, "{values}{value}");
     }
-    // What is free may change under a patch, once it was published as free.
+    // A value that was published as free may change in a patch version.
     let world = World::pair();
     let text = |version: &str, value: &str| paths(version, value, "values: free\n");
     world.write(&format!("fungal/{CONTRACT_FILE}"), &text("1.1.0", "{ read: [a], bucket: x }"));

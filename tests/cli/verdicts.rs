@@ -1,4 +1,4 @@
-//! A break is called a break: every surface speaks from one verdict, with a value that shows it.
+//! A break is reported as a break: every surface shows the same verdict, with a witness.
 
 use serde_json::{Value, json};
 
@@ -6,7 +6,7 @@ use crate::world::{BINDING_FILE, CONTRACT_FILE, DOMAIN_REF, World, importing};
 
 const AT: &str = "s3-access/s3-permissions";
 
-/// A contract whose `id` has this type, under `backwards: true`.
+/// Returns a contract whose `id` has this type, under `backwards: true`.
 fn with_id(version: &str, kind: &str) -> String {
     let value = if kind == "integer" { "1" } else { "a" };
     format!(
@@ -25,7 +25,7 @@ value: {{ id: {value} }}
     )
 }
 
-/// `access` imports `>=2.0.0, <3.0.0`, written against 2.2.0, in which `id` is a string.
+/// Returns a world in which `access` imports `>=2.0.0, <3.0.0`, written against 2.2.0, in which `id` is a string.
 pub fn ids() -> World {
     let world = World::pair();
     write(&world, "2.2.0", "string");
@@ -78,7 +78,7 @@ fn a_break_of_a_promise_is_refused_with_a_value_and_the_version_to_write() {
     let steps: Vec<_> = publish.stderr.lines().filter(|line| line.starts_with("hint: ")).collect();
     assert!(steps[0].contains("write version: \"3.0.0\"") && steps[1].contains("contract approve"), "{publish}");
 
-    // Under the number that says so, it goes through: whoever accepts 3.x is told, and broken all the same.
+    // It can be published with a major version. A consumer that accepts 3.x is notified, and is still broken.
     write(&world, "3.0.0", "integer");
     let commit = world.commit("fungal", "3.0.0");
     assert!(commit.stderr.contains("published s3-access/s3-permissions 2.2.0 -> 3.0.0; breaks access"), "{commit}");
@@ -126,7 +126,7 @@ fn a_consumer_whose_range_admits_a_break_is_broken_everywhere() {
     let seen = seen["notifications"].as_array().unwrap();
     is_break(&seen.iter().find(|one| one["changes"]["new_version"] == "3.0.0").unwrap()["verdict"]);
 
-    // Whoever adapted the code says so, and all is well.
+    // After the consumer records that its code was adapted, the import holds.
     world.ok(&consumer, &["contract", "adapted", AT]);
     world.blue(&consumer, &["check"]).exits(0);
     assert_eq!(world.json(&consumer, &["realm", "topology"])["broken"], 0);
@@ -174,7 +174,7 @@ fn a_break_is_approved_once_and_for_itself_alone() {
     );
     world.ok(&provider, &["contract", "publish"]);
     world.blue(&provider, &["check"]).exits(0);
-    // The consumer is broken all the same, and another change needs another word.
+    // The consumer is still broken, and another change needs another approval.
     world.blue(&world.path("access"), &["check"]).exits(1);
     write(&world, "2.4.0", "boolean");
     world.blue(&provider, &["check", "--worktree"]).exits(1);
@@ -212,7 +212,7 @@ fn auto_is_the_version_that_the_change_needs() {
         json!(["adds schema/properties/id/minimum", "changes schema/properties/id/type"])
     );
     assert_eq!((&of("3.1.0")["compatible"], &of("3.0.0")["compatible"]), (&json!(true), &json!(false)));
-    // A first version is 1.0.0, and the realm's words about a version are no difference of the file.
+    // A first version is 1.0.0, and fields that the realm adds to a version do not count as differences of the file.
     let check = world.json(&provider, &["check"]);
     assert!(!codes(&check, "warnings").contains(&"file-differs".to_owned()), "{check}");
     world.write(

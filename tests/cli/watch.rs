@@ -1,4 +1,4 @@
-//! `notifications watch`: real processes on both ends.
+//! `notifications watch`, with real processes on both ends.
 
 use std::{
     io::{BufRead as _, BufReader},
@@ -11,7 +11,7 @@ use serde_json::Value;
 
 use crate::world::World;
 
-/// A watching process, and the lines that it writes, each with its moment.
+/// A watching process, and the lines that it writes, each with its time.
 struct Watching {
     child: Child,
     lines: Receiver<(Instant, String)>,
@@ -67,7 +67,7 @@ fn changes_are_told_as_they_come_each_once() {
     assert_eq!((&first["changes"]["new_version"], &first["state"]), (&"1.1.0".into(), &"pending".into()));
     let mut waits = Vec::new();
     for minor in 2..8 {
-        // A packed ref is a ref, and git takes the folder of those that were none away.
+        // Packed refs count too, and git removes the empty folders of loose refs.
         if minor % 2 == 0 {
             world.git(&world.store(), &["pack-refs", "--all", "--prune"]);
         }
@@ -196,14 +196,14 @@ fn a_desktop_that_cannot_be_told_is_an_error_and_one_that_can_is_told() {
     }
 }
 
-/// Whether a process has an inotify instance of its own. Only Linux has such a thing, and says.
+/// Returns whether a process has its own inotify instance. This is known only on Linux.
 fn looks_itself(watching: &Watching) -> bool {
     let files = std::fs::read_dir(format!("/proc/{}/fd", watching.child.id())).unwrap();
     let targets = files.filter_map(|file| std::fs::read_link(file.unwrap().path()).ok());
     targets.into_iter().any(|target| target.display().to_string().contains("inotify"))
 }
 
-/// Waits until it does, or no longer does.
+/// Waits until the process watches itself, or no longer does.
 fn waits_until_it_looks(watching: &Watching, itself: bool) {
     let start = Instant::now();
     while looks_itself(watching) != itself {
@@ -223,7 +223,7 @@ fn watch_across_daemons(more: &[&str]) -> World {
     world.bump("1.1.0");
     daemon(&["start", "--port", "0"]);
     let watching = Watching::start(&world, more);
-    // What was pending before, from a look of its own.
+    // The change that was pending before is found by the process itself.
     assert_eq!(version(&watching), "1.1.0");
     world.bump("1.2.0");
     assert_eq!(version(&watching), "1.2.0");
@@ -260,7 +260,7 @@ fn what_a_daemon_told_is_marked_too() {
 #[cfg(target_os = "linux")]
 fn without_inotify_changes_are_told_all_the_same() {
     let world = World::pair();
-    // A user namespace has limits of its own, and nobody else's are touched.
+    // A user namespace has its own limits, so no other process is affected.
     let line = "echo 0 >/proc/sys/user/max_inotify_instances && exec \"$0\" notifications watch --json";
     let mut command = world.command("unshare", &world.path("access"));
     command.args(["--user", "--map-root-user", "sh", "-c", line, env!("CARGO_BIN_EXE_git-blue")]);

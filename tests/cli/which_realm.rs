@@ -1,10 +1,10 @@
-//! Which realm, which repository: whoever calls decides, a cloned file only proposes.
+//! Which realm and which repository: the caller decides, and a cloned file only proposes.
 
 use std::os::unix::fs::symlink;
 
 use crate::world::{CONTRACT_FILE, DOMAIN_REF, World, contract, importing, snapshot};
 
-/// A pair, a second realm that is empty, and a repository outside of both.
+/// Returns a pair, a second, empty realm, and a repository outside of both.
 fn two_realms() -> World {
     let world = World::pair();
     world.ok(&world.root(), &["realm", "admin", "init", "--name", "other"]);
@@ -12,7 +12,7 @@ fn two_realms() -> World {
     world
 }
 
-/// Returns the realm and the repository that `status` speaks of.
+/// Returns the realm and the repository that `status` uses.
 fn here(world: &World, folder: &str, args: &[&str], vars: &[(&str, &str)]) -> (String, String) {
     let vars: Vec<_> = vars.iter().map(|(name, value)| (*name, std::ffi::OsStr::new(*value))).collect();
     let run = world.blue_with(&world.path(folder), &[&["status", "--peek", "--json"], args].concat(), &vars).exits(0);
@@ -28,7 +28,7 @@ fn pair(realm: &str, repo: &str) -> (String, String) {
 fn flag_then_variable_then_file_then_configuration() {
     let world = two_realms();
     assert_eq!(here(&world, "fungal", &[], &[]), pair("aperture", "fungal"));
-    // Elsewhere than in the realm it proposes, the repository is nobody.
+    // In another realm than its file proposes, the repository has no name.
     assert_eq!(here(&world, "fungal", &[], &[("GIT_BLUE_REALM", "other")]), pair("other", "-"));
     assert_eq!(
         here(&world, "fungal", &["--realm", "aperture"], &[("GIT_BLUE_REALM", "other")]),
@@ -63,7 +63,7 @@ fn a_subfolder_and_a_linked_work_tree_are_in_it_too() {
     assert_eq!(here(&world, "fungal/models", &[], &[]), pair("aperture", "fungal"));
     world.git(&world.path("fungal"), &["worktree", "add", "--quiet", "../linked"]);
     assert_eq!(here(&world, "linked/models", &[], &[]), pair("aperture", "fungal"));
-    // Where the branch has no file yet, as in a work tree of an older commit.
+    // The branch does not have the file yet, as in a work tree of an older commit.
     world.git(&world.path("fungal"), &["worktree", "add", "--quiet", "--detach", "../older", "main~2"]);
     world.blue(&world.path("older"), &["status"]).exits(128);
     assert_eq!(here(&world, "home", &["-C", "../fungal"], &[]), pair("aperture", "fungal"));
@@ -88,7 +88,7 @@ fn a_clone_that_names_an_unknown_realm_is_refused() {
     world.commit("outside", "As cloned");
     let status = world.blue(&clone, &["status"]).exits(128);
     let check = world.blue(&clone, &["check"]).exits(128);
-    // Also an init that merely agrees: the realm is somewhere else already.
+    // This includes an `init` that only confirms: the realm is already elsewhere.
     let init = world.blue(&clone, &["init"]).exits(128);
     for run in [&status, &init] {
         assert!(run.stderr.contains("elsewhere") && run.stderr.contains("https://git.example.com"), "{run}");
@@ -101,7 +101,7 @@ fn a_clone_that_names_an_unknown_realm_is_refused() {
 fn a_clone_that_names_another_url_is_refused_naming_both() {
     let world = World::new();
     let repo = world.repo("fungal");
-    // Recorded without asking the network.
+    // The URL is recorded without network access.
     world.ok(&repo, &["realm", "admin", "init", "--name", "aperture", "--url", "https://git.example.com/ours.git"]);
     world.ok(&repo, &["init", "--realm", "aperture"]);
     let config = world.read("fungal/.blue/config.yaml");
@@ -141,7 +141,7 @@ fn nothing_below_blue_is_reached_through_a_link() {
     let init = world.blue(&repo, &["init", "--realm", "aperture"]).exits(128);
     snapshot("links", &[&folder, &file, &init]);
 
-    // A link in a commit is named, and where it leads is not read.
+    // A symbolic link in a commit is named, and its target is not read.
     let provider = world.path("fungal");
     world.write("secret", &contract("9.0.0"));
     std::fs::remove_file(world.path(&format!("fungal/{CONTRACT_FILE}"))).unwrap();
@@ -173,7 +173,7 @@ fn a_taken_name_is_refused_unless_it_is_the_same_repository() {
     assert!(!world.path("stranger/.blue").exists());
     assert!(!world.path("stranger/.git/hooks/post-commit").exists());
 
-    // A clone shares the root commit, even under another folder's name and without an origin.
+    // A clone has the same root commit, even in a folder with another name and without an origin.
     world.git(&world.root(), &["clone", "--quiet", "fungal", "copy"]);
     world.git(&world.path("copy"), &["remote", "remove", "origin"]);
     let before = world.tip("refs/blue/realm");
@@ -194,7 +194,7 @@ fn joining_twice_is_joining_once() {
     assert_eq!(world.tip("refs/blue/realm"), before);
     assert_eq!(world.read("fungal/.blue/config.yaml"), config);
     snapshot("join_twice", &[&first, &again]);
-    // One repository is in one realm.
+    // A repository is in only one realm.
     world.ok(&repo, &["realm", "admin", "init", "--name", "other"]);
     let other = world.blue(&repo, &["realm", "admin", "join", "other"]).exits(1);
     let named = world.blue(&repo, &["realm", "admin", "join", "aperture", "--repo", "fungi"]).exits(1);
@@ -213,7 +213,7 @@ fn leaving_needs_force_where_others_rely_on_it() {
     assert_eq!(world.stored("domain.json")["members"], serde_json::json!(["fungal"]));
     let told = world.json(&world.path("fungal"), &["status"])["notifications"].clone();
     assert_eq!(told[0]["change_type"], "BindingRemoved");
-    // Its commits go on, and change nothing any more.
+    // Its commits still work, but change nothing in the realm.
     let before = world.tip(DOMAIN_REF);
     world.write("access/.blue/bindings/s3-access.yaml", &importing("^2.0.0"));
     assert_eq!(world.commit("access", "Go on").code, 0);

@@ -1,12 +1,12 @@
-//! The JSON of `--json`, read with strict types. A field that is lost, renamed or unknown here fails. Fields that were
-//! added after the first specification are below `more` in each type.
+//! Reads the output of `--json` with strict types. A field that is lost, renamed or unknown fails here. Fields that
+//! were added after the first specification are below `more` in each type.
 
 use serde::{Deserialize, de::DeserializeOwned};
 use serde_json::Value;
 
 use crate::world::{World, contract};
 
-/// Asks, and reads the answer into its strict type.
+/// Runs a command, and reads the answer into its strict type.
 fn answer<T: DeserializeOwned>(world: &World, repo: &str, args: &[&str]) -> T {
     let value = world.json(&world.path(repo), args);
     serde_json::from_value(value.clone()).unwrap_or_else(|error| panic!("{error}: {value:#}"))
@@ -183,7 +183,7 @@ fn realm_status() {
     assert_eq!(status.total_contracts, 1);
     assert!(status.remotes.is_empty() && status.conflicts.is_empty(), "it is shared nowhere");
     assert!(status.session.is_none() && status.sessions.is_empty());
-    // Seed 002's last word, as a command, where nothing else is to be done.
+    // Seed 002's last step, as a command, if nothing else is to be done.
     let status: RealmStatus = answer(&world, "access", &["realm", "status"]);
     assert_eq!(status.next_steps, [Step::run("git blue session start", "track your work")]);
 }
@@ -255,10 +255,10 @@ fn realm_check() {
         (&*hash.domain, &*hash.contract, &*hash.version, &*hash.owner),
         ("s3-access", "s3-permissions", "1.1.0", "fungal")
     );
-    // SHA-256 of RFC 8785's form, as any other program computes it.
+    // The SHA-256 of RFC 8785's form, as any other program computes it.
     assert_eq!(hash.schema_hash, "5420010fc8fb1df4b28096e3bf569859f4365b7071a99616c76b8d74cc6dfdb9");
     assert_eq!(check.next_steps, []);
-    // What is pending comes along, and stays pending.
+    // Pending notifications are included, and remain pending.
     for _ in 0..2 {
         let check: RealmCheck = answer(&world, "access", &["check"]);
         assert_eq!((check.notifications.len(), &*check.notifications[0].state), (1, "pending"));

@@ -1,5 +1,5 @@
-//! Worktrees of one RFC across five real repositories with remotes: making, listing, removing, and
-//! that nothing outside of their folder is ever touched.
+//! Worktrees of one RFC across five real repositories with remotes: creating, listing and removing them, without
+//! touching anything outside of their folder.
 
 use std::path::PathBuf;
 
@@ -7,10 +7,10 @@ use serde_json::{Value, json};
 
 use crate::world::{REALM, World, snapshot};
 
-/// The repositories: all but `solo` share a domain with `aperture`, through one of two domains.
+/// The repositories. All except `solo` share a domain with `aperture`, through one of two domains.
 pub const REPOS: [&str; 5] = ["aperture", "blue", "coral", "fungal", "solo"];
 
-/// Five repositories, each with a bare remote that has everything.
+/// Makes five repositories, each with a bare remote that has all commits.
 pub fn five() -> World {
     let world = World::new();
     for repo in REPOS {
@@ -28,7 +28,7 @@ pub fn five() -> World {
     world
 }
 
-/// The same, with `blue` nowhere but at its remote, which the realm knows.
+/// Makes the same repositories, but `blue` exists only at its remote, which the realm knows.
 pub fn without_blue() -> World {
     let world = five();
     let remote = world.path("remotes/blue.git").display().to_string();
@@ -38,7 +38,7 @@ pub fn without_blue() -> World {
     world
 }
 
-/// Returns where a worktree is to be.
+/// Returns the expected path of a worktree.
 pub fn tree(world: &World, rfc: &str, repo: &str) -> PathBuf {
     world.path(&format!("home/blue/worktrees/{REALM}/{rfc}/{repo}"))
 }
@@ -95,7 +95,7 @@ fn peers_take_part_unless_others_are_named() {
     assert_eq!((&named["created"], &named["reason"]), (&json!(["blue", "solo"]), &json!("Named")));
     assert_eq!(create(&world, "aperture", "rfc-5", &["--repos", "nobody"])["code"], "unknown-repo");
     assert_eq!(create(&world, "aperture", "rfc-5", &["--repos", ""])["status"], "error");
-    // Several at once, each its own.
+    // Several RFCs at the same time, each with its own worktrees.
     let list = world.json(&world.path("solo"), &["realm", "worktree", "list"]);
     assert_eq!(list["worktrees"].as_array().unwrap().len(), 4 + 2 + 1 + 2);
 }
@@ -103,7 +103,7 @@ fn peers_take_part_unless_others_are_named() {
 #[test]
 fn a_new_worktree_is_in_the_realm_at_once() {
     let world = five();
-    // The file that says so was never committed here: the repository's own configuration does then.
+    // The file with the realm was never committed here, so the repository's own configuration decides.
     let late = world.repo("late");
     world.ok(&late, &["init", "--realm", REALM]);
     for repo in ["aperture", "late"] {
@@ -134,11 +134,11 @@ fn a_branch_has_a_prefix_where_its_user_wants_one() {
 #[test]
 fn work_starts_at_the_default_branch_of_the_remote() {
     let world = five();
-    // Somebody else pushes: to main, and a branch of the RFC that he began.
+    // Somebody else pushes to main, and pushes a branch of the RFC.
     world.git(&world.root(), &["clone", "-q", "remotes/blue.git", "other"]);
     world.commit("other", "Theirs");
     world.git(&world.path("other"), &["push", "-q", "origin", "main", "main:refs/heads/begun"]);
-    // What is on the local main alone is nobody's pull request.
+    // Commits that are only on the local main do not belong in a pull request.
     world.commit("blue", "Mine");
     let subject = |rfc: &str| world.line(&tree(&world, rfc, "blue"), &["log", "-1", "--format=%s"]);
     create(&world, "blue", "stale", &["--repos", "blue"]);
@@ -155,7 +155,7 @@ fn work_starts_at_the_default_branch_of_the_remote() {
         world.line(&tree(&world, "begun", "blue"), &["rev-parse", "--abbrev-ref", "@{upstream}"]),
         "origin/begun"
     );
-    // A branch that is there is used as it is.
+    // An existing branch is used unchanged.
     world.git(&world.path("blue"), &["branch", "mine", "main"]);
     create(&world, "blue", "mine", &["--repos", "blue"]);
     assert_eq!(subject("mine"), "Mine");
@@ -178,7 +178,7 @@ fn what_fails_in_one_repository_stops_no_other() {
         expected.map(|(repo, code)| (json!(repo), json!(code))).iter().map(|(a, b)| (a, b)).collect::<Vec<_>>()
     );
     assert_eq!(world.read(&format!("home/blue/worktrees/{REALM}/rfc-1/fungal/mine.txt")), "mine\n");
-    // Once what was wrong is mended, the same command does the rest.
+    // After the problem is fixed, the same command does the rest.
     world.git(&world.path("blue"), &["switch", "-q", "main"]);
     std::fs::remove_file(tree(&world, "rfc-1", "fungal").join("mine.txt")).unwrap();
     world.git(&world.path("aperture"), &["config", "--add", "blue.root", &world.root().display().to_string()]);
@@ -237,7 +237,7 @@ fn names_that_lead_elsewhere_are_refused_and_touch_nothing() {
     assert_eq!(snapshot_of(&world), before);
 }
 
-/// Every file of the world, but those of git's own folders.
+/// Returns all files of the world, except those in git's own folders.
 fn snapshot_of(world: &World) -> Vec<PathBuf> {
     let (mut found, mut folders) = (Vec::new(), vec![world.root()]);
     while let Some(folder) = folders.pop() {
@@ -260,7 +260,7 @@ fn removing_loses_no_work_unless_its_user_insists() {
     let remove =
         |more: &[&str]| world.json(&aperture, &[&["realm", "worktree", "remove", "--rfc", "x"], more].concat());
     create(&world, "aperture", "x", &[]);
-    // An untracked file, a commit that is nowhere else, and one on no branch at all.
+    // An untracked file, a commit that exists nowhere else, and a commit on no branch.
     std::fs::write(tree(&world, "x", "aperture").join("untracked"), "").unwrap();
     work(&world, "x", "blue");
     work(&world, "x", "coral");
@@ -271,7 +271,7 @@ fn removing_loses_no_work_unless_its_user_insists() {
     for repo in ["aperture", "blue", "coral", "fungal"] {
         assert!(tree(&world, "x", repo).is_dir(), "{repo}: all of them or none");
     }
-    // A file that is ignored, as what a build leaves, is no work.
+    // An ignored file, such as the output of a build, does not count as work.
     std::fs::remove_file(tree(&world, "x", "aperture").join("untracked")).unwrap();
     for repo in ["blue", "coral"] {
         world.git(&tree(&world, "x", repo), &["push", "-q", "origin", "HEAD:refs/heads/x"]);
@@ -299,7 +299,7 @@ fn what_submodules_hold_is_not_lost_either() {
     world.git(&aperture, &["commit", "-q", "-m", "Add a library"]);
     world.git(&aperture, &["push", "-q", "origin", "main"]);
     let remove = |more: &[&str]| world.json(&fungal, &[&["realm", "worktree", "remove", "--rfc", "x"], more].concat());
-    // Git refuses to remove a worktree that so much as names submodules.
+    // Git refuses to remove a worktree that mentions submodules.
     create(&world, "aperture", "x", &["--repos", "aperture"]);
     let removed = remove(&[]);
     assert_eq!(removed["removed"], json!(["aperture"]), "{removed}");
@@ -320,7 +320,7 @@ fn what_git_does_not_list_is_nobodys_to_remove() {
     let world = five();
     let aperture = world.path("aperture");
     create(&world, "aperture", "x", &["--repos", "blue"]);
-    // A folder, a link and a clone, where worktrees of the RFC would be.
+    // A folder, a link and a clone at the paths of the RFC's worktrees.
     let outside = world.repo("outside");
     std::fs::create_dir(tree(&world, "x", "fungal")).unwrap();
     std::os::unix::fs::symlink(&outside, tree(&world, "x", "coral")).unwrap();
@@ -347,7 +347,7 @@ fn other_hands_make_and_delete_worktrees_too() {
     let expected = [("blue", "present"), ("coral", "gone"), ("fungal", "elsewhere")]
         .map(|(repo, state)| (json!("x"), json!(repo), json!(state)));
     assert_eq!(states, expected.iter().map(|(a, b, c)| (a, b, c)).collect::<Vec<_>>());
-    // What is gone is made anew, and what was made elsewhere stays its maker's.
+    // A missing worktree is created again, and one that was created elsewhere is left alone.
     let again = create(&world, "aperture", "x", &["--repos", "blue,coral,fungal"]);
     assert_eq!((&again["created"], &again["reused"]), (&json!(["coral"]), &json!(["blue"])));
     assert_eq!(again["errors"][0]["code"], "branch-elsewhere");
@@ -361,7 +361,7 @@ fn other_hands_make_and_delete_worktrees_too() {
 fn repositories_of_every_kind() {
     let world = five();
     let aperture = world.path("aperture");
-    // Detached, bare, shallow, empty; and an RFC whose folder would lie in another one's worktree.
+    // Detached, bare, shallow and empty repositories, and an RFC whose folder would be inside another one's worktree.
     world.git(&world.path("blue"), &["switch", "-q", "--detach"]);
     assert_eq!(create(&world, "aperture", "x", &["--repos", "blue"])["created"], json!(["blue"]));
     let nested = create(&world, "aperture", "x/blue", &["--repos", "coral"]);
@@ -370,7 +370,7 @@ fn repositories_of_every_kind() {
     std::fs::remove_dir_all(world.path("coral")).unwrap();
     let url = format!("file://{}", world.path("remotes/coral.git").display());
     world.git(&world.root(), &["clone", "-q", "--depth", "1", &url, "coral"]);
-    // It does not have the root commit, and is told by its url: the one that it joined with.
+    // A shallow clone does not have the root commit, and is recognized by the URL with which it joined.
     let joined_with = world.path("remotes/coral.git").display().to_string();
     world.git(&world.path("coral"), &["remote", "set-url", "origin", &joined_with]);
     assert_eq!(create(&world, "aperture", "x", &["--repos", "coral"])["errors"][0]["code"], "other-repository");
@@ -388,7 +388,7 @@ fn repositories_of_every_kind() {
     world.ok(&empty, &["init", "--realm", REALM]);
     let nothing = create(&world, "aperture", "x", &["--repos", "empty"]);
     assert_eq!(nothing["errors"][0]["code"], "no-default-branch", "{nothing}");
-    // Removing them needs no work tree either.
+    // Removing them does not need a work tree either.
     let removed = world.json(&aperture, &["realm", "worktree", "remove", "--rfc", "x"]);
     assert_eq!(removed["removed"], json!(["blue", "coral", "fungal"]), "{removed}");
 }

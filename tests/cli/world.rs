@@ -1,5 +1,5 @@
-//! A sealed world: a home of its own, a clock that moves a minute a command, and no variable,
-//! configuration or hook of the machine that runs the tests.
+//! A sealed world: its own home, a clock that advances a minute per command, and no variables, configuration or hooks
+//! of the machine that runs the tests.
 
 use std::{
     cell::{Cell, RefCell},
@@ -16,13 +16,13 @@ use crate::schemas;
 #[path = "pasted.rs"]
 mod pasted;
 
-/// The realm, domain and contract that most tests work with, named as in the issue.
+/// The realm, domain and contract of most tests, named as in the issue.
 pub const REALM: &str = "aperture";
 pub const CONTRACT_FILE: &str = ".blue/contracts/s3-access/s3-permissions.yaml";
 pub const BINDING_FILE: &str = ".blue/bindings/s3-access.yaml";
 pub const DOMAIN_REF: &str = "refs/blue/domains/s3-access";
 
-/// What a fresh user has configured. Nothing that runs later or in the background.
+/// The configuration of a new user, without anything that runs later or in the background.
 const GIT_CONFIG: &str = "\
 [user]
 \tname = Ada
@@ -42,13 +42,13 @@ const GIT_CONFIG: &str = "\
 pub struct World {
     temp: tempfile::TempDir,
     minutes: Cell<i64>,
-    /// Whose home commands run with: the one of the first machine, or another one.
+    /// The home that commands run with: that of the first machine, or another one.
     home: Cell<&'static str>,
-    /// Variables that commands run with besides.
+    /// Additional variables that commands run with.
     variables: RefCell<Vec<(&'static str, &'static str)>>,
 }
 
-/// The gits of this machine, oldest first; those of `GIT_BLUE_TEST_GITS` too.
+/// Returns the gits of this machine, oldest first, including those in `GIT_BLUE_TEST_GITS`.
 #[expect(clippy::disallowed_methods, reason = "tests choose the programs that they run")]
 pub fn gits() -> Vec<PathBuf> {
     let named = std::env::var_os("GIT_BLUE_TEST_GITS").unwrap_or_default();
@@ -67,7 +67,7 @@ pub fn gits() -> Vec<PathBuf> {
     found.into_iter().map(|(_, git)| git).collect()
 }
 
-/// What one command did.
+/// The result of a command.
 #[derive(Debug)]
 pub struct Run {
     pub stdout: String,
@@ -78,7 +78,7 @@ pub struct Run {
 }
 
 impl World {
-    /// A home, and nothing else.
+    /// Returns a world with only a home.
     pub fn new() -> Self {
         let temp = tempfile::Builder::new().prefix("blue-e2e-").tempdir().unwrap();
         let world = Self { temp, minutes: Cell::new(0), home: Cell::new("home"), variables: RefCell::default() };
@@ -87,9 +87,8 @@ impl World {
         world
     }
 
-    /// A realm with one domain, its provider `fungal`, which has published s3-permissions 1.0.0
-    /// under post-commit hooks, and its consumer `access`, which imports `>=1.0.0, <2.0.0`. Nothing
-    /// is pending for either.
+    /// Returns a realm with one domain, its provider `fungal`, which has published s3-permissions 1.0.0 through
+    /// post-commit hooks, and its consumer `access`, which imports `>=1.0.0, <2.0.0`. Nothing is pending for either.
     pub fn pair() -> Self {
         let world = Self::solo();
         world.fill_pair();
@@ -105,14 +104,14 @@ impl World {
         self.settle();
     }
 
-    /// The same, with this git instead of the one in PATH.
+    /// Like [`Self::pair`], with this git instead of the one in PATH.
     pub fn pair_with(git: &Path) -> Self {
         let world = Self::solo_with(git);
         world.fill_pair();
         world
     }
 
-    /// What [`Self::solo`] makes, with this git.
+    /// Like [`Self::solo`], with this git.
     pub fn solo_with(git: &Path) -> Self {
         let world = Self::new();
         world.use_git(git);
@@ -120,13 +119,13 @@ impl World {
         world
     }
 
-    /// Lets every command from now on find this git first.
+    /// Makes all later commands find this git first.
     pub fn use_git(&self, git: &Path) {
         std::fs::create_dir_all(self.path("bin")).unwrap();
         std::os::unix::fs::symlink(git, self.path("bin/git")).unwrap();
     }
 
-    /// A realm, a domain with one member, `fungal`, which has published s3-permissions 1.0.0.
+    /// Returns a realm and a domain with one member, `fungal`, which has published s3-permissions 1.0.0.
     pub fn solo() -> Self {
         let world = Self::new();
         world.fill_solo();
@@ -142,7 +141,7 @@ impl World {
         self.commit("fungal", "Agree on the paths");
     }
 
-    /// Tells everybody what there is to tell, so that a test starts from nothing pending.
+    /// Marks all notifications as seen, so that a test starts with nothing pending.
     pub fn settle(&self) {
         for repo in self.root().read_dir().unwrap().map(|entry| entry.unwrap().path()) {
             if repo.join(".blue/config.yaml").exists() {
@@ -152,7 +151,7 @@ impl World {
     }
 
     pub fn root(&self) -> PathBuf {
-        // On some systems the folder for temporary files is reached through a link.
+        // On some systems the temporary folder is reached through a symbolic link.
         self.temp.path().canonicalize().unwrap()
     }
 
@@ -160,12 +159,12 @@ impl World {
         self.root().join(relative)
     }
 
-    /// The store of the realm.
+    /// Returns the path of the realm's store.
     pub fn store(&self) -> PathBuf {
         self.path(&format!("{}/blue/realms/{REALM}.git", self.home.get()))
     }
 
-    /// Lets what follows happen on another machine: one with a home of its own.
+    /// Switches to another machine, which has its own home.
     pub fn on(&self, home: &'static str) -> &Self {
         std::fs::create_dir_all(self.path(home)).unwrap();
         self.home.set(home);
@@ -181,7 +180,7 @@ impl World {
         path
     }
 
-    /// Makes a repository that is in the realm, hooks in place, its `.blue/config.yaml` committed.
+    /// Makes a repository that is in the realm, with hooks installed and `.blue/config.yaml` committed.
     pub fn join(&self, name: &str) -> PathBuf {
         let path = self.repo(name);
         self.ok(&path, &["init", "--realm", REALM]);
@@ -199,20 +198,20 @@ impl World {
         std::fs::read_to_string(self.path(path)).unwrap()
     }
 
-    /// Commits everything in a repository, and returns what git and the hook said.
+    /// Commits everything in a repository. Returns the output of git and the hook.
     pub fn commit(&self, repo: &str, message: &str) -> Run {
         let path = self.path(repo);
         self.git(&path, &["add", "--all"]);
         self.git(&path, &["commit", "--quiet", "--allow-empty", "-m", message])
     }
 
-    /// Publishes a version of the contract as people do: write, commit, the hook does the rest.
+    /// Publishes a version of the contract as people do: writes it and commits it, and the hook publishes it.
     pub fn bump(&self, version: &str) -> Run {
         self.write(&format!("fungal/{CONTRACT_FILE}"), &contract(version));
         self.commit("fungal", &format!("Paths {version}"))
     }
 
-    /// Runs git, which must work.
+    /// Runs git, which must succeed.
     pub fn git(&self, dir: &Path, args: &[&str]) -> Run {
         let run = self.try_git(dir, args);
         assert_eq!(run.code, 0, "{run:?}");
@@ -223,12 +222,12 @@ impl World {
         self.run(self.command("git", dir), "git", args)
     }
 
-    /// Returns the first line that git prints.
+    /// Returns the first line of git's output.
     pub fn line(&self, dir: &Path, args: &[&str]) -> String {
         self.git(dir, args).stdout.lines().next().unwrap_or_default().to_owned()
     }
 
-    /// Runs `git blue`, through git as users do.
+    /// Runs `git blue` through git, as users do.
     pub fn blue(&self, dir: &Path, args: &[&str]) -> Run {
         self.blue_with(dir, args, &[])
     }
@@ -239,19 +238,19 @@ impl World {
         self.run(command, "git blue", args)
     }
 
-    /// Runs `git blue`, which must work.
+    /// Runs `git blue`, which must succeed.
     pub fn ok(&self, dir: &Path, args: &[&str]) -> Run {
         let run = self.blue(dir, args);
         assert_eq!(run.code, 0, "{run:?}");
         run
     }
 
-    /// Runs `git blue … --json` and returns the answer, whatever the exit code.
+    /// Runs `git blue … --json`. Returns the answer, whatever the exit code.
     pub fn json(&self, dir: &Path, args: &[&str]) -> Value {
         self.blue(dir, &[args, &["--json"]].concat()).json()
     }
 
-    /// Runs a program with this on its standard input.
+    /// Runs a program with this standard input.
     pub fn feed(&self, program: &str, dir: &Path, args: &[&str], input: &str) -> Run {
         let mut command = self.command(program, dir);
         command.args(args).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
@@ -260,7 +259,7 @@ impl World {
         self.outcome(child.wait_with_output().unwrap(), program, args)
     }
 
-    /// Runs `git blue` with a standard output that nobody reads any more.
+    /// Runs `git blue` with a standard output that is closed at the other end.
     pub fn blue_unread(&self, dir: &Path, args: &[&str]) -> Run {
         let (reader, writer) = std::io::pipe().unwrap();
         drop(reader);
@@ -271,12 +270,12 @@ impl World {
         self.outcome(child.wait_with_output().unwrap(), "git blue", args)
     }
 
-    /// Lets time pass.
+    /// Advances the clock.
     pub fn pass_days(&self, days: i64) {
         self.minutes.set(self.minutes.get() + days * 24 * 60);
     }
 
-    /// A command in the sealed environment, one minute after the last one.
+    /// Returns a command in the sealed environment, one minute after the last one.
     #[expect(clippy::disallowed_methods, reason = "the one reader of the environment of the tests")]
     pub fn command(&self, program: &str, dir: &Path) -> Command {
         self.minutes.set(self.minutes.get() + 1);
@@ -284,7 +283,7 @@ impl World {
         let now = (start + jiff::SignedDuration::from_mins(self.minutes.get())).to_string();
         let bin = Path::new(env!("CARGO_BIN_EXE_git-blue")).parent().unwrap().to_owned();
         let path = std::env::var_os("PATH").unwrap_or_default();
-        // A git of its own comes first, if the world has one.
+        // The world's own git comes first, if there is one.
         let own = self.root().join("bin");
         let path = std::env::join_paths([own, bin].into_iter().chain(std::env::split_paths(&path))).unwrap();
         let home = self.root().join(self.home.get());
@@ -301,7 +300,7 @@ impl World {
             .env("GIT_COMMITTER_DATE", &now)
             .env("GIT_CONFIG_GLOBAL", self.root().join("home/gitconfig"))
             .env("GIT_CONFIG_NOSYSTEM", "1")
-            // No repository around the temporary folder is ever found.
+            // Git does not search for repositories above the temporary folder.
             .env("GIT_CEILING_DIRECTORIES", self.root())
             .env("GIT_EDITOR", "false")
             .env("LC_ALL", "C")
@@ -310,28 +309,28 @@ impl World {
         command
     }
 
-    /// Lets what follows run with this variable.
+    /// Sets a variable for all later commands.
     pub fn set(&self, name: &'static str, value: &'static str) {
         self.variables.borrow_mut().push((name, value));
     }
 
-    /// Runs a command that [`Self::command`] made, and returns what came of it.
+    /// Runs a command that [`Self::command`] made. Returns the result.
     pub fn finish(&self, mut command: Command, name: &str) -> Run {
         let output = command.stdin(Stdio::null()).output().unwrap();
         self.outcome(output, name, &[])
     }
 
-    /// Runs a line of shell, as somebody who pastes it.
+    /// Runs a line of shell, like a user who pastes it.
     pub fn finish_shell(&self, dir: &Path, line: &str) -> Run {
         self.run(self.command("sh", dir), "sh", &["-c", line])
     }
 
-    /// Returns the first command that a run says comes next.
+    /// Returns the first next step that a run prints.
     pub fn next_step(&self, run: &Run) -> String {
         self.next_steps(run).into_iter().next().unwrap_or_else(|| panic!("no next step: {run:?}"))
     }
 
-    /// Returns the commands that a run says come next.
+    /// Returns the next steps that a run prints.
     pub fn next_steps(&self, run: &Run) -> Vec<String> {
         let hints = run.stderr.lines().filter_map(|line| line.strip_prefix("hint: "));
         let steps = run.stdout.lines().skip_while(|line| *line != "next").skip(1);
@@ -359,29 +358,28 @@ impl World {
         run
     }
 
-    /// Returns what is stored under a path of the domain now.
+    /// Returns the stored document at a path of the domain.
     pub fn stored(&self, path: &str) -> Value {
         let text = self.git(&self.store(), &["cat-file", "blob", &format!("{DOMAIN_REF}:{path}")]).stdout;
         serde_json::from_str(&text).unwrap()
     }
 
-    /// Returns the current version in the realm, as the store holds it.
+    /// Returns the current version in the realm, from the store.
     pub fn version(&self) -> String {
         self.stored("contracts/s3-permissions.json")["version"].as_str().unwrap().to_owned()
     }
 
-    /// Returns where a ref of the store points to: equal before and after means that nothing was
-    /// written.
+    /// Returns the commit that a ref of the store points to. If it is equal before and after, nothing was written.
     pub fn tip(&self, name: &str) -> String {
         self.line(&self.store(), &["rev-parse", name])
     }
 
-    /// Writes a file into the domain with plain git: what other hands, or a broken disk, may do.
+    /// Writes a file to the domain with plain git, as another program or a broken disk may do.
     pub fn plant(&self, path: &str, text: &str) {
         self.plant_in(DOMAIN_REF, path, text);
     }
 
-    /// The same, into another domain.
+    /// Like [`Self::plant`], in another domain.
     pub fn plant_in(&self, name: &str, path: &str, text: &str) {
         let store = self.store();
         self.write("planted", text);
@@ -407,21 +405,21 @@ impl Run {
         serde_json::from_str(&self.stdout).unwrap_or_else(|error| panic!("{error}: {self:?}"))
     }
 
-    /// Asserts the exit code, and returns the run.
+    /// Asserts the exit code. Returns the run.
     #[track_caller]
     pub fn exits(self, code: i32) -> Self {
         assert_eq!(self.code, code, "{self:?}");
         self
     }
 
-    /// Returns everything that was printed.
+    /// Returns the standard output and standard error.
     pub fn all(&self) -> String {
         format!("{}{}", self.stdout, self.stderr)
     }
 }
 
-/// As a person sees it: the command, what it printed, how it ended. What differs from machine to
-/// machine is named instead.
+/// Formats a run as a person sees it: the command, its output and its exit code. Parts that differ between machines are
+/// replaced by names.
 impl std::fmt::Display for Run {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let bin = Path::new(env!("CARGO_BIN_EXE_git-blue")).display().to_string();
@@ -435,8 +433,8 @@ impl std::fmt::Display for Run {
     }
 }
 
-/// Compares runs with the snapshot of that name. Object ids are named, not compared: they change
-/// with every byte that is stored.
+/// Compares runs with the snapshot of this name. Object ids are replaced by a name, because they change with every
+/// stored byte.
 #[track_caller]
 pub fn snapshot(name: &str, runs: &[&Run]) {
     let text = runs.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n\n");
@@ -447,14 +445,14 @@ pub fn snapshot(name: &str, runs: &[&Run]) {
     settings.add_filter(r"sess-[0-9a-f]{12}", "[SESSION]");
     settings.add_filter(r"\b[0-9a-f]{64}\b", "[HASH]");
     settings.add_filter(r"\b[0-9a-f]{40}\b", "[OID]");
-    // Short ids: ours have ten digits, git's stand first in a line of a log, or in an index line.
+    // Short ids: ours have ten digits; git's are at the start of a log line, or in an index line.
     settings.add_filter(r"\b[0-9a-f]{10}\b", "[ID]");
     settings.add_filter(r"(?m)^[0-9a-f]{7,10} ", "[ID] ");
     settings.add_filter(r"\b[0-9a-f]{7}\.\.[0-9a-f]{7}\b", "[ID]..[ID]");
     settings.bind(|| insta::assert_snapshot!(name, text));
 }
 
-/// The contract at a version; each version has a value of its own. The version is on line 2.
+/// Returns the contract at a version. Each version has its own value. The version is on line 2.
 pub fn contract(version: &str) -> String {
     format!(
         "\
@@ -474,7 +472,7 @@ value:
     )
 }
 
-/// The provider's part.
+/// The binding of the provider.
 pub const EXPORTING: &str = "\
 role: provider
 exports:
@@ -482,7 +480,7 @@ exports:
     source_files: [models/s3_paths.py]
 ";
 
-/// A consumer's part. The range is on line 4.
+/// Returns the binding of a consumer. The range is on line 4.
 pub fn importing(range: &str) -> String {
     format!(
         "\
