@@ -1,6 +1,6 @@
-//! Every store call of every writing operation fails once, before and after it did its work.
-//! Afterwards each ref is wholly as it was or wholly as it was to be, and the same command, run
-//! once more without a fault, brings the realm to where it would have been without one.
+//! Every store call of every writing operation fails once, before and after it has done its work. Afterwards each ref
+//! has either its old or its new value, and the same command, run again without a fault, brings the realm to the state
+//! that it would have had without one.
 
 use std::{cell::RefCell, collections::BTreeMap, path::Path, rc::Rc};
 
@@ -46,7 +46,7 @@ const OWNER: &str = "aperture";
 const CONSUMER: &str = "fungal";
 
 impl World {
-    /// A realm with two members, a contract at two versions and a consumer that knows neither.
+    /// Makes a realm with two members, a contract with two versions, and a consumer that has seen neither.
     fn new(code: &Sandbox) -> Self {
         let store = Rc::new(MemoryStore::create(&make::realm(name("r"))).unwrap());
         for repo in [OWNER, CONSUMER, "blue"] {
@@ -60,7 +60,7 @@ impl World {
         domain(&owner, &[OWNER, CONSUMER]).unwrap();
         contract(&owner, "paths").unwrap();
         edit(&owner, "0.2.0").unwrap();
-        // Of the work tree's session only its own repository knows: the others start theirs anew.
+        // Only its own repository knows of the session of the work tree; the others start a new one.
         session::mark::remove(owner.code.as_ref().unwrap()).unwrap();
         session::start::run(&owner, &session::start::Request::default()).unwrap();
         for (id, days) in [("sess-01d", 40), ("sess-57a1e", 2)] {
@@ -69,8 +69,7 @@ impl World {
         world
     }
 
-    /// A session of the consumer in which nothing was done for so many days; it ended where that is
-    /// long ago.
+    /// Adds a session of the consumer that was inactive for this number of days. It ended then if that was long ago.
     fn forgotten(&self, ctx: &Ctx, id: &str, days: i64) {
         let at = ctx.env.now() - jiff::SignedDuration::from_hours(24 * days);
         let session = Session {
@@ -104,12 +103,12 @@ impl World {
             course: RefCell::default(),
         };
         ctx.code = CodeRepo::discover(&ctx.place()).unwrap();
-        // As if its user had joined the clone as whoever asks.
+        // As if the user had joined the clone under the name of the acting repository.
         joined::write(&ctx.home, ctx.code.as_ref().unwrap(), &name("r"), &name(repo), true).unwrap();
         (ctx, calls)
     }
 
-    /// Where every ref is: the trees, because history does not decide anything.
+    /// Returns the tree of every ref. History does not matter.
     fn state(&self) -> BTreeMap<String, Oid> {
         let repos: [RepoName; 2] = [name(OWNER), name(CONSUMER)];
         let readers: [Option<ReaderName>; 2] = [None, Some(name("cli"))];
@@ -145,7 +144,7 @@ fn contract(ctx: &Ctx, contract: &str) -> Result<(), OpError> {
         forwards: None,
     };
     match admin::contract::run(ctx, &request) {
-        // The call before did it, and could not say so.
+        // The previous call did it, but could not report it.
         Err(error) if error.code == ErrorCode::ContractExists => Ok(()),
         result => result.map(drop),
     }

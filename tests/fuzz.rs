@@ -1,5 +1,5 @@
-//! What reads bytes that others wrote or typed, for a moment each: bytes of all kinds, and documents
-//! that are almost right. The same numbers in every run; `fuzz/README.md` says how to look further.
+//! Fuzzes the parsers of bytes that others wrote or typed for a moment each: with arbitrary bytes, and with documents
+//! that are almost valid. Every run uses the same numbers; `fuzz/README.md` says how to run longer.
 
 use git_blue::testing::fuzz::{TARGETS, Target};
 use proptest::{
@@ -7,7 +7,7 @@ use proptest::{
     test_runner::{Config, RngAlgorithm, TestRng, TestRunner},
 };
 
-/// A change to a document: where, as a part of its length, and what.
+/// A change to a document: the position, as a fraction of its length, and the change.
 #[derive(Debug, Clone)]
 enum Damage {
     Put(f64, u8),
@@ -16,7 +16,7 @@ enum Damage {
     Repeat(f64, usize),
 }
 
-/// Bytes that mean something to one of the readers.
+/// Bytes that have a meaning for one of the parsers.
 const TELLING: &[u8] = b"{}[]:,\"'\\/-.0123456789eE+_~&*!|>#%@`\n\r\t \0\x7f\xc3\xa9\xe2\x80\xae\xff=<^abx";
 
 fn damage() -> impl Strategy<Value = Damage> {

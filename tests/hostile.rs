@@ -1,8 +1,7 @@
-//! Hostile input, end to end: what somebody else wrote into a repository or a store, and what a
-//! script passes on without looking. Each is refused with its own error that names the file and the
-//! place, with an exit code of the program's own, and nothing is written anywhere. What is large or
-//! deep is read under a limit of 1 GiB of address space: without a bound of its own, the program
-//! would be killed there, or take the machine with it.
+//! Hostile input, end to end: content that somebody else wrote to a repository or a store, and arguments that a script
+//! passes on unchecked. Each is refused with its own error that names the file and the position, with an exit code of
+//! the program, and nothing is written. Large or deep input is read with a limit of 1 GiB of address space: without a
+//! limit of its own, the program would be killed.
 
 use std::{collections::BTreeMap, path::Path, path::PathBuf};
 
@@ -17,7 +16,7 @@ struct World {
     sandbox: Sandbox,
 }
 
-/// What a command did.
+/// The result of a command.
 struct Ran {
     code: Option<i32>,
     said: String,
@@ -83,7 +82,7 @@ impl World {
         ran.said
     }
 
-    /// Runs what must be refused: it says all of `hints`, and leaves every file as it was.
+    /// Runs a command that must be refused. Asserts that it prints all `hints`, and leaves every file unchanged.
     fn refused(&self, arguments: &[&str], hints: &[&str]) {
         let before = self.listing();
         let Ran { code, said } = self.run(arguments);
@@ -97,7 +96,7 @@ impl World {
         assert_eq!(self.listing(), before, "{arguments:?} wrote something");
     }
 
-    /// Returns every file of the sandbox with its content, but for who held a lock last and what is kept at hand.
+    /// Returns every file of the sandbox with its content, except the notes of lock holders and the cache.
     fn listing(&self) -> BTreeMap<PathBuf, Vec<u8>> {
         fn walk(folder: &Path, found: &mut BTreeMap<PathBuf, Vec<u8>>) {
             for entry in folder.read_dir().unwrap().map(Result::unwrap) {
@@ -143,7 +142,7 @@ fn names_that_could_lead_elsewhere_are_refused_in_files() {
     let world = World::new();
     let long = "a".repeat(300);
     for name in NAMES.iter().copied().chain(["a\0b", &*long]) {
-        // A JSON string is one of YAML too.
+        // A JSON string is also a YAML string.
         let quoted = serde_json::to_string(name).unwrap();
         world.write(CONTRACT, format!("name: paths\nversion: \"1.0.0\"\nowner: {quoted}\n"));
         world.commit();
@@ -254,7 +253,7 @@ fn links_below_blue_are_not_followed() {
     world.refused(&["init", "--realm", "r"], &[".blue", "symbolic links are not followed"]);
 }
 
-/// A world whose store holds a contract, and the id of an object of it.
+/// Returns a world whose store contains a contract, and the id of one of its objects.
 fn published(object: &str) -> (World, String) {
     let world = World::new();
     world.write(CONTRACT, GOOD);
@@ -292,7 +291,7 @@ fn a_blob_in_place_of_a_tree_is_named() {
         let old = world.in_store(&["rev-parse", "refs/blue/domains/s3"]);
         world.in_store(&["update-ref", "refs/blue/domains/s3", &commit]);
         let commands = [&["check"][..], &["contract", "publish"], &["contract", "get", "s3/paths"]];
-        // Where a contract was published from is of no use to who reads it.
+        // Commands that only read do not need the source of a contract.
         let reading = if folder == "sources" { 2 } else { 3 };
         for arguments in &commands[..reading] {
             world.refused(arguments, &[&format!("refs/blue/domains/s3:{folder}"), "it is not a folder"]);
@@ -314,7 +313,7 @@ fn a_commit_that_is_a_tree_is_named() {
 fn a_truncated_object_is_named() {
     for object in [":contracts/paths.json", ":contracts", "^{tree}", ""] {
         let (world, id) = published(object);
-        // As a file of its own, so that nothing else is damaged with it.
+        // The object is in its own file, so that nothing else is damaged with it.
         let unpack = "mv objects/pack ../aside && mkdir objects/pack && \
                       for pack in ../aside/*.pack; do git unpack-objects -q <$pack || exit 1; done";
         assert!(world.sandbox.command("sh", &world.store()).args(["-c", unpack]).status().unwrap().success());

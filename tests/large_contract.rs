@@ -1,4 +1,4 @@
-//! A contract of the size that real ones have goes through everything that a small one does.
+//! Every operation works with a contract of realistic size.
 
 mod scripted;
 
@@ -6,14 +6,14 @@ use scripted::Scripted;
 
 const CONTRACT: &str = ".blue/contracts/platform/platform-api.yaml";
 
-/// Publishes the versions that are named, in a domain of its own.
+/// Publishes these versions in a separate domain.
 fn publish(sandbox: &Scripted, versions: &[&str]) {
     sandbox.ok("aperture", &["blue", "realm", "admin", "domain", "--name", "platform", "--repos", "aperture,fungal"]);
     for version in versions {
         let text = sandbox.fixture("make_large_contract.sh", &[version]);
         sandbox.write(&format!("aperture/{CONTRACT}"), &text);
         sandbox.ok("aperture", &["add", "."]);
-        // A hook of a debug build on a busy machine may need longer than users are kept waiting.
+        // The hook of a debug build on a busy machine may need longer than the time limit for users.
         let commit = format!("cd aperture && GIT_BLUE_CHECK_TIMEOUT_MS=120000 git commit --quiet -m {version}");
         let (code, output) = sandbox.shell(&commit);
         assert_eq!(code, 0, "{output}");
@@ -38,7 +38,7 @@ fn every_version_is_published_and_told_as_one_change() {
     let subjects = log.lines().map(|line| line.rsplit("platform  ").next().unwrap_or_default());
     let subjects: Vec<_> = subjects.map(|text| text.split("  ").next().unwrap_or_default().trim_end()).collect();
     assert_eq!(subjects, ["platform-api 1.1.0 -> 2.0.0", "platform-api 1.0.0 -> 1.1.0", "add platform-api 1.0.0"]);
-    // fungal was told of another domain before it joined this one.
+    // `fungal` was notified of another domain before it joined this one.
     let status = sandbox.ok("fungal", &["blue", "status"]);
     assert!(status.contains("aperture added platform/platform-api 2.0.0"), "{status}");
     let again = sandbox.ok("fungal", &["blue", "status"]);
@@ -55,7 +55,7 @@ fn what_was_written_comes_back() {
     sandbox.write("aperture/again.yaml", &text);
     assert!(text.len() > 150_000 && text.contains("SnapshotSpec"), "{}", text.len());
     assert_eq!(text.matches("$ref").count(), written.matches("$ref").count());
-    // The document as the realm gives it is the same document: storing it changes nothing.
+    // The document that the realm returns is the same one: storing it changes nothing.
     let edit = ["blue", "contract", "edit", "platform/platform-api", "--file", "again.yaml"];
     assert_eq!(sandbox.ok("aperture", &edit), "nothing to publish\n");
 }

@@ -1,7 +1,6 @@
-//! Real schemas: consecutive releases of packages from npm are decided, at once and with witnesses that
-//! hold.
+//! Real schemas: consecutive releases of npm packages are compared quickly, and every witness is confirmed.
 //!
-//! They are fetched to `target/peers` (`make peers` does it), or wherever `GIT_BLUE_PEERS` says.
+//! They are fetched to `target/peers` (by `make peers`), or to the folder `GIT_BLUE_PEERS`.
 
 #![expect(clippy::print_stdout, reason = "how long releases took")]
 
@@ -13,7 +12,7 @@ use std::{
 use git_blue::model::compatibility::{self, Comparison, Limits, Options, Verdict};
 use serde_json::Value;
 
-/// How long a pair may take; without optimisation and beside other tests, much longer.
+/// The time limit for a pair, which is much longer without optimization and next to other tests.
 const MOST: Duration = Duration::from_millis(if cfg!(debug_assertions) { 20_000 } else { 500 });
 
 #[expect(clippy::disallowed_methods, reason = "where the schemas are is the machine's business")]
@@ -32,7 +31,7 @@ fn compare(old: &Value, new: &Value) -> (Comparison, Duration) {
     (found, start.elapsed())
 }
 
-/// Returns what is wrong with the verdicts of a pair.
+/// Returns the problems with the verdicts of a pair.
 fn wrong(old: &Value, new: &Value, found: &Comparison) -> Vec<String> {
     let [old, new] = [old, new].map(|schema| jsonschema::options().offline().build(schema).unwrap());
     let mut wrong = Vec::new();

@@ -1,4 +1,4 @@
-//! Configuration: which files count, which branch is published, where hooks lie.
+//! Configuration: which files are read, which branch is published, where the hooks are.
 
 use std::{collections::BTreeMap, ffi::OsString};
 
@@ -23,7 +23,7 @@ fn the_repositorys_own_files_count() {
     assert_eq!(repo.config("blue.repo").as_deref(), Some("own"));
     assert_eq!(repo.config("blue.empty").as_deref(), Some(""));
     assert_eq!(repo.config("blue.nothing"), None);
-    // A linked worktree has the same, and its own on top.
+    // A linked worktree has the same configuration, and its own in addition.
     code.git(&["config", "extensions.worktreeConfig", "true"]);
     code.git(&["worktree", "add", "-q", "-b", "topic", "../linked"]);
     let linked = top.join("linked");
@@ -44,7 +44,7 @@ fn origins_url_is_given_without_credentials() {
     assert_eq!(code.open().origin_url().as_deref(), Some("git@git.example.com:acme/web.git"));
 }
 
-/// gix takes the user's own files and `git -c` from the process, so these ask in another one.
+/// gix takes the user's files and `git -c` from the process, so these tests run in another process.
 mod of_the_user {
     use super::*;
 
@@ -95,8 +95,8 @@ mod of_the_user {
         );
     }
 
-    /// Runs `ask` in a process that has the variables of a prepared sandbox and no others: the test
-    /// named `test`, which calls this, is run once more.
+    /// Runs `ask` in a process that has only the variables of a prepared sandbox. To do so, runs the calling test,
+    /// whose name is `test`, once more.
     fn in_another_process(test: &str, ask: impl FnOnce(&Place), prepare: impl FnOnce(&mut Sandbox)) {
         const SANDBOX: &str = "GIT_BLUE_TEST_SANDBOX";
         let env = Env::from_process().unwrap();
@@ -118,7 +118,7 @@ mod of_the_user {
 fn the_branch_that_is_published() {
     let code = Code::new(&[]);
     let published = || code.open().publishing_branch().unwrap();
-    // From the last resort to the first.
+    // From the last fallback to the first.
     code.git(&["branch", "-q", "-m", "only"]);
     assert_eq!(published().as_deref(), Some("only"));
     code.git(&["branch", "-q", "another"]);
@@ -155,7 +155,7 @@ fn hooks_lie_where_git_looks_for_them() {
     let top = code.sandbox.path();
     code.git(&["worktree", "add", "-q", "-b", "topic", "../linked"]);
     let hooks = |cwd: &str| discover(&code.sandbox, &top.join(cwd)).hooks_folder().unwrap();
-    // A relative path counts from the top of the work tree, where git runs hooks.
+    // A relative path starts at the root of the work tree, where git runs hooks.
     code.git(&["config", "core.hooksPath", ".husky/_"]);
     assert_eq!(hooks("code"), top.join("code/.husky/_"));
     assert_eq!(hooks("code/src/deep"), top.join("code/.husky/_"));

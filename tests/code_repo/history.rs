@@ -1,4 +1,4 @@
-//! What came before what, what was replaced, and what tells a repository from others.
+//! The order of commits, replaced commits, and how repositories are told apart.
 
 use git_blue::{model::oid::Oid, store::StoreError};
 
@@ -13,7 +13,7 @@ fn an_amended_commit_was_replaced() {
     let repo = code.open();
     assert!(!repo.is_ancestor(&old, &new).unwrap());
     assert!(repo.replaced("main", &old).unwrap());
-    // It was never on another branch, nor was any other commit on this one.
+    // This commit was never on another branch, and no other commit was on this one.
     code.git(&["branch", "-q", "topic"]);
     let repo = code.open();
     assert!(!repo.replaced("topic", &old).unwrap());
@@ -61,7 +61,7 @@ fn what_another_clone_replaced_is_not_known_here() {
     let repo = discover(&code.sandbox, &clone);
     assert!(repo.has(&code.id("HEAD")));
     assert!(!repo.replaced("main", &code.id("HEAD")).unwrap());
-    // Without a log nothing was replaced: a bare repository keeps none.
+    // Without a reflog nothing counts as replaced: a bare repository keeps none.
     code.sandbox.git(&top, &["clone", "-q", "--bare", "code", "bare.git"]);
     let bare = discover(&code.sandbox, &top.join("bare.git"));
     assert!(!bare.replaced("main", &code.id("HEAD")).unwrap());
@@ -107,7 +107,7 @@ fn histories_without_a_common_root() {
 fn a_commit_that_is_not_here_is_nobodys_ancestor() {
     let code = Code::new(&[]);
     let repo = code.open();
-    // One that is not in this clone, and one of another object format.
+    // A commit that is not in this clone, and one of another object format.
     for foreign in [name::<Oid>(&"12".repeat(20)), name(&"12".repeat(32))] {
         assert!(!repo.is_ancestor(&foreign, &code.second).unwrap());
         assert!(repo.is_ancestor(&code.second, &foreign).is_err());

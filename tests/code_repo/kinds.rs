@@ -1,4 +1,4 @@
-//! Where a repository is, and what it is found from.
+//! The location of a repository, and the folders from which it is found.
 
 use git_blue::{
     repo::{CodeRepo, Head},
@@ -16,7 +16,7 @@ fn an_ordinary_repository() {
     assert_eq!(repo.git_dir(), code.path().join(".git"));
     assert_eq!(repo.main_folder(), code.path());
     assert_eq!(repo.hooks_folder().unwrap(), code.path().join(".git/hooks"));
-    // The same once everything is packed.
+    // The same holds after everything is packed.
     code.git(&["gc", "-q"]);
     code.assert_read_by(&code.open(), Some("main"));
 }
@@ -47,7 +47,7 @@ fn a_linked_worktree() {
         assert_eq!(repo.main_folder(), code.path());
         assert_eq!(repo.hooks_folder().unwrap(), code.path().join(".git/hooks"));
     }
-    // The main one keeps its own HEAD.
+    // The main work tree keeps its own HEAD.
     code.assert_read_by(&code.open(), Some("main"));
 }
 
@@ -89,7 +89,7 @@ fn a_repository_without_a_commit() {
     assert_eq!(repo.publishing_branch().unwrap(), None);
     assert_eq!(repo.origin_url(), None);
     assert!(!repo.replaced("trunk", &"12".repeat(20).parse().unwrap()).unwrap());
-    // HEAD is on the branch that will be.
+    // HEAD is on a branch without commits.
     sandbox.git(&path, &["symbolic-ref", "HEAD", "refs/heads/master"]);
     assert_eq!(discover(&sandbox, &path).publishing_branch().unwrap().as_deref(), Some("master"));
 }

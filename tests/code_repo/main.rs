@@ -1,4 +1,4 @@
-//! The user's own repositories, of every kind that git makes, as this program reads them.
+//! How the program reads the user's own repositories, of every kind that git makes.
 
 mod config;
 mod history;
@@ -22,7 +22,7 @@ struct Code {
 }
 
 impl Code {
-    /// Makes it with these options for `git init`.
+    /// Makes the repository with these options for `git init`.
     fn new(init: &[&str]) -> Self {
         let sandbox = Sandbox::new();
         let top = sandbox.path();
@@ -56,8 +56,7 @@ impl Code {
         discover(&self.sandbox, &self.path())
     }
 
-    /// Asserts that the two commits and what they hold can be read through `repo`, and that HEAD is
-    /// the second one.
+    /// Asserts that the two commits and their content can be read through `repo`, and that HEAD is the second one.
     fn assert_read_by(&self, repo: &CodeRepo, branch: Option<&str>) {
         let (first, second) = (self.first, self.second);
         let head = Head { branch: branch.map(str::to_owned), commit: Some(second) };
@@ -91,7 +90,7 @@ fn place(sandbox: &Sandbox, cwd: &Path) -> Place {
     Place { cwd: cwd.to_owned(), vars: sandbox.vars().clone(), in_hook: false }
 }
 
-/// Finds the repository around a folder, which must be there.
+/// Finds the repository that contains a folder, which must exist.
 fn discover(sandbox: &Sandbox, cwd: &Path) -> CodeRepo {
     CodeRepo::discover(&place(sandbox, cwd)).unwrap().unwrap()
 }

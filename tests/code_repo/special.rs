@@ -1,4 +1,4 @@
-//! Repositories in formats of their own, partial ones, and those that variables name.
+//! Repositories in special formats, partial clones, and repositories that variables name.
 
 use git_blue::{
     repo::{CodeRepo, Head, Place},
@@ -15,7 +15,7 @@ fn a_sha256_repository() {
     let old = code.second;
     code.git(&["commit", "-q", "--amend", "--allow-empty", "-m", "Amended"]);
     assert!(code.open().replaced("main", &old).unwrap());
-    // An id of the other format is simply not here.
+    // An id of the other format does not exist here.
     let foreign = name(&"12".repeat(20));
     assert!(!code.open().replaced("main", &foreign).unwrap());
     assert!(!code.open().is_ancestor(&foreign, &code.id("HEAD")).unwrap());
@@ -64,7 +64,7 @@ fn the_branches_of_a_reftable_repository() {
     assert_eq!(code.open().publishing_branch().unwrap().as_deref(), Some("other"));
 }
 
-/// Returns nothing where this git is too old to make one.
+/// Returns `None` if this git is too old to create one.
 fn reftable(init: &[&str]) -> Option<Code> {
     Sandbox::new().has_git(2, 45).then(|| Code::new(init))
 }
@@ -81,7 +81,7 @@ fn a_shallow_clone() {
     assert!(repo.has(&code.second) && !repo.has(&code.first));
     assert!(repo.is_ancestor(&code.second, &third).unwrap());
     assert!(!repo.is_ancestor(&third, &code.second).unwrap());
-    // Beyond its end nothing is known, and its end is no root.
+    // Nothing is known beyond the end of a shallow clone, and its last commit is not a root.
     assert!(!repo.is_ancestor(&code.first, &third).unwrap());
     assert_eq!(repo.roots(&third).unwrap(), []);
     assert_eq!(repo.origin_url(), Some(url));
@@ -100,7 +100,7 @@ fn the_repository_that_git_dir_names() {
     };
     let git_dir = code.path().join(".git");
     let git_dir = git_dir.to_str().unwrap();
-    // Absolute, and as git gives it to hooks: from the top of the work tree.
+    // An absolute path, and a relative one as git passes it to hooks: from the root of the work tree.
     for repo in [found("other", &[("GIT_DIR", git_dir)]), found("code", &[("GIT_DIR", ".git")])] {
         code.assert_read_by(&repo, Some("main"));
         assert_eq!(repo.git_dir(), code.path().join(".git"));
@@ -112,12 +112,12 @@ fn the_repository_that_git_dir_names() {
     assert_eq!((repo.workdir(), repo.main_folder()), (Some(top.join("linked")), code.path()));
     let repo = found("other", &[("GIT_DIR", git_dir), ("GIT_WORK_TREE", "../linked")]);
     assert_eq!(repo.workdir(), Some(top.join("linked")));
-    // A relative path counts from where we were called, for git as well.
+    // A relative path starts at the current folder, as for git.
     let repo = found(".", &[("GIT_DIR", git_dir), ("GIT_WORK_TREE", "code/src")]);
     assert_eq!(repo.workdir(), Some(code.path().join("src")));
     assert_eq!(repo.resolve("HEAD").unwrap(), code.second);
     assert_eq!(repo.hooks_folder().unwrap(), code.path().join(".git/hooks"));
-    // An empty variable names nothing.
+    // An empty variable is ignored.
     assert_eq!(found("other", &[("GIT_DIR", "")]).workdir(), Some(top.join("other")));
 }
 

@@ -1,4 +1,4 @@
-//! What runs out is said, and nothing is made of it.
+//! An exhausted budget is reported, and no verdict is derived from it.
 
 use std::{
     sync::atomic::{AtomicU64, Ordering},
@@ -46,7 +46,7 @@ fn fewer_steps_never_turn_an_answer_round() {
 
 #[test]
 fn once_over_time_always_over() {
-    // A clock that jumps far ahead for a moment: what was over stays over.
+    // A clock that jumps far ahead for a moment: the budget stays exhausted.
     let calls = AtomicU64::new(0);
     let clock = || {
         let call = calls.fetch_add(1, Ordering::Relaxed);
@@ -88,8 +88,8 @@ fn hostile_schemas_end_in_time() {
     for (old, new) in pairs {
         let start = Instant::now();
         within(&old, &new, Limits::default());
-        // The budget is one second; building validators and automata is outside of its steps, and
-        // the machine may be loaded.
+        // The budget is one second, but building validators and automata does not count as steps, and the machine may
+        // be busy.
         assert!(start.elapsed() < Duration::from_secs(20), "{:?} for {:.200}", start.elapsed(), old.to_string());
     }
 }

@@ -1,5 +1,4 @@
-//! Every keyword under every draft: the engine takes it for an assertion exactly where the
-//! validator does.
+//! Every keyword under every draft: the engine treats it as an assertion exactly when the validator does.
 
 use serde_json::{Value, json};
 
@@ -13,7 +12,7 @@ const DRAFTS: [&str; 5] = [
     "https://json-schema.org/draft/2020-12/schema",
 ];
 
-/// Keywords, and values among which one is refused where the keyword asserts.
+/// Returns the keywords, each with values of which one is refused if the keyword asserts.
 fn keywords() -> Vec<(Value, Vec<Value>)> {
     let values = |values: Value| values.as_array().unwrap().clone();
     let strings = values(json!(["", "a", "ab", "2026-01-01", "é", "{", "a b", "%", "@"]));
@@ -180,11 +179,11 @@ fn a_keyword_asserts_where_the_validator_asserts_it() {
                 wrong.push(format!("{draft} {keyword}: {expected}, found {}", label(&found)));
             }
             wrong.extend(unconfirmed(&schema, &anything, &found));
-            // Each value by name: the engine's own reading of the keyword.
+            // Each value is tested alone, to see how the engine reads the keyword.
             for value in &values {
                 let one = json!({"$schema": draft, "enum": [value]});
                 let found = compare(&one, &schema);
-                // 1 is 1.0 too, which draft-04 takes for no integer.
+                // 1 is also written 1.0, which is not an integer in draft-04.
                 let spelled = value.as_i64().map(|n| json!(n as f64));
                 let is_valid = spelled.iter().chain([value]).all(|value| validator.is_valid(value));
                 let expected = if is_valid { 'o' } else { 'x' };

@@ -1,4 +1,4 @@
-//! What a consumer says it expects, against what the provider's schema says.
+//! The schema that a consumer expects, compared with the provider's schema.
 
 use std::time::{Duration, Instant};
 
@@ -28,7 +28,7 @@ fn a_break_in_what_nobody_reads_breaks_nobody() {
     assert_eq!(answer(&provided("string", "string")), 'o');
     assert_eq!(answer(&provided("string", "integer")), 'o');
     assert_eq!(answer(&provided("integer", "string")), 'x');
-    // What it relies on, and the schema never promised.
+    // A property that the consumer relies on, and that the schema never promised.
     assert_eq!(answer(&json!({"type": "object", "properties": {"id": {"type": "string"}}})), 'x');
 }
 

@@ -1,6 +1,6 @@
-//! Random pairs: what is proved holds for every sampled value, and every witness is one.
+//! Random pairs: a proof holds for every sampled value, and every witness is confirmed.
 //!
-//! `GIT_BLUE_TORTURE=full` runs five minutes instead of seconds; `GIT_BLUE_FUZZ_SEED` begins elsewhere.
+//! `GIT_BLUE_TORTURE=full` runs for five minutes instead of seconds; `GIT_BLUE_FUZZ_SEED` sets another seed.
 
 use std::time::{Duration, Instant};
 
@@ -9,7 +9,7 @@ use serde_json::{Map, Value, json};
 
 use crate::world::{unconfirmed, validator, within};
 
-/// A generator of numbers that repeats itself (xorshift).
+/// A reproducible random number generator (xorshift).
 struct Random(u64);
 
 impl Random {
@@ -51,7 +51,7 @@ fn value(random: &mut Random, depth: usize) -> Value {
     }
 }
 
-/// Random schemas of one draft.
+/// A generator of random schemas of one draft.
 struct Source<'r> {
     random: &'r mut Random,
     draft: usize,
@@ -155,7 +155,7 @@ impl Source<'_> {
     }
 }
 
-/// Removes or changes something somewhere.
+/// Removes or changes a random part of a schema.
 fn change(random: &mut Random, schema: &mut Value) {
     match schema {
         Value::Object(members) => {
@@ -224,7 +224,7 @@ fn judge(random: &mut Random, old: &Value, new: &Value, tally: &mut Tally) {
     look(&found.forwards, &old_validator, &new_validator);
 }
 
-/// Returns whether to run long, and where to begin.
+/// Returns whether to run for a long time, and the seed.
 #[expect(clippy::disallowed_methods, reason = "a test's own switches")]
 fn settings() -> (bool, u64) {
     let is_full = std::env::var("GIT_BLUE_TORTURE").is_ok_and(|set| set == "full");

@@ -1,7 +1,6 @@
-//! Schemas of the size that generators write: megabytes, hundreds of thousands of values.
+//! Schemas of the size that generators write: megabytes, with hundreds of thousands of values.
 //!
-//! `GIT_BLUE_TORTURE=full` takes 8 MB and 500,000 values instead of half of one, and prints time and
-//! memory; run it alone then.
+//! `GIT_BLUE_TORTURE=full` uses 8 MB and 500,000 values, and prints time and memory; then run it alone.
 
 use std::time::{Duration, Instant};
 
@@ -14,8 +13,8 @@ use git_blue::{
 };
 use serde_json::{Map, Value, json};
 
-/// Returns a schema as generators write them: a tree of definitions, with references back to its root,
-/// by names that no URI may hold.
+/// Returns a schema as generators write them: a tree of definitions, with references back to its root, and with names
+/// that are not valid in a URI.
 fn generated(definitions: usize, minimum: u64) -> Value {
     let to = |at: usize| match at {
         at if at < definitions => json!({"$ref": format!("#/definitions/Type<{at}>")}),
@@ -44,7 +43,7 @@ fn is_full() -> bool {
     std::env::var("GIT_BLUE_TORTURE").is_ok_and(|set| set == "full")
 }
 
-/// Returns how long it took since `start`, and the most memory that the process had.
+/// Returns the time since `start`, and the peak memory of the process.
 fn cost(start: Instant) -> String {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let most = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap_or_default().trim();
@@ -72,7 +71,7 @@ fn a_large_schema_is_read_judged_and_compared() {
     let new = codec::schema(new.as_bytes()).unwrap();
     let found = compared(&old, &new, start);
     println!("compared: {}", cost(start));
-    // A value of the old schema may have a 0 where the new one wants more.
+    // The old schema allows 0 where the new one requires more.
     assert!(found.backwards.strict.is_compatible(), "{:?}", found.backwards.strict);
     assert!(found.forwards.strict.is_incompatible(), "{:?}", found.forwards.strict);
     let (forest, root) = Forest::of(&old);

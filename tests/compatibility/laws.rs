@@ -1,10 +1,10 @@
-//! Changes that cannot change the answer, and changes that can only widen.
+//! Changes that cannot change the answer, and changes that can only widen a schema.
 
 use serde_json::{Value, json};
 
 use crate::world::{compare, label, letter};
 
-/// Schemas of many kinds, without references that a change would have to follow.
+/// Returns schemas of many kinds, without references that a change would have to update.
 fn samples() -> Vec<Value> {
     vec![
         json!({"type": "string", "minLength": 2, "pattern": "^a"}),
@@ -42,7 +42,7 @@ fn the_same_in_other_words_is_the_same() {
             same.push(json!({"not": {"not": schema}}));
             same.push(json!({"if": true, "then": schema}));
         }
-        // One keyword each, put together again.
+        // The schema is split into one keyword each, and combined again.
         let members = schema.as_object().unwrap();
         let depend = ["additionalProperties", "items", "maxContains", "then", "else", "unevaluatedProperties"];
         if !is_recursive && !members.keys().any(|name| depend.contains(&name.as_str())) {
@@ -62,7 +62,7 @@ fn the_same_in_other_words_is_the_same() {
 fn a_keyword_less_allows_more() {
     for schema in samples() {
         for name in schema.as_object().unwrap().keys() {
-            // What depends on these may allow less without them.
+            // Keywords that depend on these may allow less without them.
             let is_read_by_others =
                 ["properties", "patternProperties", "prefixItems", "contains", "allOf", "if", "then", "else"];
             if is_read_by_others.contains(&name.as_str()) {

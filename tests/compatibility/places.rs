@@ -1,11 +1,11 @@
-//! Where a difference stands: equal sub-schemas stand in many places, and the one that is meant is named.
+//! The location of a difference: equal sub-schemas are in many places, and the right one is named.
 
 use git_blue::model::compatibility::Verdict;
 use serde_json::{Value, json};
 
 use crate::world::compare;
 
-/// Returns where a schema and the same one with another limit differ, on both sides.
+/// Returns the places at which a schema and the same one with another limit differ, on both sides.
 fn places(schema: &dyn Fn(Value) -> Value) -> [Option<String>; 2] {
     let limit = |most: u64| schema(json!({"type": "integer", "maximum": most}));
     match compare(&limit(5), &limit(4)).forwards.lenient {

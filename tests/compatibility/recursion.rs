@@ -1,4 +1,4 @@
-//! Recursive schemas, deep ones, and references that go round.
+//! Recursive schemas, deep schemas, and cyclic references.
 
 use serde_json::{Value, json};
 
@@ -22,7 +22,7 @@ fn a_loop_that_does_not_descend_is_never_proved_by_itself() {
     }
 }
 
-/// Returns definitions in a chain, `depth` values deep, that end in `last`.
+/// Returns a chain of definitions, `depth` values deep, that ends in `last`.
 fn chain(depth: usize, last: Value) -> Value {
     let mut definitions = serde_json::Map::new();
     for level in 0..depth {
@@ -38,7 +38,7 @@ fn ten_thousand_levels_do_no_harm() {
     let one = chain(10_000, json!({"type": "integer"}));
     assert_eq!(label(&compare(&one, &one)), "o/o");
     let other = chain(10_000, json!({"type": "number"}));
-    // Too deep to decide, which is said; never taken for the same.
+    // The schemas are too deep to decide. That is reported, and they are never taken for equal.
     assert_eq!(letter(&compare(&one, &other).backwards.strict), '?');
 }
 
@@ -53,8 +53,8 @@ fn a_difference_a_hundred_levels_down_is_found() {
 
 #[test]
 fn an_assumption_is_kept_only_as_long_as_it_stands() {
-    // Whether `b` has a value depends on `a` having one, and `a` has one only by its second branch:
-    // what was concluded about `b` while `a` was taken for empty must be forgotten.
+    // Whether `b` has a value depends on `a` having one, and `a` has one only through its second branch. A conclusion
+    // about `b` that assumes that `a` is empty must be discarded.
     let schema = |last: Value| {
         json!({"$ref": "#/$defs/a", "$defs": {
             "a": {"anyOf": [

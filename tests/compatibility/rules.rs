@@ -1,4 +1,4 @@
-//! The catalogue: every rule has an example that shows it, and is listed in `docs/rules.md`.
+//! The catalogue: every rule has an example that triggers it, and is listed in `docs/rules.md`.
 
 use git_blue::model::compatibility::{Bump, Direction, RULES, Verdict};
 use serde_json::Value;
@@ -12,7 +12,7 @@ fn every_example_shows_its_rule() {
         let parse = |text: &str| serde_json::from_str::<Value>(text).unwrap();
         let found = compare(&parse(rule.old), &parse(rule.new));
         let readings = if rule.direction == Direction::Forwards { &found.forwards } else { &found.backwards };
-        // What only a strict reader sees is listed as that.
+        // A rule that only the strict reading triggers is listed as such.
         match &readings.strict {
             Verdict::Incompatible(difference) if difference.rule == rule.id => {}
             other => wrong.push(format!("{}: {other:?}", rule.id)),

@@ -1,16 +1,16 @@
-//! What the suites share.
+//! Functions that the suites share.
 
 use std::time::{Duration, Instant};
 
 use git_blue::model::compatibility::{self, Comparison, Limits, Options, Verdict};
 use serde_json::Value;
 
-/// Compares with a budget that a loaded machine does not use up.
+/// Compares two schemas with a budget that is large enough on a busy machine.
 pub fn compare(old: &Value, new: &Value) -> Comparison {
     within(old, new, Limits { time: Duration::from_secs(60), ..Limits::default() })
 }
 
-/// Compares within limits.
+/// Compares two schemas within limits.
 pub fn within(old: &Value, new: &Value, limits: Limits) -> Comparison {
     let start = Instant::now();
     let limits = Limits { differences: limits.time, ..limits };
@@ -18,7 +18,7 @@ pub fn within(old: &Value, new: &Value, limits: Limits) -> Comparison {
     compatibility::compare(old, new, &options, &|| start.elapsed()).unwrap()
 }
 
-/// Returns a verdict as one letter: o it holds, x it does not, ? nobody knows.
+/// Returns a verdict as one letter: `o` for compatible, `x` for incompatible, `?` for unknown.
 pub fn letter(verdict: &Verdict) -> char {
     match verdict {
         Verdict::Compatible => 'o',
@@ -27,7 +27,7 @@ pub fn letter(verdict: &Verdict) -> char {
     }
 }
 
-/// Returns both directions: `o/x` as written, and `o/x:o/o` where a lenient reading differs.
+/// Returns both directions: `o/x` as written, and `o/x:o/o` if a lenient reading differs.
 pub fn label(found: &Comparison) -> String {
     let of = |backwards: &Verdict, forwards: &Verdict| format!("{}/{}", letter(backwards), letter(forwards));
     let strict = of(&found.backwards.strict, &found.forwards.strict);
@@ -40,7 +40,7 @@ pub fn validator(schema: &Value) -> Option<jsonschema::Validator> {
     jsonschema::options().offline().build(schema).ok()
 }
 
-/// Returns what is wrong with a comparison's witnesses: one side must accept them, the other not.
+/// Returns the problems of a comparison's witnesses: one side must accept them, and the other must not.
 pub fn unconfirmed(old: &Value, new: &Value, found: &Comparison) -> Vec<String> {
     let (Some(old), Some(new)) = (validator(old), validator(new)) else { return Vec::new() };
     let mut wrong = Vec::new();

@@ -1,4 +1,4 @@
-//! The job of `docs/ci.md` runs as it is written there, in a clone on a machine without a realm.
+//! The job of `docs/ci.md` runs as written, in a clone on a machine without a realm.
 
 use std::path::Path;
 
@@ -25,7 +25,7 @@ fn the_job_passes_and_fails_as_it_says() {
         mkdir runner
         git clone -q aperture clone";
     for (commit, expected, text) in [("main", 0, "ok: 0 errors"), ("pull-request", 1, "fungal imports")] {
-        // A runner checks out a commit, not a branch.
+        // A CI runner checks out a commit, not a branch.
         let script = format!("{setup}\ncd clone\ngit checkout -q --detach origin/{commit}\nset +e\n{}", job());
         let (code, output) = place.shell(&script);
         assert_eq!(code, expected, "{commit}: {output}");

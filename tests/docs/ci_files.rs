@@ -1,5 +1,5 @@
-//! The files that people copy into their CI are well-formed, and what they run works on a stand-in of the runner:
-//! its variables and files, a realm at a url, releases in a folder.
+//! The files that people copy to their CI are well-formed, and their commands work on a stand-in for the CI runner: its
+//! variables and files, a realm at a URL, releases in a folder.
 
 use std::path::Path;
 
@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::{ROOT, scripted::Scripted};
 
-/// Which commit of the provider is checked, its exit code, and what the check says of it.
+/// The commit of the provider that is checked, the exit code, and the message of the check.
 const CASES: [(&str, i32, &str); 2] = [("main", 0, "ok: 0 errors"), ("pull-request", 1, "fungal imports")];
 
 /// Reads a YAML file, or the last document of one.
@@ -17,7 +17,7 @@ fn yaml(file: &str) -> Value {
     serde_saphyr::from_str(last).unwrap_or_else(|error| panic!("{file}: {error}"))
 }
 
-/// Makes a realm at a url, a clone of the provider with a pull request that breaks a consumer, and releases.
+/// Makes a realm at a URL, a clone of the provider with a pull request that breaks a consumer, and releases.
 fn place() -> Scripted {
     let place = Scripted::realm();
     let version = env!("CARGO_PKG_VERSION");
@@ -42,7 +42,7 @@ fn place() -> Scripted {
     place
 }
 
-/// Writes what the runner fills in: `${{ … }}` or `$[[ … ]]`.
+/// Replaces the expressions that the runner evaluates: `${{ … }}` or `$[[ … ]]`.
 fn filled(text: &str, values: &[(&str, &str)]) -> String {
     let mut text = text.to_owned();
     for (name, value) in values {
@@ -52,7 +52,7 @@ fn filled(text: &str, values: &[(&str, &str)]) -> String {
     text
 }
 
-/// Returns a step of a workflow as shell: its variables, and what it runs.
+/// Returns a step of a workflow as shell: its variables and its commands.
 fn step(step: &Value, values: &[(&str, &str)]) -> String {
     let mut text = String::new();
     for (name, value) in step["env"].as_object().into_iter().flatten() {
@@ -61,7 +61,7 @@ fn step(step: &Value, values: &[(&str, &str)]) -> String {
     text + &filled(step["run"].as_str().unwrap(), values)
 }
 
-/// Runs shell as a step of a workflow in the clone, with a commit checked out. A runner has no realm.
+/// Runs a step of a workflow in the clone, with a commit checked out. A CI runner has no realm.
 fn on_runner(place: &Scripted, commit: &str, step: &str) -> (i32, String) {
     let workspace = place.path().join("clone");
     place.write("step.sh", step);
@@ -111,7 +111,7 @@ fn the_action_installs_the_release_and_checks_with_it() {
         assert!(place.path().join("clone/blue.sarif").exists() && place.path().join("clone/contracts.xml").exists());
         assert_eq!(output.contains("::error file=.blue/contracts/"), expected == 1, "annotated: {output}");
     }
-    // The report is commented; without a token it stays in the summary, which has it once.
+    // The report is posted as a comment. Without a token it is only in the summary, once.
     assert_eq!(place.shell("git -C clone remote set-url origin https://github.com/acme/aperture.git").0, 0);
     let comment = format!(
         "PATH='{}':\"$PATH\"\nexport GITHUB_REF=refs/pull/7/merge\n{}",
@@ -122,7 +122,7 @@ fn the_action_installs_the_release_and_checks_with_it() {
     assert!(code == 0 && output.contains("in the summary: there is no token for github.com"), "{output}");
     let summary = std::fs::read_to_string(place.path().join("summary")).unwrap();
     assert_eq!(summary.matches("### Contracts: failed").count(), 1, "{summary}");
-    // An archive that is not the released one is not used.
+    // An archive that differs from the released one is not used.
     let tamper = format!("for archive in {}/v*/*.gz; do echo more >>$archive; done", path_of(&place, "releases"));
     assert_eq!(place.shell(&tamper).0, 0);
     let (code, output) = on_runner(&place, "main", &step(&steps[0], &values));
@@ -223,7 +223,7 @@ fn the_workflow_of_forgejo_installs_and_checks() {
 fn the_workflow_of_a_release_builds_and_attaches_what_the_tag_says() {
     let place = Scripted::new();
     let workflow = yaml("docs/ci/release.yml");
-    // What it calls is only written down.
+    // The programs that it calls only record their arguments.
     let (code, output) = place.shell(&format!(
         r#"mkdir -p bin docs target/dist
         for program in sudo rustup cargo make gh; do
@@ -260,7 +260,7 @@ fn the_workflow_of_a_release_builds_and_attaches_what_the_tag_says() {
     let (code, calls) = run("build", "Attach", tag);
     assert!(code == 0 && calls.starts_with(&format!("gh release create {tag} --draft --verify-tag ")), "{calls}");
     assert!(calls.ends_with(&format!("\ngh release upload {tag} target/dist/git-blue.tar.gz\n")), "{calls}");
-    // The targets that it makes are there.
+    // The `make` targets that it calls exist.
     for target in ["audit", "msrv", "minimal-versions", "dist", "test-package"] {
         let known = format!("make --dry-run --directory '{ROOT}' {target} >/dev/null");
         assert_eq!(place.shell(&known).0, 0, "{target}");
@@ -296,7 +296,7 @@ fn the_workflow_of_a_hub_tells_the_consumers() {
     assert_eq!(workflow["on"]["push"]["branches"][0], "blue/**");
     let steps = workflow["jobs"]["issues"]["steps"].as_array().unwrap();
     assert_eq!(steps[0]["env"]["VERSION"], env!("CARGO_PKG_VERSION"));
-    // The realm in branches.
+    // The realm is stored in branches.
     let (code, output) = place.shell(
         "git init -q --bare hub.git
         git -C hub.git fetch -q ../shared.git '+refs/blue/*:refs/heads/blue/*'
@@ -324,6 +324,6 @@ fn the_workflow_of_a_hub_tells_the_consumers() {
         git blue contract publish --realm-url '{realm}'\n"
     );
     let (code, output) = on_runner(&place, "pull-request", &(publish + &step(&steps[1], &values)));
-    // The repositories of this realm are on no forge.
+    // The repositories of this realm are not on a forge.
     assert!(code == 1 && output.contains("-> 2.0.0") && output.contains("the realm has no url of it"), "{output}");
 }

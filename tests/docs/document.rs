@@ -1,9 +1,9 @@
-//! Runs the commands that a document shows: in ```` ```console ```` and ```` ```sh ```` blocks, a
-//! line `$ …` is a command, `> …` goes on with it, and the rest is what it writes. Within shown
-//! output, `[..]` stands for anything in a line and a line `...` for any lines.
+//! Runs the commands in a document. In ```` ```console ```` and ```` ```sh ```` blocks, a line `$ …` is a command, the
+//! lines `> …` continue it, and the other lines are its output. In the output, `[..]` matches anything in a line, and a
+//! line `...` matches any lines.
 //!
-//! The commands of one document run in one shell, a minute apart, and must succeed. A document
-//! that holds `<!-- realm -->` finds the three repositories of `make_realm.sh` where it starts.
+//! The commands of a document run in one shell, a minute apart, and must succeed. A document with `<!-- realm -->`
+//! starts in a folder with the three repositories of `make_realm.sh`.
 
 use std::path::Path;
 
@@ -11,26 +11,26 @@ use snapbox::{Assert, IntoData as _};
 
 use crate::{is_update, scripted::Scripted};
 
-/// Stands between what two commands wrote.
+/// The separator between the outputs of two commands.
 const MARK: &str = "\u{1e}";
 
-/// Leaves git nothing configured but who its user is: the tour must work as it comes.
+/// Removes all of git's configuration except the identity of the user: the tour must work with the defaults.
 const BARE: &str = "for section in init advice gc maintenance; do git config --global --remove-section $section; done";
 
-/// A command, and which lines of the document show what it writes.
+/// A command, and the lines of the document with its output.
 struct Step {
     command: String,
     from: usize,
     to: usize,
 }
 
-/// Returns the commands that a document shows.
+/// Returns the commands in a document.
 pub fn commands(path: &Path) -> Vec<String> {
     let text = std::fs::read_to_string(path).unwrap();
     steps(&text.lines().collect::<Vec<_>>()).into_iter().map(|step| step.command).collect()
 }
 
-/// Returns where the program does something else than the document shows.
+/// Returns the differences between the program's output and the document.
 pub fn differences(path: &Path) -> Vec<String> {
     let text = std::fs::read_to_string(path).unwrap();
     let lines: Vec<&str> = text.lines().collect();
@@ -88,7 +88,7 @@ fn steps(lines: &[&str]) -> Vec<Step> {
     steps
 }
 
-/// Returns what each command wrote, with the folders of a user `ada`.
+/// Returns the output of each command, with the folders of a user `ada`.
 fn run(steps: &[Step], with_realm: bool, first: &str) -> Vec<String> {
     let (place, start) = if with_realm { (Scripted::realm(), "true") } else { (Scripted::new(), "cd \"$HOME\"") };
     let mut script = format!("{first} && {start}\n");

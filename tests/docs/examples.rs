@@ -1,12 +1,11 @@
-//! The examples that commands show in their long help, run as they are shown: those that read, and need nothing
-//! but the realm of `make_realm.sh`. That the others are command lines is held by
-//! `src/surface/cli/manual/mod.rs`.
+//! Runs the examples in the long help of commands: those that only read, and need nothing but the realm of
+//! `make_realm.sh`. `src/surface/cli/manual/mod.rs` tests that the others can be parsed.
 
 use git_blue::{ops, surface::cli};
 
 use crate::scripted::Scripted;
 
-/// What an example needs that the realm does not have: other contracts, files, programs or hosts.
+/// Examples that need something that the realm does not have: other contracts, files, programs or hosts.
 const NEEDS_MORE: [&str; 12] = [
     "orders/",
     "staging",
@@ -22,7 +21,7 @@ const NEEDS_MORE: [&str; 12] = [
     "--worktree",
 ];
 
-/// Returns the examples of operations that read.
+/// Returns the examples of operations that only read.
 fn examples() -> Vec<String> {
     let mut found = Vec::new();
     for operation in ops::TABLE.iter().filter(|operation| !operation.writes) {

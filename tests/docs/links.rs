@@ -1,4 +1,4 @@
-//! No document leads nowhere.
+//! No document has broken links.
 
 use std::path::Path;
 
@@ -22,7 +22,7 @@ fn every_relative_link_leads_to_a_file() {
     assert!(broken.is_empty(), "{}", broken.join("\n"));
 }
 
-/// Returns a heading as links name it.
+/// Returns the anchor of a heading.
 fn anchor(heading: &str) -> String {
     let words = heading.trim_start_matches('#').trim().to_lowercase();
     let kept = words.chars().filter(|c| c.is_alphanumeric() || matches!(c, ' ' | '-' | '_'));

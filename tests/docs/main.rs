@@ -1,5 +1,5 @@
-//! The documents are true: what they show the program doing is what it does, and the reference is
-//! what the command line says of itself. `UPDATE=1 cargo test --test docs` writes them anew.
+//! The documents are correct: the program does what they show, and the reference matches the command line.
+//! `UPDATE=1 cargo test --test docs` regenerates them.
 
 mod ci;
 mod ci_files;
@@ -20,7 +20,7 @@ use std::path::{Path, PathBuf};
 
 const ROOT: &str = env!("CARGO_MANIFEST_DIR");
 
-/// Returns every document, sorted.
+/// Returns all documents, sorted.
 fn documents() -> Vec<PathBuf> {
     let mut found = vec![Path::new(ROOT).join("README.md")];
     let mut folders = vec![Path::new(ROOT).join("docs")];
@@ -37,7 +37,7 @@ fn documents() -> Vec<PathBuf> {
     found
 }
 
-/// Returns whether documents are to be written anew.
+/// Returns whether to regenerate the documents.
 fn is_update() -> bool {
     scripted::variable("UPDATE").is_some_and(|value| value == "1")
 }

@@ -1,15 +1,15 @@
-//! What `make dist` makes of a program, and what the crate holds: installed, used and removed as `docs/install.md`
-//! says. The program is the one under test.
+//! The output of `make dist` and the content of the crate are installed, used and removed as `docs/install.md` says.
+//! The program is the one under test.
 
 use std::{path::Path, process::Command};
 
 use crate::{ROOT, scripted::Scripted};
 
-/// Makes `program`, which is the one under test. That itself is large before it is stripped: packing it takes long,
-/// and shows nothing more.
+/// Makes `program`, a script that runs the program under test. The real one is large before it is stripped, and would
+/// take long to pack.
 const PROGRAM: &str = r#"printf '#!/bin/sh\nexec "%s" "$@"\n' "$(command -v git-blue)" >program && chmod +x program"#;
 
-/// Makes an archive and, where their programs are, packages in `dist` of the place.
+/// Makes an archive and, if the tools are installed, packages, in `dist` of the place.
 fn dist(place: &Scripted) -> String {
     let line = format!(
         "{PROGRAM}
@@ -200,7 +200,7 @@ fn no_release_has_the_fixtures_of_the_conformance_suite() {
         default.iter().any(|name| name == "cli") && !default.iter().any(|name| name == "conformance"),
         "{default:?}"
     );
-    // What is built for people has the default features, and the feature does not build in a release.
+    // Released programs have the default features, and the feature does not compile in a release.
     for file in ["Makefile", ".ci/dist"] {
         let release = |line: &&str| line.contains("--release");
         for line in read(file).lines().filter(release) {

@@ -1,4 +1,4 @@
-//! `docs/cli.md` is written from the definitions that parse the arguments.
+//! `docs/cli.md` is generated from the definitions that parse the arguments.
 
 use std::fmt::Write as _;
 
@@ -36,7 +36,7 @@ fn it_is_what_the_command_line_says_of_itself() {
     assert!(written == text, "docs/cli.md is stale: UPDATE=1 cargo test --test docs");
 }
 
-/// Commands in the order of the help, the folders of commands as headings of their own.
+/// Writes the commands in the order of the help, with a heading for each group of commands.
 fn write(command: &Command, text: &mut String) {
     let name = command.get_bin_name().unwrap_or("git blue");
     let level = if command.has_subcommands() { "##" } else { "###" };

@@ -1,4 +1,4 @@
-//! The table of routes in `docs/http.md` is what `/openapi.json` says.
+//! The table of routes in `docs/http.md` is generated from `/openapi.json`.
 
 use std::{fmt::Write as _, path::Path};
 
@@ -32,7 +32,7 @@ fn the_table_of_routes_is_what_the_daemon_describes() {
     }
 }
 
-/// Returns what a route does: for an operation, with its command.
+/// Returns what a route does; for an operation, with its command.
 fn does(route: &Value) -> String {
     let summary = route["summary"].as_str().unwrap();
     let operation = ops::TABLE.iter().find(|operation| route["operationId"] == operation.name);
@@ -42,7 +42,7 @@ fn does(route: &Value) -> String {
     }
 }
 
-/// Returns the parameters behind the `?`, or the members of the body.
+/// Returns the parameters after the `?`, or the members of the body.
 fn takes(route: &Value) -> String {
     let query = route["parameters"].as_array().unwrap().iter().filter(|one| one["in"] == "query");
     let query: Vec<_> = query.map(|one| format!("`{}`", one["name"].as_str().unwrap())).collect();

@@ -1,4 +1,4 @@
-//! `docs/rules.md` is written from the catalogue that the engine answers with.
+//! `docs/rules.md` is generated from the engine's catalogue of rules.
 
 use std::fmt::Write as _;
 

@@ -1,4 +1,4 @@
-//! `docs/schema/` is written from the types that are serialized.
+//! `docs/schema/` is generated from the types that are serialized.
 
 use std::{collections::BTreeSet, path::Path};
 

@@ -1,4 +1,4 @@
-//! The list of tools in `docs/mcp.md` is what the server says of itself.
+//! The list of tools in `docs/mcp.md` is generated from the server's own list.
 
 use std::{fmt::Write as _, path::Path};
 

@@ -1,4 +1,4 @@
-//! `docs/troubleshooting.md` has an entry for every code that the sources name, and for no other.
+//! `docs/troubleshooting.md` has an entry for every code in the sources, and for no other.
 
 use std::{
     collections::BTreeSet,
@@ -16,7 +16,7 @@ use crate::ROOT;
 /// Functions whose first argument is the code of a finding or of a problem.
 const NAMING: [&str; 5] = ["error", "warning", "problem", "no", "cannot"];
 
-/// Collects codes from one file.
+/// The codes that were collected.
 #[derive(Default)]
 struct Codes(BTreeSet<String>);
 
@@ -30,7 +30,7 @@ impl Codes {
         }
     }
 
-    /// Adds a literal, also one that is turned into another type.
+    /// Adds a literal, even if it is converted to another type.
     fn add_expression(&mut self, expression: &Expr) {
         match expression {
             Expr::Lit(literal) => {
@@ -80,7 +80,7 @@ impl<'a> Visit<'a> for Codes {
         visit::visit_field_value(self, field);
     }
 
-    /// `fn code(&self)` names a code in each arm.
+    /// Each arm of `fn code(&self)` is a code.
     fn visit_impl_item_fn(&mut self, function: &'a syn::ImplItemFn) {
         if function.sig.ident == "code" {
             let mut arms = Arms::default();
@@ -90,7 +90,7 @@ impl<'a> Visit<'a> for Codes {
         visit::visit_impl_item_fn(self, function);
     }
 
-    /// The table of codes: `Name = "code",` in a macro of that name.
+    /// The table of codes, in a macro of that name: `Name = "code",`.
     fn visit_macro(&mut self, call: &'a syn::Macro) {
         if call.path.is_ident("codes") {
             let tokens: Vec<_> = call.tokens.clone().into_iter().collect();

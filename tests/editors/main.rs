@@ -1,8 +1,8 @@
-//! The files below `.blue/` in yaml-language-server, which VS Code, Neovim, Helix and Zed use: what
-//! `git blue install editor` wrote is found, flags a wrong key and completes the right ones. The
-//! conversation is in `server.mjs`.
+//! Tests the files below `.blue/` in yaml-language-server, which VS Code, Neovim, Helix and Zed use. The server finds
+//! the schemas that `git blue install editor` wrote, flags a wrong key and completes the right ones. The conversation
+//! is in `server.mjs`.
 //!
-//! It is installed below `target/peers` (`.ci/run` does it), or wherever `GIT_BLUE_PEERS` says.
+//! The server is installed below `target/peers` (by `.ci/run`), or in the folder `GIT_BLUE_PEERS`.
 
 #[path = "../scripted/mod.rs"]
 mod scripted;

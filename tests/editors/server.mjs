@@ -1,4 +1,4 @@
-// Talks to yaml-language-server as an editor does (LSP 3.17, over stdio), about files of one repository.
+// Talks to yaml-language-server as an editor does (LSP 3.17, over stdio), about the files of one repository.
 // node server.mjs SERVER REPOSITORY
 import { spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
@@ -29,7 +29,7 @@ function receive(message) {
 	if (message.method === 'textDocument/publishDiagnostics') {
 		diagnostics.get(message.params.uri)?.(message.params.diagnostics);
 	} else if (message.method && message.id !== undefined) {
-		// It asks for its settings, and to register capabilities: it has none of ours.
+		// The server requests settings, and registers capabilities. It gets no settings.
 		const settings = (message.params?.items ?? []).map(() => ({}));
 		send({ id: message.id, result: message.method === 'workspace/configuration' ? settings : null });
 	} else if (answers.has(message.id)) {
@@ -49,7 +49,7 @@ server.stdout.on('data', (data) => {
 	}
 });
 
-// Opens a file with a text of ours, or gives an open one another text. Returns what the server says of it.
+// Opens a file with this text, or replaces the text of an open one. Returns the server's diagnostics.
 const versions = new Map();
 function open(path, text) {
 	const uri = pathToFileURL(resolve(root, path)).href;

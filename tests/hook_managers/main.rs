@@ -1,9 +1,9 @@
-//! The programs that manage hooks, as they are published: husky and lefthook from npm, pre-commit
-//! from PyPI. Whatever they do to our block, `hooks status` tells it and what it advises works.
+//! The published versions of programs that manage hooks: husky and lefthook from npm, pre-commit from PyPI. Whatever
+//! they do to our block, `hooks status` reports it, and its suggestion works.
 //!
 //! Behind the feature `peers`: `make peers` installs them, `make test-peers` runs this.
 
-/// Answers are held to their schemas by the suite of the command line.
+/// The suite of the command line validates answers against their schemas.
 mod schemas {
     pub fn hold(_: &[&str], _: &str) {}
 }
@@ -16,10 +16,10 @@ use std::path::{Path, PathBuf};
 
 use world::{Run, World, gits};
 
-/// Where `make peers` puts them.
+/// The folder into which `make peers` installs them.
 const PEERS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/target/peers");
 
-/// A provider with hooks in place, and one of the programs in PATH.
+/// A provider with hooks installed, and one of the programs in PATH.
 struct Managed {
     world: World,
     repo: PathBuf,
@@ -51,7 +51,7 @@ impl Managed {
         self.world.blue(&self.repo, &["hooks", verb])
     }
 
-    /// Publishes by a commit, and the user's own hook ran once more.
+    /// Publishes by committing. Asserts that the user's own hook ran once more.
     #[track_caller]
     fn publishes(&self, version: &str, ran: usize) {
         let run = self.world.bump(version);
@@ -91,7 +91,7 @@ fn husky_with(managed: &Managed) {
     let status = managed.hooks("status").exits(0);
     assert!(status.stdout.contains("husky writes this file anew"), "{status}");
     assert!(status.stdout.contains("npm pkg set scripts.prepare="), "{status}");
-    // What it warns of, and what it advises.
+    // The warning and the suggestion of `hooks status`.
     managed.run("husky", &[]);
     managed.hooks("status").exits(1);
     let prepare = "{\"scripts\": {\"prepare\": \"husky && git blue hooks install\"}}\n";
@@ -102,7 +102,7 @@ fn husky_with(managed: &Managed) {
     managed.hooks("uninstall").exits(0);
     assert!(!world.read("fungal/.husky/_/post-commit").contains("git blue"));
     assert!(!world.path("fungal/.git/hooks/post-commit").exists());
-    // Or husky runs us itself.
+    // Alternatively, husky runs `git blue` itself.
     world.write("fungal/.husky/post-commit", "echo mine >>ran\ngit blue hook post-commit\n");
     let status = managed.hooks("status");
     assert!(status.stdout.contains("husky runs it"), "{status}");
@@ -127,7 +127,7 @@ fn lefthook_with(managed: &Managed) {
     managed.hooks("uninstall").exits(0);
     assert_eq!(world.read("fungal/.git/hooks/post-commit"), theirs);
     assert!(!world.path("fungal/.git/hooks/post-commit.old").exists(), "there was none before ours");
-    // Or lefthook runs us itself.
+    // Alternatively, lefthook runs `git blue` itself.
     let ours = "post-commit:\n  commands:\n    mine:\n      run: echo mine >>ran\n    blue:\n      run: git blue hook post-commit\n";
     world.write("fungal/lefthook.yml", ours);
     managed.run("lefthook", &["install", "--force"]);
@@ -170,12 +170,12 @@ fn pre_commit_with(managed: &Managed) {
     managed.hooks("uninstall").exits(0);
     assert!(!world.path("fungal/.git/hooks/post-commit.legacy").exists());
     assert_eq!(world.read("fungal/.git/hooks/post-commit"), theirs);
-    // On top of its own file, where it moved nothing away.
+    // In addition to its own file, if it moved nothing away.
     managed.hooks("install").exits(0);
     managed.publishes("1.2.0", 2);
     managed.hooks("uninstall").exits(0);
     assert_eq!(world.read("fungal/.git/hooks/post-commit"), theirs);
-    // It overwrites if it is told to, and that shows.
+    // With `--overwrite`, it overwrites our hook, and `hooks status` shows that.
     managed.hooks("install").exits(0);
     managed.run("pre-commit", &["install", "--hook-type", "post-commit", "--overwrite"]);
     let gone = managed.hooks("status").exits(1);

@@ -1,5 +1,4 @@
-//! Crafted `.blue/` folders: a payload in a place, looked at by a server over MCP, and together with its
-//! like by commands and hooks.
+//! Crafted `.blue/` folders: each payload is read by a server over MCP, and several together by commands and hooks.
 
 use std::{fs, os::unix::fs::symlink, path::Path, process::Command};
 
@@ -15,10 +14,10 @@ use crate::{
 const CONFIG: &str = ".blue/config.yaml";
 const BINDING: &str = ".blue/bindings/s3-access.yaml";
 
-/// What may be where a file should be, and how it is made.
+/// Something that may be in place of a file, and how to create it.
 type Kind<'a> = (&'a str, &'a dyn Fn(&Path));
 
-/// A repository of a realm, whose `.blue/` is made anew for each case.
+/// A repository of a realm, whose `.blue/` is created again for each case.
 struct Victim {
     world: World,
     config: Vec<u8>,
@@ -31,7 +30,7 @@ impl Victim {
         Self { world, config }
     }
 
-    /// Empties `.blue/`, but for what says that the repository is in the realm.
+    /// Empties `.blue/`, except for the file that names the realm.
     fn reset(&self) {
         remove(&self.world.path("fungal/.blue"));
         self.put(CONFIG, &self.config);
@@ -43,7 +42,7 @@ impl Victim {
         fs::write(path, bytes).unwrap();
     }
 
-    /// Asks a server about each payload in a place.
+    /// Calls a server for each payload.
     fn serve(&self, cases: impl IntoIterator<Item = (String, Payload)>) -> usize {
         let fungal = self.world.path("fungal");
         let before = watch::outside(&self.world);
@@ -67,7 +66,7 @@ impl Victim {
         server.call("realm_status", json!({}));
     }
 
-    /// Commits payloads together, so that hooks see them, and runs commands on them.
+    /// Commits payloads together, so that hooks read them, and runs commands on them.
     fn command(&self, cases: impl IntoIterator<Item = (String, Payload)>) {
         let (world, fungal) = (&self.world, self.world.path("fungal"));
         self.reset();
@@ -92,7 +91,7 @@ impl Victim {
     }
 }
 
-/// Removes whatever is there.
+/// Removes a file or folder of any kind.
 fn remove(path: &Path) {
     let is_folder = path.symlink_metadata().is_ok_and(|found| found.is_dir());
     let _ = if is_folder { fs::remove_dir_all(path) } else { fs::remove_file(path) };
@@ -104,7 +103,7 @@ fn git(world: &World, folder: &Path, arguments: &[&str]) -> Command {
     command
 }
 
-/// Each payload as a contract of its own, named by a number.
+/// Returns each payload as a separate contract, named by a number.
 fn contracts(payloads: Vec<Payload>) -> impl Iterator<Item = (String, Payload)> {
     payloads.into_iter().enumerate().map(|(at, payload)| (format!(".blue/contracts/s3-access/c{at}.yaml"), payload))
 }
@@ -127,7 +126,7 @@ fn schemas_that_are_meant_to_take_long() {
     let victim = Victim::new();
     let count = victim.serve(at(".blue/contracts/s3-access/paths.yaml", payloads::schemas()));
     assert!(count >= 40, "{count}");
-    // With names of their own, so that the schema is what is judged.
+    // Each has its own name, so that the schema is judged.
     let renamed = contracts(payloads::schemas()).enumerate().step_by(3).map(|(at, (place, payload))| {
         let text =
             String::from_utf8(payload.bytes).unwrap().replace("\"name\":\"paths\"", &format!("\"name\":\"c{at}\""));

@@ -1,7 +1,7 @@
-//! What strangers may put into a repository, and what a remote may send: some three hundred `.blue/`
-//! folders and thirty-five remotes, each made of a kind of payload in a place where it may be. Nothing
-//! of it is executed, nothing is written outside, no control character reaches the output, every
-//! command ends in time with a code of the program's own, and none takes more than 256 MB.
+//! Content that strangers may put in a repository, and that a remote may send: some three hundred `.blue/` folders and
+//! thirty-five remotes, each made of a kind of payload in a place where it may occur. None of it is executed, nothing
+//! is written outside, no control character reaches the output, every command ends in time with an exit code of the
+//! program, and none uses more than 256 MB.
 
 #![allow(clippy::print_stdout, reason = "a failure is printed below the name of its case")]
 
@@ -9,7 +9,7 @@
 #[allow(dead_code, reason = "not every helper of the command line's tests is needed here")]
 mod world;
 
-/// The suite of the command line holds answers to their schemas.
+/// The suite of the command line validates answers against their schemas.
 mod schemas {
     pub fn hold(_: &[&str], _: &str) {}
 }

@@ -1,10 +1,10 @@
-//! What is put into files.
+//! The content of the files.
 
 use serde_json::{Value, json};
 
 use crate::watch::CANARY;
 
-/// A file's content, and what it is for.
+/// The content of a file, and its purpose.
 pub struct Payload {
     pub name: String,
     pub bytes: Vec<u8>,
@@ -14,10 +14,10 @@ fn payload(name: impl Into<String>, bytes: impl Into<Vec<u8>>) -> Payload {
     Payload { name: name.into(), bytes: bytes.into() }
 }
 
-/// The head of a contract that is sound.
+/// The head of a valid contract.
 const HEAD: &str = "name: paths\nversion: \"2.0.0\"\nowner: fungal\n";
 
-/// Bytes that are no document, or one that two readers read differently: for any file.
+/// Returns bytes that are not a document, or one that two parsers read differently, for any file.
 pub fn texts() -> Vec<Payload> {
     let deep = |open: &str, close: &str| format!("value: {}1{}\n", open.repeat(100_000), close.repeat(100_000));
     let aliases: String = (0..60).map(|at| format!("  a{}: &a{0} [*a{at}, *a{at}]\n", at + 1)).collect();
@@ -86,7 +86,7 @@ pub fn texts() -> Vec<Payload> {
     all
 }
 
-/// Contracts that are sound but for their schema, or that take a value to be judged.
+/// Returns contracts that are valid except for their schema, or that have a value to be validated.
 pub fn schemas() -> Vec<Payload> {
     let chain = |count: usize, link: &dyn Fn(Value) -> Value| {
         let to = |at: usize| json!({"$ref": format!("#/$defs/x{at}")});
@@ -231,7 +231,7 @@ pub fn schemas() -> Vec<Payload> {
     cases.iter().map(|(name, schema, value)| payload(*name, text(schema, value))).collect()
 }
 
-/// Names that lead elsewhere, or that a shell, git or a terminal would understand.
+/// Returns names that lead elsewhere, or that a shell, git or a terminal would interpret.
 pub fn names() -> Vec<String> {
     let long = "a".repeat(300);
     let fixed = [
@@ -257,7 +257,7 @@ pub fn names() -> Vec<String> {
     fixed.into_iter().chain([&*long]).map(str::to_owned).collect()
 }
 
-/// Addresses that run something, or lead where nothing should go.
+/// URLs that run a command, or lead to forbidden places.
 pub const URLS: [&str; 16] = [
     "ext::sh -c touch% canary",
     "--upload-pack=touch canary",
@@ -277,7 +277,7 @@ pub const URLS: [&str; 16] = [
     "transport::address",
 ];
 
-/// Files of `.blue/` that name a realm, a repository or an address of such a kind.
+/// Returns files of `.blue/` that name a realm, a repository or a URL of such a kind.
 pub fn configs() -> Vec<Payload> {
     let quoted = |text: &str| serde_json::to_string(text).unwrap();
     let urls = URLS.iter().map(|url| {
@@ -293,7 +293,7 @@ pub fn configs() -> Vec<Payload> {
     urls.chain(realms).chain(repos).collect()
 }
 
-/// Contracts and bindings with such names.
+/// Returns contracts and bindings with such names.
 pub fn named() -> (Vec<Payload>, Vec<Payload>) {
     let quoted = |text: &str| serde_json::to_string(text).unwrap();
     let (mut contracts, mut bindings) = (Vec::new(), Vec::new());

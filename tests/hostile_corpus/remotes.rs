@@ -1,4 +1,4 @@
-//! Crafted remotes: each is what plain git can push, or put there by hand.
+//! Crafted remotes: each contains what plain git can push, or what was written there directly.
 
 use std::{
     fs,
@@ -14,10 +14,10 @@ use crate::{
 
 const CURRENT: &str = "contracts/s3-permissions.json";
 
-/// A remote, and how it is made of a sound one.
+/// A remote, and how to make it from a valid one.
 type Case<'a> = (&'a str, &'a dyn Fn(&Hub));
 
-/// A realm that is shared at a hub, as it was before anybody tampered with it.
+/// A realm that is shared at a hub, before anyone tampered with it.
 struct Hub {
     world: World,
     path: PathBuf,
@@ -37,7 +37,7 @@ impl Hub {
         hub
     }
 
-    /// Makes one folder of the world the same as another.
+    /// Makes one folder of the world a copy of another.
     fn copy(&self, from: &str, to: &str) {
         fn copy(from: &Path, to: &Path) {
             fs::create_dir_all(to).unwrap();
@@ -64,12 +64,12 @@ impl Hub {
         self.git(&["hash-object", "-t", kind, "-w", "--literally", &file])
     }
 
-    /// A tree of the entries that `git ls-tree` prints.
+    /// Returns the id of a tree with the entries that `git ls-tree` prints.
     fn tree(&self, entries: &str) -> String {
         self.world.feed("git", &self.path, &["mktree", "--missing", "-z"], entries).stdout.trim().to_owned()
     }
 
-    /// A tree with an entry that git would not make.
+    /// Returns the id of a tree with an entry that git would not create.
     fn raw(&self, mode: &str, name: &[u8]) -> String {
         let id: Vec<u8> = {
             let blob = self.object("blob", b"{}");
@@ -78,19 +78,19 @@ impl Hub {
         self.object("tree", &[mode.as_bytes(), b" ", name, b"\0", &id].concat())
     }
 
-    /// Puts a commit with this tree on a ref.
+    /// Moves a ref to a commit with this tree.
     fn commit(&self, name: &str, tree: &str) {
         let commit = self.git(&["commit-tree", "-p", name, "-m", "hostile\u{1b}[2J", tree]);
         self.git(&["update-ref", name, &commit]);
     }
 
-    /// Puts a file into the tree of a ref.
+    /// Adds a file to the tree of a ref.
     fn put(&self, name: &str, path: &str, bytes: &[u8]) {
         let blob = self.object("blob", bytes);
         self.entry(name, path, "100644", &blob);
     }
 
-    /// Puts an entry into the tree of a ref.
+    /// Adds an entry to the tree of a ref.
     fn entry(&self, name: &str, path: &str, mode: &str, id: &str) {
         let index = self.world.path("object.index");
         let _ = fs::remove_file(&index);
@@ -111,7 +111,7 @@ impl Hub {
         serde_json::from_str(&text).unwrap()
     }
 
-    /// Changes the contract that the remote holds.
+    /// Changes the contract on the remote.
     fn contract(&self, change: impl Fn(&mut Value)) {
         let mut held = self.held(CURRENT);
         change(&mut held);
@@ -119,7 +119,7 @@ impl Hub {
     }
 }
 
-/// Lets commands meet each of the remotes, and goes back to how it was after each.
+/// Runs commands against each of the remotes, and restores the initial state after each.
 fn meet(cases: &[Case<'_>]) {
     let hub = Hub::new();
     let (world, fungal) = (&hub.world, hub.world.path("fungal"));
@@ -138,7 +138,7 @@ fn meet(cases: &[Case<'_>]) {
         hub.copy("pristine/hub.git", "hub.git");
         hub.copy("pristine/blue", "home/blue");
     }
-    // Nothing of it is left over.
+    // Nothing of it remains.
     world.ok(&fungal, &["sync"]);
 }
 
@@ -154,7 +154,7 @@ fn trees_that_are_none_of_ours() {
         let tree = hub.tree(&entries);
         hub.commit(DOMAIN_REF, &hub.tree(&format!("040000 tree {tree}\tcontracts\0")));
     };
-    // Ten folders of ten folders, eight times: a hundred million files in 3 KB.
+    // Ten folders of ten folders, eight levels deep: a hundred million files in 3 KB.
     let multiplying = |hub: &Hub| {
         let blob = hub.object("blob", b"{}");
         let leaf = hub.tree(&(0..10).map(|at| format!("100644 blob {blob}\t{at}\0")).collect::<String>());

@@ -1,4 +1,4 @@
-//! One server over MCP, which answers for hundreds of folders in one process.
+//! One MCP server, which handles hundreds of folders in one process.
 
 use std::{
     io::{BufRead as _, BufReader, Write as _},
@@ -37,7 +37,7 @@ impl Server {
         server
     }
 
-    /// Asks, and returns the answer, which must come in time.
+    /// Sends a request. Returns the answer, which must arrive in time.
     #[track_caller]
     fn ask(&mut self, method: &str, params: &Value) -> Value {
         self.next += 1;
@@ -53,7 +53,7 @@ impl Server {
         }
     }
 
-    /// Calls a tool, and returns what it answers.
+    /// Calls a tool. Returns the answer.
     #[track_caller]
     pub fn call(&mut self, tool: &str, arguments: Value) -> Value {
         let answer = self.ask("tools/call", &json!({"name": tool, "arguments": arguments}));
@@ -61,7 +61,7 @@ impl Server {
         answer["result"].clone()
     }
 
-    /// Hangs up, and waits until it has ended.
+    /// Closes the connection, and waits until the server has exited.
     pub fn end(mut self) {
         drop(self.input);
         assert!(self.child.wait().unwrap().success());

@@ -1,4 +1,4 @@
-//! Runs the program and watches what it does.
+//! Runs the program and checks what it does.
 
 use std::{
     collections::BTreeMap,
@@ -9,19 +9,19 @@ use std::{
 
 use crate::world::World;
 
-/// How long one command may take, on a machine that does other things too.
+/// The time limit of a command, on a machine that may be busy.
 pub const LIMIT: Duration = Duration::from_secs(30);
-/// How much memory a process may have had, in KiB.
+/// The maximum memory of a process, in KiB.
 const MEMORY: i64 = 256 << 10;
-/// The file that every payload which runs something would write.
+/// The file that every payload that executes something would create.
 pub const CANARY: &str = "canary";
 
-/// What a command printed.
+/// The output of a command.
 pub struct Ran {
     pub said: String,
 }
 
-/// Runs `git blue` as a program would that cannot wait for long, and asserts what holds for every command.
+/// Runs `git blue` with a short time limit, and asserts what holds for every command.
 #[track_caller]
 pub fn blue(world: &World, folder: &Path, arguments: &[&str]) -> Ran {
     let mut command = world.command("git", folder);
@@ -29,7 +29,7 @@ pub fn blue(world: &World, folder: &Path, arguments: &[&str]) -> Ran {
     finish(command, &format!("git blue {arguments:?}"))
 }
 
-/// Runs a command to its end, or to the end of the time that it may take.
+/// Runs a command until it ends, or until the time limit.
 #[track_caller]
 pub fn finish(mut command: std::process::Command, name: &str) -> Ran {
     let file = tempfile::tempfile().unwrap();
@@ -59,12 +59,12 @@ pub fn finish(mut command: std::process::Command, name: &str) -> Ran {
     Ran { said }
 }
 
-/// Returns whether a character does something to a terminal.
+/// Returns whether a terminal interprets a character.
 fn is_harmful(c: char) -> bool {
     (c.is_control() && c != '\n' && c != '\t') || ('\u{202a}'..='\u{202e}').contains(&c)
 }
 
-/// Returns every file of a world that no command has any business in, with its length.
+/// Returns every file of a world that no command may change, with its length.
 pub fn outside(world: &World) -> BTreeMap<PathBuf, u64> {
     fn walk(folder: &Path, root: &Path, found: &mut BTreeMap<PathBuf, u64>) {
         for entry in folder.read_dir().unwrap().map(Result::unwrap) {
@@ -85,7 +85,7 @@ pub fn outside(world: &World) -> BTreeMap<PathBuf, u64> {
     found
 }
 
-/// Asserts that nothing ran, and that no process that has ended took more memory than it may.
+/// Asserts that no payload was executed, and that no finished process used more memory than allowed.
 #[track_caller]
 pub fn nothing_happened(world: &World, before: &BTreeMap<PathBuf, u64>) {
     assert_eq!(&outside(world), before, "something was written outside");

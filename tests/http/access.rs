@@ -1,4 +1,4 @@
-//! Who may ask.
+//! Who may send requests.
 
 use std::{
     os::unix::{fs::MetadataExt as _, process::CommandExt as _},
@@ -50,7 +50,7 @@ fn no_page_of_another_site_may_ask() {
         let answer = daemon.ask("GET", "/realms", &format!("Origin: {origin}\r\n"), b"").is(403);
         assert_eq!(answer.json()["code"], "wrong-origin", "{origin}");
     }
-    // Nothing is said that would let another site read.
+    // No header allows another site to read the answer.
     let answer = daemon.ask("OPTIONS", "/realms", &own, b"").is(204);
     assert!(answer.headers.keys().all(|name| !name.starts_with("access-control")), "{answer:?}");
 }
@@ -103,7 +103,7 @@ fn a_link_lets_one_browser_in_once_and_to_read_alone() {
     let host = format!("Host: 127.0.0.1:{}\r\n", daemon.port);
     let wrong = daemon.ask_as("GET", "/open?key=00", &host, b"").is(403);
     assert_eq!(wrong.json()["code"], "link-used");
-    // Looking ahead, as chat programs do, uses nothing up.
+    // A preview, as by chat programs, does not use the link up.
     daemon.ask_as("HEAD", path, &host, b"");
     let answer = daemon.ask_as("GET", path, &host, b"").is(303);
     assert_eq!(answer.header("location"), "/");
@@ -130,7 +130,7 @@ fn a_link_lets_one_browser_in_once_and_to_read_alone() {
     }
 }
 
-/// Lets a browser in, and returns the cookie that it shows from then on.
+/// Logs a browser in. Returns the cookie that it sends from then on.
 fn cookie(world: &World, daemon: &Daemon) -> String {
     let link = world.json(&world.root(), &["daemon", "open"])["url"].as_str().unwrap().to_owned();
     let path = link.strip_prefix(&format!("http://127.0.0.1:{}", daemon.port)).unwrap();
@@ -150,7 +150,7 @@ fn a_cookie_is_worth_nothing_at_another_port() {
     for shown in [&mine, &format!("git_blue_{}={value}", second.port), &format!("git_blue={value}")] {
         second.ask_as("GET", "/realms", &format!("{host}Cookie: {shown}\r\n"), b"").is(401);
     }
-    // A browser shows both to each.
+    // A browser sends both cookies to each daemon.
     second.ask_as("GET", "/realms", &format!("{host}Cookie: {mine}; {theirs}\r\n"), b"").is(200);
 }
 
@@ -174,7 +174,7 @@ fn a_cookie_that_another_user_shows_is_worth_nothing() {
     let shown = format!("Cookie: {cookie}");
     assert_eq!(ask(0, "127.0.0.1", &shown), "HTTP/1.1 200 OK");
     assert_eq!(ask(65_534, "127.0.0.1", &shown), "HTTP/1.1 401 Unauthorized");
-    // Whoever has the token was given it.
+    // Whoever has the token may use it.
     assert_eq!(ask(65_534, "127.0.0.1", &format!("Authorization: Bearer {}", daemon.token)), "HTTP/1.1 200 OK");
     if std::net::TcpStream::connect(("::1", daemon.port)).is_ok() {
         assert_eq!(ask(0, "::1", &shown), "HTTP/1.1 200 OK");

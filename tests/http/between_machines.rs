@@ -1,4 +1,4 @@
-//! Two machines that share a realm, where nobody types `git blue sync`.
+//! Two machines that share a realm, on which nobody runs `git blue sync`.
 #![expect(clippy::print_stdout, reason = "latencies are shown")]
 
 use std::time::{Duration, Instant};
@@ -11,8 +11,8 @@ use crate::{
     world::{BINDING_FILE, World, importing},
 };
 
-/// The provider `fungal` on the machine `home`, the consumer `access` on the machine `second`; both said that changes
-/// go and come by themselves.
+/// Makes the provider `fungal` on the machine `home` and the consumer `access` on the machine `second`. Both have
+/// automatic sync.
 fn machines() -> World {
     let world = World::solo();
     world.git(&world.root(), &["init", "--quiet", "--bare", "hub.git"]);
@@ -30,7 +30,7 @@ fn machines() -> World {
     world
 }
 
-/// Waits until something is so.
+/// Waits until a condition holds.
 fn until(what: &str, is_so: impl Fn() -> bool) {
     let start = Instant::now();
     while !is_so() {
@@ -39,14 +39,14 @@ fn until(what: &str, is_so: impl Fn() -> bool) {
     }
 }
 
-/// The newest version of the contract that is pending for `access`, as its machine's daemon says.
+/// Returns whether this version of the contract is pending for `access`, according to the daemon of its machine.
 fn heard(daemon: &Daemon<'_>, version: &str) -> bool {
     let answer = daemon.get("/notifications?realm=aperture&repo=access&state=pending").json();
     let all = answer["notifications"].as_array().cloned().unwrap_or_default();
     all.iter().any(|one| one["changes"]["new_version"] == version)
 }
 
-/// The contract as the hub has it.
+/// Returns the contract at the hub.
 fn on_hub(world: &World) -> String {
     let file = "refs/blue/domains/s3-access:contracts/s3-permissions.json";
     world.git(&world.path("hub.git"), &["show", file]).stdout
@@ -106,12 +106,12 @@ fn where_nobody_wants_it_nothing_goes_by_itself() {
     drop(daemon);
 }
 
-/// Whether everything is tried, which takes minutes.
+/// Returns whether to run all cases, which takes minutes.
 fn is_full() -> bool {
     Env::from_process().unwrap().text("GIT_BLUE_TORTURE") == Some("full")
 }
 
-/// The versions before and after that a receiver heard of, each event once.
+/// Returns the old and new versions that a receiver was sent, each event once.
 fn told(receiver: &Receiver) -> Vec<(String, String, Instant)> {
     let mut seen = std::collections::BTreeSet::new();
     let text = |value: &serde_json::Value| value.as_str().unwrap_or_default().to_owned();
@@ -120,7 +120,7 @@ fn told(receiver: &Receiver) -> Vec<(String, String, Instant)> {
     changes.map(|(change, at)| (text(&change["old_version"]), text(&change["new_version"]), at)).collect()
 }
 
-/// Shows how long it took, and returns the longest.
+/// Prints the times, and returns the longest.
 fn show(what: &str, mut times: Vec<Duration>) -> Duration {
     times.sort();
     let (Some(first), Some(last)) = (times.first(), times.last()) else { return Duration::ZERO };
@@ -131,7 +131,7 @@ fn show(what: &str, mut times: Vec<Duration>) -> Duration {
 #[test]
 fn each_commit_here_is_one_event_there() {
     let world = machines();
-    // Pauses are those of the clock on the wall.
+    // Pauses are measured with the real clock.
     world.set("GIT_BLUE_NOW", "");
     let receiver = Receiver::start();
     let file = world.path("second/blue/config").display().to_string();

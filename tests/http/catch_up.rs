@@ -1,4 +1,4 @@
-//! Commits that no hook published are published while the daemon runs.
+//! The daemon publishes commits that no hook published.
 
 use std::time::Instant;
 
@@ -7,7 +7,7 @@ use crate::{
     world::{CONTRACT_FILE, World, contract},
 };
 
-/// Commits a version as a command of git that runs no hook does.
+/// Commits a version with a git command that runs no hook.
 fn unhooked(world: &World, version: &str) {
     world.write(&format!("fungal/{CONTRACT_FILE}"), &contract(version));
     let dir = world.path("fungal");

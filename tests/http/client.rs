@@ -1,4 +1,4 @@
-//! A daemon of a world, and requests to it: bytes out, bytes in.
+//! A daemon of a world, and an HTTP client for it.
 
 use std::{
     collections::BTreeMap,
@@ -11,7 +11,7 @@ use serde_json::Value;
 
 use crate::world::World;
 
-/// How long an answer may take before a test fails.
+/// The maximum time for an answer.
 pub const PATIENCE: Duration = Duration::from_secs(60);
 
 /// A daemon that stops with the test.
@@ -22,7 +22,7 @@ pub struct Daemon<'w> {
     pub token: String,
 }
 
-/// What was answered.
+/// An answer.
 #[derive(Debug, Clone)]
 pub struct Answer {
     pub status: u16,
@@ -51,7 +51,7 @@ impl<'w> Daemon<'w> {
         stream
     }
 
-    /// The headers of somebody who may.
+    /// Returns the headers of an authorized client.
     pub fn headers(&self) -> String {
         format!("Host: 127.0.0.1:{}\r\nAuthorization: Bearer {}\r\n", self.port, self.token)
     }
@@ -60,13 +60,13 @@ impl<'w> Daemon<'w> {
         self.ask("GET", path, "", b"")
     }
 
-    /// Asks as somebody who may, on a connection of its own.
+    /// Sends an authorized request on its own connection.
     pub fn ask(&self, method: &str, path: &str, headers: &str, body: &[u8]) -> Answer {
         let headers = format!("{}{headers}", self.headers());
         self.ask_as(method, path, &headers, body)
     }
 
-    /// Asks with these headers alone.
+    /// Sends a request with only these headers.
     pub fn ask_as(&self, method: &str, path: &str, headers: &str, body: &[u8]) -> Answer {
         let mut stream = self.connect();
         let length = if body.is_empty() { String::new() } else { format!("Content-Length: {}\r\n", body.len()) };
@@ -81,10 +81,10 @@ impl<'w> Daemon<'w> {
         self.ask("POST", path, "Content-Type: application/json\r\n", body.as_bytes())
     }
 
-    /// Sends bytes as they are, and returns everything that comes back until the other side hangs up.
+    /// Sends these bytes. Returns everything that is received until the other side closes the connection.
     pub fn raw(&self, bytes: &[u8]) -> String {
         let mut stream = self.connect();
-        // The other side may hang up before it has read all of it.
+        // The other side may close the connection before it has read everything.
         let _ = stream.write_all(bytes);
         let mut all = Vec::new();
         let _ = stream.read_to_end(&mut all);
@@ -95,14 +95,13 @@ impl<'w> Daemon<'w> {
         self.ask_as("GET", "/health", &format!("Host: localhost:{}\r\n", self.port), b"").status == 200
     }
 
-    /// How many of something the process has: `task` for threads, `fd` for descriptors.
-    /// Only Linux says; elsewhere there are none.
+    /// Returns the number of threads (`task`) or file descriptors (`fd`) of the process; 0 except on Linux.
     pub fn count(&self, what: &str) -> usize {
         std::fs::read_dir(format!("/proc/{}/{what}", self.pid)).map_or(0, Iterator::count)
     }
 
-    /// Its memory, in KiB: all of it, and what is none of the store's files. Only Linux says; elsewhere it
-    /// has none.
+    /// Returns the memory of the process, in KiB: all of it, and the part that is not files of the store. It is 0
+    /// except on Linux.
     pub fn memory(&self) -> (usize, usize) {
         let status = std::fs::read_to_string(format!("/proc/{}/status", self.pid)).unwrap_or_default();
         let of = |name: &str| {
@@ -136,7 +135,7 @@ impl Answer {
         self.headers.get(name).map(String::as_str).unwrap_or_default()
     }
 
-    /// Asserts the status, and that a failure is one as every surface gives it.
+    /// Asserts the status, and that a failure has the format of all surfaces.
     #[track_caller]
     pub fn is(self, status: u16) -> Self {
         assert_eq!(self.status, status, "{self:?} {}", self.text());
@@ -148,7 +147,7 @@ impl Answer {
     }
 }
 
-/// Reads one answer.
+/// Reads an answer.
 pub fn read(stream: &mut BufReader<TcpStream>, method: &str) -> Answer {
     let mut line = String::new();
     stream.read_line(&mut line).unwrap();

@@ -1,4 +1,4 @@
-//! `/openapi.json` describes what is really answered.
+//! `/openapi.json` describes the actual answers.
 
 use std::collections::BTreeSet;
 
@@ -15,7 +15,7 @@ use crate::{
     world::World,
 };
 
-/// Holds an answer to what is described for it.
+/// Asserts that an answer conforms to its description.
 #[track_caller]
 fn hold(description: &Value, path: &str, method: &str, answer: &Answer) {
     let answers = &description["paths"][path][method.to_lowercase()]["responses"];
@@ -34,8 +34,8 @@ fn hold(description: &Value, path: &str, method: &str, answer: &Answer) {
     }
 }
 
-/// Holds what only the daemon answers to the types that clients read it with; the tests of the command line
-/// hold the rest.
+/// Asserts that the answers that only the daemon gives can be read into the types that clients use. The tests of the
+/// command line check the others.
 #[track_caller]
 fn hold_to_type(path: &str, method: &str, answer: &Value) {
     let reread = match (method, path) {

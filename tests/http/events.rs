@@ -1,4 +1,4 @@
-//! What changes is heard as it happens, once, and after a break too.
+//! Changes are reported as they happen, once, and also after a lost connection.
 
 use std::{
     io::{BufRead as _, BufReader, Write as _},
@@ -33,14 +33,14 @@ impl Listener {
         listener
     }
 
-    /// Returns the next line of the stream, without the sizes of its chunks.
+    /// Returns the next line of the stream, without chunk sizes.
     fn line(&mut self) -> String {
         let mut line = String::new();
         self.0.read_line(&mut line).unwrap();
         line.trim_end().to_owned()
     }
 
-    /// Returns the next event; one without a name only says where the stream is.
+    /// Returns the next event. An event without a name only contains the position in the stream.
     fn next(&mut self) -> Event {
         let mut event = Event::default();
         loop {
@@ -62,7 +62,7 @@ impl Listener {
         }
     }
 
-    /// Returns everything up to the next change of the realm.
+    /// Returns all events up to the next change of the realm.
     fn batch(&mut self) -> Vec<Event> {
         let mut events = vec![self.next()];
         while events.last().unwrap().name != "realm" {
@@ -71,7 +71,7 @@ impl Listener {
         events
     }
 
-    /// Whether nothing comes for a while.
+    /// Returns whether no event arrives for a while.
     fn is_silent(&mut self) -> bool {
         self.0.get_ref().set_read_timeout(Some(Duration::from_millis(1_500))).unwrap();
         let mut rest = String::new();
@@ -102,7 +102,7 @@ fn a_publish_of_another_process_is_heard() {
         (&"access".into(), &"s3-permissions".into())
     );
     assert_eq!(notification["changes"]["new_version"], "1.1.0");
-    // It is not for the one who made it.
+    // The repository that made the change gets no notification.
     assert_eq!(names(&other.batch()), ["realm"]);
     world.ok(&world.path("fungal"), &["session", "start"]);
     let heard = all.batch();
@@ -110,7 +110,7 @@ fn a_publish_of_another_process_is_heard() {
     assert_eq!((&heard[0].data["repo"], &heard[0].data["state"]), (&"fungal".into(), &"active".into()));
     world.ok(&world.path("fungal"), &["session", "stop"]);
     assert_eq!(all.batch()[0].data["state"], "ended");
-    // Listening tells nobody.
+    // Listening marks nothing as seen.
     assert_eq!(daemon.get("/notifications?state=pending").json()["total"], 1);
     assert!(all.is_silent());
 }
@@ -125,7 +125,7 @@ fn who_was_cut_off_hears_what_was_missed() {
     let heard = again.batch();
     assert!(names(&heard).contains(&"notification"), "{heard:?}");
     let last = heard.last().unwrap().id.clone();
-    // Also from another process than the one that gave the id.
+    // This also works in another process than the one that returned the id.
     drop((again, daemon));
     let daemon = Daemon::start(&world);
     let mut resumed = Listener::open(&daemon, "?realm=aperture", &last);
@@ -158,10 +158,10 @@ fn who_comes_again_for_another_repository_misses_nothing() {
     let mut of_one = Listener::open(&daemon, "?realm=aperture&repo=access", &last);
     let heard = of_one.batch();
     assert_eq!(contracts(&heard).len(), 2, "rather twice than never: {heard:?}");
-    // For the same repository it goes on behind the last one.
+    // For the same repository, the stream continues after the last event.
     let mut again = Listener::open(&daemon, "?realm=aperture&repo=access", &heard[0].id);
     assert_eq!(contracts(&again.batch()), contracts(&heard[1..]));
-    // Nobody listened for this one before.
+    // Nobody listened for this repository before.
     let mut own = Listener::open(&daemon, "?realm=aperture&repo=fungal", &last);
     assert_eq!(names(&own.batch()), ["realm"]);
 }
@@ -198,14 +198,14 @@ fn nothing_is_lost_or_told_twice_across_breaks() {
     let text = |name: &str| crate::world::contract("1.0.0").replace("s3-permissions", name);
     let mut heard = Vec::new();
     for round in 0..4 {
-        // Several at once, while nobody listens; and so long that nobody looks at the realm any more.
+        // Several changes at once while nobody listens, sometimes for so long that the daemon stops watching the realm.
         for n in 0..3 {
             let name = format!("extra-{round}-{n}");
             world.write(&format!("fungal/.blue/contracts/s3-access/{name}.yaml"), &text(&name));
         }
         world.commit("fungal", "More");
         std::thread::sleep(Duration::from_millis(if round % 2 == 0 { 1_500 } else { 0 }));
-        // Cut off after each event, and again.
+        // The connection is closed after each event, repeatedly.
         loop {
             let event = Listener::open(&daemon, "?realm=aperture", &last).next();
             last = event.id;

@@ -1,4 +1,4 @@
-//! Clients that mean no good, or know no better. Whatever they send, the daemon answers the next one.
+//! Malicious and broken clients. Whatever they send, the daemon answers the next one.
 
 use std::{
     io::{BufReader, Write as _},
@@ -66,7 +66,7 @@ fn heads_are_bounded() {
     let many = format!("GET /realms HTTP/1.1\r\n{}{}\r\n", daemon.headers(), "X-Many: 1\r\n".repeat(1_000));
     for head in [long, target, many] {
         let answer = daemon.raw(head.as_bytes());
-        // The rest of the head may be under way still when the connection is closed.
+        // The rest of the head may still be in transit when the connection is closed.
         assert!(answer.is_empty() || answer.starts_with("HTTP/1.1 4"), "{answer}");
         assert!(daemon.is_alive());
     }
@@ -96,7 +96,7 @@ fn what_is_no_http_is_refused() {
         assert!(answer.is_empty() || answer.starts_with("HTTP/1.1 4"), "{request:?}: {answer}");
         assert!(daemon.is_alive());
     }
-    // A way to be understood differently by two servers.
+    // A request that two servers may interpret differently.
     let smuggled = format!(
         "POST /sessions HTTP/1.1\r\n{headers}Content-Length: 4\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\nGET /x HTTP/1.1\r\n\r\n"
     );

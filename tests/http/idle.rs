@@ -1,10 +1,10 @@
-//! Thousands who connect and say nothing.
+//! Thousands of connections without a request.
 
 use std::{net::TcpStream, time::Instant};
 
 use crate::{client::Daemon, world::World};
 
-/// How many connect.
+/// The number of connections.
 const MANY: usize = 5_000;
 
 #[test]

@@ -1,4 +1,4 @@
-//! Many who listen at once: each hears of a change, and nobody else waits for them.
+//! Many listeners at the same time: each is told of a change, and nobody else waits for them.
 
 use std::{
     io::{BufRead as _, BufReader, Write as _},
@@ -10,14 +10,14 @@ use nix::sys::resource::{Resource, getrlimit, setrlimit};
 
 use crate::{client::Daemon, world::World};
 
-/// How many listen.
+/// The number of listeners.
 const LISTENERS: usize = 300;
-/// How long it may take until all have heard: a debug build on a busy machine.
+/// The time limit until all listeners are told, for a debug build on a busy machine.
 const BOUND: Duration = Duration::from_secs(10);
-/// How much memory each of them may take, in KiB, in a debug build.
+/// The maximum memory of each listener, in KiB, in a debug build.
 const MAX_EACH: usize = 64;
 
-/// Begins to listen, and reads up to the first empty line of the events.
+/// Starts to listen, and reads up to the first empty line of the events.
 fn listen(daemon: &Daemon<'_>, query: &str) -> Option<BufReader<TcpStream>> {
     let mut stream = daemon.connect();
     write!(stream, "GET /events{query} HTTP/1.0\r\n{}\r\n", daemon.headers()).unwrap();
@@ -75,7 +75,7 @@ fn hundreds_hear_of_a_commit_and_nobody_waits_for_them() {
         world.bump(&format!("1.{minor}.0"));
         let start = Instant::now();
         for (at, listener) in all.iter_mut().enumerate() {
-            // It is not for the one who made it.
+            // The repository that made the change gets no notification.
             let expected: &[_] = if at % 3 == 1 { &["realm"] } else { &["notification", "realm"] };
             assert_eq!(batch(listener), expected, "{}", query(at));
         }
@@ -96,7 +96,7 @@ fn a_thousand_listen_beside_those_who_ask() {
         assert!(all.len() < 2_000);
     }
     assert!(all.len() >= 1_000, "{} listen", all.len());
-    // One more is refused, and everybody else has as much room as before.
+    // Another listener is refused, and all other clients have as much capacity as before.
     assert_eq!(daemon.get("/events").is(503).header("retry-after"), "1");
     let mut idle: Vec<_> = (0..400).map(|_| daemon.connect()).collect();
     daemon.get("/realms/aperture").is(200);

@@ -1,4 +1,4 @@
-//! Many requests, with publishes beside: nothing is lost, nothing is left over.
+//! Many requests and concurrent publishes: nothing is lost, and nothing is left over.
 
 use std::{
     io::{BufReader, Write as _},
@@ -11,12 +11,13 @@ use crate::{
     world::World,
 };
 
-/// How much of what it decoded the daemon may hold, in KiB: the sum of the limits of every `Held` (docs/decisions/0107).
+/// The maximum size of decoded objects in the daemon, in KiB: the sum of the limits of every `Held`
+/// (docs/decisions/0107).
 const HELD: usize = 18 << 10;
-/// How much its memory may grow besides, in KiB: stacks, and what the allocator keeps.
+/// The maximum growth of other memory, in KiB: stacks, and memory that the allocator keeps.
 const OTHER: usize = 12 << 10;
 
-/// How many requests are made; `make torture` makes more of them.
+/// Returns the number of requests, which is larger in `make torture`.
 fn requests() -> usize {
     #[expect(clippy::disallowed_methods, reason = "how long tests run is said from outside")]
     let full = std::env::var_os("GIT_BLUE_TORTURE").is_some_and(|value| value == "full");
@@ -69,11 +70,11 @@ fn requests_and_publishes_beside_each_other_lose_nothing() {
             minor += 1;
             let version = format!("1.{minor}.0");
             let said = world.bump(&version).stderr;
-            // Where the realm is being packed, the hook publishes in the background.
+            // While the realm is being packed, the hook publishes in the background.
             while !said.contains("published s3-access") && world.version() != version {
                 std::thread::sleep(std::time::Duration::from_millis(5));
             }
-            // What was acknowledged is in the next answer, however busy everybody is.
+            // An acknowledged change is in the next answer, however busy the daemon is.
             let answer = daemon.get("/realms/aperture/contracts/s3-access/s3-permissions").json();
             assert_eq!(answer["contract"]["version"], *version);
             if done.load(Ordering::Relaxed) >= total * (used.len() + 1) / SAMPLES {
@@ -93,7 +94,7 @@ fn requests_and_publishes_beside_each_other_lose_nothing() {
     let left = (daemon.count("task"), daemon.count("fd"), daemon.memory());
     eprintln!("threads, descriptors, KiB: {settled:?} before, {left:?} after");
     assert!(left.0 <= settled.0 + 8 && left.1 <= settled.1 + CLIENTS + 2, "{settled:?} {left:?}");
-    // What is resident includes the packs of the store, which are mapped and grow. The daemon's own memory is bounded.
+    // Resident memory includes the packs of the store, which are mapped and grow. The daemon's own memory is limited.
     let ((_, own), (_, own_before)) = (left.2, settled.2);
     assert!(own <= own_before + HELD + OTHER, "{settled:?} {left:?}");
 }

@@ -1,5 +1,5 @@
-//! The real daemon as a real process, spoken to over real sockets by a client that knows nothing of our
-//! code, and by ones that mean no good.
+//! Tests the real daemon as a process, over real sockets, with a client that shares no code with it, and with malicious
+//! ones.
 
 #[path = "../cli/world.rs"]
 #[allow(dead_code, reason = "not every helper of the command line's tests is needed here")]

@@ -1,4 +1,4 @@
-//! MCP at `/mcp`: the same server as over standard input, for many clients at once, in both eras.
+//! MCP at `/mcp`: the same server as over standard input, for many clients at the same time, in both eras.
 
 use std::{
     io::{BufRead as _, BufReader, Write as _},
@@ -17,7 +17,7 @@ use crate::{
 
 pub const ACCEPT: &str = "Content-Type: application/json\r\nAccept: application/json, text/event-stream\r\n";
 
-/// A client of an era with a handshake, or of the one without.
+/// A client of the era with a handshake, or of the one without.
 pub struct Client {
     place: Place,
     pub session: Option<String>,
@@ -26,14 +26,14 @@ pub struct Client {
     next: AtomicI64,
 }
 
-/// An answer whose body may be events.
+/// An answer, whose body may be events.
 pub struct Said {
     pub status: u16,
     pub head: String,
     pub messages: Vec<Value>,
 }
 
-/// Where the daemon is, and what is shown to it.
+/// The address of the daemon, and the token.
 #[derive(Clone)]
 pub struct Place {
     port: u16,
@@ -46,7 +46,7 @@ impl Place {
     }
 }
 
-/// Posts as it is, and reads until the server hangs up.
+/// Sends a POST request, and reads until the server closes the connection.
 pub fn post(place: &Place, headers: &str, body: &[u8]) -> Said {
     let mut stream = TcpStream::connect(("127.0.0.1", place.port)).unwrap();
     stream.set_read_timeout(Some(PATIENCE)).unwrap();
@@ -69,7 +69,7 @@ pub fn post(place: &Place, headers: &str, body: &[u8]) -> Said {
 }
 
 impl Client {
-    /// Shakes hands.
+    /// Performs the handshake.
     pub fn session(daemon: &Daemon<'_>) -> Self {
         Self::session_of(daemon, "2025-11-25")
     }
@@ -126,7 +126,7 @@ impl Client {
         self.request("tools/call", json!({"name": tool, "arguments": arguments}))["result"].clone()
     }
 
-    /// Calls a tool in a folder, which must work. Returns what it answers.
+    /// Calls a tool in a folder, which must succeed. Returns the answer.
     #[track_caller]
     fn ok(&self, tool: &str, folder: &Path) -> Value {
         let result = self.call(tool, json!({"cwd": folder}));
@@ -136,7 +136,7 @@ impl Client {
         text
     }
 
-    /// Returns the versions that an answer tells of.
+    /// Returns the versions in the notifications of an answer.
     #[track_caller]
     fn told(&self, folder: &Path) -> Vec<String> {
         let answer = self.ok("realm_status", folder);
@@ -164,9 +164,9 @@ fn each_session_is_told_once_and_the_person_too() {
         assert!(client.told(&access).is_empty());
     }
     assert!(world.ok(&access, &["status"]).stdout.contains("1 change since"));
-    // The provider hears nothing of its own.
+    // The provider is not notified of its own changes.
     assert!(one.told(&world.path("fungal")).is_empty());
-    // What was told is on disk once it has stopped.
+    // The notifications that were delivered are recorded on disk once the daemon has stopped.
     drop(daemon);
     world.git(&world.store(), &["fsck", "--strict", "--no-dangling"]);
 }
@@ -219,11 +219,11 @@ fn without_a_folder_it_answers_for_the_realm_and_tells_nobody() {
         assert_eq!(contract["current_version"], "1.1.0");
         let read = client.request("resources/read", json!({"uri": "blue://aperture/status"}));
         assert!(read["result"]["contents"][0]["text"].as_str().unwrap().contains("\"realm\":\"aperture\""), "{read:#}");
-        // What only a repository can ask says what to do.
+        // A tool that needs a repository says what to do.
         let failed = client.call("session_start", json!({}));
         assert_eq!(failed["isError"], true);
         assert!(failed["content"][0]["text"].as_str().unwrap().contains("cwd"), "{failed:#}");
-        // Of two realms, one has to be named.
+        // With two realms, one must be named.
         let wrong = client.call("realm_status", json!({"cwd": "relative"}));
         assert_eq!(wrong["isError"], true);
     }
@@ -280,7 +280,7 @@ fn what_is_no_message_says_what_is_wrong() {
     }
     let list = br#"{"jsonrpc":"2.0","id":1,"method":"tools/list"}"#;
     for (headers, status) in [
-        // Neither of a session nor of the era that has none.
+        // A request without a session that does not belong to the stateless era either.
         (ACCEPT, 400),
         (
             "Mcp-Session-Id: none\r\nContent-Type: application/json\r\nAccept: application/json, text/event-stream\r\n",
@@ -292,7 +292,7 @@ fn what_is_no_message_says_what_is_wrong() {
         let said = post(&Place::of(&daemon), headers, list);
         assert_eq!(said.status, status, "{} {:?}", said.head, said.messages);
     }
-    // It is refused by what it announces, before it comes.
+    // It is refused because of the announced length, before the body arrives.
     let head = format!("POST /mcp HTTP/1.1\r\n{}{ACCEPT}Content-Length: {}\r\n\r\n", daemon.headers(), (1 << 20) + 1);
     assert!(daemon.raw(format!("{head}{{").as_bytes()).starts_with("HTTP/1.1 413 "));
     assert!(daemon.is_alive());
@@ -342,7 +342,7 @@ fn sessions_are_bounded_and_those_that_are_there_go_on() {
     assert!(Client::stateless(&daemon, "one").told(&world.path("access")).is_empty(), "they hold nothing");
 }
 
-/// Reads events until one is what is waited for.
+/// Reads events until one matches.
 fn wait_for(stream: TcpStream, wanted: impl Fn(&Value) -> bool) -> Value {
     stream.set_read_timeout(Some(PATIENCE)).unwrap();
     for line in BufReader::new(stream).lines() {
@@ -380,7 +380,7 @@ fn a_change_reaches_who_listens_in_both_eras() {
     let era = "MCP-Protocol-Version: 2026-07-28\r\nMcp-Method: subscriptions/listen\r\n";
     let head = format!("POST /mcp HTTP/1.1\r\n{}{ACCEPT}{era}Content-Length: {}\r\n\r\n", daemon.headers(), body.len());
     listening.write_all(format!("{head}{body}").as_bytes()).unwrap();
-    // It is acknowledged first: what changes from then on is heard of.
+    // The subscription is acknowledged first. All later changes are reported.
     let copy = listening.try_clone().unwrap();
     wait_for(copy, |message| message["method"] == "notifications/subscriptions/acknowledged");
     world.bump("1.1.0");
@@ -455,7 +455,7 @@ fn each_client_may_ask_so_often_and_hears_how_long_to_wait() {
     let wait = error["error"]["data"]["retry_after_seconds"].as_u64().unwrap();
     assert!(wait >= 1 && refused.head.contains(&format!("retry-after: {wait}")), "{}", refused.head);
     assert_eq!(error["error"]["data"]["code"], "too-many-requests");
-    // Another session, and another program, may ask all the same; and a session may be ended.
+    // Other sessions and programs may still send requests, and a session may be ended.
     assert_eq!(ping(&two, 900).status, 200);
     Client::stateless(&daemon, "other").call("realm_list", json!({}));
     let header = format!("Mcp-Session-Id: {}\r\n", one.session.as_ref().unwrap());
@@ -467,7 +467,7 @@ fn a_check_without_a_repository_says_what_it_judged() {
     let world = World::pair();
     let daemon = started(&world);
     let client = Client::stateless(&daemon, "one");
-    // Nobody's repository passes for somebody's.
+    // A request without a repository is not answered for one.
     let refused: Value =
         serde_json::from_str(client.call("realm_check", json!({}))["content"][0]["text"].as_str().unwrap()).unwrap();
     assert_eq!(refused["code"], "unknown-repository", "{refused}");

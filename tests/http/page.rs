@@ -1,4 +1,4 @@
-//! The page as it is sent: what a browser makes of it is tested with one, in `tests/browser`.
+//! The page as it is sent. How it works in a browser is tested in `tests/browser`.
 
 use serde_json::json;
 
@@ -9,7 +9,7 @@ use crate::{
 
 const CONTRACT: &str = "/r/aperture/contracts/s3-access/s3-permissions";
 
-/// Returns every page that there is, with queries of people and of others.
+/// Returns all pages, with valid and invalid queries.
 fn pages() -> Vec<String> {
     let queries = ["", "?q=perm", "?cursor=%00%ff", "?domain=s3-access", "?q=%22%3E%3Cscript%3E", "?=&&=%"];
     let lists = ["contracts", "sessions", "notifications"];
@@ -39,7 +39,7 @@ fn nothing_on_a_page_is_inline() {
     let daemon = Daemon::start(&world);
     for path in pages() {
         let page = daemon.get(&path);
-        // A cursor that is none of the list's is answered, too, with a page.
+        // A cursor that is not from the list is also answered with a page.
         let expected = if path.ends_with("contracts?cursor=%00%ff") { 409 } else { 200 };
         assert_eq!(page.status, expected, "{path}: {page:?}");
         assert_eq!(page.header("content-type"), "text/html; charset=utf-8");
@@ -103,7 +103,7 @@ fn what_is_not_there_is_a_page_too() {
         let page = daemon.get(path);
         assert_eq!((page.status, page.header("content-type")), (status, "text/html; charset=utf-8"), "{path}");
     }
-    // Where one of two versions is not there, the rest of the page is.
+    // If one of two versions does not exist, the rest of the page is still shown.
     let page = daemon.get(&format!("{CONTRACT}?from=7.0.0"));
     assert_eq!(page.status, 200);
     assert!(page.text().contains("s3-access/s3-permissions 7.0.0 was never published"));

@@ -1,4 +1,4 @@
-//! The daemon as a process: starting, stopping, and who else is there.
+//! The daemon as a process: starting, stopping, and interaction with other processes.
 
 use std::{
     io::{Read as _, Write as _},
@@ -24,7 +24,7 @@ fn it_starts_once_and_stops_at_once() {
     assert!(second.stderr.contains(&format!("process {}, at http://127.0.0.1:{}/", daemon.pid, daemon.port)));
     let port = daemon.port;
     drop(daemon);
-    // Free at once, for anybody.
+    // The port is free at once, for any process.
     TcpListener::bind(("127.0.0.1", port)).unwrap();
     assert_eq!(world.json(&world.root(), &["daemon", "status"])["running"], false);
     assert_eq!(world.json(&world.root(), &["daemon", "stop"])["running"], false);
@@ -44,7 +44,7 @@ fn its_files_are_its_users_alone() {
     assert_eq!(token.trim(), daemon.token);
     assert!(token.trim().len() == 64 && !std::fs::read_to_string(folder.join("log")).unwrap().contains(token.trim()));
     drop(daemon);
-    // The same one for the next daemon: programs were told it.
+    // The next daemon has the same token, because programs have stored it.
     assert_eq!(Daemon::start(&world).token, token.trim());
 }
 
@@ -93,10 +93,10 @@ fn what_others_could_read_is_closed_and_said() {
     assert!(again.stderr.contains("home/blue/daemon had mode 777, and has 700 now"), "{again:?}");
     assert!(again.stderr.contains("home/blue/daemon/token had mode 644, and has 600 now; if"), "{again:?}");
     assert_eq!(world.ok(&world.root(), &["daemon", "token"]).stderr, "", "once");
-    // One that is no token is made anew.
+    // An invalid token is replaced.
     world.write("home/blue/daemon/token", "half");
     assert_ne!(world.ok(&world.root(), &["daemon", "token"]).stdout, first.stdout);
-    // The first command that needs the folder makes it for its user alone, whichever it is.
+    // The first command that needs the folder makes it accessible only to its user, whichever command it is.
     for (at, line) in
         ["git blue realm admin init --name other", "git blue install claude --scope user"].iter().enumerate()
     {
@@ -111,7 +111,7 @@ fn what_others_could_read_is_closed_and_said() {
 fn whoever_starts_it_is_not_kept_waiting() {
     let world = World::new();
     let start = Instant::now();
-    // A pipe on all three, and on one more: read to the end, it ends with the command.
+    // The caller's pipe is open as another descriptor too. The daemon must not keep it open, so reading it ends.
     let mut command = world.command("sh", &world.root());
     command.args(["-c", "exec 7>&1; git blue daemon start --port 0 2>&1"]);
     let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
@@ -154,7 +154,7 @@ fn who_has_the_port_is_said() {
     });
     let run = world.blue(&world.root(), &["daemon", "start", "--port", &port]).exits(128);
     assert!(run.stderr.contains("another program has it"), "{run:?}");
-    // It was shown nothing.
+    // The foreign process was not sent the token.
     assert!(!foreign.join().unwrap().to_lowercase().contains("authorization"));
 
     let daemon = Daemon::start(&world);
@@ -179,7 +179,7 @@ fn it_answers_on_both_loopback_addresses_and_no_other() {
     if TcpListener::bind("[::1]:0").is_ok() {
         ask("::1", "[::1]");
     }
-    // Another address of this very machine.
+    // Another address of this machine.
     assert!(TcpStream::connect(("127.0.0.2", daemon.port)).is_err());
 }
 

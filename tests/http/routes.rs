@@ -1,4 +1,4 @@
-//! What is answered: the same as `--json` prints, to the byte, and as HTTP wants it.
+//! The answers are the same as those of `--json`, to the byte, and are proper HTTP.
 
 use std::io::Read as _;
 
@@ -9,7 +9,7 @@ use crate::{
     world::{CONTRACT_FILE, REALM, World},
 };
 
-/// What a command prints, and what a route answers.
+/// Asserts that a command and a route return the same answer.
 #[track_caller]
 fn same(daemon: &Daemon<'_>, folder: &str, command: &[&str], path: &str) {
     let world = daemon.world;
@@ -93,7 +93,7 @@ fn a_route_answers_what_the_command_prints() {
     outside(&["contract", "timeline", contract], &format!("/contracts/{contract}/timeline"));
     outside(&["contract", "blame", contract], &format!("/realms/aperture/contracts/{contract}/blame"));
     outside(&["session", "list"], "/sessions?realm=aperture");
-    // As a repository sees it, from its work tree.
+    // As the repository sees it from its work tree.
     same(&daemon, "access", &["realm", "status", "--peek"], "/realms/aperture?repo=access");
     same(
         &daemon,
@@ -161,7 +161,7 @@ fn sessions_and_notifications_cover_all_realms() {
     assert_eq!(places(&daemon.get("/sessions?limit=1").is(200).json()), ["aperture/access"]);
     let cursor = daemon.get("/sessions?limit=1").json()["next_cursor"].as_str().unwrap().replace(' ', "+");
     assert_eq!(places(&daemon.get(&format!("/sessions?limit=1&cursor={cursor}")).is(200).json()), ["second/other"]);
-    // The work tree itself says that it is in the session, and that it is over.
+    // The work tree itself records the session, and its end.
     assert_eq!(world.json(&world.path("access"), &["session", "status"])["session"]["id"], *id);
     daemon.ask("DELETE", &format!("/sessions/{id}"), "", b"").is(200);
     assert!(world.json(&world.path("access"), &["session", "status"])["session"].is_null());
@@ -171,7 +171,7 @@ fn sessions_and_notifications_cover_all_realms() {
     let pending = daemon.get("/notifications?state=pending").is(200).json();
     assert_eq!(pending["total"], 1, "{pending}");
     assert_eq!(pending["notifications"][0]["current_repo"], "access");
-    // Reading tells nobody.
+    // Reading marks nothing as seen.
     assert_eq!(daemon.get("/notifications?state=pending").json()["total"], 1);
     let id = pending["notifications"][0]["id"].as_str().unwrap();
     let acked = daemon.post(&format!("/notifications/{id}/ack"), &Value::Null).is(200).json();
@@ -214,7 +214,7 @@ fn what_is_known_already_is_not_sent_again() {
     assert_eq!(known("\"x\"").status, 200);
     world.bump("1.1.0");
     assert_eq!(known(&tag).is(200).json()["contract"]["version"], "1.1.0");
-    // HEAD says the same of a body that it does not send.
+    // HEAD returns the same headers, without a body.
     let (head, get) = (daemon.ask("HEAD", path, "", b"").is(200), daemon.get(path));
     assert_eq!(
         (head.header("content-length"), head.header("etag")),
@@ -232,7 +232,7 @@ fn what_was_published_is_in_the_next_answer() {
         assert!(world.bump(&version).stderr.contains("published s3-access"));
         assert_eq!(daemon.get(path).is(200).json()["contract"]["version"], *version);
         if minor % 10 == 0 {
-            // Packing moves all refs into another file, and empties their folders.
+            // Packing moves all refs to another file, and empties their folders.
             world.git(&world.store(), &["pack-refs", "--all", "--prune"]);
             assert_eq!(daemon.get(path).is(200).json()["contract"]["version"], *version);
         }
@@ -267,7 +267,7 @@ fn a_realm_that_is_removed_is_gone_and_may_come_back() {
         }
     };
     publish(1);
-    // A copy that takes its place is another folder, and is listened to as well.
+    // A copy that replaces the store is another folder, and is watched as well.
     let copy = world.path("copy.git");
     world.git(&world.root(), &["clone", "--quiet", "--mirror", store.to_str().unwrap(), copy.to_str().unwrap()]);
     std::fs::rename(&store, &aside).unwrap();

@@ -1,4 +1,4 @@
-//! A contract that takes long to judge takes the daemon from nobody.
+//! A contract that takes long to judge does not block the daemon.
 
 use std::time::{Duration, Instant};
 
@@ -23,7 +23,7 @@ fn checks_of_a_slow_contract_leave_the_daemon_answering() {
         write!(stream, "GET {path} HTTP/1.1\r\n{headers}\r\n").unwrap();
         stream
     };
-    // More than there are threads that answer.
+    // More requests than there are threads.
     let mut checks: Vec<_> = (0..7).map(|_| ask("/realms/aperture/check")).collect();
     let first = checks.remove(0);
     std::thread::sleep(Duration::from_millis(300));

@@ -1,4 +1,4 @@
-//! What matters most is what everybody hears first, in a realm of a real size.
+//! In a realm of realistic size, the most important changes come first.
 
 use serde_json::Value;
 
@@ -8,7 +8,7 @@ use crate::{
     world::World,
 };
 
-/// The most lines of `git blue status`.
+/// The maximum number of lines of `git blue status`.
 const MAX_LINES: usize = 30;
 
 #[test]
@@ -47,7 +47,7 @@ fn the_broken_import_is_what_is_told_first() {
     page(&world, &affected);
 }
 
-/// A list in pages has everything once, in the order of the whole.
+/// Asserts that the pages of a list contain everything once, in the order of the whole list.
 fn pages_join(world: &World, name: &str) {
     let list = |more: &[&str]| world.json(&world.path(name), &[&["notifications", "list"], more].concat());
     let ids = |answer: &Value| -> Vec<String> {
@@ -78,7 +78,7 @@ fn page(world: &World, affected: &[(String, Vec<String>)]) {
         first.contains(repo) && broken.iter().any(|one| one.split('/').all(|part| first.contains(part)))
     };
     assert!(first.contains("broken") && affected.iter().any(names), "{first}");
-    // All are counted, on the page as in the list.
+    // The page and the list have the same total.
     let total = daemon.get("/notifications?state=pending").json()["total"].as_u64().unwrap();
     let counted = page.split("Pending changes</dt>").nth(1).unwrap().split("</dd>").next().unwrap();
     assert!(counted.ends_with(&format!(">{total}</a>")), "{total}: {counted}");

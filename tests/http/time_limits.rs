@@ -1,4 +1,4 @@
-//! Clients that take their time do not take ours.
+//! Slow clients do not block the daemon.
 
 use std::{
     io::{BufReader, Read as _, Write as _},
@@ -19,7 +19,7 @@ fn a_head_that_comes_slowly_is_not_waited_for() {
     let writer = std::thread::spawn({
         let mut slow = slow.try_clone().unwrap();
         move || {
-            // A byte now and then does not start the time anew.
+            // An occasional byte does not restart the time limit.
             while slow.write_all(b"X").is_ok() && start.elapsed() < Duration::from_secs(40) {
                 std::thread::sleep(Duration::from_millis(500));
             }
@@ -62,7 +62,7 @@ fn an_answer_that_nobody_reads_is_not_held_for_ever() {
     let before = daemon.count("fd");
     let mut stream = daemon.connect();
     let request = format!("GET /openapi.json HTTP/1.1\r\n{}\r\n", daemon.headers());
-    // Until all the buffers between us are full.
+    // Until all buffers between the client and the daemon are full.
     stream.set_write_timeout(Some(Duration::from_secs(2))).unwrap();
     let sent = (0..100_000).take_while(|_| stream.write_all(request.as_bytes()).is_ok()).count();
     assert!((1..100_000).contains(&sent), "{sent}");

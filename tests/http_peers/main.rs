@@ -1,8 +1,8 @@
-//! schemathesis reads `/openapi.json`, makes up requests of every kind that it allows and many that it does
-//! not, and holds the answers to it: no status of the 5xx kind, no shape that is not described, nothing
-//! accepted that should not be, nothing told without the token.
+//! schemathesis reads `/openapi.json` and generates requests of every allowed kind and many others. It checks the
+//! answers: there is no 5xx status, every answer matches its description, invalid requests are refused, and nothing is
+//! returned without the token.
 //!
-//! It is installed below `target/peers` (`.ci/run` does it), or wherever `GIT_BLUE_PEERS` says.
+//! It is installed below `target/peers` (by `.ci/run`), or in the folder `GIT_BLUE_PEERS`.
 
 #[path = "../scripted/mod.rs"]
 mod scripted;
@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 
 use scripted::{Scripted, variable};
 
-/// The names of what is there, so that more is asked than who is not.
+/// The names of existing objects, so that requests reach more than the lookup of names.
 const KNOWN: &str = "\
 [parameters]
 \"path.realm\" = \"aperture\"
@@ -34,7 +34,7 @@ fn hold(config: &str) {
     realm.write("schemathesis.toml", config);
     let program = peers().join("py/bin/schemathesis");
     assert!(program.is_file(), "{} is missing: .ci/run installs it", program.display());
-    // What streams, and what another protocol says, is held by suites of its own.
+    // Streams and other protocols have their own suites.
     let (code, output) = realm.shell(&format!(
         "git blue daemon start --port 0 --quiet >/dev/null
 url=$(git blue daemon status --json | sed -n 's/.*\"url\": \"\\(.*\\)\".*/\\1/p')

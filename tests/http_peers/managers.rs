@@ -1,5 +1,5 @@
-//! Those who start the daemon with a session read what it writes for them: systemd itself, and Python's reader
-//! of Apple's property lists. launchd is not to be had on Linux.
+//! The programs that start the daemon at login can read their configuration files: systemd itself, and Python's parser
+//! of Apple's property lists. launchd is not available on Linux.
 
 use crate::scripted::Scripted;
 

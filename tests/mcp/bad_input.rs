@@ -1,4 +1,4 @@
-//! What a client must not send, and what it is told then.
+//! Invalid messages from a client, and their answers.
 
 use serde_json::{Value, json};
 
@@ -28,7 +28,7 @@ fn every_bad_line_is_answered_and_the_next_one_is_read() {
     }
     client.raw(b"\xff\xfe\n");
     assert_eq!(client.receive()["error"]["code"], -32700);
-    // Notifications that nobody knows, and answers to nothing, are passed over.
+    // Unknown notifications, and answers without a request, are ignored.
     client.send(&json!({"jsonrpc": "2.0", "method": "textDocument/didOpen", "params": {}}));
     client.send(&json!({"jsonrpc": "2.0", "id": 99, "result": {}}));
     client.raw(b"\r\n\n  \n");
@@ -55,7 +55,7 @@ fn nothing_breaks_the_connection_before_a_client_has_said_how_it_speaks() {
 fn a_client_that_says_nothing_is_no_error() {
     let world = World::new();
     assert_eq!(Client::silent(&world, &world.root(), &[], &[]).hang_up(), (0, String::new()));
-    // Where standard input and output are no pipes, it is served all the same.
+    // The server also works if standard input and output are not pipes.
     let greeting = r#"{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}"#;
     world.write("in", greeting);
     let mut command = world.command("git-blue", &world.root());
@@ -102,7 +102,7 @@ fn a_realm_that_breaks_while_served_is_an_error_and_heals() {
     let world = World::pair();
     let mut client = Client::start(&world, &world.path("access"));
     client.ok("realm_status", json!({}));
-    // Whatever was to be recorded is, once the next answer comes.
+    // Everything is recorded before the next answer is sent.
     client.request("ping", json!({}));
     let (store, away) = (world.store(), world.path("away.git"));
     std::fs::rename(&store, &away).unwrap();

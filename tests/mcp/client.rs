@@ -1,4 +1,4 @@
-//! A client that knows nothing of our code: JSON lines to a child process and back.
+//! A client that shares no code with the server: it exchanges JSON lines with a child process.
 
 use std::{
     io::{BufRead as _, BufReader, Write as _},
@@ -12,7 +12,7 @@ use serde_json::{Map, Value, json};
 
 use crate::world::World;
 
-/// What any answer may have, and no list of tools names.
+/// The fields that any answer may have, and that the list of tools does not name.
 const COMMON: [&str; 12] = [
     "status",
     "next_steps",
@@ -28,17 +28,17 @@ const COMMON: [&str; 12] = [
     "bindings_changed",
 ];
 
-/// How long an answer may take before a test fails.
+/// The maximum time for an answer.
 const PATIENCE: Duration = Duration::from_secs(60);
-/// The longest message that a client may be sent.
+/// The maximum length of a message to a client, in bytes.
 pub const MAX_MESSAGE: usize = 46_080;
 
-/// How a client speaks.
+/// The era of the protocol that a client uses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Era {
     /// With a handshake, in this version.
     Legacy(&'static str),
-    /// Without one: every request says what the client is.
+    /// Without a handshake: every request describes the client.
     Stateless,
 }
 
@@ -51,19 +51,19 @@ pub struct Client {
     era: Era,
     next: i64,
     capabilities: Value,
-    /// The folders that it names as its roots.
+    /// The folders that the client lists as its roots.
     pub roots: Vec<String>,
     tools: Value,
-    /// Answers that came before they were waited for.
+    /// Answers that arrived before they were waited for.
     early: Vec<Value>,
-    /// What came that answered nothing.
+    /// Messages that were not answers.
     pub notices: Vec<Value>,
-    /// What the server said of itself.
+    /// The server's description of itself.
     pub greeting: Value,
 }
 
 impl Client {
-    /// Starts a server in a folder, with these arguments and variables, without speaking to it.
+    /// Starts a server in a folder, with these arguments and variables, without sending anything.
     pub fn silent(world: &World, folder: &Path, arguments: &[&str], variables: &[(&str, &str)]) -> Self {
         let mut command = world.command("git-blue", folder);
         command.args(["mcp", "serve"]).args(arguments).envs(variables.iter().copied());
@@ -93,7 +93,7 @@ impl Client {
         }
     }
 
-    /// Starts a server and greets it.
+    /// Starts a server and initializes it.
     pub fn start(world: &World, folder: &Path) -> Self {
         Self::with(world, folder, LEGACY, &[], &[])
     }
@@ -104,7 +104,7 @@ impl Client {
         client
     }
 
-    /// Says hello as the era has it.
+    /// Initializes the connection in the way of the era.
     pub fn greet(&mut self, era: Era, capabilities: Value) {
         (self.era, self.capabilities) = (era, capabilities.clone());
         self.greeting = match era {
@@ -138,7 +138,7 @@ impl Client {
         message
     }
 
-    /// Returns the next message if one comes in that time.
+    /// Returns the next message if one arrives in this time.
     pub fn receive_within(&mut self, time: Duration) -> Option<Value> {
         let line = self.lines.recv_timeout(time).ok()?;
         Some(serde_json::from_str(&line).unwrap_or_else(|error| panic!("{error}: {line}")))
@@ -158,7 +158,7 @@ impl Client {
         id
     }
 
-    /// Returns the answer to a request; names the roots where asked meanwhile.
+    /// Returns the answer to a request. Sends the roots if the server requests them in the meantime.
     pub fn answer(&mut self, id: i64) -> Value {
         if let Some(at) = self.early.iter().position(|message| message["id"] == id) {
             return self.early.remove(at);
@@ -199,7 +199,7 @@ impl Client {
         self.request("tools/call", json!({"name": tool, "arguments": arguments}))
     }
 
-    /// Calls a tool, which must work. Returns the answer, of which both copies must agree.
+    /// Calls a tool, which must succeed. Returns the answer, whose two copies must be equal.
     #[track_caller]
     pub fn ok(&mut self, tool: &str, arguments: Value) -> Map<String, Value> {
         let result = self.call(tool, arguments);
@@ -212,7 +212,7 @@ impl Client {
         text.as_object().unwrap().clone()
     }
 
-    /// Holds an answer to what the server says of its answers.
+    /// Asserts that an answer conforms to the tool's output schema.
     #[track_caller]
     fn conforms(&mut self, tool: &str, answer: &Value) {
         if self.tools.is_null() {
@@ -243,7 +243,7 @@ impl Client {
         failure
     }
 
-    /// Returns the kinds and versions that an answer told.
+    /// Returns the kinds and versions of the notifications in an answer.
     #[track_caller]
     pub fn told(&mut self, tool: &str, arguments: Value) -> Vec<String> {
         let answer = self.ok(tool, arguments);
@@ -251,7 +251,7 @@ impl Client {
         told.map(|one| format!("{} {}", one["change_type"].as_str().unwrap(), one["changes"]["new_version"])).collect()
     }
 
-    /// Hangs up. Returns the exit code and what was said on standard error.
+    /// Closes the connection. Returns the exit code and the standard error.
     pub fn hang_up(mut self) -> (i32, String) {
         drop(self.input.take());
         let mut said = String::new();

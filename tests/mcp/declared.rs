@@ -1,4 +1,4 @@
-//! Commands that the user declared as tools, in git configuration of his own.
+//! Commands that the user declared as tools, in the user's git configuration.
 
 use std::time::{Duration, Instant};
 
@@ -32,7 +32,7 @@ fn a_command_gets_the_arguments_and_what_it_prints_is_the_answer() {
     world.bump("1.1.0");
     let folder = world.path("access/cdk");
     let mut client = Client::with(&world, &folder, LEGACY, &[], &[("GIT_DIR", "/nowhere")]);
-    // As with every other tool, what is pending comes with it.
+    // As with every other tool, pending notifications are included.
     let arguments = json!({"env": "staging", "deep": [1, null, "\u{1b}[2J"]});
     let answer = client.ok("echo", arguments.clone());
     assert_eq!(answer["output"], arguments);
@@ -41,10 +41,10 @@ fn a_command_gets_the_arguments_and_what_it_prints_is_the_answer() {
         (&json!(false), &json!("s3-permissions"))
     );
     assert_eq!(client.ok("realm_status", json!({}))["notifications"], json!([]));
-    // In the project, without a shell, and with nothing that names another repository.
+    // It runs in the project, without a shell, and without variables that name another repository.
     let failure = client.fails("place", json!({}));
     assert_eq!(failure["message"], format!("place: exit status: 1: {}\n$HOME ; x\n0", world.path("access").display()));
-    // A call's own project.
+    // A call can name its own project.
     let elsewhere = world.path("fungal").display().to_string();
     let failure = client.fails("place", json!({"cwd": elsewhere}));
     assert!(failure["message"].as_str().unwrap().contains(&elsewhere), "{failure}");
@@ -74,7 +74,7 @@ fn only_the_users_own_configuration_declares_tools() {
     let all = names(&mut client);
     assert!(all.contains(&"look".to_owned()) && !all.contains(&"mine".to_owned()));
     assert_eq!(client.refusal("tools/call", json!({"name": "mine"})).0, -32602);
-    // A person sees the same list, and why a tool is not in it.
+    // For people, `list-tools` shows the same list, and why a tool is missing from it.
     let listed = world.blue(&path, &["mcp", "list-tools"]).exits(0);
     assert!(listed.stdout.contains("\nmine\n") && listed.stdout.contains("Runs /"), "{listed:?}");
     for said in ["blue.mcp.tool.realm_status: that is the name of an operation", "./x.sh depends on the folder"] {
@@ -84,7 +84,7 @@ fn only_the_users_own_configuration_declares_tools() {
     assert_eq!(tested.json()["output"], "");
 }
 
-/// Returns whether a process with this mark among its arguments is there.
+/// Returns whether a process with this mark among its arguments is running.
 fn is_running(mark: &str) -> bool {
     let processes = std::fs::read_dir("/proc").unwrap().filter_map(|entry| entry.ok());
     let lines = processes.filter_map(|entry| std::fs::read(entry.path().join("cmdline")).ok());
@@ -102,7 +102,7 @@ fn eventually(what: &str, is_so: impl Fn() -> bool) {
 #[test]
 fn a_command_that_takes_too_long_or_is_not_wanted_any_more_ends_with_its_children() {
     let world = World::pair();
-    // A number that no other process of this machine sleeps for.
+    // A duration that no other process on this machine sleeps for.
     let marks = [1, 2, 3].map(|n| format!("{}.{}{n}", 3_000, std::process::id()));
     for (name, mark) in ["late", "cancelled", "left"].iter().zip(&marks) {
         let timeout = if *name == "late" { "\ttimeout = 1\n" } else { "" };
@@ -116,7 +116,7 @@ fn a_command_that_takes_too_long_or_is_not_wanted_any_more_ends_with_its_childre
     eventually("it was killed", || !is_running(&marks[0]));
     let id = client.post("tools/call", json!({"name": "cancelled", "arguments": {}}));
     eventually("it was started", || is_running(&marks[1]));
-    // Nobody waits for it.
+    // Other calls do not wait for it.
     client.ok("realm_status", json!({}));
     client.send(&json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": id}}));
     eventually("it was killed", || !is_running(&marks[1]));
@@ -133,7 +133,7 @@ fn what_left_its_session_ends_too() {
     }
     let world = World::pair();
     let marks = [1, 2, 3].map(|n| format!("{}.{}{n}", 4_000, std::process::id()));
-    // Twice removed, in a session of its own, its parent gone, its environment too.
+    // A grandchild in its own session, with its parent gone, and with an empty environment.
     let away =
         |mark: &str| format!("(env -i setsid sh -c \\\"(sleep {mark} &) ; exit\\\" &) ; (setsid -f sleep {mark})");
     for ((name, then), mark) in [("done", "sleep 0.3"), ("late", "sleep 100"), ("left", "sleep 100")].iter().zip(&marks)
@@ -151,7 +151,7 @@ fn what_left_its_session_ends_too() {
     eventually("it was killed once its time was over", || !is_running(&marks[1]));
     client.post("tools/call", json!({"name": "left", "arguments": {}}));
     eventually("it was started", || is_running(&marks[2]));
-    // The server has no chance to end anything.
+    // The server has no chance to end the processes itself.
     client.child.kill().unwrap();
     eventually("it was killed once nobody was there", || !is_running(&marks[2]));
 }

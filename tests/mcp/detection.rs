@@ -1,4 +1,4 @@
-//! Which project a call is about: each way to say so, and that none lasts beyond its call.
+//! The project of a call: every way to name it, and that none lasts longer than its call.
 
 use serde_json::{Value, json};
 
@@ -17,14 +17,14 @@ fn each_way_to_name_a_project_comes_before_the_next() {
     let (fungal, access) = (world.path("fungal"), world.path("access"));
     let [fungal, access] = [&fungal, &access].map(|path| path.to_str().unwrap());
     let home = world.path("home");
-    // The folder of the server, from a subfolder up.
+    // The folder of the server: the repository that contains it is used.
     world.write("access/deep/er/file", "");
     let mut here = Client::start(&world, &world.path("access/deep/er"));
     assert_eq!(repo(&mut here, json!({})), "access");
-    // An argument counts for its call alone.
+    // An argument applies only to its call.
     assert_eq!(repo(&mut here, json!({"cwd": fungal})), "fungal");
     assert_eq!(repo(&mut here, json!({})), "access");
-    // CLAUDE_PROJECT_DIR comes before the folder, GIT_BLUE_DIR before that, -C before both.
+    // CLAUDE_PROJECT_DIR precedes the folder, GIT_BLUE_DIR precedes CLAUDE_PROJECT_DIR, and -C precedes both.
     let project = ("CLAUDE_PROJECT_DIR", fungal);
     let mut client = Client::with(&world, &world.path("access"), LEGACY, &[], &[project]);
     assert_eq!(repo(&mut client, json!({})), "fungal");
@@ -34,7 +34,7 @@ fn each_way_to_name_a_project_comes_before_the_next() {
     let mut client = Client::with(&world, &home, LEGACY, &["-C", "../fungal"], &variables);
     assert_eq!(repo(&mut client, json!({})), "fungal");
     assert_eq!(repo(&mut client, json!({"cwd": access})), "access");
-    // What git set for another command names nothing.
+    // Variables that git set for another command are ignored.
     let git_dir = format!("{fungal}/.git");
     let mut client = Client::with(&world, &world.path("access"), LEGACY, &[], &[("GIT_DIR", &git_dir)]);
     assert_eq!(repo(&mut client, json!({})), "access");
@@ -45,7 +45,7 @@ fn a_client_with_roots_is_asked_in_its_own_era() {
     let world = World::pair();
     let home = world.path("home");
     let uri = format!("file://{}", world.path("access").display());
-    // With a handshake, the server asks; once, until the roots change.
+    // With a handshake, the server asks for the roots once, until they change.
     let mut client = Client::silent(&world, &home, &[], &[]);
     client.greet(LEGACY, json!({"roots": {"listChanged": true}}));
     client.roots = vec!["https://example.com".into(), format!("file://{}", home.display()), uri.clone()];
@@ -55,7 +55,7 @@ fn a_client_with_roots_is_asked_in_its_own_era() {
     client.send(&json!({"jsonrpc": "2.0", "method": "notifications/roots/list_changed"}));
     assert_eq!(repo(&mut client, json!({})), "fungal");
 
-    // Without one, the call is answered by a question, and made again.
+    // Without a handshake, the answer requests the roots, and the call is repeated.
     let mut client = Client::silent(&world, &home, &[], &[]);
     client.greet(Era::Stateless, json!({"roots": {}}));
     let question = client.call("realm_status", json!({}));
@@ -64,7 +64,7 @@ fn a_client_with_roots_is_asked_in_its_own_era() {
     let responses = json!({"roots": {"roots": [{"uri": uri}]}});
     let answer = client.request("tools/call", json!({"name": "realm_status", "inputResponses": responses}));
     assert_eq!(answer["structuredContent"]["current_repo"], "access");
-    // An answer that names none is no reason to ask for ever.
+    // If the repeated call has no roots, the server does not ask again.
     let answer = client.request("tools/call", json!({"name": "realm_status", "inputResponses": {}}));
     assert_eq!(answer["isError"], true);
 }
@@ -110,14 +110,14 @@ fn what_decides_the_project_is_looked_at_for_each_call() {
     client.fails("contract_get", contract());
     std::fs::rename(&away, &store).unwrap();
     client.ok("contract_get", contract());
-    // The user's own records say which realms there are.
+    // The user's list of realms is read for each call.
     let config = world.store().join("../../config");
     let before = std::fs::read_to_string(&config).unwrap();
     std::fs::write(&config, before.replace("aperture", "elsewhere")).unwrap();
     client.fails("contract_get", contract());
     std::fs::write(&config, before).unwrap();
     client.ok("contract_get", contract());
-    // So does the work tree.
+    // So is the file in the work tree.
     let (file, away) = (world.path("access/.blue/config.yaml"), world.path("away.yaml"));
     std::fs::rename(&file, &away).unwrap();
     std::fs::write(&file, "realm: { name: elsewhere }\n").unwrap();

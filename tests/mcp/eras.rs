@@ -23,7 +23,7 @@ fn every_version_is_spoken() {
         assert!(result["resultType"].is_null(), "{result}");
         client.ok("realm_status", json!({}));
     }
-    // A version that is not known is answered with one that is.
+    // An unknown version is answered with a known one.
     let client = Client::with(&world, &world.path("access"), Era::Legacy("2030-01-01"), &[], &[]);
     assert_eq!(client.greeting["protocolVersion"], "2025-11-25");
 }
@@ -40,7 +40,7 @@ fn the_era_without_a_handshake_is_discovered() {
     assert_eq!(list["resultType"], "complete");
     assert!(list["ttlMs"].as_u64().unwrap() > 0 && list["cacheScope"] == "private", "{list}");
     assert_eq!(client.call("realm_status", json!({}))["resultType"], "complete");
-    // A client that looked first may still choose the handshake.
+    // A client that has called `server/discover` may still use the handshake.
     let mut client = Client::silent(&world, &world.path("access"), &[], &[]);
     client.greet(Era::Stateless, json!({}));
     client.greet(Era::Legacy("2025-06-18"), json!({}));
@@ -69,10 +69,10 @@ fn batches_are_answered_in_the_era_that_has_them_and_refused_elsewhere() {
     assert_eq!((&of("a")["result"], &of("d")["error"]["code"]), (&json!({}), &json!(-32601)));
     assert_eq!(of("c")["result"]["structuredContent"]["realm"], "aperture");
     assert!(answers.as_array().unwrap().iter().any(|one| one["error"]["code"] == -32600), "{answers:#}");
-    // An answer among others tells nothing: it comes with the next one alone.
+    // An answer in a batch has no notifications; they come with the next single answer.
     assert_eq!(of("c")["result"]["structuredContent"]["notifications"], json!([]));
     assert_eq!(client.told("realm_status", json!({})).len(), 1);
-    // Notifications alone are answered by nothing, and an empty batch is none.
+    // A batch with only notifications has no answer, and an empty batch is an error.
     client.send(&json!([{"jsonrpc": "2.0", "method": "notifications/initialized"}]));
     client.send(&json!([]));
     assert_eq!(client.receive()["error"]["code"], -32600);

@@ -1,5 +1,4 @@
-//! A realm of ten thousand contracts: whatever is asked, each message stays as short as it must be.
-//! The client fails on any that is longer.
+//! A realm of ten thousand contracts: every message is within the limit. The client fails if one is longer.
 
 use serde_json::{Value, json};
 
@@ -9,7 +8,7 @@ use crate::{
     world::World,
 };
 
-/// Two hundred domains of fifty contracts, three of which `fungal` takes part in.
+/// Makes two hundred domains of fifty contracts. `fungal` is a member of three of them.
 fn large() -> World {
     let world = World::new();
     for repo in ["aperture", "fungal", "blue"] {
@@ -22,7 +21,7 @@ fn large() -> World {
     world
 }
 
-/// Returns the processor time that a process has used, in ticks of the system's clock.
+/// Returns the processor time of a process, in ticks of the system's clock.
 fn used(process: u32) -> u64 {
     let stat = std::fs::read_to_string(format!("/proc/{process}/stat")).unwrap_or_default();
     let numbers = stat.rsplit(')').next().unwrap_or_default().split_whitespace().skip(11).take(2);
@@ -36,7 +35,7 @@ fn a_check_of_it_says_how_far_it_is_and_ends_when_it_is_cancelled() {
     let call = json!({"name": "realm_check", "arguments": {"scope": "all"}, "_meta": {"progressToken": 7}});
     let id = client.post("tools/call", call);
     let report = client.receive();
-    // On a fast machine it is done before there is anything to say.
+    // A fast machine finishes before there is any progress to report.
     if report["id"] == id {
         return;
     }
@@ -52,7 +51,7 @@ fn a_check_of_it_says_how_far_it_is_and_ends_when_it_is_cancelled() {
     );
     client.send(&json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": id}}));
     client.request("ping", json!({}));
-    // It rests before the check would have been done.
+    // The server becomes idle before the check would have finished.
     let start = std::time::Instant::now();
     let pause = std::time::Duration::from_millis(50);
     loop {
@@ -110,7 +109,7 @@ fn every_page_of_every_tool_fits_a_message() {
     let status = client.ok("realm_status", json!({}));
     assert!(!status.contains_key("cut") && status["imports"] == json!([]), "{:?}", status.get("cut"));
     assert!(json!(status["next_steps"]).to_string().contains("150 of 150 imports are current"), "{status:?}");
-    // What looks at everything for each page: the first, one in the middle, and the last.
+    // Tools that read everything for each page: the first page, one in the middle, and the last one.
     for tool in ["realm_check", "realm_topology"] {
         asked.push(tool);
         let whole = if tool == "realm_check" { json!({"detail": "full"}) } else { json!({}) };
@@ -124,8 +123,8 @@ fn every_page_of_every_tool_fits_a_message() {
             assert_eq!(page["next_cursor"].is_null(), start == total - 10, "{tool} {start}");
         }
     }
-    // One tool needs two versions of a contract, which this realm has not.
-    // And what makes worktrees, in repositories that share no small domain here.
+    // One tool needs two versions of a contract, which this realm does not have. The one that makes worktrees gets the
+    // repository by name, because no small domain is shared here.
     asked.push("realm_worktree_create");
     client.ok("realm_worktree_create", json!({"rfc": "rfc-1", "repos": ["fungal"]}));
     asked.push("contract_validate");

@@ -1,5 +1,5 @@
-//! Sizes and numbers: what is large comes in parts, what is too large is refused, and a client that
-//! does not read is waited for.
+//! Sizes and numbers: large answers are split into pages, excessive requests are refused, and the server waits for a
+//! client that does not read.
 
 use std::{
     sync::{
@@ -34,7 +34,7 @@ fn the_list_of_tools_stays_small() {
     }
 }
 
-/// A domain of many contracts, published in one commit.
+/// Publishes a domain of many contracts in one commit.
 fn many(world: &World, count: usize) {
     for n in 0..count {
         let name = format!("contract-{n:04}");
@@ -192,7 +192,7 @@ fn a_client_that_stops_reading_costs_no_memory_and_is_let_go() {
             count.fetch_add(1, Ordering::Relaxed);
         }
     });
-    // So many are under way, some wait in the pipe, and then the client has to wait.
+    // A limited number of calls is in progress, some wait in the pipe, and then the client has to wait.
     let mut before = 0;
     let taken = loop {
         std::thread::sleep(Duration::from_secs(1));
@@ -205,10 +205,10 @@ fn a_client_that_stops_reading_costs_no_memory_and_is_let_go() {
     let status = std::fs::read_to_string(format!("/proc/{}/status", child.id())).unwrap_or_default();
     let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap_or("0 kB").trim();
     let peak: u64 = peak.trim_end_matches(" kB").parse().unwrap();
-    // A debug build is larger before it does anything.
+    // A debug build is larger from the start.
     let most = if cfg!(debug_assertions) { 80_000 } else { 60_000 };
     assert!(peak < most, "{peak} kB");
-    // Nobody reads any more: it ends by itself.
+    // Nobody reads any more, so the server exits.
     drop(child.stdout.take());
     assert_eq!(child.wait().unwrap().code(), Some(0));
     writer.join().unwrap();

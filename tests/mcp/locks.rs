@@ -1,5 +1,5 @@
-//! Somebody else holds a lock that an answer needs: the others are answered, and it comes when the
-//! lock is free.
+//! Another process holds a lock that an answer needs: other calls are answered, and the answer is sent when the lock is
+//! free.
 
 use std::{
     fs::File,
@@ -13,7 +13,7 @@ use crate::{
     world::World,
 };
 
-/// Takes a lock of the store, as another process would.
+/// Takes a lock of the store, as another process does.
 fn hold(world: &World, name: &str) -> File {
     let folder = world.store().join("blue/locks");
     std::fs::create_dir_all(&folder).unwrap();
@@ -51,7 +51,7 @@ fn a_lock_that_stays_is_an_error_that_says_so() {
         failure["code"] == "locked" && failure["next_steps"][0]["reason"].as_str().unwrap().starts_with("try again"),
         "{failure}"
     );
-    // Not wanted any more, it is not tried again.
+    // A cancelled call is not tried again.
     let mut client = Client::start(&world, &world.path("fungal"));
     let id = client.post("tools/call", json!({"name": "session_start", "arguments": {}}));
     client.send(&json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": id}}));
@@ -72,7 +72,7 @@ fn what_cannot_be_recorded_now_is_told_once_all_the_same() {
     }
     assert!(start.elapsed() < Duration::from_secs(4), "{:?}", start.elapsed());
     drop(lock);
-    // It is recorded while nobody asks, and what comes then is told.
+    // The notifications are recorded in the background, and later ones are delivered.
     std::thread::sleep(Duration::from_millis(500));
     world.bump("1.2.0");
     assert_eq!(client.told("realm_status", json!({})), ["VersionChanged \"1.2.0\""]);
@@ -98,7 +98,7 @@ fn of_two_requests_with_one_id_the_second_is_refused_while_the_first_is_answered
     }
     drop(lock);
     assert_eq!(client.receive()["result"]["structuredContent"]["resumed"], false);
-    // It is free again, also after a call that was cancelled.
+    // The id can be used again, even after a cancelled call.
     client.send(&call("realm_status", 900));
     assert_eq!(client.receive()["id"], 900);
     let _lock = hold(&world, "_sessions-fungal");

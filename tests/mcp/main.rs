@@ -1,5 +1,5 @@
-//! The real server as a real process, spoken to over pipes as clients do, in both eras of the
-//! protocol. What it writes to standard output is read strictly: anything but a message fails.
+//! Tests the real server as a process, over pipes as clients do, in both eras of the protocol. Its standard output is
+//! parsed strictly: anything except a message fails.
 
 #[path = "../cli/world.rs"]
 #[allow(dead_code, reason = "not every helper of the command line's tests is needed here")]

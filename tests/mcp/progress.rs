@@ -1,4 +1,4 @@
-//! Calls that take their time: they say how far they are, end when they are cancelled, and hold up nobody.
+//! Long calls: they report progress, end when they are cancelled, and do not delay other calls.
 
 use std::{
     io::Read as _,
@@ -14,14 +14,14 @@ use crate::{
     world::World,
 };
 
-/// How long may pass until a call that was cancelled has ended.
+/// The maximum time until a cancelled call has ended.
 const CANCELLED: Duration = Duration::from_millis(if cfg!(debug_assertions) { 1_000 } else { 100 });
 
-/// A forge that takes every request and answers none.
+/// A forge that accepts every request and answers none.
 struct Silent(Receiver<TcpStream>);
 
 impl Silent {
-    /// Starts it, and makes it the forge of the repositories of a world, each on a branch of its own.
+    /// Starts the forge for the repositories of a world, each on its own branch.
     fn forge(world: &World, repos: &[&str]) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let url = format!("http://{}", listener.local_addr().unwrap());
@@ -46,7 +46,7 @@ impl Silent {
         Self(asked)
     }
 
-    /// Returns the connection of the next request, which has come.
+    /// Returns the connection of the next request.
     fn asked(&self) -> TcpStream {
         let mut stream = self.0.recv_timeout(Duration::from_secs(60)).expect("the forge is asked");
         stream.read_exact(&mut [0; 4]).unwrap();
@@ -77,12 +77,12 @@ fn who_waits_for_long_is_told_how_far_it_is() {
         let report = client.receive();
         assert_eq!((&report["method"], &report["id"]), (&json!("notifications/progress"), &Value::Null), "{report}");
         assert_eq!(report["params"]["progressToken"], "t-1");
-        // Both were found, and neither is known yet.
+        // Both repositories were found, and the state of neither is known yet.
         assert_eq!((&report["params"]["progress"], &report["params"]["total"]), (&json!(2.0), &json!(4.0)), "{report}");
-        // Nobody else waits meanwhile.
+        // Other calls do not wait.
         client.ok("contract_list", json!({}));
         drop(streams);
-        // One that hangs up is tried again, and then said to be silent.
+        // A closed connection is retried, and then the forge is reported as not answering.
         for _ in 0..6 {
             drop(forge.asked());
         }
@@ -102,7 +102,7 @@ fn who_did_not_ask_is_told_nothing() {
     let id = call(&mut client, "realm_pr_status", None);
     let _stream = forge.asked();
     assert_eq!(client.receive()["id"], id);
-    // A short one says nothing either.
+    // A short call reports no progress either.
     let id = call(&mut client, "realm_check", Some("short"));
     assert_eq!(client.receive()["id"], id);
 }
@@ -112,7 +112,7 @@ fn a_call_that_is_cancelled_ends_at_once_and_frees_its_place() {
     let world = World::pair();
     let forge = Silent::forge(&world, &["access"]);
     let mut client = Client::start(&world, &world.path("access"));
-    // More than may run at once: each makes room for the next one.
+    // More calls than may run at the same time: each makes room for the next one.
     for _ in 0..20 {
         let id = call(&mut client, "realm_pr_status", None);
         let _stream = forge.asked();
@@ -123,7 +123,7 @@ fn a_call_that_is_cancelled_ends_at_once_and_frees_its_place() {
         assert_eq!(client.receive()["id"], next);
         assert!(start.elapsed() < CANCELLED, "{:?}", start.elapsed());
     }
-    // Nothing of them comes later, and the server ends with its client.
+    // They send nothing later, and the server exits with its client.
     let threads = || std::fs::read_dir(format!("/proc/{}/task", client.child.id())).map_or(0, Iterator::count);
     assert!(threads() < 40, "{}", threads());
     assert_eq!(client.hang_up(), (0, String::new()));

@@ -1,4 +1,4 @@
-//! Resources, prompts and completions: read, listed, watched.
+//! Resources, prompts and completions: reading, listing and watching them.
 
 use std::time::{Duration, Instant};
 
@@ -35,7 +35,7 @@ fn every_resource_is_listed_and_can_be_read() {
         assert_eq!(read(&mut client, &format!("{CONTRACT}@1.0.0"))["contract"]["version"], "1.0.0");
         let templates = client.request("resources/templates/list", json!({}));
         assert_eq!(templates["resourceTemplates"].as_array().unwrap().len(), 4);
-        // Reading tells nobody.
+        // Reading marks nothing as seen.
         assert_eq!(client.ok("notifications_list", json!({"state": "pending"}))["total"], 1);
         let missing = if era == LEGACY { -32002 } else { -32602 };
         for uri in [
@@ -91,7 +91,7 @@ fn a_long_list_has_pages() {
     assert_eq!(read(&mut client, "blue://aperture/status")["domains"][0]["more_contracts"], 101);
 }
 
-/// Waits for a notice of this kind.
+/// Waits for a notification of this kind.
 fn notice(client: &mut Client, method: &str) -> Value {
     let start = Instant::now();
     loop {
@@ -169,7 +169,7 @@ fn prompts_carry_the_realm_as_it_is_and_nothing_that_people_wrote() {
         assert!(text.contains(expected) && text.contains("data, not instructions"), "{text}");
         assert!(!text.contains("Paths that fungal writes"), "{text}");
     }
-    // A prompt tells nobody.
+    // A prompt marks nothing as seen.
     assert_eq!(client.told("realm_status", json!({})).len(), 1);
     assert_eq!(client.refusal("prompts/get", json!({"name": "none"})).0, -32602);
     let half = json!({"name": "prepare_contract_change", "arguments": {"domain": "s3-access"}});

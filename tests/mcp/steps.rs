@@ -1,4 +1,4 @@
-//! What an answer says to do next is data, and works: every step of every answer is taken.
+//! Next steps are data, and they work: every step of every answer is run.
 
 use std::path::Path;
 
@@ -9,7 +9,7 @@ use crate::{
     world::{BINDING_FILE, CONTRACT_FILE, World, contract, importing},
 };
 
-/// Takes each step as a client does. What has a place for a name that only its user knows is not run.
+/// Runs each step as a client does, except those with a placeholder for a name that only the user knows.
 #[track_caller]
 fn follow(world: &World, client: &mut Client, folder: &Path, answer: &Map<String, Value>) -> Vec<String> {
     let mut taken = Vec::new();
@@ -105,7 +105,7 @@ fn each_kind_of_error_has_one_step_with_its_names() {
         "{check:?}"
     );
     follow(&world, &mut client, &third, &check);
-    // What has no call of its own names its file.
+    // A step without a call names its file.
     let check = client.ok("realm_check", json!({"worktree": true}));
     let said = "correct .blue/bindings/queues.yaml";
     assert!(check["next_steps"][0]["reason"].as_str().unwrap().starts_with(said), "{check:?}");

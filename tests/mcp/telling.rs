@@ -1,4 +1,4 @@
-//! What other repositories change is told once to each reader, beside the answers.
+//! Notifications of other repositories' changes are delivered once to each reader, with the answers.
 
 use std::time::Duration;
 
@@ -20,7 +20,7 @@ fn a_publish_in_one_repository_reaches_the_other_once() {
     assert!(provider.told("realm_status", json!({})).is_empty());
     assert!(consumer.told("realm_status", json!({})).is_empty());
     world.bump("1.1.0");
-    // Any tool tells, and one that is asked twice at once tells once.
+    // Any tool delivers notifications, and concurrent calls deliver them once.
     let ids: Vec<_> =
         (0..5).map(|_| consumer.post("tools/call", json!({"name": "contract_get", "arguments": serde_json::from_str::<serde_json::Value>(CONTRACT).unwrap()}))).collect();
     let told: usize = ids
@@ -37,7 +37,7 @@ fn a_publish_in_one_repository_reaches_the_other_once() {
     let answer = consumer.ok("contract_get", contract());
     assert_eq!(answer["notifications"][0]["coalesced"], 2);
     assert_eq!(answer["next_steps"][0]["tool"], "realm_review");
-    // What was told is on disk once the next answer comes.
+    // The delivery is recorded on disk before the next answer is sent.
     consumer.request("ping", json!({}));
     world.git(&world.store(), &["fsck", "--strict", "--no-dangling"]);
 }
@@ -57,7 +57,8 @@ fn each_session_is_told_and_the_person_too() {
         assert_eq!(client.told("realm_status", json!({})), ["VersionChanged \"1.1.0\""]);
     }
     assert!(world.ok(&world.path("access"), &["status"]).stdout.contains("1 change since"));
-    // A session that goes on in another process was told already; a new one starts where all are.
+    // A session that continues in another process does not get them again, and a new session starts with nothing
+    // pending.
     drop((one, two));
     assert!(start("0b0f4a9e-6d3f-4a6b-9a60-000000000001").told("realm_status", json!({})).is_empty());
     assert!(start("another").told("realm_status", json!({})).is_empty());
@@ -70,7 +71,7 @@ fn what_was_not_read_is_told_again() {
     let mut client = Client::with(&world, &world.path("access"), LEGACY, &[], &session);
     assert!(client.told("realm_status", json!({})).is_empty());
     world.bump("1.1.0");
-    // Listing tells nobody, a call that fails or that nobody can answer tells nobody.
+    // Listing delivers nothing, and neither does a call that fails or whose answer cannot be sent.
     assert_eq!(client.ok("notifications_list", json!({"state": "pending"}))["total"], 1);
     client.fails("contract_get", json!({"domain": "none", "contract": "none"}));
     let (store, away) = (world.store(), world.path("away.git"));
@@ -81,7 +82,7 @@ fn what_was_not_read_is_told_again() {
     client.child.wait().unwrap();
     let mut client = Client::with(&world, &world.path("access"), LEGACY, &[], &session);
     assert_eq!(client.told("realm_log", json!({})).len(), 1);
-    // Killed like that, it left nothing that is in anybody's way.
+    // A server that was killed like this leaves nothing that blocks others.
     world.bump("1.2.0");
     assert_eq!(world.version(), "1.2.0");
 }
@@ -92,7 +93,7 @@ fn a_cancelled_call_tells_nobody() {
     let mut client = Client::start(&world, &world.path("access"));
     assert!(client.told("realm_status", json!({})).is_empty());
     world.bump("1.1.0");
-    // In one write, so that the cancellation is there before the call has run.
+    // Both are written at once, so that the cancellation arrives before the call has run.
     let call = json!({"jsonrpc": "2.0", "id": 900, "method": "tools/call", "params": {"name": "realm_status", "arguments": {}}});
     let cancel = json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 900}});
     client.raw(format!("{call}\n{cancel}\n").as_bytes());

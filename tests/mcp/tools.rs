@@ -1,4 +1,4 @@
-//! What each tool answers, in each state that it can be asked in.
+//! The answers of each tool, in each state in which it can be called.
 
 use serde_json::{Value, json};
 
@@ -7,7 +7,7 @@ use crate::{
     world::{BINDING_FILE, World, importing},
 };
 
-/// An answer as a snapshot shows it.
+/// Compares an answer with its snapshot.
 fn shown(world: &World, name: &str, answer: &impl serde::Serialize) {
     let text = serde_json::to_string_pretty(answer).unwrap();
     let text = text.replace(&world.root().display().to_string(), "[TEMP]");
@@ -31,7 +31,7 @@ fn tools_list() {
     shown(&world, "tools_list", &client.request("tools/list", json!({})));
     let mut client = Client::with(&world, &world.path("fungal"), LEGACY, &["--all-realms"], &[]);
     let list = client.request("tools/list", json!({}));
-    // These are about the work tree at hand, or all realms.
+    // These are about the current work tree, or about all realms.
     let without = ["session_start", "session_stop", "realm_review", "realm_list", "contract_timeline"];
     for tool in list["tools"].as_array().unwrap() {
         let is_without = without.contains(&tool["name"].as_str().unwrap());
@@ -39,7 +39,7 @@ fn tools_list() {
         assert!(tool["inputSchema"]["properties"]["cwd"].is_object(), "{tool}");
     }
     for tool in list["tools"].as_array().unwrap() {
-        // One asks a forge, on the network.
+        // One tool calls a forge, over the network.
         assert_eq!(tool["annotations"]["openWorldHint"], tool["name"] == "realm_pr_status", "{tool}");
         for field in tool["outputSchema"]["properties"].as_object().unwrap().values() {
             assert!(!field["type"].is_array(), "validators warn of {field}");
@@ -75,7 +75,7 @@ fn with_changes_pending() {
         client.told("realm_status", json!({}));
         world.bump(&format!("1.{}.0", n + 1));
         shown(&world, &format!("pending_{tool}"), &client.ok(tool, arguments));
-        // Whoever comes next hears what nobody was told: it must be known here who was.
+        // A new session gets what no session has seen, so this one must have seen everything.
         client.told("realm_status", json!({}));
     }
     world.bump("1.5.0");
@@ -124,7 +124,7 @@ fn a_session_from_start_to_stop() {
     let stopped = client.ok("session_stop", json!({}));
     assert_eq!(stopped["summary"]["contracts_modified"], json!(["s3-access/s3-permissions"]));
     shown(&world, "session_stop", &session(stopped, "summary"));
-    // Where nothing that others see may be written, there are no sessions.
+    // If nothing may be written that others see, there are no sessions.
     let mut client = Client::with(&world, &world.path("fungal"), LEGACY, &["--read-only"], &[]);
     assert_eq!(client.refusal("tools/call", json!({"name": "session_start"})).0, -32602);
 }
@@ -141,7 +141,7 @@ fn realms_of_this_machine() {
     assert_eq!((&timeline["entries"][0]["realm"], &timeline["total"]), (&json!("aperture"), &json!(1)));
     let status = client.ok("realm_status", json!({"realm": "staging"}));
     assert_eq!((&status["realm"], &status["current_repo"]), (&json!("staging"), &Value::Null));
-    // From a folder that is in none, a realm can be named too.
+    // From a folder that is in no realm, a realm can also be named.
     let mut client = Client::with(&world, &world.path("home"), LEGACY, &["--all-realms"], &[]);
     assert_eq!(
         client.ok(
@@ -155,11 +155,11 @@ fn realms_of_this_machine() {
     let mut client = Client::start(&world, &world.path("access"));
     let failure = client.fails("realm_status", json!({"realm": "staging"}));
     assert!(failure["message"].as_str().unwrap().contains("the realm here is aperture"), "{failure}");
-    // The one at hand may be named to every tool.
+    // Every tool accepts the name of the current realm.
     for tool in ["realm_status", "realm_check", "realm_review", "session_start", "session_stop", "realm_pr_status"] {
         client.ok(tool, json!({"realm": "aperture"}));
     }
-    // From a folder that is in none, it is read all the same.
+    // From a folder that is in no realm, the named realm can still be read.
     let mut client = Client::start(&world, &world.path("home"));
     assert_eq!(client.ok("realm_status", json!({"realm": "staging"}))["realm"], "staging");
     let mut client = Client::start(&world, &world.path("access"));
@@ -209,7 +209,7 @@ fn a_realm_is_read_as_it_was() {
     };
     let then = json!({"at": "2026-01-24"});
     assert_eq!(client.ok("contract_get", at("contract_get", json!({})))["current_version"], "2.0.0");
-    // Its owner's commit says when, too.
+    // A commit of its owner also selects a time.
     let mut owner = Client::start(&world, &world.path("fungal"));
     assert_eq!(owner.ok("contract_get", at("contract_get", json!({"at": head})))["current_version"], "1.0.0");
     assert_eq!(client.ok("contract_get", at("contract_get", json!({"at": "1.1.0"})))["current_version"], "1.1.0");
@@ -226,7 +226,7 @@ fn a_realm_is_read_as_it_was() {
     ] {
         assert_eq!(client.fails(tool, at(tool, more))["code"], code, "{tool}");
     }
-    // What follows is about now.
+    // From here on, the calls are about the present.
     assert_eq!(client.ok("contract_get", at("contract_get", json!({})))["current_version"], "2.0.0");
 }
 
@@ -253,7 +253,7 @@ fn a_version_that_breaks_leads_its_owner_elsewhere_than_who_imports_it() {
         step["reason"].as_str().unwrap().contains("under supported beside 2.0.0, until these have adapted"),
         "{step}"
     );
-    // Who is neither is told whom it breaks, and nothing to do.
+    // A repository that is neither is told whom the version breaks, and gets no next step.
     world.join("third");
     let mut third = Client::start(&world, &world.path("third"));
     let answer = third.ok("contract_impact", contract());

@@ -1,11 +1,11 @@
-//! Claude Code itself: it is told of the server as a user tells it, starts it, and says whether it
-//! connects. Without a login, and without a network.
+//! Claude Code: the server is registered as a user does it, and Claude Code starts it and says whether it connects. It
+//! needs no login and no network.
 
 use std::{path::PathBuf, process::Command};
 
 use crate::{peers, world::World};
 
-/// Its program: what its package's own install script would copy to where `claude` is looked for.
+/// Returns the path of the program that the package's install script would copy to the path of `claude`.
 fn program() -> PathBuf {
     let folder = peers().join("node_modules/@anthropic-ai");
     let packages = folder.read_dir().unwrap_or_else(|error| panic!("{}: {error}: see .ci/run", folder.display()));
@@ -13,8 +13,8 @@ fn program() -> PathBuf {
     programs.into_iter().find(|path| path.is_file()).expect("Claude Code is installed: see .ci/run")
 }
 
-/// A network namespace of its own has no network. Where the system allows none, a proxy that is
-/// not there stands in its way.
+/// Returns a command in its own network namespace, which has no network. If the system does not allow one, a missing
+/// proxy is used instead.
 fn without_network() -> Option<Command> {
     let works = Command::new("unshare").args(["--map-root-user", "--net", "true"]).output();
     let mut command = Command::new("unshare");
@@ -22,18 +22,18 @@ fn without_network() -> Option<Command> {
     works.is_ok_and(|output| output.status.success()).then_some(command)
 }
 
-/// Runs Claude Code in the consumer's repository, which must work. Returns what it printed.
+/// Runs Claude Code in the consumer's repository, which must succeed. Returns the output.
 fn claude(world: &World, arguments: &[&str]) -> String {
     let (text, has_worked) = tried(world, arguments, &[]);
     assert!(has_worked, "{arguments:?}: {text}");
     text
 }
 
-/// Runs Claude Code in the consumer's repository. Returns what it printed, and whether it worked.
+/// Runs Claude Code in the consumer's repository. Returns the output, and whether it succeeded.
 fn tried(world: &World, arguments: &[&str], variables: &[(&str, &str)]) -> (String, bool) {
     let program = program();
     let sealed = world.command(program.to_str().unwrap(), &world.path("access"));
-    // A daemon outside of the namespace is not reached from within: then the proxy alone has to do.
+    // A daemon outside of the namespace cannot be reached from within, so only the proxy is used.
     let is_local = variables.iter().any(|(name, _)| *name == "NO_PROXY");
     let mut command = match without_network().filter(|_| !is_local) {
         Some(mut outer) => {
@@ -59,7 +59,7 @@ fn its_health_check_connects() {
     claude(&world, &["mcp", "add", "git-blue", "--", "git-blue", "mcp", "serve", "--debug"]);
     let list = claude(&world, &["mcp", "list"]);
     assert!(list.contains("git-blue: git-blue mcp serve --debug - ✔ Connected"), "{list}");
-    // It asked for the tools, too.
+    // It also requested the tools.
     let log = world.read("home/blue/mcp.log");
     assert!(log.contains("in: tools/list"), "{log}");
 }
@@ -81,7 +81,7 @@ fn it_reads_what_install_claude_writes() {
     world.write("home/.claude/settings.json", "{\"enableAllProjectMcpServers\": true}");
     let list = claude(&world, &["mcp", "list"]);
     assert!(list.contains("git-blue: git-blue mcp serve - ✔ Connected"), "{list}");
-    // Beside what it wrote itself, for its user.
+    // In addition to the servers that Claude Code itself wrote for the user.
     claude(&world, &["mcp", "add", "--scope", "user", "other", "--", "true"]);
     let before = world.read("home/.claude.json");
     world.ok(&world.path("access"), &["install", "claude", "--scope", "user"]);
@@ -98,7 +98,7 @@ fn its_session_starts_with_the_greeting() {
     let world = World::pair();
     world.bump("1.1.0");
     world.ok(&world.path("access"), &["install", "claude"]);
-    // Nothing answers it: it starts, runs the hook, and says so.
+    // Nothing answers the prompt: Claude Code starts, runs the hook, and reports the failure.
     let arguments = ["-p", "hello", "--output-format", "stream-json", "--verbose", "--include-hook-events"];
     let nobody =
         [("ANTHROPIC_API_KEY", "none"), ("ANTHROPIC_BASE_URL", "http://127.0.0.1:9"), ("CLAUDE_CODE_MAX_RETRIES", "0")];
@@ -134,7 +134,7 @@ fn it_asks_the_daemon() {
     let variables = [("GIT_BLUE_TOKEN", &*daemon.token), ("NO_PROXY", "127.0.0.1")];
     let (list, has_worked) = tried(&world, &["mcp", "list"], &variables);
     assert!(has_worked && list.contains("/mcp (HTTP) - ✔ Connected"), "{list}");
-    // With another token it says that it does not.
+    // With a wrong token, it says that it does not connect.
     let (list, _) = tried(&world, &["mcp", "list"], &[("GIT_BLUE_TOKEN", "wrong"), ("NO_PROXY", "127.0.0.1")]);
     assert!(!list.contains("Connected"), "{list}");
 }

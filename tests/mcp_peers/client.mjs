@@ -1,7 +1,7 @@
 // Drives a server with the official TypeScript SDK. Usage: client.mjs SERVER [ARGUMENT...]
 //
-// SERVER is a program, or the URL of one that listens, to be shown the token of GIT_BLUE_TOKEN; it is told
-// the folder as a root then. The SDK holds every answer to the tool's output schema itself. Prints what it found, as JSON.
+// SERVER is a program, or the URL of a server, which is sent the token in GIT_BLUE_TOKEN and gets the folder as a root.
+// The SDK itself validates every answer against the tool's output schema. Prints the results as JSON.
 
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";

@@ -1,8 +1,8 @@
-//! The protocol's own conformance suite, against the daemon with the fixtures that it asks for, in both eras.
+//! The protocol's own conformance suite, run against the daemon with the fixtures that it requires, in both eras.
 //!
-//! The suite cannot show a token: a proxy stands between that does. What it may fail is in the files
-//! beside this one, with the reason; what fails beyond that, or no longer does, fails the test. What a revision requires
-//! may fail nothing.
+//! The suite cannot send a token, so a proxy adds it. The expected failures are in the files next to this one, with the
+//! reason. Any other failure fails the test, and so does an expected failure that no longer occurs. No scenario that a
+//! revision requires may fail.
 
 use std::{
     io::{BufRead as _, BufReader, Write as _},
@@ -13,10 +13,10 @@ use std::{
 
 use crate::{http::Daemon, peers, script, world::World};
 
-/// The revisions of the protocol whose scenarios run, all of them.
+/// The revisions of the protocol. All of their scenarios run.
 const REVISIONS: [&str; 2] = ["2025-11-25", "2026-07-28"];
 
-/// The suite needs a newer node than many machines have: one comes with it.
+/// Returns the node that is installed with the suite, because it needs a newer one than many machines have.
 fn node() -> PathBuf {
     let folder = peers().join("conformance/node_modules");
     let packages = folder.read_dir().unwrap_or_else(|error| panic!("{}: {error}: see .ci/run", folder.display()));
@@ -24,7 +24,7 @@ fn node() -> PathBuf {
     programs.find(|path| path.is_file()).expect("node is installed: see .ci/run")
 }
 
-/// Returns the scenarios of servers that a revision requires.
+/// Returns the server scenarios that a revision requires.
 fn required(suite: &Path, revision: &str) -> Vec<String> {
     let text = std::fs::read_to_string(suite.join(format!("requirements/{revision}.yaml"))).unwrap();
     let of_servers = text.lines().skip_while(|line| *line != "server:").skip(1);
@@ -60,8 +60,8 @@ fn every_scenario_passes_but_for_what_is_listed() {
     }
 }
 
-/// Stands before a server and shows it the token. Returns where. What calls the proxy by its own name
-/// means the server; other names stay, for the server to refuse.
+/// Starts a proxy that adds the token, and returns its address. The proxy's own name in a request is replaced by that
+/// of the server. Other names are passed on, for the server to refuse.
 fn proxy(server: String, token: String) -> String {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap().to_string();
@@ -69,14 +69,14 @@ fn proxy(server: String, token: String) -> String {
     std::thread::spawn(move || {
         for stream in listener.incoming().flatten() {
             let (own, server, token) = (own.clone(), server.clone(), token.clone());
-            // One that hangs up half way is nothing to fail for.
+            // A connection that is closed early is not a failure.
             std::thread::spawn(move || drop(pass_on(&stream, &own, &server, &token)));
         }
     });
     address
 }
 
-/// Passes on one request and what is answered to it.
+/// Passes on one request and its answer.
 fn pass_on(client: &TcpStream, own: &str, server: &str, token: &str) -> std::io::Result<()> {
     let mut reader = BufReader::new(client.try_clone()?);
     let mut head = String::new();
@@ -105,7 +105,7 @@ fn pass_on(client: &TcpStream, own: &str, server: &str, token: &str) -> std::io:
         done
     });
     let _ = copy(&mut reader, &mut upstream);
-    // The client hung up: so do we.
+    // The client has closed the connection, so close the other one.
     let _ = upstream.shutdown(std::net::Shutdown::Write);
     answering.join().unwrap_or(Ok(()))
 }
@@ -114,7 +114,7 @@ fn local(own: &str) -> String {
     own.replace("127.0.0.1", "localhost")
 }
 
-/// Copies as it comes: events must not wait for more of them.
+/// Copies data as it arrives, because events must not be delayed.
 fn copy(from: &mut impl std::io::Read, to: &mut impl std::io::Write) -> std::io::Result<()> {
     let mut part = [0; 16 << 10];
     loop {

@@ -1,15 +1,15 @@
-//! The daemon, for other people's clients.
+//! The daemon, for clients by other people.
 
 use std::path::Path;
 
 use crate::{changed, holds, peers, run, script, world::World};
 
-/// A daemon of a world, stopped with it.
+/// A daemon of a world, which stops when dropped.
 pub struct Daemon<'a> {
     world: &'a World,
-    /// Where it listens, without a path.
+    /// The address without a path.
     pub address: String,
-    /// What is shown to it.
+    /// The token that clients send.
     pub token: String,
 }
 

@@ -1,7 +1,7 @@
-//! Other people's clients: the official SDKs for Python and TypeScript, the Inspector and Claude Code. They hold
-//! what the server says to the protocol as their authors read it.
+//! Clients by other people: the official SDKs for Python and TypeScript, the Inspector and Claude Code. They check that
+//! the server follows the protocol as their authors understand it.
 //!
-//! They are installed below `target/peers` (`.ci/run` does it), or wherever `GIT_BLUE_PEERS` says.
+//! They are installed below `target/peers` (by `.ci/run`), or in the folder `GIT_BLUE_PEERS`.
 
 #[path = "../cli/schemas.rs"]
 #[allow(dead_code, reason = "it belongs to the world")]
@@ -23,20 +23,20 @@ use world::World;
 
 const SERVER: &str = env!("CARGO_BIN_EXE_git-blue");
 
-/// Returns where the clients are installed.
+/// Returns the folder in which the clients are installed.
 fn peers() -> PathBuf {
     let named = Env::from_process().unwrap().var("GIT_BLUE_PEERS").map(PathBuf::from);
     named.unwrap_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("target/peers"))
 }
 
-/// A realm in which `access` has one change to hear of.
+/// Returns a realm in which `access` has one pending change.
 fn changed() -> World {
     let world = World::pair();
     world.bump("1.1.0");
     world
 }
 
-/// Runs a client in the consumer's repository. Returns what it printed.
+/// Runs a client in the consumer's repository. Returns its output.
 fn run(world: &World, program: &Path, arguments: &[&str], variables: &[(&str, &str)]) -> Value {
     let mut command = world.command(program.to_str().unwrap(), &world.path("access"));
     let output = command.args(arguments).envs(variables.iter().copied()).output();
@@ -78,7 +78,7 @@ fn the_python_sdk_in_both_eras() {
 #[test]
 fn the_typescript_sdk() {
     let world = changed();
-    // Modules are looked for beside the file that imports them.
+    // Modules are resolved relative to the file that imports them.
     let client = peers().join("client.mjs");
     std::fs::copy(script("client.mjs"), &client).unwrap();
     let found = run(&world, Path::new("node"), &[client.to_str().unwrap(), SERVER, "mcp", "serve"], &[]);

@@ -1,5 +1,4 @@
-//! A small HTTP server on a loopback port, with `git http-backend` behind it, that does on request what
-//! servers do when something is wrong.
+//! A small HTTP server on a loopback port, in front of `git http-backend`, that can misbehave on request.
 
 use std::{
     io::{BufRead as _, BufReader, Read as _, Write as _},
@@ -16,24 +15,24 @@ use std::{
 
 use git_blue::testing::sandbox::Sandbox;
 
-/// How it behaves.
+/// The behaviour of the server.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Mood {
-    /// Serves whoever says this name and password.
+    /// Serves clients that send this name and password.
     Serve,
-    /// Answers with a page for people.
+    /// Answers with an HTML page.
     Page,
-    /// Takes the connection and says nothing.
+    /// Accepts the connection and sends nothing.
     Silent,
-    /// Hangs up after so many bytes of the answer to a request whose path holds this.
+    /// Closes the connection after this many bytes of the answer to a request whose path contains this.
     HangUp(&'static str, usize),
-    /// Answers with this status to a request whose path holds this.
+    /// Answers with this status to a request whose path contains this.
     Status(&'static str, u16),
-    /// Sends whoever asks elsewhere.
+    /// Redirects the client.
     Redirect(String),
 }
 
-/// The name and password that are let in: `ada:secret`, as HTTP has them.
+/// The accepted name and password, `ada:secret`, in the format of HTTP.
 const ALLOWED: &str = "Basic YWRhOnNlY3JldA==";
 
 pub struct Backend {
@@ -65,7 +64,7 @@ impl Backend {
                 }
                 let (mood, root, vars) = (held.lock().unwrap().clone(), root.clone(), vars.clone());
                 thread::spawn(move || {
-                    // A client that is gone is no failure of the server's.
+                    // A client that has closed the connection is not an error.
                     let _ = serve(stream, &mood, &root, &vars);
                 });
             }
@@ -159,7 +158,7 @@ fn read(stream: &TcpStream) -> std::io::Result<Option<Request>> {
     Ok(Some(Request { method, path, query, headers, body }))
 }
 
-/// Asks git, as RFC 3875 says, and makes an answer of what it says.
+/// Runs `git http-backend` as in RFC 3875, and converts its output to an answer.
 fn backend(request: &Request, root: &PathBuf, vars: &Vars) -> std::io::Result<Vec<u8>> {
     let header = |wanted: &str| {
         let found = request.headers.iter().find(|(name, _)| name == wanted);

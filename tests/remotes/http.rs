@@ -1,4 +1,4 @@
-//! Over smart HTTP.
+//! Sync over smart HTTP.
 
 use crate::{
     backend::{Backend, Mood},
@@ -6,8 +6,7 @@ use crate::{
     world::{REALM, World},
 };
 
-/// Two machines that reach the hub by HTTP, with a name and password that git's own credential helper
-/// keeps.
+/// Makes two machines that use the hub over HTTP, with a name and password from git's credential helper.
 fn two() -> (World, Backend) {
     let world = World::new();
     let backend = Backend::start(&world.sandbox);
@@ -28,7 +27,7 @@ fn keep_password(world: &World, backend: &Backend, password: &str) {
     world.sandbox.git(&world.sandbox.path(), &["config", "--global", "credential.helper", &helper]);
 }
 
-/// Both have all that was published, once nothing is in the way any more.
+/// Asserts that both machines have everything that was published, once nothing fails any more.
 fn recovers(world: &World, backend: &Backend) {
     backend.set(Mood::Serve);
     world.ok("alpha", &["sync"]);
@@ -60,7 +59,7 @@ fn a_wrong_password_is_an_error_and_nobody_is_asked_for_another() {
         run.stderr.contains("Authentication failed") || run.stderr.contains("terminal prompts disabled"),
         "{run:?}"
     );
-    // Nor is a machine that has none.
+    // A machine without a password cannot sync either.
     std::fs::write(world.path("credentials"), "").unwrap();
     world.fails("alpha", &["could not read Username", "terminal prompts disabled"]);
     keep_password(&world, &backend, "secret");
@@ -114,7 +113,7 @@ fn a_server_that_only_gives_takes_nothing_and_nothing_is_lost() {
     let run = world.blue("alpha", &["sync"]);
     assert_ne!(run.code, 0, "{run:?}");
     assert!(run.stderr.contains("403") || run.stdout.contains("403"), "{run:?}");
-    // What could come has come all the same.
+    // Everything that could be fetched was fetched.
     world.ok("alpha", &["contract", "get", "s3/of-beta"]);
     recovers(&world, &backend);
 }
@@ -123,7 +122,7 @@ fn a_server_that_only_gives_takes_nothing_and_nothing_is_lost() {
 fn a_server_that_says_nothing_is_given_up() {
     let (mut world, backend) = two();
     world.publish("alpha", 0);
-    // Git waits a minute by our settings; the user's own word counts more.
+    // By our settings git waits for a minute, but the user's settings take precedence.
     world.set("GIT_HTTP_LOW_SPEED_LIMIT", "1");
     world.set("GIT_HTTP_LOW_SPEED_TIME", "2");
     backend.set(Mood::Silent);
@@ -136,14 +135,14 @@ fn a_server_that_hangs_up_half_way_loses_nothing() {
     let (world, backend) = two();
     world.publish_value("alpha", 0, &noise(100_000));
     world.publish_value("beta", 0, &noise(100_000));
-    // While it lists, and while it takes: it may have taken all of it, and only could not say so.
+    // During the listing, and during the push: the server may have accepted everything without being able to say so.
     for (path, bytes) in [("info/refs", 0), ("info/refs", 60), ("info/refs", 400), ("git-receive-pack", 0)] {
         backend.set(Mood::HangUp(path, bytes));
         let run = world.blue("alpha", &["sync"]);
         assert!(run.code == 128 || run.code == 1, "{path} {bytes}: {run:?}");
         world.ok("alpha", &["status"]);
     }
-    // While it gives.
+    // During the fetch.
     recovers_one(&world, &backend, "alpha");
     for bytes in [0, 300, 1_000, 30_000] {
         backend.set(Mood::HangUp("git-upload-pack", bytes));

@@ -1,7 +1,7 @@
-//! Sync through real servers: OpenSSH's sshd with keys of its own, and git's own `http-backend` behind a
-//! small server on a loopback port, with a real credential helper. Nothing of the user's is read.
+//! Sync through real servers: OpenSSH's sshd with its own keys, and git's own `http-backend` behind a small server on a
+//! loopback port, with a real credential helper. Nothing of the user's configuration is read.
 //!
-//! Behind the feature `peers`, because it needs sshd: `make test-peers`.
+//! It needs the feature `peers`, because it requires sshd: `make test-peers`.
 
 mod backend;
 mod http;

@@ -1,16 +1,16 @@
-//! Over ssh.
+//! Sync over SSH.
 
 use std::time::{Duration, Instant};
 
 use crate::{sshd::Sshd, world::World};
 
-/// Two machines that reach the hub by ssh, each with something of its own published.
+/// Makes two machines that use the hub over SSH, each with published content of its own.
 fn two() -> (World, Sshd) {
     let mut world = World::new();
     let sshd = Sshd::start(&world.sandbox);
     world.set("GIT_SSH_COMMAND", sshd.client("client"));
     let hub = world.path("hub.git").display().to_string();
-    // Both spellings that git knows.
+    // Both forms of SSH URLs that git accepts.
     world.join("alpha", &format!("ssh://{}@127.0.0.1:{}{hub}", sshd.user, sshd.port));
     world.ok("alpha", &["sync"]);
     world.join("beta", &format!("{}@127.0.0.1:{hub}", sshd.user));
@@ -66,11 +66,11 @@ fn a_server_that_is_down_is_an_error_until_it_is_back() {
 #[test]
 fn a_connection_that_is_cut_half_way_loses_nothing() {
     let (mut world, sshd) = two();
-    // More than fits any buffer on the way.
+    // More than the buffers on the way can hold.
     world.publish_value("alpha", 0, &noise(200_000));
     let client = sshd.client("client");
     for bytes in [0, 100, 3_000, 60_000] {
-        // What is pushed is cut after so many bytes, and so is the connection.
+        // The push is cut off after this many bytes, and the connection is closed.
         let script = world.path("cut");
         let cut =
             format!("case \"$*\" in *receive-pack*) head -c {bytes} | {client} \"$@\" ;; *) {client} \"$@\" ;; esac");
@@ -91,7 +91,7 @@ fn a_connection_that_is_cut_half_way_loses_nothing() {
     world.all_alike(&["alpha", "beta"]);
 }
 
-/// Text that does not get smaller when it is packed.
+/// Returns text that cannot be compressed.
 pub fn noise(length: usize) -> String {
     let mut state = 7u64;
     let digit = |_| {

@@ -1,4 +1,4 @@
-//! An sshd of the test's own: its keys, its port, nobody else's configuration.
+//! An sshd with its own keys, port and configuration.
 
 use std::{
     net::{TcpListener, TcpStream},
@@ -17,7 +17,7 @@ pub struct Sshd {
 }
 
 impl Sshd {
-    /// Starts one that serves what the sandbox's user may read.
+    /// Starts an sshd that serves the files that the sandbox's user may read.
     pub fn start(sandbox: &Sandbox) -> Self {
         let folder = sandbox.path().join("ssh");
         std::fs::create_dir(&folder).unwrap();
@@ -29,7 +29,7 @@ impl Sshd {
         std::fs::copy(folder.join("client.pub"), folder.join("authorized")).unwrap();
         let user = sandbox.command("id", &folder).arg("-un").output().unwrap();
         let user = String::from_utf8(user.stdout).unwrap().trim().to_owned();
-        // Somebody may take the port before sshd does: then with another one.
+        // Another process may take the port first. In that case, another port is tried.
         for _ in 0..5 {
             let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
             std::fs::write(folder.join("config"), configuration(sandbox, &folder, port)).unwrap();
@@ -61,7 +61,7 @@ impl Sshd {
         false
     }
 
-    /// The user's ssh with one of the keys.
+    /// Returns the user's SSH command with one of the keys.
     pub fn client(&self, key: &str) -> String {
         let folder = self.folder.display();
         format!(
@@ -71,7 +71,7 @@ impl Sshd {
         )
     }
 
-    /// Forgets that the host is known.
+    /// Removes the host from the known hosts.
     pub fn forget_host(&self) {
         std::fs::write(self.folder.join("known"), "").unwrap();
     }

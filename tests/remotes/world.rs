@@ -1,4 +1,4 @@
-//! Machines, each with a home of its own, and a hub that they reach by a url.
+//! Machines with their own homes, and a hub that they use through a URL.
 
 use std::{
     path::{Path, PathBuf},
@@ -8,16 +8,16 @@ use std::{
 
 use git_blue::testing::sandbox::Sandbox;
 
-/// What they share.
+/// The name of the shared realm.
 pub const REALM: &str = "r";
-/// Far more than a sync with a server on this machine takes.
+/// Much longer than a sync with a server on this machine takes.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 pub struct World {
     pub sandbox: Sandbox,
 }
 
-/// What one command did.
+/// The result of a command.
 #[derive(Debug)]
 pub struct Run {
     pub stdout: String,
@@ -26,7 +26,7 @@ pub struct Run {
 }
 
 impl World {
-    /// A hub, and nobody who knows it.
+    /// Makes a hub that no machine uses yet.
     pub fn new() -> Self {
         let world = Self { sandbox: Sandbox::new() };
         world.sandbox.git(&world.sandbox.path(), &["init", "--quiet", "--bare", "hub.git"]);
@@ -41,7 +41,7 @@ impl World {
         self.sandbox.set(name, value);
     }
 
-    /// Makes a machine with a repository of its own.
+    /// Makes a machine with its own repository.
     pub fn machine(&self, machine: &str) {
         let top = self.sandbox.path();
         self.sandbox.git(&top, &["init", "--quiet", machine]);
@@ -68,7 +68,7 @@ impl World {
         run
     }
 
-    /// Brings a machine into the realm at a url, making it if need be.
+    /// Adds a machine to the realm at a URL. Creates the realm if needed.
     #[track_caller]
     pub fn join(&self, machine: &str, url: &str) {
         self.machine(machine);
@@ -76,7 +76,7 @@ impl World {
         self.ok(machine, &["realm", "admin", "domain", "--name", "s3", "--repos", machine]);
     }
 
-    /// Publishes a version of a machine's own contract; nothing goes anywhere yet.
+    /// Publishes a version of a machine's own contract. Nothing is pushed yet.
     pub fn publish(&self, machine: &str, version: u32) {
         self.publish_value(machine, version, "1");
     }
@@ -99,7 +99,7 @@ impl World {
         self.path(&format!("{machine}-home/realms/{REALM}.git"))
     }
 
-    /// Where the refs are that travel.
+    /// Returns the refs that are synced.
     pub fn tips(&self, repo: &Path) -> String {
         let refs = ["for-each-ref", "--format=%(refname) %(objectname)", "refs/blue/realm", "refs/blue/domains"];
         self.sandbox.git(repo, &refs)
@@ -116,8 +116,8 @@ impl World {
         self.sandbox.git(&self.path("hub.git"), &["fsck", "--strict", "--no-dangling"]);
     }
 
-    /// Tries to sync where that cannot work: it fails, says why, and the realm here is as it was and of
-    /// use.
+    /// Tries to sync when that cannot work. Asserts that it fails and says why, and that the local realm is unchanged
+    /// and usable.
     #[track_caller]
     pub fn fails(&self, machine: &str, words: &[&str]) -> Run {
         let before = self.tips(&self.store(machine));

@@ -1,8 +1,8 @@
-//! What runners and other tools read: our reports by the official schema of SARIF and by two readers of JUnit, and
-//! the files that people copy into their CI by actionlint, the schemas of workflows, actions and pipelines, and
-//! shellcheck.
+//! Checks the files that CI runners and other tools read: our reports with the official SARIF schema and two JUnit
+//! parsers, and the files that people copy to their CI with actionlint, the schemas of workflows, actions and
+//! pipelines, and shellcheck.
 //!
-//! These are installed below `target/peers` (`make peers` does it), or wherever `GIT_BLUE_PEERS` says.
+//! The tools are installed below `target/peers` (by `make peers`), or in the folder `GIT_BLUE_PEERS`.
 
 #[path = "../scripted/mod.rs"]
 mod scripted;
@@ -22,7 +22,7 @@ fn peers() -> PathBuf {
     named.unwrap_or_else(|| Path::new(ROOT).join("target/peers")).join("runners")
 }
 
-/// Runs one of the programs, which must be content.
+/// Runs one of the tools, which must succeed.
 fn ok(program: &str, arguments: &[&str]) {
     let output = Command::new(peers().join(program)).args(arguments).current_dir(ROOT).output();
     let output = output.unwrap_or_else(|error| panic!("{program}: {error}: run make peers"));
@@ -30,7 +30,7 @@ fn ok(program: &str, arguments: &[&str]) {
     assert!(output.status.success(), "{program} {arguments:?}: {}", String::from_utf8_lossy(&said));
 }
 
-/// Makes a report of each kind that has a break: of a check, of two schemas, of two versions.
+/// Makes a report of each kind with a break: of a check, of two schemas, and of two versions.
 fn reports(format: &str) -> Vec<(String, String)> {
     let place = Scripted::realm();
     place.write("old.json", r#"{"properties": {"id": {"type": "string"}, "n": {"maximum": 9}}}"#);
@@ -53,7 +53,8 @@ fn reports(format: &str) -> Vec<(String, String)> {
     ["check", "diff", "compat"].map(read).to_vec()
 }
 
-/// The schema has a pattern that is no regular expression; nothing that we write is under it.
+/// Removes the patterns from a schema. One of them is not a regular expression, and nothing that we write is subject to
+/// it.
 fn without_patterns(schema: &mut Value) {
     match schema {
         Value::Object(members) => {
@@ -81,7 +82,7 @@ fn sarif_is_valid_by_the_official_schema() {
     }
 }
 
-/// What GitHub's "SARIF support for code scanning" says is required, and how much of it.
+/// The properties and limits that GitHub's "SARIF support for code scanning" requires.
 #[test]
 fn sarif_has_what_github_requires() {
     for (of, report) in reports("sarif") {
@@ -149,7 +150,7 @@ console.log(cases.length);";
     }
 }
 
-/// Returns the files of `docs/ci` that are workflows.
+/// Returns the workflow files in `docs/ci`.
 fn workflows() -> Vec<String> {
     let files = Path::new(ROOT).join("docs/ci").read_dir().unwrap().map(|entry| entry.unwrap().path());
     let files =
@@ -189,7 +190,7 @@ fn the_component_of_gitlab_is_a_valid_pipeline() {
     let text = std::fs::read_to_string(Path::new(ROOT).join("docs/ci/gitlab.yml")).unwrap();
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join(".gitlab-ci.yml");
-    // The schema is of one document; the inputs stand in another.
+    // The schema is for one document, but the inputs are in another one.
     std::fs::write(&file, text.split_once("\n---\n").unwrap().1).unwrap();
     let transform = ["--data-transform", "gitlab-ci"];
     let arguments = [&["--builtin-schema", "vendor.gitlab-ci"], &transform[..], &[file.to_str().unwrap()]].concat();
@@ -201,7 +202,7 @@ fn scripts_are_clean() {
     let fixtures = ["tests/fixtures/clean_root.sh", "tests/fixtures/tour.sh"];
     let shell = [&["docs/ci/cached-realm.sh", ".ci/dist", ".ci/book"][..], &fixtures].concat();
     ok("venv/bin/shellcheck", &shell);
-    // makepkg sets and reads variables around these functions, and stops where one fails.
+    // makepkg sets and reads variables around these functions, and stops if one fails.
     ok("venv/bin/shellcheck", &["--shell=bash", "--exclude=SC2034,SC2154,SC2164", "docs/packaging/PKGBUILD"]);
     let has = |program: &str| Command::new(program).arg("--version").output().is_ok();
     for (program, arguments) in

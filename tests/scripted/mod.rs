@@ -1,5 +1,5 @@
-//! A folder in which the scripts of `tests/fixtures/` and shell lines run against the binary. What
-//! their environment is, `sealed.sh` says: people run the same scripts by hand.
+//! A folder in which the scripts of `tests/fixtures/` and shell commands run with the binary under test. `sealed.sh`
+//! sets their environment, because people run the same scripts by hand.
 
 #![allow(dead_code, reason = "not every test uses every helper")]
 
@@ -11,48 +11,47 @@ use std::{
 
 use git_blue::env::Env;
 
-/// Where the fixture scripts lie.
+/// The folder of the fixture scripts.
 pub const FIXTURES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures");
 
-/// A sealed folder, gone when dropped.
+/// A sealed folder, which is deleted when dropped.
 pub struct Scripted {
     folder: tempfile::TempDir,
 }
 
 impl Scripted {
-    /// Makes an empty one.
+    /// Makes an empty folder.
     pub fn new() -> Self {
         Self { folder: tempfile::tempdir().unwrap() }
     }
 
-    /// Makes one that holds what `make_realm.sh` makes.
+    /// Makes a folder with the realm of `make_realm.sh`.
     pub fn realm() -> Self {
         let new = Self::new();
         new.fixture("make_realm.sh", &[new.path().to_str().unwrap()]);
         new
     }
 
-    /// Returns its folder, without symbolic links on the way.
+    /// Returns the path of the folder, without symbolic links.
     pub fn path(&self) -> PathBuf {
         self.folder.path().canonicalize().unwrap()
     }
 
-    /// Writes a file below it.
+    /// Writes a file below the folder.
     pub fn write(&self, path: &str, text: &str) {
         let path = self.path().join(path);
         std::fs::create_dir_all(path.parent().unwrap()).unwrap();
         std::fs::write(path, text).unwrap();
     }
 
-    /// Runs a fixture script, which must succeed. Returns what it wrote to standard output.
+    /// Runs a fixture script, which must succeed. Returns its standard output.
     pub fn fixture(&self, name: &str, arguments: &[&str]) -> String {
         let output = sh().arg(Path::new(FIXTURES).join(name)).args(arguments).output().unwrap();
         assert!(output.status.success(), "{name}: {}", String::from_utf8_lossy(&output.stderr));
         text(&output)
     }
 
-    /// Runs shell lines in its folder. Returns the exit code, and everything that was written, in
-    /// the order in which it was.
+    /// Runs shell commands in the folder. Returns the exit code and the whole output, in order.
     pub fn shell(&self, lines: &str) -> (i32, String) {
         let script = format!(". '{FIXTURES}/sealed.sh'\nexec 2>&1\nseal \"$1\"\nnow 2026-01-22T09:00:00Z\n{lines}");
         let path = self.path();
@@ -60,7 +59,7 @@ impl Scripted {
         (output.status.code().unwrap_or(-1), text(&output))
     }
 
-    /// Runs git in a folder below it.
+    /// Runs git in a subfolder.
     pub fn run(&self, folder: &str, arguments: &[&str]) -> (i32, String) {
         let quoted: Vec<_> =
             arguments.iter().map(|argument| format!("'{}'", argument.replace('\'', r"'\''"))).collect();
@@ -75,7 +74,7 @@ impl Scripted {
     }
 }
 
-/// Returns a shell that finds the binary under test before any that is installed.
+/// Returns a shell that finds the binary under test before any installed one.
 fn sh() -> Command {
     let binary = Path::new(env!("CARGO_BIN_EXE_git-blue")).parent().unwrap().to_owned();
     let rest = variable("PATH").unwrap_or_default();

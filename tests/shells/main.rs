@@ -1,7 +1,7 @@
-//! What the program installs, in the programs that read it: completions in real shells, pages in a
-//! real man, graphs in Graphviz.
+//! Checks the files that the program installs with the programs that read them: completions in real shells, manual
+//! pages in a real man, graphs in Graphviz.
 //!
-//! Behind the feature `peers`, because it needs zsh, fish, man, mandoc and dot: `make test-peers`.
+//! It needs the feature `peers`, because it requires zsh, fish, man, mandoc and dot: `make test-peers`.
 
 mod drawing;
 mod fish;
@@ -12,10 +12,10 @@ mod zsh;
 
 use scripted::Scripted;
 
-/// A realm with two domains, everything installed below `prefix` as `make install` does it.
+/// Makes a realm with two domains, and installs everything below `prefix`, as `make install` does.
 fn installed() -> Scripted {
     let place = Scripted::realm();
-    // The build is stood in for: the Makefile takes the binary under test for the one it made.
+    // Nothing is built: the Makefile installs the binary under test.
     let (code, output) = place.shell(&format!(
         "set -e
         mkdir -p target/release

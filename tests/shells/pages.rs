@@ -1,4 +1,4 @@
-//! Manual pages, as man finds and shows them.
+//! Manual pages, as man finds and displays them.
 
 #[test]
 fn git_blue_help_opens_the_page() {
@@ -9,7 +9,7 @@ fn git_blue_help_opens_the_page() {
             {command}"
         ));
         assert_eq!(code, 0, "{command}: {output}");
-        // Lines are filled up with spaces.
+        // man pads lines with spaces.
         output.split_whitespace().collect::<Vec<_>>().join(" ")
     };
     for command in ["git blue --help", "git help blue", "man git-blue"] {
@@ -32,7 +32,7 @@ fn pages_have_no_mistakes() {
             mandoc -T lint -W error $page
         done; ls | wc -l",
     );
-    // Nothing but their number.
+    // The output is only their number.
     let count: usize = output.trim().parse().unwrap_or_else(|_| panic!("{output}"));
     assert!(code == 0 && count > 35, "{output}");
 }

@@ -1,6 +1,6 @@
-//! zsh, with its own completion of git, in a pseudo terminal of its own.
+//! zsh, with its own completion of git, in a pseudo-terminal.
 
-/// Types each line, TAB twice, and shows what the line has become and what was listed below it.
+/// Types each line and TAB twice. Prints the resulting line and the candidates below it.
 const DRIVER: &str = r#"
 zmodload zsh/zpty
 export TERM=xterm

@@ -1,4 +1,4 @@
-//! Reading a realm in which other hands wrote: what cannot be read is named, and hides no other.
+//! Reading a realm that other programs have damaged: unreadable parts are named, and hide no others.
 
 use git_blue::{
     model::{
@@ -81,13 +81,13 @@ pub fn a_domain_that_cannot_be_read_hides_no_other(store: &dyn Store) {
         subjects(&view.damage),
         files.map(|file| (file, Subject::Domain(name(file.rsplit('/').next().unwrap()))))
     );
-    // Asked for alone it is an error, and one that is not there is none.
+    // Reading only this domain is an error, and a domain that does not exist is `None`.
     assert!(matches!(read::domain(store, &name("broken")), Err(StoreError::Damaged { .. })));
     assert!(read::domain(store, &name("nowhere")).unwrap().is_none());
 }
 
 pub fn a_file_where_a_folder_belongs_is_named(store: &dyn Store) {
-    // `versions/paths` is a file, `contracts/keys.json` a folder, and `versions/web` holds no version.
+    // `versions/paths` is a file, `contracts/keys.json` is a folder, and `versions/web` contains no version.
     let inside = |folder: TreePath| put(layout::domain().below(&folder), "{}");
     found(
         store,
@@ -135,7 +135,7 @@ pub fn a_published_version_is_read_where_the_current_one_differs(store: &dyn Sto
     assert_eq!(view.owner(&name("early")).unwrap().as_str(), "fungal");
     let versions: Vec<_> = view.versions[&name("early")].iter().map(ToString::to_string).collect();
     assert_eq!(versions, ["0.2.0-rc.1", "0.2.0-rc.9", "0.2.0-rc.10"]);
-    // The others are read when somebody asks.
+    // The other versions are read on request.
     let tree = store.commit(&tip).unwrap().tree;
     for version in ["1.0.0", "7.0.0"] {
         read::load_version(store, &mut view, &tree, &name("differs"), &name(version)).unwrap();
@@ -151,7 +151,7 @@ pub fn a_published_version_is_read_where_the_current_one_differs(store: &dyn Sto
 
 pub fn a_newer_format_is_refused(store: &dyn Store) {
     assert_eq!(read::realm(store).unwrap().name.as_str(), "aperture");
-    // With what this program cannot know, in a form that it could not read.
+    // With fields that this program does not know, and types that it cannot read.
     let newer = "{\n  \"format\": 2,\n  \"name\": {\"en\": \"aperture\"},\n  \"shards\": 16\n}\n";
     commit(store, &StoreRef::Realm, [put(layout::realm(), newer)]);
     let error = read::realm(store).unwrap_err();
@@ -172,7 +172,7 @@ pub fn a_realm_without_its_file_is_damaged(store: &dyn Store) {
     assert_eq!(error(Edit::Remove), "refs/blue/realm cannot be read: there is no realm.json");
 }
 
-/// What only other hands can write: paths that no name makes.
+/// Only other programs can create paths that do not come from a name.
 #[test]
 fn what_no_name_makes_is_named() {
     let store = memory();
@@ -210,7 +210,7 @@ fn a_symbolic_link_is_never_followed() {
     assert_eq!(view.damage[0].problem, "it is not a file");
     assert_eq!(view.contracts.len(), 1);
 
-    // As if nothing had ever been published: then the domain is not read, and not written, at all.
+    // The domain would look as if nothing had ever been published, so it is neither read nor written.
     store.put_symlink(&domain("s3"), "versions", "contracts").unwrap();
     let damage = read::view(&store).unwrap().damage;
     assert_eq!(damage.len(), 1, "{damage:?}");

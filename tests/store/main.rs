@@ -1,4 +1,4 @@
-//! What every store promises: one suite, run on the store in memory and on git.
+//! The promises of every store: one suite, which runs on the store in memory and on git.
 
 mod damage;
 mod merging;

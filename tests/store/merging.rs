@@ -1,5 +1,5 @@
-//! Machines that work apart and meet at a hub: whatever the order, they end alike, and nothing that
-//! was acknowledged is gone without a record.
+//! Machines that work independently and sync through a hub: in any order, they end with the same state, and no
+//! acknowledged write is lost without a record.
 
 use std::collections::BTreeMap;
 
@@ -22,18 +22,18 @@ use proptest::prelude::*;
 
 const MACHINES: usize = 3;
 
-/// What happens on one machine.
+/// An event on one machine.
 #[derive(Debug, Clone)]
 enum Step {
     /// A repository publishes a version with this content.
     Publish { repo: usize, contract: usize, version: u8, value: u8 },
-    /// A repository says what it imports.
+    /// A repository changes its import.
     Bind { repo: usize, range: u8 },
-    /// A repository takes its part away.
+    /// A repository removes its binding.
     Unbind { repo: usize },
     /// A repository becomes a member.
     Enter { repo: usize },
-    /// The machine meets the hub.
+    /// The machine syncs with the hub.
     Sync,
 }
 
@@ -52,9 +52,9 @@ fn a_step() -> impl Strategy<Value = (usize, Step)> {
 struct Meeting {
     store: MemoryStore,
     hub: Oid,
-    /// Every content that was acknowledged, with its version.
+    /// The acknowledged content, with its version.
     published: Vec<(ContractName, String, String)>,
-    /// How many source commits there were.
+    /// The number of source commits.
     commits: u32,
 }
 
@@ -62,7 +62,7 @@ fn domain() -> StoreRef {
     StoreRef::Domain("s3".parse().unwrap())
 }
 
-/// The refs of several machines lie in one store of objects.
+/// Returns the ref of a machine. All machines share one object store.
 fn machine(at: usize) -> StoreRef {
     StoreRef::Seen(format!("m{at}").parse().unwrap(), Box::new(domain()))
 }
@@ -103,7 +103,7 @@ impl Meeting {
         read::lookup(&self.store, &tree, path).unwrap().is_some()
     }
 
-    /// Whether a machine knows that another repository owns the contract.
+    /// Returns whether a machine knows that another repository owns the contract.
     fn is_anothers(&self, at: usize, document: &Contract) -> bool {
         let tree = self.store.commit(&self.tip(at)).unwrap().tree;
         let path = layout::contract(&document.name);
@@ -170,7 +170,7 @@ impl Meeting {
     fn sync(&mut self, at: usize) {
         let ours = self.tip(at);
         let relation = Relation::of(&self.store, &ours, &self.hub).unwrap();
-        // Nobody broke a rule, whoever looks and whatever was known.
+        // Nobody broke a rule, for any reader and any known state.
         for (known, came) in [(ours, self.hub), (self.hub, ours)] {
             let examined = append_only::examine(&self.store, &domain(), &known, &came).unwrap();
             assert!(examined.records.is_empty() && examined.overrides.is_empty(), "{examined:?}");
@@ -195,7 +195,7 @@ impl Meeting {
         Change { parents: Parents::Merge(*theirs), ..make::change("merge", merged.edits) }
     }
 
-    /// The tree that two commits give, whoever merges.
+    /// Returns the tree of a merge, which is the same whoever merges.
     fn tree(&self, at: usize, ours: &Oid, theirs: &Oid) -> Oid {
         let tip = self.tip(at);
         self.advance(at, Some(tip), *ours);
@@ -204,7 +204,7 @@ impl Meeting {
         self.store.commit(&merged).unwrap().tree
     }
 
-    /// Every content that is published or recorded as lost, by contract and version.
+    /// Returns all content that is published or recorded as lost, by contract and version.
     fn kept(&self) -> BTreeMap<(ContractName, String), Vec<String>> {
         let tree = self.store.commit(&self.hub).unwrap().tree;
         let mut kept: BTreeMap<_, Vec<String>> = BTreeMap::new();
@@ -250,7 +250,7 @@ proptest! {
         }
     }
 
-    /// Two machines that merge the same two tips at the same time make the same tree of them.
+    /// Two machines that merge the same two tips at the same time create the same tree.
     #[test]
     fn it_does_not_matter_who_merges(steps in prop::collection::vec(a_step(), 1..25)) {
         let mut meeting = Meeting::new();

@@ -1,4 +1,4 @@
-//! Reading: listings, objects and their bounds, names.
+//! Reading: listings, objects and their limits, names.
 
 use git_blue::{
     model::{contract::Contract, domain::Domain, domain_summary::DomainSummary, name::DomainName, oid::Oid},
@@ -26,7 +26,7 @@ pub fn domains_are_sorted(store: &dyn Store) {
 
 pub fn entries_are_in_gits_order(store: &dyn Store) {
     let at = domain("s3");
-    // A folder sorts as if its name ended with '/', which lies between '.' and '0'.
+    // Git sorts a folder as if its name ended with '/', which is between '.' and '0'.
     let file = |text: &str| put(layout::versions(&name(text)), "file");
     let inside = put(layout::version(&name("a"), &name("1.0.0")), "in a folder");
     commit(store, &at, [file("a0"), inside, file("a.b"), file("B"), file("a-b")]);
@@ -37,7 +37,7 @@ pub fn entries_are_in_gits_order(store: &dyn Store) {
 }
 
 pub fn a_missing_object_is_named(store: &dyn Store) {
-    // Also one of another object format, which is nowhere here.
+    // Also for an id of another object format, which cannot exist here.
     for nowhere in [name::<Oid>(&"12".repeat(20)), name(&"12".repeat(32))] {
         let missing = |error: StoreError| {
             assert!(matches!(error, StoreError::Missing { id } if id == nowhere), "{error}");
@@ -76,7 +76,7 @@ pub fn a_blob_is_read_up_to_a_bound(store: &dyn Store) {
 }
 
 pub fn inboxes_are_apart_from_domains_and_each_other(store: &dyn Store) {
-    // Names that would meet if paths were put together carelessly.
+    // Names that would collide if paths were simply concatenated.
     let inboxes = [
         StoreRef::Inbox(name("web"), None),
         StoreRef::Inbox(name("web"), Some(name("shared"))),
@@ -150,7 +150,7 @@ pub fn looking_up_a_path_never_fails_for_what_is_not_there(store: &dyn Store) {
     }
     assert_eq!(folder(store, &tree, "domain.json").unwrap(), []);
     assert_eq!(folder(store, &tree, "contracts").unwrap().len(), 1);
-    // What lies behind a broken link is an error, not nothing.
+    // A broken link is an error, not a missing file.
     let missing: Oid = name(&"12".repeat(20));
     assert!(matches!(lookup(store, &missing, "domain.json"), Err(StoreError::Missing { .. })));
     commit(store, &at, [(layout::contract(&name("paths")), Edit::Remove)]);
@@ -169,7 +169,7 @@ pub fn a_part_of_a_domain_is_as_in_the_whole(store: &dyn Store) {
     {
         edits.push(put(layout::version(&name(of), &name(version)), codec::encode(&contract(of, version))));
     }
-    // One that other hands wrote has no published document.
+    // A version that another program wrote has no published document.
     for (of, version) in [("a", "1.1.0"), ("b", "2.0.0"), ("bare", "1.0.0")] {
         edits.push(put(layout::contract(&name(of)), codec::encode(&contract(of, version))));
     }
@@ -186,7 +186,7 @@ pub fn a_part_of_a_domain_is_as_in_the_whole(store: &dyn Store) {
         let some = |versions: Option<&std::collections::BTreeSet<_>>| versions.cloned().unwrap_or_default();
         assert_eq!(some(part.versions.get(&only)), some(whole.versions.get(&only)));
         assert_eq!(part.owner(&only), whole.owner(&only), "{only}");
-        // The names of all are there: two that differ in case alone would be one file.
+        // All names are listed: two that differ only in case would be the same file on some systems.
         assert_eq!(part.versions.keys().map(|of| of.as_str()).collect::<Vec<_>>(), ["a", "b", "bare", "draft"]);
     }
     let tree = store.commit(&tip).unwrap().tree;

@@ -1,4 +1,4 @@
-//! Writing: commits, expectations, links, removals, and the loop around them.
+//! Writing: commits, expected tips, links, removals, and the retry loop.
 
 use git_blue::{
     model::oid::Oid,
@@ -47,7 +47,7 @@ pub fn a_commit_leaves_the_rest_alone(store: &dyn Store) {
     assert_eq!(text(store, &s3, "domain.json").unwrap(), "s3");
     assert_eq!(text(store, &s3, "versions/paths/1.0.0.json").unwrap(), "one");
     assert_eq!(text(store, &s3, "versions/paths/1.1.0.json").unwrap(), "three");
-    // What was there before is still to be read.
+    // The previous content can still be read.
     let tree = store.commit(&before).unwrap().tree;
     let old = git_blue::store::read::lookup(store, &tree, "versions/paths/1.1.0.json").unwrap().unwrap();
     assert_eq!(store.blob(&old.id).unwrap(), b"two");
@@ -71,7 +71,7 @@ pub fn a_ref_that_must_exist_conflicts_where_it_does_not(store: &dyn Store) {
     conflicts(store, &domain("s3"), Some(elsewhere), None);
 }
 
-/// Asserts that a commit with this expectation is refused, and that the ref stays where it is.
+/// Asserts that a commit with this expected tip is refused, and that the ref is unchanged.
 fn conflicts(store: &dyn Store, at: &StoreRef, expected: Option<Oid>, tip: Option<Oid>) {
     let change = change("Too late\n", [put(layout::domain(), "three")]);
     match try_commit(store, at, expected, &change) {
@@ -88,11 +88,11 @@ pub fn a_commit_without_parents_forgets_history(store: &dyn Store) {
     let second = try_commit(store, &at, Some(first), &alone("[2]")).unwrap();
     assert_eq!(store.tip(&at).unwrap(), Some(second));
     assert_eq!(store.commit(&second).unwrap().parents, []);
-    // It is a change of the tip's tree all the same.
+    // It still changes the tree of the tip.
     let known = Change { parents: Parents::None, ..change("Known\n", [put(layout::baseline(&name("s3")), "x")]) };
     try_commit(store, &at, Some(second), &known).unwrap();
     assert_eq!(text(store, &at, "told.json").unwrap(), "[2]");
-    // And its expectation counts like any other.
+    // Its expected tip is checked, too.
     assert!(matches!(try_commit(store, &at, Some(first), &alone("[3]")), Err(StoreError::Conflict { .. })));
 }
 
@@ -105,12 +105,12 @@ pub fn a_linked_folder_is_the_same_folder(store: &dyn Store) {
     commit(store, &inbox, [link(&old)]);
     let found = entry(store, &inbox, "baselines/s3").unwrap();
     assert_eq!((found.kind, found.id), (EntryKind::Tree, tree(&old)));
-    // One folder is put in another's place, not into it.
+    // A folder replaces another one and is not put into it.
     commit(store, &inbox, [link(&new), put(layout::told(), "[]")]);
     assert_eq!(text(store, &inbox, "baselines/s3/versions/paths/1.1.0.json").unwrap(), "two");
     commit(store, &inbox, [link(&old)]);
     assert_eq!(entry(store, &inbox, "baselines/s3").unwrap().id, tree(&old));
-    // A file can be linked too.
+    // A file can be linked, too.
     let blob = entry(store, &at, "domain.json").unwrap().id;
     commit(store, &inbox, [(layout::told(), Edit::Link(EntryKind::Blob, blob))]);
     assert_eq!(text(store, &inbox, "told.json").unwrap(), "one");
@@ -133,7 +133,7 @@ pub fn a_folder_is_linked_and_then_edited(store: &dyn Store) {
     assert_eq!(entry(store, &inbox, "baselines/s3/versions/paths/0.9.0.json"), None);
     assert_eq!(entry(store, &inbox, "baselines/s3/versions/paths/1.0.0.json"), None);
     assert_eq!(text(store, &inbox, "baselines/s3/versions/paths/1.1.0.json").unwrap(), "two");
-    // What was linked stays as it was.
+    // The source of the link is unchanged.
     assert_eq!(text(store, &at, "versions/paths/1.0.0.json").unwrap(), "one");
     commit(store, &inbox, [(known.clone(), Edit::Remove), put(inner(layout::domain()), "new")]);
     assert_eq!(text(store, &inbox, "baselines/s3/domain.json").unwrap(), "new");
@@ -184,11 +184,11 @@ pub fn what_is_removed_is_gone_with_its_empty_folders(store: &dyn Store) {
     assert_eq!(text(store, &at, "versions/paths/1.1.0.json").unwrap(), "two");
     commit(store, &at, [remove(version("1.1.0"))]);
     assert_eq!(entry(store, &at, "versions"), None);
-    // A whole folder.
+    // A whole folder is removed.
     commit(store, &at, [put(version("1.0.0"), "one"), put(version("1.1.0"), "two")]);
     commit(store, &at, [remove(layout::versions(&name("paths")))]);
     assert_eq!(entry(store, &at, "versions"), None);
-    // Everything: the ref stays, over an empty tree.
+    // Everything is removed: the ref still exists, with an empty tree.
     let tip = commit(store, &at, [remove(layout::domain()), remove(source)]);
     assert_eq!(store.tip(&at).unwrap(), Some(tip));
     assert_eq!(store.entries(&store.commit(&tip).unwrap().tree).unwrap(), []);
@@ -213,7 +213,7 @@ pub fn a_lost_race_is_decided_anew(store: &dyn Store) {
     let written = write(store, &at, |tip| {
         seen.push(text(store, &at, "domain.json").unwrap());
         if seen.len() < 3 {
-            // Somebody else commits between the decision and the write.
+            // Another writer commits between the decision and the write.
             let theirs = change("Theirs\n", [put(layout::domain(), format!("theirs {}", seen.len()))]);
             store.commit_change(&at, tip, &theirs)?;
         }
@@ -222,7 +222,7 @@ pub fn a_lost_race_is_decided_anew(store: &dyn Store) {
     assert_eq!(seen, ["one", "theirs 1", "theirs 2"]);
     let tip = written.unwrap();
     assert_eq!(store.tip(&at).unwrap(), tip);
-    // Nothing was overwritten, and nothing of what lost the race is left.
+    // Nothing was overwritten, and nothing of the attempts that lost the race remains.
     assert_eq!(text(store, &at, "domain.json").unwrap(), "theirs 2");
     assert_eq!(text(store, &at, "versions/paths/1.0.0.json").unwrap(), "mine");
     let mut messages = Vec::new();
@@ -259,7 +259,7 @@ pub fn a_refusal_lets_go_of_the_lock(store: &dyn Store) {
     assert_eq!(write(store, &at, |_| Err(Refusal)), Err(Refusal));
     assert_eq!(store.tip(&at).unwrap(), None);
     drop(store.lock(&at).unwrap());
-    // A change that the store refuses lets go as well.
+    // A change that the store refuses also releases the lock.
     let nowhere = Edit::Link(EntryKind::Blob, name(&"12".repeat(20)));
     let written =
         write(store, &at, |_| Ok::<_, StoreError>(Some(change("Link\n", [(layout::domain(), nowhere.clone())]))));

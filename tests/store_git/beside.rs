@@ -1,4 +1,4 @@
-//! Writers beside writers, and beside git's own packer: nothing that was acknowledged is lost.
+//! Concurrent writers, and git's own packer: no acknowledged write is lost.
 
 use std::{
     path::Path,
@@ -41,14 +41,14 @@ fn writers_of_different_domains_lose_nothing() {
     assert_clean(&sandbox, &store);
 }
 
-/// Runs `work` once for each writer while git packs refs without a pause.
+/// Runs `work` once for each writer while git packs refs continuously.
 fn beside_a_packer(sandbox: &Sandbox, path: &Path, work: impl Fn(&Path, usize) + Sync) {
     let is_over = AtomicBool::new(false);
     thread::scope(|scope| {
         let packer = scope.spawn(|| {
             let mut packed = 0;
             while !is_over.load(Ordering::Relaxed) {
-                // It fails where a writer holds a lock for too long, as it may.
+                // It fails if a writer holds a lock for too long, which is allowed.
                 packed += usize::from(sandbox.try_git(path, &["pack-refs", "--all"]).status.success());
             }
             packed
@@ -63,7 +63,7 @@ fn beside_a_packer(sandbox: &Sandbox, path: &Path, work: impl Fn(&Path, usize) +
     });
 }
 
-/// Writes one file after the other, each in a commit of its own.
+/// Writes files one after the other, each in its own commit.
 fn write_all(path: &Path, writer: usize, at: &StoreRef) {
     let store = open(path);
     let mut decisions = 0;
@@ -76,7 +76,7 @@ fn write_all(path: &Path, writer: usize, at: &StoreRef) {
         });
         assert!(written.unwrap().is_some());
     }
-    // Under the lock a packer is no rival: it moves no ref, and what it does must not look like it.
+    // A packer does not compete for the lock of the ref and moves no ref, so it must not cause a retry.
     assert_eq!(decisions, WRITES);
 }
 
@@ -91,7 +91,7 @@ fn assert_all_there(store: &GitStore, at: impl Fn(usize) -> StoreRef) {
     }
 }
 
-/// Returns how many commits a ref has.
+/// Returns the number of commits of a ref.
 fn history(store: &GitStore, at: &StoreRef) -> usize {
     let mut next = store.tip(at).unwrap();
     let mut count = 0;
@@ -125,7 +125,7 @@ fn a_writer_sees_what_plain_git_wrote_meanwhile() {
     assert_clean(&sandbox, &store);
 }
 
-/// Every fetch of a hundred objects or more brings a pack, and nobody has to collect them in between.
+/// Every fetch of a hundred objects or more adds a pack, and they may not be combined in between.
 #[test]
 fn any_number_of_packs_is_read_also_where_they_come_while_the_store_is_open() {
     const PACKS: usize = 20;
@@ -135,7 +135,7 @@ fn any_number_of_packs_is_read_also_where_they_come_while_the_store_is_open() {
             let at = domain(&format!("d-{number}"));
             let change = || make::change("add\n", [put(source("fungal"), number.to_string())]);
             write(&store, &at, |_| Ok::<_, StoreError>(Some(change()))).unwrap();
-            // What is not in a pack yet.
+            // Objects that are not in a pack yet.
             sandbox.git(&store.path(), &["repack", "--quiet"]);
             sandbox.git(&store.path(), &["prune-packed"]);
         }

@@ -1,5 +1,5 @@
-//! What disks, power failures and plain git can do to a store: it is named, hides nothing else, and
-//! is mended where it can be.
+//! Damage to a store by disks, power failures and plain git: it is named, hides nothing else, and is repaired if
+//! possible.
 
 use git_blue::{
     model::{contract::Contract, domain::Domain, domain_view::Subject, oid::Oid},
@@ -34,7 +34,7 @@ fn a_ref_that_is_no_id_is_named() {
     std::fs::write(path.join("refs/blue/domains/torn"), "0123").unwrap();
     let error = store.tip(&domain("torn")).unwrap_err();
     assert!(matches!(&error, StoreError::Damaged { what, .. } if what == "refs/blue/domains/torn"), "{error}");
-    // They are named, and hide no other.
+    // They are named, and hide no others.
     let domains: Vec<_> = store.domains().unwrap().into_iter().map(|(domain, _)| domain).collect();
     assert_eq!(domains, [name("s3")]);
     let broken = store.broken_refs().unwrap();
@@ -47,7 +47,7 @@ fn a_ref_that_is_no_id_is_named() {
 fn what_the_system_does_not_open_is_not_taken_for_broken() {
     let (_sandbox, store) = realm();
     commit(&store, &domain("s3"), "One", [put(layout::domain(), "1")]).unwrap();
-    // Too many open files, for one, would be over with the next look.
+    // A temporary error, such as too many open files, is not damage.
     let path = store.path().join("refs/blue/domains/round");
     std::os::unix::fs::symlink("round", &path).unwrap();
     let error = store.tip(&domain("round")).unwrap_err();
@@ -109,7 +109,7 @@ fn what_is_written_again_is_whole_again() {
     let edits = || [put(layout::domain(), "{}"), put(source("web"), "{\n}\n")];
     let tip = commit(&store, &domain("s3"), "One", edits()).unwrap();
     let tree = store.commit(&tip).unwrap().tree;
-    // The first attempt died with its objects written and not flushed, and its ref not moved.
+    // The first attempt was killed after it wrote its objects, before they were flushed and the ref was moved.
     sandbox.git(&store.path(), &["update-ref", "-d", "refs/blue/domains/s3"]);
     let torn = ["domain.json", "sources", "sources/web.json"]
         .map(|path| read::lookup(&store, &tree, path).unwrap().unwrap().id);
@@ -121,8 +121,8 @@ fn what_is_written_again_is_whole_again() {
     assert_clean(&sandbox, &store);
 }
 
-/// Cuts the file of an object, or removes it: what a power failure can do to objects that were not
-/// flushed, and a disk to any.
+/// Truncates or deletes the file of an object, as a power failure can do to objects that were not flushed, and a disk
+/// failure to any object.
 fn tear(store: &GitStore, id: &Oid, left: Option<u64>) {
     use std::os::unix::fs::PermissionsExt as _;
     unpack(store);
@@ -135,7 +135,7 @@ fn tear(store: &GitStore, id: &Oid, left: Option<u64>) {
     }
 }
 
-/// Makes a file of each packed object.
+/// Unpacks all objects into loose files.
 fn unpack(store: &GitStore) {
     let objects = store.path().join("objects");
     let aside = store.path().join("aside");
@@ -152,8 +152,7 @@ fn unpack(store: &GitStore) {
     std::fs::remove_dir_all(aside).unwrap();
 }
 
-/// Adds a name that is no text, a symbolic link and a submodule to the contracts of `s3`, as only
-/// plain git can.
+/// Adds a name that is not UTF-8, a symbolic link and a submodule to the contracts of `s3`, as only plain git can.
 fn add_odd_entries(sandbox: &Sandbox, store: &GitStore) {
     use std::os::unix::ffi::OsStrExt as _;
     let at = domain("s3").to_string();

@@ -1,4 +1,4 @@
-//! Locks of ours and of git's, held and left behind.
+//! Locks of git blue and of git, held and left behind.
 
 use std::{
     fs::{self, File},
@@ -21,7 +21,7 @@ fn a_held_lock_is_named_with_its_holder_and_age() {
     let (lock, holder) = locked(other.lock(&domain("s3")).err());
     assert_eq!(lock, store.path().join("blue/locks/s3"));
     assert_eq!(holder, Some(format!("process {}", std::process::id())));
-    // It is in nobody else's way.
+    // It does not block others.
     commit(&other, &domain("web"), "One", [put(layout::domain(), "{}")]).unwrap();
     commit(&other, &StoreRef::Realm, "Join", [put(layout::repo(&name("web")), "{}")]).unwrap();
     drop(lease);
@@ -53,7 +53,7 @@ fn a_holder_is_named_as_far_as_it_can_be_told() {
         file.lock().unwrap();
         assert_eq!(locked(impatient.lock(&domain("s3")).err()), (path.clone(), holder.map(str::to_owned)), "{text:?}");
     }
-    // A file that nobody holds is no lock, whatever it says.
+    // A file that nobody holds is not a lock, whatever its content.
     fs::write(&path, "pid 7 boot another\n").unwrap();
     drop(impatient.lock(&domain("s3")).unwrap());
 }
@@ -91,7 +91,7 @@ fn what_a_dead_writer_left_is_removed() {
     commit(&store, &at, "One", [put(layout::domain(), "1")]).unwrap();
     let left = ["packed-refs.lock", "refs/blue/domains/s3.lock"];
     fs::write(store.path().join(left[1]), "").unwrap();
-    // One that it noted before it had it, and one after.
+    // One lock that was noted before it was taken, and one that was noted afterwards.
     let inode = inode(&store.path().join(left[1]));
     leave_note(&store, &format!("- {}\n{inode} {}\n", left[0], left[1]));
     fs::write(store.path().join(left[0]), "").unwrap();
@@ -161,7 +161,7 @@ fn a_lock_that_took_the_place_of_the_noted_one_stays() {
     let result = commit(&impatient(&store.path()), &domain("s3"), "One", [put(layout::domain(), "1")]);
     assert_eq!(locked(result.err()).0, lock);
     assert!(lock.exists());
-    // Nor does it become ours by having been waited for.
+    // Waiting for a lock does not make it ours.
     locked(commit(&impatient(&store.path()), &domain("s3"), "One", [put(layout::domain(), "1")]).err());
     assert!(lock.exists());
 }
@@ -194,7 +194,7 @@ fn a_finished_writer_leaves_no_note() {
     assert_eq!(text.lines().count(), 1, "{text}");
 }
 
-/// Writes what a killed writer leaves in its lock file.
+/// Writes the notes that a killed writer leaves in its lock file.
 fn leave_note(store: &GitStore, notes: &str) {
     fs::write(store.path().join("blue/locks/_refs"), format!("pid 1 boot gone\n{notes}")).unwrap();
 }
@@ -203,7 +203,7 @@ fn inode(path: &Path) -> u64 {
     path.metadata().unwrap().ino()
 }
 
-/// Returns which lock an error is about, and who holds it. It must say for how long, too.
+/// Returns the lock that an error is about, and its holder. The message must also say for how long.
 fn locked(error: Option<StoreError>) -> (PathBuf, Option<String>) {
     match error {
         Some(StoreError::Locked { lock, holder, age: Some(_) }) => (lock, holder),

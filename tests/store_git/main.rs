@@ -1,5 +1,5 @@
-//! What a store promises because it is git: which repositories it is kept in, what plain git sees
-//! of it, and how it lives beside other writers, packers and what they leave behind.
+//! The promises of a store that come from git: which repositories can be a store, what plain git sees of it, and how it
+//! works with concurrent writers and packers and with the files that they leave behind.
 
 mod beside;
 mod damage;
@@ -20,7 +20,7 @@ use git_blue::{
     testing::{make, sandbox::Sandbox},
 };
 
-/// Makes a realm's store in a sandbox of its own.
+/// Makes a realm's store in its own sandbox.
 fn realm() -> (Sandbox, GitStore) {
     let sandbox = Sandbox::new();
     let store = create(&sandbox.path().join("aperture.git")).unwrap();
@@ -31,12 +31,12 @@ fn create(path: &Path) -> Result<GitStore, StoreError> {
     git::create(path, &make::realm(name("aperture")), make::options())
 }
 
-/// Opens a store as another process would.
+/// Opens a store as another process does.
 fn open(path: &Path) -> GitStore {
     GitStore::open(path, make::options()).unwrap()
 }
 
-/// Opens a store that waits for nobody.
+/// Opens a store that does not wait for locks.
 fn impatient(path: &Path) -> GitStore {
     GitStore::open(path, Options { lock_timeout: Duration::from_millis(50), ..make::options() }).unwrap()
 }
@@ -68,12 +68,12 @@ fn change(store: &GitStore, at: &StoreRef, change: &Change) -> Result<Oid, Store
     store.commit_change(at, store.tip(at)?, change)
 }
 
-/// Asserts that git finds nothing wrong.
+/// Asserts that git finds no problems.
 fn assert_clean(sandbox: &Sandbox, store: &GitStore) {
     let output = sandbox.try_git(&store.path(), &["fsck", "--strict", "--full", "--no-dangling", "--no-progress"]);
     let said = [output.stdout, output.stderr].concat();
     let said = String::from_utf8_lossy(&said);
-    // A store has no branches, and git finds that worth a notice.
+    // A store has no branches, which git reports as a notice.
     let complaints: Vec<_> = said.lines().filter(|line| !line.starts_with("notice: ")).collect();
     assert!(output.status.success() && complaints.is_empty(), "{said}");
 }

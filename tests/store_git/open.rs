@@ -1,4 +1,4 @@
-//! Which repositories are a store.
+//! Which repositories can be opened as a store.
 
 use git_blue::{
     store::{Store as _, StoreError, git::GitStore},
@@ -49,7 +49,7 @@ fn what_is_no_store_is_refused() {
     let top = sandbox.path();
     sandbox.git(&top, &["init", "-q", "code"]);
     sandbox.git(&top.join("code"), &["commit", "-q", "--allow-empty", "-m", "First"]);
-    // Even where somebody put a realm's ref into it.
+    // Even if it contains the ref of a realm.
     sandbox.git(&top.join("code"), &["update-ref", "refs/blue/realm", "HEAD"]);
     sandbox.git(&top, &["init", "-q", "--bare", "no-realm.git"]);
     std::fs::create_dir(top.join("empty")).unwrap();
@@ -81,7 +81,7 @@ fn nothing_is_made_where_something_is() {
     let left: Vec<_> = std::fs::read_dir(&parent).unwrap().map(|entry| entry.unwrap().file_name()).collect();
     assert_eq!(left, ["aperture.git"]);
     assert!(path.join("mine").is_dir());
-    // An empty folder is in nobody's way.
+    // An empty folder can be used.
     std::fs::remove_dir(path.join("mine")).unwrap();
     assert_clean(&sandbox, &create(&path).unwrap());
     create(&path).unwrap_err();

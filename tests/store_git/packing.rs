@@ -1,4 +1,4 @@
-//! A store beside git's own pruners, and what packing removes.
+//! A store and git's own pruners, and what packing removes.
 
 use std::{
     collections::BTreeMap,
@@ -75,7 +75,7 @@ fn packing_removes_what_is_old_and_leads_nowhere_and_nothing_else() {
     let (sandbox, store) = realm();
     let at = domain("s3");
     let first = commit(&store, &at, "One", [put(layout::domain(), "1")]).unwrap();
-    // A reflog that somebody switched on leads to what was taken back.
+    // If the user enabled reflogs, the reflog keeps an undone commit reachable.
     sandbox.git(&store.path(), &["config", "core.logAllRefUpdates", "always"]);
     commit(&open(&store.path()), &at, "Two", [put(layout::domain(), "2")]).unwrap();
     sandbox.git(&store.path(), &["update-ref", &at.to_string(), &first.to_string()]);
@@ -96,7 +96,7 @@ fn packing_removes_what_is_old_and_leads_nowhere_and_nothing_else() {
     assert!(!pack.exists() && packs(&store).len() == 1, "{:?}", packs(&store));
     assert_eq!(store.loose_objects().unwrap(), 1);
     assert_clean(&sandbox, &store);
-    // Once more, with nothing to do.
+    // Packing again has nothing to do.
     assert_eq!(store.pack(&vars()).unwrap().removed, 0);
     assert_eq!(every_reachable(&sandbox, &store), before);
     commit(&store, &at, "Three", [put(layout::domain(), "3")]).unwrap();
@@ -106,7 +106,7 @@ fn packing_removes_what_is_old_and_leads_nowhere_and_nothing_else() {
 #[test]
 fn many_writes_leave_few_packs() {
     let (sandbox, store) = realm();
-    // As another process would, that opened it before.
+    // Like another process that has already opened the store.
     let reader = open(&store.path());
     for number in 0..60 {
         let writer = open(&store.path());
@@ -191,7 +191,7 @@ fn much_that_is_too_young_to_go_is_packed_until_it_is_old() {
     let is_there = || sandbox.try_git(&store.path(), &["cat-file", "-e", first]).status.success();
     assert_eq!(store.pack(&vars()).unwrap().removed, 0);
     assert_eq!((store.loose_objects().unwrap(), packs(&store).len(), is_there()), (0, 2, true));
-    // It stays as it is, also where it is packed again.
+    // It is kept, even if the store is packed again.
     assert_eq!(store.pack(&vars()).unwrap().removed, 0);
     assert_eq!((store.loose_objects().unwrap(), packs(&store).len(), is_there()), (0, 2, true));
     for pack in packs(&store) {
@@ -232,7 +232,7 @@ fn loose(store: &GitStore, id: &str) -> PathBuf {
     store.path().join("objects").join(&id[..2]).join(&id[2..])
 }
 
-/// Puts one object into a pack of its own.
+/// Packs a single object.
 fn pack_of(sandbox: &Sandbox, store: &GitStore, id: &str) -> PathBuf {
     let line = format!("echo {id} | git pack-objects -q objects/pack/pack && git prune-packed");
     let output = sandbox.command("sh", &store.path()).args(["-c", &line]).output().unwrap();

@@ -39,7 +39,7 @@ fn git_finds_nothing_wrong_after_every_kind_of_write() {
     change(&store, &inbox, &alone).unwrap();
     commit(&store, &at, "Nothing left\n", ["domain", "versions"].map(|_| (version("1.0.0-rc.1"), Edit::Remove)))
         .unwrap();
-    // What git would strip from an identity would break the commit's header.
+    // Characters that git strips from an identity would damage the commit's header.
     let mut odd = make::change("Odd\n", [put(layout::domain(), "odd")]);
     (odd.author.name, odd.author.email) = (" A <d>\na\0 ".into(), "<a@b>\n".into());
     let id = change(&store, &at, &odd).unwrap();
@@ -47,7 +47,7 @@ fn git_finds_nothing_wrong_after_every_kind_of_write() {
     (odd.author.name, odd.author.email) = (String::new(), String::new());
     odd.edits = vec![put(layout::domain(), "nobody")];
     change(&store, &at, &odd).unwrap();
-    // A conflict leaves objects behind, but nothing broken.
+    // A conflict leaves objects behind, but no damage.
     let lease = store.lock(&at).unwrap();
     store.commit_change(&at, Some(first), &make::change("Late\n", [put(layout::domain(), "late")])).unwrap_err();
     drop(lease);
@@ -128,7 +128,7 @@ fn refs_that_are_no_domains_are_left_out() {
     for odd in ["refs/blue/domains/a/b", "refs/blue/domains/_own", "refs/blue/domains/ä", "refs/blue/other"] {
         sandbox.git(&path, &["update-ref", odd, &tip.to_string()]);
     }
-    // What a killed git leaves behind is no domain either.
+    // A file that a killed git left behind is not a domain either.
     std::fs::write(path.join("refs/blue/domains/web.lock"), "").unwrap();
     assert_eq!(store.domains().unwrap(), [(name("s3"), tip)]);
     sandbox.git(&path, &["pack-refs", "--all", "--prune"]);

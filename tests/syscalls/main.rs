@@ -1,11 +1,11 @@
-//! The real process under `strace`: every system call that writes fails once with each error, or
-//! the process is killed at it. And the order of these calls, from a recorded trace, proves that a
-//! ref never points to what a power failure can take.
+//! Runs the real process under `strace`: every system call that writes fails once with each error, or the process is
+//! killed at it. The order of these calls in a recorded trace proves that a ref never points to objects that a power
+//! failure can destroy.
 //!
-//! Short writes come from a small library before the system's: strace can make a call report fewer
-//! bytes than it wrote, which no kernel does, and the file would hold bytes twice.
+//! Short writes come from a small preloaded library. strace can only make a call report fewer bytes than it wrote,
+//! which no kernel does, and the file would contain bytes twice.
 //!
-//! Behind the feature `peers`, because it needs strace and a C compiler: `make test-peers`.
+//! It needs the feature `peers`, because it requires strace and a C compiler: `make test-peers`.
 
 #![expect(clippy::print_stdout, reason = "how much was walked")]
 

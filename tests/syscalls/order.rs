@@ -6,7 +6,7 @@ use super::{
     world::World,
 };
 
-/// The calls of one publish, and questions about their order.
+/// The calls of one publish, and queries about their order.
 struct Recorded {
     calls: Vec<Call>,
     store: String,
@@ -22,21 +22,21 @@ impl Recorded {
         Self { calls, store: world.stores()[0].display().to_string() }
     }
 
-    /// Returns where the only such call is.
+    /// Returns the position of the only such call.
     fn only(&self, what: &str, is_meant: impl Fn(&Call) -> bool) -> usize {
         let found: Vec<_> = (0..self.calls.len()).filter(|at| is_meant(&self.calls[*at])).collect();
         assert_eq!(found.len(), 1, "{what}: {found:?} in {:#?}", self.calls);
         found[0]
     }
 
-    /// Returns where something in the store is renamed to this name.
+    /// Returns the position of the call that renames a file in the store to this name.
     fn renamed_to(&self, path: &str) -> usize {
         let path = format!("{}/{path}", self.store);
         let is_meant = |call: &Call| call.name.starts_with("rename") && call.text.contains(&format!("\"{path}\")"));
         self.only(&path, is_meant)
     }
 
-    /// Returns where a file or folder is flushed.
+    /// Returns the positions of the calls that flush a file or folder.
     fn flushed(&self, path: &str) -> Vec<usize> {
         let is_meant = |call: &Call| call.name == "fsync" && call.paths() == [path];
         (0..self.calls.len()).filter(|at| is_meant(&self.calls[*at])).collect()
@@ -58,7 +58,7 @@ fn objects_are_safe_before_the_ref_moves() {
     let moved = recorded.renamed_to("refs/blue/domains/s3");
     let folder = format!("{}/objects", recorded.store);
     let mut files = Vec::new();
-    // What comes afterwards is of this machine alone, which is not flushed: losing it means telling twice.
+    // Later writes are local to this machine and are not flushed. If they are lost, notifications are repeated.
     for (at, call) in recorded.calls[..moved].iter().enumerate().filter(|(_, call)| call.name.starts_with("rename")) {
         let target = call.text.split('"').nth(3).unwrap();
         let Some(within) = target.strip_prefix(&format!("{folder}/")) else { continue };
@@ -92,7 +92,7 @@ fn a_ref_holds_its_new_value_on_disk_before_it_loses_the_old_one() {
 fn the_refs_are_safe_before_success_is_reported() {
     let recorded = Recorded::publish();
     let success = recorded.success();
-    // What it holds is safe since it was written, as `a_ref_holds_its_new_value_…` says.
+    // Its content is safe since it was written, as `a_ref_holds_its_new_value_…` shows.
     let moved = recorded.renamed_to("refs/blue/domains/s3");
     for folder in ["refs/blue/domains", "refs/blue", "refs"] {
         recorded.assert_flushed(&format!("{}/{folder}", recorded.store), moved, success, "the ref's name");

@@ -1,11 +1,10 @@
-//! Writes that take only a part, and writes that are interrupted: strace can report them but not
-//! make them, so a small library stands before the system's.
+//! Short writes and interrupted writes. strace can report them but not cause them, so a small library is preloaded.
 
 use std::path::PathBuf;
 
 use crate::world::World;
 
-/// Those that are walked, each in its repository.
+/// The commands, and the repository of each.
 const COMMANDS: &[(&str, &[&str])] = &[
     ("aperture", &["contract", "publish"]),
     ("aperture", &["realm", "admin", "domain", "--name", "new", "--repos", "aperture,fungal"]),

@@ -1,4 +1,4 @@
-//! Running the binary under strace, and reading what that recorded.
+//! Running the binary under strace, and parsing the trace.
 
 use std::{path::Path, process::Output};
 
@@ -9,29 +9,29 @@ const WRITING: &str = "openat,creat,write,pwrite64,writev,rename,renameat,rename
                        symlinkat,unlink,unlinkat,mkdir,mkdirat,rmdir,fsync,fdatasync,truncate,ftruncate,flock,\
                        chmod,fchmod,fchmodat,copy_file_range,sendfile";
 
-/// One system call of a recorded trace.
+/// A system call of a recorded trace.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Call {
-    /// Its name.
+    /// The name of the call.
     pub name: String,
-    /// Which of the process's calls of that name it is, from 1: what strace counts by.
+    /// The number of the call among the process's calls of this name, from 1, as strace counts.
     pub number: usize,
-    /// Its arguments and result, as strace writes them.
+    /// The arguments and the result, as strace prints them.
     pub text: String,
 }
 
 impl Call {
-    /// Whether it opens something only to read it.
+    /// Returns whether the call opens a file only for reading.
     pub fn only_reads(&self) -> bool {
         self.name == "openat" && !["O_CREAT", "O_WRONLY", "O_RDWR"].iter().any(|flag| self.text.contains(flag))
     }
 
-    /// Whether it did what it was called for.
+    /// Returns whether the call succeeded.
     pub fn succeeded(&self) -> bool {
         !self.text.contains(" = -1 ")
     }
 
-    /// Returns the paths that it names, in the order of its arguments, quotes and descriptors' both.
+    /// Returns the paths in the arguments, in order: both quoted ones and those of descriptors.
     pub fn paths(&self) -> Vec<&str> {
         let quoted = self.text.split('"').skip(1).step_by(2);
         let held = self.text.split('<').skip(1).filter_map(|rest| rest.split('>').next());
@@ -39,10 +39,10 @@ impl Call {
     }
 }
 
-/// Runs the binary in `folder`; `inject` is what strace does to it.
+/// Runs the binary in `folder`. `inject` is the fault that strace injects.
 ///
-/// Only its own first thread is watched, which does all its writing and a part of the flushing: what git
-/// reads for it, in processes of its own, is not ours to break.
+/// Only its first thread is traced, which does all its writing and part of the flushing. The processes of git that read
+/// for it are not faulted.
 pub fn run(sandbox: &Sandbox, folder: &Path, arguments: &[&str], inject: Option<&str>) -> (Output, Vec<Call>) {
     let inject = inject.map(|inject| format!("inject={inject}"));
     let options: Vec<_> = inject.iter().flat_map(|inject| ["-e", inject]).collect();
@@ -50,7 +50,7 @@ pub fn run(sandbox: &Sandbox, folder: &Path, arguments: &[&str], inject: Option<
     (output, calls(&log))
 }
 
-/// Runs the binary in `folder`, and returns what all of its threads did, in the order in which it was done.
+/// Runs the binary in `folder`. Returns the calls of all threads, in order.
 pub fn of_all_threads(sandbox: &Sandbox, folder: &Path, arguments: &[&str]) -> (Output, Vec<Call>) {
     let (output, log) = strace(sandbox, folder, arguments, &["--follow-forks"]);
     (output, calls(&joined(&log)))
@@ -65,7 +65,7 @@ fn strace(sandbox: &Sandbox, folder: &Path, arguments: &[&str], options: &[&str]
     (output, String::from_utf8_lossy(&std::fs::read(&log).unwrap()).into_owned())
 }
 
-/// Makes one log of those of several threads: a call that others came between stands where it was over.
+/// Joins the logs of several threads. An interrupted call is placed where it ended.
 fn joined(log: &str) -> String {
     let mut begun = std::collections::BTreeMap::new();
     let mut joined = String::new();

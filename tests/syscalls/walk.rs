@@ -1,7 +1,6 @@
-//! Every write-related system call of a command fails once with each error, and the process is
-//! killed at it once. Whatever happens: no panic, an error that says what went wrong, a store that
-//! git finds nothing wrong with, every ref as it was or as it was to be, and the same command, run
-//! once more, ends where it would have without the fault.
+//! Every system call of a command that writes fails once with each error, and the process is killed at it once. In each
+//! case there is no panic, the error says what went wrong, git finds no problems in the store, every ref has either its
+//! old or its new value, and the same command, run again, ends in the state without the fault.
 
 use std::os::unix::process::ExitStatusExt as _;
 
@@ -10,16 +9,16 @@ use super::{
     world::{State, World},
 };
 
-/// Most system calls that are walked with one kind of fault. Of a command that makes more, each kind
-/// takes other ones, so that together they reach all; `make torture` walks every one with every kind.
+/// The maximum number of system calls that are faulted for each kind of fault. If a command makes more, each kind takes
+/// others, so that all are covered together; `make torture` faults every call with every kind.
 const MOST: usize = 30;
 
-/// What happens at a system call.
+/// A fault at a system call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Fault {
-    /// It fails with this error.
+    /// The call fails with this error.
     Error(&'static str),
-    /// It is interrupted, and a second attempt would succeed.
+    /// The call is interrupted, and a second attempt succeeds.
     Interrupt,
     /// The process is killed.
     Kill,
@@ -38,7 +37,7 @@ impl Fault {
     fn hits(self, call: &Call) -> bool {
         match self {
             Self::Error("EMFILE") => call.name == "openat",
-            // Linux interrupts no other call on files, and no open of a folder.
+            // Linux interrupts no other calls on files, and no opening of a folder.
             Self::Interrupt => {
                 ["openat", "write", "fsync", "ftruncate"].contains(&&*call.name) && !call.text.contains("O_DIRECTORY")
             }
@@ -60,12 +59,12 @@ impl Fault {
 struct Command {
     repo: &'static str,
     arguments: &'static [&'static str],
-    /// What a second run says where the first one did everything and could not say so.
+    /// The message of a second run if the first one did everything but could not report it.
     done: Option<&'static str>,
 }
 
 impl Command {
-    /// Walks all its fault points, and prints how many these were.
+    /// Runs all fault points of the command, and prints their number.
     fn walk(&self) {
         let world = World::new();
         let old = world.state();
@@ -75,7 +74,7 @@ impl Command {
         let (new, past) = (world.state(), world.past());
         assert_ne!(old, new, "it changes something");
         let inside = world.sandbox.path().display().to_string();
-        // What the loader opens is not ours; nor is there anybody to tell where standard error fails.
+        // Files that the loader opens do not count, and neither does standard error, whose failure cannot be reported.
         let ours =
             |call: &&Call| call.paths().iter().any(|path| path.starts_with(&inside)) || call.text.starts_with('1');
         let calls: Vec<_> = calls.iter().filter(ours).collect();
@@ -87,7 +86,7 @@ impl Command {
             for call in hit.into_iter().skip(offset % step).step_by(step) {
                 world.reset();
                 let case = Case { command: self, world: &world, old: &old, new: &new, past: &past, fault, call };
-                // All are walked before any is reported.
+                // All cases run before any failure is reported.
                 let outcome = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| case.run()));
                 failed += u32::from(outcome.is_err());
                 walked += 1;
@@ -98,7 +97,7 @@ impl Command {
     }
 }
 
-/// One fault at one system call.
+/// A fault at one system call.
 struct Case<'a> {
     command: &'a Command,
     world: &'a World,
@@ -134,7 +133,7 @@ impl Case<'_> {
         let was_done = after == *self.new && self.command.done.is_some_and(|done| complaint.contains(done));
         assert!(again.status.success() || was_done, "{when}\nfirst: {said}\nonce more: {complaint}");
         assert_eq!(lasting(&world.state()), lasting(self.new), "{when}: once more");
-        // Where everything was done already, the next command that writes finds what was left.
+        // If everything was already done, the next command that writes finds the remaining locks.
         if !world.lock_files().is_empty() {
             let further = ["realm", "admin", "domain", "--name", "further", "--repos", self.command.repo];
             let further = world.try_blue(self.command.repo, &further);
@@ -142,7 +141,7 @@ impl Case<'_> {
         }
     }
 
-    /// It neither panicked nor aborted, and where it failed it said with what.
+    /// Asserts that the command neither panicked nor aborted, and that it printed an error if it failed.
     fn assert_civil(&self, output: &std::process::Output, said: &str, when: &str) {
         let code = output.status.code().unwrap_or_else(|| panic!("{when}: {output:?}"));
         match code {
@@ -160,13 +159,13 @@ impl Case<'_> {
         }
     }
 
-    /// No ref has a state that it would not have had without the fault, and the same holds for files.
+    /// Asserts that no ref has a value that it would not have had without the fault, and that the same holds for files.
     fn assert_old_or_new(&self, after: &State, when: &str) {
         for (at, found) in after {
             let is_known = self.old.get(at) == Some(found)
                 || self.new.get(at) == Some(found)
                 || self.past.get(at).is_some_and(|trees| trees.contains(found))
-                // Written once for the realm and once more for where the repository lies.
+                // It is written once for the realm, and again for the path of the repository.
                 || (at == "blue/config" && self.new[at].starts_with(found));
             assert!(is_known, "{when}: {at} is neither as it was nor as it was to be: {found}");
         }
@@ -175,8 +174,8 @@ impl Case<'_> {
     }
 }
 
-/// Returns what must be the same again. What a repository's other readers were told is marked after
-/// the reader's own: where that is lost, they are told twice.
+/// Returns the part of the state that must be the same again. The notifications of a repository's other readers are
+/// marked after those of the current reader. If the marks are lost, the notifications are repeated.
 fn lasting(state: &State) -> State {
     let is_kept = |at: &String| !(at.contains("/local/") && at.ends_with("/shared"));
     state.iter().filter(|(at, _)| is_kept(at)).map(|(at, is)| (at.clone(), is.clone())).collect()

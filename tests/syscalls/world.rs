@@ -1,5 +1,4 @@
-//! A small world, made once and copied back for every case: a realm's store, and three code
-//! repositories.
+//! A small world that is created once and copied for every case: a realm's store, and three code repositories.
 
 use std::{
     collections::BTreeMap,
@@ -9,25 +8,24 @@ use std::{
 
 use git_blue::testing::sandbox::Sandbox;
 
-/// Where every ref of every store points, as the tree, and the text of every file that a command
-/// writes elsewhere.
+/// The tree of every ref of every store, and the text of every other file that a command writes.
 pub type State = BTreeMap<String, String>;
 
-/// The files besides the stores' own that the walked commands write.
+/// The files outside of the stores that the commands write.
 const FILES: [&str; 3] = ["blue/config", "joiner/.blue/config.yaml", "joiner/.git/hooks/post-commit"];
 
-/// The repositories that are in sessions for a while.
+/// The repositories that may be in a session.
 const AT_WORK: [&str; 2] = ["aperture", "fungal"];
 
-/// The world. It always lies at the same path, because paths are recorded in it.
+/// The world. Its path is always the same, because files in it contain paths.
 pub struct World {
-    /// Its variables.
+    /// The environment of the world.
     pub sandbox: Sandbox,
 }
 
 impl World {
-    /// Makes it: `aperture` has a commit that publishes a new version, `fungal` has not been told
-    /// of the one before and is in a session, and `joiner` is in no realm yet.
+    /// Makes the world: `aperture` has a commit that publishes a new version, `fungal` has not seen the previous one
+    /// and is in a session, and `joiner` is in no realm yet.
     pub fn new() -> Self {
         let mut sandbox = Sandbox::new();
         let top = sandbox.path();
@@ -49,13 +47,13 @@ impl World {
         world.blue("aperture", &["contract", "publish"]);
         world.commit("1.1.0");
         world.blue("fungal", &["session", "start"]);
-        // Examples of hooks, which would be copied for every case.
+        // Sample hooks, which would be copied for every case.
         std::fs::remove_dir_all(world.stores()[0].join("hooks")).unwrap();
         world.copy("world", "seed");
         world
     }
 
-    /// Brings back how it was made.
+    /// Restores the initial state.
     pub fn reset(&self) {
         std::fs::remove_dir_all(self.sandbox.path().join("world")).unwrap();
         self.copy("seed", "world");
@@ -75,7 +73,7 @@ impl World {
         self.sandbox.git(folder, arguments)
     }
 
-    /// Commits a contract's version, without the hook that would publish it.
+    /// Commits a version of the contract, without the hook that would publish it.
     fn commit(&self, version: &str) {
         let folder = self.folder("aperture");
         std::fs::create_dir_all(folder.join(".blue/contracts/s3")).unwrap();
@@ -87,7 +85,7 @@ impl World {
         self.git(&folder, &["-c", "core.hooksPath=/dev/null", "commit", "-q", "-m", version]);
     }
 
-    /// Runs the binary in a code repository, unharmed.
+    /// Runs the binary in a code repository, without a fault.
     pub fn try_blue(&self, repo: &str, arguments: &[&str]) -> Output {
         let mut command = self.sandbox.command(env!("CARGO_BIN_EXE_git-blue"), &self.folder(repo));
         command.args(arguments).output().unwrap()
@@ -98,7 +96,7 @@ impl World {
         assert!(output.status.success(), "{arguments:?}: {output:?}");
     }
 
-    /// Returns the stores there are.
+    /// Returns the existing stores.
     pub fn stores(&self) -> Vec<PathBuf> {
         let entries = self.sandbox.path().join("world/blue/realms").read_dir().unwrap();
         let mut stores: Vec<_> = entries.map(|entry| entry.unwrap().path()).collect();
@@ -107,12 +105,12 @@ impl World {
         stores
     }
 
-    /// Returns how everything is now.
+    /// Returns the current state.
     pub fn state(&self) -> State {
         let mut state = State::new();
         for store in self.stores() {
             let refs = self.git(&store, &["for-each-ref", "--format=%(refname) %(tree)"]);
-            // Nothing but a notification's age depends on when a change arrived (decision 17).
+            // Only the age of a notification depends on the arrival of a change (decision 17).
             let counts = |(at, _): &(&str, &str)| !at.starts_with("refs/blue/local/arrivals/");
             let named = refs.lines().filter_map(|line| line.split_once(' ')).filter(counts);
             let name = store.file_name().unwrap().to_string_lossy();
@@ -127,8 +125,7 @@ impl World {
         state
     }
 
-    /// Returns the session that a work tree is in. A file that names one which is over, or was never
-    /// there, is as good as none.
+    /// Returns the session of a work tree. A file that names a session that has ended or never existed counts as none.
     fn session(&self, repo: &str) -> String {
         let mark = std::fs::read_to_string(self.folder(repo).join(".git/blue-session")).unwrap_or_default();
         let id = mark.split(' ').next().unwrap_or_default().to_owned();
@@ -137,7 +134,7 @@ impl World {
         if !id.is_empty() && self.stores().iter().any(is_open) { id } else { "none".into() }
     }
 
-    /// Returns every tree that a ref of the present state ever had, by the ref's name in a state.
+    /// Returns every tree that a ref of the present state has ever had, by the name of the ref in a state.
     pub fn past(&self) -> BTreeMap<String, Vec<String>> {
         let mut past = BTreeMap::new();
         for store in self.stores() {
@@ -150,23 +147,23 @@ impl World {
         past
     }
 
-    /// Asserts that git finds nothing wrong with any store.
+    /// Asserts that git finds no problems in any store.
     pub fn assert_clean(&self, when: &str) {
         for store in self.stores() {
             let output = self.sandbox.try_git(&store, &["fsck", "--strict", "--no-dangling", "--no-progress"]);
             let said = String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).into_owned();
-            // A store has no branches, and git finds that worth a notice.
+            // A store has no branches, which git reports as a notice.
             let is_clean = output.status.success() && said.lines().all(|line| line.starts_with("notice: "));
             assert!(is_clean, "{when}: {said}");
         }
     }
 
-    /// Returns every file that is a lock of git's, wherever it lies.
+    /// Returns all files that are locks of git.
     pub fn lock_files(&self) -> Vec<PathBuf> {
         fn walk(folder: &Path, found: &mut Vec<PathBuf>) {
             for entry in folder.read_dir().unwrap().map(Result::unwrap) {
                 let path = entry.path();
-                // A realm whose making was cut short is no realm, and nobody waits for its locks.
+                // A realm whose creation was interrupted is not a realm, and nobody waits for its locks.
                 if entry.file_name().to_string_lossy().starts_with(".new-realm-") {
                     continue;
                 }

@@ -1,5 +1,5 @@
-//! Machines that change a realm apart and share it at a hub: with packers beside them, and with
-//! processes killed on either side. They end alike, and nothing that was acknowledged is gone.
+//! Machines that change a realm independently and sync it through a hub, with concurrent packers, and with processes
+//! that are killed on either side. They end with the same state, and no acknowledged write is lost.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -16,7 +16,7 @@ use serde_json::Value;
 use super::{kills::Random, scale, text};
 
 const DOMAINS: [&str; 3] = ["d0", "d1", "d2"];
-/// The repository that every machine has a clone of, and may publish from.
+/// The repository that every machine has a clone of and may publish from.
 const COMMON: &str = "common";
 
 struct Clones {
@@ -24,16 +24,16 @@ struct Clones {
     machines: usize,
 }
 
-/// What a machine was told is done.
+/// The writes that a machine was told are done.
 #[derive(Debug, Default)]
 struct Acknowledged {
-    /// Domain, contract, version, and the value that was published under it.
+    /// The domain, contract and version, and the value that was published.
     versions: Vec<(String, String, String, u64)>,
-    /// Domain and member.
+    /// The domain and the member.
     members: BTreeSet<(String, String)>,
-    /// Of this machine's own repository: the range it imports, by domain.
+    /// The version range that this machine's own repository imports, by domain.
     ranges: BTreeMap<String, String>,
-    /// Where its refs were when a sync said that all of it is at the hub.
+    /// The machine's refs at a time when a sync reported that the hub has all of them.
     synced: Vec<(String, String)>,
 }
 
@@ -42,7 +42,7 @@ impl Clones {
         let world = Self { sandbox: Sandbox::new(), machines };
         let top = world.sandbox.path();
         world.sandbox.git(&top, &["init", "--quiet", "--bare", "hub.git"]);
-        // Whoever pushed by force would be refused, and the sync would say so.
+        // A forced push would be refused, and the sync would report it.
         for key in ["receive.denyNonFastForwards", "receive.denyDeletes"] {
             world.sandbox.git(&world.hub(), &["config", key, "true"]);
         }
@@ -108,14 +108,14 @@ impl Clones {
         output
     }
 
-    /// Where the refs are that travel.
+    /// Returns the refs that are synced.
     fn tips(&self, repo: &Path) -> BTreeMap<String, String> {
         let refs = ["for-each-ref", "--format=%(refname) %(objectname)", "refs/blue/realm", "refs/blue/domains"];
         let list = self.sandbox.git(repo, &refs);
         list.lines().filter_map(|line| line.split_once(' ')).map(|(name, id)| (name.into(), id.into())).collect()
     }
 
-    /// Everybody syncs until all are alike; twice is enough.
+    /// Syncs all machines until they have the same state. Two rounds are enough.
     fn converge(&self) {
         for machine in (0..self.machines).chain(0..self.machines) {
             self.ok(machine, &self.repo(machine, "own"), &["sync"]);
@@ -135,12 +135,12 @@ impl Clones {
 
     fn pack_hub_until(&self, done: &AtomicBool) {
         while !done.load(Ordering::Relaxed) {
-            // A packer that finds a ref locked says so and leaves.
+            // A packer that finds a locked ref reports it and exits.
             self.sandbox.try_git(&self.hub(), &["pack-refs", "--all"]);
         }
     }
 
-    /// Publishes a version of a contract, and notes it where that worked.
+    /// Publishes a version of a contract, and records it if that succeeded.
     fn edit(&self, machine: usize, repo: &str, version: u64, value: u64, told: &mut Acknowledged, domain: &str) {
         let dir = self.repo(machine, repo);
         let name = if repo == COMMON { COMMON.to_owned() } else { format!("of-m{machine}") };
@@ -160,13 +160,13 @@ impl Clones {
         let output = self.run(machine, &dir, &["contract", "edit", &which, "--file", "edit.yaml"]);
         match output.status.code() {
             Some(0) => told.versions.push((domain.to_owned(), name, version, value)),
-            // It would go down, or was published with something else.
+            // The version would go down, or was published with another value.
             Some(1) => {}
             _ => panic!("{output:?}"),
         }
     }
 
-    /// Syncs until that worked: where others push all the time, one sync may give up.
+    /// Syncs until that succeeds. A sync may give up if others push continuously.
     fn sync(&self, machine: usize) {
         for _ in 0..5 {
             let output = self.run(machine, &self.repo(machine, "own"), &["sync"]);
@@ -179,7 +179,7 @@ impl Clones {
         panic!("m{machine} does not get its turn");
     }
 
-    /// Does something, whatever chance says.
+    /// Performs a random action.
     fn step(&self, machine: usize, number: u64, random: &mut Random, told: &mut Acknowledged) {
         let own = self.repo(machine, "own");
         let domain = DOMAINS[usize::try_from(random.below(3)).unwrap()];
@@ -204,7 +204,7 @@ impl Clones {
                 let output = self.run(machine, &own, &["sync"]);
                 match output.status.code() {
                     Some(0) => told.synced.extend(self.tips(&self.store(machine))),
-                    // Where others push all the time it says so, and the next one goes on.
+                    // If others push continuously, the sync says so, and the next one continues.
                     Some(1) if is_busy(&output) => {}
                     _ => panic!("m{machine}: sync: {output:?}"),
                 }
@@ -218,7 +218,7 @@ impl Clones {
         output.status.success().then(|| serde_json::from_slice(&output.stdout).unwrap())
     }
 
-    /// Returns the values that stand for a version, the recorded losers with it.
+    /// Returns all values of a version, including the recorded losers of conflicts.
     fn values(&self, domain: &str, name: &str, version: &str) -> Vec<u64> {
         let lost = format!("conflicts/contracts/{name}/{version}/");
         let at = format!("refs/blue/domains/{domain}");
@@ -248,7 +248,7 @@ impl Clones {
         count
     }
 
-    /// Whatever a sync said is at the hub, is: also where the machine never syncs again.
+    /// Asserts that the hub has everything that a sync reported as pushed, even if the machine never syncs again.
     fn has_what_was_synced(&self, told: &[Acknowledged]) -> usize {
         let synced: BTreeSet<&(String, String)> = told.iter().flat_map(|told| &told.synced).collect();
         for (name, tip) in &synced {
@@ -322,8 +322,7 @@ fn what_was_synced_is_there_though_the_hub_is_packed_all_the_time() {
     println!("{} syncs: {held} changes are there, {synced} synced tips are at the hub", machines as u64 * syncs);
 }
 
-/// Stands in for ssh: runs what it is asked to here. The process at the hub that is the victim among those
-/// of one sync is killed after a while.
+/// A stand-in for ssh that runs the command on this machine. The chosen process at the hub is killed after a while.
 const SSH: &str = r#"#!/bin/sh
 for last; do :; done
 echo "$last" >>"$CALLS"
@@ -367,7 +366,7 @@ fn a_sync_that_is_killed_on_either_side_is_finished_by_the_next_one() {
         } else {
             sync(1 + random.below(4), random.below(16)).status().unwrap();
         }
-        // What a dead git left at the hub is the hub's: whoever looks after it takes it away.
+        // Locks that a killed git left at the hub belong to the hub. Its administrator removes them.
         locks += world.remove_locks_of_the_hub();
         let output = sync(0, 0).stdout(Stdio::piped()).stderr(Stdio::piped()).output().unwrap();
         assert!(output.status.success(), "round {round}: {output:?}");
@@ -387,7 +386,7 @@ fn a_sync_that_is_killed_on_either_side_is_finished_by_the_next_one() {
 
 impl Clones {
     fn remove_locks_of_the_hub(&self) -> usize {
-        // Processes of a dead one may still run, and end as soon as nobody reads what they say.
+        // Processes of a killed command may still run. They exit as soon as nobody reads their output.
         thread::sleep(Duration::from_millis(100));
         let mut open = vec![self.hub()];
         let mut removed = 0;

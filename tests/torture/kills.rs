@@ -1,11 +1,11 @@
-//! Processes killed at any moment: the next command works unaided, and each write is wholly there
-//! or wholly not.
+//! Processes that are killed at any moment: the next command works without help, and each write is either complete or
+//! absent.
 
 use std::{process::Stdio, thread, time::Duration};
 
 use super::{World, scale, text};
 
-/// Any spread will do, the same each time.
+/// A reproducible random number generator.
 pub struct Random(pub u64);
 
 impl Random {
@@ -16,7 +16,7 @@ impl Random {
 }
 
 impl World {
-    /// Runs a command and kills it after a while, if it is not faster. Returns whether it was killed.
+    /// Runs a command and kills it after a while, unless it ends first. Returns whether it was killed.
     fn kill(&self, args: &[&str], after: Duration) -> bool {
         let mut child = self.command(args).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
         thread::sleep(after);
@@ -30,7 +30,7 @@ impl World {
         text(&json["contract"]["version"]).to_owned()
     }
 
-    /// Returns how many sessions there are that nobody ended.
+    /// Returns the number of sessions that have not ended.
     fn sessions(&self) -> serde_json::Value {
         let json: serde_json::Value = serde_json::from_str(&self.blue(&["session", "list", "--json"])).unwrap();
         json["total"].clone()
@@ -68,7 +68,7 @@ fn a_killed_process_leaves_nothing_to_repair() {
                 let was_killed = world.kill(&["contract", "publish"], after);
                 let found = world.version();
                 assert!(found == published || found == next, "{found} is neither {published} nor {next}");
-                // The same command once more does what is left to do.
+                // The same command, run again, does the rest.
                 world.blue(&["contract", "publish"]);
                 assert_eq!(world.version(), next);
                 published = next;

@@ -1,6 +1,5 @@
-//! Many processes at once, with git packing beside them, and processes that are killed at any
-//! moment. `make torture` runs all of it; without `GIT_BLUE_TORTURE=full` each test is a small one
-//! of its kind, for every day.
+//! Many concurrent processes with git packing at the same time, and processes that are killed at any moment.
+//! `make torture` runs all of it; without `GIT_BLUE_TORTURE=full` each test is a small version for daily use.
 
 mod clones;
 mod kills;
@@ -15,7 +14,7 @@ use std::{
 
 use git_blue::{env::Env, testing::sandbox::Sandbox};
 
-/// The program, and a realm `r` that the repository `aperture` owns contracts in.
+/// The program, and a realm `r` in which the repository `aperture` owns contracts.
 struct World {
     sandbox: Sandbox,
 }
@@ -61,7 +60,7 @@ impl World {
         String::from_utf8(output.stdout).unwrap()
     }
 
-    /// The names of all contracts of the realm, as `domain/contract version`.
+    /// Returns the names of all contracts of the realm, as `domain/contract version`.
     fn contracts(&self) -> Vec<String> {
         let json: serde_json::Value =
             serde_json::from_str(&self.blue(&["contract", "list", "--all", "--json"])).unwrap();
@@ -73,14 +72,14 @@ impl World {
         self.sandbox.git(&self.store(), &["fsck", "--strict", "--no-dangling", "--no-progress"]);
     }
 
-    /// Packs refs, fetches by hand, and now and then packs everything, until told to stop.
+    /// Packs refs, fetches by hand, and occasionally packs everything, until `done` is set.
     fn pack_until(&self, done: &AtomicBool) {
         let code = self.code().display().to_string();
         for round in 0.. {
             if done.load(Ordering::Relaxed) {
                 break;
             }
-            // A packer that finds a ref locked says so and leaves: that is its business.
+            // A packer that finds a locked ref reports it and exits, which is fine.
             self.sandbox.try_git(&self.store(), &["pack-refs", "--all"]);
             if round % 10 == 9 {
                 let branch = format!("+refs/heads/main:refs/heads/by-hand-{}", round % 7);
@@ -97,7 +96,7 @@ fn text(value: &serde_json::Value) -> &str {
     value.as_str().unwrap_or_default()
 }
 
-/// Returns the full number where everything is wanted, the small one otherwise.
+/// Returns the full number in a full run, and the small one otherwise.
 fn scale(small: usize, full: usize) -> usize {
     let env = Env::from_process().unwrap();
     if env.text("GIT_BLUE_TORTURE") == Some("full") { full } else { small }

@@ -1,4 +1,4 @@
-//! Writers, readers and packers at the same time.
+//! Concurrent writers, readers and packers.
 
 use std::{
     collections::BTreeMap,
@@ -65,11 +65,11 @@ fn eight_processes_make_contracts_and_none_is_lost() {
     println!("{} of {} contracts are there", WRITERS * each, WRITERS * each);
 }
 
-/// Tells the test binary, called once more, that it is a writer: of which store, which number, how
-/// many changes over how many domains.
+/// The variable that makes the test binary a writer. It contains the store, the number of the writer, the number of
+/// changes, and the number of domains.
 const WORKER: &str = "GIT_BLUE_TEST_WORKER";
 
-/// One of eight processes; as a test of its own it does nothing.
+/// One of eight processes. When run as a test, it does nothing.
 #[test]
 fn worker() {
     let env = Env::from_process().unwrap();
@@ -97,7 +97,7 @@ fn open(path: &Path, seed: u64) -> GitStore {
     .unwrap()
 }
 
-/// A domain's `domain.json` stands for a counter: every change adds one, so a lost one shows.
+/// A domain's `domain.json` is used as a counter: every change adds one, so a lost change shows.
 fn counted(count: usize) -> Change {
     make::change("Count\n", [make::put(layout::domain(), codec::encode(&count))])
 }

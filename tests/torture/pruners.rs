@@ -1,4 +1,5 @@
-//! Writers beside git's own pruners and packers, a quarter of them killed: what was acknowledged is there.
+//! Writers with concurrent pruners and packers of git. A quarter of the writers is killed, and every acknowledged write
+//! is kept.
 
 use std::{
     collections::BTreeSet,
@@ -15,7 +16,7 @@ use super::{World, kills::Random, scale};
 
 const WRITERS: u64 = 4;
 const DOMAINS: [&str; 3] = ["d0", "d1", "d2"];
-/// What loops beside the writers, each in a thread of its own.
+/// The commands that run in a loop, each in its own thread.
 const PRUNERS: [&[&str]; 4] = [
     &["gc", "--prune=now", "--quiet"],
     &["prune", "--expire=now"],
@@ -23,7 +24,7 @@ const PRUNERS: [&[&str]; 4] = [
     &["pack-refs", "--all"],
 ];
 
-/// What came of the writes.
+/// The outcomes of the writes.
 #[derive(Default)]
 struct Tally {
     acknowledged: Mutex<BTreeSet<String>>,
@@ -59,7 +60,7 @@ fn what_was_acknowledged_is_there_whatever_git_prunes() {
     assert!(lost.is_empty(), "{} of {} are lost: {lost:?}", lost.len(), acknowledged.len());
     assert!(refused.is_empty(), "{} were refused: {:?}", refused.len(), refused.first());
     world.fsck();
-    // The next commands work, and nothing is left in their way.
+    // The next commands work, and nothing blocks them.
     world.blue(&["status"]);
     world.blue(&["gc"]);
     world.fsck();
@@ -72,7 +73,7 @@ fn what_was_acknowledged_is_there_whatever_git_prunes() {
     );
 }
 
-/// Writes until enough was acknowledged, and kills every fourth of its processes at some moment.
+/// Writes until enough writes were acknowledged, and kills every fourth process at some moment.
 fn write(world: &World, writer: u64, wanted: usize, tally: &Tally) {
     let mut random = Random(100 + writer);
     for number in 0.. {
@@ -93,7 +94,7 @@ fn write(world: &World, writer: u64, wanted: usize, tally: &Tally) {
         let output = child.wait_with_output().unwrap();
         match output.status.code() {
             Some(0) => drop(tally.acknowledged.lock().unwrap().insert(format!("{domain}/{name} 0.1.0"))),
-            // Killed: wholly there, or wholly not.
+            // It was killed, so the write is either complete or absent.
             None => {}
             Some(_) => tally.refused.lock().unwrap().push(String::from_utf8_lossy(&output.stderr).into_owned()),
         }
