@@ -7,7 +7,7 @@
 //! ```
 //! use git_blue::wire::{Answer, Failure, RealmList};
 //!
-//! // What `git blue realm list --json` prints, from a version that says more.
+//! // The output of `git blue realm list --json` in a later version, with an additional field.
 //! let printed = r#"{"status": "success", "realms": [], "later": 1, "next_steps": []}"#;
 //! let answer: Answer<RealmList> = serde_json::from_str(printed)?;
 //! assert!(answer.body.realms.is_empty());

@@ -1,7 +1,7 @@
 //! Tests the page in a browser: headless Chromium, driven by playwright-core and checked by axe-core. The checks are in
 //! `page.mjs`; if a check fails, its message fails the test.
 //!
-//! Both are installed below `target/peers` (`.ci/run` does it), or wherever `GIT_BLUE_PEERS` says.
+//! Both are installed below `target/peers` (by `.ci/run`), or in the folder `GIT_BLUE_PEERS`.
 
 #![expect(clippy::print_stdout, reason = "how long pages took")]
 

@@ -321,7 +321,7 @@ fn age_counts_from_the_first_time_that_anybody_saw_it_here() {
     world.pass_days(6);
     assert_eq!(pending(&world, "access"), 1);
     assert_eq!(world.tip("refs/blue/local/arrivals/s3-access"), seen, "seen once is enough");
-    // The age of a change that is made here later is its own.
+    // The age of a later change on this machine counts from that change.
     world.pass_days(2);
     assert_eq!(pending(&world, "access"), 0);
     assert_eq!(listed(&world, "access", "expired").len(), 1);

@@ -380,7 +380,7 @@ fn gc_forgets_sessions_that_were_over_a_month_ago() {
     assert_eq!(world.git(&world.store(), &["fsck", "--strict", "--no-dangling"]).stdout, "");
 }
 
-/// Eight work trees of one repository start, and stop, all at once.
+/// Eight work trees of one repository start and stop sessions at the same time.
 #[test]
 fn sessions_started_at_once_are_all_there() {
     const TREES: usize = 8;

@@ -1,7 +1,7 @@
 //! The published versions of programs that manage hooks: husky and lefthook from npm, pre-commit from PyPI. Whatever
 //! they do to our block, `hooks status` reports it, and its suggestion works.
 //!
-//! Behind the feature `peers`: `make peers` installs them, `make test-peers` runs this.
+//! It needs the feature `peers`: `make peers` installs the programs, and `make test-peers` runs the tests.
 
 /// The suite of the command line validates answers against their schemas.
 mod schemas {
