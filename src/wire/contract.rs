@@ -267,7 +267,7 @@ pub struct ContractApproved {
     pub old_version: Version,
     /// The directions that the change breaks.
     pub directions: Vec<BrokenDirection>,
-    /// The rules that the change breaks.
+    /// The rule that each of these directions breaks.
     pub rules: Vec<String>,
     /// The reason for the approval.
     pub reason: String,

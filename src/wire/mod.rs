@@ -1,5 +1,5 @@
-//! The answers of all surfaces: CLI `--json`, MCP and HTTP. Field names and values are spelled the same in every
-//! version; a field without a value is `null`, not omitted.
+//! The answers of all surfaces: CLI `--json`, MCP and HTTP. Field names and the spelling of values are stable; a field
+//! without a value is `null`, not omitted.
 //!
 //! Rust clients can read them with the same types. A field that a later version adds is ignored. A new variant of an
 //! enum such as [`Role`] is an error, and so is a required field that an older version does not write yet.

@@ -117,9 +117,9 @@ pub struct PrRepo {
     pub pr: Option<PullRequest>,
     /// The reason that the pull request or its state is unknown.
     pub pr_unknown: Option<String>,
-    /// The repositories in this answer that it depends on.
+    /// The repositories in this answer that this one depends on.
     pub depends_on: Vec<RepoName>,
-    /// The repositories in this answer that must be merged first.
+    /// The repositories in this answer that must be merged before this one.
     pub blocked_by: Vec<RepoName>,
     /// The obstacles in this repository.
     pub hurdles: Vec<String>,

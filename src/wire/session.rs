@@ -76,7 +76,7 @@ pub struct SessionInfo {
     pub last_activity: Timestamp,
     /// The RFC.
     pub active_rfc: Option<RfcName>,
-    /// The topic of the session, and the work done so far.
+    /// The subject of the session, and its results so far.
     #[serde(flatten)]
     pub work: Work,
 }
