@@ -249,7 +249,7 @@ const OPERATIONS: &[Operation] = &[
     }),
 ];
 
-/// A repository whose HEAD publishes a contract at two further versions' distance, and a binding.
+/// Makes a repository whose HEAD has a newer version of a contract, another contract, and a binding.
 fn code() -> Sandbox {
     let mut sandbox = Sandbox::new();
     sandbox.set("GIT_BLUE_NOW", "2026-01-24T12:00:00Z");
