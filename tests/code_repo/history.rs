@@ -13,7 +13,7 @@ fn an_amended_commit_was_replaced() {
     let repo = code.open();
     assert!(!repo.is_ancestor(&old, &new).unwrap());
     assert!(repo.replaced("main", &old).unwrap());
-    // This commit was never on another branch, and no other commit was on this one.
+    // The old commit was never on another branch, and the unknown commit was never on `main`.
     code.git(&["branch", "-q", "topic"]);
     let repo = code.open();
     assert!(!repo.replaced("topic", &old).unwrap());

@@ -42,7 +42,7 @@ fn the_same_in_other_words_is_the_same() {
             same.push(json!({"not": {"not": schema}}));
             same.push(json!({"if": true, "then": schema}));
         }
-        // The schema is split into one keyword each, and combined again.
+        // The schema is split into one schema per keyword, and combined with `allOf`.
         let members = schema.as_object().unwrap();
         let depend = ["additionalProperties", "items", "maxContains", "then", "else", "unevaluatedProperties"];
         if !is_recursive && !members.keys().any(|name| depend.contains(&name.as_str())) {

@@ -125,7 +125,7 @@ fn a_writer_sees_what_plain_git_wrote_meanwhile() {
     assert_clean(&sandbox, &store);
 }
 
-/// Every fetch of a hundred objects or more adds a pack, and they may not be combined in between.
+/// Every fetch of a hundred objects or more adds a pack, and nothing guarantees a repack in between.
 #[test]
 fn any_number_of_packs_is_read_also_where_they_come_while_the_store_is_open() {
     const PACKS: usize = 20;
