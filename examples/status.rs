@@ -1,5 +1,4 @@
-//! Prints what other repositories changed that this one imports, and whether its imports still hold:
-//! `cargo run --example status -- [FOLDER]`.
+//! Prints the state of a repository's imports, and its pending changes: `cargo run --example status -- [FOLDER]`.
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "that is what an example does")]
 
 use std::process::ExitCode;

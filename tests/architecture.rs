@@ -145,7 +145,7 @@ impl<'ast> Visit<'ast> for Paths {
     }
 }
 
-/// Returns every source file below a folder, sorted.
+/// Returns all source files below a folder, sorted.
 fn sources(folder: &Path) -> Vec<PathBuf> {
     let mut found = Vec::new();
     for entry in folder.read_dir().unwrap().map(Result::unwrap) {

@@ -6,7 +6,7 @@ use git_blue::testing::{example::Example, sandbox::Sandbox};
 
 /// Returns the program of an example, which `cargo test` builds.
 fn program(name: &str) -> PathBuf {
-    // target/debug/deps/examples-…, and target/debug/examples/NAME.
+    // From target/debug/deps/examples-… to target/debug/examples/NAME.
     let env = git_blue::env::Env::from_process().unwrap();
     let program = env.exe().ancestors().nth(2).unwrap().join("examples").join(name);
     assert!(program.is_file(), "{} is missing: cargo build --examples makes it", program.display());
@@ -46,7 +46,7 @@ fn status_example_prints_pending_changes() {
     example.commit("fungal", "1.1.0");
     example.machine().repository(example.folder("fungal")).unwrap().publish().unwrap();
     for _ in 0..2 {
-        // Looking marks nothing as seen.
+        // Reading marks nothing as seen.
         let second = run(example.sandbox(), "status", &["access"]);
         let news = "pending: fungal changed s3-access/s3-permissions\n1 pending\n";
         assert_eq!(text(&second.stdout), format!("{quiet}{news}"), "{second:?}");

@@ -1,5 +1,5 @@
-//! What a command costs whatever the machine is busy with: its page faults, and its instructions, system calls and
-//! flushes where valgrind and strace are installed.
+//! Counts the cost of a command in units that do not depend on the load of the machine: page faults, and, if valgrind
+//! and strace are installed, instructions, system calls and flushes.
 
 use std::process::Stdio;
 
@@ -8,12 +8,12 @@ use super::{
     rows::{Row, Side},
 };
 
-/// Rows with fewer runs than this take too long to be run fifty times as slowly.
+/// The minimum number of runs of a row. Rows with fewer runs are too slow for tools that slow them down fifty times.
 const MIN_RUNS: usize = 10;
-/// Where strace writes what it saw.
+/// The file that strace writes.
 const TRACE: &str = "trace";
 
-/// Returns what the measured side of a row costs, as text.
+/// Returns the cost of a row's measured side as text.
 pub fn of(place: &Place, row: &Row) -> String {
     if row.runs < MIN_RUNS {
         return String::new();

@@ -1,6 +1,6 @@
-//! The daemon, beside a server of tiny_http that gives the same bytes for everything: requests a second
-//! and the slowest of a hundred, over one connection and over many, in the same seconds. The load comes
-//! from threads of this process, each of which asks again once it was answered.
+//! Compares the daemon with a tiny_http server that returns the same bytes for every request: requests per second and
+//! the 99th percentile, over one connection and over many. The load comes from threads of this process, each of which
+//! sends its next request after it has received an answer.
 
 use std::{
     io::{BufRead as _, BufReader, Read as _, Write},
@@ -17,16 +17,16 @@ use serde_json::{Value, json};
 
 use super::{place::Place, realm::PER_DOMAIN};
 
-/// Asks this program to be the server that gives the same bytes for everything.
+/// The flag that makes this program the server that returns the same bytes for every request.
 const STATIC: &str = "--static";
-/// How many connections there are at a time.
+/// The numbers of concurrent connections.
 const CONNECTIONS: [usize; 2] = [1, 32];
-/// How long each side is asked, each time it is its turn.
+/// The duration of each side's turn.
 const TURN: Duration = Duration::from_millis(1_000);
 const TURNS: usize = 3;
-/// How many requests memory is measured over.
+/// The number of requests over which memory is measured.
 const MANY: usize = 100_000;
-/// How much more memory may be used after them.
+/// The maximum growth of memory after these requests.
 const MAX_GROWTH_MB: f64 = 8.0;
 
 /// Prints every row whose name contains `wanted`.
@@ -37,7 +37,7 @@ pub fn report(place: &Place, wanted: &str, out: &mut impl Write) {
         return;
     }
     let daemon = Server::of_git_blue(place);
-    // Another contract each time.
+    // Each request is for a different contract.
     let all = (0..place.contracts).map(|number| daemon.contract_get(number)).collect();
     for (name, requests) in [(names[0], vec![daemon.status()]), (names[1], all)] {
         if is_wanted(name) {
@@ -91,7 +91,7 @@ fn memory(daemon: &Server, out: &mut impl Write) {
         .unwrap();
 }
 
-/// What so many asked, and how long each answer took.
+/// The results of a load: the duration, and the time of each answer.
 #[derive(Default)]
 struct Asked {
     took: Vec<f64>,
@@ -144,11 +144,11 @@ impl Connection {
         Self(BufReader::with_capacity(64 << 10, stream))
     }
 
-    /// Asks, and returns the body of the answer.
+    /// Sends a request. Returns the body of the answer.
     fn ask(&mut self, request: &[u8]) -> Vec<u8> {
         self.0.get_mut().write_all(request).unwrap();
-        // tiny_http sends an answer in two parts, and the second only once the first was acknowledged,
-        // which takes 40 ms otherwise.
+        // tiny_http sends an answer in two parts, and the second one only after the first was acknowledged. Otherwise
+        // this takes 40 ms.
         #[cfg(target_os = "linux")]
         rustix::net::sockopt::set_tcp_quickack(self.0.get_ref(), true).unwrap();
         let (mut line, mut length, mut is_first, mut chunked) = (String::new(), 0, true, false);
@@ -209,7 +209,7 @@ impl Server {
         Self { child, port, token }
     }
 
-    /// Starts one that answers everything with these bytes.
+    /// Starts a server that answers every request with these bytes.
     fn of_static(place: &Place, body: Vec<u8>) -> Self {
         let this = git_blue::env::Env::from_process().unwrap().exe().display().to_string();
         let mut command: Command = place.command(&this, "fungal");
@@ -220,7 +220,7 @@ impl Server {
         Self { child, port: line.trim().parse().unwrap(), token: String::new() }
     }
 
-    /// Returns the head of a request, but for the empty line at its end.
+    /// Returns the head of a request, without the empty line at its end.
     pub fn head(&self, line: &str) -> String {
         format!("{line} HTTP/1.1\r\nHost: 127.0.0.1:{}\r\nAuthorization: Bearer {}\r\n", self.port, self.token)
     }
@@ -229,7 +229,7 @@ impl Server {
         format!("{}\r\n", self.head("GET /realms/aperture")).into_bytes()
     }
 
-    /// A call in the stateless era: each says what the client is.
+    /// Returns a call in the stateless era, in which each request describes the client.
     fn contract_get(&self, number: usize) -> Vec<u8> {
         let meta = json!({
             "io.modelcontextprotocol/protocolVersion": "2026-07-28",
@@ -251,7 +251,7 @@ impl Server {
         .into_bytes()
     }
 
-    /// Returns how much memory it uses now, in megabytes.
+    /// Returns the current memory usage, in megabytes.
     pub fn memory(&self) -> f64 {
         let status = std::fs::read_to_string(format!("/proc/{}/status", self.child.id())).unwrap();
         let used = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).unwrap();
@@ -266,12 +266,12 @@ impl Drop for Server {
     }
 }
 
-/// Whether this process was started to be the server that gives the same bytes for everything.
+/// Returns whether this process was started as the server that returns the same bytes for every request.
 pub fn is_static() -> bool {
     std::env::args().nth(1).is_some_and(|argument| argument == STATIC)
 }
 
-/// Answers everything with what stands on standard input, until it is killed.
+/// Answers every request with the content of standard input, until the process is killed.
 pub fn serve() {
     let mut body = Vec::new();
     std::io::stdin().lock().read_to_end(&mut body).unwrap();
@@ -282,7 +282,7 @@ pub fn serve() {
         let (server, body) = (server.clone(), body.clone());
         std::thread::spawn(move || {
             while let Ok(mut request) = server.recv() {
-                // What is not read would stand before the next request.
+                // Unread bytes would be taken for the start of the next request.
                 let _ = std::io::copy(request.as_reader(), &mut std::io::sink());
                 let _ = request.respond(tiny_http::Response::from_data(body.clone()));
             }

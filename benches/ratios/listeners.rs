@@ -1,5 +1,5 @@
-//! How soon those who listen to `/events` hear of a change, and what each of them costs. One thread of this process
-//! reads all connections, on the same machine, so that what it takes is in the figures too.
+//! Measures how soon listeners to `/events` receive a change, and the cost of each listener. One thread of this process
+//! reads all connections on the same machine, so its own cost is part of the figures.
 
 use std::{
     io::{ErrorKind, Read as _, Write},
@@ -11,11 +11,11 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 use super::{http::Server, place::Place};
 
-/// How many listen, and how soon all but one of a hundred must have heard, in milliseconds.
+/// The number of listeners, and the maximum time in milliseconds until 99% of them have received a change.
 const ROWS: [(usize, f64); 2] = [(1, 50.0), (1_000, 250.0)];
-/// How many changes are made.
+/// The number of changes.
 const ROUNDS: usize = 20;
-/// How long one of them may take.
+/// The maximum time for one change.
 const PATIENCE: Duration = Duration::from_secs(60);
 /// The last event of each change.
 const LAST: &[u8] = b"event: realm\n";
@@ -51,7 +51,7 @@ fn row(place: &Place, name: &str, count: usize, budget: f64, out: &mut impl Writ
         let end = publish.join().unwrap();
         writes.push((end - start).as_secs_f64() * 1e3);
         after.extend(heard.into_iter().map(|at| at.saturating_duration_since(end).as_secs_f64() * 1e3));
-        // Changes in a row are told together.
+        // Changes in quick succession are reported together.
         std::thread::sleep(Duration::from_millis(200));
     }
     let (half, most, write) = (percentile(&mut after, 50), percentile(&mut after, 99), percentile(&mut writes, 50));
@@ -66,7 +66,7 @@ fn row(place: &Place, name: &str, count: usize, budget: f64, out: &mut impl Writ
     }
 }
 
-/// Returns when each of them had heard all of one change.
+/// Returns the time at which each listener had received all of one change.
 fn hear(listeners: &mut [Listener]) -> Vec<Instant> {
     let start = Instant::now();
     let mut heard: Vec<Option<Instant>> = vec![None; listeners.len()];
@@ -111,13 +111,13 @@ impl Listener {
         Self { stream, text: Vec::new() }
     }
 
-    /// Reads what has come, and forgets it.
+    /// Reads the received data and discards it.
     fn forget(&mut self) {
         self.has_heard();
         self.text.clear();
     }
 
-    /// Reads what has come. Returns whether a change is complete.
+    /// Reads the received data. Returns whether a change is complete.
     fn has_heard(&mut self) -> bool {
         let mut bytes = [0; 16 << 10];
         loop {

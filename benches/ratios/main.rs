@@ -1,12 +1,11 @@
-//! What `git blue` costs beside git itself (the budgets of the design): every row runs in turn with
-//! the floor it is compared with, in the same seconds on the same machine, so that only the ratio of
-//! the two medians means anything.
+//! Compares the cost of `git blue` with that of git itself, against the budgets of the design. The runs of each row
+//! alternate with those of its floor on the same machine, so only the ratio of the two medians is meaningful.
 //!
-//! Below each ratio stand page faults, and instructions, system calls and flushes where valgrind and strace are installed:
-//! these are steady where time is not.
+//! Below each ratio are the page faults and, if valgrind and strace are installed, the instructions, system calls and
+//! flushes. These are stable when times are not.
 //!
-//! `BENCH_SIZES` says how many contracts the realms have (`10,1000,10000,100000`), `BENCH_ROWS`
-//! picks the rows whose name contains it.
+//! `BENCH_SIZES` sets the numbers of contracts in the realms (`10,1000,10000,100000`), and `BENCH_ROWS` selects the
+//! rows whose names contain it.
 
 #[path = "../../tests/scripted/mod.rs"]
 mod scripted;
@@ -26,7 +25,7 @@ use std::io::Write as _;
 use place::Place;
 use rows::{MEMORY, ROWS};
 
-/// Most memory that a command which does not list everything may use.
+/// The maximum memory of a command that does not list everything.
 const MAX_MEMORY_MB: f64 = 60.0;
 
 fn main() {
@@ -72,7 +71,7 @@ fn main() {
     }
 }
 
-/// Says whether a ratio is within its budget, if it has one.
+/// Returns a text that says whether a ratio is within its budget, if it has one.
 fn verdict(ratio: f64, budget: Option<f64>) -> String {
     match budget {
         Some(budget) if ratio > budget => format!("OVER the budget of {budget} x"),

@@ -1,6 +1,6 @@
-//! The MCP server, beside a server made with the same SDK that does nothing but answer: each tool's calls
-//! in turn with its calls, in the same seconds, over the same kind of pipes, with answers of the same
-//! length. A loop of our own that only writes is beside both, for information.
+//! Compares the MCP server with a server that is made with the same SDK and only answers. Calls alternate between the
+//! two, over the same kind of pipes, and with answers of the same length. A plain loop that only writes is measured
+//! too, for information.
 
 use std::{
     io::{BufRead as _, BufReader, BufWriter, Lines, Write},
@@ -12,28 +12,28 @@ use serde_json::{Value, json};
 
 use super::{place::Place, realm::PER_DOMAIN};
 
-/// Asks this program to be the server that only answers.
+/// The flag that makes this program the server that only answers.
 const ECHO: &str = "--echo";
-/// The longest message that a client may be sent.
+/// The maximum length of a message to a client, in bytes.
 const MAX_MESSAGE: usize = 46_080;
-/// Most memory that the server may use.
+/// The maximum memory of the server.
 const MAX_MEMORY_MB: f64 = 60.0;
-/// Calls of a tool that are measured, and before them those that are not.
+/// The number of measured calls of a tool, and of the unmeasured calls before them.
 const CALLS: usize = 200;
 const WARM_UP: usize = 5;
-/// How often a server is started.
+/// The number of times that a server is started.
 const STARTS: usize = 40;
 
-/// Calls of a tool.
+/// Calls of one tool.
 struct Calls {
     tool: &'static str,
-    /// What each call is asked, by its number, in a realm of so many contracts.
+    /// Returns the arguments of a call from its number and the number of contracts.
     arguments: fn(usize, usize) -> Value,
-    /// How many times as much as the floor one may cost.
+    /// The maximum ratio to the floor.
     budget: Option<f64>,
 }
 
-/// Another contract each time: in a large realm, none comes again.
+/// Returns the arguments for a different contract in each call. In a large realm, none is repeated.
 fn another(number: usize, contracts: usize) -> Value {
     let (domain, contract) = (number % contracts / PER_DOMAIN, number % contracts % PER_DOMAIN);
     json!({"domain": format!("domain-{domain:05}"), "contract": format!("contract-{contract:02}")})
@@ -51,7 +51,7 @@ const fn calls_of(tool: &'static str, arguments: fn(usize, usize) -> Value) -> C
     Calls { tool, arguments, budget: None }
 }
 
-/// What is measured, in this order.
+/// The measurements, in order.
 const ALL: &[Calls] = &[
     Calls { budget: Some(3.0), ..calls_of("contract_get", another) },
     Calls { budget: Some(6.0), ..calls_of("realm_status", nothing) },
@@ -81,10 +81,10 @@ fn measure(place: &Place, calls: &Calls, out: &mut impl Write) {
     let mut server = Server::of_git_blue(place);
     let params = |number| {
         let arguments = (calls.arguments)(number, place.contracts);
-        // Marked as its own, as some clients do.
+        // Each call has a progress token, as some clients send it.
         json!({"name": calls.tool, "arguments": arguments, "_meta": {"progressToken": number}})
     };
-    // Slow ones are asked less often.
+    // Slow tools are called less often.
     let (_, first) = server.timed("tools/call", &params(0));
     let count = if first > 200.0 { 20 } else { CALLS };
     let mut length = 0;
@@ -151,7 +151,7 @@ fn line(out: &mut impl Write, name: &str, measured: f64, against: &str, floor: f
     writeln!(out, "  {name:34} {measured:8.2} ms {ratio:7.2} x  {against:26} {floor:8.2} ms  {verdict}").unwrap();
 }
 
-/// Returns the time that so many of a hundred calls stay below.
+/// Returns the given percentile of the times.
 fn percentile(times: &mut [f64], part: usize) -> f64 {
     times.sort_by(f64::total_cmp);
     times[(times.len() * part / 100).min(times.len() - 1)]
@@ -161,7 +161,7 @@ fn milliseconds(start: Instant) -> f64 {
     start.elapsed().as_secs_f64() * 1e3
 }
 
-/// A server and its pipes.
+/// A server process and its pipes.
 struct Server {
     child: Child,
     input: ChildStdin,
@@ -170,19 +170,19 @@ struct Server {
 }
 
 impl Server {
-    /// Starts the server in a repository, and greets it.
+    /// Starts the server in a repository, and initializes it.
     fn of_git_blue(place: &Place) -> Self {
         let mut command = place.command("git-blue", "fungal");
         command.args(["mcp", "serve"]);
         Self::of(command).greeted()
     }
 
-    /// Starts one that is made with the SDK and answers every call with about so many bytes, and greets it.
+    /// Starts the SDK server that answers every call with about `length` bytes, and initializes it.
     fn of_sdk_echo(place: &Place, length: usize) -> Self {
         Self::of_this(place, super::sdk_echo::FLAG, length).greeted()
     }
 
-    /// Starts one that answers every request with so many bytes.
+    /// Starts the server that answers every request with `length` bytes.
     fn of_echo(place: &Place, length: usize) -> Self {
         Self::of_this(place, ECHO, length)
     }
@@ -208,7 +208,7 @@ impl Server {
         Self { input: child.stdin.take().unwrap(), child, lines, next: 0 }
     }
 
-    /// Asks, and returns how long the answer is, and how long it took to come.
+    /// Sends a request. Returns the length of the answer, and the time that it took.
     fn timed(&mut self, method: &str, params: &Value) -> (usize, f64) {
         self.next += 1;
         let request = json!({"jsonrpc": "2.0", "id": self.next, "method": method, "params": params});
@@ -230,12 +230,12 @@ impl Drop for Server {
     }
 }
 
-/// Whether this process was started to be the server that only answers.
+/// Returns whether this process was started as the server that only answers.
 pub fn is_echo() -> bool {
     std::env::args().nth(1).is_some_and(|argument| argument == ECHO)
 }
 
-/// Answers every request with as many bytes as were asked for, until the client hangs up.
+/// Answers every request with as many bytes as requested, until the client closes the connection.
 pub fn echo() {
     let length: usize = std::env::args().nth(2).unwrap().parse().unwrap();
     let mut out = BufWriter::new(std::io::stdout().lock());

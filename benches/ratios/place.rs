@@ -1,4 +1,4 @@
-//! The sealed folder in which everything runs, and the clock beside it.
+//! The sealed folder in which everything runs, and the clock.
 
 use std::{
     fs::File,
@@ -13,27 +13,27 @@ use super::{
     scripted::Scripted,
 };
 
-/// Names the command whose usage a process of this program is to measure.
+/// The flag that makes this program run another command and measure its usage.
 const MEASURE_USAGE: &str = "--measure-usage";
 
-/// The resources that a command took, with everything that it started.
+/// The resources that a command used, including all processes that it started.
 pub struct Usage {
-    /// The most memory that one of its processes had.
+    /// The peak memory of its largest process.
     pub megabytes: f64,
-    /// How often a page of memory had to be made or found, none of them read from a disk.
+    /// The number of page faults that needed no read from a disk.
     pub page_faults: i64,
 }
 
-/// A realm of some size, and repositories in it.
+/// A realm of a given size, and repositories in it.
 pub struct Place {
     folder: Scripted,
     variables: Vec<(String, String)>,
-    /// How many generated contracts there are, and in how many domains.
+    /// The number of generated contracts, and of their domains.
     pub contracts: usize,
     pub domains: usize,
 }
 
-/// Every change of a contract that is measured: the next minor version, committed without hooks.
+/// The change of a contract that is measured: the next minor version, committed without hooks.
 const CHANGE: &str = r#"
 file=.blue/contracts/s3-access/s3-permissions.yaml
 cd "${1:-aperture}"
@@ -43,8 +43,8 @@ mv next "$file"
 git -c core.hooksPath=/dev/null commit --quiet --all -m "Change $minor"
 "#;
 
-/// A second machine that shares the realm at a hub, and beside it the same refs for git alone: made once,
-/// and then a change of each where one is asked for.
+/// Sets up a second machine that shares the realm at a hub, and copies of the same refs for plain git, once. On
+/// request, makes one change on each side.
 const SHARE: &str = r#"
 export GIT_BLUE_HOME="$PWD/shared"
 if [ ! -d shared ]; then
@@ -75,7 +75,7 @@ if [ "$1" = change ]; then
 fi
 "#;
 
-/// Processes that add contracts to a domain of their own or, where they are many, to one together.
+/// Starts processes that add contracts to the domain `many`.
 const WRITE: &str = r#"
 for process in $(seq "$1"); do
 	for write in $(seq "$2"); do
@@ -86,7 +86,7 @@ wait
 "#;
 
 impl Place {
-    /// Makes the realm and the repositories.
+    /// Creates the realm and the repositories.
     pub fn new(contracts: usize) -> Self {
         let folder = Scripted::realm();
         let hook = "printf '#!/bin/sh\\n' >plain/.git/hooks/post-commit && chmod +x plain/.git/hooks/post-commit";
@@ -102,7 +102,7 @@ impl Place {
         let place = Self { folder, variables, contracts, domains };
         place.shell("git blue -C fungal realm admin domain --name many --repos fungal,aperture --quiet");
         place.shell("git blue -C aperture status --quiet >/dev/null; git blue -C fungal status --quiet >/dev/null");
-        // Refs at rest are not listed any more: that is what is measured first.
+        // Refs that have not changed for a while are no longer listed. That case is measured first.
         place.shell("sleep 3; git blue -C fungal status --quiet >/dev/null");
         place.shell(
             "git -C home/.blue/realms/aperture.git cat-file --batch-all-objects --batch-check='%(objectname)' >objects",
@@ -110,12 +110,12 @@ impl Place {
         place
     }
 
-    /// Returns the folder.
+    /// Returns the path of the folder.
     pub fn path(&self) -> PathBuf {
         self.folder.path()
     }
 
-    /// How many objects the store has.
+    /// Returns the number of objects in the store.
     pub fn objects(&self) -> usize {
         std::fs::read_to_string(self.path().join("objects")).unwrap().lines().count()
     }
@@ -135,20 +135,20 @@ impl Place {
         (median(measured), median(floor))
     }
 
-    /// Gets everything ready for the measured side of a row.
+    /// Prepares the measured side of a row.
     pub fn prepared<'r>(&self, row: &'r Row) -> Option<&'r Side> {
         self.shell(row.before);
         row.measured.input.is_none().then_some(&row.measured)
     }
 
-    /// Returns a side, to be run by a tool.
+    /// Returns a side as a command for another tool to run.
     pub fn under(&self, tool: &str, options: &[&str], side: &Side) -> Command {
         let mut command = self.prepare(Command::new(tool), side.folder);
         command.args(options).arg(self.program(side.arguments[0])).args(&side.arguments[1..]);
         command
     }
 
-    /// Returns what a command took from the system.
+    /// Returns the resources that a command used.
     pub fn usage(&self, side: &Side) -> Usage {
         let this = git_blue::env::Env::from_process().unwrap().exe().to_owned();
         let mut command = self.prepare(Command::new(this), side.folder);
@@ -159,7 +159,7 @@ impl Place {
         Usage { megabytes: megabytes.parse().unwrap(), page_faults: page_faults.parse().unwrap() }
     }
 
-    /// Runs a line of shell in the place.
+    /// Runs a shell command in the folder.
     pub fn shell(&self, line: &str) {
         if !line.is_empty() {
             let mut command = self.prepare(Command::new("sh"), ".");
@@ -180,7 +180,7 @@ impl Place {
         taken.as_secs_f64() * 1e3
     }
 
-    /// Returns a program, to be run in a folder below the place.
+    /// Returns a command that runs a program in a subfolder.
     pub fn command(&self, program: &str, folder: &str) -> Command {
         self.prepare(Command::new(self.program(program)), folder)
     }
@@ -206,8 +206,8 @@ pub fn is_measuring_usage() -> bool {
     std::env::args().nth(1).is_some_and(|argument| argument == MEASURE_USAGE)
 }
 
-/// Runs the command named after the flag, and prints the most memory that it, or a process of its own, had, in
-/// megabytes, and the page faults of all of them.
+/// Runs the command after the flag. Prints the peak memory of its largest process in megabytes, and the page faults of
+/// all its processes.
 pub fn report_usage() {
     use std::io::Write as _;
     let arguments: Vec<_> = std::env::args_os().skip(2).collect();

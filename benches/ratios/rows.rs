@@ -1,14 +1,14 @@
-//! What is measured, and beside what.
+//! The rows: the commands that are measured, and their floors.
 
-/// One row: a command, the floor it is compared with, and how many times as much it may cost.
+/// A row: a command, the floor that it is compared with, and the maximum ratio of their costs.
 pub struct Row {
     pub name: &'static str,
-    /// Runs before each measured command and is not measured.
+    /// A shell command that runs before each measured command and is not measured.
     pub before: &'static str,
     pub measured: Side,
     pub floor: Side,
     pub budget: Option<f64>,
-    /// How often each side runs.
+    /// The number of runs of each side.
     pub runs: usize,
 }
 
@@ -17,7 +17,7 @@ pub struct Side {
     pub name: &'static str,
     pub folder: &'static str,
     pub arguments: &'static [&'static str],
-    /// The file it reads, below the place.
+    /// The file that is its standard input, relative to the place.
     pub input: Option<&'static str>,
 }
 
@@ -40,7 +40,7 @@ const FORGET: &str = "rm -rf home/.blue/realms/aperture.git/blue/cache";
 const SYNC: &[&str] = &["env", "GIT_BLUE_HOME=../shared", "git", "blue", "sync"];
 const FETCH_AND_PUSH: &str = "git fetch --quiet origin && git push --quiet origin 'refs/blue/*:refs/blue/*'";
 
-/// Every row, in the order of the design's table of budgets.
+/// All rows, in the order of the design's table of budgets.
 pub const ROWS: &[Row] = &[
     Row {
         name: "status, warm",
@@ -187,7 +187,7 @@ pub const ROWS: &[Row] = &[
     },
 ];
 
-/// Commands whose memory is measured.
+/// The commands whose memory is measured.
 pub const MEMORY: &[Side] = &[
     side("memory: status", "fungal", STATUS),
     side("memory: contract get", "fungal", &["git", "blue", "contract", "get", "s3-access/s3-permissions"]),

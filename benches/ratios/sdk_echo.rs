@@ -1,5 +1,5 @@
-//! A server made with the SDK that does nothing but answer: the same library, transport and runtime as
-//! ours, and one answer for every call.
+//! A server that is made with the SDK and only answers: it has the same library, transport and runtime as ours, and one
+//! answer for every call.
 
 use rmcp::{
     ErrorData, RoleServer, ServerHandler,
@@ -8,9 +8,9 @@ use rmcp::{
 };
 use serde_json::{Value, json};
 
-/// Asks this program to be that server.
+/// The flag that makes this program that server.
 pub const FLAG: &str = "--sdk-echo";
-/// What a message weighs besides its answer, about.
+/// The approximate length of a message without its answer, in bytes.
 const ENVELOPE: usize = 160;
 
 struct Echo(CallToolResult);
@@ -29,13 +29,13 @@ impl ServerHandler for Echo {
     }
 }
 
-/// Whether this process was started to be that server.
+/// Returns whether this process was started as that server.
 pub fn is_asked_for() -> bool {
     std::env::args().nth(1).is_some_and(|argument| argument == FLAG)
 }
 
-/// Answers every call with a message of about as many bytes as were asked for, until the client hangs up:
-/// half of it as data, half as text, as ours.
+/// Answers every call with a message of about as many bytes as requested, until the client closes the connection. As in
+/// our answers, half of it is data and half is text.
 pub fn serve() {
     let length: usize = std::env::args().nth(2).unwrap().parse().unwrap();
     let filler = "x".repeat(length.saturating_sub(ENVELOPE) / 2);

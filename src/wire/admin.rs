@@ -11,22 +11,22 @@ use crate::model::name::{DomainName, RealmName, RepoName};
 pub struct Init {
     /// The realm.
     pub realm: RealmName,
-    /// The repository's name in it.
+    /// The name of this repository in the realm.
     pub current_repo: RepoName,
-    /// The store, absolute.
+    /// The absolute path of the store.
     pub path: String,
-    /// Whether the realm was made by this call.
+    /// Whether this call created the realm.
     pub created_realm: bool,
     /// Whether this call added the repository to the realm.
     pub joined: bool,
-    /// Whether `.blue/config.yaml` was written by this call.
+    /// Whether this call wrote `.blue/config.yaml`.
     pub wrote_config: bool,
     /// The result of the sync with each remote, if a URL was given.
     pub remotes: Vec<RemoteSync>,
-    /// Whether changes are pushed and fetched automatically; null if nobody chose, or the realm has no remote.
+    /// Whether changes are pushed and fetched automatically; null if nobody has chosen, or if the realm has no remote.
     #[serde(default)]
     pub auto_sync: Option<bool>,
-    /// The hooks that are in place.
+    /// The installed hooks.
     pub hooks: Vec<String>,
 }
 
@@ -35,11 +35,11 @@ pub struct Init {
 pub struct RealmInit {
     /// The realm.
     pub realm: RealmName,
-    /// The store, absolute.
+    /// The absolute path of the store.
     pub path: String,
-    /// The URL of its remote.
+    /// The URL of the realm's remote.
     pub url: Option<String>,
-    /// Whether it was made by this call, and not merely recorded.
+    /// Whether this call created the realm, and did not only record it.
     pub created: bool,
 }
 
@@ -48,11 +48,11 @@ pub struct RealmInit {
 pub struct RealmJoin {
     /// The realm.
     pub realm: RealmName,
-    /// The repository's name in it.
+    /// The name of this repository in the realm.
     pub current_repo: RepoName,
-    /// Whether this call added the repository; joining twice does nothing.
+    /// Whether this call added the repository. Joining twice does nothing.
     pub joined: bool,
-    /// Whether `.blue/config.yaml` was written by this call.
+    /// Whether this call wrote `.blue/config.yaml`.
     pub wrote_config: bool,
     /// The result of the sync with each remote, if a URL was given.
     pub remotes: Vec<RemoteSync>,
@@ -65,9 +65,9 @@ pub struct RealmLeave {
     pub realm: RealmName,
     /// The repository that left.
     pub repo: RepoName,
-    /// The domains it was a member of.
+    /// The domains that the repository was a member of.
     pub domains: Vec<DomainName>,
-    /// The steps that were undone in the repository.
+    /// The parts of the setup that were undone in the repository.
     pub undone: Vec<String>,
 }
 
@@ -78,9 +78,9 @@ pub struct RealmReclaim {
     pub realm: RealmName,
     /// The repository that has its name back.
     pub repo: RepoName,
-    /// Whether the realm knew another repository by the name.
+    /// Whether the realm had recorded another repository under this name.
     pub identity_changed: bool,
-    /// The domains that somebody else published to under the name.
+    /// The domains that somebody else published to under this name.
     pub domains: Vec<DomainName>,
 }
 
@@ -91,7 +91,7 @@ pub struct DomainSet {
     pub realm: RealmName,
     /// The domain.
     pub domain: DomainName,
-    /// Whether it was made by this call.
+    /// Whether this call created the domain.
     pub created: bool,
     /// The members of the domain.
     pub members: Vec<RepoName>,
@@ -121,9 +121,9 @@ pub struct BindingSet {
     pub repo: RepoName,
     /// Its role in the domain.
     pub role: Role,
-    /// The number of contracts that it exports.
+    /// The number of contracts that the repository exports.
     pub exports: usize,
-    /// The number of contracts that it imports.
+    /// The number of contracts that the repository imports.
     pub imports: usize,
     /// Whether anything changed.
     pub changed: bool,
@@ -140,7 +140,7 @@ pub struct RealmBootstrap {
     pub dry_run: bool,
     /// The repositories that this call added to the realm.
     pub repos: Vec<RepoName>,
-    /// The domains in which something was missing.
+    /// The domains that were incomplete.
     pub domains: Vec<BootstrappedDomain>,
     /// Whether the rules of the realm changed.
     pub rules_changed: bool,
@@ -157,7 +157,7 @@ pub struct BootstrappedDomain {
     pub created: bool,
     /// The members that this call added.
     pub added: Vec<RepoName>,
-    /// Repositories whose part was written. Parts that are there stay as they are.
+    /// The repositories whose binding was written. Existing bindings are left unchanged.
     pub bound: Vec<RepoName>,
 }
 
@@ -166,15 +166,15 @@ pub struct BootstrappedDomain {
 pub struct RealmRename {
     /// The realm.
     pub realm: RealmName,
-    /// The name that the repository had.
+    /// The old name of the repository.
     pub old_name: RepoName,
-    /// The name that it has.
+    /// The new name of the repository.
     pub name: RepoName,
     /// Whether anything changed in the realm.
     pub changed: bool,
-    /// The domains it is a member of.
+    /// The domains that the repository is a member of.
     pub domains: Vec<DomainName>,
-    /// Files of this work tree that have the new name now, to be committed.
+    /// The files of this work tree that now contain the new name and need to be committed.
     pub files: Vec<String>,
 }
 
@@ -185,7 +185,7 @@ pub struct MemberRemoved {
     pub realm: RealmName,
     /// The domain.
     pub domain: DomainName,
-    /// The repository that was removed from it.
+    /// The repository that was removed from the domain.
     pub repo: RepoName,
 }
 
@@ -196,7 +196,7 @@ pub struct DomainRemoved {
     pub realm: RealmName,
     /// The domain.
     pub domain: DomainName,
-    /// The repositories that were members.
+    /// The repositories that were members of the domain.
     pub members: Vec<RepoName>,
 }
 
@@ -205,8 +205,8 @@ pub struct DomainRemoved {
 pub struct RealmRemoved {
     /// The realm.
     pub realm: RealmName,
-    /// The store that was deleted, absolute.
+    /// The absolute path of the deleted store.
     pub path: String,
-    /// The URL of its remote, which is left unchanged.
+    /// The URL of the realm's remote, which is left unchanged.
     pub url: Option<String>,
 }

@@ -1,4 +1,4 @@
-//! Lists over all realms of this machine, as the daemon answers them.
+//! Lists over all realms of this machine, which only the daemon answers.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -11,11 +11,11 @@ use crate::model::name::{RealmName, RepoName};
 pub struct AllSessions {
     /// The sessions of this page, by realm and repository, oldest first.
     pub sessions: Vec<SessionOfRealm>,
-    /// Stored sessions that cannot be read.
+    /// The stored sessions that cannot be read.
     pub unreadable: Vec<String>,
-    /// Realms that cannot be read.
+    /// The realms that cannot be read.
     pub problems: Vec<RealmProblem>,
-    /// The total number of entries.
+    /// The total number of sessions.
     pub total: usize,
     /// The cursor of the next page.
     pub next_cursor: Option<String>,
@@ -38,27 +38,27 @@ pub struct AllNotifications {
     pub filter: NotificationFilter,
     /// The notifications of this page, most important first, then newest first.
     pub notifications: Vec<NotificationForRepo>,
-    /// The number of notifications of each kind.
+    /// The number of notifications in each state.
     pub summary: NotificationSummary,
-    /// Realms and repositories that cannot be read.
+    /// The realms and repositories that cannot be read.
     pub problems: Vec<RealmProblem>,
-    /// The number that match the filter.
+    /// The total number of notifications that match the filter.
     pub total: usize,
     /// The cursor of the next page.
     pub next_cursor: Option<String>,
 }
 
-/// A notification and the repository it is for.
+/// A notification and its recipient.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct NotificationForRepo {
-    /// The repository that it is for.
+    /// The repository that the notification is for.
     pub current_repo: RepoName,
     /// The notification.
     #[serde(flatten)]
     pub notification: Notification,
 }
 
-/// A realm that cannot be read, with the reason.
+/// A realm or repository that cannot be read, and the reason.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct RealmProblem {
     /// The realm.

@@ -19,17 +19,17 @@ pub struct ContractNew {
     pub domain: DomainName,
     /// The contract.
     pub contract: ContractName,
-    /// The repository that owns it, whose file was written.
+    /// The repository that owns the contract. Its file was written.
     pub current_repo: RepoName,
-    /// The file, from the root of the repository.
+    /// The contract file, relative to the root of the repository.
     pub file: String,
-    /// The version that it begins with.
+    /// The first version of the contract.
     pub version: Version,
-    /// The number of samples the schema was inferred from.
+    /// The number of samples that the schema was inferred from.
     pub samples: usize,
-    /// Whether the domain was made now.
+    /// Whether this call created the domain.
     pub created_domain: bool,
-    /// The repositories that were added to the domain now.
+    /// The repositories that this call added to the domain.
     pub added: Vec<RepoName>,
 }
 
@@ -42,17 +42,17 @@ pub struct ContractExpect {
     pub domain: DomainName,
     /// The contract.
     pub contract: ContractName,
-    /// The repository that imports it, whose files were written.
+    /// The repository that imports the contract. Its files were written.
     pub current_repo: RepoName,
-    /// The file with the JSON Schema of what its code relies on, from the root of the repository.
+    /// The file with the JSON Schema of the data that the code relies on, relative to the root of the repository.
     pub file: String,
-    /// What was done to the file.
+    /// The change to the schema file.
     pub change: FileEdit,
-    /// The file of the binding, which names it.
+    /// The binding file, which refers to the schema file.
     pub binding: String,
-    /// What was done to the binding file.
+    /// The change to the binding file.
     pub binding_change: FileEdit,
-    /// The number of samples the schema was inferred from.
+    /// The number of samples that the schema was inferred from.
     pub samples: usize,
 }
 
@@ -65,17 +65,17 @@ pub struct ContractBump {
     pub domain: DomainName,
     /// The contract.
     pub contract: ContractName,
-    /// The repository that owns it, whose file was changed.
+    /// The repository that owns the contract. Its file was changed.
     pub current_repo: RepoName,
-    /// The file, from the root of the repository.
+    /// The contract file, relative to the root of the repository.
     pub file: String,
-    /// The version that the realm holds.
+    /// The version that is published in the realm.
     pub published_version: Version,
-    /// The version that the file named before.
+    /// The version in the file before this call.
     pub old_version: Version,
-    /// The version that the file names now.
+    /// The version in the file now.
     pub new_version: Version,
-    /// The change of version that the content needs, if it was compared.
+    /// The version bump that the content requires, if the content was compared.
     pub needs: Option<VersionBump>,
     /// The reason, in one sentence.
     pub reason: String,
@@ -94,17 +94,17 @@ pub struct BindingEdit {
     pub contract: ContractName,
     /// The repository whose binding was changed.
     pub current_repo: RepoName,
-    /// The file, from the root of the repository.
+    /// The binding file, relative to the root of the repository.
     pub file: String,
-    /// What was done to the file.
+    /// The change to the file.
     pub change: FileEdit,
-    /// The role that the file names now; null if it was removed.
+    /// The role in the file now; null if the file was removed.
     pub role: Option<Role>,
-    /// The range that the file imports now; null if it does not import the contract.
+    /// The version range of the import in the file now; null if the file does not import the contract.
     pub version_req: Option<Range>,
 }
 
-/// What was done to a file.
+/// A change to a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum FileEdit {
@@ -114,7 +114,7 @@ pub enum FileEdit {
     Changed,
     /// The file already had this content.
     Unchanged,
-    /// The file would be empty and was removed.
+    /// The file would have been empty and was removed.
     Removed,
 }
 
@@ -127,35 +127,35 @@ pub struct ContractValidate {
     pub domain: DomainName,
     /// The contract.
     pub contract: ContractName,
-    /// The source its schema was read from.
+    /// The source of the schema.
     pub source: DocumentSource,
     /// The versions that the payloads were checked against.
     pub versions: Vec<Version>,
     /// The number of payloads that were checked.
     pub payloads: usize,
-    /// Whether all of them fit in all of the versions; null if that is not known.
+    /// Whether all payloads are valid in all of the versions; null if that is unknown.
     pub valid: Option<bool>,
-    /// The places where a payload does not fit, or where that is not known.
+    /// The places where a payload is invalid, or where it is unknown whether it is valid.
     pub failures: Vec<PayloadFailure>,
     /// The number of failures that are not listed.
     pub more_failures: usize,
 }
 
-/// One place where a payload does not fit.
+/// A place where a payload is invalid, or where it is unknown whether it is valid.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct PayloadFailure {
     /// The file of the payload.
     pub file: String,
-    /// Its line, if the file holds several.
+    /// The line of the payload, if the file contains several payloads.
     pub line: Option<u32>,
-    /// The version that it does not fit.
+    /// The version that the payload does not conform to.
     pub version: Version,
-    /// JSON Pointer to the place in the payload.
+    /// A JSON Pointer to the place in the payload.
     pub pointer: String,
-    /// JSON Pointer to the keyword of the schema that refuses it.
+    /// A JSON Pointer to the keyword of the schema that refuses the value.
     pub schema_pointer: String,
-    /// The problem there.
+    /// A description of the problem.
     pub message: String,
-    /// Whether it is not known if the payload fits.
+    /// Whether it is unknown if the payload is valid.
     pub undecided: bool,
 }

@@ -23,7 +23,7 @@ pub struct ContractBlame {
     pub version: Version,
     /// The parts of this page, in the order of the document. A part is the largest value that one version introduced.
     pub parts: Vec<BlamePart>,
-    /// The versions that introduced them, newest first.
+    /// The versions that introduced these parts, newest first.
     pub versions: Vec<VersionOrigin>,
     /// The cursor of the next page.
     pub next_cursor: Option<String>,
@@ -40,24 +40,24 @@ pub struct BlamePart {
     pub value: Json,
 }
 
-/// Who published a version, when and from which commit.
+/// The origin of a version: who published it, when and from which commit.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct VersionOrigin {
     /// The version.
     pub version: Version,
-    /// The time it was published, according to the commit.
+    /// The time at which it was published, according to the commit.
     pub time: jiff::Timestamp,
     /// Whether that time is more than a day ahead of this machine's clock; such a time is not used for sorting.
     pub ahead_of_clock: bool,
     /// The author, as `Name <email>`.
     pub author: String,
-    /// The repository it was published from.
+    /// The repository that it was published from.
     pub repo: Option<String>,
-    /// The commit of that repository it was published from.
+    /// The commit of that repository that it was published from.
     pub source_commit: Option<String>,
-    /// The page of that commit, if the url of the repository names a known forge.
+    /// The web page of that commit, if the URL of the repository belongs to a known forge.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub commit_url: Option<String>,
-    /// The commit of the store.
+    /// The commit in the store.
     pub commit: Oid,
 }

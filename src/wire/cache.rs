@@ -10,17 +10,17 @@ use crate::model::name::RealmName;
 pub struct CacheStats {
     /// The realm.
     pub realm: RealmName,
-    /// The path of the file, absolute; null with `--no-cache`.
+    /// The absolute path of the cache file; null with `--no-cache`.
     pub file: Option<String>,
-    /// The file's size in bytes; null if there is no file.
+    /// The size of the file in bytes; null if there is no file.
     pub bytes: Option<u64>,
-    /// Whether the file exists, is undamaged and is of this version's format.
+    /// Whether the file exists, is undamaged and has the format of this version of git blue.
     pub usable: bool,
-    /// Whether no ref has changed since it was written, so that the refs need not be listed.
+    /// Whether no ref has changed since the file was written, so that the refs need not be listed.
     pub current: bool,
-    /// The number of domains in it.
+    /// The number of domains in the file.
     pub domains: usize,
-    /// The number of these domains that `check` examined without a finding.
+    /// The number of these domains in which `check` found nothing.
     pub examined: usize,
     /// The number of contracts in these domains.
     pub contracts: usize,

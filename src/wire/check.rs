@@ -17,17 +17,17 @@ pub struct RealmCheck {
     pub realm: RealmName,
     /// The repository whose files were checked together with the realm; null if the realm was checked alone.
     pub current_repo: Option<RepoName>,
-    /// The reason this clone is read-only, and what to do about it; null if it may write, and in CI.
+    /// The reason this clone is read-only, and how to fix that; null if it may write, and in CI.
     pub read_only: Option<String>,
     /// The scope of the check.
     pub judged: Judged,
-    /// The RFC whose branches were checked together with the realm; null if there is only one repository.
+    /// The RFC whose branches were checked together with the realm, if any.
     pub rfc: Option<RfcName>,
-    /// Those branches, except that of the repository that asks.
+    /// The branches of the RFC, except the one of the current repository.
     pub branches: Vec<RfcBranch>,
     /// The number of the repository's contract and binding files; null if the realm was checked alone.
     pub files: Option<usize>,
-    /// The commit that was compared with. Problems that it already has are warnings.
+    /// The commit that the files were compared with. Problems that it already has are reported as warnings.
     pub base: Option<Oid>,
     /// Whether there is no error and, with `--strict`, no warning.
     pub valid: bool,
@@ -37,17 +37,17 @@ pub struct RealmCheck {
     pub warnings: Vec<Finding>,
     /// Problems in the realm that this repository cannot fix. They do not fail the check.
     pub elsewhere: Elsewhere,
-    /// The content of the publishing branch that the realm lacks; null if it lacks nothing.
+    /// The part of the publishing branch that the realm does not have yet; null if it has all of it.
     pub unpublished: Option<Unpublished>,
     /// The number of contracts that were checked.
     pub contracts: usize,
-    /// The number of imports that were judged by their version range alone, because there is no schema or the version
-    /// that their code was written against is not known.
+    /// The number of imports that were judged by their version range alone, because there is no schema, or because the
+    /// version that their code was written against is unknown.
     pub imports_by_range: usize,
-    /// These contracts with their schema hashes; empty if only their number was requested.
+    /// The checked contracts with their schema hashes; empty if only their number was requested.
     pub schema_hashes: Vec<SchemaHash>,
-    /// The results of the scripts that this repository's own files name as tests of contracts. Servers and hooks run
-    /// none.
+    /// The results of the scripts that this repository's own files name as tests of contracts. Servers and hooks run no
+    /// scripts.
     pub scripts: Vec<ScriptRun>,
     /// The notifications that this reader has not seen, most important first. They remain unseen.
     pub notifications: Vec<Notification>,
@@ -60,15 +60,15 @@ pub struct ScriptRun {
     pub domain: DomainName,
     /// The contract.
     pub contract: ContractName,
-    /// The script's role in the contract or binding.
+    /// The role of the script.
     pub role: ScriptRole,
-    /// Its path, from the root of the repository.
+    /// The path of the script, relative to the root of the repository.
     pub script: String,
     /// The outcome of the run.
     pub outcome: ScriptOutcome,
-    /// Its exit code; null if it was not run or did not exit by itself.
+    /// The exit code; null if the script was not run or did not exit by itself.
     pub exit_code: Option<i32>,
-    /// The end of its output, or the reason it was not run: at most 2 KB.
+    /// The end of the output, or the reason that the script was not run: at most 2 KB.
     pub output: String,
 }
 
@@ -78,9 +78,9 @@ pub struct ScriptRun {
 pub enum ScriptRole {
     /// A test by the contract's owner.
     Exporter,
-    /// A test of the owner that only CI runs.
+    /// A test by the contract's owner that only CI runs.
     Ci,
-    /// A test by a repository that imports it.
+    /// A test by a repository that imports the contract.
     Importer,
 }
 
@@ -88,13 +88,13 @@ pub enum ScriptRole {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum ScriptOutcome {
-    /// Its exit code is 0: the contract holds.
+    /// The exit code is 0: the contract holds.
     Passed,
-    /// Its exit code is neither 0 nor 2: the contract does not hold, or the script cannot be run.
+    /// The exit code is neither 0 nor 2: the contract does not hold, or the script cannot be run.
     Failed,
-    /// Its exit code is 2: it cannot decide.
+    /// The exit code is 2: the script cannot decide.
     Undecided,
-    /// It was not run: not requested, or not allowed here.
+    /// The script was not run, because this was not requested or is not allowed here.
     NotRun,
 }
 
@@ -104,7 +104,7 @@ pub enum ScriptOutcome {
 pub enum Judged {
     /// The exports and imports of one repository.
     Repository,
-    /// The whole realm, with that repository's files.
+    /// The whole realm, with the files of one repository.
     Everything,
     /// The branches of an RFC together.
     Rfc,
@@ -119,7 +119,7 @@ pub struct RfcBranch {
     pub repo: RepoName,
     /// The full name of the ref: a local branch, or a remote-tracking one.
     pub branch: String,
-    /// Its commit.
+    /// The commit of the branch.
     pub commit: Oid,
 }
 
@@ -130,6 +130,6 @@ pub struct Elsewhere {
     pub errors: usize,
     /// The number of warnings.
     pub warnings: usize,
-    /// The first of them, errors before warnings; `--all` lists every one.
+    /// The first findings, errors before warnings; `--all` lists all of them.
     pub findings: Vec<Finding>,
 }

@@ -1,4 +1,4 @@
-//! Claude Code's files: `install_claude`, `uninstall_claude`.
+//! Claude Code's files: `install_claude` and `uninstall_claude`.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -24,18 +24,18 @@ pub enum ClaudeScope {
     User,
 }
 
-/// One file.
+/// A file of the setup.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ClaudeFile {
-    /// Its path, absolute.
+    /// The absolute path of the file.
     pub path: String,
-    /// The action on it.
+    /// The change to the file.
     pub change: FileChange,
-    /// The lines that change, as `diff -u` shows them.
+    /// The changed lines, in the format of `diff -u`.
     pub diff: String,
 }
 
-/// An action on a file.
+/// A change to a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum FileChange {

@@ -1,4 +1,4 @@
-//! `realm_compare`: the differences of two realms of this machine.
+//! `realm_compare`: the differences between two realms of this machine.
 
 use std::borrow::Cow;
 
@@ -29,11 +29,11 @@ pub struct RealmCompare {
     pub same: usize,
     /// The cursor of the next page.
     pub next_cursor: Option<String>,
-    /// Stored files of either realm that cannot be read. Their content was not compared.
+    /// The stored files of either realm that cannot be read. Their content was not compared.
     pub unreadable: Vec<String>,
 }
 
-/// A contract that is not the same in both realms.
+/// A contract that differs between the realms.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ContractComparison {
     /// The domain.
@@ -53,10 +53,11 @@ pub struct ContractComparison {
 /// A contract in one of the realms.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ContractSide {
-    /// Its current version.
+    /// The current version.
     pub version: Version,
     /// The owner: the only repository that may publish versions.
     pub owner: RepoName,
-    /// SHA-256 of canonical schema, value and compatibility, computed from them and not read from the file.
+    /// The SHA-256 of the canonical schema, value and compatibility. It is computed from them and not read from the
+    /// file.
     pub content_hash: String,
 }

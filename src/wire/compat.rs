@@ -13,48 +13,48 @@ pub use crate::model::verdict::{
 /// The answer of `compat`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Compat {
-    /// The old schema, as it was named.
+    /// The old schema, as named in the request.
     pub old: String,
-    /// The new schema, as it was named.
+    /// The new schema, as named in the request.
     pub new: String,
-    /// The directions that were asked about.
+    /// The requested directions.
     pub direction: AskedDirection,
-    /// The reading that decides.
+    /// The decisive reading.
     pub reading: SchemaReading,
-    /// Whether the new schema can replace the old one, in the directions that were asked about and the reading that
-    /// decides; null if that is unknown.
+    /// Whether the new schema can replace the old one, in the requested directions and the decisive reading; null if
+    /// that is unknown.
     pub compatible: Option<bool>,
     /// Whether every value of the new schema is a value of the old one.
     pub backwards: BothReadings,
     /// Whether every value of the old schema is a value of the new one.
     pub forwards: BothReadings,
-    /// The differences in the directions that were asked about, at most 20 of each.
+    /// The differences in the requested directions, at most 20 per direction.
     pub differences: Vec<SchemaDifference>,
-    /// The smallest version bump that the change needs.
+    /// The smallest version bump that the change requires.
     pub bump: VersionBump,
-    /// Words in the schemas that look like keywords and have no effect, at most 50 of each schema.
+    /// The words in the schemas that look like keywords but have no effect, at most 50 per schema.
     pub warnings: Vec<SchemaWarning>,
 }
 
-/// A word in a schema that looks like a keyword and has no effect.
+/// A word in a schema that looks like a keyword but has no effect.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct SchemaWarning {
-    /// Its kind: `misspelt-keyword`, `keyword-of-another-draft` or `keyword-of-another-language`.
+    /// The kind of warning: `misspelt-keyword`, `keyword-of-another-draft` or `keyword-of-another-language`.
     pub rule: Cow<'static, str>,
-    /// The schema, as it was named.
+    /// The schema, as named in the request.
     pub schema: String,
-    /// JSON Pointer to the word.
+    /// A JSON Pointer to the word.
     pub pointer: String,
     /// The word.
     pub keyword: String,
-    /// The problem, and what to write instead.
+    /// A description of the problem, and what to write instead.
     pub message: String,
     /// The text to write instead.
     pub suggestion: String,
 }
 
 impl SchemaWarning {
-    /// Returns a warning about the schema of this name.
+    /// Returns a warning about the schema with this name.
     pub fn of(schema: &str, warning: KeywordWarning) -> Self {
         Self {
             rule: warning.rule().into(),
@@ -67,7 +67,7 @@ impl SchemaWarning {
     }
 }
 
-/// The directions that are asked about.
+/// The requested directions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum AskedDirection {

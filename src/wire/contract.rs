@@ -1,4 +1,4 @@
-//! Contracts: `contract_get`, `contract_list`, `contract_log`, and marking them.
+//! Contracts: `contract_get`, `contract_list`, `contract_log`, and the operations that mark contracts.
 
 use std::borrow::Cow;
 
@@ -24,55 +24,55 @@ pub struct ContractGet {
     pub domain: DomainName,
     /// The contract, at the requested version.
     pub contract: ContractDetail,
-    /// Who published the version that is shown, if that was asked for and the version was published.
+    /// The origin of the shown version, if it was requested and the version was published.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub origin: Option<VersionOrigin>,
-    /// The repositories that export or import it.
+    /// The repositories that export or import the contract.
     pub bindings: Vec<ContractBinding>,
-    /// Every published version, oldest first.
+    /// All published versions, oldest first.
     pub versions: Vec<Version>,
     /// The current version; null if only pre-releases were published.
     pub current_version: Option<Version>,
-    /// The repository that asked; null outside of one.
+    /// The current repository; null outside of a repository.
     pub current_repo: Option<RepoName>,
 }
 
 /// A whole contract.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ContractDetail {
-    /// Its name.
+    /// The name of the contract.
     pub name: ContractName,
     /// The version that is shown.
     pub version: Version,
     /// The owner: the only repository that may publish versions.
     pub owner: RepoName,
-    /// Its purpose.
+    /// The purpose of the contract.
     pub description: String,
     /// The owner's promise about changes.
     #[serde(deserialize_with = "lenient::one")]
     pub compatibility: Compatibility,
-    /// The owner's promise about changes of the value.
+    /// The owner's promise about changes to the value.
     pub values: Values,
     /// The side that sends the data that the schema describes.
     pub flow: Flow,
-    /// Older versions that are still served.
+    /// The ranges of older versions that are still served.
     pub supported: Vec<Range>,
-    /// JSON Schema of the value.
+    /// The JSON Schema of the value.
     pub schema: Json,
     /// The agreed value.
     pub value: Json,
-    /// Scripts that test it.
+    /// The scripts that test the contract.
     #[serde(deserialize_with = "lenient::one")]
     pub validation: Validation,
-    /// The changes of each version.
+    /// The changes in each version.
     #[serde(deserialize_with = "lenient::list")]
     pub evolution: Vec<Evolution>,
     /// The deprecation, if consumers should stop using the contract.
     #[serde(deserialize_with = "lenient::option")]
     pub deprecated: Option<Deprecated>,
-    /// SHA-256 of the canonical schema.
+    /// The SHA-256 of the canonical schema.
     pub schema_hash: Option<String>,
-    /// SHA-256 of canonical schema, value and compatibility.
+    /// The SHA-256 of the canonical schema, value and compatibility.
     pub content_hash: Option<String>,
     /// The retirement, if the contract is retired.
     pub retired: Option<Retired>,
@@ -149,9 +149,9 @@ impl ContractDetail {
 pub struct ContractBinding {
     /// The repository.
     pub repo: RepoName,
-    /// Its role in the domain.
+    /// The role of the repository in the domain.
     pub role: Role,
-    /// Whether it exports or imports the contract.
+    /// Whether the repository exports or imports the contract.
     pub relationship: Relationship,
     /// The version range of an import; null for an export.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -162,9 +162,9 @@ pub struct ContractBinding {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Relationship {
-    /// It provides the contract.
+    /// The repository provides the contract.
     Exports,
-    /// It relies on the contract.
+    /// The repository relies on the contract.
     Imports,
 }
 
@@ -173,13 +173,13 @@ pub enum Relationship {
 pub struct ContractList {
     /// The realm.
     pub realm: RealmName,
-    /// The contracts of this page.
+    /// The contracts on this page.
     pub contracts: Vec<ContractLine>,
     /// The number of contracts that match the request.
     pub total: usize,
     /// The cursor of the next page.
     pub next_cursor: Option<String>,
-    /// The repository that asked; null outside of one.
+    /// The current repository; null outside of a repository.
     pub current_repo: Option<RepoName>,
 }
 
@@ -188,13 +188,13 @@ pub struct ContractList {
 pub struct ContractLine {
     /// The domain.
     pub domain: DomainName,
-    /// Its name.
+    /// The name of the contract.
     pub name: ContractName,
-    /// Its current version; null if it cannot be read.
+    /// The current version; null if the contract cannot be read.
     pub version: Option<Version>,
     /// The owner; null if the contract cannot be read.
     pub owner: Option<RepoName>,
-    /// The number of repositories that import it.
+    /// The number of repositories that import the contract.
     pub importers: usize,
     /// `active`, `deprecated`, `retired`, `pre-release` or `damaged`.
     #[schemars(extend("enum" = ["active", "deprecated", "retired", "pre-release", "damaged"]))]
@@ -210,7 +210,7 @@ pub struct ContractLog {
     pub domain: DomainName,
     /// The contract.
     pub contract: ContractName,
-    /// The commits that changed it, newest first.
+    /// The commits that changed the contract, newest first.
     pub entries: Vec<LogEntry>,
     /// The cursor of the next page.
     pub next_cursor: Option<String>,
@@ -225,9 +225,9 @@ pub struct ContractTransfer {
     pub domain: DomainName,
     /// The contract.
     pub contract: ContractName,
-    /// The owner, until the other repository publishes it.
+    /// The owner, until the other repository publishes the contract.
     pub owner: RepoName,
-    /// The repository it is offered to; null if the offer was withdrawn.
+    /// The repository that the contract is offered to; null if the offer was withdrawn.
     pub offered_to: Option<RepoName>,
     /// Whether anything changed.
     pub changed: bool,
@@ -242,11 +242,11 @@ pub struct ContractAdapted {
     pub domain: DomainName,
     /// The contract.
     pub contract: ContractName,
-    /// The repository that imports it.
+    /// The repository that imports the contract.
     pub current_repo: RepoName,
-    /// The version that its code was written against before; null if unknown.
+    /// The version that its code was written against before this call; null if unknown.
     pub old_version: Option<Version>,
-    /// The version that its code is written against.
+    /// The version that its code is now recorded as written against.
     pub adapted_version: Option<Version>,
     /// Whether anything changed.
     pub changed: bool,
@@ -265,11 +265,11 @@ pub struct ContractApproved {
     pub fingerprint: Fingerprint,
     /// The version before the change.
     pub old_version: Version,
-    /// The directions that it breaks.
+    /// The directions that the change breaks.
     pub directions: Vec<BrokenDirection>,
-    /// The rule that each of them breaks.
+    /// The rule that each of these directions breaks.
     pub rules: Vec<String>,
-    /// The reason.
+    /// The reason for the approval.
     pub reason: String,
     /// Whether anything changed.
     pub changed: bool,
@@ -284,12 +284,12 @@ pub struct ContractMarked {
     pub domain: DomainName,
     /// The contract.
     pub contract: ContractName,
-    /// The version that was yanked; null if the contract was retired.
+    /// The yanked version; null if the contract was retired.
     pub version: Option<Version>,
     /// The reason.
     pub reason: String,
     /// Whether anything changed.
     pub changed: bool,
-    /// The repositories that still import it.
+    /// The repositories that still import the contract or version.
     pub importers: Vec<RepoName>,
 }

@@ -10,13 +10,13 @@ use serde::{Deserialize, Serialize};
 pub struct Daemon {
     /// The result or the state, in one sentence.
     pub message: String,
-    /// Whether it runs now.
+    /// Whether the daemon is running.
     pub running: bool,
-    /// The URL it listens or listened on.
+    /// The URL that the daemon listens on, or listened on.
     pub url: Option<String>,
-    /// The id of its process.
+    /// The process id of the daemon.
     pub pid: Option<u32>,
-    /// Its version.
+    /// The version of the daemon.
     pub version: Option<String>,
 }
 
@@ -30,7 +30,7 @@ pub struct DaemonToken {
 /// The answer of `daemon open`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct DaemonOpen {
-    /// A link that logs one browser in. It works once, for a minute.
+    /// A link that logs in one browser. It can be used once, within one minute.
     pub url: String,
 }
 
@@ -39,15 +39,15 @@ pub struct DaemonOpen {
 pub struct Health {
     /// The name of the server: `git-blue`.
     pub server: Cow<'static, str>,
-    /// Its version.
+    /// The version of the server.
     pub version: Cow<'static, str>,
     /// A hash of the home folder's path, which differs between users.
     pub home: String,
 }
 
-/// A link that logs one browser in.
+/// A link that logs in one browser.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Link {
-    /// The link. It works once, for a minute.
+    /// The link. It can be used once, within one minute.
     pub url: String,
 }

@@ -26,40 +26,40 @@ pub struct ContractDiff {
     pub domain: DomainName,
     /// The contract.
     pub contract: ContractName,
-    /// The version that is compared from.
+    /// The old version.
     pub old_version: Version,
-    /// The version that is compared to.
+    /// The new version.
     pub new_version: Version,
-    /// Who published the old version, when and from which commit.
+    /// The origin of the old version.
     #[serde(default)]
     pub old_origin: Option<VersionOrigin>,
-    /// The same of the new version; null if it was not published.
+    /// The origin of the new version; null if it was not published.
     #[serde(default)]
     pub new_origin: Option<VersionOrigin>,
-    /// The source of the document that it is compared with.
+    /// The source of the new document.
     pub source: DocumentSource,
-    /// Whether schema, value or compatibility differ, which never change within a version.
+    /// Whether the schema, value or compatibility differ. These never change within a version.
     pub content_changed: bool,
-    /// The differences, each with its place in the document that `contract_get` shows.
+    /// The differences, each with its location in the document that `contract_get` returns.
     pub changes: Vec<Difference>,
-    /// The comparison of the schemas, with proof; null if neither document has a schema.
+    /// The comparison of the schemas; null if neither document has a schema.
     pub compared: Option<SchemasCompared>,
-    /// The changes of the agreed value, and whether they break its promise; null if it is the same.
+    /// The changes to the agreed value, and whether they break the promise about it; null if the value is the same.
     pub values: Option<ValuesCompared>,
 }
 
-/// A comparison of two schemas, in both directions and both readings. A witness has 2 KB at most.
+/// A comparison of two schemas, in both directions and both readings. A witness is at most 2 KB long.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SchemasCompared {
-    /// The reading that decides, from the contract.
+    /// The decisive reading, from the contract.
     pub reading: SchemaReading,
     /// Whether every value of the new schema is a value of the old one.
     pub backwards: BothReadings,
     /// Whether every value of the old schema is a value of the new one.
     pub forwards: BothReadings,
-    /// The differences, at most 20 in each direction; the first ones with witnesses.
+    /// The differences, at most 20 in each direction. The first ones have witnesses.
     pub differences: Vec<SchemaDifference>,
-    /// The smallest version bump that the change needs, by the contract's promise.
+    /// The smallest version bump that the change requires by the contract's promise.
     pub bump: VersionBump,
 }
 
@@ -67,13 +67,13 @@ pub struct SchemasCompared {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum DocumentSource {
-    /// The realm: it was published.
+    /// The realm: the document was published.
     Realm,
-    /// A version that was not published yet, with everything else as in the current one.
+    /// The current document with the number of an unpublished version.
     Guess,
-    /// A file of the work tree.
+    /// A file in the work tree.
     Worktree,
-    /// A file of a commit.
+    /// A file in a commit.
     Commit,
     /// The current document with another schema.
     Schema,
@@ -98,10 +98,10 @@ pub struct ContractImpact {
     pub source: DocumentSource,
     /// The repositories that import the contract.
     pub importers: Vec<ImporterImpact>,
-    /// The number of them that would be broken.
+    /// The number of these repositories whose import would be broken.
     pub broken: usize,
-    /// The promises of the owner that the version breaks although its number does not allow it: each direction with a
-    /// value that shows it. Publishing refuses it.
+    /// The owner's promises that the version breaks although its number does not allow that: each broken direction with
+    /// a value that shows it. Such a version cannot be published.
     pub breaks_promise: Vec<Verdict>,
 }
 
@@ -138,21 +138,21 @@ pub struct ImporterImpact {
     pub repo: RepoName,
     /// The version range of its import.
     pub version_req: Range,
-    /// The file of that repository that relies on the contract, or a list of them.
+    /// The files of that repository that rely on the contract: a path, or a list of paths.
     pub binding: UsedIn,
     /// `current`, `stale` (an older version is still served) or `broken`, if this version were current.
     #[schemars(extend("enum" = ["current", "stale", "broken"]))]
     pub state: Cow<'static, str>,
     /// The basis of the state.
     pub judged_by: JudgedBy,
-    /// The effect of the version on what the import expects, or on code written against `adapted_version`; null if that
-    /// is the same version or unknown.
+    /// The effect of the version on the data that the import expects, or on code written against `adapted_version`;
+    /// null if that is the same version or unknown.
     pub verdict: Option<Verdict>,
     /// The version that the range selects; null if it accepts none that is served.
     pub resolved_version: Option<Version>,
     /// The version that the repository's code was written against; null if unknown.
     pub adapted_version: Option<Version>,
-    /// The state today: `current`, `stale` or `broken`.
+    /// The current state: `current`, `stale` or `broken`.
     #[schemars(extend("enum" = ["current", "stale", "broken"]))]
     pub state_now: Cow<'static, str>,
 }

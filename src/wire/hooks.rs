@@ -1,4 +1,4 @@
-//! Hooks: `hooks_install`, `hooks_uninstall`, `hooks_status`.
+//! Hooks: `hooks_install`, `hooks_uninstall` and `hooks_status`.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -6,31 +6,31 @@ use serde::{Deserialize, Serialize};
 /// The answer of all three operations: the state of the hooks.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct HooksAnswer {
-    /// The folder where git looks for hooks, absolute.
+    /// The absolute path of the folder in which git looks for hooks.
     pub folder: String,
-    /// Each hook that git blue knows.
+    /// All hooks that git blue can install.
     pub hooks: Vec<HookState>,
 }
 
 /// One hook.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct HookState {
-    /// Its name in git.
+    /// The name of the hook in git.
     pub name: String,
-    /// Its file, absolute.
+    /// The absolute path of the hook's file.
     pub file: String,
-    /// Whether it runs git blue.
+    /// Whether the hook runs git blue.
     pub installed: bool,
-    /// Whether it does so by a block in that file.
+    /// Whether it does so through a block in that file.
     pub in_file: bool,
-    /// Whether it is installed only on request.
+    /// Whether the hook is installed only on request.
     pub optional: bool,
-    /// Whether the file has other lines too.
+    /// Whether the file also has other lines.
     pub has_other_lines: bool,
-    /// Whether this call changed it.
+    /// Whether this call changed the hook.
     pub changed: bool,
-    /// The reason it does not work as it should, if so.
+    /// The reason that the hook does not work as it should; null if it does.
     pub problem: Option<String>,
-    /// A further note about it.
+    /// An additional note about the hook.
     pub note: Option<String>,
 }

@@ -1,13 +1,13 @@
-//! Answers of all surfaces: CLI `--json`, MCP and HTTP. Field names and spellings are stable; a field without a value
-//! is `null`, not left out.
+//! The answers of all surfaces: CLI `--json`, MCP and HTTP. Field names and the spelling of values are stable; a field
+//! without a value is `null`, not omitted.
 //!
-//! Clients in Rust read them with the same types. A field that a later version adds is ignored. A new variant of an
+//! Rust clients can read them with the same types. A field that a later version adds is ignored. A new variant of an
 //! enum such as [`Role`] is an error, and so is a required field that an older version does not write yet.
 //!
 //! ```
 //! use git_blue::wire::{Answer, Failure, RealmList};
 //!
-//! // What `git blue realm list --json` prints, from a version that says more.
+//! // The output of `git blue realm list --json` in a later version, with an additional field.
 //! let printed = r#"{"status": "success", "realms": [], "later": 1, "next_steps": []}"#;
 //! let answer: Answer<RealmList> = serde_json::from_str(printed)?;
 //! assert!(answer.body.realms.is_empty());
@@ -139,11 +139,11 @@ impl<T> Answer<T> {
     }
 }
 
-/// The answer of any operation, which surfaces write.
+/// The answer of any operation, as surfaces write it.
 pub trait Answered {
-    /// Returns it as JSON, indented.
+    /// Returns the answer as indented JSON.
     fn to_json(&self) -> String;
-    /// Returns it as a JSON value.
+    /// Returns the answer as a JSON value.
     fn to_value(&self) -> serde_json::Value;
     /// Returns the next steps.
     fn next_steps(&self) -> &[NextStep];
@@ -163,11 +163,11 @@ impl<T: Serialize> Answered for Answer<T> {
     }
 }
 
-/// A failed operation: the answer of every surface.
+/// The answer of a failed operation, on every surface.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Failure {
     status: Failed,
-    /// The kind of failure: a stable word for programs.
+    /// The kind of failure: a stable code for programs.
     pub code: Cow<'static, str>,
     /// A message that names the subject and the cause.
     pub message: String,

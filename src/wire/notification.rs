@@ -1,4 +1,4 @@
-//! Notifications: `notifications_list`, `notifications_ack`, and those in other answers.
+//! Notifications: `notifications_list`, `notifications_ack`, and the notifications in other answers.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize};
@@ -13,17 +13,17 @@ use crate::model::{
     version::Version,
 };
 
-/// One change that another repository made.
+/// A change that another repository made.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Notification {
-    /// Its id, the same for the same change on every machine.
+    /// The id of the notification. The same change has the same id on every machine.
     pub id: String,
-    /// Its kind in snake case, such as `contract_updated`.
+    /// The kind of change in snake case, such as `contract_updated`.
     #[serde(rename = "type")]
     pub kind: String,
-    /// Its kind, such as `VersionChanged`.
+    /// The kind of change, such as `VersionChanged`.
     pub change_type: ChangeType,
-    /// Its importance to this repository, from the highest: `broken`, `attention`, `import`, `conflict`, `contract` or
+    /// The importance to this repository, from the highest: `broken`, `attention`, `import`, `conflict`, `contract` or
     /// `binding`.
     #[serde(default)]
     pub rank: Rank,
@@ -38,33 +38,33 @@ pub struct Notification {
     /// The author of the commit, as `Name <email>`.
     #[serde(default)]
     pub author: Option<String>,
-    /// The commit of that repository that was published; of several behind it, the last.
+    /// The published commit of that repository; the last one if the notification summarizes several.
     #[serde(default)]
     pub source_commit: Option<String>,
-    /// Whether it is this repository's own, and somebody else wrote it: no commit of this clone says so,
-    /// and its user is not the author.
+    /// Whether somebody else changed something that belongs to this repository: in the name of another repository, or
+    /// neither as this clone's user nor from a commit of this clone.
     #[serde(default)]
     pub by_another: bool,
     /// The versions before and after.
     pub changes: VersionChange,
     /// Whether the version went down.
     pub rollback: bool,
-    /// The number of published versions that it summarizes.
+    /// The number of published versions that the notification summarizes.
     pub coalesced: usize,
     /// Whether this repository imports the contract.
     pub affects_me: bool,
-    /// Whether its import still holds: the range accepts the version, and code written against the older version
-    /// accepts its data; null without an import.
+    /// Whether this repository's import still holds: the range accepts the version, and code written against the older
+    /// version accepts its data; null without an import.
     #[serde(default, deserialize_with = "holds")]
     pub import_satisfied: Option<Holds>,
-    /// The basis of that; null without an import.
+    /// The basis of `import_satisfied`; null without an import.
     #[serde(default)]
     pub judged_by: Option<JudgedBy>,
     /// The effect of the version on code written against an older one, with a value that shows it; null if it breaks
     /// nothing.
     #[serde(default)]
     pub verdict: Option<Verdict>,
-    /// The file of this repository that its binding names as relying on the contract, or a list of them.
+    /// The files of this repository that rely on the contract, from its binding: a path, or a list of paths.
     #[serde(default)]
     pub binding: UsedIn,
     /// Pending, seen or expired.
@@ -74,7 +74,7 @@ pub struct Notification {
     /// Whether that time is more than a day ahead of this machine's clock; such a time is not used for sorting.
     #[serde(default)]
     pub ahead_of_clock: bool,
-    /// The time it arrived on this machine, from which its age is counted.
+    /// The time at which the change arrived on this machine. The age of the notification is counted from it.
     pub arrived_at: jiff::Timestamp,
 }
 
@@ -100,7 +100,7 @@ impl Notification {
     }
 }
 
-/// Reads the word, or the boolean of older programs: whether the range accepts the version.
+/// Reads the state, or the boolean that older programs write: whether the range accepts the version.
 fn holds<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Holds>, D::Error> {
     #[derive(Deserialize)]
     #[serde(untagged)]
@@ -115,7 +115,7 @@ fn holds<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Holds>, D:
     }))
 }
 
-/// Changes of bindings that are counted and not listed.
+/// Changes to bindings that are counted but not listed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct BindingsChanged {
     /// The number of changes.
@@ -141,7 +141,7 @@ pub enum State {
     Pending,
     /// This reader has seen it.
     Seen,
-    /// It is older than 7 days and no longer shown unasked.
+    /// It is older than 7 days, and is only shown on request.
     Expired,
 }
 
@@ -178,15 +178,15 @@ impl NotificationFilter {
 pub struct NotificationsList {
     /// The realm.
     pub realm: RealmName,
-    /// The repository that asked.
+    /// The current repository.
     pub current_repo: RepoName,
     /// The filter that was applied.
     pub filter: NotificationFilter,
     /// The notifications of this page, most important first, then newest first.
     pub notifications: Vec<Notification>,
-    /// The number of each kind.
+    /// The number of notifications in each state.
     pub summary: NotificationSummary,
-    /// The number that match the filter.
+    /// The total number of notifications that match the filter.
     pub total: usize,
     /// The cursor of the next page.
     pub next_cursor: Option<String>,
@@ -195,7 +195,7 @@ pub struct NotificationsList {
 /// The number of notifications in each state.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct NotificationSummary {
-    /// All of them.
+    /// All notifications.
     pub total: usize,
     /// Not seen yet.
     pub pending: usize,
@@ -203,7 +203,7 @@ pub struct NotificationSummary {
     pub seen: usize,
     /// Older than 7 days.
     pub expired: usize,
-    /// Seen more than 30 days ago: no longer listed, and removed by the next `gc`.
+    /// Seen more than 30 days ago: they are no longer listed, and the next `gc` removes them.
     pub expired_cleaned: usize,
 }
 
@@ -212,10 +212,10 @@ pub struct NotificationSummary {
 pub struct NotificationsAck {
     /// The realm.
     pub realm: RealmName,
-    /// The repository that asked.
+    /// The current repository.
     pub current_repo: RepoName,
-    /// The ids that are seen now.
+    /// The ids of the notifications that are now marked as seen.
     pub acknowledged: Vec<String>,
-    /// The ids that were not pending.
+    /// The requested ids that were not pending.
     pub unknown: Vec<String>,
 }

@@ -11,7 +11,7 @@ pub const DEFAULT_LIMIT: usize = 100;
 #[cfg_attr(feature = "cli", derive(clap::Args))]
 pub struct PageRequest {
     /// Show at most this many entries
-    // 0 means all of them; no surface accepts it.
+    // 0 means all entries; no surface accepts it.
     #[schemars(range(min = 1))]
     #[cfg_attr(feature = "cli", arg(short = 'n', long, value_name = "N", value_parser = positive))]
     pub limit: Option<usize>,
@@ -26,7 +26,7 @@ fn positive(text: &str) -> Result<usize, std::num::ParseIntError> {
 }
 
 impl PageRequest {
-    /// Requests everything at once.
+    /// Returns a request for everything at once.
     pub fn all() -> Self {
         Self { limit: Some(0), cursor: None }
     }
@@ -40,7 +40,7 @@ impl PageRequest {
     }
 }
 
-/// A cursor from no page of the list, or whose entry was removed from a list that is not sorted by it.
+/// A cursor that is not from this list, or whose item was removed from a list that is not sorted by its key.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UnknownCursor(pub String);
 
@@ -48,7 +48,7 @@ pub struct UnknownCursor(pub String);
 type Page<T> = Result<(Vec<T>, Option<String>), UnknownCursor>;
 
 /// Returns the requested page, and the cursor of the next one if there is one. Items must be sorted by `key`. If the
-/// key of the cursor was removed, the page begins with the next one.
+/// item of the cursor was removed, the page begins with the next item.
 ///
 /// # Errors
 /// Returns an error if the cursor does not have the form of the keys.
@@ -66,7 +66,7 @@ pub fn page<T>(items: Vec<T>, request: &PageRequest, key: impl Fn(&T) -> String)
     Ok(from(start, items, request.limit(), key))
 }
 
-/// Returns the requested page of items that are not sorted by `key`, so that the cursor is searched for.
+/// Returns the requested page of items that are not sorted by `key`. The item of the cursor must still exist.
 ///
 /// # Errors
 /// Returns an error if no item has that key.

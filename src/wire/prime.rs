@@ -10,8 +10,8 @@ use crate::model::name::{RealmName, RepoName};
 pub struct Prime {
     /// The realm.
     pub realm: RealmName,
-    /// The repository that asked.
+    /// The current repository.
     pub current_repo: RepoName,
-    /// The current state as generated sentences, the most urgent first.
+    /// The current state as generated sentences, most urgent first.
     pub facts: Vec<String>,
 }

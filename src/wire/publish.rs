@@ -24,22 +24,22 @@ pub struct ContractPublish {
     pub realm: RealmName,
     /// The repository whose files were published.
     pub current_repo: RepoName,
-    /// The commit they were read from; null for an edit directly in the realm.
+    /// The commit that they were read from; null for an edit directly in the realm.
     pub commit: Option<Oid>,
     /// Whether this was a dry run, which publishes nothing.
     pub dry_run: bool,
     /// The changes in the realm.
     pub published: Vec<Published>,
-    /// Contract files that the commit removed. Their contracts remain until they are retired.
+    /// The contract files that the commit removed. Their contracts remain until they are retired.
     pub removed_files: Vec<String>,
-    /// Dependency cycles between repositories that this change created.
+    /// The dependency cycles between repositories that this change created.
     pub cycles: Vec<String>,
-    /// Whether other machines do not have it yet, and it is not pushed automatically.
+    /// Whether other machines do not have the changes yet and they are not pushed automatically.
     #[serde(default)]
     pub unshared: bool,
 }
 
-/// One change of the realm.
+/// A change to the realm.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Published {
     /// The domain.
@@ -49,27 +49,27 @@ pub struct Published {
     /// `added`, `updated`, `rolled-back`, `pre-release`, `described`, `taken-over`, `bound` or `unbound`.
     #[schemars(extend("enum" = ["added", "updated", "rolled-back", "pre-release", "described", "taken-over", "bound", "unbound"]))]
     pub change: Cow<'static, str>,
-    /// The version before.
+    /// The old version.
     pub old_version: Option<Version>,
-    /// The version after.
+    /// The new version.
     pub new_version: Option<Version>,
-    /// The first imports that it breaks: they held before, and their range refuses the version, or their code was
-    /// written against a version that refuses the data of this one.
+    /// The first imports that the change breaks: they held before, but now their range refuses the version, or their
+    /// code was written against a version that refuses the data of this one.
     pub breaks: Vec<Broken>,
-    /// The number of imports that it breaks.
+    /// The number of imports that the change breaks.
     pub broken: usize,
-    /// Notes for its author.
+    /// Remarks for the author of the change.
     pub remarks: Vec<Remark>,
 }
 
 /// An import that a change breaks.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Broken {
-    /// The importing repository.
+    /// The repository that imports the contract.
     pub repo: RepoName,
-    /// The versions it works with.
+    /// The version range of the import.
     pub version_req: Range,
-    /// The file of that repository that relies on the contract, or a list of them.
+    /// The files of that repository that rely on the contract: a path, or a list of paths.
     pub binding: UsedIn,
     /// The reason, with a value that shows it; null if the range refuses the version and nothing else is known.
     pub verdict: Option<Verdict>,
@@ -78,21 +78,21 @@ pub struct Broken {
 /// A remark that does not prevent a change.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Remark {
-    /// Its stable code, as in `realm_check`.
+    /// The stable code of the remark, as in `realm_check`.
     pub code: Cow<'static, str>,
-    /// The contract that it concerns.
+    /// The contract that the remark concerns.
     pub contract: ContractName,
     /// The name that was probably meant, if a similar one exists.
     pub nearest: Option<ContractName>,
-    /// The remark, as the end of a sentence.
+    /// The remark, phrased as the end of a sentence.
     pub message: String,
 }
 
-/// The maximum number of broken imports that are listed of a change.
+/// The maximum number of broken imports that are listed per change.
 const MAX_BREAKS: usize = 20;
 
 impl Published {
-    /// Returns the change of a domain that `event` describes, from `before` to `after`.
+    /// Returns the change to a domain that `event` describes, from `before` to `after`.
     pub fn new((before, after): (&DomainView, &DomainView), event: &Event, judge: &Judge<'_>) -> Self {
         let (contract, old, new) = match event {
             Event::Added(name, new) | Event::Prerelease(name, new) => (Some(name), None, Some(new)),

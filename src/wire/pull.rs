@@ -1,5 +1,4 @@
-//! Pull requests of one RFC in several repositories: `realm_pr_status`, `realm_pr_prepare`,
-//! `realm_pr_create`.
+//! Pull requests of one RFC in several repositories: `realm_pr_status`, `realm_pr_prepare` and `realm_pr_create`.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -16,7 +15,7 @@ use crate::model::{
 pub struct PrStatus {
     /// The realm.
     pub realm: RealmName,
-    /// The repository that asked; null outside of one.
+    /// The current repository; null outside of a repository.
     pub current_repo: Option<RepoName>,
     /// The RFC; null if all repositories were requested as they are.
     pub rfc: Option<RfcName>,
@@ -24,23 +23,23 @@ pub struct PrStatus {
     pub repos: Vec<PrRepo>,
     /// A summary of all repositories.
     pub summary: PrSummary,
-    /// The order of merges: as imports require it, and otherwise providers before consumers.
+    /// The order in which to merge: as imports require it, and otherwise providers before consumers.
     pub merge_order: Vec<RepoName>,
-    /// Repositories that rely on each other, so that no merge order is correct.
+    /// The repositories that depend on each other, so that no merge order is correct.
     pub circular: Vec<RepoName>,
-    /// Imports that accept only the version before a merge, or only the one after.
+    /// The imports that accept only the version before a merge, or only the one after it.
     pub clashes: Vec<ImportClash>,
-    /// The steps, in an order in which every check passes in between; empty if the branches change no import and no
-    /// contract that is imported.
+    /// The merge steps, in an order in which all checks pass after each step; empty if the branches change no import
+    /// and no imported contract.
     pub steps: Vec<MergeStep>,
-    /// Repositories that could not be read, each with the reason.
+    /// The repositories that could not be read, each with the reason.
     pub errors: Vec<RepoProblem>,
 }
 
-/// An import that breaks in any order of merges.
+/// An import that breaks in every merge order.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ImportClash {
-    /// The repository that imports.
+    /// The repository that imports the contract.
     pub consumer: RepoName,
     /// The repository that changes the contract.
     pub provider: RepoName,
@@ -48,34 +47,34 @@ pub struct ImportClash {
     pub domain: DomainName,
     /// The contract.
     pub contract: ContractName,
-    /// The version that is published; null if there is none yet.
+    /// The published version; null if there is none yet.
     pub old_version: Option<Version>,
-    /// The version that the provider's branch makes current.
+    /// The version that becomes current with the provider's branch.
     pub new_version: Version,
-    /// The range that is published; null if there is none yet.
+    /// The published range; null if there is none yet.
     pub old_version_req: Option<Range>,
-    /// The range of the consumer's branch.
+    /// The range in the consumer's branch.
     pub version_req: Range,
     /// The possible resolutions.
     pub ways_out: Vec<String>,
 }
 
-/// One step of the merge.
+/// A step of the merge.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct MergeStep {
     /// The repository.
     pub repo: RepoName,
-    /// The action.
+    /// The action of the step.
     pub action: MergeAction,
-    /// For an edit, the domain.
+    /// The domain, for an edit.
     pub domain: Option<DomainName>,
-    /// For an edit, the contract.
+    /// The contract, for an edit.
     pub contract: Option<ContractName>,
-    /// For an edit, the file, absolute where the repository lies on this machine.
+    /// The file, for an edit. The path is absolute if the repository is on this machine.
     pub file: Option<String>,
-    /// For an edit, the range to write.
+    /// The range to write, for an edit.
     pub version_req: Option<Range>,
-    /// For a merge without a pull request, the command.
+    /// The command, for a merge without a pull request.
     pub command: Option<String>,
     /// The whole step as text.
     pub text: String,
@@ -85,7 +84,7 @@ pub struct MergeStep {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum MergeAction {
-    /// Accept the new version besides the old one.
+    /// Accept the new version in addition to the old one.
     Widen,
     /// Merge the branch.
     Merge,
@@ -93,59 +92,59 @@ pub enum MergeAction {
     Narrow,
 }
 
-/// The state of one repository.
+/// The state of a repository.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct PrRepo {
     /// The repository.
     pub name: RepoName,
-    /// The folder that was read, absolute: the worktree of the RFC, if there is one.
+    /// The absolute path of the folder that was read: the worktree of the RFC, if there is one.
     pub path: String,
-    /// Whether it is the one that asked.
+    /// Whether this is the current repository.
     pub is_current: bool,
-    /// The branch; null if HEAD is detached.
+    /// The current branch; null if HEAD is detached.
     pub branch: Option<String>,
-    /// The branch that it is to be merged into; null if there is no default branch.
+    /// The branch to merge into; null if there is no default branch.
     pub base: Option<String>,
     /// The number of files with uncommitted changes.
     pub uncommitted_changes: usize,
-    /// The number of commits that the base does not have.
+    /// The number of commits on the branch that are not on the base.
     pub commits_ahead: usize,
-    /// The number of commits of the base that it does not have.
+    /// The number of commits on the base that are not on the branch.
     pub commits_behind: usize,
-    /// Whether every commit of the branch was pushed; null if there is nothing to push.
+    /// Whether all commits of the branch were pushed; null if there is nothing to push.
     pub pushed: Option<bool>,
-    /// The pull request; null if there is none, or that is not known.
+    /// The pull request; null if there is none or it is unknown.
     pub pr: Option<PullRequest>,
-    /// The reason that the pull request or its state is not known.
+    /// The reason that the pull request or its state is unknown.
     pub pr_unknown: Option<String>,
-    /// The repositories among these that it relies on.
+    /// The repositories in this answer that this one depends on.
     pub depends_on: Vec<RepoName>,
-    /// The repositories among these that must be merged first.
+    /// The repositories in this answer that must be merged before this one.
     pub blocked_by: Vec<RepoName>,
-    /// The obstacles in this repository itself.
+    /// The obstacles in this repository.
     pub hurdles: Vec<String>,
-    /// Whether there are no such obstacles.
+    /// Whether this repository has no obstacles.
     pub ready: bool,
 }
 
 /// A pull request, which some forges call a merge request.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct PullRequest {
-    /// Its number.
+    /// The number of the pull request.
     pub number: u64,
-    /// Whether it is open, closed or merged.
+    /// Whether the pull request is open, closed or merged.
     pub state: PullState,
-    /// Whether it is a draft.
+    /// Whether the pull request is a draft.
     pub draft: bool,
-    /// The URL of its web page.
+    /// The URL of the web page.
     pub url: String,
-    /// Its title.
+    /// The title of the pull request.
     pub title: String,
-    /// Whether it can be merged without conflicts; null if the forge does not know yet.
+    /// Whether the pull request can be merged without conflicts; null if the forge does not know yet.
     pub mergeable: Option<bool>,
-    /// The latest verdicts of its reviewers.
+    /// The latest verdicts of the reviewers.
     pub reviews: PullReviews,
-    /// The results of the checks of its last commit; null if they cannot be seen.
+    /// The results of the checks on the last commit; null if they are not visible.
     pub checks: Option<PullChecks>,
 }
 
@@ -153,15 +152,15 @@ pub struct PullRequest {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "UPPERCASE")]
 pub enum PullState {
-    /// It waits to be merged.
+    /// The pull request is open.
     Open,
-    /// It was closed without a merge.
+    /// The pull request was closed without a merge.
     Closed,
-    /// It was merged.
+    /// The pull request was merged.
     Merged,
 }
 
-/// The number of reviewers by their verdict.
+/// The number of reviewers by verdict.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 pub struct PullReviews {
     /// Reviewers who approve.
@@ -170,7 +169,7 @@ pub struct PullReviews {
     pub changes_requested: usize,
 }
 
-/// The number of checks by their result.
+/// The number of checks by result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 pub struct PullChecks {
     /// Checks that passed.
@@ -181,12 +180,12 @@ pub struct PullChecks {
     pub pending: usize,
 }
 
-/// All repositories together.
+/// A summary of all repositories.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct PrSummary {
     /// Whether everything is committed.
     pub all_clean: bool,
-    /// Whether every commit was pushed.
+    /// Whether all commits were pushed.
     pub all_pushed: bool,
     /// Whether everything is committed and pushed, and there is something to merge.
     pub ready_for_pr: bool,
@@ -201,9 +200,9 @@ pub struct PrPrepare {
     pub rfc: RfcName,
     /// Whether this was a dry run, which commits nothing.
     pub dry_run: bool,
-    /// Each repository with a worktree of the RFC.
+    /// The repositories that have a worktree of the RFC.
     pub repos: Vec<Prepared>,
-    /// Repositories in which nothing could be committed, each with the reason.
+    /// The repositories in which nothing could be committed, each with the reason.
     pub errors: Vec<RepoProblem>,
 }
 
@@ -212,15 +211,15 @@ pub struct PrPrepare {
 pub struct Prepared {
     /// The repository.
     pub name: RepoName,
-    /// Its worktree, absolute.
+    /// The absolute path of the worktree.
     pub path: String,
     /// The commit; null if there was nothing to commit, or it was a dry run.
     pub commit: Option<String>,
-    /// The files that it changes, or would.
+    /// The files that the commit changes, or would change in a dry run.
     pub files: Vec<String>,
-    /// Untracked files, which were not added.
+    /// The untracked files, which were not added.
     pub untracked: Vec<String>,
-    /// Files that look as if they contain a secret. They are never committed by this command.
+    /// The files that look as if they contain a secret. This command never commits them.
     pub secrets: Vec<String>,
 }
 
@@ -231,9 +230,9 @@ pub struct PrCreate {
     pub realm: RealmName,
     /// The RFC.
     pub rfc: RfcName,
-    /// Each repository with commits to merge, in merge order.
+    /// The repositories with commits to merge, in merge order.
     pub repos: Vec<PrCreated>,
-    /// Repositories without commits to merge.
+    /// The repositories without commits to merge.
     pub nothing_to_merge: Vec<RepoName>,
     /// The repositories that failed, each with the reason.
     pub errors: Vec<RepoProblem>,
@@ -244,32 +243,32 @@ pub struct PrCreate {
 pub struct PrCreated {
     /// The repository.
     pub name: RepoName,
-    /// Its branch, which was pushed.
+    /// The branch of the repository, which was pushed.
     pub branch: String,
-    /// The pull request's number; null if there is none.
+    /// The number of the pull request; null if there is none.
     pub number: Option<u64>,
-    /// The URL of its web page; if there is none, the URL of the page that opens one, if known.
+    /// The URL of the pull request; without one, the URL of the page for opening one, if known.
     pub url: Option<String>,
-    /// Whether it was opened by this call.
+    /// Whether this call opened the pull request.
     pub created: bool,
-    /// Whether its description was updated.
+    /// Whether this call updated the description.
     pub updated: bool,
 }
 
 /// The answer of `realm_pr_comment`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct PrComment {
-    /// The number of the pull request; null if none was searched for.
+    /// The number of the pull request; null if no comment was written and the request has no number.
     pub number: Option<u64>,
     /// The URL of the comment, if the forge returned one.
     pub url: Option<String>,
-    /// The place the report was written to.
+    /// The place that the report was written to.
     pub outcome: CommentOutcome,
     /// The reason there is no comment; null if there is one.
     pub reason: Option<String>,
 }
 
-/// The place a report was written to.
+/// The place that a report was written to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum CommentOutcome {
@@ -277,8 +276,8 @@ pub enum CommentOutcome {
     Created,
     /// The existing comment.
     Updated,
-    /// The existing comment, which has this text already.
+    /// The existing comment, which already had this text.
     Unchanged,
-    /// The summary of the workflow step, because the comment may not be written.
+    /// The summary of the workflow step, because commenting was not permitted.
     Summary,
 }

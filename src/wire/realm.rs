@@ -1,4 +1,4 @@
-//! Realms: `realm_status`, `realm_list`, `realm_log`.
+//! Realms: `realm_status`, `realm_list` and `realm_log`.
 
 use std::borrow::Cow;
 
@@ -22,14 +22,14 @@ use crate::model::{
 pub struct RealmStatus {
     /// The realm.
     pub realm: RealmName,
-    /// The repository that asked; null outside of one.
+    /// The current repository; null outside of a repository.
     pub current_repo: Option<RepoName>,
     /// The reason this clone is read-only: it did not join, or is not the repository it claims to be; null if it may
     /// write, and outside of a repository.
     pub read_only: Option<String>,
     /// All repositories of the realm.
     pub repos: Vec<RepoLine>,
-    /// The domains of this page, those of this repository first.
+    /// The domains on this page, those of this repository first.
     pub domains: Vec<DomainStatus>,
     /// The number of domains in the realm.
     pub total: usize,
@@ -37,41 +37,41 @@ pub struct RealmStatus {
     pub next_cursor: Option<String>,
     /// The state of this repository's imports, most important first.
     pub imports: Vec<ImportStatus>,
-    /// The contracts of this repository with their consumers; those with a broken import first.
+    /// The contracts of this repository with their consumers. Contracts with a broken import come first.
     #[serde(default)]
     pub own_contracts: Vec<OwnContract>,
-    /// The number of further ones, which are not listed.
+    /// The number of further contracts, which are not listed.
     #[serde(default)]
     pub more_own_contracts: usize,
     /// The number of contracts in the realm.
     #[serde(default)]
     pub total_contracts: usize,
-    /// The session of this work tree; null if it is in none.
+    /// The session of this work tree; null if there is none.
     pub session: Option<SessionLine>,
     /// The sessions of the realm that have not ended, newest first.
     pub sessions: Vec<SessionLine>,
-    /// The number of further ones, which are not listed.
+    /// The number of further sessions, which are not listed.
     pub more_sessions: usize,
     /// The state of the realm relative to its remotes, as of the last sync.
     pub remotes: Vec<RemoteStatus>,
-    /// The unresolved conflicts between machines in the domains of this page and of this repository.
+    /// The unresolved conflicts between machines, in the domains on this page and those of this repository.
     pub conflicts: Vec<SyncConflict>,
-    /// Domains that cannot be read, each with the reason. The answer omits them.
+    /// The domains that cannot be read, each with the reason. They are missing from this answer.
     pub unreadable_domains: Vec<String>,
-    /// Stored files that cannot be read.
+    /// The stored files that cannot be read.
     pub unreadable: Vec<String>,
-    /// Commits that no hook had published and this call did.
+    /// The commits that this call published because no hook had done so.
     pub published: Vec<Published>,
     /// The part of the publishing branch that the realm does not have yet; null if it has all of it.
     pub unpublished: Option<Unpublished>,
-    /// Contracts of this repository whose files were removed, and that were not retired.
+    /// The contracts of this repository whose files were removed but which were not retired.
     pub removed_files: Vec<RemovedFile>,
     /// The notifications that this reader has not seen, most important first, then newest first.
     pub notifications: Vec<Notification>,
-    /// The number of changed bindings, if they are too many to be listed. They count as seen too.
+    /// The number of changed bindings, if there are too many to list. They count as seen too.
     #[serde(default)]
     pub bindings_changed: Option<BindingsChanged>,
-    /// The number of further ones, which are not listed.
+    /// The number of further notifications, which are not listed.
     pub more_notifications: usize,
 }
 
@@ -90,11 +90,11 @@ pub struct Unpublished {
     pub branch: String,
     /// The commit that is not published.
     pub commit: Oid,
-    /// The domains that it changes.
+    /// The domains that the commit changes.
     pub domains: Vec<String>,
     /// The publishing policy, from `blue.publish`: `commit`, `pushed`, `ci` or `off`.
     pub policy: Cow<'static, str>,
-    /// The reason that the last attempt failed, or that there was none.
+    /// The reason that the last attempt failed, or that there was no attempt.
     pub problem: Option<String>,
     /// The time of the last failed attempt.
     pub failed_at: Option<jiff::Timestamp>,
@@ -103,24 +103,24 @@ pub struct Unpublished {
 /// A repository of the realm.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct RepoLine {
-    /// Its name.
+    /// The name of the repository.
     pub name: RepoName,
-    /// Its path on this machine, absolute; null if unknown.
+    /// The absolute path on this machine; null if unknown.
     pub path: Option<String>,
-    /// Whether it is the one that asked.
+    /// Whether this is the current repository.
     pub is_current: bool,
 }
 
 /// A summary of a domain.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct DomainStatus {
-    /// Its name.
+    /// The name of the domain.
     pub name: DomainName,
     /// The members of the domain.
     pub members: Vec<RepoName>,
-    /// Its contracts, or the first of them.
+    /// The contracts of the domain, or the first of them.
     pub contracts: Vec<DomainContract>,
-    /// The number of further ones.
+    /// The number of further contracts, which are not listed.
     pub more_contracts: usize,
     /// The role of each repository.
     pub bindings: Vec<DomainBinding>,
@@ -129,9 +129,9 @@ pub struct DomainStatus {
 /// A summary of a contract.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct DomainContract {
-    /// Its name.
+    /// The name of the contract.
     pub name: ContractName,
-    /// Its current version.
+    /// The current version.
     pub version: Version,
     /// The owner: the only repository that may change it.
     pub owner: RepoName,
@@ -142,22 +142,22 @@ pub struct DomainContract {
 pub struct DomainBinding {
     /// The repository.
     pub repo: RepoName,
-    /// Its role in the domain.
+    /// The role of the repository in the domain.
     pub role: Role,
-    /// The number of contracts that it exports.
+    /// The number of contracts that the repository exports.
     pub exports: usize,
-    /// The number of contracts that it imports.
+    /// The number of contracts that the repository imports.
     pub imports: usize,
 }
 
 /// The role of a repository in a domain.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub enum Role {
-    /// It exports.
+    /// The repository exports contracts.
     Provider,
-    /// It imports.
+    /// The repository imports contracts.
     Consumer,
-    /// It does both.
+    /// The repository does both.
     Both,
 }
 
@@ -183,7 +183,7 @@ pub struct ImportStatus {
     /// `current`, `stale` (an older version is still served) or `broken`.
     #[schemars(extend("enum" = ["current", "stale", "broken"]))]
     pub state: Cow<'static, str>,
-    /// The importance of that: `broken`, `attention` or `import`.
+    /// The importance of the state: `broken`, `attention` or `import`.
     #[serde(default)]
     pub rank: Rank,
     /// The basis of the state.
@@ -197,7 +197,7 @@ pub struct ImportStatus {
     pub resolved_version: Option<Version>,
     /// The version that this repository's code was written against; null if unknown.
     pub adapted_version: Option<Version>,
-    /// The file of this repository that relies on the contract, or a list of them.
+    /// The files of this repository that rely on the contract: a path, or a list of paths.
     pub binding: UsedIn,
     /// The owner's reason for retiring the contract; null if it is not retired.
     pub retired: Option<String>,
@@ -211,10 +211,10 @@ pub struct ImportStatus {
 pub struct Deprecation {
     /// The first deprecated version.
     pub since: Version,
-    /// The last day it is served.
+    /// The last day on which the contract is served.
     #[schemars(with = "Option<String>")]
     pub sunset: Option<jiff::civil::Date>,
-    /// The contract of the same domain that replaces it.
+    /// The contract of the same domain that replaces this one.
     pub replaced_by: Option<ContractName>,
 }
 
@@ -231,11 +231,11 @@ pub struct OwnContract {
     pub domain: DomainName,
     /// The contract.
     pub contract: ContractName,
-    /// Its current version.
+    /// The current version.
     pub version: Version,
     /// The repositories whose version range accepts no served version.
     pub broken: Vec<RepoName>,
-    /// The other repositories that import it.
+    /// The other repositories that import the contract.
     pub importers: Vec<RepoName>,
     /// The number of further repositories, which are not listed.
     pub more_importers: usize,
@@ -262,17 +262,17 @@ pub struct RealmList {
 /// A summary of a realm.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct RealmLine {
-    /// Its name.
+    /// The name of the realm.
     pub name: RealmName,
-    /// The path of its store, absolute.
+    /// The absolute path of the store.
     pub path: String,
-    /// The URL it is shared at.
+    /// The URL that the realm is shared at.
     pub url: Option<String>,
-    /// Whether this repository is in it.
+    /// Whether the current repository is in this realm.
     pub is_current: bool,
-    /// The number of its repositories; null if the store cannot be read.
+    /// The number of repositories; null if the store cannot be read.
     pub repos: Option<usize>,
-    /// The number of its domains; null if the store cannot be read.
+    /// The number of domains; null if the store cannot be read.
     pub domains: Option<usize>,
     /// The reason that the store cannot be read.
     pub problem: Option<String>,
@@ -289,7 +289,7 @@ pub struct RealmLog {
     pub next_cursor: Option<String>,
 }
 
-/// One commit of the realm.
+/// A commit of the realm.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct LogEntry {
     /// The commit in the store.
@@ -304,11 +304,11 @@ pub struct LogEntry {
     pub author: String,
     /// The subject of the commit.
     pub subject: String,
-    /// The repository it was published from.
+    /// The repository that it was published from.
     pub repo: Option<String>,
-    /// The commit of that repository it was published from.
+    /// The commit of that repository that it was published from.
     pub source_commit: Option<String>,
-    /// The page of that commit, if the url of the repository names a known forge.
+    /// The web page of that commit, if the URL of the repository belongs to a known forge.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub commit_url: Option<String>,
 }

@@ -19,13 +19,13 @@ use crate::model::{
 /// An event for a receiver: the changes of one domain, in the structured mode of CloudEvents 1.0.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Event {
-    /// `1.0`.
+    /// The CloudEvents version: `1.0`.
     pub specversion: Cow<'static, str>,
-    /// The key for recognizing repetitions: the same for the same receiver, domain and commit on every machine.
+    /// The key for detecting duplicates. It is the same on every machine for the same receiver, domain and commit.
     pub id: String,
     /// The source: `git-blue:/realms/<realm>`.
     pub source: String,
-    /// `git-blue.domain.changed`, or `git-blue.test`.
+    /// The type of event: `git-blue.domain.changed` or `git-blue.test`.
     #[serde(rename = "type")]
     pub kind: Cow<'static, str>,
     /// The domain; null in a test.
@@ -33,7 +33,7 @@ pub struct Event {
     pub subject: Option<DomainName>,
     /// The time at which the sending machine saw the change.
     pub time: jiff::Timestamp,
-    /// `application/json`.
+    /// The media type of `data`: `application/json`.
     pub datacontenttype: Cow<'static, str>,
     /// The changes.
     pub data: News,
@@ -50,20 +50,20 @@ pub struct News {
     pub severity: Rank,
     /// The changes, most important first, at most 100.
     pub changes: Vec<NewsChange>,
-    /// The number of further ones.
+    /// The number of further changes, which are not listed.
     pub more_changes: usize,
 }
 
-/// One change, and the imports it concerns.
+/// A change, and the imports that it concerns.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct NewsChange {
-    /// Its id, the same as in `notifications list`.
+    /// The id of the change, the same as in `notifications list`.
     pub id: String,
     /// A description of the change in one line.
     pub text: String,
-    /// Its kind.
+    /// The kind of change.
     pub change_type: ChangeType,
-    /// Its importance to the repository that it concerns most.
+    /// The importance to the repository that the change concerns most.
     pub severity: Rank,
     /// The contract; null for bindings.
     pub contract: Option<ContractName>,
@@ -73,11 +73,11 @@ pub struct NewsChange {
     pub author: Option<String>,
     /// The versions before and after.
     pub changes: VersionChange,
-    /// The number of published versions that it summarizes.
+    /// The number of published versions that the change summarizes.
     pub coalesced: usize,
     /// The time of the commit that made the change.
     pub created_at: jiff::Timestamp,
-    /// The repositories whose imports it concerns.
+    /// The repositories whose imports the change concerns.
     pub imports: Vec<ConcernedImport>,
 }
 
@@ -86,11 +86,11 @@ pub struct NewsChange {
 pub struct ConcernedImport {
     /// The repository.
     pub repo: RepoName,
-    /// Whether its import still holds.
+    /// Whether the import still holds.
     pub holds: Holds,
-    /// The file that its binding names as relying on the contract, or a list of them.
+    /// The files of the repository that rely on the contract, from its binding: a path, or a list of paths.
     pub binding: UsedIn,
-    /// The reason it does not hold, with a value that shows it, or the reason that is not known.
+    /// The reason that the import does not hold, with a value that shows it, or the reason that this is unknown.
     pub verdict: Option<Verdict>,
 }
 
@@ -105,10 +105,10 @@ pub struct Receivers {
     pub receivers: Vec<ReceiverLine>,
 }
 
-/// One receiver.
+/// A receiver.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ReceiverLine {
-    /// Its name.
+    /// The name of the receiver.
     pub name: ReaderName,
     /// `webhook`, `slack`, `mattermost`, `email` or `command`; null if its configuration is invalid.
     pub kind: Option<String>,
@@ -116,28 +116,28 @@ pub struct ReceiverLine {
     pub place: Option<String>,
     /// The filter that was configured: repositories, domains and severity.
     pub filter: String,
-    /// The error in its configuration; null if there is none.
+    /// The error in the configuration; null if there is none.
     pub problem: Option<String>,
     /// The number of events that this call delivered.
     pub sent: usize,
     /// The events that were not delivered yet, oldest first.
     pub waiting: Vec<EventLine>,
-    /// The events whose delivery was given up; `git blue notify retry` sends them again.
+    /// The events whose delivery was abandoned; `git blue notify retry` sends them again.
     pub dead: Vec<EventLine>,
 }
 
 /// An event that was not delivered.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct EventLine {
-    /// Its id.
+    /// The id of the event.
     pub id: String,
     /// The domain.
     pub domain: Option<DomainName>,
-    /// Its most important change.
+    /// The most important change.
     pub text: String,
-    /// The number of attempts.
+    /// The number of delivery attempts.
     pub tries: u32,
-    /// The time of the next attempt; null if it was given up.
+    /// The time of the next attempt; null if delivery was abandoned.
     pub next_try: Option<jiff::Timestamp>,
     /// The reason that the last attempt failed.
     pub problem: Option<String>,
@@ -157,33 +157,33 @@ pub struct NotifyTest {
 pub struct NotifyForge {
     /// The realm.
     pub realm: RealmName,
-    /// Whether this was a dry run, which writes nothing and lists what it would do.
+    /// Whether this was a dry run, which writes nothing and lists the issues that it would write.
     pub dry_run: bool,
-    /// Whether every repository could be notified.
+    /// Whether all repositories could be notified.
     pub complete: bool,
     /// The issues, by repository.
     pub issues: Vec<ForgeIssue>,
 }
 
-/// One issue or pull request at a consumer.
+/// An issue or pull request in a consumer's repository.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ForgeIssue {
     /// The consumer.
     pub repo: RepoName,
-    /// The domain; null if the repository as a whole cannot be notified.
+    /// The domain; null if the problem concerns the whole repository.
     pub domain: Option<DomainName>,
     /// The contract.
     pub contract: Option<ContractName>,
-    /// The version that it concerns.
+    /// The version that the issue concerns.
     pub version: Option<Version>,
     /// Whether it is a pull request.
     #[serde(default)]
     pub pull_request: bool,
     /// The outcome.
     pub outcome: IssueOutcome,
-    /// The URL of its page.
+    /// The URL of the web page.
     pub url: Option<String>,
-    /// The reason that it could not be written.
+    /// The reason that the issue could not be written.
     pub problem: Option<String>,
 }
 
@@ -191,19 +191,19 @@ pub struct ForgeIssue {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum IssueOutcome {
-    /// It was opened.
+    /// The issue was opened.
     Opened,
-    /// Its text was updated.
+    /// The text of the issue was updated.
     Updated,
-    /// It has this text already.
+    /// The issue already had this text.
     Unchanged,
-    /// Somebody closed it, and the version has not changed since.
+    /// Somebody closed the issue, and the version has not changed since.
     Dismissed,
-    /// There is nothing to propose: the default branch has a range that accepts the version, and the realm does not
-    /// know it yet.
+    /// There is nothing to propose: the default branch has a range that accepts the version, but it is not published in
+    /// the realm yet.
     Unpublished,
-    /// It was closed: the import holds, and is not behind.
+    /// The issue was closed: the import holds and is not behind.
     Closed,
-    /// It could not be written.
+    /// The issue could not be written.
     Failed,
 }

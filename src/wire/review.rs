@@ -20,23 +20,23 @@ use crate::model::{
 pub struct RealmReview {
     /// The realm.
     pub realm: RealmName,
-    /// The repository that asked.
+    /// The current repository.
     pub current_repo: RepoName,
     /// The reason this clone is read-only: it did not join, or is not the repository it claims to be; null if it may
     /// write.
     pub read_only: Option<String>,
     /// The number of imports that were checked.
     pub checked: usize,
-    /// The number of them that are judged by their version range alone.
+    /// The number of these imports that are judged by their version range alone.
     pub by_range_only: usize,
-    /// The imports that are broken, behind, or not at the version that their code was written against; broken ones
+    /// The imports that are broken, behind, or at another version than their code was written against. Broken ones come
     /// first.
     pub imports: Vec<ImportReview>,
     /// The tree that was searched for mentions.
     pub searched: Searched,
     /// The reason that mentions may be missing; null if all are listed.
     pub mentions_cut: Option<String>,
-    /// Domains that cannot be read, each with the reason. The answer omits them.
+    /// The domains that cannot be read, each with the reason. They are missing from this answer.
     pub unreadable_domains: Vec<String>,
 }
 
@@ -48,7 +48,7 @@ pub enum Searched {
     Worktree,
     /// The files of HEAD, because the repository has no work tree.
     Head,
-    /// None: no field was removed or changed, or there is no repository or no commit here.
+    /// No files: no field was removed or changed, or there is no repository or no commit.
     Nothing,
 }
 
@@ -73,32 +73,32 @@ pub struct ImportReview {
     /// The effect of the version that the range selects, or else of the current one, on code written against the old
     /// one, with a value that shows it; null if unknown.
     pub verdict: Option<Verdict>,
-    /// The differences of the two versions in schema, value and promise, a line each: `-` was removed, `+` added, `~`
-    /// changed. At most 20.
+    /// The differences between the two versions in schema, value and promise, one per line: `-` for removed, `+` for
+    /// added, `~` for changed. At most 20.
     pub differences: Vec<String>,
-    /// The number of further ones.
+    /// The number of further differences, which are not listed.
     pub more_differences: usize,
     /// The fields that were removed or changed.
     pub fields: Vec<ChangedField>,
-    /// The file that the binding names as relying on the contract, or a list of them.
+    /// The files that rely on the contract, from the binding: a path, or a list of paths.
     pub binding: UsedIn,
-    /// The file of the binding; null if it is only in the realm.
+    /// The binding file; null if the binding is only in the realm.
     pub binding_file: Option<String>,
-    /// The line of the version range in it, from 1.
+    /// The line of the version range in that file, counted from 1.
     pub binding_line: Option<u32>,
-    /// The lines of this repository that name one of the fields, those in the binding's file first. A mention need not
-    /// be a use.
+    /// The lines of this repository that contain one of the field names, those in the `binding` files first. A mention
+    /// need not be a use.
     pub mentions: Vec<Mention>,
 }
 
 /// A line that contains the name of a field as a whole word.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Mention {
-    /// The file, from the root of the repository.
+    /// The file, relative to the root of the repository.
     pub file: String,
-    /// The line, from 1.
+    /// The line number, counted from 1.
     pub line: u32,
-    /// The field.
+    /// The name of the field.
     pub field: String,
     /// The text of the line, truncated if long.
     pub text: String,

@@ -1,5 +1,5 @@
-//! JSON Schemas of the answers, derived from the types that are serialized. They are in `docs/schema/`, tests check
-//! every answer against them, and MCP has them as output schemas.
+//! JSON Schemas of the answers, derived from the types that are serialized. They are in `docs/schema/`, tests validate
+//! every answer against them, and MCP uses them as output schemas.
 
 use schemars::{JsonSchema, Schema, generate::SchemaSettings};
 use serde::{Serialize, de::DeserializeOwned};
@@ -7,15 +7,15 @@ use serde_json::Value;
 
 use super::{Answer, Daemon, DaemonOpen, DaemonToken, Failure, Installed};
 
-/// The fields of an answer, which a server serializes, a client deserializes and a schema describes.
+/// The fields of an answer: a server serializes them, a client deserializes them, and a schema describes them.
 pub trait Body: JsonSchema + Serialize + DeserializeOwned {}
 
 impl<T: JsonSchema + Serialize + DeserializeOwned> Body for T {}
 
-/// Reads an answer and writes it again; see [`reread`].
+/// Deserializes an answer and serializes it again; see [`reread`].
 pub type Reread = fn(&str) -> serde_json::Result<Value>;
 
-/// Reads an answer as a client does, and writes it again: tests hold both to be the same.
+/// Deserializes an answer as a client does, and serializes it again. Tests check that the result is the same.
 ///
 /// # Errors
 /// Returns an error if the text is not an answer of this type.
@@ -33,12 +33,12 @@ pub fn failure() -> Schema {
     titled(of::<Failure>(), "error", "Why an operation failed")
 }
 
-/// Returns the schema of the answer of `git blue install …`, which only the command line has.
+/// Returns the schema of the answer of `git blue install …`, which exists only on the command line.
 pub fn installed() -> Schema {
     titled(answer::<Installed>(), "install", "What was installed")
 }
 
-/// Returns the schemas of the answers of `git blue daemon …`, which only the command line has.
+/// Returns the schemas of the answers of `git blue daemon …`, which exist only on the command line.
 pub fn daemon() -> [(&'static str, Schema); 3] {
     [
         ("daemon", titled(answer::<Daemon>(), "daemon", "Whether the daemon runs, and where")),
@@ -54,7 +54,7 @@ pub fn titled(mut schema: Schema, title: &str, description: &str) -> Schema {
     schema
 }
 
-/// Returns the schema of a type as it is serialized: a field that is always written is required.
+/// Returns the schema of a type as it is serialized. A field that is always written is required.
 fn of<T: JsonSchema>() -> Schema {
     SchemaSettings::draft2020_12().for_serialize().into_generator().into_root_schema_for::<T>()
 }

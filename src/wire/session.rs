@@ -1,4 +1,4 @@
-//! Sessions: `session_start`, `session_status`, `session_list`, `session_stop`.
+//! Sessions: `session_start`, `session_status`, `session_list` and `session_stop`.
 
 use jiff::Timestamp;
 use schemars::JsonSchema;
@@ -25,11 +25,11 @@ pub struct SessionStart {
 pub struct SessionStatus {
     /// The realm.
     pub realm: RealmName,
-    /// The repository that asked.
+    /// The current repository.
     pub current_repo: RepoName,
-    /// The session of this work tree; null if it is in none.
+    /// The session of this work tree; null if there is none.
     pub session: Option<SessionInfo>,
-    /// Domains whose changes cannot be determined, each with the reason.
+    /// The domains whose changes cannot be determined, each with the reason.
     pub unreadable: Vec<String>,
 }
 
@@ -38,7 +38,7 @@ pub struct SessionStatus {
 pub struct SessionStop {
     /// The result, in one sentence.
     pub message: String,
-    /// The work that was done in it.
+    /// The work that was done in the session.
     pub summary: SessionSummary,
 }
 
@@ -47,13 +47,13 @@ pub struct SessionStop {
 pub struct SessionList {
     /// The realm.
     pub realm: RealmName,
-    /// The repository that asked; null outside of one.
+    /// The current repository; null outside of a repository.
     pub current_repo: Option<RepoName>,
-    /// The sessions of this page, by repository, oldest first.
+    /// The sessions on this page, by repository, oldest first.
     pub sessions: Vec<SessionLine>,
-    /// Stored sessions that cannot be read.
+    /// The stored sessions that cannot be read.
     pub unreadable: Vec<String>,
-    /// The total number of entries.
+    /// The total number of sessions.
     pub total: usize,
     /// The cursor of the next page.
     pub next_cursor: Option<String>,
@@ -62,27 +62,27 @@ pub struct SessionList {
 /// A session that has not ended.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SessionInfo {
-    /// Its id.
+    /// The id of the session.
     pub id: SessionId,
     /// The realm.
     pub realm: RealmName,
     /// The repository.
     pub repo: RepoName,
-    /// Active, or stale after a day without activity.
+    /// The state: active, or stale after a day without activity.
     pub state: State,
-    /// The time it was started.
+    /// The start time.
     pub started_at: Timestamp,
     /// The time of the last activity, to within a few minutes.
     pub last_activity: Timestamp,
     /// The RFC.
     pub active_rfc: Option<RfcName>,
-    /// What it is about, and the work done so far.
+    /// The subject of the session, and its results so far.
     #[serde(flatten)]
     pub work: Work,
 }
 
 impl SessionInfo {
-    /// Returns a session as it is now.
+    /// Returns the description of a session as of `now`.
     pub fn new(realm: &RealmName, session: &Session, now: Timestamp, work: Work) -> Self {
         Self {
             id: session.id.clone(),
@@ -97,32 +97,32 @@ impl SessionInfo {
     }
 }
 
-/// A session that is over.
+/// A session that has ended.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SessionSummary {
-    /// Its id.
+    /// The id of the session.
     pub id: SessionId,
     /// The realm.
     pub realm: RealmName,
     /// The repository.
     pub repo: RepoName,
-    /// The time it was started.
+    /// The start time.
     pub started_at: Timestamp,
-    /// The time it ended; of a stale session, the time of its last activity.
+    /// The end time; for a stale session, the time of the last activity.
     pub ended_at: Timestamp,
-    /// Its duration, such as `2h 15m`.
+    /// The duration, such as `2h 15m`.
     pub duration: String,
     /// The RFC.
     pub active_rfc: Option<RfcName>,
-    /// The work that was done in it.
+    /// The work that was done in the session.
     #[serde(flatten)]
     pub work: Work,
-    /// Domains whose changes cannot be determined, each with the reason.
+    /// The domains whose changes cannot be determined, each with the reason.
     pub unreadable: Vec<String>,
 }
 
 impl SessionSummary {
-    /// Returns the summary of a session that ended at this moment.
+    /// Returns the summary of a session that ended at `ended_at`.
     pub fn new(realm: &RealmName, session: &Session, ended_at: Timestamp, unreadable: Vec<String>) -> Self {
         let work = session.ended.as_ref().map(|ended| ended.work.clone()).unwrap_or_default();
         Self {
@@ -142,21 +142,21 @@ impl SessionSummary {
 /// A session in a list.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SessionLine {
-    /// Its id.
+    /// The id of the session.
     pub id: SessionId,
     /// The repository.
     pub repo: RepoName,
-    /// Active, stale after a day without activity, or ended.
+    /// The state: active, stale after a day without activity, or ended.
     pub state: State,
-    /// The time it was started.
+    /// The start time.
     pub started_at: Timestamp,
     /// The time of the last activity, to within a few minutes.
     pub last_activity: Timestamp,
-    /// The time it ended.
+    /// The end time.
     pub ended_at: Option<Timestamp>,
     /// The RFC.
     pub active_rfc: Option<RfcName>,
-    /// Whether it is the one of this work tree.
+    /// Whether this is the session of this work tree.
     pub is_current: bool,
 }
 

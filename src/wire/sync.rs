@@ -24,7 +24,7 @@ pub struct RealmSync {
     pub complete: bool,
     /// The result for each remote.
     pub remotes: Vec<RemoteSync>,
-    /// Commits that no hook had published and this call did.
+    /// The commits that this call published because no hook had done so.
     pub published: Vec<Published>,
     /// The notifications that this reader has not seen, most important first, if anything was fetched. They remain
     /// unseen.
@@ -40,16 +40,16 @@ pub struct RealmReseed {
     pub remote: RemoteName,
     /// The remote's URL, without credentials.
     pub url: String,
-    /// The refs that the remote has again, with all objects they need; this was verified after the push.
+    /// The refs that were restored on the remote, with all objects that they need. This was verified after the push.
     pub restored: Vec<String>,
-    /// What could not be restored, each with the reason.
+    /// The refs that could not be restored, each with the reason.
     pub problems: Vec<SyncProblem>,
 }
 
 /// The result of the sync with one remote.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct RemoteSync {
-    /// Its name.
+    /// The name of the remote.
     pub remote: RemoteName,
     /// The remote's URL, without credentials.
     pub url: String,
@@ -57,26 +57,26 @@ pub struct RemoteSync {
     pub received: Vec<RefSync>,
     /// The refs that were pushed, and verified on the remote afterwards.
     pub sent: Vec<RefSync>,
-    /// The refs that the remote had rewound. What both sides still have was merged.
+    /// The refs that had been rewound on the remote. What remained on both sides was merged.
     pub rewound: Vec<RefSync>,
-    /// The conflicts between machines. One side was taken, the other is recorded.
+    /// The conflicts between machines. One side was taken, and the other is recorded.
     pub conflicts: Vec<SyncConflict>,
     /// The refs that could not be fetched or pushed, each with the reason.
     pub problems: Vec<SyncProblem>,
 }
 
-/// One ref that was fetched or pushed.
+/// A ref that was fetched or pushed.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct RefSync {
     /// The ref, as it is named in the store.
     pub name: String,
     /// The domain; null for the realm itself, and for sessions.
     pub domain: Option<DomainName>,
-    /// The commit before; null if the ref did not exist.
+    /// The old commit; null if the ref did not exist.
     pub old: Option<Oid>,
-    /// The commit now; null if the ref does not exist.
+    /// The new commit; null if the ref no longer exists.
     pub new: Option<Oid>,
-    /// The way in which the ref reached its commit.
+    /// The way in which the ref reached the new commit.
     pub how: How,
 }
 
@@ -96,7 +96,7 @@ pub enum How {
     Deleted,
 }
 
-/// Something that two machines wrote differently.
+/// A conflict between the changes of two machines, or a commit that was set aside.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct SyncConflict {
     /// The kind of conflict.
@@ -112,9 +112,10 @@ pub struct SyncConflict {
     pub repo: Option<RepoName>,
     /// The commit that broke a rule, if the conflict is about one. Its changes were not taken.
     pub set_aside: Option<SetAsideCommit>,
-    /// The meaning, in one sentence.
+    /// An explanation of the conflict, in one sentence.
     pub meaning: String,
-    /// The commands that resolve it, to run in this order; for a commit that was set aside, alternatives.
+    /// The commands that resolve the conflict, in the order in which to run them; for a commit that was set aside,
+    /// alternatives.
     pub resolution: Vec<String>,
 }
 
@@ -125,20 +126,20 @@ pub struct SetAsideCommit {
     pub id: String,
     /// The commit.
     pub commit: Oid,
-    /// Its author, as `Name <email>`.
+    /// The author of the commit, as `Name <email>`.
     pub author: String,
-    /// Its committer, as `Name <email>`.
+    /// The committer of the commit, as `Name <email>`.
     pub committer: String,
     /// The committer date of the commit.
     pub time: jiff::Timestamp,
-    /// The files that it changed against a rule, at most 20.
+    /// The files that the commit changed against a rule, at most 20.
     #[serde(deserialize_with = "lenient::list")]
     pub changes: Vec<Breach>,
-    /// The number of further files.
+    /// The number of further files, which are not listed.
     pub more_changes: usize,
 }
 
-/// The maximum number of files that are listed of one commit.
+/// The maximum number of files that are listed per commit.
 const MAX_CHANGES: usize = 20;
 
 impl From<SetAside> for SetAsideCommit {
@@ -160,19 +161,19 @@ impl From<SetAside> for SetAsideCommit {
 pub struct ConflictSettled {
     /// The realm.
     pub realm: RealmName,
-    /// The repository in which it was decided.
+    /// The repository in which the conflict was settled.
     pub repo: RepoName,
-    /// The domain; null if it is about the realm itself.
+    /// The domain; null if the conflict is about the realm itself.
     pub domain: Option<DomainName>,
-    /// The conflict.
+    /// The id of the conflict.
     pub id: String,
-    /// The commit that it concerns.
+    /// The commit that the conflict is about.
     pub commit: Oid,
     /// The decision.
     pub verdict: Verdict,
-    /// The files that it concerns.
+    /// The files that the conflict is about.
     pub files: Vec<String>,
-    /// Whether this call decided it; false if it had been decided so before.
+    /// Whether this call settled the conflict; false if the same decision had been made before.
     pub changed: bool,
 }
 
@@ -181,7 +182,7 @@ pub struct ConflictSettled {
 pub struct SyncProblem {
     /// The stable error code.
     pub code: Cow<'static, str>,
-    /// The ref, as it is named in the store; null if it is about the whole remote.
+    /// The ref, as it is named in the store; null if the problem concerns the whole remote.
     pub name: Option<String>,
     /// A description of the problem.
     pub message: String,
@@ -190,35 +191,35 @@ pub struct SyncProblem {
 /// The state of the local realm relative to one remote, as of the last sync.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct RemoteStatus {
-    /// Its name.
+    /// The name of the remote.
     pub remote: RemoteName,
     /// The remote's URL, without credentials.
     pub url: String,
-    /// Whether there was ever a sync with it.
+    /// Whether there was ever a sync with this remote.
     pub synced: bool,
-    /// The time of its last answer; null if that is not known.
+    /// The time of its last answer; null if unknown.
     #[serde(default)]
     pub last_contact: Option<jiff::Timestamp>,
     /// The number of changes that only this machine has.
     pub ahead: usize,
     /// The number of changes that only the remote has.
     pub behind: usize,
-    /// The differences between both sides.
+    /// The refs that differ.
     pub differs: Vec<RefStatus>,
-    /// The number of further ones, which are not listed.
+    /// The number of further refs, which are not listed.
     pub more: usize,
 }
 
-/// One ref that is not the same here and at a remote.
+/// A ref that differs between this machine and a remote.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct RefStatus {
     /// The ref, as it is named in the store.
     pub name: String,
     /// The domain; null for the realm itself, and for sessions.
     pub domain: Option<DomainName>,
-    /// Commits that only this machine has.
+    /// The number of commits that only this machine has.
     pub ahead: usize,
-    /// Commits that only the remote has.
+    /// The number of commits that only the remote has.
     pub behind: usize,
     /// Whether the ref was never pushed to the remote.
     pub unpushed: bool,

@@ -16,9 +16,9 @@ pub struct ContractTimeline {
     pub domain: DomainName,
     /// The contract.
     pub contract: ContractName,
-    /// The realms that have it, and those that cannot be read, by name.
+    /// The realms that have the contract, and those that cannot be read, by name.
     pub realms: Vec<TimelineRealm>,
-    /// The versions of this page that reached a realm, newest first.
+    /// The entries on this page, newest first.
     pub entries: Vec<TimelineEntry>,
     /// The total number of entries.
     pub total: usize,
@@ -33,14 +33,14 @@ pub struct TimelineRealm {
     pub realm: RealmName,
     /// The current version; null if only pre-releases were published.
     pub current_version: Option<Version>,
-    /// The reason it cannot be read, if so.
+    /// The reason that the realm cannot be read; null if it can.
     pub problem: Option<String>,
 }
 
-/// A version that reached a realm.
+/// The arrival of a version in a realm.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct TimelineEntry {
-    /// The time it reached the realm, according to the commit.
+    /// The time at which the version reached the realm, according to the commit.
     pub time: jiff::Timestamp,
     /// Whether that time is more than a day ahead of this machine's clock; such a time is not used for sorting.
     pub ahead_of_clock: bool,
@@ -50,17 +50,17 @@ pub struct TimelineEntry {
     pub realm: RealmName,
     /// The version.
     pub version: Version,
-    /// Whether it is the current one there.
+    /// Whether this is the current version in that realm.
     pub is_current: bool,
-    /// Whether it is yanked there.
+    /// Whether the version is yanked in that realm.
     pub is_yanked: bool,
-    /// The commit of that realm's store.
+    /// The commit in the store of that realm.
     pub commit: Oid,
-    /// The repository it was published from.
+    /// The repository that it was published from.
     pub repo: Option<String>,
-    /// The commit of that repository it was published from.
+    /// The commit of that repository that it was published from.
     pub source_commit: Option<String>,
-    /// The page of that commit, if the url of the repository names a known forge.
+    /// The web page of that commit, if the URL of the repository belongs to a known forge.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub commit_url: Option<String>,
 }

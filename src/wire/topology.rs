@@ -19,46 +19,46 @@ use crate::model::{
 pub struct RealmTopology {
     /// The realm.
     pub realm: RealmName,
-    /// The repository that asked; null outside of one.
+    /// The current repository; null outside of a repository.
     pub current_repo: Option<RepoName>,
-    /// All repositories that joined, and those that are only members of a domain.
+    /// All repositories that joined the realm, and those that are only members of a domain.
     pub repos: Vec<RepoName>,
     /// The domains with their contracts.
     pub domains: Vec<DomainTopology>,
     /// The number of broken imports.
     pub broken: usize,
-    /// Its dependency cycles, as `a -(s3/paths)-> b -(jobs/events)-> a`; empty where only one domain is shown.
+    /// The dependency cycles, as `a -(s3/paths)-> b -(jobs/events)-> a`; empty if only one domain is shown.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub cycles: Vec<String>,
-    /// Stored files that cannot be read: what they would add is missing here.
+    /// The stored files that cannot be read. Their content is missing from this answer.
     pub unreadable: Vec<String>,
 }
 
 /// A domain and its contracts.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct DomainTopology {
-    /// Its name.
+    /// The name of the domain.
     pub name: DomainName,
     /// The members of the domain.
     pub members: Vec<RepoName>,
-    /// Its contracts, including those that are imported but not provided.
+    /// The contracts of the domain, including those that are imported but not provided.
     pub contracts: Vec<ContractTopology>,
 }
 
 /// A contract with its providers and consumers.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ContractTopology {
-    /// Its name.
+    /// The name of the contract.
     pub name: ContractName,
-    /// Its current version; null if there is none.
+    /// The current version; null if there is none.
     pub version: Option<Version>,
     /// The owner; null if there is no such contract.
     pub owner: Option<RepoName>,
-    /// The repositories whose bindings export it.
+    /// The repositories whose bindings export the contract.
     pub exporters: Vec<RepoName>,
-    /// The repositories that import it.
+    /// The repositories that import the contract.
     pub importers: Vec<ImportTopology>,
-    /// Until when it is served, and what takes its place, where it is deprecated.
+    /// The end of the contract's support, and its replacement, if it is deprecated.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub deprecated: Option<Deprecation>,
 }
@@ -66,22 +66,22 @@ pub struct ContractTopology {
 /// An import and its state.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ImportTopology {
-    /// The repository that imports.
+    /// The repository that imports the contract.
     pub repo: RepoName,
     /// The version range of the import.
     pub version_req: Range,
     /// `current`, `stale` (an older version is still served) or `broken`.
     #[schemars(extend("enum" = ["current", "stale", "broken"]))]
     pub state: Cow<'static, str>,
-    /// The file of that repository that relies on the contract, or a list of them.
+    /// The files of that repository that rely on the contract: a path, or a list of paths.
     pub binding: UsedIn,
-    /// The effect of the version on its code, if the import is broken and that is known.
+    /// The effect of the version on the code of that repository, if the import is broken and the effect is known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub verdict: Option<Verdict>,
 }
 
 impl ContractTopology {
-    /// Returns its providers: the owner, and others that export it.
+    /// Returns the providers: the owner, and other repositories that export the contract.
     pub fn providers(&self) -> Vec<&RepoName> {
         let others = self.exporters.iter().filter(|repo| Some(*repo) != self.owner.as_ref());
         self.owner.iter().chain(others).collect()

@@ -1,4 +1,4 @@
-//! Worktrees of one RFC in several repositories: `realm_worktree_create`, `realm_worktree_list`,
+//! Worktrees of one RFC in several repositories: `realm_worktree_create`, `realm_worktree_list` and
 //! `realm_worktree_remove`.
 
 use std::borrow::Cow;
@@ -30,7 +30,7 @@ pub struct WorktreeCreate {
     pub reused: Vec<RepoName>,
     /// The absolute paths of the worktrees.
     pub paths: BTreeMap<RepoName, String>,
-    /// The repositories that have no worktree, each with the reason.
+    /// The repositories without a worktree, each with the reason.
     pub errors: Vec<RepoProblem>,
 }
 
@@ -39,7 +39,7 @@ pub struct WorktreeCreate {
 pub struct RepoProblem {
     /// The repository.
     pub repo: RepoName,
-    /// The kind of problem: a stable word for programs.
+    /// The kind of problem: a stable code for programs.
     pub code: Cow<'static, str>,
     /// A description of the problem.
     pub message: String,
@@ -67,34 +67,34 @@ pub struct WorktreeList {
     pub realm: RealmName,
     /// The worktrees, by RFC and repository.
     pub worktrees: Vec<WorktreeLine>,
-    /// Repositories whose worktrees cannot be listed, each with the reason.
+    /// The repositories whose worktrees cannot be listed, each with the reason.
     pub errors: Vec<RepoProblem>,
 }
 
-/// One worktree of one repository.
+/// A worktree of one repository.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct WorktreeLine {
     /// The RFC; null if it cannot be determined.
     pub rfc: Option<RfcName>,
-    /// The repository; null if none on this machine knows the worktree.
+    /// The repository; null if no repository on this machine has a record of the worktree.
     pub repo: Option<RepoName>,
     /// The absolute path.
     pub path: String,
-    /// Who created it, and whether it still exists.
+    /// The state: who created the worktree, and whether it still exists.
     pub state: WorktreeState,
-    /// Whether the folder of the caller is in it.
+    /// Whether the caller's current folder is in this worktree.
     pub is_current: bool,
-    /// Its branch; null if HEAD is detached.
+    /// The current branch; null if HEAD is detached.
     pub branch: Option<String>,
     /// The number of files with uncommitted changes.
     pub uncommitted_changes: Option<usize>,
-    /// The number of commits that the default branch does not have.
+    /// The number of commits on the branch that are not on the default branch.
     pub commits_ahead: Option<usize>,
-    /// The number of commits of the default branch that it does not have.
+    /// The number of commits on the default branch that are not on the branch.
     pub commits_behind: Option<usize>,
-    /// Whether every commit of its branch was pushed.
+    /// Whether all commits of the branch were pushed.
     pub pushed: Option<bool>,
-    /// Whether git holds a lock on it (`git worktree lock`).
+    /// Whether the worktree is locked (`git worktree lock`).
     pub locked: bool,
 }
 
@@ -102,13 +102,13 @@ pub struct WorktreeLine {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum WorktreeState {
-    /// It is where `worktree create` puts it.
+    /// The worktree is at the path that `worktree create` uses.
     Present,
-    /// It was created elsewhere, not by git blue.
+    /// The worktree was created elsewhere, not by git blue.
     Elsewhere,
-    /// Git knows it, but its folder is gone.
+    /// Git knows the worktree, but its folder is gone.
     Gone,
-    /// It is in the folder of git blue's worktrees, but no repository of this machine knows it.
+    /// The folder is among git blue's worktrees, but no repository on this machine has a record of it.
     Orphan,
 }
 
@@ -125,7 +125,7 @@ pub struct WorktreeRemove {
     pub removed: Vec<RepoName>,
     /// The repositories whose branch was deleted.
     pub branches_deleted: Vec<RepoName>,
-    /// The repositories whose branch was to be deleted and was kept, because it has commits that the default branch
+    /// The repositories whose branch was to be deleted but was kept, because it has commits that the default branch
     /// does not have.
     pub branches_kept: Vec<RepoName>,
     /// The repositories whose worktree still exists, each with the reason.

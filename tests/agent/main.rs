@@ -81,7 +81,7 @@ fn document(version: &str, field: &str) -> String {
     )
 }
 
-/// `access` reads `path` of 2.0.0 in two files, of which its binding names one.
+/// `access` reads `path` of 2.0.0 in two files. Its binding names one of them.
 fn world() -> World {
     let world = World::pair();
     publish(&world, "2.0.0", "path");

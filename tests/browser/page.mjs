@@ -263,7 +263,7 @@ const checks = {
       }
       await page.context().close();
     }
-    complaints.length = 0; // A page that is not there is one.
+    complaints.length = 0; // A missing page is a complaint.
     const page = await open();
     await go(page, '/r/aperture');
     await page.keyboard.press('Tab');

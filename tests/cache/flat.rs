@@ -23,7 +23,7 @@ use git_blue::{
 
 use crate::world::{CONSUMER, World, name};
 
-/// Longer than the coarsest clock of a file system.
+/// Longer than the resolution of the coarsest file system clock.
 const AT_REST: Duration = Duration::from_millis(3_100);
 
 /// Lists the pending changes of a repository that was never notified. Returns the number of store accesses.

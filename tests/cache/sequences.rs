@@ -12,7 +12,7 @@ enum Event {
     Edit(u8, u8, &'static str),
     Retire(u8, u8),
     Bind(u8, u8, &'static str),
-    /// git packs the refs, or everything.
+    /// Git packs the refs, or everything.
     PackRefs,
     Gc,
     /// Another program moves a domain back, or deletes it.

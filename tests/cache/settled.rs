@@ -5,7 +5,7 @@ use std::{fs, path::Path, time::Duration};
 
 use crate::world::World;
 
-/// Longer than the coarsest clock of a file system.
+/// Longer than the resolution of the coarsest file system clock.
 const AT_REST: Duration = Duration::from_millis(3_100);
 
 fn is_settled(kept: &Path) -> bool {

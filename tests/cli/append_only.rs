@@ -84,7 +84,7 @@ impl Three {
         (run.code == 0).then(|| run.json())
     }
 
-    /// Pushes one commit to the hub that has these files changed, or deleted. Returns the commit.
+    /// Pushes a commit to the hub that changes or deletes these files. Returns the commit.
     fn push(&self, name: &str, files: &[(&str, Option<Value>)], message: &str, vars: &[(&str, &str)]) -> String {
         self.git(&["read-tree", name], vars);
         for (path, document) in files {

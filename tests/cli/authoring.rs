@@ -366,7 +366,7 @@ fn contract_reads_version_from_another_file() {
         world.commit("shop", file);
         assert!(text.contains(held().as_str().unwrap()), "{file}: {}", held());
     }
-    // bump edits no other file, and says what to write there.
+    // `bump` edits no other file, and says what to write there.
     let bump = world.blue(&dir, &["contract", "bump", ORDER, "minor"]).exits(1);
     assert!(bump.stderr.contains("the version is read from chart.yaml") && bump.stderr.contains("4.1.0"), "{bump:?}");
     for (written, says) in [

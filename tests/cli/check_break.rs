@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use crate::world::{BINDING_FILE, CONTRACT_FILE, DOMAIN_REF, World, contract, importing, snapshot};
 
-/// The provider's pull request: a branch whose contract leaves the consumer's range.
+/// Returns a world with the provider's pull request: a branch whose contract is outside of the consumer's range.
 fn proposed() -> World {
     let world = World::pair();
     world.git(&world.path("fungal"), &["switch", "--quiet", "-c", "proposal"]);

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use crate::world::{BINDING_FILE, CONTRACT_FILE, EXPORTING, Run, World, contract, importing, snapshot};
 
-/// Returns the codes of errors and of warnings.
+/// Returns the codes of the errors and of the warnings.
 fn codes(run: &Run) -> (Vec<String>, Vec<String>) {
     let answer = run.json();
     let of = |kind: &str| -> Vec<String> {

@@ -15,7 +15,7 @@ fn pair(code: &str, cause: &str) -> (String, String) {
     (code.to_owned(), cause.to_owned())
 }
 
-/// The pair, and `coral`, which shares no domain with either.
+/// Returns the pair, and `coral`, which shares no domain with either.
 fn with_a_stranger() -> World {
     let world = World::pair();
     world.join("coral");
@@ -156,7 +156,7 @@ fn check_fails_without_a_known_repository() {
     world.git(&world.root(), &["init", "--quiet", "fresh"]);
     world.blue(&world.path("fresh"), check).exits(128);
     world.blue(&world.repo("stranger"), check).exits(128);
-    // A member's own machine.
+    // The machine of a member.
     world.on("home");
     let provider = world.path("fungal");
     world.blue_with(&provider, &["check"], &[("GIT_BLUE_REALM", REALM.as_ref())]).exits(1);

@@ -94,7 +94,7 @@ fn retiring_an_imported_contract_needs_force() {
     let get = world.json(&provider, &["contract", "get", NAME])["contract"].clone();
     assert_eq!((&get["value"]["read"][1], &get["retired"]["reason"]), (&json!("v1.0.0"), &json!("moved to s3-paths")));
     assert_eq!(world.stored("versions/s3-permissions/1.0.0.json")["retired"], json!(null));
-    // A new version brings it back.
+    // A new version brings the contract back.
     world.bump("1.1.0");
     assert_eq!(world.stored("contracts/s3-permissions.json")["retired"], json!(null));
     let told = world.json(&world.path("access"), &["status"])["notifications"].clone();
@@ -124,7 +124,7 @@ fn yanked_version_is_not_selected() {
     let yanked = world.stored("contracts/s3-permissions.json")["yanked"].clone();
     assert_eq!(yanked, json!([{"version": "1.0.0", "reason": "it leaks"}, {"version": "1.1.0", "reason": "this too"}]));
     assert_eq!(world.stored("versions/s3-permissions/1.0.0.json")["yanked"], json!([]));
-    // The next version keeps the marks.
+    // The next version keeps the yanked marks.
     world.bump("1.2.0");
     assert_eq!(world.stored("contracts/s3-permissions.json")["yanked"], yanked);
     world.blue(&world.path("access"), &["check", "--strict"]).exits(0);

@@ -72,7 +72,7 @@ pub struct State {
     pub unchecked: bool,
     /// The number of 304 answers.
     pub unchanged: usize,
-    /// Every request: method and path.
+    /// The method and path of every request.
     pub log: Vec<String>,
     /// Mismatches with GitHub's description.
     pub misfits: Vec<String>,
@@ -457,8 +457,8 @@ fn fits(what: &str, schema: &Value, value: &Value, misfits: &mut Vec<String>) {
     misfits.extend(validator.iter_errors(value).map(|error| format!("{what}: {}: {error}", error.instance_path())));
 }
 
-/// Five repositories whose remotes are on the forge, with worktrees of `rfc-1` in all that share a
-/// domain with `aperture`, and a commit in each of these but `coral`.
+/// Returns five repositories whose remotes are on the forge, with worktrees of `rfc-1` in all that share a domain with
+/// `aperture`, and a commit in each of these except `coral`.
 pub fn on_forge() -> (World, GitHub) {
     let world = crate::worktrees::five();
     let forge = GitHub::start(&world);

@@ -59,7 +59,7 @@ fn fsck_is_clean_after_all_operations() {
 #[test]
 fn published_version_is_never_changed() {
     let world = busy();
-    // A document that was written twice would show as modified, a lost one as deleted.
+    // A document that was written twice would show as modified, and a lost one as deleted.
     let log = world.git(&world.store(), &["log", "--format=", "--name-status", DOMAIN_REF, "--", "versions"]);
     assert_eq!(log.stdout.lines().count(), 4, "{log}");
     assert!(log.stdout.lines().all(|line| line.starts_with("A\t")), "{log}");
@@ -143,7 +143,7 @@ fn log_filters_by_time_repository_and_kind() {
 fn log_filters_by_commit() {
     let world = World::pair();
     let (provider, consumer) = (world.path("fungal"), world.path("access"));
-    // One commit that is published in two domains.
+    // One commit is published in two domains.
     let more = crate::world::contract("1.1.0");
     world.ok(&provider, &["realm", "admin", "domain", "--name", "s3-more", "--repos", "fungal,access"]);
     world.write("fungal/.blue/contracts/s3-more/s3-permissions.yaml", &more);

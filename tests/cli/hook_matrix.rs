@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use crate::world::{CONTRACT_FILE, DOMAIN_REF, World, contract, gits};
 
-/// Where the commands run.
+/// The place where the commands run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Place {
     Main,

@@ -14,7 +14,7 @@ fn init_creates_joins_and_installs_hooks() {
         (&json["created_realm"], &json["joined"], &json["wrote_config"]),
         (&false.into(), &false.into(), &false.into())
     );
-    // The only realm of this machine needs no name.
+    // The only realm of this machine can be omitted.
     let next = world.ok(&world.repo("access"), &["init"]);
     snapshot("init", &[&first, &second, &next]);
 }

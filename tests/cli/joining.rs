@@ -44,7 +44,7 @@ fn teammate_gets_the_one_right_command() {
     let rival = world.blue(&clone, &["init", "--realm", REALM]).exits(128);
     assert_eq!(world.next_step(&rival).split("  #").next(), Some(&*right));
     assert_eq!(realms(&world, "second"), [""; 0]);
-    // In CI nothing is kept.
+    // In CI, nothing is kept.
     let ci = world.blue_with(&clone, &["check"], &[("CI", OsStr::new("true"))]);
     let step = world.next_step(&ci);
     assert!(step.starts_with(&format!("git blue check --realm-url {hub}")), "{step}");

@@ -28,7 +28,7 @@ fn every_command_has_help() {
     let mut found = Vec::new();
     commands(&world, &[], &mut found);
     assert!(found.len() > 25, "{found:?}");
-    // One as an example; the others change with every new option.
+    // One help text as an example; the others change with every new option.
     snapshot("help", &[&world.ok(&world.root(), &["check", "-h"])]);
     let version = world.ok(&world.root(), &["--version"]);
     assert_eq!(version.stdout, format!("git-blue {}\n", env!("CARGO_PKG_VERSION")));
@@ -286,7 +286,7 @@ fn control_characters_from_a_realm_are_escaped() {
         let json = world.ok(&consumer, &[args, &["--json"]].concat());
         assert_harmless(&json.all());
     }
-    // Escaped, not lost.
+    // The text is escaped, not lost.
     let get = world.json(&consumer, &["contract", "get", "s3-access/s3-permissions"]);
     assert_eq!(get["contract"]["description"], EVIL);
     assert_eq!(get["contract"]["retired"]["reason"], EVIL);

@@ -13,7 +13,7 @@ use crate::{
 
 const BRANCH: &str = "git-blue/s3-access/s3-permissions";
 
-/// A provider, and a consumer whose main branch is on the forge, with a comment in its binding.
+/// Returns a world with a provider, and a consumer whose main branch is on the forge, with a comment in its binding.
 fn place(range: &str) -> (World, GitHub) {
     let (world, forge) = crate::notify_forge::place();
     let text = importing(range).replace("\n    binding", " # as the masks were\n    binding");
@@ -133,7 +133,7 @@ fn branch_with_foreign_commits_is_left_alone() {
     assert!(body.contains("as somebody else changed it: `>=3.0.0, <4.0.0` is the range"), "{body}");
     assert_eq!(tip(), theirs);
     assert_eq!(outcomes(&propose(&world).exits(0)), done("unchanged", "3.0.0"));
-    // Settled in another way.
+    // The consumer solves it in another way.
     world.write(&format!("access/{BINDING_FILE}"), &importing(">=3.0.0, <4.0.0"));
     world.commit("access", "Read the places");
     assert_eq!(outcomes(&propose(&world).exits(0)), done("closed", "3.0.0"));

@@ -7,7 +7,7 @@ use clap::Command;
 /// Placeholders that the user fills in.
 const OPEN: [&str; 2] = ["…", "<"];
 
-/// Panics at a step whose `git blue` commands do not parse.
+/// Panics if the `git blue` commands of a step do not parse.
 #[track_caller]
 pub fn hold(steps: &[String]) {
     for step in steps {

@@ -11,7 +11,7 @@ fn hook(world: &World, session: &str, said: &str) -> String {
     world.finish_shell(&world.path("access"), &line).stdout
 }
 
-/// `access` imports `<2.0.0`, and it is 2.0.0.
+/// Returns a world in which `access` imports `<2.0.0` and the contract is at 2.0.0.
 fn broken() -> World {
     let world = World::pair();
     world.bump("2.0.0");

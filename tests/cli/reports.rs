@@ -1,4 +1,4 @@
-//! Reports of a check for runners and other tools: the break of a pull request, on its line.
+//! Reports of a check for CI runners and other tools: the break of a pull request, on its line.
 
 use std::{ffi::OsStr, fs, path::PathBuf};
 
@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use crate::world::{CONTRACT_FILE, Run, World};
 
-/// The provider's pull request: a branch whose contract leaves the consumer's range.
+/// Returns a world with the provider's pull request: a branch whose contract is outside of the consumer's range.
 fn proposed() -> World {
     let world = World::pair();
     world.git(&world.path("fungal"), &["switch", "--quiet", "-c", "proposal"]);

@@ -72,7 +72,7 @@ fn sarif_has_the_older_side_and_a_stable_id() {
     assert_eq!(name(&later), name(&run));
     let line = |run: &Value| result(run, "breaks-promise")["locations"][0]["physicalLocation"]["region"].clone();
     assert_eq!(line(&later)["startLine"].as_u64(), line(&run)["startLine"].as_u64().map(|line| line + 2));
-    // Another type: another break.
+    // Another type is another break.
     write(&world, "2.3.0", "boolean");
     world.write(&file, &world.read(&file).replace("id: a", "id: true"));
     assert_ne!(name(&sarif(&world, "fungal", &["check", "--worktree"])), name(&run));

@@ -30,7 +30,7 @@ fn publish(world: &World, version: &str, field: &str, kind: &str) {
     world.commit("fungal", version);
 }
 
-/// `access` imports `>=2.0.0, <3.0.0` and is written against 2.0.0, where `path` is a string.
+/// Returns a world in which `access` imports `>=2.0.0, <3.0.0` and is written against 2.0.0, where `path` is a string.
 fn world() -> World {
     let world = World::pair();
     publish(&world, "2.0.0", "path", "string");

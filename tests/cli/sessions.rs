@@ -97,7 +97,7 @@ fn linked_worktrees_have_their_own_sessions() {
     assert_eq!(world.json(&below, &["session", "status"])["session"]["id"], json!(own));
     world.ok(&linked, &["session", "stop"]);
     assert_eq!(world.json(&fungal, &["session", "status"])["session"]["id"], json!(ids[0]));
-    // Nothing was written where people look, or where git would commit it.
+    // No file was written in the work tree, where people look and git commits.
     assert_eq!(world.git(&fungal, &["status", "--porcelain"]).stdout, "");
 }
 

@@ -32,7 +32,7 @@ fn second(world: &World, hub: &str) -> PathBuf {
     access
 }
 
-/// A clone of fungal on another machine, at fungal's commit.
+/// Clones `fungal` to another machine, at the same commit.
 fn clone(world: &World, home: &'static str, hub: &str) -> PathBuf {
     world.on(home);
     let name = format!("fungal-{home}");

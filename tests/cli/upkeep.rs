@@ -1,4 +1,4 @@
-//! Man pages and completions, `gc` and `doctor`.
+//! Manual pages and completions, `gc` and `doctor`.
 
 use std::time::{Duration, SystemTime};
 

@@ -28,7 +28,7 @@ fn write(world: &World, version: &str, value: &str) {
     world.write(&format!("fungal/{CONTRACT_FILE}"), &paths(version, value, ""));
 }
 
-/// `access` imports `>=2.0.0, <3.0.0`, written against 2.0.0.
+/// Returns a world in which `access` imports `>=2.0.0, <3.0.0`, written against 2.0.0.
 fn agreed() -> World {
     let world = World::pair();
     write(&world, "2.0.0", "{ read: [a/*, b/*], bucket: x }");

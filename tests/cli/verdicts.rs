@@ -6,7 +6,7 @@ use crate::world::{BINDING_FILE, CONTRACT_FILE, DOMAIN_REF, World, importing};
 
 const AT: &str = "s3-access/s3-permissions";
 
-/// A contract whose `id` has this type, under `backwards: true`.
+/// Returns a contract whose `id` has this type, under `backwards: true`.
 fn with_id(version: &str, kind: &str) -> String {
     let value = if kind == "integer" { "1" } else { "a" };
     format!(
@@ -25,7 +25,7 @@ value: {{ id: {value} }}
     )
 }
 
-/// `access` imports `>=2.0.0, <3.0.0`, written against 2.2.0, in which `id` is a string.
+/// Returns a world in which `access` imports `>=2.0.0, <3.0.0`, written against 2.2.0, in which `id` is a string.
 pub fn ids() -> World {
     let world = World::pair();
     write(&world, "2.2.0", "string");

@@ -104,7 +104,7 @@ impl World {
         self.settle();
     }
 
-    /// The same, with this git instead of the one in PATH.
+    /// Like [`Self::pair`], with this git instead of the one in PATH.
     pub fn pair_with(git: &Path) -> Self {
         let world = Self::solo_with(git);
         world.fill_pair();
@@ -245,7 +245,7 @@ impl World {
         run
     }
 
-    /// Runs `git blue … --json` and returns the answer, whatever the exit code.
+    /// Runs `git blue … --json`. Returns the answer, whatever the exit code.
     pub fn json(&self, dir: &Path, args: &[&str]) -> Value {
         self.blue(dir, &[args, &["--json"]].concat()).json()
     }
@@ -405,7 +405,7 @@ impl Run {
         serde_json::from_str(&self.stdout).unwrap_or_else(|error| panic!("{error}: {self:?}"))
     }
 
-    /// Asserts the exit code, and returns the run.
+    /// Asserts the exit code. Returns the run.
     #[track_caller]
     pub fn exits(self, code: i32) -> Self {
         assert_eq!(self.code, code, "{self:?}");

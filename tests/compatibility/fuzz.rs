@@ -51,7 +51,7 @@ fn value(random: &mut Random, depth: usize) -> Value {
     }
 }
 
-/// Random schemas of one draft.
+/// A generator of random schemas of one draft.
 struct Source<'r> {
     random: &'r mut Random,
     draft: usize,

@@ -1,4 +1,4 @@
-//! Changes that cannot change the answer, and changes that can only widen.
+//! Changes that cannot change the answer, and changes that can only widen a schema.
 
 use serde_json::{Value, json};
 

@@ -10,7 +10,7 @@ pub fn compare(old: &Value, new: &Value) -> Comparison {
     within(old, new, Limits { time: Duration::from_secs(60), ..Limits::default() })
 }
 
-/// Compares within limits.
+/// Compares two schemas within limits.
 pub fn within(old: &Value, new: &Value, limits: Limits) -> Comparison {
     let start = Instant::now();
     let limits = Limits { differences: limits.time, ..limits };

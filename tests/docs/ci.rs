@@ -25,7 +25,7 @@ fn documented_job_passes_and_fails() {
         mkdir runner
         git clone -q aperture clone";
     for (commit, expected, text) in [("main", 0, "ok: 0 errors"), ("pull-request", 1, "fungal imports")] {
-        // A runner checks out a commit, not a branch.
+        // A CI runner checks out a commit, not a branch.
         let script = format!("{setup}\ncd clone\ngit checkout -q --detach origin/{commit}\nset +e\n{}", job());
         let (code, output) = place.shell(&script);
         assert_eq!(code, expected, "{commit}: {output}");

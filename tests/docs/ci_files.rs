@@ -296,7 +296,7 @@ fn hub_workflow_notifies_consumers() {
     assert_eq!(workflow["on"]["push"]["branches"][0], "blue/**");
     let steps = workflow["jobs"]["issues"]["steps"].as_array().unwrap();
     assert_eq!(steps[0]["env"]["VERSION"], env!("CARGO_PKG_VERSION"));
-    // The realm in branches.
+    // The realm is stored in branches.
     let (code, output) = place.shell(
         "git init -q --bare hub.git
         git -C hub.git fetch -q ../shared.git '+refs/blue/*:refs/heads/blue/*'
@@ -324,6 +324,6 @@ fn hub_workflow_notifies_consumers() {
         git blue contract publish --realm-url '{realm}'\n"
     );
     let (code, output) = on_runner(&place, "pull-request", &(publish + &step(&steps[1], &values)));
-    // The repositories of this realm are on no forge.
+    // The repositories of this realm are not on a forge.
     assert!(code == 1 && output.contains("-> 2.0.0") && output.contains("the realm has no url of it"), "{output}");
 }

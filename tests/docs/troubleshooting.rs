@@ -16,7 +16,7 @@ use crate::ROOT;
 /// Functions whose first argument is a code.
 const NAMING: [&str; 5] = ["error", "warning", "problem", "no", "cannot"];
 
-/// Collects codes from one file.
+/// The codes that were collected.
 #[derive(Default)]
 struct Codes(BTreeSet<String>);
 
@@ -90,7 +90,7 @@ impl<'a> Visit<'a> for Codes {
         visit::visit_impl_item_fn(self, function);
     }
 
-    /// The table of codes: `Name = "code",` in a macro of that name.
+    /// The table of codes, in a macro of that name: `Name = "code",`.
     fn visit_macro(&mut self, call: &'a syn::Macro) {
         if call.path.is_ident("codes") {
             let tokens: Vec<_> = call.tokens.clone().into_iter().collect();

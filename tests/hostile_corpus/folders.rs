@@ -67,7 +67,7 @@ impl Victim {
         server.call("realm_status", json!({}));
     }
 
-    /// Commits payloads together, so that hooks see them, and runs commands on them.
+    /// Commits payloads together, so that hooks read them, and runs commands on them.
     fn command(&self, cases: impl IntoIterator<Item = (String, Payload)>) {
         let (world, fungal) = (&self.world, self.world.path("fungal"));
         self.reset();

@@ -293,7 +293,7 @@ pub fn configs() -> Vec<Payload> {
     urls.chain(realms).chain(repos).collect()
 }
 
-/// Contracts and bindings with such names.
+/// Returns contracts and bindings with such names.
 pub fn named() -> (Vec<Payload>, Vec<Payload>) {
     let quoted = |text: &str| serde_json::to_string(text).unwrap();
     let (mut contracts, mut bindings) = (Vec::new(), Vec::new());

@@ -154,7 +154,7 @@ fn foreign_trees() {
         let tree = hub.tree(&entries);
         hub.commit(DOMAIN_REF, &hub.tree(&format!("040000 tree {tree}\tcontracts\0")));
     };
-    // Ten folders of ten folders, eight times: a hundred million files in 3 KB.
+    // Ten folders of ten folders, eight levels deep: a hundred million files in 3 KB.
     let multiplying = |hub: &Hub| {
         let blob = hub.object("blob", b"{}");
         let leaf = hub.tree(&(0..10).map(|at| format!("100644 blob {blob}\t{at}\0")).collect::<String>());

@@ -146,7 +146,7 @@ impl Answer {
     }
 }
 
-/// Reads one answer.
+/// Reads an answer.
 pub fn read(stream: &mut BufReader<TcpStream>, method: &str) -> Answer {
     let mut line = String::new();
     stream.read_line(&mut line).unwrap();

@@ -62,7 +62,7 @@ impl Listener {
         }
     }
 
-    /// Returns everything up to the next change of the realm.
+    /// Returns all events up to the next change of the realm.
     fn batch(&mut self) -> Vec<Event> {
         let mut events = vec![self.next()];
         while events.last().unwrap().name != "realm" {
@@ -161,7 +161,7 @@ fn reconnecting_for_another_repository_misses_nothing() {
     // For the same repository it continues after the last one.
     let mut again = Listener::open(&daemon, "?realm=aperture&repo=access", &heard[0].id);
     assert_eq!(contracts(&again.batch()), contracts(&heard[1..]));
-    // Nobody listened for this one before.
+    // Nobody listened for this repository before.
     let mut own = Listener::open(&daemon, "?realm=aperture&repo=fungal", &last);
     assert_eq!(names(&own.batch()), ["realm"]);
 }

@@ -26,7 +26,7 @@ pub struct Client {
     next: AtomicI64,
 }
 
-/// An answer whose body may be events.
+/// An answer, whose body may be events.
 pub struct Said {
     pub status: u16,
     pub head: String,

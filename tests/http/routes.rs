@@ -232,7 +232,7 @@ fn answer_includes_earlier_publishes() {
         assert!(world.bump(&version).stderr.contains("published s3-access"));
         assert_eq!(daemon.get(path).is(200).json()["contract"]["version"], *version);
         if minor % 10 == 0 {
-            // Packing moves all refs into another file, and empties their folders.
+            // Packing moves all refs to another file, and empties their folders.
             world.git(&world.store(), &["pack-refs", "--all", "--prune"]);
             assert_eq!(daemon.get(path).is(200).json()["contract"]["version"], *version);
         }

@@ -102,7 +102,7 @@ fn eventually(what: &str, is_so: impl Fn() -> bool) {
 #[test]
 fn timed_out_or_cancelled_tool_is_killed_with_its_children() {
     let world = World::pair();
-    // A number that no other process of this machine sleeps for.
+    // A duration that no other process on this machine sleeps for.
     let marks = [1, 2, 3].map(|n| format!("{}.{}{n}", 3_000, std::process::id()));
     for (name, mark) in ["late", "cancelled", "left"].iter().zip(&marks) {
         let timeout = if *name == "late" { "\ttimeout = 1\n" } else { "" };
@@ -116,7 +116,7 @@ fn timed_out_or_cancelled_tool_is_killed_with_its_children() {
     eventually("it was killed", || !is_running(&marks[0]));
     let id = client.post("tools/call", json!({"name": "cancelled", "arguments": {}}));
     eventually("it was started", || is_running(&marks[1]));
-    // Nobody waits for it.
+    // Other calls do not wait for it.
     client.ok("realm_status", json!({}));
     client.send(&json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": id}}));
     eventually("it was killed", || !is_running(&marks[1]));

@@ -17,7 +17,7 @@ fn project_sources_have_an_order() {
     let (fungal, access) = (world.path("fungal"), world.path("access"));
     let [fungal, access] = [&fungal, &access].map(|path| path.to_str().unwrap());
     let home = world.path("home");
-    // The folder of the server, from a subfolder up.
+    // The folder of the server: the repository that contains it is used.
     world.write("access/deep/er/file", "");
     let mut here = Client::start(&world, &world.path("access/deep/er"));
     assert_eq!(repo(&mut here, json!({})), "access");
@@ -117,7 +117,7 @@ fn project_is_determined_for_each_call() {
     client.fails("contract_get", contract());
     std::fs::write(&config, before).unwrap();
     client.ok("contract_get", contract());
-    // So does the work tree.
+    // So is the file in the work tree.
     let (file, away) = (world.path("access/.blue/config.yaml"), world.path("away.yaml"));
     std::fs::rename(&file, &away).unwrap();
     std::fs::write(&file, "realm: { name: elsewhere }\n").unwrap();

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use crate::{changed, holds, peers, run, script, world::World};
 
-/// A daemon of a world, stopped with it.
+/// A daemon of a world, which stops when dropped.
 pub struct Daemon<'a> {
     world: &'a World,
     /// Its address, without a path.

@@ -37,7 +37,7 @@ impl Scripted {
         self.folder.path().canonicalize().unwrap()
     }
 
-    /// Writes a file below it.
+    /// Writes a file below the folder.
     pub fn write(&self, path: &str, text: &str) {
         let path = self.path().join(path);
         std::fs::create_dir_all(path.parent().unwrap()).unwrap();
@@ -59,7 +59,7 @@ impl Scripted {
         (output.status.code().unwrap_or(-1), text(&output))
     }
 
-    /// Runs git in a folder below it.
+    /// Runs git in a subfolder.
     pub fn run(&self, folder: &str, arguments: &[&str]) -> (i32, String) {
         let quoted: Vec<_> =
             arguments.iter().map(|argument| format!("'{}'", argument.replace('\'', r"'\''"))).collect();

@@ -110,7 +110,7 @@ pub fn a_linked_folder_is_the_same_folder(store: &dyn Store) {
     assert_eq!(text(store, &inbox, "baselines/s3/versions/paths/1.1.0.json").unwrap(), "two");
     commit(store, &inbox, [link(&old)]);
     assert_eq!(entry(store, &inbox, "baselines/s3").unwrap().id, tree(&old));
-    // A file can be linked too.
+    // A file can be linked, too.
     let blob = entry(store, &at, "domain.json").unwrap().id;
     commit(store, &inbox, [(layout::told(), Edit::Link(EntryKind::Blob, blob))]);
     assert_eq!(text(store, &inbox, "told.json").unwrap(), "one");
@@ -184,7 +184,7 @@ pub fn what_is_removed_is_gone_with_its_empty_folders(store: &dyn Store) {
     assert_eq!(text(store, &at, "versions/paths/1.1.0.json").unwrap(), "two");
     commit(store, &at, [remove(version("1.1.0"))]);
     assert_eq!(entry(store, &at, "versions"), None);
-    // A whole folder.
+    // A whole folder is removed.
     commit(store, &at, [put(version("1.0.0"), "one"), put(version("1.1.0"), "two")]);
     commit(store, &at, [remove(layout::versions(&name("paths")))]);
     assert_eq!(entry(store, &at, "versions"), None);

@@ -12,7 +12,7 @@ const WRITING: &str = "openat,creat,write,pwrite64,writev,rename,renameat,rename
 /// A system call in a trace.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Call {
-    /// Its name.
+    /// The name of the call.
     pub name: String,
     /// The number of the call among those of its name in the process, from 1, as strace counts.
     pub number: usize,

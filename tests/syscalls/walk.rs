@@ -16,9 +16,9 @@ const MOST: usize = 30;
 /// A fault at a system call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Fault {
-    /// It fails with this error.
+    /// The call fails with this error.
     Error(&'static str),
-    /// It is interrupted, and a second attempt would succeed.
+    /// The call is interrupted, and a second attempt succeeds.
     Interrupt,
     /// The process is killed.
     Kill,
@@ -37,7 +37,7 @@ impl Fault {
     fn hits(self, call: &Call) -> bool {
         match self {
             Self::Error("EMFILE") => call.name == "openat",
-            // Linux interrupts no other call on files, and no open of a folder.
+            // Linux interrupts no other calls on files, and no opening of a folder.
             Self::Interrupt => {
                 ["openat", "write", "fsync", "ftruncate"].contains(&&*call.name) && !call.text.contains("O_DIRECTORY")
             }
@@ -97,7 +97,7 @@ impl Command {
     }
 }
 
-/// One fault at one system call.
+/// A fault at one system call.
 struct Case<'a> {
     command: &'a Command,
     world: &'a World,

@@ -29,7 +29,7 @@ struct Clones {
 struct Acknowledged {
     /// Domain, contract, version, and the published value.
     versions: Vec<(String, String, String, u64)>,
-    /// Domain and member.
+    /// The domain and the member.
     members: BTreeSet<(String, String)>,
     /// For this machine's own repository: the range that it imports, by domain.
     ranges: BTreeMap<String, String>,
@@ -248,7 +248,7 @@ impl Clones {
         count
     }
 
-    /// Whatever a sync said is at the hub, is: also where the machine never syncs again.
+    /// Asserts that the hub has everything that a sync reported as pushed, even if the machine never syncs again.
     fn has_what_was_synced(&self, told: &[Acknowledged]) -> usize {
         let synced: BTreeSet<&(String, String)> = told.iter().flat_map(|told| &told.synced).collect();
         for (name, tip) in &synced {

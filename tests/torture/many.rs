@@ -69,7 +69,7 @@ fn eight_processes_create_contracts_without_loss() {
 /// many domains.
 const WORKER: &str = "GIT_BLUE_TEST_WORKER";
 
-/// One of eight processes; as a test of its own it does nothing.
+/// One of eight processes. When run as a test, it does nothing.
 #[test]
 fn worker() {
     let env = Env::from_process().unwrap();
