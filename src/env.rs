@@ -1,4 +1,5 @@
-//! The only access to process state: time, randomness, folder, variables and terminal. Tests can set all of it.
+//! The only access to process state: time, randomness, working directory, variables and terminal. Tests can set all of
+//! it.
 
 use std::{
     collections::BTreeMap,
@@ -12,35 +13,36 @@ use jiff::{Timestamp, Zoned, tz::TimeZone};
 
 use crate::platform::paths;
 
-/// Sets the time (RFC 3339) instead of the clock, for tests and reproducible runs.
+/// Sets the time (RFC 3339) in place of the clock, for tests and reproducible runs.
 pub const NOW: &str = "GIT_BLUE_NOW";
-/// Sets the seed of random numbers in place of the system's source, for tests.
+/// Sets the random seed in place of the system's source, for tests.
 pub const SEED: &str = "GIT_BLUE_SEED";
-/// A variable of git: after how many seconds progress is shown.
+/// A variable of git: the number of seconds after which progress is shown.
 pub const PROGRESS_DELAY: &str = "GIT_PROGRESS_DELAY";
 /// Sets how long writers wait for a lock, in milliseconds.
 pub const LOCK_TIMEOUT: &str = "GIT_BLUE_LOCK_TIMEOUT_MS";
-/// Sets how long a command waits for a forge in all, in milliseconds.
+/// Sets how long one command waits for a forge in total, in milliseconds.
 pub const FORGE_TIMEOUT: &str = "GIT_BLUE_FORGE_TIMEOUT_MS";
-/// Sets how long the values of contracts may be judged in one request, in milliseconds.
+/// Sets how long one request may spend on validating the values of contracts, in milliseconds.
 pub const CHECK_TIMEOUT: &str = "GIT_BLUE_CHECK_TIMEOUT_MS";
 
-/// Names the realm in place of the repository's configuration.
+/// Overrides the realm in the repository's configuration.
 pub const REALM: &str = "GIT_BLUE_REALM";
-/// Names the repository in place of its configuration.
+/// Overrides the repository name in its configuration.
 pub const REPO: &str = "GIT_BLUE_REPO";
 
-/// Set for every git process that this program starts, so that hooks recognize it.
+/// Set for every git process started by this program, so that hooks can recognize it.
 pub const RUNNING: &str = "GIT_BLUE_RUNNING";
 
-/// The time for which a hook, and with it the commit, waits for a lock, in milliseconds.
+/// How long a hook, and therefore the commit, waits for a lock, in milliseconds.
 const HOOK_TIMEOUT: u64 = 50;
-/// The time in which a hook may judge the values of contracts, in milliseconds.
+/// How long a hook may spend on validating the values of contracts, in milliseconds.
 const HOOK_CHECK_TIMEOUT: u64 = 1_000;
-/// The time in which one request to a server may judge them, in milliseconds. Other requests wait meanwhile.
+/// How long one request to a server may spend on validating the values of contracts, in milliseconds. Other requests
+/// wait for it.
 const SERVER_CHECK_TIMEOUT: u64 = 5_000;
 
-/// Variables that git sets for hooks and that would lead git, and this program, to the wrong repository or another
+/// Variables that git sets for hooks, and that would lead git and this program to the wrong repository or another
 /// identity (`git rev-parse --local-env-vars`, and those in git-commit(1)).
 const LEAKED: [&str; 23] = [
     "GIT_ALTERNATE_OBJECT_DIRECTORIES",
@@ -68,7 +70,7 @@ const LEAKED: [&str; 23] = [
     "GIT_WORK_TREE",
 ];
 
-/// Variables that name a repository or a part of one.
+/// Variables that refer to a repository or a part of one.
 const REPOSITORY: [&str; 8] = [
     "GIT_ALTERNATE_OBJECT_DIRECTORIES",
     "GIT_COMMON_DIR",
@@ -80,14 +82,14 @@ const REPOSITORY: [&str; 8] = [
     "GIT_WORK_TREE",
 ];
 
-/// The state of the process that the program uses.
+/// The process state that the program uses.
 #[derive(Debug, Clone)]
 pub struct Env {
     arguments: Vec<OsString>,
     vars: BTreeMap<OsString, OsString>,
     cwd: PathBuf,
     exe: PathBuf,
-    /// The user's time zone. That of the system is determined only if a time is written.
+    /// The user's time zone. The system's time zone is only determined when a time is printed.
     zone: Option<TimeZone>,
     terminal: bool,
     error_terminal: bool,
@@ -97,14 +99,14 @@ pub struct Env {
     on_wait: Option<OnWait>,
 }
 
-/// The function that is called when a write waits for a lock, with the lock file and its holder, if known.
+/// Called when a write waits for a lock, with the lock file and its holder, if known.
 pub type OnWait = fn(&Path, Option<&str>);
 
 impl Env {
     /// Reads the state of the process.
     ///
     /// # Errors
-    /// Returns an error if the current folder is gone.
+    /// Returns an error if the working directory does not exist.
     #[expect(clippy::disallowed_methods, reason = "the one reader of process state")]
     pub fn from_process() -> std::io::Result<Self> {
         Ok(Self {
@@ -122,7 +124,7 @@ impl Env {
         })
     }
 
-    /// Creates an environment with only this folder and these variables.
+    /// Creates an environment with only this working directory and these variables.
     pub fn sealed(cwd: impl Into<PathBuf>, vars: impl IntoIterator<Item = (OsString, OsString)>) -> Self {
         Self {
             arguments: Vec::new(),
@@ -139,7 +141,7 @@ impl Env {
         }
     }
 
-    /// Returns the environment as seen from `folder`, as `git -C` does.
+    /// Returns the environment as seen from `folder`, like `git -C`.
     #[must_use]
     pub fn at(mut self, folder: &Path) -> Self {
         self.cwd = self.cwd.join(folder);
@@ -158,18 +160,18 @@ impl Env {
         self
     }
 
-    /// Returns the environment of a server, which has a short time to judge values and no user to prompt.
+    /// Returns the environment of a server, which has little time to validate values and no user to prompt.
     #[must_use]
     pub fn of_server(self) -> Self {
         let limit = Duration::from_millis(SERVER_CHECK_TIMEOUT);
         let limit = self.check_timeout().map_or(limit, |set| set.min(limit));
         let env = self.with(CHECK_TIMEOUT, limit.as_millis().to_string());
-        // Nobody who sits there asked for what a server does: nobody is asked for a password.
+        // Nobody at the server's terminal asked for the request, so never prompt for a password there.
         Self { terminal: false, error_terminal: false, lasts: true, ..env }
     }
 
-    /// Returns the variables for a git command in another repository: without those that name a repository, but with
-    /// the user's identity.
+    /// Returns the variables for a git command in another repository: all except those that refer to a repository, so
+    /// that the user's identity is kept.
     pub fn vars_elsewhere(&self) -> BTreeMap<OsString, OsString> {
         let stays = ["GIT_AUTHOR_", "GIT_COMMITTER_", "GIT_CONFIG"];
         let is_users = |name: &str| stays.iter().any(|start| name.starts_with(start));
@@ -178,8 +180,8 @@ impl Env {
         vars.map(|(name, value)| (name.clone(), value.clone())).collect()
     }
 
-    /// Returns the environment without variables that name a repository, which another program set for its own
-    /// command.
+    /// Returns the environment without variables that refer to a repository, because another program set them for its
+    /// own command.
     #[must_use]
     pub fn without_repository(mut self) -> Self {
         self.vars.retain(|name, _| !REPOSITORY.iter().any(|known| name == known));
@@ -193,7 +195,7 @@ impl Env {
         self
     }
 
-    /// Returns the environment with one more variable.
+    /// Returns the environment with an additional variable.
     #[must_use]
     pub fn with(mut self, name: &str, value: impl Into<OsString>) -> Self {
         self.vars.insert(name.into(), value.into());
@@ -211,7 +213,7 @@ impl Env {
         self.in_hook
     }
 
-    /// Returns whether this program was started by a git process that it started itself.
+    /// Returns whether this program was started by a git process that this program started.
     pub fn is_own_git(&self) -> bool {
         self.var(RUNNING).is_some()
     }
@@ -222,7 +224,7 @@ impl Env {
         Self { on_wait: Some(on_wait), ..self }
     }
 
-    /// Returns the function that is called when a write waits for a lock.
+    /// Returns the function to call when a write waits for a lock.
     pub fn on_wait(&self) -> Option<OnWait> {
         self.on_wait
     }
@@ -238,12 +240,12 @@ impl Env {
         self.cache
     }
 
-    /// Returns whether this process answers one request after the other.
+    /// Returns whether this process serves many requests.
     pub fn lasts(&self) -> bool {
         self.lasts
     }
 
-    /// Returns a variable that is set and not empty.
+    /// Returns the value of a variable, if it is set and not empty.
     pub fn var(&self, name: &str) -> Option<&OsStr> {
         self.vars.get(OsStr::new(name)).map(OsString::as_os_str).filter(|value| !value.is_empty())
     }
@@ -258,12 +260,12 @@ impl Env {
         &self.vars
     }
 
-    /// Returns the command line, the program's name first.
+    /// Returns the command line, starting with the program's name.
     pub fn arguments(&self) -> &[OsString] {
         &self.arguments
     }
 
-    /// Returns the current folder.
+    /// Returns the working directory.
     pub fn cwd(&self) -> &Path {
         &self.cwd
     }
@@ -289,7 +291,7 @@ impl Env {
         Duration::from_secs(seconds.unwrap_or(1))
     }
 
-    /// Returns the time in whole seconds, as in git.
+    /// Returns the current time in whole seconds, as in git.
     #[expect(clippy::disallowed_methods, reason = "the one reader of the clock")]
     pub fn now(&self) -> Timestamp {
         let set = self.text(NOW).and_then(|text| text.parse::<Timestamp>().ok());
@@ -297,13 +299,13 @@ impl Env {
         Timestamp::from_second(now.as_second()).unwrap_or(now)
     }
 
-    /// Returns the time in the user's time zone.
+    /// Returns the current time in the user's time zone.
     pub fn now_here(&self) -> Zoned {
         self.now().to_zoned(self.zone.clone().unwrap_or_else(|| self.system_zone()))
     }
 
-    /// Returns the system's time zone. Determining it in general lists all zones, which takes a millisecond; the file
-    /// of the zone in `TZ`, or that of the local time, suffices.
+    /// Returns the system's time zone. The general method lists all zones, which takes a millisecond; reading the file
+    /// of the zone in `TZ`, or that of the local time, is enough.
     fn system_zone(&self) -> TimeZone {
         let (name, file) = match self.var("TZ") {
             None => ("Local", PathBuf::from("/etc/localtime")),
@@ -316,20 +318,20 @@ impl Env {
         read().unwrap_or_else(TimeZone::system)
     }
 
-    /// Returns a clock with the time since this call.
+    /// Returns a clock that measures the time since this call.
     pub fn stopwatch(&self) -> impl Fn() -> Duration + Sync + use<> {
         let start = std::time::Instant::now();
         move || start.elapsed()
     }
 
-    /// Returns a number that differs from process to process.
+    /// Returns a number that differs between processes.
     #[expect(clippy::disallowed_methods, reason = "the one reader of the clock")]
     pub fn seed(&self) -> u64 {
         let set = self.text(SEED).and_then(|text| text.parse().ok());
         set.unwrap_or_else(|| Timestamp::now().as_nanosecond() as u64 ^ (u64::from(std::process::id()) << 32))
     }
 
-    /// Returns how long a writer waits for a lock. In a hook it is short, because the commit waits too.
+    /// Returns how long a writer waits for a lock. In a hook this is short, because the commit waits too.
     pub fn lock_timeout(&self) -> Duration {
         let set = self.text(LOCK_TIMEOUT).and_then(|text| text.parse().ok());
         Duration::from_millis(set.unwrap_or(if self.in_hook { HOOK_TIMEOUT } else { 30_000 }))
@@ -340,13 +342,13 @@ impl Env {
         paths::temporary_folder(|name| self.var(name).map(OsStr::to_owned))
     }
 
-    /// Returns how long a command waits for a forge in all, if the user sets it.
+    /// Returns how long one command waits for a forge in total, if the user has set it.
     pub fn forge_timeout(&self) -> Option<Duration> {
         self.text(FORGE_TIMEOUT).and_then(|text| text.parse().ok()).map(Duration::from_millis)
     }
 
-    /// Returns the limit on judging the values of contracts in one request, if there is one. At a terminal there is
-    /// none, since the user can interrupt the command.
+    /// Returns how long one request may spend on validating the values of contracts. At a terminal there is no limit,
+    /// because the user can interrupt the command.
     pub fn check_timeout(&self) -> Option<Duration> {
         let set = self.text(CHECK_TIMEOUT).and_then(|text| text.parse().ok());
         set.or(self.in_hook.then_some(HOOK_CHECK_TIMEOUT)).map(Duration::from_millis)
@@ -358,7 +360,7 @@ impl Env {
     }
 }
 
-/// Returns whether the value of `TZ` can only be the name of a zone; it may also contain rules or a path.
+/// Returns whether the value of `TZ` can only be the name of a zone. It may also contain rules or a path.
 fn is_zone(text: &str) -> bool {
     let is_part = |part: &str| {
         part.starts_with(|c: char| c.is_ascii_alphabetic())
@@ -372,7 +374,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_hook_sees_nothing_that_git_leaked() {
+    fn a_hook_does_not_see_variables_leaked_by_git() {
         let set = ["GIT_DIR", "GIT_CONFIG_KEY_0", "GIT_AUTHOR_NAME", "GIT_EXEC_PATH", "PATH"];
         let env = Env::sealed("/", set.map(|name| (name.into(), "x".into()))).of_hook();
         let left: Vec<_> = env.vars().keys().map(|name| name.to_string_lossy()).collect();
@@ -380,7 +382,7 @@ mod tests {
     }
 
     #[test]
-    fn a_zone_is_found_by_its_name_alone() {
+    fn zones_are_found_by_name() {
         for name in ["UTC", "Europe/Berlin", "America/Argentina/Ushuaia", "Etc/GMT+3", "EST5EDT"] {
             assert!(is_zone(name), "{name}");
             let vars = [("TZ", name), (NOW, "2026-07-01T12:00:00Z")].map(|(name, value)| (name.into(), value.into()));
@@ -396,7 +398,7 @@ mod tests {
     }
 
     #[test]
-    fn elsewhere_the_user_is_the_same_and_the_repository_is_not() {
+    fn variables_for_another_repository_keep_the_user() {
         let set = ["GIT_DIR", "GIT_INDEX_FILE", "GIT_CONFIG_COUNT", "GIT_AUTHOR_NAME", "PATH"];
         let vars = Env::sealed("/", set.map(|name| (name.into(), "x".into()))).vars_elsewhere();
         let left: Vec<_> = vars.keys().map(|name| name.to_string_lossy()).collect();

@@ -1,4 +1,4 @@
-//! The library that other programs use: a machine, its realms, and the repositories in them.
+//! The library for other programs: a machine, its realms, and the repositories in them.
 
 use std::path::Path;
 
@@ -21,28 +21,28 @@ use crate::{
     },
 };
 
-/// Says why something was not done: what kind of failure it is, what happened, and what to do next.
+/// The error of an operation: its kind, a message, and what to do next.
 #[derive(Debug, Clone, thiserror::Error)]
 #[error(transparent)]
 pub struct Error(OpError);
 
 impl Error {
-    /// Returns the code of the failure, such as `not-in-realm`. Codes do not change between versions.
+    /// Returns the error code, such as `not-in-realm`. Codes do not change between versions.
     pub fn code(&self) -> &'static str {
         self.0.code.as_str()
     }
 
-    /// Returns what happened, in a sentence with its subject and cause.
+    /// Returns the message, a sentence with the subject and cause.
     pub fn message(&self) -> &str {
         &self.0.message
     }
 
-    /// Returns the individual problems, with file, line and column if these are known. Empty unless there are several.
+    /// Returns the individual problems, with file, line and column if known. Empty unless there are several.
     pub fn problems(&self) -> &[Problem] {
         &self.0.problems
     }
 
-    /// Returns the next steps, the most urgent first.
+    /// Returns the next steps, most urgent first.
     pub fn next_steps(&self) -> &[NextStep] {
         &self.0.next_steps
     }
@@ -68,28 +68,28 @@ impl From<VersionError> for Error {
 }
 
 impl From<Error> for Failure {
-    /// Serializes the failure as `--json` prints it.
+    /// Serializes the error as `--json` prints it.
     fn from(error: Error) -> Self {
         Self::from(&error.0)
     }
 }
 
-/// A user's view of one machine, which opens realms and repositories.
+/// A user's view of one machine, for opening realms and repositories.
 #[derive(Debug, Clone)]
 pub struct Machine {
     env: Env,
 }
 
 impl Machine {
-    /// Opens the user's realms: in `GIT_BLUE_HOME`, or in `.blue` below the home folder.
+    /// Opens the user's realms, which are in `GIT_BLUE_HOME`, or in `.blue` in the home folder.
     ///
-    /// The variables and the current folder of the process are read here, once.
+    /// The variables and the working directory of the process are read here, once.
     ///
     /// # Errors
-    /// Returns an error if the current folder is gone, or no variable says where the home folder is.
+    /// Returns an error if the working directory does not exist, or no variable contains the home folder.
     ///
     /// ```no_run
-    /// // The user's own realms, so nothing is run here.
+    /// // These are the user's own realms, so this example is not run.
     /// for realm in git_blue::Machine::open()?.realms()?.body.realms {
     ///     println!("{}", realm.name);
     /// }
@@ -100,11 +100,11 @@ impl Machine {
         Self::with_env(env)
     }
 
-    /// Opens the realms in a given folder, as if `GIT_BLUE_HOME` named it. Everything else is as in [`Machine::open`];
-    /// commits have the identity in git's configuration.
+    /// Opens the realms in a given folder, as if `GIT_BLUE_HOME` contained it. Everything else is as in
+    /// [`Machine::open`]; commits use the identity in git's configuration.
     ///
     /// # Errors
-    /// Returns an error if the current folder is gone.
+    /// Returns an error if the working directory does not exist.
     ///
     /// ```
     /// let folder = tempfile::tempdir()?;
@@ -120,17 +120,18 @@ impl Machine {
     /// Opens the realms of a given environment, for tests that must not depend on their process.
     ///
     /// # Errors
-    /// Returns an error in the cases of [`Machine::open`].
+    /// Returns the errors of [`Machine::open`].
     #[doc(hidden)]
     pub fn with_env(env: Env) -> Result<Self, Error> {
-        // Opening another folder later does not change the location of the realms.
+        // Fix the location of the realms, so that it does not depend on the folder of a repository that is opened
+        // later.
         let home = locate::home(&env)?;
         let env = env.with(locate::HOME, home.folder());
-        // Variables from a surrounding repository or git command are removed: the caller names the folders.
+        // Remove variables of a surrounding repository or git command, because the caller passes the folders.
         Ok(Self { env: env.without_repository().without_choice().without_terminal() })
     }
 
-    /// Lists the realms of this machine. One that cannot be read is listed with its problem.
+    /// Lists the realms of this machine. A realm that cannot be read is listed with its problem.
     ///
     /// # Errors
     /// Returns an error if the list of realms cannot be read.
@@ -159,11 +160,11 @@ impl Machine {
         Ok(Realm { ctx: Ctx::in_realm(self.env.clone(), name, None)? })
     }
 
-    /// Opens the repository around a folder, as a part of the realm that its `.blue/config.yaml` or git's
+    /// Opens the repository at or above a folder, as part of the realm that its `.blue/config.yaml` or git's
     /// configuration names.
     ///
     /// # Errors
-    /// Returns an error if the folder is in no repository, or the repository in no realm of this machine.
+    /// Returns an error if the folder is not in a repository, or the repository is not in a realm of this machine.
     ///
     /// ```
     /// # let example = git_blue::testing::example::Example::new();
@@ -183,7 +184,7 @@ impl Machine {
 
 /// A realm. Only [`Realm::sync`] uses the network.
 ///
-/// A realm cannot be shared between threads: open one on each.
+/// A realm cannot be shared between threads: open one per thread.
 pub struct Realm {
     ctx: Ctx,
 }
@@ -197,7 +198,7 @@ impl Realm {
         }
     }
 
-    /// Returns its repositories, and its domains in pages.
+    /// Returns the repositories of the realm, and its domains in pages.
     ///
     /// # Errors
     /// Returns an error if the realm cannot be read.
@@ -207,7 +208,7 @@ impl Realm {
 
     fn status_for(&self, reader: Option<&ReaderName>, page: &PageRequest) -> Result<Answer<RealmStatus>, Error> {
         let request = realm::status::Request { reader: reader.cloned(), page: page.clone(), ..Default::default() };
-        // The receipt is dropped: a program acknowledges notifications explicitly.
+        // Drop the receipt: a program acknowledges notifications explicitly.
         Ok(realm::status::run(&self.ctx, &request)?.0)
     }
 
@@ -229,7 +230,7 @@ impl Realm {
         Ok(contract::list::run(&self.ctx, &request)?)
     }
 
-    /// Returns a contract, at a version or as it is now. The cost does not depend on the size of the realm.
+    /// Returns a contract, at a version or at the current one. The cost does not depend on the size of the realm.
     ///
     /// # Errors
     /// Returns an error if there is no such contract or version, or it cannot be read.
@@ -238,7 +239,7 @@ impl Realm {
         Ok(contract::get::run(&self.ctx, &request)?)
     }
 
-    /// Returns what a version of a contract, published or not, would mean for each repository that imports it.
+    /// Returns the consequences of a version of a contract, published or not, for each repository that imports it.
     ///
     /// # Errors
     /// Returns an error if there is no such contract, or it cannot be read.
@@ -255,12 +256,13 @@ impl Realm {
         Ok(contract::impact::run(&self.ctx, &contract::impact::Request { contract: contract.clone(), to })?)
     }
 
-    /// Syncs the realm with all of its remotes, through the user's git, which does not prompt for passwords.
+    /// Syncs the realm with all its remotes, through the user's git, which does not prompt for passwords.
     ///
-    /// If one of several remotes refuses something, that is a problem in the answer, which then is not `complete`.
+    /// If one of several remotes refuses something, this is reported as a problem in the answer, which is then not
+    /// `complete`.
     ///
     /// # Errors
-    /// Returns an error if it is shared nowhere, or its only remote cannot be reached.
+    /// Returns an error if the realm has no remote, or if its only remote cannot be reached.
     ///
     /// ```
     /// # let example = git_blue::testing::example::Example::new();
@@ -282,7 +284,7 @@ impl Realm {
 
 /// A clone of a repository in a realm. It only writes if its user ran `git blue init` in it.
 ///
-/// A repository cannot be shared between threads: open one on each.
+/// A repository cannot be shared between threads: open one per thread.
 pub struct Repository {
     realm: Realm,
     name: RepoName,
@@ -300,15 +302,15 @@ impl Repository {
         &self.realm
     }
 
-    /// Sets the reader of notifications; by default it is the person at the command line. Each reader sees every
-    /// notification once, so a program that marks notifications as seen needs a name of its own.
+    /// Sets the reader of notifications, which by default is the person at the command line. Each reader sees every
+    /// notification once, so a program that marks notifications as seen needs its own name.
     #[must_use]
     pub fn with_reader(self, reader: ReaderName) -> Self {
         Self { reader, ..self }
     }
 
     /// Returns a summary of the realm and the state of this repository: its imports, unpublished commits, and pending
-    /// notifications. It publishes nothing and marks nothing as seen.
+    /// notifications. Publishes nothing and marks nothing as seen.
     ///
     /// # Errors
     /// Returns an error if the realm cannot be read.
@@ -325,16 +327,16 @@ impl Repository {
         self.realm.status_for(Some(&self.reader), page)
     }
 
-    /// Syncs the realm as [`Realm::sync`] does. Commits that no hook published are published first.
+    /// Syncs the realm like [`Realm::sync`], after publishing the commits that no hook published.
     ///
     /// # Errors
-    /// Returns an error in the cases of [`Realm::sync`].
+    /// Returns the errors of [`Realm::sync`].
     pub fn sync(&self) -> Result<Answer<RealmSync>, Error> {
         self.realm.sync_for(&self.reader)
     }
 
-    /// Lists changes by other repositories that this reader has not seen, the most important first. It marks nothing
-    /// as seen: [`Repository::acknowledge`] does.
+    /// Lists changes by other repositories that this reader has not seen, most important first. Marks nothing as seen;
+    /// use [`Repository::acknowledge`] for that.
     ///
     /// # Errors
     /// Returns an error if the realm cannot be read.
@@ -343,7 +345,7 @@ impl Repository {
     /// # let example = git_blue::testing::example::Example::new();
     /// # let machine = example.machine();
     /// # example.commit("fungal", "1.1.0");
-    /// // `fungal` publishes version 1.1.0 of its contract, and `access`, which imports it, hears of that.
+    /// // `fungal` publishes version 1.1.0 of its contract, and `access`, which imports it, is notified.
     /// machine.repository(example.folder("fungal"))?.publish()?;
     /// let access = machine.repository(example.folder("access"))?.with_reader("my-bot".parse()?);
     /// let pending = access.pending(&Default::default())?.body.notifications;
@@ -378,8 +380,8 @@ impl Repository {
         Ok(notifications::ack::run(&self.realm.ctx, &request)?)
     }
 
-    /// Checks the realm with the files of this repository's HEAD laid over it, as CI does. An invalid realm is an
-    /// answer (`valid` is false), not an error. It publishes nothing.
+    /// Checks the realm with the files of this repository's HEAD laid over it, like CI. An invalid realm is reported
+    /// in the answer (`valid` is false), not as an error. Publishes nothing.
     ///
     /// # Errors
     /// Returns an error if the realm or the repository cannot be read.
@@ -398,10 +400,10 @@ impl Repository {
         Ok(realm::check::run(&self.realm.ctx, &realm::check::Request { reader: None, ..Default::default() })?)
     }
 
-    /// Publishes the contracts and bindings of HEAD. Running it again does nothing.
+    /// Publishes the contracts and bindings of HEAD. Does nothing if they are already published.
     ///
     /// # Errors
-    /// Returns all refusals at once, in which case nothing was published; or an error if the clone may not write.
+    /// Returns all refusals at once, in which case nothing was published, or an error if the clone may not write.
     pub fn publish(&self) -> Result<Answer<ContractPublish>, Error> {
         Ok(contract::publish::run(&self.realm.ctx, &contract::publish::Request::default())?)
     }
@@ -426,12 +428,12 @@ impl Repository {
     }
 }
 
-/// Compares two JSON Schemas in both directions. Each is proved, refuted by a value that the validator confirms, or
-/// unknown. By default writers are assumed to send only properties that their schema names; the answer also contains
-/// the result without this assumption. It takes about a second at most.
+/// Compares two JSON Schemas in both directions. Compatibility in each is proved, refuted by a value that the
+/// validator confirms, or unknown. By default, writers are assumed to send only the properties that their schema
+/// names; the answer also contains the result without this assumption. The comparison takes about a second at most.
 ///
 /// # Errors
-/// Returns an error if one of them is not a valid JSON Schema.
+/// Returns an error if either is not a valid JSON Schema.
 ///
 /// ```
 /// use serde_json::json;

@@ -1,20 +1,20 @@
-//! The codes of failures: stable, the same on every surface.
+//! The error codes, which are stable and the same on every surface.
 
 use std::{borrow::Cow, fmt};
 
 macro_rules! codes {
     ($($(#[doc = $doc:literal])+ $name:ident = $text:literal,)+) => {
-        /// What went wrong, as a stable code. `docs/troubleshooting.md` says what to do about each.
+        /// A stable error code. `docs/troubleshooting.md` describes the solution for each.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
         pub enum ErrorCode {
             $($(#[doc = $doc])+ $name,)+
         }
 
         impl ErrorCode {
-            /// Every code, in the order of the alphabet.
+            /// All codes, in alphabetical order.
             pub const ALL: &[Self] = &[$(Self::$name,)+];
 
-            /// Returns it as it is printed.
+            /// Returns the code as it is printed.
             pub const fn as_str(self) -> &'static str {
                 match self {
                     $(Self::$name => $text,)+
@@ -25,73 +25,73 @@ macro_rules! codes {
 }
 
 codes! {
-    /// The daemon runs already.
+    /// The daemon is already running.
     AlreadyRunning = "already-running",
     /// The realm did not exist yet.
     BeforeRealm = "before-realm",
-    /// A branch is checked out in another work tree.
+    /// The branch is checked out in another work tree.
     BranchElsewhere = "branch-elsewhere",
     /// A version breaks what its contract promises.
     BreaksPromise = "breaks-promise",
-    /// Another command does the same thing, or too many clients are connected.
+    /// Another command is doing the same thing, or too many clients are connected.
     Busy = "busy",
     /// The client cancelled the call.
     Cancelled = "cancelled",
-    /// A file cannot be edited without losing what somebody wrote in it.
+    /// A file cannot be edited without losing something that someone wrote in it.
     CannotEdit = "cannot-edit",
     /// The subject of a conflict has changed since it was recorded.
     ChangedSince = "changed-since",
-    /// Other writers were faster each time.
+    /// Other writers won the race every time.
     Conflict = "conflict",
-    /// Files have conflicts that are not resolved.
+    /// Files have unresolved conflicts.
     Conflicts = "conflicts",
-    /// There is such a contract already.
+    /// The contract already exists.
     ContractExists = "contract-exists",
     /// Two parts of a file contradict each other.
     Contradiction = "contradiction",
-    /// Repositories rely on each other in a circle, and the realm refuses that.
+    /// Repositories rely on each other in a cycle, which the realm refuses.
     Cycle = "cycle",
-    /// An object or a ref cannot be read.
+    /// An object or ref cannot be read.
     Damaged = "damaged",
     /// A repository belongs to another user.
     DubiousOwnership = "dubious-ownership",
-    /// The editor did not run, or failed.
+    /// The editor could not be run, or failed.
     Editor = "editor",
     /// The realm knows a commit that this clone does not have.
     FetchFirst = "fetch-first",
-    /// A file is there already, and is not overwritten.
+    /// A file already exists, and is not overwritten.
     FileExists = "file-exists",
-    /// Git, or one of its files, said no.
+    /// Git failed, or one of its files could not be read.
     Git = "git",
-    /// A work tree holds work that would be lost.
+    /// A work tree contains work that would be lost.
     HoldsWork = "holds-work",
-    /// A hook is a program, and cannot be edited.
+    /// A hook is a program rather than a script, and cannot be edited.
     HookNotText = "hook-not-text",
-    /// A work tree of an RFC would lie in another one.
+    /// A work tree of an RFC would be inside another one.
     InAWorktree = "in-a-worktree",
-    /// A merge, rebase or the like is going on.
+    /// A merge, rebase or similar operation is in progress.
     InTheMiddle = "in-the-middle",
-    /// Something else is where a work tree would be made.
+    /// Something else exists where a work tree would be created.
     InTheWay = "in-the-way",
-    /// The command runs in the work tree that it would remove.
+    /// The command is running in the work tree that it would remove.
     InWorktree = "in-worktree",
-    /// A contract cannot be published as it is written.
+    /// A contract cannot be published as written.
     InvalidContract = "invalid-contract",
-    /// The file system said no.
+    /// A file system operation failed.
     Io = "io",
-    /// The clone is joined to a realm already.
+    /// The clone has already joined a realm.
     JoinedAlready = "joined-already",
-    /// A link that lets a browser in was used, or is too old.
+    /// A login link for browsers was already used, or has expired.
     LinkUsed = "link-used",
     /// Another process holds a lock.
     Locked = "locked",
-    /// Two names would be the same on some file systems.
+    /// Two names would collide on some file systems.
     NameCollision = "name-collision",
-    /// Another repository has this name in the realm.
+    /// Another repository already has this name in the realm.
     NameTaken = "name-taken",
-    /// A newer git blue wrote the realm.
+    /// The realm was written by a newer version of git blue.
     NewerFormat = "newer-format",
-    /// No repository has a branch of this RFC.
+    /// No repository has a branch for this RFC.
     NoBranches = "no-branches",
     /// There is no commit yet.
     NoCommit = "no-commit",
@@ -101,61 +101,61 @@ codes! {
     NoEarlierVersion = "no-earlier-version",
     /// A folder does not exist.
     NoFolder = "no-folder",
-    /// The forge of a repository is not known, or not configured.
+    /// The forge of a repository is unknown, or not configured.
     NoForge = "no-forge",
     /// Neither GIT_BLUE_HOME nor HOME is set.
     NoHome = "no-home",
     /// Git does not know who the user is.
     NoIdentity = "no-identity",
-    /// It cannot be told which branch is published.
+    /// The publishing branch cannot be determined.
     NoPublishingBranch = "no-publishing-branch",
-    /// A repository that was named holds no realm.
+    /// The specified repository contains no realm.
     NoRealmThere = "no-realm-there",
     /// The realm, or a repository, has no remote.
     NoRemote = "no-remote",
-    /// The daemon has nothing at this address.
+    /// The daemon has no such route.
     NoRoute = "no-route",
-    /// No session goes on here.
+    /// There is no open session here.
     NoSession = "no-session",
     /// A folder is not the store of a realm.
     NoStore = "no-store",
     /// A file does not exist.
     NoSuchFile = "no-such-file",
-    /// No token was given, or a wrong one.
+    /// No token was given, or the wrong one.
     NoToken = "no-token",
     /// A bare repository has no files.
     NoWorkTree = "no-work-tree",
     /// An RFC has no work trees.
     NoWorktrees = "no-worktrees",
-    /// A path is not a file of a size to be edited.
+    /// A path is not a file, or its size does not allow editing it.
     NotAFile = "not-a-file",
     /// A path is a symbolic link, a folder or a device.
     NotAPlainFile = "not-a-plain-file",
-    /// The user did not agree to what would be removed.
+    /// The user did not agree to the removal.
     NotAgreed = "not-agreed",
     /// A repository could not be cloned.
     NotCloned = "not-cloned",
-    /// A work tree has changes that are not committed.
+    /// A work tree has uncommitted changes.
     NotCommitted = "not-committed",
     /// Two schemas could not be compared.
     NotCompared = "not-compared",
     /// There is nothing to repair.
     NotDamaged = "not-damaged",
-    /// What was sent to a receiver did not arrive.
+    /// A message to a receiver was not delivered.
     NotDelivered = "not-delivered",
     /// The repository does not export this contract.
     NotExported = "not-exported",
-    /// A partial clone does not have the files that are needed.
+    /// A partial clone lacks required files.
     NotFetched = "not-fetched",
     /// A repository is not on this machine.
     NotHere = "not-here",
     /// The repository does not import this contract.
     NotImported = "not-imported",
-    /// A folder is in no git repository.
+    /// A folder is not in a git repository.
     NotInGit = "not-in-git",
-    /// The repository belongs to no realm.
+    /// The repository does not belong to a realm.
     NotInRealm = "not-in-realm",
-    /// A path lies outside of the repository.
+    /// A path is outside of the repository.
     NotInRepo = "not-in-repo",
     /// The clone is not joined, so nothing is written for it.
     NotJoined = "not-joined",
@@ -165,11 +165,11 @@ codes! {
     NotOwner = "not-owner",
     /// A contract has no published version.
     NotPublished = "not-published",
-    /// This branch is not the one that is published.
+    /// The current branch is not the publishing branch.
     NotPublishingBranch = "not-publishing-branch",
     /// A branch is not pushed.
     NotPushed = "not-pushed",
-    /// The daemon does not run.
+    /// The daemon is not running.
     NotRunning = "not-running",
     /// The daemon did not start.
     NotStarted = "not-started",
@@ -177,41 +177,41 @@ codes! {
     NotStopped = "not-stopped",
     /// A file is not text.
     NotText = "not-text",
-    /// This git is too old for what was asked.
+    /// The installed git is too old for the requested operation.
     OldGit = "old-git",
-    /// A newer commit of this repository is published already.
+    /// A newer commit of this repository is already published.
     OlderCommit = "older-commit",
-    /// A contract has no release yet.
+    /// A contract has no releases yet.
     OnlyPreReleases = "only-pre-releases",
-    /// A work tree is on another branch.
+    /// A work tree has another branch checked out.
     OtherBranch = "other-branch",
     /// The repository has another name in its committed file.
     OtherName = "other-name",
     /// A folder belongs to another realm.
     OtherRealm = "other-realm",
-    /// The clone is joined under another name.
+    /// The clone has joined under another name.
     OtherRepo = "other-repo",
-    /// A folder holds another repository than the one that was meant.
+    /// A folder contains another repository than expected.
     OtherRepository = "other-repository",
-    /// The realm of this name is at another url.
+    /// The realm with this name has another URL.
     OtherUrl = "other-url",
-    /// A repository is not where it was.
+    /// A repository is no longer at its recorded path.
     PathGone = "path-gone",
-    /// Something else is at this path.
+    /// The path is occupied by something else.
     PathTaken = "path-taken",
-    /// Another program listens on this port.
+    /// Another program is listening on this port.
     PortTaken = "port-taken",
-    /// An MCP client did not keep to the protocol.
+    /// An MCP client violated the protocol.
     Protocol = "protocol",
-    /// A browser's cookie reads, and changes nothing.
+    /// The cookie of a browser allows reading only.
     ReadOnly = "read-only",
-    /// This machine has a realm of this name already.
+    /// This machine already has a realm with this name.
     RealmExists = "realm-exists",
-    /// A store keeps its refs as reftable, which is not written.
+    /// The refs of a store use reftable, which this program does not write.
     ReftableStore = "reftable-store",
-    /// Nothing was published, or a remote took nothing.
+    /// Nothing was published, or a remote refused everything.
     Refused = "refused",
-    /// A remote was not reached, or said no.
+    /// A remote could not be reached, or refused the request.
     Remote = "remote",
     /// A remote has lost objects of the realm.
     RemoteDamaged = "remote-damaged",
@@ -219,15 +219,15 @@ codes! {
     Renamed = "renamed",
     /// The contract is retired.
     Retired = "retired",
-    /// The conflict was settled before.
+    /// The conflict was already settled.
     Settled = "settled",
-    /// The clone is shallow, and what is needed is not in it.
+    /// The clone is shallow and lacks required history.
     Shallow = "shallow",
-    /// The list has changed since its first page.
+    /// The list has changed since the first page.
     StaleCursor = "stale-cursor",
-    /// Other repositories import this contract.
+    /// Other repositories still import this contract.
     StillImported = "still-imported",
-    /// The repository is a member of domains.
+    /// The repository is still a member of domains.
     StillMember = "still-member",
     /// Something depends on what would be removed.
     StillNeeded = "still-needed",
@@ -235,27 +235,27 @@ codes! {
     Symlink = "symlink",
     /// A client or server took too long.
     Timeout = "timeout",
-    /// A request brings too much.
+    /// A request is too large.
     TooLarge = "too-large",
     /// There are too many files below .blue/.
     TooManyFiles = "too-many-files",
-    /// A client asks too often.
+    /// A client sends too many requests.
     TooManyRequests = "too-many-requests",
     /// A range has too many versions.
     TooManyVersions = "too-many-versions",
-    /// A remote sends more than is taken for a realm.
+    /// A remote sends more data than is accepted for a realm.
     TooMuch = "too-much",
     /// A tool that the user declared failed.
     ToolFailed = "tool-failed",
     /// A tool that the user declared took too long.
     ToolTimeout = "tool-timeout",
-    /// Several clones of a repository are found, and none is recorded.
+    /// There are several clones of a repository, and none is recorded.
     TwoClones = "two-clones",
     /// Nothing was changed.
     Unchanged = "unchanged",
-    /// The answer could not be found within the limits.
+    /// The answer could not be determined within the limits.
     Undecided = "undecided",
-    /// A remote sent something that breaks the rules of a realm.
+    /// A remote sent data that breaks the rules of a realm.
     Unfit = "unfit",
     /// A contract has no change with this fingerprint.
     UnknownChange = "unknown-change",
@@ -269,13 +269,13 @@ codes! {
     UnknownDomain = "unknown-domain",
     /// There is no such notification.
     UnknownNotification = "unknown-notification",
-    /// A contract's owner is no repository of the realm.
+    /// The owner of a contract is not a repository of the realm.
     UnknownOwner = "unknown-owner",
     /// A document has nothing at this place.
     UnknownPart = "unknown-part",
     /// This machine does not have this realm.
     UnknownRealm = "unknown-realm",
-    /// No receiver of that name is configured.
+    /// No receiver with this name is configured.
     UnknownReceiver = "unknown-receiver",
     /// There is no such ref.
     UnknownRef = "unknown-ref",
@@ -283,7 +283,7 @@ codes! {
     UnknownRemote = "unknown-remote",
     /// The realm has no such repository.
     UnknownRepo = "unknown-repo",
-    /// It cannot be told which repository is meant.
+    /// It cannot be determined which repository is meant.
     UnknownRepository = "unknown-repository",
     /// There is no such resource.
     UnknownResource = "unknown-resource",
@@ -291,33 +291,33 @@ codes! {
     UnknownSession = "unknown-session",
     /// This version was never published.
     UnknownVersion = "unknown-version",
-    /// A path cannot be written into a hook.
+    /// A path cannot be quoted in a hook.
     Unquotable = "unquotable",
     /// The file that names the realm cannot be read.
     UnreadableConfig = "unreadable-config",
-    /// A file cannot be read as what it should be.
+    /// A file does not have the expected format.
     UnreadableFile = "unreadable-file",
     /// A schema cannot be read.
     UnreadableSchema = "unreadable-schema",
     /// The record of a session cannot be read.
     UnreadableSession = "unreadable-session",
-    /// The question was malformed.
+    /// The command or request was malformed.
     Usage = "usage",
-    /// A version is lower than the one that is published.
+    /// A version is lower than the published one.
     VersionDown = "version-down",
-    /// This version was published with other content.
+    /// This version was already published with other content.
     VersionReused = "version-reused",
-    /// A pull request was closed without a merge.
+    /// A pull request was closed without being merged.
     WasClosed = "was-closed",
-    /// A request named another host.
+    /// A request was addressed to another host.
     WrongHost = "wrong-host",
-    /// The address does not take this method.
+    /// The route does not support this method.
     WrongMethod = "wrong-method",
-    /// A page of another site asked.
+    /// A page of another site sent the request.
     WrongOrigin = "wrong-origin",
     /// The body of a request is not JSON.
     WrongType = "wrong-type",
-    /// This version was withdrawn.
+    /// This version was yanked.
     YankedVersion = "yanked-version",
 }
 

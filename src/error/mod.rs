@@ -19,19 +19,19 @@ use crate::{
     store::StoreError,
 };
 
-/// The kind of a failure.
+/// The kind of an error.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
-    /// The answer is no: a check failed, a name was not found, a rule refused.
+    /// The answer is no: a check failed, a name was not found, or a rule refused the operation.
     No,
-    /// There is no answer: no realm, a broken store, a full disk.
+    /// There is no answer: there is no realm, the store is broken, or the disk is full.
     Cannot,
-    /// The question was malformed.
+    /// The command or request was malformed.
     Usage,
 }
 
 impl Kind {
-    /// Returns the exit code. As in git, 128 stands for a fatal error and 129 for wrong usage.
+    /// Returns the exit code. As in git, 128 means a fatal error and 129 incorrect usage.
     pub fn exit_code(self) -> u8 {
         match self {
             Self::No => 1,
@@ -41,21 +41,21 @@ impl Kind {
     }
 }
 
-/// The failure of an operation, the same for every interface.
+/// The error of an operation, the same for every interface.
 #[derive(Debug, Clone, thiserror::Error)]
 #[error("{message}")]
 pub struct OpError {
-    /// The kind of the failure.
+    /// The kind of error.
     pub kind: Kind,
-    /// Its stable code.
+    /// The stable code.
     pub code: ErrorCode,
     /// The message, with its subject and cause.
     pub message: String,
     /// The problems, if there are several.
     pub problems: Vec<Problem>,
-    /// The next steps, the most urgent first.
+    /// The next steps, most urgent first.
     pub next_steps: Vec<NextStep>,
-    /// The error of the operating system, if that was the cause.
+    /// The underlying error of the operating system, if there is one.
     pub source: Option<Arc<io::Error>>,
 }
 
@@ -85,7 +85,7 @@ impl Problem {
     }
 }
 
-/// The message after its location.
+/// Formats the message, preceded by its location.
 impl fmt::Display for Problem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if let Some(place) = self.place() {
@@ -96,29 +96,29 @@ impl fmt::Display for Problem {
 }
 
 impl OpError {
-    /// Creates a failure of the kind [`Kind::No`].
+    /// Creates an error of the kind [`Kind::No`].
     pub fn no(code: ErrorCode, message: impl Into<String>) -> Self {
         Self::new(Kind::No, code, message)
     }
 
-    /// Creates a failure of the kind [`Kind::Cannot`].
+    /// Creates an error of the kind [`Kind::Cannot`].
     pub fn cannot(code: ErrorCode, message: impl Into<String>) -> Self {
         Self::new(Kind::Cannot, code, message)
     }
 
-    /// Creates a failure of the kind [`Kind::Usage`].
+    /// Creates an error of the kind [`Kind::Usage`].
     pub fn usage(message: impl Into<String>) -> Self {
         Self::new(Kind::Usage, ErrorCode::Usage, message)
     }
 
-    /// Returns the failure for a cursor that no page of the list contained.
+    /// Returns the error for a cursor that is not from any page of the list.
     pub fn stale_cursor(cursor: &str) -> Self {
         let shown: String = cursor.chars().take(80).collect();
         let message = format!("the cursor {shown:?} is none of this list's, or the list has changed since");
         Self::no(ErrorCode::StaleCursor, message).next("call again without cursor")
     }
 
-    /// Returns a function that converts an error of the file system into a failure of the kind [`Kind::Cannot`].
+    /// Returns a function that converts a file system error to an error of the kind [`Kind::Cannot`].
     pub fn io(doing: &'static str, path: impl Into<std::path::PathBuf>) -> impl FnOnce(std::io::Error) -> Self {
         let io = StoreError::io(doing, path);
         move |error| io(error).into()
@@ -128,7 +128,7 @@ impl OpError {
         Self { kind, code, message: message.into(), problems: Vec::new(), next_steps: Vec::new(), source: None }
     }
 
-    /// Sets the code of the failure.
+    /// Sets the code.
     #[must_use]
     pub fn coded(self, code: ErrorCode) -> Self {
         Self { code, ..self }
@@ -186,7 +186,7 @@ impl From<StoreError> for OpError {
             StoreError::Git { .. } => cannot(ErrorCode::Git),
             StoreError::TooMuch { .. } => cannot(ErrorCode::TooMuch)
                 .next("nothing of it was taken; if the realm is that large: git config --global blue.maxFetchSize 4g"),
-            // The server's git reports this itself, unlike a connection that breaks.
+            // The git of the server reports this itself, unlike a broken connection.
             StoreError::Remote { problem, .. } if problem.contains("repository corruption on the remote side") => {
                 cannot(ErrorCode::RemoteDamaged).next(
                     "git blue realm admin reseed  # in a clone that has the realm: brings there again what it holds",
@@ -258,7 +258,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_the_system_said_is_kept() {
+    fn the_system_error_is_kept_as_the_source() {
         let denied = || io::Error::from(io::ErrorKind::PermissionDenied);
         let error = OpError::io("read", "/realm")(denied());
         let source = error.source().and_then(|source| source.downcast_ref::<Arc<io::Error>>());

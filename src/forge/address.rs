@@ -3,14 +3,14 @@
 /// The address of a repository.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Address {
-    /// The host, with its port if the url has one and is not an ssh url.
+    /// The host, with its port if the URL has one and is not an ssh URL.
     pub host: String,
-    /// The path: owner and name, and groups above them on some forges.
+    /// The path: owner and name and, on some forges, groups above them.
     pub path: String,
 }
 
 impl Address {
-    /// Parses a url. Returns `None` if it has no host, or no path that a forge can have.
+    /// Parses a URL. Returns `None` if it has no host, or no path that a repository on a forge can have.
     pub fn of(url: &str) -> Option<Self> {
         let (host, path) = match url.split_once("://") {
             Some(("https" | "http", rest)) => {
@@ -46,7 +46,7 @@ impl Address {
         (is_host && is_path).then(|| Self { host, path: path.to_owned() })
     }
 
-    /// Returns the owner: everything above the name.
+    /// Returns the owner: the path without the name.
     pub fn owner(&self) -> &str {
         self.path.rsplit_once('/').map_or("", |(owner, _)| owner)
     }
@@ -57,7 +57,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn urls_of_every_form_lead_to_the_same_place() {
+    fn all_url_forms_give_the_same_address() {
         for url in [
             "https://github.com/acme/blue.git",
             "https://me:secret@GitHub.com/acme/blue",
@@ -75,7 +75,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_forges_leads_nowhere() {
+    fn urls_without_a_forge_address_are_rejected() {
         for url in [
             "/srv/x.git",
             "../x",

@@ -1,5 +1,5 @@
-//! A local server that returns prepared answers in order, for tests of the requests and parsers of adapters. The
-//! answers have the forms that the forges document (`tests/fixtures/forge`).
+//! A local server that returns prepared responses in order, to test the requests and parsers of adapters. The
+//! responses have the documented formats of the forges (`tests/fixtures/forge`).
 
 use std::{
     io::{BufRead as _, BufReader, Read as _, Write as _},
@@ -36,7 +36,7 @@ impl Canned {
         self.client.clone()
     }
 
-    /// Returns the requests that it received: method, path and body.
+    /// Returns the received requests: method, path and body.
     pub(super) fn asked(&self) -> Vec<String> {
         self.asked.lock().unwrap().clone()
     }

@@ -25,20 +25,20 @@ use super::{
     redirect,
 };
 
-/// The most bytes of one answer.
+/// The size limit of one response, in bytes.
 const MAX_ANSWER: u64 = 8 << 20;
-/// The most pages of one list.
+/// The maximum number of pages of one list.
 const MAX_PAGES: usize = 10;
 /// The interval at which cancellation is checked.
 const LOOK: Duration = Duration::from_millis(20);
-/// The most attempts.
+/// The maximum number of attempts.
 const TRIES: u32 = 4;
-/// The most redirects of one request.
+/// The maximum number of redirects of one request.
 const MAX_REDIRECTS: usize = 3;
-/// The default limit on the time that one command waits for a forge in all.
+/// The default limit on how long one command waits for a forge in total.
 pub const LIMIT: Duration = Duration::from_secs(20);
 
-/// A client for one forge. It is shared by all threads that use the forge, so that they wait together.
+/// A client for one forge. All threads that use the forge share it, so that they also share its waiting times.
 #[derive(Debug)]
 pub struct Client {
     agent: Agent,
@@ -49,7 +49,7 @@ pub struct Client {
     memory: Option<Memory>,
     /// The remaining time.
     deadline: Deadline,
-    /// Until when the forge asked not to receive requests.
+    /// The time until which the forge asked not to receive requests.
     pause: Mutex<Option<Instant>>,
     /// The first wait between two attempts.
     step: Duration,
@@ -59,7 +59,7 @@ impl Client {
     /// Creates a client for the API at `base`. A secret is only sent there, and without TLS only to this machine.
     ///
     /// # Errors
-    /// Returns an error if `base` is not such a url.
+    /// Returns an error if `base` is not a URL that satisfies this.
     pub fn new(host: &str, base: &str, secret: Option<Secret>) -> Result<Self, String> {
         if !is_private(base) {
             return Err(format!("{base:?} is not https, and tokens are not sent in the open"));
@@ -84,13 +84,13 @@ impl Client {
         self
     }
 
-    /// Caches answers in a folder, so that unchanged ones are not sent again.
+    /// Caches responses in a folder, so that unchanged ones are not transferred again.
     #[must_use]
     pub fn with_memory(self, folder: &Path) -> Self {
         Self { memory: Some(Memory::new(folder)), ..self }
     }
 
-    /// Limits how long one command waits for this forge in all.
+    /// Limits how long one command waits for this forge in total.
     #[must_use]
     pub fn with_limit(self, limit: Duration) -> Self {
         Self { deadline: Deadline::new(limit), ..self }
@@ -115,15 +115,15 @@ impl Client {
         self.ask("GET", &format!("{}{path}", self.base), None).map(|(body, _)| body)
     }
 
-    /// Deletes what is at a path.
+    /// Deletes the resource at a path.
     ///
     /// # Errors
-    /// Returns an error if it is refused.
+    /// Returns an error if the forge refuses.
     pub fn delete(&self, path: &str) -> Result<(), ForgeError> {
         self.ask("DELETE", &format!("{}{path}", self.base), None).map(drop)
     }
 
-    /// Asks for a list, all its pages; `items` finds the list in a page.
+    /// Requests all pages of a list. `items` extracts the list from a page.
     ///
     /// # Errors
     /// Returns an error if a request fails.
@@ -135,7 +135,7 @@ impl Client {
             let (body, link) = self.ask("GET", &url, None)?;
             let found = items(&body).ok_or_else(|| self.odd("there is no list in it"))?;
             all.extend(found.iter().cloned());
-            // Links to other origins are ignored, since the secret is sent along.
+            // Ignore links to other origins, because the secret would be sent along.
             next = link.filter(|url| url.strip_prefix(&*self.base).is_some_and(|rest| rest.starts_with('/')));
         }
         Ok(all)
@@ -144,17 +144,17 @@ impl Client {
     /// Sends a document.
     ///
     /// # Errors
-    /// Returns an error if it is refused.
+    /// Returns an error if the forge refuses.
     pub fn send(&self, method: &'static str, path: &str, body: &Value) -> Result<Value, ForgeError> {
         let sent = self.ask(method, &format!("{}{path}", self.base), Some(body)).map(|(body, _)| body);
         if sent.is_ok() {
-            // The forge did something, so the time limit starts again.
+            // The forge completed a write, so the time limit starts again.
             self.deadline.restart();
         }
         sent
     }
 
-    /// Returns the answer and the url of the next page.
+    /// Sends a request, with retries. Returns the response and the URL of the next page.
     fn ask(
         &self,
         method: &'static str,
@@ -171,7 +171,7 @@ impl Client {
             self.wait_for_silence();
             tries += 1;
             let outcome = self.once(method, &at, body, kept.as_ref())?;
-            // A write may have succeeded even without an answer, so only reads are repeated.
+            // A write may have succeeded even without a response, so only reads are repeated.
             let backoff = self.step * 2_u32.pow(tries - 1);
             let is_time = |wait: Duration| self.deadline.left().is_some_and(|left| wait < left);
             let may_repeat = !is_sent && tries < TRIES && is_time(backoff);
@@ -222,7 +222,7 @@ impl Client {
         })
     }
 
-    /// Sends the request once, with the remaining time as its limit.
+    /// Sends the request once, limited by the remaining time.
     fn once(
         &self,
         method: &'static str,
@@ -261,11 +261,11 @@ impl Client {
         Ok(outcome)
     }
 
-    /// Runs `work` on a thread of its own. If the request is cancelled, the thread is abandoned; it ends with its own
-    /// time limit.
+    /// Runs `work` on its own thread. If the request is cancelled, the thread is abandoned and ends with its own time
+    /// limit.
     ///
     /// # Errors
-    /// Returns an error if the request was cancelled, or the system provides no thread.
+    /// Returns an error if the request was cancelled, or the system cannot start a thread.
     fn waited_for<T: Send + 'static>(&self, work: impl FnOnce() -> T + Send + 'static) -> Result<T, ForgeError> {
         let (send, done) = mpsc::channel();
         let run = move || drop(send.send(work()));
@@ -310,7 +310,7 @@ impl Client {
         }
     }
 
-    /// Sleeps, at most for the remaining time.
+    /// Sleeps, but no longer than the remaining time.
     fn rest(&self, wait: Duration) {
         let end = Instant::now() + wait;
         while let Some(left) = end.checked_duration_since(Instant::now()).filter(|_| self.deadline.left().is_some()) {
@@ -336,7 +336,7 @@ impl Client {
         ForgeError::Unreachable { host: self.host.clone(), problem }
     }
 
-    /// Parses an answer.
+    /// Parses a response.
     ///
     /// # Errors
     /// Returns an error if it does not have the documented form.
@@ -353,8 +353,8 @@ impl Client {
     }
 }
 
-/// Returns whether requests to a url cannot be read on the way: it uses TLS, or stays on this machine. A url with a
-/// user name and password is refused, since these would be sent too.
+/// Returns whether requests to a URL cannot be intercepted: it uses TLS, or stays on this machine. A URL with a user
+/// name and password is refused, because these would be sent too.
 pub(super) fn is_private(url: &str) -> bool {
     let local = ["http://127.0.0.1:", "http://localhost:", "http://[::1]:"];
     let is_safe = url.starts_with("https://") || local.iter().any(|start| url.starts_with(start));
@@ -366,17 +366,17 @@ pub(super) fn agent() -> Agent {
     Agent::config_builder()
         .http_status_as_error(false)
         .timeout_connect(Some(Duration::from_secs(10)))
-        // Redirects are followed by this module, because ureq would send the token to another port of the same host.
+        // This module follows redirects itself, because ureq would send the token to another port of the same host.
         .max_redirects(0)
         .max_idle_connections_per_host(16)
         .user_agent(concat!("git-blue/", env!("CARGO_PKG_VERSION")))
-        // The trust store of the system, since forges of companies have certificates of their own.
+        // Use the system's trust store, because companies use their own certificates for forges.
         .tls_config(TlsConfig::builder().root_certs(RootCerts::PlatformVerifier).build())
         .build()
         .new_agent()
 }
 
-/// Returns the error in an answer: `message`, and the individual errors that GitHub adds.
+/// Returns the error in a response: `message`, and the individual errors that GitHub adds.
 fn said(body: &Value) -> String {
     let text = |value: &Value| match value {
         Value::String(text) => text.clone(),
@@ -392,21 +392,21 @@ fn header<'h>(headers: &'h HeaderMap, name: &str) -> Option<&'h str> {
     headers.get(name).and_then(|value| value.to_str().ok())
 }
 
-/// Returns whether a rate limit was reached. GitHub also uses status 403 for that, with a header that distinguishes it
+/// Returns whether a rate limit was reached. GitHub also uses status 403 for this, with a header that distinguishes it
 /// from a refusal.
 fn is_limited(status: u16, headers: &HeaderMap) -> bool {
     let is_spent = header(headers, "x-ratelimit-remaining") == Some("0") || header(headers, "retry-after").is_some();
     status == 429 || (status == 403 && is_spent)
 }
 
-/// Returns whether an answer is a redirect to follow. A write is only sent again if the status says that it was not
+/// Returns whether a response is a redirect to follow. A write is only sent again if the status says that it was not
 /// performed.
 fn is_redirect(status: u16, is_sent: bool) -> bool {
     matches!(status, 307 | 308) || (!is_sent && matches!(status, 301..=303))
 }
 
-/// Returns how long to wait: what the forge says, or else `backoff`. Returns `None` if the limit is used up until a
-/// later time.
+/// Returns how long to wait: as long as the forge asks for, or else `backoff`. Returns `None` if the rate limit is
+/// exhausted until a later time.
 fn wait(headers: &HeaderMap, backoff: Duration) -> Option<Duration> {
     match header(headers, "retry-after") {
         Some(seconds) => seconds.parse().ok().map(Duration::from_secs),
@@ -422,7 +422,7 @@ fn until(headers: &HeaderMap) -> Option<String> {
     after.map(|seconds| format!("in {seconds} s")).or_else(|| reset.map(|reset| format!("at {reset}")))
 }
 
-/// Returns the url of the next page in a `Link` header.
+/// Returns the URL of the next page from a `Link` header.
 fn next_page(headers: &HeaderMap) -> Option<String> {
     let links = header(headers, "link")?;
     let next = links.split(',').find(|link| link.contains("rel=\"next\""))?;
@@ -435,7 +435,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn tokens_are_not_sent_in_the_open() {
+    fn tokens_are_not_sent_without_tls_to_other_machines() {
         for base in ["https://api.github.com", "http://127.0.0.1:80", "http://localhost:1/api"] {
             assert!(Client::new("h", base, None).is_ok(), "{base}");
         }
@@ -452,7 +452,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_found_in_answers_of_every_kind() {
+    fn errors_are_found_in_responses_of_every_format() {
         let errors = serde_json::json!({"message": "Validation Failed", "errors": [{"message": "No commits"}, {}]});
         assert_eq!(said(&errors), "Validation Failed; No commits");
         assert_eq!(said(&serde_json::json!({"error": "404"})), "404");
@@ -460,7 +460,7 @@ mod tests {
     }
 
     #[test]
-    fn the_next_page_is_found_among_links() {
+    fn the_next_page_is_found_in_the_link_header() {
         let mut headers = HeaderMap::new();
         assert_eq!(next_page(&headers), None);
         headers.insert("link", "<https://h/1>; rel=\"prev\", <https://h/3>; rel=\"next\"".parse().unwrap());

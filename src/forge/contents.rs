@@ -1,23 +1,23 @@
-//! Branches and files, which the forges keep alike: what differs are paths and fields.
+//! Branches and files. The forges differ only in paths and fields.
 
 use base64::{Engine as _, prelude::BASE64_STANDARD};
 use serde_json::Value;
 
 use super::{Client, File, ForgeError, Tip, query};
 
-/// Where a kind of forge has branches and files.
+/// The names that a forge's API uses for branches and files.
 pub(super) struct Words {
-    /// The path of files, below that of the repository.
+    /// The path of files, relative to the repository.
     pub(super) files: &'static str,
-    /// Whether the path of a file is a single segment.
+    /// Whether the path of a file is encoded as a single segment.
     pub(super) is_one_segment: bool,
-    /// What a file is called where it is replaced.
+    /// The field that identifies a file when it is replaced.
     pub(super) file_id: &'static str,
-    /// The path of branches, below that of the repository.
+    /// The path of branches, relative to the repository.
     pub(super) branches: &'static str,
-    /// The JSON Pointer of the last commit's id.
+    /// The JSON Pointer to the id of the last commit.
     pub(super) commit: &'static str,
-    /// The JSON Pointer of its message.
+    /// The JSON Pointer to its message.
     pub(super) message: &'static str,
 }
 
@@ -59,18 +59,18 @@ impl Words {
     }
 }
 
-/// Returns what a field for bytes holds.
+/// Encodes a text for a field that contains bytes.
 pub(super) fn encoded(text: &str) -> String {
     BASE64_STANDARD.encode(text)
 }
 
-/// Returns the text that a field for bytes holds, if it is one.
+/// Decodes a field that contains bytes, if they are text.
 fn decoded(content: &str) -> Option<String> {
     let content: String = content.split_whitespace().collect();
     String::from_utf8(BASE64_STANDARD.decode(content).ok()?).ok()
 }
 
-/// Returns a text as a single segment of a path.
+/// Encodes a text as a single path segment.
 fn segment(text: &str) -> String {
     query(text).replace('/', "%2F")
 }

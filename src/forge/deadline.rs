@@ -1,4 +1,4 @@
-//! Limits how long one command waits for a forge in all, over all requests and attempts.
+//! Limits how long one command waits for a forge in total, across all requests and attempts.
 
 use std::{
     sync::{
@@ -8,8 +8,8 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// The remaining time for a forge. It runs only while requests are in progress, so that for example a push between two
-/// requests does not count.
+/// The remaining time for a forge. It only runs while requests are in progress, so that other work, such as a push
+/// between two requests, does not count.
 #[derive(Debug)]
 pub(super) struct Deadline {
     limit: Duration,
@@ -23,21 +23,21 @@ struct Clock {
     spent: Duration,
     /// The number of requests in progress.
     asking: usize,
-    /// When the first of these began.
+    /// When the first of these requests began.
     since: Instant,
 }
 
-/// Lets the time run until this is dropped.
+/// Lets the time run until it is dropped.
 pub(super) struct Asking<'d>(&'d Deadline);
 
 impl Deadline {
-    /// Creates a deadline with the whole time left.
+    /// Creates a deadline with all of the time left.
     pub(super) fn new(limit: Duration) -> Self {
         let clock = Mutex::new(Clock { spent: Duration::ZERO, asking: 0, since: Instant::now() });
         Self { limit, clock, cancelled: Arc::default() }
     }
 
-    /// Makes the deadline end once `flag` is set.
+    /// Ends the deadline once `flag` is set.
     pub(super) fn cancelled_by(self, flag: Arc<AtomicBool>) -> Self {
         Self { cancelled: flag, ..self }
     }
@@ -67,7 +67,7 @@ impl Deadline {
         self.cancelled.load(Ordering::Relaxed)
     }
 
-    /// Starts the time again, because the forge did something.
+    /// Restarts the time, because the forge completed a write.
     pub(super) fn restart(&self) {
         let mut clock = self.clock();
         (clock.spent, clock.since) = (Duration::ZERO, Instant::now());
@@ -94,7 +94,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_time_runs_while_somebody_asks() {
+    fn the_time_runs_while_requests_are_in_progress() {
         let deadline = Deadline::new(Duration::from_millis(40));
         let pause = || std::thread::sleep(Duration::from_millis(50));
         pause();

@@ -3,7 +3,7 @@
 /// The errors of a forge.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ForgeError {
-    /// The forge cannot be reached, or the answer breaks off.
+    /// The forge cannot be reached, or the response is incomplete.
     #[error("{host} cannot be reached: {problem}")]
     Unreachable {
         /// The forge.
@@ -11,7 +11,7 @@ pub enum ForgeError {
         /// The problem.
         problem: String,
     },
-    /// The forge does not answer in time.
+    /// The forge does not respond in time.
     #[error("{host} does not answer")]
     Silent {
         /// The forge.
@@ -46,10 +46,10 @@ pub enum ForgeError {
     Limited {
         /// The forge.
         host: String,
-        /// The time from which it answers again, as the forge says.
+        /// The time from which the forge accepts requests again, as reported by it.
         until: Option<String>,
     },
-    /// The answer differs from the forge's documentation.
+    /// The response differs from the forge's documentation.
     #[error("{host} gave no answer that could be read: {problem}")]
     Odd {
         /// The forge.

@@ -13,7 +13,7 @@ use super::{
 /// The prefix of the title of a draft.
 const DRAFT: &str = "WIP: ";
 
-/// How its API names the parts of issues.
+/// The names that its API uses for issues.
 const ISSUES: Words = Words {
     query: "state=all&type=issues&limit=50",
     number: "number",
@@ -23,7 +23,7 @@ const ISSUES: Words = Words {
     close: ("state", "closed"),
 };
 
-/// Where it has branches and files.
+/// The names that its API uses for branches and files.
 const CONTENTS: contents::Words = contents::Words {
     files: "contents",
     is_one_segment: false,
@@ -107,7 +107,8 @@ impl Forgejo {
         Ok(all.into_iter().filter(is_own).map(Into::into).collect())
     }
 
-    /// What reviewers said last; a comment takes nothing back, a dismissal does.
+    /// Counts approvals and requests for changes by the last review of each reviewer. A comment does not replace a
+    /// review, but a dismissal does.
     fn reviews(&self, number: u64) -> Result<(usize, usize), ForgeError> {
         let path = format!("{}/pulls/{number}/reviews?limit=50", self.repo);
         let mut last: BTreeMap<String, String> = BTreeMap::new();
@@ -139,7 +140,7 @@ impl Forgejo {
 
 impl Forge for Forgejo {
     fn of_branch(&self, branch: &str) -> Result<Option<Pull>, ForgeError> {
-        // It does not filter by branch; the latest ones come first.
+        // The API cannot filter by branch. The latest ones come first.
         let pulls = self.own_pulls("state=all&sort=recentupdate")?;
         Ok(relevant(pulls.into_iter().filter(|pull| pull.branch == branch).collect()))
     }
@@ -240,7 +241,7 @@ mod tests {
     use super::*;
     use crate::forge::{Kind, canned::Canned};
 
-    /// Reads an answer of the form in the server's own API description.
+    /// Returns an example response from the server's own API description.
     fn example(name: &str) -> Value {
         let all: Value = serde_json::from_str(include_str!("../../tests/fixtures/forge/forgejo.json")).unwrap();
         all[name].clone()
@@ -265,7 +266,7 @@ mod tests {
     }
 
     #[test]
-    fn the_open_one_of_the_repositorys_own_branch_is_found() {
+    fn the_open_pull_request_of_the_repositorys_own_branch_is_found() {
         let list = json!([
             pull(4, "open", "x", "eve/blue"),
             pull(3, "closed", "x", "acme/blue"),
@@ -277,7 +278,7 @@ mod tests {
     }
 
     #[test]
-    fn its_condition_is_that_of_reviews_and_statuses() {
+    fn the_condition_combines_reviews_and_statuses() {
         let canned = Canned::start([
             (200, pull(2, "open", "x", "acme/blue")),
             (200, example("reviews")),
@@ -294,7 +295,7 @@ mod tests {
     }
 
     #[test]
-    fn a_draft_is_told_by_its_title() {
+    fn a_draft_is_marked_by_its_title() {
         let canned =
             Canned::start([(201, pull(5, "open", "x", "acme/blue")), (201, pull(5, "open", "x", "acme/blue"))]);
         let new = NewPull { branch: "x", base: "main", title: "T", body: "B", draft: true };
@@ -354,7 +355,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_is_read_and_committed_on_a_branch_of_its_own() {
+    fn a_file_is_read_and_committed_on_a_new_branch() {
         let file = json!({
             "name": "s3.yaml", "path": ".blue/bindings/s3.yaml", "sha": "79f7bbd", "last_commit_sha": "570e7b2",
             "type": "file", "size": 5, "encoding": "base64", "content": "cm9sZQo=",
@@ -409,7 +410,7 @@ mod tests {
     }
 
     #[test]
-    fn open_ones_of_the_repository_itself_are_listed_and_edited() {
+    fn open_pull_requests_of_the_repository_itself_are_listed_and_edited() {
         let list = json!([pull(4, "open", "x", "eve/blue"), pull(2, "open", "x", "Acme/blue")]);
         let one = || pull(2, "open", "x", "acme/blue");
         let canned = Canned::start([(200, list), (201, one()), (201, one())]);

@@ -10,7 +10,7 @@ use super::{
     State, Tip, bounded, contents, issues::Words, query, relevant,
 };
 
-/// How its API names the parts of issues.
+/// The names that its API uses for issues.
 const ISSUES: Words = Words {
     query: "state=all&sort=updated&direction=desc&per_page=100",
     number: "number",
@@ -20,7 +20,7 @@ const ISSUES: Words = Words {
     close: ("state", "closed"),
 };
 
-/// Where it has branches and files.
+/// The names that its API uses for branches and files.
 const CONTENTS: contents::Words = contents::Words {
     files: "contents",
     is_one_segment: false,
@@ -50,7 +50,7 @@ struct PullAnswer {
     merged_at: Option<String>,
     head: Side,
     base: Side,
-    /// Only where one is asked for, not in lists.
+    /// Only present in the response for a single pull request, not in lists.
     #[serde(default)]
     mergeable: Option<bool>,
 }
@@ -60,7 +60,7 @@ struct Side {
     #[serde(rename = "ref")]
     name: String,
     sha: String,
-    /// None where a fork is gone.
+    /// The source repository; `None` if a fork was deleted.
     repo: Option<Source>,
 }
 
@@ -149,7 +149,7 @@ impl Forge for GitHub {
         let (approved, changes_requested) = self.reviews(pull.number)?;
         let checks = match self.checks(&pull.head) {
             Ok(checks) => Some(checks),
-            // A token that may read pull requests may lack permission for checks.
+            // A token that may read pull requests may still lack permission for checks.
             Err(ForgeError::Denied { .. } | ForgeError::NotFound { .. }) => None,
             Err(error) => return Err(error),
         };
@@ -192,8 +192,8 @@ impl Forge for GitHub {
         CONTENTS.file(&self.client, &self.repo, commit, path)
     }
 
-    /// Makes the commit first and moves the branch last: whatever breaks off leaves nothing behind, and the branch is
-    /// not moved where it is no longer at the parent.
+    /// Creates the commit first and updates the branch last, so that a failure leaves nothing behind and a branch that
+    /// is no longer at the parent does not move.
     fn commit(&self, commit: &NewCommit<'_>) -> Result<(), ForgeError> {
         let NewCommit { branch, start, parent, path, text, message, .. } = *commit;
         let git = format!("{}/git", self.repo);

@@ -13,7 +13,7 @@ use super::{
 /// The prefix of the title of a draft.
 const DRAFT: &str = "Draft: ";
 
-/// How its API names the parts of issues.
+/// The names that its API uses for issues.
 const ISSUES: Words = Words {
     query: "scope=all&order_by=updated_at&sort=desc&per_page=100",
     number: "iid",
@@ -23,7 +23,7 @@ const ISSUES: Words = Words {
     close: ("state_event", "close"),
 };
 
-/// Where it has branches and files.
+/// The names that its API uses for branches and files.
 const CONTENTS: contents::Words = contents::Words {
     files: "repository/files",
     is_one_segment: true,
@@ -57,7 +57,7 @@ struct MergeRequest {
     has_conflicts: bool,
     #[serde(default)]
     merge_status: String,
-    /// Only in the answer for a single merge request.
+    /// Only present in the response for a single merge request.
     #[serde(default)]
     head_pipeline: Option<Value>,
 }
@@ -82,7 +82,7 @@ impl From<MergeRequest> for Pull {
 }
 
 impl MergeRequest {
-    /// Returns whether its branch is in the project itself: forks have branches of that name too.
+    /// Returns whether the branch is in the project itself. Forks may have a branch with the same name.
     fn is_own(&self) -> bool {
         self.source_project_id == Some(self.target_project_id)
     }
@@ -110,7 +110,7 @@ impl GitLab {
     }
 }
 
-/// Returns `None` if the server's edition or the token does not allow a request.
+/// Returns `None` if the server's edition or the token does not allow the request.
 fn if_shown<T>(asked: Result<T, ForgeError>) -> Result<Option<T>, ForgeError> {
     match asked {
         Ok(found) => Ok(Some(found)),
@@ -207,7 +207,7 @@ impl Forge for GitLab {
         self.client.delete(&CONTENTS.branch(&self.project, branch))
     }
 
-    /// They are called notes.
+    /// GitLab calls them notes.
     fn comments(&self, number: u64) -> Result<Vec<Comment>, ForgeError> {
         let path = format!("{}/merge_requests/{number}/notes?sort=asc&per_page=100", self.project);
         self.client.list(&path, Value::as_array)?.into_iter().map(|one| self.client.parse(one)).collect()
@@ -244,7 +244,7 @@ mod tests {
     /// The project in the documented examples.
     const OWN: u64 = 15513260;
 
-    /// Reads an answer of the form in GitLab's documentation.
+    /// Returns an example response from GitLab's documentation.
     fn example(name: &str) -> Value {
         let all: Value = serde_json::from_str(include_str!("../../tests/fixtures/forge/gitlab.json")).unwrap();
         all[name].clone()
@@ -265,7 +265,7 @@ mod tests {
     }
 
     #[test]
-    fn the_open_one_of_the_projects_own_branch_is_found() {
+    fn the_open_merge_request_of_the_projects_own_branch_is_found() {
         let listed = example("merge_request_in_a_list");
         let list = json!([request(7, "opened", 4), request(6, "closed", OWN), listed]);
         let canned = Canned::start([(200, list), (200, json!([]))]);
@@ -280,7 +280,7 @@ mod tests {
     }
 
     #[test]
-    fn its_condition_is_that_of_reviewers_and_jobs() {
+    fn the_condition_combines_reviewers_and_jobs() {
         let canned = Canned::start([
             (200, request(5, "opened", OWN)),
             (200, example("approvals")),
@@ -305,7 +305,7 @@ mod tests {
     }
 
     #[test]
-    fn a_draft_is_told_by_its_title() {
+    fn a_draft_is_marked_by_its_title() {
         let canned = Canned::start([(201, request(9, "opened", OWN)), (200, request(9, "opened", OWN))]);
         let new = NewPull { branch: "feat/x", base: "main", title: "T", body: "B", draft: true };
         assert_eq!(forge(&canned).open(&new).unwrap().number, 9);
@@ -362,7 +362,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_is_read_and_committed_on_a_branch_of_its_own() {
+    fn a_file_is_read_and_committed_on_a_new_branch() {
         let file = json!({
             "file_name": "s3.yaml", "file_path": ".blue/bindings/s3.yaml", "encoding": "base64", "content": "cm9sZQo=",
             "ref": "c0ffee", "blob_id": "79f7bbd", "commit_id": "d5a3ff1", "last_commit_id": "570e7b2",
@@ -420,7 +420,7 @@ mod tests {
     }
 
     #[test]
-    fn open_ones_of_the_project_itself_are_listed_and_edited() {
+    fn open_merge_requests_of_the_project_itself_are_listed_and_edited() {
         let list = json!([request(7, "opened", 4), request(6, "opened", OWN)]);
         let canned = Canned::start([(200, list), (200, request(6, "opened", OWN)), (200, request(6, "closed", OWN))]);
         let forge = forge(&canned);

@@ -1,18 +1,18 @@
-//! Issues, which differ between forges only in the names of fields and methods.
+//! Issues. The forges differ only in the names of fields and methods.
 
 use serde_json::{Map, Value, json};
 
 use super::{Client, ForgeError, Issue, bounded};
 
-/// How the API of a forge names the parts of issues.
+/// The names that a forge's API uses for issues.
 pub(super) struct Words {
-    /// The query for all issues, most recently changed first if the forge can sort.
+    /// The query for all issues, most recently changed first if the forge can sort them.
     pub(super) query: &'static str,
     /// The field with the number.
     pub(super) number: &'static str,
     /// The field with the text.
     pub(super) text: &'static str,
-    /// The field with the url of the page.
+    /// The field with the URL of the page.
     pub(super) url: &'static str,
     /// The HTTP method for editing.
     pub(super) method: &'static str,
@@ -21,7 +21,7 @@ pub(super) struct Words {
 }
 
 impl Words {
-    /// Returns the issues of the repository at a path. GitHub lists pull requests among them, which are left out.
+    /// Returns the issues of the repository at a path. GitHub also lists pull requests, which are left out.
     pub(super) fn list(&self, client: &Client, repo: &str) -> Result<Vec<Issue>, ForgeError> {
         let all = client.list(&format!("{repo}/issues?{}", self.query), Value::as_array)?;
         let issues = all.iter().filter(|one| one.get("pull_request").is_none_or(Value::is_null));

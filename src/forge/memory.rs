@@ -1,5 +1,5 @@
-//! Caches answers of a forge on disk with their `ETag`, so that unchanged ones are confirmed in a few bytes, which
-//! most forges do not count against their rate limits. The cache can be deleted at any time.
+//! Caches responses of a forge on disk with their `ETag`, so that the forge confirms unchanged ones in a few bytes,
+//! which most forges do not count against their rate limits. The cache can be deleted at any time.
 
 use std::{
     io::Write as _,
@@ -13,21 +13,21 @@ use sha2::{Digest as _, Sha256};
 use super::Secret;
 use crate::platform::files;
 
-/// The most cached answers. One more clears the cache.
+/// The maximum number of cached responses. Beyond it, the cache is cleared.
 const MAX_KEPT: usize = 2_000;
 
-/// A folder of cached answers.
+/// A folder of cached responses.
 #[derive(Debug)]
 pub(super) struct Memory {
     folder: PathBuf,
 }
 
-/// A cached answer.
+/// A cached response.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(super) struct Kept {
     pub(super) etag: String,
     pub(super) body: Value,
-    /// The url of the next page.
+    /// The URL of the next page.
     pub(super) next: Option<String>,
 }
 
@@ -36,7 +36,7 @@ impl Memory {
         Self { folder: folder.to_owned() }
     }
 
-    /// Returns the file of an answer. It depends on the token, since each token may see something else.
+    /// Returns the file of a response. It depends on the token, because each token may have different access.
     fn file(&self, url: &str, secret: Option<&Secret>) -> PathBuf {
         let mut hash = Sha256::new();
         hash.update(url);
@@ -50,7 +50,7 @@ impl Memory {
         serde_json::from_slice(&std::fs::read(self.file(url, secret)).ok()?).ok()
     }
 
-    /// Caches an answer. It may come from a private repository, so only the user can read it. Errors are ignored.
+    /// Caches a response. It may come from a private repository, so only the user can read it. Errors are ignored.
     pub(super) fn keep(&self, url: &str, secret: Option<&Secret>, kept: &Kept) {
         let _ = self.try_keep(url, secret, kept);
     }
@@ -63,7 +63,7 @@ impl Memory {
                 let _ = std::fs::remove_file(entry.path());
             }
         }
-        // Readable only by the user, and replaced atomically.
+        // Only the user can read the file, and it is replaced atomically.
         let mut file = tempfile::NamedTempFile::new_in(&self.folder)?;
         file.write_all(&serde_json::to_vec(kept)?)?;
         file.persist(self.file(url, secret)).map_err(|error| error.error)?;
@@ -76,7 +76,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_kept_is_recalled_for_the_same_token_alone() {
+    fn responses_are_only_recalled_for_the_same_token() {
         let folder = tempfile::tempdir().unwrap();
         let memory = Memory::new(&folder.path().join("forge"));
         let (mine, yours) = (Secret::of("mine"), Secret::of("yours"));

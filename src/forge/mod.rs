@@ -1,7 +1,7 @@
-//! Forges, where repositories have pull requests and issues: one trait, and an adapter for each kind. The module also
-//! sends messages to webhooks, the only other use of HTTPS.
+//! Forges, which host pull requests and issues of repositories: one trait, and an adapter for each kind. This module
+//! also sends messages to webhooks, the only other use of HTTPS.
 //!
-//! Data from a forge is not trusted: it is parsed into [`Pull`] and [`Condition`], and cut to a bounded length.
+//! Data from a forge is not trusted: it is parsed into [`Pull`] and [`Condition`], and truncated to a bounded length.
 //! Secrets are never printed, logged or part of an error.
 
 pub mod address;
@@ -75,41 +75,42 @@ pub trait Forge: Send + Sync {
     /// Returns an error if the forge refuses.
     fn describe(&self, number: u64, body: &str) -> Result<(), ForgeError>;
 
-    /// Returns the open pull requests whose branches are in the repository itself; of very many, some.
+    /// Returns the open pull requests whose branches are in the repository itself. If there are very many, not all are
+    /// returned.
     ///
     /// # Errors
-    /// Returns an error if the forge does not say.
+    /// Returns an error if the forge cannot be queried.
     fn open_pulls(&self) -> Result<Vec<Pull>, ForgeError>;
 
-    /// Writes the title and the description of a pull request, and closes it where it is not to be open. It stays a
-    /// draft where it is one.
+    /// Updates the title and description of a pull request, and closes it if its state is not open. Its draft status
+    /// does not change.
     ///
     /// # Errors
     /// Returns an error if the forge refuses.
     fn edit_pull(&self, pull: &Pull) -> Result<(), ForgeError>;
 
-    /// Returns the name of the branch that the repository has for everybody.
+    /// Returns the name of the repository's default branch.
     ///
     /// # Errors
-    /// Returns an error if the forge does not say.
+    /// Returns an error if the forge cannot be queried.
     fn default_branch(&self) -> Result<String, ForgeError>;
 
-    /// Returns the last commit of a branch; none where there is no such branch.
+    /// Returns the last commit of a branch, or `None` if there is no such branch.
     ///
     /// # Errors
-    /// Returns an error if the forge does not say.
+    /// Returns an error if the forge cannot be queried.
     fn tip(&self, branch: &str) -> Result<Option<Tip>, ForgeError>;
 
-    /// Returns a file as it is at a commit; none where there is none that is a text.
+    /// Returns a file at a commit, or `None` if there is no such text file.
     ///
     /// # Errors
-    /// Returns an error if the forge does not say.
+    /// Returns an error if the forge cannot be queried.
     fn file(&self, commit: &str, path: &str) -> Result<Option<File>, ForgeError>;
 
     /// Adds a commit that writes one file to a branch. The branch only moves forward.
     ///
     /// # Errors
-    /// Returns an error if the forge refuses, as it does where the file or the branch moved meanwhile.
+    /// Returns an error if the forge refuses, for example because the file or the branch has changed in the meantime.
     fn commit(&self, commit: &NewCommit<'_>) -> Result<(), ForgeError>;
 
     /// Deletes a branch.
@@ -189,7 +190,7 @@ pub struct Comment {
 pub struct Pull {
     /// Its number.
     pub number: u64,
-    /// Whether it is open.
+    /// Whether it is open, closed or merged.
     pub state: State,
     /// Whether it is a draft.
     pub draft: bool,
@@ -214,29 +215,29 @@ pub struct Tip {
     pub message: String,
 }
 
-/// A file of a commit.
+/// A file at a commit.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct File {
-    /// What the forge wants to hear where the file is replaced.
+    /// The id that the forge requires when the file is replaced.
     pub id: String,
     /// Its text.
     pub text: String,
 }
 
-/// A commit that is to be.
+/// A commit to create.
 #[derive(Debug, Clone, Copy)]
 pub struct NewCommit<'a> {
-    /// The branch that gets it.
+    /// The branch to commit to.
     pub branch: &'a str,
-    /// The branch that it starts from; none where it is there already.
+    /// The branch to create it from; `None` if the branch exists.
     pub start: Option<&'a str>,
-    /// The commit before it.
+    /// The parent commit.
     pub parent: &'a Tip,
     /// The path of the file.
     pub path: &'a str,
-    /// The file in the commit before it.
+    /// The file in the parent commit.
     pub file: &'a File,
-    /// The file's new text.
+    /// The new text of the file.
     pub text: &'a str,
     /// The message.
     pub message: &'a str,
@@ -245,9 +246,9 @@ pub struct NewCommit<'a> {
 /// The state of a pull request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum State {
-    /// It waits to be merged.
+    /// It is waiting to be merged.
     Open,
-    /// It was closed without a merge.
+    /// It was closed without being merged.
     Closed,
     /// It was merged.
     Merged,
@@ -258,11 +259,11 @@ pub enum State {
 pub struct Condition {
     /// Whether it can be merged without conflicts; `None` if the forge has not computed it yet.
     pub mergeable: Option<bool>,
-    /// The number of reviewers who approve.
+    /// The number of reviewers who approved.
     pub approved: usize,
-    /// The number of reviewers who request changes.
+    /// The number of reviewers who requested changes.
     pub changes_requested: usize,
-    /// The checks; `None` if the token may not see them.
+    /// The checks; `None` if the token does not allow reading them.
     pub checks: Option<Checks>,
 }
 
@@ -297,7 +298,7 @@ impl Checks {
     }
 }
 
-/// A pull request to be opened.
+/// A pull request to open.
 #[derive(Debug, Clone, Copy)]
 pub struct NewPull<'a> {
     /// The branch with the commits.
@@ -351,7 +352,8 @@ impl Kind {
         }
     }
 
-    /// Returns the token for this host in a variable. A token that CI made for its own server is not used for others.
+    /// Returns the token for this host from a variable. A token that CI created for its own server is not used for
+    /// other hosts.
     pub fn variables<'v>(self, host: &str, variable: impl Fn(&str) -> Option<&'v str>) -> Option<&'v str> {
         let is_server = |name: &str, default: &str| {
             let server = variable(name).unwrap_or(default);
@@ -369,7 +371,7 @@ impl Kind {
         }
     }
 
-    /// Returns the program that may have a token for this host, with its arguments.
+    /// Returns the program, with its arguments, that may print a token for this host.
     pub fn other_program(self, host: &str) -> Option<(&'static str, Vec<&str>)> {
         match self {
             Self::GitHub => Some(("gh", vec!["auth", "token", "--hostname", host])),
@@ -398,7 +400,7 @@ impl Kind {
         }
     }
 
-    /// Returns the url of a host's API.
+    /// Returns the URL of a host's API.
     pub fn api(self, host: &str) -> String {
         match self {
             Self::GitHub if host == "github.com" => "https://api.github.com".into(),
@@ -408,7 +410,7 @@ impl Kind {
         }
     }
 
-    /// Returns the url of the page that shows a commit.
+    /// Returns the URL of the page that shows a commit.
     pub fn commit_page(self, Address { host, path }: &Address, commit: &str) -> String {
         let above = if self == Self::GitLab { "/-" } else { "" };
         format!("https://{host}/{path}{above}/commit/{commit}")
@@ -433,7 +435,7 @@ impl Kind {
         }
     }
 
-    /// Returns the url of the page where people open a pull request.
+    /// Returns the URL of the page for opening a pull request.
     pub fn page(self, address: &Address, base: &str, branch: &str) -> String {
         let Address { host, path } = address;
         match self {
@@ -446,27 +448,27 @@ impl Kind {
     }
 }
 
-/// Returns the relevant pull request of a branch: the open one, or else the latest, which comes first.
+/// Returns the most relevant pull request of a branch: the open one, or else the first, which is the latest.
 #[cfg(feature = "forge")]
 fn relevant(mut pulls: Vec<Pull>) -> Option<Pull> {
     let at = pulls.iter().position(|pull| pull.state == State::Open).unwrap_or_default();
     (at < pulls.len()).then(|| pulls.swap_remove(at))
 }
 
-/// Returns a title where a draft is one whose title starts with a word. It is there once, whatever the title was.
+/// Adds or removes the prefix that marks drafts. The prefix never occurs twice.
 #[cfg(feature = "forge")]
 fn titled(word: &str, title: &str, is_draft: bool) -> String {
     let title = title.strip_prefix(word).unwrap_or(title);
     if is_draft { format!("{word}{title}") } else { title.to_owned() }
 }
 
-/// Cuts somebody else's text to a bounded length.
+/// Truncates text from others to a bounded length.
 #[cfg(feature = "forge")]
 fn bounded(text: &str, most: usize) -> String {
     text.chars().take(most).collect()
 }
 
-/// Encodes text for the query of a url, as far as names of branches need it.
+/// Encodes text for a URL, as far as branch names need it.
 #[cfg(feature = "forge")]
 fn query(text: &str) -> String {
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.' | b'~' | b'/' | b':');

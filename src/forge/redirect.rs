@@ -11,7 +11,7 @@ pub(super) fn within_origin(from: &str, location: &str) -> Option<String> {
     (Origin::of(&url)? == asked).then_some(url)
 }
 
-/// Returns the origin of a url as text, without path and credentials.
+/// Returns the origin of a URL as text, without path and credentials.
 pub(super) fn origin(url: &str) -> Option<String> {
     Origin::of(url).map(|origin| origin.prefix())
 }

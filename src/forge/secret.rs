@@ -8,14 +8,14 @@ pub struct Secret(String);
 
 impl Secret {
     /// Returns the secret in the first line of a variable, a file or a program's output. Returns `None` if it is empty
-    /// or is not valid in an HTTP header.
+    /// or not valid in an HTTP header.
     pub fn of(text: &str) -> Option<Self> {
         let line = text.lines().next().unwrap_or_default().trim();
         let is_plain = line.chars().all(|c| c.is_ascii_graphic());
         (!line.is_empty() && is_plain && line.len() <= 4_096).then(|| Self(line.to_owned()))
     }
 
-    /// Returns the secret itself, to be sent to its forge.
+    /// Returns the secret itself, for sending it to its forge.
     pub fn expose(&self) -> &str {
         &self.0
     }
@@ -37,7 +37,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn it_is_never_shown() {
+    fn secrets_are_never_shown() {
         let secret = Secret::of("ghp_abc\n").unwrap();
         assert_eq!(format!("{secret:?}"), "Secret(***)");
         assert_eq!(secret.redact("bad token ghp_abc!"), "bad token ***!");

@@ -1,5 +1,5 @@
-//! Sends one message to a url of the user's, signed as in [Standard Webhooks], so that the receiver can verify the
-//! sender and the time, and recognize duplicates.
+//! Sends one message to a URL that the user chose, signed as in [Standard Webhooks], so that the receiver can verify
+//! the sender and the time, and recognize duplicates.
 //!
 //! [Standard Webhooks]: https://www.standardwebhooks.com/
 
@@ -15,13 +15,13 @@ use super::{
     client::{agent, is_private},
 };
 
-/// The prefix of a secret in base64.
+/// The prefix of a base64-encoded secret.
 const PREFIX: &str = "whsec_";
 
 /// Sends a message once, within a time limit. Redirects are not followed.
 ///
 /// # Errors
-/// Returns why it was not delivered, in a text without the path of the url and the secret.
+/// Returns the reason why it was not delivered, without the secret and the path of the URL.
 pub fn post(url: &str, message: &Message<'_>, secret: Option<&Secret>, limit: Duration) -> Result<(), String> {
     if !is_private(url) {
         return Err("its url is not https, and nothing is sent in the open".to_owned());
@@ -47,7 +47,7 @@ pub fn post(url: &str, message: &Message<'_>, secret: Option<&Secret>, limit: Du
     }
 }
 
-/// Returns `v1,` and the HMAC-SHA-256 of id, time and text in base64.
+/// Returns `v1,` and the base64-encoded HMAC-SHA-256 of id, time and text.
 fn signature(message: &Message<'_>, secret: &Secret) -> String {
     let text = secret.expose();
     let key = text.strip_prefix(PREFIX).and_then(|text| BASE64_STANDARD.decode(text).ok());
@@ -61,9 +61,9 @@ fn signature(message: &Message<'_>, secret: &Secret) -> String {
 mod tests {
     use super::*;
 
-    /// The example of the specification and its libraries.
+    /// The example from the specification and its libraries.
     #[test]
-    fn a_message_is_signed_as_the_standard_says() {
+    fn messages_are_signed_as_in_the_standard() {
         let message = Message {
             id: "msg_p5jXN8AQM9LWM0D4loKWxJek",
             time: 1_614_265_330,
@@ -75,7 +75,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_sent_in_the_open() {
+    fn nothing_is_sent_without_tls() {
         let message = Message { id: "i", time: 0, content_type: "text/plain", body: "" };
         let said = post("http://example.com/secret", &message, None, Duration::from_secs(1)).unwrap_err();
         assert!(said.contains("not https") && !said.contains("secret"), "{said}");

@@ -1,4 +1,4 @@
-//! Replaces the client in a build without the feature `forge`.
+//! Replaces the client in builds without the feature `forge`.
 
 use std::{
     convert::Infallible,
@@ -14,7 +14,7 @@ use super::{Address, Forge, Kind, Message, Secret};
 pub struct Client(Infallible);
 
 impl Client {
-    /// Returns why there is no client.
+    /// Returns an error that explains why there is no client.
     ///
     /// # Errors
     /// Always returns an error.
@@ -22,26 +22,26 @@ impl Client {
         Err("this program was built without the feature `forge`".into())
     }
 
-    /// Is never called.
+    /// Never called.
     #[must_use]
     pub fn with_memory(self, _folder: &Path) -> Self {
         self
     }
 
-    /// Is never called.
+    /// Never called.
     #[must_use]
     pub fn with_limit(self, _limit: Duration) -> Self {
         self
     }
 
-    /// Is never called.
+    /// Never called.
     #[must_use]
     pub fn cancelled_by(self, _flag: Arc<AtomicBool>) -> Self {
         self
     }
 }
 
-/// Returns why nothing is sent.
+/// Returns an error that explains why nothing is sent.
 ///
 /// # Errors
 /// Always returns an error.
@@ -50,12 +50,12 @@ pub fn post(_url: &str, _message: &Message<'_>, _secret: Option<&Secret>, _limit
 }
 
 impl Kind {
-    /// Is never called.
+    /// Never called.
     pub fn prepare(self, client: Client) -> Client {
         client
     }
 
-    /// Is never called.
+    /// Never called.
     pub fn forge(self, client: Arc<Client>, _address: &Address) -> Box<dyn Forge> {
         match client.0 {}
     }

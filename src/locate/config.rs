@@ -1,5 +1,5 @@
-//! `.blue/config.yaml`: the realm and name that a repository proposes. It is compared with the user's choice and never
-//! followed.
+//! `.blue/config.yaml`: the realm and name that a repository proposes. They are only compared with the user's choice,
+//! never used in its place.
 
 use std::path::Path;
 
@@ -37,10 +37,10 @@ pub fn same_realm(realm: &RealmName, proposed: Option<&Config>) -> Result<(), Op
     }
 }
 
-/// Compares the url that a repository proposes with the one that the user recorded.
+/// Compares the URL that a repository proposes with the one that the user recorded.
 ///
 /// # Errors
-/// Returns an error if it proposes another url for the realm; the message contains both.
+/// Returns an error if it proposes another URL for the realm. The message contains both.
 pub fn same_url(home: &Home, known: &KnownRealm, proposed: Option<&Config>) -> Result<(), OpError> {
     let proposed =
         proposed.filter(|config| config.realm.name == known.name).and_then(|config| config.realm.url.as_ref());
@@ -59,19 +59,19 @@ pub fn same_url(home: &Home, known: &KnownRealm, proposed: Option<&Config>) -> R
     )))
 }
 
-/// Returns the proposed url of a realm for which this machine has none recorded, if the url is acceptable.
+/// Returns the proposed URL of a realm for which this machine has not recorded one, if the URL is acceptable.
 pub fn unrecorded_url(known: &KnownRealm, proposed: Option<&Config>) -> Option<String> {
     let proposed = proposed.filter(|config| config.realm.name == known.name && known.url.is_none());
     proposed.and_then(|config| config.realm.url.clone()).filter(|url| url::accept(url).is_ok())
 }
 
-/// Returns the command that records such a url.
+/// Returns the command that records a URL.
 pub fn record_url(url: &str) -> String {
     format!("git blue init --url {}  # share it there too, as {CONFIG} says, if you trust that place", shell_word(url))
 }
 
-/// Returns the content of a repository's `.blue/config.yaml`, if it has one: the file in the work tree, or in HEAD if
-/// the work tree lacks it because it is bare, sparse or empty.
+/// Returns the content of a repository's `.blue/config.yaml`, if it has one: the file in the work tree, or the one in
+/// HEAD if it is not in the work tree, because that is bare, sparse or empty.
 ///
 /// # Errors
 /// Returns an error if the file cannot be read, or is reached through a symbolic link.
@@ -92,7 +92,7 @@ pub fn proposed(code: &CodeRepo) -> Result<Option<Config>, OpError> {
 /// Returns the content of a commit's `.blue/config.yaml`, if it has one.
 ///
 /// # Errors
-/// Returns an error in the cases of [`proposed`].
+/// Returns the errors of [`proposed`].
 pub fn proposed_at(code: &CodeRepo, commit: &Oid) -> Result<Option<Config>, OpError> {
     let tree = code.tree_of(commit)?;
     let blob = match read::lookup(code, &tree, CONFIG)? {
@@ -111,7 +111,7 @@ fn decode(bytes: &[u8]) -> Result<Config, OpError> {
     })
 }
 
-/// Returns whether the file exists, as a regular file in a folder that is not a link.
+/// Returns whether the file exists as a regular file in a folder, and neither is a symbolic link.
 fn file_without_links(root: &Path) -> Result<bool, OpError> {
     for (path, is_wanted) in [(root.join(FOLDER), false), (root.join(CONFIG), true)] {
         match path.symlink_metadata() {

@@ -31,22 +31,22 @@ use crate::{
 /// The variable with the path of the user's own folder.
 pub const HOME: &str = "GIT_BLUE_HOME";
 
-/// A realm of this machine, and the repository that asks.
+/// A realm of this machine, and the repository of the caller.
 pub struct Located {
     /// The realm.
     pub realm: RealmName,
     /// Its store.
     pub store: GitStore,
-    /// The name of the repository around the folder; `None` outside of one.
+    /// The name of the repository that contains the folder; `None` outside of one.
     pub repo: Option<RepoName>,
-    /// The url at which the repository says that the realm is shared, if this machine has not recorded it.
+    /// The URL at which the realm is shared according to the repository, if this machine has not recorded one.
     pub unrecorded_url: Option<String>,
 }
 
 /// Returns the user's own folder.
 ///
 /// # Errors
-/// Returns an error if no variable gives its path.
+/// Returns an error if no variable contains its path.
 pub fn home(env: &Env) -> Result<Home, OpError> {
     let folder = env.var(HOME).map(|folder| env.cwd().join(folder)).or_else(|| Some(env.home()?.join(".blue")));
     folder.map(Home::new).ok_or_else(|| {
@@ -66,7 +66,7 @@ pub fn known(home: &Home, realm: &RealmName) -> Result<KnownRealm, OpError> {
     home.realm(realm)?.ok_or_else(|| unknown::error(false, home, realm, None))
 }
 
-/// Opens a realm of this machine, whatever the current folder, on behalf of its repository `repo`.
+/// Opens a realm of this machine on behalf of its repository `repo`, regardless of the working directory.
 ///
 /// # Errors
 /// Returns an error if this machine does not have the realm, or the realm does not have that repository.
@@ -83,11 +83,11 @@ pub fn in_realm(home: &Home, realm: &RealmName, repo: Option<&RepoName>, options
     Ok(Located { realm: realm.clone(), store, repo: repo.cloned(), unrecorded_url: None })
 }
 
-/// Finds the realm and the name of the repository around the folder of `env`.
+/// Finds the realm, and the name of the repository that contains the folder of `env`.
 ///
 /// # Errors
-/// Returns an error if nothing names a realm, this machine does not have it, or the repository's proposal contradicts
-/// what the user recorded.
+/// Returns an error if nothing names a realm, this machine does not have the realm, or the repository's proposal
+/// contradicts what the user recorded.
 pub fn find(
     env: &Env,
     home: &Home,
@@ -125,7 +125,7 @@ pub fn find(
     Ok(Located { realm, store, repo, unrecorded_url })
 }
 
-/// Returns an error that says how to restore a store that is missing.
+/// Returns an error that says how to restore a missing store.
 fn gone(home: &Home, known: &KnownRealm, error: StoreError) -> OpError {
     let StoreError::NotAStore { path } = &error else { return error.into() };
     let (realm, path) = (&known.name, path.display().to_string());
@@ -138,7 +138,7 @@ fn gone(home: &Home, known: &KnownRealm, error: StoreError) -> OpError {
         .next(format!("put it back there, or forget it and begin anew: git config --file {config} --remove-section blue.realm.{realm} && {again}"))
 }
 
-/// Checks that the store contains the expected realm and was not replaced by another one.
+/// Checks that the store contains the expected realm, and was not replaced with another one.
 fn held(known: &KnownRealm, store: &GitStore) -> Result<(), OpError> {
     let found = read::realm(store)?;
     if found.name != known.name {
@@ -148,7 +148,7 @@ fn held(known: &KnownRealm, store: &GitStore) -> Result<(), OpError> {
     Ok(())
 }
 
-/// Compares the proposal of a repository with what the user recorded. It is never followed.
+/// Compares the proposal of a repository with what the user recorded. The proposal is never used in place of it.
 fn trusted(is_ci: bool, home: &Home, realm: &RealmName, proposed: Option<&Config>) -> Result<KnownRealm, OpError> {
     let Some(known) = home.realm(realm)? else {
         return Err(unknown::error(is_ci, home, realm, proposed).coded(ErrorCode::NotInRealm));

@@ -1,4 +1,4 @@
-//! Finds the current name of a renamed repository, for clones that still have the old one.
+//! Finds the current name of a renamed repository, for clones that still use the old one.
 
 use crate::{
     error::{ErrorCode, OpError},
@@ -9,8 +9,8 @@ use crate::{
     store::{Store, StoreError, StoreRef, layout, read},
 };
 
-/// Returns the current name of a repository that was called `name`, following several renames. Returns `None` if it
-/// was not renamed.
+/// Returns the current name of a repository that used to be called `name`, following multiple renames. Returns `None`
+/// if it was not renamed.
 ///
 /// # Errors
 /// Returns an error if the realm cannot be read.
@@ -40,10 +40,10 @@ pub fn refuse(store: &dyn Store, name: &RepoName) -> Result<(), OpError> {
     newer(store, name)?.map_or(Ok(()), |newer| Err(error(name, &newer)))
 }
 
-/// Refuses to let a repository join again under its former name.
+/// Refuses to let a repository rejoin under its former name.
 ///
 /// # Errors
-/// Returns an error in the cases of [`refuse`].
+/// Returns the errors of [`refuse`].
 pub fn refuse_entry(store: &dyn Store, entry: &Repo) -> Result<(), OpError> {
     let Some(newer) = newer(store, &entry.name)? else { return Ok(()) };
     let is_same = read::repos(store)?.repos.get(&newer).is_some_and(|held| held.is_same_repository(entry));

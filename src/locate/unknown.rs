@@ -9,11 +9,11 @@ use crate::{
     store::codec::Config,
 };
 
-/// The shortest name that is compared for typing errors.
+/// The minimum length of a name that is checked for typos.
 const MIN_LEN: usize = 5;
 
 /// Returns the error for a realm that this machine does not have. `proposed` is the repository's proposal, which is
-/// shown and never followed. In CI (`is_ci`), the advice is for a realm that is not kept.
+/// only shown. In CI (`is_ci`), the advice is for a realm that is not kept.
 pub fn error(is_ci: bool, home: &Home, realm: &RealmName, proposed: Option<&Config>) -> OpError {
     let proposal = proposed.filter(|config| config.realm.name == *realm);
     let url = proposal.and_then(|config| config.realm.url.as_deref());
@@ -59,7 +59,7 @@ pub fn known(home: &Home) -> Vec<RealmName> {
     home.realms().unwrap_or_default().into_iter().map(|known| known.name).collect()
 }
 
-/// Returns the realm whose name is similar enough for a typing error, if there is one.
+/// Returns the realm whose name is similar enough for `realm` to be a typo of it, if there is one.
 pub fn meant<'a>(realm: &RealmName, known: &'a [RealmName]) -> Option<&'a RealmName> {
     if realm.as_str().len() < MIN_LEN { None } else { nearest::nearest(realm, known) }
 }

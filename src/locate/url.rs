@@ -1,8 +1,8 @@
-//! Checks urls of realms: those that git transports without running other programs.
+//! Checks URLs of realms: only those that git can access without running other programs are accepted.
 
 use crate::{error::OpError, platform::paths};
 
-/// Refuses urls that git would read as options, or that make git run a program that the url names.
+/// Refuses URLs that git would read as options, or for which git would run a program named in the URL.
 ///
 /// # Errors
 /// Returns a usage error with the accepted forms.
@@ -37,7 +37,7 @@ pub fn accept(url: &str) -> Result<&str, OpError> {
         return Ok(url);
     }
     match url.split_once(':') {
-        // An scp-like url: a host before the first colon, without a slash.
+        // An scp-like URL: a host before the first colon, without a slash.
         Some((host, _)) if !host.contains('/') && host.rsplit('@').next().is_some_and(|host| host.starts_with('-')) => {
             refuse("its host starts with '-'")
         }
@@ -45,7 +45,7 @@ pub fn accept(url: &str) -> Result<&str, OpError> {
     }
 }
 
-/// Returns an accepted url in a form that does not depend on the current folder: local paths become absolute.
+/// Returns an accepted URL in a form that does not depend on the working directory: local paths become absolute.
 pub fn absolute(cwd: &std::path::Path, url: &str) -> String {
     let has_host = || !paths::has_drive(url) && url.split_once(':').is_some_and(|(host, _)| !host.contains('/'));
     let is_path = !url.contains("://") && !has_host();
@@ -61,7 +61,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_plain_transports_are_accepted() {
+    fn only_safe_transports_are_accepted() {
         for url in [
             "https://host/x.git",
             "ssh://git@host/x.git",

@@ -1,5 +1,5 @@
-//! The user's own folder, `$GIT_BLUE_HOME`, with the records of realms and repositories on this machine. It records
-//! only what the user did; the content of a cloned repository is only a proposal.
+//! The user's own folder, `$GIT_BLUE_HOME`, with the records of realms and repositories on this machine. It only
+//! records what the user did; the content of a cloned repository is never more than a proposal.
 
 use std::{
     collections::BTreeMap,
@@ -22,19 +22,19 @@ pub struct Home {
     folder: PathBuf,
 }
 
-/// A realm that this machine has.
+/// A realm on this machine.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct KnownRealm {
     /// Its name.
     pub name: RealmName,
     /// Its store.
     pub path: PathBuf,
-    /// The url where it is shared.
+    /// The URL at which it is shared.
     pub url: Option<String>,
 }
 
 impl Home {
-    /// Creates a handle of the folder. Nothing is read or created yet.
+    /// Creates a handle for the folder. Does not read or create anything.
     pub fn new(folder: impl Into<PathBuf>) -> Self {
         Self { folder: folder.into() }
     }
@@ -57,7 +57,7 @@ impl Home {
         self.folder.join("realms").join(format!("{realm}.git"))
     }
 
-    /// Returns the folder with the records of joined clones: one file each, named by the clone's random number.
+    /// Returns the folder with the records of joined clones: one file per clone, named by the clone's random number.
     pub fn clones(&self) -> PathBuf {
         self.folder.join("joined")
     }
@@ -130,7 +130,7 @@ impl Home {
         self.change(&format!("realm.{name}"), &[("autoSync", wanted.to_string())])
     }
 
-    /// Returns the subsections of `blue` whose names begin with `prefix`, with the prefix removed.
+    /// Returns the subsections of `blue` whose names start with `prefix`, with the prefix removed.
     ///
     /// # Errors
     /// Returns an error if the configuration cannot be read.
@@ -267,7 +267,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_recorded_is_found_again_and_the_rest_stays() {
+    fn records_are_read_back_and_other_lines_are_kept() {
         let folder = tempfile::tempdir().unwrap();
         let home = Home::new(folder.path().join("home"));
         assert_eq!(home.realms().unwrap(), []);

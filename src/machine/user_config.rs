@@ -17,11 +17,11 @@ use gix::{
 
 use crate::{platform::paths, store::StoreError};
 
-/// The values of one subsection, by lower-case key. If a key occurs several times, the last value counts.
+/// The values of one subsection, by lower-case key. If a key occurs more than once, the last value counts.
 pub type Values = BTreeMap<String, String>;
 
-/// Returns the subsections of `blue` whose names begin with `prefix`, with the prefix removed, in the order in which
-/// they first occur.
+/// Returns the subsections of `blue` whose names start with `prefix`, with the prefix removed, in order of first
+/// occurrence.
 ///
 /// # Errors
 /// Returns an error if a file cannot be read as configuration.
@@ -29,7 +29,7 @@ pub fn subsections(vars: &BTreeMap<OsString, OsString>, prefix: &str) -> Result<
     read(vars)?.map_or_else(|| Ok(Vec::new()), |config| subsections_of(&config, prefix))
 }
 
-/// Returns the subsections in one file, as [`subsections`] does.
+/// Returns the subsections in one file, like [`subsections`].
 ///
 /// # Errors
 /// Returns an error if a value is not UTF-8.
@@ -54,7 +54,7 @@ pub(super) fn subsections_of(config: &File, prefix: &str) -> Result<Vec<(String,
     Ok(found)
 }
 
-/// Returns the value of a key, such as `blue.tokenCommand`. If it occurs several times, the last value counts.
+/// Returns the value of a key, such as `blue.tokenCommand`. If it occurs more than once, the last value counts.
 ///
 /// # Errors
 /// Returns an error if a file cannot be read as configuration.
@@ -86,7 +86,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_users_own_files_count_with_what_they_include() {
+    fn the_users_own_files_and_their_includes_are_read() {
         let home = tempfile::tempdir().unwrap();
         let write = |name: &str, text: &str| {
             let path = home.path().join(name);

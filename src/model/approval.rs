@@ -9,11 +9,11 @@ use super::{contract::BrokenDirection, name::ContractName, text::as_text, versio
 /// The number of digits of a fingerprint.
 const DIGITS: usize = 16;
 
-/// Identifies one change of a contract and what it breaks. It is the same on every machine.
+/// Identifies one change of a contract and the promise that it breaks. It is the same on every machine.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Fingerprint(String);
 
-/// An error that says why a text is not a fingerprint.
+/// The error for text that is not a fingerprint.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0:?} is no fingerprint: write the 16 hex digits that git blue check prints")]
 pub struct FingerprintError(String);
@@ -53,21 +53,21 @@ pub struct Approval {
     pub contract: ContractName,
     /// The change.
     pub fingerprint: Fingerprint,
-    /// SHA-256 of the canonical schema before it.
+    /// SHA-256 of the canonical schema before the change.
     pub old_schema: String,
-    /// SHA-256 of the canonical schema after it.
+    /// SHA-256 of the canonical schema after the change.
     pub new_schema: String,
-    /// SHA-256 of the canonical value before it, if the change of the value is approved too.
+    /// SHA-256 of the canonical value before the change, if the change to the value is approved too.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub old_value: Option<String>,
-    /// SHA-256 of the canonical value after it, if the change of the value is approved too.
+    /// SHA-256 of the canonical value after the change, if the change to the value is approved too.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub new_value: Option<String>,
-    /// The version before it.
+    /// The version before the change.
     pub old_version: Version,
-    /// The directions that it breaks.
+    /// The directions that the change breaks.
     pub directions: Vec<BrokenDirection>,
-    /// The rule that each of them breaks, as docs/rules.md lists them.
+    /// The rule broken in each direction, as listed in docs/rules.md.
     pub rules: Vec<String>,
     /// The reason, in the owner's words.
     pub reason: String,

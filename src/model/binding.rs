@@ -37,12 +37,12 @@ pub enum Role {
 }
 
 impl Role {
-    /// Returns whether it may have exports.
+    /// Returns whether a repository with this role may have exports.
     pub fn provides(self) -> bool {
         self != Self::Consumer
     }
 
-    /// Returns whether it may have imports.
+    /// Returns whether a repository with this role may have imports.
     pub fn consumes(self) -> bool {
         self != Self::Provider
     }
@@ -69,7 +69,7 @@ pub struct Export {
     pub source_files: Vec<String>,
 }
 
-/// The fields of an import that the realm writes, not people.
+/// The fields of an import that the realm writes, rather than people.
 pub const KEPT_BY_THE_REALM: &str = "resolved_version, resolved_at and adapted_version";
 
 /// A contract that a repository relies on.
@@ -120,7 +120,7 @@ impl Import {
     }
 
     /// Returns the version that the repository's code is adapted to: the one that was current when the import was last
-    /// edited, or that the repository named since. A binding stored by an older version of the program only has the
+    /// edited, or the one that the repository has named since. A binding stored by an older release only has the
     /// version that the range resolved to at the time.
     pub fn adapted(&self) -> Option<&Version> {
         self.adapted_version.as_ref().or(self.resolved_version.as_ref())
@@ -148,7 +148,7 @@ impl UsedIn {
         self.0.is_empty()
     }
 
-    /// Adds the files that are not listed yet. Returns whether there were any.
+    /// Adds the files that are not listed yet. Returns whether any were added.
     pub fn add(&mut self, files: impl IntoIterator<Item = String>) -> bool {
         let before = self.0.len();
         for file in files {
@@ -240,9 +240,9 @@ impl Binding {
         self.imports.iter().find(|import| import.contract == *contract)
     }
 
-    /// Returns the imports as [`Self::import`] finds them, for whoever looks for many.
+    /// Returns the imports by contract, for callers that look up many of them. Agrees with [`Self::import`].
     pub fn by_contract(&self) -> BTreeMap<&ContractName, &Import> {
-        // Of several of one contract, the first counts.
+        // If a contract is imported more than once, the first import counts.
         self.imports.iter().rev().map(|import| (&import.contract, import)).collect()
     }
 
@@ -256,7 +256,7 @@ impl Binding {
         Self { imports: self.imports.iter().map(Import::typed).collect(), ..self.clone() }
     }
 
-    /// Returns the first contradiction in the document, if there is one.
+    /// Returns the first contradiction in the document, if any.
     pub fn contradiction(&self) -> Option<Fault> {
         if !self.role.provides() && !self.exports.is_empty() {
             return Some(Fault::at("/role", "role consumer has no exports; write role: both"));
@@ -276,7 +276,7 @@ impl Binding {
     }
 }
 
-/// Returns the first name that occurs a second time, and its index there.
+/// Returns the first repeated name, and the index of its second occurrence.
 fn twice<'a>(names: impl Iterator<Item = &'a ContractName>) -> Option<(usize, &'a ContractName)> {
     let mut seen = std::collections::BTreeSet::new();
     names.enumerate().find(|(_, name)| !seen.insert(*name))
@@ -287,7 +287,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn one_file_is_a_text_and_several_are_a_list() {
+    fn one_file_is_a_string_and_several_are_a_list() {
         for (text, files) in [("null", &[][..]), ("\"a.py\"", &["a.py"]), ("[\"a.py\",\"b.py\"]", &["a.py", "b.py"])] {
             let used_in: UsedIn = serde_json::from_str(text).unwrap();
             assert_eq!(used_in.files(), files);

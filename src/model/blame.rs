@@ -103,7 +103,7 @@ impl Node {
         }
     }
 
-    /// Returns the version that introduced all of it, if it was one.
+    /// Returns the version that introduced the whole node, if there is only one.
     fn sole(&self) -> Option<usize> {
         let is_same = |node: &Self| node.sole() == Some(self.version);
         let all_same = match &self.below {
@@ -134,7 +134,7 @@ impl Node {
     }
 }
 
-/// Elements that both lists have keep their versions. Between those, elements at the same offset are compared.
+/// Keeps the versions of elements that are in both lists. Between those, compares elements at the same offset.
 fn carry_list(nodes: Vec<Node>, old: &[Value], new: &[Value], version: usize) -> Vec<Node> {
     let mut nodes: Vec<Option<Node>> = nodes.into_iter().map(Some).collect();
     let (mut from_old, mut from_new, mut carried) = (0, 0, Vec::with_capacity(new.len()));
@@ -173,12 +173,12 @@ mod tests {
     }
 
     #[test]
-    fn each_part_keeps_the_version_that_brought_it() {
+    fn each_part_keeps_the_version_that_introduced_it() {
         let first = json!({"a": {"x": 1, "y": 2}, "b": [1, 2]});
         assert_eq!(told(std::slice::from_ref(&first), ""), r#"0:={"a":{"x":1,"y":2},"b":[1,2]}"#);
         let second = json!({"a": {"x": 1, "y": 3}, "b": [1, 2]});
         assert_eq!(told(&[first.clone(), second.clone()], ""), "0:/a/x=1 1:/a/y=3 0:/b=[1,2]");
-        // A value that was reverted counts as introduced again.
+        // A value that was changed back counts as introduced again.
         assert_eq!(told(&[first.clone(), second, first.clone()], "/a/y"), "2:/a/y=2");
         assert_eq!(told(&[first.clone(), first], "/b/1"), "0:/b/1=2");
     }
@@ -192,7 +192,7 @@ mod tests {
     }
 
     #[test]
-    fn a_part_that_becomes_something_else_came_with_that() {
+    fn a_part_that_changes_type_is_introduced_again() {
         let versions = [json!({"a/b": {"x": 1}}), json!({"a/b": [1]}), json!({"a/b": [1], "c~": null})];
         assert_eq!(told(&versions, ""), r#"1:/a~1b=[1] 2:/c~0=null"#);
         assert_eq!(told(&versions, "/a~1b/0"), "1:/a~1b/0=1");
@@ -212,7 +212,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn every_part_is_where_it_says_and_its_version_has_it(versions in prop::collection::vec(any_json(), 1..5)) {
+        fn every_part_is_at_its_pointer_and_in_its_version(versions in prop::collection::vec(any_json(), 1..5)) {
             let blame = blame(&versions);
             let last = &versions[versions.len() - 1];
             let parts = blame.parts("");

@@ -1,5 +1,5 @@
-//! The file of `realm admin bootstrap`: the repositories, domains and bindings that a realm must have. What is missing
-//! is created.
+//! The file of `realm admin bootstrap`: the repositories, domains and bindings that a realm must have. Missing ones
+//! are created.
 
 use std::collections::BTreeSet;
 
@@ -15,7 +15,7 @@ use crate::model::realm::Cycles;
 #[derive(Debug, Clone, PartialEq, Eq, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Blueprint {
-    /// The policy for cycles; the realm's own if absent.
+    /// The policy for cycles; if absent, the realm's policy applies.
     #[serde(default)]
     pub cycles: Option<Cycles>,
     /// Repositories.
@@ -32,7 +32,7 @@ pub struct Blueprint {
 pub struct PlannedRepo {
     /// Its name.
     pub name: RepoName,
-    /// The url that it is cloned from. A clone that joins under this name has it as origin.
+    /// The URL to clone from. A clone that joins under this name must have it as its origin.
     #[serde(default)]
     pub url: Option<String>,
 }
@@ -46,10 +46,10 @@ pub struct PlannedDomain {
     /// Its purpose.
     #[serde(default)]
     pub description: Option<String>,
-    /// Its members.
+    /// The repositories that are members.
     #[serde(default)]
     pub repos: Vec<RepoName>,
-    /// Their bindings.
+    /// The bindings of the members.
     #[serde(default)]
     pub bindings: Vec<PlannedBinding>,
 }
@@ -60,12 +60,12 @@ pub struct PlannedDomain {
 pub struct PlannedBinding {
     /// The repository.
     pub repo: RepoName,
-    /// Its exports and imports, as in its own `.blue/bindings/`.
+    /// Its exports and imports, as in the repository's own `.blue/bindings/`.
     pub binding: Binding,
 }
 
 impl Blueprint {
-    /// Returns all contradictions, in the order of the file.
+    /// Returns all contradictions, in file order.
     pub fn contradictions(&self) -> Vec<String> {
         let mut found = Vec::new();
         let repos = self.repos.iter().map(|repo| ("repository", repo.name.as_str()));
@@ -89,7 +89,7 @@ impl Blueprint {
     }
 }
 
-/// Finds names that occur twice, also in different case.
+/// Finds names that occur twice, ignoring case.
 fn twice<'a>(names: impl Iterator<Item = (&'static str, &'a str)>) -> Vec<String> {
     let mut seen = BTreeSet::new();
     let again = names.filter(|(_, name)| !seen.insert(name.to_ascii_lowercase()));

@@ -1,5 +1,5 @@
-//! Makes a self-contained JSON Schema from a part of a document and everything that it refers to: in the same
-//! document, and in other files of the same repository. Nothing else is ever read.
+//! Builds a self-contained JSON Schema from a part of a document and everything that it refers to, in the same
+//! document or in other files of the same repository. Nothing else is ever read.
 
 use std::collections::BTreeMap;
 
@@ -7,9 +7,9 @@ use serde_json::{Map, Value};
 
 use super::pointer::escape;
 
-/// The most files that a schema is put together from.
+/// The maximum number of files in a bundle.
 const MAX_FILES: usize = 100;
-/// The most definitions that are put into it.
+/// The maximum number of definitions in a bundle.
 const MAX_DEFINITIONS: usize = 5_000;
 /// Keywords whose value maps names to schemas.
 const NAMED: [&str; 6] =
@@ -86,13 +86,13 @@ struct Work<'a> {
     load: &'a mut dyn FnMut(&str) -> Result<Value, BundleError>,
     files: BTreeMap<String, Value>,
     root: (String, String),
-    /// The keyword that contains the definitions.
+    /// The keyword that holds the definitions.
     key: &'static str,
-    /// The names that are in use.
+    /// The names already in use.
     taken: Vec<String>,
-    /// The name of the definition for each target, by file and pointer.
+    /// The name given to the definition of each target, by file and pointer.
     given: BTreeMap<(String, String), String>,
-    /// Definitions that are not written yet: name, file and pointer.
+    /// Definitions still to be written: name, file and pointer.
     open: Vec<(String, String, String)>,
 }
 
@@ -116,7 +116,7 @@ impl Work<'_> {
                 let mut found = Map::new();
                 for (key, value) in members {
                     let value = match (key.as_str(), value) {
-                        // A bundle has a single base, so these are left out.
+                        // A bundle has a single base, so these keywords are left out.
                         ("$id" | "id" | "$schema", Value::String(_)) => continue,
                         ("$ref", Value::String(reference)) => Value::from(self.reference(reference, file)?),
                         ("$dynamicRef" | "$recursiveRef", Value::String(_)) => {
@@ -173,7 +173,7 @@ impl Work<'_> {
         Ok(format!("#/{}/{name}", self.key))
     }
 
-    /// Returns the name of the definition for a target.
+    /// Returns the name of the definition for a target. Returns `None` if there are too many definitions.
     fn name(&mut self, file: &str, pointer: &str) -> Option<String> {
         let place = (file.to_owned(), pointer.to_owned());
         if let Some(name) = self.given.get(&place) {
@@ -204,8 +204,7 @@ fn names_below(schema: &Value, key: &str) -> Vec<String> {
     members.into_iter().flatten().map(|(name, _)| name.clone()).collect()
 }
 
-/// Returns whether a document refers to anything outside of itself, or has targets that are resolved by the name of
-/// their file.
+/// Returns whether a document has a reference that may lead outside of it, which is one that does not start with `#`.
 fn has_outside(schema: &Value) -> bool {
     match schema {
         Value::Object(members) => members.iter().any(|(key, value)| match (key.as_str(), value) {
@@ -252,7 +251,7 @@ fn beside(file: &str, path: &str) -> Option<String> {
     (!parts.is_empty()).then(|| parts.join("/"))
 }
 
-/// Decodes the %XX escapes in a part of a url.
+/// Decodes the %XX escapes in a part of a URL.
 fn decoded(text: &str) -> String {
     let mut bytes = Vec::with_capacity(text.len());
     let mut rest = text.as_bytes();
@@ -286,13 +285,13 @@ mod tests {
     }
 
     #[test]
-    fn a_document_that_stands_alone_stays_as_it_is() {
+    fn a_self_contained_document_is_unchanged() {
         let document = json!({"$id": "https://example.com/a", "$defs": {"x": {}}, "$ref": "#/$defs/x"});
         assert_eq!(put_together(&[("a.json", document.clone())], "a.json", ""), Ok(document));
     }
 
     #[test]
-    fn a_place_brings_what_it_refers_to() {
+    fn a_part_brings_the_definitions_it_refers_to() {
         let api = json!({"components": {"schemas": {
             "Order": {"properties": {"to": {"$ref": "#/components/schemas/Address"}, "next": {"$ref": "#/components/schemas/Order"}}},
             "Address": {"properties": {"in": {"$ref": "#/components/schemas/Country"}, "$ref": {"type": "string"}}},
@@ -339,7 +338,7 @@ mod tests {
     }
 
     #[test]
-    fn what_leads_out_or_nowhere_is_refused() {
+    fn references_outside_the_repository_or_to_nothing_are_refused() {
         for (reference, hint) in [
             ("https://example.com/x.json", "nothing is fetched"),
             ("../../etc/passwd", "leads out of the repository"),

@@ -26,7 +26,7 @@ pub struct Candidate {
     pub problems: Vec<FileProblem>,
     /// Files that are neither a contract nor a binding and are ignored.
     pub strays: Vec<FileProblem>,
-    /// Paths that bindings name and that the commit does not have.
+    /// Paths that bindings name but the commit does not contain.
     pub missing: BTreeSet<String>,
     /// Contracts whose files were removed since the last published commit, with the paths of those files.
     pub removed_contracts: BTreeMap<(DomainName, ContractName), String>,
@@ -41,16 +41,16 @@ pub struct Declared<T> {
     pub path: String,
     /// The document.
     pub document: T,
-    /// Line numbers, from 1, of what messages refer to: in a contract the `version`, and if the file changed, the
-    /// places in its schema and value by pointer; in a binding the contracts that it names.
+    /// The line numbers, from 1, that messages refer to. For a contract: the `version` and, if the file changed, the
+    /// places in its schema and value, by pointer. For a binding: the contracts that it names.
     pub lines: BTreeMap<String, u32>,
     /// Whether the file differs from the last published commit.
     pub changed: bool,
 }
 
 impl Declared<Contract> {
-    /// Returns the line, from 1, of the place that a verdict is about, or of its closest parent. Without a verdict it
-    /// is that of the version.
+    /// Returns the line, from 1, of the place that a verdict is about, or of its closest parent. Falls back to the
+    /// line of the version.
     pub fn line(&self, verdict: Option<&Verdict>) -> Option<u32> {
         let place = verdict.and_then(Verdict::place);
         let at_place = place.as_deref().and_then(|place| pointer::upwards(place).find_map(|at| self.lines.get(at)));
@@ -82,7 +82,7 @@ impl std::fmt::Display for FileProblem {
 }
 
 impl Candidate {
-    /// Returns the domains that the files name, sorted.
+    /// Returns the domains that the files name, sorted and without duplicates.
     pub fn domains(&self) -> BTreeSet<&DomainName> {
         self.contracts.keys().map(|(domain, _)| domain).chain(self.bindings.keys()).collect()
     }
@@ -92,8 +92,8 @@ impl Candidate {
         self.contracts.len() + self.bindings.len() + self.problems.len()
     }
 
-    /// Returns the expected path of a contract's file, if the repository has none. A file that cannot be read still
-    /// counts as existing.
+    /// Returns the path where the contract's file should be, if the repository has no such file. A file that cannot be
+    /// read still counts as present.
     pub fn gone(&self, domain: &DomainName, contract: &ContractName) -> Option<String> {
         let path = format!("{CONTRACTS}/{domain}/{contract}.yaml");
         let is_there = self.contracts.contains_key(&(domain.clone(), contract.clone()))
@@ -101,7 +101,7 @@ impl Candidate {
         (!is_there).then_some(path)
     }
 
-    /// Returns whether the files declare something in a domain, or did so before.
+    /// Returns whether the files declare something in a domain, or used to.
     pub fn says_something_of(&self, domain: &DomainName) -> bool {
         self.bindings.contains_key(domain)
             || self.removed_bindings.contains(domain)
@@ -109,19 +109,19 @@ impl Candidate {
             || self.removed_contracts.keys().any(|(of, _)| of == domain)
     }
 
-    /// Returns what the repository declares in `domain`.
+    /// Returns the contracts that the repository declares in `domain`.
     pub fn contracts_in<'a>(
         &'a self,
         domain: &'a DomainName,
     ) -> impl Iterator<Item = (&'a ContractName, &'a Declared<Contract>)> {
-        // No name sorts before it.
+        // The lowest possible name.
         let least = "0".parse().unwrap_or_else(|_| unreachable!("it is a name"));
         let from_there = self.contracts.range((domain.clone(), least)..);
         from_there.take_while(move |((of, _), _)| of == domain).map(|((_, name), declared)| (name, declared))
     }
 }
 
-/// A repository that is judged, and its files.
+/// A repository being judged, and its files.
 #[derive(Debug, Clone, Copy)]
 pub struct Judged<'a> {
     /// The repository.
@@ -135,7 +135,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_contracts_of_a_domain_are_found_among_those_of_others() {
+    fn contracts_in_returns_only_those_of_the_domain() {
         let mut candidate = Candidate::default();
         for (domain, name) in
             [("a", "z"), ("b", "0"), ("b", "0-0"), ("b", "Z.x"), ("b", "a_b"), ("b-c", "0"), ("c", "a")]

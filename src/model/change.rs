@@ -35,7 +35,7 @@ pub enum DomainChange {
     Approval(Box<Approval>),
 }
 
-/// An event in a domain, for commit subjects and answers.
+/// An event in a domain, for commit subjects and responses.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Event {
     /// A contract's first version.
@@ -57,7 +57,7 @@ pub enum Event {
 }
 
 impl Event {
-    /// Returns the name of the kind, the same in text and JSON.
+    /// Returns the name of this kind of event, the same in text and JSON.
     pub fn kind(&self) -> &'static str {
         match self {
             Self::Added(..) => "added",

@@ -6,10 +6,10 @@ use jiff::{SignedDuration, Span, Timestamp, civil, tz::TimeZone};
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer};
 
-/// The longest time by which the date of a commit may be in the future before it is ignored.
+/// How far in the future the date of a commit may be before it is ignored.
 const MAX_AHEAD: SignedDuration = SignedDuration::from_hours(24);
 
-/// Returns whether the date of a commit is so far in the future that it cannot be used for sorting.
+/// Returns whether the date of a commit is too far in the future to sort by.
 pub fn is_ahead(time: Timestamp, now: Timestamp) -> bool {
     time.duration_since(now) > MAX_AHEAD
 }
@@ -36,7 +36,7 @@ impl FromStr for Moment {
         if let Ok(day) = text.parse() {
             return Ok(Self::Day(day));
         }
-        // As git reads it: a day ago, to the second.
+        // Like git: exactly 24 hours ago.
         let text = if text == "yesterday" { "1 day ago" } else { text };
         match text.strip_suffix(" ago").unwrap_or(text).parse::<Span>() {
             Ok(span) => Ok(Self::Ago(span.abs())),
@@ -123,7 +123,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_period_is_read_as_people_write_it() {
+    fn periods_are_read_in_every_notation() {
         let now: Timestamp = "2026-03-17T12:00:00Z".parse().unwrap();
         let contains = |since: &str, until: &str, time: &str| {
             let moment = |text: &str| (!text.is_empty()).then(|| text.parse().unwrap());
@@ -140,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_time_is_refused() {
+    fn invalid_times_are_refused() {
         for text in ["", "tomorrow", "1.0.0", "2026-13-01"] {
             assert!(text.parse::<Moment>().unwrap_err().contains("write 2026-03-03"), "{text}");
         }

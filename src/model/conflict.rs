@@ -1,5 +1,5 @@
-//! Conflicts: two machines wrote the same thing differently, and a merge could not combine it. One side wins, and the
-//! other is recorded in the realm, equally on every machine, until somebody resolves it.
+//! Conflicts: two machines wrote the same thing differently, and a merge could not combine both. One side wins, and
+//! the other is recorded in the realm, identically on every machine, until someone resolves the conflict.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -14,7 +14,7 @@ use super::{
 /// A conflict between two machines.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Conflict {
-    /// Two documents under one version, or of two owners.
+    /// Two documents under one version, or with two owners.
     Contract(ContractName, Version),
     /// The binding of one repository.
     Binding(RepoName),
@@ -35,7 +35,7 @@ impl Conflict {
         }
     }
 
-    /// Returns a sentence on what it means.
+    /// Returns a sentence that explains the conflict.
     pub fn meaning(&self, domain: Option<&DomainName>) -> String {
         let within = domain.map(|domain| format!("{domain}/")).unwrap_or_default();
         match self {
@@ -50,7 +50,7 @@ impl Conflict {
         }
     }
 
-    /// Returns the commands that resolve it, in order.
+    /// Returns the commands that resolve the conflict, in order.
     pub fn resolution(&self, domain: Option<&DomainName>) -> Vec<String> {
         let within = domain.map(|domain| format!("{domain}/")).unwrap_or_default();
         match self {
@@ -70,10 +70,10 @@ impl Conflict {
     }
 }
 
-/// The most files that a sentence names.
+/// The maximum number of files that a sentence names.
 const MAX_NAMED: usize = 3;
 
-/// Returns who broke which rules, as text.
+/// Describes which rules a commit broke, and who wrote it.
 fn broken(record: &SetAside, within: &str) -> String {
     let named = record.changes.iter().take(MAX_NAMED).map(|one| format!("{} ({within}{})", one.rule, one.path));
     let more = record.changes.len().saturating_sub(MAX_NAMED);
@@ -85,7 +85,7 @@ fn broken(record: &SetAside, within: &str) -> String {
     format!("not taken from commit {}, {time}, by {author}{committer}: {}", commit.short(), what.join("; "))
 }
 
-/// Returns who may accept a change.
+/// Names the repositories whose owners may accept a change.
 fn asked_of(record: &SetAside) -> String {
     let owners: BTreeSet<_> = record.changes.iter().flat_map(|one| &one.owners).map(ToString::to_string).collect();
     if owners.is_empty() {
@@ -101,21 +101,21 @@ pub struct Conflicts {
     /// Versions with several documents.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub contracts: BTreeMap<ContractName, BTreeSet<Version>>,
-    /// Repositories whose binding was written twice.
+    /// Repositories with two conflicting bindings.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub bindings: BTreeSet<RepoName>,
-    /// Commits that broke a rule and on which nobody has decided yet.
+    /// Commits that broke a rule and are still undecided.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub set_aside: Vec<SetAside>,
 }
 
 impl Conflicts {
-    /// Returns whether nothing is recorded.
+    /// Returns whether no conflict is recorded.
     pub fn is_empty(&self) -> bool {
         self.contracts.is_empty() && self.bindings.is_empty() && self.set_aside.is_empty()
     }
 
-    /// Returns the conflicts that nobody has resolved. A conflict about a yanked version counts as resolved.
+    /// Returns the unresolved conflicts. A conflict about a yanked version counts as resolved.
     pub fn open(&self, is_yanked: impl Fn(&ContractName, &Version) -> bool) -> Vec<Conflict> {
         let contracts = self.contracts.iter().flat_map(|(name, versions)| versions.iter().map(move |one| (name, one)));
         let contracts = contracts.filter(|(name, version)| !is_yanked(name, version));

@@ -95,7 +95,7 @@ pub struct VersionFrom {
     pub at: Option<String>,
 }
 
-/// The forms of a version in a file.
+/// The accepted forms of a version in a file.
 pub const VERSION_FORMS: &str = "a version in quotes, auto, or { from: FILE }";
 
 fn version_as_written<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Version, D::Error> {
@@ -140,7 +140,7 @@ fn schema_forms(generator: &mut SchemaGenerator) -> Schema {
     })
 }
 
-/// The pattern of a version by [Semantic Versioning](https://semver.org) 2.0.0.
+/// The regular expression for a version by [Semantic Versioning](https://semver.org) 2.0.0.
 const SEMVER: &str = r"^(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)(-[0-9A-Za-z.-]+)?(\+[0-9A-Za-z.-]+)?$";
 
 /// A reference to a schema in a file of its own.
@@ -176,7 +176,7 @@ pub struct Compatibility {
 }
 
 impl Compatibility {
-    /// Returns in words what is promised of the next versions.
+    /// Describes the promise about the next versions.
     pub fn promise(self) -> &'static str {
         match (self.backwards, self.forwards) {
             (true, true) => "backwards and forwards compatible versions",
@@ -212,7 +212,7 @@ pub enum Flow {
 }
 
 impl Flow {
-    /// Returns the direction that breaks those who import the contract.
+    /// Returns the direction in which a change breaks importers of the contract.
     pub fn direction(self) -> BrokenDirection {
         match self {
             Self::ProviderToConsumer => BrokenDirection::Backwards,
@@ -247,7 +247,7 @@ pub enum BrokenDirection {
 }
 
 impl BrokenDirection {
-    /// Returns its name in files.
+    /// Returns its spelling in files.
     pub fn word(self) -> &'static str {
         match self {
             Self::Backwards => "backwards",
@@ -321,22 +321,22 @@ pub struct Deprecated {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Withdrawn {
-    /// In the owner's words.
+    /// The reason, in the owner's words.
     pub reason: String,
 }
 
-/// A version that must not be used any more, and why.
+/// A version that must no longer be used, and why.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Yanked {
     /// The version.
     pub version: Version,
-    /// In the owner's words.
+    /// The reason, in the owner's words.
     pub reason: String,
 }
 
 impl Contract {
-    /// Creates a contract in which nothing is agreed yet: version 0.1.0, schema `{}`, value null.
+    /// Creates a contract that agrees on nothing yet: version 0.1.0, schema `{}`, value null.
     pub fn new(name: ContractName, owner: RepoName) -> Self {
         Self {
             name,
@@ -359,13 +359,13 @@ impl Contract {
         }
     }
 
-    /// Returns the hash of the schema as it is now.
+    /// Computes the hash of the current schema.
     pub fn computed_schema_hash(&self) -> String {
         hash::canonical(&self.schema)
     }
 
-    /// Returns the hash of what a published version fixes: schema, value and compatibility, and also `values` and
-    /// `flow` if they are not the default.
+    /// Computes the hash of everything that a published version fixes: schema, value and compatibility, and also
+    /// `values` and `flow` if they are not the default.
     pub fn computed_content_hash(&self) -> String {
         let mut fixed = serde_json::json!({
             "schema": self.schema,
@@ -381,7 +381,7 @@ impl Contract {
         hash::canonical(&fixed)
     }
 
-    /// Returns the contract with both hashes computed from its content.
+    /// Returns the contract with both hashes recomputed from its content.
     pub fn sealed(mut self) -> Self {
         self.schema_hash = Some(self.computed_schema_hash());
         self.content_hash = Some(self.computed_content_hash());
@@ -393,7 +393,7 @@ impl Contract {
         Self { retired: None, yanked: Vec::new(), ..self.clone() }
     }
 
-    /// Returns whether nothing is agreed in it: its schema accepts any value, and it has no value.
+    /// Returns whether the contract agrees on nothing: its schema accepts any value, and it has no value.
     pub fn is_empty(&self) -> bool {
         self.value.0.is_null() && (self.schema == empty_schema() || self.schema.0 == true)
     }
@@ -403,7 +403,7 @@ impl Contract {
         self.yanked.iter().find(|yanked| yanked.version == *version).map(|yanked| yanked.reason.as_str())
     }
 
-    /// Returns the first contradiction in the document, if there is one.
+    /// Returns the first contradiction in the document, if any.
     pub fn contradiction(&self) -> Option<Fault> {
         for (index, entry) in self.evolution.iter().enumerate() {
             let fault = |message| Some(Fault::at(format!("/evolution/{index}/version"), message));
@@ -433,7 +433,7 @@ mod tests {
     }
 
     #[test]
-    fn the_content_hash_covers_what_a_version_fixes_and_nothing_else() {
+    fn content_hash_covers_only_what_a_version_fixes() {
         let base = contract().computed_content_hash();
         let described = Contract { description: "words".into(), ..contract() };
         assert_eq!(described.computed_content_hash(), base);

@@ -1,5 +1,5 @@
 //! Repositories that rely on each other in a cycle: each provides something that the next one imports, and the last
-//! one provides something to the first. Such contracts cannot be changed in any order.
+//! one provides something to the first. No order of changes to such contracts works.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
@@ -20,24 +20,25 @@ pub struct Link {
     pub consumer: RepoName,
 }
 
-/// A cycle of links. The consumer of each is the provider of the next, and that of the last the provider of the first.
+/// A cycle of links. The consumer of each link is the provider of the next, and the last consumer is the first
+/// provider.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Cycle(Vec<Link>);
 
 impl Cycle {
-    /// Returns its links in order.
+    /// Returns the links in order.
     pub fn links(&self) -> &[Link] {
         &self.0
     }
 
-    /// Returns the link in which a repository is the consumer, if it is part of the cycle.
+    /// Returns the link in which a repository is the consumer, if the repository is part of the cycle.
     pub fn relying(&self, repo: &RepoName) -> Option<&Link> {
         self.0.iter().find(|link| link.consumer == *repo)
     }
 }
 
 impl std::fmt::Display for Cycle {
-    /// Writes the cycle as `aperture -(s3/paths)-> fungal -(jobs/events)-> aperture`.
+    /// Formats the cycle as `aperture -(s3/paths)-> fungal -(jobs/events)-> aperture`.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         for link in &self.0 {
             write!(f, "{} -({})-> ", link.provider, link.contract)?;
@@ -49,7 +50,7 @@ impl std::fmt::Display for Cycle {
 /// The providers and consumers of a whole realm.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Provision {
-    /// For each provider, the consumers, with one of the contracts that each relies on.
+    /// The consumers of each provider, each with one of the contracts that it relies on.
     to: BTreeMap<RepoName, BTreeMap<RepoName, ContractRef>>,
 }
 
@@ -66,7 +67,7 @@ impl Provision {
         self.to.entry(link.provider).or_default().entry(link.consumer).or_insert(link.contract);
     }
 
-    /// Returns cycles, shortest first, such that every repository in any cycle is part of one of them.
+    /// Returns cycles, shortest first, such that every repository that is part of any cycle is part of one of them.
     pub fn cycles(&self) -> Vec<Cycle> {
         let mut left = self.pruned();
         let mut found = Vec::new();
@@ -82,7 +83,7 @@ impl Provision {
         found
     }
 
-    /// Returns the cycle that a new link would create, if there is one.
+    /// Returns the cycle that a new link would create, if any.
     pub fn closed_by(&self, link: &Link) -> Option<Cycle> {
         let Cycle(mut way) = self.shortest(&link.consumer, &link.provider)?;
         way.insert(0, link.clone());
@@ -141,8 +142,8 @@ impl Provision {
     }
 }
 
-/// Returns what a repository relies on by its binding in a domain. The provider of a contract is its owner, or whoever
-/// exports it if it was never published.
+/// Returns the contracts that a repository relies on by its binding in a domain, as links. The provider of a contract
+/// is its owner or, if it was never published, the repository that exports it.
 pub fn links(domain: &DomainSummary, consumer: &RepoName, binding: &Binding) -> Vec<Link> {
     let exporters = |contract: &ContractName| {
         let exporting = domain.bindings.iter().filter(|(_, part)| part.export(contract).is_some());
@@ -157,7 +158,7 @@ pub fn links(domain: &DomainSummary, consumer: &RepoName, binding: &Binding) -> 
             consumer: consumer.clone(),
         })
     });
-    // A repository that imports its own contract relies on nobody else.
+    // A repository that imports its own contract relies on no other repository.
     links.filter(|link| link.provider != link.consumer).collect()
 }
 
@@ -191,7 +192,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cycle_is_named_with_what_closes_it() {
+    fn shortest_cycles_are_found() {
         assert_eq!(shown("a>b b>c c>d a>d"), [""; 0]);
         assert_eq!(shown("z>a a>b b>a b>y"), ["a -(d/ab)-> b -(d/ba)-> a"]);
         assert_eq!(
@@ -201,7 +202,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_binding_would_close_is_told_before() {
+    fn closed_by_returns_the_cycle_that_a_link_would_create() {
         let provision = provision("a>b b>c");
         assert_eq!(provision.closed_by(&link("b>a")).unwrap().to_string(), "b -(d/ba)-> a -(d/ab)-> b");
         assert_eq!(provision.closed_by(&link("c>a")).unwrap().links().len(), 3);
@@ -211,7 +212,7 @@ mod tests {
     proptest! {
         /// A repository is part of a cycle if and only if it can reach itself.
         #[test]
-        fn everybody_who_is_in_a_circle_is_told(edges in prop::collection::vec((0..7u8, 0..7u8), 0..16)) {
+        fn every_repository_in_a_cycle_is_reported(edges in prop::collection::vec((0..7u8, 0..7u8), 0..16)) {
             let text: Vec<_> = edges.iter().filter(|(a, b)| a != b).map(|(a, b)| format!("r{a}>r{b}")).collect();
             let provision = provision(&text.join(" "));
             let told: BTreeSet<_> =

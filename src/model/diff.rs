@@ -1,7 +1,7 @@
-//! Finds the differences between two JSON documents, each with its place (RFC 6901).
+//! Finds the differences between two JSON documents, each with its JSON Pointer (RFC 6901).
 //!
-//! Objects are compared key by key. In lists, the longest common subsequence counts as unchanged, so that an element
-//! inserted at the front is one addition and not a change of every element behind it.
+//! Objects are compared key by key. In lists, a longest common subsequence counts as unchanged, so that inserting an
+//! element at the front is one addition rather than a change of every element after it.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -9,7 +9,8 @@ use serde_json::Value;
 
 use super::{json::Json, pointer::escape};
 
-/// The most comparisons for one pair of lists. Beyond that, only a common prefix and suffix count as unchanged.
+/// The maximum number of comparisons for one pair of lists. Beyond it, only a common prefix and suffix count as
+/// unchanged.
 const MAX_CELLS: usize = 1 << 20;
 
 /// A difference.
@@ -37,7 +38,7 @@ pub enum Kind {
     Changed,
 }
 
-/// Returns the differences in the order of the documents; empty if they are equal.
+/// Returns the differences in document order; empty if the documents are equal.
 pub fn diff(old: &Value, new: &Value) -> Vec<Difference> {
     let mut found = Vec::new();
     compare(&Place { above: None, token: Token::Root }, old, new, &mut found);
@@ -53,7 +54,7 @@ struct Place<'a> {
 enum Token<'a> {
     Root,
     Key(&'a str),
-    /// The index in the older list and in the newer one. They differ behind additions and removals.
+    /// The index in the old list and in the new one. They differ after additions and removals.
     Index(usize, usize),
 }
 
@@ -111,7 +112,7 @@ fn compare(at: &Place<'_>, old: &Value, new: &Value, found: &mut Vec<Difference>
     }
 }
 
-/// Compares the elements between common ones in pairs. Those without a counterpart were removed or added.
+/// Compares the elements between common ones in pairs. Elements without a counterpart were removed or added.
 fn lists(at: &Place<'_>, old: &[Value], new: &[Value], found: &mut Vec<Difference>) {
     let (mut from_old, mut from_new) = (0, 0);
     for (to_old, to_new) in common(old, new).into_iter().chain([(old.len(), new.len())]) {
@@ -136,8 +137,8 @@ pub(super) fn common(old: &[Value], new: &[Value]) -> Vec<(usize, usize)> {
     pairs
 }
 
-/// The standard algorithm for longest common subsequences: a table with the length from each pair of indexes to the
-/// end.
+/// Computes a longest common subsequence with the standard algorithm: a table of the length from each pair of indexes
+/// to the end.
 fn longest(old: &[Value], new: &[Value]) -> Vec<(usize, usize)> {
     if old.len().saturating_mul(new.len()) > MAX_CELLS {
         return Vec::new();
@@ -191,7 +192,7 @@ mod tests {
     }
 
     #[test]
-    fn keys_are_escaped_as_rfc_6901_says() {
+    fn keys_are_escaped_as_in_rfc_6901() {
         assert_eq!(
             lines(json!({"a/b": {"m~n": 0, "": 1}}), json!({"a/b": {"m~n": 1}})),
             ["-/a~1b/ 1", "~/a~1b/m~0n 0 1"]
@@ -199,7 +200,7 @@ mod tests {
     }
 
     #[test]
-    fn an_element_put_in_front_is_one_addition() {
+    fn an_element_inserted_at_the_front_is_one_addition() {
         assert_eq!(lines(json!(["b", "c"]), json!(["a", "b", "c"])), [r#"+/0 "a""#]);
         assert_eq!(lines(json!(["a", "b", "c"]), json!(["a", "c"])), [r#"-/1 "b""#]);
         assert_eq!(lines(json!([1, 2, 3, 4]), json!([0, 2, 5, 3, 9])), ["~/0 1 0", "+/2 5", "~/4 4 9"]);
@@ -209,7 +210,7 @@ mod tests {
     }
 
     #[test]
-    fn long_lists_cost_bounded_work() {
+    fn long_lists_take_bounded_work() {
         let list = |offset: u32| Value::from((0..5_000).map(|n| n * 2 + offset).collect::<Vec<_>>());
         assert_eq!(diff(&list(0), &list(1)).len(), 5_000);
     }
@@ -227,7 +228,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn every_pointer_leads_to_what_it_says(old in any_json(), new in any_json()) {
+        fn every_pointer_resolves_to_its_value(old in any_json(), new in any_json()) {
             let found = diff(&old, &new);
             prop_assert_eq!(found.is_empty(), old == new);
             for one in found {

@@ -14,7 +14,7 @@ pub struct Domain {
     /// Its purpose, in a sentence.
     #[serde(default)]
     pub description: String,
-    /// The members, sorted.
+    /// The members, sorted by name.
     #[serde(default)]
     pub members: Vec<RepoName>,
     /// Whether it was removed. It is no longer shown, but its history is kept.

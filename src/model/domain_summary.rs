@@ -1,5 +1,5 @@
-//! The summary of a domain: everything but the content of the contracts. Most answers need only this, and it is small,
-//! so stores cache it.
+//! The summary of a domain: everything except the content of the contracts. Most responses need only this, and it is
+//! small enough for stores to cache.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -23,8 +23,8 @@ pub struct DomainSummary {
     pub info: Domain,
     /// The contracts, at their current versions.
     pub contracts: BTreeMap<ContractName, ContractSummary>,
-    /// The published versions of those contracts for which they matter: contracts without a current version, and
-    /// contracts whose older versions are still served.
+    /// The published versions of the contracts for which they matter: those without a current version, and those whose
+    /// older versions are still served.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub versions: BTreeMap<ContractName, BTreeSet<Version>>,
     /// The owners of contracts without a current version.
@@ -38,7 +38,7 @@ pub struct DomainSummary {
     /// The conflicts between machines.
     #[serde(default, skip_serializing_if = "Conflicts::is_empty")]
     pub conflicts: Conflicts,
-    /// What could not be read. A summary with damage is never cached.
+    /// The files that could not be read. A summary with damage is never cached.
     #[serde(skip)]
     pub damage: Vec<Damage>,
 }
@@ -59,7 +59,7 @@ pub struct ContractSummary {
     /// Set once the owner retired it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub retired: Option<Withdrawn>,
-    /// Versions that must not be used any more.
+    /// Versions that must no longer be used.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub yanked: Vec<Yanked>,
 }
@@ -121,8 +121,8 @@ impl From<&DomainView> for DomainSummary {
 }
 
 impl DomainSummary {
-    /// Returns the repositories that have to do with the domain: its members, and others that have a binding or
-    /// published into it.
+    /// Returns the repositories involved in the domain: its members, and others that have a binding in it or published
+    /// into it.
     pub fn repos(&self) -> BTreeSet<&RepoName> {
         self.info.members.iter().chain(self.bindings.keys()).chain(self.sources.keys()).collect()
     }
@@ -132,8 +132,8 @@ impl DomainSummary {
         self.info.has_member(repo) || self.bindings.contains_key(repo)
     }
 
-    /// Returns the repositories that published into the domain but have no binding in it, and those whose code is
-    /// adapted to another version of a contract than the current one, sorted.
+    /// Returns the repositories that are behind, sorted: those that published into the domain but have no binding in
+    /// it, and those whose code is adapted to a version of a contract that is not the current one.
     pub fn behind(&self) -> Vec<RepoName> {
         let is_other = |import: &Import| {
             let current = self.contracts.get(&import.contract).map(|contract| &contract.version);
@@ -164,7 +164,7 @@ impl DomainSummary {
         self.contracts.keys().chain(self.versions.keys()).chain(damaged).collect()
     }
 
-    /// Returns the conflicts that nobody has resolved.
+    /// Returns the unresolved conflicts.
     pub fn open_conflicts(&self) -> Vec<Conflict> {
         self.conflicts.open(|name, version| {
             self.contracts.get(name).is_some_and(|contract| contract.yanked_reason(version).is_some())
@@ -176,8 +176,8 @@ impl DomainSummary {
         self.bindings.iter().filter_map(|(repo, binding)| Some((repo, binding.import(contract)?)))
     }
 
-    /// Returns the importers of every contract that anybody imports, in the order of [`Self::importers`]: for whoever looks
-    /// at all contracts.
+    /// Returns the importers of every imported contract, in the order of [`Self::importers`], for callers that need
+    /// those of all contracts.
     pub fn all_importers(&self) -> BTreeMap<&ContractName, Vec<(&RepoName, &Import)>> {
         let mut all: BTreeMap<_, Vec<(&RepoName, &Import)>> = BTreeMap::new();
         for (repo, binding) in &self.bindings {
@@ -192,7 +192,7 @@ impl DomainSummary {
         all
     }
 
-    /// Returns how `import` stands against what the domain holds now.
+    /// Returns the state of `import` in the current domain.
     pub fn standing(&self, import: &Import) -> Standing {
         let current = self.contracts.get(&import.contract);
         let offer = current.map(|contract| Offer { current: &contract.version, supported: &contract.supported });
@@ -215,7 +215,7 @@ mod tests {
     }
 
     #[test]
-    fn an_import_stands_as_it_does_in_the_whole_domain() {
+    fn standing_is_the_same_as_in_the_whole_domain() {
         let info = Domain {
             name: "s3".parse().unwrap(),
             description: String::new(),
@@ -239,7 +239,7 @@ mod tests {
     }
 
     #[test]
-    fn all_importers_are_those_of_each_contract() {
+    fn all_importers_agrees_with_importers() {
         let info = Domain { name: "s3".parse().unwrap(), description: String::new(), members: vec![], removed: false };
         let mut view = DomainView::new(info);
         let import =
@@ -261,7 +261,7 @@ mod tests {
     }
 
     #[test]
-    fn a_repository_takes_part_by_membership_or_binding() {
+    fn takes_part_by_membership_or_binding() {
         let [member, bound, source]: [RepoName; 3] = ["member", "bound", "source"].map(|name| name.parse().unwrap());
         let info = Domain {
             name: "s3".parse().unwrap(),

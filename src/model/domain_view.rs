@@ -33,7 +33,7 @@ pub struct RealmView {
 pub struct DomainView {
     /// The commit of the store that it was read from.
     pub commit: Option<Oid>,
-    /// Its name, description and members.
+    /// The name, description and members of the domain.
     pub info: Domain,
     /// The contracts, at their current versions.
     pub contracts: BTreeMap<ContractName, Contract>,
@@ -51,7 +51,7 @@ pub struct DomainView {
     pub approvals: BTreeMap<ContractName, Vec<Approval>>,
     /// The conflicts between machines.
     pub conflicts: Conflicts,
-    /// The damage: what could not be read.
+    /// The files that could not be read.
     pub damage: Vec<Damage>,
 }
 
@@ -83,14 +83,14 @@ pub enum Subject {
     Source(RepoName),
     /// A whole domain.
     Domain(DomainName),
-    /// Some domain: its ref cannot be read.
+    /// An unknown domain whose ref cannot be read.
     Domains,
     /// Anything else.
     Other,
 }
 
 impl Subject {
-    /// Returns whether a domain may be among what could not be read.
+    /// Returns whether the damage may be that of `domain`.
     pub fn may_be(&self, domain: &DomainName) -> bool {
         match self {
             Self::Domain(name) => name == domain,
@@ -143,7 +143,7 @@ impl DomainView {
         self.bindings.iter().filter_map(|(repo, binding)| Some((repo, binding.import(contract)?)))
     }
 
-    /// Makes a document the current one. The previous one remains as a published version.
+    /// Makes a document the current one. The previous one stays in the list of published versions.
     pub fn replace(&mut self, contract: Contract) {
         let name = contract.name.clone();
         if let Some(before) = self.contracts.insert(name.clone(), contract) {
@@ -179,7 +179,7 @@ pub struct Offer<'a> {
 pub enum Standing {
     /// The current version satisfies it.
     Satisfied(Version),
-    /// The current version does not, but the provider still serves one that does.
+    /// The current version does not satisfy it, but the provider still serves one that does.
     Behind {
         /// The current version.
         current: Version,
@@ -196,7 +196,7 @@ pub enum Standing {
 }
 
 impl Standing {
-    /// Returns the state of `import`, given what its contract offers and which of its versions were published.
+    /// Returns the state of an import, given the offer of its contract and the contract's published versions.
     pub fn of(import: &Import, offer: Option<Offer<'_>>, published: Option<&BTreeSet<Version>>) -> Self {
         let Some(Offer { current, supported }) = offer else {
             return Self::Missing;
@@ -204,7 +204,7 @@ impl Standing {
         if import.version.matches(current) {
             return Self::Satisfied(current.clone());
         }
-        // An older version counts only if the provider says that it still serves it.
+        // An older version counts only if the provider declares that it still serves it.
         let served =
             published.into_iter().flatten().rev().find(|version| {
                 import.version.matches(version) && supported.iter().any(|range| range.matches(version))
@@ -223,7 +223,7 @@ impl Standing {
         }
     }
 
-    /// Returns the name of the state: `current`, `stale` or `broken`.
+    /// Returns the name of this state: `current`, `stale` or `broken`.
     pub fn word(&self) -> &'static str {
         match self {
             Self::Satisfied(_) => "current",

@@ -1,5 +1,5 @@
-//! The effects of a domain's change on its members: whose imports it breaks, and which problems it has in itself. Only
-//! the changed domain is considered.
+//! The effects of a change on a domain: the imports that it breaks, and its own problems. Only the changed domain is
+//! considered.
 
 use crate::model::{
     binding::{Binding, Import, UsedIn},
@@ -11,7 +11,7 @@ use crate::model::{
     verdict::{ImportState, Judge, Promise, Verdict},
 };
 
-/// An import that held before a change and does not hold after it.
+/// An import that was satisfied before a change and is not after it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Break {
     /// The importing repository.
@@ -20,24 +20,24 @@ pub struct Break {
     pub requirement: Range,
     /// The file of that repository that relies on the contract.
     pub binding: UsedIn,
-    /// The value that breaks it. `None` if only its range refuses the version.
+    /// The verdict that shows the break. `None` if the range refuses the version.
     pub verdict: Option<Verdict>,
 }
 
-/// A problem in a change that does not prevent it, but that its author should know of.
+/// A problem that does not prevent a change, but that its author should know about.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Remark {
     /// Its stable code, the same as in `check`.
     pub code: &'static str,
     /// The contract that it concerns.
     pub contract: ContractName,
-    /// An existing name that is nearly the same and was probably meant.
+    /// An existing name that is similar and was probably meant.
     pub nearest: Option<ContractName>,
-    /// The remark, as the end of a sentence.
+    /// The remark, phrased as the end of a sentence.
     pub message: String,
 }
 
-/// Returns the imports of `contract` that held in `before` and do not in `after`.
+/// Returns the imports of `contract` that are satisfied in `before` but not in `after`.
 pub fn breaks(before: &DomainView, after: &DomainView, contract: &ContractName, judge: &Judge<'_>) -> Vec<Break> {
     let states = after.importers(contract).map(|(repo, import)| (repo, import, ImportState::of(after, import, judge)));
     let broken = states.filter(|(_, import, state)| state.is_broken() && holds(before, import, judge));
@@ -73,8 +73,8 @@ pub fn of_contract(domain: &DomainView, after: &Contract, judge: &Judge<'_>) -> 
     remarks
 }
 
-/// Returns remarks on breaks of a promise that are not refused: a pre-release breaks it, the break was approved, or it
-/// is undecided.
+/// Returns remarks on breaks of a promise that are not refused because the version is a pre-release, the break was
+/// approved, or the result is undecided.
 fn of_promise(
     domain: &DomainView,
     before: &Contract,

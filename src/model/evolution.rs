@@ -1,4 +1,4 @@
-//! Fills in what each version of a contract changed, if its owner did not describe it.
+//! Fills in the changes of each version of a contract, if its owner did not describe them.
 
 use super::{
     contract::{Contract, Evolution},
@@ -8,13 +8,13 @@ use super::{
     version::Version,
 };
 
-/// The most changes that are listed for one version.
+/// The maximum number of changes that are listed for one version.
 const MAX_CHANGES: usize = 20;
-/// The longest pointer that is listed, in bytes.
+/// The length limit of a listed pointer, in bytes.
 const MAX_PLACE: usize = 200;
 
-/// Returns a document with the evolution that the realm has recorded, and a generated entry for this version unless
-/// its owner wrote one.
+/// Returns a document with the evolution that the realm has recorded, and with a generated entry for this version
+/// unless its owner wrote one.
 pub fn with_evolution(domain: &DomainView, document: &Contract, judge: &Judge<'_>) -> Contract {
     let Some(held) = domain.contracts.get(&document.name) else { return document.clone() };
     let mut document = document.clone();
@@ -33,7 +33,7 @@ pub fn with_evolution(domain: &DomainView, document: &Contract, judge: &Judge<'_
     document
 }
 
-/// Returns what a version changed against the previous one. Returns `None` if only descriptive text changed.
+/// Returns the changes of a version since the previous one. Returns `None` if only descriptive text changed.
 fn of(held: &Contract, document: &Contract, judge: &Judge<'_>) -> Option<Evolution> {
     let differences = |part: &str, old: &Contract, new: &Contract| -> Vec<String> {
         let [old, new] = [old, new].map(|one| if part == "schema" { &one.schema.0 } else { &one.value.0 });

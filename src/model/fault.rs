@@ -1,4 +1,4 @@
-//! Problems of a document in itself, with their location.
+//! Problems within a single document, with their location.
 
 use std::fmt;
 
@@ -7,7 +7,7 @@ use std::fmt;
 pub struct Fault {
     /// The JSON Pointer to the place in the document.
     pub pointer: String,
-    /// What is wrong, in a sentence that names the place as far as people need it.
+    /// What is wrong, in a sentence that names the place as precisely as people need.
     pub message: String,
 }
 

@@ -1,4 +1,4 @@
-//! Content hashes: SHA-256 over canonical JSON (RFC 8785), so that equal content has the same hash whatever its
+//! Content hashes: SHA-256 over canonical JSON (RFC 8785), so that equal content has the same hash regardless of its
 //! formatting.
 
 use serde::Serialize;
@@ -6,8 +6,8 @@ use sha2::{Digest, Sha256};
 
 /// Returns the SHA-256 of `value`'s canonical JSON as 64 lower-case hex digits.
 pub fn canonical<T: Serialize>(value: &T) -> String {
-    // Values were parsed strictly (`super::json`), with finite numbers and string keys, so canonical JSON always has a
-    // form for them.
+    // Values were parsed strictly (`super::json`), with finite numbers and string keys, so they always have a
+    // canonical form.
     let bytes = serde_jcs::to_vec(value).unwrap_or_default();
     hex(&Sha256::digest(bytes))
 }
@@ -42,7 +42,7 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn order_and_number_spelling_do_not_count() {
+    fn key_order_and_number_spelling_are_ignored() {
         let a: serde_json::Value = serde_json::from_str(r#"{"b":1.0,"a":[1e2,"ä"]}"#).unwrap();
         let b: serde_json::Value = serde_json::from_str(r#"{ "a": [100, "\u00e4"], "b": 1 }"#).unwrap();
         assert_eq!(canonical(&a), canonical(&b));

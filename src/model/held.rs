@@ -1,18 +1,18 @@
-//! Values that were worked out before, for as long as there is room for them. Only servers hold any: what the next request
-//! needs was mostly needed by the one before.
+//! A cache of computed values with a size limit. Only servers use it, because most of what a request needs was also
+//! needed by the previous one.
 //!
-//! A key names content that never changes, as a tree or a commit does, and a value follows from its key alone. So what is
-//! held cannot be out of date, and needs no rule by which it is forgotten but its size.
+//! A key names immutable content, such as a tree or a commit, and a value depends only on its key. Cached values
+//! therefore never become stale, and are only evicted to stay within the size limit.
 
 use std::{
     collections::BTreeMap,
     sync::{Mutex, MutexGuard, PoisonError},
 };
 
-/// Values, by the content that they follow from.
+/// A cache of values, keyed by the content that they are computed from.
 #[derive(Debug)]
 pub struct Held<K, V> {
-    /// The most bytes that all of them may weigh.
+    /// The size limit of all values together, in bytes.
     most: usize,
     entries: Mutex<Entries<K, V>>,
 }
@@ -21,7 +21,7 @@ pub struct Held<K, V> {
 struct Entries<K, V> {
     by_key: BTreeMap<K, Entry<V>>,
     weight: usize,
-    /// How often anything was asked for or added.
+    /// The number of lookups and insertions so far.
     looks: u64,
 }
 
@@ -29,17 +29,17 @@ struct Entries<K, V> {
 struct Entry<V> {
     value: V,
     weight: usize,
-    /// The last look that asked for it.
+    /// The value of `looks` when this entry was last used.
     last: u64,
 }
 
 impl<K: Ord + Clone, V: Clone> Held<K, V> {
-    /// Returns nothing yet, with room for values of so many bytes in all.
+    /// Creates an empty cache with a size limit in bytes.
     pub const fn new(most: usize) -> Self {
         Self { most, entries: Mutex::new(Entries { by_key: BTreeMap::new(), weight: 0, looks: 0 }) }
     }
 
-    /// Returns the value of a key, if it is held.
+    /// Returns the value of a key, if it is cached.
     pub fn get(&self, key: &K) -> Option<V> {
         let mut entries = self.lock();
         let look = entries.look();
@@ -48,15 +48,14 @@ impl<K: Ord + Clone, V: Clone> Held<K, V> {
         Some(entry.value.clone())
     }
 
-    /// Holds a value that weighs about so many bytes. Where there is no room left, those go that were asked for longest
-    /// ago.
+    /// Caches a value of about `weight` bytes. Evicts the least recently used values if there is not enough room.
     pub fn put(&self, key: K, value: V, weight: usize) {
         if weight > self.most {
             return;
         }
         let mut entries = self.lock();
         if entries.weight + weight > self.most {
-            // Half of the room at once, so that this is not done for each value.
+            // Free half of the room at once, so that eviction does not run for every insertion.
             entries.shrink((self.most / 2).min(self.most - weight));
         }
         let last = entries.look();
@@ -94,7 +93,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_was_asked_for_longest_ago_goes_first() {
+    fn evicts_the_least_recently_used() {
         let held = Held::new(10);
         for key in 0..10 {
             held.put(key, key, 1);
@@ -106,7 +105,7 @@ mod tests {
     }
 
     #[test]
-    fn there_is_never_more_than_there_is_room_for() {
+    fn never_exceeds_the_size_limit() {
         let held = Held::new(10);
         held.put("large", 1, 11);
         assert_eq!(held.get(&"large"), None);

@@ -1,4 +1,4 @@
-//! Parses JSON values strictly, from JSON or YAML: anything that two readers could understand differently is refused.
+//! Parses JSON values strictly, from JSON or YAML: anything that two parsers could interpret differently is refused.
 //!
 //! - Duplicate keys are refused (RFC 8259 section 4 leaves their meaning open).
 //! - Numbers must be ones that every JSON reader keeps exactly (RFC 7493 section 2.2): integers beyond ±2^53 would get
@@ -13,11 +13,11 @@ use serde::{
 };
 use serde_json::{Map, Value};
 
-/// The deepest nesting that is accepted.
+/// The maximum nesting depth that is accepted.
 pub const MAX_DEPTH: usize = 64;
-/// The most values that are accepted, including nested ones. Each member of an object takes up to 600 bytes of memory.
+/// The maximum number of values, including nested ones. Each member of an object takes up to 600 bytes of memory.
 pub const MAX_VALUES: usize = 500_000;
-/// The largest integer magnitude that every JSON reader keeps exactly: 2^53.
+/// The largest integer magnitude that every JSON parser keeps exactly: 2^53.
 const MAX_EXACT: u64 = 1 << 53;
 
 /// A JSON value that was read strictly.
@@ -31,7 +31,7 @@ impl<'de> Deserialize<'de> for Json {
     }
 }
 
-/// Parses a value that other programs wrote: any number that fits a machine type, and nesting as deep as the
+/// Parses a value written by another program: with any number that fits a machine type, and nested as deep as the
 /// deserializer allows. Keys and the number of values are restricted as in [`Json`].
 ///
 /// # Errors
@@ -115,7 +115,7 @@ impl<'de> Visitor<'de> for Reader<'_> {
     }
 
     fn visit_f64<E: Error>(self, value: f64) -> Result<Value, E> {
-        // Readers turn an integer too large for 64 bits into a float: refuse it as the integer it was.
+        // Parsers turn an integer too large for 64 bits into a float. Refuse it as if it still were an integer.
         if self.exact && value.fract() == 0.0 && value.abs() > MAX_EXACT as f64 {
             return Err(E::custom(
                 "a whole number beyond ±2^53 is not kept exactly by JSON readers; write it as a string",
@@ -164,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn refuses_what_readers_disagree_on() {
+    fn refuses_what_parsers_disagree_on() {
         for (text, hint) in [
             (r#"{"a":1,"a":2}"#, "twice"),
             (r#"[{"b":{"a":1,"a":1}}]"#, "twice"),

@@ -1,4 +1,4 @@
-//! Edits one place of a JSON file that its user wrote, and keeps order, indentation and line ends.
+//! Edits one place of a JSON file that a user wrote, preserving order, indentation and line endings.
 
 use jsonc_parser::{
     ParseOptions,
@@ -11,7 +11,7 @@ use serde_json::Value;
 pub enum New<'a> {
     /// A member of an object.
     Member(&'a str, &'a Value),
-    /// A further item of an array.
+    /// Another item of an array.
     Item(&'a Value),
 }
 
@@ -24,7 +24,7 @@ pub enum Step<'a> {
     Each,
 }
 
-/// The reason why a text cannot be changed.
+/// The reason why a text cannot be edited.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct EditRefusal {
     /// The problem, as a sentence.
@@ -39,7 +39,7 @@ impl EditRefusal {
     }
 }
 
-/// Returns the text with `new` inserted below the members in `path`. Missing members are created.
+/// Returns the text with `new` inserted at `path`. Missing members on the path are created.
 ///
 /// # Errors
 /// Returns an error if the text is not JSON, or a member has another type.
@@ -49,7 +49,7 @@ pub fn insert(text: &str, path: &[&str], new: New<'_>) -> Result<String, EditRef
     Ok(root.to_string())
 }
 
-/// Returns the text of a new file with only this value.
+/// Returns the text of a new file that contains only this value.
 pub fn file(path: &[&str], new: New<'_>) -> String {
     insert("{}\n", path, new).unwrap_or_else(|unfit| unreachable!("nothing else stands there: {}", unfit.message))
 }
@@ -69,7 +69,7 @@ pub fn find(text: &str, steps: &[Step<'_>]) -> Result<Vec<Value>, EditRefusal> {
     Ok(found)
 }
 
-/// Returns the text without those values at `steps` that `is_meant` accepts, and without parents that become empty.
+/// Returns the text without the values at `steps` that `is_meant` accepts, and without parents that become empty.
 ///
 /// # Errors
 /// Returns an error if the text is not JSON, or names the same member twice.
@@ -81,8 +81,8 @@ pub fn remove(text: &str, steps: &[Step<'_>], mut is_meant: impl FnMut(&Value) -
     Ok(root.to_string())
 }
 
-/// Refuses comments and trailing commas. The functions of this module accept them, but not every reader of such files
-/// does.
+/// Refuses comments and trailing commas. The functions of this module accept them, but not every program that reads
+/// such files does.
 ///
 /// # Errors
 /// Returns an error if the text is not JSON by RFC 8259.
@@ -130,14 +130,14 @@ fn put_below(root: &CstRootNode, path: &[&str], new: New<'_>) -> Result<(), Edit
     Ok(())
 }
 
-/// The rest of a value after a removal.
+/// What is left of a value after a removal.
 #[derive(PartialEq, Eq)]
 enum Remainder {
-    /// All of it.
+    /// The value is unchanged.
     All,
-    /// It has become empty, or there is something else in it.
+    /// Something was removed, and other content is left.
     Some,
-    /// Nothing.
+    /// Nothing is left.
     Nothing,
 }
 
@@ -152,7 +152,7 @@ fn remove_below(
     };
     match step {
         Step::Key(key) => {
-            // A value of another type is not ours and has nothing of ours in it.
+            // A value of another type was not written by this program and contains nothing to remove.
             let Some(object) = node.as_object() else { return Ok(Remainder::All) };
             let Some(value) = one(&object, key)? else { return Ok(Remainder::All) };
             if remove_below(&value, below, is_meant)? != Remainder::Nothing {
@@ -167,7 +167,7 @@ fn remove_below(
             let Some(array) = node.as_array() else { return Ok(Remainder::All) };
             let before = array.elements().len();
             for item in array.elements() {
-                // An item is removed with its last content.
+                // An item is removed once its member on the path is gone, even if it has other members.
                 if remove_below(&item, below, is_meant)? != Remainder::All {
                     item.remove();
                 }
@@ -235,7 +235,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_there_keeps_its_looks() {
+    fn insert_preserves_the_formatting() {
         assert_eq!(
             with("{\n\t\"b\": 1.50,\n\t\"a\": \"\\u00e9\"\n}"),
             "{\n\t\"b\": 1.50,\n\t\"a\": \"\\u00e9\",\n\t\"hooks\": {\n\t\t\"SessionStart\": [\n\t\t\t{\n\t\t\t\t\"hooks\": [\n\t\t\t\t\t{\n\t\t\t\t\t\t\"command\": \"ours\"\n\t\t\t\t\t}\n\t\t\t\t]\n\t\t\t}\n\t\t]\n\t}\n}",
@@ -245,7 +245,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_taken_out_takes_with_it_what_it_was_alone_in() {
+    fn remove_also_removes_parents_that_become_empty() {
         for (before, after) in [
             (r#"{"hooks":{"SessionStart":[{"hooks":[{"command":"ours"}]}]}}"#, json!({})),
             (r#"{"a":1, "hooks":{"SessionStart":[{"hooks":[{"command":"ours"}]}]}}"#, json!({"a": 1})),
@@ -266,7 +266,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_changed_says_why() {
+    fn texts_that_cannot_be_edited_are_refused_with_a_reason() {
         for (text, place, message) in [
             ("[]", None, "an object is expected at the top"),
             ("{\n \"hooks\": 3}", None, "an object is expected in hooks"),
@@ -279,7 +279,7 @@ mod tests {
     }
 
     #[test]
-    fn comments_stay_where_they_are_allowed() {
+    fn comments_are_kept_where_they_are_allowed() {
         let text = "{\n  // mine\n  \"a\": 1,\n}\n";
         let with = with(text);
         assert!(with.starts_with("{\n  // mine\n  \"a\": 1,\n"), "{with}");
@@ -312,7 +312,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn the_rest_says_what_it_said(rest in proptest::collection::btree_map("[a-c]{1,2}", any_json(), 0..4), others in proptest::collection::vec(any_json(), 0..3), is_pretty: bool) {
+        fn insert_and_remove_change_nothing_else(rest in proptest::collection::btree_map("[a-c]{1,2}", any_json(), 0..4), others in proptest::collection::vec(any_json(), 0..3), is_pretty: bool) {
             let mut value = Value::Object(rest.into_iter().collect());
             if !others.is_empty() {
                 value["hooks"] = json!({"SessionStart": others});

@@ -1,4 +1,4 @@
-//! Shows the difference of two texts that differ in one place, as `diff -u` does.
+//! Shows the difference between two texts that differ in one place, in the format of `diff -u`.
 
 /// The number of lines of context around a change.
 const CONTEXT: usize = 3;
@@ -40,7 +40,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn it_reads_as_diff_does() {
+    fn the_format_is_that_of_diff() {
         assert_eq!(between("a\n", "a\n"), "");
         assert_eq!(between("", "a\nb\n"), "@@ -0,0 +1,2 @@\n+a\n+b\n");
         assert_eq!(between("a\n", ""), "@@ -1,1 +0,0 @@\n-a\n");

@@ -1,9 +1,9 @@
-//! Merges what two machines wrote without knowing of each other. The result is the same on every machine, whichever
-//! side is the local one.
+//! Merges concurrent changes of two machines. The result is the same on every machine, whichever side is the local
+//! one.
 //!
-//! One side wins: the one with the later source commit, if the realm's history tells; else the one with the higher
-//! version; else the one with the smaller hash. Schemas are never merged. The losing document is returned to be
-//! recorded, unless it is stored elsewhere.
+//! One side wins: the one with the later source commit, if the realm's history shows which that is; otherwise the one
+//! with the higher version; otherwise the one with the smaller hash. Schemas are never merged. The losing document is
+//! returned so that it can be recorded, unless it is stored elsewhere.
 
 use std::{cmp::Ordering, collections::BTreeSet, fmt, str::FromStr};
 
@@ -26,7 +26,7 @@ use super::{
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct ConflictId(Box<str>);
 
-/// Says that a text is not such an id.
+/// The error for text that is not such an id.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0:?} does not name a document that lost: 12 lower-case hex digits do")]
 pub struct ConflictIdError(String);
@@ -66,11 +66,11 @@ as_text!(ConflictId);
 /// The side that published the later commit of a repository.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Newer {
-    /// The local one.
+    /// The local side.
     Ours,
-    /// The other one.
+    /// The other side.
     Theirs,
-    /// The realm's history does not say.
+    /// Unknown, because the realm's history does not show it.
     Unknown,
 }
 
@@ -85,7 +85,7 @@ impl Newer {
         }
     }
 
-    /// Returns the order of the sides. The greater one wins.
+    /// Returns the order of our side relative to theirs. The greater side wins.
     fn order(self) -> Ordering {
         match self {
             Self::Ours => Ordering::Greater,
@@ -98,9 +98,9 @@ impl Newer {
 /// The result of a merge of two documents.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Merged<T> {
-    /// The document that both sides have from now on.
+    /// The document that both sides have after the merge.
     pub winner: T,
-    /// The losing document, if it is stored nowhere else.
+    /// The losing document, unless it is stored elsewhere.
     pub lost: Option<T>,
 }
 
@@ -113,7 +113,7 @@ fn pick<T: Clone>(order: Ordering, ours: &T, theirs: &T) -> (T, T) {
     if order == Ordering::Less { (theirs.clone(), ours.clone()) } else { (ours.clone(), theirs.clone()) }
 }
 
-/// Merges a field: if only one side changed it, that side wins, otherwise the winner of the document.
+/// Merges a field: if only one side changed it, that side wins, otherwise the winner of the document does.
 fn field<T: Clone + PartialEq>(base: Option<&T>, ours: &T, theirs: &T, winner: &T) -> T {
     match base {
         Some(base) if base == ours => theirs.clone(),
@@ -130,7 +130,7 @@ fn rank(ours: &Contract, theirs: &Contract, newer: Newer) -> Ordering {
 }
 
 /// Merges the current documents of a contract. `newer` compares the source commits of its owner. The losing document
-/// is returned if it is of another owner; a version of the same owner is among the published ones anyway.
+/// is returned only if it has another owner; a version of the same owner is among the published ones anyway.
 pub fn contract(base: Option<&Contract>, ours: &Contract, theirs: &Contract, newer: Newer) -> Merged<Contract> {
     let (mut winner, lost) = pick(rank(ours, theirs, newer), ours, theirs);
     if ours.owner != theirs.owner {
@@ -145,8 +145,8 @@ pub fn contract(base: Option<&Contract>, ours: &Contract, theirs: &Contract, new
         }
         each!(description, supported, validation, evolution, deprecated);
     }
-    // Marks of the owner on either side are kept: a contract retired on one machine is not served again because
-    // another machine did not know. Only a side that knew of the mark can remove it.
+    // Marks that the owner set on either side are kept: a contract retired on one machine must not be served again
+    // because another machine did not know. Only a side that knew about the mark can remove it.
     winner.retired = match base.map(|base| &base.retired) {
         Some(Some(_)) if ours.retired.is_none() || theirs.retired.is_none() => None,
         _ => [&ours.retired, &theirs.retired].into_iter().flatten().min_by_key(|one| &one.reason).cloned(),
@@ -162,23 +162,23 @@ fn yanked(ours: &Contract, theirs: &Contract) -> Vec<Yanked> {
     all
 }
 
-/// Merges two documents that were published under one version. If they differ in what a version fixes, one loses, and
-/// people have to resolve the conflict.
+/// Merges two documents that were published under one version. If they differ in anything that a version fixes, one
+/// loses, and someone has to resolve the conflict.
 pub fn version(ours: &Contract, theirs: &Contract, newer: Newer) -> Merged<Contract> {
     let (winner, lost) = pick(rank(ours, theirs, newer), ours, theirs);
     let differ = ours.owner != theirs.owner || ours.computed_content_hash() != theirs.computed_content_hash();
     Merged { winner, lost: differ.then_some(lost) }
 }
 
-/// Merges two bindings of one repository. If only the resolved versions of imports differ, nothing is lost.
+/// Merges two bindings of one repository. If they differ only in the resolved versions of imports, nothing is lost.
 pub fn binding(ours: &Binding, theirs: &Binding, newer: Newer) -> Merged<Binding> {
     let (winner, lost) = pick(newer.order().then_with(|| by_hash(ours, theirs)), ours, theirs);
     let is_conflict = newer == Newer::Unknown && ours.typed() != theirs.typed();
     Merged { winner, lost: is_conflict.then_some(lost) }
 }
 
-/// Merges the last published commit of a repository. If the order of the two is unknown, the common earlier one is
-/// used, so that the repository publishes again from there.
+/// Merges the last published commit of a repository. If the order of the two is unknown, the common ancestor is used,
+/// so that the repository publishes again from there.
 pub fn source(base: Option<&Source>, ours: &Source, theirs: &Source, newer: Newer) -> Option<Source> {
     match newer {
         _ if ours == theirs => Some(ours.clone()),
@@ -188,8 +188,8 @@ pub fn source(base: Option<&Source>, ours: &Source, theirs: &Source, newer: Newe
     }
 }
 
-/// Merges the descriptions and members of a domain. Members that one side added are in, and those that one side
-/// removed are out.
+/// Merges the descriptions and members of a domain. Members that either side added are kept, and members that either
+/// side removed are removed.
 pub fn domain(base: Option<&Domain>, ours: &Domain, theirs: &Domain) -> Domain {
     let (winner, _) = pick(by_hash(ours, theirs), ours, theirs);
     let set = |domain: &Domain| domain.members.iter().cloned().collect::<BTreeSet<RepoName>>();
@@ -218,7 +218,7 @@ pub fn transfers(ours: &Transfers, theirs: &Transfers) -> Transfers {
     pick(order.then_with(|| by_hash(ours, theirs)), ours, theirs).0
 }
 
-/// Merges two entries with one name. If they are different repositories, one loses.
+/// Merges two entries with the same name. If they are different repositories, one loses.
 pub fn repo(ours: &Repo, theirs: &Repo) -> Merged<Repo> {
     let (winner, lost) = pick(by_hash(ours, theirs), ours, theirs);
     let says_nothing = |repo: &Repo| repo.url.is_none() && repo.roots.is_empty();
@@ -230,7 +230,7 @@ pub fn repo(ours: &Repo, theirs: &Repo) -> Merged<Repo> {
     Merged { winner: Repo { url, roots: roots.into_iter().collect(), ..winner }, lost: None }
 }
 
-/// Merges two states of one session: the later one.
+/// Merges two states of one session. The later one wins.
 pub fn session(ours: &Session, theirs: &Session) -> Session {
     let ended = |session: &Session| session.ended.is_some();
     let order = ended(ours).cmp(&ended(theirs)).then_with(|| ours.last_activity.cmp(&theirs.last_activity));
@@ -299,7 +299,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn it_does_not_matter_who_merges(
+        fn merging_contracts_is_symmetric(
             base in prop::option::of(a_contract()), ours in a_contract(), theirs in a_contract(), newer in a_newer()
         ) {
             prop_assert_eq!(
@@ -310,7 +310,7 @@ mod tests {
         }
 
         #[test]
-        fn nor_for_the_rest(
+        fn merging_other_documents_is_symmetric(
             b in prop::option::of(a_domain()), d in a_domain(), e in a_domain(), r in a_repo(), s in a_repo(),
             x in a_binding(), y in a_binding(), newer in a_newer()
         ) {
@@ -320,7 +320,7 @@ mod tests {
         }
 
         #[test]
-        fn what_is_the_same_stays(
+        fn merging_equal_documents_changes_nothing(
             base in prop::option::of(a_contract()), one in a_contract(), d in a_domain(), r in a_repo(),
             x in a_binding(), newer in a_newer()
         ) {
@@ -333,9 +333,9 @@ mod tests {
             prop_assert_eq!(binding(&x, &x, newer), Merged { winner: x.clone(), lost: None });
         }
 
-        /// If no history decides, the order in which three machines meet does not matter either.
+        /// If the history does not decide, the order in which three machines merge does not matter.
         #[test]
-        fn nor_does_the_order_in_which_three_meet(
+        fn merging_three_documents_is_associative(
             a in a_contract(), b in a_contract(), c in a_contract(), d in a_domain(), e in a_domain(), f in a_domain()
         ) {
             let of = |a: &Contract, b: &Contract| version(a, b, Newer::Unknown).winner;
@@ -344,7 +344,7 @@ mod tests {
             prop_assert_eq!(members(&members(&d, &e), &f).members, members(&d, &members(&e, &f)).members);
         }
 
-        /// Whatever was published is current, published, or recorded as lost.
+        /// All published content is in the winner or in the losing document that is recorded.
         #[test]
         fn no_content_disappears(ours in a_contract(), theirs in a_contract(), newer in a_newer()) {
             let Merged { winner, lost } = version(&ours, &theirs, newer);
@@ -355,7 +355,7 @@ mod tests {
         }
 
         #[test]
-        fn who_left_is_out_and_who_came_is_in(base in a_domain(), ours in a_domain(), theirs in a_domain()) {
+        fn domain_members_merge_from_both_sides(base in a_domain(), ours in a_domain(), theirs in a_domain()) {
             let merged = domain(Some(&base), &ours, &theirs);
             for member in ours.members.iter().chain(&theirs.members).chain(&base.members) {
                 let (o, t, b) = (ours.has_member(member), theirs.has_member(member), base.has_member(member));
@@ -377,7 +377,7 @@ mod tests {
     }
 
     #[test]
-    fn a_mark_of_either_side_holds_until_somebody_who_knew_it_takes_it_away() {
+    fn a_mark_of_either_side_is_kept_unless_a_side_that_knew_it_removed_it() {
         let retired = Contract { retired: Some(Withdrawn { reason: "old".into() }), ..at("1.0.0", 1) };
         let next = at("1.1.0", 2);
         let unknowing = contract(Some(&at("1.0.0", 1)), &retired, &next, Newer::Unknown).winner;
@@ -387,7 +387,7 @@ mod tests {
     }
 
     #[test]
-    fn words_that_each_side_changed_apart_are_both_kept() {
+    fn texts_changed_on_different_sides_are_both_kept() {
         let base = at("1.0.0", 1);
         let ours = Contract { description: "words".into(), ..base.clone() };
         let theirs = Contract { supported: vec![">=0.1.0".parse().unwrap()], ..base.clone() };
@@ -396,7 +396,7 @@ mod tests {
     }
 
     #[test]
-    fn where_nobody_knows_which_commit_is_later_it_is_published_again() {
+    fn publishing_restarts_from_the_base_if_the_order_is_unknown() {
         let source = |byte| Source { commit: crate::model::oid::Oid::from_bytes(&[byte; 20]).unwrap() };
         let (base, ours, theirs) = (source(0), source(1), source(2));
         assert_eq!(super::source(Some(&base), &ours, &theirs, Newer::Unknown), Some(base.clone()));

@@ -11,15 +11,15 @@ pub struct Reliance {
     providers: BTreeMap<RepoName, BTreeSet<RepoName>>,
 }
 
-/// The repositories that must be merged before each.
+/// The repositories that must be merged before each repository.
 pub type Before = BTreeMap<RepoName, BTreeSet<RepoName>>;
 
 /// A merge order.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Order {
-    /// All of the repositories.
+    /// All repositories, in merge order.
     pub repos: Vec<RepoName>,
-    /// Repositories in a cycle, or that rely on one. No order is right for them.
+    /// Repositories that are part of a cycle or rely on one. No order is right for them.
     pub circular: Vec<RepoName>,
 }
 
@@ -35,7 +35,7 @@ impl Reliance {
         }
     }
 
-    /// Returns those among `repos` that `consumer` relies on directly.
+    /// Returns the repositories in `repos` that `consumer` relies on directly.
     pub fn of(&self, consumer: &RepoName, repos: &BTreeSet<RepoName>) -> Vec<RepoName> {
         self.providers
             .get(consumer)
@@ -46,15 +46,15 @@ impl Reliance {
             .collect()
     }
 
-    /// Returns those among `repos` that come before `repo`: those that must, and those that it relies on, unless they
-    /// must come later.
+    /// Returns the repositories in `repos` that come before `repo`: those that must, and those that it relies on
+    /// unless they must come later.
     pub fn before(&self, repo: &RepoName, repos: &BTreeSet<RepoName>, must: &Before) -> BTreeSet<RepoName> {
         let relied_on = self.of(repo, repos).into_iter().filter(|provider| !comes_after(provider, repo, must));
         let needed = must.get(repo).into_iter().flatten().filter(|needed| repos.contains(*needed)).cloned();
         relied_on.chain(needed).collect()
     }
 
-    /// Returns the repositories in order. Ties are broken by name.
+    /// Returns the repositories in merge order. Ties are broken by name.
     pub fn order(&self, repos: &BTreeSet<RepoName>, must: &Before) -> Order {
         let mut left: BTreeMap<&RepoName, BTreeSet<RepoName>> =
             repos.iter().map(|repo| (repo, self.before(repo, repos, must))).collect();
@@ -64,7 +64,7 @@ impl Reliance {
             if free.is_none() && order.circular.is_empty() {
                 order.circular = left.keys().map(|repo| (*repo).clone()).collect();
             }
-            // In a cycle, the one that waits for the fewest comes first.
+            // In a cycle, the repository that waits for the fewest others comes first.
             let fewest = || left.iter().min_by_key(|(_, waits)| waits.len()).map(|(repo, _)| (*repo).clone());
             let Some(next) = free.or_else(fewest) else { break };
             left.remove(&next);
@@ -113,33 +113,33 @@ mod tests {
     }
 
     #[test]
-    fn providers_come_first_and_names_decide_the_rest() {
+    fn providers_come_first_and_ties_are_broken_by_name() {
         let order = reliance("z<a y<z").order(&names("a b y z").into_iter().collect(), &Before::new());
         assert_eq!(order, Order { repos: names("b y z a"), circular: vec![] });
     }
 
     #[test]
-    fn who_is_not_asked_for_does_not_count() {
+    fn repositories_that_are_not_merged_are_ignored() {
         let (reliance, repos) = (reliance("out<a z<a"), names("a z").into_iter().collect());
         assert_eq!(reliance.of(&names("a")[0], &repos), names("z"));
         assert_eq!(reliance.order(&repos, &Before::new()).repos, names("z a"));
     }
 
     #[test]
-    fn a_circle_is_named_and_has_an_order_all_the_same() {
+    fn a_cycle_is_reported_and_still_ordered() {
         let order = reliance("a<b b<a b<c").order(&names("a b c d").into_iter().collect(), &Before::new());
         assert_eq!(order, Order { repos: names("d a b c"), circular: names("a b c") });
     }
 
     #[test]
-    fn what_an_import_needs_outweighs_who_relies_on_whom() {
+    fn required_order_overrides_reliance() {
         // c and d rely on p; p must wait for d, because of x.
         let must: Before = [("p", "x"), ("x", "d")]
             .map(|(later, earlier)| (names(later)[0].clone(), names(earlier).into_iter().collect()))
             .into();
         let order = reliance("p<c p<d").order(&names("c d p x").into_iter().collect(), &must);
         assert_eq!(order, Order { repos: names("d x p c"), circular: vec![] });
-        // Two that must wait for each other have no order.
+        // Two repositories that must wait for each other have no order.
         let must: Before = [("a", "b"), ("b", "a")]
             .map(|(later, earlier)| (names(later)[0].clone(), names(earlier).into_iter().collect()))
             .into();
@@ -148,7 +148,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn every_repository_is_there_once(edges in proptest::collection::vec((0..6_u8, 0..6_u8), 0..15)) {
+        fn every_repository_occurs_once(edges in proptest::collection::vec((0..6_u8, 0..6_u8), 0..15)) {
             let name = |n: u8| format!("r{n}");
             let text: Vec<_> = edges.iter().filter(|(a, b)| a != b).map(|(a, b)| format!("{}<{}", name(*a), name(*b))).collect();
             let repos: BTreeSet<RepoName> = (0..6).map(|n| name(n).parse().unwrap()).collect();

@@ -12,7 +12,7 @@ use crate::model::{
     version::Version,
 };
 
-/// A domain as published, and with the branch of each repository laid over it by itself.
+/// A domain as published, and with the branch of each repository laid over it separately.
 #[derive(Debug, Clone)]
 pub struct Proposed {
     /// The published domain.
@@ -24,7 +24,7 @@ pub struct Proposed {
 /// The order of the merges, and the edits that must come first.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Plan {
-    /// The repositories that must be merged before each.
+    /// The repositories that must be merged before each repository.
     pub before: BTreeMap<RepoName, BTreeSet<RepoName>>,
     /// The imports that break in every order.
     pub clashes: Vec<Clash>,
@@ -45,15 +45,15 @@ pub struct Clash {
     pub old: Option<Version>,
     /// The version after all merges.
     pub new: Version,
-    /// The range before the consumer's merge; `None` if it did not import it then.
+    /// The range before the consumer's merge; `None` if the consumer did not import the contract then.
     pub range_before: Option<Range>,
-    /// The range after it.
+    /// The range after the consumer's merge.
     pub range_after: Range,
-    /// The range that accepts both versions.
+    /// A range that accepts both versions.
     pub widened: Option<Range>,
 }
 
-/// An import to be narrowed once everything is merged.
+/// An import to narrow once everything is merged.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Leftover {
     /// The importer.
@@ -66,7 +66,7 @@ pub struct Leftover {
     pub narrowed: Range,
 }
 
-/// One import of one contract, before and after the merges of both sides.
+/// One import of one contract, before and after the merges of both repositories.
 struct Edge<'a> {
     domain: &'a Proposed,
     contract: &'a ContractName,
@@ -75,7 +75,7 @@ struct Edge<'a> {
 }
 
 impl Plan {
-    /// Plans the merges of `proposed`. `members` are the repositories that the work is in.
+    /// Plans the merges of `proposed`. `members` are the repositories that the work takes place in.
     pub fn of(proposed: &[Proposed], members: &BTreeSet<RepoName>) -> Self {
         let mut plan = Self::default();
         for domain in proposed {
@@ -143,7 +143,7 @@ impl Edge<'_> {
         self.domain.of(self.provider, is_merged).contracts.get(self.contract)
     }
 
-    /// Returns whether the import holds, for each combination of the consumer's branch and the provider's being
+    /// Returns whether the import is satisfied, given whether the branches of the consumer and of the provider are
     /// merged.
     fn holds(&self, consumer: bool, provider: bool) -> bool {
         let Some(import) = self.import(consumer) else { return true };
@@ -176,8 +176,8 @@ impl Edge<'_> {
         })
     }
 
-    /// Returns an old version that the range accepts though it is not served any more. A range without an upper bound
-    /// accepts it on purpose.
+    /// Returns an old version that the range accepts although it is no longer served. Returns `None` for a range
+    /// without an upper bound, which accepts such versions on purpose.
     fn leftover(&self, clash: Option<&Clash>) -> Option<Leftover> {
         let contract = self.contract(true)?;
         let current = &contract.version;

@@ -1,4 +1,4 @@
-//! The parts of a realm and their meaning: names, contracts, bindings, and the rules about them. The module is pure:
+//! The parts of a realm and their meaning: names, contracts, bindings, and the rules about them. This module is pure:
 //! it uses no storage, no clock and no terminal.
 
 pub mod approval;

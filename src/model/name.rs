@@ -1,4 +1,4 @@
-//! Names. Each kind is parsed into a type of its own, and no path or ref name is ever built from unparsed text.
+//! Names. Each kind is parsed into its own type, and no path or ref name is ever built from unparsed text.
 //!
 //! A name has 1 to 64 ASCII letters, digits, `.`, `_` or `-`. It starts with a letter or digit, contains no `..` and
 //! does not end in `.` or `.lock`. So every name is a valid component of a git ref name (git-check-ref-format(1)) and
@@ -10,10 +10,10 @@ use std::{fmt, str::FromStr};
 
 use super::text::as_text;
 
-/// The longest name, in bytes.
+/// The length limit of a name, in bytes.
 pub const MAX_LEN: usize = 64;
 
-/// An error that says why a text is not a name, and what would be one.
+/// The error for text that is not a valid name. It says which rule the text breaks.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{text:?} is not a {kind} name: {rule}")]
 pub struct NameError {
@@ -21,12 +21,12 @@ pub struct NameError {
     pub kind: &'static str,
     /// The refused text, truncated.
     pub text: String,
-    /// The rule it breaks.
+    /// The rule that the text breaks.
     pub rule: &'static str,
 }
 
 fn broken_rule(text: &str) -> Option<&'static str> {
-    // A byte loop, without substring searches, because reading a realm checks thousands of names.
+    // Loops over bytes instead of searching substrings, because reading a realm checks thousands of names.
     let bytes = text.as_bytes();
     let allowed = |byte: &u8| byte.is_ascii_alphanumeric() || b"._-".contains(byte);
     let is_lock = |bytes: &[u8]| bytes.last_chunk::<5>().is_some_and(|end| end.eq_ignore_ascii_case(b".lock"));
@@ -119,7 +119,7 @@ name_type!(
 name_type!(
     /// Names a repository within a realm.
     ///
-    /// The kinds of name do not mix:
+    /// The kinds of names do not mix:
     /// ```compile_fail
     /// use git_blue::model::name::{DomainName, RepoName};
     /// let repo: RepoName = "fungal".parse::<DomainName>().unwrap();
@@ -148,7 +148,7 @@ name_type!(
     "reader"
 );
 
-/// A contract and the domain it lies in, written `domain/contract`.
+/// A contract and the domain that contains it, written `domain/contract`.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct ContractRef {
     /// The domain.
@@ -178,10 +178,10 @@ impl fmt::Display for ContractRef {
     }
 }
 
-/// The longest name of an RFC, in bytes.
+/// The length limit of an RFC name, in bytes.
 const MAX_RFC_LEN: usize = 200;
 
-/// Names what is being worked on, as branches do: one or more names joined by `/`.
+/// Names a piece of work, like a branch name: one or more names joined by `/`.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct RfcName(Box<str>);
 
@@ -209,7 +209,7 @@ impl fmt::Display for RfcName {
 /// Parses a contract from two fields of a request.
 ///
 /// # Errors
-/// Returns an error if one of them is missing or is not a valid name.
+/// Returns an error if either field is missing or is not a valid name.
 pub fn apart<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<ContractRef, D::Error> {
     let Apart { domain, contract } = serde::Deserialize::deserialize(deserializer)?;
     Ok(ContractRef { domain, contract })
@@ -252,7 +252,7 @@ mod tests {
     }
 
     #[test]
-    fn refuses_what_breaks_a_rule() {
+    fn invalid_names_are_refused() {
         let long = "a".repeat(MAX_LEN + 1);
         for text in [
             "",
@@ -278,7 +278,7 @@ mod tests {
     }
 
     #[test]
-    fn an_error_quotes_only_a_bounded_and_escaped_part() {
+    fn errors_quote_the_text_truncated_and_escaped() {
         let error = format!("{}\u{1b}[31m", "x".repeat(10_000)).parse::<RealmName>().unwrap_err();
         assert!(error.to_string().len() < 300);
         let error = "a\u{1b}[31m".parse::<RealmName>().unwrap_err();
@@ -295,7 +295,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn whatever_parses_is_a_safe_path_component(text in ".{0,80}") {
+        fn every_parsed_name_is_a_safe_path_component(text in ".{0,80}") {
             if let Ok(name) = text.parse::<DomainName>() {
                 prop_assert_eq!(name.as_str(), text.as_str());
                 let path = std::path::Path::new(name.as_str());

@@ -2,11 +2,11 @@
 
 use std::fmt::Display;
 
-/// The most edits that still look like a typing error.
+/// The maximum number of edits that still look like a typo.
 const MAX_EDITS: usize = 3;
 
-/// Returns the name with the smallest edit distance to `wanted`, if it looks like a typing error: at most one edit in
-/// three letters.
+/// Returns the name with the smallest edit distance to `wanted`, if it looks like a typo: at most one edit per three
+/// letters.
 pub fn nearest<'a, N: AsRef<str> + Ord + 'a>(wanted: &N, names: impl IntoIterator<Item = &'a N>) -> Option<&'a N> {
     let wanted = wanted.as_ref();
     let allowed = (wanted.len() / 3).clamp(1, MAX_EDITS);
@@ -15,7 +15,7 @@ pub fn nearest<'a, N: AsRef<str> + Ord + 'a>(wanted: &N, names: impl IntoIterato
     edits.filter(|(edits, _)| (1..=allowed).contains(edits)).min().map(|(_, name)| name)
 }
 
-/// Returns a question with that name, to be appended to a message; empty if there is none.
+/// Returns a question that suggests the nearest name, to append to a message; empty if there is none.
 pub fn question<'a, N: AsRef<str> + Ord + Display + 'a>(wanted: &N, names: impl IntoIterator<Item = &'a N>) -> String {
     nearest(wanted, names).map(|name| format!(" (did you mean {name}?)")).unwrap_or_default()
 }
@@ -26,7 +26,7 @@ mod tests {
     use crate::model::name::ContractName;
 
     #[test]
-    fn a_slip_is_recognised_and_another_word_is_not() {
+    fn a_typo_is_recognized_and_another_word_is_not() {
         let names: Vec<ContractName> = ["s3-permissions", "s3-paths", "queue"].map(|name| name.parse().unwrap()).into();
         let found = |text: &str| nearest(&text.parse().unwrap(), &names).map(ToString::to_string);
         assert_eq!(found("s3-permisions").as_deref(), Some("s3-permissions"));

@@ -6,9 +6,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-/// The separator between a command and its reason in a line.
+/// The separator between a command and its reason on a line.
 const REASON: &str = "  # ";
-/// The programs that a next step starts.
+/// The programs that a next step can start with.
 const PROGRAMS: [&str; 5] = ["git ", "cd ", "mkdir ", "cargo ", "unset "];
 
 /// A next step: a command, the MCP tool that does the same, or advice if no command does it.
@@ -40,7 +40,7 @@ pub enum NextStep {
 }
 
 impl NextStep {
-    /// Creates a step that is advice, not a command.
+    /// Creates a step that is advice rather than a command.
     pub fn advice(text: impl Into<String>) -> Self {
         Self::Advice { reason: text.into() }
     }
@@ -53,7 +53,7 @@ impl NextStep {
         }
     }
 
-    /// Returns the reason of a command, or the advice.
+    /// Returns the reason for a command, or the advice.
     pub fn reason(&self) -> &str {
         match self {
             Self::Tool { reason, .. } | Self::Command { reason, .. } | Self::Advice { reason } => reason,
@@ -61,7 +61,7 @@ impl NextStep {
     }
 }
 
-/// Writes it in one line: `command  # reason`, or the advice.
+/// Formats the step on one line: `command  # reason`, or the advice.
 impl fmt::Display for NextStep {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -115,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn a_call_of_a_tool_is_read_back() {
+    fn a_tool_call_round_trips() {
         let call = json!({"tool": "realm_check", "arguments": {"scope": "all"}, "reason": "see all"});
         let step: NextStep = serde_json::from_value(call.clone()).unwrap();
         assert!(matches!(&step, NextStep::Tool { tool, .. } if tool == "realm_check"));

@@ -1,4 +1,4 @@
-//! Computes the version that a change of a contract needs.
+//! Computes the version that a change to a contract needs.
 
 use std::borrow::Cow;
 
@@ -10,7 +10,7 @@ use super::{
 };
 use crate::model::version::Level;
 
-/// Returns the version that a document needs above the current one, and what it breaks, if anything.
+/// Returns the version that a document needs above the current one, and the promise that it breaks, if any.
 pub fn needed(
     domain: &DomainView,
     held: &Contract,
@@ -35,7 +35,7 @@ pub fn free_version(domain: &DomainView, document: &Contract, bump: VersionBump)
     bump.after(highest)
 }
 
-/// Returns a document with its version. A version of `auto` is chosen.
+/// Returns a document with its version, chosen if it is `auto`.
 pub fn settled<'d>(domain: &DomainView, document: &'d Contract, judge: &Judge<'_>) -> Cow<'d, Contract> {
     match document.version.is_auto() {
         true => Cow::Owned(with_version(domain, document, judge)),
@@ -43,7 +43,7 @@ pub fn settled<'d>(domain: &DomainView, document: &'d Contract, judge: &Judge<'_
     }
 }
 
-/// Returns a document with the version that its content needs: the current one, if the content is equal.
+/// Returns a document with the version that its content needs: the current version if the content is unchanged.
 pub fn with_version(domain: &DomainView, document: &Contract, judge: &Judge<'_>) -> Contract {
     let version = match domain.contracts.get(&document.name) {
         None => Version::one(),

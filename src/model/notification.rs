@@ -40,11 +40,11 @@ impl ChangeType {
     /// All kinds.
     pub const ALL: [Self; 5] =
         [Self::ContractAdded, Self::VersionChanged, Self::ContractRetired, Self::BindingAdded, Self::BindingRemoved];
-    /// Their names, as in [`Self::type_word`].
+    /// The names of all kinds, as in [`Self::type_word`].
     pub const WORDS: &[&str] =
         &["contract_added", "contract_updated", "contract_retired", "binding_added", "binding_removed"];
 
-    /// Returns its `type` in answers.
+    /// Returns the `type` of this kind in responses.
     pub fn type_word(self) -> &'static str {
         match self {
             Self::ContractAdded => "contract_added",
@@ -78,7 +78,7 @@ impl std::str::FromStr for ChangeType {
     }
 }
 
-/// A change of one path of a domain that is new to a reader.
+/// A change to one path of a domain that is new to a reader.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Change {
     /// Its id, which is the same on every machine.
@@ -99,11 +99,11 @@ pub struct Change {
     pub rollback: bool,
     /// The number of published versions that this notification covers.
     pub coalesced: usize,
-    /// Whether the contract or binding is the reader's own. It is only of interest if somebody else changed it.
+    /// Whether the contract or binding is the reader's own. The change is only of interest if someone else made it.
     pub is_mine: bool,
 }
 
-/// A document before and after, each with its blob's id.
+/// A document before and after a change, each with the id of its blob.
 #[derive(Debug, Clone)]
 pub struct Delta<T> {
     /// The document in the baseline.
@@ -123,7 +123,7 @@ impl<T> Delta<T> {
     }
 }
 
-/// Returns what a contract's change means to `me`. Returns `None` if only descriptive text changed. `published` are
+/// Returns the change of a contract as seen by `me`. Returns `None` if only descriptive text changed. `published` are
 /// the contract's versions.
 pub fn contract_change(
     domain: &DomainName,
@@ -152,7 +152,7 @@ pub fn contract_change(
     })
 }
 
-/// Returns the kind of a contract's change. Returns `None` if only descriptive text changed.
+/// Returns the kind of change to a contract. Returns `None` if only descriptive text changed.
 pub fn contract_kind(delta: &Delta<Contract>) -> Option<ChangeType> {
     let (old, new) = delta.documents();
     let was_retired = old.is_some_and(|old| old.retired.is_some());
@@ -174,7 +174,7 @@ fn versions_between(published: &BTreeSet<Version>, old: Option<&Version>, new: O
     between.count().max(1)
 }
 
-/// Returns the kind of a binding's change. Returns `None` if only the resolved versions of its imports changed.
+/// Returns the kind of change to a binding. Returns `None` if only the resolved versions of its imports changed.
 pub fn binding_kind(delta: &Delta<Binding>) -> Option<ChangeType> {
     let (old, new) = delta.documents();
     if old.map(Binding::typed) == new.map(Binding::typed) {
@@ -183,7 +183,8 @@ pub fn binding_kind(delta: &Delta<Binding>) -> Option<ChangeType> {
     Some(if new.is_some() { ChangeType::BindingAdded } else { ChangeType::BindingRemoved })
 }
 
-/// Returns what a binding's change means to `me`. Returns `None` if only the resolved versions of its imports changed.
+/// Returns the change of a binding as seen by `me`. Returns `None` if only the resolved versions of its imports
+/// changed.
 pub fn binding_change(
     domain: &DomainName,
     me: &RepoName,

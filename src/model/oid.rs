@@ -11,13 +11,13 @@ pub struct Oid {
     bytes: [u8; 32],
 }
 
-/// An error that says that a text is not an object id.
+/// The error for text that is not an object id.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0:?} is not an object id: 40 or 64 lower-case hex digits are")]
 pub struct OidError(String);
 
 impl Oid {
-    /// Returns the id with these raw bytes, 20 or 32 of them, or `None` for another length.
+    /// Returns the id with these raw bytes, or `None` unless there are 20 or 32 of them.
     pub fn from_bytes(raw: &[u8]) -> Option<Self> {
         if raw.len() != 20 && raw.len() != 32 {
             return None;
@@ -81,7 +81,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn parses_exactly_what_it_prints(raw in prop_oneof![
+        fn ids_round_trip(raw in prop_oneof![
             proptest::collection::vec(any::<u8>(), 20),
             proptest::collection::vec(any::<u8>(), 32),
         ]) {
@@ -90,7 +90,7 @@ mod tests {
         }
 
         #[test]
-        fn refuses_everything_else(text in "[0-9a-zA-Z]{0,70}") {
+        fn other_lengths_are_refused(text in "[0-9a-zA-Z]{0,70}") {
             prop_assume!(![40, 64].contains(&text.len()));
             prop_assert!(text.parse::<Oid>().is_err());
         }

@@ -1,8 +1,8 @@
-//! The rules for changing a domain: who may, what a published version fixes, and in which direction versions go.
-//! Publishing, `contract edit` and `realm admin contract` all use them.
+//! The rules for changing a domain: who may change it, what a published version fixes, and in which direction versions
+//! may go. Publishing, `contract edit` and `realm admin contract` all use them.
 //!
-//! Ownership on one machine protects against mistakes, not against attacks: whoever can write to the store can write
-//! anything.
+//! On a single machine, ownership protects against mistakes, not against attacks: anyone who can write to the store
+//! can write anything.
 
 use crate::model::{
     approval::Approval,
@@ -21,21 +21,21 @@ use crate::model::{
     version::Version,
 };
 
-/// Why a change was refused.
+/// The refusal of a change.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{}{} {reason}", domain, contract.as_ref().map(|contract| format!("/{contract}")).unwrap_or_default())]
 pub struct Refusal {
     /// The domain.
     pub domain: DomainName,
-    /// The contract, if it concerns one.
+    /// The contract, if the refusal concerns one.
     pub contract: Option<ContractName>,
     /// The reason.
     pub reason: Box<Reason>,
-    /// The file that the version is read from, if that is not the contract's own.
+    /// The file that the version is read from, unless it is the contract's own.
     pub version_in: Option<String>,
 }
 
-/// The reason of a [`Refusal`], and how to resolve it.
+/// The reason of a [`Refusal`], with the way to resolve it.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Reason {
     /// Another repository owns the contract.
@@ -60,7 +60,7 @@ pub enum Reason {
         version: Version,
         /// The version to use.
         bump: Version,
-        /// What the content breaks of the promise, if anything. The version to use allows it.
+        /// What the content breaks of the promise, if anything. The version to use allows that.
         why: Option<String>,
     },
     /// The document breaks the promise under a version that does not allow it.
@@ -73,7 +73,7 @@ pub enum Reason {
         version: Version,
         /// The version to use.
         bump: Version,
-        /// What it breaks.
+        /// The promise that the document breaks.
         promise: Box<Promise>,
     },
     /// The version would go down.
@@ -97,13 +97,13 @@ pub enum Reason {
         /// The version to use.
         bump: Version,
     },
-    /// The document has problems in itself: all of them, each with its place.
+    /// The document itself has problems: all of them, each with its place.
     #[error("is not valid: {}", joined(.0))]
     Invalid(Vec<Fault>),
-    /// It is undecided whether the value satisfies the schema: all that is known, each with its place.
+    /// It is undecided whether the value satisfies the schema: all known problems, each with its place.
     #[error("cannot be judged: {}", joined(.0))]
     Undecided(Vec<Fault>),
-    /// The realm's own copy cannot be read, so no decision can be based on it.
+    /// The realm's own copy cannot be read, so there is no basis for a decision.
     #[error("is damaged in the realm, and is not overwritten")]
     Damaged,
 }
@@ -141,7 +141,7 @@ fn not_member(domain: &DomainView, repo: &RepoName) -> Refusal {
     Refusal { domain, contract: None, reason, version_in: None }
 }
 
-/// The decision of the rules: the changes, and what they mean.
+/// The decision of the rules: the changes, and their meaning.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Decision {
     /// The changes for the store.
@@ -153,9 +153,9 @@ pub struct Decision {
 /// Whether a version may go down.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Direction {
-    /// It may not.
+    /// The version may only go up.
     Forward,
-    /// It may, back to a published version, because the user asked for it.
+    /// The version may go back to a published one, because the user asked for it.
     Rollback,
 }
 
@@ -178,7 +178,7 @@ pub fn contract(
     Ok(decision)
 }
 
-/// Decides as [`contract`] does, but ignores the owner's promise.
+/// Decides like [`contract`], but ignores the owner's promise.
 ///
 /// # Errors
 /// Returns a [`Refusal`] with the contract and how to resolve it.
@@ -205,11 +205,11 @@ pub fn whatever_it_breaks(
     next(domain, with_evolution(domain, document, judge).sealed(), direction)
 }
 
-/// Checks that a document keeps the promise, unless its version allows breaks or that very change was approved. For a
+/// Checks that a document keeps the promise, unless its version allows breaks or this exact change was approved. For a
 /// pre-release, breaks are only reported.
 ///
 /// # Errors
-/// Returns [`Reason::BreaksPromise`] if it does not.
+/// Returns [`Reason::BreaksPromise`] if the document breaks the promise.
 pub fn keep_promise(domain: &DomainView, document: &Contract, judge: &Judge<'_>) -> Result<(), Refusal> {
     let Some(held) = domain.contracts.get(&document.name).filter(|_| !document.version.is_prerelease()) else {
         return Ok(());
@@ -229,7 +229,7 @@ pub fn keep_promise(domain: &DomainView, document: &Contract, judge: &Judge<'_>)
     Err(refuse(domain, &document.name, reason))
 }
 
-/// Returns the problems of a document in itself, each with its place.
+/// Returns the problems within a document itself, each with its place.
 fn document_problem(document: &Contract, judge: &Judge<'_>) -> Option<Reason> {
     let problems = schema::problems(&document.schema.0, &document.value.0, judge.values());
     let is_undecided = problems.iter().any(|problem| problem.part == Part::Undecided);
@@ -245,8 +245,8 @@ fn document_problem(document: &Contract, judge: &Judge<'_>) -> Option<Reason> {
     }
 }
 
-/// Checks that the acting repository is a member, owns the contract if it exists, and that the name collides with no
-/// other.
+/// Checks that the acting repository is a member, that it owns the contract if the contract exists, and that the name
+/// does not collide with another.
 fn may_change(domain: &DomainView, acting: &RepoName, name: &ContractName) -> Result<(), Refusal> {
     may_write(domain, acting, name)?;
     if let Some(owner) = domain.owner(name).filter(|owner| *owner != acting) {
@@ -262,7 +262,7 @@ fn is_offered(domain: &DomainView, acting: &RepoName, name: &ContractName) -> bo
     owner.is_some_and(|owner| domain.transfers.get(name).and_then(|record| record.offered(owner)) == Some(acting))
 }
 
-/// Checks that the acting repository is a member, and that a new name collides with no other.
+/// Checks that the acting repository is a member, and that a new name does not collide with another.
 fn may_write(domain: &DomainView, acting: &RepoName, name: &ContractName) -> Result<(), Refusal> {
     if !domain.info.has_member(acting) {
         return Err(not_member(domain, acting));
@@ -316,7 +316,7 @@ fn next(domain: &DomainView, document: Contract, direction: Direction) -> Result
     let event = match held {
         None => Event::Added(name, version),
         Some(current) if current.version == version => {
-            // The marks in the realm are not changed by a document.
+            // A document does not change the marks in the realm.
             let document = Contract { yanked: current.yanked.clone(), retired: current.retired.clone(), ..document };
             let changes: Vec<_> =
                 if document == *current { None } else { Some(DomainChange::Contract(Box::new(document))) }
@@ -379,8 +379,8 @@ pub fn binding(
     Ok(Decision { changes, events })
 }
 
-/// Decides on everything in a repository's files for one domain. Files that did not change since the last published
-/// commit have no effect.
+/// Decides on everything that a repository's files declare for one domain. Files that did not change since the last
+/// published commit have no effect.
 ///
 /// # Errors
 /// Returns all refusals, in the order of the files.
@@ -403,7 +403,7 @@ pub fn candidate(
             Err(refusal) => refusals.push(refusal),
         }
     }
-    // Imports are resolved against what this commit publishes.
+    // Imports are resolved against the contracts that this commit publishes.
     let after = overlay(domain, &decision.changes);
     if let Some(Declared { document, .. }) = judged.candidate.bindings.get(name).filter(|declared| declared.changed) {
         match binding(&after, judged.repo, document.clone(), now) {
@@ -421,7 +421,7 @@ pub fn candidate(
     if refusals.is_empty() { Ok(decision) } else { Err(refusals) }
 }
 
-/// Returns the domain after `changes`.
+/// Returns the domain with the changes applied.
 pub fn overlay(domain: &DomainView, changes: &[DomainChange]) -> DomainView {
     let mut after = domain.clone();
     for change in changes {
@@ -459,7 +459,7 @@ pub fn overlay(domain: &DomainView, changes: &[DomainChange]) -> DomainView {
     after
 }
 
-/// Decides on offering a contract to another repository, or on withdrawing the offer.
+/// Decides on offering a contract to another repository, or withdrawing the offer.
 ///
 /// # Errors
 /// Returns a [`Refusal`] if `acting` may not do so.
@@ -490,7 +490,7 @@ pub fn approve(domain: &DomainView, acting: &RepoName, approval: Approval) -> Re
     Ok(Decision { changes, events: Vec::new() })
 }
 
-/// Decides on retiring a contract. Its content stays.
+/// Decides on retiring a contract. Its content is kept.
 ///
 /// # Errors
 /// Returns a [`Refusal`] if `acting` may not do so.
@@ -500,7 +500,7 @@ pub fn retire(domain: &DomainView, acting: &RepoName, held: &Contract, reason: &
     Ok(described(held, Contract { retired, ..held.clone() }))
 }
 
-/// Decides on yanking one version. Its content stays.
+/// Decides on yanking one version. Its content is kept.
 ///
 /// # Errors
 /// Returns a [`Refusal`] if `acting` may not do so, or if the version was never published.

@@ -1,19 +1,19 @@
-//! The part of a pull request's description that links to the others of its RFC. The rest belongs to its author and is
-//! kept.
+//! The part of a pull request's description that links to the other pull requests of its RFC. The rest belongs to its
+//! author and is kept.
 
 use super::name::RfcName;
 
 const BEGIN: &str = "<!-- git blue: what is between these two lines is kept up to date -->";
 const END: &str = "<!-- git blue: end -->";
 
-/// The links of one pull request to the others of its RFC.
+/// The links from one pull request to the others of its RFC.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Links<'a> {
     /// The RFC.
     pub rfc: &'a RfcName,
-    /// References to those that are to be merged before.
+    /// References to those that must be merged first.
     pub depends_on: Vec<String>,
-    /// References to the others.
+    /// References to all others.
     pub others: Vec<String>,
 }
 
@@ -26,14 +26,14 @@ impl Links<'_> {
             false => format!("Part of `{}`, with {}", self.rfc, self.others.join(", ")),
         });
         lines.push(END.to_owned());
-        // Separate paragraphs, so that Markdown shows each on a line of its own.
+        // Separate paragraphs, so that Markdown shows each on its own line.
         lines.join("\n\n")
     }
 
-    /// Returns the description with these links in place of the previous ones.
+    /// Returns the description with its links replaced by these.
     pub fn within(&self, body: &str) -> String {
         let block = self.block();
-        // The web pages of forges send CRLF line ends.
+        // The web interfaces of forges send CRLF line endings.
         let body = body.replace("\r\n", "\n");
         match (body.find(BEGIN), body.rfind(END)) {
             (Some(begin), Some(end)) if begin < end => format!("{}{block}{}", &body[..begin], &body[end + END.len()..]),
@@ -48,7 +48,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_authors_words_stay_and_the_links_are_kept_up_to_date() {
+    fn links_are_updated_and_the_authors_text_is_kept() {
         let rfc = "rfc-1".parse().unwrap();
         let links = |depends_on: &[&str], others: &[&str]| Links {
             rfc: &rfc,

@@ -1,20 +1,20 @@
-//! Version ranges of imports: comparators that must all hold, with cargo's syntax.
+//! Version ranges of imports: comparators that must all match, in cargo's syntax.
 
 use std::{fmt, str::FromStr};
 
 use super::{text::as_text, version::Version};
 
-/// The longest range, in bytes.
+/// The length limit of a range, in bytes.
 pub const MAX_LEN: usize = 256;
 
-/// A range of versions. Its spelling is kept.
+/// A range of versions. The original spelling is kept.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Range {
     written: Box<str>,
     req: semver::VersionReq,
 }
 
-/// Says why a text is not a range, and what to write instead.
+/// The error for text that is not a range. It says what to write instead.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{text:?} is not a version range: {hint}")]
 pub struct RangeError {
@@ -23,8 +23,8 @@ pub struct RangeError {
 }
 
 impl Range {
-    /// Returns whether `version` is in the range. A pre-release is only if a comparator names a pre-release of the
-    /// same `major.minor.patch`.
+    /// Returns whether `version` is in the range. A pre-release is in the range only if a comparator names a
+    /// pre-release of the same `major.minor.patch`.
     pub fn matches(&self, version: &Version) -> bool {
         self.req.matches(version.semver())
     }
@@ -36,13 +36,13 @@ impl Range {
         Self::between(&semver::Version::new(lower.0, lower.1, 0), Some(version.bump(true).semver()))
     }
 
-    /// Returns the range of compatible versions from `version` on: `>=2.3.1, <3.0.0` for 2.3.1.
+    /// Returns the range of compatible versions starting at `version`: `>=2.3.1, <3.0.0` for 2.3.1.
     pub fn since(version: &Version) -> Self {
         Self::between(version.semver(), Some(version.bump(true).semver()))
     }
 
-    /// Returns a range that also accepts `version`, what is compatible with it, and everything in between, since a
-    /// range has no gaps. Returns `None` for a pre-release.
+    /// Returns a range that also accepts `version`, the versions compatible with it, and everything in between,
+    /// because a range has no gaps. Returns `None` for a pre-release.
     pub fn widened(&self, version: &Version) -> Option<Self> {
         if version.is_prerelease() {
             return None;
@@ -78,7 +78,7 @@ impl Range {
     }
 }
 
-/// Returns the lowest version that a comparator accepts, if there is one.
+/// Returns the lowest version that a comparator accepts, if there is a lower bound.
 fn lower(comparator: &semver::Comparator) -> Option<semver::Version> {
     use semver::Op::{Caret, Exact, Greater, GreaterEq, Tilde};
     match comparator.op {
@@ -88,7 +88,7 @@ fn lower(comparator: &semver::Comparator) -> Option<semver::Version> {
     }
 }
 
-/// Returns the lowest version above a comparator, if there is one.
+/// Returns the lowest version above a comparator, if there is an upper bound.
 fn upper(comparator: &semver::Comparator) -> Option<semver::Version> {
     use semver::{Op, Version};
     let semver::Comparator { major, minor, patch, .. } = *comparator;
@@ -104,14 +104,14 @@ fn upper(comparator: &semver::Comparator) -> Option<semver::Version> {
     }
 }
 
-/// Returns the first version with the numbers of a comparator.
+/// Returns the lowest version that starts with the numbers of a comparator.
 fn first(comparator: &semver::Comparator) -> semver::Version {
     let number = |part: Option<u64>| part.unwrap_or_default();
     let (minor, patch) = (number(comparator.minor), number(comparator.patch));
     semver::Version { pre: comparator.pre.clone(), ..semver::Version::new(comparator.major, minor, patch) }
 }
 
-/// Returns the first version above all those with the numbers of a comparator.
+/// Returns the lowest version above all versions that start with the numbers of a comparator.
 fn after(comparator: &semver::Comparator) -> semver::Version {
     let major = comparator.major;
     match (comparator.minor, comparator.patch) {
@@ -123,8 +123,8 @@ fn after(comparator: &semver::Comparator) -> semver::Version {
 
 const OPERATORS: [&str; 7] = [">=", "<=", ">", "<", "=", "^", "~"];
 
-/// Returns the comparators of `text` in the form that semver parses, each an operator directly followed by a version.
-/// In `text` there may be spaces between them.
+/// Returns the comparators of `text` in the form that semver parses: each an operator directly followed by a version.
+/// In `text`, spaces between the two are allowed.
 fn comparators(text: &str) -> Result<String, String> {
     if let Some((low, high)) = text.split_once(" - ")
         && ![low, high].iter().any(|part| part.contains(['<', '>', '=', '^', '~', '|']))
@@ -226,7 +226,7 @@ mod tests {
     }
 
     #[test]
-    fn refuses_what_other_tools_read_otherwise() {
+    fn refuses_syntax_that_other_tools_read_differently() {
         for (range, hint) in [
             ("1.0.0", "\"=1.0.0\""),
             ("*", ">=0.0.0"),
@@ -276,7 +276,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_wider_range_accepts_what_the_narrow_one_did(
+        fn a_wider_range_accepts_everything_that_the_narrow_one_did(
             range in "(>=|>|<=|<|=|\\^|~)[0-3]\\.[0-3]\\.[0-3]",
             (major, minor, patch) in (0u64..4, 0u64..4, 0u64..4),
             (other_major, other_minor) in (0u64..4, 0u64..4),
@@ -296,7 +296,7 @@ mod tests {
         }
 
         #[test]
-        fn what_parses_prints_as_written(text in "[<>=^~]{0,2} ?[0-9]{1,2}(\\.[0-9]{1,2}){0,2}([, ]+[<>=]{1,2}[0-9]\\.[0-9]\\.[0-9])?") {
+        fn parsed_ranges_print_as_written(text in "[<>=^~]{0,2} ?[0-9]{1,2}(\\.[0-9]{1,2}){0,2}([, ]+[<>=]{1,2}[0-9]\\.[0-9]\\.[0-9])?") {
             if let Ok(range) = text.parse::<Range>() {
                 prop_assert_eq!(range.to_string(), text);
             }

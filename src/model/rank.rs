@@ -1,4 +1,4 @@
-//! Ranks changes and imports by their importance to a repository. All interfaces sort by it.
+//! Ranks changes and imports by their importance to a repository. All interfaces sort by rank.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -33,10 +33,10 @@ pub enum Rank {
 }
 
 impl Rank {
-    /// All ranks, in order.
+    /// All ranks, most important first.
     pub const ALL: [Self; 6] =
         [Self::Broken, Self::Attention, Self::Import, Self::Conflict, Self::Contract, Self::Binding];
-    /// Their names, in order.
+    /// The names of all ranks, in the same order.
     pub const WORDS: &[&str] = &["broken", "attention", "import", "conflict", "contract", "binding"];
 
     /// Returns its name.
@@ -44,7 +44,7 @@ impl Rank {
         Self::WORDS[self as usize]
     }
 
-    /// Returns the rank of an import in its current state. `is_leaving` says that its contract is deprecated or
+    /// Returns the rank of an import in its current state. `is_leaving` is whether its contract is deprecated or
     /// retired.
     pub fn of_import(import: &Import, state: &ImportState, is_leaving: bool) -> Self {
         match state.holds() {
@@ -56,7 +56,7 @@ impl Rank {
     }
 
     /// Returns the rank of a change. `import` is the rank of the import of the changed contract, if there is one.
-    /// `is_mine` says that somebody else changed what belongs to the repository.
+    /// `is_mine` is whether someone else changed something that belongs to the repository.
     pub fn of_change(kind: ChangeType, import: Option<Self>, is_mine: bool) -> Self {
         match (import, is_mine, kind) {
             (Some(import), ..) => import,
@@ -82,8 +82,8 @@ impl std::str::FromStr for Rank {
     }
 }
 
-/// Returns whether an import gets an older version than the current one, or its code is adapted to another version and
-/// nothing proves that it works with this one.
+/// Returns whether an import resolves to an older version than the current one, or its code is adapted to another
+/// version and not proved to work with the current one.
 fn is_behind(import: &Import, state: &ImportState) -> bool {
     let is_proved = state.verdict.as_ref().is_some_and(|verdict| verdict.verdict == Outcome::Compatible);
     let is_other = |current: &Version| import.adapted().is_some_and(|adapted| adapted != current);
@@ -124,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn an_import_that_holds_may_need_attention() {
+    fn a_satisfied_import_may_need_attention() {
         let holds = || state(Standing::Satisfied(version("1.1.0")));
         assert_eq!(Rank::of_import(&import(Some("1.1.0")), &holds(), false), Rank::Import);
         assert_eq!(Rank::of_import(&import(None), &holds(), false), Rank::Import);
@@ -135,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_imported_goes_by_what_it_is() {
+    fn changes_to_contracts_that_are_not_imported_rank_by_kind() {
         let of = |kind, is_mine| Rank::of_change(kind, None, is_mine);
         assert_eq!(of(ChangeType::VersionChanged, false), Rank::Contract);
         assert_eq!(of(ChangeType::BindingAdded, false), Rank::Binding);

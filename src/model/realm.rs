@@ -15,7 +15,7 @@ pub const FORMAT: u32 = 1;
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Realm {
-    /// The storage format; a newer one than [`FORMAT`] is refused, never rewritten.
+    /// The storage format. A realm in a newer format than [`FORMAT`] is refused and never rewritten.
     pub format: u32,
     /// Its name.
     pub name: RealmName,
@@ -33,7 +33,7 @@ pub struct Repo {
     /// The URL that it is fetched from, without credentials.
     #[serde(default)]
     pub url: Option<String>,
-    /// Its root commits, which tell it from another repository with that name.
+    /// Its root commits, which distinguish it from another repository with the same name.
     #[serde(default)]
     pub roots: Vec<Oid>,
 }
@@ -42,29 +42,29 @@ pub struct Repo {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Rename {
-    /// The name that it had.
+    /// The old name.
     pub from: RepoName,
-    /// The name that it took.
+    /// The new name.
     pub to: RepoName,
 }
 
-/// The relation of a repository to an entry of the realm.
+/// How a repository relates to an entry of the realm.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Likeness {
-    /// The urls name the same place, and no root commit contradicts that.
+    /// The URLs refer to the same location, and no root commit contradicts that.
     Same,
-    /// They share a root commit, and no url says more. Forks and repositories made from one template
-    /// share it too.
+    /// They share a root commit, and the URLs cannot be compared. Forks and repositories created from the same
+    /// template share one too.
     SharedRoot,
     /// They have no known fact in common to compare.
     Unknown,
-    /// The urls name different places, or both know root commits and share none.
+    /// The URLs refer to different locations, or both have known root commits and share none.
     Different,
 }
 
 impl Likeness {
-    /// Compares two repositories by their urls and by whether they share a root commit, which is `None` if one has no
-    /// known roots. Different urls outweigh a shared root.
+    /// Compares two repositories by their URLs and by whether they share a root commit, which is `None` if either has
+    /// no known roots. Different URLs outweigh a shared root.
     pub fn of(urls: [Option<&str>; 2], shares_root: Option<bool>) -> Self {
         let urls = match urls.map(|url| url.map(RepoUrl::of)) {
             [Some(one), Some(other)] if one.is_comparable_with(&other) => Some(one == other),
@@ -80,8 +80,8 @@ impl Likeness {
 }
 
 impl Repo {
-    /// Returns whether both entries may be of the same repository: they have the same url, or share a root commit and
-    /// have no urls to compare.
+    /// Returns whether both entries may be of the same repository: they have the same URL, or share a root commit and
+    /// have no URLs to compare.
     pub fn is_same_repository(&self, other: &Self) -> bool {
         let knows_roots = !self.roots.is_empty() && !other.roots.is_empty();
         let shares = knows_roots.then(|| self.roots.iter().any(|root| other.roots.contains(root)));
@@ -102,7 +102,7 @@ pub enum Cycles {
 }
 
 impl Cycles {
-    /// Returns whether it is the default, which is not written to files.
+    /// Returns whether this is the default, which is not written to files.
     pub fn is_default(&self) -> bool {
         *self == Self::default()
     }

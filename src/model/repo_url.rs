@@ -1,17 +1,17 @@
-//! Normalized urls of code repositories, for comparison: ssh, https and scp-like urls, with and without `.git`, may
-//! name one repository.
+//! Normalized URLs of code repositories, for comparison: ssh, https and scp-like URLs, with and without `.git`, can
+//! refer to the same repository.
 
-/// A url in a form that is equal for all spellings of one location.
+/// A URL in a form that is equal for all spellings of one location.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum RepoUrl {
-    /// A repository on a host: the host in lower case, with its port if that is not the default, and the path.
+    /// A repository on a host: the lower-case host, with the port unless it is the default, and the path.
     Host(String, String),
     /// A repository on this machine: its path.
     Local(String),
 }
 
 impl RepoUrl {
-    /// Parses a url as git does. User, password, scheme, default port, a trailing slash and `.git` are ignored.
+    /// Parses a URL like git. User, password, scheme, default port, a trailing slash and `.git` are ignored.
     pub fn of(url: &str) -> Self {
         if let Some((scheme, rest)) = url.split_once("://") {
             let (authority, path) = rest.split_once('/').unwrap_or((rest, ""));
@@ -21,7 +21,7 @@ impl RepoUrl {
             return Self::Host(host(authority), trimmed(path).to_owned());
         }
         match url.split_once(':') {
-            // An scp-like url: a host before the first colon, without a slash.
+            // An scp-like URL: a host before the first colon, without a slash.
             Some((authority, path)) if !authority.contains('/') => {
                 let path = path.strip_prefix("~/").unwrap_or(path);
                 Self::Host(host(authority), trimmed(path).to_owned())
@@ -30,12 +30,12 @@ impl RepoUrl {
         }
     }
 
-    /// Returns whether the urls can be compared: a path on this machine may be a mirror of any host.
+    /// Returns whether the URLs can be compared. A path on this machine may be a mirror of any host.
     pub fn is_comparable_with(&self, other: &Self) -> bool {
         matches!((self, other), (Self::Host(..), Self::Host(..)) | (Self::Local(_), Self::Local(_)))
     }
 
-    /// Returns whether the url is valid on every machine.
+    /// Returns whether the URL is valid on every machine.
     pub fn is_on_a_host(&self) -> bool {
         matches!(self, Self::Host(..))
     }
@@ -57,7 +57,7 @@ fn trimmed(path: &str) -> &str {
     path.strip_suffix(".git").unwrap_or(path)
 }
 
-/// Returns a url without user name and password. The `git@` of ssh urls is kept, since it names no person.
+/// Returns a URL without user name and password. The `git@` of ssh URLs is kept, since it identifies no person.
 pub fn without_credentials(url: &str) -> String {
     let Some((scheme, rest)) = url.split_once("://") else {
         return url.to_owned();
@@ -74,7 +74,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn spellings_of_one_place_are_equal() {
+    fn spellings_of_one_location_are_equal() {
         let same = |urls: &[&str]| {
             for url in urls {
                 assert_eq!(RepoUrl::of(url), RepoUrl::of(urls[0]), "{url}");
@@ -93,7 +93,7 @@ mod tests {
     }
 
     #[test]
-    fn other_places_are_not() {
+    fn other_locations_are_not_equal() {
         for (one, other) in [
             ("https://github.com/acme/ap", "https://github.com/acme/ap2"),
             ("https://github.com/acme/ap", "https://github.com/Acme/ap"),
@@ -107,7 +107,7 @@ mod tests {
     }
 
     #[test]
-    fn credentials_stay_at_home() {
+    fn credentials_are_removed() {
         for (url, kept) in [
             ("https://me:secret@host/x.git", "https://host/x.git"),
             ("https://token@host/x@y.git", "https://host/x@y.git"),

@@ -1,4 +1,4 @@
-//! Prepares a contract's change for people who edit code: the fields that it names, and its differences as lines.
+//! Prepares a change to a contract for people who edit code: the fields that it names, and its differences as lines.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,13 +12,13 @@ use super::{
     pointer::unescape,
 };
 
-/// The longest line of a difference, in characters.
+/// The length limit of a line of a difference, in characters.
 const MAX_LINE: usize = 160;
-/// The most fields of one change.
+/// The maximum number of fields of one change.
 const MAX_FIELDS: usize = 20;
-/// Keywords whose keys are names and not keywords.
+/// Keywords whose keys are names rather than keywords.
 const NAMING: &[&str] = &["patternProperties", "$defs", "definitions", "dependentSchemas"];
-/// Keywords whose values are data and not schemas.
+/// Keywords whose values are data rather than schemas.
 const DATA: &[&str] = &["enum", "const", "required", "dependentRequired"];
 /// Keywords that do not affect which values are valid.
 const WORDS: &[&str] = &["title", "description", "$comment", "default", "examples", "$id", "$schema"];
@@ -49,7 +49,7 @@ pub struct ChangedField {
 pub struct Changes(Vec<Difference>);
 
 impl Changes {
-    /// Returns the differences in schema, value and promise.
+    /// Returns the differences in schema, value and promise between two documents.
     pub fn between(old: &Contract, new: &Contract) -> Self {
         let document = |of: &Contract| {
             let promise = serde_json::to_value(of.compatibility).unwrap_or_default();
@@ -114,8 +114,8 @@ impl Changes {
         whole.map(|one| place(&one.pointer)).filter(|place| place.is_whole).filter_map(|place| place.field).collect()
     }
 
-    /// Returns likely renames: the only property that was removed from an object, and the only one that was added to
-    /// it, if their schemas are equal.
+    /// Returns likely renames: the only property removed from an object and the only one added to it, if their schemas
+    /// are equal.
     fn renamed(&self) -> BTreeMap<String, String> {
         let mut objects: BTreeMap<&str, (Vec<&Difference>, Vec<&Difference>)> = BTreeMap::new();
         for one in self.0.iter().filter(|one| place(&one.pointer).is_whole) {
@@ -139,23 +139,23 @@ impl Changes {
     }
 }
 
-/// Returns the fields on the path of a JSON Pointer into a value, the innermost first.
+/// Returns the fields on the path of a JSON Pointer into a value, innermost first.
 pub fn fields_at(pointer: &str) -> Vec<String> {
     let mut names: Vec<_> = tokens(pointer).filter(|token| !is_index(token)).collect();
     names.reverse();
     names
 }
 
-/// The subject of a place in a contract's document.
+/// What a place in a contract's document belongs to.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Place {
     /// The innermost enclosing field.
     field: Option<String>,
-    /// Whether the place is that field as a whole.
+    /// Whether the place is the whole field.
     is_whole: bool,
-    /// The enclosing keyword with data.
+    /// The enclosing keyword whose value is data.
     data: Option<String>,
-    /// Whether it is in descriptive text.
+    /// Whether the place is in descriptive text.
     is_words: bool,
 }
 
@@ -204,7 +204,7 @@ fn is_index(token: &str) -> bool {
     !token.is_empty() && token.bytes().all(|byte| byte.is_ascii_digit())
 }
 
-/// Returns the names in a `required` array, or in a part of it.
+/// Returns the names in a `required` array, or in a part of one.
 fn names(value: &Value) -> Vec<String> {
     match value {
         Value::String(name) => vec![name.clone()],
@@ -245,7 +245,7 @@ mod tests {
     }
 
     #[test]
-    fn a_removed_a_renamed_and_a_changed_field_are_found() {
+    fn removed_renamed_and_changed_fields_are_found() {
         let text = json!({"type": "string"});
         let of = |properties: Value| json!({"schema": {"properties": properties}});
         assert_eq!(shown(of(json!({"a": text, "b": text})), of(json!({"b": text}))), ["a Removed"]);
@@ -258,7 +258,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_required_no_more_and_what_the_value_says_count() {
+    fn changes_to_required_and_to_the_value_count() {
         let schema = |required: &[&str]| json!({"schema": {"required": required}});
         assert_eq!(shown(schema(&["a", "b"]), schema(&["b"])), ["a Changed"]);
         let value = |value: Value| json!({"value": value});
@@ -267,14 +267,14 @@ mod tests {
     }
 
     #[test]
-    fn words_for_people_are_no_difference() {
+    fn descriptive_text_is_ignored() {
         let old = json!({"schema": {"description": "a", "properties": {"description": {"title": "x"}}}});
         let new = json!({"schema": {"description": "b", "properties": {"description": {"title": "y"}}}});
         assert_eq!(changes(old, new).lines(), Vec::<String>::new());
     }
 
     #[test]
-    fn lines_are_short_and_what_is_gone_stands_first() {
+    fn lines_are_short_and_removals_come_first() {
         let old = json!({"schema": {"properties": {"b": true}}});
         let new = json!({"schema": {"properties": {"a": "é".repeat(500)}}});
         let lines = changes(old, new).lines();

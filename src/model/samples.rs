@@ -1,11 +1,11 @@
 //! Infers a JSON Schema from samples: types, properties that all objects have, and items. It does not guess formats,
-//! bounds and enumerations, which people can add.
+//! bounds or enumerations, which people can add.
 
 use std::collections::BTreeMap;
 
 use serde_json::{Map, Value, json};
 
-/// The most named properties of an object. Objects with more are treated as maps.
+/// The maximum number of named properties of an object. Objects with more are treated as maps.
 const MAX_PROPERTIES: usize = 500;
 /// The dialect of the schema.
 const DIALECT: &str = "https://json-schema.org/draft/2020-12/schema";
@@ -36,7 +36,7 @@ struct Members {
     objects: usize,
     /// For each property, the number of samples that have it, and its values.
     properties: BTreeMap<String, (usize, Shape)>,
-    /// The values of all properties, if there are too many to name them.
+    /// The values of all properties, if there are too many to name.
     any: Option<Box<Shape>>,
 }
 
@@ -165,7 +165,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn types_and_required_are_those_of_all_samples() {
+    fn infers_types_and_required_from_all_samples() {
         let samples = [
             json!({"id": 1, "price": 1, "tags": ["a", 1], "to": {"zip": "1"}, "note": null}),
             json!({"id": 2, "price": 1.5, "tags": [], "to": {"zip": "2", "city": "x"}, "note": "x"}),
@@ -193,7 +193,7 @@ mod tests {
     }
 
     #[test]
-    fn an_object_with_very_many_properties_is_a_map() {
+    fn an_object_with_too_many_properties_is_a_map() {
         let many: Map<_, _> = (0..=MAX_PROPERTIES).map(|n| (format!("k{n}"), json!({"n": n}))).collect();
         let schema = infer(&[Value::Object(many)]);
         assert_eq!(schema["properties"], Value::Null);

@@ -1,7 +1,7 @@
 //! Validates JSON Schemas, and values against them.
 //!
-//! A schema is judged by itself: a `$ref` out of the document is an error, and nothing is fetched. Neither a schema
-//! nor a value can make this run for long or use much memory: see [`size`], [`metered`] and [`Budget`].
+//! A schema is validated on its own: a `$ref` out of the document is an error, and nothing is fetched. Neither a
+//! schema nor a value can make this take long or use much memory: see [`size`], [`metered`] and [`Budget`].
 
 mod budget;
 pub(super) mod document;
@@ -33,25 +33,26 @@ pub use payloads::{Failure, payloads};
 use document::Document;
 use metered::{Meter, Metered, MeteredValue, Spent, within};
 
-/// The most problems that are reported for one document. The others are counted in a last one.
+/// The maximum number of problems that are reported for one document. A final one counts the others.
 const MAX_PROBLEMS: usize = 50;
-/// The longest message of a problem, in characters. It may quote a part of the document.
+/// The length limit of a problem's message, in characters. It may quote a part of the document.
 const MAX_MESSAGE: usize = 300;
-/// The most visits to a value, independent of the time limit, so that the same contract is undecided on every machine.
+/// The maximum number of visits to a value. Unlike the time limit, it makes the same contract undecided on every
+/// machine.
 const MAX_READS: u64 = 50_000_000;
-/// The most errors that are collected, including those of alternatives. Each takes a kilobyte.
+/// The maximum number of errors that are collected, including those of alternatives. Each takes a kilobyte.
 const MAX_ERRORS: u64 = 10_000;
-/// The most backtracking steps of a pattern, and the most memory for matching one without backtracking.
+/// The limit on the backtracking steps of a pattern, and on the memory for matching one without backtracking.
 const BACKTRACKS: usize = 100_000;
 const PATTERN_CACHE: usize = 64 << 10;
-/// The deepest recursion of a validator on the caller's stack, and the stack use of each level.
+/// The limit on the recursion of a validator on the caller's stack, and the stack usage of each level.
 const LEVELS_HERE: usize = 200;
 const LEVEL_SIZE: usize = 16 << 10;
 
-/// A place in a schema or value that is wrong.
+/// A problem at a place in a schema or value.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Problem {
-    /// The problem.
+    /// The kind of problem.
     pub part: Part,
     /// The JSON Pointer (RFC 6901) to the place; empty for the whole document.
     pub pointer: String,
@@ -82,20 +83,20 @@ impl Part {
     }
 }
 
-/// Returns why a schema is refused because of its size alone, if it is.
+/// Returns the problem if a schema is refused because of its size alone.
 pub fn too_large(schema: &Value) -> Option<Problem> {
     let (forest, root) = Forest::of(schema);
     pattern::problem(forest.tree(root)).or_else(|| size::measure(&encoded(schema)).err())
 }
 
-/// Returns all problems of `schema`, or if it has none, all places where `value` does not satisfy it. A null `value`
-/// means that only the shape is agreed, and is not validated.
+/// Returns all problems of `schema` or, if it has none, all places where `value` does not satisfy it. A null `value`
+/// means that only the shape is agreed, so it is not validated.
 pub fn problems(schema: &Value, value: &Value, budget: &Budget) -> Vec<Problem> {
     let (forest, root) = Forest::of(&encoded(schema));
     problems_of(forest.tree(root), value, budget)
 }
 
-/// Returns what [`problems`] returns, of a schema that is read already and whose references are encoded.
+/// Returns the same as [`problems`], for a schema that is already read and whose references are encoded.
 pub fn problems_of(schema: Tree<'_>, value: &Value, budget: &Budget) -> Vec<Problem> {
     if let Some(problem) = pattern::problem(schema) {
         return vec![problem];
@@ -128,7 +129,7 @@ fn judge(schema: &Value, value: &Value, deadline: &Deadline) -> Result<Vec<Probl
     compiled(schema, value, deadline)
 }
 
-/// Judges by a schema of which no validator is built as a whole.
+/// Validates against a schema that is too large to build a validator of the whole.
 fn judge_large(document: &Document<'_>, value: &Value, deadline: &Deadline) -> Result<Vec<Problem>, Spent> {
     if deadline.is_over() {
         return Err(Spent::Time);
@@ -142,7 +143,7 @@ fn judge_large(document: &Document<'_>, value: &Value, deadline: &Deadline) -> R
     compiled(&part::for_value(document, value), value, deadline)
 }
 
-/// Judges a value by a schema that is valid, as far as it can be compiled.
+/// Compiles a schema and validates a value. Returns the problem of the schema if it cannot be compiled.
 fn compiled(schema: &Value, value: &Value, deadline: &Deadline) -> Result<Vec<Problem>, Spent> {
     let validator = match options().build(schema) {
         Ok(validator) if !value.is_null() => validator,
@@ -152,7 +153,7 @@ fn compiled(schema: &Value, value: &Value, deadline: &Deadline) -> Result<Vec<Pr
     if within(|| validator.is_valid(MeteredValue::new(value, &meter)))? {
         return Ok(Vec::new());
     }
-    // Collecting errors is expensive, so it is done only after validation has failed.
+    // Collecting errors is expensive, so it is only done once validation has failed.
     let meter = Meter::new(MAX_READS, MAX_ERRORS, deadline.clone());
     let listed = within(|| {
         let mut errors = validator.iter_errors(MeteredValue::new(value, &meter));
@@ -166,13 +167,13 @@ fn compiled(schema: &Value, value: &Value, deadline: &Deadline) -> Result<Vec<Pr
     Ok(listed.unwrap_or_else(|_| first(&validator, value, deadline)))
 }
 
-/// Returns the options of validators: without network access, and with bounded patterns.
+/// Returns the options for validators: without network access, and with bounded patterns.
 fn options() -> ValidationOptions<'static, Arc<dyn Retrieve>, Metered> {
     let patterns = PatternOptions::fancy_regex().dfa_size_limit(PATTERN_CACHE).backtrack_limit(BACKTRACKS);
     jsonschema::options_for::<Metered>().offline().with_pattern_options(patterns)
 }
 
-/// Returns the first problem, if there are too many to collect.
+/// Returns the first problem, for values with too many to collect.
 fn first(validator: &Validator<Metered>, value: &Value, deadline: &Deadline) -> Vec<Problem> {
     let meter = Meter::new(MAX_READS, MAX_ERRORS, deadline.clone());
     let found = within(|| validator.validate(MeteredValue::new(value, &meter)).err().map(|error| of_value(&error)));
@@ -221,7 +222,7 @@ fn problem(part: Part, error: &ValidationError<'_>) -> Problem {
     Problem { part, pointer, message: message.unwrap_or_else(|| shortened(error.to_string())) }
 }
 
-/// Returns advice for mistakes in a schema that the validator's message does not explain.
+/// Returns advice on mistakes in a schema that the validator's message does not explain.
 fn advice(pointer: &str, error: &ValidationError<'_>) -> Option<String> {
     let said = error.to_string();
     if pointer.ends_with("/type") && matches!(error.kind(), ValidationErrorKind::AnyOf { .. }) {
@@ -254,7 +255,7 @@ mod tests {
     }
 
     #[test]
-    fn every_failing_path_is_named() {
+    fn every_failing_place_is_reported() {
         let schema = json!({"type": "object", "properties": {
             "read": {"type": "array", "items": {"type": "string"}}, "n": {"type": "integer"}}});
         let found = problems(&schema, &json!({"read": ["a", 1, true], "n": "x"}));
@@ -263,7 +264,7 @@ mod tests {
     }
 
     #[test]
-    fn a_wrong_type_and_a_reference_out_of_the_schema_say_what_to_write() {
+    fn advice_is_given_for_wrong_types_and_external_references() {
         for (schema, hint) in [
             (json!({"type": "arrray"}), "\"arrray\" is no type; write array, boolean"),
             (json!({"$ref": "other.json"}), "\"other.json\" leads out of the schema"),
@@ -274,7 +275,7 @@ mod tests {
     }
 
     #[test]
-    fn a_broken_schema_is_named_with_its_place() {
+    fn an_invalid_schema_is_reported_with_its_place() {
         let found = problems(&json!({"properties": {"a": {"type": "strin"}}}), &json!({}));
         assert_eq!(found.len(), 1, "{found:?}");
         assert_eq!(found[0].part, Part::Schema);
@@ -296,7 +297,7 @@ mod tests {
     }
 
     #[test]
-    fn references_may_hold_what_no_uri_may() {
+    fn references_may_contain_characters_that_uris_may_not() {
         let schema =
             json!({"$ref": "#/definitions/Pick<A,\"b\">", "definitions": {"Pick<A,\"b\">": {"type": "string"}}});
         assert_eq!(problems(&schema, &json!("x")), []);
@@ -310,9 +311,9 @@ mod tests {
         assert_eq!(too_large(&bomb).unwrap().pointer, "/$defs/<15>");
     }
 
-    /// Each level of the value doubles what a validator visits: looks at the value are counted.
+    /// Each level of the value doubles the work of a validator. The limit on visits to the value stops it.
     #[test]
-    fn what_doubles_with_the_depth_of_the_value_ends() {
+    fn exponential_work_in_the_depth_of_the_value_is_stopped() {
         let link = |at: usize| {
             json!({"anyOf": [{"properties": {"a": {"$ref": format!("#/$defs/x{}", at + 1)}}, "required": ["b"]},
             {"properties": {"a": {"$ref": format!("#/$defs/x{}", at + 1)}}, "required": ["c"]}]})
@@ -326,7 +327,7 @@ mod tests {
     }
 
     #[test]
-    fn a_null_value_agrees_on_the_shape_alone() {
+    fn a_null_value_is_not_validated() {
         assert_eq!(problems(&json!({"type": "object"}), &Value::Null), []);
     }
 
@@ -339,7 +340,7 @@ mod tests {
     }
 
     #[test]
-    fn a_value_that_takes_too_long_is_undecided_and_never_a_pass() {
+    fn a_value_that_takes_too_long_is_undecided_and_never_accepted() {
         let patterns = named(200, |at| (format!("(?=a)x{at}"), json!(true)));
         let (schema, value) =
             (json!({"patternProperties": patterns}), named(20_000, |at| (format!("p{at}"), json!(1))));
@@ -348,7 +349,7 @@ mod tests {
         };
         let budget = Budget::new(Some(Duration::from_millis(500)));
         assert_eq!(parts(&budget), [Part::Undecided]);
-        // What comes next has half of the remaining time, and none once it is used up.
+        // The next validation has half of the remaining time, or none once it is used up.
         assert_eq!(super::problems(&json!({"type": "string"}), &json!("x"), &budget), []);
         (0..20).for_each(|_| assert_eq!(parts(&budget), [Part::Undecided]));
         assert_eq!(parts(&Budget::new(Some(Duration::ZERO))), [Part::Undecided]);
@@ -357,7 +358,7 @@ mod tests {
     }
 
     #[test]
-    fn too_many_looks_are_too_many_on_every_machine() {
+    fn the_limit_on_visits_is_independent_of_time() {
         let validator = jsonschema::options_for::<Metered>().build(&json!({"items": {"type": "integer"}})).unwrap();
         let value = many(1_000, |at| json!(at));
         let judge = |looks| {
@@ -369,7 +370,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_meant_to_take_long_or_much_does_not() {
+    fn expensive_schemas_and_values_are_bounded() {
         let next = json!({"properties": {"next": {"$ref": "#"}}, "required": ["next"]});
         let deep = (0..60).fold(json!(1), |below, _| json!({"next": below}));
         let slow = many(2_000, |at| json!(format!("{}{at}!", "a".repeat(100))));
@@ -403,9 +404,9 @@ mod tests {
         }
     }
 
-    /// A hundred references within one another at each of a hundred levels of the value.
+    /// A hundred nested references at each of a hundred levels of the value.
     #[test]
-    fn a_deep_value_in_deep_references_has_a_stack_of_its_own() {
+    fn a_deep_value_with_deep_references_does_not_overflow_the_stack() {
         let link = |at: usize| (format!("x{at}"), json!({"$ref": format!("#/$defs/x{}", at + 1)}));
         let mut schema = json!({"$defs": named(90, link), "$ref": "#/$defs/x0"});
         schema["$defs"]["x90"] = json!({"properties": {"next": {"$ref": "#/$defs/x0"}}, "type": "object"});

@@ -1,11 +1,11 @@
-//! Recognizes files that may contain a secret by their names, so that they are not committed by accident.
+//! Recognizes files that may contain secrets by name, so that they are not committed by accident.
 
 /// Returns whether the name of a file suggests a secret.
 pub fn looks_secret(path: &str) -> bool {
     let path = path.to_ascii_lowercase();
     let name = path.rsplit('/').next().unwrap_or(&path);
     let (stem, extension) = name.rsplit_once('.').unwrap_or((name, ""));
-    // Templates and public keys.
+    // These extensions mark templates and public keys.
     if ["example", "sample", "template", "dist", "pub"].contains(&extension) {
         return false;
     }
@@ -30,7 +30,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_often_holds_a_secret_is_told_from_what_does_not() {
+    fn names_that_suggest_secrets_are_recognized() {
         for path in [
             ".env",
             "app/.env.local",

@@ -1,4 +1,4 @@
-//! A session: a stretch of work in one work tree of a repository.
+//! A session: a period of work in one work tree of a repository.
 
 use std::{collections::BTreeMap, fmt, str::FromStr};
 
@@ -13,26 +13,26 @@ use super::{
     text::as_text,
 };
 
-/// The hours without activity after which a session is stale.
+/// The number of hours without activity after which a session is stale.
 const STALE_HOURS: i64 = 24;
-/// The hours for which an ended session is kept: 30 days.
+/// The number of hours for which an ended session is kept: 30 days.
 const KEPT_HOURS: i64 = 30 * 24;
-/// The age, in minutes, from which activity is recorded again.
+/// The number of minutes after which activity is recorded again.
 const ACTIVITY_MINUTES: i64 = 5;
-/// The most hex digits of an id.
+/// The maximum number of hex digits of an id.
 const MAX_DIGITS: usize = 32;
 
 /// The id of a session: `sess-` and lower-case hex digits.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct SessionId(Box<str>);
 
-/// An error that says that a text is not a session's id.
+/// The error for text that is not the id of a session.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0:?} is not a session's id: sess- and up to 32 lower-case hex digits are")]
 pub struct SessionIdError(String);
 
 impl SessionId {
-    /// Returns an id that depends on all parts: the place, the time and random data.
+    /// Returns an id derived from all parts: the place, the time and random data.
     pub fn of(parts: &[&str]) -> Self {
         Self(format!("sess-{}", hash::short_id(parts)).into())
     }
@@ -72,13 +72,13 @@ pub struct Session {
     pub started_at: Timestamp,
     /// The time of its last activity, with a precision of a few minutes.
     pub last_activity: Timestamp,
-    /// The RFC that is worked on.
+    /// The RFC being worked on.
     #[serde(default)]
     pub active_rfc: Option<RfcName>,
     /// The trees of the repository's domains when the session started. Empty once it has ended.
     #[serde(default)]
     pub start: BTreeMap<DomainName, Oid>,
-    /// Its end; `None` while it is open.
+    /// The end of the session; `None` while it is open.
     #[serde(default)]
     pub ended: Option<Ended>,
 }
@@ -87,9 +87,9 @@ pub struct Session {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Ended {
-    /// The time.
+    /// The time of the end.
     pub at: Timestamp,
-    /// The work done in it.
+    /// The work done in the session.
     pub work: Work,
 }
 
@@ -129,7 +129,7 @@ impl Session {
         }
     }
 
-    /// Returns when it ended. A stale session ended with its last activity.
+    /// Returns the end of the session, or `now` while it is active. A stale session ended with its last activity.
     pub fn end(&self, now: Timestamp) -> Timestamp {
         match (&self.ended, self.state(now)) {
             (Some(ended), _) => ended.at,
@@ -158,7 +158,7 @@ impl Session {
     }
 }
 
-/// Returns the time between two moments as text: `2h 15m`.
+/// Formats the time between two moments: `2h 15m`.
 pub fn duration(from: Timestamp, to: Timestamp) -> String {
     let minutes = to.duration_since(from).as_mins().max(0);
     let parts = [(minutes / (24 * 60), 'd'), (minutes / 60 % 24, 'h'), (minutes % 60, 'm')];
@@ -201,17 +201,17 @@ mod tests {
     }
 
     #[test]
-    fn a_stale_one_ended_with_what_was_done_last() {
+    fn a_stale_session_ended_with_its_last_activity() {
         assert_eq!(session().end(at(2, 15)), at(2, 15));
         assert_eq!(session().end(at(100, 0)), at(1, 0));
-        // If the clock was set back, no session ends before it began.
+        // Even if the clock was set back, no session ends before it starts.
         assert_eq!(session().end(at(-3, 0)), at(0, 0));
         let ended = session().ended(at(2, 15), Work::default());
         assert_eq!((ended.end(at(99, 0)), ended.start.len()), (at(2, 15), 0));
     }
 
     #[test]
-    fn activity_is_due_every_five_minutes_and_wakes_nothing() {
+    fn activity_is_due_every_five_minutes_while_the_session_is_active() {
         assert!(!session().is_activity_due(at(1, 4)));
         assert!(session().is_activity_due(at(1, 5)));
         assert!(!session().is_activity_due(at(25, 0)), "it is stale");
@@ -220,7 +220,7 @@ mod tests {
     }
 
     #[test]
-    fn thirty_days_after_its_end_it_is_forgotten() {
+    fn a_session_is_forgotten_thirty_days_after_its_end() {
         let day = 24;
         assert!(!session().is_forgotten(at(1 + 30 * day - 1, 0)));
         assert!(session().is_forgotten(at(1 + 30 * day, 0)), "a stale one as well");
@@ -229,7 +229,7 @@ mod tests {
     }
 
     #[test]
-    fn durations_are_said_as_people_say_them() {
+    fn durations_are_formatted_for_people() {
         for (hours, minutes, said) in [
             (2, 15, "2h 15m"),
             (0, 45, "45m"),
@@ -244,7 +244,7 @@ mod tests {
     }
 
     #[test]
-    fn an_id_is_hex_digits_behind_its_prefix() {
+    fn an_id_is_a_prefix_and_hex_digits() {
         let long = format!("sess-{}", "a".repeat(33));
         for text in ["", "sess-", "sess-A", "sess-g", "sess-1/../2", "18f5", "sess-1\n", &long] {
             assert!(text.parse::<SessionId>().is_err(), "{text:?} was accepted");
@@ -256,7 +256,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_session_is_in_one_state_at_every_moment(hours in -1000i64..2000) {
+        fn the_state_of_a_session_is_consistent_at_any_time(hours in -1000i64..2000) {
             let now = at(hours, 0);
             let session = session();
             prop_assert!(session.end(now) >= session.started_at);

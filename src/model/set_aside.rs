@@ -1,5 +1,5 @@
-//! The record of a commit that broke a rule of the realm. Its forbidden changes are not applied, and the record is the
-//! same on every machine, until somebody settles it.
+//! The record of a commit that broke a rule of the realm. Its forbidden changes are not applied. The record is the
+//! same on every machine until someone settles it.
 
 use std::{collections::BTreeMap, fmt};
 
@@ -101,11 +101,11 @@ pub struct SetAside {
     pub author: String,
     /// Its committer, as `Name <email>`.
     pub committer: String,
-    /// The time of the commit, as it claims.
+    /// The time of the commit, as recorded in the commit.
     pub time: jiff::Timestamp,
-    /// The files that it changed against a rule.
+    /// The files that the commit changed in violation of a rule.
     pub changes: Vec<Breach>,
-    /// The settlement; absent while it is open.
+    /// The settlement; absent while the conflict is open.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub settled: Option<Settled>,
 }
@@ -116,7 +116,7 @@ impl SetAside {
         ConflictId::of_commit(&self.commit)
     }
 
-    /// Returns whether nobody has decided yet.
+    /// Returns whether the conflict is still undecided.
     pub fn is_open(&self) -> bool {
         self.settled.is_none()
     }
@@ -126,7 +126,7 @@ impl SetAside {
         self.settled.as_ref().is_some_and(|settled| settled.verdict == Verdict::Accepted)
     }
 
-    /// Returns whether one of its files belongs to `repo`.
+    /// Returns whether one of the changed files belongs to `repo`.
     pub fn is_owned_by(&self, repo: &RepoName) -> bool {
         self.changes.iter().any(|one| one.owners.contains(repo))
     }
@@ -152,7 +152,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn two_records_of_one_commit_are_one_whoever_unites_them() {
+    fn uniting_records_of_one_commit_is_symmetric() {
         let breach = |path: &str| Breach {
             path: path.into(),
             rule: Rule::ContractRemoved,

@@ -7,7 +7,7 @@ use serde::{
     de::{Error, Visitor},
 };
 
-/// Parses a string during deserialization, so that an error has its position.
+/// Parses a string during deserialization, so that errors have a position.
 pub fn deserialize<'de, T, D>(deserializer: D) -> Result<T, D::Error>
 where
     T: FromStr<Err: fmt::Display>,
@@ -42,7 +42,7 @@ pub fn reason(text: &str) -> Result<String, String> {
     }
 }
 
-/// Quotes a word for a shell, if it contains other characters than paths, urls and names do.
+/// Quotes a word for a shell, if it contains characters other than those of paths, URLs and names.
 pub fn shell_word(word: &str) -> String {
     let is_plain = |c: char| c.is_alphanumeric() || "/._-+:@%=,".contains(c);
     match !word.is_empty() && word.chars().all(is_plain) {
@@ -52,8 +52,7 @@ pub fn shell_word(word: &str) -> String {
 }
 
 /// Implements serde and JSON Schema for a type with `FromStr` and `Display`, as a string in JSON and YAML. The pattern
-/// is part of its JSON Schema. `asked` is a stricter pattern for what is read: every string that matches it is
-/// accepted.
+/// is part of its JSON Schema. `asked` is a stricter pattern for input: every string that matches it is accepted.
 macro_rules! as_text {
     ($name:ident) => {
         $crate::model::text::as_text!($name, { "type": "string" });

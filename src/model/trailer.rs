@@ -1,12 +1,12 @@
-//! The trailers of a realm's commits. They are claims, since anyone can write them.
+//! The trailers of a realm's commits. They are unverified claims, since anyone can write them.
 
-/// The trailer that names the repository.
+/// The trailer that names the publishing repository.
 pub const REPO: &str = "Blue-Repo";
 
-/// The trailer that names the commit of that repository whose content was published.
+/// The trailer that names the commit in that repository whose content was published.
 pub const SOURCE: &str = "Blue-Source-Commit";
 
-/// Returns the value of the last trailer `key` of a message.
+/// Returns the value of the last trailer named `key` in a message.
 pub fn last<'m>(message: &'m str, key: &str) -> Option<&'m str> {
     let found = message.lines().rev().find_map(|line| line.strip_prefix(key)?.strip_prefix(": "));
     found.map(str::trim)

@@ -1,18 +1,18 @@
-//! Hand-overs of a contract: its owner offers it, and the other repository accepts by publishing it from its own
+//! Hand-overs of a contract: its owner offers it, and another repository accepts it by publishing it from its own
 //! files.
 
 use serde::{Deserialize, Serialize};
 
 use super::name::{ContractName, RepoName};
 
-/// The content of `transfers/<contract>.json`: all hand-overs of a contract, oldest first. They are kept so that each
-/// machine can verify how the owner came to own it.
+/// The content of `transfers/<contract>.json`: all hand-overs of a contract, oldest first. They are kept so that every
+/// machine can verify how the owner came to own the contract.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Transfers {
     /// The contract.
     pub contract: ContractName,
-    /// The hand-overs. The last one may not be accepted yet.
+    /// The hand-overs. The last one may still be open.
     pub transfers: Vec<Transfer>,
 }
 
@@ -20,24 +20,24 @@ pub struct Transfers {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Transfer {
-    /// The owner who offered it.
+    /// The owner who offered the contract.
     pub from: RepoName,
     /// The repository that it was offered to.
     pub to: RepoName,
 }
 
 impl Transfers {
-    /// Returns the record of a contract that was never handed over.
+    /// Creates the record of a contract that was never handed over.
     pub fn of(contract: ContractName) -> Self {
         Self { contract, transfers: Vec::new() }
     }
 
-    /// Returns the repository that `owner` offers the contract to, if the offer was not accepted yet.
+    /// Returns the repository that `owner` offers the contract to, if that offer is still open.
     pub fn offered(&self, owner: &RepoName) -> Option<&RepoName> {
         self.transfers.last().filter(|last| last.from == *owner).map(|last| &last.to)
     }
 
-    /// Returns the record with this offer in place of an open one, or without an open one.
+    /// Returns the record with an open offer replaced by this one, or removed if `to` is `None`.
     #[must_use]
     pub fn offering(mut self, owner: &RepoName, to: Option<&RepoName>) -> Self {
         if self.offered(owner).is_some() {
@@ -47,7 +47,7 @@ impl Transfers {
         self
     }
 
-    /// Returns the current owner, if `first` was the first one and every offer was accepted.
+    /// Returns the current owner, assuming that `first` was the first owner and every offer was accepted.
     pub fn owner<'a>(&'a self, first: &'a RepoName) -> &'a RepoName {
         self.transfers.iter().fold(first, |owner, transfer| if transfer.from == *owner { &transfer.to } else { owner })
     }
@@ -58,14 +58,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_offer_is_open_until_it_is_taken_and_stays_in_the_record() {
+    fn an_offer_is_open_until_accepted_and_stays_in_the_record() {
         let [a, b, c]: [RepoName; 3] = ["a", "b", "c"].map(|name| name.parse().unwrap());
         let record = Transfers::of("paths".parse().unwrap()).offering(&a, Some(&b));
         assert_eq!((record.offered(&a), record.offered(&b)), (Some(&b), None));
         let elsewhere = record.clone().offering(&a, Some(&c));
         assert_eq!((elsewhere.offered(&a), elsewhere.transfers.len()), (Some(&c), 1));
         assert_eq!(record.clone().offering(&a, None).transfers, []);
-        // b has accepted it, and hands it on.
+        // b has accepted the contract and offers it to c.
         let on = record.offering(&b, Some(&c));
         assert_eq!((on.offered(&b), on.transfers.len(), on.owner(&a)), (Some(&c), 2, &c));
     }

@@ -4,14 +4,14 @@ use std::{fmt, str::FromStr};
 
 use super::text::as_text;
 
-/// The longest version, in bytes, since it becomes a file name.
+/// The length limit of a version, in bytes, because it is used as a file name.
 pub const MAX_LEN: usize = 64;
 
-/// A contract's version. Ordered as semver.org section 11 says.
+/// A contract's version. Ordered as in section 11 of semver.org.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Version(semver::Version);
 
-/// Says why a text is not a version, and what to write instead.
+/// The error for text that is not a version. It says what to write instead.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{text:?} is not a version: {hint}")]
 pub struct VersionError {
@@ -22,21 +22,21 @@ pub struct VersionError {
 /// One of the three numbers of a version.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Level {
-    /// The first: consumers may break.
+    /// The first number: consumers may break.
     Major,
-    /// The second.
+    /// The second number.
     Minor,
-    /// The third.
+    /// The third number.
     Patch,
 }
 
 impl Version {
-    /// Returns 0.1.0, the first version of a contract by default.
+    /// Returns 0.1.0, the default first version of a contract.
     pub fn first() -> Self {
         Self(semver::Version::new(0, 1, 0))
     }
 
-    /// Returns 1.0.0, the first version of a contract whose versions are chosen automatically.
+    /// Returns 1.0.0, the first version of a contract with automatic versions.
     pub fn one() -> Self {
         Self(semver::Version::new(1, 0, 0))
     }
@@ -57,7 +57,7 @@ impl Version {
         })
     }
 
-    /// Returns whether it is one of the placeholders.
+    /// Returns whether this is one of the placeholders.
     pub fn is_placeholder(&self) -> bool {
         self.is_auto() || *self == Self::elsewhere()
     }
@@ -67,12 +67,12 @@ impl Version {
         *self == Self::auto()
     }
 
-    /// Returns whether it is a pre-release, which can be published but never becomes current.
+    /// Returns whether this is a pre-release, which can be published but never becomes current.
     pub fn is_prerelease(&self) -> bool {
         !self.0.pre.is_empty()
     }
 
-    /// Returns the version that an invalid text probably means: with a leading `v`, in curly quotes, or with fewer
+    /// Returns the version that an invalid text probably means: one with a leading `v`, in curly quotes, or with fewer
     /// numbers.
     pub fn meant(text: &str) -> Option<Self> {
         let text = text.trim_matches(|c: char| "“”‘’\"'".contains(c) || c.is_whitespace());
@@ -85,7 +85,7 @@ impl Version {
         semver::Version::parse(&format!("{text}{missing}")).ok().filter(|version| version.build.is_empty()).map(Self)
     }
 
-    /// Returns the semver crate's form, for range matching.
+    /// Returns the semver crate's representation, for matching ranges.
     pub fn semver(&self) -> &semver::Version {
         &self.0
     }
@@ -95,7 +95,7 @@ impl Version {
         Self(semver::Version::new(self.0.major, self.0.minor, self.0.patch))
     }
 
-    /// Returns the version with this number increased by one, and the lower ones set to zero.
+    /// Returns the version with this number incremented, and the lower ones set to zero.
     pub fn raised(&self, level: Level) -> Self {
         let v = &self.0;
         Self(match level {
@@ -105,8 +105,8 @@ impl Version {
         })
     }
 
-    /// Returns the next version for a change, which says whether it is `breaking`. Below 1.0.0 a breaking change
-    /// raises the minor number, as in cargo and npm.
+    /// Returns the next version for a change that may be `breaking`. Below 1.0.0, a breaking change raises the minor
+    /// number, as in cargo and npm.
     pub fn bump(&self, breaking: bool) -> Self {
         let v = &self.0;
         Self(match (breaking, v.major) {
@@ -135,7 +135,7 @@ impl FromStr for Version {
             let without = semver::Version { build: semver::BuildMetadata::EMPTY, ..version };
             return Err(refuse(format!("build metadata has no order; write \"{without}\"")));
         }
-        // Larger numbers are not exact once a JSON reader converts them to floats, and `bump` must not overflow.
+        // Larger numbers lose precision when a JSON parser converts them to floats, and `bump` must not overflow.
         if version.major.max(version.minor).max(version.patch) > u64::from(u32::MAX) {
             return Err(refuse("a number in it is larger than 4294967295".into()));
         }
@@ -174,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn refuses_with_what_to_write_instead() {
+    fn errors_say_what_to_write_instead() {
         for (text, hint) in [
             ("1.10", "MAJOR.MINOR.PATCH"),
             ("v1.0.0", "MAJOR.MINOR.PATCH"),
@@ -187,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn bumps_what_says_breaking_at_its_stage() {
+    fn breaking_changes_below_1_0_0_bump_the_minor_number() {
         assert_eq!(v("1.4.2").bump(false), v("1.5.0"));
         assert_eq!(v("1.4.2").bump(true), v("2.0.0"));
         assert_eq!(v("0.4.2").bump(false), v("0.4.3"));

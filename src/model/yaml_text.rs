@@ -1,7 +1,7 @@
-//! Edits one place of a YAML file that its user wrote, and keeps comments, order, indentation and line ends.
+//! Edits one place of a YAML file that a user wrote, preserving comments, order, indentation and line endings.
 //!
-//! It understands the usual layouts of a mapping of scalars and lists, not all of YAML. If it cannot parse a layout,
-//! it changes nothing; callers parse the result and compare it with what they wanted.
+//! This module understands the usual layouts of a mapping of scalars and lists, not all of YAML. It changes nothing in
+//! a layout that it cannot parse. Callers parse the result and compare it with what they wanted.
 
 use std::ops::Range;
 
@@ -33,7 +33,7 @@ pub fn line_in_item(text: &str, list: &str, index: usize, key: &str) -> Option<u
     u32::try_from(text[..at].matches('\n').count() + 1).ok()
 }
 
-/// Returns the text with a field appended to a mapping that is a value of the top-level one.
+/// Returns the text with a field appended to a mapping within the top-level one.
 pub fn add_below(text: &str, key: &str, field: &Field<'_>) -> Option<String> {
     let all = lines(text);
     let at = all.iter().position(|line| is_key(line.text, key))?;
@@ -104,18 +104,18 @@ pub fn remove(text: &str, list: &str, index: usize) -> Option<String> {
     Some(replaced(text, place, ""))
 }
 
-/// Returns a text as a double-quoted YAML scalar, which is the same as a JSON string.
+/// Returns a string as a double-quoted YAML scalar, which is the same as a JSON string.
 pub fn quoted(text: &str) -> String {
     serde_json::Value::from(text).to_string()
 }
 
-/// Returns texts as a YAML list in brackets, each as in [`plain`].
+/// Returns strings as a YAML list in brackets, each as in [`plain`].
 pub fn plain_list(texts: &[String]) -> String {
     let texts: Vec<_> = texts.iter().map(|text| plain(text)).collect();
     format!("[{}]", texts.join(", "))
 }
 
-/// Returns a text as a YAML scalar, with quotes only if they are needed.
+/// Returns a string as a YAML scalar, quoted only if needed.
 pub fn plain(text: &str) -> String {
     let is_word = |word: &str| word.chars().all(|c| c.is_ascii_alphanumeric() || "._-/".contains(c));
     let begins = text.starts_with(|c: char| c.is_ascii_alphabetic());
@@ -125,7 +125,7 @@ pub fn plain(text: &str) -> String {
     if is_plain { text.to_owned() } else { quoted(text) }
 }
 
-/// A line of the text, without its end.
+/// A line of the text, without its line ending.
 #[derive(Debug, Clone, Copy)]
 struct Line<'a> {
     text: &'a str,
@@ -180,16 +180,16 @@ fn find_key<'a>(lines: &[Line<'a>], key: &str) -> Option<Line<'a>> {
     lines.iter().find(|line| is_key(line.text, key)).copied()
 }
 
-/// Returns whether a text begins with this key of a block mapping.
+/// Returns whether a text starts with this key of a block mapping.
 fn is_key(text: &str, key: &str) -> bool {
     let rest = text.strip_prefix(key).and_then(|rest| rest.strip_prefix(':'));
     rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(' '))
 }
 
-/// A list that is a value of the top-level mapping.
+/// A list within the top-level mapping.
 struct List {
     style: Style,
-    /// The byte ranges of the items: whole lines in block style, from the first to the last character in flow style.
+    /// The byte ranges of the items: whole lines in block style, first to last character in flow style.
     items: Vec<Range<usize>>,
 }
 
@@ -230,7 +230,7 @@ fn find_list(text: &str, key: &str) -> Option<List> {
     Some(List { style: Style::Block { indent: dash? }, items })
 }
 
-/// Returns the offset of the value behind a colon, on the same line.
+/// Returns the offset of the value after a colon, if it is on the same line.
 fn value_start(text: &str, behind: usize) -> Option<usize> {
     let rest = &text[behind..];
     let at = behind + (rest.len() - rest.trim_start_matches(' ').len());
@@ -272,7 +272,7 @@ fn quote_end(text: &str, at: usize, quote: char) -> Option<usize> {
     None
 }
 
-/// Returns the items within the bracket or brace at `open`, and the offset of its counterpart.
+/// Returns the items within the bracket or brace at `open`, and the offset of the closing one.
 fn scan_flow(text: &str, open: usize) -> Option<(Vec<Range<usize>>, usize)> {
     let mut items = Vec::new();
     let mut first: Option<usize> = None;
@@ -329,7 +329,7 @@ fn find_in_item(text: &str, item: &Range<usize>, key: &str) -> Option<Range<usiz
     })
 }
 
-/// Returns the offset of an item's opening brace, if it is in flow style.
+/// Returns the offset of an item's opening brace, if the item is in flow style.
 fn flow_start(text: &str, item: &Range<usize>) -> Option<usize> {
     let written = &text[item.clone()];
     let behind = written.trim_start().strip_prefix('-').unwrap_or(written).trim_start();
@@ -372,7 +372,7 @@ mod tests {
     }
 
     #[test]
-    fn a_scalar_is_replaced_in_its_place() {
+    fn a_scalar_is_replaced_in_place() {
         for (text, expected) in [
             ("a: x\nversion: \"1.0.0\"   # always quoted\nb: y\n", "a: x\nversion: \"2\"   # always quoted\nb: y\n"),
             ("version: '1.0.0'\n", "version: \"2\"\n"),
@@ -388,7 +388,7 @@ mod tests {
     }
 
     #[test]
-    fn an_item_is_added_as_the_others_are_written() {
+    fn an_item_is_added_in_the_style_of_the_others() {
         let block = "  - contract: new\n    version: \">=1.0.0\"\n";
         let flow = "{ contract: new, version: \">=1.0.0\" }";
         for (text, expected) in [
@@ -449,7 +449,7 @@ mod tests {
     }
 
     #[test]
-    fn an_item_is_removed_and_what_is_around_it_stays() {
+    fn an_item_is_removed_and_its_surroundings_are_kept() {
         for (text, index, expected) in [
             ("x:\n  - a: 1\n    b: 2\n  # two\n  - a: 2\nz: 1\n", 0, "x:\n  # two\n  - a: 2\nz: 1\n"),
             ("x:\n  - a: 1\n  - a: 2\nz: 1\n", 1, "x:\n  - a: 1\nz: 1\n"),

@@ -6,15 +6,15 @@ use crate::{
     store::Store,
 };
 
-/// A realm, and the repository that asks, if there is one.
+/// A realm and, if there is one, the repository that an operation acts for.
 pub struct Here {
     /// The realm.
     pub realm: RealmName,
     /// Its store.
     pub store: Box<dyn Store>,
-    /// The name of the repository around the folder; `None` outside of one.
+    /// The name of the repository that contains the current folder; `None` outside of one.
     pub repo: Option<RepoName>,
-    /// The url at which the repository says that the realm is shared, if this machine has not recorded it.
+    /// The realm's URL in the repository's configuration, if this machine has not recorded it.
     pub unrecorded_url: Option<String>,
 }
 
@@ -27,6 +27,6 @@ pub struct Acting<'a> {
     pub store: &'a dyn Store,
     /// The repository.
     pub repo: &'a RepoName,
-    /// The repository's clone around the folder, if there is one.
+    /// The clone of the repository that contains the current folder, if there is one.
     pub code: Option<&'a CodeRepo>,
 }

@@ -38,7 +38,8 @@ pub enum AsOf {
     Time(Moment),
     /// The time of a commit.
     Commit(String),
-    /// When a version of a contract was published; without a contract it can only be the name of a commit.
+    /// The time at which a version of a contract was published. Without a contract, it can only be the name of a
+    /// commit.
     Version {
         /// The version.
         version: Version,
@@ -48,7 +49,7 @@ pub enum AsOf {
 }
 
 impl AsOf {
-    /// Returns it for a call about a contract, if it is about one: a version is then one of that contract.
+    /// Interprets a version as one of `contract`, the contract that the call is about, if there is one.
     #[must_use]
     pub fn of(self, contract: Option<ContractRef>) -> Self {
         match self {
@@ -58,7 +59,7 @@ impl AsOf {
     }
 }
 
-/// Returns the contract that a call names by two arguments, if they do.
+/// Returns the contract that a call names in two arguments, if it names one.
 pub fn named(domain: Option<&str>, contract: Option<&str>) -> Option<ContractRef> {
     Some(ContractRef { domain: domain?.parse().ok()?, contract: contract?.parse().ok()? })
 }
@@ -104,7 +105,7 @@ impl TryFrom<String> for AsOf {
 /// Refuses commands that cannot read an earlier state of the realm.
 ///
 /// # Errors
-/// Returns an error if the command cannot; the message lists those that can.
+/// Returns an error if the command cannot; the message lists the commands that can.
 pub fn require(operation: Option<&super::Operation>) -> Result<(), OpError> {
     if operation.is_some_and(|operation| READ_PAST.contains(&operation.name)) {
         return Ok(());
@@ -115,12 +116,12 @@ pub fn require(operation: Option<&super::Operation>) -> Result<(), OpError> {
 }
 
 impl Ctx {
-    /// Returns a context of the realm as it was at a moment; a date means the end of that day. Such a context cannot
-    /// write.
+    /// Returns a context in which the realm is as it was at `at`; a date means the end of that day. The context is
+    /// read-only.
     ///
     /// # Errors
-    /// Returns an error if there is no realm, or was none yet, where the version was never published, and where `at`
-    /// is nothing of these: a time, a commit of this repository or of the realm's store, a version of the contract.
+    /// Returns an error if there is no realm, if it did not exist yet, if the version was never published, or if `at`
+    /// is not a time, a commit of this repository or of the realm's store, or a version of the contract.
     pub fn as_of(self, at: &AsOf) -> Result<Self, OpError> {
         let mut known = None;
         let moment = match at {
@@ -168,7 +169,7 @@ impl Ctx {
         })
     }
 
-    /// Returns the commit that brought a version to its domain, and its time.
+    /// Returns the commit that added a version to its domain, and its time.
     fn published(&self, contract: &ContractRef, version: &Version) -> Result<(Oid, Timestamp), OpError> {
         let store = &*self.here()?.store;
         let arrived = arrivals(store, domain::tip(store, &contract.domain)?, &contract.contract)?;
@@ -181,7 +182,7 @@ impl Ctx {
         Err(domain::never_published(contract, version, arrived.keys().map(ToString::to_string).collect()))
     }
 
-    /// Refuses to write where the realm is read as it was.
+    /// Refuses to write in a context that reads an earlier state of the realm.
     pub(super) fn in_present(&self) -> Result<(), OpError> {
         let refuse =
             |moment| OpError::usage(format!("this is the realm as it was at {}; it cannot be changed", shown(moment)));
@@ -207,7 +208,7 @@ mod tests {
     }
 
     #[test]
-    fn every_operation_that_reads_the_past_is_one_that_reads() {
+    fn every_operation_that_reads_the_past_is_read_only() {
         for name in READ_PAST {
             let operation = super::super::TABLE.iter().find(|operation| operation.name == name).unwrap();
             assert!(!operation.writes && require(Some(operation)).is_ok(), "{name}");
@@ -217,7 +218,7 @@ mod tests {
     }
 
     #[test]
-    fn a_time_is_told_from_a_commit() {
+    fn times_and_commits_are_distinguished() {
         assert!(matches!("2026-03-03".parse(), Ok(AsOf::Time(_))));
         assert!(matches!("2 weeks ago".parse(), Ok(AsOf::Time(_))));
         assert!(matches!("HEAD~2".parse(), Ok(AsOf::Commit(_))));

@@ -20,7 +20,7 @@ use crate::{
 pub const OPERATION: Operation =
     Operation::read::<Compat>("compat", &["compat"], "Compare two JSON Schemas, by proof or counterexample");
 
-/// The largest schema, in bytes.
+/// The maximum size of a schema, in bytes.
 pub const MAX_SCHEMA: usize = codec::MAX_SCHEMA;
 
 /// A schema that was read from a file or standard input.
@@ -116,7 +116,7 @@ fn parse(forest: &mut Forest, source: &Source) -> Result<PartId, OpError> {
     codec::schema_into(forest, &source.bytes).map_err(|problem| unreadable(source, &problem.to_string()))
 }
 
-/// Fails where a schema is none.
+/// Returns an error if a schema is not a valid JSON Schema.
 fn judge(source: &Source, schema: Tree<'_>, budget: &Budget) -> Result<(), OpError> {
     let problems = schema::problems_of(schema, &Value::Null, budget);
     match problems.into_iter().find(|problem| matches!(problem.part, Part::Schema | Part::Size)) {

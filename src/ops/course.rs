@@ -1,4 +1,4 @@
-//! The progress and the cancellation of a request, shared between the thread that works and the one that watches it.
+//! The progress and cancellation of a request, shared between the thread that works and the one that watches it.
 
 use std::{
     sync::{
@@ -22,7 +22,7 @@ struct Counts {
 }
 
 impl Course {
-    /// Cancels the work. It ends at its next check: between repositories, domains and imports, within a comparison of
+    /// Cancels the work. It stops at its next check: between repositories, domains and imports, while it compares
     /// schemas, and while it waits for a forge.
     pub fn cancel(&self) {
         self.0.cancelled.store(true, Ordering::Relaxed);
@@ -60,13 +60,13 @@ impl Course {
         }
     }
 
-    /// Returns the number of steps that are done, and of all steps.
+    /// Returns the number of completed steps, and of all steps.
     pub fn so_far(&self) -> (usize, usize) {
         (self.0.done.load(Ordering::Relaxed), self.0.total.load(Ordering::Relaxed))
     }
 }
 
-/// Returns the error of a cancelled request.
+/// Returns the error for a cancelled request.
 pub fn cancelled() -> OpError {
     OpError::no(ErrorCode::Cancelled, "cancelled")
 }
@@ -76,7 +76,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn who_cancels_ends_the_next_step_and_all_time() {
+    fn cancelling_fails_the_next_step_and_exhausts_time_limits() {
         let course = Course::default();
         let seen = course.clone();
         course.expect(3);

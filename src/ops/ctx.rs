@@ -22,22 +22,22 @@ use crate::{
 
 /// The time limit for comparing schemas in one request.
 const REQUEST_COMPARES: Duration = Duration::from_secs(30);
-/// The same limit in a hook, while git waits.
+/// The time limit in a hook, while git waits.
 const HOOK_COMPARES: Duration = Duration::from_secs(2);
-/// The same limit where an answer only shows the current state.
+/// The time limit for answers that only show the current state.
 const GLANCE_COMPARES: Duration = Duration::from_secs(2);
 
 /// The context of an operation.
 pub struct Ctx {
-    /// The environment: time, variables, folder.
+    /// The environment: time, variables, current folder.
     pub env: Env,
     /// The records of this machine.
     pub home: Home,
-    /// The user's repository around the folder, if there is one.
+    /// The user's repository that contains the current folder, if there is one.
     pub code: Option<CodeRepo>,
-    /// The realm and the repository that asks, or why they were not found. Some operations need neither.
+    /// The realm and the asking repository, or why they were not found. Some operations need neither.
     pub here: Result<Here, OpError>,
-    /// The moment at which the realm is read; `None` for now.
+    /// The time at which the realm is read; `None` for the current state.
     pub as_of: Option<Timestamp>,
     /// The progress of the current request. Servers reuse the rest of the context for the next one.
     pub course: RefCell<Course>,
@@ -51,11 +51,11 @@ impl From<Located> for Here {
 }
 
 impl Ctx {
-    /// Finds the repository and realm for the folder of `env`. A realm that is not found is stored as an error,
-    /// because some operations need none.
+    /// Finds the repository and realm of the current folder in `env`. If no realm is found, the error is stored,
+    /// because some operations do not need a realm.
     ///
     /// # Errors
-    /// Returns an error if the repository around the folder cannot be opened, or there is no home folder.
+    /// Returns an error if the repository cannot be opened, or there is no home folder.
     pub fn open(env: Env, realm: Option<RealmName>) -> Result<Self, OpError> {
         let home = locate::home(&env)?;
         let place = Place { cwd: env.cwd().to_owned(), vars: env.vars().clone(), in_hook: env.in_hook() };
@@ -68,8 +68,8 @@ impl Ctx {
         Ok(Self { env, home, code, here, as_of: None, course: RefCell::default() })
     }
 
-    /// Opens a realm of this machine, whatever the current folder: without a repository, or in the work tree of `repo`
-    /// if it is on this machine.
+    /// Opens a realm of this machine independently of the current folder: in the work tree of `repo` if that is on this
+    /// machine, and without a repository otherwise.
     ///
     /// # Errors
     /// Returns an error if there is no home folder, or the realm does not have that repository.
@@ -82,10 +82,10 @@ impl Ctx {
         Ok(Self { env, home, code, here: Ok(here.into()), as_of: None, course: RefCell::default() })
     }
 
-    /// Returns the clone of a repository, if it lies on this machine.
+    /// Returns the clone of a repository, if it is on this machine.
     ///
     /// # Errors
-    /// Returns an error if this machine's records cannot be read, or the clone not be opened.
+    /// Returns an error if this machine's records cannot be read, or the clone cannot be opened.
     pub fn clone_of(&self, repo: &RepoName) -> Result<Option<CodeRepo>, OpError> {
         let folder = self.home.repo_path(repo)?.filter(|folder| folder.is_dir());
         Ok(folder.map(|folder| clone_in(&self.env, &folder)).transpose()?.flatten())
@@ -99,7 +99,7 @@ impl Ctx {
         self.here.as_ref().map_err(Clone::clone)
     }
 
-    /// Returns the realm and the repository that asks.
+    /// Returns the realm and the asking repository.
     ///
     /// # Errors
     /// Returns an error if there is no realm or no repository.
@@ -112,8 +112,8 @@ impl Ctx {
         Ok(Acting { realm: &here.realm, store: &*here.store, repo, code: self.code.as_ref() })
     }
 
-    /// Returns the realm and the repository that asks, if this clone may write as that repository: the user joined it,
-    /// and it is still the repository that the realm has under the name.
+    /// Returns the realm and the asking repository, if this clone may write as that repository: the user joined it, and
+    /// the realm still has the same repository under the name.
     ///
     /// # Errors
     /// Returns an error that says why it may not write.
@@ -124,7 +124,7 @@ impl Ctx {
         Ok(acting)
     }
 
-    /// Returns the realm for a change that needs no repository. Outside of a repository this is always possible;
+    /// Returns the realm for a change that needs no repository. Outside of a repository, this is always allowed;
     /// inside, the repository must be allowed to write.
     ///
     /// # Errors
@@ -138,8 +138,8 @@ impl Ctx {
         Ok(here)
     }
 
-    /// Returns the realm and the repository that asks, to record state of its readers and sessions. A clone must be
-    /// allowed to write; outside of one, the caller names the repository.
+    /// Returns the realm and the asking repository, to record the state of its readers and sessions. A clone must be
+    /// allowed to write; outside of a clone, the caller names the repository.
     ///
     /// # Errors
     /// Returns an error if there is no repository, or the clone may not write.
@@ -151,7 +151,7 @@ impl Ctx {
     /// Returns the user's repository.
     ///
     /// # Errors
-    /// Returns an error if there is none around the folder.
+    /// Returns an error if the current folder is not in a repository.
     pub fn code(&self) -> Result<&CodeRepo, OpError> {
         self.code.as_ref().ok_or_else(|| {
             let message = format!("{} is in no git repository", self.env.cwd().display());
@@ -183,7 +183,7 @@ impl Ctx {
         }
     }
 
-    /// Returns the value of a configuration key, of the repository or outside of one of the user.
+    /// Returns the value of a configuration key: the repository's, or the user's outside of a repository.
     pub fn setting(&self, key: &str) -> Option<String> {
         match &self.code {
             Some(code) => code.config(key),
@@ -191,7 +191,8 @@ impl Ctx {
         }
     }
 
-    /// Returns the user's git identity, or the program's own if git has none. Maintenance must work without one.
+    /// Returns the user's git identity, or the program's own if git has none, because maintenance must work without
+    /// one.
     pub fn upkeep_signature(&self) -> Signature {
         self.signature().unwrap_or_else(|_| own_signature(self.env.now_here()))
     }
@@ -201,7 +202,7 @@ impl Ctx {
         Place { cwd: self.env.cwd().to_owned(), vars: self.env.vars().clone(), in_hook: self.env.in_hook() }
     }
 
-    /// Returns the time limit for comparing in one request.
+    /// Returns the time limit for all comparisons of one request.
     pub fn budget(&self) -> Budget {
         Budget::new(self.env.check_timeout()).cancelled_by(self.course().flag())
     }
@@ -237,7 +238,7 @@ fn clone_in(env: &Env, folder: &Path) -> Result<Option<CodeRepo>, OpError> {
     Ok(CodeRepo::discover(&place)?)
 }
 
-/// Returns the program's own identity, for what is nobody's doing.
+/// Returns the program's own identity, for changes that no user made.
 pub fn own_signature(time: jiff::Zoned) -> Signature {
     Signature { name: "git blue".into(), email: "git-blue@localhost".into(), time }
 }

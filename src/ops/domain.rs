@@ -134,8 +134,8 @@ pub struct Part<'a> {
     pub bases: Option<&'a BTreeSet<ContractName>>,
 }
 
-/// Changes a domain by the decision of `decide`, in one commit, and returns the decision. `part` is the part of
-/// the domain that `decide` is given.
+/// Applies the decision of `decide` to a domain, in one commit, and returns the decision. `part` is the part of the
+/// domain that `decide` receives.
 ///
 /// # Errors
 /// Returns the error of `decide`, or an error if the store cannot be written.
@@ -150,7 +150,7 @@ pub fn change(
     decided(ctx, store, name, part, why, &mut decide)
 }
 
-/// Does what [`change`] says, compiled once instead of for each of its callers.
+/// Implements [`change`] without generics, so that it is compiled once instead of for each caller.
 fn decided(
     ctx: &Ctx,
     store: &dyn Store,
@@ -180,7 +180,7 @@ fn decided(
 }
 
 /// Records that a domain was changed on this machine, from one commit to another. Errors are ignored: the change is
-/// made, and only its time is known less exactly.
+/// made, and only its time becomes less exact.
 pub fn made_here(ctx: &Ctx, store: &dyn Store, name: &DomainName, before: Option<Oid>, after: Oid) {
     let tree = |commit: Oid| store.commit(&commit).map(|commit| commit.tree);
     if let (Ok(before), Ok(after)) = (before.map(tree).transpose(), tree(after)) {
@@ -191,7 +191,7 @@ pub fn made_here(ctx: &Ctx, store: &dyn Store, name: &DomainName, before: Option
 /// Returns a part of a domain as it was at `tip`.
 ///
 /// # Errors
-/// Returns an error if it cannot be read.
+/// Returns an error if the domain cannot be read.
 pub fn load(store: &dyn Store, name: &DomainName, tip: &Oid, part: Part<'_>) -> Result<DomainView, OpError> {
     let mut view = match part.contracts {
         Some(only) => read::contracts_at(store, name, tip, only)?,

@@ -31,7 +31,7 @@ pub struct Request {
     pub auto_sync: Option<bool>,
 }
 
-/// Does whatever is not done yet, so a second run does nothing. A refusal leaves nothing behind.
+/// Completes the missing steps, so a second run does nothing. A refusal leaves nothing behind.
 ///
 /// # Errors
 /// Returns an error if the realm cannot be determined, or a step fails.
@@ -55,7 +55,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<Init>, OpError> {
         branches: request.branches,
     };
     let enter = || {
-        // Checked before anything is created: a repository that cannot join needs no realm.
+        // This is checked before anything is created: a repository that cannot join needs no realm.
         same_realm(&realm, proposed.as_ref())?;
         admin::join::name(code, &join, proposed.as_ref())?;
         let created_realm = provide(ctx, request, &realm, proposed.as_ref())?;
@@ -102,12 +102,12 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<Init>, OpError> {
 /// Records whether changes of a realm are shared and fetched automatically.
 ///
 /// # Errors
-/// Returns an error if it cannot be recorded.
+/// Returns an error if the choice cannot be recorded.
 pub fn choose_auto_sync(ctx: &Ctx, realm: &RealmName, wanted: bool) -> Result<(), OpError> {
     Ok(ctx.home.record_auto_sync(realm, wanted)?)
 }
 
-/// Clones or creates the realm, if this machine does not have it. Returns whether it was created.
+/// Clones or creates the realm if this machine does not have it. Returns whether it was created.
 fn provide(ctx: &Ctx, request: &Request, realm: &RealmName, proposed: Option<&Config>) -> Result<bool, OpError> {
     let was_known = ctx.home.realm(realm)?;
     if let Some(url) = &request.url {
@@ -134,7 +134,7 @@ fn provide(ctx: &Ctx, request: &Request, realm: &RealmName, proposed: Option<&Co
     Ok(admin::init::run(ctx, &make)?.body.created)
 }
 
-/// Refuses to create a realm that exists elsewhere, or whose name looks like a typing error.
+/// Refuses to create a realm that exists elsewhere, or whose name looks like a typo.
 fn require_wanted(ctx: &Ctx, request: &Request, realm: &RealmName, proposed: Option<&Config>) -> Result<(), OpError> {
     let is_elsewhere = proposed.is_some_and(|config| config.realm.url.is_some()) && request.url.is_none();
     let known = unknown::known(&ctx.home);
@@ -184,7 +184,7 @@ impl Before {
     }
 }
 
-/// Returns the realm at a url.
+/// Returns the realm at a URL.
 fn at(ctx: &Ctx, url: &str, branches: bool) -> Result<RealmName, OpError> {
     sync::realm_clone::obtain(ctx, sync::realm_clone::Place { realm: None, url, branches })?.ok_or_else(|| {
         OpError::usage(format!("{url} holds no realm yet: say which one to make"))
@@ -192,7 +192,7 @@ fn at(ctx: &Ctx, url: &str, branches: bool) -> Result<RealmName, OpError> {
     })
 }
 
-/// Returns the realm that the user's configuration names, or else the only one there is.
+/// Returns the realm that the user's configuration names, or else the only one on this machine.
 fn configured(ctx: &Ctx) -> Result<RealmName, OpError> {
     if let Some(realm) = ctx.code()?.config("blue.realm") {
         return Ok(realm.parse()?);

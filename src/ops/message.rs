@@ -61,7 +61,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_message_reads_back() {
+    fn a_written_message_can_be_parsed() {
         let repo = "fungal".parse().unwrap();
         let source = "1111111111111111111111111111111111111111".parse().unwrap();
         let message = Message {

@@ -1,8 +1,8 @@
 //! The operations, one per file. All interfaces call the same code.
 //!
 //! An operation is `run(&Ctx, &Request) -> Result<Answer<_>, OpError>`. It is synchronous and prints nothing. Each is
-//! listed in the table of its module, such as [`contract`], and [`TABLE`] has them all: commands, tools,
-//! routes and their descriptions are generated from it.
+//! listed in the table of its module, such as [`contract`]; [`TABLE`] lists all of them. Commands, tools, routes and
+//! their descriptions are generated from it.
 
 pub mod acting;
 pub mod admin;
@@ -109,7 +109,7 @@ mod tests {
     }
 
     #[test]
-    fn names_are_unique_and_summaries_one_line() {
+    fn names_are_unique_and_summaries_are_single_lines() {
         let mut names: Vec<_> = TABLE.iter().map(|operation| operation.name).collect();
         names.sort_unstable();
         names.dedup();

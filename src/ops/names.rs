@@ -1,5 +1,5 @@
-//! The names that a shell completes, read from this machine alone. This is not an operation: only shells ask for
-//! names, and they are shown no errors.
+//! The names that a shell completes, read only from this machine. This is not an operation: only shells ask for names,
+//! and they are shown no errors.
 
 use crate::ops::{
     ctx::Ctx,
@@ -40,7 +40,7 @@ pub fn domains(ctx: &Ctx) -> Result<Vec<String>, OpError> {
     Ok(ctx.here()?.store.domains()?.into_iter().map(|(name, _)| name.to_string()).collect())
 }
 
-/// Returns the contracts of a domain, also those that have no release yet.
+/// Returns the contracts of a domain, including those without a release.
 ///
 /// # Errors
 /// Returns an error if the domain cannot be read.
@@ -101,7 +101,7 @@ pub fn rfcs(ctx: &Ctx) -> Result<Vec<String>, OpError> {
     Ok(rfcs)
 }
 
-/// Returns the names of the files in a folder without their ending; files whose name is invalid are left out.
+/// Returns the names of the files in a folder without their extension; files with invalid names are skipped.
 fn stems(ctx: &Ctx, name: &StoreRef, folder: &str) -> Result<Vec<String>, OpError> {
     let stem = |entry: &String| layout::stem::<ContractName>(entry).map(|name| name.to_string());
     Ok(entries(ctx, name, folder)?.iter().filter_map(stem).collect())

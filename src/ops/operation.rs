@@ -34,7 +34,7 @@ impl From<UnknownCursor> for OpError {
 /// A function that runs an operation.
 pub type Runs<R> = fn(&Ctx, &R) -> Result<Answer<<R as Run>::Answer>, OpError>;
 
-/// A request. Its fields are options of a command, arguments of a tool and parameters of a route at once, and the
+/// A request. Its fields are the options of a command, the arguments of a tool and the parameters of a route, and the
 /// comment on each field is its help and its description.
 pub trait Run: DeserializeOwned + JsonSchema + CommandLine + 'static {
     /// The type of the answer.
@@ -92,21 +92,21 @@ pub struct Operation {
     pub cli: &'static [&'static str],
     /// A summary in one line.
     pub summary: &'static str,
-    /// Whether it changes the realm, this machine's records, or the repository's hooks.
+    /// Whether the operation changes the realm, this machine's records, or the repository's hooks.
     pub writes: bool,
-    /// The functions that run it; `None` if only the command line can.
+    /// The functions that run the operation; `None` if only the command line can.
     pub call: Option<Call>,
-    /// When a model should call it; `None` if it is not a tool.
+    /// When a model should call the operation; `None` if it is not a tool.
     pub tool: Option<&'static str>,
-    /// The method and path of its route; `None` if it has none. Variables of the path, in braces, are fields of the
-    /// request, or `realm`.
+    /// The method and path of the route; `None` if the operation has none. Variables of the path, in braces, are fields
+    /// of the request, or `realm`.
     pub route: Option<(&'static str, &'static str)>,
     /// An example command line and its purpose, for operations without a manual page of their own.
     pub example: Option<(&'static str, &'static str)>,
     /// Returns the JSON Schema of the answer, without a title; see [`Operation::schema`].
     answer: fn() -> Schema,
-    /// Reads an answer as a client does, and writes it again; see [`schema::reread`]. Only where assertions are on,
-    /// which is where tests run: the program itself reads no answer, and carries no code to do so.
+    /// Reads an answer as a client does, and writes it again; see [`schema::reread`]. This exists only with debug
+    /// assertions, as in tests, because the program itself reads no answer.
     pub reread: Option<schema::Reread>,
 }
 
@@ -199,12 +199,12 @@ pub fn read<R: DeserializeOwned>(fields: Map<String, Value>) -> Result<R, OpErro
     serde_json::from_value(Value::Object(fields.clone())).map_err(|error| misread(&fields, &error.to_string()))
 }
 
-/// Returns what is wrong with fields that are not those of a request.
+/// Returns the error for fields that do not form a request.
 fn misread(fields: &Map<String, Value>, message: &str) -> OpError {
     if let Some(reason) = message.strip_prefix(CONTRADICTION) {
         return OpError::no(ErrorCode::Contradiction, reason);
     }
-    // What a text should be is said with the text: whose it is, is not.
+    // The error quotes an invalid text, but does not name its field.
     let is_quoted = |value: &Value| value.as_str().is_some_and(|text| message.starts_with(&format!("{text:?} ")));
     let at = fields.iter().find(|(_, value)| is_quoted(value)).map(|(name, _)| format!("{name}: "));
     OpError::usage(format!("{}{message}", at.unwrap_or_default()))
@@ -220,7 +220,7 @@ fn parse<R: Run>(matches: &clap::ArgMatches) -> Result<Prepared, clap::Error> {
     Ok(Prepared(Box::new(move |ctx| Ok(Box::new(R::RUN(ctx, &request)?)))))
 }
 
-/// Deserializes a type from the fields of another one, which are flat in the request: a choice between several
+/// Deserializes a type from the fields of another one, which are flattened into the request: a choice between several
 /// options. `TryFrom` decides which of them exclude each other.
 macro_rules! given_as {
     ($type:ty, $fields:ty) => {

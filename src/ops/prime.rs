@@ -1,5 +1,5 @@
-//! `prime`: the facts that a session should know from its start. Open problems come before news, so that they are
-//! repeated in each session until they are solved.
+//! `prime`: the facts that a session should know from its start. Open problems come before news, and are repeated in
+//! each session until they are solved.
 
 use crate::{
     error::OpError,
@@ -15,7 +15,7 @@ use crate::{
 pub const OPERATION: Operation =
     Operation::read::<Prime>("prime", &["prime"], "Print what a session should know from its start");
 
-/// The longest text of all facts, in characters.
+/// The maximum length of all facts together, in characters.
 pub const MAX_TEXT: usize = 1_200;
 /// The maximum number of characters that the names of one fact take.
 const MAX_NAMES: usize = 200;
@@ -37,7 +37,7 @@ impl Default for Request {
     }
 }
 
-/// Returns the facts. They contain only names and versions, but no text that people wrote, and mark no notification as
+/// Returns the facts. They contain only names and versions, no text that people wrote, and mark no notification as
 /// seen.
 ///
 /// # Errors
@@ -61,7 +61,7 @@ pub fn text(body: &Prime) -> String {
     format!("git blue: {}\n", body.facts.join(" "))
 }
 
-/// Returns as many facts as the text has room for, without the least urgent ones.
+/// Returns as many facts as fit into the text, leaving out the least urgent ones.
 fn fitting(facts: Vec<String>) -> Vec<String> {
     let mut left = MAX_TEXT - "git blue: \n".len();
     let fits = |fact: &String| {
@@ -73,7 +73,7 @@ fn fitting(facts: Vec<String>) -> Vec<String> {
     facts.into_iter().take_while(fits).collect()
 }
 
-/// Returns the open problems, whether or not a reader was notified of them.
+/// Returns the open problems, even if no reader was notified of them.
 fn standing(status: &RealmStatus) -> Vec<String> {
     let mut facts = Vec::new();
     let (broken, others): (Vec<_>, Vec<_>) = status.imports.iter().partition(|import| import.state == "broken");
@@ -147,7 +147,7 @@ fn told(ctx: &Ctx, request: &Request, status: &RealmStatus) -> Result<Option<Str
         .then(|| format!("This session was told of, and did not adapt to: {}.", listed(names.into_iter()))))
 }
 
-/// Returns the pending notifications as a fact. If none are pending, it is an all-clear only if no problem is
+/// Returns the pending notifications as a fact. If none are pending, the fact is an all-clear only if no problem is
 /// open.
 fn news(ctx: &Ctx, request: &Request, is_clear: bool) -> Result<String, OpError> {
     let page = PageRequest { limit: Some(1), ..PageRequest::default() };
@@ -186,7 +186,7 @@ fn leaving(import: &ImportStatus) -> Option<String> {
     Some(format!("{}/{}{sunset}", import.domain, import.contract))
 }
 
-/// Lists as many names as there is room for, and counts the rest.
+/// Lists as many names as fit, and counts the rest.
 fn listed(names: impl ExactSizeIterator<Item = String>) -> String {
     let all = names.len();
     let (mut shown, mut left) = (Vec::new(), MAX_NAMES);
@@ -211,7 +211,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_are_listed_as_far_as_there_is_room() {
+    fn names_are_listed_as_far_as_they_fit() {
         let names = |count: usize, length: usize| {
             listed((0..count).map(|_| "x".repeat(length)).collect::<Vec<_>>().into_iter())
         };

@@ -1,9 +1,9 @@
-//! What is of one system and not of every one: modes and identities of files, process groups, watching folders,
-//! users, terminals. The rest of the program uses this module, and neither `std::os::unix`, `std::os::windows`
-//! nor the crates for one system.
+//! Everything that differs between operating systems: modes and identities of files, process groups, watching folders,
+//! users, terminals. The rest of the program uses this module, and neither `std::os::unix`, `std::os::windows` nor
+//! crates for a single system.
 //!
-//! Each part has one interface, in words of its callers. Where a system has no counterpart, the function says what it
-//! does there instead. Linux runs every test; what no test ran is named in `docs/install.md`.
+//! Each part has one interface, in terms of its callers. If a system has no counterpart, the function documents what
+//! it does there instead. All tests run on Linux; `docs/install.md` lists what is untested.
 
 pub mod files;
 pub mod locks;
@@ -19,7 +19,7 @@ pub mod watch;
 /// The kinds of systems, as far as they come with different programs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum System {
-    /// Linux and others that follow freedesktop.org.
+    /// Linux and other systems that follow freedesktop.org.
     Unix,
     /// macOS.
     MacOs,

@@ -1,11 +1,12 @@
-//! Paths, and the variables that name folders.
+//! Paths, and the variables that contain folders.
 
 use std::{
     ffi::{OsStr, OsString},
     path::{Path, PathBuf},
 };
 
-/// Returns the user's home folder as git finds it: `HOME`, and on Windows `HOMEDRIVE` with `HOMEPATH`, or `USERPROFILE`.
+/// Returns the user's home folder like git: from `HOME` or, on Windows, also from `HOMEDRIVE` and `HOMEPATH`, or
+/// `USERPROFILE`.
 pub fn home(var: impl Fn(&str) -> Option<OsString>) -> Option<PathBuf> {
     let set = |name: &str| var(name).filter(|value| !value.is_empty());
     let of_windows = || {
@@ -18,19 +19,19 @@ pub fn home(var: impl Fn(&str) -> Option<OsString>) -> Option<PathBuf> {
     set("HOME").or_else(|| if cfg!(windows) { of_windows() } else { None }).map(PathBuf::from)
 }
 
-/// Returns the folder for temporary files: `TMPDIR`, and on Windows `TEMP` or `TMP`.
+/// Returns the folder for temporary files: `TMPDIR`, or on Windows `TEMP` or `TMP`.
 pub fn temporary_folder(var: impl Fn(&str) -> Option<OsString>) -> PathBuf {
     let (names, otherwise): (&[_], _) =
         if cfg!(windows) { (&["TEMP", "TMP"], r"C:\Windows\Temp") } else { (&["TMPDIR"], "/tmp") };
     names.iter().find_map(|name| var(name)).map_or_else(|| otherwise.into(), PathBuf::from)
 }
 
-/// Returns the name of a variable as it is looked for: Windows does not tell `Path` from `PATH`.
+/// Returns the form in which a variable's name is looked up. Windows treats `Path` and `PATH` as the same.
 pub fn variable(name: OsString) -> OsString {
     if cfg!(windows) { name.to_ascii_uppercase() } else { name }
 }
 
-/// Returns the path that the decoded path of a `file:` URI names. On Windows it is text, and has a slash before the
+/// Converts the decoded path of a `file:` URI to a path. On Windows it must be UTF-8, and has a slash before the
 /// drive.
 pub fn of_uri(path: Vec<u8>) -> Option<PathBuf> {
     #[cfg(unix)]
@@ -46,19 +47,20 @@ pub fn of_uri(path: Vec<u8>) -> Option<PathBuf> {
     }
 }
 
-/// Returns a path as a shell reads it: with `/` between its parts on Windows, too.
+/// Returns a path in the form that shells expect, with `/` as the separator on Windows too.
 pub fn in_shell(path: &Path) -> String {
     let path = path.display().to_string();
     if cfg!(windows) { path.replace('\\', "/") } else { path }
 }
 
-/// Returns whether a url is a path on a drive of Windows, which otherwise reads as one of ssh: `C:\x` and `C:/x`.
+/// Returns whether a URL is a Windows path with a drive, such as `C:\x` or `C:/x`, which would otherwise be read as an
+/// ssh URL.
 pub fn has_drive(url: &str) -> bool {
     cfg!(windows) && matches!(url.as_bytes(), [letter, b':', b'/' | b'\\', ..] if letter.is_ascii_alphabetic())
 }
 
-/// Returns whether what stands between two slashes of a path is one name, of a file that is no part of git's own folder,
-/// also where names are not told apart by case (macOS, Windows) or have other separators and meanings (Windows).
+/// Returns whether a part of a path between slashes is a single name, and not that of git's own folder. This also
+/// covers names on systems that ignore case (macOS, Windows) or have other separators and special names (Windows).
 pub fn is_name(part: &str) -> bool {
     #[cfg(any(windows, target_os = "macos"))]
     {
@@ -73,7 +75,7 @@ pub fn is_name(part: &str) -> bool {
     }
 }
 
-/// Returns the program that a word means in a folder. On Windows it may leave its ending out.
+/// Finds the program for a command name in a folder. On Windows the extension may be omitted.
 pub fn program(folder: &Path, word: &OsStr) -> Option<PathBuf> {
     let path = folder.join(word);
     if cfg!(windows) && path.extension().is_none() {
@@ -88,7 +90,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn home_is_what_its_variable_says() {
+    fn home_is_read_from_its_variable() {
         let of = |value: &'static str| home(move |name| (name == "HOME").then(|| value.into()));
         assert_eq!(of("/home/ada"), Some("/home/ada".into()));
         assert_eq!(of(""), None);
@@ -96,13 +98,13 @@ mod tests {
     }
 
     #[test]
-    fn temporary_files_lie_where_the_user_says() {
+    fn temporary_folder_is_read_from_its_variable() {
         assert_eq!(temporary_folder(|_| None), Path::new("/tmp"));
         assert_eq!(temporary_folder(|name| (name == "TMPDIR").then(|| "/x".into())), Path::new("/x"));
     }
 
     #[test]
-    fn a_program_is_a_file_that_may_be_run() {
+    fn a_program_is_an_executable_file() {
         let folder = tempfile::tempdir().unwrap();
         std::fs::write(folder.path().join("text"), "").unwrap();
         std::fs::copy("/bin/sh", folder.path().join("sh")).unwrap();
@@ -112,13 +114,13 @@ mod tests {
     }
 
     #[test]
-    fn a_name_leads_nowhere_else() {
+    fn is_name_refuses_paths_and_gits_own_folder() {
         assert!(["a", ".blue", "..a", "a.git", ".gitignore"].into_iter().all(is_name));
         assert!(!["", ".", "..", ".git", "a/b"].into_iter().any(is_name));
     }
 
     #[test]
-    fn a_letter_before_a_colon_is_a_host() {
+    fn a_drive_letter_is_a_host_on_unix() {
         assert!(!has_drive("C:/x"), "on Unix, ssh would go to the host C");
         assert_eq!(in_shell(Path::new(r"/a\b")), r"/a\b");
     }

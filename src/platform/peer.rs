@@ -1,13 +1,13 @@
-//! Whose process is at the other end of a connection within this machine.
+//! The owner of the process at the other end of a local connection.
 
 use std::net::SocketAddr;
 
-/// Whether the system says whose process it is. Linux alone does.
+/// Whether the system can report the owner of that process. Only Linux can.
 pub const IS_KNOWN: bool = cfg!(target_os = "linux");
 
-/// Returns whether the process that connected from `client` to `server` is one of another user than this process's
-/// and root. Where the system does not say, it is not: what comes in through a virtual machine's host has no process
-/// here. Where it says of none, see [`IS_KNOWN`], it is never known to be so.
+/// Returns whether the process that connected from `client` to `server` is known to belong to a user other than the
+/// current user and root. Returns false if there is no such process, because connections through the host of a virtual
+/// machine have none here, and on systems that do not report it; see [`IS_KNOWN`].
 pub fn is_of_another_user(client: SocketAddr, server: SocketAddr) -> bool {
     #[cfg(target_os = "linux")]
     {
@@ -35,14 +35,14 @@ mod linux {
         table.lines().find_map(|line| owner_in(line, client, server))
     }
 
-    /// Returns the user of a line of proc_net(5), if the line is about the client.
+    /// Returns the user in a line of proc_net(5), if the line is about the client.
     fn owner_in(line: &str, client: SocketAddr, server: SocketAddr) -> Option<u32> {
         let mut words = line.split_whitespace().skip(1);
         let is_client = words.next() == Some(&*shown(client)) && words.next() == Some(&*shown(server));
         if is_client { words.nth(4)?.parse().ok() } else { None }
     }
 
-    /// Returns an address as the kernel prints it: words of 32 bits as this machine reads them, in hex.
+    /// Formats an address like the kernel: in hex, as 32-bit words in the byte order of this machine.
     fn shown(address: SocketAddr) -> String {
         let bytes = match address {
             SocketAddr::V4(address) => address.ip().octets().to_vec(),
@@ -73,7 +73,7 @@ mod linux {
         }
 
         #[test]
-        fn a_connection_of_ours_is_ours() {
+        fn our_own_connection_is_not_of_another_user() {
             let listener = TcpListener::bind("127.0.0.1:0").unwrap();
             let stream = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
             let (client, server) = (stream.local_addr().unwrap(), stream.peer_addr().unwrap());

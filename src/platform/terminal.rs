@@ -1,4 +1,4 @@
-//! Standard output and error, keys that end a program, and being told to stop.
+//! Standard output and error, keys that end a program, and requests to stop.
 
 use std::{
     fs::File,
@@ -8,8 +8,8 @@ use std::{
 
 use signal_hook::{consts, flag};
 
-/// Returns whether nobody reads standard output any more: what only the next write would tell. On Windows nothing else
-/// does.
+/// Returns whether nobody reads standard output any more, which otherwise only the next write would show. Always
+/// returns false on Windows.
 pub fn is_output_closed() -> bool {
     #[cfg(unix)]
     {
@@ -25,7 +25,7 @@ pub fn is_output_closed() -> bool {
     }
 }
 
-/// Returns standard error as a file, for who cannot wait for its lock.
+/// Returns standard error as a file, for callers that cannot wait for its lock.
 ///
 /// # Errors
 /// Returns an error if it is closed.
@@ -42,7 +42,7 @@ pub fn error_output() -> io::Result<File> {
     }
 }
 
-/// Ignores the keys that end a program from now on: they are meant for a child that has the terminal.
+/// Ignores the keys that end a program from now on, because they are meant for a child that controls the terminal.
 pub fn leave_keys_to_child() {
     #[cfg(unix)]
     let signals = [consts::SIGINT, consts::SIGQUIT];
@@ -53,13 +53,13 @@ pub fn leave_keys_to_child() {
     }
 }
 
-/// Waits until this process is told to stop: by SIGTERM or SIGINT; on Windows by Ctrl-C, Ctrl-Break, closing the
-/// console or shutting the machine down.
+/// Waits for a request to stop this process: SIGTERM or SIGINT or, on Windows, Ctrl-C, Ctrl-Break, closing the console
+/// or shutting down the machine.
 #[derive(Debug)]
 pub struct Stop(system::Stop);
 
 impl Stop {
-    /// Starts to listen, within a runtime. From now on it no longer ends the process.
+    /// Starts to listen, which requires a runtime. From now on, such a request does not end the process.
     ///
     /// # Errors
     /// Returns an error if the system refuses.
@@ -67,7 +67,7 @@ impl Stop {
         system::Stop::listen().map(Self)
     }
 
-    /// Waits until it is told.
+    /// Waits for the request.
     pub async fn told(&mut self) {
         self.0.told().await;
     }

@@ -2,8 +2,8 @@
 
 use std::{ffi::OsStr, path::Path};
 
-/// Returns whether a file or folder belongs to the user of this process. root also works for the user who called sudo,
-/// whose number `sudo` is. What cannot be looked at belongs to nobody that we know.
+/// Returns whether a file or folder belongs to the user of this process. For root, this includes the user who called
+/// sudo, whose id is `sudo`. Returns false if the owner cannot be determined.
 pub fn owns(path: &Path, sudo: Option<&OsStr>) -> bool {
     system::owns(path, sudo)
 }
@@ -28,14 +28,14 @@ mod system {
         use super::*;
 
         #[test]
-        fn root_works_for_who_called_it() {
+        fn root_includes_the_user_who_called_sudo() {
             let sudo = Some(OsStr::new("1000"));
             assert!(is_ours(1000, 1000, None) && is_ours(1000, 0, sudo) && is_ours(0, 0, sudo));
             assert!(!is_ours(1000, 0, None) && !is_ours(1000, 0, Some("x".as_ref())) && !is_ours(1000, 1001, sudo));
         }
 
         #[test]
-        fn a_file_of_ours_is_ours() {
+        fn our_own_files_are_ours() {
             let file = tempfile::NamedTempFile::new().unwrap();
             assert!(owns(file.path(), None) && !owns(&file.path().join("gone"), None));
         }

@@ -1,4 +1,4 @@
-//! Reads the files below `.blue/` of a repository, at a commit or in the work tree. Symbolic links are reported and
+//! Reads the files below `.blue/` in a repository, at a commit or in the work tree. Symbolic links are reported, but
 //! never followed.
 
 use std::{
@@ -18,7 +18,7 @@ use crate::{
 /// The folder of these files.
 pub const FOLDER: &str = ".blue";
 
-/// The most files that are read in one repository.
+/// The maximum number of files that are read in one repository.
 const MAX_FILES: usize = 20_000;
 
 /// The source of the files.
@@ -57,7 +57,7 @@ impl<'a> Files<'a> {
         Ok(Self::Commit(code, code.tree_of(commit)?))
     }
 
-    /// Returns every file below a folder, by its path relative to the root. A folder that is a symbolic link is a
+    /// Returns every file below a folder, by its path relative to the root. If the folder is a symbolic link, it is a
     /// single entry that is not read.
     ///
     /// # Errors
@@ -135,8 +135,8 @@ impl<'a> Files<'a> {
         }
     }
 
-    /// Returns whether there is a file or folder at a path that a file names. A path out of the repository does not
-    /// exist.
+    /// Returns whether a file or folder exists at a path that a file names. A path outside of the repository never
+    /// exists.
     ///
     /// # Errors
     /// Returns an error if a folder on the way cannot be read.
@@ -151,7 +151,7 @@ impl<'a> Files<'a> {
     }
 }
 
-/// Returns whether a path stays in its folder and out of `.git`.
+/// Returns whether a path stays within its folder and outside of `.git`.
 fn is_plain(path: &str) -> bool {
     path.split('/').all(paths::is_name)
 }
@@ -183,7 +183,7 @@ fn walk_tree(code: &CodeRepo, path: &str, tree: &Oid, found: &mut BTreeMap<Strin
     for entry in code.entries(tree)? {
         let path = format!("{path}/{}", entry.name);
         match entry.kind {
-            // The files are at most one folder deep; deeper folders are listed and not read.
+            // The files are at most one folder deep. Deeper folders are listed but not read.
             EntryKind::Tree if path.split('/').count() < 4 => walk_tree(code, &path, &entry.id, found)?,
             EntryKind::Blob => insert(found, path, Item::File(FileSource::Blob(entry.id)))?,
             _ => insert(found, path, Item::Other)?,

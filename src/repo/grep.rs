@@ -1,4 +1,4 @@
-//! Searches for words in the tracked text files of a repository with git, within a time limit.
+//! Searches the tracked text files of a repository for words, using git and within a time limit.
 
 use std::{
     io::Read as _,
@@ -13,11 +13,11 @@ use std::{
 use super::CodeRepo;
 use crate::store::StoreError;
 
-/// The most bytes of git's output that are read.
+/// The maximum number of bytes of git's output that are read.
 const MAX_OUTPUT: u64 = 1 << 20;
 /// The interval at which cancellation is checked.
 const LOOK: Duration = Duration::from_millis(20);
-/// The longest line that is kept, in characters.
+/// The length limit of a line, in characters.
 const MAX_LINE: usize = 120;
 /// Folders and files with vendored or generated content.
 const VENDORED: &[&str] = &[
@@ -31,7 +31,7 @@ const VENDORED: &[&str] = &[
     ".blue/**",
 ];
 
-/// A line with at least one of the words.
+/// A line that contains at least one of the words.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Place {
     /// The file, relative to the root of the repository.
@@ -40,7 +40,7 @@ pub struct Place {
     pub line: u32,
     /// The line without surrounding white space, truncated if it is long.
     pub text: String,
-    /// The indexes of the words in it.
+    /// The indexes of the words that it contains.
     pub words: Vec<usize>,
 }
 
@@ -49,22 +49,22 @@ pub struct Place {
 pub struct SearchResult {
     /// The lines, in git's order of files.
     pub places: Vec<Place>,
-    /// Whether these are all: neither the time nor the output was cut short.
+    /// Whether these are all lines, because neither the time nor the output limit was reached.
     pub is_whole: bool,
 }
 
 /// The files to search.
 #[derive(Debug, Clone, Copy)]
 pub enum SearchScope<'a> {
-    /// These files and folders, whatever is in them.
+    /// Only these files and folders, including vendored ones.
     Only(&'a [&'a str]),
-    /// All others, except vendored ones.
+    /// All files and folders except these and vendored ones.
     Except(&'a [&'a str]),
 }
 
 impl CodeRepo {
     /// Finds whole words in tracked files of the work tree, or of HEAD in a bare repository. Binary files are skipped,
-    /// and nothing is fetched. It takes at most `time`, and ends once `cancelled` is set.
+    /// and nothing is fetched. The search takes at most `time`, and ends once `cancelled` is set.
     ///
     /// # Errors
     /// Returns an error if git cannot search.
@@ -93,7 +93,7 @@ impl CodeRepo {
         let (mut output, is_in_time) = match received(&receive, time, cancelled) {
             Ok(output) => (output, true),
             Err(RecvTimeoutError::Timeout) => {
-                // Output up to this point is used.
+                // The output up to this point is used.
                 let _ = child.kill();
                 (receive.recv().unwrap_or_default(), false)
             }
@@ -132,7 +132,7 @@ impl CodeRepo {
     }
 }
 
-/// Waits for a value, for a limited time and until it is cancelled.
+/// Waits for a value, until the time limit or cancellation.
 fn received<T>(from: &Receiver<T>, time: Duration, cancelled: &AtomicBool) -> Result<T, RecvTimeoutError> {
     let end = Instant::now() + time;
     loop {
@@ -147,7 +147,7 @@ fn received<T>(from: &Receiver<T>, time: Duration, cancelled: &AtomicBool) -> Re
 fn read(stdout: Option<ChildStdout>) -> Vec<u8> {
     let mut output = Vec::new();
     if let Some(stdout) = stdout {
-        // Data that was read before an error is used.
+        // The data read before an error is used.
         let _ = stdout.take(MAX_OUTPUT).read_to_end(&mut output);
     }
     output
@@ -176,7 +176,7 @@ fn split(bytes: &[u8], at: u8) -> Option<(&[u8], &[u8])> {
     Some((&bytes[..end], &bytes[end + 1..]))
 }
 
-/// Returns whether a line contains a word, not as a part of a longer one.
+/// Returns whether a line contains a word that is not part of a longer one.
 fn has_word(line: &str, word: &str) -> bool {
     let is_part = |c: char| c.is_alphanumeric() || c == '_';
     line.match_indices(word).any(|(at, _)| {
@@ -191,7 +191,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_git_prints_is_read() {
+    fn output_of_git_is_parsed() {
         let output = b"a b.py\x003\0  x = read[\"wr\xffite\"]\nc.py\x0010\0reader";
         let found = places(output, &["read", "write"], false);
         assert_eq!((found[0].file.as_str(), found[0].line, &found[0].words[..]), ("a b.py", 3, &[0][..]));
@@ -201,7 +201,7 @@ mod tests {
     }
 
     #[test]
-    fn a_word_is_whole() {
+    fn only_whole_words_match() {
         for (line, expected) in
             [("read", true), ("x.read()", true), ("reader", false), ("_read", false), ("éread", false), ("", false)]
         {

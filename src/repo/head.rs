@@ -44,7 +44,7 @@ impl CodeRepo {
         if self.is_reftable { self.resolve_with_git(name) } else { refs::tip(&self.repo, &self.packed, name) }
     }
 
-    /// Returns the commit of a revision, as `git rev-parse` does.
+    /// Returns the commit of a revision, like `git rev-parse`.
     ///
     /// # Errors
     /// Returns an error if there is no such commit.
@@ -65,8 +65,8 @@ impl CodeRepo {
         }
     }
 
-    /// Returns the branch whose commits are published: `blue.publishBranch`, else the target of `origin/HEAD`, else
-    /// `init.defaultBranch` if it exists, else `main` or `master`, else the only branch.
+    /// Returns the branch whose commits are published: `blue.publishBranch`, otherwise the target of `origin/HEAD`,
+    /// otherwise `init.defaultBranch` if that exists, otherwise `main` or `master`, otherwise the only branch.
     ///
     /// # Errors
     /// Returns an error if refs cannot be read.
@@ -87,7 +87,7 @@ impl CodeRepo {
         Ok(if branches.len() == 1 { branches.pop() } else { None })
     }
 
-    /// Returns whether a branch exists. A branch without a commit exists if HEAD is on it.
+    /// Returns whether a branch exists. A branch without commits exists if HEAD is on it.
     fn branch_exists(&self, branch: &str) -> Result<bool, StoreError> {
         Ok(self.reference(&format!("refs/heads/{branch}"))?.is_some() || self.head()?.branch.as_deref() == Some(branch))
     }
@@ -97,7 +97,7 @@ impl CodeRepo {
         let target = if self.is_reftable {
             self.git.line(&["symbolic-ref", "--quiet", NAME]).ok()
         } else {
-            // `origin/HEAD` is a symbolic ref, and packed-refs has none of these.
+            // `origin/HEAD` is a symbolic ref, and packed-refs contains none.
             refs::loose(&self.repo, NAME)?.and_then(|target| target.try_name().map(|name| name.as_bstr().to_string()))
         };
         Ok(target.and_then(|target| target.strip_prefix("refs/remotes/origin/").map(str::to_owned)))

@@ -15,10 +15,10 @@ impl CodeRepo {
         native(&self.repo, commit).is_ok_and(|commit| self.repo.has_object(commit))
     }
 
-    /// Returns whether this clone has the commit, unless its objects cannot be read.
+    /// Returns whether this clone has the commit.
     ///
     /// # Errors
-    /// Returns an error if its objects cannot be read, which does not mean "no".
+    /// Returns an error if its objects cannot be read, which does not mean that the commit is missing.
     pub fn has_readable(&self, commit: &Oid) -> Result<bool, StoreError> {
         let found = self.repo.try_find_header(native(&self.repo, commit)?);
         Ok(found.map_err(|error| StoreError::git("look for a commit")(error))?.is_some())
@@ -27,7 +27,7 @@ impl CodeRepo {
     /// Returns whether this is a shallow clone.
     ///
     /// # Errors
-    /// Returns an error if that cannot be read.
+    /// Returns an error if this cannot be determined.
     pub fn is_shallow(&self) -> Result<bool, StoreError> {
         self.repo.is_shallow().map_err(|error| StoreError::git("walk the history")(error))
     }
@@ -48,8 +48,8 @@ impl CodeRepo {
         Ok(base.is_some_and(|base| to_oid(&base) == *old))
     }
 
-    /// Returns whether `branch` of this clone once pointed to `commit`, which shows that it was amended, rebased or
-    /// reset here.
+    /// Returns whether `branch` once pointed to `commit` in this clone, which shows that the commit was amended,
+    /// rebased or reset here.
     ///
     /// # Errors
     /// Returns an error if the reflog cannot be read.
@@ -71,7 +71,7 @@ impl CodeRepo {
         Ok(lines.filter_map(Result::ok).any(|line| line.new_oid == wanted || line.previous_oid == wanted))
     }
 
-    /// Returns the root commits of `tip`'s history, which identify the repository.
+    /// Returns the root commits in the history of `tip`, which identify the repository.
     ///
     /// # Errors
     /// Returns an error if history cannot be read.

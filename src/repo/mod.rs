@@ -1,6 +1,6 @@
-//! Reads the user's repositories: HEAD, trees, configuration and history. Nothing is written, except the configuration
-//! of hooks. Bare repositories, linked worktrees, detached HEADs and SHA-256 are supported, and reftable through git
-//! itself.
+//! Reads the user's repositories: HEAD, trees, configuration and history. Nothing is written, except for the
+//! configuration of hooks. Bare repositories, linked worktrees, detached HEADs and SHA-256 are supported, and reftable
+//! through git itself.
 
 pub mod blue_files;
 mod grep;
@@ -34,9 +34,9 @@ use crate::{
 pub struct Place {
     /// The folder to start from.
     pub cwd: PathBuf,
-    /// The variables that child processes get; `GIT_DIR` and `GIT_WORK_TREE` are honoured.
+    /// The variables for child processes. `GIT_DIR` and `GIT_WORK_TREE` are honored.
     pub vars: BTreeMap<OsString, OsString>,
-    /// Whether git started this program as a hook. Then configuration for a single command (`git -c`) is ignored.
+    /// Whether git started this program as a hook. If so, configuration for a single command (`git -c`) is ignored.
     pub in_hook: bool,
 }
 
@@ -51,7 +51,7 @@ pub struct CodeRepo {
 }
 
 impl CodeRepo {
-    /// Finds the repository around a folder, or `None` if there is none.
+    /// Finds the repository at or above a folder. Returns `None` if there is none.
     ///
     /// # Errors
     /// Returns an error if the repository cannot be opened, or if git would refuse it because of its owner.
@@ -85,7 +85,7 @@ impl CodeRepo {
         let is_reftable = crate::store::git::refs::is_reftable(repo.common_dir());
         let git_dir = absolute(&place.cwd, repo.git_dir());
         let workdir = repo.workdir().map(|path| absolute(repo.current_dir(), path));
-        // git runs hooks in the top folder of the work tree.
+        // git runs hooks in the top-level folder of the work tree.
         let top = workdir.clone().filter(|path| path.is_dir()).unwrap_or_else(|| git_dir.clone());
         let git = git_command::Git { git_dir, top, vars: place.vars.clone() };
         Ok(Some(Self {
@@ -112,7 +112,7 @@ impl CodeRepo {
         absolute(self.repo.current_dir(), self.repo.common_dir())
     }
 
-    /// Returns the root of the main work tree, or the folder of a bare repository, which is the same in every linked
+    /// Returns the root of the main work tree or, for a bare repository, its folder. This is the same in every linked
     /// worktree.
     pub fn main_folder(&self) -> PathBuf {
         let common = self.common_dir();
@@ -130,7 +130,7 @@ impl CodeRepo {
         }
     }
 
-    /// Returns the folder where git looks for hooks, by asking git, since it depends on `core.hooksPath` and
+    /// Returns the folder in which git looks for hooks. Asks git, because it depends on `core.hooksPath` and
     /// worktrees.
     ///
     /// # Errors
@@ -139,12 +139,12 @@ impl CodeRepo {
         self.git.line(&["rev-parse", "--path-format=absolute", "--git-path", "hooks"]).map(PathBuf::from)
     }
 
-    /// Returns the folder where git looks for hooks unless `core.hooksPath` is set.
+    /// Returns the folder in which git looks for hooks unless `core.hooksPath` is set.
     pub fn usual_hooks_folder(&self) -> PathBuf {
         self.common_dir().join("hooks")
     }
 
-    /// Sets a key in the repository's own configuration, for hooks that the user asked for.
+    /// Sets a key in the repository's own configuration, for hooks that the user requested.
     ///
     /// # Errors
     /// Returns an error if git cannot write it.
@@ -160,17 +160,17 @@ impl CodeRepo {
         self.git.text(&["config", "--local", "--remove-section", section]).map(drop)
     }
 
-    /// Returns the value of a configuration key, from every file that git would read.
+    /// Returns the value of a configuration key, considering every file that git would read.
     pub fn config(&self, key: &str) -> Option<String> {
         self.repo.config_snapshot().string(key).and_then(|value| value.to_str().ok().map(str::to_owned))
     }
 
-    /// Returns the value of a configuration key if there is no repository.
+    /// Returns the value of a configuration key outside of any repository.
     pub fn global_config(place: &Place, key: &str) -> Option<String> {
         git_command::global_config(&place.vars, key)
     }
 
-    /// Returns origin's url as configured, without credentials.
+    /// Returns the configured URL of origin, without credentials.
     pub fn origin_url(&self) -> Option<String> {
         self.config("remote.origin.url").map(|url| without_credentials(&url))
     }
@@ -215,8 +215,8 @@ fn options(place: &Place) -> gix::open::Options {
     };
     options.permissions.config.env = !place.in_hook;
     let options = options.lossy_config(true);
-    // gix reads GIT_WORK_TREE and similar variables of the process as configuration. In a hook these are ignored,
-    // since git set them for its own command.
+    // gix reads GIT_WORK_TREE and similar variables of the process as configuration. In a hook they are ignored,
+    // because git set them for its own command.
     if place.in_hook { options.filter_config_section(is_not_leaked) } else { options }
 }
 

@@ -1,5 +1,5 @@
-//! Checks the owner of a repository. git refuses a repository of another user ("dubious ownership"), because its
-//! configuration names programs to run. It is refused here too, before its configuration is read.
+//! Checks the owner of a repository. git refuses to work in another user's repository ("dubious ownership"), because
+//! its configuration names programs to run. This program refuses it too, before reading the configuration.
 
 use std::{
     ffi::{OsStr, OsString},
@@ -15,12 +15,12 @@ use crate::{
 /// Checks that git would work in the repository that was found from `place`.
 ///
 /// # Errors
-/// Returns an error if the repository belongs to another user, and no `safe.directory` of this user lists it.
+/// Returns an error if the repository belongs to another user, and no `safe.directory` of the current user lists it.
 pub(super) fn check(place: &Place, git_dir: &Path, work_tree: Option<&Path>) -> Result<(), StoreError> {
     let sudo = place.vars.get(OsStr::new("SUDO_UID")).map(OsString::as_os_str);
     let gitfile = work_tree.map(|folder| folder.join(".git")).filter(|path| path.is_file());
     let mut parts = [gitfile.as_deref(), work_tree, Some(git_dir)].into_iter().flatten();
-    // Git alone knows all that `safe.directory` may say, and is asked in this one case only.
+    // Only git understands everything that `safe.directory` may contain, so ask git, but only in this case.
     if parts.all(|path| user::owns(path, sudo)) || git_command::works_in(&place.cwd, &place.vars) {
         return Ok(());
     }

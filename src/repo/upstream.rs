@@ -1,4 +1,4 @@
-//! Reads the previous position of a branch, and which of its commits its upstream has.
+//! Reads the previous position of a branch, and which of its commits are in its upstream.
 
 use crate::repo::CodeRepo;
 use crate::{
@@ -10,8 +10,8 @@ use crate::{
 };
 
 impl CodeRepo {
-    /// Returns the tip of the branch that `branch` is pushed to: its upstream, or else origin's branch with the same
-    /// name.
+    /// Returns the tip of the branch that `branch` is pushed to: its upstream, or else the branch of the same name at
+    /// origin.
     ///
     /// # Errors
     /// Returns an error if refs cannot be read.

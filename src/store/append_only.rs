@@ -1,10 +1,10 @@
-//! Checks commits that were fetched against the rules that every commit of a realm keeps: published versions never
-//! change, and only its owner changes a file. Each commit is compared with its first parent, and a merge with what
-//! this program would make of its parents. So every machine comes to the same result, whichever of the commits it had
-//! before.
+//! Checks fetched commits against the rules that every commit of a realm must keep: published versions never change,
+//! and only the owner of a file changes it. Each commit is compared with its first parent, and a merge with the merge
+//! that this program would make of its parents. Therefore every machine comes to the same result, regardless of which
+//! commits it had before.
 //!
 //! The `Blue-Repo` trailer of a commit claims which repository made it. A false claim breaks no rule, but the owner is
-//! notified of the author either way.
+//! notified of the commit's author either way.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -29,21 +29,21 @@ use crate::store::{
     tree_place::Place,
 };
 
-/// The most files in the record of one commit. Further files are kept out as well.
+/// The maximum number of files in the record of one commit. Further files are kept out as well.
 const MAX_CHANGES: usize = 5_000;
-/// The deepest folder with files of a realm.
+/// The maximum depth of a folder with files of a realm.
 const MAX_DEPTH: usize = 5;
 
 /// The result of checking the commits of a ref.
 #[derive(Debug, Default)]
 pub struct Examined {
-    /// The files whose content differs from that at the tip.
+    /// The files whose content must differ from that at the tip.
     pub overrides: Overrides,
     /// The commits that broke a rule.
     pub records: Vec<SetAside>,
 }
 
-/// Checks the commits that `tip` has and `known` has not. Everything in `known` is trusted.
+/// Checks the commits that are in `tip` but not in `known`. Everything in `known` is trusted.
 ///
 /// # Errors
 /// Returns an error if an object cannot be read.
@@ -72,7 +72,7 @@ pub fn examine(store: &dyn Store, name: &StoreRef, known: &Oid, tip: &Oid) -> Re
     })
 }
 
-/// Returns the renames since then, by former name.
+/// Returns all renames in the realm, by former name.
 fn renames(store: &dyn Store, realm: &Oid) -> Result<BTreeMap<RepoName, RepoName>, StoreError> {
     let tree = store.commit(realm)?.tree;
     let mut renames = BTreeMap::new();
@@ -84,10 +84,10 @@ fn renames(store: &dyn Store, realm: &Oid) -> Result<BTreeMap<RepoName, RepoName
     Ok(renames)
 }
 
-/// A file that was changed against a rule and not changed since.
+/// A file whose change broke a rule, and that was not changed since.
 #[derive(Debug, Clone)]
 struct RefusedFile {
-    /// The content that is kept.
+    /// The content to keep.
     content: Option<Oid>,
     /// The commit that broke the rule.
     by: Oid,
@@ -102,14 +102,14 @@ struct Judging<'a> {
     kept_out: BTreeMap<Oid, BTreeMap<TreePath, RefusedFile>>,
 }
 
-/// A commit with the trees that it is compared with.
+/// A commit, with the tree to compare it with.
 struct Step<'a> {
     id: Oid,
     info: &'a CommitInfo,
     /// The tree of its first parent.
     before: Oid,
     claim: Option<RepoName>,
-    /// Whether this step is only needed to find out what another commit restores.
+    /// Whether this step only serves to determine what another commit restores.
     is_looked_up: bool,
 }
 
@@ -195,7 +195,7 @@ impl Judging<'_> {
         Ok((breaches, kept_out))
     }
 
-    /// Returns the files that must have another content than in the tree of the first parent.
+    /// Returns the files whose content must differ from that in the first parent's tree.
     fn expected(&self, info: &CommitInfo) -> Result<BTreeMap<TreePath, Expected>, StoreError> {
         let none = Overrides::new();
         let overrides = |parent: Option<&Oid>| -> Overrides {
@@ -219,7 +219,7 @@ impl Judging<'_> {
         Ok(expected)
     }
 
-    /// Returns whether a file is the same as in one of the parents.
+    /// Returns whether a file that is kept out of a parent has the same content as in that parent.
     fn is_left_alone(&self, info: &CommitInfo, path: &TreePath, after: Option<Oid>) -> Result<bool, StoreError> {
         for parent in &info.parents {
             let is_kept_out = self.kept_out.get(parent).is_some_and(|kept_out| kept_out.contains_key(path));
@@ -230,7 +230,7 @@ impl Judging<'_> {
         Ok(false)
     }
 
-    /// Returns the rule that a change of a file breaks, unless it resolves a conflict.
+    /// Returns the rule that a change to a file breaks, unless it resolves a conflict.
     fn breach(
         &self,
         step: &Step<'_>,
@@ -325,7 +325,7 @@ impl Judging<'_> {
         Ok(found)
     }
 
-    /// Returns whether a commit claims to be of a repository, under its name or a newer one.
+    /// Returns whether a commit claims to be by a repository, under the given or a later name.
     fn speaks_for(&self, step: &Step<'_>, repo: &RepoName) -> bool {
         let Some(claim) = &step.claim else { return false };
         let mut name = repo;
@@ -341,7 +341,7 @@ impl Judging<'_> {
         false
     }
 
-    /// Returns whether the owner of a contract offered it to the repository that the commit claims to be of.
+    /// Returns whether the owner of a contract offered it to the repository that the commit claims to be by.
     fn is_offered(&self, step: &Step<'_>, name: &ContractName, owner: &RepoName) -> Result<bool, StoreError> {
         let Some(entry) = read::lookup(self.store, &step.before, layout::transfers(name).as_str())? else {
             return Ok(false);
@@ -352,8 +352,8 @@ impl Judging<'_> {
         }))
     }
 
-    /// Returns whether a repository renamed itself, or its former name is free for others: the entry of the new name
-    /// is of the same repository.
+    /// Returns whether a repository renamed itself, or its former name is free for others because the entry under the
+    /// new name is of the same repository.
     fn is_honest_rename(&self, step: &Step<'_>, old: &RepoName, after: Option<Oid>) -> Result<bool, StoreError> {
         let entry = |tree: &Oid, name: &RepoName| -> Result<Option<Repo>, StoreError> {
             let entry = read::lookup(self.store, tree, layout::repo(name).as_str())?;
@@ -381,7 +381,7 @@ impl Judging<'_> {
         Ok((!gone.is_empty()).then_some((Rule::MemberRemoved, gone)))
     }
 
-    /// Returns the owner of a contract, also if it has no current version.
+    /// Returns the owner of a contract, even if the contract has no current version.
     fn owner(&self, tree: &Oid, name: &ContractName) -> Result<Option<RepoName>, StoreError> {
         let mut documents: Vec<_> =
             read::lookup(self.store, tree, layout::contract(name).as_str())?.into_iter().collect();
@@ -396,7 +396,7 @@ impl Judging<'_> {
         Ok(None)
     }
 
-    /// Returns whether the commit accepts a change that was set aside, in the name of the file's owner.
+    /// Returns whether the commit accepts a change that was set aside, on behalf of the file's owner.
     fn is_accepted(&self, step: &Step<'_>, breach: &Breach) -> Result<bool, StoreError> {
         let Some(claim) = &step.claim else { return Ok(false) };
         let held = read::set_aside_in(self.store, &step.before)?;
@@ -411,8 +411,8 @@ impl Judging<'_> {
         }))
     }
 
-    /// Returns whether the commit only restores what another one changed against a rule. The commit in `known` may be
-    /// that other one.
+    /// Returns whether the commit only restores what another commit changed in violation of a rule. That other commit
+    /// may be in `known`.
     fn is_brought_back(&self, step: &Step<'_>, breach: &Breach) -> Result<bool, StoreError> {
         if step.is_looked_up {
             return Ok(false);
@@ -437,7 +437,7 @@ impl Judging<'_> {
         Ok(false)
     }
 
-    /// Returns whether a commit was known before.
+    /// Returns whether a commit is part of `known`.
     fn is_known(&self, commit: &Oid) -> Result<bool, StoreError> {
         match Relation::of(self.store, commit, &self.known) {
             Err(error) if error.is_damage() => Ok(false),

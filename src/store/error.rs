@@ -10,16 +10,16 @@ pub enum StoreError {
     /// There is no store at this path.
     #[error("{} is not a realm's store", path.display())]
     NotAStore {
-        /// The path where it was looked for.
+        /// The path that was searched.
         path: PathBuf,
     },
-    /// The store uses the reftable backend, whose refs this program cannot move safely.
+    /// The store uses the reftable backend, whose refs this program cannot update safely.
     #[error("the store {} keeps its refs as reftable, which git blue cannot write", path.display())]
     Reftable {
         /// The store.
         path: PathBuf,
     },
-    /// A repository belongs to another user, and git refuses to work in it too.
+    /// A repository belongs to another user. git refuses to work in it too.
     #[error("detected dubious ownership in repository at '{}'", path.display())]
     Dubious {
         /// Its work tree, or its folder if it is bare.
@@ -40,7 +40,7 @@ pub enum StoreError {
         lock: PathBuf,
         /// The holder, if known.
         holder: Option<String>,
-        /// The time for which it has been held, if known.
+        /// How long the lock has been held, if known.
         age: Option<Duration>,
     },
     /// A ref no longer has the expected value. The caller must read it and decide again.
@@ -57,7 +57,7 @@ pub enum StoreError {
         /// The problem, as a sentence.
         problem: String,
     },
-    /// A file is larger than anything that we read.
+    /// A file exceeds the size limit for stored files.
     #[error("the blob {id} cannot be read: it has {size} bytes, more than {} MiB", super::codec::MAX_BLOB >> 20)]
     TooLarge {
         /// Its id.
@@ -71,7 +71,7 @@ pub enum StoreError {
         /// Its id.
         id: Oid,
     },
-    /// An operation of the file system failed.
+    /// A file system operation failed.
     #[error("cannot {doing} {}: {source}", path.display())]
     Io {
         /// The operation that failed.
@@ -82,20 +82,20 @@ pub enum StoreError {
         #[source]
         source: Arc<std::io::Error>,
     },
-    /// A remote refused, or did not answer.
+    /// A remote refused the operation, or did not respond.
     #[error("{url}: {problem}")]
     Remote {
         /// The remote's URL, without credentials.
         url: String,
-        /// The remote's message, or the reason that there is none.
+        /// The remote's message, or the reason why there is none.
         problem: String,
     },
-    /// A remote sends more than is accepted.
+    /// A remote sends more data than is accepted.
     #[error("{url} sends more than {} KiB, so it was cut off", bytes >> 10)]
     TooMuch {
         /// The remote's URL, without credentials.
         url: String,
-        /// The most bytes that are accepted.
+        /// The maximum number of bytes that is accepted.
         bytes: u64,
     },
     /// Reading git's files or running git failed.
@@ -108,7 +108,7 @@ pub enum StoreError {
     },
 }
 
-/// Messages of git that appear if the other repository has lost objects. Some also appear when a connection
+/// Messages that git prints if the other repository has lost objects. Some of them also occur when a connection
 /// breaks.
 const LOST: [&str; 6] = [
     "possible repository corruption on the remote side",
@@ -120,24 +120,24 @@ const LOST: [&str; 6] = [
 ];
 
 impl StoreError {
-    /// Returns whether a remote may have lost objects. Only a second failure of the same kind makes that certain.
+    /// Returns whether a remote may have lost objects. Only a second failure of the same kind makes this certain.
     pub fn may_be_lost_objects(&self) -> bool {
         matches!(self, Self::Remote { problem, .. } if LOST.iter().any(|words| problem.contains(words)))
     }
 
-    /// Returns whether stored data is permanently wrong. Such data is reported and does not hide the rest. Any other
-    /// error says nothing about the data, so nothing may be decided from it.
+    /// Returns whether stored data is permanently damaged. Such data is reported and does not hide the rest. Any other
+    /// error says nothing about the data, so no decision may be based on it.
     pub fn is_damage(&self) -> bool {
         matches!(self, Self::Damaged { .. } | Self::TooLarge { .. } | Self::Missing { .. })
     }
 
-    /// Returns a function that converts a cause into an [`Io`](Self::Io) error.
+    /// Returns a function that wraps a cause in an [`Io`](Self::Io) error.
     pub fn io(doing: &'static str, path: impl Into<PathBuf>) -> impl FnOnce(std::io::Error) -> Self {
         let path = path.into();
         move |source| Self::Io { doing, path, source: Arc::new(source) }
     }
 
-    /// Returns a function that converts a cause, with its own causes, into a [`Git`](Self::Git) error.
+    /// Returns a function that wraps a cause, with its own causes, in a [`Git`](Self::Git) error.
     pub fn git<E: std::error::Error>(doing: impl Into<String>) -> impl FnOnce(E) -> Self {
         let doing = doing.into();
         move |error| {

@@ -9,27 +9,27 @@ use crate::model::oid::Oid;
 
 const OURS: u8 = 1;
 const THEIRS: u8 = 2;
-/// Marks commits that are reachable from both, and so are their ancestors.
+/// Marks commits with a descendant that is reachable from both sides.
 const COMMON: u8 = 4;
 
-/// The common ancestors of two commits, and the number of commits that only one has.
+/// The common ancestors of two commits, and the number of commits that only one of them has.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Relation {
     /// The latest common ancestors, sorted; empty if the histories are unrelated.
     pub bases: Vec<Oid>,
-    /// The number of commits that only the first one has.
+    /// The number of commits that only the first commit has.
     pub ahead: usize,
-    /// The number of commits that only the second one has.
+    /// The number of commits that only the second commit has.
     pub behind: usize,
-    /// Whether the second one contains the first.
+    /// Whether the second commit contains the first.
     pub is_contained: bool,
-    /// Whether the first one contains the second.
+    /// Whether the first commit contains the second.
     pub contains: bool,
 }
 
 impl Relation {
-    /// Compares two commits. The cost grows with the number of commits that only one has, not with the length of the
-    /// history.
+    /// Compares two commits. The cost grows with the number of commits that only one of them has, not with the length
+    /// of the history.
     ///
     /// # Errors
     /// Returns an error if a commit on the way cannot be read.
@@ -49,7 +49,7 @@ impl Relation {
             .filter(|(_, mark)| **mark & (OURS | THEIRS) == OURS | THEIRS)
             .map(|(id, _)| *id)
             .collect();
-        // A common ancestor that is behind another one is not a merge base.
+        // A common ancestor that is an ancestor of another one is not a merge base.
         let behind_one = |id: &Oid| walk.parents.get(id).into_iter().flatten().copied().collect::<Vec<_>>();
         let mut covered = BTreeSet::new();
         let mut open: Vec<Oid> = met.iter().flat_map(behind_one).collect();
@@ -85,7 +85,7 @@ impl<O: Objects + ?Sized> Walk<'_, O> {
     }
 
     fn run(&mut self) -> Result<(), StoreError> {
-        // Commits that both have are followed only while a commit of one side may still turn out to be older, since
+        // Follow commits that both sides have only while a commit of one side may still turn out to be older, because
         // the clocks of two machines differ.
         while self.queue.iter().any(|(_, id)| self.marks[id] & COMMON == 0) {
             let Some((_, id)) = self.queue.pop() else { break };
@@ -96,7 +96,7 @@ impl<O: Objects + ?Sized> Walk<'_, O> {
                 self.mark(&parent, handed)?;
             }
         }
-        // A commit that was counted for one side but is behind a common ancestor does not count.
+        // A commit that was counted for one side but is an ancestor of a common one does not count.
         while let Some((_, id)) = self.queue.pop() {
             for parent in self.parents[&id].clone() {
                 let mark = self.marks[&id] | COMMON;
@@ -110,7 +110,7 @@ impl<O: Objects + ?Sized> Walk<'_, O> {
     }
 }
 
-/// Returns the commits that `tip` has and `known` has not, parents first.
+/// Returns the commits that are in `tip` but not in `known`, parents first.
 ///
 /// # Errors
 /// Returns an error if a commit on the way cannot be read.
@@ -137,7 +137,7 @@ pub fn added<O: Objects + ?Sized>(store: &O, known: &Oid, tip: &Oid) -> Result<V
     Ok(found)
 }
 
-/// Returns the commits from `tip` back to and including `bases`, nearest first, at most `most`.
+/// Returns the commits from `tip` back to and including `bases`, nearest first, up to `most`.
 ///
 /// # Errors
 /// Returns an error if a commit on the way cannot be read.
@@ -166,7 +166,7 @@ mod tests {
         testing::{make, memory::MemoryStore},
     };
 
-    /// Commits to the realm's ref: `None` follows the tip, `Some` follows the tip and another one.
+    /// Commits to a ref named after `text`, on top of `tip` and merging `merge`, if given.
     fn commit(store: &MemoryStore, text: &str, merge: Option<Oid>, tip: Option<Oid>) -> Oid {
         let name = StoreRef::Sessions(format!("r{text}").parse().unwrap());
         let _lease = store.lock(&name).unwrap();
@@ -181,7 +181,7 @@ mod tests {
     }
 
     #[test]
-    fn histories_that_parted_have_met_once() {
+    fn diverged_histories_have_one_base() {
         let store = MemoryStore::new();
         let root = commit(&store, "root", None, None);
         let a = commit(&store, "a", None, Some(root));
@@ -197,7 +197,7 @@ mod tests {
     }
 
     #[test]
-    fn histories_that_crossed_have_met_twice() {
+    fn crossed_histories_have_two_bases() {
         let store = MemoryStore::new();
         let root = commit(&store, "root", None, None);
         let (a, b) = (commit(&store, "a", None, Some(root)), commit(&store, "b", None, Some(root)));

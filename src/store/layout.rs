@@ -10,7 +10,7 @@ use crate::model::{
     version::Version,
 };
 
-/// A ref of a realm's store.
+/// A ref in a realm's store.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum StoreRef {
     /// The realm itself: its format, name and repositories.
@@ -19,34 +19,34 @@ pub enum StoreRef {
     Domain(DomainName),
     /// The sessions of a repository.
     Sessions(RepoName),
-    /// The inbox of a repository's readers: that of one reader, or the shared one.
+    /// The inbox of a repository: that of one reader, or the shared one.
     Inbox(RepoName, Option<ReaderName>),
-    /// The tip of a remote's copy of a shared ref when it was last listed.
+    /// The tip of a shared ref at a remote when the remote was last listed.
     Seen(RemoteName, Box<StoreRef>),
-    /// The arrivals of changes in a domain on this machine.
+    /// The arrivals of changes to a domain on this machine.
     Arrivals(DomainName),
-    /// The baselines and waiting events of a receiver outside of git.
+    /// The baselines and pending events of a receiver outside of git.
     Receiver(ReaderName),
 }
 
-/// The prefix of the refs that are shared with remotes.
+/// The prefix of refs that are shared with remotes.
 pub const TRAVELLING: &str = "refs/blue/";
 
-/// The prefix of the refs of domains.
+/// The prefix of domain refs.
 pub const DOMAINS: &str = "refs/blue/domains/";
-/// The prefix of the refs of arrivals.
+/// The prefix of refs of arrivals.
 const ARRIVALS: &str = "refs/blue/local/arrivals/";
-/// The prefix of the refs of receivers.
+/// The prefix of refs of receivers.
 const RECEIVERS: &str = "refs/blue/local/notify/";
-/// The prefix of the refs of sessions.
+/// The prefix of refs of sessions.
 pub const SESSIONS: &str = "refs/blue/sessions/";
-/// The prefix of the refs of inboxes.
+/// The prefix of refs of inboxes.
 pub const INBOXES: &str = "refs/blue/local/inbox/";
-/// The prefix of the refs that record the state of remotes.
+/// The prefix of refs that record the state of remotes.
 pub const SEEN: &str = "refs/blue-remotes/";
 
 impl StoreRef {
-    /// Returns the inbox whose ref has this full name, if it is one.
+    /// Parses the full name of the ref of an inbox.
     pub fn inbox(full_name: &str) -> Option<Self> {
         let (repo, rest) = full_name.strip_prefix(INBOXES)?.split_once('/')?;
         let reader = match rest.split_once('/') {
@@ -73,7 +73,7 @@ impl StoreRef {
         Some(Self::Seen(remote.parse().ok()?, Box::new(of)))
     }
 
-    /// Returns the domain, if it is the ref of one.
+    /// Returns the domain, if this is the ref of one.
     pub fn domain(&self) -> Option<&DomainName> {
         match self {
             Self::Domain(domain) => Some(domain),
@@ -87,14 +87,14 @@ impl StoreRef {
         name.strip_prefix(TRAVELLING).map(str::to_owned).unwrap_or(name)
     }
 
-    /// Returns whether the ref is local to this machine. Local refs are written without flushing; losing one means
-    /// that notifications are shown again.
+    /// Returns whether the ref is local to this machine. Local refs are written without flushing; losing one only
+    /// means that notifications are shown again.
     pub fn is_local(&self) -> bool {
         matches!(self, Self::Inbox(..) | Self::Arrivals(_) | Self::Seen(..) | Self::Receiver(_))
     }
 
-    /// Returns the name of the lock for writing it, which differs for each shared ref. It does not collide with names
-    /// of domains, which do not start with `_`.
+    /// Returns the name of the lock for writing the ref, which differs for each shared ref. It does not collide with
+    /// names of domains, which never start with `_`.
     pub fn lock_name(&self) -> String {
         match self {
             Self::Realm => "_realm".into(),
@@ -120,7 +120,7 @@ impl fmt::Display for StoreRef {
     }
 }
 
-/// A path within a tree of the store, from its root, with `/` as separator.
+/// A path within a tree of the store, relative to its root and separated by `/`.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct TreePath(String);
 
@@ -135,7 +135,7 @@ impl TreePath {
         self.0.split('/')
     }
 
-    /// Returns the path prefixed with `folder`.
+    /// Returns the path, prefixed with `folder`.
     pub fn below(&self, folder: &Self) -> Self {
         Self(format!("{folder}/{self}"))
     }
@@ -212,12 +212,12 @@ pub fn loser_binding(repo: &RepoName, id: &ConflictId) -> TreePath {
     TreePath(format!("{CONFLICTS}/{BINDINGS}/{repo}/{id}.json"))
 }
 
-/// Returns `conflicts/bindings/<repo>`: the folder of these.
+/// Returns `conflicts/bindings/<repo>`: the folder of the losing sides of conflicts about a binding.
 pub fn lost_bindings(repo: &RepoName) -> TreePath {
     TreePath(format!("{CONFLICTS}/{BINDINGS}/{repo}"))
 }
 
-/// Returns `conflicts/repos/<repo>/<id>.json`: another repository that wanted the same name.
+/// Returns `conflicts/repos/<repo>/<id>.json`: another repository that claimed the same name.
 pub fn loser_repo(repo: &RepoName, id: &ConflictId) -> TreePath {
     TreePath(format!("{CONFLICTS}/{REPOS}/{repo}/{id}.json"))
 }
@@ -232,7 +232,7 @@ pub fn session(id: &SessionId) -> TreePath {
     TreePath(format!("{id}.json"))
 }
 
-/// Returns `ended/<id>.json`: a session that has ended, in a folder of its own so that open ones are found quickly.
+/// Returns `ended/<id>.json`: a session that has ended, in a separate folder so that open ones are found quickly.
 pub fn ended_session(id: &SessionId) -> TreePath {
     TreePath(format!("{ENDED}/{id}.json"))
 }
@@ -252,7 +252,7 @@ pub fn told() -> TreePath {
     TreePath("told.json".into())
 }
 
-/// Returns `queue.json`: the waiting and abandoned events of a receiver.
+/// Returns `queue.json`: the pending and abandoned events of a receiver.
 pub fn queue() -> TreePath {
     TreePath("queue.json".into())
 }
@@ -262,7 +262,7 @@ pub fn known() -> TreePath {
     TreePath("known".into())
 }
 
-/// Returns `arrived.json`: what others changed, and when it arrived.
+/// Returns `arrived.json`: the changes made by others, and when they arrived.
 pub fn arrived() -> TreePath {
     TreePath("arrived.json".into())
 }
@@ -277,7 +277,7 @@ pub const VERSIONS: &str = "versions";
 pub const BINDINGS: &str = "bindings";
 /// The folder of hand-overs of contracts in a domain's tree.
 pub const TRANSFERS: &str = "transfers";
-/// The folder of approved breaks in a domain's tree.
+/// The folder of approved breaking changes in a domain's tree.
 pub const APPROVALS: &str = "approvals";
 /// The folder of renames in the realm's tree.
 pub const RENAMES: &str = "renames";
@@ -285,7 +285,7 @@ pub const RENAMES: &str = "renames";
 pub const SOURCES: &str = "sources";
 /// The folder of conflicts in the trees of shared refs.
 pub const CONFLICTS: &str = "conflicts";
-/// The folder of commits that broke a rule, below the conflicts.
+/// The folder of commits that broke a rule, within the conflicts.
 pub const SET_ASIDE: &str = "set-aside";
 /// The folder of ended sessions, in the tree of a repository's sessions.
 pub const ENDED: &str = "ended";

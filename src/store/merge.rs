@@ -1,5 +1,5 @@
 //! Merges the trees of one ref that two machines changed, path by path, against the merge base. If only one side
-//! changed a path, its version is taken; if both did, `model::merge` decides.
+//! changed a path, its version is used; if both did, `model::merge` decides.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -26,7 +26,7 @@ use crate::store::{
     tree_place::Place,
 };
 
-/// The most commits that are searched for earlier published commits of a repository.
+/// The maximum number of commits that are searched for earlier published commits of a repository.
 const MAX_HISTORY: usize = 1_000;
 
 /// The result of a merge.
@@ -34,7 +34,7 @@ const MAX_HISTORY: usize = 1_000;
 pub struct Merge {
     /// The changes to the local tree.
     pub edits: BTreeMap<TreePath, Edit>,
-    /// The conflicts. What one side lost is recorded.
+    /// The conflicts. The losing content is recorded.
     pub conflicts: Vec<Conflict>,
 }
 
@@ -52,14 +52,14 @@ pub fn merge(
     merge_with_overrides(store, name, relation, [ours, theirs], [&Overrides::new(), &Overrides::new()])
 }
 
-/// Files that count with another content than in a side's tree; `None` counts as absent.
+/// Files whose content replaces that in a side's tree; `None` means absent.
 pub type Overrides = BTreeMap<TreePath, Option<Oid>>;
 
-/// Merges as [`merge`] does, but with `overrides` replacing the content of files on either side. The edits are relative
+/// Merges like [`merge`], but with `overrides` replacing the content of files on either side. The edits are relative
 /// to the local tree with these replacements.
 ///
 /// # Errors
-/// Returns an error in the cases of [`merge`].
+/// Returns the errors of [`merge`].
 pub fn merge_with_overrides(
     store: &dyn Store,
     name: &StoreRef,
@@ -121,7 +121,7 @@ struct Merging<'a> {
     merge: Merge,
 }
 
-/// One folder in the merge bases and on both sides.
+/// One folder, in the merge bases and on both sides.
 struct Level {
     path: Vec<String>,
     bases: Vec<Option<Oid>>,
@@ -129,7 +129,7 @@ struct Level {
 }
 
 impl Merging<'_> {
-    /// Takes what only the other side changed, and returns what both sides changed.
+    /// Takes the changes that only the other side made, and returns the files that both sides changed.
     fn walk(&mut self, bases: Vec<Oid>, sides: [Oid; 2]) -> Result<Vec<Clash>, StoreError> {
         let mut clashes = Vec::new();
         let top = Level { path: Vec::new(), bases: bases.into_iter().map(Some).collect(), sides: sides.map(Some) };
@@ -150,7 +150,7 @@ impl Merging<'_> {
                 let base = base.map(|(first, _)| *first);
                 let is_tree = |entry: Option<&Entry>| entry.is_none_or(|entry| entry.kind == EntryKind::Tree);
                 if is_tree(our) && is_tree(their) {
-                    // If the other side did not change it, the local content stays.
+                    // If the other side did not change the folder, the local content is kept.
                     if !base.is_some_and(|base| same(base, their)) {
                         let bases = known.iter().map(|entry| tree_of(*entry)).collect();
                         open.push(Level { path, bases, sides: [tree_of(our), tree_of(their)] });
@@ -159,7 +159,7 @@ impl Merging<'_> {
                 }
                 let parts: Vec<&str> = path.iter().map(String::as_str).collect();
                 let Some(place) = Place::parse(self.name, &parts) else {
-                    // A file that neither side may have, and that was reported before.
+                    // Neither side may have such a file, and it was reported before.
                     continue;
                 };
                 self.file(place, base, [our, their], &mut clashes);
@@ -178,7 +178,7 @@ impl Merging<'_> {
         let id = |entry: Option<&Entry>| entry.filter(|entry| entry.kind == EntryKind::Blob).map(|entry| entry.id);
         let is_gone = their.is_none() || our.is_none();
         match (base, id(their)) {
-            // Only one side has it: it is kept or added.
+            // Only one side has the file: it is kept or added.
             _ if is_gone && place.is_kept() => {
                 self.merge.edits.extend(id(their).map(|blob| (place.path(), Edit::Link(EntryKind::Blob, blob))));
             }
@@ -191,7 +191,7 @@ impl Merging<'_> {
         }
     }
 
-    /// Compares a file again whose content was replaced.
+    /// Merges a file again whose content was replaced.
     fn anew(
         &mut self,
         path: &TreePath,
@@ -220,8 +220,8 @@ impl Merging<'_> {
         Ok(())
     }
 
-    /// Takes a change that somebody accepted on one side. The other side may be the one that set it aside; both have
-    /// the commit that made it.
+    /// Applies changes that were accepted on one side while the other side may still set them aside. Both sides have
+    /// the commit that made them.
     fn accept(&mut self) -> Result<(), StoreError> {
         let [ours, theirs] = self.trees;
         let [our, their] = [read::set_aside_in(self.store, &ours)?, read::set_aside_in(self.store, &theirs)?];
@@ -317,7 +317,7 @@ impl Merging<'_> {
                 let Some([our, their]) = self.both::<Transfers>(&place, our, their)? else { return Ok(()) };
                 self.put(&place, &our, &merge::transfers(&our, &their));
             }
-            // These are named by their content, or never differ.
+            // These files are named by their content, or never differ.
             Place::Realm
             | Place::Rename(_)
             | Place::Approval(..)
@@ -330,7 +330,7 @@ impl Merging<'_> {
         Ok(())
     }
 
-    /// One side removed the file and the other one changed it: it stays, unless it is a session that has ended.
+    /// Resolves a file that one side removed and the other changed: it stays, unless it is a session that has ended.
     fn settle_absence(&mut self, place: &Place, [ours, theirs]: [Option<Oid>; 2]) -> Result<(), StoreError> {
         if let Place::Session(id) = place {
             let ended = layout::ended_session(id);
@@ -344,7 +344,7 @@ impl Merging<'_> {
         Ok(())
     }
 
-    /// Reads both sides. If one cannot be read, the other one wins; if neither can, the one with the smaller id.
+    /// Reads both sides. If one cannot be read, the other wins; if neither can, the one with the smaller id wins.
     fn both<T: DeserializeOwned>(&mut self, place: &Place, our: Oid, their: Oid) -> Result<Option<[T; 2]>, StoreError> {
         Ok(match (self.read(&our)?, self.read(&their)?) {
             (Some(ours), Some(theirs)) => Some([ours, theirs]),
@@ -391,7 +391,7 @@ impl Merging<'_> {
     }
 
     fn record<T: Serialize>(&mut self, place: Place, lost: &T) {
-        // The file is named by its content, so it may exist already.
+        // The file is named by its content, so it may already exist.
         self.merge.edits.insert(place.path(), Edit::Put(codec::encode(lost)));
     }
 

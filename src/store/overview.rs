@@ -1,7 +1,7 @@
-//! The overview of a realm, from the store's cache. Only domains that have changed are read again, and only those that
-//! are asked for are read at all.
+//! The overview of a realm, from the store's cache. Only domains that have changed are read again, and unchanged ones
+//! are only decoded if requested.
 //!
-//! The answers are the same with and without the cache.
+//! The results are the same with and without the cache.
 
 use std::{collections::BTreeMap, sync::Arc};
 
@@ -20,11 +20,11 @@ use crate::model::{
 
 pub use super::snapshot::Line;
 
-/// The computed hashes of a domain's schemas, whatever the files say.
+/// The hashes of a domain's schemas, computed from the schemas rather than read from the files.
 pub type Schemas = BTreeMap<ContractName, String>;
 
-/// The summaries that were decoded last, by the domain's name and tree, from which they follow. Their weight is that of
-/// their JSON, and they take three times as much.
+/// Recently decoded summaries, by the domain's name and tree, which determine them. Their weight is the size of their
+/// JSON, but they take three times as much memory.
 static SUMMARIES: Held<(DomainName, Oid), Arc<DomainSummary>> = Held::new(3 << 20);
 
 /// The overview of a realm.
@@ -33,7 +33,7 @@ pub struct Overview<'s> {
     index: Arc<Index>,
     /// The cached file.
     kept: Option<Box<dyn KeptFile>>,
-    /// The refs' stamp, if they have not changed since.
+    /// The stamp of the refs, if they have not changed since.
     stamp: Option<String>,
     /// The parts that were just read and could not be cached.
     fresh: Parts,
@@ -43,18 +43,18 @@ pub struct Overview<'s> {
 /// The state of a realm's cache.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CacheState {
-    /// Whether the refs have not changed since.
+    /// Whether the refs have not changed since the cache was written.
     pub is_current: bool,
-    /// The number of domains in it.
+    /// The number of domains in the cache.
     pub domains: usize,
-    /// The number of these that were examined without a finding.
+    /// The number of domains that were examined without findings.
     pub examined: usize,
-    /// The number of their contracts.
+    /// The number of contracts in the domains.
     pub contracts: usize,
 }
 
 impl CacheState {
-    /// Returns the cached overview of a store's realm, if it is usable.
+    /// Returns the state of the cache of a store's realm, if the cache is usable.
     pub fn of(store: &dyn Store) -> Option<Self> {
         let (snapshot, stamp) = kept(store);
         let index = snapshot?.index;
@@ -77,7 +77,7 @@ impl<'s> Overview<'s> {
         match kept(store) {
             (Some(kept), Some(stamp)) => Ok(Self::at_rest(store, kept, stamp)),
             (kept, _) => {
-                // Started before the refs are read, so that cached data is never newer than its stamp.
+                // Start this before the refs are read, so that cached data is never newer than its stamp.
                 let renewal = store.cache().and_then(|cache| cache.renew());
                 Ok(OverviewBuilder::of(store, kept, Parts::new(renewal))?.finish())
             }
@@ -89,11 +89,11 @@ impl<'s> Overview<'s> {
         Self { store, index, kept: Some(kept), stamp: Some(stamp), fresh, damage: Vec::new() }
     }
 
-    /// Returns the current overview if it can be taken from the cache. This is for callers that need only a few
-    /// domains and could read these instead. The cache is not changed.
+    /// Returns the current overview if it is available from the cache, for callers that need only a few domains and
+    /// could read those instead. Does not change the cache.
     ///
     /// # Errors
-    /// Returns an error in the cases of [`Self::open`].
+    /// Returns the errors of [`Self::open`].
     pub fn if_kept(store: &'s dyn Store) -> Result<Option<Self>, StoreError> {
         Ok(match kept(store) {
             (None, _) => None,
@@ -117,17 +117,17 @@ impl<'s> Overview<'s> {
         self.index.lines.count()
     }
 
-    /// Returns the number of their contracts.
+    /// Returns the number of contracts in the readable domains.
     pub fn contracts(&self) -> usize {
         self.index.head.contracts
     }
 
-    /// Returns the domains that have to do with `repo`.
+    /// Returns the domains that `repo` is involved in.
     pub fn domains_of(&self, repo: &RepoName) -> impl Iterator<Item = &Line> {
         self.index.lines.of(repo)
     }
 
-    /// Returns the other domains, one after the other.
+    /// Returns the domains that `repo` is not involved in, one by one.
     pub fn domains_not_of(&self, repo: &RepoName) -> impl Iterator<Item = Line> {
         self.index.lines.not_of(repo)
     }
@@ -142,18 +142,18 @@ impl<'s> Overview<'s> {
         self.index.lines.damaged()
     }
 
-    /// Returns the stamp of the refs, if they are at rest: as long as it stays the same, so does the realm.
+    /// Returns the stamp of the refs, if they are settled: while it stays the same, so does the realm.
     pub fn stamp(&self) -> Option<&str> {
         self.stamp.as_deref()
     }
 
-    /// Returns a domain at a glance.
+    /// Returns the summary of a domain.
     ///
     /// # Errors
-    /// Returns an error if it has to be read and cannot.
+    /// Returns an error if the summary is not cached and the domain cannot be read.
     pub fn summary(&self, line: &Line) -> Result<Arc<DomainSummary>, StoreError> {
         let key = || (line.name.clone(), line.tree);
-        // One of which something cannot be read is read again until it can be.
+        // A damaged domain is read again until it is repaired.
         let holds = self.store.holds() && line.summary.is_some();
         if let Some(held) = holds.then(|| SUMMARIES.get(&key())).flatten() {
             return Ok(held);
@@ -188,13 +188,13 @@ impl<'s> Overview<'s> {
         }
     }
 
-    /// Starts to record that domains were examined.
+    /// Starts to record domains that were examined.
     pub fn examining(&self) -> Examining<'_> {
         Examining { overview: self, parts: None, places: BTreeMap::new() }
     }
 
-    /// Replaces the cache by this overview, and returns the new one. `written` names the parts of a domain that are
-    /// written already: its summary, and the hashes of its schemas. All other parts are copied.
+    /// Replaces the cache with this overview, and returns the new one. `written` returns the parts of a domain that
+    /// are already written: its summary, and the hashes of its schemas. All other parts are copied.
     fn keep(
         &self,
         mut parts: Parts,
@@ -209,7 +209,7 @@ impl<'s> Overview<'s> {
                 (written, _) => Some(written),
             };
             line.summary = moved(summary, before.summary)?;
-            // Hashes that cannot be read are computed again.
+            // Hashes that cannot be read are recomputed.
             line.schemas = moved(schemas, before.schemas).flatten();
             line.is_fresh = false;
         }
@@ -219,10 +219,10 @@ impl<'s> Overview<'s> {
     }
 }
 
-/// Records that domains were examined without findings, with the hashes of their schemas.
+/// Records domains that were examined without findings, with the hashes of their schemas.
 pub struct Examining<'o> {
     overview: &'o Overview<'o>,
-    /// Created for the first domain; usually there is none.
+    /// Created when the first domain is added; usually there is none.
     parts: Option<Parts>,
     places: BTreeMap<DomainName, Place>,
 }
@@ -246,8 +246,8 @@ impl Examining<'_> {
     }
 }
 
-/// Returns the cached snapshot, and the refs' stamp if they have not changed since. The stamp is taken first, so what
-/// is read later can only be newer.
+/// Returns the cached snapshot, and the stamp of the refs if they have not changed since. The stamp is taken first, so
+/// that anything read later can only be newer.
 fn kept(store: &dyn Store) -> (Option<Snapshot>, Option<String>) {
     let Some(cache) = store.cache() else { return (None, None) };
     let stamp = cache.stamp();
@@ -266,7 +266,7 @@ struct OverviewBuilder<'s> {
     damage: Vec<Damage>,
     /// The previous snapshot.
     before: Option<Snapshot>,
-    /// Whether there is anything new to be cached.
+    /// Whether there is anything new to cache.
     is_changed: bool,
 }
 
@@ -293,7 +293,7 @@ impl<'s> OverviewBuilder<'s> {
             Some(head) => self.head = head.clone(),
             None => {
                 let view = read::repos(self.store)?;
-                // What cannot be read now may be readable later, so it is not cached.
+                // Unreadable parts may become readable later, so they are not cached.
                 self.head.realm = tip.filter(|_| view.damage.is_empty());
                 self.is_changed |= self.head.realm.is_some();
                 self.head.repos = view.repos;
@@ -343,7 +343,7 @@ impl<'s> OverviewBuilder<'s> {
             let kept = before.map(|before| before.kept);
             return Overview { store, index, kept, stamp: None, fresh: parts, damage };
         };
-        // Damage outside of domains is only found when the refs are listed.
+        // Damage outside of domains is only found by listing the refs.
         let is_settled = renewal.is_settled() && damage.is_empty() && index.head.realm.is_some();
         let stamp = is_settled.then(|| renewal.stamp().to_owned());
         let same = before.as_ref().filter(|before| before.index.is_same(&index)).map(|before| before.id.clone());

@@ -14,8 +14,8 @@ use crate::model::{
 pub struct Moment {
     /// The time.
     pub time: Timestamp,
-    /// A commit of a code repository, if the moment is one: its publication belongs to the moment even though it came
-    /// later.
+    /// A commit of a code repository, if the moment is defined by one. Its publication belongs to the moment even
+    /// though it happened later.
     pub source: Option<Oid>,
 }
 
@@ -26,12 +26,13 @@ impl Moment {
     }
 }
 
-/// A store whose refs point to where they pointed at a moment: to the newest commit along first parents that belongs
-/// to it.
+/// A store whose refs point to where they pointed at a moment: the newest commit along first parents that belongs to
+/// it.
 pub struct Past {
     store: Box<dyn Store>,
     moment: Moment,
-    /// A ref whose commit is known, whatever the dates say: those of two commits can be the same.
+    /// A ref whose commit is given explicitly, because dates do not always identify it: two commits can have the same
+    /// date.
     known: Option<(StoreRef, Oid)>,
 }
 
@@ -41,7 +42,7 @@ impl Past {
         Self { store, moment, known: None }
     }
 
-    /// Returns it with a ref at one of its own commits.
+    /// Returns the view with a ref fixed to one of its own commits.
     #[must_use]
     pub fn with(self, name: StoreRef, commit: Oid) -> Self {
         Self { known: Some((name, commit)), ..self }
@@ -91,7 +92,7 @@ impl Objects for Past {
     }
 }
 
-/// The cache and the records of readers and remotes are of the present, so this view has none.
+/// The cache and the records of readers and remotes describe the present, so this view has none.
 impl Store for Past {
     fn tip(&self, name: &StoreRef) -> Result<Option<Oid>, StoreError> {
         match self.store.tip(name)? {
@@ -147,7 +148,7 @@ mod tests {
         testing::{make, memory::MemoryStore},
     };
 
-    /// A domain of two commits, two minutes apart; the second one publishes `source`.
+    /// Creates a domain with two commits, two minutes apart. The second one publishes `source`.
     fn store(domain: &StoreRef, source: Oid) -> (MemoryStore, Vec<Oid>) {
         let (store, mut commits) = (MemoryStore::new(), Vec::new());
         for (minutes, message) in [(0, "one\n".to_owned()), (2, format!("two\n\nBlue-Source-Commit: {source}\n"))] {
@@ -160,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn a_ref_is_where_it_was_at_the_moment() {
+    fn refs_point_to_their_commit_at_the_moment() {
         let oid = |digit: &str| digit.repeat(40).parse::<Oid>().unwrap();
         let domain = StoreRef::Domain("orders".parse().unwrap());
         let start = make::change("", []).author.time.timestamp();
@@ -181,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn a_ref_whose_commit_is_known_is_there_whatever_the_dates_say() {
+    fn an_explicit_commit_overrides_the_dates() {
         let domain = StoreRef::Domain("orders".parse().unwrap());
         let (store, commits) = store(&domain, "1".repeat(40).parse().unwrap());
         let time = make::change("", []).author.time.timestamp() + SignedDuration::from_mins(2);

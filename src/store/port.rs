@@ -1,4 +1,4 @@
-//! The traits that every store implements, in memory as on disk.
+//! The traits that every store implements, both in memory and on disk.
 
 use std::path::PathBuf;
 
@@ -34,13 +34,13 @@ pub enum EntryKind {
 pub struct CommitInfo {
     /// Its tree.
     pub tree: Oid,
-    /// Its parents, first one first.
+    /// Its parents, the first parent first.
     pub parents: Vec<Oid>,
     /// The author, as `Name <email>`.
     pub author: String,
     /// The committer, as `Name <email>`.
     pub committer: String,
-    /// The time at which it was committed.
+    /// The time of the commit.
     pub time: jiff::Timestamp,
     /// Its whole message.
     pub message: String,
@@ -51,13 +51,13 @@ pub trait Objects {
     /// Returns the entries of the tree `id`, in git's order.
     ///
     /// # Errors
-    /// Returns [`StoreError::Missing`], or [`StoreError::Damaged`] if it is no readable tree.
+    /// Returns [`StoreError::Missing`], or [`StoreError::Damaged`] if it is not a readable tree.
     fn entries(&self, id: &Oid) -> Result<Vec<Entry>, StoreError>;
 
     /// Returns the entry of the tree `id` with this name. The cost hardly grows with the number of other entries.
     ///
     /// # Errors
-    /// Returns an error in the cases of [`Self::entries`].
+    /// Returns the errors of [`Self::entries`].
     fn entry(&self, id: &Oid, name: &str) -> Result<Option<Entry>, StoreError> {
         Ok(self.entries(id)?.into_iter().find(|entry| entry.name == name))
     }
@@ -65,14 +65,14 @@ pub trait Objects {
     /// Returns the bytes of the blob `id`.
     ///
     /// # Errors
-    /// Returns [`StoreError::Missing`], [`StoreError::Damaged`] if it is no readable blob, or
-    /// [`StoreError::TooLarge`] above [`MAX_BLOB`](super::codec::MAX_BLOB).
+    /// Returns [`StoreError::Missing`], [`StoreError::Damaged`] if it is not a readable blob, or
+    /// [`StoreError::TooLarge`] if it exceeds [`MAX_BLOB`](super::codec::MAX_BLOB).
     fn blob(&self, id: &Oid) -> Result<Vec<u8>, StoreError>;
 
     /// Returns the content of the commit `id`.
     ///
     /// # Errors
-    /// Returns [`StoreError::Missing`], or [`StoreError::Damaged`] if it is no readable commit.
+    /// Returns [`StoreError::Missing`], or [`StoreError::Damaged`] if it is not a readable commit.
     fn commit(&self, id: &Oid) -> Result<CommitInfo, StoreError>;
 }
 
@@ -81,7 +81,7 @@ pub trait Store: Objects {
     /// Returns the commit that a ref points to.
     ///
     /// # Errors
-    /// Returns [`StoreError::Damaged`] if the ref exists and cannot be read.
+    /// Returns [`StoreError::Damaged`] if the ref exists but cannot be read.
     fn tip(&self, name: &StoreRef) -> Result<Option<Oid>, StoreError>;
 
     /// Returns the domains and their tips, sorted by name. Refs with invalid names, which other programs wrote, are
@@ -102,7 +102,7 @@ pub trait Store: Objects {
         None
     }
 
-    /// Returns the repositories that have sessions, with the tips of these refs, sorted by name. Refs with invalid
+    /// Returns the repositories that have sessions, with the tips of their refs, sorted by name. Refs with invalid
     /// names are left out.
     ///
     /// # Errors
@@ -120,12 +120,12 @@ pub trait Store: Objects {
         None
     }
 
-    /// Returns whether what was decoded of it is [held](crate::model::held) in memory for the next request.
+    /// Returns whether decoded data is [held](crate::model::held) in memory for later requests.
     fn holds(&self) -> bool {
         false
     }
 
-    /// Deletes a ref of this machine alone, if it still is at `expected`.
+    /// Deletes a local ref, if it still points to `expected`.
     ///
     /// The caller must hold the lock of `name`.
     ///
@@ -136,14 +136,14 @@ pub trait Store: Objects {
     /// Waits for the lock for writing `name`, and holds it until the lease is dropped.
     ///
     /// # Errors
-    /// Returns [`StoreError::Locked`] when the deadline has passed.
+    /// Returns [`StoreError::Locked`] if the deadline has passed.
     fn lock(&self, name: &StoreRef) -> Result<Box<dyn Lease + '_>, StoreError>;
 
     /// Prevents the removal of objects until the lease is dropped, because fetched objects have no ref at first. A
     /// held [`lock`](Self::lock) has the same effect.
     ///
     /// # Errors
-    /// Returns [`StoreError::Locked`] when the deadline has passed.
+    /// Returns [`StoreError::Locked`] if the deadline has passed.
     fn keep(&self) -> Result<Box<dyn Lease + '_>, StoreError> {
         Ok(Box::new(()))
     }
@@ -154,8 +154,8 @@ pub trait Store: Objects {
     /// The caller must hold the lock of `name`.
     ///
     /// # Errors
-    /// Returns [`StoreError::Conflict`] if the ref has moved; then nothing was changed. After any other error the ref
-    /// is at either the old or the new commit.
+    /// Returns [`StoreError::Conflict`] if the ref has moved; in that case nothing was changed. After any other error,
+    /// the ref points to either the old or the new commit.
     fn commit_change(&self, name: &StoreRef, expected: Option<Oid>, change: &Change) -> Result<Oid, StoreError>;
 
     /// Moves `name` to an existing commit, if it still points to `expected`. Returns once this would survive a power
@@ -185,10 +185,10 @@ pub trait Cache {
     /// Returns the cached data.
     fn open(&self) -> Option<Box<dyn CachedData>>;
 
-    /// Returns a stamp of the shared refs, which differs before and after each change. The refs are not read for it.
+    /// Returns a stamp of the shared refs, which changes whenever they do. Does not read the refs.
     fn stamp(&self) -> Option<String>;
 
-    /// Returns the line that was [noted](Renewal::note) last.
+    /// Returns the line that was last [noted](Renewal::note).
     fn noted(&self) -> Option<String>;
 
     /// Returns the path of the cache, whether or not it exists.
@@ -200,24 +200,24 @@ pub trait Cache {
     /// Returns an error if the file cannot be removed.
     fn clear(&self) -> Result<u64, StoreError>;
 
-    /// Starts to replace the cached data, before the refs are read. Returns `None` if another process is doing so, or
-    /// nothing can be written.
+    /// Starts to replace the cached data. Call this before reading the refs. Returns `None` if another process is
+    /// already doing so, or if nothing can be written.
     fn renew(&self) -> Option<Box<dyn Renewal>>;
 }
 
-/// Cached data, to be read in parts. It stays the same while the cache is replaced.
+/// Cached data, to be read in parts. It does not change when the cache is replaced.
 pub trait CachedData {
     /// Returns the size in bytes.
     fn size(&self) -> Option<u64>;
 
-    /// Returns what tells it from everything else that is or was kept, if anything does.
+    /// Returns an identity that differs from that of any other data that is or was cached, if there is one.
     fn identity(&self) -> Option<String>;
 
-    /// Returns `len` bytes from `at` on, or `None` if there are fewer.
+    /// Returns `len` bytes starting at `at`, or `None` if there are fewer.
     fn part(&self, at: u64, len: usize) -> Option<Vec<u8>>;
 }
 
-/// A replacement of the cache in progress. Dropping it leaves the cache as it is.
+/// A replacement of the cache in progress. Dropping it leaves the cache unchanged.
 pub trait Renewal {
     /// Returns the stamp of the refs at the start.
     fn stamp(&self) -> &str;
@@ -226,13 +226,13 @@ pub trait Renewal {
     /// the file system's clock have the same stamp.
     fn is_settled(&self) -> bool;
 
-    /// Writes a line beside the cache, whether or not the cache is replaced.
+    /// Writes a line next to the cache, whether or not the cache is replaced.
     fn note(&self, line: &str);
 
     /// Appends bytes. Returns whether that succeeded.
     fn write(&mut self, bytes: &[u8]) -> bool;
 
-    /// Replaces the cache by everything that was written, and returns it.
+    /// Replaces the cache with everything that was written, and returns it.
     fn keep(self: Box<Self>) -> Option<Box<dyn CachedData>>;
 }
 
@@ -242,7 +242,7 @@ pub trait Lease {}
 /// The lease of a store that never removes anything.
 impl Lease for () {}
 
-/// A commit to be created.
+/// A commit to create.
 #[derive(Debug, Clone)]
 pub struct Change {
     /// The edits to the tree of the ref's tip, or to an empty tree, in this order. No path is edited twice, but a
@@ -261,7 +261,7 @@ pub struct Change {
 pub enum Edit {
     /// Writes a file with these bytes.
     Put(Vec<u8>),
-    /// Links an object that the store has: a file or a whole folder.
+    /// Links an object that the store already has: a file or a whole folder.
     Link(EntryKind, Oid),
     /// Removes a file or folder, if it exists.
     Remove,
@@ -272,7 +272,7 @@ pub enum Edit {
 pub enum Parents {
     /// The ref's tip.
     Tip,
-    /// The ref's tip, and this commit, which is merged.
+    /// The ref's tip and this commit, which is merged into it.
     Merge(Oid),
     /// None, because the history is not needed.
     None,

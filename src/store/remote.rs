@@ -10,7 +10,7 @@ pub struct Remote {
     pub name: RemoteName,
     /// Its URL.
     pub url: String,
-    /// The names under which it keeps the refs.
+    /// The names under which the remote stores the refs.
     pub mapping: Mapping,
 }
 
@@ -25,7 +25,7 @@ pub enum Mapping {
 }
 
 impl Mapping {
-    /// Returns the prefix of the refs' names.
+    /// Returns the prefix of the names of the refs.
     pub fn prefix(self) -> &'static str {
         match self {
             Self::Plain => "refs/blue/",
@@ -61,12 +61,12 @@ impl Listing {
     }
 }
 
-/// The remote's answer to one ref that was pushed.
+/// The remote's answer for one pushed ref.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Pushed {
     /// The ref.
     pub name: StoreRef,
-    /// The reason for the refusal; `None` if it was accepted.
+    /// The reason for the refusal; `None` if the ref was accepted.
     pub refused: Option<String>,
 }
 
@@ -75,7 +75,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_ref_is_found_under_the_name_it_has_there() {
+    fn names_at_a_remote_round_trip() {
         for mapping in [Mapping::Plain, Mapping::Branches] {
             for name in ["refs/blue/realm", "refs/blue/domains/s3", "refs/blue/sessions/fungal"] {
                 let name = StoreRef::travelling(name).unwrap();

@@ -1,4 +1,4 @@
-//! Reads sessions. One that cannot be read is reported as damage, and does not hide the others.
+//! Reads sessions. A session that cannot be read is reported as damage, and does not hide the others.
 
 use super::{Store, StoreError, StoreRef, TreePath, layout, read};
 use crate::model::{
@@ -11,7 +11,7 @@ use crate::model::{
 /// The sessions to read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SessionFilter {
-    /// Sessions that nobody ended.
+    /// Sessions that have not ended.
     Open,
     /// Sessions that have ended.
     Ended,
@@ -26,7 +26,7 @@ impl SessionFilter {
     }
 }
 
-/// Returns the open session with that id, or `None` if there is none.
+/// Returns the open session with this id, or `None` if there is none.
 ///
 /// # Errors
 /// Returns an error if the session, or a tree on the way, cannot be read.
@@ -38,7 +38,7 @@ pub fn open(store: &dyn Store, repo: &RepoName, id: &SessionId) -> Result<Option
     }
 }
 
-/// Returns the open session with that id at the commit `tip`.
+/// Returns the open session with this id at the commit `tip`.
 ///
 /// # Errors
 /// Returns an error if the session, or a tree on the way, cannot be read.
@@ -56,7 +56,7 @@ pub fn open_at(store: &dyn Store, repo: &RepoName, id: &SessionId, tip: &Oid) ->
 /// Returns the sessions of a repository at the commit `tip`, by id, and the problems of those that cannot be read.
 ///
 /// # Errors
-/// Returns an error if reading fails for another reason than damage.
+/// Returns an error if reading fails for a reason other than damage.
 pub fn at(
     store: &dyn Store,
     repo: &RepoName,
@@ -96,7 +96,7 @@ pub fn at(
     Ok((found, damage))
 }
 
-/// Returns the problem of a session that is stored under another session's path.
+/// Returns the problem of a session that is stored under the path of another one.
 fn misplaced(session: &Session, repo: &RepoName, id: &SessionId, which: SessionFilter) -> Option<String> {
     if session.id != *id || session.repo != *repo {
         return Some(format!("it is {} of {}", session.id, session.repo));

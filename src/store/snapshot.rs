@@ -1,12 +1,12 @@
-//! The file format of a cached overview: a part for each domain, an index of these, and a last line with the location
-//! of the index. Every part has a checksum, so that what is read is exactly what was written.
+//! The file format of a cached overview: a part for each domain, an index of the parts, and a last line with the
+//! location of the index. Every part has a checksum, so that whatever is read is exactly what was written.
 //!
-//! The index comes last, so that parts can be written as they are computed; holding all of them would need most of the
-//! program's memory. It has a line for each domain, which is decoded only on demand, since most commands ask for the
-//! domains of one repository.
+//! The index comes last, so that parts can be written as they are computed; holding all of them would account for most
+//! of the program's memory. It has a line for each domain, which is decoded only on demand, because most commands need
+//! only the domains of one repository.
 //!
-//! Whether the refs have changed since is recorded in a separate file, so that a snapshot that is still valid is not
-//! written again.
+//! A separate file records whether the refs have changed since, so that a snapshot that is still valid is not
+//! rewritten.
 
 use std::{
     collections::BTreeMap,
@@ -28,17 +28,17 @@ use crate::model::{
 
 /// The start of the last line, with the version of the format. Other versions are ignored.
 const MAGIC: &str = "git-blue-snapshot-4";
-/// The length of the last line, which is padded so that it can be read at once.
+/// The length of the last line, which is padded so that it can be read in one call.
 const TAIL: usize = 64;
-/// The most bytes of computed parts that are held in memory if no file can be written. Other parts are computed again
-/// on demand.
+/// The size limit of computed parts that are held in memory if no file can be written. Other parts are recomputed on
+/// demand.
 const MAX_HELD: usize = 8 << 20;
 
-/// The indexes that were read last, each by the file that it was in and its checksum. A line that was decoded stays so,
-/// which takes several times the room of its text.
+/// Recently read indexes, by the identity of their file and their checksum. Decoded lines stay decoded, which takes
+/// several times the memory of their text.
 static INDEXES: Held<(String, String), Arc<Index>> = Held::new(1 << 20);
 
-/// What the snapshot says of the realm, and where it says the rest.
+/// The part of the snapshot about the realm itself, and the locations of all other parts.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Index {
     pub(super) head: Head,
@@ -52,7 +52,7 @@ pub(super) struct Head {
     pub(super) realm: Option<Oid>,
     /// The repositories that joined.
     pub(super) repos: BTreeMap<RepoName, Repo>,
-    /// The number of contracts in a list of all domains.
+    /// The number of contracts, as shown in a list of all domains.
     pub(super) contracts: usize,
 }
 
@@ -62,7 +62,7 @@ pub(super) struct Lines {
     /// The text of the index, including its first line.
     text: String,
     all: OnceLock<Vec<Line>>,
-    /// Those of the repository that was asked for first.
+    /// The domains of the first repository that was requested.
     of: OnceLock<(RepoName, Vec<Line>)>,
 }
 
@@ -83,7 +83,7 @@ impl Lines {
         self.all.get().map_or_else(|| self.kept().count(), Vec::len)
     }
 
-    /// Returns the domains that have to do with `repo`.
+    /// Returns the domains that `repo` is involved in.
     pub(super) fn of(&self, repo: &RepoName) -> impl Iterator<Item = &Line> {
         let is_its = |line: &&Line| line.repos.binary_search(repo).is_ok();
         let all = || self.all().iter().filter(is_its).collect::<Vec<_>>();
@@ -97,7 +97,7 @@ impl Lines {
         found.into_iter()
     }
 
-    /// Returns the other domains, decoded one by one.
+    /// Returns the domains that `repo` is not involved in, decoded one by one.
     pub(super) fn not_of(&self, repo: &RepoName) -> impl Iterator<Item = Line> {
         let made = self.all.get().into_iter().flatten().cloned();
         let lines = made.chain(self.unmade().filter_map(|line| decode(line.as_bytes())));
@@ -110,7 +110,7 @@ impl Lines {
         made.chain(self.with("\"summary\":null")).filter(|line| line.summary.is_none())
     }
 
-    /// Returns the lines that contain a word, of those that are not decoded.
+    /// Returns the lines that contain a word, unless all lines are decoded already.
     fn with(&self, word: &str) -> impl Iterator<Item = Line> {
         let finder = Finder::new(word).into_owned();
         let found = self.unmade().filter(move |line| finder.find(line.as_bytes()).is_some());
@@ -142,7 +142,7 @@ impl Index {
         bytes
     }
 
-    /// Returns whether the other index is equal.
+    /// Returns whether both indexes are equal.
     pub(super) fn is_same(&self, other: &Self) -> bool {
         self.head == other.head && self.lines.all() == other.lines.all()
     }
@@ -157,28 +157,28 @@ pub struct Line {
     pub tip: Oid,
     /// The tree of that commit.
     pub tree: Oid,
-    /// The repositories that have to do with it, sorted.
+    /// The repositories involved in the domain, sorted.
     pub repos: Vec<RepoName>,
     /// The last published commit of each repository.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub sources: BTreeMap<RepoName, Source>,
-    /// The repositories that have no binding in it, or whose code is adapted to another version of a contract than the
-    /// current one, sorted.
+    /// The repositories that have no binding in the domain, or whose code is adapted to a version of a contract that
+    /// is not the current one, sorted.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(super) behind: Vec<RepoName>,
-    /// The number of contracts in a list of them.
+    /// The number of contracts, as shown in a list of domains.
     pub contracts: usize,
-    /// The location of its summary; `None` if something in it could not be read.
+    /// The location of its summary; `None` if a part of it could not be read.
     pub(super) summary: Option<Place>,
-    /// The location of its schemas' hashes, if it was examined without findings.
+    /// The location of the hashes of its schemas, if it was examined without findings.
     pub(super) schemas: Option<Place>,
-    /// Whether it was read just now, so that its parts are among the new ones and not in the cached file.
+    /// Whether the domain was just read, so that its parts are among the new ones rather than in the cached file.
     #[serde(skip)]
     pub(super) is_fresh: bool,
 }
 
 impl Line {
-    /// Returns the line of a domain that was read just now, and is not kept yet.
+    /// Returns the line of a domain that was just read and is not cached yet.
     pub fn of(name: DomainName, tip: Oid, tree: Oid, summary: &DomainSummary) -> Self {
         Self {
             name,
@@ -194,8 +194,8 @@ impl Line {
         }
     }
 
-    /// Returns whether `repo` takes part, and its code was written against the current versions of all that it
-    /// imports, as far as that is known: then there is nothing to tell of before now.
+    /// Returns whether `repo` is known to take part with code that is adapted to the current versions of all its
+    /// imports. In that case, no earlier change has to be reported to it.
     pub fn is_as_adapted(&self, repo: &RepoName) -> bool {
         self.summary.is_some() && self.behind.binary_search(repo).is_err()
     }
@@ -214,8 +214,8 @@ pub(super) struct Snapshot {
 }
 
 impl Snapshot {
-    /// Returns the snapshot in a file, or `None` if it is damaged or of another version. An index that `holds` says may be
-    /// held is decoded once.
+    /// Returns the snapshot in a file, or `None` if it is damaged or has another version. If `holds` is set, the index
+    /// is held in memory, so that it is decoded only once.
     pub(super) fn open(kept: Box<dyn CachedData>, holds: bool) -> Option<Self> {
         let end = kept.size()?.checked_sub(TAIL as u64)?;
         let tail = String::from_utf8(kept.part(end, TAIL)?).ok()?;
@@ -243,8 +243,8 @@ fn id(len: usize, sum: u32) -> String {
     format!("{len} {sum:x}")
 }
 
-/// Returns the note that the refs had this stamp when they were as in a snapshot, and that a later change is certain
-/// to change it.
+/// Returns the note that the refs had this stamp when they matched a snapshot, and that any later change is certain to
+/// change the stamp.
 pub(super) fn at_rest(id: &str, stamp: &str) -> String {
     format!("{MAGIC} {id} {stamp}\n")
 }
@@ -260,9 +260,9 @@ pub(super) struct Parts {
     len: u64,
 }
 
-/// The storage of the parts until the answer is made.
+/// Where the parts are stored until the snapshot is complete.
 enum Storage {
-    /// In the file that is to be kept.
+    /// In the file that replaces the cache.
     File(Box<dyn Renewal>),
     /// In memory, up to [`MAX_HELD`] bytes.
     Memory(Vec<u8>),
@@ -281,7 +281,7 @@ impl Parts {
         }
     }
 
-    /// Adds a part. If it cannot be held, reading it will find nothing.
+    /// Adds a part. If it cannot be held in memory either, reading it finds nothing.
     pub(super) fn add(&mut self, bytes: &[u8]) -> Place {
         let place = Place(self.len, bytes.len(), checksum(bytes));
         self.len += bytes.len() as u64;
@@ -313,8 +313,8 @@ impl Parts {
         }
     }
 
-    /// Replaces the cache by these parts and the index, and returns it. Returns `None` if not everything could be
-    /// written. `stamp` is that of the refs, if it is certain to change with them.
+    /// Replaces the cache with these parts and the index, and returns it. Returns `None` if not everything could be
+    /// written. `stamp` is the stamp of the refs, if it is certain to change with them.
     pub(super) fn keep(mut self, index: &Index, stamp: Option<&str>) -> Option<Box<dyn CachedData>> {
         let Place(_, len, sum) = self.add(&index.encode());
         if let Some(stamp) = stamp {
@@ -339,7 +339,8 @@ pub(super) fn encode<T: Serialize>(value: &T) -> Vec<u8> {
     serde_json::to_vec(value).unwrap_or_else(|error| unreachable!("model types have a JSON form: {error}"))
 }
 
-/// Protects against damage, not against an attacker, who could write the refs as well.
+/// Computes a checksum that protects against damage. It need not protect against an attacker, who could write the refs
+/// as well.
 fn checksum(bytes: &[u8]) -> u32 {
     crc32fast::hash(bytes)
 }
@@ -374,7 +375,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_written_is_not_kept() {
+    fn incomplete_writes_are_not_kept() {
         for room in [0, 3, 6, 64] {
             let mut parts = Parts::new(Some(Box::new(Full(room))));
             let places = [parts.add(b"one"), parts.add(b"two")];
@@ -384,7 +385,7 @@ mod tests {
     }
 
     #[test]
-    fn memory_is_for_the_first_parts() {
+    fn memory_holds_the_first_parts_up_to_the_limit() {
         let mut parts = Parts::new(None);
         let large = vec![b' '; MAX_HELD - 1];
         let places = [parts.add(&large), parts.add(b"more"), parts.add(b"x")];

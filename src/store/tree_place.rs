@@ -22,7 +22,7 @@ pub enum Place {
     Realm,
     /// A repository of the realm.
     Repo(RepoName),
-    /// Another repository that wanted that name.
+    /// Another repository that claimed the same name.
     LoserRepo(RepoName, ConflictId),
     /// `domain.json`.
     Domain,
@@ -32,7 +32,7 @@ pub enum Place {
     Version(ContractName, Version),
     /// A repository's binding.
     Binding(RepoName),
-    /// The commit of a repository that was published last.
+    /// The last published commit of a repository.
     Source(RepoName),
     /// The transfers of a contract to other owners.
     Transfers(ContractName),
@@ -53,7 +53,7 @@ pub enum Place {
 }
 
 impl Place {
-    /// Parses a path in the tree of a ref. Returns `None` if such a ref has no such file.
+    /// Parses a path in the tree of a ref. Returns `None` if the ref cannot have such a file.
     pub fn parse(within: &StoreRef, path: &[&str]) -> Option<Self> {
         match (within, path) {
             (StoreRef::Realm, ["realm.json"]) => Some(Self::Realm),
@@ -102,7 +102,7 @@ impl Place {
         }
     }
 
-    /// Returns whether the file is never removed: if one machine has it, all get it.
+    /// Returns whether the file is never removed: if one machine has it, all others get it.
     pub fn is_kept(&self) -> bool {
         match self {
             Self::Realm | Self::Domain | Self::Contract(_) | Self::Version(..) => true,
@@ -122,7 +122,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_place_is_at_its_path() {
+    fn paths_round_trip() {
         let domain = StoreRef::Domain("s3".parse().unwrap());
         let sessions = StoreRef::Sessions("fungal".parse().unwrap());
         let loss = "0123456789ab";

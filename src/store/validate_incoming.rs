@@ -1,5 +1,5 @@
-//! Validates what a remote sent before it is merged: only regular files and folders, at valid paths, of limited size,
-//! and with valid content. What the store already has is not validated again.
+//! Validates data from a remote before it is merged: only regular files and folders, at valid paths, of limited size
+//! and with valid content. Data that the store already has is not validated again.
 
 use std::collections::BTreeSet;
 
@@ -19,18 +19,18 @@ use crate::model::{
 };
 use crate::store::{Entry, EntryKind, Store, StoreError, StoreRef, codec, tree_place::Place};
 
-/// The most files and folders in the tree of one ref.
+/// The maximum number of files and folders in the tree of one ref.
 const MAX_ENTRIES: usize = 500_000;
-/// The deepest folder.
+/// The maximum depth of a folder.
 const MAX_DEPTH: usize = 5;
-/// The most problems that are reported for one ref.
+/// The maximum number of problems that are reported for one ref.
 const MAX_TOLD: usize = 5;
 
-/// Returns the problems of the tree of the commit `tip` of the ref `name`, without what is in the trees of `known`;
-/// empty if it can be merged.
+/// Returns the problems in the tree of the commit `tip` of the ref `name`, ignoring everything in the trees of
+/// `known`. The ref can be merged if there are none.
 ///
 /// # Errors
-/// Returns an error if reading fails for another reason than invalid content.
+/// Returns an error if reading fails for a reason other than invalid content.
 pub fn inspect(store: &dyn Store, name: &StoreRef, tip: &Oid, known: &[Oid]) -> Result<Vec<String>, StoreError> {
     let tree = |commit: &Oid| store.commit(commit).map(|commit| commit.tree);
     let mut looking = Looking { store, name, problems: Vec::new(), entries: 0 };
@@ -134,7 +134,7 @@ impl Looking<'_> {
         Ok(())
     }
 
-    /// Returns the problem of a file whose content does not fit its path.
+    /// Returns the problem of a file if its content does not fit its path.
     fn is_right(&self, place: &Place, bytes: &[u8]) -> Result<(), String> {
         fn read<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, String> {
             codec::decode(bytes).map_err(|problem| problem.to_string())
@@ -230,7 +230,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_sound_is_taken() {
+    fn valid_content_is_accepted() {
         let contract = Contract::new("paths".parse().unwrap(), "fungal".parse().unwrap()).sealed();
         assert_eq!(with("contracts/paths.json", &codec::encode(&contract)), "");
         assert_eq!(with("versions/paths/0.1.0.json", &codec::encode(&contract)), "");
@@ -242,7 +242,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_is_named_with_its_place() {
+    fn invalid_content_is_reported_with_its_place() {
         let contract = codec::encode(&Contract::new("paths".parse().unwrap(), "fungal".parse().unwrap()));
         for (path, bytes, problem) in [
             ("contracts/paths.json", &b"{"[..], "EOF"),
@@ -262,7 +262,7 @@ mod tests {
     }
 
     #[test]
-    fn links_and_names_that_differ_in_case_are_refused() {
+    fn links_and_names_that_differ_only_in_case_are_refused() {
         let store = sound();
         let tip = store.put_symlink(&domain(), "contracts/paths.json", "/etc/passwd").unwrap();
         assert!(inspect(&store, &domain(), &tip, &[]).unwrap()[0].contains("symbolic link"));

@@ -1,13 +1,14 @@
-//! Changes a realm. This is the only way: take the lock, read, decide, commit, and decide again after a lost race.
+//! Changes a realm. This is the only way to do so: take the lock, read, decide, commit, and retry after a lost race.
 //! Nothing is ever overwritten.
 
 use super::{Change, Store, StoreError, StoreRef};
 use crate::model::oid::Oid;
 
-/// The most lost races before giving up. While the lock is held, only other programs race.
+/// The maximum number of lost races before giving up. While the lock is held, only other programs can race.
 const MAX_RACES: u32 = 16;
 
-/// Changes `name` by what `decide` makes of its tip. Returns the new commit, or `None` if `decide` returned no change.
+/// Applies to `name` the change that `decide` returns for its tip. Returns the new commit, or `None` if there is no
+/// change.
 ///
 /// # Errors
 /// Returns the error of `decide`, or an error if the store cannot be written.
@@ -19,7 +20,7 @@ pub fn write<E: From<StoreError>>(
     until_won(store, name, &mut decide)
 }
 
-/// Does what [`write`] says, compiled once instead of for each of its many callers.
+/// Implements [`write`]. Compiled once rather than for each of its many callers.
 fn until_won<E: From<StoreError>>(
     store: &dyn Store,
     name: &StoreRef,

@@ -17,7 +17,7 @@ pub struct Parameter {
     pub name: String,
     /// Its JSON Schema, with references resolved. `null` is removed from the types of an optional argument.
     pub schema: Map<String, Value>,
-    /// Whether a call must give it.
+    /// Whether a call must include it.
     pub is_required: bool,
 }
 
@@ -32,14 +32,14 @@ pub enum Kind {
     Count,
     /// A list of strings.
     List,
-    /// One of these words.
+    /// One of these strings.
     OneOf(Vec<String>),
     /// Any JSON value.
     Json,
 }
 
 impl Parameter {
-    /// Returns the kind of value that it takes.
+    /// Returns the kind of value that the argument takes.
     pub fn kind(&self) -> Kind {
         if let Some(words) = self.schema.get("enum").and_then(Value::as_array) {
             return Kind::OneOf(words.iter().filter_map(Value::as_str).map(str::to_owned).collect());
@@ -94,8 +94,8 @@ pub fn parameters(schema: Schema) -> Vec<Parameter> {
     properties.map(parameter).collect()
 }
 
-/// Returns a schema without references, null, defaults and the per-variant comments of enums. Only code generators
-/// need those.
+/// Returns a schema without references, null, defaults and the comments of enum variants. Only code generators need
+/// those.
 fn simple(schema: &Value, definitions: &Value) -> Map<String, Value> {
     let mut found = schema.as_object().cloned().unwrap_or_default();
     if let Some(Value::String(target)) = found.remove("$ref") {
@@ -127,7 +127,7 @@ fn simple(schema: &Value, definitions: &Value) -> Map<String, Value> {
         found.insert("items".into(), Value::Object(items));
     }
     if let Some(Value::String(about)) = found.get_mut("description") {
-        // What follows the first paragraph is for readers of the manual.
+        // Later paragraphs are for readers of the manual.
         about.truncate(about.find("\n\n").unwrap_or(about.len()));
         *about = about.replace('\n', " ");
     }
@@ -156,7 +156,7 @@ pub fn schema(parameters: &[Parameter]) -> Map<String, Value> {
 pub struct Arguments(Map<String, Value>);
 
 impl Arguments {
-    /// Reads the arguments that a client sent. A `null` counts as left out, because some clients name every argument;
+    /// Reads the arguments that a client sent. A `null` counts as omitted, because some clients name every argument;
     /// only an argument that takes any JSON keeps it.
     ///
     /// # Errors
@@ -198,13 +198,12 @@ impl Arguments {
         self.0.get(name)?.as_u64().map(|count| usize::try_from(count).unwrap_or(usize::MAX))
     }
 
-    /// Adds an argument that was given elsewhere, such as in the path of the URL.
+    /// Adds an argument that comes from elsewhere, such as the path of the URL.
     pub fn insert(&mut self, name: &str, value: impl Into<Value>) {
         self.0.insert(name.to_owned(), value.into());
     }
 
-    /// Renames arguments to the fields of the request. Each pair is the name of the argument and the name of the
-    /// field.
+    /// Renames arguments to the fields of the request. Each pair is the name of an argument and the name of its field.
     #[must_use]
     pub fn renamed(mut self, names: &[(&str, &str)]) -> Self {
         let pairs: Vec<_> = names.iter().filter_map(|(own, of)| Some((*of, self.0.remove(*own)?))).collect();
@@ -217,7 +216,7 @@ impl Arguments {
         self.0.clone()
     }
 
-    /// Deserializes the arguments into a type, and ignores those that it has no field for.
+    /// Deserializes the arguments into a type, ignoring those that it has no field for.
     ///
     /// # Errors
     /// Returns an error if a value does not parse as its field.
@@ -277,7 +276,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_declared_is_refused() {
+    fn undeclared_and_invalid_arguments_are_refused() {
         for (value, expected) in [
             (json!({}), "domain is missing"),
             (json!({"domain": null}), "domain is missing"),
@@ -295,7 +294,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_given_is_read() {
+    fn valid_arguments_are_read() {
         let given = read(json!({"domain": "s3", "limit": 3, "worktree": true, "state": null})).unwrap();
         let request: Request = given.read_as().unwrap();
         assert_eq!((request.domain.as_str(), request.limit, request.worktree), ("s3", Some(3), true));

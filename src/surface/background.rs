@@ -20,8 +20,8 @@ pub fn pack_if_due(ctx: &Ctx) {
     start(ctx, &["gc", "--auto", "--quiet", "--realm", here.realm.as_str()]);
 }
 
-/// Starts a sync if the user wants one after each publication. It prints nothing and never prompts. What fails is sent
-/// with the next sync, and `git blue status` shows it.
+/// Starts a sync if the user wants one after each publication. It prints nothing and never prompts. Anything that fails
+/// is sent with the next sync, and `git blue status` shows it.
 pub fn sync_if_wanted(ctx: &Ctx) {
     let Ok(here) = ctx.here() else { return };
     if auto::is_wanted(ctx, &here.realm, &*here.store).unwrap_or_default() {
@@ -38,8 +38,8 @@ pub fn notify_if_due(ctx: &Ctx) {
     }
 }
 
-/// Starts a fetch of the realm if the user wants that and none was made recently: whoever pulls code or switches
-/// branches is about to read the work of others. It does not wait for the fetch.
+/// Starts a fetch of the realm if the user wants that and there was none recently, because someone who pulls code or
+/// switches branches is about to read the work of others. It does not wait for the fetch.
 pub fn fetch_if_due(ctx: &Ctx) {
     let (Ok(here), Ok(acting)) = (ctx.here(), ctx.acting()) else { return };
     let is_wanted = || auto::is_wanted(ctx, &here.realm, &*here.store).unwrap_or_default();
@@ -67,7 +67,7 @@ fn start(ctx: &Ctx, arguments: &[&str]) {
 
 /// Starts publishing a commit once the realm is free. Returns whether it was started.
 pub fn publish_later(ctx: &Ctx, commit: &Oid) -> bool {
-    // The message of a panic belongs into the log too.
+    // The message of a panic should also be in the log.
     let log = publish_log::open(ctx).map_or_else(|_| Stdio::null(), Stdio::from);
     let started = process::detached(ctx.env.exe())
         .args(["hook", DETACHED, &commit.to_string()])
@@ -99,5 +99,5 @@ pub fn browse(env: &Env, url: &str) {
         .spawn();
 }
 
-/// How a hook calls itself once it has let git go on.
+/// The argument with which a hook starts itself in the background after git has continued.
 pub const DETACHED: &str = "detached";

@@ -1,6 +1,6 @@
-//! Renders the topology of a realm as a graph for Graphviz and Mermaid. A repository is a box, a contract an ellipse
-//! in the box of its domain, and arrows lead from providers to consumers. Nodes have numbers as ids, so that no name
-//! is parsed as syntax; labels are quoted and escaped.
+//! Renders the topology of a realm as a graph for Graphviz and Mermaid. A repository is a box, a contract is an ellipse
+//! in the box of its domain, and arrows lead from providers to consumers. Node ids are numbers, so that no name is
+//! parsed as syntax; labels are quoted and escaped.
 
 use std::{
     collections::BTreeMap,
@@ -52,7 +52,7 @@ pub fn dot(body: &RealmTopology) -> String {
 
 /// Returns the graph as a Mermaid diagram, which forges draw in Markdown.
 pub fn mermaid(body: &RealmTopology) -> String {
-    // All but the plainest characters become numeric entities: Mermaid has no escapes within quotes.
+    // All but the plainest characters become numeric entities, because Mermaid has no escapes within quotes.
     let is_odd = |c: char| !c.is_ascii_alphanumeric() && !matches!(c, ' ' | '.' | '_' | '-' | '/' | ',' | '(' | ')');
     let quote = |text: &str| format!("\"{}\"", escaped(text, is_odd, |c| format!("#{};", u32::from(c))));
     let mut text = Writer::default();
@@ -249,7 +249,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_in_a_label_ends_it() {
+    fn labels_cannot_end_a_statement() {
         let evil = "a\"b\\c\n]|<script>`#;";
         let in_dot = escaped(evil, |c| matches!(c, '"' | '\\'), |c| format!("\\{c}"));
         assert_eq!(in_dot, "a\\\"b\\\\c?]|<script>`#;");

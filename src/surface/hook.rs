@@ -29,7 +29,7 @@ use crate::{
 pub struct Outcome {
     /// Lines to print.
     pub lines: Vec<String>,
-    /// The text that a session of Claude Code starts with.
+    /// The text with which a session of Claude Code starts.
     pub greeting: String,
     /// The exit code.
     pub code: u8,
@@ -43,7 +43,7 @@ impl From<Option<String>> for Outcome {
 
 /// Runs a hook. `input` returns the standard input that git wrote.
 pub fn run(env: Env, event: &str, arguments: &[OsString], input: impl FnOnce() -> String) -> Outcome {
-    // Git commands that this program runs start hooks too; their effects are known already.
+    // Git commands that this program runs also start hooks; their effects are already known.
     if env.is_own_git() {
         return Outcome::default();
     }
@@ -68,7 +68,7 @@ pub fn run(env: Env, event: &str, arguments: &[OsString], input: impl FnOnce() -
     if event == hooks::PRE_PUSH {
         return check(&ctx, &input());
     }
-    // If the store of the realm is gone, the user of this clone would wait for a publication in vain.
+    // If the store of the realm is gone, the user of this clone would expect a publication that never happens.
     if event == "post-commit"
         && let Err(error) = &ctx.here
         && ctx.code.as_ref().is_some_and(joined::was_joined)
@@ -76,7 +76,7 @@ pub fn run(env: Env, event: &str, arguments: &[OsString], input: impl FnOnce() -
         return Some(not_published(error)).into();
     }
     let hint = if event == "post-commit" { forgotten(&ctx) } else { None };
-    // Collected before the files of this commit are added: the line about the commit names those.
+    // Collected before the files of this commit are added, because the line about the commit names those.
     let missing = if event == "post-commit" { still_missing(&ctx) } else { None };
     if ["post-merge", "post-checkout"].contains(&event) {
         background::fetch_if_due(&ctx);
@@ -98,13 +98,13 @@ fn greet(env: Env, said: &str) -> Outcome {
 /// Publishes what is due. Returns the line to print, if any.
 fn publish(ctx: &Ctx, event: &str) -> Option<String> {
     let (code, acting) = (ctx.code.as_ref()?, ctx.acting().ok()?);
-    // If it cannot be recorded now, the next command does it.
+    // If the root commits cannot be recorded now, the next command does it.
     let _ = roots::learn(ctx);
     let news = match catch_up::news(acting, code, Scope::Named) {
         Ok(news) => news?,
         Err(error) => return Some(not_published(&error)),
     };
-    // Whoever checks out a branch did not write its commits just now.
+    // After a checkout, the commits were not made just now.
     if !news.is_due || (news.disputed.is_some() && event == "post-checkout") {
         return None;
     }
@@ -117,7 +117,7 @@ fn publish(ctx: &Ctx, event: &str) -> Option<String> {
             background::pack_if_due(ctx);
             background::sync_if_wanted(ctx);
             background::notify_if_due(ctx);
-            // If it cannot be recorded, `git blue status` and `check` still show it.
+            // If the files cannot be recorded, `git blue status` and `check` still show them.
             let _ = removed_files::remember(code, &answer.body.removed_files);
             publication_summary::line(&answer.body)
         }
@@ -126,8 +126,7 @@ fn publish(ctx: &Ctx, event: &str) -> Option<String> {
         }
         Err(error) => {
             publish_log::record(ctx, acting, news.commit, Err(&error));
-            // The commit does not repeat older failures: they were printed when they happened, and `status` shows
-            // them.
+            // The commit does not repeat older failures: they were printed when they occurred, and `status` shows them.
             news.is_fresh.then(|| not_published(&error))
         }
     }
@@ -140,13 +139,13 @@ fn still_missing(ctx: &Ctx) -> Option<String> {
     publication_summary::gone(&missing)
 }
 
-/// Returns a hint for repositories in a realm. Errors are ignored.
+/// Returns a hint if the commit may have missed a contract, for repositories in a realm. Errors are ignored.
 fn forgotten(ctx: &Ctx) -> Option<String> {
     ctx.acting().ok()?;
     hint::forgotten(ctx.code.as_ref()?).ok()?
 }
 
-/// Runs in the background, and reports only to the log.
+/// Publishes in the background, and reports only to the log.
 fn detached(env: Env, arguments: &[OsString]) {
     process::leave_session();
     let Some(commit) = arguments.first().and_then(|text| text.to_str()?.parse::<Oid>().ok()) else { return };
@@ -162,7 +161,7 @@ fn detached(env: Env, arguments: &[OsString]) {
     }
 }
 
-/// Checks every commit that is pushed. If a check cannot be made, the push continues.
+/// Checks every commit that is being pushed. If a check cannot be made, the push continues.
 fn check(ctx: &Ctx, input: &str) -> Outcome {
     let mut outcome = Outcome::default();
     if ctx.acting().is_err() {

@@ -1,5 +1,5 @@
-//! `GIT_BLUE_LOG`: logs what the program does, to find faults. If it is not set, no subscriber is installed and
-//! nothing is formatted.
+//! `GIT_BLUE_LOG`: logs what the program does, for debugging. If it is not set, no subscriber is installed and nothing
+//! is formatted.
 
 use std::{
     fs::{File, OpenOptions},
@@ -14,7 +14,7 @@ use crate::{
     platform::{files, terminal},
 };
 
-/// The variable with the level and the file of the log.
+/// The environment variable with the level and the file of the log.
 pub const VARIABLE: &str = "GIT_BLUE_LOG";
 
 /// The parsed value of the variable.
@@ -34,7 +34,7 @@ pub fn start(env: &Env) -> io::Result<()> {
         return Ok(());
     };
     let builder = tracing_subscriber::fmt().with_ansi(false).with_max_level(wish.level).with_target(false);
-    // A second call finds a subscriber installed, which is as good.
+    // A second call finds that a subscriber is already installed, which is fine.
     let _ = match wish.file {
         Some(path) => {
             let file =
@@ -42,7 +42,7 @@ pub fn start(env: &Env) -> io::Result<()> {
             tracing::subscriber::set_global_default(builder.with_writer(file).finish())
         }
         None => {
-            // The writer of this process holds the lock of standard error all the time.
+            // This process's writer holds the lock of standard error all the time.
             let stderr = terminal::error_output()?;
             tracing::subscriber::set_global_default(builder.with_writer(stderr).finish())
         }
@@ -84,7 +84,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_level_a_file_or_both() {
+    fn the_value_is_a_level_a_file_or_both() {
         let wish = |text: &str| parse(text).unwrap();
         let of = |level, file: Option<&str>| Some(LogSettings { level, file: file.map(PathBuf::from) });
         assert_eq!(wish("1"), of(Level::DEBUG, None));

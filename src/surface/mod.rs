@@ -1,5 +1,5 @@
-//! The interfaces of the program. Each translates between its protocol and the operations, and makes no decisions of
-//! its own.
+//! The interfaces of the program. Each translates between its protocol and the operations, and makes no decisions
+//! itself.
 
 pub mod arguments;
 mod background;

@@ -1,4 +1,4 @@
-//! Summarizes in one line what was published and whom it affects.
+//! Summarizes in one line what was published and which repositories it affects.
 
 use std::collections::BTreeMap;
 
@@ -7,9 +7,9 @@ use crate::{
     wire::{ContractPublish, Published},
 };
 
-/// The most repositories that one line names.
+/// The maximum number of repositories that one line names.
 const MAX_REPOS: usize = 3;
-/// The most contracts and bindings that one line names.
+/// The maximum number of contracts and bindings that one line names.
 const MAX_PUBLISHED: usize = 8;
 
 /// The hint that other machines do not get the change automatically.
@@ -38,7 +38,7 @@ pub fn line(body: &ContractPublish) -> Option<String> {
     (!parts.is_empty()).then(|| parts.join("; "))
 }
 
-/// Returns the first things that were published by name, and the number of the others.
+/// Returns the names of the first published items, and the number of the others.
 pub fn phrases<'p>(published: impl ExactSizeIterator<Item = &'p Published>) -> String {
     let more = published.len().saturating_sub(MAX_PUBLISHED);
     let mut names: Vec<_> = published.take(MAX_PUBLISHED).map(phrase).collect();
@@ -49,7 +49,7 @@ pub fn phrases<'p>(published: impl ExactSizeIterator<Item = &'p Published>) -> S
     names.join(", ")
 }
 
-/// Returns a short phrase for one thing that was published.
+/// Returns a short phrase for one published item.
 pub fn phrase(published: &Published) -> String {
     let domain = &published.domain;
     match (&published.contract, &published.old_version, &published.new_version) {
@@ -60,7 +60,7 @@ pub fn phrase(published: &Published) -> String {
     }
 }
 
-/// Returns the repositories that are broken, each with the file that relies on the contract, as in `breaks billing
+/// Returns the broken repositories, each with the file that relies on the contract, as in `breaks billing
 /// (billing/invoice.py)`.
 pub fn breaks(published: &[Published]) -> Option<String> {
     let mut repos: BTreeMap<&RepoName, Vec<&UsedIn>> = BTreeMap::new();
@@ -125,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn ten_thousand_contracts_are_one_short_line() {
+    fn ten_thousand_contracts_make_one_short_line() {
         let all: Vec<_> = (0..10_000).map(published).collect();
         assert_eq!(phrases(all[..2].iter()), "s3/c0 1.0.0, s3/c1 1.0.0");
         assert!(phrases(all.iter()).ends_with("s3/c7 1.0.0, and 9992 more"));

@@ -1,7 +1,7 @@
-//! Runs one command for the MCP server, and kills everything that it started when it ends.
+//! Runs one command for the MCP server, and kills everything that the command started when it ends.
 //!
-//! A process of its own stands between the two, which takes charge of [all that it starts](Offspring). On Linux a
-//! program that leaves its group and session (`setsid`) is found all the same.
+//! A separate process between the two takes charge of [all that the command starts](Offspring). On Linux, it finds even
+//! programs that leave their process group and session (`setsid`).
 
 use std::{
     ffi::OsString,
@@ -17,12 +17,12 @@ use crate::{
     platform::process::{self, Group, Offspring},
 };
 
-/// The longest time to wait for killed processes to end.
+/// The maximum time to wait for killed processes to end.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// Runs a program with the first line of standard input as its input, until it ends or standard input is closed, which
-/// means that the server is gone or no longer waits. Returns the exit code; if a signal ended the program, the code
-/// that a shell would return.
+/// Runs a program with the first line of standard input as its input, until the program ends or standard input is
+/// closed, which means that the server is gone or no longer waits. Returns the exit code; if a signal ended the
+/// program, returns the code that a shell would.
 ///
 /// # Errors
 /// Returns an error if the program cannot be started.
@@ -47,7 +47,7 @@ pub fn run(program: &OsString, arguments: &[OsString]) -> Result<u8, OpError> {
     Ok(status.map_or(process::KILLED, process::code).try_into().unwrap_or(u8::MAX))
 }
 
-/// Writes the line. Errors are ignored, because a program need not read its input.
+/// Writes the line. Errors are ignored, because a program may ignore its input.
 fn feed(input: Option<ChildStdin>, line: &[u8]) {
     if let Some(mut input) = input {
         let _ = input.write_all(line);

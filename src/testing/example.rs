@@ -1,5 +1,5 @@
-//! A realm for the examples in the documentation: `fungal` provides the contract `s3-access/s3-permissions`,
-//! and `access` imports it.
+//! A realm for the examples in the documentation: `fungal` provides the contract `s3-access/s3-permissions`, and
+//! `access` imports it.
 
 use std::path::PathBuf;
 
@@ -16,7 +16,7 @@ const BINDING: &str = ".blue/bindings/s3-access.yaml";
 const EXPORTS: &str = "role: provider\nexports:\n  - contract: s3-permissions\n";
 const IMPORTS: &str = "role: consumer\nimports:\n  - contract: s3-permissions\n    version: \">=1.0.0, <2.0.0\"\n";
 
-/// A realm, its two repositories and their user. Everything is removed on drop.
+/// A realm, its two repositories and their user. All of it is removed on drop.
 #[derive(Debug)]
 pub struct Example {
     sandbox: Sandbox,
@@ -50,12 +50,12 @@ impl Example {
     /// Returns the machine that has the realm.
     ///
     /// # Panics
-    /// Never panics, since the sandbox has a home folder.
+    /// Never panics, because the sandbox has a home folder.
     pub fn machine(&self) -> Machine {
         Machine::with_env(self.sandbox.env(self.sandbox.path())).expect("the sandbox has a home folder")
     }
 
-    /// Returns the sandbox around it.
+    /// Returns the sandbox that contains it.
     pub fn sandbox(&self) -> &Sandbox {
         &self.sandbox
     }
@@ -65,7 +65,7 @@ impl Example {
         self.sandbox.path().join(repo)
     }
 
-    /// Commits a version of the contract in a repository without publishing it.
+    /// Commits a version of the contract in a repository, without publishing it.
     pub fn commit(&self, repo: &str, version: &str) {
         let contract = format!("name: s3-permissions\nversion: \"{version}\"\nowner: fungal\nvalue: {{}}\n");
         self.write(repo, &format!("{CONTRACTS}/s3-permissions.yaml"), &contract);

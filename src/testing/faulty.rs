@@ -1,4 +1,4 @@
-//! A store whose n-th call fails, and which works again after that.
+//! A store that fails in its n-th call and works again afterwards.
 
 use std::{cell::Cell, rc::Rc, sync::Arc};
 
@@ -17,14 +17,14 @@ pub struct FaultyStore {
     fault: Fault,
 }
 
-/// The call that fails, and how.
+/// Which call fails, and how.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Fault {
-    /// None.
+    /// No call fails.
     Never,
     /// The n-th call, counted from 1, fails before it does anything.
     Before(u32),
-    /// The n-th call, counted from 1, fails after it has done everything, which the caller cannot see.
+    /// The n-th call, counted from 1, fails after it has done everything, which the caller cannot tell.
     After(u32),
 }
 

@@ -1,5 +1,5 @@
-//! Targets for fuzzing: the functions that parse bytes from others or from users. None may panic, and what is parsed
-//! can be written and parsed again. `tests/fuzz.rs` runs them briefly, and `fuzz/` for as long as wanted.
+//! Fuzz targets: the functions that parse bytes from users or other machines. None of them may panic, and anything
+//! parsed can be written and parsed again. `tests/fuzz.rs` runs them briefly, and `fuzz/` for as long as wanted.
 
 use std::{
     fmt::{Debug, Display},
@@ -28,7 +28,7 @@ use crate::{
 /// A fuzz target.
 #[derive(Debug, Clone, Copy)]
 pub struct Target {
-    /// Its name, which is also that of its file in `fuzz/fuzz_targets/`.
+    /// Its name, which is also the name of its file in `fuzz/fuzz_targets/`.
     pub name: &'static str,
     /// Parses the bytes. Returns whether they were accepted.
     pub run: fn(&[u8]) -> bool,
@@ -145,7 +145,7 @@ fn text(bytes: &[u8]) -> Option<&str> {
     std::str::from_utf8(bytes).ok()
 }
 
-/// Parses a text, which must be printed as it was written.
+/// Parses a text, which must print as it was written.
 fn typed<T: FromStr + Display + PartialEq + Debug>(bytes: &[u8]) -> bool {
     let Some(Ok(read)) = text(bytes).map(T::from_str) else { return false };
     assert_eq!(read.to_string().parse().ok().as_ref(), Some(&read));
@@ -177,7 +177,7 @@ fn rfc_name(bytes: &[u8]) -> bool {
     typed::<RfcName>(bytes)
 }
 
-/// Parses a stored session, whose methods must return at any time.
+/// Parses a stored session, whose methods must return for any time.
 fn session(bytes: &[u8]) -> bool {
     if let Ok(read) = codec::decode::<Session>(bytes) {
         for now in [jiff::Timestamp::MIN, read.started_at, read.last_activity, jiff::Timestamp::MAX] {
@@ -197,7 +197,7 @@ fn version(bytes: &[u8]) -> bool {
     typed::<Version>(bytes)
 }
 
-/// Parses a document that people write. Written again, it must mean the same.
+/// Parses a document written by people. Written out again, it must mean the same.
 fn document<T: PartialEq + Debug>(
     bytes: &[u8],
     read: impl Fn(&[u8]) -> Result<T, codec::Problem>,

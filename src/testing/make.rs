@@ -15,7 +15,7 @@ use crate::{
 /// Returns a change by Ada, at noon of 24 January 2026 in the offset +01:00, on top of the tip.
 ///
 /// # Panics
-/// Never panics, since that time exists.
+/// Never panics, because that time exists.
 pub fn change(message: &str, edits: impl IntoIterator<Item = (TreePath, Edit)>) -> Change {
     let author = Signature { name: "Ada".into(), email: "ada@example.org".into(), time: noon() };
     Change { edits: edits.into_iter().collect(), message: message.into(), author, parents: Parents::Tip }
@@ -37,7 +37,7 @@ pub fn realm(name: RealmName) -> Change {
     change("Make the realm\n", [put(layout::realm(), codec::encode(&realm))])
 }
 
-/// Returns the options of stores in tests, which do not wait long for locks.
+/// Returns the options for stores in tests, which do not wait long for locks.
 pub fn options() -> Options {
     Options { lock_timeout: Duration::from_secs(20), seed: 1, cache: true, holds: false, on_wait: None }
 }

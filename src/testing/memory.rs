@@ -1,10 +1,10 @@
-//! A store in memory, for tests of everything above storage. It is stricter than git, so that what passes here passes
-//! there:
+//! A store in memory, for tests of everything above storage. It is stricter than git, so that code that works with it
+//! also works with git:
 //!
-//! - a ref is written only under its lock, and the same lock is not taken twice;
-//! - a stale expectation is a conflict even where nothing would change;
-//! - a path does not turn from file to folder or back, and the edits of one change do not overlap;
-//! - only objects that are there, and of the right kind, are linked.
+//! - a ref is written only under its lock, and the same lock is never taken twice;
+//! - a stale expectation is a conflict even if nothing would change;
+//! - a path does not turn from a file into a folder or back, and the edits of one change do not overlap;
+//! - only existing objects of the right kind are linked.
 
 mod objects;
 #[cfg(test)]
@@ -39,7 +39,7 @@ pub struct MemoryStore {
     calls: Cell<Calls>,
 }
 
-/// The number of calls of each method.
+/// The number of calls to each method.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Calls {
     /// [`Store::tip`].
@@ -58,7 +58,7 @@ pub struct Calls {
     pub commits: u32,
 }
 
-/// A write of another process right before the next commit.
+/// A write by another process right before the next commit.
 #[derive(Debug)]
 struct Race(Option<(String, Vec<u8>)>);
 
@@ -68,7 +68,7 @@ impl MemoryStore {
         Self::default()
     }
 
-    /// Creates a store whose realm is `first`, as `store::git::create` does.
+    /// Creates a store whose realm is `first`, like `store::git::create`.
     ///
     /// # Errors
     /// Returns an error if `first` is refused.
@@ -81,25 +81,25 @@ impl MemoryStore {
         Ok(store)
     }
 
-    /// Writes a file as another program would: any bytes at any path, without a lock. Returns the commit.
+    /// Writes a file like another program: any bytes at any path, without a lock. Returns the commit.
     ///
     /// # Errors
-    /// Returns an error if the ref's tip is no commit of this store.
+    /// Returns an error if the ref's tip is not a commit of this store.
     pub fn put_raw(&self, name: &StoreRef, path: &str, bytes: &[u8]) -> Result<Oid, StoreError> {
         let id = self.objects.add(Object::Blob(bytes.to_owned()));
         self.write_raw(name, Some((path, Some((EntryKind::Blob, id)))))
     }
 
-    /// Writes a symbolic link as another program would. Returns the commit.
+    /// Writes a symbolic link like another program. Returns the commit.
     ///
     /// # Errors
-    /// Returns an error if the ref's tip is no commit of this store.
+    /// Returns an error if the ref's tip is not a commit of this store.
     pub fn put_symlink(&self, name: &StoreRef, path: &str, target: &str) -> Result<Oid, StoreError> {
         let id = self.objects.add(Object::Blob(target.into()));
         self.write_raw(name, Some((path, Some((EntryKind::Other, id)))))
     }
 
-    /// Lets another process win the race for the next commit without changing the content.
+    /// Lets another process win the race for the next commit, without changing the content.
     pub fn race_next(&self) {
         self.race.replace(Some(Race(None)));
     }
@@ -279,7 +279,7 @@ impl Store for MemoryStore {
 
 fn commit_info(tree: Oid, tip: Option<Oid>, change: &Change) -> CommitInfo {
     let Signature { name, email, time } = &change.author;
-    // In whole seconds, as in git.
+    // Use whole seconds, as in git.
     let seconds = time.timestamp().as_second();
     CommitInfo {
         tree,

@@ -1,4 +1,4 @@
-//! Helpers that tests share: a store in memory that is stricter than git, one that fails, and sealed git environments.
+//! Helpers shared by tests: a store in memory that is stricter than git, one that fails, and sealed git environments.
 
 #![expect(clippy::expect_used, reason = "a test that cannot be set up fails")]
 

@@ -1,4 +1,4 @@
-//! A sealed git environment with its own home, identity, configuration and clock, so that a test has the same result
+//! A sealed git environment with its own home, identity, configuration and clock, so that tests have the same result
 //! on every machine.
 
 use std::{
@@ -22,7 +22,7 @@ const CONFIG: &str = "\
 \tdefaultBranch = main
 ";
 
-/// A temporary folder, and an environment in which git sees nothing else. It is removed on drop.
+/// A temporary folder, and an environment in which git sees nothing else. The folder is removed on drop.
 #[derive(Debug)]
 pub struct Sandbox {
     folder: tempfile::TempDir,
@@ -37,7 +37,7 @@ impl Sandbox {
     #[expect(clippy::new_without_default, reason = "it makes a folder, which no default value should")]
     pub fn new() -> Self {
         let folder = tempfile::tempdir().expect("the temporary folder can be written");
-        // With a symbolic link in the path, git and gix would name the folder differently.
+        // With a symbolic link in the path, git and gix would use different names for the folder.
         let top = folder.path().canonicalize().expect("the new folder is there");
         let (home, config) = (top.join("home"), top.join("gitconfig"));
         std::fs::create_dir(&home).expect("the sandbox can be written");
@@ -72,7 +72,7 @@ impl Sandbox {
         self.vars.insert(name.into(), value.into());
     }
 
-    /// Returns the environment of the program in a folder of the sandbox.
+    /// Returns the program's environment for a folder of the sandbox.
     pub fn env(&self, cwd: impl Into<PathBuf>) -> Env {
         Env::sealed(cwd, self.vars.clone())
     }
@@ -84,7 +84,7 @@ impl Sandbox {
         command
     }
 
-    /// Runs git in `dir` and returns its output without the final line break.
+    /// Runs git in `dir` and returns its output without the final newline.
     ///
     /// # Panics
     /// Panics with git's message if git fails.
@@ -126,7 +126,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn git_sees_the_sandbox_and_nothing_else() {
+    fn git_sees_only_the_sandbox() {
         let sandbox = Sandbox::new();
         let top = sandbox.path();
         let config = sandbox.git(&top, &["config", "--list", "--name-only"]);
@@ -141,7 +141,7 @@ mod tests {
 
     #[test]
     #[should_panic(expected = "not a git command")]
-    fn a_failing_git_is_heard() {
+    fn a_failing_git_panics() {
         let sandbox = Sandbox::new();
         sandbox.git(&sandbox.path(), &["surely-not"]);
     }
@@ -154,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn the_program_sees_what_git_sees() {
+    fn the_program_sees_the_same_environment_as_git() {
         let mut sandbox = Sandbox::new();
         sandbox.set("GIT_BLUE_NOW", "2026-01-24T12:00:00Z");
         let env = sandbox.env(sandbox.path());

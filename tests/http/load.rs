@@ -11,6 +11,12 @@ use crate::{
     world::World,
 };
 
+/// The maximum size of the decoded values that the daemon holds, in KiB: the sum of the limits of every `Held`
+/// (docs/decisions/0107).
+const HELD: usize = 18 << 10;
+/// The maximum growth of its other memory, in KiB: thread stacks and what the allocator keeps.
+const OTHER: usize = 12 << 10;
+
 /// The number of requests; `make torture` makes more.
 fn requests() -> usize {
     #[expect(clippy::disallowed_methods, reason = "how long tests run is said from outside")]
@@ -88,6 +94,7 @@ fn concurrent_requests_and_publishes_lose_nothing() {
     let left = (daemon.count("task"), daemon.count("fd"), daemon.memory());
     eprintln!("threads, descriptors, KiB: {settled:?} before, {left:?} after");
     assert!(left.0 <= settled.0 + 8 && left.1 <= settled.1 + CLIENTS + 2, "{settled:?} {left:?}");
-    let ((used, own), (used_before, own_before)) = (left.2, settled.2);
-    assert!(used <= used_before + (24 << 10) && own <= own_before + (12 << 10), "{settled:?} {left:?}");
+    // Resident memory includes the mapped packs of the store, which grow. The daemon's own memory is bounded.
+    let ((_, own), (_, own_before)) = (left.2, settled.2);
+    assert!(own <= own_before + HELD + OTHER, "{settled:?} {left:?}");
 }

@@ -1,4 +1,4 @@
-//! Lays a repository's files over the realm. What publishing would refuse is found here by the same rules.
+//! Lays a repository's files over the realm, and finds what publishing would refuse, by the same rules.
 
 use std::{borrow::Cow, collections::BTreeSet};
 
@@ -49,16 +49,16 @@ pub(super) fn unknown_domains(
 
 /// A domain with files laid over it.
 pub(super) struct OverlaidDomain<'d> {
-    /// The domain as it would be.
+    /// The domain after the files are laid over it.
     pub after: Cow<'d, DomainView>,
-    /// What the files themselves do wrong: what publishing would refuse is not laid over.
+    /// Problems in the files themselves. Documents that publishing would refuse are not laid over.
     pub findings: Vec<Finding>,
     /// Whether the files change the domain.
     pub is_other: bool,
 }
 
-/// Lays the files of all judged repositories over a domain together: first their contracts, then their
-/// bindings, which may rely on any of them.
+/// Lays the files of all judged repositories over a domain together: first their contracts, then their bindings,
+/// which may rely on any of the contracts.
 pub(super) fn lay_over<'d>(
     domain: &'d DomainView,
     judged: &[Judged<'_>],
@@ -73,8 +73,7 @@ pub(super) fn lay_over<'d>(
             match publish::whatever_it_breaks(domain, one.repo, document, Direction::Forward, judge) {
                 Ok(decision) => {
                     changes.extend(decision.changes);
-                    // A document that breaks a promise is laid over all the same, so that the broken imports are
-                    // found.
+                    // A document that breaks a promise is laid over anyway, so that the broken imports are found.
                     let broken = publish::keep_promise(domain, document, judge).err().into_iter();
                     findings.extend(broken.flat_map(|refusal| refused(domain, contract, declared, refusal)));
                 }
@@ -105,7 +104,7 @@ pub(super) fn lay_over<'d>(
     OverlaidDomain { after, findings, is_other }
 }
 
-/// Returns a domain with changes made; without any it is not copied.
+/// Returns a domain with the changes applied. Without changes, the domain is not copied.
 fn overlaid<'d>(domain: Cow<'d, DomainView>, changes: &[DomainChange]) -> Cow<'d, DomainView> {
     match changes {
         [] => domain,
@@ -113,7 +112,7 @@ fn overlaid<'d>(domain: Cow<'d, DomainView>, changes: &[DomainChange]) -> Cow<'d
     }
 }
 
-/// A refusal as findings. A branch that merely lacks what was published since is no break.
+/// Converts a refusal to findings. A branch that only lacks recently published changes is not reported as broken.
 fn refused(
     domain: &DomainView,
     contract: &ContractName,
@@ -151,7 +150,7 @@ fn refused(
     }
 }
 
-/// Returns findings for files that bindings name and the commit does not have.
+/// Returns findings for files that bindings name but the commit does not contain.
 pub(super) fn missing_files(judged: Judged<'_>) -> Vec<Finding> {
     let mut findings = Vec::new();
     for (domain, declared) in &judged.candidate.bindings {
@@ -178,8 +177,8 @@ pub(super) fn missing_files(judged: Judged<'_>) -> Vec<Finding> {
     findings
 }
 
-/// Points a finding at the file of the judged repository where it can be fixed: its own import, or its own contract
-/// that the imports of others do not accept.
+/// Points a finding at the file of the judged repository where it can be fixed: the repository's own import, or its
+/// own contract that the imports of others do not accept.
 pub(super) fn locate(finding: &mut Finding, judged: Judged<'_>) {
     let (None, Some(domain)) = (&finding.file, &finding.domain) else {
         return;
@@ -196,9 +195,9 @@ pub(super) fn locate(finding: &mut Finding, judged: Judged<'_>) {
     };
     if let Some(declared) = judged.candidate.contracts.get(&(domain.clone(), contract.clone())) {
         finding.file = Some(declared.path.clone());
-        // Only what the files change is caused by them; a line for the rest would blame the wrong commit.
+        // The files cause only what they change; a line for anything else would blame the wrong commit.
         if declared.changed || finding.caused_by == Cause::ThisChange {
-            // If the range refuses the version, that is the cause, whatever else the version changes.
+            // A version that the range refuses is itself the cause, whatever else it changes.
             let admits = |range: &Range| finding.version.as_ref().is_some_and(|version| range.matches(version));
             let verdict = finding.verdict.as_ref().filter(|_| finding.requirement.as_ref().is_none_or(admits));
             finding.line = declared.line(verdict);

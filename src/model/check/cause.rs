@@ -1,4 +1,4 @@
-//! Determines which side caused a finding, and whom it concerns.
+//! Determines which side caused a finding, and which repositories it concerns.
 //!
 //! A repository is responsible for what its own files do to the realm, and for its own exports, imports and contracts.
 //! Everything else in the realm is for others to fix.
@@ -36,7 +36,7 @@ impl Finding {
     pub fn key(&self) -> Key {
         let text = |part: Option<String>| part.unwrap_or_default();
         let range = self.requirement.as_ref().map(ToString::to_string);
-        // The message of a finding about an import contains the current version, so its range is used instead.
+        // The message of an import finding contains the current version, so the key uses the range instead.
         let what = range.clone().unwrap_or_else(|| self.message.clone());
         Key(vec![
             self.code.to_string(),
@@ -68,14 +68,14 @@ impl JudgedRepos<'_> {
         self.0.iter().any(|judged| domain.bindings.get(judged.repo).is_some_and(|own| own.import(contract).is_some()))
     }
 
-    /// Returns the cause of a finding that the realm has without the judged files too.
+    /// Returns the cause of a finding that exists in the realm even without the judged files.
     pub fn cause(self, finding: &Finding, domain: &DomainSummary) -> Cause {
         match &finding.repo {
             _ if self.0.is_empty() => Cause::AlreadyInTheRealm,
             Some(repo) if self.is(repo) => {
-                // The import held when it was written, and the owner has changed the contract since.
+                // The import was satisfied when it was written, and the owner has changed the contract since.
                 let import = finding.contract.as_ref().and_then(|contract| domain.bindings.get(repo)?.import(contract));
-                // The version that the import was written against never promised what the import expects.
+                // Even the version that the import was written against never promised what the import expects.
                 let is_verdict = |one: &Verdict| one.basis == Basis::Expects && one.old_version == one.new_version;
                 let is_own = self.owns(finding, domain) || finding.verdict.as_ref().is_some_and(is_verdict);
                 match import.is_some_and(|import| import.resolved_version.is_some()) {
@@ -83,7 +83,7 @@ impl JudgedRepos<'_> {
                     _ => Cause::AlreadyInTheRealm,
                 }
             }
-            // Broken imports of others are caused by what the owner published; their exports are their own.
+            // Broken imports of others are caused by a version that the owner published; their exports are their own.
             Some(_) if finding.code != "not-owner" && self.owns(finding, domain) => Cause::AlreadyInTheRealm,
             Some(_) => Cause::AnotherRepository,
             None if self.owns(finding, domain) => Cause::AlreadyInTheRealm,
@@ -105,9 +105,9 @@ impl JudgedRepos<'_> {
         }
     }
 
-    /// Returns the severity of a finding for the judged repositories. An import of another repository that was broken
-    /// before, and a problem in a contract of another owner, are only warnings. Damage, undecided verdicts and open
-    /// conflicts keep their severity, because nobody can rely on what they concern.
+    /// Returns the severity of a finding for the judged repositories. A broken import of another repository that these
+    /// files did not cause, and a problem in another owner's contract, are only warnings. Damage, undecided verdicts
+    /// and open conflicts keep their severity, because nobody can rely on the contracts involved.
     pub fn severity(self, finding: &Finding) -> Severity {
         let is_others = match &finding.repo {
             Some(repo) => !self.is(repo) && finding.caused_by != Cause::ThisChange,

@@ -1,5 +1,4 @@
-//! Findings for conflicts that nobody has resolved: two machines wrote the same thing differently, or a commit broke a
-//! rule.
+//! Findings for unresolved conflicts: two machines wrote the same thing differently, or a commit broke a rule.
 
 use super::{Finding, Severity};
 use crate::model::{
@@ -34,7 +33,7 @@ fn concerns(record: &SetAside, domain: &DomainSummary, me: &RepoName) -> bool {
     is_nobodys || record.is_owned_by(me) || record.changes.iter().any(is_imported)
 }
 
-/// Returns findings for names that two repositories have.
+/// Returns findings for names shared by two repositories.
 pub(super) fn names(repos: &[RepoName]) -> impl Iterator<Item = Finding> {
     repos.iter().map(|repo| finding(&Conflict::Repo(repo.clone()), None))
 }

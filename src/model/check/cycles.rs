@@ -3,7 +3,7 @@
 use super::{Cause, Finding, Severity};
 use crate::model::{candidate::Judged, cycle::Provision, realm::Cycles};
 
-/// Returns the cycles, and for each whether a judged repository is part of it. In that case the finding is about that
+/// Returns the cycles, each with whether a judged repository is part of it. If so, the finding is about that
 /// repository's import.
 pub(super) fn check(provision: &Provision, cycles: Cycles, judged: &[Judged<'_>]) -> Vec<(Finding, bool)> {
     let severity = if cycles == Cycles::Refuse { Severity::Error } else { Severity::Warning };

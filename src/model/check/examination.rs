@@ -1,5 +1,5 @@
-//! Examines the content of contracts by itself. The result depends on nothing but the content and takes longer than
-//! all other rules together, so it is worth caching.
+//! Examines the content of contracts. The result depends only on that content and takes longer than all other rules
+//! together, so it is worth caching.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,10 +12,10 @@ use crate::model::{
     verdict::{ImportState, States},
 };
 
-/// SHA-256 of the canonical schemas of a domain as they are, not as the files say.
+/// The SHA-256 of each canonical schema of a domain, computed from the schema rather than read from the file.
 pub type SchemaHashes = BTreeMap<ContractName, String>;
 
-/// What was found in the contracts of one domain.
+/// The findings in the contracts of one domain.
 #[derive(Debug, Clone, Default)]
 pub struct Examination {
     /// The hash of each schema.
@@ -31,7 +31,8 @@ impl Examination {
         examination
     }
 
-    /// Examines `after`, where nothing was found in `before` but these hashes: only what differs is looked at.
+    /// Examines `after`, given the schema hashes of `before`, which had no findings. Only contracts that differ are
+    /// examined.
     pub fn since(mut schema_hashes: SchemaHashes, before: &DomainView, after: &DomainView, budget: &Budget) -> Self {
         let is_same = |name: &ContractName| after.contracts.get(name) == before.contracts.get(name);
         schema_hashes.retain(|name, _| after.contracts.contains_key(name) && is_same(name));
@@ -41,8 +42,7 @@ impl Examination {
         examination
     }
 
-    /// Returns what this examination of `after` would have found in `before`: only what differs is
-    /// examined once more.
+    /// Returns the examination of `before`, given this one of `after`. Only contracts that differ are examined.
     pub fn before(&self, before: &DomainView, after: &DomainView, budget: &Budget) -> Self {
         let differs = |name: &ContractName, contract: &Contract| after.contracts.get(name) != Some(contract);
         let is_same = |name: &ContractName| before.contracts.get(name) == after.contracts.get(name);
@@ -65,12 +65,12 @@ impl Examination {
         }
     }
 
-    /// Returns the examination of a domain in which nothing was found but these hashes.
+    /// Returns an examination without findings and with these hashes.
     pub fn clean(schema_hashes: SchemaHashes) -> Self {
         Self { schema_hashes, findings: BTreeMap::new() }
     }
 
-    /// Returns whether nothing was found, nothing of the domain is damaged, and every import holds with proof.
+    /// Returns whether there are no findings, nothing in the domain is damaged, and every import is proved compatible.
     pub fn is_clean_in(&self, domain: &DomainView, states: &States) -> bool {
         self.findings.is_empty() && domain.damage.is_empty() && states.values().all(ImportState::is_proved)
     }
@@ -95,7 +95,7 @@ fn content(contract: &Contract, budget: &Budget) -> Vec<Finding> {
     contradiction.into_iter().chain(problems).collect()
 }
 
-/// Returns findings for a schema that changed under its version, even if the stored hash was rewritten too.
+/// Returns findings for a schema that changed without a new version, even if the stored hash was rewritten too.
 fn stored_hashes(domain: &DomainView, contract: &Contract, schema_hash: &str) -> Vec<Finding> {
     let mut findings = Vec::new();
     let (name, version) = (&contract.name, &contract.version);

@@ -1,4 +1,4 @@
-//! Compares a repository's files with what the realm has from it: files that are gone or differ, and consequences of a
+//! Compares a repository's files with what the realm has from it: missing or different files, and consequences of a
 //! new document that no rule refuses.
 
 use super::{Cause, Finding};
@@ -14,7 +14,7 @@ use crate::model::{
     verdict::Judge,
 };
 
-/// Checks the files of a repository. `after` is the domain with the files laid over it.
+/// Checks the files of a repository. `after` is the domain with those files laid over it.
 pub(super) fn check(domain: &DomainView, after: &DomainView, judged: Judged<'_>, judge: &Judge<'_>) -> Vec<Finding> {
     let name = &domain.info.name;
     let mut findings = gone(domain, judged);
@@ -31,7 +31,7 @@ pub(super) fn check(domain: &DomainView, after: &DomainView, judged: Judged<'_>,
     findings
 }
 
-/// Returns findings for contracts that the realm still offers and whose files are gone. There are none if the
+/// Returns findings for contracts that the realm still offers but whose files are missing. There are none if the
 /// repository does not publish from files.
 fn gone(domain: &DomainView, judged: Judged<'_>) -> Vec<Finding> {
     let name = &domain.info.name;
@@ -55,8 +55,7 @@ fn gone(domain: &DomainView, judged: Judged<'_>) -> Vec<Finding> {
     served.filter_map(finding).collect()
 }
 
-/// Returns the remarks on a changed document that its publication would report too. A document that is refused gets
-/// none.
+/// Returns the remarks on a changed document that publishing it would report too. A refused document gets none.
 fn remarks(
     domain: &DomainView,
     after: Option<&Contract>,
@@ -73,7 +72,7 @@ fn remarks(
     remarks.map(finding).collect()
 }
 
-/// Returns a finding for a file that is as it was published, if the realm has something else since.
+/// Returns a finding for a file that is unchanged since it was published, if the realm has changed since.
 fn differs(
     domain: &DomainName,
     document: &Contract,
@@ -100,7 +99,7 @@ fn differs(
     vec![Finding { caused_by: Cause::AlreadyInTheRealm, version: Some(held.version.clone()), ..finding }]
 }
 
-/// Returns whether both documents are equal, apart from the fields that only the realm writes.
+/// Returns whether both documents are equal, ignoring the fields that only the realm writes.
 fn is_same(held: &Contract, document: &Contract) -> bool {
     let plain = |contract: &Contract| Contract {
         schema_hash: None,
@@ -110,7 +109,7 @@ fn is_same(held: &Contract, document: &Contract) -> bool {
         evolution: Vec::new(),
         ..contract.clone()
     };
-    // The realm adds entries to the evolution that the owner did not write.
+    // The realm adds entries to `evolution` that the owner did not write.
     let is_told = document.evolution.iter().all(|one| held.evolution.contains(one));
     held.version == document.version && is_told && plain(held) == plain(document)
 }
@@ -123,7 +122,7 @@ fn binding_differs(domain: &DomainView, judged: Judged<'_>) -> Option<Finding> {
         return None;
     }
     let (path, repo) = (&declared.path, judged.repo);
-    // What imports expect cannot be given on a command line.
+    // The `expects` of an import cannot be given on a command line.
     let expects = declared.document.imports.iter().any(|import| import.expects.is_some());
     let there = match expects {
         true => "a commit that changes the file takes it there".to_owned(),

@@ -15,8 +15,8 @@ use crate::model::{
     verdict::{Outcome, States, Verdict},
 };
 
-/// Checks the bindings of a domain. `published` is the domain without the candidate; the candidate is the cause of all
-/// differences from it. `states` has the state of those imports that are not at the version that they are adapted to.
+/// Checks the bindings of a domain. `published` is the domain without the candidate, which causes all differences from
+/// it. `states` has the state of each import that is not at the version it is adapted to.
 pub(super) fn check(
     repos: &BTreeMap<RepoName, Repo>,
     (published, domain): (&DomainSummary, &DomainSummary),
@@ -103,7 +103,7 @@ fn standing(
     }
     let finding = match standing {
         Standing::Satisfied(_) => return None,
-        // The damage is reported by itself, and it is unknown whether the import holds.
+        // The damage has its own finding, and it is unknown whether the import is satisfied.
         Standing::Missing if domain.is_damaged(contract) => return None,
         Standing::Missing => {
             let message = match domain.versions.get(contract).and_then(|versions| versions.last()) {
@@ -138,7 +138,7 @@ fn standing(
     Some(Finding { requirement: Some(range.clone()), ..finding.contract(contract) })
 }
 
-/// Returns a finding for an import whose range accepts the version, if the verdict is not good.
+/// Returns a finding for an import whose range accepts the version, unless the verdict is compatible.
 fn by_verdict(domain: &DomainSummary, repo: &RepoName, import: &Import, verdict: &Verdict) -> Option<Finding> {
     let (name, contract, range) = (&domain.info.name, &import.contract, &import.version);
     let (version, uses, shown) = (&verdict.new_version, uses(import), verdict.phrase());
@@ -159,7 +159,7 @@ fn by_verdict(domain: &DomainSummary, repo: &RepoName, import: &Import, verdict:
     Some(Finding { requirement: Some(range.clone()), ..finding.contract(contract) })
 }
 
-/// Returns what a version means that the range refuses.
+/// Describes the consequences of a version that the range refuses.
 fn means(verdict: &Verdict) -> String {
     match verdict.verdict {
         Outcome::Unknown => String::new(),
@@ -167,7 +167,7 @@ fn means(verdict: &Verdict) -> String {
     }
 }
 
-/// Returns a finding for an import of the repository's own contract: it knows of every change.
+/// Returns a finding if a repository imports its own contract, whose changes it already knows.
 fn own(domain: &DomainSummary, repo: &RepoName, import: &Import) -> Option<Finding> {
     let contract = &import.contract;
     let is_own = domain.owner(contract) == Some(repo);

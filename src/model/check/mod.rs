@@ -1,5 +1,5 @@
 //! Checks whether the realm is consistent. The candidate, which is one repository's files, is laid over the realm, so
-//! that breaks are found before they are published.
+//! that problems are found before they are published.
 //!
 //! An error is something that does not work, a warning something that is probably wrong.
 
@@ -176,17 +176,17 @@ pub enum Scope {
 pub struct CheckInput<'a> {
     /// The repositories of the realm.
     pub repos: &'a BTreeMap<RepoName, Repo>,
-    /// The asking repository, if there is one.
+    /// The repository that asks, if there is one.
     pub me: Option<&'a RepoName>,
-    /// The files that are laid over the realm together, at most one set per repository.
+    /// The files to lay over the realm together, at most one set per repository.
     pub judged: &'a [Judged<'a>],
     /// The findings to report.
     pub scope: Scope,
-    /// The time of the check, for sunsets and for what a binding would record.
+    /// The time of the check, used for sunset dates and for the times that a binding would record.
     pub now: jiff::Timestamp,
     /// The rules that apply.
     pub mode: Mode,
-    /// Whether judged contracts are listed instead of only counted.
+    /// Whether to list judged contracts instead of only counting them.
     pub listed: bool,
     /// The realm's policy for cycles.
     pub cycles: Cycles,
@@ -197,15 +197,15 @@ pub struct CheckInput<'a> {
 /// The result of a check.
 #[derive(Debug, Clone, Default)]
 pub struct Report {
-    /// The findings: errors first, and among these first what the judged repository can fix.
+    /// The findings: errors first, and among them those that the judged repository can fix.
     pub findings: Vec<Finding>,
     /// Findings that do not concern the judged repositories, errors first.
     pub elsewhere: Vec<Finding>,
     /// The number of contracts that were judged, including those of the candidate.
     pub count: usize,
-    /// The number of imports that were judged only by their version range.
+    /// The number of imports that were judged by their version range only.
     pub by_range: usize,
-    /// The contracts that were judged, if they were to be listed.
+    /// The judged contracts, if the caller wants them listed.
     pub contracts: Vec<SchemaHash>,
 }
 
@@ -253,14 +253,14 @@ impl<'a> Check<'a> {
         JudgedRepos(self.input.judged)
     }
 
-    /// Returns the versions that the judged files declare in a domain. They are compared with what was published under
-    /// them, so the view must contain these documents.
+    /// Returns the versions that the judged files declare in a domain. They are compared with the documents published
+    /// under those versions, so the view must contain these documents.
     pub fn declared(&self, domain: &DomainName) -> Vec<(ContractName, Version)> {
         let contracts = self.input.judged.iter().flat_map(|judged| judged.candidate.contracts_in(domain));
         contracts.map(|(name, declared)| (name.clone(), declared.document.version.clone())).collect()
     }
 
-    /// Returns whether the judged files mention a domain. In that case the whole domain has to be read.
+    /// Returns whether the judged files mention a domain. If so, the whole domain has to be read.
     pub fn is_judged(&self, domain: &DomainName) -> bool {
         self.input.judged.iter().any(|judged| judged.candidate.says_something_of(domain))
     }
@@ -270,17 +270,17 @@ impl<'a> Check<'a> {
         self.input.listed
     }
 
-    /// Judges a domain as published. `states` has the state of those imports that are not at the version that they are
-    /// adapted to.
+    /// Judges a domain as published. `states` has the state of each import that is not at the version it is adapted
+    /// to.
     pub fn published(&mut self, domain: &DomainSummary, mut examination: Examination, states: &States) {
         let findings = self.findings(domain, domain, &mut examination, states);
         self.take(findings, None, domain);
         self.count(domain, examination, states);
     }
 
-    /// Judges a domain with the files laid over it. The documents that its importers were written against
-    /// must be in the view. `examined` are the hashes of its schemas, where it was examined without the files and nothing
-    /// was found. Returns them where that is found only now.
+    /// Judges a domain with the files laid over it. The view must contain the documents that its importers were written
+    /// against. `examined` are the schema hashes of an earlier examination of the domain without the files that had no
+    /// findings. Returns the hashes if the domain was not examined before, is clean, and the files do not change it.
     pub fn laid_over(&mut self, domain: &DomainView, examined: Option<SchemaHashes>) -> Option<SchemaHashes> {
         let (published, CheckInput { judged, now, judge, .. }) = (DomainSummary::from(domain), self.input);
         let OverlaidDomain { after, findings: of_files, is_other } = candidate::lay_over(domain, judged, (now, judge));
@@ -291,7 +291,7 @@ impl<'a> Check<'a> {
             Some(hashes) => Examination::since(hashes, domain, &after, judge.values()),
             None => Examination::of(&after, judge.values()),
         };
-        // What the realm has without the files is not their doing.
+        // Findings that exist without the files are not caused by them.
         let before = is_other.then(|| {
             let mut examined = examination.before(domain, &after, judge.values());
             let findings = self.findings(&published, &published, &mut examined, &states(domain, judge));
@@ -373,8 +373,8 @@ impl<'a> Check<'a> {
         }));
     }
 
-    /// Ends the check with what is outside of the domains: damaged files, each with whether it concerns the judged
-    /// repositories; names that two repositories have; and commits that broke a rule of the realm itself.
+    /// Finishes the check with the findings outside of domains: damaged files, each with whether it concerns the
+    /// judged repositories; names shared by two repositories; and commits that broke a rule of the realm itself.
     pub fn finish(mut self, damage: &[(Damage, bool)], twice: &[RepoName], set_aside: &[SetAside]) -> Report {
         for (damage, is_concerned) in damage {
             let finding = Finding { caused_by: Cause::AlreadyInTheRealm, ..damaged(damage) };
@@ -412,7 +412,7 @@ impl<'a> Check<'a> {
             report.findings.retain(is_about_compatibility);
             report.elsewhere.retain(is_about_compatibility);
         }
-        // A stable sort, so the order of the rules is kept within each group.
+        // The sort is stable, so the order of the rules is kept within each group.
         for findings in [&mut report.findings, &mut report.elsewhere] {
             findings.sort_by_key(|finding| (finding.severity, finding.file.is_none()));
         }
@@ -421,7 +421,7 @@ impl<'a> Check<'a> {
 }
 
 impl Report {
-    /// Returns whether there are errors.
+    /// Returns whether there are any errors.
     pub fn has_errors(&self) -> bool {
         self.findings.iter().any(|finding| finding.severity == Severity::Error)
     }
@@ -432,8 +432,7 @@ impl Report {
         self.findings.sort_by_key(|finding| (finding.severity, finding.file.is_none()));
     }
 
-    /// Turns findings that existed before into warnings. `before` is the report on the commit that the judged one is
-    /// compared with.
+    /// Turns findings that existed before into warnings. `before` is the report on the commit to compare with.
     pub fn forgive(&mut self, before: &Report) {
         let is_error = |finding: &&Finding| finding.severity == Severity::Error;
         let known: BTreeSet<Key> = before.findings.iter().filter(is_error).map(Finding::key).collect();
@@ -473,7 +472,7 @@ fn states(domain: &DomainView, judge: &Judge<'_>) -> States {
     imports.map(|(repo, one)| (key(repo, &one.contract), ImportState::of(domain, one, judge))).collect()
 }
 
-/// Returns whether a finding is about the compatibility of versions, or prevents judging it.
+/// Returns whether a finding is about compatibility between versions, or prevents judging it.
 fn is_about_compatibility(finding: &Finding) -> bool {
     let stands_in_the_way = matches!(
         &*finding.code,

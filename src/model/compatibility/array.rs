@@ -1,4 +1,4 @@
-//! Builds arrays: what each index demands, which items must occur, and how often items may occur.
+//! Builds arrays: the demands on each index, which items must occur, and how often items may occur.
 
 use std::rc::Rc;
 
@@ -8,12 +8,12 @@ use super::flatten::State;
 use super::node::{Id, Lit};
 use super::prove::{Answer, Atom, Engine};
 
-/// The most items of an array that is built.
+/// The maximum length of an array that is built.
 const LONGEST: u64 = 1_000;
-/// The most places and wanted items for which every assignment is tried.
+/// The maximum number of places and wanted items for which every assignment is tried.
 const MOST_PLACES: u64 = 6;
 const MOST_PLACED: usize = 5;
-/// The number of lengths that are tried above the least one.
+/// The number of lengths that are tried above the minimum.
 const MORE_LENGTHS: u64 = 4;
 
 /// The demands of the facts on an array.
@@ -23,9 +23,9 @@ struct Shape {
     most: Option<u64>,
     /// The demands on the item at an index.
     at: Vec<(u64, Atom)>,
-    /// The demands on every item from an index on.
+    /// The demands on every item from an index onwards.
     from: Vec<(u64, Atom)>,
-    /// Items that must satisfy something, at an index or anywhere from an index on.
+    /// Items that must satisfy an atom, at a given index or anywhere from an index onwards.
     wanted: Vec<Wanted>,
     /// Nodes that only a limited number of items may satisfy.
     limited: Vec<(Id, u64)>,
@@ -38,7 +38,7 @@ struct Wanted {
     first: u64,
     last: Option<u64>,
     atom: Atom,
-    /// The `contains` that it counts for. The items of one group must be at different indexes.
+    /// The `contains` that this item counts for. The items of one group must be at different indexes.
     group: Option<Id>,
 }
 
@@ -49,7 +49,7 @@ impl Shape {
         here.chain(self.from.iter().filter(|(from, _)| at >= *from).map(|(_, atom)| *atom)).collect()
     }
 
-    /// Returns the index from which on all items have the same demands.
+    /// Returns the index from which all items have the same demands.
     fn uniform_from(&self) -> u64 {
         let places = self.at.iter().map(|(at, _)| at + 1).chain(self.from.iter().map(|(from, _)| *from));
         let wanted = self.wanted.iter().map(|wanted| wanted.last.map_or(wanted.first, |last| last + 1));
@@ -217,7 +217,7 @@ fn want(shape: &mut Shape, id: Id, count: u64, lenient: bool) {
     }
 }
 
-/// Returns whether more items must satisfy a node than may satisfy it.
+/// Returns whether more items must satisfy a node than are allowed to.
 fn is_overfull(engine: &mut Engine<'_>, shape: &Shape) -> bool {
     shape.limited.iter().any(|(limited, most)| {
         let mut groups: Vec<_> = shape.wanted.iter().filter_map(|wanted| wanted.group).collect();
@@ -234,7 +234,7 @@ fn is_overfull(engine: &mut Engine<'_>, shape: &Shape) -> bool {
     })
 }
 
-/// Returns an index for each wanted item by itself, or `None` if one fits nowhere.
+/// Returns an index for each wanted item, placed independently, or `None` if one fits nowhere.
 fn place_each(engine: &mut Engine<'_>, shape: &Shape, is_sure: &mut bool) -> Option<Vec<u64>> {
     let last = shape.uniform_from();
     let mut placed = Vec::new();
@@ -263,7 +263,7 @@ fn place_each(engine: &mut Engine<'_>, shape: &Shape, is_sure: &mut bool) -> Opt
     Some(placed)
 }
 
-/// Returns whether the wanted items cannot all be placed. It is decided only if there are few indexes.
+/// Returns whether the wanted items cannot all be placed. Only decided if there are few indexes.
 fn cannot_place_all(engine: &mut Engine<'_>, shape: &Shape) -> bool {
     let is_small = shape.wanted.len() > 1 && shape.wanted.len() <= MOST_PLACED;
     match shape.most {
@@ -275,7 +275,7 @@ fn cannot_place_all(engine: &mut Engine<'_>, shape: &Shape) -> bool {
     }
 }
 
-/// An index while items are placed: its demands, and the `contains` that it counts for.
+/// An index to which items are assigned: its demands, and the `contains` groups that it counts for.
 type Place = (Vec<Atom>, Vec<Id>);
 
 fn can_place(engine: &mut Engine<'_>, wanted: &[Wanted], places: &mut [Place]) -> bool {
@@ -296,7 +296,7 @@ fn can_place(engine: &mut Engine<'_>, wanted: &[Wanted], places: &mut [Place]) -
     false
 }
 
-/// Returns whether there are too few different values for the required items.
+/// Returns whether there are too few distinct values for the required items.
 fn must_repeat(engine: &mut Engine<'_>, shape: &Shape) -> bool {
     let mut groups: Vec<_> = shape.wanted.iter().filter_map(|wanted| Some((wanted.group?, wanted.atom))).collect();
     groups.dedup();
@@ -335,7 +335,7 @@ fn can_repeat(engine: &mut Engine<'_>, shape: &Shape, is_sure: &mut bool) -> boo
     !*is_sure
 }
 
-/// Makes two indexes have the same value.
+/// Requires two indexes to have the same value.
 fn repeat(engine: &mut Engine<'_>, goals: &mut [Vec<Atom>]) -> Option<()> {
     for one in 0..goals.len() {
         for other in one + 1..goals.len() {
@@ -352,7 +352,7 @@ fn repeat(engine: &mut Engine<'_>, goals: &mut [Vec<Atom>]) -> Option<()> {
     None
 }
 
-/// Adds to a goal that the value differs from all of these.
+/// Requires the value of a goal to differ from all of these.
 fn distinct(engine: &mut Engine<'_>, goal: Vec<Atom>, items: &[Rc<Value>]) -> Vec<Atom> {
     if items.is_empty() {
         return goal;
@@ -363,12 +363,12 @@ fn distinct(engine: &mut Engine<'_>, goal: Vec<Atom>, items: &[Rc<Value>]) -> Ve
     goal.into_iter().chain([Atom::is_not(node)]).collect()
 }
 
-/// Returns whether there are fewer different items than required ones.
+/// Returns whether there are fewer distinct items than required.
 fn too_few_values(engine: &mut Engine<'_>, shape: &Shape) -> bool {
     has_fewer(engine, &shape.item(0), shape.least)
 }
 
-/// Returns whether fewer than `count` different values satisfy a goal.
+/// Returns whether fewer than `count` distinct values satisfy a goal.
 fn has_fewer(engine: &mut Engine<'_>, goal: &[Atom], count: u64) -> bool {
     let mut items = Vec::new();
     while (items.len() as u64) < count.min(LONGEST) {

@@ -9,14 +9,14 @@ use regex_automata::{Anchored, Input, MatchKind};
 
 use super::budget::Budget;
 
-/// The largest automaton of one pattern, in bytes.
+/// The size limit of the automaton of one pattern, in bytes.
 const MOST_BYTES: usize = 4 << 20;
-/// The most states of a product automaton that are visited.
+/// The maximum number of states of a product automaton that are visited.
 const MOST_STATES: usize = 60_000;
 
 type Dfa = dense::DFA<Vec<u32>>;
 
-/// A pattern: the conjunction of regular expressions that must match, or must not.
+/// A pattern: a conjunction of regular expressions that must match, or must not match.
 pub(super) struct Pattern {
     parts: Vec<(Rc<Dfa>, bool)>,
 }
@@ -32,14 +32,13 @@ fn dfa(regex: &str) -> Option<Rc<Dfa>> {
 }
 
 impl Pattern {
-    /// Compiles a `pattern` keyword. Returns `None` if it is not a regular expression in the strict sense, or is too
-    /// large.
+    /// Compiles a `pattern` keyword. Returns `None` if it is not regular in the strict sense, or too large.
     pub(super) fn compile(pattern: &str) -> Option<Self> {
         let translated = jsonschema_regex::to_rust_regex(pattern).ok()?;
         if let Some(dfa) = dfa(&translated) {
             return Some(Self { parts: vec![(dfa, true)] });
         }
-        // `^(?!A)B` is B, and not A at the start.
+        // `^(?!A)B` matches what `^B` matches, unless A matches at the start.
         let mut rest = translated.strip_prefix('^')?;
         let mut parts = Vec::new();
         while let Some((body, wanted, after)) = leading_look(rest) {
@@ -172,7 +171,7 @@ impl Search<'_> {
     }
 }
 
-/// The state of a pattern that has matched, whatever follows.
+/// The state of a pattern that has already matched, regardless of what follows.
 const MATCHED: u32 = u32::MAX;
 
 struct Product {
@@ -221,7 +220,7 @@ impl Product {
         self.dfas.iter().map(|dfa| dfa.start_state_forward(&input).ok().map(|id| id.as_u32())).collect()
     }
 
-    /// Returns one byte of each class that the automata distinguish, letters where possible.
+    /// Returns one byte of each class that the automata distinguish, preferring letters.
     fn alphabet(&self) -> Vec<u8> {
         let rank = |byte: u8| match byte {
             b'a'..=b'z' => 0,

@@ -1,17 +1,17 @@
-//! The budget of one comparison. Once it is spent, nothing more is decided.
+//! The budget of one comparison. Once it is spent, everything else stays undecided.
 
 use std::time::Duration;
 
 /// The limits of one comparison.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
-    /// The time, as measured by the clock of the caller.
+    /// The time limit, measured by the caller's clock.
     pub time: Duration,
-    /// The time to search for further differences after the verdicts.
+    /// The time for finding further differences after the verdicts.
     pub differences: Duration,
-    /// The approximate memory use of the search in bytes.
+    /// The memory limit of the search, as an approximate number of bytes.
     pub bytes: usize,
-    /// The steps of the search, for reproducible tests; `u64::MAX` for no limit.
+    /// The maximum number of search steps, for reproducible tests; `u64::MAX` for no limit.
     pub steps: u64,
 }
 
@@ -48,7 +48,7 @@ impl<'a> Budget<'a> {
         self.spent.is_none()
     }
 
-    /// Reads the clock. Returns whether the search may continue.
+    /// Checks the clock. Returns whether the search may continue.
     pub(super) fn look(&mut self) -> bool {
         if self.elapsed() > self.limits.time {
             self.spent.get_or_insert("time");
@@ -56,12 +56,12 @@ impl<'a> Budget<'a> {
         self.spent.is_none()
     }
 
-    /// Reduces the time to what is reserved for further differences.
+    /// Limits the remaining time to the part reserved for further differences.
     pub(super) fn end_verdicts(&mut self) {
         self.limits.time = self.limits.time.min(self.elapsed().saturating_add(self.limits.differences));
     }
 
-    /// Counts bytes that are kept until the end.
+    /// Counts bytes that stay allocated until the end.
     pub(super) fn keep(&mut self, bytes: usize) {
         self.bytes = self.bytes.saturating_add(bytes);
         if self.bytes > self.limits.bytes {

@@ -1,4 +1,4 @@
-//! Decides a goal after its facts and choices were separated: takes branches while there are choices, then builds a
+//! Decides a goal that is already split into facts and choices: takes branches while there are choices, then builds a
 //! value from the facts.
 
 use std::collections::BTreeSet;
@@ -27,7 +27,7 @@ impl State {
         if self.open.len() > 1 && !self.simplify(engine, true) {
             return Answer::Empty;
         }
-        // Schemas that must hold first, since they rule out more.
+        // Prefer schemas that must hold, since they rule out more.
         let rank = |choice: &Choice| (!is_about_what_holds(choice), choice.len());
         let Some(at) = (0..self.open.len()).min_by_key(|at| rank(&self.open[*at])) else {
             return self.build(engine);
@@ -79,7 +79,7 @@ impl State {
         }
     }
 
-    /// Tries each value, if the schemas enumerate the values.
+    /// Tries each value if the schemas enumerate the values.
     fn named_values(&self, engine: &mut Engine<'_>) -> Option<Answer> {
         let mut named: Option<BTreeSet<u32>> = None;
         for fact in &self.facts {
@@ -109,8 +109,8 @@ impl State {
         }
     }
 
-    /// Decides the facts alone. If nothing satisfies them, no choice helps; otherwise the value found may satisfy the
-    /// rest by chance.
+    /// Decides the facts alone. If nothing satisfies them, no choice helps; otherwise the value found may happen to
+    /// satisfy the rest.
     fn look_ahead(&self, engine: &mut Engine<'_>) -> Option<Answer> {
         let obstacle = engine.obstacle.clone();
         let found = self.value(engine);
@@ -159,7 +159,7 @@ impl State {
         }
     }
 
-    /// Decides again, with all other branches of a chosen `oneOf` refused explicitly.
+    /// Decides the goal again, with all other branches of a chosen `oneOf` refused explicitly.
     fn without_unless(&self, engine: &mut Engine<'_>, obstacle: Option<String>) -> Option<Answer> {
         let mut others: Vec<_> = self
             .seen

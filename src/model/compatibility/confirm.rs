@@ -1,4 +1,4 @@
-//! Confirms a witness with the validator on both sides, and then makes it smaller.
+//! Confirms a witness with the validator on both sides, then shrinks it.
 
 use std::time::Duration;
 
@@ -13,12 +13,12 @@ use crate::model::schema::{
     part,
 };
 
-/// The most validations while a witness is made smaller.
+/// The maximum number of validations while shrinking a witness.
 const TRIES: usize = 400;
-/// The most visits of the validator to one witness.
+/// The maximum number of nodes that the validator may visit in one witness.
 const MAX_READS: u64 = 1_000_000;
 
-/// A schema, and its validator, which is built on first use.
+/// A schema and its validator, which is built on first use.
 pub(super) struct Side<'a> {
     document: &'a Document<'a>,
     validator: Option<Option<Validator<Metered>>>,
@@ -29,14 +29,15 @@ impl<'a> Side<'a> {
         Self { document, validator: None }
     }
 
-    /// Prepares for a value and for all with less in them: of a large schema only what they meet is compiled.
+    /// Prepares to validate a value and smaller versions of it. Only the part of a large schema that applies to the
+    /// value is compiled.
     pub(super) fn turn_to(&mut self, value: &Value) {
         if self.validator.is_none() || part::is_cut(self.document) {
             self.validator = Some(build(&part::for_value(self.document, value)));
         }
     }
 
-    /// Returns whether the validator accepts a value, `None` if there is no validator or it takes too long.
+    /// Returns whether the validator accepts a value, or `None` if there is no validator or it takes too long.
     fn accepts(&self, value: &Value) -> Option<bool> {
         let validator = self.validator.as_ref()?.as_ref()?;
         let meter = Meter::new(MAX_READS, u64::MAX, Deadline::default());
@@ -53,7 +54,7 @@ pub(super) fn is_witness(inner: &Side<'_>, outer: &Side<'_>, value: &Value) -> b
     inner.accepts(value) == Some(true) && outer.accepts(value) == Some(false)
 }
 
-/// Returns a smaller witness: one pass, front to back, that leaves out what is not needed.
+/// Returns a smaller witness, after one pass from front to back that removes unneeded parts.
 pub(super) fn shrink(inner: &Side<'_>, outer: &Side<'_>, value: Value, time_left: &dyn Fn() -> Duration) -> Value {
     let mut best = value;
     let mut tries = 0;
@@ -93,7 +94,7 @@ fn children(value: &Value, path: &[usize]) -> Vec<Vec<usize>> {
     (0..count).rev().map(|at| path.iter().copied().chain([at]).collect()).collect()
 }
 
-/// Returns the value without the member or item number `at` of the part at `path`.
+/// Returns the value without the member or item at index `at` of the part at `path`.
 fn without(value: &Value, path: &[usize], at: usize) -> Option<Value> {
     match path.split_first() {
         None => match value {

@@ -1,4 +1,4 @@
-//! Reads schemas of draft-04 to 2020-12 into one set of keywords, with the meaning that the validator gives them.
+//! Reads schemas of draft-04 to 2020-12 into one set of keywords, with the semantics of the validator.
 
 use std::collections::{HashMap, HashSet};
 
@@ -19,23 +19,23 @@ type ScopeId = u32;
 /// A sub-schema.
 #[derive(Clone, Copy)]
 struct Raw {
-    /// Its literals: the first one and how many.
+    /// The index of its first literal, and their number.
     lits: (u32, u32),
     part: PartId,
     scope: ScopeId,
-    /// Whether it is written somewhere, and not made of what is.
+    /// Whether the sub-schema occurs in a document, rather than being derived from one that does.
     is_written: bool,
 }
 
-/// What a sub-schema means beside its own words: in which document it stands, and its base and draft there.
+/// The context that determines the meaning of a sub-schema: its document, and the base and draft there.
 #[derive(Clone, PartialEq, Eq, Hash)]
 struct Scope {
-    /// 0 the old one, 1 the new one; none for a sub-schema that says the same in both.
+    /// 0 for the old document, 1 for the new one; `None` for a sub-schema that means the same in both.
     document: Option<usize>,
     context: Context,
 }
 
-/// Every sub-schema that can be reached, of both documents.
+/// Every reachable sub-schema of both documents.
 pub(super) struct Graph<'a> {
     pub(super) documents: &'a [Document<'a>; 2],
     raws: Vec<Raw>,
@@ -43,15 +43,16 @@ pub(super) struct Graph<'a> {
     pub(super) words: Words,
     scopes: Vec<Scope>,
     scope_ids: HashMap<Scope, ScopeId>,
-    /// By part and scope: what is equal and means the same is read once.
+    /// Ids by part and scope, so that equal sub-schemas with the same meaning are read only once.
     ids: HashMap<(PartId, ScopeId), Id>,
-    /// What waits until every sub-schema is read: unevaluated properties or items, and of which.
+    /// Unevaluated properties or items, each with the sub-schema that has the keyword and the keyword's child. They
+    /// are processed once every sub-schema is read.
     pending: Vec<(Id, unevaluated::Kind, Id)>,
     /// The sub-schemas that leave nothing unevaluated, because they contain such a keyword themselves.
     pub(super) evaluates_all: HashSet<(Id, unevaluated::Kind)>,
 }
 
-/// The sub-schemas of one document, while they are read.
+/// Reads the sub-schemas of one document.
 struct Reader<'a, 'g> {
     graph: &'g mut Graph<'a>,
     document: &'a Document<'a>,
@@ -62,7 +63,7 @@ impl<'a> Graph<'a> {
     /// Reads both documents and returns their roots.
     ///
     /// # Errors
-    /// Returns an error if a reference leads nowhere.
+    /// Returns an error if a reference cannot be resolved.
     pub(super) fn read(documents: &'a [Document<'a>; 2]) -> Result<(Self, [Id; 2]), String> {
         let mut graph = Self {
             documents,
@@ -116,12 +117,12 @@ impl<'a> Graph<'a> {
         self.lits.extend(lits);
     }
 
-    /// Returns what is written of a sub-schema; of one that was made, what it was made of.
+    /// Returns the written form of a sub-schema or, for a derived one, of the sub-schema that it was derived from.
     pub(super) fn tree(&self, id: Id) -> Tree<'a> {
         self.documents[0].root.other(self.raws[id as usize].part)
     }
 
-    /// Returns whether a sub-schema is written somewhere.
+    /// Returns whether a sub-schema occurs in a document.
     pub(super) fn is_written(&self, id: Id) -> bool {
         self.raws[id as usize].is_written
     }
@@ -131,7 +132,7 @@ impl<'a> Graph<'a> {
         self.scopes[self.raws[id as usize].scope as usize].context.within(self.tree(id))
     }
 
-    /// Makes a sub-schema that is written nowhere.
+    /// Adds a sub-schema that is derived from `like` and occurs in no document.
     pub(super) fn add(&mut self, lits: Vec<Lit>, like: Id) -> Id {
         let raw = Raw { is_written: false, ..self.raws[like as usize] };
         let id = self.push(raw);
@@ -153,7 +154,7 @@ impl<'a> Graph<'a> {
         id
     }
 
-    /// Returns the scope within a sub-schema that stands in a scope.
+    /// Returns the scope within a sub-schema, given the scope around it.
     fn within(&mut self, scope: ScopeId, part: Tree<'a>) -> ScopeId {
         if !part.has_names() {
             return scope;
@@ -163,7 +164,7 @@ impl<'a> Graph<'a> {
         self.scope(scope)
     }
 
-    /// Returns the JSON Pointer to the first place of a sub-schema; it is looked for in the whole document.
+    /// Returns the JSON Pointer to the first occurrence of a sub-schema. Searches the whole document.
     pub(super) fn pointer(&self, id: Id) -> String {
         let raw = &self.raws[id as usize];
         let document = self.scopes[raw.scope as usize].document.unwrap_or_default();
@@ -175,7 +176,7 @@ fn index(count: usize) -> u32 {
     u32::try_from(count).unwrap_or(u32::MAX)
 }
 
-/// Returns the JSON Pointer to the first place of a part.
+/// Returns the JSON Pointer to the first occurrence of a part.
 pub(super) fn pointer_to(document: Tree<'_>, part: PartId) -> Option<String> {
     if document.id() == part {
         return Some(String::new());
@@ -198,7 +199,7 @@ impl<'a> Reader<'a, '_> {
         id
     }
 
-    /// Returns the scope of what means the same in every document.
+    /// Returns the scope for sub-schemas that mean the same in every document.
     fn anywhere(&mut self, scope: ScopeId) -> ScopeId {
         let draft = self.graph.scopes[scope as usize].context.draft;
         self.graph.scope(Scope { document: None, context: Context { base: String::new(), draft } })
@@ -218,7 +219,7 @@ impl<'a> Reader<'a, '_> {
     }
 }
 
-/// The keywords of one schema while they are read.
+/// Reads the keywords of one schema.
 struct Keywords<'a, 'r, 'g> {
     reader: &'r mut Reader<'a, 'g>,
     schema: Tree<'a>,
@@ -349,7 +350,7 @@ impl<'a> Keywords<'a, '_, '_> {
         }
         let draft = self.draft;
         let words = &mut self.reader.graph.words;
-        // In later drafts these only annotate.
+        // In later drafts these are only annotations.
         if draft <= Draft::D7
             && let Some(format) = self.schema.get("format").and_then(Tree::as_str)
             && is_asserted(format, draft)
@@ -423,7 +424,7 @@ impl<'a> Keywords<'a, '_, '_> {
         self.lits.extend(names.into_iter().map(Lit::Required));
         let properties = self.members("properties");
         let patterns = self.members("patternProperties");
-        // Also if it is `true`, because it evaluates every property.
+        // Needed even if it is `true`, because it evaluates every property.
         if let Some(value) = self.schema.get("additionalProperties") {
             let id = self.below(value);
             let mut names: Vec<_> = properties.iter().map(|(name, _)| *name).collect();
@@ -469,8 +470,8 @@ impl<'a> Keywords<'a, '_, '_> {
         }
     }
 
-    /// Returns a dependency that asserts but evaluates nothing. This is how the validator treats `dependencies` in
-    /// drafts that do not have this keyword.
+    /// Returns a dependency that asserts but evaluates nothing, as the validator treats `dependencies` in drafts that
+    /// do not have this keyword.
     fn unevaluating(&mut self, name: Sym, id: Id) -> Lit {
         let broken = vec![Lit::Type(node::OBJECT), Lit::Required(name), Lit::Not(id)];
         Lit::Not(self.reader.graph.add(broken, self.id))
@@ -491,7 +492,7 @@ impl<'a> Keywords<'a, '_, '_> {
             self.lits.push(Lit::Not(id));
         }
         let (then, other) = (self.get("then", Draft::D7), self.get("else", Draft::D7));
-        // Also if nothing follows from it, because it evaluates what it applies to.
+        // Needed even if it asserts nothing, because it evaluates what it applies to.
         if let Some(value) = self.get("if", Draft::D7) {
             let condition = self.below(value);
             let [then, other] = [then, other].map(|part| match part {

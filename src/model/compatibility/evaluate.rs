@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::node::{self, Id, Lit, Table, Words};
 use super::numbers;
 
-/// The most nodes that are evaluated in one comparison. Beyond that, results are unknown.
+/// The maximum number of nodes that are evaluated in one comparison. Beyond it, results are unknown.
 const MOST_EVALUATED: u64 = 5_000_000;
 
 /// Returns whether `value` satisfies the node, or `None` if this is unknown.
@@ -49,7 +49,7 @@ pub(super) fn spellings(value: &Value) -> Vec<Value> {
     all
 }
 
-/// Returns false if one part is false, or else `None` if one is unknown.
+/// Returns false if any part is false, otherwise `None` if any is unknown, otherwise true.
 fn all(parts: impl Iterator<Item = Option<bool>>) -> Option<bool> {
     let mut result = Some(true);
     for part in parts {

@@ -19,18 +19,18 @@ pub(super) struct Leaf {
     member: Option<Sym>,
 }
 
-/// A sub-schema, and the JSON Pointer by which it was reached: equal ones stand in many places.
+/// A sub-schema, and the JSON Pointer by which it was reached. Equal sub-schemas occur in many places.
 #[derive(Clone)]
 struct Spot {
     id: Id,
     pointer: String,
 }
 
-/// Both documents, read.
+/// Both documents after reading.
 pub(super) struct Sources<'a> {
     pub(super) graph: &'a Graph<'a>,
     pub(super) classes: &'a Classes,
-    /// The roots of the old and the new one.
+    /// The roots of the old and the new document.
     pub(super) roots: [Id; 2],
 }
 
@@ -44,14 +44,15 @@ pub(super) struct Explained {
 }
 
 impl Leaf {
-    /// Returns the node and literal to treat as allowed from then on.
+    /// Returns the node and literal of the difference, to be treated as allowed from now on.
     pub(super) fn mask(&self, sources: &Sources<'_>) -> Option<(Id, Lit)> {
         Some((sources.classes.of(self.spot.id), sources.classes.lit(&self.lit)?))
     }
 }
 
 impl Sources<'_> {
-    /// Finds the keyword of a document, 0 the old one, that refuses `value` and is not allowed yet.
+    /// Finds the keyword that refuses `value` and is not allowed yet. `document` is 0 for the old one, 1 for the new
+    /// one.
     pub(super) fn leaf(
         &self,
         table: &mut Table,
@@ -73,7 +74,8 @@ impl Sources<'_> {
         Spot { id: child, pointer }
     }
 
-    /// Returns the pointer to a child that a literal of a sub-schema names; none if it is written nowhere.
+    /// Returns the pointer to a child that a literal of a sub-schema names, or `None` if the child occurs in no
+    /// document.
     fn steps(&self, document: usize, spot: &Spot, lit: &Lit, child: Id, table: &Table) -> Option<String> {
         if !self.graph.is_written(child) {
             return None;
@@ -101,7 +103,7 @@ impl Sources<'_> {
         written.or_else(|| self.referred(document, spot, child)).or_else(|| pointer_to(schema, part).map(here))
     }
 
-    /// Returns the pointer to what a reference of a sub-schema leads to.
+    /// Returns the pointer to the target of the reference in a sub-schema that leads to `child`.
     fn referred(&self, document: usize, spot: &Spot, child: Id) -> Option<String> {
         let (schema, part) = (self.graph.tree(spot.id), self.graph.tree(child).id());
         let base = self.graph.context(spot.id).base;
@@ -116,14 +118,14 @@ impl Sources<'_> {
         self.classes.lit(lit).is_some_and(|lit| evaluate::literal(table, &lit, value) == Some(false))
     }
 
-    /// Returns how many keywords of a sub-schema refuse a value.
+    /// Returns the number of keywords of a sub-schema that refuse a value.
     fn failures(&self, table: &mut Table, raw: Id, value: &Value) -> usize {
         let mut count = 0;
         for lit in self.graph.lits(raw) {
             if self.refuses(table, lit, value) {
                 count += match lit {
                     Lit::Sub(id) => self.failures(table, *id, value),
-                    // The value is of another type altogether.
+                    // A value of another type is the furthest from valid.
                     Lit::Type(_) | Lit::Never => 100,
                     _ => 1,
                 };
@@ -147,7 +149,7 @@ impl Sources<'_> {
         }
     }
 
-    /// Returns the sub-schemas of a document that a value meets on a path.
+    /// Returns the sub-schemas of a document that apply to the value along a path.
     fn reached(&self, table: &mut Table, document: usize, value: &Value, path: &[String]) -> Vec<Spot> {
         let mut reached = Vec::new();
         let mut value = Some(value);
@@ -221,7 +223,7 @@ impl Sources<'_> {
         found.into_iter().map(|(lit, id)| self.below_spot(document, spot, lit, id, table)).collect()
     }
 
-    /// Puts a leaf of a document into words: which rule, where on either side, and what happens.
+    /// Describes a leaf of a document: the rule, the places on both sides, and the problem.
     pub(super) fn explain(
         &self,
         table: &mut Table,
@@ -276,11 +278,11 @@ impl Sources<'_> {
     }
 }
 
-/// The way from the root of a document to the keyword that refuses a value.
+/// A walk from the root of a document to the keyword that refuses a value.
 struct Walk<'s, 'a> {
     sources: &'s Sources<'a>,
     document: usize,
-    /// Where in the value.
+    /// The path within the value.
     path: Vec<String>,
     masked: &'s dyn Fn(&(Id, Lit)) -> bool,
 }
@@ -326,7 +328,7 @@ impl Walk<'_, '_> {
         self.spot(table, &below, value)
     }
 
-    /// Follows the branch that comes closest: the one in which the fewest keywords fail.
+    /// Follows the closest branch: the one with the fewest failing keywords.
     fn branch(&mut self, table: &mut Table, spot: &Spot, lit: &Lit, ids: &[Id], value: &Value) -> Option<Leaf> {
         let counted: Vec<_> = ids.iter().map(|id| (self.sources.failures(table, *id, value), *id)).collect();
         let least = counted.iter().map(|(count, _)| *count).min().filter(|least| *least > 0)?;

@@ -1,4 +1,4 @@
-//! Separates a goal for one type of value into facts (literals) and choices. `choose` then takes the choices.
+//! Splits a goal for one type of value into facts (literals) and choices. `choose` then takes the choices.
 
 use std::collections::{BTreeSet, HashMap};
 use std::rc::Rc;
@@ -7,7 +7,7 @@ use super::evaluate;
 use super::node::{self, Id, Lit, Sym};
 use super::prove::{Atom, Engine};
 
-/// The kinds of values, which are searched one after the other.
+/// The kinds of values, which are searched one after another.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
     Null,
@@ -59,7 +59,7 @@ pub(super) enum Item {
 
 pub(super) type Choice = Rc<Vec<Vec<Item>>>;
 
-/// A literal about the kind of value that is being searched.
+/// A literal about the kind of value being searched.
 #[derive(Debug, Clone)]
 pub(super) struct Fact {
     pub(super) node: Id,
@@ -105,7 +105,7 @@ impl State {
         }
     }
 
-    /// Adds atoms and what follows from them. Returns false if they contradict the facts.
+    /// Adds atoms and their consequences. Returns false if they contradict the facts.
     pub(super) fn settle(&mut self, engine: &mut Engine<'_>, atoms: impl Iterator<Item = Atom>) -> bool {
         let mut work: Vec<_> = atoms.map(Item::Atom).collect();
         work.reverse();

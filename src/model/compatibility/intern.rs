@@ -1,7 +1,7 @@
-//! Gives equal sub-schemas of both documents the same number, whatever they are called, even if they are recursive.
+//! Gives equal sub-schemas of both documents the same number, whatever their names, even if they are recursive.
 //!
-//! Sub-schemas that are not recursive are numbered bottom up. All others start in one class, and a class is split if
-//! its members differ in a literal or in the class of a child, until no class can be split (partition refinement).
+//! Sub-schemas that are not recursive are numbered bottom up. All others start in one class. A class is split if its
+//! members differ in a literal or in the class of a child, until no class can be split (partition refinement).
 
 use std::collections::HashMap;
 use std::hash::{BuildHasher as _, RandomState};
@@ -9,7 +9,7 @@ use std::hash::{BuildHasher as _, RandomState};
 use super::dialect::Graph;
 use super::node::{Id, Lit, Table};
 
-/// The most rounds of refinement. Real schemas need fewer than ten.
+/// The maximum number of refinement rounds. Real schemas need fewer than ten.
 const MOST_ROUNDS: usize = 200;
 
 /// The node of each raw sub-schema.
@@ -69,11 +69,11 @@ pub(super) fn intern(mut graph: Graph<'_>) -> Result<(Table, Classes, Graph<'_>)
     Ok((table, classes, graph))
 }
 
-/// A fingerprint of the literals of a node: 128 bits of a hash with random keys. Keeping the literals for each round
-/// would take many times the memory.
+/// A fingerprint of the literals of a node: a 128-bit hash with random keys. Keeping the literals themselves for each
+/// round would take many times the memory.
 type Print = (u64, u64);
 
-/// The nodes that have a number.
+/// The nodes numbered so far.
 #[derive(Default)]
 struct Known {
     prints: HashMap<Print, Id>,
@@ -83,7 +83,7 @@ struct Known {
 }
 
 impl Known {
-    /// Returns the first of each, and frees the rest.
+    /// Returns the first raw sub-schema of each node, and frees the rest.
     fn into_first(self) -> Vec<usize> {
         self.first
     }
@@ -103,7 +103,7 @@ impl Classes {
     }
 }
 
-/// Numbers all sub-schemas without recursion below them, leaves first. Returns the others.
+/// Numbers all sub-schemas that contain no recursion, leaves first. Returns the others.
 fn name_bottom_up(graph: &Graph<'_>, classes: &mut Classes, known: &mut Known) -> Vec<usize> {
     let own: Vec<_> = (0..graph.len()).filter(|at| classes.alias[*at] as usize == *at).collect();
     let parents = Parents::of(graph, classes, &own);
@@ -132,7 +132,7 @@ fn name_bottom_up(graph: &Graph<'_>, classes: &mut Classes, known: &mut Known) -
     own.into_iter().filter(|at| !is_named[*at]).collect()
 }
 
-/// The sub-schemas that have each as a child: in one list, by where those of a child begin.
+/// The parents of each sub-schema, in one list; `starts` has the offset of each child's parents.
 struct Parents {
     starts: Vec<u32>,
     parents: Vec<Id>,
@@ -166,12 +166,12 @@ impl Parents {
     }
 }
 
-/// Names the sub-schemas that recur: all are one class, which splits until nothing splits.
+/// Numbers the recursive sub-schemas: all start in one class, which is split until no class changes.
 fn refine(graph: &Graph<'_>, classes: &mut Classes, known: &mut Known, cyclic: &[usize]) {
     let start = known.first.len();
     cyclic.iter().for_each(|at| classes.class[*at] = id_of(start));
     for round in 0.. {
-        // If the rounds are used up, giving each its own class is still correct.
+        // After the last round, giving each sub-schema its own class is still correct.
         let is_last = round >= MOST_ROUNDS;
         let mut split: HashMap<Print, Id> = HashMap::new();
         let mut first = Vec::new();

@@ -1,4 +1,4 @@
-//! Builds values without parts: null, booleans, numbers and strings that satisfy the facts.
+//! Builds values without parts: nulls, booleans, numbers and strings that satisfy the facts.
 
 use std::rc::Rc;
 
@@ -11,7 +11,7 @@ use super::prove::{Answer, Engine};
 use super::{evaluate, numbers, strings};
 
 impl State {
-    /// Returns the values that the facts refuse by name.
+    /// Returns the values that the facts exclude explicitly.
     fn refused(&self, engine: &Engine<'_>) -> Vec<Value> {
         let mut refused = Vec::new();
         for fact in self.facts.iter().filter(|fact| !fact.holds) {
@@ -62,7 +62,7 @@ impl State {
         if let Some(only) = wanted.only() {
             return self.named_number(engine, only);
         }
-        // A true fraction is a clearer example than a whole number in another spelling.
+        // A fraction is a clearer example than a whole number in another spelling.
         if self.types & node::INTEGER == 0 && wanted.fractions && wanted.integers {
             wanted.integers = false;
             if let numbers::Found::One(value) = wanted.find() {
@@ -80,7 +80,7 @@ impl State {
         }
     }
 
-    /// Lets the validator decide about the only number that is left.
+    /// Lets the validator decide about the only remaining number.
     fn named_number(&self, engine: &mut Engine<'_>, only: Value) -> Answer {
         let mut best = Answer::Empty;
         for value in evaluate::spellings(&only) {

@@ -44,11 +44,11 @@ pub use verdict::{Bump, Comparison, Difference, Options, Reading, Readings, Unkn
 /// The stack size of the comparing thread, since schemas and the search may nest deeply.
 const STACK: usize = 256 << 20;
 
-/// Compares two schemas. `clock` returns the time since any fixed moment, for the budget.
+/// Compares two schemas. `clock` returns the time since any fixed point, for the budget.
 ///
 /// # Errors
 ///
-/// Returns why the thread that compares could not be started, or that it failed.
+/// Returns an error if the comparing thread could not be started or failed.
 pub fn compare(
     old: &Value,
     new: &Value,
@@ -65,7 +65,7 @@ pub fn compare(
 ///
 /// # Errors
 ///
-/// Returns what [`compare`] returns.
+/// Returns the errors of [`compare`].
 pub fn compare_trees(
     old: Tree<'_>,
     new: Tree<'_>,
@@ -81,7 +81,7 @@ pub fn compare_trees(
 ///
 /// # Errors
 ///
-/// Returns why the thread that compares could not be started, or that it failed.
+/// Returns an error if the comparing thread could not be started or failed.
 pub fn fulfils(
     expects: &Value,
     provided: &Value,

@@ -1,4 +1,4 @@
-//! Schemas as sets of literals: one set of keywords for all drafts, with children by number.
+//! Schemas as sets of literals: one set of keywords for all drafts, with children referred to by number.
 
 use std::collections::HashMap;
 use std::hash::{BuildHasher as _, RandomState};
@@ -29,7 +29,7 @@ pub(super) const ANY: u8 = 255;
 
 /// One assertion about a value. A node holds if all of its literals hold.
 ///
-/// Violations are tried in this order, so that the explanation which is easiest to understand comes first.
+/// Violations are tried in this order, so that the explanation that is easiest to understand comes first.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(super) enum Lit {
     Never,
@@ -41,7 +41,7 @@ pub(super) enum Lit {
     MinLength(u64),
     MaxLength(u64),
     Pattern(Sym),
-    /// A check of strings that can only be executed: a format, an encoding.
+    /// A check of strings that can only be run, not analyzed: a format or an encoding.
     Check(u32),
     Required(Sym),
     MinItems(u64),
@@ -147,7 +147,8 @@ impl Lit {
     }
 }
 
-/// Sorts ids. Equal branches of a `oneOf` are kept, since two that hold are one too many.
+/// Sorts ids, and removes duplicates if `unique`. Equal branches of a `oneOf` are kept, because two that hold violate
+/// it.
 fn sorted(mut ids: Vec<Id>, unique: bool) -> Vec<Id> {
     ids.sort_unstable();
     if unique {
@@ -156,7 +157,7 @@ fn sorted(mut ids: Vec<Id>, unique: bool) -> Vec<Id> {
     ids
 }
 
-/// A check of strings that can only be executed.
+/// A check of strings that can only be run, not analyzed.
 pub(super) struct Check {
     /// Its name, such as `format: date`.
     pub(super) name: String,
@@ -189,7 +190,7 @@ impl Table {
         self.push(lits)
     }
 
-    /// Adds a node. Its literals must be sorted and new.
+    /// Adds a node. Its literals must be sorted and must not be in the table yet.
     pub(super) fn push(&mut self, lits: Vec<Lit>) -> Id {
         let lits: Rc<[Lit]> = lits.into();
         let id = index(self.nodes.len());
@@ -203,7 +204,7 @@ impl Table {
         Rc::clone(&self.nodes[id as usize])
     }
 
-    /// Returns whether every value satisfies the node. A false result may be wrong.
+    /// Returns whether every value is known to satisfy the node. False may also mean that this was not recognized.
     pub(super) fn is_true(&self, id: Id) -> bool {
         self.nodes[id as usize].is_empty()
     }
@@ -217,7 +218,7 @@ pub(super) struct Words {
     pub(super) values: Vec<Value>,
     value_ids: HashMap<String, u32>,
     pub(super) numbers: Vec<BigRational>,
-    /// By hash: the numbers themselves, once more, would take more than all else.
+    /// Ids by hash. A second copy of the numbers would take more memory than everything else.
     number_ids: HashMap<u64, u32>,
     number_keys: RandomState,
     pub(super) checks: Vec<Check>,
@@ -298,7 +299,7 @@ impl Words {
         Some(validator.is_valid(&Value::String(text.to_owned())))
     }
 
-    /// Returns whether the validator considers a number a multiple, or `None` if it cannot be run.
+    /// Returns whether the validator considers a number a multiple, or `None` if the check cannot be run.
     pub(super) fn is_multiple(&mut self, of: u32, number: &serde_json::Number) -> Option<bool> {
         let validator = self.divisors.entry(of).or_insert_with(|| {
             let of = numbers::to_json(&self.numbers[of as usize])?;
@@ -307,7 +308,7 @@ impl Words {
         Some(validator.as_ref()?.is_valid(&Value::Number(number.clone())))
     }
 
-    /// Returns whether a pattern matches a string, `None` if it cannot be run.
+    /// Returns whether a pattern matches a string, or `None` if the pattern cannot be run.
     pub(super) fn matches(&mut self, pattern: Sym, text: &str) -> Option<bool> {
         let source = self.text(pattern);
         let validator = self

@@ -1,7 +1,7 @@
 //! Exact arithmetic on numbers: bounds and divisors as rationals.
 //!
-//! A number has the value that the validator reads: decimals as written, and from 2^53 on the double to which a
-//! decimal is rounded. Divisibility is claimed only if both readings agree.
+//! A number has the value that the validator reads: a decimal exactly as written or, from 2^53 on, the double that it
+//! is rounded to. Divisibility is claimed only if both readings agree.
 
 use num_bigint::BigInt;
 use num_integer::Integer;
@@ -10,7 +10,7 @@ use num_traits::{FromPrimitive, One, Signed, ToPrimitive, Zero};
 use serde_json::{Number, Value};
 
 const SAFE: i64 = 1 << 53;
-/// The most multiples that are tried.
+/// The maximum number of multiples that are tried.
 const TRIES: i64 = 2_000;
 
 /// Returns the exact value of a JSON number.
@@ -54,7 +54,7 @@ pub(super) fn to_json(value: &BigRational) -> Option<Value> {
     (rational(&number).as_ref() == Some(value)).then_some(Value::Number(number))
 }
 
-/// Returns whether a number is whole, as `1.0` is.
+/// Returns whether a number is whole. `1.0` is.
 pub(super) fn is_whole(number: &Number) -> bool {
     number.is_i64() || number.is_u64() || number.as_f64().is_some_and(|float| float.fract() == 0.0)
 }
@@ -69,14 +69,14 @@ pub(super) fn other_spelling(number: &Number) -> Option<Number> {
     Number::from_f64(value.to_f64()?).filter(|float| rational(float).as_ref() == Some(&value))
 }
 
-/// Returns a key that is the same for values which are equal in JSON Schema.
+/// Returns a key that is the same for values that are equal in JSON Schema.
 pub(super) fn key(value: &Value) -> String {
     let mut key = String::new();
     canonical(value, &mut key);
     key
 }
 
-/// Writes a value so that values which are equal in JSON Schema give the same text.
+/// Writes a value so that values that are equal in JSON Schema give the same text.
 pub(super) fn canonical(value: &Value, to: &mut String) {
     match value {
         Value::Number(number) => to.push_str(&canonical_number(number)),
@@ -260,7 +260,7 @@ impl Wanted {
         }
     }
 
-    /// Returns numbers of many kinds within the bounds, simple ones first.
+    /// Returns numbers of many kinds within the bounds, simplest first.
     fn candidates(&self) -> Vec<BigRational> {
         let base = match (&self.low, &self.high) {
             (Some((low, _)), _) => low.clone(),
@@ -306,7 +306,7 @@ impl Wanted {
     }
 }
 
-/// Returns the number of decimals, or `None` if there are infinitely many.
+/// Returns the number of decimal places, or `None` if there are infinitely many.
 fn places(value: &BigRational) -> Option<u32> {
     (0..20).find(|places| (value * BigRational::from_integer(BigInt::from(10).pow(*places))).is_integer())
 }

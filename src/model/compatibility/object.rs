@@ -1,4 +1,4 @@
-//! Builds objects: properties by name, and other names by the combination of patterns that they match.
+//! Builds objects: properties by name, and any other name by the combination of patterns that it matches.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
@@ -12,12 +12,12 @@ use super::prove::{Answer, Atom, Engine};
 
 /// The number of patterns up to which all combinations are tried without checking that a name exists.
 const FEW_PATTERNS: usize = 4;
-/// The most combinations that are tried.
+/// The maximum number of combinations that are tried.
 const MOST_CLASSES: usize = 200;
-/// The most properties that are added to satisfy a `minProperties`.
+/// The maximum number of properties that are added to satisfy a `minProperties`.
 const MOST_FILLED: u64 = 1_000;
 
-/// Names and patterns, and what properties outside of these must satisfy.
+/// Names, patterns, and the demand on properties that are covered by neither.
 type Rest = (Box<[Sym]>, Box<[Sym]>, Atom);
 
 /// The demands of the facts on an object.
@@ -166,7 +166,7 @@ impl State {
         is_closed.then_some((names, patterns))
     }
 
-    /// Returns the demands on the property of this name, or `None` if there may be no such property.
+    /// Returns the demands on the property with this name, or `None` if the property is not allowed.
     fn member(&self, engine: &mut Engine<'_>, shape: &Shape, name: Sym) -> Option<Vec<Atom>> {
         if self.absent.contains(&name) {
             return None;
@@ -199,8 +199,8 @@ impl State {
         Some(goal)
     }
 
-    /// Returns the demands on a property with an unknown name that matches exactly these patterns, or `None` if there
-    /// may be no such property.
+    /// Returns the demands on a property with an unknown name that matches exactly these patterns, or `None` if no
+    /// such property is allowed.
     fn class_member(shape: &Shape, signs: &[bool]) -> Option<Vec<Atom>> {
         let matches = |pattern: &Sym| shape.patterns.binary_search(pattern).is_ok_and(|at| signs[at]);
         if let Some((_, patterns)) = &shape.closed
@@ -218,7 +218,7 @@ impl State {
         Some(goal)
     }
 
-    /// Returns a name of the class that is neither known nor used yet.
+    /// Returns a name of the class that is neither known nor already used.
     fn fresh(shape: &Shape, engine: &mut Engine<'_>, signs: &[bool], more: Option<Atom>, draft: &Draft) -> Answer {
         let mut goal = Self::names(shape, engine, signs);
         goal.extend(more);
@@ -277,7 +277,7 @@ impl State {
         goal
     }
 
-    /// Finds a property that a fact requires. Returns false if there can be none.
+    /// Adds a property that a fact requires. Returns false if that is impossible.
     fn place(&self, engine: &mut Engine<'_>, shape: &Shape, wanted: &Wanted, draft: &mut Draft) -> bool {
         let unsure_before = draft.unsure;
         let slots: Vec<_> = shape.known.iter().map(|name| Slot::Name(*name)).collect();
@@ -378,7 +378,7 @@ impl State {
         Some((goal, None))
     }
 
-    /// Adds properties until there are enough. Returns false if there cannot be enough.
+    /// Adds properties until there are enough. Returns false if that is impossible.
     fn fill(&self, engine: &mut Engine<'_>, shape: &Shape, draft: &mut Draft) -> bool {
         let count = |draft: &Draft| draft.values.len().max(self.present.len()) as u64;
         if shape.least <= count(draft) {

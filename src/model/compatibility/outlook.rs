@@ -1,4 +1,4 @@
-//! Predicts what a branch of a choice would change: whether it contradicts the facts, or follows from them.
+//! Predicts the effect of a branch of a choice: whether it contradicts the facts, or follows from them.
 
 use super::flatten::{HOLDS, Item, Kind, LENIENT, REFUSED, State, UNLESS};
 use super::node::{Id, Lit, Sym};
@@ -112,7 +112,7 @@ impl State {
         Outlook::Open
     }
 
-    /// Returns whether no value of this state satisfies the node. A false result may be wrong.
+    /// Returns whether it is certain that no value of this state satisfies the node.
     fn is_disjoint(&self, engine: &mut Engine<'_>, id: Id) -> bool {
         let summary = engine.summary(id);
         if summary.types & self.types == 0 {
@@ -131,7 +131,7 @@ impl State {
     }
 }
 
-/// Returns whether no value satisfies both `known` and `id`. A false result may be wrong.
+/// Returns whether it is certain that no value satisfies both `known` and `id`.
 fn are_apart(engine: &mut Engine<'_>, known: &[Atom], id: Id) -> bool {
     let other = engine.summary(id);
     let mut types = other.types;

@@ -1,9 +1,9 @@
 //! Decides whether there is a value that some schemas accept and others refuse. This is the core of the engine.
 //!
-//! `a` is within `b` exactly if nothing satisfies `a` and not `b`. A goal is a set of signed nodes; the answer is a
+//! `a` is within `b` exactly if no value satisfies `a` and not `b`. A goal is a set of signed nodes; its answer is a
 //! value, a proof that there is none, or neither. If a goal occurs again within itself, it is assumed to be empty
 //! there: the smallest value of a goal contains no smaller value of the same goal. Conclusions from such an assumption
-//! are kept only while it stands, and for good once they depend on no assumption any more.
+//! are kept only while the assumption is in effect, and permanently once they depend on no assumption.
 
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
@@ -17,7 +17,7 @@ use super::flatten::{Kind, State};
 use super::node::{self, Id, Lit, Sym, Table};
 use super::summary::Summary;
 
-/// The deepest nesting of goals; deeper ones are undecided. The stack of the engine's thread is large enough for it.
+/// The maximum nesting of goals; deeper ones are undecided. The stack of the engine's thread is large enough for it.
 const DEEPEST: usize = 3_000;
 
 /// A node and its sign: whether it must hold, and whether its writer is read leniently.
@@ -25,7 +25,7 @@ const DEEPEST: usize = 3_000;
 pub(super) struct Atom(u32);
 
 impl Atom {
-    /// Returns the atom of a schema that must hold. Read leniently, it closes the objects whose properties it names.
+    /// Returns the atom of a schema that must hold. Reading it leniently closes the objects whose properties it names.
     pub(super) fn is(id: Id, lenient: bool) -> Self {
         Self(id << 2 | u32::from(lenient))
     }
@@ -51,11 +51,11 @@ impl Atom {
 /// The answer about a goal.
 #[derive(Debug, Clone)]
 pub(super) enum Answer {
-    /// No value satisfies it.
+    /// No value satisfies the goal.
     Empty,
-    /// This value satisfies it.
+    /// This value satisfies the goal.
     Witness(Rc<Value>),
-    /// This value satisfies it, if parts that could not be evaluated hold.
+    /// This value satisfies the goal if the parts that could not be evaluated hold.
     PossibleWitness(Rc<Value>),
     /// Undecided.
     Undecided,
@@ -91,7 +91,7 @@ enum Memo {
 
 type Goal = Rc<[Atom]>;
 
-/// A set of stack positions, one bit each. All positions that are too deep for a bit of their own share the last one.
+/// A set of stack positions, one bit each. Positions too deep to have their own bit share the last one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 struct Places(u128);
 
@@ -108,20 +108,20 @@ impl Places {
         Self(self.0 | other.0)
     }
 
-    /// Removes the position itself. A shared bit is kept until its first position is reached.
+    /// Removes the position `at`. A shared bit is kept until its first position is reached.
     fn below(self, at: usize) -> Self {
         if at > 127 { self } else { Self(self.0 & !(1 << at)) }
     }
 }
 
-/// The search, with all of its results.
+/// The search, with all its results.
 pub(super) struct Engine<'a> {
     pub(super) table: Table,
     pub(super) budget: Budget<'a>,
     memo: HashMap<Goal, Memo>,
     /// The assumptions that were used below each open goal.
     used: Vec<Places>,
-    /// The goals that are empty under an assumption, in the order of discovery.
+    /// The goals that are empty under an assumption, in order of discovery.
     trail: Vec<Goal>,
     patterns: HashMap<Sym, Option<Rc<Pattern>>>,
     own_patterns: HashMap<&'static str, Option<Rc<Pattern>>>,
@@ -154,7 +154,7 @@ impl<'a> Engine<'a> {
         self.masked.insert((id, lit))
     }
 
-    /// Removes all such allowances.
+    /// Removes all differences from the allowed ones.
     pub(super) fn unmask(&mut self) {
         if !self.masked.is_empty() {
             self.masked.clear();
@@ -229,7 +229,7 @@ impl<'a> Engine<'a> {
         let answer = self.by_type(goal);
         let used = self.used.pop().unwrap_or_default().below(at);
         if self.budget.spent().is_some() {
-            // Results found after the budget ran out are not kept.
+            // Results found after the budget ran out are discarded.
             self.memo.remove(goal);
             for known in self.trail.drain(trail..) {
                 self.memo.remove(&known);
@@ -251,8 +251,8 @@ impl<'a> Engine<'a> {
         answer
     }
 
-    /// Resolves the conclusions that depend on the goal at a position. If that goal is empty, they depend on its own
-    /// assumptions, or on none any more. Otherwise they are dropped.
+    /// Resolves the conclusions that depend on the goal at a position. If that goal is empty, they now depend on its
+    /// assumptions, if any. Otherwise they are dropped.
     fn settle_trail(&mut self, from: usize, at: usize, empty_if: Option<Places>) {
         let place = Places::one(at);
         for known in self.trail.split_off(from) {
@@ -294,7 +294,7 @@ impl<'a> Engine<'a> {
         best
     }
 
-    /// Returns a superset of the types that a value of this atom may have.
+    /// Returns a superset of the types that a value of this atom can have.
     pub(super) fn types(&mut self, atom: Atom) -> u8 {
         if atom.holds() {
             return self.summary(atom.id()).types;
@@ -305,7 +305,7 @@ impl<'a> Engine<'a> {
         }
     }
 
-    /// Returns the node that only this value satisfies, built from its parts if it has any.
+    /// Returns the node that only this value satisfies, built from the parts of the value, if any.
     pub(super) fn value_node(&mut self, id: u32) -> Id {
         let value = self.table.words.values[id as usize].clone();
         let lits = match &value {
@@ -349,7 +349,7 @@ impl<'a> Engine<'a> {
         result
     }
 
-    /// Returns the automaton of a pattern, or `None` if there is none that is small enough.
+    /// Returns the automaton of a pattern, or `None` if it cannot be built or is too large.
     pub(super) fn pattern(&mut self, pattern: Sym) -> Option<Rc<Pattern>> {
         if let Some(known) = self.patterns.get(&pattern) {
             return known.clone();

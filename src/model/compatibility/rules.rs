@@ -19,9 +19,9 @@ pub enum Direction {
 /// One kind of difference, with an example.
 #[derive(Debug, Clone, Copy)]
 pub struct Rule {
-    /// Its name, stable between releases.
+    /// Its id, stable across releases.
     pub id: &'static str,
-    /// The direction that it breaks.
+    /// The direction that the difference breaks.
     pub direction: Direction,
     /// What changed.
     pub text: &'static str,
@@ -33,7 +33,7 @@ pub struct Rule {
 
 macro_rules! rules {
     ($($narrow:literal, $wide:literal, $what:literal, $tight:literal, $loose:literal;)*) => {
-        /// Every rule, those of one keyword together.
+        /// Every rule, grouped by keyword.
         pub const RULES: &[Rule] = &[$(
             Rule {
                 id: $narrow,
@@ -129,7 +129,7 @@ pub(super) fn keywords(lit: &Lit) -> &'static [&'static str] {
     }
 }
 
-/// Returns whether two literals come from one keyword.
+/// Returns whether two literals come from the same keyword.
 pub(super) fn is_same_keyword(one: &Lit, other: &Lit) -> bool {
     std::mem::discriminant(one) == std::mem::discriminant(other) && !matches!(one, Lit::Required(_))
 }
@@ -165,7 +165,7 @@ fn ids(lit: &Lit, names_member: bool) -> (&'static str, &'static str) {
     }
 }
 
-/// Returns the id of a difference, and a sentence on what is wrong with the value.
+/// Returns the id of a difference, and a sentence that says what is wrong with the value.
 pub(super) fn describe(place: &Place<'_>, words: &Words) -> (&'static str, String) {
     let (narrow, wide) = ids(place.lit, place.names_member);
     let id = if place.direction == Direction::Forwards { narrow } else { wide };
@@ -248,7 +248,7 @@ fn names_of(types: u8) -> String {
     }
 }
 
-/// Returns a value on at most one line.
+/// Formats a value on a single line, shortened if needed.
 pub(super) fn short(value: &Value) -> String {
     let text = value.to_string();
     match (text.chars().count() > 60, value) {

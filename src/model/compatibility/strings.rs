@@ -1,4 +1,4 @@
-//! Finds strings that satisfy lengths, patterns and formats and are none of some excluded texts.
+//! Finds strings that satisfy lengths, patterns and formats, and are not among the excluded texts.
 
 use std::rc::Rc;
 
@@ -8,11 +8,11 @@ use super::node::Sym;
 use super::prove::Engine;
 use serde_json::Value;
 
-/// The most candidates that are tried.
+/// The maximum number of candidates that are tried.
 const TRIES: usize = 24;
-/// The longest string that is built without patterns.
+/// The maximum length of a string that is built without patterns.
 const LONGEST: u64 = 100_000;
-/// The most excluded texts that become part of the automaton.
+/// The maximum number of excluded texts that become part of the automaton.
 const MOST_EXCLUDED: usize = 400;
 
 /// The demands on a string.
@@ -59,7 +59,7 @@ impl Wanted {
         is_both(&self.patterns) || is_both(&self.checks) || self.checks.iter().any(is_implied)
     }
 
-    /// Finds a string without patterns. There are enough texts of any length but zero.
+    /// Finds a string without patterns. There are enough texts of every length except zero.
     fn find_plain(&self) -> Found {
         let lengths = self.least..=self.most.unwrap_or(u64::MAX).min(self.least + 1);
         for length in lengths {
@@ -168,7 +168,7 @@ impl Wanted {
     }
 }
 
-/// Returns the texts among some values.
+/// Returns those of the values that are strings.
 pub(super) fn texts<'a>(values: impl Iterator<Item = &'a Value>) -> Vec<String> {
     values.filter_map(Value::as_str).map(str::to_owned).collect()
 }

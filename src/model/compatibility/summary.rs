@@ -1,5 +1,5 @@
-//! A rough summary of what a node accepts, without its alternatives, to show cheaply that two nodes have no value in
-//! common.
+//! A rough summary of the values that a node accepts, without its alternatives. It shows cheaply that two nodes have
+//! no value in common.
 
 use std::collections::BTreeSet;
 use std::rc::Rc;
@@ -8,17 +8,17 @@ use super::evaluate;
 use super::node::{self, Id, Lit, Sym};
 use super::prove::Engine;
 
-/// The deepest nesting of nodes for the same value. Below that, anything is assumed to be accepted.
+/// The maximum nesting of nodes for the same value. Deeper nodes are assumed to accept anything.
 const DEEPEST: usize = 500;
-/// The most properties in a summary.
+/// The maximum number of properties in a summary.
 const MOST_MEMBERS: usize = 64;
 
-/// A superset of what a node accepts.
+/// A superset of the values that a node accepts.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Summary {
     /// The types that a value may have.
     pub(super) types: u8,
-    /// The values, if they are few and enumerated.
+    /// The accepted values, if they are few and enumerated.
     pub(super) values: Option<BTreeSet<u32>>,
     pub(super) required: BTreeSet<Sym>,
     /// The schemas of properties.

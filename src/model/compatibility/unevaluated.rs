@@ -1,6 +1,6 @@
 //! Rewrites `unevaluatedProperties` and `unevaluatedItems` into cases.
 //!
-//! Which properties are evaluated depends on which branches hold. For every combination of branches there is one
+//! Which properties are evaluated depends on which branches hold. Every combination of branches becomes an
 //! alternative, in which the remaining properties are treated as by `additionalProperties`.
 
 use std::collections::BTreeSet;
@@ -8,19 +8,19 @@ use std::collections::BTreeSet;
 use super::dialect::Graph;
 use super::node::{self, Id, Lit, Sym};
 
-/// The most branches; schemas with more are not rewritten.
+/// The maximum number of branches; schemas with more are not rewritten.
 const MOST: usize = 7;
-/// The most sub-schemas that are visited.
+/// The maximum number of sub-schemas that are visited.
 const MOST_VISITS: usize = 1_000;
 
-/// The parts that are unevaluated.
+/// The kind of parts that are left unevaluated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) enum Kind {
     Properties,
     Items,
 }
 
-/// What one sub-schema evaluates if the branches that lead to it hold.
+/// The properties or items that one sub-schema evaluates if the branches that lead to it hold.
 #[derive(Debug, Clone)]
 struct Part {
     guards: Vec<(Id, bool)>,
@@ -68,7 +68,7 @@ pub(super) fn rewrite(graph: &mut Graph<'_>, id: Id, kind: Kind, child: Id) -> O
     Some(Lit::AnyOf(cases.collect()))
 }
 
-/// Returns the demands on what is left unevaluated, or `None` if nothing is left.
+/// Returns the demands on the unevaluated parts, or `None` if there are none.
 fn rest(graph: &mut Graph<'_>, id: Id, kind: Kind, parts: &[Part], child: Id) -> Option<Lit> {
     let (mut names, mut patterns, mut first, mut matching) = (BTreeSet::new(), BTreeSet::new(), 0, BTreeSet::new());
     for part in parts {
@@ -100,7 +100,7 @@ struct Walk {
 }
 
 impl Walk {
-    /// Collects what `id` evaluates. Returns `None` if there is too much of it, or references form a cycle.
+    /// Collects what `id` evaluates. Returns `None` if there is too much to collect, or references form a cycle.
     fn collect(&mut self, graph: &mut Graph<'_>, id: Id, depth: usize) -> Option<()> {
         self.visits += 1;
         if self.visits > MOST_VISITS || depth > MOST_VISITS {

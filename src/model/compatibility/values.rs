@@ -1,5 +1,5 @@
-//! Compares the agreed values of two contract versions: which leaves were removed, changed or added, and what that
-//! breaks.
+//! Compares the agreed values of two contract versions: which leaves were removed, changed or added, and what breaks
+//! as a result.
 
 use std::collections::HashMap;
 
@@ -8,13 +8,13 @@ use serde_json::Value;
 use super::{numbers, rules::short, verdict::Bump};
 use crate::model::{contract::Values, schema::uri};
 
-/// The most differences that are listed. Further ones are counted.
+/// The maximum number of differences that are listed. Further ones are only counted.
 const MOST: usize = 20;
 
 /// One kind of difference between two values, with an example.
 #[derive(Debug, Clone, Copy)]
 pub struct ValueRule {
-    /// Its name, stable between releases.
+    /// Its id, stable across releases.
     pub id: &'static str,
     /// What changed.
     pub text: &'static str,
@@ -70,23 +70,23 @@ pub struct ValueDifference {
     pub old_pointer: Option<String>,
     /// The JSON Pointer to the leaf in the new value.
     pub new_pointer: Option<String>,
-    /// The smallest version bump that it needs.
+    /// The smallest version bump that the difference needs.
     pub bump: Bump,
 }
 
 /// The differences between two values.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ValueComparison {
-    /// The differences, those that break first, at most 20.
+    /// The differences, at most 20, breaking ones first.
     pub differences: Vec<ValueDifference>,
-    /// The number of further ones.
+    /// The number of differences that are not listed.
     pub more: usize,
-    /// The smallest version bump that all of them need.
+    /// The smallest version bump that covers all differences.
     pub bump: Bump,
 }
 
-/// Compares the agreed values of two versions. Items of a list are matched by value, not by index. A value that is
-/// null as a whole means that nothing is agreed.
+/// Compares the agreed values of two versions. List items are matched by value, not by index. A null at the top level
+/// means that nothing is agreed.
 pub fn values(old: &Value, new: &Value, promised: Values) -> ValueComparison {
     let mut walk =
         Walk { promised, breaking: Vec::new(), others: Vec::new(), more: 0, is_broken: false, is_equal: true };
@@ -156,7 +156,7 @@ impl Walk {
         }
     }
 
-    /// Compares lists as sets. Items that only one list has are compared in order if they have parts of their own.
+    /// Compares lists as sets. Items in only one list are compared in order if they have parts themselves.
     fn lists(&mut self, before: &[Value], after: &[Value], at: &mut Pointers) {
         let ends = (at.old.len(), at.new.len());
         let (gone, fresh) = (alone(before, after), alone(after, before));
@@ -246,7 +246,7 @@ mod tests {
     }
 
     #[test]
-    fn every_example_shows_its_rule() {
+    fn every_example_triggers_its_rule() {
         for rule in VALUE_RULES {
             let parse = |text: &str| serde_json::from_str::<Value>(text).unwrap();
             let compared = values(&parse(rule.old), &parse(rule.new), Values::Additive);
@@ -289,7 +289,7 @@ mod tests {
     }
 
     #[test]
-    fn order_and_repetition_in_lists_are_no_difference() {
+    fn order_and_repetition_in_lists_are_ignored() {
         let old = json!([["b", "a"], {"x": 1, "y": [true, null]}, "s", "s"]);
         let new = json!(["s", {"y": [true, null], "x": 1.0}, ["b", "a"]]);
         assert_eq!(found(&old, &new, Values::Frozen), [""; 0]);

@@ -1,4 +1,4 @@
-//! The answers of one comparison: both directions, both readings, the differences, and the bump.
+//! The result of one comparison: both directions, both readings, the differences and the bump.
 
 use std::time::Duration;
 
@@ -14,12 +14,12 @@ use super::prove::{Answer, Atom, Engine};
 use super::rules::Direction;
 use crate::model::schema::{Draft, Tree, document::Document};
 
-/// A reading of a schema as a description of what is sent.
+/// A way to read a schema as a description of what is sent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Reading {
-    /// As it is written: an open object may carry any further property.
+    /// As written: an open object may have any further property.
     Strict,
-    /// The writer sends only the properties that the schema names; objects that name none are open.
+    /// The writer sends only the properties that the schema names; objects without named properties are open.
     Lenient,
 }
 
@@ -30,9 +30,9 @@ pub struct Options {
     pub backwards: bool,
     /// Whether every value of the old schema must be a value of the new one.
     pub forwards: bool,
-    /// The reading that decides about breaks and bumps.
+    /// The reading that determines breaks and bumps.
     pub reading: Reading,
-    /// The most differences that are searched for.
+    /// The maximum number of differences to search for.
     pub most_differences: usize,
     /// The limits of the comparison.
     pub limits: Limits,
@@ -48,11 +48,11 @@ impl Default for Options {
 /// The answer to one question.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Verdict {
-    /// Proved.
+    /// Compatibility is proved.
     Compatible,
-    /// Refuted, by this value among others.
+    /// Compatibility is refuted, with this value as one counterexample.
     Incompatible(Box<Difference>),
-    /// Neither.
+    /// Neither is known.
     Unknown(Unknown),
 }
 
@@ -73,39 +73,39 @@ impl Verdict {
 pub struct Difference {
     /// The direction that it breaks.
     pub direction: Direction,
-    /// The reading under which it does.
+    /// The reading under which it breaks.
     pub reading: Reading,
     /// The id of the rule, from the catalogue.
     pub rule: &'static str,
-    /// The problem of the value, in words.
+    /// A sentence that says what is wrong with the value.
     pub message: String,
     /// The JSON Pointer to the place in the old schema.
     pub old_pointer: Option<String>,
     /// The JSON Pointer to the place in the new schema.
     pub new_pointer: Option<String>,
-    /// A value that one side accepts and the other refuses; the validator confirmed both.
+    /// A value that one side accepts and the other refuses, both confirmed by the validator.
     pub witness: Value,
     /// The JSON Pointer to the place in the witness.
     pub at: String,
 }
 
-/// The reason why a question has no answer.
+/// The reason why a question is undecided.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Unknown {
     /// The reason, in words.
     pub reason: String,
-    /// What ran out, if it was the budget: time, memory or steps.
+    /// The limit that was reached, if the budget ran out: time, memory or steps.
     pub spent: Option<&'static str>,
-    /// A value was found that the validator did not confirm.
+    /// Whether a value was found that the validator did not confirm.
     pub unconfirmed: bool,
 }
 
 /// Both readings of one direction.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Readings {
-    /// The language as it is written.
+    /// The verdict for the schema as written.
     pub strict: Verdict,
-    /// The value that the writer sends.
+    /// The verdict for what a lenient writer sends.
     pub lenient: Verdict,
 }
 
@@ -128,18 +128,18 @@ pub enum Bump {
     Minor,
     /// The change affects the wording only.
     Patch,
-    /// Undecided: at least minor.
+    /// The bump is undecided, but at least minor.
     Unknown,
 }
 
-/// All that is known about a change.
+/// The complete result of comparing two schemas.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Comparison {
     /// Is every value of the new schema a value of the old one?
     pub backwards: Readings,
     /// Is every value of the old schema a value of the new one?
     pub forwards: Readings,
-    /// The differences, by direction, limited by [`Options`].
+    /// The differences by direction, limited by [`Options`].
     pub differences: Vec<Difference>,
     /// The bump that the change needs.
     pub bump: Bump,
@@ -157,7 +157,7 @@ pub(super) fn compare(
     judged(old, new, options, clock, |judge| judge.comparison()).unwrap_or_else(|why| undecided(&why))
 }
 
-/// Decides one direction in the reading that counts.
+/// Decides one direction in the selected reading.
 pub(super) fn answer(
     old: Tree<'_>,
     new: Tree<'_>,
@@ -169,7 +169,7 @@ pub(super) fn answer(
     judged(old, new, options, clock, answer).unwrap_or_else(|why| unknown(&why))
 }
 
-/// Reads two schemas and judges them. Fails if they cannot be read.
+/// Reads two schemas and judges them. Returns an error if they cannot be read.
 fn judged<T>(
     old: Tree<'_>,
     new: Tree<'_>,
@@ -221,7 +221,7 @@ struct Judge<'a> {
     differences: Vec<Difference>,
 }
 
-/// The longest time to make one witness smaller.
+/// The time limit for shrinking one witness.
 const SHRINKING: Duration = Duration::from_millis(150);
 
 impl Judge<'_> {
@@ -245,7 +245,7 @@ impl Judge<'_> {
         Comparison { backwards, forwards, differences: self.differences, bump, steps }
     }
 
-    /// Returns the node of a document.
+    /// Returns the root node of a document.
     fn root(&self, document: usize) -> Id {
         self.sources.classes.of(self.sources.roots[document])
     }
@@ -260,7 +260,7 @@ impl Judge<'_> {
         }
         let lenient = self.verdict(direction, Reading::Lenient);
         let strict = match (&strict, &lenient) {
-            // A value that a lenient writer sends is also one that a strict one may send.
+            // Every value that a lenient writer sends may also be sent by a strict one.
             (Verdict::Unknown(_), Verdict::Incompatible(difference)) => {
                 Verdict::Incompatible(Box::new(Difference { reading: Reading::Strict, ..(**difference).clone() }))
             }
@@ -301,7 +301,7 @@ impl Judge<'_> {
         Verdict::Unknown(Unknown { reason, spent, unconfirmed })
     }
 
-    /// Confirms a value with the validator, makes it smaller, and explains where it fails.
+    /// Confirms a value with the validator, shrinks it, and explains why it fails.
     fn confirm(
         &mut self,
         direction: Direction,
@@ -334,7 +334,7 @@ impl Judge<'_> {
         Some((Difference { direction, reading, rule, message, old_pointer, new_pointer, witness, at }, mask))
     }
 
-    /// Searches for further differences, with the known ones treated as allowed.
+    /// Searches for further differences, treating the known ones as allowed.
     fn collect(&mut self, direction: Direction, first: Difference) {
         let reading = first.reading;
         let (_, outer) = sides(direction);
@@ -361,7 +361,7 @@ impl Judge<'_> {
     }
 }
 
-/// Returns which document must be within which.
+/// Returns which document's values must be within the other's, as indexes.
 fn sides(direction: Direction) -> (usize, usize) {
     match direction {
         Direction::Backwards => (1, 0),

@@ -9,8 +9,8 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// The remaining time for validating values. One request has one budget for all of its contracts, so that a realm full
-/// of slow ones takes no longer than a single one.
+/// The remaining time for validating values. One request has one budget for all its contracts, so that a realm full of
+/// slow contracts takes no longer than a single one.
 #[derive(Debug, Default)]
 pub struct Budget {
     whole: Option<Duration>,
@@ -18,7 +18,7 @@ pub struct Budget {
     cancelled: Arc<AtomicBool>,
 }
 
-/// The end of a validation: at a point in time, or when its request is cancelled.
+/// The end of a validation: a point in time, or the cancellation of its request.
 #[derive(Debug, Clone, Default)]
 pub struct Deadline {
     at: Option<Instant>,
@@ -33,12 +33,12 @@ impl Deadline {
 }
 
 impl Budget {
-    /// Creates a budget; `None` for no limit.
+    /// Creates a budget with a time limit, or without one if `time` is `None`.
     pub fn new(time: Option<Duration>) -> Self {
         Self { whole: time, left: Cell::new(time.unwrap_or_default()), cancelled: Arc::default() }
     }
 
-    /// Makes the budget end when `flag` is set, which cancels the request.
+    /// Ends the budget when `flag` is set, which cancels the request.
     #[must_use]
     pub fn cancelled_by(self, flag: Arc<AtomicBool>) -> Self {
         Self { cancelled: flag, ..self }
@@ -49,12 +49,12 @@ impl Budget {
         self.cancelled.load(Ordering::Relaxed)
     }
 
-    /// Returns the total time, if there is a limit.
+    /// Returns the time limit, if there is one.
     pub fn whole(&self) -> Option<Duration> {
         self.whole
     }
 
-    /// Calls `judge` with a deadline that leaves half of the remaining time to later calls, so that one slow contract
+    /// Calls `judge` with a deadline that leaves half of the remaining time for later calls, so that one slow contract
     /// does not hide the others.
     pub(super) fn spend<T>(&self, judge: impl FnOnce(Deadline) -> T) -> T {
         let cancelled = self.cancelled.clone();

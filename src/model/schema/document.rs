@@ -4,17 +4,17 @@ use std::collections::{HashMap, HashSet};
 
 use super::{Draft, Tree, uri};
 
-/// The base of a sub-schema: it decides what its relative references and keywords mean.
+/// The base of a sub-schema, which determines the meaning of its relative references and keywords.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Context {
-    /// The URI that relative references are joined to; empty where there is none.
+    /// The URI that relative references are resolved against; empty if there is none.
     pub base: String,
-    /// The draft that its keywords are those of.
+    /// The draft that defines its keywords.
     pub draft: Draft,
 }
 
 impl Context {
-    /// Returns the context within `schema`, which may name a base or a draft of its own.
+    /// Returns the context within `schema`, which may set its own base or draft.
     #[must_use]
     pub fn within(&self, schema: Tree<'_>) -> Self {
         let draft = schema.get("$schema").and_then(Tree::as_str).and_then(Draft::of).unwrap_or(self.draft);
@@ -31,9 +31,9 @@ impl Context {
 /// A document and the names that it gives to its parts.
 #[derive(Debug)]
 pub struct Document<'a> {
-    /// The whole of it.
+    /// The root of the document.
     pub root: Tree<'a>,
-    /// The context within its root.
+    /// The context within the root.
     pub context: Context,
     ids: HashMap<String, String>,
     anchors: HashMap<(String, String), String>,
@@ -42,12 +42,12 @@ pub struct Document<'a> {
     resources: usize,
 }
 
-/// The reason why a reference is not followed.
+/// The reason why a reference is not resolved.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Unresolved {
-    /// It depends on the way by which it is reached.
+    /// The target depends on the path by which the reference is reached.
     Dynamic,
-    /// Its target does not exist in this document.
+    /// The target does not exist in this document.
     Missing,
 }
 
@@ -121,10 +121,10 @@ impl<'a> Document<'a> {
         Context { base: String::new(), draft: self.context.draft }
     }
 
-    /// Returns the pointer to what `reference` leads to.
+    /// Returns the pointer to the target of `reference`.
     ///
     /// # Errors
-    /// Returns an error if it leads nowhere in this document.
+    /// Returns an error if the target does not exist in this document.
     pub fn resolve(&self, reference: &str, base: &str) -> Result<String, Unresolved> {
         let (target, fragment) = uri::split(reference);
         let resource = uri::join(base, target);
@@ -140,10 +140,10 @@ impl<'a> Document<'a> {
         }
     }
 
-    /// Resolves a `$dynamicRef`, where only one anchor can be meant.
+    /// Resolves a `$dynamicRef` that has only one possible target.
     ///
     /// # Errors
-    /// Returns an error if several can be meant, or none.
+    /// Returns an error if there are several possible targets, or none.
     pub fn resolve_dynamic(&self, reference: &str, base: &str) -> Result<String, Unresolved> {
         let first = self.resolve(reference, base)?;
         let name = uri::split(reference).1.unwrap_or_default();
@@ -153,10 +153,10 @@ impl<'a> Document<'a> {
         }
     }
 
-    /// Resolves a `$recursiveRef`, where only one schema can be meant.
+    /// Resolves a `$recursiveRef` that has only one possible target.
     ///
     /// # Errors
-    /// Returns an error if several can be meant, or none.
+    /// Returns an error if there are several possible targets, or none.
     pub fn resolve_recursive(&self, reference: &str, base: &str) -> Result<String, Unresolved> {
         if reference != "#" || (self.recursive > 0 && self.resources > 1) {
             return Err(Unresolved::Dynamic);

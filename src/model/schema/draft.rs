@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// A draft of JSON Schema; a later one is greater.
+/// A draft of JSON Schema. A later draft is greater.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Draft {
     /// Draft-04.
@@ -13,7 +13,7 @@ pub enum Draft {
     D7,
     /// 2019-09.
     D2019,
-    /// 2020-12, the default if a schema names none.
+    /// 2020-12, the default for a schema that names none.
     D2020,
 }
 

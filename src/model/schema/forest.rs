@@ -1,7 +1,8 @@
-//! JSON documents in little memory: equal parts of all documents in a forest are kept once.
+//! A compact representation of JSON documents: equal parts of all documents in a forest are stored once.
 //!
-//! A [`Value`] takes 300 bytes and more for each value of a schema: every object is a node of a B-tree with room for
-//! eleven members. Here a part takes 13 bytes and a member 8, and two versions of a schema share what did not change.
+//! A [`Value`] takes at least 300 bytes for each value of a schema, because every object is a B-tree node with room
+//! for eleven members. Here, a part takes 13 bytes and a member 8, and two versions of a schema share everything that
+//! did not change.
 
 use std::{
     cell::Cell,
@@ -19,20 +20,20 @@ use crate::model::{json::MAX_VALUES, pointer::unescape};
 
 /// Keywords that name a schema or its dialect.
 const NAMING: [&str; 6] = ["$id", "id", "$anchor", "$dynamicAnchor", "$recursiveAnchor", "$schema"];
-/// Keywords that refer to a schema, and those among them whose target depends on the way to them.
+/// Keywords that refer to a schema, and those whose target depends on the path by which they are reached.
 const REFERENCES: [&str; 3] = ["$ref", "$dynamicRef", "$recursiveRef"];
 const DYNAMIC: [&str; 2] = ["$dynamicRef", "$recursiveRef"];
 
-/// Marks of a part that has such a keyword, or below which one stands.
+/// Marks of a part that is or contains an object with such a keyword.
 const HAS_NAMES: u8 = 1;
 const HAS_REFERENCES: u8 = 2;
 const HAS_DYNAMIC: u8 = 4;
 
-/// The number of a part in its [`Forest`]; equal parts have one.
+/// The id of a part in its [`Forest`]. Equal parts have the same id.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct PartId(u32);
 
-/// One value of a document. Arrays and objects lie in [`Forest::children`].
+/// One value of a document. The children of arrays and objects are in [`Forest::children`].
 #[derive(Debug, Clone, Copy)]
 enum Part {
     Null,
@@ -40,24 +41,24 @@ enum Part {
     Number(u32),
     Text(u32),
     Array(u32, u32),
-    /// Its members, a name and a value each, in the order of their names.
+    /// The offset and number of its members. Each is a name and a value, and they are sorted by name.
     Object(u32, u32),
 }
 
-/// The parts of some documents.
+/// The parts of one or more documents.
 #[derive(Debug, Default)]
 pub struct Forest {
     parts: Vec<Part>,
     marks: Vec<u8>,
     children: Vec<u32>,
-    /// The texts, one after the other, and where each ends.
+    /// All strings, concatenated. `ends` has the end of each.
     text: String,
     ends: Vec<u32>,
     numbers: Vec<Number>,
     known: Known,
 }
 
-/// What finds equal parts while documents are read, by hashes with a key that nobody knows.
+/// Indexes for finding equal parts while documents are read. The hashes are keyed randomly.
 #[derive(Debug, Default)]
 struct Known {
     parts: HashMap<u64, u32>,
@@ -67,16 +68,16 @@ struct Known {
 }
 
 impl Forest {
-    /// Reads a document that other programs wrote: with the numbers that the machine has, and nested as deep as
-    /// the deserializer goes.
+    /// Reads a document written by another program: with any number that fits a machine type, and nested as deep as
+    /// the deserializer allows.
     ///
     /// # Errors
-    /// Returns an error if the text is no such value, has a key twice, or more values than are read.
+    /// Returns an error if the text does not parse, repeats a key, or has too many values.
     pub fn read<'de, D: Deserializer<'de>>(&mut self, deserializer: D) -> Result<PartId, D::Error> {
         Reader { forest: self, left: &Cell::new(MAX_VALUES) }.deserialize(deserializer).map(PartId)
     }
 
-    /// Returns the forest of one value, and its root.
+    /// Creates a forest from one value. Returns it with the id of the root.
     pub fn of(value: &Value) -> (Self, PartId) {
         let mut forest = Self::default();
         let root = forest.add(value);
@@ -88,8 +89,8 @@ impl Forest {
         PartId(self.add_value(value))
     }
 
-    /// Returns a schema with the fragments of all references encoded, as [`super::encoded`] does; itself where nothing
-    /// needs it.
+    /// Returns a schema with the fragments of all references encoded, like [`super::encoded`]. Returns the same id if
+    /// nothing changes.
     pub fn encoded(&mut self, schema: PartId) -> PartId {
         PartId(self.encode(schema.0, false, &mut HashMap::new()))
     }
@@ -131,7 +132,7 @@ impl Forest {
         self.encode(member, are_names, done)
     }
 
-    /// Forgets what finds equal parts, once every document is read.
+    /// Frees the indexes for finding equal parts. To be called once every document is read.
     #[must_use]
     pub fn closed(self) -> Self {
         Self { known: Known::default(), ..self }
@@ -183,7 +184,7 @@ impl Forest {
         members.sort_unstable_by(|(one, _), (other, _)| self.text(*one).cmp(self.text(*other)));
         let marks = members.iter().fold(0, |marks, (name, member)| {
             let name = self.text(*name);
-            // A property may be called so: what names or refers is a text or a boolean.
+            // A property may have such a name. The value of such a keyword is a string or a boolean.
             let is_word = matches!(self.parts[*member as usize], Part::Text(_) | Part::Bool(_));
             let has = |words: &[&str], mark: u8| if is_word && words.contains(&name) { mark } else { 0 };
             let own = has(&NAMING, HAS_NAMES) | has(&REFERENCES, HAS_REFERENCES) | has(&DYNAMIC, HAS_DYNAMIC);
@@ -193,7 +194,7 @@ impl Forest {
         self.part(Part::Object(0, index(members.len())), &flat, marks)
     }
 
-    /// Returns the part with these children, added if there is none.
+    /// Returns the part with these children, and adds it if there is none.
     fn part(&mut self, part: Part, children: &[u32], marks: u8) -> u32 {
         let word = match part {
             Part::Null => (0u8, 0),
@@ -262,12 +263,12 @@ impl Forest {
     }
 }
 
-/// The bytes that are read bound every count.
+/// Converts a count, which never exceeds `u32::MAX` because the size of the input is limited.
 fn index(len: usize) -> u32 {
     u32::try_from(len).unwrap_or(u32::MAX)
 }
 
-/// A part of a document, and all below it.
+/// A part of a document, with everything below it.
 #[derive(Clone, Copy)]
 pub struct Tree<'a> {
     forest: &'a Forest,
@@ -300,17 +301,17 @@ impl Serialize for Tree<'_> {
 }
 
 impl<'a> Tree<'a> {
-    /// Returns its number in the forest.
+    /// Returns its id in the forest.
     pub fn id(self) -> PartId {
         PartId(self.at)
     }
 
-    /// Returns the part of that number in the same forest.
+    /// Returns the part with another id in the same forest.
     pub fn other(self, id: PartId) -> Self {
         Self { at: id.0, ..self }
     }
 
-    /// Returns what tells it from every other part of the forest.
+    /// Returns a number that is unique to this part in the forest.
     pub(super) fn number(self) -> usize {
         self.at as usize
     }
@@ -333,7 +334,7 @@ impl<'a> Tree<'a> {
         self.is_marked(HAS_REFERENCES)
     }
 
-    /// Returns whether a reference here or below depends on the way to it.
+    /// Returns whether the target of a reference here or below depends on the path by which it is reached.
     pub fn has_dynamic_references(self) -> bool {
         self.is_marked(HAS_DYNAMIC)
     }
@@ -343,12 +344,12 @@ impl<'a> Tree<'a> {
         matches!(self.part(), Part::Object(..))
     }
 
-    /// Returns whether it is a list.
+    /// Returns whether it is an array.
     pub fn is_array(self) -> bool {
         matches!(self.part(), Part::Array(..))
     }
 
-    /// Returns whether it is a text.
+    /// Returns whether it is a string.
     pub fn is_string(self) -> bool {
         matches!(self.part(), Part::Text(_))
     }
@@ -368,7 +369,7 @@ impl<'a> Tree<'a> {
         matches!(self.part(), Part::Null)
     }
 
-    /// Returns the boolean that it is.
+    /// Returns the boolean, if it is one.
     pub fn as_bool(self) -> Option<bool> {
         match self.part() {
             Part::Bool(value) => Some(value),
@@ -376,7 +377,7 @@ impl<'a> Tree<'a> {
         }
     }
 
-    /// Returns the text that it is.
+    /// Returns the string, if it is one.
     pub fn as_str(self) -> Option<&'a str> {
         match self.part() {
             Part::Text(symbol) => Some(self.forest.text(symbol)),
@@ -384,7 +385,7 @@ impl<'a> Tree<'a> {
         }
     }
 
-    /// Returns the number that it is.
+    /// Returns the number, if it is one.
     pub fn as_number(self) -> Option<&'a Number> {
         match self.part() {
             Part::Number(at) => Some(&self.forest.numbers[at as usize]),
@@ -392,19 +393,19 @@ impl<'a> Tree<'a> {
         }
     }
 
-    /// Returns its items; none where it is no list.
+    /// Returns its items. There are none if it is not an array.
     pub fn items(self) -> Items<'a> {
         let items = if self.is_array() { self.forest.below(self.at) } else { &[] };
         Items { forest: self.forest, left: items.iter() }
     }
 
-    /// Returns its members by name; none where it is no object.
+    /// Returns its members, sorted by name. There are none if it is not an object.
     pub fn members(self) -> Members<'a> {
         let members = if self.is_object() { self.forest.below(self.at) } else { &[] };
         Members { forest: self.forest, left: members.chunks_exact(2) }
     }
 
-    /// Returns the member of a name.
+    /// Returns the member with this name.
     pub fn get(self, name: &str) -> Option<Self> {
         let members = if self.is_object() { self.forest.below(self.at) } else { return None };
         let (mut low, mut high) = (0, members.len() / 2);
@@ -419,7 +420,7 @@ impl<'a> Tree<'a> {
         None
     }
 
-    /// Returns what a step of a JSON Pointer leads to.
+    /// Returns the child that a token of a JSON Pointer refers to.
     pub fn step(self, token: &str) -> Option<Self> {
         if self.is_object() {
             return self.get(&unescape(token));
@@ -428,7 +429,7 @@ impl<'a> Tree<'a> {
         self.items().nth(token.parse().ok().filter(|_| is_index)?)
     }
 
-    /// Returns what a JSON Pointer leads to.
+    /// Returns the part that a JSON Pointer refers to.
     pub fn pointer(self, pointer: &str) -> Option<Self> {
         match pointer.strip_prefix('/') {
             Some(steps) => steps.split('/').try_fold(self, Self::step),
@@ -451,7 +452,7 @@ impl<'a> Tree<'a> {
         }
     }
 
-    /// Returns how many values there are, itself included, but no more than `most`.
+    /// Returns the number of values, including itself, but at most `most`.
     pub fn count(self, most: usize) -> usize {
         let mut count = 0;
         let mut open = vec![self];
@@ -467,7 +468,7 @@ impl<'a> Tree<'a> {
     }
 }
 
-/// The items of a list.
+/// The items of an array.
 #[derive(Clone)]
 pub struct Items<'a> {
     forest: &'a Forest,
@@ -488,7 +489,7 @@ impl<'a> Iterator for Items<'a> {
 
 impl ExactSizeIterator for Items<'_> {}
 
-/// The members of an object, by name.
+/// The members of an object, sorted by name.
 #[derive(Clone)]
 pub struct Members<'a> {
     forest: &'a Forest,
@@ -510,7 +511,7 @@ impl<'a> Iterator for Members<'a> {
 
 impl ExactSizeIterator for Members<'_> {}
 
-/// Reads one value; the values within it share what is left.
+/// Reads one value. Nested values share the remaining limit.
 struct Reader<'f, 'c> {
     forest: &'f mut Forest,
     left: &'c Cell<usize>,
@@ -613,7 +614,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_read_comes_back_and_equal_parts_are_one() {
+    fn documents_round_trip_and_share_equal_parts() {
         let mut forest = Forest::default();
         let text = r#"{"b": [1, 1.0, -2, 1e300, "x", null, true, {}, []], "a": {"x": {"y": 1}}, "c": {"x": {"y": 1}}}"#;
         let value: Value = serde_json::from_str(text).unwrap();
@@ -630,7 +631,7 @@ mod tests {
     }
 
     #[test]
-    fn references_are_encoded_as_those_of_values() {
+    fn references_are_encoded_like_those_of_values() {
         let written = "#/definitions/X<(number[]|null)>";
         let schema = json!({"$ref": written, "enum": [{"$ref": written}], "not": {"$ref": "#/definitions/Y"},
             "properties": {"$ref": {"$ref": "#/a%20b"}, "enum": {"items": [{"$ref": written}]}}});
@@ -642,7 +643,7 @@ mod tests {
     }
 
     #[test]
-    fn pointers_lead_where_those_of_values_lead() {
+    fn pointers_resolve_like_those_of_values() {
         let value = json!({"a/b": {"~": [{"x": 1}, 2]}, "": 3, "01": 4});
         let mut forest = Forest::default();
         let id = forest.add(&value);
@@ -655,7 +656,7 @@ mod tests {
     }
 
     #[test]
-    fn a_key_twice_and_too_many_values_are_refused() {
+    fn duplicate_keys_and_too_many_values_are_refused() {
         let twice = read(&mut Forest::default(), "{\n\"a\": 1, \"b\": {\"a\": 2}, \"a\": 3}").unwrap_err();
         assert!(twice.to_string().contains("\"a\" is there twice") && twice.line() == 2, "{twice}");
         let many = format!("[{}0]", "0,".repeat(MAX_VALUES));
@@ -663,7 +664,7 @@ mod tests {
     }
 
     #[test]
-    fn marks_tell_what_stands_below() {
+    fn marks_report_keywords_at_any_depth() {
         let mut forest = Forest::default();
         let mut marks = |value: Value| {
             let tree = forest.add(&value);

@@ -7,13 +7,13 @@ use std::borrow::Cow;
 
 use serde_json::Value;
 
-/// Keywords that hold sub-schemas by names of the author's.
+/// Keywords that contain sub-schemas under names that the author chooses.
 pub(super) const NAMED: [&str; 6] =
     ["properties", "patternProperties", "dependentSchemas", "dependencies", "$defs", "definitions"];
-/// Keywords that hold values, and no schemas.
+/// Keywords that contain values rather than schemas.
 pub(super) const VALUES: [&str; 4] = ["enum", "const", "default", "examples"];
 
-/// Returns the schema with the fragments of all references encoded. It is borrowed if none needs that.
+/// Returns the schema with the fragments of all references encoded. It is borrowed if none changes.
 pub fn encoded(schema: &Value) -> Cow<'_, Value> {
     if !needs(schema, false) {
         return Cow::Borrowed(schema);
@@ -55,7 +55,7 @@ fn encode(schema: &mut Value, are_names: bool) {
     }
 }
 
-/// Returns a reference with its fragment encoded, where that makes another text of it.
+/// Returns a reference with its fragment encoded, if that changes it.
 pub(super) fn encoded_reference(reference: &str) -> Option<String> {
     let (before, fragment) = reference.split_once('#')?;
     let encoded = encode_fragment(fragment);

@@ -1,7 +1,7 @@
-//! Finds words in a schema that validators ignore: misspelt keywords, and keywords of another draft.
+//! Finds words in a schema that validators ignore: misspelled keywords, and keywords of another draft.
 //!
-//! They assert nothing, so everything that is proved about such a schema is proved about less than its author meant.
-//! Only likely mistakes are reported; any other word may be an annotation.
+//! These words assert nothing, so a proof about such a schema covers less than its author intended. Only likely
+//! mistakes are reported; any other word may be an annotation.
 
 use std::{
     collections::HashSet,
@@ -14,10 +14,10 @@ use super::{
 };
 use crate::model::pointer::escape;
 
-/// The most warnings for one schema.
+/// The maximum number of warnings for one schema.
 const MOST: usize = 50;
 
-/// A word that was probably meant as a keyword but is none.
+/// A word that was probably meant as a keyword but is not one.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct KeywordWarning {
     /// The JSON Pointer (RFC 6901) to the word.
@@ -33,11 +33,11 @@ pub struct KeywordWarning {
 /// The reason why a keyword asserts nothing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum KeywordKind {
-    /// It is no keyword of any draft, but differs from one by a letter or two.
+    /// The word is not a keyword of any draft, but differs from one by a letter or two.
     Misspelt,
-    /// It is a keyword of other drafts than this one.
+    /// The word is a keyword, but only of other drafts.
     OtherDraft(Draft),
-    /// It is a keyword of another language, such as OpenAPI.
+    /// The word is a keyword of another language, such as OpenAPI.
     OtherLanguage,
 }
 
@@ -51,7 +51,7 @@ impl KeywordWarning {
         }
     }
 
-    /// Returns a message with the problem and what to write instead.
+    /// Returns a message that states the problem and what to write instead.
     pub fn message(&self) -> String {
         let Self { keyword, suggestion, .. } = self;
         match self.kind {
@@ -62,13 +62,12 @@ impl KeywordWarning {
     }
 }
 
-/// Returns the words of a schema that assert nothing although they look like keywords, at most 50, in
-/// the order of the document. Names of properties, and values in `enum`, `const`, `default` and
-/// `examples`, are no such words.
+/// Returns the words of a schema that assert nothing although they look like keywords, at most 50, in document order.
+/// This excludes names of properties, and values in `enum`, `const`, `default` and `examples`.
 pub fn warnings(schema: Tree<'_>) -> Vec<KeywordWarning> {
     let mut walk = Walk { root: schema, seen: HashSet::new(), open: Vec::new(), found: Vec::new() };
     walk.open.push(Place { schema, pointer: String::new(), draft: Some(Draft::D2020), is_named: false });
-    // Hashes of pointers take a tenth of their memory.
+    // Hashes of pointers take a tenth of the memory of the pointers.
     let hashes = RandomState::new();
     while let Some(place) = walk.open.pop() {
         if walk.found.len() >= MOST {
@@ -82,12 +81,12 @@ pub fn warnings(schema: Tree<'_>) -> Vec<KeywordWarning> {
     walk.found
 }
 
-/// A sub-schema, and its draft if that is known.
+/// A sub-schema, and its draft if known.
 struct Place<'a> {
     schema: Tree<'a>,
     pointer: String,
     draft: Option<Draft>,
-    /// Whether a `$schema` names the draft.
+    /// Whether a `$schema` sets the draft.
     is_named: bool,
 }
 
@@ -126,7 +125,7 @@ impl<'a> Walk<'a> {
         self.open[first..].reverse();
     }
 
-    /// Opens the sub-schemas that a keyword holds.
+    /// Queues the sub-schemas that a keyword contains.
     fn parts(&mut self, here: &Here<'_>, keyword: &str, value: Tree<'a>) {
         let mut open = |schema: Tree<'a>, path: &[&str]| {
             let pointer = path.iter().fold(here.pointer.to_owned(), |pointer, token| pointer + "/" + &escape(token));
@@ -235,7 +234,7 @@ impl Here<'_> {
         Some((KeywordKind::OtherDraft(draft), format!("{write}{or}")))
     }
 
-    /// Returns the keyword that a word was likely meant for.
+    /// Returns the keyword that the author of a word probably meant.
     fn meant(&self, word: &str, value: Tree<'_>) -> Option<&'static str> {
         if word.starts_with("x-") || word.starts_with("X-") {
             return None;
@@ -283,7 +282,7 @@ mod tests {
     }
 
     #[test]
-    fn slips_are_named_with_the_nearest_keyword() {
+    fn typos_are_reported_with_the_nearest_keyword() {
         for (word, value, meant) in [
             ("propertis", json!({}), "properties"),
             ("requierd", json!(["a"]), "required"),
@@ -308,7 +307,7 @@ mod tests {
     }
 
     #[test]
-    fn what_means_something_to_others_is_left_alone() {
+    fn annotations_and_words_of_other_tools_are_ignored() {
         for word in [
             "x-propertis",
             "markdownDescription",
@@ -347,7 +346,7 @@ mod tests {
     }
 
     #[test]
-    fn only_schemas_are_walked_and_all_of_them() {
+    fn all_schemas_are_visited_and_nothing_else() {
         let slip = json!({"requierd": ["a"]});
         let values = json!({"properties": {"requierd": true, "propertis": {}}, "enum": [slip], "const": slip,
             "default": slip, "examples": [slip], "dependentRequired": {"requierd": ["a"]}, "x-more": slip});
@@ -366,7 +365,7 @@ mod tests {
     }
 
     #[test]
-    fn keywords_of_other_drafts_are_named_with_what_to_write() {
+    fn keywords_of_other_drafts_are_reported_with_what_to_write() {
         let of = |draft: Draft, word: &str, value: Value| json!({"$schema": draft.uri(), word: value});
         for (draft, word, value, hint) in [
             (Draft::D7, "prefixItems", json!([{}]), "draft-07; write the list as \"items\""),
@@ -403,7 +402,7 @@ mod tests {
     }
 
     #[test]
-    fn nested_drafts_count_and_siblings_of_old_references_do_not() {
+    fn nested_drafts_apply_and_siblings_of_old_references_are_ignored() {
         let old = json!({"$schema": Draft::D7.uri(), "items": [{}], "prefixItems": [{}]});
         one(json!({"properties": {"a": old}}), "/properties/a/prefixItems", "draft-07");
         let beside = json!({"$ref": "#/$defs/a", "propertis": {}, "$defs": {"a": {}}});
@@ -414,7 +413,7 @@ mod tests {
     }
 
     #[test]
-    fn many_are_bounded() {
+    fn the_number_of_warnings_is_bounded() {
         let many: Map<_, _> = (0..1_000).map(|at| (at.to_string(), json!({"propertis": {}}))).collect();
         assert_eq!(found(&json!({"properties": many})).len(), MOST);
     }

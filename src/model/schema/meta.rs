@@ -1,4 +1,4 @@
-//! Judges a schema by the schema of its draft, without making a value of it.
+//! Validates a schema against the meta-schema of its draft, without converting it to a [`serde_json::Value`].
 
 use serde_json::json;
 
@@ -7,7 +7,7 @@ use super::{
     metered::{Metered, MeteredValue},
 };
 
-/// Returns what is wrong with a schema by the schema of its draft.
+/// Returns the first problem of a schema according to the meta-schema of its draft.
 pub(super) fn problem(schema: Tree<'_>) -> Option<Problem> {
     let named = schema.get("$schema").and_then(Tree::as_str);
     let Some(draft) = named.map_or(Some(Draft::D2020), Draft::of) else {
@@ -19,7 +19,7 @@ pub(super) fn problem(schema: Tree<'_>) -> Option<Problem> {
         Ok(validator) => validator,
         Err(error) => return Some(super::problem(Part::Schema, &error)),
     };
-    // Saying what is wrong costs more than finding that something is.
+    // Describing a problem costs more than detecting that there is one.
     if validator.is_valid(MeteredValue::tree(schema)) {
         return None;
     }
@@ -32,7 +32,7 @@ mod tests {
     use crate::model::schema::Forest;
 
     #[test]
-    fn every_draft_is_judged_as_the_validator_judges_it() {
+    fn every_draft_gives_the_same_result_as_the_validator() {
         for draft in [Draft::D4, Draft::D6, Draft::D7, Draft::D2019, Draft::D2020] {
             for (mut schema, is_one) in [
                 (json!({"properties": {"a": {"type": "objec"}}}), false),

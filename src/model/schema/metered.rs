@@ -1,7 +1,7 @@
 //! Values that count how often a validator reads them, so that a validation can be stopped.
 //!
-//! The validator has no limit of its own, but reads values through a trait. The size of a schema bounds the work
-//! between two reads (see [`super::size`]). A read beyond the limit unwinds to [`within`]: no work continues in the
+//! The validator has no limits of its own, but reads values through a trait. The size of a schema bounds the work
+//! between two reads (see [`super::size`]). A read beyond the limit unwinds to [`within`], so no work continues in the
 //! background, and collected data is freed.
 
 use std::{
@@ -21,7 +21,7 @@ use super::{
     forest::{self, Tree},
 };
 
-/// The number of reads between two checks of the clock.
+/// The number of reads between two checks of the deadline.
 const STRIDE: u64 = 256;
 
 /// The limits of one validation.
@@ -32,14 +32,14 @@ pub struct Meter {
     deadline: Deadline,
 }
 
-/// Why a validation ended early.
+/// The reason why a validation ended early.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Spent {
     /// It took too long.
     Time,
     /// It read the value too often.
     Reads,
-    /// It quoted the value too often, which every error does.
+    /// It quoted the value too often. Every error quotes it.
     Quotes,
 }
 
@@ -69,12 +69,12 @@ impl Meter {
     }
 }
 
-/// Ends the current validation by unwinding. It does not call the panic hook.
+/// Ends the current validation by unwinding. This does not call the panic hook.
 fn end(why: Spent) -> ! {
     resume_unwind(Box::new(why))
 }
 
-/// Runs a validation until it is done or a limit is reached.
+/// Runs a validation until it finishes or reaches a limit.
 ///
 /// # Errors
 /// Returns the limit that was reached.
@@ -104,7 +104,7 @@ impl<'a> Source<'a> {
     }
 }
 
-/// A value, and what looking at it costs. The names of properties cost nothing: their object did.
+/// A value whose reads are counted. Names of properties are not counted, because reading their object already was.
 #[derive(Clone, Copy)]
 pub struct MeteredValue<'a> {
     source: Source<'a>,
@@ -117,7 +117,7 @@ impl<'a> MeteredValue<'a> {
         Self { source: Source::Value(value), meter: Some(meter) }
     }
 
-    /// Returns a tree that is read as a value; looking at it costs nothing.
+    /// Returns a tree to be read as a value. Its reads are not counted.
     pub fn tree(tree: Tree<'a>) -> Self {
         Self { source: Source::Tree(tree), meter: None }
     }
@@ -227,7 +227,8 @@ impl<'a> Node<'a, Metered> for MeteredValue<'a> {
         self.source.value()
     }
 
-    // A part of a forest is never its own descendant: one number for equal ones makes no circle where there is none.
+    // A part of a forest is never its own descendant, so sharing a number between equal parts cannot create a false
+    // cycle.
     fn identity(&self) -> Option<NodeIdentity> {
         match self.look() {
             Source::Value(value) => Node::<SerdeJson>::identity(&value),
@@ -277,11 +278,11 @@ impl<'a> Object<'a, Metered> for Members<'a> {
     }
 }
 
-/// The members of an object; each is looked at.
+/// An iterator over the members of an object. Each member counts as a read.
 pub enum MembersIter<'a> {
-    /// Those of a value.
+    /// The members of a value.
     Value(serde_json::map::Iter<'a>, Option<&'a Meter>),
-    /// Those of a tree.
+    /// The members of a tree.
     Tree(forest::Members<'a>),
 }
 
@@ -343,11 +344,11 @@ impl<'a> Array<'a, Metered> for Elements<'a> {
     }
 }
 
-/// The elements of an array.
+/// An iterator over the elements of an array.
 pub enum ElementsIter<'a> {
-    /// Those of a value.
+    /// The elements of a value.
     Value(std::slice::Iter<'a, Value>, Option<&'a Meter>),
-    /// Those of a tree.
+    /// The elements of a tree.
     Tree(forest::Items<'a>),
 }
 

@@ -1,8 +1,8 @@
-//! The part of a large schema that a value meets: a validator of it says of this value, and of all with less in them,
-//! what a validator of the whole would say.
+//! Cuts a large schema down to the part that applies to a value. For this value and any smaller one made from it, a
+//! validator of the part gives the same result as a validator of the whole.
 //!
-//! A validator takes several times the memory of its schema. Of a schema with thousands of definitions a value meets a
-//! few dozen.
+//! A validator takes several times the memory of its schema, and a value uses only a few dozen of the thousands of
+//! definitions in such a schema.
 
 use std::collections::{BTreeMap, HashSet};
 
@@ -18,12 +18,12 @@ use super::{
 };
 use crate::model::pointer::upwards;
 
-/// Values of a schema up to which a validator is built of the whole.
+/// The number of values in a schema from which validators are built of parts rather than of the whole.
 const MOST_WHOLE: usize = 20_000;
 
-/// Keywords whose sub-schemas look at the value itself.
+/// Keywords whose sub-schemas apply to the value itself.
 const IN_PLACE: [&str; 7] = ["allOf", "anyOf", "oneOf", "not", "if", "then", "else"];
-/// Keywords whose sub-schemas look at the members or items of the value.
+/// Keywords whose sub-schemas apply to the members or items of the value.
 const BELOW: [&str; 8] = [
     "additionalItems",
     "additionalProperties",
@@ -34,9 +34,9 @@ const BELOW: [&str; 8] = [
     "unevaluatedItems",
     "unevaluatedProperties",
 ];
-/// Keywords that name sub-schemas by the properties that they are about.
+/// Keywords that contain sub-schemas by the names of the properties that they concern.
 const BY_PROPERTY: [&str; 3] = ["properties", "dependentSchemas", "dependencies"];
-/// Keywords that hold no sub-schemas.
+/// Keywords that contain no sub-schemas.
 const PLAIN: [&str; 29] = [
     "$anchor",
     "$id",
@@ -69,15 +69,15 @@ const PLAIN: [&str; 29] = [
     "$vocabulary",
 ];
 
-/// Returns whether validators are built of parts of a schema: it is large, and its references are pointers from its
-/// root, so that what they mean is plain.
+/// Returns whether validators are built of parts of a schema: it is large, and all its references are pointers from
+/// its root, so that their targets are unambiguous.
 pub fn is_cut(document: &Document<'_>) -> bool {
     let root = document.root;
     let has_parts_with_names = root.members().any(|(_, member)| member.has_names());
     root.count(MOST_WHOLE) >= MOST_WHOLE && !root.has_dynamic_references() && !has_parts_with_names
 }
 
-/// Returns the schema of which a validator is built to judge `value`.
+/// Returns the schema to build a validator from in order to validate `value`.
 pub fn for_value(document: &Document<'_>, value: &Value) -> Value {
     if is_cut(document) { cut(document, value) } else { document.root.to_value() }
 }
@@ -88,8 +88,8 @@ fn cut(document: &Document<'_>, value: &Value) -> Value {
     cut.schema(document.root, &names(value))
 }
 
-/// Returns what keeps a validator of the whole schema from being built: a reference that leads nowhere, or a pattern
-/// that is none.
+/// Returns the problem that prevents building a validator of the whole schema: a reference without a target, or an
+/// invalid pattern.
 pub fn problem(document: &Document<'_>) -> Option<Problem> {
     let mut found = Asked::default();
     found.collect(document.root, false, &mut String::new());
@@ -103,7 +103,7 @@ pub fn problem(document: &Document<'_>) -> Option<Problem> {
     })
 }
 
-/// All references and patterns of a schema, each with the JSON Pointer to its first place.
+/// All references and patterns of a schema, each with the JSON Pointer to its first occurrence.
 #[derive(Default)]
 struct Asked<'a> {
     references: BTreeMap<&'a str, String>,
@@ -163,16 +163,17 @@ fn names(value: &Value) -> HashSet<&str> {
 struct Cut<'d, 'a> {
     document: &'d Document<'a>,
     seen: HashSet<(PartId, Option<usize>)>,
-    /// The sub-schemas that look at something.
+    /// The sub-schemas that apply to something.
     met: HashSet<PartId>,
-    /// What leads to the targets of references.
+    /// The parents of the targets of references, and the targets themselves.
     on_the_way: HashSet<PartId>,
 }
 
 impl<'a> Cut<'_, 'a> {
-    /// Marks what looks at a value, or, where there is none, at some text.
+    /// Marks the sub-schemas that apply to a value or, if it is `None`, to the name of a property.
     ///
-    /// Whatever the places of items and the patterns of names: so it holds for a value with less in it, too.
+    /// This ignores the positions of items and the patterns of names, so that the marks also cover values with fewer
+    /// members or items.
     fn visit(&mut self, schema: Tree<'a>, value: Option<&Value>) {
         if !self.seen.insert((schema.id(), value.map(|value| std::ptr::from_ref(value).addr()))) {
             return;
@@ -225,7 +226,7 @@ impl<'a> Cut<'_, 'a> {
         self.met.contains(&part.id()) || self.on_the_way.contains(&part.id())
     }
 
-    /// Returns a sub-schema without what looks at nothing.
+    /// Returns a sub-schema without the parts that apply to nothing.
     fn schema(&self, schema: Tree<'_>, names: &HashSet<&str>) -> Value {
         if !self.is_kept(schema) {
             return json!({});
@@ -250,7 +251,7 @@ impl<'a> Cut<'_, 'a> {
         Value::Object(kept)
     }
 
-    /// Returns what holds sub-schemas by name.
+    /// Returns a map of sub-schemas by name, with the members that are kept.
     fn named(&self, part: Tree<'_>, keeps: &dyn Fn(&str, Tree<'_>) -> bool, names: &HashSet<&str>) -> Value {
         let members = part.members().filter(|(name, member)| keeps(name, *member));
         let kept = members.map(|(name, member)| {
@@ -267,7 +268,7 @@ impl<'a> Cut<'_, 'a> {
         }
     }
 
-    /// Returns what only leads to the targets of references, such as `definitions`.
+    /// Returns an object that only contains targets of references, such as `definitions`.
     fn container(&self, part: Tree<'_>, names: &HashSet<&str>) -> Value {
         match part.is_array() {
             true => self.one_or_list(part, names),
@@ -288,7 +289,7 @@ fn has_members(value: Option<&Value>) -> bool {
     value.and_then(Value::as_object).is_some_and(|members| !members.is_empty())
 }
 
-/// Returns a sub-schema, or those of a list.
+/// Returns a sub-schema, or each sub-schema in an array.
 fn each(part: Tree<'_>) -> impl Iterator<Item = Tree<'_>> {
     part.items().chain((!part.is_array()).then_some(part))
 }
@@ -298,7 +299,7 @@ mod tests {
     use super::*;
     use crate::model::schema::Forest;
 
-    /// Schemas in which each keyword that holds sub-schemas decides about some value.
+    /// Schemas in which each keyword that contains sub-schemas makes a difference for some value.
     fn schemas() -> Vec<Value> {
         let parts = json!({"definitions": {
             "text": {"type": "string", "description": "A text."},
@@ -350,7 +351,7 @@ mod tests {
     }
 
     #[test]
-    fn a_part_says_of_a_value_and_of_less_what_the_whole_says() {
+    fn a_part_gives_the_same_result_as_the_whole_for_smaller_values_too() {
         let mut refused = 0;
         for schema in schemas() {
             let (forest, root) = Forest::of(&schema);
@@ -374,7 +375,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_value_does_not_meet_is_left_out() {
+    fn parts_that_do_not_apply_are_left_out() {
         let schema = &schemas()[0];
         let (forest, root) = Forest::of(schema);
         let part = cut(&Document::new(forest.tree(root)), &json!({"a": "x"}));
@@ -385,7 +386,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_built_is_named() {
+    fn invalid_references_and_patterns_are_reported() {
         let found = |schema: Value| {
             let (forest, root) = Forest::of(&schema);
             problem(&Document::new(forest.tree(root))).map(|problem| (problem.pointer, problem.message))

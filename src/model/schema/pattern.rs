@@ -1,22 +1,22 @@
-//! Measures how large the patterns of a schema are once they are compiled.
+//! Estimates the size of the patterns of a schema once they are compiled.
 //!
-//! `[a-z]{1000}` has a thousand states of some 100 bytes each, and all patterns are compiled before anything is
-//! validated. The estimate is rough, and rather too high than too low.
+//! `[a-z]{1000}` has a thousand states of about 100 bytes each, and all patterns are compiled before anything is
+//! validated. The estimate is rough, and too high rather than too low.
 
 use std::collections::BTreeSet;
 
 use super::{Part, Problem, Tree};
 
-/// The most states of all patterns of a schema.
+/// The maximum number of states of all patterns of a schema.
 const MAX_STATES: u64 = 500_000;
 /// The fixed cost of a pattern, in states.
 const PATTERN: u64 = 200;
-/// The states of a class with much of Unicode, such as `\w`.
+/// The number of states of a class that contains much of Unicode, such as `\w`.
 const UNICODE_CLASS: u64 = 50;
-/// The states of a class that may contain more than ASCII.
+/// The number of states of a class that may contain more than ASCII.
 const CLASS: u64 = 5;
 
-/// Returns why the patterns of a schema are not compiled.
+/// Returns the problem if the patterns of a schema are too large to compile.
 pub fn problem(schema: Tree<'_>) -> Option<Problem> {
     let mut patterns = BTreeSet::new();
     collect(schema, &mut patterns);
@@ -31,7 +31,7 @@ pub fn problem(schema: Tree<'_>) -> Option<Problem> {
     Some(Problem { part: Part::Size, pointer: String::new(), message })
 }
 
-/// Collects what is or may be a pattern.
+/// Collects everything that is, or could be, a pattern.
 fn collect<'a>(schema: Tree<'a>, found: &mut BTreeSet<&'a str>) {
     for (key, value) in schema.members() {
         match key {
@@ -79,7 +79,7 @@ fn states(pattern: &str) -> u64 {
     groups.iter().fold(0u64, |all, (whole, last)| all.saturating_add(*whole).saturating_add(*last))
 }
 
-/// Returns the upper number of a quantifier.
+/// Returns the upper bound of a quantifier.
 fn count(rest: impl Iterator<Item = char>) -> Option<u64> {
     let inner: String = rest.take_while(|c| *c != '}').take(40).collect();
     inner.split(',').filter_map(|number| number.trim().parse().ok()).max()
@@ -115,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn states_are_counted_with_what_repeats_them() {
+    fn quantifiers_multiply_states() {
         for (pattern, expected) in [
             ("", 0),
             ("^abc$", 5),
@@ -136,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn ordinary_patterns_pass_and_a_heap_of_large_ones_does_not() {
+    fn ordinary_patterns_are_accepted_and_many_large_ones_are_refused() {
         let heap = |n: usize, text: &str| json!({"anyOf": (0..n).map(|at| json!({"pattern": format!("{text}{at}")})).collect::<Vec<_>>()});
         assert_eq!(refused(&heap(1_000, "^[a-z][a-z0-9-]{1,63}$")), None);
         assert_eq!(refused(&json!({"pattern": r"^[\u0020-\uffff]{1,4096}$"})), None);

@@ -10,13 +10,13 @@ use super::{
     Problem, depth, options, pattern, problem, shortened, size, undecided, within,
 };
 
-/// The most failures that are listed for one payload.
+/// The maximum number of failures that are listed for one payload.
 const MAX_FAILURES: usize = 20;
 
 /// A place where a payload does not satisfy the schema, or where this is undecided.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Failure {
-    /// The JSON Pointer to the place in the payload; empty for the whole.
+    /// The JSON Pointer to the place in the payload; empty for the whole payload.
     pub pointer: String,
     /// The JSON Pointer to the keyword that refuses it; empty if it is unknown.
     pub schema_pointer: String,
@@ -26,7 +26,7 @@ pub struct Failure {
     pub is_undecided: bool,
 }
 
-/// Returns the failures of each payload; empty for valid ones. Unlike the value of a contract, a null payload is
+/// Returns the failures of each payload; empty for a valid one. Unlike the value of a contract, a null payload is
 /// validated.
 ///
 /// # Errors
@@ -124,7 +124,7 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn each_payload_is_judged_and_its_places_are_named() {
+    fn each_payload_is_validated_and_failures_have_places() {
         let schema = json!({
             "$defs": {"id": {"type": "integer"}},
             "type": "object",
@@ -142,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn a_schema_that_is_none_is_said_so() {
+    fn an_invalid_schema_is_an_error() {
         let problem = payloads(&json!({"type": "objec"}), &[&json!(1)], &Budget::default()).unwrap_err();
         assert_eq!((problem.part, problem.pointer.as_str()), (Part::Schema, "/type"));
     }

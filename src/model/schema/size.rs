@@ -1,8 +1,8 @@
 //! Measures how large a schema is once every reference is replaced by its target.
 //!
 //! `{anyOf: [{$ref: x1}, {$ref: x1}]}`, where x1 refers to x2 in the same way and so on, doubles with each link. A
-//! validator visits all of it for a single value, and would never finish with forty links. So the expanded sub-schemas
-//! are counted, without expanding them, before a validator is built.
+//! validator visits all of it for a single value, and would never finish with forty links. Therefore the expanded
+//! sub-schemas are counted, without expanding them, before a validator is built.
 
 use std::collections::HashMap;
 
@@ -17,15 +17,15 @@ use super::{
 };
 use crate::model::pointer::escape;
 
-/// The most sub-schemas that a schema may expand to for one place of a value. A validator visits all of them there,
-/// possibly without reading the value in between.
+/// The maximum number of sub-schemas that a schema may expand to for one place of a value. A validator visits all of
+/// them there, possibly without reading the value in between.
 pub const MAX_EXPANDED: u64 = 100_000;
-/// The most sub-schemas that a schema may have as it is written.
+/// The maximum number of sub-schemas that a schema may contain before expansion.
 pub const MAX_WRITTEN: u64 = 500_000;
-/// The most sub-schemas that a schema may expand to for a value and everything within it. The value bounds how many of
-/// these are visited.
+/// The maximum number of sub-schemas that a schema may expand to for a value and everything within it. The value
+/// bounds how many of them are visited.
 const MAX_WHOLE: u64 = 1 << 32;
-/// The deepest nesting of sub-schemas that apply to one place of a value. A validator recurses that deep at every
+/// The maximum nesting of sub-schemas that apply to one place of a value. A validator recurses that deep at every
 /// level of the value.
 pub const MAX_NESTED: usize = 100;
 
@@ -33,7 +33,7 @@ pub const MAX_NESTED: usize = 100;
 const BASE: &str = "json-schema:///";
 /// Keywords whose value maps names to sub-schemas.
 const NAMED: [&str; 4] = ["properties", "patternProperties", "dependentSchemas", "dependencies"];
-/// Keywords without sub-schemas, or whose sub-schemas count only where they are referred to.
+/// Keywords without sub-schemas, or whose sub-schemas count only when referenced.
 const SKIPPED: [&str; 6] = ["$defs", "definitions", "enum", "const", "default", "examples"];
 /// Keywords whose sub-schemas apply to the same place of the value.
 const IN_PLACE: [&str; 9] =
@@ -41,13 +41,13 @@ const IN_PLACE: [&str; 9] =
 /// Keywords that refer to a sub-schema, which then applies to the same place of the value.
 const REFERENCES: [&str; 3] = ["$ref", "$dynamicRef", "$recursiveRef"];
 
-/// Returns the nesting depth of sub-schemas, with references followed. This takes about as long as parsing the schema.
+/// Returns the nesting depth of sub-schemas, following references. This takes about as long as parsing the schema.
 ///
 /// # Errors
-/// Returns the reason if the schema must not reach a validator: it expands to too much, or without end.
+/// Returns the problem if the schema must not reach a validator because it expands too much or infinitely.
 pub fn measure(schema: &Value) -> Result<usize, Problem> {
     if !refers(schema) {
-        // The schema nests as deep as a document may.
+        // The sub-schemas nest no deeper than a document may.
         let (written, in_place) = plain(schema);
         return match () {
             () if in_place > MAX_EXPANDED => Err(too_large(String::new())),
@@ -62,10 +62,10 @@ pub fn measure(schema: &Value) -> Result<usize, Problem> {
     graph.measure(&|at| pointer_to(schema, parts[at]).unwrap_or_default())
 }
 
-/// Measures as [`measure`] does, without a [`Value`]: a schema in which all references are pointers from its root.
+/// Measures like [`measure`], without a [`Value`]. All references of the schema must be pointers from its root.
 ///
 /// # Errors
-/// Returns the reason as [`measure`] does.
+/// Returns the same errors as [`measure`].
 pub fn measure_pointers(document: &Document<'_>) -> Result<usize, Problem> {
     let walk = Pointers { document, parts: Vec::new(), graph: Graph::default(), known: HashMap::new() };
     let (graph, parts) = walk.run();
@@ -114,7 +114,7 @@ fn plain(schema: &Value) -> (u64, u64) {
     (written, most.max(here))
 }
 
-/// Calls `take` as [`for_each_part`] does.
+/// Calls `take` like [`for_each_part`].
 fn for_each_part_of_tree<'a>(schema: Tree<'a>, mut take: impl FnMut(bool, Tree<'a>)) {
     let is_schema = |tree: &Tree<'_>| tree.is_object() || tree.is_boolean();
     for (key, tree) in schema.members().filter(|(key, _)| !SKIPPED.contains(key)) {
@@ -129,7 +129,7 @@ fn for_each_part_of_tree<'a>(schema: Tree<'a>, mut take: impl FnMut(bool, Tree<'
     }
 }
 
-/// Calls `take` with each sub-schema right below, and whether it applies to the same place of the value.
+/// Calls `take` with each direct sub-schema, and whether it applies to the same place of the value.
 fn for_each_part<'a>(schema: &'a Value, mut take: impl FnMut(bool, &'a Value)) {
     let is_schema = |value: &Value| value.is_object() || value.is_boolean();
     for (key, value) in schema.as_object().into_iter().flatten() {
@@ -146,7 +146,7 @@ fn for_each_part<'a>(schema: &'a Value, mut take: impl FnMut(bool, &'a Value)) {
     }
 }
 
-/// What each of the sub-schemas that the root reaches applies.
+/// The edges from each sub-schema that the root reaches to those that it applies.
 #[derive(Default)]
 struct Graph {
     edges: Vec<Vec<Edge>>,
@@ -158,14 +158,14 @@ struct Edge {
     in_place: bool,
 }
 
-/// The size of a sub-schema, references followed.
+/// The size of a sub-schema, following references.
 #[derive(Clone, Copy)]
 struct Measured {
-    /// The number of sub-schemas that apply to its own place of the value.
+    /// The number of sub-schemas that apply to the same place of the value.
     in_place: u64,
-    /// The number of all of them.
+    /// The number of all sub-schemas.
     whole: u64,
-    /// The nesting depth of those that apply to its own place.
+    /// The nesting depth of the sub-schemas that apply to the same place of the value.
     nested: usize,
 }
 
@@ -178,7 +178,7 @@ impl Measured {
 }
 
 impl Graph {
-    /// Measures all of them; `pointer` tells where one stands.
+    /// Measures the whole graph. `pointer` returns the place of a sub-schema.
     fn measure(&self, pointer: &dyn Fn(usize) -> String) -> Result<usize, Problem> {
         let targets = |keep: &dyn Fn(usize, &Edge) -> bool| -> Vec<Vec<usize>> {
             let of = |(at, edges): (usize, &Vec<Edge>)| {
@@ -228,7 +228,7 @@ fn endless(pointer: String) -> Problem {
     Problem { part: Part::Schema, pointer, message }
 }
 
-/// Builds a [`Graph`] of a schema in which all references are pointers from its root.
+/// Builds the [`Graph`] of a schema in which all references are pointers from its root.
 struct Pointers<'d, 'a> {
     document: &'d Document<'a>,
     parts: Vec<PartId>,
@@ -266,7 +266,7 @@ impl<'a> Pointers<'_, 'a> {
     }
 }
 
-/// Returns the JSON Pointer to the first part of a document that is this one.
+/// Returns the JSON Pointer to the first occurrence of a part in a document.
 fn pointer_in(document: Tree<'_>, part: PartId) -> Option<String> {
     if document.id() == part {
         return Some(String::new());
@@ -276,7 +276,7 @@ fn pointer_in(document: Tree<'_>, part: PartId) -> Option<String> {
     members.or_else(|| document.items().enumerate().find_map(|(at, item)| below(&at.to_string(), item)))
 }
 
-/// Builds a [`Graph`], following every reference as the validator would.
+/// Builds a [`Graph`], following every reference like the validator.
 struct Walk<'a> {
     graph: Graph,
     parts: Vec<&'a Value>,
@@ -292,7 +292,7 @@ impl<'a> Walk<'a> {
         Self { graph: Graph::default(), parts: Vec::new(), known: HashMap::new(), open: Vec::new(), anchors }
     }
 
-    /// Returns the graph of all that the root reaches, and the sub-schemas themselves.
+    /// Returns the graph of everything that the root reaches, and the sub-schemas themselves.
     fn run(mut self, root: ResourceRef<'a>, resolver: Resolver<'a>) -> (Graph, Vec<&'a Value>) {
         self.vertex(root.contents(), resolver, root.draft());
         while let Some((at, resolver, draft)) = self.open.pop() {
@@ -334,7 +334,7 @@ impl<'a> Walk<'a> {
                 targets.push((part, inner, resource.draft()));
             }
         }
-        // The target of a dynamic reference depends on the path of evaluation, so all possible ones are included.
+        // The target of a dynamic reference depends on the evaluation path, so all possible targets are included.
         if key != "$ref" {
             let name = reference.rsplit_once('#').map_or("", |(_, name)| name);
             let named = self.anchors.get(name).into_iter().flatten();
@@ -351,7 +351,8 @@ impl<'a> Walk<'a> {
     }
 }
 
-/// Collects the possible targets of dynamic references by name, and of recursive ones under the empty name.
+/// Collects the possible targets of dynamic references by name, and those of recursive references under the empty
+/// name.
 fn dynamic_anchors<'a>(value: &'a Value, found: &mut HashMap<&'a str, Vec<&'a Value>>) {
     match value {
         Value::Object(map) => {
@@ -367,7 +368,7 @@ fn dynamic_anchors<'a>(value: &'a Value, found: &mut HashMap<&'a str, Vec<&'a Va
     }
 }
 
-/// Returns the vertices in postorder: each comes after those that it leads to, except in cycles.
+/// Returns the vertices in postorder: each comes after those that it has edges to, except in cycles.
 fn postorder(edges: &[Vec<usize>]) -> Vec<usize> {
     let (mut order, mut seen) = (Vec::with_capacity(edges.len()), vec![false; edges.len()]);
     for start in 0..edges.len() {
@@ -389,7 +390,7 @@ fn postorder(edges: &[Vec<usize>]) -> Vec<usize> {
     order
 }
 
-/// Returns the number of each vertex's strongly connected component (Kosaraju).
+/// Returns the index of each vertex's strongly connected component (Kosaraju's algorithm).
 fn components(edges: &[Vec<usize>]) -> Vec<usize> {
     let mut back = vec![Vec::new(); edges.len()];
     for (at, targets) in edges.iter().enumerate() {
@@ -430,7 +431,7 @@ mod tests {
     use proptest::prelude::*;
     use serde_json::json;
 
-    /// Returns a chain of definitions in which each refers twice to the next. `link` wraps each reference.
+    /// Returns a chain of definitions in which each refers to the next twice. `link` wraps each reference.
     fn chain(length: usize, link: impl Fn(Value) -> Value) -> Value {
         let to = |at: usize| json!({"$ref": format!("#/$defs/x{at}")});
         let defs = (0..length).map(|at| (format!("x{at}"), link(to(at + 1)))).collect::<serde_json::Map<_, _>>();
@@ -444,7 +445,7 @@ mod tests {
     }
 
     #[test]
-    fn what_doubles_with_each_reference_is_refused_with_its_place() {
+    fn exponential_expansion_is_refused_with_its_place() {
         for link in [
             |to: Value| json!({"anyOf": [to, to]}),
             |to: Value| json!({"allOf": [{"not": to}, {"if": true, "then": to}]}),
@@ -462,7 +463,7 @@ mod tests {
     }
 
     #[test]
-    fn references_by_name_and_to_resources_count_too() {
+    fn references_by_name_and_to_resources_are_counted() {
         let doubling = |reference: &dyn Fn(usize) -> Value, named: &dyn Fn(usize) -> Value| {
             let defs: serde_json::Map<_, _> = (0..40)
                 .map(|at| {
@@ -487,7 +488,7 @@ mod tests {
     }
 
     #[test]
-    fn recursion_is_fine_as_long_as_it_goes_deeper() {
+    fn recursion_is_allowed_if_it_goes_deeper_into_the_value() {
         let leaf = json!({"$ref": "#/$defs/leaf"});
         let node = json!({"type": "object", "properties": {
             "left": {"$ref": "#/$defs/node"}, "right": {"$ref": "#/$defs/node"}, "value": leaf, "other": leaf}});
@@ -502,7 +503,7 @@ mod tests {
     }
 
     #[test]
-    fn long_chains_are_refused_and_names_of_properties_are_no_keywords() {
+    fn long_chains_are_refused_and_property_names_are_not_keywords() {
         assert_eq!(refused(&chain(5_000, |to| to)).unwrap().0, Part::Size);
         assert_eq!(measure(&json!({"properties": {"$ref": {"type": "string"}, "enum": {"items": true}}})), Ok(1));
         let many: Vec<_> = (0..MAX_EXPANDED).map(|at| json!({"const": at})).collect();
@@ -511,7 +512,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_that_leads_nowhere_is_followed() {
+    fn references_without_a_target_are_not_followed() {
         for reference in ["#/nowhere", "https://example.org/other", "#anchor", "%", "#/%zz", "file:///etc/passwd"] {
             let _ = measure(&json!({"$ref": reference, "$id": "%%"}));
             assert!(measure(&json!({"$ref": reference})).is_ok(), "{reference}");
@@ -519,9 +520,9 @@ mod tests {
     }
 
     proptest! {
-        /// For any graph of definitions, counting ends and gives the same result as plain expansion.
+        /// For any graph of definitions, counting terminates and gives the same result as naive expansion.
         #[test]
-        fn counts_are_those_of_plain_expansion(edges in proptest::collection::vec((0..8usize, 0..8usize), 0..16)) {
+        fn counts_equal_those_of_naive_expansion(edges in proptest::collection::vec((0..8usize, 0..8usize), 0..16)) {
             let edges: Vec<_> = edges.into_iter().filter(|(from, to)| from < to).collect();
             let of = |at: usize| edges.iter().filter(move |(from, _)| *from == at).map(|(_, to)| *to);
             let link = |at: usize| json!({"allOf": of(at).map(|to| json!({"$ref": format!("#/$defs/{to}")})).collect::<Vec<_>>()});

@@ -2,7 +2,7 @@
 
 use crate::model::pointer::escape;
 
-/// Splits a reference into what stands before `#` and the fragment.
+/// Splits a reference at `#`. Returns the part before it, and the fragment.
 pub fn split(reference: &str) -> (&str, Option<&str>) {
     match reference.split_once('#') {
         Some((before, fragment)) => (before, Some(fragment)),
@@ -10,7 +10,7 @@ pub fn split(reference: &str) -> (&str, Option<&str>) {
     }
 }
 
-/// Returns the absolute form of `reference`, which has no fragment, as seen from `base`.
+/// Resolves `reference`, which has no fragment, against `base`.
 pub fn join(base: &str, reference: &str) -> String {
     if reference.is_empty() {
         return base.to_owned();
@@ -69,7 +69,7 @@ fn without_dots(path: &str) -> String {
     kept.join("/")
 }
 
-/// Decodes `%XX`; what is no such escape stays as it is.
+/// Decodes `%XX` escapes. Anything else is unchanged.
 pub fn decode(text: &str) -> String {
     let bytes = text.as_bytes();
     let mut decoded = Vec::with_capacity(bytes.len());
@@ -84,7 +84,7 @@ pub fn decode(text: &str) -> String {
     String::from_utf8(decoded).unwrap_or_else(|_| text.to_owned())
 }
 
-/// Returns a pointer's next step: `/` and the escaped token.
+/// Returns one step of a pointer: `/` and the escaped token.
 pub fn step(token: &str) -> String {
     format!("/{}", escape(token))
 }
@@ -94,7 +94,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn references_are_joined() {
+    fn references_are_resolved() {
         assert_eq!(join("http://a/b/c/d?q", "g"), "http://a/b/c/g");
         assert_eq!(join("http://a/b/c/d", "../g"), "http://a/b/g");
         assert_eq!(join("http://a/b/c/d", "/g"), "http://a/g");

@@ -32,7 +32,7 @@ pub(super) const ALWAYS: [&str; 27] = [
     "type",
     "uniqueItems",
 ];
-/// Keywords that assert something only in a range of drafts: the first and the last one.
+/// Keywords that assert something only in a range of drafts, with the first and the last one.
 pub(super) const SOMETIMES: [(&str, Draft, Draft); 18] = [
     ("additionalItems", Draft::D4, Draft::D2019),
     ("const", Draft::D6, Draft::D2020),
@@ -91,7 +91,7 @@ pub(super) const ANNOTATIONS: [&str; 34] = [
     "xml",
 ];
 
-/// Returns a word without the separators that other languages put between its parts.
+/// Returns a word in lower case and without separators, as other languages may spell it.
 pub(super) fn plain(word: &str) -> String {
     word.chars().filter(|c| !matches!(c, '_' | '-')).flat_map(char::to_lowercase).collect()
 }
@@ -107,7 +107,7 @@ pub(super) fn of_other_language(word: &str, value: Tree<'_>) -> Option<&'static 
     }
 }
 
-/// Returns whether a value could be that of a keyword.
+/// Returns whether a value could be the value of a keyword.
 pub(super) fn fits(keyword: &str, value: Tree<'_>) -> bool {
     match keyword {
         "type" => value.is_string() || value.is_array(),

@@ -13,9 +13,9 @@ use crate::model::{
     version::{Level, Version},
 };
 
-/// The largest witness in an answer about contracts, in bytes of JSON.
+/// The size limit of a witness in a response about contracts, in bytes of JSON.
 pub const MAX_WITNESS: usize = 2_048;
-/// The longest message, in characters, and the longest pointer, in bytes.
+/// The length limit of a message, in characters, and of a pointer, in bytes.
 const MAX_TEXT: usize = 512;
 
 /// The answers in both readings.
@@ -185,7 +185,7 @@ impl From<engine::ValueDifference> for SchemaDifference {
     fn from(found: engine::ValueDifference) -> Self {
         Self {
             rule: found.rule.to_owned(),
-            // Consumers that rely on the old value are broken by the new one.
+            // The new value breaks consumers that rely on the old one.
             direction: BrokenDirection::Backwards,
             reading: SchemaReading::Lenient,
             message: found.message,
@@ -216,7 +216,7 @@ impl From<engine::Readings> for BothReadings {
 }
 
 impl SchemaDifference {
-    /// Removes what is too long for an answer about contracts.
+    /// Removes whatever is too long for a response about contracts.
     #[must_use]
     pub fn clipped(mut self, max_witness: usize) -> Self {
         if self.witness_bytes > max_witness {
@@ -234,7 +234,7 @@ impl SchemaDifference {
         self
     }
 
-    /// Sets the `id` of the difference between these two documents.
+    /// Sets the `id` of a difference between these two documents.
     #[must_use]
     pub fn identified(self, old: &Value, new: &Value) -> Self {
         self.identified_by(&|pointer| old.pointer(pointer).map(hash::canonical), &|pointer| {
@@ -242,14 +242,14 @@ impl SchemaDifference {
         })
     }
 
-    /// Returns it with its `id`, between these two schemas.
+    /// Sets the `id` of a difference between these two schemas.
     #[must_use]
     pub fn identified_between(self, old: Tree<'_>, new: Tree<'_>) -> Self {
         let of = |schema: Tree<'_>, pointer: &str| schema.pointer(pointer).map(|part| hash::canonical(&part));
         self.identified_by(&|pointer| of(old, pointer), &|pointer| of(new, pointer))
     }
 
-    /// Returns it with its `id`; `old` and `new` tell the hash of what a pointer leads to.
+    /// Sets the `id`. `old` and `new` return the hash of the part that a pointer refers to.
     fn identified_by(self, old: &dyn Fn(&str) -> Option<String>, new: &dyn Fn(&str) -> Option<String>) -> Self {
         let of = |hash: &dyn Fn(&str) -> Option<String>, pointer: &Option<String>| {
             pointer.as_deref().and_then(hash).unwrap_or_default()
@@ -277,11 +277,11 @@ impl SchemaDifference {
     }
 }
 
-/// The largest witness in a sentence, in bytes.
+/// The size limit of a witness in a sentence, in bytes.
 const MAX_INLINE: usize = 160;
 
 impl SchemaVerdict {
-    /// Removes what is too long for an answer about contracts.
+    /// Removes whatever is too long for a response about contracts.
     #[must_use]
     pub fn clipped(self) -> Self {
         match self {
@@ -293,7 +293,7 @@ impl SchemaVerdict {
     }
 }
 
-/// The comparison of two schemas in both directions, in the compact form for answers about contracts.
+/// The comparison of two schemas in both directions, in the compact form for responses about contracts.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Compared {
     /// Whether every value of the new schema is a value of the old one.
@@ -311,7 +311,7 @@ impl Compared {
         Self { backwards: both(), forwards: both(), differences: Vec::new() }
     }
 
-    /// Returns a comparison that is undecided, with the reason.
+    /// Returns an undecided comparison, with the reason.
     pub fn unknown(reason: &str, spent: Option<&str>) -> Self {
         let unknown = || SchemaVerdict::Unknown { reason: reason.to_owned(), spent: spent.map(str::to_owned) };
         let both = || BothReadings { lenient: unknown(), strict: unknown() };
@@ -335,7 +335,7 @@ impl Compared {
         [&self.backwards, &self.forwards].iter().all(|both| both.strict == SchemaVerdict::Compatible)
     }
 
-    /// Returns whether repeating the comparison cannot decide more, since nothing was left undecided for lack of time.
+    /// Returns whether repeating the comparison cannot decide more, because no limit was reached.
     pub fn is_final(&self) -> bool {
         let verdicts = [&self.backwards, &self.forwards].into_iter().flat_map(|both| [&both.lenient, &both.strict]);
         verdicts.into_iter().all(|verdict| !matches!(verdict, SchemaVerdict::Unknown { spent: Some(_), .. }))
@@ -358,7 +358,7 @@ impl From<engine::Comparison> for Compared {
 }
 
 impl VersionBump {
-    /// Returns the bump and its reason, as the end of a sentence.
+    /// Returns the bump and its reason, phrased as the end of a sentence.
     pub fn phrase(self) -> &'static str {
         match self {
             Self::Major => "a major version: it breaks what is asked for",
@@ -368,7 +368,7 @@ impl VersionBump {
         }
     }
 
-    /// Returns the version after this bump. Below 1.0.0, a minor bump stands for a breaking change.
+    /// Returns the version after this bump. Below 1.0.0, a breaking change only raises the minor number.
     pub fn after(self, version: &Version) -> Version {
         match self {
             Self::Major => version.bump(true),

@@ -1,4 +1,4 @@
-//! What a verdict compares, and its phrasing.
+//! The basis of a verdict, meaning the documents or values that it compares, and the wording of verdicts.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -19,8 +19,8 @@ pub enum Basis {
 }
 
 impl Verdict {
-    /// Returns the verdict as the end of a sentence: `1.2.0 refuses {"id":1} (widened-type at /id: 1 is not a string),
-    /// which 1.3.0 allows`.
+    /// Returns the verdict, phrased as the end of a sentence: `1.2.0 refuses {"id":1} (widened-type at /id: 1 is not a
+    /// string), which 1.3.0 allows`.
     pub fn phrase(&self) -> String {
         match (self.basis, &self.difference) {
             (Basis::Values, Some(difference)) => return difference.phrase(),
@@ -63,7 +63,7 @@ impl Verdict {
         }
     }
 
-    /// Returns the name of what it breaks: a direction, or the value.
+    /// Returns the name of what is broken: a direction, or the value.
     pub fn word(&self) -> &'static str {
         match self.basis {
             Basis::Values => "the value",
@@ -71,7 +71,7 @@ impl Verdict {
         }
     }
 
-    /// Returns the pointer to the breaking place, from the root of the newer document.
+    /// Returns the pointer to the place of the difference, from the root of the newer document.
     pub fn place(&self) -> Option<String> {
         let pointer = self.difference.as_ref()?.new_pointer.as_ref()?;
         Some(format!("/{}{pointer}", self.part()))
@@ -82,7 +82,7 @@ impl Verdict {
         if self.basis == Basis::Values { "value" } else { "schema" }
     }
 
-    /// Returns the differing places, each with the version or expectation that it belongs to.
+    /// Returns the places of the difference, each with the version or expectation that it belongs to.
     pub fn places(&self) -> Vec<String> {
         let Some(difference) = &self.difference else { return Vec::new() };
         let (old, new) = (&self.old_version, &self.new_version);

@@ -32,10 +32,10 @@ pub enum Holds {
 /// The state of an import.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ImportState {
-    /// The state by its range alone.
+    /// The state according to its range alone.
     pub standing: Standing,
-    /// What the resolved version means for code that is adapted to an older one. `None` if this is unknown, or if
-    /// there are no schemas.
+    /// The consequences of the resolved version for code that is adapted to an older one. `None` if they are unknown,
+    /// or if there are no schemas.
     pub verdict: Option<Verdict>,
 }
 
@@ -45,7 +45,7 @@ impl ImportState {
         Self::new(domain.standing(import), import, |version| domain.document(&import.contract, version), judge)
     }
 
-    /// Returns the state of an import by its range and the documents of [`needed_versions`].
+    /// Returns the state of an import, given its state by range and access to the documents of [`needed_versions`].
     pub fn new<'d>(
         standing: Standing,
         import: &Import,
@@ -62,7 +62,7 @@ impl ImportState {
         Self { standing, verdict }
     }
 
-    /// Returns whether the import holds.
+    /// Returns whether the import is satisfied.
     pub fn holds(&self) -> Holds {
         match (self.standing.resolved(), self.verdict.as_ref().map(|verdict| verdict.verdict)) {
             (None, _) | (_, Some(Outcome::Breaks)) => Holds::Breaks,
@@ -76,17 +76,17 @@ impl ImportState {
         self.holds() == Holds::Breaks
     }
 
-    /// Returns whether the range accepts the version and nothing else is known.
+    /// Returns whether only the range is known to accept the version.
     pub fn is_by_range(&self) -> bool {
         self.standing.resolved().is_some() && self.verdict.is_none()
     }
 
-    /// Returns whether it holds, with proof.
+    /// Returns whether the import is proved to be satisfied.
     pub fn is_proved(&self) -> bool {
         self.holds() == Holds::Satisfied && !self.is_by_range()
     }
 
-    /// Returns the word for it: `current`, `stale` or `broken`.
+    /// Returns the name of the state: `current`, `stale` or `broken`.
     pub fn word(&self) -> &'static str {
         if self.is_broken() { "broken" } else { self.standing.word() }
     }
@@ -98,8 +98,8 @@ impl ImportState {
     }
 }
 
-/// Returns what a version means for an import: whether it satisfies what the import expects, or if the import expects
-/// nothing, what changed since the version that its code is adapted to.
+/// Returns the verdict of a version for an import: whether it satisfies what the import expects or, if the import
+/// expects nothing, what changed since the version that its code is adapted to.
 fn of_documents(import: &Import, old: Option<&Contract>, new: &Contract, judge: &Judge<'_>) -> Option<Verdict> {
     let expects = import.expects.as_ref();
     let of_schemas = match expects {
@@ -113,7 +113,7 @@ fn of_documents(import: &Import, old: Option<&Contract>, new: &Contract, judge: 
 }
 
 /// Returns the versions whose documents decide the state of an import: the one that its code is adapted to, and the
-/// one that it gets. Returns none if they are equal and the import expects nothing.
+/// one that it resolves to. Returns none if they are equal and the import expects nothing.
 pub fn needed_versions<'a>(import: &'a Import, standing: &'a Standing) -> Vec<&'a Version> {
     let Some(new) = decided_by(standing) else { return Vec::new() };
     match (import.adapted(), &import.expects) {
@@ -123,7 +123,7 @@ pub fn needed_versions<'a>(import: &'a Import, standing: &'a Standing) -> Vec<&'
     }
 }
 
-/// Returns the version that an import gets, or would get if its range accepted it.
+/// Returns the version that an import resolves to, or would resolve to if its range accepted it.
 fn decided_by(standing: &Standing) -> Option<&Version> {
     match standing {
         Standing::Satisfied(version) | Standing::Behind { served: version, .. } => Some(version),

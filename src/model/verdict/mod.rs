@@ -1,4 +1,5 @@
-//! Judges what a change of a contract means, with proof. Every operation uses this module to compare two documents.
+//! Judges the consequences of a change to a contract, with proof. Every operation uses this module to compare two
+//! documents.
 
 mod answer;
 mod basis;
@@ -37,7 +38,7 @@ use super::{
 
 /// Keywords that do not affect which values are valid.
 const WORDS: &[&str] = &["$schema", "$id", "$comment", "title", "description", "default", "examples", "deprecated"];
-/// The least remaining time with which a comparison is started.
+/// The minimum remaining time to start a comparison.
 const LEAST: Duration = Duration::from_millis(20);
 
 /// The result of a comparison.
@@ -95,7 +96,7 @@ impl Verdict {
 }
 
 /// Judges documents in one request: values against schemas, and schemas against each other. Every comparison is made
-/// once and within the time limit of the request.
+/// only once, and within the time limit of the request.
 pub struct Judge<'a> {
     values: Budget,
     clock: Box<dyn Fn() -> Duration + Sync + 'a>,
@@ -111,7 +112,7 @@ impl fmt::Debug for Judge<'_> {
 }
 
 impl<'a> Judge<'a> {
-    /// Creates a judge. `clock` returns the time since any fixed moment, and `whole` is the time limit for all
+    /// Creates a judge. `clock` returns the time since any fixed point, and `whole` is the time limit for all
     /// comparisons of schemas.
     pub fn new(values: Budget, clock: impl Fn() -> Duration + Sync + 'a, whole: Duration) -> Self {
         Self {
@@ -144,8 +145,8 @@ impl<'a> Judge<'a> {
         Some(Verdict { verdict, basis, direction, reading, old_version, new_version, difference, more, reason })
     }
 
-    /// Returns whether a document satisfies what an import `expects`: values that the document allows to be sent must
-    /// be expected. If importers send, the values that they expect to send must be allowed.
+    /// Judges whether a document satisfies what an import `expects`: all values that the document allows providers to
+    /// send must be expected. If importers send, the document must allow all values that they expect to send.
     pub fn fulfils(&self, expects: &Json, adapted: Option<&Version>, document: &Contract) -> Verdict {
         let reading = document.compatibility.reading;
         let key = format!("expects-{}-{:?}", key(&expects.0, &document.schema.0, reading), document.flow);
@@ -169,8 +170,8 @@ impl<'a> Judge<'a> {
         Verdict { verdict, basis, direction, reading, old_version, new_version, difference, more: 0, reason }
     }
 
-    /// Returns what a change of the agreed value breaks of the promises about it, in the parts that an import
-    /// `expects`, or in all. Returns `None` if it breaks nothing.
+    /// Returns the promise that a change to the agreed value breaks, in the parts that an import `expects` or in the
+    /// whole value. Returns `None` if it breaks nothing.
     pub fn of_values(&self, old: &Contract, new: &Contract, expects: Option<&Json>) -> Option<Verdict> {
         if old.value == new.value {
             return None;
@@ -246,12 +247,12 @@ fn outcome(answer: &SchemaVerdict) -> (Outcome, Option<SchemaDifference>, Option
     }
 }
 
-/// Returns the promise about the value: the stricter one of both documents.
+/// Returns the stricter promise about the value of two documents.
 pub fn promised(old: &Contract, new: &Contract) -> Values {
     old.values.max(new.values)
 }
 
-/// Returns how two documents are read: strictly if either of them asks for it.
+/// Returns how to read two documents: strictly if either of them requires it.
 fn reading(old: &Contract, new: &Contract) -> SchemaReading {
     let is_strict = [old, new].iter().any(|one| one.compatibility.reading == SchemaReading::Strict);
     if is_strict { SchemaReading::Strict } else { SchemaReading::Lenient }

@@ -1,4 +1,4 @@
-//! Checks whether a document keeps what its owner promised about the next versions.
+//! Checks whether a document keeps its owner's promises about the next versions.
 
 use super::{Basis, BrokenDirection, Judge, Outcome, Verdict, VersionBump, promised};
 use crate::model::{
@@ -8,29 +8,29 @@ use crate::model::{
     hash,
 };
 
-/// Breaks of a promise by a document, proved or undecided.
+/// The promises that a document breaks, either proved or undecided.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Promise {
-    /// The directions that it breaks although its version does not allow that, each with a witness.
+    /// The directions that the document breaks although its version does not allow it, each with a witness.
     pub broken: Vec<Verdict>,
-    /// The directions for which it is undecided.
+    /// The undecided directions.
     pub unknown: Vec<Verdict>,
     old_schema: String,
     new_schema: String,
-    /// The hashes of both values, if their change breaks the promise.
+    /// The hashes of both values, if the change to the value breaks a promise.
     values: Option<(String, String)>,
 }
 
 impl Promise {
-    /// Returns what a document breaks of the promises of `held` and of itself. Returns `None` if its version allows
-    /// breaks, or if it keeps all promises.
+    /// Returns the promises of `held` and of the document itself that the document breaks. Returns `None` if its
+    /// version allows breaks, or if it keeps all promises.
     pub fn of(held: &Contract, document: &Contract, judge: &Judge<'_>) -> Option<Self> {
         if document.version <= held.version || document.version.release() >= held.version.bump(true) {
             return None;
         }
         let verdicts = declared(held, document).filter_map(|direction| judge.verdict(held, document, direction));
         let verdicts: Vec<_> = verdicts.collect();
-        // A break of the schema covers the value, so the value is judged only if the schema does not break.
+        // A schema break covers the value, so the value is judged only if the schema does not break.
         let is_broken = verdicts.iter().any(|verdict| verdict.verdict == Outcome::Breaks);
         let of_values = judge.of_values(held, document, None).filter(|_| !is_broken);
         let values = of_values.as_ref().map(|_| (hash::canonical(&held.value), hash::canonical(&document.value)));
@@ -43,7 +43,7 @@ impl Promise {
     }
 
     /// Returns the fingerprint of the change: a hash over both canonical schemas, each broken direction with its rule,
-    /// and both canonical values if they break something.
+    /// and both canonical values if they break a promise.
     pub fn fingerprint(&self) -> Fingerprint {
         let mut text = format!("{}\n{}\n", self.old_schema, self.new_schema);
         for (verdict, rule) in self.rules() {
@@ -55,7 +55,7 @@ impl Promise {
         Fingerprint::of(&hash::of_text(text))
     }
 
-    /// Returns the approval of this change.
+    /// Creates an approval of this change.
     pub fn approval(&self, held: &Contract, reason: &str) -> Approval {
         let directions = self.broken_schemas().map(|verdict| verdict.direction).collect();
         let rules = self.rules().map(|(_, rule)| rule.to_owned()).collect();
@@ -74,7 +74,7 @@ impl Promise {
         }
     }
 
-    /// Returns the approval of this very change, if it is among `approvals`.
+    /// Returns the approval of this exact change, if it is among `approvals`.
     pub fn approved<'a>(&self, mut approvals: impl Iterator<Item = &'a Approval>) -> Option<&'a Approval> {
         approvals.find(|one| {
             one.old_schema == self.old_schema
@@ -87,13 +87,13 @@ impl Promise {
         })
     }
 
-    /// Returns what is broken, as text: `backwards and the value`.
+    /// Describes what is broken: `backwards and the value`.
     pub fn directions(&self) -> String {
         let words: Vec<_> = self.broken.iter().map(Verdict::word).collect();
         words.join(" and ")
     }
 
-    /// Returns the witnesses as text.
+    /// Describes the breaks with their witnesses.
     pub fn phrase(&self) -> String {
         let phrases = self.broken.iter().map(|verdict| {
             let more = if verdict.more > 0 { format!(" (and {} more)", verdict.more) } else { String::new() };
@@ -121,7 +121,7 @@ fn declared(held: &Contract, document: &Contract) -> impl Iterator<Item = Broken
 }
 
 /// Returns the bump that a document needs over `held`: major if it breaks a promise about a direction or the value,
-/// minor if it changes which values are valid or agreed, or what is promised, else patch.
+/// minor if it changes which values are valid or agreed or what is promised, otherwise patch.
 pub fn needed_bump(held: &Contract, document: &Contract, judge: &Judge<'_>) -> VersionBump {
     let verdicts = declared(held, document).filter_map(|direction| judge.verdict(held, document, direction));
     let values = compatibility::values(&held.value.0, &document.value.0, promised(held, document)).bump;

@@ -1,8 +1,8 @@
-//! The part of an agreed value that an import relies on, as far as the schema that it `expects` names it.
+//! The part of an agreed value that an import relies on, as named by the schema that it `expects`.
 
 use serde_json::{Map, Value};
 
-/// The keywords next to which `properties` and `items` are all that a schema says about an object or a list.
+/// If a schema has no other keywords than these, `properties` and `items` describe its objects and arrays completely.
 const PLAIN: &[&str] = &[
     "$schema",
     "$id",
@@ -18,8 +18,8 @@ const PLAIN: &[&str] = &[
     "items",
 ];
 
-/// Returns a value without the properties that a schema does not name. If the schema says more than types, properties
-/// and items, the whole value is returned.
+/// Returns a value without the properties that a schema does not name. If the schema has keywords other than
+/// `PLAIN`, returns the whole value.
 pub fn part(schema: &Value, value: &Value) -> Value {
     let Some(keywords) = schema.as_object() else { return value.clone() };
     if !keywords.keys().all(|keyword| PLAIN.contains(&&**keyword)) {
@@ -56,7 +56,7 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn what_a_schema_names_is_used_and_all_where_that_cannot_be_told() {
+    fn unnamed_properties_are_left_out_unless_the_schema_has_other_keywords() {
         let value = json!({"a": 1, "b": [{"c": 2, "d": 3}], "e": {"f": 4}, "g": 5});
         for (schema, expected) in [
             (json!({}), value.clone()),

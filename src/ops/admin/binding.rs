@@ -45,8 +45,8 @@ pub struct Request {
 /// Writes the whole binding, as the file in the repository would.
 ///
 /// # Errors
-/// Returns an error if the repository is unknown, is not a member of the domain, or is not the one that asks, or if
-/// the binding contradicts itself.
+/// Returns an error if the repository is unknown, is not a member of the domain, or is not the asking repository, or
+/// if the binding contradicts itself.
 pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<BindingSet>, OpError> {
     let here = ctx.writing_realm()?;
     if let Some(acting) = here.repo.as_ref().filter(|acting| **acting != request.repo) {
@@ -79,7 +79,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<BindingSet>, OpError> 
         cycles,
     });
     if answer.body.changed {
-        // Only the realm has this binding: a commit of the repository's file would change it back.
+        // Only the realm has this binding; the next commit of the repository's file would revert it.
         let path = format!("{BINDINGS}/{}.yaml", request.domain);
         answer = answer.next(format!("write the same into {path} of {}, if it publishes from there", request.repo));
     }

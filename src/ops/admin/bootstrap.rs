@@ -41,7 +41,7 @@ pub struct Request {
     pub dry_run: bool,
 }
 
-/// Adds what is missing. The whole file is checked before anything is written.
+/// Adds the missing repositories, domains and bindings. The whole file is checked before anything is written.
 ///
 /// # Errors
 /// Returns an error if the file cannot be read or contradicts itself or the realm; then nothing is written.
@@ -129,7 +129,7 @@ fn entries(planned: &[PlannedRepo], overview: &Overview<'_>) -> Result<Vec<Repo>
     Ok(entries)
 }
 
-/// Returns what is missing of a domain; `None` if nothing is.
+/// Returns the missing parts of a domain; `None` if nothing is missing.
 fn missing(planned: &PlannedDomain, overview: &Overview<'_>) -> Result<Option<BootstrappedDomain>, OpError> {
     let line = overview.domains().iter().find(|line| line.name == planned.name);
     let held = line.map(|line| overview.summary(line)).transpose()?;

@@ -16,7 +16,7 @@ pub const OPERATION: Operation = Operation::write::<CacheCleared>(
 /// Removes the cache. An empty cache is not an error.
 ///
 /// # Errors
-/// Returns an error if it cannot be removed.
+/// Returns an error if the cache cannot be removed.
 pub fn run(ctx: &Ctx) -> Result<Answer<CacheCleared>, OpError> {
     let here = ctx.here()?;
     let freed_bytes = here.store.cache().map(|cache| cache.clear()).transpose()?.unwrap_or_default();

@@ -129,7 +129,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<RealmJoin>, OpError> {
     Ok(answer)
 }
 
-/// Returns the next step of `repo` where it shares no domain with another repository of the realm.
+/// Returns the next step for `repo` if it shares no domain with another repository of the realm.
 pub fn first_contract(realm: &RealmName, overview: &Overview<'_>, repo: Option<&RepoName>) -> String {
     let others = overview.repos().keys().filter(|other| Some(*other) != repo);
     let others: Vec<_> = others.take(5).map(ToString::to_string).collect();
@@ -142,7 +142,7 @@ pub fn first_contract(realm: &RealmName, overview: &Overview<'_>, repo: Option<&
     }
 }
 
-/// Clones the realm to this machine, or records its url.
+/// Clones the realm to this machine, or records its URL.
 fn share(ctx: &Ctx, request: &Request) -> Result<(), OpError> {
     let recorded = || Ok::<_, OpError>(ctx.home.realm(&request.realm)?.and_then(|known| known.url));
     let url = match &request.url {
@@ -160,8 +160,8 @@ fn share(ctx: &Ctx, request: &Request) -> Result<(), OpError> {
     Ok(())
 }
 
-/// Returns the name of the repository: the one in its `.blue/config.yaml`, the one that was asked for, or one derived
-/// from origin's url or the folder.
+/// Returns the name of the repository: the one in its `.blue/config.yaml`, the requested one, or one derived from
+/// origin's URL or the folder.
 ///
 /// # Errors
 /// Returns an error if these contradict each other, or none of them is a valid name.
@@ -178,7 +178,7 @@ pub fn name(code: &CodeRepo, request: &Request, proposed: Option<&Config>) -> Re
     default_name(code)
 }
 
-/// Returns the last segment of origin's url, or else the name of the main work tree's folder.
+/// Returns the last segment of origin's URL, or else the name of the main work tree's folder.
 fn default_name(code: &CodeRepo) -> Result<RepoName, OpError> {
     let url = code.origin_url();
     let folder = code.main_folder();
@@ -197,7 +197,7 @@ fn enter(ctx: &Ctx, store: &dyn Store, known: &KnownRealm, entry: &Repo, claim: 
     let done = write(store, &StoreRef::Realm, |_| {
         let realm = read::repos(store)?;
         let document = match realm.repos.get(&entry.name) {
-            // The url of this clone replaces the recorded one.
+            // The URL of this clone replaces the recorded one.
             Some(held) if claim == Claim::Joined => {
                 let held = Repo { url: entry.url.clone().or_else(|| held.url.clone()), ..held.clone() };
                 identity::with_facts(&held, entry)
@@ -229,11 +229,11 @@ fn enter(ctx: &Ctx, store: &dyn Store, known: &KnownRealm, entry: &Repo, claim: 
 /// The evidence that a clone may use a name that the realm already has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Claim {
-    /// The user joined this very clone under that name before.
+    /// The user already joined this clone under that name.
     Joined,
     /// The clone's `.blue/config.yaml` names the realm and the repository.
     Proposed,
-    /// Only the user's command line names it.
+    /// Only the command line names it.
     Typed,
 }
 
@@ -251,8 +251,8 @@ impl Claim {
     }
 }
 
-/// Checks that a clone belongs to the repository that the realm has under a name. Forks, and repositories made from
-/// one template, share a root commit: without urls, the file that names the repository must agree.
+/// Checks that a clone belongs to the repository that has the name in the realm. Forks, and repositories made from one
+/// template, share a root commit: without URLs, the file that names the repository must agree.
 fn same_repository(ctx: &Ctx, code: &CodeRepo, known: &KnownRealm, held: &Repo, claim: Claim) -> Result<(), OpError> {
     let name = &held.name;
     let taken = |why: &str| {
@@ -273,7 +273,7 @@ fn same_repository(ctx: &Ctx, code: &CodeRepo, known: &KnownRealm, held: &Repo, 
             let message = format!("this clone is shallow: it cannot be told whether it is the {name} of the realm");
             Err(OpError::no(ErrorCode::Shallow, message).next("git fetch --unshallow").next("git blue init"))
         }
-        // The name was reserved, or its repository joined before its first commit.
+        // The name was reserved, or its repository joined before its first commit existed.
         (Likeness::Unknown, _) => match joined::elsewhere(&ctx.home, code, &known.name, name)? {
             None => Ok(()),
             Some(folder) => {
@@ -294,7 +294,7 @@ fn same_repository(ctx: &Ctx, code: &CodeRepo, known: &KnownRealm, held: &Repo, 
     }
 }
 
-/// Refuses a second name for a clone that joined under another one, which the realm still has.
+/// Refuses a second name for a clone that already joined under another name, if the realm still has that name.
 fn one_name(ctx: &Ctx, code: &CodeRepo, store: &dyn Store, known: &KnownRealm, name: &RepoName) -> Result<(), OpError> {
     let Some(joined) = joined::read(&ctx.home, code)?.filter(|joined| joined.realm == known.name) else {
         return Ok(());
@@ -312,7 +312,7 @@ fn one_name(ctx: &Ctx, code: &CodeRepo, store: &dyn Store, known: &KnownRealm, n
         .next(format!("git blue realm admin rename {old} {name}  # or let it be called {name} everywhere")))
 }
 
-/// Refuses a name that differs from another one only in case, and a second name for a url.
+/// Refuses a name that differs from another one only in case, and a second name for a URL.
 fn only_name(repos: &BTreeMap<RepoName, Repo>, entry: &Repo) -> Result<(), OpError> {
     if let Some(other) = repos.keys().find(|other| other.collides_with(&entry.name)) {
         let message = format!("{} differs from the repository {other} in upper and lower case alone", entry.name);
@@ -331,8 +331,8 @@ fn only_name(repos: &BTreeMap<RepoName, Repo>, entry: &Repo) -> Result<(), OpErr
     }
 }
 
-/// Replaces the url of the realm in `.blue/config.yaml`. Returns whether it was written: a file that is not in the
-/// usual layout is left as it is.
+/// Replaces the realm's URL in `.blue/config.yaml`. Returns whether it was written: a file that is not in the usual
+/// layout is left unchanged.
 ///
 /// # Errors
 /// Returns an error if the file cannot be read or written.

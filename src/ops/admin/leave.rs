@@ -42,7 +42,7 @@ pub struct Request {
 
 runs!(RealmLeave, run);
 
-/// The most ownerless contracts that an answer names.
+/// The maximum number of ownerless contracts that an answer names.
 const MAX_ORPHANS: usize = 5;
 
 /// Leaves the domains first and the realm last, so that running it again finishes an interrupted leave.

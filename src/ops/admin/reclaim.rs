@@ -1,5 +1,4 @@
-//! `realm_admin_reclaim`: gives a name back to the repository that it belongs to, if another one published or
-//! joined under it.
+//! `realm_admin_reclaim`: gives a name back to its repository, after another one published or joined under it.
 
 use crate::{
     error::{ErrorCode, OpError},
@@ -35,9 +34,8 @@ pub struct Request {
 
 runs!(RealmReclaim, run);
 
-/// Records this clone's root commits and url in place of those that the realm has, and forgets commits
-/// that were published under the name and that this clone does not know. Versions stay: they never
-/// change.
+/// Records this clone's root commits and URL in place of those in the realm, and forgets commits that were published
+/// under the name but are not in this clone. Versions stay, because they never change.
 ///
 /// # Errors
 /// Returns an error if the repository cannot be determined, or the realm cannot be written.

@@ -1,5 +1,5 @@
-//! `realm_admin_remove_domain`: removes a domain from the realm. Its history stays, and creating a domain of that
-//! name brings it back.
+//! `realm_admin_remove_domain`: removes a domain from the realm. Its history stays, and creating a domain with the same
+//! name restores it.
 
 use crate::{
     error::{ErrorCode, OpError},
@@ -43,7 +43,7 @@ const MAX_NAMED: usize = 5;
 /// Removes the domain.
 ///
 /// # Errors
-/// Returns an error if a repository is still bound in it, or a contract is not retired.
+/// Returns an error if a repository still has a binding in the domain, or a contract is not retired.
 pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<DomainRemoved>, OpError> {
     let here = ctx.writing_realm()?;
     let name = &request.domain;

@@ -42,7 +42,7 @@ runs!(MemberRemoved, run);
 /// Removes the repository, with its binding. Its published contracts stay.
 ///
 /// # Errors
-/// Returns an error if it is not a member, or owns contracts that are not retired.
+/// Returns an error if the repository is not a member, or owns contracts that are not retired.
 pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<MemberRemoved>, OpError> {
     let here = ctx.writing_realm()?;
     let Request { repo, domain: name } = request;
@@ -75,7 +75,7 @@ pub fn without(view: &DomainView, repo: &RepoName) -> Vec<DomainChange> {
     changes
 }
 
-/// Refuses to remove the owner of a contract that is not retired: somebody has to be able to change it.
+/// Refuses to remove the owner of a contract that is not retired, because nobody else could change the contract.
 fn refuse_owner(view: &DomainView, repo: &RepoName) -> Result<(), OpError> {
     let name = &view.info.name;
     let mut owned = view.contracts.values().filter(|contract| contract.owner == *repo && contract.retired.is_none());

@@ -33,7 +33,7 @@ const MAX_NAMED: usize = 5;
 /// Deletes the store, and this machine's records of it. Copies on remotes stay.
 ///
 /// # Errors
-/// Returns an error if a repository or a domain is still in it, or it is not known here.
+/// Returns an error if the realm still has a repository or a domain, or this machine does not know it.
 pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<RealmRemoved>, OpError> {
     let known = locate::known(&ctx.home, &request.realm)?;
     let store = GitStore::open(&known.path, ctx.options())?;

@@ -63,8 +63,8 @@ runs!(RealmRename, run);
 /// Renames the repository. Running it again does nothing; in another clone it renames the files there.
 ///
 /// # Errors
-/// Returns an error if there is no such repository, another one has the name, or the request comes from another
-/// one.
+/// Returns an error if the repository does not exist, another repository has the new name, or the request comes from
+/// another repository.
 pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<RealmRename>, OpError> {
     let (realm, asking) = find(ctx, request)?;
     let known = locate::known(&ctx.home, &realm)?;
@@ -77,7 +77,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<RealmRename>, OpError>
     if let Some(code) = ctx.code.as_ref().filter(|_| asking.is_some()) {
         let joined = joined::read(&ctx.home, code)?;
         let is_joined = joined.is_some_and(|joined| joined.is_of(&realm, old) || joined.is_of(&realm, new));
-        // If the realm has the new name already, only the files of this clone are rewritten.
+        // If the realm already has the new name, only the files of this clone are rewritten.
         if !is_joined && renamed::newer(&store, old)?.as_ref() != Some(new) {
             return Err(joined::missing(Acting { realm: &realm, store: &store, repo: old, code: None }));
         }
@@ -100,7 +100,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<RealmRename>, OpError>
     })
 }
 
-/// Returns the realm and the repository that asks, also for a clone that still has the old name.
+/// Returns the realm and the asking repository, even if this clone still has the old name.
 fn find(ctx: &Ctx, request: &Request) -> Result<(RealmName, Option<RepoName>), OpError> {
     match ctx.here() {
         Ok(here) => Ok((here.realm.clone(), here.repo.clone())),
@@ -135,7 +135,7 @@ impl Renaming<'_> {
         Ok(())
     }
 
-    /// Writes the new name beside the old one. Returns whether the old one is still to be removed.
+    /// Adds the new name and keeps the old one. Returns whether the old name still has to be removed.
     fn begin(&self, realm: &RealmName) -> Result<bool, OpError> {
         let Self { store, old, new, .. } = *self;
         let repos = read::repos(store)?.repos;
@@ -164,7 +164,7 @@ impl Renaming<'_> {
                 (layout::repo(new), Edit::Put(codec::encode(&entry))),
                 (layout::rename(old), Edit::Put(codec::encode(&rename))),
             ];
-            // If the name was renamed before, that record is removed, because the name is in use again.
+            // If `new` was itself renamed before, that record is removed, because the name is in use again.
             if self.has(&layout::rename(new))? {
                 edits.push((layout::rename(new), Edit::Remove));
             }
@@ -338,7 +338,7 @@ impl Renaming<'_> {
         Ok(())
     }
 
-    /// Renames the repository on this machine and in the work tree around the folder. Returns the files to commit.
+    /// Renames the repository on this machine and in the current work tree. Returns the files to commit.
     fn here(&self, realm: &RealmName) -> Result<Vec<String>, OpError> {
         self.ctx.home.rename_repo(self.old, self.new)?;
         let Some(code) = &self.ctx.code else { return Ok(Vec::new()) };

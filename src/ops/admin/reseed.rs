@@ -1,8 +1,8 @@
 //! `realm_admin_reseed`: pushes this clone's refs to a remote that has lost objects, or to a new remote.
 //!
-//! A push does not send objects that are reachable from refs of the remote, so it cannot repair a ref whose objects
-//! are missing there. Such a ref is therefore deleted at the remote and pushed again, which sends all of its objects.
-//! It is deleted only if its tip is still one whose whole history this clone has.
+//! A push does not send objects that are reachable from refs of the remote, so it cannot repair a ref whose objects are
+//! missing there. Such a ref is therefore deleted at the remote and pushed again, which sends all of its objects. A ref
+//! is deleted only if this clone has the whole history of its current tip at the remote.
 
 use crate::{
     error::{ErrorCode, OpError},
@@ -116,7 +116,7 @@ fn mend(ctx: &Ctx, known: &KnownRealm, store: &GitStore, remote: &Remote) -> Res
         ));
     }
     syncing.link.push(&moves.iter().map(|(name, _, tip)| (name.clone(), *tip)).collect::<Vec<_>>())?;
-    // Only the refs that the remote has now count.
+    // Only the refs that the remote has now are considered.
     let listing = syncing.link.list()?;
     let damaged = syncing.damaged(&listing)?;
     for (name, _, tip) in moves {
@@ -135,7 +135,7 @@ fn mend(ctx: &Ctx, known: &KnownRealm, store: &GitStore, remote: &Remote) -> Res
     })
 }
 
-/// Makes a new url the realm's remote, and pushes everything there.
+/// Makes a new URL the realm's remote, and pushes everything there.
 fn move_to(
     ctx: &Ctx,
     known: &KnownRealm,
@@ -184,7 +184,7 @@ fn move_to(
         )))
 }
 
-/// Writes the new url into this repository's own file, if that file names the realm. Returns whether it did.
+/// Writes the new URL into `.blue/config.yaml`, if that file names the realm. Returns whether it was written.
 fn write_config(ctx: &Ctx, known: &KnownRealm, url: &str) -> Result<bool, OpError> {
     let Some(code) = &ctx.code else { return Ok(false) };
     match locate::proposed(code)? {

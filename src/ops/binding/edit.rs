@@ -30,9 +30,9 @@ pub struct Editing<'a> {
     file: WorkFile,
     /// The text before the edit; `None` if there is no file.
     before: Option<String>,
-    /// The text after the steps so far; `None` once a step could not be made.
+    /// The text after the steps so far; `None` after a step that could not be applied.
     text: Option<String>,
-    /// The binding that the text is to contain.
+    /// The binding that the text should contain.
     pub binding: Binding,
 }
 

@@ -10,7 +10,7 @@ use crate::{
     platform::files::{self, Access},
 };
 
-/// The largest file that is read, in bytes: Claude Code's own grows with every project it has seen.
+/// The maximum size of a file, in bytes. Claude Code's user file grows with every project that it has seen.
 const MAX: u64 = 64 << 20;
 
 /// Returns a file's text, or `None` if there is no file.
@@ -35,12 +35,12 @@ pub fn read(path: &Path) -> Result<Option<String>, OpError> {
         .map_err(|_| OpError::no(ErrorCode::NotText, format!("{} is not text; it was left alone", path.display())))
 }
 
-/// Replaces a file atomically and keeps its permissions; a new one is for those whom `access` names.
+/// Replaces a file atomically and keeps its permissions. A new file gets the permissions of `access`.
 ///
 /// # Errors
-/// Returns an error if it cannot be written.
+/// Returns an error if the file cannot be written.
 pub fn write(path: &Path, text: &str, access: Access) -> Result<(), OpError> {
-    // It may be a link into a folder of dotfiles: the file it leads to is the one to change.
+    // The path may be a link into a folder of dotfiles; then the target is replaced.
     let path = &dunce::canonicalize(path).unwrap_or_else(|_| path.to_owned());
     let folder = path.parent().unwrap_or(Path::new("."));
     std::fs::create_dir_all(folder).map_err(OpError::io("make", folder))?;
@@ -60,7 +60,7 @@ pub fn remove(path: &Path) -> Result<(), OpError> {
     std::fs::remove_file(path).map_err(OpError::io("remove", path))?;
     let folder = path.parent().filter(|folder| folder.ends_with(".claude"));
     if let Some(folder) = folder {
-        // It fails if the folder is not empty, as intended.
+        // This fails if the folder is not empty, as intended.
         let _ = std::fs::remove_dir(folder);
     }
     Ok(())

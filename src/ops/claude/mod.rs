@@ -1,5 +1,5 @@
 //! `install_claude`, `uninstall_claude`: adds the server and hook of git blue to the files that Claude Code reads, and
-//! removes them. Everything else in these files is left alone.
+//! removes them. The rest of these files is left unchanged.
 
 mod file;
 mod place;
@@ -43,7 +43,8 @@ pub fn source(said: &str) -> Option<String> {
     said.get("source")?.as_str().map(str::to_owned)
 }
 
-/// The files of the plugin with the server and the hook, so that the plugin and this operation set up the same.
+/// The plugin's files, from which the server and the hook are read, so that the plugin and this operation set up the
+/// same.
 const SERVERS: &str = include_str!("../../../plugin/.mcp.json");
 const HOOKS: &str = include_str!("../../../plugin/hooks/hooks.json");
 
@@ -53,7 +54,7 @@ const SERVER: &str = "git-blue";
 const SERVER_PATH: [&str; 1] = ["mcpServers"];
 const SERVER_STEPS: [Step<'_>; 2] = [Step::Key("mcpServers"), Step::Key(SERVER)];
 const HOOK_PATH: [&str; 2] = ["hooks", "SessionStart"];
-/// The path to the hook in the settings, where hooks are in groups that say when they run.
+/// The path of the hook in the settings, which keep hooks in groups.
 const HOOK_STEPS: [Step<'_>; 5] =
     [Step::Key("hooks"), Step::Key("SessionStart"), Step::Each, Step::Key("hooks"), Step::Each];
 
@@ -220,7 +221,7 @@ fn carry_out<const N: usize>(
     Ok(Answer::new(ClaudeSetup { scope: request.scope, dry_run: request.dry_run, files }))
 }
 
-/// Returns whether a server is ours, whatever arguments the user gave it.
+/// Returns whether a server is ours, even if the user changed its arguments.
 fn is_our_server(value: &Value) -> bool {
     let command = value["command"].as_str().map(Path::new);
     let program = format!("git-blue{}", std::env::consts::EXE_SUFFIX);
@@ -267,7 +268,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_plugin_says_what_is_put_in() {
+    fn the_inserted_parts_come_from_the_plugin() {
         let server = part(SERVERS, &["mcpServers", SERVER]);
         assert!(is_our_server(&server));
         let group = part(HOOKS, &["hooks", "SessionStart", "0"]);

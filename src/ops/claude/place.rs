@@ -8,7 +8,7 @@ use crate::{
     wire::ClaudeScope,
 };
 
-/// The variable with the folder of Claude Code's user files, if it is not the home folder.
+/// The environment variable with the folder of Claude Code's user files, if that is not the home folder.
 const CONFIG_DIR: &str = "CLAUDE_CONFIG_DIR";
 
 /// The files that Claude Code reads in one scope.
@@ -24,9 +24,8 @@ impl Place {
     /// Returns the files of a scope.
     ///
     /// # Errors
-    /// Returns an error if there is no repository for the scope of the project, or no home folder for that of the
-    /// user. Returns an error if a file of the project is a link out of it, since whoever wrote the repository chose
-    /// the target.
+    /// Returns an error if the project scope has no repository, if the user scope has no home folder, or if a file of
+    /// the project is a link that leads out of it, since whoever wrote the repository chose the target.
     pub fn of(ctx: &Ctx, scope: ClaudeScope) -> Result<Self, OpError> {
         match scope {
             ClaudeScope::Project => {

@@ -1,5 +1,5 @@
-//! Records of what was inserted into Claude Code's files, so that removing it restores them byte for byte. Nothing
-//! else of these files is recorded, because they may hold keys.
+//! Records of what was inserted into Claude Code's files, so that removing it restores them byte for byte. No other
+//! part of these files is recorded, because it may contain keys.
 
 use std::{
     collections::BTreeMap,
@@ -53,7 +53,7 @@ pub struct Records {
 }
 
 impl Records {
-    /// Reads the records. Unreadable records count as lost: inserted text is then found by searching.
+    /// Reads the records. Unreadable records count as lost; inserted text is then found by searching for it.
     pub fn open(ctx: &Ctx) -> Self {
         let path = ctx.home.folder().join("claude.json");
         let text = file::read(&path).ok().flatten().unwrap_or_default();

@@ -101,7 +101,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractBlame>, OpErro
 }
 
 /// Returns the versions that led to `last`, oldest first: the lower ones that were published before it. A later patch
-/// of an older line contributed nothing to it.
+/// of an older line did not contribute to it.
 fn order(arrived: &BTreeMap<Version, Arrival>, last: &Version) -> Vec<Version> {
     let age = arrived.get(last).map_or(0, |arrival| arrival.age);
     let mut before: Vec<_> =
@@ -110,7 +110,7 @@ fn order(arrived: &BTreeMap<Version, Arrival>, last: &Version) -> Vec<Version> {
     before.into_iter().map(|(version, _)| version).chain([last]).cloned().collect()
 }
 
-/// Returns the part of a contract that consumers rely on.
+/// Returns the schema and the value of a contract, which consumers rely on.
 fn document(contract: Contract) -> Value {
     let parts = [("schema", contract.schema.0), ("value", contract.value.0)];
     parts.into_iter().filter(|(_, part)| !part.is_null()).map(|(name, part)| (name.to_owned(), part)).collect()
@@ -141,7 +141,7 @@ mod tests {
     use crate::store::CommitInfo;
 
     #[test]
-    fn a_patch_of_an_older_line_brings_nothing_to_the_newer_one() {
+    fn a_patch_of_an_older_line_does_not_affect_a_newer_line() {
         let oid = || "1".repeat(40).parse().unwrap();
         let arrival = |(version, age): (&str, usize)| {
             let info = CommitInfo {

@@ -36,7 +36,7 @@ pub struct Request {
     pub changes: Vec<String>,
 }
 
-/// The change of the content, and the bump that it needs.
+/// The change of the content, and the bump that it requires.
 struct Need {
     bump: VersionBump,
     reason: String,
@@ -64,7 +64,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractBump>, OpError
     let need = need(ctx, published, &resolved);
     let old_version = resolved.version.clone();
     let (new_version, changed) = match (&need, request.level) {
-        // Content that is published already needs no other version.
+        // Content that is already published needs no new version.
         (None, None) => (old_version.clone(), false),
         _ => {
             let new = free(&view, at, wanted(request, &published.version, need.as_ref())?);
@@ -111,7 +111,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractBump>, OpError
     })
 }
 
-/// Returns the command that bumps a contract by the level that the change needs, or as a breaking change.
+/// Returns the command that bumps a contract, with its comment.
 pub fn step(at: &ContractRef) -> String {
     format!("git blue contract bump {at} major  # to release a break; without major: what a change needs")
 }
@@ -157,7 +157,8 @@ fn published<'a>(ctx: &Ctx, at: &ContractRef, file: &WorkFile, view: &'a DomainV
     }
 }
 
-/// Returns what a change needs, and why, as publishing judges it. Returns `None` if the content is published already.
+/// Returns the bump that a change requires, and why, by the rules of publishing. Returns `None` if the content is
+/// already published.
 fn need(ctx: &Ctx, published: &Contract, document: &Contract) -> Option<Need> {
     if published.computed_content_hash() == document.computed_content_hash() {
         return None;
@@ -188,7 +189,7 @@ fn need(ctx: &Ctx, published: &Contract, document: &Contract) -> Option<Need> {
     Some(Need { bump, reason })
 }
 
-/// Returns the version that was asked for, or the one that the change needs.
+/// Returns the requested version, or the one that the change requires.
 fn wanted(request: &Request, from: &Version, need: Option<&Need>) -> Result<(Version, Level), OpError> {
     let at = &request.contract;
     let level = match (request.level, need.map(|need| need.bump)) {
@@ -221,7 +222,7 @@ fn free(view: &DomainView, at: &ContractRef, (mut version, level): (Version, Lev
     version
 }
 
-/// Returns whether a step between two versions says that consumers may break.
+/// Returns whether a step between two versions announces a breaking change.
 fn is_break(from: &Version, to: &Version) -> bool {
     *to >= from.bump(true)
 }

@@ -141,7 +141,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractDiff>, OpError
     Ok(if answer.body.content_changed { answer.next(impact) } else { answer })
 }
 
-/// Returns who published both sides, where they were published.
+/// Returns who published each side, if it is a published version.
 fn origins(
     ctx: &Ctx,
     at: &ContractRef,
@@ -167,7 +167,7 @@ pub fn draft(ctx: &Ctx, request: &Request) -> Option<(String, BTreeMap<String, u
     }
 }
 
-/// The most bytes of all witnesses besides the first of each direction.
+/// The maximum size, in bytes, of all witnesses together, apart from the first one of each direction.
 const MAX_WITNESSES: usize = 2_048;
 
 /// Compares two documents. Returns `None` if neither has a schema.
@@ -189,7 +189,7 @@ fn compared(old: &Contract, new: &Contract, judge: &Judge<'_>) -> Option<Schemas
     })
 }
 
-/// Returns the older version if the user names none. `None` stands for the current one.
+/// Returns the older version if the user does not name one. `None` means the current version.
 fn base(ctx: &Ctx, request: &Request, newer: &Version, known: &[Version]) -> Result<Option<Version>, OpError> {
     let is_newest = request.new == Newer::Version(None);
     let adapted = adapted(ctx, &request.contract)?;

@@ -8,9 +8,9 @@ use crate::{
     store::codec::{self, Problem},
 };
 
-/// The largest file that is read, in bytes.
+/// The maximum size of a file, in bytes.
 pub const MAX_BYTES: usize = 8 << 20;
-/// The most documents in one file.
+/// The maximum number of documents in one file.
 const MAX_DOCUMENTS: usize = 100_000;
 
 /// A file that was read, or standard input.
@@ -34,7 +34,7 @@ pub struct Document {
 /// Reads the values of a file: one JSON or YAML document, or one JSON value per line.
 ///
 /// # Errors
-/// Returns an error if the file is none of these; the message names file, line and column.
+/// Returns an error if the file has none of these formats; the message names the file, line and column.
 pub fn read(source: &Source) -> Result<Vec<Document>, OpError> {
     let refuse = |problem: Problem| {
         let problem = problem.in_file(&source.name);
@@ -53,8 +53,8 @@ pub fn read(source: &Source) -> Result<Vec<Document>, OpError> {
     if has_several {
         return by_line(&source.bytes).map_err(refuse);
     }
-    // YAML would accept some malformed JSON too, so a file that begins like JSON is read as YAML only if its name says
-    // so.
+    // A YAML parser would also accept some malformed JSON, so a file that begins like JSON is read as YAML only if its
+    // name says so.
     let is_yaml = [".yaml", ".yml"].iter().any(|end| source.name.ends_with(end));
     if !is_yaml && matches!(source.bytes.trim_ascii_start().first(), Some(b'{' | b'[')) {
         return Err(refuse(problem));
@@ -103,7 +103,7 @@ mod tests {
     }
 
     #[test]
-    fn json_lines_and_yaml_are_told_apart() {
+    fn json_lines_and_yaml_are_distinguished() {
         for (text, expected) in [
             ("{\"a\": 1}", vec![(None, json!({"a": 1}))]),
             ("{\n  \"a\": 1\n}\n", vec![(None, json!({"a": 1}))]),

@@ -86,7 +86,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractPublish>, OpEr
         removed_files: Vec::new(),
         cycles: Vec::new(),
     });
-    // Only the realm has this version: the repository's file still has the old one.
+    // Only the realm has this version; the repository's file still has the old one.
     let path = format!("{CONTRACTS}/{name}/{contract}.yaml");
     Ok(match answer.body.published.is_empty() {
         true => answer,

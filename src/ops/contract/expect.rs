@@ -1,5 +1,5 @@
-//! `contract_expect`: writes a schema of what this repository's code relies on, derived from samples of what it
-//! reads.
+//! `contract_expect`: writes a schema of what this repository's code relies on, derived from samples of the data that
+//! the code reads.
 
 use crate::{
     error::{ErrorCode, OpError},

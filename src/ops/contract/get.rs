@@ -1,5 +1,5 @@
-//! `contract_get`: returns a contract in full. The cost does not grow with the realm, except that of the origin, which
-//! is looked for in the history of the domain.
+//! `contract_get`: returns a contract in full. The cost does not grow with the size of the realm, except for the
+//! origin, which is looked up in the domain's history.
 
 use crate::{
     error::OpError,

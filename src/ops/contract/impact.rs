@@ -110,7 +110,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractImpact>, OpErr
         Candidate::Version(Some(version)) if is_published(version) => {
             (at_version(&view, name, version)?, DocumentSource::Realm)
         }
-        // An unpublished version is assumed to differ in nothing but its number.
+        // An unpublished version is assumed to differ only in its number.
         Candidate::Version(Some(version)) => {
             (Contract { version: version.clone(), ..newest(&view, request)? }, DocumentSource::Guess)
         }
@@ -176,8 +176,8 @@ fn with_schema(view: &DomainView, held: Contract, schema: &Json, judge: &Judge<'
     next_version::with_version(view, &wanted, judge)
 }
 
-/// Returns what `me` can do about broken importers: a consumer adapts its code, and the owner keeps serving the old
-/// version. Nobody else can do anything.
+/// Returns what `me` can do about broken importers: a consumer can adapt its code, and the owner can keep serving the
+/// old version. Other repositories can do nothing.
 fn next_step(me: &RepoName, owner: Option<&RepoName>, body: &ContractImpact) -> Option<NextStep> {
     let broken: Vec<_> = body.importers.iter().filter(|one| one.state == "broken").collect();
     let version = &body.version;

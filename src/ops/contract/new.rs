@@ -70,7 +70,7 @@ pub enum Schema {
     Samples(Vec<Source>),
 }
 
-/// Writes the file after everything has been checked.
+/// Writes the file, after checking everything.
 ///
 /// # Errors
 /// Returns an error if the contract or the file exists already, the domain does not exist, or the value does not
@@ -123,7 +123,7 @@ fn require_owner(acting: Acting<'_>, request: &Request) -> Result<(), OpError> {
     }
 }
 
-/// Refuses a contract that the realm has already. Returns whether the repository is a member of the domain.
+/// Refuses a contract that the realm already has. Returns whether the repository is a member of the domain.
 fn require_new(ctx: &Ctx, acting: Acting<'_>, request: &Request) -> Result<bool, OpError> {
     let at = &request.contract;
     if acting.store.tip(&StoreRef::Domain(at.domain.clone()))?.is_none() {
@@ -187,7 +187,7 @@ fn document(ctx: &Ctx, owner: &RepoName, request: &Request) -> Result<(Contract,
     Ok((document, count))
 }
 
-/// Returns the schema at a pointer into a file, with everything in this repository that it refers to.
+/// Returns the schema at a pointer into a file, with everything in this repository that the schema refers to.
 fn schema_at(ctx: &Ctx, source: &Source, pointer: &str) -> Result<Value, OpError> {
     let first = documents::one(source)?;
     let own = own_path(ctx, Path::new(&source.name)).ok();
@@ -230,7 +230,7 @@ fn require_valid(ctx: &Ctx, document: &Contract) -> Result<(), OpError> {
     Err(error)
 }
 
-/// Returns the reference that the contract's file has in place of a schema of its own.
+/// Returns the reference that the contract's file contains in place of a schema.
 fn reference(ctx: &Ctx, request: &Request) -> Result<Option<Reference>, OpError> {
     let Schema::File(source, pointer) = &request.schema else {
         return Ok(None);
@@ -308,7 +308,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_file_says_what_was_asked_for() {
+    fn the_written_file_parses_to_the_same_contract() {
         let mut document = Contract::new("no".parse().unwrap(), "1.10".parse().unwrap());
         document.schema = Json(json!({"type": "object", "description": "a: b\n# c\n", "properties": {"yes": {}}}));
         document.value = Json(json!({"list": [[], {}, "~"], "text": "x\n  y\n"}));

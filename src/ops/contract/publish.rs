@@ -1,7 +1,7 @@
-//! `contract_publish`: publishes what a commit of this repository says into the realm.
+//! `contract_publish`: publishes the contracts and bindings in a commit of this repository to the realm.
 //!
-//! Every decision is made twice: once for all domains together, so that as far as its own content goes a commit is
-//! published wholly or not at all, and again under the lock of each domain.
+//! Every decision is made twice: first for all domains together, so that as far as its content is concerned, a commit
+//! is published entirely or not at all, and again under the lock of each domain.
 
 use std::{collections::BTreeSet, fmt::Display};
 
@@ -55,10 +55,8 @@ pub struct Request {
     pub rollback: Option<String>,
 }
 
-/// Publishes a commit.
-///
-/// # Errors
-/// Returns the message for what stands in the way. The line is all that the log of a hook shows: it names the first.
+/// Returns the message for the problems that prevent a publication. It names the first one, because a hook's log shows
+/// only this line.
 fn not_published<P: Display>(problems: &[P]) -> String {
     match problems {
         [only] => format!("{only}; nothing was published"),
@@ -67,6 +65,9 @@ fn not_published<P: Display>(problems: &[P]) -> String {
     }
 }
 
+/// Publishes a commit.
+///
+/// # Errors
 /// Returns an error with all refusals. Then nothing was published.
 pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractPublish>, OpError> {
     let acting = if request.dry_run { ctx.acting()? } else { ctx.writing()? };
@@ -92,8 +93,8 @@ pub fn publish_as(ctx: &Ctx, acting: Acting<'_>, request: &Request) -> Result<An
     publish(ctx, acting, code, (&commit, &branch), &sources(acting, overview.as_ref())?, request)
 }
 
-/// Publishes a commit that is known to be on the publishing branch. `sources` has the last published commit of at
-/// least those domains that this commit mentions.
+/// Publishes a commit that is known to be on the publishing branch. `sources` has the last published commit of at least
+/// the domains that this commit mentions.
 ///
 /// # Errors
 /// Returns an error with all refusals. Then nothing was published.
@@ -206,8 +207,8 @@ pub fn source(acting: Acting<'_>, name: &DomainName, tip: &Oid) -> Result<Option
     }
 }
 
-/// Returns whether two machines have published different commits of the repository in a domain, and nobody has decided
-/// since which of the two counts.
+/// Returns whether two machines have published different commits of the repository in a domain, and this has not been
+/// settled since.
 ///
 /// # Errors
 /// Returns an error if the realm cannot be read.
@@ -238,12 +239,12 @@ fn require_publishing_branch(code: &CodeRepo, commit: &Oid) -> Result<String, Op
         .next("git config blue.publishBranch BRANCH  # publish another branch"))
 }
 
-/// The relation of a commit to the one that was published before it.
+/// The relation of a commit to the previously published one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Lineage {
-    /// A descendant of it, or the first one to be published.
+    /// A descendant of the published commit, or the first published commit.
     Grew,
-    /// A replacement for it: the branch was amended, rebased or reset.
+    /// A replacement for the published commit: the branch was amended, rebased or reset.
     Replaced,
 }
 
@@ -286,7 +287,7 @@ impl Work<'_> {
         contracts.map(|(contract, _)| contract.clone()).chain(imported).collect()
     }
 
-    /// Returns contracts of this repository whose files were removed since the last published commit and that nobody
+    /// Returns contracts of this repository whose files were removed since the last published commit, but that are not
     /// retired.
     fn gone(&self, view: &DomainView) -> Vec<Gone> {
         let domain = &view.info.name;
@@ -310,7 +311,8 @@ impl Work<'_> {
         domain::load(self.store(), name, &tip, part)
     }
 
-    /// Leads to the command that creates a domain that this commit has files for, unless its name is misspelt.
+    /// Suggests the command that creates the domain, if this commit has files for it and its name is not likely
+    /// misspelt.
     fn offer_to_create(&self, name: &DomainName, error: OpError) -> OpError {
         if error.code != ErrorCode::UnknownDomain || error.next_steps.is_empty() {
             return error;
@@ -319,8 +321,8 @@ impl Work<'_> {
         OpError { next_steps: vec![step.into()], ..error }
     }
 
-    /// Refuses to publish from a stale clone: the last published commit must be an ancestor, or this clone must be the
-    /// one that replaced it.
+    /// Refuses to publish from a stale clone: the last published commit must be an ancestor of the new one, or have
+    /// been replaced in this clone.
     fn require_successor(&self, view: &DomainView) -> Result<Lineage, OpError> {
         let Some(source) = view.sources.get(self.acting.repo) else {
             return readable_source(view, self.acting.repo).map(|()| Lineage::Grew);
@@ -368,7 +370,7 @@ impl Work<'_> {
         let judged = Judged { repo: self.acting.repo, candidate: self.candidate };
         let mut decision = publish::candidate(view, judged, self.direction, self.ctx.env.now(), self.judge)?;
         // A commit that changes nothing in this domain is not recorded, since most commits are of this kind. One that
-        // replaces the published commit is recorded, because no other clone has that one.
+        // replaces the published commit is recorded, because no other clone has the replaced commit.
         let touches = self.touches(&view.info.name);
         let changed = !decision.changes.is_empty() || touches || lineage == Lineage::Replaced;
         if changed && view.info.has_member(self.acting.repo) {
@@ -388,7 +390,7 @@ impl Work<'_> {
         cycles::closed(self.store(), &parts.collect::<Vec<_>>(), None)
     }
 
-    /// Returns whether the commit changed a file of this domain since the last published one.
+    /// Returns whether the commit changed a file of this domain since the last published commit.
     fn touches(&self, name: &DomainName) -> bool {
         self.candidate.contracts_in(name).any(|(_, declared)| declared.changed)
             || self.candidate.bindings.get(name).is_some_and(|declared| declared.changed)
@@ -413,7 +415,7 @@ impl Work<'_> {
     }
 }
 
-/// Refuses to publish if the last published commit cannot be read: without it, nobody can tell whether this clone is
+/// Refuses to publish if the last published commit cannot be read, because then it is unknown whether this clone is
 /// behind.
 fn readable_source(view: &DomainView, repo: &RepoName) -> Result<(), OpError> {
     match view.damage.iter().find(|damage| damage.subject == Subject::Source(repo.clone())) {
@@ -455,14 +457,14 @@ fn refused(code: &CodeRepo, commit: &Oid, candidate: &Candidate, mut refusals: V
     error
 }
 
-/// Returns the file that the version of a refused contract is read from, if that is another one.
+/// Returns the file that the version of a refused contract is read from, if that is a different file.
 fn version_in(code: &CodeRepo, commit: &Oid, candidate: &Candidate, refusal: &Refusal) -> Option<String> {
     let at = (refusal.domain.clone(), refusal.contract.clone()?);
     let path = &candidate.contracts.get(&at)?.path;
     places::version_in(&Files::at(code, commit).ok()?, path)
 }
 
-/// Returns the file of a refusal and a line in it: that of the version, or of the first fault.
+/// Returns the file of a refusal and a line in it: that of the version, or that of the first error.
 fn place(code: &CodeRepo, commit: &Oid, candidate: &Candidate, refusal: &Refusal) -> (Option<String>, Option<u32>) {
     let Some(contract) = &refusal.contract else {
         return (candidate.bindings.get(&refusal.domain).map(|declared| declared.path.clone()), None);

@@ -1,4 +1,4 @@
-//! `contract_timeline`: lists when each version of a contract came to the realms of this machine, newest first.
+//! `contract_timeline`: lists when each version of a contract arrived in the realms of this machine, newest first.
 
 use crate::{
     error::{ErrorCode, OpError},

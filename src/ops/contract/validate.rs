@@ -34,9 +34,9 @@ pub const OPERATION: Operation = Operation::reads::<Request>(
 .tool("Does a payload fit a contract's schema, and where not?")
 .route("POST", "/realms/{realm}/contracts/{domain}/{contract}/validate");
 
-/// The most failures that an answer lists.
+/// The maximum number of failures that an answer lists.
 const MAX_FAILURES: usize = 100;
-/// The most versions that payloads are checked against at once.
+/// The maximum number of versions that payloads are checked against at once.
 const MAX_VERSIONS: usize = 1_000;
 
 /// The arguments.
@@ -83,7 +83,7 @@ pub struct Payload {
     pub document: Document,
 }
 
-/// Reads a single payload that is in no file.
+/// Reads a single payload that does not come from a file.
 fn alone<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Payload>, D::Error> {
     let document = Document { line: None, value: Value::deserialize(deserializer)? };
     Ok(vec![Payload { file: "payload".to_owned(), document }])

@@ -23,8 +23,8 @@ use crate::{
     store::{Store, codec, layout, read},
 };
 
-/// Reads the documents that decide the state of the imports in a domain: those that the importers' code is adapted to,
-/// and those that they get now. With `only`, reads those of these contracts alone.
+/// Reads the documents that decide the state of the imports in a domain: the versions that the importers' code is
+/// adapted to, and the versions that they get now. With `only`, reads only those of these contracts.
 ///
 /// # Errors
 /// Returns an error if a tree cannot be read.
@@ -53,14 +53,14 @@ pub struct Documents<'a> {
     known: RefCell<BTreeMap<(ContractName, Version), Document>>,
 }
 
-/// About how many bytes the state of an import takes in memory.
+/// The approximate size of an import's state in memory, in bytes.
 const STATE_WEIGHT: usize = 1 << 10;
 
-/// How imports stand whose documents were judged last, by the domain's tree, the importer and the contract: it follows
-/// from these, where it was decided.
+/// The states of the imports that were judged last, by domain tree, importer and contract. These determine a state,
+/// unless its verdict is unknown.
 static STATES: Held<(Oid, RepoName, ContractName), ImportState> = Held::new(4 << 20);
 
-/// A document, or none where it cannot be read.
+/// A document; `None` if it cannot be read.
 type Document = Option<Rc<Contract>>;
 
 impl<'a> Documents<'a> {
@@ -69,11 +69,11 @@ impl<'a> Documents<'a> {
         Self { store, tree, known: RefCell::new(BTreeMap::new()) }
     }
 
-    /// Returns how the import of a repository stands. A document that cannot be read gives no verdict: it is `check`'s to
-    /// report.
+    /// Returns the state of a repository's import. If a document cannot be read, there is no verdict; `check` reports
+    /// the document.
     ///
     /// # Errors
-    /// Returns an error if a tree on the way cannot be read.
+    /// Returns an error if a tree cannot be read.
     pub fn state(
         &self,
         domain: &DomainSummary,
@@ -89,14 +89,14 @@ impl<'a> Documents<'a> {
             return Ok(held);
         }
         let (state, is_whole) = self.judged(standing, import, judge)?;
-        // What is not decided may be with more time, and what could not be read may be there later.
+        // An undecided comparison may succeed with more time, and an unreadable document may become readable.
         if is_whole && state.verdict.as_ref().is_none_or(|verdict| verdict.verdict != Outcome::Unknown) {
             STATES.put(key, state.clone(), STATE_WEIGHT);
         }
         Ok(state)
     }
 
-    /// Returns how an import stands, and whether all documents were read that decide it.
+    /// Returns the state of an import, and whether all documents that decide it were read.
     fn judged(&self, standing: Standing, import: &Import, judge: &Judge<'_>) -> Result<(ImportState, bool), OpError> {
         let (mut documents, mut is_whole) = (BTreeMap::new(), true);
         for version in needed_versions(import, &standing) {

@@ -1,4 +1,4 @@
-//! `contract_yank`: the owner marks a version as one not to use any more. Its content stays.
+//! `contract_yank`: the owner marks a version as one that should not be used any more. Its content stays.
 
 use crate::ops::{
     Operation,

@@ -1,4 +1,4 @@
-//! The time at which each version of a contract came to a realm, and its publisher.
+//! The time at which each version of a contract arrived in a realm, and its publisher.
 
 use std::collections::BTreeMap;
 
@@ -11,10 +11,10 @@ use crate::{
     wire::VersionOrigin,
 };
 
-/// The commit of a domain that brought a version.
+/// The commit of a domain that added a version.
 #[derive(Debug, Clone)]
 pub struct Arrival {
-    /// Its place in the history of the domain: 0 is the newest commit.
+    /// The position in the history of the domain; 0 is the newest commit.
     pub age: usize,
     /// The commit.
     pub commit: Oid,
@@ -22,15 +22,15 @@ pub struct Arrival {
     pub info: CommitInfo,
 }
 
-/// Returns the commit that brought each published version of a contract to the domain at `tip`: the oldest one
-/// that has it.
+/// Returns the commit that added each published version of a contract to the domain at `tip`: the oldest commit that
+/// contains it.
 ///
 /// # Errors
 /// Returns an error if the history cannot be read.
 pub fn arrivals(store: &dyn Store, tip: Oid, contract: &ContractName) -> Result<BTreeMap<Version, Arrival>, OpError> {
     let folder = layout::versions(contract);
     let mut arrived = BTreeMap::new();
-    // The folder as the commits since the last look had it, and the oldest of them.
+    // The folder's tree in the last run of commits that share it, and the oldest of these commits.
     let mut same: Option<(Oid, Arrival)> = None;
     let mut note = |group: Option<(Oid, Arrival)>| -> Result<(), OpError> {
         let Some((folder, oldest)) = group else { return Ok(()) };
@@ -50,8 +50,8 @@ pub fn arrivals(store: &dyn Store, tip: Oid, contract: &ContractName) -> Result<
     Ok(arrived)
 }
 
-/// Returns the commit that published a version: where the arrival merged the history of another machine, the one
-/// there.
+/// Returns the commit that published a version. If the version arrived in a merge with another machine's history, that
+/// is a commit of the merged history.
 ///
 /// # Errors
 /// Returns an error if the history cannot be read.
@@ -75,7 +75,7 @@ pub fn published(
     }
 }
 
-/// Returns who published a version that arrived with this commit, when and from which commit.
+/// Returns who published a version that arrived with this commit, when, and from which commit.
 ///
 /// # Errors
 /// Returns an error if the history cannot be read.

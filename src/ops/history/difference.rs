@@ -49,7 +49,7 @@ impl Difference {
         })
     }
 
-    /// Reads both sides. Returns `None` if the newer one is damaged. An older one that is damaged counts as missing.
+    /// Reads both sides. Returns `None` if the newer one is damaged. A damaged older one counts as missing.
     ///
     /// # Errors
     /// Returns an error if the store cannot be read.

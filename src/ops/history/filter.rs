@@ -16,7 +16,7 @@ use crate::{
     wire::LogEntry,
 };
 
-/// Fewest digits that name a commit.
+/// The minimum number of digits that name a commit.
 const MIN_DIGITS: usize = 7;
 
 /// What an entry has to be to be wanted; everything where nothing is said.
@@ -42,14 +42,14 @@ pub struct Filter {
 }
 
 impl Filter {
-    /// Returns whether it accepts everything.
+    /// Returns whether the filter accepts everything.
     pub fn is_open(&self) -> bool {
         let Self { period: Period { since, until }, repo, kind, commit } = self;
         since.is_none() && until.is_none() && repo.is_none() && kind.is_none() && commit.is_none()
     }
 
-    /// Returns it as it is meant where `ctx` was opened: a commit can be a revision of the repository there, or the
-    /// first digits of one of any repository.
+    /// Resolves the filter's commit in `ctx`: it can be a revision of the repository there, or the first digits of a
+    /// commit of any repository.
     ///
     /// # Errors
     /// Returns an error if the commit is neither.
@@ -59,7 +59,7 @@ impl Filter {
     }
 }
 
-/// Returns the digits, or the first of them, of the commit that a text names.
+/// Returns the digits, or the first digits, of the commit that a text names.
 fn digits(ctx: &Ctx, revision: &str) -> Result<String, OpError> {
     if let Some(commit) = ctx.code.as_ref().and_then(|code| code.resolve(revision).ok()) {
         return Ok(commit.to_string());
@@ -72,17 +72,17 @@ fn digits(ctx: &Ctx, revision: &str) -> Result<String, OpError> {
     })
 }
 
-/// A filter whose commit is known.
+/// A filter whose commit is resolved.
 #[derive(Debug)]
 pub struct Wanted<'f> {
     filter: &'f Filter,
-    /// Its digits, or the first of them.
+    /// The digits, or the first digits, of the commit.
     commit: Option<String>,
     now: Timestamp,
 }
 
 impl Wanted<'_> {
-    /// Returns whether a change of this kind is wanted that a repository made then, and published from a commit.
+    /// Returns whether the filter accepts a change of this time, repository, kind and source commit.
     pub fn accepts(&self, time: Timestamp, repo: &RepoName, kind: ChangeType, source: Option<&str>) -> bool {
         self.is_within(time, Some(repo.as_str()), source) && self.filter.kind.is_none_or(|wanted| wanted == kind)
     }

@@ -1,4 +1,4 @@
-//! Finds the commits that brought the content of a domain, with their authors and times.
+//! Finds the commits that introduced the content of a domain, with their authors and times.
 
 use std::collections::BTreeMap;
 
@@ -10,9 +10,9 @@ use crate::{
     store::{CommitInfo, Entry, TreePath, layout, read},
 };
 
-/// The most commits that are walked.
+/// The maximum number of commits to walk.
 const MAX_COMMITS: usize = 10_000;
-/// The most tree entries that are compared. A folder with many contracts is large in every commit.
+/// The maximum number of tree entries to compare. A folder with many contracts is large in every commit.
 const MAX_ENTRIES: usize = 4_000_000;
 
 /// The folders that notifications are about.
@@ -47,11 +47,11 @@ impl From<&CommitInfo> for Origin {
 }
 
 /// Returns the commit that introduced the content of each path at `tip`. A merge introduced only what none of its
-/// parents has. Each commit is compared with the next one once, whatever the number of paths. If a change is older
-/// than the limit of the walk, the last commit of the walk is returned.
+/// parents has. Each commit is compared with the next one only once, whatever the number of paths. For a change that is
+/// older than the limit of the walk, the last commit of the walk is returned.
 ///
 /// # Errors
-/// Returns an error if the store cannot be read. If history is missing, the times are only less exact.
+/// Returns an error if the store cannot be read. Missing history only makes the times less exact.
 pub fn origins(acting: Acting<'_>, tip: &Oid, paths: &[(&TreePath, Option<Oid>)]) -> Result<Vec<Origin>, OpError> {
     let mut walk = Walk { acting, paths, origins: vec![Origin::default(); paths.len()], commits: 0, entries: 0 };
     let all = paths.iter().enumerate().map(|(at, (path, _))| (path.as_str(), at)).collect();
@@ -74,7 +74,7 @@ struct Walk<'a, 'p> {
 }
 
 impl<'p> Walk<'_, 'p> {
-    /// Walks along first parents. Returns the other parents of merges that introduced something, with the paths.
+    /// Walks along first parents. Returns the other parents of merges that introduced content, with the paths.
     fn line(&mut self, tip: Oid, mut open: Open<'p>) -> Result<Vec<(Oid, Open<'p>)>, OpError> {
         let mut others = Vec::new();
         let mut newer: Option<(CommitInfo, [Folder; 2])> = None;
@@ -117,7 +117,7 @@ impl<'p> Walk<'_, 'p> {
         Ok(others)
     }
 
-    /// Records what a commit introduced. Returns the paths that one of its other parents has as well.
+    /// Records the paths that a commit introduced. Returns the paths that one of its other parents has as well.
     fn settle(&mut self, commit: &CommitInfo, brought: Vec<(&'p str, usize)>) -> Result<Vec<(Oid, Open<'p>)>, OpError> {
         let mut lines: BTreeMap<Oid, Open<'p>> = BTreeMap::new();
         'brought: for (path, at) in brought {
@@ -141,7 +141,7 @@ impl Folder {
     fn read(&mut self, acting: Acting<'_>) -> Result<&[Entry], OpError> {
         if self.entries.is_none() {
             let entries = self.id.map(|id| acting.store.entries(&id)).transpose();
-            // An entry that is not a folder contains nothing to notify of.
+            // An entry that is not a folder contains nothing to report.
             self.entries = Some(match entries {
                 Err(error) if error.is_damage() => Vec::new(),
                 entries => entries?.unwrap_or_default(),
@@ -171,7 +171,7 @@ mod tests {
     use crate::store::EntryKind;
 
     #[test]
-    fn what_differs_is_found_wherever_it_stands() {
+    fn differing_entries_are_found_at_any_position() {
         let entry = |name: &str, id: char| Entry {
             name: name.to_owned(),
             kind: EntryKind::Blob,

@@ -1,4 +1,4 @@
-//! Our block in a hook file: at the top, between two marks. Every line of the user's is kept as it is.
+//! Our block in a hook file: at the top, between two markers. Every line of the user's is kept unchanged.
 
 use std::path::Path;
 
@@ -6,7 +6,7 @@ use crate::platform::paths;
 
 /// The first line of a hook file that we create.
 pub const SHEBANG: &str = "#!/bin/sh\n";
-/// Marks the start of our block. The longer one marks a file that we made.
+/// Marks the start of our block. The longer marker denotes a file that we created.
 const BEGIN: &str = "# >>> git blue >>>";
 const BEGIN_OWN: &str = "# >>> git blue >>> (made this file)";
 /// Marks a block for which we had to end the user's only line.
@@ -16,7 +16,7 @@ const END: &str = "# <<< git blue <<<";
 /// The parts of a block.
 #[derive(Debug, Clone, Copy)]
 pub struct Block<'a> {
-    /// The shell lines, with `@EXE@` and `@EVENT@` in them.
+    /// The shell lines, with the placeholders `@EXE@` and `@EVENT@`.
     pub shim: &'a str,
     /// The hook, as git names it.
     pub event: &'a str,
@@ -25,10 +25,10 @@ pub struct Block<'a> {
 }
 
 impl Block<'_> {
-    /// Returns the path of the binary for use within double quotes of a shell.
+    /// Returns the path of the binary for use within double quotes in a shell.
     ///
     /// # Errors
-    /// Returns an error if the shell would read it otherwise.
+    /// Returns an error if the shell would interpret a character of the path.
     pub fn quotable(exe: &Path) -> Result<String, String> {
         let exe = paths::in_shell(exe);
         if exe.contains(['"', '$', '`', '\\', '\n']) {
@@ -46,7 +46,7 @@ impl Block<'_> {
 /// Returns the file with our block below its first line.
 ///
 /// # Errors
-/// Returns the reason as text for people.
+/// Returns the reason, as text for users, if the block cannot be added.
 pub fn with(before: Option<&str>, block: Block<'_>) -> Result<String, String> {
     let Some(before) = before else {
         return Ok(format!("{SHEBANG}{}", block.text(BEGIN_OWN)?));
@@ -84,11 +84,11 @@ fn is_shell(word: &str) -> bool {
 /// A hook file without our block.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Without {
-    /// It has none.
+    /// The file has no block of ours.
     Unchanged,
     /// The user's own lines.
     Text(String),
-    /// Nothing, because we created the file.
+    /// Nothing is left, because we created the file.
     Nothing,
 }
 
@@ -125,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn every_line_of_the_users_stays_and_ours_come_first() {
+    fn user_lines_are_kept_and_our_block_comes_first() {
         for before in
             ["#!/bin/sh\necho mine\nexec other\n", "#!/usr/bin/env bash\n", "#!/bin/sh", "echo no shebang", ""]
         {
@@ -138,7 +138,7 @@ mod tests {
         }
         assert_eq!(without("echo mine"), Without::Unchanged);
         assert_eq!(without(&installed(None)), Without::Nothing);
-        // Somebody added lines to the file that we created.
+        // The user added lines to the file that we created.
         let added = installed(None) + "echo mine\n";
         assert_eq!(without(&added), Without::Text("#!/bin/sh\necho mine\n".to_owned()));
     }
@@ -151,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn a_newer_binary_replaces_its_own_block_alone() {
+    fn a_newer_binary_replaces_only_its_own_block() {
         let before = installed(Some("#!/bin/sh\necho mine\n"));
         let after = with(Some(&before), of("/opt/git-blue")).unwrap();
         assert!(after.contains("/opt/git-blue") && !after.contains("/bin/git-blue"), "{after}");

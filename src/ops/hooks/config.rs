@@ -9,10 +9,10 @@ use crate::{
     store::git,
 };
 
-/// The first version of git that runs them.
+/// The first version of git that runs hooks from its configuration.
 const SINCE: (u32, u32) = (2, 54);
 
-/// Checks that git is new enough to run them.
+/// Checks that git is new enough to run hooks from its configuration.
 ///
 /// # Errors
 /// Returns an error with the installed version if git is older.
@@ -43,7 +43,7 @@ pub fn install(code: &CodeRepo, block: Block<'_>, may_fail: bool) -> Result<bool
     let exe = Block::quotable(block.exe).map_err(|problem| OpError::no(ErrorCode::Unquotable, problem))?;
     let event = block.event;
     let or = if may_fail { "[ $? -ne 1 ]" } else { ":" };
-    // git puts the hook's arguments behind the command.
+    // git appends the hook's arguments to the command.
     let command = format!(r#"f() {{ [ ! -x "{exe}" ] || "{exe}" hook {event} "$@" || {or}; }}; f"#);
     let section = section(event);
     let keys = [(format!("{section}.command"), command), (format!("{section}.event"), event.to_owned())];

@@ -11,7 +11,7 @@ use crate::{
     platform::files::{self, Access},
 };
 
-/// Returns the text of a hook, or `None` if there is none.
+/// Returns the text of a hook, or `None` if it does not exist.
 ///
 /// # Errors
 /// Returns an error if the file cannot be read, or is not UTF-8.
@@ -31,7 +31,7 @@ pub fn read(path: &Path) -> Result<Option<String>, OpError> {
 /// # Errors
 /// Returns an error if the file cannot be written.
 pub fn write(path: &Path, text: &str) -> Result<(), OpError> {
-    // A hook may be a link into a folder of dotfiles: the file it leads to is the one to change.
+    // A hook may be a link into a folder of dotfiles; then the target is replaced.
     let path = &dunce::canonicalize(path).unwrap_or_else(|_| path.to_owned());
     let folder = path.parent().unwrap_or(Path::new("."));
     let failed = |error| OpError::io("write", path)(error);

@@ -51,7 +51,7 @@ const fn publishing(event: &'static str) -> Hook {
     Hook { event, shim: PUBLISH, optional: false }
 }
 
-/// The hooks. git runs different ones for different commands; what is published is decided from the refs.
+/// The hooks. git runs different hooks for different commands; the refs decide what is published.
 const HOOKS: [Hook; 6] = [
     publishing("post-commit"),
     publishing("post-merge"),
@@ -83,7 +83,7 @@ struct Place<'a> {
     code: &'a CodeRepo,
     /// The folder where git looks for them.
     folder: PathBuf,
-    /// The folder where they are unless `core.hooksPath` is set.
+    /// The folder where git looks for them if `core.hooksPath` is not set.
     usual: PathBuf,
     /// The root of the work tree, where hook managers have their configuration.
     top: PathBuf,
@@ -108,7 +108,7 @@ pub fn install(ctx: &Ctx, request: Request) -> Result<Answer<HooksAnswer>, OpErr
     let place = Place::of(ctx)?;
     let mut refused = Vec::new();
     let mut hooks = Vec::new();
-    // Several hooks may be links to one file that distinguishes them by name. That file gets one block.
+    // Several hooks may be links to one file that distinguishes them by name. That file gets only one block.
     let mut done = BTreeSet::new();
     for hook in &HOOKS {
         let block = Block { shim: hook.shim, event: hook.event, exe: ctx.env.exe() };
@@ -148,7 +148,7 @@ fn install_file(path: &Path, block: Block<'_>) -> Result<Result<bool, String>, O
     }
 }
 
-/// Removes our block from every hook, also from those that another program moved.
+/// Removes our block from every hook, including hooks that another program moved.
 ///
 /// # Errors
 /// Returns an error if a hook cannot be read or written.
@@ -164,7 +164,7 @@ pub fn uninstall(ctx: &Ctx) -> Result<Answer<HooksAnswer>, OpError> {
         }
         let in_config = config::uninstall(place.code, hook.event)?;
         let mut state = state(&place, hook)?;
-        // git's configuration is cached since the start of the program, so the answer is corrected by hand.
+        // git's configuration was cached when the program started, so the answer is corrected by hand.
         state.installed &= !in_config;
         let changed = (changed || in_config) && !state.installed;
         hooks.push(HookState { changed, ..state });
@@ -177,7 +177,7 @@ pub fn uninstall(ctx: &Ctx) -> Result<Answer<HooksAnswer>, OpError> {
     Ok(steps.fold(answer, Answer::next))
 }
 
-/// The suffix of a manager's name in the note on a hook that the manager runs by itself.
+/// The suffix after a manager's name in the note on a hook that the manager runs itself.
 const RUNS_IT: &str = " runs it";
 
 /// Returns the state of the hooks.
@@ -216,7 +216,7 @@ const MOVED_BY_PRE_COMMIT: &str = ".legacy";
 /// The suffix that lefthook gives to existing hooks, which it does not run.
 const MOVED_BY_LEFTHOOK: &str = ".old";
 
-/// Returns whether something besides our block in the hook's own file runs us. A second block would run us twice.
+/// Returns whether the hook's own file runs us outside of our block. A second block would run us twice.
 fn runs_elsewhere(hook: &HookState) -> bool {
     hook.installed && !hook.in_file
 }

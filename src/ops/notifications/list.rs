@@ -1,4 +1,4 @@
-//! `notifications_list`: lists changes in every state. Listing marks nothing as seen.
+//! `notifications_list`: lists notifications in every state. Listing marks nothing as seen.
 
 use crate::ops::{
     Operation,
@@ -127,7 +127,7 @@ fn pending(ctx: &Ctx, acting: Acting<'_>, request: &Request) -> Result<(Vec<Noti
     }
     let mut pending = Pending::of(acting, reader, now, &overview)?;
     pending.judge(acting, &overview, &judge)?;
-    // Recording when a change arrived marks nothing as seen; the age of the notification counts from here.
+    // This marks nothing as seen; it only records the arrival, from which the notification's age counts.
     arrival::record(acting.store, &pending.sightings, || ctx.env.now_here());
     pending_cache::keep(acting, reader, &pending);
     Ok((pending.notifications, 0))

@@ -1,5 +1,5 @@
-//! `notifications_watch`: reports pending notifications, then each change as it arrives. Where somebody else looks at
-//! the realm already, it hears of changes from there; otherwise it looks itself.
+//! `notifications_watch`: reports pending notifications, then each change as it arrives. If another process already
+//! watches the realm, changes are taken from its feed; otherwise the realm is watched directly.
 
 use std::{collections::BTreeSet, time::Duration};
 
@@ -33,9 +33,9 @@ pub const OPERATION: Operation = Operation::write::<Notification>(
 
 /// The interval at which the listener and the clock are checked.
 const STEP: Duration = Duration::from_secs(1);
-/// How often it waits by itself before it asks again for somebody else who looks.
+/// The number of steps without a feed after which the operation looks for one again.
 const STEPS_ALONE: usize = 10;
-/// The most notifications that are remembered as shown without looking which of them are still pending.
+/// The maximum number of notifications remembered as shown; beyond it, those that are no longer pending are dropped.
 const MAX_SHOWN: usize = 10_000;
 
 /// The arguments.
@@ -52,7 +52,7 @@ pub struct Request {
 }
 
 impl Request {
-    /// Returns the request of the person at the command line, for everything.
+    /// Returns the request for all notifications of the person at the command line.
     pub fn by_person(mark: bool) -> Self {
         Self { reader: pending::person(), mark, rank: None, contract: None }
     }
@@ -69,36 +69,36 @@ pub trait Listener {
     /// Delivers one notification. Returns whether it reached the listener.
     ///
     /// # Errors
-    /// Returns an error if it cannot be determined whether it did.
+    /// Returns an error if it cannot be determined whether it reached the listener.
     fn tell(&mut self, one: &Notification) -> Result<bool, OpError>;
 
     /// Returns whether the listener is still there.
     fn listens(&self) -> bool;
 
-    /// Says something that is no notification.
+    /// Shows a message that is not a notification.
     fn warn(&mut self, line: &str);
 }
 
-/// What a [`Feed`] says.
+/// An item from a [`Feed`].
 #[derive(Debug)]
 pub enum Heard {
-    /// Nothing in that time.
+    /// Nothing arrived within the timeout.
     Nothing,
     /// A notification of the person at the command line.
     Notification(Box<Notification>),
-    /// The realm moved; what this means was said before.
+    /// The realm changed; the notifications of that change were sent before.
     Moved,
-    /// The feed has ended, or makes no sense.
+    /// The feed has ended, or sent something invalid.
     End,
 }
 
-/// Somebody else who looks at the realm, and tells what is new for a repository.
+/// Another process that watches the realm and sends what is new for a repository.
 pub trait Feed {
-    /// Returns what comes next, or after this time that nothing came.
+    /// Returns the next item, or [`Heard::Nothing`] after the timeout.
     fn next(&mut self, timeout: Duration) -> Heard;
 }
 
-/// Finds a [`Feed`] for a repository, if there is one now.
+/// Finds a [`Feed`] for a repository, if one is available.
 pub type Subscribe<'f> = &'f dyn Fn(Acting<'_>) -> Option<Box<dyn Feed>>;
 
 /// Delivers notifications until the listener is gone.
@@ -122,7 +122,7 @@ pub fn run(ctx: &Ctx, request: &Request, listener: &mut dyn Listener, subscribe:
     }
 }
 
-/// A listener, and what it was shown.
+/// A listener, and the notifications that it was shown.
 struct Watching<'a> {
     ctx: &'a Ctx,
     here: Acting<'a>,
@@ -132,14 +132,14 @@ struct Watching<'a> {
 }
 
 impl Watching<'_> {
-    /// Delivers what a feed says until that ends. Returns whether the listener is still there.
+    /// Delivers the items of a feed until it ends. Returns whether the listener is still there.
     fn follow(&mut self, feed: &mut dyn Feed) -> Result<bool, OpError> {
-        // What came before the feed began, and what is missing in between.
+        // Delivers what was pending before the feed began, and what changed in between.
         let mut listens = self.look()?;
         while listens {
             listens = match feed.next(STEP) {
                 Heard::Nothing => self.listener.listens(),
-                // What is marked is what a look finds.
+                // Only a look at the realm can mark notifications as seen.
                 Heard::Moved if self.request.mark => self.look()?,
                 Heard::Notification(one) if !self.request.mark => self.show(&one)?,
                 Heard::Moved | Heard::Notification(_) => true,
@@ -152,7 +152,7 @@ impl Watching<'_> {
         Ok(false)
     }
 
-    /// Looks at the realm each time it moves, for a while. Returns whether the listener is still there.
+    /// Watches the realm without a feed for a while. Returns whether the listener is still there.
     fn alone(&mut self, own: &mut Option<Watch>) -> Result<bool, OpError> {
         let watch = match own {
             Some(watch) => watch,
@@ -176,13 +176,13 @@ impl Watching<'_> {
         Ok(true)
     }
 
-    /// Opens the store anew, so that nothing of what git holds in memory is out of date.
+    /// Opens the store again, so that nothing that git caches in memory is out of date.
     fn store(&self) -> Result<GitStore, OpError> {
         let known = crate::locate::known(&self.ctx.home, self.here.realm)?;
         Ok(GitStore::open(&known.path, self.ctx.options())?)
     }
 
-    /// Delivers what is pending and was not shown. Returns whether the listener is still there.
+    /// Delivers pending notifications that were not shown. Returns whether the listener is still there.
     fn look(&mut self) -> Result<bool, OpError> {
         let (store, ctx) = (self.store()?, self.ctx);
         let acting = Acting { store: &store, ..self.here };

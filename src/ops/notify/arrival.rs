@@ -1,7 +1,7 @@
-//! When changes came to this machine: what the age of a notification counts from. A change that is
-//! made here comes as it is made. For others, `refs/blue/local/arrivals/<domain>` holds the domain's
-//! tree as this machine knew it last (`known`), and what came since then by other hands
-//! (`arrived.json`). Nothing but the age depends on it.
+//! The times at which changes arrived on this machine, from which the age of a notification counts. A change made on
+//! this machine arrives when it is made. For others, `refs/blue/local/arrivals/<domain>` contains the domain's tree as
+//! this machine last knew it (`known`), and the changes by others that arrived since (`arrived.json`). Nothing but the
+//! age depends on these records.
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -13,7 +13,8 @@ use crate::{
     store::{Edit, EntryKind, Store, StoreError, StoreRef, TreePath, codec, layout, read, write::write},
 };
 
-/// The most arrivals that are recorded one by one. If more arrive at once, all older ones count as arrived then.
+/// The maximum number of arrivals that are recorded individually. If more arrive at once, all older ones count as
+/// arrived then.
 const MOST: usize = 1_000;
 
 /// The arrivals that this machine has recorded for a domain.
@@ -91,7 +92,8 @@ impl Arrivals {
     }
 }
 
-/// Records what was seen for the first time. If it cannot be written, the same changes are found again later.
+/// Records changes that were seen for the first time. If the record cannot be written, the same changes are found again
+/// later.
 pub fn record(store: &dyn Store, sightings: &[FirstSeen], now: impl Fn() -> jiff::Zoned) {
     for sighting in sightings {
         let _ = see(store, sighting, &now());
@@ -122,8 +124,8 @@ fn see(store: &dyn Store, sighting: &FirstSeen, now: &jiff::Zoned) -> Result<(),
     Ok(())
 }
 
-/// Records that a change was made here, to a domain whose tree was `before`. If that tree was known, the new one
-/// becomes known too. Otherwise the arrivals in between are found at the next look.
+/// Records a change that was made on this machine to a domain whose tree was `before`. If that tree was known, the new
+/// one becomes known too. Otherwise the arrivals in between are found at the next look.
 pub fn made_here(store: &dyn Store, domain: &DomainName, before: Option<Oid>, after: Oid, now: &jiff::Zoned) {
     let name = StoreRef::Arrivals(domain.clone());
     let _ = write(store, &name, |_| {

@@ -14,13 +14,13 @@ use crate::{
     store::git::{GitStore, Watch},
 };
 
-/// Notices that a realm, or what this machine records of it, may have changed.
+/// Detects that a realm, or this machine's records of it, may have changed.
 #[derive(Debug)]
 pub struct ChangeWatch {
     store: PathBuf,
     watch: Watch,
-    /// The files that name the store and the repositories' folders: they are checked because a store that replaces
-    /// another sends no event.
+    /// The file that names the store, and a folder of the store. They are checked because replacing the store sends no
+    /// event.
     files: [PathBuf; 2],
     seen: (Option<(Identity, Time)>, Option<Identity>),
 }
@@ -38,14 +38,15 @@ impl ChangeWatch {
         Ok(Self { store: path, watch, files, seen })
     }
 
-    /// Waits until the realm may have changed since the last call, or the timeout has passed. Returns whether it
-    /// may have changed. A change that was made before the call is always noticed; where the kernel does not tell, up to 25 ms later.
+    /// Waits until the realm may have changed since the last call, or the timeout has passed. Returns whether it may
+    /// have changed. Changes made before the call are always noticed, but up to 25 ms later if the kernel sends no
+    /// events.
     pub fn waited(&mut self, timeout: Duration) -> bool {
         let moved = self.watch.wait(timeout);
         let seen = (written(&self.files[0]), identity(&self.files[1]));
         let is_same = seen == self.seen;
         if seen.1 != self.seen.1 {
-            // The watched folder is that of the previous store.
+            // The watched folder belongs to the previous store.
             self.watch = Watch::at(self.store.clone());
         }
         self.seen = seen;
@@ -53,12 +54,12 @@ impl ChangeWatch {
     }
 }
 
-/// Returns which file it is, and when it was written; `None` if it does not exist.
+/// Returns the identity of a file and its modification time; `None` if it does not exist.
 fn written(path: &Path) -> Option<(Identity, Time)> {
     Stamp::of(path).ok().map(|stamp| (stamp.identity, stamp.modified))
 }
 
-/// Returns which folder it is: it changes with what is in it, and is still the same one.
+/// Returns the identity of a folder. Its modification time is not compared, since it changes with the folder's content.
 fn identity(path: &Path) -> Option<Identity> {
     Stamp::of(path).ok().map(|stamp| stamp.identity)
 }

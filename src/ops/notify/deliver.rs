@@ -26,8 +26,8 @@ pub fn due(
     of(acting, reader, &Overview::open(acting.store)?, (now, judge), fits)
 }
 
-/// Returns the notifications to deliver now as [`due`] does, and the tips that decided it; nothing where `is_quiet` says
-/// that nothing was pending at these tips.
+/// Returns the notifications to deliver now, as [`due`] does, and the tips that decided them. Returns `None` if
+/// `is_quiet` says that nothing was pending at these tips.
 ///
 /// # Errors
 /// Returns an error if the realm cannot be read.
@@ -62,19 +62,19 @@ fn of(
     Ok(pending.first(MAX_TOLD, fits))
 }
 
-/// What decides what is pending for a reader. Equal values mean that nothing has changed.
+/// The refs that decide what is pending for a reader. Equal values mean that nothing has changed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Tips {
     domains: Domains,
     inboxes: Inboxes,
 }
 
-/// How the domains of a repository stand.
+/// The state of a repository's domains.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Domains {
-    /// The refs are at rest, with this stamp.
+    /// The refs did not change recently, and have this stamp.
     AtRest(String),
-    /// The refs changed just now: the tip of each domain.
+    /// The refs changed very recently: the tip of each domain.
     At(Vec<(DomainName, Oid)>),
 }
 
@@ -82,7 +82,7 @@ enum Domains {
 type Inboxes = [Option<Oid>; 2];
 
 impl Tips {
-    /// Returns these tips, with the inboxes as they are now.
+    /// Returns these tips with the current tips of the inboxes.
     ///
     /// # Errors
     /// Returns an error if the refs cannot be read.

@@ -1,4 +1,4 @@
-//! The inboxes of readers. An inbox is a ref of this machine whose tree holds, per domain, the domain's tree as
+//! The inboxes of readers. An inbox is a ref of this machine whose tree contains, for each domain, the domain's tree as
 //! the reader last knew it, and the notifications delivered in the last 30 days.
 
 use std::collections::BTreeMap;
@@ -17,11 +17,11 @@ use crate::{
     wire::Notification,
 };
 
-/// The number of days that delivered notifications are kept.
+/// The number of days for which delivered notifications are kept.
 const KEPT_DAYS: i64 = 30;
 /// The number of days after which a notification expires.
 const EXPIRED_DAYS: i64 = 7;
-/// The most delivered notifications that are kept.
+/// The maximum number of delivered notifications that are kept.
 const MAX_TOLD: usize = 1_000;
 
 /// The current state of an inbox.
@@ -37,11 +37,12 @@ pub struct Inbox {
 #[derive(Debug, Default)]
 pub struct Baselines(BTreeMap<String, Recorded>);
 
-/// One baseline as it is recorded.
+/// A recorded baseline.
 #[derive(Debug, Clone, Copy)]
 struct Recorded {
     tree: Oid,
-    /// Whether the reader's own inbox has it. What other readers are told moves that of a shared one.
+    /// Whether it is in the reader's own inbox. A baseline in the shared inbox also moves when other readers are
+    /// notified.
     is_own: bool,
 }
 
@@ -51,7 +52,7 @@ impl Baselines {
         self.0.get(domain.as_str()).map(|recorded| recorded.tree)
     }
 
-    /// Returns whether the reader's own inbox says what it knew of a domain.
+    /// Returns whether the reader's own inbox has a baseline of a domain.
     pub fn is_own(&self, domain: &DomainName) -> bool {
         self.0.get(domain.as_str()).is_some_and(|recorded| recorded.is_own)
     }
@@ -66,10 +67,10 @@ pub struct DeliveredNotification {
     pub notification: Notification,
 }
 
-/// The notifications that one answer delivers to a reader, to be recorded once the answer has reached it.
+/// The notifications that one answer delivers to a reader. It is recorded once the answer has reached the reader.
 #[derive(Debug, Clone, Default)]
 pub struct Receipt {
-    /// What the reader knows of each domain from now on.
+    /// The reader's new baselines.
     pub baselines: Vec<Baseline>,
     /// The notifications that were delivered.
     pub told: Vec<Notification>,
@@ -111,7 +112,7 @@ impl Inbox {
         Ok(Some(Self { at: Some((name.clone(), store.commit(&tip)?.tree)), shared: None }))
     }
 
-    /// Returns the delivered notifications, oldest first. What is pending does not depend on them.
+    /// Returns the delivered notifications, oldest first. They do not affect what is pending.
     ///
     /// # Errors
     /// Returns an error if it cannot be read.
@@ -127,8 +128,8 @@ impl Inbox {
         }
     }
 
-    /// Returns the reader's baseline in a domain, if any: the tree of its last delivery, or, if the repository
-    /// joined the domain after that, the domain's tree at that time.
+    /// Returns the reader's baseline in a domain, if any: the tree of its last delivery or, if the repository joined
+    /// the domain after that, the domain's tree at that time.
     ///
     /// # Errors
     /// Returns an error if the inbox cannot be read.
@@ -144,7 +145,7 @@ impl Inbox {
         Ok(None)
     }
 
-    /// Returns what the reader knows of every domain, as [`Self::baseline`] does of one.
+    /// Returns the reader's baselines of all domains, as [`Self::baseline`] does for one.
     ///
     /// # Errors
     /// Returns an error if the inbox cannot be read.
@@ -165,7 +166,7 @@ impl Inbox {
 /// something to write.
 ///
 /// # Errors
-/// Returns an error if the store cannot be written; the reader is notified again then.
+/// Returns an error if the store cannot be written; the reader is then notified again.
 pub fn record(
     store: &dyn Store,
     repo: &RepoName,
@@ -182,23 +183,23 @@ pub fn record(
         Ok(baseline.untold.is_empty() && inbox.baseline(store, &baseline.domain)? == Some(baseline.tree))
     };
     for name in [own, shared] {
-        // Most deliveries contain nothing new, and then there is nothing to write.
+        // Most deliveries contain nothing new, so there is nothing to write.
         if let (true, Some(held)) = (receipt.told.is_empty(), Inbox::at(store, &name)?)
             && receipt.baselines.iter().map(|baseline| is_known(&held, baseline)).all(|known| known.unwrap_or(false))
         {
             continue;
         }
         let before = Inbox::open(store, repo, reader)?;
-        // A new reader starts from the shared inbox, with its baselines for all domains, also those that this receipt
-        // does not mention.
+        // A new reader starts from the shared inbox, with its baselines for all domains, including those that this
+        // receipt does not mention.
         let start = if store.tip(&name)?.is_none() { before.tree() } else { None };
         append(store, &name, receipt, start, &now())?;
     }
     Ok(())
 }
 
-/// Records what the members of a domain know of it now, in their shared inboxes. It is the baseline of future readers,
-/// and of existing readers that have none in this domain.
+/// Records the current state of a domain as known to its members, in their shared inboxes. It is the baseline of future
+/// readers, and of existing readers that have none in this domain.
 ///
 /// # Errors
 /// Returns an error if the store cannot be written.
@@ -279,7 +280,7 @@ fn commit(store: &dyn Store, name: &StoreRef, edits: Vec<(TreePath, Edit)>, now:
     Ok(())
 }
 
-/// Returns a change of a ref of this machine. The ref is never shared, and the change must work without a git
+/// Returns a change of a ref of this machine. Such a ref is never shared, and the change must work without a git
 /// identity.
 pub fn local_change(edits: Vec<(TreePath, Edit)>, now: &jiff::Zoned) -> Change {
     Change { edits, message: "told\n".into(), author: own_signature(now.clone()), parents: Parents::None }

@@ -1,4 +1,4 @@
-//! Judges what changes mean for the reader's imports. Only the changes that are shown are judged.
+//! Judges what changes mean for the reader's imports. Only changes that are shown are judged.
 
 use std::collections::BTreeMap;
 
@@ -38,7 +38,7 @@ pub fn judge<'n>(
     Ok(())
 }
 
-/// Sets the same in notifications of one domain, which has this tree.
+/// Does the same as [`judge`] for notifications of one domain with this tree.
 ///
 /// # Errors
 /// Returns an error if the domain cannot be read.

@@ -1,4 +1,4 @@
-//! Finds what became pending between two looks at a realm, and which sessions moved. Only the domains and sessions
+//! Finds what became pending between two looks at a realm, and which sessions changed. Only the domains and sessions
 //! that changed in between are read.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -28,7 +28,7 @@ use crate::{
     wire::{Notification, SessionLine, State},
 };
 
-/// The refs of a realm at one moment.
+/// The refs of a realm at one time.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Standing {
     realm: Option<Oid>,
@@ -43,7 +43,7 @@ pub struct Changed {
     sessions: Vec<Step<RepoName>>,
 }
 
-/// A ref that moved: its name, its commit before, if any, and its commit after.
+/// A ref that moved: its name, its previous commit, if any, and its new commit.
 #[derive(Debug, Clone)]
 struct Step<N> {
     name: N,
@@ -51,14 +51,14 @@ struct Step<N> {
     to: Oid,
 }
 
-/// Reads what changed: each domain once, however many repositories are asked about.
+/// Reads the changes. Each domain is read once, however many repositories ask.
 pub struct News<'c> {
     ctx: &'c Ctx,
     read: BTreeMap<Oid, Option<(Line, DomainSummary)>>,
 }
 
 impl Standing {
-    /// Returns the refs of the realm as they are now.
+    /// Returns the current refs of the realm.
     ///
     /// # Errors
     /// Returns an error if they cannot be listed.
@@ -71,7 +71,7 @@ impl Standing {
         })
     }
 
-    /// Returns a short text that is the same for the same refs, in every process.
+    /// Returns a short id that is the same for the same refs, in every process.
     pub fn id(&self) -> String {
         let realm = self.realm.map(|tip| tip.to_string()).unwrap_or_default();
         hash::short_id(&[&realm, &lines(&self.domains), &lines(&self.sessions)])
@@ -98,7 +98,7 @@ impl<'c> News<'c> {
         Self { ctx, read: BTreeMap::new() }
     }
 
-    /// Returns the notifications that `repo` did not have before the change, what matters most first.
+    /// Returns the notifications that `repo` did not have before the change, most important first.
     ///
     /// # Errors
     /// Returns an error if the realm cannot be read.
@@ -113,7 +113,7 @@ impl<'c> News<'c> {
             return Ok(Vec::new());
         }
         let here = self.ctx.here()?;
-        // Without its clone, only who wrote its own contracts is judged less exactly.
+        // Without the clone, it is only less exact whether somebody else wrote the repository's own contracts.
         let code = self.ctx.clone_of(repo).unwrap_or_default();
         let acting = Acting { realm: &here.realm, store: &*here.store, repo, code: code.as_ref() };
         let inbox = Inbox::open(acting.store, repo, &pending::person())?;
@@ -150,8 +150,8 @@ impl<'c> News<'c> {
         Ok(after.notifications)
     }
 
-    /// Returns the ids of what was pending before the change. What cannot be read any more counts as not told: rather
-    /// twice than never.
+    /// Returns the ids of the notifications that were pending before the change. If that state cannot be read, nothing
+    /// counts as pending, since a repeated notification is better than a lost one.
     fn ids_before(&mut self, acting: Acting<'_>, known: KnownState, step: &Step<DomainName>) -> BTreeSet<String> {
         let now = self.ctx.env.now();
         let Some(from) = step.from else { return BTreeSet::new() };
@@ -160,7 +160,7 @@ impl<'c> News<'c> {
         before.notifications.into_iter().map(|one| one.id).collect()
     }
 
-    /// Returns a domain at a commit; `None` if it was removed, or is damaged, which is for `check` to report.
+    /// Returns a domain at a commit; `None` if it was removed or is damaged. `check` reports damage.
     fn domain(&mut self, name: &DomainName, tip: Oid) -> Result<Option<&(Line, DomainSummary)>, OpError> {
         if !self.read.contains_key(&tip) {
             let read = match read_domain(&*self.ctx.here()?.store, name, tip) {
@@ -173,7 +173,7 @@ impl<'c> News<'c> {
         Ok(self.read.get(&tip).and_then(Option::as_ref))
     }
 
-    /// Returns the sessions that were started, went on or ended, by id.
+    /// Returns the sessions that were started, continued or ended, by id.
     ///
     /// # Errors
     /// Returns an error if the sessions cannot be read.
@@ -222,7 +222,7 @@ mod tests {
     }
 
     #[test]
-    fn what_moved_is_what_has_another_commit() {
+    fn refs_with_another_commit_have_changed() {
         let before = standing(&[("gone", "1"), ("moves", "2"), ("stays", "3")]);
         let after = standing(&[("moves", "4"), ("new", "5"), ("stays", "3")]);
         let changed = before.until(&after);
@@ -231,7 +231,7 @@ mod tests {
     }
 
     #[test]
-    fn every_ref_counts_for_the_id() {
+    fn every_ref_affects_the_id() {
         let before = standing(&[("a", "1"), ("b", "2")]);
         assert_eq!(before.id(), before.clone().id());
         for after in [standing(&[("a", "1")]), standing(&[("a", "2"), ("b", "2")]), Standing::default()] {

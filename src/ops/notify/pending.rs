@@ -1,5 +1,5 @@
-//! The pending notifications of a reader: the net difference between its baselines and the current domains. They do
-//! not depend on history, so nothing that happens to history can break them.
+//! The pending notifications of a reader: the net difference between its baselines and the current domains. They do not
+//! depend on history, so rewritten history cannot break them.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -45,14 +45,15 @@ pub fn person() -> ReaderName {
     "cli".parse().unwrap_or_else(|_| unreachable!("it is a name"))
 }
 
-/// The most notifications in one answer.
+/// The maximum number of notifications in one answer.
 pub const MAX_TOLD: usize = 20;
-/// The most imports whose schemas are compared before the notifications are sorted. Others are sorted by their ranges.
+/// The maximum number of imports whose schemas are compared before sorting. Notifications of the others are sorted by
+/// the imports' ranges.
 const MAX_JUDGED: usize = 200;
-/// The most changes of bindings that are listed one by one. If there are more, they are counted.
+/// The maximum number of binding changes that are listed individually. If there are more, they are counted.
 const MAX_BINDINGS: usize = 3;
 
-/// Returns the sort key of a notification, as text: the most important come first, and among equals the newest.
+/// Returns the sort key of a notification as text: the most important come first, and among equals the newest.
 pub fn key(one: &Notification) -> String {
     let contract = one.contract.as_ref().map_or("~", |contract| contract.as_str());
     let when = if one.ahead_of_clock { one.arrived_at } else { one.created_at };
@@ -69,27 +70,27 @@ pub fn is_key(text: &str) -> bool {
 /// All pending notifications of one reader.
 #[derive(Debug, Default)]
 pub struct Pending {
-    /// The notifications. The most important come first, as far as they have been judged.
+    /// The notifications. Those that have been judged are sorted, the most important first.
     pub notifications: Vec<Notification>,
     /// The path of each notification, with the blob in the reader's baseline.
     paths: Vec<(DomainName, TreePath, Option<Oid>)>,
-    /// Paths that cannot be read now. Their baseline is not changed.
+    /// Paths that currently cannot be read. Their baseline is not changed.
     kept: Vec<(DomainName, TreePath, Option<Oid>)>,
-    /// The domains that were looked at.
+    /// The domains that were examined.
     seen: BTreeMap<DomainName, Seen>,
-    /// What is seen for the first time, to be recorded by whoever may write.
+    /// Changes that are seen for the first time. A caller that may write records them.
     pub sightings: Vec<FirstSeen>,
 }
 
-/// A domain that was looked at.
+/// A domain that was examined.
 #[derive(Debug, Clone, Copy)]
 struct Seen {
     tree: Oid,
-    /// Whether the reader's own inbox already says what it knows, as long as it is told nothing of the domain.
+    /// Whether the reader's own inbox needs no new baseline, unless it is notified of something in the domain.
     is_recorded: bool,
 }
 
-/// What somebody knows of a domain.
+/// What a reader knows of a domain.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum KnownState {
     /// This tree.
@@ -140,7 +141,7 @@ impl Pending {
         Ok(pending)
     }
 
-    /// Finds what is new in one domain for the asking repository.
+    /// Finds what is new to the asking repository in one domain.
     ///
     /// # Errors
     /// Returns an error if the domain cannot be read.
@@ -156,8 +157,8 @@ impl Pending {
         Ok(pending)
     }
 
-    /// Adds what is news in one domain. Returns whether the reader knows of something from now on without being told: a
-    /// change that means nothing to it, or no change at all.
+    /// Adds what is new in one domain. Returns whether the reader's baseline moves without a notification: there is no
+    /// change to notify of, or a change that does not concern the reader.
     fn add_domain(
         &mut self,
         acting: Acting<'_>,
@@ -275,25 +276,26 @@ pub struct NotificationBatch {
     pub receipt: Receipt,
 }
 
-/// What differs in a domain from what somebody knows of it, and what that means.
+/// The differences between a domain and what a repository knows of it, with their meaning.
 #[derive(Debug)]
 struct Found {
-    /// What is worth telling, with the commit that brought it.
+    /// Changes to notify of, with the commits that introduced them.
     changes: Vec<(Difference, Change, Origin)>,
-    /// Paths that cannot be read now, with what is known of them.
+    /// Paths that currently cannot be read, with the known blobs.
     unreadable: Vec<(TreePath, Option<Oid>)>,
-    /// Whether anything differs that is not worth telling.
+    /// Whether there are differences that need no notification.
     is_silent: bool,
 }
 
-/// About how many bytes one change takes in memory.
+/// The approximate size of one change in memory, in bytes.
 const CHANGE_WEIGHT: usize = 640;
 
-/// What was found last, by who asks, the domain, its commit, and what is known of it: it follows from these.
+/// The latest results, by the asking repository, the domain, its commit, and the known state. These determine the
+/// result.
 static FOUND: Held<(RepoName, DomainName, Oid, KnownState), Arc<Found>> = Held::new(8 << 20);
 
 impl Found {
-    /// Returns what differs in a domain from what the repository that asks knows of it.
+    /// Returns how a domain differs from what the asking repository knows of it.
     fn of(acting: Acting<'_>, known: KnownState, domain: &DomainSummary, line: &Line) -> Result<Arc<Self>, OpError> {
         let key = || (acting.repo.clone(), line.name.clone(), line.tip, known);
         let holds = acting.store.holds();
@@ -301,7 +303,7 @@ impl Found {
             return Ok(held);
         }
         let found = Arc::new(Self::read(acting, known, domain, line)?);
-        // What cannot be read now may be there later.
+        // Paths that cannot be read now may become readable later.
         if holds && found.unreadable.is_empty() {
             FOUND.put(key(), Arc::clone(&found), CHANGE_WEIGHT * (found.changes.len() + 1));
         }
@@ -407,7 +409,7 @@ fn with_adapted(
     Ok(differences)
 }
 
-/// Returns the version that the code of an import was written against, where it is not the current one.
+/// Returns the version that the code of an import was written against, if it is not the current one.
 fn behind<'i>(domain: &DomainSummary, import: &'i Import) -> Option<&'i Version> {
     let current = domain.contracts.get(&import.contract).map(|contract| &contract.version);
     import.adapted().filter(|version| Some(*version) != current)
@@ -431,7 +433,7 @@ fn notification(
     now: jiff::Timestamp,
 ) -> Notification {
     let change = change.clone();
-    // By its range; whoever shows it has it judged.
+    // Judged by the range only; callers that show the notification have the documents judged.
     let state = import.map(|import| ImportState { standing: domain.standing(import), verdict: None });
     let offered = change.contract.as_ref().and_then(|contract| domain.contracts.get(contract));
     let is_leaving = offered.is_some_and(|contract| contract.deprecated.is_some() || contract.retired.is_some());
@@ -464,8 +466,8 @@ fn notification(
     }
 }
 
-/// Returns whether somebody else wrote what belongs to this repository: in the name of another repository, or in its
-/// name but neither by its user nor from a commit of this clone.
+/// Returns whether somebody else changed what belongs to this repository: in the name of another repository, or in its
+/// own name but neither as its user nor from a commit of this clone.
 fn is_by_another(acting: Acting<'_>, origin: &Origin) -> bool {
     if origin.repo.as_deref() != Some(acting.repo.as_str()) {
         return true;

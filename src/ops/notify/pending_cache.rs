@@ -1,6 +1,6 @@
-//! Caches the first page of the pending notifications beside the store, because with thousands of changes, reading
-//! both sides of each takes long. The cache may be deleted at any time. Its key covers everything that it was computed
-//! from; a file with another key, or a damaged one, is replaced.
+//! Caches the first page of the pending notifications beside the store, because with thousands of changes, reading both
+//! sides of each takes long. The cache may be deleted at any time. Its key covers everything that it was computed from;
+//! a file with another key, or a damaged one, is replaced.
 
 use std::{io::Write as _, path::PathBuf};
 
@@ -21,9 +21,9 @@ use crate::{
     wire::{Notification, State},
 };
 
-/// How many notifications are cached: a page of the default size, and one more to tell whether there are others.
+/// The number of notifications that are cached: a page of the default size, and one more to know whether others follow.
 const KEPT: usize = crate::wire::DEFAULT_LIMIT + 1;
-/// The number of pending notifications from which caching pays off.
+/// The number of pending notifications from which on caching pays off.
 const WORTHWHILE: usize = KEPT;
 
 /// The cached file.
@@ -35,7 +35,7 @@ struct Kept {
     checksum: String,
 }
 
-/// The first page of what is pending.
+/// The first page of the pending notifications.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct First {
     /// The notifications, most important first.
@@ -47,7 +47,7 @@ pub struct First {
 }
 
 /// Returns the first page for a reader, if it is cached for the current state of the realm and has at least `limit`
-/// notifications and the next one.
+/// notifications and the following one.
 pub fn first(acting: Acting<'_>, reader: &ReaderName, limit: usize, now: jiff::Timestamp) -> Option<First> {
     if limit == 0 || limit >= KEPT {
         return None;
@@ -55,7 +55,7 @@ pub fn first(acting: Acting<'_>, reader: &ReaderName, limit: usize, now: jiff::T
     let text = std::fs::read(path(acting, reader)?).ok()?;
     let kept: Kept = serde_json::from_slice(&text).ok()?;
     let is_whole = kept.checksum == checksum(&kept.key, &kept.first);
-    // Once the oldest has expired, all must be read to find the others that have.
+    // Once the oldest has expired, all must be read to find the others that have expired.
     let is_fresh = !inbox::is_expired(kept.first.oldest_arrival, now);
     (is_whole && is_fresh && kept.key == key(acting, reader).ok()?).then_some(kept.first)
 }

@@ -1,5 +1,5 @@
-//! Collects what is new for a receiver: the difference between its baseline of a domain and the current domain, as
-//! each repository of the domain would be notified of it, combined into one event.
+//! Collects what is new for a receiver: the differences between its baseline of a domain and the current domain, as
+//! each repository of the domain would be notified of them, combined into one event.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -29,9 +29,9 @@ use crate::{
     wire::{ConcernedImport, Event, News, NewsChange, Notification},
 };
 
-/// The most changes in one event.
+/// The maximum number of changes in one event.
 const MAX_CHANGES: usize = 100;
-/// The most repositories whose imports are judged for one event.
+/// The maximum number of repositories whose imports are judged for one event.
 const MAX_REPOS: usize = 200;
 
 /// A realm and the receiver that changes are collected for.
@@ -42,7 +42,7 @@ pub struct Collecting<'a> {
     pub receiver: &'a Receiver,
 }
 
-/// Returns a fingerprint of the realm's refs. If it is the same as before, there is nothing new.
+/// Returns a fingerprint of the realm's refs. If it has not changed, there is nothing new.
 ///
 /// # Errors
 /// Returns an error if the refs cannot be read.
@@ -53,8 +53,8 @@ pub fn standing(store: &dyn Store) -> Result<String, OpError> {
 
 impl Collecting<'_> {
     /// Adds new changes to a queue and records them as known. A new receiver starts with the current state. While an
-    /// event of a domain is waiting, further changes are collected for the next one, so a receiver that is unreachable
-    /// has at most one event per domain.
+    /// event of a domain is waiting, further changes are collected for the next event, so a receiver that is
+    /// unreachable has at most one event per domain.
     ///
     /// # Errors
     /// Returns an error if the realm cannot be read, or the queue cannot be recorded.
@@ -111,8 +111,8 @@ impl Collecting<'_> {
         let members: Vec<&RepoName> =
             domain.repos().into_iter().filter(|repo| self.receiver.filter.has_repo(repo)).collect();
         let mut found: BTreeMap<String, (Notification, Vec<ConcernedImport>)> = BTreeMap::new();
-        // Two repositories together see every change, because what one did is new to the other. All others matter only
-        // if they import something that changed.
+        // Two repositories together see every change, because a change of one is new to the other. Further repositories
+        // matter only if they import something that changed.
         let is_few = !self.receiver.filter.repos.is_empty();
         let (first, rest) = members.split_at(if is_few { members.len() } else { members.len().min(2) });
         for repo in first {
@@ -173,7 +173,7 @@ pub fn event(id: String, kind: &'static str, data: News, time: jiff::Timestamp) 
     }
 }
 
-/// Returns an id that depends only on the parts.
+/// Returns an id that depends only on `parts`.
 pub fn id(parts: &[&str]) -> String {
     hash::of_text(parts.join("\n"))[..32].to_owned()
 }

@@ -1,4 +1,4 @@
-//! Delivers one event to one receiver, once, within a time limit.
+//! Delivers one event to one receiver, with a single attempt and within a time limit.
 
 use std::{process::Command, time::Duration};
 

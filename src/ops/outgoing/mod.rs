@@ -1,5 +1,5 @@
-//! Sends changes to receivers outside of git. A receiver is a reader to which changes are pushed. A ref of this
-//! machine holds its baselines and the events that were not delivered yet.
+//! Sends changes to receivers outside of git. A receiver is a reader to which changes are pushed. A ref of this machine
+//! stores its baselines and the events that were not delivered yet.
 
 pub mod collect;
 pub mod deliver;

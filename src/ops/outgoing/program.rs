@@ -1,4 +1,4 @@
-//! Runs a program of the user's with an input, within a time limit.
+//! Runs one of the user's programs with an input, within a time limit.
 
 use std::{
     io::{self, Read as _, Write as _},
@@ -11,13 +11,13 @@ use crate::{env::Env, platform::process::Group};
 
 /// The interval of polling.
 const STEP: Duration = Duration::from_millis(10);
-/// The most bytes of its output that are kept.
+/// The maximum number of bytes of output that are kept.
 const MAX_SAID: u64 = 300;
 
 /// Runs a program until it ends. After the time limit it is killed with its process group.
 ///
 /// # Errors
-/// Why it did not do its work.
+/// Returns the reason why the program failed.
 pub fn run(env: &Env, mut program: Command, args: &[&str], input: &str, limit: Duration) -> Result<(), String> {
     let name = program.get_program().to_owned();
     let cannot = |error: io::Error| format!("cannot run {}: {error}", name.display());
@@ -25,7 +25,7 @@ pub fn run(env: &Env, mut program: Command, args: &[&str], input: &str, limit: D
     program.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::piped());
     let (mut child, group) = Group::start(&mut program).map_err(cannot)?;
     let (stdin, stderr, input) = (child.stdin.take(), child.stderr.take(), input.to_owned());
-    // A program need not read its input.
+    // A program may ignore its input.
     thread::spawn(move || stdin.map(|mut stdin| stdin.write_all(input.as_bytes())));
     let said = thread::spawn(move || {
         let mut said = Vec::new();
@@ -47,7 +47,7 @@ pub fn run(env: &Env, mut program: Command, args: &[&str], input: &str, limit: D
     match status {
         Some(status) if status.success() => Ok(()),
         Some(status) => {
-            // Processes that it started may keep its output open.
+            // Its child processes may keep the output open.
             while !said.is_finished() && begun.elapsed() < limit {
                 thread::sleep(STEP);
             }

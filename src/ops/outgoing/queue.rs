@@ -1,4 +1,4 @@
-//! The queue of a receiver: a ref of this machine whose tree holds the baseline of each domain, and the events that
+//! The queue of a receiver: a ref of this machine whose tree contains the baseline of each domain, and the events that
 //! were not delivered.
 
 use std::{collections::BTreeMap, time::Duration};
@@ -17,13 +17,13 @@ use crate::{
     wire::{Event, EventLine},
 };
 
-/// The most attempts to deliver an event. With the pauses in between they take about a day.
+/// The maximum number of attempts to deliver an event. With the pauses in between, they take about a day.
 pub const MAX_TRIES: u32 = 32;
-/// The most events that were given up and are kept.
+/// The maximum number of abandoned events that are kept.
 const MAX_DEAD: usize = 100;
 /// The first pause between attempts, in seconds. Each further one is twice as long.
 const FIRST_PAUSE: u64 = 5;
-/// The longest pause between attempts, in seconds.
+/// The maximum pause between attempts, in seconds.
 const LONGEST_PAUSE: u64 = 3_600;
 
 /// The state of one receiver.
@@ -31,11 +31,11 @@ const LONGEST_PAUSE: u64 = 3_600;
 pub struct Queue {
     /// The waiting events, oldest first.
     pub waiting: Vec<Waiting>,
-    /// The events that were given up, oldest first.
+    /// The abandoned events, oldest first.
     pub dead: Vec<Waiting>,
     /// The fingerprint of the realm when changes were last collected.
     pub seen: String,
-    /// Whether nothing was recorded of this receiver yet.
+    /// Whether nothing is recorded about this receiver yet.
     pub is_new: bool,
     known: BTreeMap<String, Oid>,
     changed: Vec<(DomainName, Oid)>,
@@ -88,7 +88,7 @@ impl Queue {
         self.known.get(domain.as_str()).copied()
     }
 
-    /// Sets the baseline of a domain, which counts once the waiting events are delivered.
+    /// Sets the baseline of a domain, which takes effect once the waiting events are delivered.
     pub fn know(&mut self, domain: &DomainName, tree: Oid) {
         self.known.insert(domain.to_string(), tree);
         self.changed.push((domain.clone(), tree));
@@ -105,7 +105,7 @@ impl Queue {
         self.seen.clear();
     }
 
-    /// Records a failed attempt: the event is tried again later, or given up.
+    /// Records a failed attempt: the event is retried later, or abandoned.
     pub fn failed(&mut self, id: &str, problem: String, now: Timestamp, chance: u64) {
         let Some(at) = self.waiting.iter().position(|one| one.event.id == id) else { return };
         let one = &mut self.waiting[at];
@@ -123,7 +123,7 @@ impl Queue {
         }
     }
 
-    /// Queues events again that were given up: those with these ids, or all if there are none. Returns their number.
+    /// Queues abandoned events again: those with these ids, or all if there are no ids. Returns their number.
     pub fn revive(&mut self, ids: &[String], now: Timestamp) -> usize {
         let is_meant = |one: &Waiting| ids.is_empty() || ids.contains(&one.event.id);
         let (meant, dead): (Vec<_>, Vec<_>) = std::mem::take(&mut self.dead).into_iter().partition(is_meant);
@@ -190,7 +190,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn pauses_grow_up_to_an_hour_and_half_of_them_is_chance() {
+    fn pauses_grow_up_to_an_hour_and_are_half_random() {
         for chance in [0, 1, 999_999_937, u64::MAX] {
             let seconds = |tries| pause(tries, chance).as_secs_f64();
             assert!((2.5..=5.0).contains(&seconds(1)) && (5.0..=10.0).contains(&seconds(2)));

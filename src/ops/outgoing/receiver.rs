@@ -20,7 +20,7 @@ use crate::{
     platform::{files, process},
 };
 
-/// The largest file with a secret, in bytes.
+/// The maximum size of a file with a secret, in bytes.
 const MAX_SECRET: u64 = 4_096;
 
 /// A receiver of changes.
@@ -28,24 +28,23 @@ const MAX_SECRET: u64 = 4_096;
 pub struct Receiver {
     /// Its name.
     pub name: ReaderName,
-    /// The way in which it is notified.
+    /// The channel by which it is notified.
     pub way: Channel,
     /// The changes that it is notified of.
     pub filter: Filter,
     secret: SecretPlace,
 }
 
-/// The ways to notify a receiver.
+/// The channels by which a receiver can be notified.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Channel {
-    /// By an event as JSON, posted to a url.
+    /// An event as JSON, posted to a URL.
     Webhook(String),
-    /// By one line per change, posted to an incoming webhook. Without a url in the configuration, the url is the
-    /// secret.
+    /// One line per change, posted to an incoming webhook. If the configuration has no URL, the secret is the URL.
     Chat(Chat, Option<String>),
-    /// By an email to these addresses, sent with sendmail.
+    /// An email to these addresses, sent with sendmail.
     Email(Vec<String>),
-    /// By a shell command that gets the event as JSON on its standard input.
+    /// A shell command that gets the event as JSON on its standard input.
     Command(String),
 }
 
@@ -58,7 +57,7 @@ pub enum Chat {
     Mattermost,
 }
 
-/// The changes that a receiver is notified of. An empty list accepts all.
+/// The changes that a receiver is notified of. An empty list accepts all values.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Filter {
     realms: Vec<RealmName>,
@@ -205,7 +204,7 @@ impl Channel {
         }
     }
 
-    /// Returns the name of the way in answers.
+    /// Returns the name of the channel in answers.
     pub fn kind(&self) -> &'static str {
         match self {
             Self::Webhook(_) => "webhook",
@@ -216,7 +215,7 @@ impl Channel {
         }
     }
 
-    /// Returns the destination without parts that may be secret, such as the path of a url.
+    /// Returns the destination without parts that may be secret, such as the path of a URL.
     pub fn place(&self) -> String {
         match self {
             Self::Webhook(url) | Self::Chat(_, Some(url)) => {
@@ -231,7 +230,7 @@ impl Channel {
     }
 }
 
-/// Returns the addresses of a `mailto:` url. They become arguments of sendmail and a header of the email.
+/// Returns the addresses of a `mailto:` URL. They become arguments of sendmail and a header of the email.
 fn addresses(url: &str) -> Result<Vec<String>, String> {
     let all = url.strip_prefix("mailto:").unwrap_or(url).split(',').map(|one| one.trim().to_owned());
     let is_address = |one: &String| {
@@ -287,7 +286,7 @@ mod tests {
     }
 
     #[test]
-    fn the_kind_follows_from_what_is_given() {
+    fn the_kind_follows_from_the_other_keys() {
         for (values, kind, place) in [
             (&[("url", "https://me@hooks.example.com/a/b?c")][..], "webhook", "hooks.example.com"),
             (&[("url", "mailto:a@example.com, b@example.com")], "email", "a@example.com, b@example.com"),
@@ -301,7 +300,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_said() {
+    fn invalid_configurations_are_reported() {
         for (values, why) in [
             (&[("kind", "webhook")][..], "no url"),
             (&[("kind", "fax"), ("url", "https://h/")], "is no kind"),
@@ -318,7 +317,7 @@ mod tests {
     }
 
     #[test]
-    fn a_filter_lets_through_what_it_names() {
+    fn a_filter_accepts_what_it_names() {
         let one = read(&[("url", "https://h/"), ("domain", "a, b"), ("severity", "attention")]).unwrap().filter;
         assert!(one.has_domain(&"b".parse().unwrap()) && !one.has_domain(&"c".parse().unwrap()));
         assert!(one.has_repo(&"x".parse().unwrap()));
@@ -328,7 +327,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_that_others_may_read_is_no_place_for_a_secret() {
+    fn a_secret_file_that_others_may_read_is_refused() {
         use std::os::unix::fs::PermissionsExt as _;
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("secret");

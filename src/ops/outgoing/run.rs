@@ -27,7 +27,7 @@ use crate::{
 const STEP: Duration = Duration::from_millis(50);
 /// The interval at which changes are collected while events are waiting.
 const LOOK: Duration = Duration::from_secs(1);
-/// The longest time to wait for the lock of another process.
+/// The maximum time to wait for the lock of another process.
 const PATIENCE: Duration = Duration::from_secs(120);
 
 /// The options of a run.
@@ -35,11 +35,11 @@ const PATIENCE: Duration = Duration::from_secs(120);
 pub struct RunOptions {
     /// Only these receivers; all if it is empty.
     pub only: Vec<ReaderName>,
-    /// Whether events that failed are tried at once instead of after their pause.
+    /// Whether failed events are retried at once instead of after their pause.
     pub at_once: bool,
     /// How long failed events are retried.
     pub wait: Duration,
-    /// The events to queue again that were given up: those with these ids, or all if it is empty.
+    /// The abandoned events to queue again: those with these ids, or all if it is empty.
     pub revive: Option<Vec<String>>,
 }
 
@@ -128,12 +128,12 @@ struct One<'a> {
 struct Done {
     /// The number of events that were queued again.
     revived: usize,
-    /// The number of events that were given up.
+    /// The number of events that were abandoned.
     given_up: usize,
 }
 
 impl One<'_> {
-    /// Delivers events until none is waiting or the time is over. Returns the receiver's state after that.
+    /// Delivers events until none is waiting or the time is over. Returns the receiver's final state.
     fn serve(&self, done: &mut Done) -> Result<ReceiverLine, OpError> {
         let folder = locate::known(&self.ctx.home, self.realm)?.path.join("blue/notify");
         std::fs::create_dir_all(&folder).map_err(OpError::io("create", &folder))?;
@@ -141,7 +141,7 @@ impl One<'_> {
         let (elapsed, mut sent, mut round, mut patient) = (self.ctx.env.stopwatch(), 0, 0, None);
         loop {
             let Some(queue) = self.round(&places, round, &mut sent, done)? else {
-                // The process that holds the lock also sends what is new.
+                // The process that holds the lock also sends new changes.
                 let here = self.ctx.here()?;
                 return Ok(line(self.receiver, &Queue::of(&*here.store, &self.receiver.name)?, sent));
             };
@@ -150,7 +150,7 @@ impl One<'_> {
             let Some(pause) = pause.filter(|pause| elapsed() + *pause <= self.pass.wait) else {
                 return Ok(line(self.receiver, &queue, sent));
             };
-            // One waiting process is enough, if nobody waits for its result.
+            // One waiting process is enough if nobody waits for its result.
             if !self.pass.at_once && patient.is_none() {
                 patient = places.lock("patient")?;
                 if patient.is_none() {
@@ -172,7 +172,7 @@ impl One<'_> {
     ) -> Result<Option<Queue>, OpError> {
         let Some(_turn) = places.turn(self.pass.at_once, self.ctx.env.stopwatch())? else { return Ok(None) };
         let name = &self.receiver.name;
-        // Opened again each time, so that nothing that git caches in memory is out of date.
+        // Opened again in each round, so that nothing that git caches in memory is out of date.
         let store = GitStore::open(&locate::known(&self.ctx.home, self.realm)?.path, self.ctx.options())?;
         let mut queue = Queue::of(&store, name)?;
         if let Some(ids) = self.pass.revive.as_ref().filter(|_| round == 0) {
@@ -187,8 +187,8 @@ impl One<'_> {
         Ok(Some(queue))
     }
 
-    /// Delivers what is due: the events of each domain in order, until one fails. The outcome is recorded before the
-    /// next event, which has the changes made meanwhile. Returns the number of delivered events.
+    /// Delivers what is due: the events of each domain in order, until one fails. Each outcome is recorded before the
+    /// next event, which includes the changes made meanwhile. Returns the number of delivered events.
     fn send(&self, collecting: &Collecting<'_>, queue: &mut Queue, at_once: bool) -> Result<usize, OpError> {
         let (mut sent, mut failed) = (0, Vec::new());
         loop {

@@ -5,9 +5,9 @@ use crate::{
     wire::{Event, News, NewsChange},
 };
 
-/// The most changes that a text lists.
+/// The maximum number of changes that a text lists.
 const MAX_LINES: usize = 20;
-/// The most repositories that a line names.
+/// The maximum number of repositories that a line names.
 const MAX_REPOS: usize = 10;
 
 /// Returns the subject line.

@@ -1,5 +1,5 @@
 //! `realm_pr_comment`: writes a report into one comment on a pull request, and updates that comment from then on. If
-//! the token may not write, as in the pull request of a fork, the report goes to the summary of the step.
+//! the token may not write, as in the pull request of a fork, the report goes to the step summary.
 
 use std::{io::Write as _, path::Path};
 
@@ -35,7 +35,7 @@ pub struct Request {
 
 /// The reason that no comment was written.
 enum Failure {
-    /// The token may not write it, or there is none.
+    /// The token may not write the comment, or there is no token.
     MayNot(OpError),
     /// Anything else.
     Other(OpError),
@@ -61,7 +61,7 @@ impl From<ForgeError> for Failure {
     }
 }
 
-/// Writes the comment, or the summary of the step.
+/// Writes the comment, or the step summary.
 ///
 /// # Errors
 /// Returns an error if there is no pull request or nothing to write, or if neither can be written.
@@ -107,8 +107,8 @@ fn write(ctx: &Ctx, request: &Request, text: &str) -> Result<PrComment, Failure>
     write_once(&*forge, number, text)
 }
 
-/// Updates the existing comment, or writes one. A comment of another author with the same mark cannot be edited and is
-/// skipped.
+/// Updates the existing comment, or writes one. A comment of another author with the same marker cannot be edited and
+/// is skipped.
 fn write_once(forge: &dyn Forge, number: u64, text: &str) -> Result<PrComment, Failure> {
     let answer =
         |comment: Comment, outcome| PrComment { number: Some(number), url: comment.url, outcome, reason: None };
@@ -144,7 +144,7 @@ fn of_branch(ctx: &Ctx, code: &CodeRepo, forge: &dyn Forge) -> Result<u64, Failu
     Ok(pull.ok_or_else(|| none(&format!("{branch} has no open pull request")))?.number)
 }
 
-/// Returns a report cut to the limit of forges, at the end of a line.
+/// Returns a report that is cut to the limit of forges at the end of a line.
 fn bounded(report: &str) -> String {
     if report.len() <= MAX_REPORT {
         return report.to_owned();
@@ -157,7 +157,7 @@ fn bounded(report: &str) -> String {
     format!("{}\n\nThe rest is left out: a comment cannot be longer.", &report[..whole])
 }
 
-/// Appends the report to the summary of a step, unless it is in there.
+/// Appends the report to the step summary, unless it is already there.
 fn append(file: &Path, report: &str) -> Result<(), OpError> {
     let there = std::fs::read_to_string(file).unwrap_or_default();
     if there.contains(report) {

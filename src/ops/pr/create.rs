@@ -36,7 +36,7 @@ pub const OPERATION: Operation = Operation::writes::<Request>(
     "Push the branches of an RFC and open their pull requests",
 );
 
-/// The longest title, in characters. Forges have similar limits.
+/// The maximum length of a title, in characters. Forges have similar limits.
 const MAX_TITLE: usize = 255;
 
 /// The arguments.
@@ -103,7 +103,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<PrCreate>, OpError> {
         match one(ctx, &mut jobs[at], request, &links) {
             Ok(created) => lines.push(line(&jobs[at], &branch, created)),
             Err(problem) => {
-                // Also listed if it was not pushed, so that people can continue by hand.
+                // The repository is also listed if its branch was not pushed, so that users can continue by hand.
                 lines.push(line(&jobs[at], &branch, false));
                 body.errors.push(problem);
             }
@@ -141,7 +141,7 @@ fn check_title(title: &str) -> Result<(), OpError> {
     Err(OpError::usage(format!("{title:?} is no title: {wrong}")))
 }
 
-/// Returns the repositories in merge order, and which of them rely on which.
+/// Returns the repositories in merge order, and how the realm's repositories rely on each other.
 fn jobs(
     ctx: &Ctx,
     forges: &mut Forges<'_>,
@@ -208,7 +208,7 @@ fn one(ctx: &Ctx, job: &mut Job, request: &Request, body: &str) -> Result<bool, 
             job.pull = Some(pull);
             Ok(false)
         }
-        // Its user closed the pull request, and there are no new commits.
+        // The user closed the pull request, and there are no new commits.
         Some(pull) if is_same(&pull) => {
             let message = format!("the pull request of {name} was closed: {}", pull.url);
             Err(RepoProblem::new(&name, ErrorCode::WasClosed, message).next(format!("reopen {}", pull.url)))

@@ -1,5 +1,5 @@
-//! The steps that merge an RFC so that every check passes on the way: accept both versions, merge the consumers,
-//! merge the provider, stop accepting the old version.
+//! The steps that merge an RFC so that every check passes in between: accept both versions, merge the consumers, merge
+//! the provider, stop accepting the old version.
 
 use std::{collections::BTreeMap, path::PathBuf};
 

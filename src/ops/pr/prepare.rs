@@ -1,5 +1,5 @@
-//! `realm_pr_prepare`: one commit in each worktree of an RFC that has changes, by the user's git, with
-//! his identity and his hooks.
+//! `realm_pr_prepare`: makes one commit in each worktree of an RFC that has changes, with the user's git, identity and
+//! hooks.
 
 use super::status::{Place, places};
 use crate::ops::{

@@ -104,14 +104,14 @@ pub fn branches(
     Ok(branches)
 }
 
-/// The realm with the branches laid over it, and what could not be published of them, with its repository.
+/// The realm with the branches laid over it, and the parts of them that could not be published, by repository.
 #[derive(Debug, Default)]
 struct RealmWithBranches {
     domains: Vec<Proposed>,
     refused: Vec<(RepoName, String)>,
 }
 
-/// Lays each branch over the realm by itself, in the domains that a branch mentions or that several of the `members`
+/// Lays each branch over the realm separately, in the domains that a branch mentions or that several of the `members`
 /// share.
 fn lay(
     ctx: &Ctx,
@@ -172,7 +172,7 @@ pub struct Planned {
     pub errors: Vec<RepoProblem>,
 }
 
-/// Plans the merge of the branches. `members` are the repositories that the work is in.
+/// Plans the merge of the branches. `members` are the repositories that take part in the work.
 ///
 /// # Errors
 /// Returns an error if the realm cannot be read.

@@ -148,9 +148,9 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<PrStatus>, OpError> {
     Ok(answer)
 }
 
-/// Returns the place of the work in each repository: the worktree of the RFC, another one on its branch, or only the
-/// branch if it is not checked out. Without an RFC it is the current work tree, or the main one of the other
-/// repositories.
+/// Returns the place of the work in each repository: the worktree of the RFC, another worktree on its branch, or only
+/// the branch if it is not checked out. Without an RFC, this is the current work tree, and the main work tree of the
+/// other repositories.
 ///
 /// # Errors
 /// Returns an error if the RFC has neither worktrees nor branches.
@@ -223,7 +223,7 @@ pub(crate) fn standing(place: &Place) -> Result<Standing, StoreError> {
     }
 }
 
-/// Queries the forge. The default branch is never part of a pull request.
+/// Queries the forge. The default branch never belongs to a pull request.
 fn with_pull(place: &Place, standing: Standing, on: &OnForge) -> Measured {
     let forge = match &on.forge {
         Ok(forge) => forge,
@@ -346,7 +346,7 @@ fn hurdles(line: &PrRepo, standing: &Standing) -> Vec<String> {
     found
 }
 
-/// Returns which repositories of the realm rely on which.
+/// Returns how the repositories of the realm rely on each other.
 pub(crate) fn reliance(here: &Here) -> Result<Reliance, OpError> {
     let overview = Overview::open(&*here.store)?;
     let mut reliance = Reliance::default();

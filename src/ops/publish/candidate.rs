@@ -107,7 +107,7 @@ fn expecting(files: &Files<'_>, bytes: &[u8]) -> Result<(Binding, BTreeSet<Strin
     Ok((document, read))
 }
 
-/// Returns why a file is ignored, if it is: its name has not the ending of contracts and bindings.
+/// Returns why a file is ignored: its name does not have the extension of contracts and bindings.
 fn stray(path: &str) -> Option<String> {
     let name = path.rsplit('/').next().unwrap_or(path);
     match name.rsplit_once('.') {
@@ -133,7 +133,7 @@ fn belongs(path: &str) -> Result<FileSubject, Problem> {
     }
 }
 
-/// Finds names that differ only in case, which would be one file on some machines.
+/// Finds names that differ only in case, which would collide on case-insensitive file systems.
 fn colliding(candidate: &Candidate) -> Vec<FileProblem> {
     let mut seen: BTreeMap<String, &str> = BTreeMap::new();
     let mut problems = Vec::new();
@@ -146,7 +146,7 @@ fn colliding(candidate: &Candidate) -> Vec<FileProblem> {
     problems
 }
 
-/// Finds files that the last published commit has and this one does not.
+/// Finds files that are in the last published commit but not in this one.
 fn removed(
     all: &BTreeMap<String, Item>,
     sources: &Sources,
@@ -174,7 +174,7 @@ fn removed(
     Ok(())
 }
 
-/// Finds paths that bindings name and that do not exist.
+/// Finds paths that bindings name but that do not exist.
 fn missing(files: &Files<'_>, candidate: &mut Candidate) -> Result<(), OpError> {
     let documents = candidate.bindings.values().map(|declared| &declared.document);
     let named: BTreeSet<String> = documents

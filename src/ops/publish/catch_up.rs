@@ -1,5 +1,5 @@
-//! Finds and publishes commits of the publishing branch that the realm does not have yet. Which hook git runs differs
-//! by command, and some commands run none; so hooks, `status` and `check` all use this module, and only the refs
+//! Finds and publishes commits of the publishing branch that the realm does not have yet. Which hook git runs depends
+//! on the command, and some commands run none; so hooks, `status` and `check` all use this module, and only the refs
 //! decide.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -18,7 +18,7 @@ use crate::{
     wire::{Answer, ContractPublish},
 };
 
-/// The policy of automatic publishing: `blue.publish`.
+/// The value of `blue.publish`: when commits are published automatically.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Policy {
     /// Every commit of the publishing branch.
@@ -35,7 +35,7 @@ impl Policy {
     /// Returns the policy in the repository's configuration.
     ///
     /// # Errors
-    /// Returns an error if the value is none of the four.
+    /// Returns an error if the value is not one of the four.
     pub fn of(code: &CodeRepo) -> Result<Self, OpError> {
         match code.config("blue.publish").as_deref() {
             None | Some("commit") => Ok(Self::Commit),
@@ -57,10 +57,11 @@ impl Policy {
     }
 }
 
-/// The domains to look at.
+/// The domains to examine.
 #[derive(Debug, Clone, Copy)]
 pub enum Scope<'a> {
-    /// The domains that the commit, or the branch before its last update, names. A hook has time for these only.
+    /// The domains that are named in the commit, or in the branch before its last update. A hook has time only for
+    /// these.
     Named,
     /// Every domain in which the repository has published, with its last published commit.
     All(&'a Sources),
@@ -79,10 +80,10 @@ pub struct News {
     pub domains: Vec<String>,
     /// Whether the policy publishes it now.
     pub is_due: bool,
-    /// Whether the branch's last update brought it. Older commits were reported before.
+    /// Whether the branch's last update added it. Older commits were reported before.
     pub is_fresh: bool,
-    /// A domain with a conflict about this repository's part. Somebody has to choose a side: two clones that
-    /// publish in turn would otherwise overwrite each other forever.
+    /// A domain with a conflict about this repository's part. A person has to choose a side, because two clones that
+    /// publish in turn would overwrite each other forever.
     pub disputed: Option<DomainName>,
     sources: Sources,
 }
@@ -116,7 +117,7 @@ pub fn news(acting: Acting<'_>, code: &CodeRepo, scope: Scope<'_>) -> Result<Opt
     Ok(news.map(|news| News { policy, is_due: policy == Policy::Commit && !held_back(&news, scope), ..news }))
 }
 
-/// Returns whether only a person may publish this. A commit that was just made counts as confirmed.
+/// Returns whether this needs a person to publish it. A commit that was just made counts as confirmed.
 fn held_back(news: &News, scope: Scope<'_>) -> bool {
     news.disputed.is_some() && !(matches!(scope, Scope::Named) && news.is_fresh)
 }
@@ -135,7 +136,7 @@ pub fn publish(
 }
 
 /// Publishes a commit that a hook had no time for, and the commits that followed it. Returns one answer for each
-/// commit that was published.
+/// published commit.
 ///
 /// # Errors
 /// Returns the reason if it was not published.
@@ -149,7 +150,7 @@ pub fn late(ctx: &Ctx, commit: Oid) -> Result<Vec<Answer<ContractPublish>>, OpEr
     {
         match publish(ctx, acting, code, &news) {
             Ok(answer) => answers.push(answer),
-            // A later commit was published first, and includes this one.
+            // A later commit, which includes this one, was published first.
             Err(error) if error.code == ErrorCode::OlderCommit => {}
             Err(error) => return Err(error),
         }
@@ -161,7 +162,7 @@ pub fn late(ctx: &Ctx, commit: Oid) -> Result<Vec<Answer<ContractPublish>>, OpEr
                 answers.push(answer);
                 break;
             }
-            // A later commit was made and published meanwhile; the branch tells what is left.
+            // A later commit was made and published meanwhile; the branch shows what is left.
             Err(error) if error.code == ErrorCode::OlderCommit && refused != Some(news.commit) => {
                 refused = Some(news.commit)
             }
@@ -190,7 +191,7 @@ fn of_commit(
     let moved_from = code.before(branch)?.filter(|before| code.has(before));
     let before = moved_from.or_else(|| this.parents.first().copied().filter(|parent| code.has(parent)));
     let before_tree = before.map(|before| code.tree_of(&before)).transpose()?;
-    // If a branch was amended or rebased, no other clone knows the commit that was published from it.
+    // If a branch was amended or rebased, no other clone has the commit that was published from it.
     let grew = match moved_from {
         Some(from) => this.parents.contains(&from) || code.is_ancestor(&from, &commit)?,
         None => true,
@@ -254,7 +255,7 @@ fn source(acting: Acting<'_>, domain: &DomainName, scope: Scope<'_>) -> Result<O
     }
 }
 
-/// Returns the domains that the files of a tree name, as they are spelled, valid or not.
+/// Returns the domains that the files of a tree name, as they are spelled, even if they are invalid.
 fn domains_in(code: &CodeRepo, tree: &Oid) -> Result<BTreeSet<String>, OpError> {
     let contracts = read::folder(code, tree, CONTRACTS)?.into_iter().map(|entry| entry.name);
     let bindings = read::folder(code, tree, BINDINGS)?.into_iter();
@@ -276,7 +277,8 @@ fn said(code: &CodeRepo, tree: &Oid, domain: &str) -> Result<Said, OpError> {
     Ok(Said { files, referred: references::blobs(code, tree, domain)? })
 }
 
-/// Returns whether the repository is still in its realm. One that left may keep its files, but they have no effect.
+/// Returns whether the repository is still in its realm. A repository that left may keep its files, but they have no
+/// effect.
 ///
 /// # Errors
 /// Returns an error if the realm cannot be read.

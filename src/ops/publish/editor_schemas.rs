@@ -18,7 +18,7 @@ const FOLDER: &str = ".blue/schemas";
 pub struct EditorSchema {
     /// The kind: contract, binding or config.
     pub kind: &'static str,
-    /// A pattern of the files that it describes, relative to the root of the repository.
+    /// A pattern that matches its files, relative to the root of the repository.
     pub files: &'static str,
     /// The schema.
     pub schema: Schema,
@@ -28,7 +28,7 @@ impl EditorSchema {
     fn of<T: JsonSchema>(kind: &'static str, files: &'static str) -> Self {
         let mut schema = SchemaSettings::draft07().into_generator().into_root_schema_for::<T>();
         schema.insert("title".into(), format!("A {kind} file of git blue").into());
-        // The description of the type is for readers of the source.
+        // The description of the type addresses readers of the source code.
         schema.remove("description");
         Self { kind, files, schema }
     }
@@ -53,7 +53,7 @@ pub fn all() -> [EditorSchema; 3] {
     ]
 }
 
-/// Returns the comment line by which editors find the schema of a file, if this repository has the schema. `up` is the
+/// Returns the comment line that tells editors the schema of a file, if this repository has the schema. `up` is the
 /// path from the file's folder to `.blue`.
 ///
 /// # Errors

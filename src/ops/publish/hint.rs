@@ -1,4 +1,4 @@
-//! Prints a hint if a commit changes the source files of a contract, but not the contract.
+//! Returns a hint if a commit changes the source files of a contract, but not the contract.
 
 use crate::repo::blue_files::{BINDINGS, CONTRACTS};
 use crate::{
@@ -7,8 +7,8 @@ use crate::{
     store::{EntryKind, Objects as _, codec, read},
 };
 
-/// Returns one line about the last commit, if it changed files that a binding names as the source of a contract, but
-/// not the contract itself. `blue.hint` disables it.
+/// Returns one line about the last commit if it changed files that a binding names as the source of a contract, but not
+/// the contract itself. `blue.hint` disables it.
 ///
 /// # Errors
 /// Returns an error if the repository cannot be read.
@@ -18,7 +18,7 @@ pub fn forgotten(code: &CodeRepo) -> Result<Option<String>, OpError> {
         return Ok(None);
     };
     let this = code.commit(&commit)?;
-    // A merge contains other people's commits, which had the hint when they were made.
+    // A merge contains other people's commits, and the hint was shown when these were made.
     let [parent] = this.parents[..] else {
         return Ok(None);
     };

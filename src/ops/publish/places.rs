@@ -7,8 +7,8 @@ use crate::{
     store::codec,
 };
 
-/// Returns the file and line of a JSON Pointer into the contract of a file. If the contract refers to another file
-/// there, that file is returned.
+/// Returns the file and line of a JSON Pointer into a contract's file. If the contract refers to another file there,
+/// returns that file.
 pub fn place(files: &Files<'_>, path: &str, pointer: &str) -> (String, Option<u32>) {
     let Some(bytes) = read(files, path) else { return (path.to_owned(), None) };
     let elsewhere = referred(&bytes, path, pointer).and_then(|(reference, rest)| {
@@ -18,7 +18,7 @@ pub fn place(files: &Files<'_>, path: &str, pointer: &str) -> (String, Option<u3
     elsewhere.unwrap_or_else(|| (path.to_owned(), codec::line_at(&bytes, pointer)))
 }
 
-/// Adds lines to findings that have only a pointer into a document, and the file if it is another one.
+/// Adds lines to findings that have only a pointer into a document, and the file if it is a different one.
 pub fn locate(files: &Files<'_>, findings: &mut [Finding]) {
     for finding in findings {
         if let (Some(path), Some(pointer)) = (&finding.file, finding.place.take()) {
@@ -28,7 +28,7 @@ pub fn locate(files: &Files<'_>, findings: &mut [Finding]) {
     }
 }
 
-/// Returns the file from which the version of a contract is read, if that is another file.
+/// Returns the file that the version of a contract is read from, if it is a different file.
 pub fn version_in(files: &Files<'_>, path: &str) -> Option<String> {
     codec::version_from(&read(files, path)?).map(|version| version.from)
 }

@@ -20,7 +20,7 @@ use crate::{
     platform::files,
 };
 
-/// The size in bytes at which the log is renamed. The previous one is replaced.
+/// The size in bytes at which the log is renamed. The previously renamed log is replaced.
 const MOST: u64 = 256 * 1024;
 
 /// One attempt to publish a commit.

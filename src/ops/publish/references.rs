@@ -99,7 +99,7 @@ fn version(files: &Files<'_>, VersionFrom { from: file, at }: &VersionFrom) -> R
     text.parse().map_err(|error| refuse(format!("{file}: {pointer}: {error}")))
 }
 
-/// Replaces the references of a contract by what they refer to. Returns the files that were read.
+/// Replaces the references of a contract with the content that they refer to. Returns the files that were read.
 ///
 /// # Errors
 /// Returns the problem with a file, with file and line, and the field of the contract that refers to it.
@@ -120,7 +120,8 @@ fn resolve(files: &Files<'_>, contract: &mut Contract) -> Result<BTreeSet<String
     Ok(seen.into_inner())
 }
 
-/// Replaces the references of imports to expected schemas by what they refer to. Returns the files that were read.
+/// Replaces the references to expected schemas in imports with the content that they refer to. Returns the files that
+/// were read.
 ///
 /// # Errors
 /// Returns the index of the import, and the problem with its file, with file and line. An expected schema that is not
@@ -142,7 +143,7 @@ pub fn resolve_expected(files: &Files<'_>, binding: &mut Binding) -> Result<BTre
     Ok(seen.into_inner())
 }
 
-/// Reads one document, and adds its path to those that were read.
+/// Reads one document, and adds its path to `seen`.
 fn noted(files: &Files<'_>, path: &str, seen: &RefCell<BTreeSet<String>>) -> Result<Value, BundleError> {
     seen.borrow_mut().insert(path.to_owned());
     load(files, path)
@@ -169,7 +170,7 @@ pub fn load(files: &Files<'_>, path: &str) -> Result<Value, BundleError> {
     }
     let source = Source { name: path.to_owned(), bytes };
     documents::one(&source).map_err(|error| {
-        // The message names the file already.
+        // The message already names the file.
         let message = error.problems.first().map_or(error.message.clone(), |problem| {
             let line = problem.line.map(|line| format!("line {line}: ")).unwrap_or_default();
             format!("{line}{}", problem.message)
@@ -196,7 +197,7 @@ pub fn blobs(code: &CodeRepo, tree: &Oid, domain: &str) -> Result<BTreeMap<Strin
             let (Item::File(handle), Ok(name)) = (item, name.parse()) else { continue };
             let Some(bytes) = files.read(&handle)?.filter(|bytes| mentions_a_file(bytes)) else { continue };
             let Ok(mut contract) = codec::contract(&bytes, &name) else { continue };
-            // If the references of a file cannot be resolved, the file that it names is enough.
+            // If the references of a file cannot be resolved, the file that the contract names is enough.
             named.extend([&contract.schema, &contract.value].into_iter().filter_map(Reference::of).map(|one| one.file));
             named.extend(resolve(&files, &mut contract).unwrap_or_default());
             named.extend(codec::version_from(&bytes).map(|version| version.from));

@@ -1,4 +1,4 @@
-//! Contract files that a commit removed while the realm still offers their contracts. They are recorded in a small
+//! Contract files that a commit removed although the realm still offers their contracts. They are recorded in a small
 //! file in the git dir, so that hooks of later commits can repeat the warning without reading the realm.
 
 use std::path::PathBuf;
@@ -13,7 +13,7 @@ use crate::{
 
 /// The file in the git dir, with one path per line.
 const FILE: &str = "blue-removed-files";
-/// The most paths that are recorded. The warning is one line, and `status` lists all of them.
+/// The maximum number of recorded paths. The warning is one line, and `status` lists all of them.
 const MAX: usize = 20;
 
 /// Records files that a commit removed.
@@ -26,8 +26,8 @@ pub fn remember(code: &CodeRepo, files: &[String]) -> Result<(), OpError> {
     keep(code, &all)
 }
 
-/// Returns the recorded files that HEAD still lacks while the realm offers their contracts as this repository's. All
-/// others are removed from the record.
+/// Returns the recorded files that HEAD still lacks and whose contracts the realm still offers as this repository's.
+/// All others are removed from the record.
 ///
 /// # Errors
 /// Returns an error if the repository or the realm cannot be read.
@@ -60,7 +60,7 @@ fn is_missing(acting: Acting<'_>, code: &CodeRepo, file: &str) -> Result<bool, O
     Ok(held.is_some_and(|held| held.owner == *acting.repo && held.retired.is_none()))
 }
 
-/// Returns the recorded paths; empty if the file cannot be read, since `status` and `check` look at the realm itself.
+/// Returns the recorded paths; empty if the file cannot be read, since `status` and `check` read the realm itself.
 fn kept(code: &CodeRepo) -> Vec<String> {
     let text = git_dir_file::read(&path(code)).ok().flatten().unwrap_or_default();
     text.lines().map(str::to_owned).take(MAX).collect()

@@ -1,5 +1,5 @@
-//! Publishes from a machine that has no realm, such as a CI runner: the realm is fetched, published to, and pushed,
-//! and then removed again.
+//! Publishes from a machine that has no realm, such as a CI runner: the realm is fetched, published to, pushed, and
+//! then removed again.
 
 use crate::{
     error::{ErrorCode, OpError},
@@ -14,12 +14,12 @@ use crate::{
     wire::{Answer, ContractPublish},
 };
 
-/// Publishes a commit of the current repository to the realm at a url that the user typed. No `init` is needed: a user
+/// Publishes a commit of the current repository to the realm at a URL that the user typed. No `init` is needed: a user
 /// who names the realm and may push to it has confirmed the publication.
 ///
 /// # Errors
 /// Returns an error in the cases of [`contract::publish::run`], if the realm cannot be fetched or pushed, or if the
-/// realm has another repository under the name.
+/// realm has another repository under the same name.
 pub fn run(
     ctx: &Ctx,
     url: &str,
@@ -50,7 +50,7 @@ pub fn run(
     Ok(answer)
 }
 
-/// Checks that the realm has the repository under its name, and that nothing shows it to be another one.
+/// Checks that the realm has the repository under its name, and that nothing shows that it is a different repository.
 fn same_repository(code: &CodeRepo, acting: Acting<'_>) -> Result<(), OpError> {
     let Some(held) = identity::entry(acting)? else {
         let message = format!("{} is not in the realm {}", acting.repo, acting.realm);

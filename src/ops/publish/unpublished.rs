@@ -1,5 +1,4 @@
-//! Publishes commits that no hook published, if configured, for `status` and `check`, and reports those that are
-//! left.
+//! Publishes commits that no hook published, if configured, for `status` and `check`, and reports those that remain.
 
 use super::{
     catch_up::{self, News, Policy, Scope},
@@ -30,7 +29,7 @@ pub struct CaughtUp {
     pub next_steps: Vec<NextStep>,
 }
 
-/// Publishes what is due, and returns what is not published, for commands that only look at a repository.
+/// Publishes what is due, and returns what is not published, for commands that only inspect a repository.
 ///
 /// # Errors
 /// Returns an error if the realm cannot be read.
@@ -42,8 +41,8 @@ pub fn look(ctx: &Ctx) -> Result<CaughtUp, OpError> {
     Ok(run(ctx, acting, &Overview::open(acting.store)?, true))
 }
 
-/// Publishes what is due if `may_publish`, and returns what is not published. An error here does not hide the rest
-/// of the answer.
+/// Publishes what is due if `may_publish`, and returns what is not published. An error here does not hide the rest of
+/// the answer.
 pub fn run(ctx: &Ctx, acting: Acting<'_>, overview: &Overview<'_>, may_publish: bool) -> CaughtUp {
     let Some(code) = &ctx.code else {
         return CaughtUp::default();
@@ -73,7 +72,7 @@ impl CaughtUp {
                     self.published = answer.body.published;
                     self.next_steps = answer.next_steps;
                     self.has_moved = true;
-                    // Of what is committed, less may be pushed.
+                    // If only pushed commits are published, later ones may remain.
                     let after = contract::publish::sources(acting, Some(&Overview::open(acting.store)?))?;
                     news = catch_up::news(acting, code, Scope::All(&after))?;
                 }

@@ -22,7 +22,7 @@ pub struct WorkFile {
 }
 
 impl WorkFile {
-    /// Returns the file at a path relative to the root of the work tree, whose segments are valid names.
+    /// Returns the file at a path relative to the root of the work tree. The path's segments must be valid names.
     ///
     /// # Errors
     /// Returns an error if the repository has no work tree.
@@ -36,7 +36,7 @@ impl WorkFile {
         &self.relative
     }
 
-    /// Returns the path relative to the folder that the command was started in, for use with git.
+    /// Returns the path relative to the folder in which the command was started, for use with git.
     pub fn pathspec(&self, ctx: &Ctx) -> String {
         let is_root = dunce::canonicalize(ctx.env.cwd()).ok() == dunce::canonicalize(&self.root).ok();
         if is_root { self.relative.clone() } else { format!(":/{}", self.relative) }

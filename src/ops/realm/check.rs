@@ -1,4 +1,4 @@
-//! `realm_check`: checks whether the realm is consistent with this repository's files laid over it.
+//! `realm_check`: checks whether the realm is consistent once this repository's files are laid over it.
 
 mod steps;
 
@@ -51,7 +51,7 @@ pub const OPERATION: Operation = Operation::reads::<Request>(
 )
 .route("GET", "/realms/{realm}/check");
 
-/// The most findings of other repositories that are listed. The rest is counted.
+/// The maximum number of findings of other repositories that are listed. The rest is counted.
 const MAX_ELSEWHERE: usize = 20;
 
 /// The arguments.
@@ -299,14 +299,14 @@ impl<'a> Work<'a> {
         next_steps(body, base.missing, first)
     }
 
-    /// Returns why the current clone may only read, and what to do about it.
+    /// Returns why the current clone is read-only, and what to do about it.
     fn read_only(&self) -> Option<String> {
         let is_clone = self.ctx.code.is_some() && self.here.repo.is_some() && !self.request.is_temporary;
         let error = self.ctx.writing().err().filter(|_| is_clone)?;
         Some(error.next_steps.first().map_or(error.message.clone(), |step| format!("{}; {step}", error.message)))
     }
 
-    /// Returns the asking repository if its branch is among those that were judged.
+    /// Returns the asking repository if its branch is among the judged ones.
     fn asking(&self, branches: &[wire::RfcBranch]) -> Option<RepoName> {
         let asking = self.here.repo.as_ref();
         branches.iter().map(|branch| &branch.repo).find(|repo| Some(*repo) == asking).cloned()
@@ -386,12 +386,12 @@ fn judge(
     for line in overview.domains() {
         course.check()?;
         course.step();
-        // A repository that published here and has no files any more is judged too.
+        // A repository that published here and no longer has any files is judged too.
         let has_published = judged.iter().any(|judged| line.sources.contains_key(judged.repo));
         let is_judged = has_published || check.is_judged(&line.name);
         let examined = match schemas(overview, line, check.is_listed() || is_judged) {
             Some(schemas) if !is_judged => {
-                // It is kept only where every import holds, with proof.
+                // Schemas are cached only for domains in which every import provably holds.
                 let summary = overview.summary(line)?;
                 check.published(&summary, Examination::clean(schemas), &States::new());
                 continue;
@@ -412,7 +412,7 @@ fn judge(
         };
         if is_judged {
             let mut declared = check.declared(&line.name);
-            // The current document stands for its version; where the published one differs, it was read with it.
+            // The document of the current version is already loaded, with the published one if that differs.
             declared.retain(|(contract, version)| {
                 domain.contracts.get(contract).is_none_or(|current| current.version != *version)
             });
@@ -435,8 +435,8 @@ fn judge(
 }
 
 /// Returns whether a damaged file outside of the domains that were read concerns the judged repositories. The entry of
-/// another repository does not, nor does a domain that their files do not mention. If it cannot be determined, it
-/// does.
+/// another repository does not, nor does a domain that their files do not mention. If this cannot be determined,
+/// returns true.
 fn is_concerned(damage: &Damage, judged: &[Judged<'_>]) -> bool {
     let (name, path) = damage.file.split_once(':').unwrap_or((&damage.file, ""));
     match StoreRef::travelling(name) {

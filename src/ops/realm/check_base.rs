@@ -9,13 +9,13 @@ use crate::{
     store::Objects as _,
 };
 
-/// The branch that a pull request goes to, on runners of GitHub, Forgejo and Gitea.
+/// The target branch of a pull request, on runners of GitHub, Forgejo and Gitea.
 const BASE_REF: &str = "GITHUB_BASE_REF";
-/// The ref that a GitHub runner has checked out: `refs/pull/7/merge` is the merge of both sides.
+/// The ref that a GitHub runner has checked out; `refs/pull/7/merge` is the merge of both sides.
 const REF: &str = "GITHUB_REF";
-/// The commit that a merge request branched off, on runners of GitLab.
+/// The commit at which a merge request branched off, on runners of GitLab.
 const DIFF_BASE: &str = "CI_MERGE_REQUEST_DIFF_BASE_SHA";
-/// The branch that a merge request goes to, on runners of GitLab.
+/// The target branch of a merge request, on runners of GitLab.
 const TARGET_BRANCH: &str = "CI_MERGE_REQUEST_TARGET_BRANCH_NAME";
 
 /// The base of a pull request, as the runner names it.
@@ -27,8 +27,8 @@ pub struct Base {
     pub missing: Option<String>,
 }
 
-/// Returns the commit that `judged` is compared with: the merge base with the revision that the user named, or that
-/// revision itself if there is none.
+/// Returns the commit that `judged` is compared with: its merge base with the revision that the user named, or that
+/// revision itself if there is no merge base.
 ///
 /// # Errors
 /// Returns an error if there is no such commit.
@@ -39,7 +39,8 @@ pub fn named(code: &CodeRepo, judged: &Oid, revision: &str) -> Result<Oid, OpErr
     Ok(code.common(judged, &base)?.unwrap_or(base))
 }
 
-/// Returns the commit that the runner of a pull request compares `judged` with. Returns an empty base elsewhere.
+/// Returns the commit that the runner of a pull request compares `judged` with. Outside of such a runner, the base is
+/// empty.
 ///
 /// # Errors
 /// Returns an error if history cannot be read.

@@ -1,5 +1,5 @@
 //! Runs the scripts that test contracts. A script runs only if this repository's own committed files name it, and its
-//! user or CI asks for it. Nothing that came from a realm is ever run.
+//! user or CI asks for it. Nothing that comes from a realm is ever run.
 
 use std::{path::PathBuf, time::Duration};
 
@@ -21,10 +21,10 @@ use crate::{
     wire::{ScriptOutcome, ScriptRole, ScriptRun},
 };
 
-/// The options of running scripts.
+/// The options for running scripts.
 #[derive(Debug, Clone, Copy)]
 pub struct Scripts {
-    /// Whether the user asked for it. In CI, the scripts of a joined clone run without it.
+    /// Whether the user asked for scripts. In CI, the scripts of a joined clone run without asking.
     pub asked: bool,
     /// The time limit of each script.
     pub timeout: Duration,
@@ -41,7 +41,7 @@ pub struct Checked<'a> {
     pub candidate: &'a Candidate,
     /// The rules that apply.
     pub mode: Mode,
-    /// Whether the realm was fetched for this check only, and the clone has not joined it.
+    /// Whether the realm was fetched only for this check, and the clone has not joined it.
     pub is_temporary: bool,
 }
 
@@ -166,7 +166,7 @@ fn run_one(
     Ok((outcome, ended.code, output.trim_end_matches([';', ' ']).to_owned()))
 }
 
-/// Returns the path of the script in the work tree, or why it differs from what was committed.
+/// Returns the path of the script in the work tree, or how it differs from the committed script.
 fn committed(ctx: &Ctx, found: &Found<'_>, script: &str, root: PathBuf) -> Result<Result<PathBuf, String>, OpError> {
     let (code, Some(files)) = (ctx.code()?, &found.files) else {
         return Ok(Err("nothing was committed yet".to_owned()));

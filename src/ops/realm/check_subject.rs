@@ -14,20 +14,20 @@ use crate::{
     store::Objects as _,
 };
 
-/// The most ancestors of the judged commit that are searched for the name of the repository.
+/// The maximum number of ancestors of the judged commit that are searched for the name of the repository.
 const MAX_COMMITS: usize = 1_000;
 
-/// The files that are laid over the realm.
+/// The files to lay over the realm.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub enum Subject {
-    /// Those of HEAD.
+    /// The files of HEAD.
     #[default]
     Head,
-    /// Those of this commit.
+    /// The files of this commit.
     Commit(String),
-    /// Those of the work tree.
+    /// The files of the work tree.
     Worktree,
-    /// None: the realm as published.
+    /// No files: the realm as published.
     Published,
 }
 
@@ -70,7 +70,7 @@ pub struct Found<'a> {
     pub repo: RepoName,
     /// Its files; `None` if nothing was committed yet.
     pub files: Option<Files<'a>>,
-    /// The commit of these files; `None` for those of the work tree.
+    /// The commit of these files; `None` for the work tree.
     pub commit: Option<Oid>,
 }
 
@@ -89,7 +89,7 @@ impl<'a> Found<'a> {
     }
 }
 
-/// Returns what is judged; `None` if the realm is checked alone. `repo` is the name that the user gave.
+/// Returns what to judge; `None` if only the realm is checked. `repo` is the name that the user gave.
 ///
 /// # Errors
 /// Returns an error if it cannot be determined which repository is judged, or which commit.

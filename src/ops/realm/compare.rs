@@ -1,4 +1,4 @@
-//! `realm_compare`: compares what two realms of this machine have under the same names.
+//! `realm_compare`: compares the contracts that two realms of this machine have under the same names.
 
 use std::collections::BTreeMap;
 
@@ -72,8 +72,8 @@ fn missing(of: &Overview<'_>, from: &Overview<'_>) -> Vec<RepoName> {
 
 type Sides = BTreeMap<(DomainName, ContractName), ContractSide>;
 
-/// Returns the contracts of a realm. Each domain is read in full to hash its contracts, and only the hashes are kept
-/// in memory.
+/// Returns the contracts of a realm. Each domain is read in full to hash its contracts, but only the hashes are kept in
+/// memory.
 fn sides(store: &dyn Store, overview: &Overview<'_>, unreadable: &mut Vec<String>) -> Result<Sides, OpError> {
     unreadable.extend(overview.damage().iter().map(ToString::to_string));
     let mut sides = Sides::new();

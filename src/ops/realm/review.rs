@@ -34,7 +34,7 @@ runs!(RealmReview, |ctx, _| run(ctx));
 /// Reviews the imports. Nothing is marked as seen or recorded.
 ///
 /// # Errors
-/// Returns an error if the folder is in no repository of a realm, or the realm cannot be read.
+/// Returns an error if the current folder is not in a repository of a realm, or the realm cannot be read.
 pub fn run(ctx: &Ctx) -> Result<Answer<RealmReview>, OpError> {
     let acting = ctx.acting()?;
     let overview = Overview::open(acting.store)?;

@@ -84,7 +84,7 @@ fn find(acting: Acting<'_>, id: &ConflictId) -> Result<StoreRef, OpError> {
     Err(unknown(id))
 }
 
-/// Returns the edits that apply a change which was set aside.
+/// Returns the edits that apply a change that was set aside.
 fn taken(
     acting: Acting<'_>,
     name: &StoreRef,

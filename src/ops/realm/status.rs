@@ -47,10 +47,10 @@ use crate::{
 
 /// The default number of domains. A summary must not grow with the realm.
 const DEFAULT_DOMAINS: usize = 10;
-/// The most contracts that are listed for one domain; `contract_list` lists all.
+/// The maximum number of contracts that are listed for one domain; `contract_list` lists all.
 const MAX_CONTRACTS: usize = 50;
 
-/// The most importers that are named for one contract.
+/// The maximum number of importers that are named for one contract.
 const MAX_IMPORTERS: usize = 50;
 
 /// The operation's entry in the table of operations.
@@ -68,12 +68,12 @@ pub const REVIEW: &str = "git blue review  # what changed, whether it breaks thi
 /// The next step if there is nothing else to do.
 const START_A_SESSION: &str = "git blue session start  # track your work";
 
-/// Returns whether a next step is the one for when there is nothing else to do.
+/// Returns whether a next step is the one that is suggested when there is nothing else to do.
 pub fn starts_a_session(step: &NextStep) -> bool {
     *step == NextStep::from(START_A_SESSION)
 }
 
-/// The most sessions in one answer.
+/// The maximum number of sessions in one answer.
 const MAX_SESSIONS: usize = 20;
 
 /// The arguments.
@@ -110,7 +110,7 @@ impl Default for Request {
     }
 }
 
-/// Returns the status, and what to record once the answer has reached its reader.
+/// Returns the status, and the receipt to record once the answer has reached its reader.
 ///
 /// # Errors
 /// Returns an error if the realm cannot be read.
@@ -120,7 +120,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<(Answer<RealmStatus>, Receipt
     let writing = ctx.writing();
     let mut caught_up = CaughtUp::default();
     if let Ok(acting) = &writing {
-        // If it cannot be recorded now, the next command does it.
+        // If the root commits cannot be recorded now, the next command does it.
         let _ = roots::learn(ctx);
         caught_up = unpublished::run(ctx, *acting, &overview, request.catch_up);
     }
@@ -231,7 +231,7 @@ fn repos(ctx: &Ctx, here: &Here, overview: &Overview<'_>) -> Result<Vec<RepoLine
     Ok(overview.repos().keys().map(&mut line).collect())
 }
 
-/// The domains of the page, and those of the repository that asks.
+/// The domains of the page, and those of the asking repository.
 type Summaries<'o> = BTreeMap<&'o DomainName, Arc<DomainSummary>>;
 
 /// Returns one page of the domains, those of `repo` first.
@@ -244,7 +244,7 @@ fn domains(
     let key = |line: &Line| format!("{}:{}", if is_mine(line) { "mine" } else { "other" }, line.name);
     let request = PageRequest { limit: Some(request.limit.unwrap_or(DEFAULT_DOMAINS)), ..request.clone() };
     let mut lines: Vec<_> = repo.iter().flat_map(|repo| overview.domains_of(repo)).cloned().collect();
-    // One more than a first page, to tell whether there is another.
+    // One more than a first page, to know whether there is another page.
     let room = if request.cursor.is_some() { usize::MAX } else { request.limit().saturating_add(1) };
     let room = room.saturating_sub(lines.len());
     match repo {
@@ -346,7 +346,7 @@ fn own_contract(
     }
 }
 
-/// Returns an error if some domains cannot be read, so that nobody takes the answer for the whole realm.
+/// Returns an error if some domains cannot be read, so that the answer is not mistaken for the whole realm.
 pub fn failure(body: &RealmStatus) -> Option<OpError> {
     let (first, others) = body.unreadable_domains.split_first()?;
     let more =
@@ -361,8 +361,8 @@ pub fn unreadable_domains(overview: &Overview<'_>) -> Vec<String> {
     overview.damage().iter().filter(is_domain).map(ToString::to_string).collect()
 }
 
-/// Returns the contracts of this repository that the realm still offers, but whose files HEAD does not have. Empty if
-/// the repository does not publish from files.
+/// Returns the contracts of this repository that the realm still offers, but whose files are not in HEAD. Returns none
+/// if the repository does not publish from files.
 fn removed_files(ctx: &Ctx, here: &Here, summaries: &Summaries<'_>) -> Result<Vec<RemovedFile>, OpError> {
     let (Some(repo), Some(code)) = (&here.repo, &ctx.code) else {
         return Ok(Vec::new());
@@ -403,7 +403,7 @@ pub fn unreadable(overview: &Overview<'_>) -> Result<Vec<String>, OpError> {
     Ok(damage.iter().map(ToString::to_string).collect())
 }
 
-/// Adds what to do next: commands as they can be pasted into a shell, each with its reason.
+/// Adds the next steps: commands that can be pasted into a shell, each with its reason.
 fn with_next_steps(mut answer: Answer<RealmStatus>, joined: bool, first: Option<String>) -> Answer<RealmStatus> {
     let body = &answer.body;
     let broken = body.imports.iter().filter(|import| import.state == "broken").count();

@@ -66,7 +66,7 @@ impl Default for Request {
 pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<RealmSync>, OpError> {
     let here = ctx.here()?;
     let mut caught_up = CaughtUp::default();
-    // Commits that no hook published are published and pushed too.
+    // Commits that no hook published are also published and pushed.
     let catch_up = || unpublished::look(ctx).map(|done| caught_up = done);
     let body = with(ctx, &here.realm, &*here.store, request, catch_up)?;
     // If nothing was received, the pending notifications have not changed.
@@ -76,8 +76,8 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<RealmSync>, OpError> {
     Ok(caught_up.next_steps.into_iter().fold(answer, Answer::next))
 }
 
-/// Syncs a realm, without a current repository. `between` is called after everything was fetched and before anything
-/// is pushed.
+/// Syncs a realm, without a current repository. `between` is called after everything has been fetched and before
+/// anything is pushed.
 ///
 /// # Errors
 /// Returns an error in the cases of [`run`].
@@ -124,7 +124,7 @@ pub fn with(
     })
 }
 
-/// Returns the connection between a realm, whose store is at a path, and a remote.
+/// Returns the connection between a realm, whose store is at `path`, and a remote.
 fn way<'a>(
     ctx: &'a Ctx,
     (realm, store, path): (&'a RealmName, &'a dyn Store, &Path),
@@ -137,7 +137,7 @@ fn way<'a>(
     Ok(Syncing { ctx, realm, store, remote, link, sessions })
 }
 
-/// Fetches from the remotes of a realm and pushes nothing. It never prompts for a password, and ignores remotes that
+/// Fetches from the remotes of a realm, and pushes nothing. It never prompts for a password, and ignores remotes that
 /// do not answer soon.
 pub fn glance(ctx: &Ctx, realm: &RealmName, store: &dyn Store) {
     let Ok(known) = locate::known(&ctx.home, realm) else { return };
@@ -168,7 +168,7 @@ pub fn require_complete(body: RealmSync) -> Result<(), OpError> {
     }
 }
 
-/// Syncs a realm automatically. Does nothing if its user does not want that, or another process is doing it.
+/// Syncs a realm automatically. Does nothing if its user does not want that, or another process is already syncing.
 ///
 /// # Errors
 /// Returns an error in the cases of [`with`].
@@ -215,14 +215,14 @@ fn unreachable(remote: &Remote, error: &OpError) -> RemoteSync {
     }
 }
 
-/// Returns what arrived, only to be shown: `status` delivers it, and errors are ignored.
+/// Returns the notifications of what arrived, for display only: `status` delivers them, and errors are ignored.
 fn notifications(ctx: &Ctx, reader: &ReaderName) -> Vec<Notification> {
     let pending = || {
         let acting = ctx.acting()?;
         let overview = Overview::open(acting.store)?;
         let mut pending = Pending::of(acting, reader, ctx.env.now(), &overview)?;
         pending.judge(acting, &overview, &ctx.glancing_judge())?;
-        // The age of a notification counts from now, not from when somebody looks.
+        // The age of a notification counts from now, not from the first time that a reader sees it.
         arrival::record(acting.store, &pending.sightings, || ctx.env.now_here());
         Ok::<_, OpError>(pending)
     };

@@ -1,5 +1,5 @@
-//! `notify_forge`: an issue or a pull request at each consumer that a published version breaks or leaves behind, found
-//! again by a mark in its text, kept up to date, and closed once it is settled.
+//! `notify_forge`: opens an issue or a pull request at each consumer that a published version breaks or leaves behind.
+//! It is recognized by a marker in its text, kept up to date, and closed once the import is settled.
 
 use std::collections::BTreeMap;
 
@@ -68,7 +68,7 @@ runs!(NotifyForge, run);
 /// Writes the issues and pull requests.
 ///
 /// # Errors
-/// Returns an error if the realm cannot be read. Failures at single repositories are part of the answer.
+/// Returns an error if the realm cannot be read. Failures in single repositories are part of the answer.
 pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<NotifyForge>, OpError> {
     match &request.realm_url {
         Some(url) => tell(&ephemeral_realm::clone_temporary(ctx, url)?.ctx, request),
@@ -122,15 +122,15 @@ impl IssueRun<'_> {
         }
     }
 
-    /// Returns the imports of a repository that are broken or behind, from its point of view.
+    /// Returns the imports of a repository that are broken or behind, from the repository's point of view.
     fn due(&self, repo: &RepoName) -> Result<Vec<ImportReview>, String> {
         let own = Ctx::in_realm(self.ctx.env.clone(), &self.here.realm, Some(repo));
         let imports = own.and_then(|own| review::run(&own)).map_err(|error| error.message)?.body.imports;
         Ok(imports.into_iter().filter(issue::is_due).collect())
     }
 
-    /// Returns the forge of a repository. A clone on this machine names it. The url in the realm counts only below the
-    /// places that the user trusts, because any member may have written it.
+    /// Returns the forge of a repository. A clone on this machine determines it. The URL in the realm is used only if
+    /// it is below a place that the user trusts, because any member may have written it.
     fn forge(&mut self, repo: &Repo) -> Result<Box<dyn Forge>, String> {
         let found = paths::find(self.ctx, self.here, repo).map_err(|error| error.message)?;
         let (folder, url) = match found {
@@ -159,7 +159,7 @@ impl IssueRun<'_> {
         let proposed = if self.request.pull_request { self.propose(forge, repo, due)? } else { BTreeMap::new() };
         let rest: Vec<_> = due.iter().filter(|import| !proposed.contains_key(&issue::contract(import))).collect();
         let there = match forge.issues() {
-            // A repository may have no issues.
+            // A repository may have issues disabled.
             Err(ForgeError::Denied { .. } | ForgeError::NotFound { .. }) if rest.is_empty() => return Ok(()),
             there => there?,
         };
@@ -211,8 +211,8 @@ impl IssueRun<'_> {
         self.issues.push(ForgeIssue { version, url: url.clone(), pull_request: true, ..plain });
     }
 
-    /// Opens or updates the issue about one import. One of somebody else's that has the same mark cannot be edited,
-    /// and is passed over.
+    /// Opens or updates the issue about one import. Another user's issue with the same marker cannot be edited, and is
+    /// skipped.
     fn one(
         &self,
         forge: &dyn Forge,

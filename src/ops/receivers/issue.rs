@@ -1,4 +1,4 @@
-//! The text of an issue or a pull request at a consumer, and the mark by which it is found again.
+//! The text of an issue or a pull request at a consumer, and the marker that identifies it.
 
 use crate::{
     model::{name::ContractRef, version::Version},
@@ -7,16 +7,16 @@ use crate::{
 
 /// The start of the text's first line, which is invisible in rendered Markdown.
 const MARK: &str = "<!-- git blue import ";
-/// The end of the mark.
+/// The end of the marker.
 const END: &str = " -->";
-/// The part of the mark that says that the issue is settled.
+/// The part of the marker that says that the issue is settled.
 const SETTLED: &str = " settled";
-/// What the text ends with once it is settled.
+/// The last line of the text once the issue is settled.
 pub const SETTLED_BY: &str = "Settled: the import holds, and is not behind any more.";
-/// Most places that mention a changed field.
+/// The maximum number of places that mention a changed field.
 const MAX_MENTIONS: usize = 30;
 
-/// What an issue or a pull request is about.
+/// The subject of an issue or a pull request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct IssueMarker {
     pub contract: ContractRef,
@@ -25,7 +25,7 @@ pub struct IssueMarker {
 }
 
 impl IssueMarker {
-    /// Parses the mark of a text, if it has one.
+    /// Parses the marker of a text, if it has one.
     pub fn of(text: &str) -> Option<Self> {
         let words = text.lines().next()?.trim_end().strip_prefix(MARK)?.strip_suffix(END)?;
         let (words, is_settled) = words.strip_suffix(SETTLED).map_or((words, false), |words| (words, true));
@@ -37,7 +37,7 @@ impl IssueMarker {
         format!("{MARK}{contract} {version}{}{END}", if is_settled { SETTLED } else { "" })
     }
 
-    /// Returns the text with the mark that says that it was closed by itself, and why at its end.
+    /// Returns the text with a marker that says that this program closed it, and with the reason at its end.
     pub fn closed(&self, text: &str, why: &str) -> String {
         let rest = text.split_once('\n').map_or("", |(_, rest)| rest).trim_end();
         let mark = Self::line(&self.contract, &self.version, true);
@@ -64,7 +64,7 @@ pub fn title(import: &ImportReview) -> String {
     }
 }
 
-/// Returns whether a forge holds a text already: forges change the ends of lines.
+/// Returns whether a forge already has this text. Forges change line endings.
 pub fn is_same(held: &str, text: &str) -> bool {
     held.replace("\r\n", "\n").trim_end() == text.trim_end()
 }
@@ -76,8 +76,7 @@ pub fn text(import: &ImportReview) -> String {
            itself once the import holds again.\n"
 }
 
-/// Returns the mark, and what is to be known of an import. What comes from the realm or from files is code in it, and
-/// nothing else.
+/// Returns the marker and the facts about an import. Text that comes from the realm or from files appears only as code.
 pub fn facts(import: &ImportReview) -> String {
     let Some(new) = &import.new_version else { return String::new() };
     let contract = contract(import);
@@ -128,7 +127,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_mark_is_found_again_with_what_became_of_it() {
+    fn a_marker_is_found_again_with_its_state() {
         let (contract, version): (ContractRef, Version) = ("s3/paths".parse().unwrap(), "2.0.0".parse().unwrap());
         let text = format!("{}\r\nText\r\n", IssueMarker::line(&contract, &version, false));
         let mark = IssueMarker::of(&text).unwrap();
@@ -141,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_in_a_block_of_code_ends_it() {
+    fn the_content_of_a_code_block_cannot_end_it() {
         assert_eq!(code("diff", "a"), "```diff\na\n```\n");
         assert_eq!(code("", "```\n@all"), "````\n```\n@all\n````\n");
     }

@@ -1,4 +1,4 @@
-//! Operations on receivers: list, try, send, send again; and issues and pull requests at consumers.
+//! Operations on receivers: list, test, send and retry; and issues and pull requests at consumers.
 
 pub mod forge;
 mod issue;

@@ -1,4 +1,4 @@
-//! What a pull request at a consumer proposes: another range in the file of a binding, on a branch of its own.
+//! The change that a pull request at a consumer proposes: another range in the file of a binding, on a separate branch.
 
 use super::issue;
 use crate::{
@@ -16,7 +16,7 @@ use crate::{
     wire::ImportReview,
 };
 
-/// The trailer of the commits on such a branch: it names the contract.
+/// The trailer of the commits on such a branch, which names the contract.
 const IMPORT: &str = "Blue-Import";
 
 /// Another range for one import.
@@ -25,16 +25,16 @@ pub struct Proposal<'a> {
     pub import: &'a ImportReview,
     /// The contract.
     pub contract: ContractRef,
-    /// The version that the range is to accept.
+    /// The version that the range should accept.
     pub version: &'a Version,
-    /// Whether nothing in the code has to change for it.
+    /// Whether the code needs no change for it.
     pub is_safe: bool,
     /// The range.
     pub range: Range,
 }
 
 impl<'a> Proposal<'a> {
-    /// Returns what can be proposed for an import; nothing where its range accepts the version already, so that only the
+    /// Returns the proposal for an import. Returns `None` if its range already accepts the version, so that only the
     /// code can be wrong.
     pub fn of(import: &'a ImportReview) -> Option<Self> {
         let version = import.new_version.as_ref().filter(|new| !import.version_req.matches(new))?;
@@ -45,7 +45,7 @@ impl<'a> Proposal<'a> {
         Some(Self { import, contract: issue::contract(import), version, is_safe, range })
     }
 
-    /// Returns the file that holds the range.
+    /// Returns the file that contains the range.
     pub fn path(&self) -> String {
         format!("{BINDINGS}/{}.yaml", self.import.domain)
     }
@@ -70,7 +70,7 @@ impl<'a> Proposal<'a> {
         )
     }
 
-    /// Returns the description of the pull request. `is_taken` says that somebody else committed on the branch.
+    /// Returns the description of the pull request. `is_taken` means that somebody else committed to the branch.
     pub fn text(&self, is_taken: bool) -> String {
         let Self { version, range, .. } = self;
         let what = match is_taken {
@@ -95,12 +95,12 @@ impl<'a> Proposal<'a> {
     }
 }
 
-/// Returns the branch with what is proposed for the import of a contract.
+/// Returns the name of the branch that proposes a range for the import of a contract.
 pub fn branch(contract: &ContractRef) -> String {
     format!("git-blue/{contract}")
 }
 
-/// Returns whether the last commit of a branch is one that proposes a range for the import of a contract.
+/// Returns whether the last commit of a branch was made by this program for the import of a contract.
 pub fn is_ours(tip: &Tip, contract: &ContractRef) -> bool {
     trailer::last(&tip.message, IMPORT) == Some(&contract.to_string())
 }
@@ -110,8 +110,8 @@ pub fn range_in(text: &str, contract: &ContractName) -> Option<Range> {
     Some(codec::binding(text.as_bytes()).ok()?.import(contract)?.version.clone())
 }
 
-/// Returns the text of a binding with another range for an import; nothing where the text is not written in a way that
-/// can be edited.
+/// Returns the text of a binding with another range for an import. Returns `None` if the text has a layout that cannot
+/// be edited.
 pub fn moved(text: &str, contract: &ContractName, range: &Range) -> Option<String> {
     let mut binding = codec::binding(text.as_bytes()).ok()?;
     let index = binding.imports.iter().position(|import| import.contract == *contract)?;
@@ -126,7 +126,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_range_is_moved_in_the_text_and_nothing_else() {
+    fn only_the_range_changes_in_the_text() {
         let (paths, range): (ContractName, Range) = ("paths".parse().unwrap(), ">=2.0.0, <3.0.0".parse().unwrap());
         let text = "role: consumer\nimports:\n  # ours\n  - contract: other\n    version: \"^1.0.0\"\n  - contract: paths # why\n    version: '>=1.0.0, <2.0.0' # until then\n";
         let edited = moved(text, &paths, &range).unwrap();
@@ -139,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn a_branch_is_ours_as_long_as_the_last_commit_is() {
+    fn a_branch_is_ours_if_its_last_commit_is() {
         let contract: ContractRef = "s3/paths".parse().unwrap();
         let tip = |message: &str| Tip { id: "1".into(), message: message.into() };
         assert!(is_ours(&tip("Accept s3/paths 2.0.0\n\nBlue-Import: s3/paths\n"), &contract));

@@ -1,5 +1,5 @@
-//! The pull requests at one consumer, each on a branch of its own: opened, brought up to date, closed. A branch only
-//! moves forward, and not at all once somebody else committed on it.
+//! The pull requests at one consumer, each on a separate branch: opened, updated, closed. A branch only moves forward,
+//! and does not move any more once somebody else has committed to it.
 
 use std::collections::BTreeMap;
 
@@ -13,15 +13,15 @@ use crate::{
     wire::{ImportReview, IssueOutcome},
 };
 
-/// What became of a pull request.
+/// The outcome for a pull request.
 pub struct Done {
     pub outcome: IssueOutcome,
-    /// The URL of its page; none where there is none, or it was not opened.
+    /// The URL of its page; `None` if there is no page, or the pull request was not opened.
     pub url: Option<String>,
 }
 
 impl Done {
-    /// Returns why there need be no issue, as the last line of one.
+    /// Returns why no issue is needed, as the last line of the issue.
     pub fn in_place_of_an_issue(&self) -> String {
         match &self.url {
             Some(url) => format!("Continued in {url}."),
@@ -34,18 +34,18 @@ impl Done {
 pub struct Pulls<'f> {
     forge: &'f dyn Forge,
     is_dry: bool,
-    /// The imports that need one.
+    /// The imports that need a pull request.
     due: &'f [ImportReview],
-    /// The default branch, and its last commit; none where nothing is due, or there is no commit.
+    /// The default branch and its last commit; `None` if nothing is due, or there is no commit.
     base: Option<(String, Tip)>,
     open: BTreeMap<ContractRef, Pull>,
 }
 
 impl<'f> Pulls<'f> {
-    /// Reads the open ones: those that have the mark, on the branch that it says.
+    /// Reads the open pull requests that have our marker and are on the branch that it implies.
     ///
     /// # Errors
-    /// Returns an error if the forge does not say.
+    /// Returns an error if the forge cannot be queried.
     pub fn read(forge: &'f dyn Forge, due: &'f [ImportReview], is_dry: bool) -> Result<Self, ForgeError> {
         let base = match due {
             [] => None,
@@ -62,8 +62,8 @@ impl<'f> Pulls<'f> {
         Ok(Self { forge, is_dry, due, base, open })
     }
 
-    /// Opens or updates the one about an import. Returns nothing where none can be: there is no range to move, the
-    /// file cannot be edited, or somebody else has the branch.
+    /// Opens or updates the pull request about an import. Returns `None` if that is impossible: there is no range to
+    /// change, the file cannot be edited, or the branch has commits of somebody else.
     ///
     /// # Errors
     /// Returns an error if the forge refuses.
@@ -97,8 +97,8 @@ impl<'f> Pulls<'f> {
         }
     }
 
-    /// Closes those whose imports are settled, and deletes their branches unless somebody else committed there. Returns
-    /// them, and the marks that they had.
+    /// Closes pull requests whose imports are settled, and deletes their branches unless somebody else has committed
+    /// there. Returns them, with the markers that they had.
     ///
     /// # Errors
     /// Returns an error if the forge refuses.
@@ -119,7 +119,7 @@ impl<'f> Pulls<'f> {
         Ok(closed)
     }
 
-    /// Returns the one that somebody closed for this version.
+    /// Returns the pull request that a person closed for this version.
     fn dismissed(&self, proposal: &Proposal<'_>) -> Result<Option<Pull>, ForgeError> {
         let last = self.forge.of_branch(&proposal.branch())?.filter(|pull| pull.state == State::Closed);
         Ok(last.filter(|pull| {
@@ -129,7 +129,8 @@ impl<'f> Pulls<'f> {
         }))
     }
 
-    /// Lets the branch say the range, where it is nobody else's. It is made where it is missing.
+    /// Commits the new range to the branch, unless the branch has commits of somebody else. Creates the branch if it is
+    /// missing.
     fn branch(&self, proposal: &Proposal<'_>, base: &(String, Tip), file: &File) -> Result<Branch, ForgeError> {
         let (name, path) = (proposal.branch(), proposal.path());
         let contract = &proposal.contract.contract;
@@ -157,7 +158,7 @@ impl<'f> Pulls<'f> {
         Ok(Branch::Moved)
     }
 
-    /// Writes the description where it is another one. Returns whether it was.
+    /// Updates the title and description if they differ. Returns whether they did.
     fn describe(&self, pull: &Pull, title: &str, body: &str) -> Result<bool, ForgeError> {
         if issue::is_same(&pull.body, body) {
             return Ok(false);
@@ -178,13 +179,13 @@ impl<'f> Pulls<'f> {
     }
 }
 
-/// What became of a branch.
+/// The outcome for a branch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Branch {
-    /// It got a commit.
+    /// A commit was added.
     Moved,
-    /// It says the range already.
+    /// The branch already has the range.
     There,
-    /// It is left alone: somebody else committed on it, or the file is not written in a way that can be edited.
+    /// The branch was left alone: somebody else committed to it, or the file has a layout that cannot be edited.
     Taken,
 }

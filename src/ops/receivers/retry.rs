@@ -1,4 +1,4 @@
-//! `notify_retry`: sends events again that were given up.
+//! `notify_retry`: sends abandoned events again.
 
 use super::list::with_next_steps;
 use crate::{

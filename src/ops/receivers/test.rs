@@ -30,7 +30,7 @@ pub struct Request {
 
 runs!(NotifyTest, run);
 
-/// Sends an event without changes, once. A new receiver gets changes from then on.
+/// Sends one event without changes. From then on, a new receiver gets changes.
 ///
 /// # Errors
 /// Returns an error if the receiver is unknown or misconfigured, or the reason why the event was not delivered.

@@ -1,4 +1,4 @@
-//! Finds the page of a source commit at its forge.
+//! Finds the page of a source commit on its forge.
 
 use std::{cell::RefCell, collections::BTreeMap};
 
@@ -10,7 +10,7 @@ use crate::{
     store::{Store, StoreRef, layout, read},
 };
 
-/// The pages of commits, by the urls that a realm knows of its repositories. Each repository is read once.
+/// The pages of commits, by the URLs that a realm records for its repositories. Each repository is read once.
 pub struct CommitLinks<'a> {
     ctx: &'a Ctx,
     store: &'a dyn Store,
@@ -23,8 +23,8 @@ impl<'a> CommitLinks<'a> {
         Self { ctx, store, known: RefCell::default() }
     }
 
-    /// Returns the page of a repository's commit, or `None` where the url of the repository names no forge of a known
-    /// kind. A link is made of a host, a path and an object id alone: nothing else of a url gets into it.
+    /// Returns the page of a repository's commit, or `None` if the URL of the repository is not on a known kind of
+    /// forge. A link consists only of a host, a path and an object id: nothing else of a URL gets into it.
     pub fn of(&self, repo: Option<&str>, commit: Option<&str>) -> Option<String> {
         let (repo, commit) = (repo?, commit?.parse::<Oid>().ok()?);
         let mut known = self.known.borrow_mut();
@@ -32,7 +32,7 @@ impl<'a> CommitLinks<'a> {
         place.as_ref().map(|(kind, address)| kind.commit_page(address, &commit.to_string()))
     }
 
-    /// Returns the forge of a repository. What cannot be read is `check`'s to report.
+    /// Returns the forge of a repository. If its entry cannot be read, `check` reports it.
     fn place(&self, repo: &RepoName) -> Option<(Kind, Address)> {
         let tip = self.store.tip(&StoreRef::Realm).ok()??;
         let tree = self.store.commit(&tip).ok()?.tree;
@@ -41,7 +41,7 @@ impl<'a> CommitLinks<'a> {
         Some((self.kind(&address.host)?, address))
     }
 
-    /// Returns the kind of a host that everybody knows, or that the user's own configuration names.
+    /// Returns the kind of a well-known host, or of one that the user's own configuration names.
     fn kind(&self, host: &str) -> Option<Kind> {
         let configured = || user_config::value(self.ctx.env.vars(), &format!("blue.forge.{host}.type")).ok()?;
         Kind::of_host(host).or_else(|| configured()?.parse().ok())

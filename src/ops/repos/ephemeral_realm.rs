@@ -25,11 +25,11 @@ pub struct SnapshotRealm {
     _aside: Aside,
 }
 
-/// Fetches the realm at a url that the user typed, without its history, into a temporary folder. Nothing is recorded,
+/// Fetches the realm at a URL that the user typed, without its history, into a temporary folder. Nothing is recorded,
 /// and nothing is ever pushed.
 ///
 /// # Errors
-/// Returns an error if the url is not accepted, cannot be reached, or has no realm or another one than the repository
+/// Returns an error if the URL is not accepted, cannot be reached, or has no realm, or another one than the repository
 /// names.
 pub fn at_url(ctx: &Ctx, typed: &str) -> Result<SnapshotRealm, OpError> {
     let url = url::absolute(ctx.env.cwd(), url::accept(typed)?);
@@ -49,7 +49,7 @@ pub fn at_url(ctx: &Ctx, typed: &str) -> Result<SnapshotRealm, OpError> {
     })
 }
 
-/// Returns an error of fetching with next steps that fit a realm which is not kept for a later sync.
+/// Returns a fetch error with next steps that fit a realm that is not kept for a later sync.
 fn unreachable(error: OpError, url: &str) -> OpError {
     if error.code != ErrorCode::Remote {
         return error;
@@ -58,7 +58,7 @@ fn unreachable(error: OpError, url: &str) -> OpError {
     OpError { next_steps: vec![step.into()], ..error }
 }
 
-/// A realm in a home of its own, which is removed when this is dropped.
+/// A realm in a temporary home, which is removed when this is dropped.
 pub struct TemporaryRealm {
     /// The context of operations.
     pub ctx: Ctx,
@@ -67,11 +67,11 @@ pub struct TemporaryRealm {
     _folder: tempfile::TempDir,
 }
 
-/// Clones the realm at a url that the user typed, with its history, into a temporary home that has no records of
+/// Clones the realm at a URL that the user typed, with its history, into a temporary home that has no records of
 /// clones.
 ///
 /// # Errors
-/// Returns an error if the url is not accepted, cannot be reached, or has no realm.
+/// Returns an error if the URL is not accepted, cannot be reached, or has no realm.
 pub fn clone_temporary(ctx: &Ctx, url: &str) -> Result<TemporaryRealm, OpError> {
     let temporary = ctx.env.temporary_folder();
     let folder = tempfile::tempdir_in(&temporary).map_err(OpError::io("create a folder in", temporary))?;
@@ -85,7 +85,7 @@ pub fn clone_temporary(ctx: &Ctx, url: &str) -> Result<TemporaryRealm, OpError> 
     Ok(TemporaryRealm { ctx: Ctx { here, ..ctx }, realm, _folder: folder })
 }
 
-/// Uses the realm of a repository on this machine: a store, or a clone that has the realm's refs.
+/// Opens the realm of a repository on this machine: a store, or a clone that has the realm's refs.
 ///
 /// # Errors
 /// Returns an error in the cases of [`at_url`], and if there is no such folder.
@@ -97,7 +97,7 @@ pub fn at_path(ctx: &Ctx, path: &Path) -> Result<SnapshotRealm, OpError> {
     at_url(ctx, &path.display().to_string())
 }
 
-/// Returns the repository's name in the realm, from a variable or from its own file.
+/// Returns the repository's name in the realm, from an environment variable or from its own file.
 ///
 /// # Errors
 /// Returns an error if the file cannot be read, or names another realm.

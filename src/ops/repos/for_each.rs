@@ -1,16 +1,17 @@
-//! Works in many repositories at once.
+//! Works in many repositories in parallel.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::{error::OpError, ops::course::Course};
 
-/// The most threads. On a slow network the waiting should not add up, and no machine should be overloaded.
+/// The maximum number of threads: enough that waits on a slow network do not add up, but not so many that they overload
+/// a machine.
 const WORKERS: usize = 16;
 
 /// Calls `work` for each item on several threads. Returns the results in the order of the items.
 ///
 /// # Errors
-/// Returns an error if the request is cancelled. Then no further item is begun.
+/// Returns an error if the request is cancelled. Then no further item is started.
 pub fn each<T: Sync, R: Send>(course: &Course, items: &[T], work: impl Fn(&T) -> R + Sync) -> Result<Vec<R>, OpError> {
     course.expect(items.len());
     let next = AtomicUsize::new(0);
@@ -40,7 +41,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_item_is_done_once_and_keeps_its_place() {
+    fn each_item_is_processed_once_and_keeps_its_position() {
         let (items, course): (Vec<usize>, _) = ((0..100).collect(), Course::default());
         assert_eq!(
             each(&course, &items, |item| item * 2).unwrap(),
@@ -51,15 +52,15 @@ mod tests {
     }
 
     #[test]
-    fn they_run_at_the_same_time() {
-        // Each waits for the other, so this would never end if they ran one after the other.
+    fn items_are_processed_in_parallel() {
+        // Each item waits for the other, so this would never end if they ran one after the other.
         let barrier = std::sync::Barrier::new(2);
         let course = Course::default();
         assert_eq!(each(&course, &[1, 2], |item| (barrier.wait(), *item).1).unwrap(), [1, 2]);
     }
 
     #[test]
-    fn none_is_begun_after_it_was_cancelled() {
+    fn no_item_is_started_after_a_cancellation() {
         let course = Course::default();
         let done = AtomicUsize::new(0);
         let work = |_: &usize| {

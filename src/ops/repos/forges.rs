@@ -58,12 +58,12 @@ pub struct Forges<'c> {
 }
 
 impl<'c> Forges<'c> {
-    /// Creates a set of forges for the user of `ctx`, which is empty at first.
+    /// Creates an empty set of forges for the user of `ctx`.
     pub fn new(ctx: &'c Ctx) -> Self {
         Self { ctx, clients: BTreeMap::new(), ignored: BTreeSet::new() }
     }
 
-    /// Returns a next step for each key that was set where it is ignored.
+    /// Returns a next step for each configuration key that is set where it is ignored.
     pub fn ignored(&self) -> impl Iterator<Item = NextStep> {
         let reason = "ignored: it counts in your own configuration alone (git config --global)";
         self.ignored.iter().map(move |key| format!("git config --show-origin --get-all {key}  # {reason}").into())
@@ -77,7 +77,7 @@ impl<'c> Forges<'c> {
         self.at(found.name.as_str(), &found.folder, found.url.as_deref())
     }
 
-    /// Returns the forge of the repository in a folder, by the url of its origin. `name` is only for messages.
+    /// Returns the forge of the repository in a folder, by the URL of its origin. `name` is only used in messages.
     ///
     /// # Errors
     /// Returns why the repository is on no known forge.
@@ -89,7 +89,7 @@ impl<'c> Forges<'c> {
                 next_step: format!("git -C {} remote add origin URL", folder.display()).into(),
             });
         };
-        // The url as it is configured, since `insteadOf` may rewrite it to a mirror.
+        // The URL as it is configured, since `insteadOf` may rewrite it to a mirror.
         let work = || work::Work::new(folder, self.ctx.env.vars_elsewhere());
         let rewritten = || work().remote_url().ok().and_then(|url| Address::of(&url));
         let address = Address::of(url).or_else(rewritten).ok_or_else(|| Closed {
@@ -111,8 +111,8 @@ impl<'c> Forges<'c> {
         Ok(OnForge { address, kind, forge })
     }
 
-    /// Returns a value from the user's own configuration. The repository's configuration is ignored, because these
-    /// keys say what is run and where a secret is sent, and a repository unpacked from an archive has somebody else's
+    /// Returns a value from the user's own configuration. The repository's configuration is ignored, because these keys
+    /// decide what is run and where a secret is sent, and a repository unpacked from an archive has somebody else's
     /// configuration.
     fn setting(&mut self, key: &str) -> Result<Option<String>, Closed> {
         let unreadable = |error: StoreError| Closed {
@@ -167,7 +167,7 @@ impl<'c> Forges<'c> {
         Ok(Arc::new(kind.prepare(client.cancelled_by(self.ctx.course().flag()))))
     }
 
-    /// Returns what the user configured for this program, or else what other programs have stored.
+    /// Returns the secret that the user configured for this program, or else one that other programs have stored.
     fn secret(&mut self, host: &str, kind: Kind) -> Result<Option<Secret>, Closed> {
         let command = self.setting("blue.tokenCommand")?;
         let (env, vars) = (&self.ctx.env, self.ctx.env.vars());
@@ -179,7 +179,7 @@ impl<'c> Forges<'c> {
     }
 }
 
-/// Returns the secret that a program of the user's prints. It may never be shown.
+/// Returns the secret that one of the user's programs prints. It must never be shown.
 pub fn printed(env: &Env, mut program: Command, args: &[&str]) -> Option<Secret> {
     let output = program
         .args(args)
@@ -194,7 +194,7 @@ pub fn printed(env: &Env, mut program: Command, args: &[&str]) -> Option<Secret>
     Secret::of(&text)
 }
 
-/// Returns the command that configures the API url of a host.
+/// Returns the command that configures the API URL of a host.
 pub fn where_its_api_is(host: &str) -> NextStep {
     format!("git config --global blue.forge.{host}.url https://URL").into()
 }

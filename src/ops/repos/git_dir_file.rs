@@ -8,7 +8,7 @@ use std::{
 
 use crate::error::OpError;
 
-/// The largest file that is read, in bytes. A few names and a path need less.
+/// The maximum size of a file, in bytes. A few names and a path need less.
 const MAX: u64 = 5_000;
 
 /// Returns the text of a file without its final line break, or `None` if there is no file.
@@ -28,7 +28,7 @@ pub fn read(path: &Path) -> Result<Option<String>, String> {
     Ok(Some(text.trim_end().to_owned()))
 }
 
-/// Replaces a file in `folder` by one line.
+/// Replaces a file in `folder` with one line.
 ///
 /// # Errors
 /// Returns an error if the folder cannot be written.

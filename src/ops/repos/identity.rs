@@ -1,4 +1,4 @@
-//! Compares a clone with the repository that the realm has under a name, by their root commits and urls.
+//! Compares a clone with the repository that the realm has under a name, by their root commits and URLs.
 
 use super::joined;
 use crate::{
@@ -25,8 +25,8 @@ pub fn entry(acting: Acting<'_>) -> Result<Option<Repo>, OpError> {
     Ok(read::file(acting.store, &StoreRef::Realm, &tree, &layout::repo(acting.repo))?)
 }
 
-/// Compares a clone with an entry of the realm. History is not walked: one of the entry's root commits in the clone is
-/// enough.
+/// Compares a clone with an entry of the realm. History is not walked: it is enough that the clone has one of the
+/// entry's root commits.
 ///
 /// # Errors
 /// Returns an error if the clone cannot be read.
@@ -41,14 +41,14 @@ pub fn likeness(code: &CodeRepo, held: &Repo) -> Result<Likeness, OpError> {
         false => Some(false),
     };
     let own = code.main_folder().display().to_string();
-    // A clone on this machine may have recorded this repository as the place it was cloned from.
+    // A clone on this machine may have recorded this repository as the one that it was cloned from.
     let is_here = held.url.as_deref().is_some_and(|url| RepoUrl::of(url) == RepoUrl::of(&own));
     let url = if is_here { Some(own) } else { code.origin_url() };
     Ok(Likeness::of([url.as_deref(), held.url.as_deref()], shares))
 }
 
-/// Checks that a clone may write as the asking repository: the user joined it, and it is still the repository that the
-/// realm has under the name.
+/// Checks that a clone may write as the asking repository: the user joined it, and the realm still has the same
+/// repository under the name.
 ///
 /// # Errors
 /// Returns the reason if it may not.
@@ -71,7 +71,7 @@ pub fn require(home: &Home, code: &CodeRepo, acting: Acting<'_>) -> Result<(), O
     }
 }
 
-/// Returns the error for a clone of another repository than the one that the realm has under the name.
+/// Returns the error for a clone of a different repository than the one that the realm has under the name.
 pub fn mistaken(acting: Acting<'_>, code: &CodeRepo, held: &Repo) -> OpError {
     let Acting { realm, repo, .. } = acting;
     let message =
@@ -79,15 +79,15 @@ pub fn mistaken(acting: Acting<'_>, code: &CodeRepo, held: &Repo) -> OpError {
     OpError::no(ErrorCode::OtherRepository, message)
 }
 
-/// The command that gives a name back to the repository it belongs to.
+/// The command that gives a name back to its repository.
 const WAY_BACK: &str = "git blue realm admin reclaim --reason REASON  # if the name belongs to this repository";
 
-/// Returns the url of an entry, in brackets.
+/// Returns the URL of an entry, in brackets.
 pub fn place(held: &Repo) -> String {
     held.url.as_deref().map(|url| format!(" ({url})")).unwrap_or_default()
 }
 
-/// Returns the url of this clone as part of a message.
+/// Returns the URL of this clone as part of a message.
 pub fn facts(code: &CodeRepo) -> String {
     match code.origin_url() {
         Some(url) => format!("this clone's origin is {url}"),
@@ -95,7 +95,7 @@ pub fn facts(code: &CodeRepo) -> String {
     }
 }
 
-/// Returns the current entry of a clone: its root commits and its url.
+/// Returns the current entry of a clone: its root commits and its URL.
 ///
 /// # Errors
 /// Returns an error if its history cannot be read.
@@ -104,9 +104,9 @@ pub fn of(code: &CodeRepo, name: &crate::model::name::RepoName) -> Result<Repo, 
     Ok(Repo { name: name.clone(), url: code.origin_url(), roots })
 }
 
-/// Merges the facts of a clone of the same repository into an entry. Roots are added and never removed, since a
-/// shallow or empty clone has fewer. A url is added if there is none, unless it is a path on this machine, which is
-/// useless to others.
+/// Merges the facts of a clone of the same repository into an entry. Roots are added and never removed, since a shallow
+/// or empty clone has fewer. A URL is added if there is none, unless it is a path on this machine, which is useless to
+/// others.
 pub fn with_facts(held: &Repo, now: &Repo) -> Repo {
     let mut roots = held.roots.clone();
     roots.extend(now.roots.iter().filter(|root| !held.roots.contains(root)));

@@ -1,8 +1,8 @@
-//! Joined clones. A clone writes to a realm only after this user ran `init` or `join` in it: a repository's files
-//! are a proposal that anybody may have made.
+//! Joined clones. A clone writes to a realm only after this user ran `init` or `join` in it: a repository's files are
+//! only a proposal, which anybody may have made.
 //!
-//! The mark is a file in the git dir that all worktrees of a clone share. It holds a random number that
-//! `$GIT_BLUE_HOME` holds too, so that neither a clone nor an unpacked archive brings one along.
+//! A clone is marked by a file in the git dir that all of its worktrees share. The file contains a random number that
+//! is also in `$GIT_BLUE_HOME`, so a mark that comes with a copied clone or an unpacked archive is not valid.
 
 use std::{
     fmt,
@@ -31,12 +31,12 @@ const NO_ROOTS: &str = "no-roots";
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Joined {
     number: String,
-    /// The realm.
+    /// The realm that the clone joined.
     pub realm: RealmName,
-    /// The repository's name there.
+    /// The repository's name in the realm.
     pub repo: RepoName,
-    /// Whether the realm knows the repository's root commits: it cannot where a clone joined before its
-    /// first commit, or is shallow.
+    /// Whether the realm knows the repository's root commits: it cannot if the clone joined before its first commit, or
+    /// is shallow.
     pub has_roots: bool,
 }
 
@@ -87,7 +87,7 @@ pub fn read(home: &Home, code: &CodeRepo) -> Result<Option<Joined>, OpError> {
     Ok(held.is_some_and(|held| joined.is_of(&held.realm, &held.repo)).then_some(joined))
 }
 
-/// Returns whether a clone was ever joined, with any home. Its user expects it to publish.
+/// Returns whether a clone was ever joined, with any `$GIT_BLUE_HOME`. Its user expects it to publish.
 pub fn was_joined(code: &CodeRepo) -> bool {
     code.common_dir().join(FILE).is_file()
 }
@@ -133,7 +133,7 @@ pub fn elsewhere(home: &Home, code: &CodeRepo, realm: &RealmName, repo: &RepoNam
     Ok(others.find(|folder| *folder != code.main_folder() && folder.exists()))
 }
 
-/// Marks a clone as joined, in place of whatever it was joined as before.
+/// Marks a clone as joined, and replaces an earlier mark.
 ///
 /// # Errors
 /// Returns an error if the git dir or the user's own folder cannot be written.
@@ -176,7 +176,7 @@ pub fn is_joined(home: &Home, acting: Acting<'_>) -> bool {
     joined.is_some_and(|joined| joined.is_of(acting.realm, acting.repo))
 }
 
-/// Returns the error for a clone that is joined under another name than the one it is to write under.
+/// Returns the error for a clone that is joined under a different name than the one it should write under.
 pub fn other(joined: &Joined, acting: Acting<'_>) -> OpError {
     let message = format!(
         "this clone is joined to the realm {} as {}, and cannot write as {} of {}",
@@ -216,7 +216,7 @@ mod tests {
     }
 
     #[test]
-    fn a_mark_counts_only_where_the_users_folder_knows_its_number() {
+    fn a_mark_is_valid_only_if_the_home_knows_its_number() {
         let sandbox = Sandbox::new();
         let home = Home::new(sandbox.path().join("blue"));
         let (ours, theirs) = (code(&sandbox, "ours"), code(&sandbox, "theirs"));
@@ -226,7 +226,7 @@ mod tests {
         let joined = read(&home, &ours).unwrap().unwrap();
         assert!(joined.is_of(&realm, &repo) && !joined.has_roots);
 
-        // One mark that somebody else wrote, and one whose names were changed.
+        // One mark was written by somebody else, and in one the names were changed.
         std::fs::write(theirs.common_dir().join(FILE), format!("{} r fungal\n", "0".repeat(32))).unwrap();
         assert_eq!(read(&home, &theirs).unwrap(), None);
         std::fs::write(ours.common_dir().join(FILE), format!("{} r other\n", joined.number)).unwrap();
@@ -239,7 +239,7 @@ mod tests {
     }
 
     #[test]
-    fn anything_else_in_the_file_is_no_mark() {
+    fn other_content_of_the_file_is_not_a_mark() {
         let sandbox = Sandbox::new();
         let home = Home::new(sandbox.path().join("blue"));
         let code = code(&sandbox, "code");

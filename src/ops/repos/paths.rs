@@ -14,7 +14,7 @@ use crate::{
     wire::RepoProblem,
 };
 
-/// How deep below `blue.root` repositories are searched for.
+/// The maximum depth below `blue.root` at which repositories are searched for.
 const MAX_DEPTH: usize = 4;
 
 /// A repository that was found.
@@ -37,7 +37,7 @@ impl FoundRepo {
     }
 }
 
-/// Finds a repository of the realm: the one around the caller's folder, the folder that this machine
+/// Finds a repository of the realm: the one that contains the current folder, the one in the folder that this machine
 /// recorded, or one below a folder of `blue.root`, which is then recorded.
 ///
 /// # Errors
@@ -111,7 +111,7 @@ fn found(name: &RepoName, code: &CodeRepo) -> Result<FoundRepo, OpError> {
     })
 }
 
-/// Opens the repository in exactly this folder, if it is the one that the realm has.
+/// Opens the repository in exactly this folder, if it is the repository of the realm.
 fn open(ctx: &Ctx, here: &Here, folder: &Path, repo: &Repo) -> Result<Option<CodeRepo>, OpError> {
     let Ok(folder) = dunce::canonicalize(folder) else { return Ok(None) };
     let place = Place { cwd: folder.clone(), vars: ctx.env.vars_elsewhere(), in_hook: false };
@@ -119,8 +119,8 @@ fn open(ctx: &Ctx, here: &Here, folder: &Path, repo: &Repo) -> Result<Option<Cod
     Ok(code.filter(|code| is_meant(ctx, here, code, repo)))
 }
 
-/// Returns whether the user joined this clone as the repository. Forks, and repositories made from one template,
-/// cannot be told apart in any other way.
+/// Returns whether the user joined this clone as the repository. Forks, and repositories made from one template, cannot
+/// be distinguished in any other way.
 fn is_meant(ctx: &Ctx, here: &Here, code: &CodeRepo, repo: &Repo) -> bool {
     joined::read(&ctx.home, code).is_ok_and(|joined| joined.is_some_and(|joined| joined.is_of(&here.realm, &repo.name)))
 }

@@ -8,10 +8,10 @@ use crate::{
     store::sessions,
 };
 
-/// Returns the session that this work tree is in, active or stale, if it is in one.
+/// Returns the session of this work tree, active or stale, if there is one.
 ///
 /// # Errors
-/// Returns an error if it cannot be read.
+/// Returns an error if the session cannot be read.
 pub fn current(ctx: &Ctx) -> Result<Option<Session>, OpError> {
     let (Some(code), Ok(acting)) = (&ctx.code, ctx.acting()) else {
         return Ok(None);
@@ -23,7 +23,7 @@ pub fn current(ctx: &Ctx) -> Result<Option<Session>, OpError> {
 }
 
 /// Returns the active session, to which a change made now belongs. It is only a hint for people, so an error counts as
-/// none.
+/// no session.
 pub fn active(ctx: &Ctx) -> Option<SessionId> {
     let session = current(ctx).ok().flatten()?;
     (session.state(ctx.env.now()) == State::Active).then_some(session.id)

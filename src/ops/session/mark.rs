@@ -1,4 +1,4 @@
-//! The mark of the session that a work tree is in. It is a file in the git dir of the work tree, so every linked
+//! The mark that names the session of a work tree. It is a file in the git dir of the work tree, so every linked
 //! worktree has its own.
 //!
 //! The session itself is stored in the realm. The mark is written before the session, and removed after the session
@@ -22,21 +22,21 @@ const FILE: &str = "blue-session";
 /// The session mark of a work tree.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Mark {
-    /// Nothing.
+    /// No mark.
     None,
-    /// A session.
+    /// A valid mark.
     Session(Marked),
     /// A mark that cannot be read, with the reason.
     Unreadable(String),
 }
 
-/// A session mark. It includes the realm and the repository, because variables and flags may select others for one
-/// command.
+/// A session mark. It includes the realm and the repository, because environment variables and flags may select others
+/// for a single command.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Marked {
     /// Its id.
     pub id: SessionId,
-    /// The realm that it is in.
+    /// The realm of the session.
     pub realm: RealmName,
     /// The repository's name there.
     pub repo: RepoName,
@@ -91,7 +91,7 @@ pub fn of(code: &CodeRepo, acting: Acting<'_>) -> Option<SessionId> {
     }
 }
 
-/// Writes the session mark of a work tree, and replaces an earlier one.
+/// Writes the session mark of a work tree, replacing an earlier one.
 ///
 /// # Errors
 /// Returns an error if its git dir cannot be written.
@@ -121,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_remembered_is_of_one_repository() {
+    fn a_mark_belongs_to_one_repository() {
         let sandbox = Sandbox::new();
         let (code, store) = (code(&sandbox), MemoryStore::new());
         let (realm, repo, other) = ("r".parse().unwrap(), "fungal".parse().unwrap(), "blue".parse().unwrap());
@@ -137,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn a_link_is_neither_followed_nor_written_through() {
+    fn links_are_neither_followed_nor_written_through() {
         let sandbox = Sandbox::new();
         let (code, store) = (code(&sandbox), MemoryStore::new());
         let (realm, repo) = ("r".parse().unwrap(), "fungal".parse().unwrap());
@@ -152,7 +152,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_mark_is_said_to_be_none() {
+    fn invalid_marks_are_unreadable() {
         let sandbox = Sandbox::new();
         let code = code(&sandbox);
         let long = "a".repeat(300);

@@ -33,11 +33,12 @@ use crate::ops::Operation;
 /// The operations, in the order of the documentation.
 pub(super) const TABLE: &[Operation] = &[start::OPERATION, status::OPERATION, list::OPERATION, stop::OPERATION];
 
-/// How long recording activity waits for a lock. Nobody asked for it, and the next command can do it.
+/// The maximum time that recording activity waits for a lock. Nobody asked for the record, and the next command can
+/// write it.
 const PATIENCE: Duration = Duration::from_millis(200);
 
-/// Records activity in the session of this work tree, unless it was recorded a short time ago. The command has
-/// answered already, so this never fails and never waits for long.
+/// Records activity in the session of this work tree, unless it was recorded recently. The command has already
+/// answered, so this never fails and never waits long.
 pub fn touch(ctx: &Ctx) {
     let _ = try_touch(ctx);
 }

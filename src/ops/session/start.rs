@@ -1,4 +1,4 @@
-//! `session_start`: starts a session in this work tree, or continues the one that it is in.
+//! `session_start`: starts a session in this work tree, or continues its current one.
 
 use super::{mark, work};
 use crate::{
@@ -35,12 +35,12 @@ pub struct Request {
 
 runs!(SessionStart, run);
 
-/// The choice of the current session.
+/// The session that is started or continued.
 #[derive(Debug, Clone)]
 struct Begun {
     session: Session,
     resumed: bool,
-    /// The previous session, if it had become stale.
+    /// The previous session, if it was stale.
     stale: Option<SessionId>,
 }
 
@@ -70,7 +70,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<SessionStart>, OpError
         .next("git blue session stop  # end it, with a summary of what changed"))
 }
 
-/// Decides under the lock, so that two processes in one work tree start a single session.
+/// Decides under the lock, so that two processes in one work tree start only one session.
 fn begin(
     ctx: &Ctx,
     acting: Acting<'_>,
@@ -83,7 +83,7 @@ fn begin(
     let held = match (mark::of(code, acting), tip) {
         (Some(id), Some(tip)) => match sessions::open_at(acting.store, acting.repo, &id, &tip) {
             Ok(held) => held,
-            // `doctor` reports the damaged session. It does not prevent another one.
+            // `doctor` reports the damaged session, which does not prevent a new one.
             Err(error) if error.is_damage() => None,
             Err(error) => return Err(error.into()),
         },

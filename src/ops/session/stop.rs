@@ -73,8 +73,8 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<SessionStop>, OpError>
         Ok(Some(change))
     })?;
     let (ended, unreadable) = over.unwrap_or_else(|| unreachable!("it was decided"));
-    // Locked again, because a process that starts the next session here writes its mark under the lock. A mark that
-    // cannot be removed names an ended session, which counts as none.
+    // Locked again, because a process that starts the next session here writes its mark under the lock. If the mark
+    // cannot be removed, it names an ended session, which counts as none.
     if let Ok(_lease) = acting.store.lock(&at) {
         forget(code, acting, &ended.id);
     }
@@ -89,7 +89,7 @@ fn unreadable(code: &CodeRepo, problem: &str) -> OpError {
     OpError::no(ErrorCode::UnreadableSession, message).next("git blue doctor --fix")
 }
 
-/// Removes the mark of this session, unless another session was started here meanwhile.
+/// Removes the mark of this session, unless another session was started in the work tree meanwhile.
 fn forget(code: Option<&CodeRepo>, acting: Acting<'_>, id: &SessionId) {
     let Some(code) = code else { return };
     if mark::of(code, acting).as_ref() == Some(id) {

@@ -42,7 +42,7 @@ pub fn since(store: &dyn Store, session: &Session) -> Result<(Work, Vec<String>)
     let overview = Overview::open(store)?;
     let (mut work, mut unreadable) = (Work::default(), Vec::new());
     for line in overview.domains() {
-        // A domain that the repository has left since counts as well.
+        // A domain that the repository has left since the start counts as well.
         let was_in = session.start.contains_key(&line.name);
         let is_known = line.repos.binary_search(&session.repo).is_ok();
         let is_in = was_in || (is_known && overview.summary(line)?.takes_part(&session.repo));
@@ -80,7 +80,7 @@ fn add(store: &dyn Store, session: &Session, line: &Line, work: &mut Work) -> Re
         if owner.as_ref() == Some(&session.repo) {
             work.contracts_modified.push(at(&contract));
         } else if start.is_some() && watched.contains(&contract) {
-            // In a domain that was joined since, everything would count as changed.
+            // In a domain that was joined after the start, everything would count as changed.
             work.contracts_changed.push(at(&contract));
         }
     }
@@ -118,7 +118,7 @@ impl Domain<'_> {
         Ok(names)
     }
 
-    /// Returns the owner of a contract, or its former owner, also if there are only pre-releases.
+    /// Returns the owner of a contract, or its former owner, even if there are only pre-releases.
     fn owner(&self, name: &ContractName, start: Option<&Oid>) -> Result<Option<RepoName>, StoreError> {
         for tree in [Some(&self.now), start].into_iter().flatten() {
             let document: Option<Contract> = read::file(self.store, &self.within, tree, &layout::contract(name))?;

@@ -1,5 +1,5 @@
-//! Automatic syncing: only if the user wants it, one process at a time, and not too often. Its records are beside the
-//! store's locks; losing them costs one more sync.
+//! Automatic syncing: only if the user wants it, in one process at a time, and not too often. Its records are stored
+//! beside the store's locks; losing them costs one additional sync.
 
 use std::{
     fs::File,
@@ -17,7 +17,7 @@ use crate::{
     store::Store,
 };
 
-/// The shortest time between two syncs that hooks start.
+/// The minimum time between two syncs that hooks start.
 const PAUSE: Duration = Duration::from_secs(120);
 
 /// Returns whether the realm has a remote, and its user wants automatic syncing. The configuration of a repository is
@@ -43,7 +43,7 @@ pub fn is_on(value: &str) -> bool {
     ["true", "yes", "on", "1", ""].contains(&value.to_ascii_lowercase().as_str())
 }
 
-/// Returns whether a hook may start a sync of the store in a folder: the last one was not started recently.
+/// Returns whether a hook may start a sync of the store in a folder, because the last one was not started recently.
 pub fn is_due(store: &Path, now: Timestamp) -> bool {
     read(&begun(store)).is_none_or(|begun| now < begun || now.duration_since(begun).unsigned_abs() >= PAUSE)
 }
@@ -101,7 +101,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn one_at_a_time_and_not_too_often() {
+    fn one_process_syncs_at_a_time_and_not_too_often() {
         let store = tempfile::tempdir().unwrap();
         let at = |seconds: i64| Timestamp::from_second(1_769_000_000 + seconds).unwrap();
         assert!(is_due(store.path(), at(0)));
@@ -114,7 +114,7 @@ mod tests {
     }
 
     #[test]
-    fn a_contact_is_found_again() {
+    fn the_last_contact_is_recorded() {
         let store = tempfile::tempdir().unwrap();
         let (remote, at): (RemoteName, _) = ("origin".parse().unwrap(), Timestamp::from_second(1_769_000_000).unwrap());
         assert_eq!(last_contact(store.path(), &remote), None);

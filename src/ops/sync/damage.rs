@@ -1,5 +1,5 @@
 //! Distinguishes a remote that has lost objects from one that cannot be reached. It has lost objects if its git says
-//! so, it answers when it is asked again, and the same refs fail again.
+//! so, it answers a second request, and the same refs fail again.
 
 use super::{Syncing, realm_clone};
 use crate::{
@@ -13,7 +13,7 @@ use crate::{
 };
 
 impl Syncing<'_> {
-    /// Returns the error of a failed transfer. If the remote has lost objects, the error says so and names the refs
+    /// Returns the error for a failed transfer. If the remote has lost objects, the error says so and names the refs
     /// that lead to them.
     pub(super) fn explain(&self, error: StoreError) -> OpError {
         if !error.may_be_lost_objects() {
@@ -25,8 +25,8 @@ impl Syncing<'_> {
         }
     }
 
-    /// Checks that a remote which refuses pushes has not lost objects. Other causes, such as a full disk, are not
-    /// errors here.
+    /// Checks that a remote that refuses pushes has not lost objects. Other causes, such as a full disk, are not errors
+    /// here.
     ///
     /// # Errors
     /// Returns an error if the remote has lost objects, or cannot be reached.

@@ -33,9 +33,9 @@ use crate::{
 
 /// The maximum number of rounds with a remote if others push meanwhile.
 const MAX_ROUNDS: u32 = 24;
-/// The longest wait between two rounds, in milliseconds.
+/// The maximum wait between two rounds, in milliseconds.
 const MAX_WAIT: u64 = 500;
-/// The most attempts with a remote that cannot store what it gets, or does not report whether it did.
+/// The maximum number of attempts with a remote that cannot store what it receives, or does not report whether it did.
 const MAX_TRIES: u32 = 3;
 /// Messages of such servers: their disk is full, or the connection was cut.
 const UNABLE: &[&str] = &["unpacker", "missing necessary objects", "failed to report status", "unable to migrate"];
@@ -72,7 +72,7 @@ struct Here {
     tips: BTreeMap<StoreRef, Oid>,
 }
 
-/// Refs that lead to objects which git rejects, with the reason.
+/// Refs that lead to objects that git rejects, with the reason.
 type Unsound = BTreeMap<StoreRef, String>;
 
 /// A ref to push: its name, its tip at the remote, and its tip here.
@@ -122,8 +122,8 @@ impl Syncing<'_> {
                 }
             }
             if raced {
-                // Waits before listing, not between listing and pushing: the shorter that interval, the fewer pushes
-                // of others fall into it.
+                // Wait before listing, not between listing and pushing: the shorter that interval, the fewer pushes of
+                // others fall into it.
                 self.wait(round);
             }
             // A pushed ref counts once the remote lists it.
@@ -138,8 +138,8 @@ impl Syncing<'_> {
         Ok(report)
     }
 
-    /// Lists, fetches and merges the remote's refs until all of them are here. Returns the last list, and the refs
-    /// that were not merged.
+    /// Lists, fetches and merges the remote's refs until all of them are on this machine. Returns the last list, and
+    /// the refs that were not merged.
     fn take_all(&self, report: &mut RemoteSync) -> Result<(Listing, Vec<StoreRef>), OpError> {
         for round in 0..MAX_ROUNDS {
             let listing = self.link.list()?;
@@ -223,15 +223,15 @@ impl Syncing<'_> {
         listing.refs.iter().filter(|(name, _)| travels(name)).cloned().collect()
     }
 
-    /// Fetches what is missing here. Returns the refs that lead to invalid objects, with the reason. Returns `None` if
-    /// not everything arrived: a listed object may be gone because the remote repacked during a push, or because
-    /// somebody force-pushed.
+    /// Fetches what is missing on this machine. Returns the refs that lead to invalid objects, with the reason. Returns
+    /// `None` if not everything arrived: a listed object may be gone because the remote repacked during a push, or
+    /// because somebody force-pushed.
     fn fetch(&self, listing: &Listing, here: &Here) -> Result<Option<Unsound>, OpError> {
         let mut unsound = Unsound::new();
         let mut absent = Vec::new();
         for (name, tip) in self.wanted(listing) {
-            // The tip may be left from a fetch that was killed. All of its objects are here for certain only if a
-            // local or remote-tracking ref pointed to it.
+            // The tip may be left over from a fetch that was killed. All of its objects are certain to be here only if
+            // a local or remote-tracking ref pointed to it.
             if here.seen.get(&name) != Some(&tip) && here.tips.get(&name) != Some(&tip) {
                 absent.push(name);
             }
@@ -262,7 +262,7 @@ impl Syncing<'_> {
         Ok(Some(unsound))
     }
 
-    /// Reads all refs at once. Most have not changed, and only the others need to be read further.
+    /// Reads all refs at once. Most have not changed, and only the others are read further.
     fn here(&self) -> Result<Here, StoreError> {
         let seen = self.store.seen()?.into_iter().filter_map(|(name, tip)| match name {
             StoreRef::Seen(remote, name) if remote == self.remote.name => Some((*name, tip)),
@@ -296,7 +296,7 @@ impl Syncing<'_> {
                     continue;
                 }
             }
-            // What other machines would refuse is not pushed.
+            // Do not push what other machines would refuse.
             let known: Vec<Oid> = there.into_iter().collect();
             let problems = validate_incoming::inspect(self.store, &name, &tip, &known)?;
             if problems.is_empty() {
@@ -308,7 +308,7 @@ impl Syncing<'_> {
         Ok(missing)
     }
 
-    /// Counts what was offered and is now on the remote.
+    /// Counts the refs that were offered and are now on the remote.
     fn note_sent(&self, listing: &Listing, offered: Vec<RefToPush>, report: &mut RemoteSync) {
         for (name, old, new) in offered {
             let Some(there) = listing.tip(&name) else { continue };
@@ -319,7 +319,7 @@ impl Syncing<'_> {
         }
     }
 
-    /// Waits for a random time that grows with each round, so that machines do not stay in step.
+    /// Waits for a random time that grows with each round, so that machines do not stay in lockstep.
     fn wait(&self, round: u32) {
         let most = (20u64 << round.min(7)).min(MAX_WAIT);
         std::thread::sleep(Duration::from_millis(10 + self.ctx.env.seed().rotate_left(round) % most));

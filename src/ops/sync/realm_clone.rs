@@ -1,5 +1,5 @@
-//! Clones shared realms: finds out what is at a url that the user typed, fetches it into a new store, and records the
-//! url.
+//! Clones shared realms: finds the realm at a URL that the user typed, fetches it into a new store, and records the
+//! URL.
 
 use std::path::Path;
 
@@ -18,12 +18,12 @@ use crate::{
     },
 };
 
-/// The place of a realm, as the user typed it.
+/// The location of a realm, as the user typed it.
 #[derive(Debug, Clone, Copy)]
 pub struct Place<'a> {
     /// The realm that must be there; `None` accepts any.
     pub realm: Option<&'a RealmName>,
-    /// The url.
+    /// The URL.
     pub url: &'a str,
     /// Whether the remote stores the realm in branches.
     pub branches: bool,
@@ -34,11 +34,11 @@ pub fn origin() -> RemoteName {
     "origin".parse().unwrap_or_else(|_| unreachable!("it is a name"))
 }
 
-/// Clones the realm at a url, unless this machine has it. Returns its name, or `None` if there is no realm at the url
+/// Clones the realm at a URL, unless this machine has it. Returns its name, or `None` if there is no realm at the URL
 /// yet.
 ///
 /// # Errors
-/// Returns an error if the url is not accepted, cannot be reached, or has another realm.
+/// Returns an error if the URL is not accepted, cannot be reached, or has another realm.
 pub fn obtain(ctx: &Ctx, place: Place<'_>) -> Result<Option<RealmName>, OpError> {
     let url = url::absolute(ctx.env.cwd(), url::accept(place.url)?);
     let realms = ctx.home.realms()?;
@@ -56,7 +56,7 @@ pub fn obtain(ctx: &Ctx, place: Place<'_>) -> Result<Option<RealmName>, OpError>
     bring(ctx, place.realm, &remote, &listing).map(Some)
 }
 
-/// Returns the realm at a url and where the remote stores it, or `None` if there is no realm.
+/// Returns the realm at a URL and where the remote stores it, or `None` if there is no realm.
 ///
 /// # Errors
 /// Returns an error if the remote cannot be reached.
@@ -73,7 +73,7 @@ pub fn look(ctx: &Ctx, url: &str, branches: bool) -> Result<Option<(Remote, List
     Ok(None)
 }
 
-/// Returns how git commands are run.
+/// Returns the options for running git's network commands.
 pub fn transport_options(ctx: &Ctx) -> TransportOptions {
     let limit = || CodeRepo::global_config(&ctx.place(), MAX_BYTES_KEY).and_then(|text| bytes(&text));
     TransportOptions {
@@ -159,10 +159,10 @@ fn collisions(names: &[StoreRef]) -> Result<(), OpError> {
     }
 }
 
-/// Records the url where a realm of this machine is shared.
+/// Records the URL at which a realm of this machine is shared.
 ///
 /// # Errors
-/// Returns an error if another url is recorded for it.
+/// Returns an error if another URL is recorded for it.
 pub fn record(ctx: &Ctx, known: &KnownRealm, url: &str, branches: bool) -> Result<(), OpError> {
     let store = GitStore::open(&known.path, ctx.options())?;
     let held = store.remotes().into_iter().find(|remote| remote.name == origin());

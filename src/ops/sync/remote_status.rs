@@ -1,4 +1,4 @@
-//! Compares this machine's realm with its remotes as the last sync saw them. It does not use the network.
+//! Compares this machine's realm with its remotes as the last sync saw them, without using the network.
 
 use std::{collections::BTreeMap, path::Path};
 
@@ -10,7 +10,7 @@ use crate::{
     wire::{RefStatus, RemoteStatus},
 };
 
-/// The maximum number of refs that one answer names of a remote.
+/// The maximum number of refs that one answer names for a remote.
 const MAX_SHOWN: usize = 20;
 
 /// Returns the relation of a realm to each of its remotes. The time of a remote's last answer is read from the
@@ -66,7 +66,7 @@ fn one(
     })
 }
 
-/// The largest number of commits that are counted if the remote has none of the history.
+/// The maximum number of commits to count if the remote has none of the history.
 const MAX_COUNTED: usize = 1_000;
 
 fn commits(store: &dyn Store, tip: &Oid) -> Result<usize, OpError> {

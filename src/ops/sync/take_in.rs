@@ -78,7 +78,7 @@ impl Syncing<'_> {
         Ok(bad)
     }
 
-    /// Returns whether the remote's ref was only fast-forwarded. Its previous tip may be missing here.
+    /// Returns whether the remote's ref was only fast-forwarded. Its previous tip may be missing on this machine.
     pub(super) fn is_newer(&self, before: &Oid, now: &Oid) -> bool {
         Relation::of(self.store, before, now).is_ok_and(|relation| relation.is_contained)
     }
@@ -136,7 +136,7 @@ impl Syncing<'_> {
         Ok(None)
     }
 
-    /// Returns the open conflicts about commits that broke a rule, without those that were recorded before.
+    /// Returns the open conflicts about commits that broke a rule, except for those that were recorded before.
     fn newly_set_aside(&self, old: Option<Oid>, new: &Oid) -> Result<Vec<SetAside>, OpError> {
         let records = |tip: &Oid| read::set_aside_in(self.store, &self.store.commit(tip)?.tree);
         let held = old.map(|old| records(&old)).transpose()?.unwrap_or_default();

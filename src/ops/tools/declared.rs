@@ -1,5 +1,5 @@
 //! Commands that the user declared as tools for MCP clients: `blue.mcp.tool.<name>.command` in the user's own git
-//! configuration. The configuration of a repository or realm is never read, because these commands are run.
+//! configuration. The configuration of a repository or realm is never read, because these commands are executed.
 
 use std::{path::PathBuf, time::Duration};
 
@@ -10,15 +10,15 @@ use crate::{
     platform::{files, paths},
 };
 
-/// The most tools that may be declared, since a client reads the list of all of them.
+/// The maximum number of tools that may be declared, since a client reads the list of all of them.
 const MAX_TOOLS: usize = 20;
-/// The longest name that clients accept.
+/// The maximum length of a name that clients accept.
 const MAX_NAME: usize = 64;
-/// The longest description.
+/// The maximum length of a description.
 const MAX_ABOUT: usize = 500;
 /// The default time limit of a command.
 const TIMEOUT: Duration = Duration::from_secs(60);
-/// The longest time limit, in seconds.
+/// The maximum time limit, in seconds.
 const MAX_TIMEOUT: u64 = 3_600;
 
 /// A command that is declared as a tool.
@@ -32,11 +32,11 @@ pub struct DeclaredTool {
     pub program: PathBuf,
     /// Its arguments.
     pub arguments: Vec<String>,
-    /// Whether the user declares that it changes nothing.
+    /// Whether the user declares that the command changes nothing.
     pub is_read_only: bool,
     /// The time limit.
     pub timeout: Duration,
-    /// Variables that it gets although their names suggest secrets.
+    /// Variables that are passed to the command although their names suggest secrets.
     pub passed: Vec<String>,
 }
 
@@ -72,7 +72,7 @@ fn tool(env: &Env, name: &str, values: &Values) -> Result<DeclaredTool, String> 
     if name.is_empty() || name.len() > MAX_NAME || !name.chars().all(is_letter) {
         return Err(format!("a tool's name is 1 to {MAX_NAME} of a-z, A-Z, 0-9, _ and -"));
     }
-    // The short names of operations are taken too.
+    // The short names of operations are reserved too.
     let is_taken = |operation: &crate::ops::Operation| {
         [Some(operation.name), operation.name.strip_prefix("realm_")].contains(&Some(name))
     };
@@ -106,7 +106,7 @@ fn tool(env: &Env, name: &str, values: &Values) -> Result<DeclaredTool, String> 
     Ok(DeclaredTool { name: name.to_owned(), about, program, arguments, is_read_only, timeout, passed })
 }
 
-/// Parses a list of names of variables.
+/// Parses a list of variable names.
 fn variables(text: &str) -> Result<Vec<String>, String> {
     let is_name = |name: &str| {
         let is_letter = |c: char| c.is_ascii_alphanumeric() || c == '_';
@@ -146,7 +146,7 @@ fn words(text: &str) -> Result<Vec<String>, String> {
 }
 
 /// Returns the path of a program. A path that depends on the current folder is refused: the program runs in the user's
-/// repositories, so their content would decide what is run.
+/// repositories, so their content would decide which program runs.
 fn program(env: &Env, word: &str) -> Result<PathBuf, String> {
     let path = match word.strip_prefix("~/") {
         Some(rest) => env.home().ok_or("HOME is not set")?.join(rest),
@@ -169,7 +169,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_command_is_words() {
+    fn a_command_is_split_into_words() {
         for (text, expected) in [
             ("a b  c", Ok(vec!["a", "b", "c"])),
             ("  a\t'b  c' ", Ok(vec!["a", "b  c"])),
@@ -193,7 +193,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_declared_well_is_offered() {
+    fn valid_declarations_are_offered() {
         let declared = of_config(
             "[blue \"mcp.tool.lint\"]\n\tcommand = sh -c 'exit 0'\n\tdescription = Lints\n\treadOnly\n\ttimeout = 5\n\tenv = GH_TOKEN, AWS_PROFILE\n\
              [blue \"mcp.tool.other\"]\n\tcommand = /bin/sh\n",
@@ -208,7 +208,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_is_named() {
+    fn invalid_declarations_are_reported() {
         for (name, keys, problem) in [
             ("a b", "command = sh", "a tool's name is"),
             ("realm_status", "command = sh", "the name of an operation"),

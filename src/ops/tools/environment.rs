@@ -1,11 +1,11 @@
-//! The environment of commands that are declared as tools: that of the server, without secrets, because a model reads
+//! The environment of commands that are declared as tools: that of the server without secrets, because a model reads
 //! what the command prints.
 
 use std::{collections::BTreeMap, ffi::OsString};
 
 use crate::env::Env;
 
-/// Words that mark a secret, if they are one of several words in a variable's name.
+/// Words that mark a secret if a variable's name contains them as one of several words.
 const WORDS: [&str; 11] = [
     "APIKEY",
     "AUTH",
@@ -19,7 +19,7 @@ const WORDS: [&str; 11] = [
     "SECRETS",
     "TOKEN",
 ];
-/// Endings that mark a secret without a separator, such as in PGPASSWORD.
+/// Suffixes that mark a secret without a separator, such as in PGPASSWORD.
 const ENDS: [&str; 7] = ["APIKEY", "PASSWD", "PASSWORD", "SECRET", "SSHPASS", "TOKEN", "_PWD"];
 /// Prefixes of secrets of particular programs, and of configuration for a single command (`git -c`), which may contain
 /// headers with a secret.
@@ -37,7 +37,7 @@ pub fn variables(env: &Env, passed: &[String]) -> BTreeMap<OsString, OsString> {
 /// Returns whether a variable's name suggests a secret.
 fn is_secret(name: &str) -> bool {
     let upper = name.to_ascii_uppercase();
-    // The address of an agent, which does not reveal keys.
+    // This is the address of an agent, which does not reveal keys.
     if upper == "SSH_AUTH_SOCK" {
         return false;
     }
@@ -52,7 +52,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn secrets_are_told_by_their_names() {
+    fn secrets_are_recognized_by_their_names() {
         let secrets = "GITHUB_TOKEN GH_TOKEN GITLAB_TOKEN CI_JOB_TOKEN FORGEJO_TOKEN GITEA_TOKEN GIT_BLUE_TOKEN \
                        AWS_SECRET_ACCESS_KEY AWS_PROFILE ACTIONS_ID_TOKEN_REQUEST_URL npm_config__authToken \
                        NPM_CONFIG__AUTH DOCKER_AUTH_CONFIG PGPASSWORD MYSQL_PWD SSHPASS OPENAI_API_KEY apikey \
@@ -65,7 +65,7 @@ mod tests {
     }
 
     #[test]
-    fn one_is_passed_where_the_user_says_so() {
+    fn a_secret_is_passed_only_if_the_user_says_so() {
         let vars = ["GITHUB_TOKEN", "GH_TOKEN", "PATH"].map(|name| (name.into(), "x".into()));
         let found = variables(&Env::sealed("/", vars), &["GH_TOKEN".to_owned()]);
         assert_eq!(found.keys().collect::<Vec<_>>(), ["GH_TOKEN", "PATH"]);

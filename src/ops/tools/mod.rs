@@ -1,4 +1,5 @@
-//! Runs programs for the user: those that are declared as tools for MCP clients, and scripts of the user's repository.
+//! Runs programs for the user: commands that are declared as tools for MCP clients, and scripts of the user's
+//! repository.
 
 pub mod declared;
 pub mod environment;

@@ -12,9 +12,9 @@ use std::{
 use super::environment;
 use crate::env::Env;
 
-/// The most bytes of output that are kept, from its end.
+/// The maximum number of bytes of output that are kept, counted from its end.
 const MAX_OUTPUT: usize = 2 << 10;
-/// The interval at which the program's end is checked.
+/// The interval at which the program is polled.
 const STEP: Duration = Duration::from_millis(10);
 /// How long to wait for remaining output once the program has ended.
 const PATIENCE: Duration = Duration::from_secs(1);
@@ -29,7 +29,7 @@ pub struct Ended {
 }
 
 /// Runs a program in a folder with a line as its input, without variables that hold secrets. A supervising process
-/// kills the program and everything that it started once it is done or its time is over.
+/// kills the program and all of its descendants once it has ended or its time is over.
 ///
 /// # Errors
 /// Returns an error if the program cannot be started.
@@ -44,10 +44,10 @@ pub fn run(env: &Env, program: &Path, folder: &Path, line: &str, timeout: Durati
         child.stdout.take().map(|stream| keep(stream, Arc::clone(&kept))),
         child.stderr.take().map(|stream| keep(stream, Arc::clone(&kept))),
     ];
-    // Kept open until the end: closing it makes the supervisor kill everything.
+    // Keep the input open until the end: closing it makes the supervisor kill everything.
     let mut input = child.stdin.take();
     if let Some(mut stream) = input.as_ref() {
-        // If it cannot be written, the exit status says why.
+        // If the input cannot be written, the exit status says why.
         let _ = stream.write_all(format!("{line}\n").as_bytes());
     }
     let begun = Instant::now();

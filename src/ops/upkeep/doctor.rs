@@ -28,7 +28,7 @@ pub const OPERATION: Operation =
 
 /// The oldest supported version of git.
 const OLDEST_GIT: (u32, u32) = (2, 34);
-/// The age from which a lock file of git counts as left by a dead process. git holds them for seconds.
+/// The age at which one of git's lock files counts as left behind by a dead process. git holds them only for seconds.
 const STALE: Duration = Duration::from_secs(60 * 60);
 
 /// Runs all checks. Problems are an answer, not an error.
@@ -90,7 +90,7 @@ fn home(ctx: &Ctx) -> DoctorCheck {
     let shown = folder.display().to_string();
     match folder.metadata() {
         Ok(meta) if !meta.is_dir() => check("home", None, Health::Error, format!("{shown} is not a folder")),
-        // Permissions do not tell for certain whether a file can be created, so one is created.
+        // Permissions do not tell reliably whether a file can be created, so one is created.
         Ok(_) => match tempfile::tempfile_in(folder) {
             Ok(_) => check("home", None, Health::Ok, shown),
             Err(error) => check("home", None, Health::Error, format!("{shown} cannot be written: {error}")),
@@ -99,7 +99,7 @@ fn home(ctx: &Ctx) -> DoctorCheck {
     }
 }
 
-/// Checks that the manual page is installed: git answers `git blue --help` with it and never runs this program.
+/// Checks that the manual page is installed: git answers `git blue --help` with it, without running this program.
 fn man(ctx: &Ctx) -> DoctorCheck {
     const PAGE: &str = "share/man/man1/git-blue.1";
     let beside = ctx.env.exe().parent().and_then(|bin| bin.parent()).map(|prefix| prefix.join(PAGE));
@@ -114,7 +114,7 @@ fn man(ctx: &Ctx) -> DoctorCheck {
     }
 }
 
-/// Reports a realm that its repository says is shared, but that has no remote on this machine.
+/// Reports a realm that is shared according to its repository, but that has no remote on this machine.
 fn unrecorded_url(here: &Here) -> Option<DoctorCheck> {
     let url = here.unrecorded_url.as_ref()?;
     let message = format!("{CONFIG} says that the realm is shared at {url}; this machine shares it nowhere");
@@ -162,8 +162,8 @@ fn realm(ctx: &Ctx, request: &Request, known: &KnownRealm, checks: &mut Vec<Doct
     }
 }
 
-/// Checks lock files. Those that a dead process of this program left are taken over by the next write. Those of git
-/// are removed only on request, and only if no live process can hold them.
+/// Checks lock files. Those that a dead process of this program left behind are taken over by the next write. Those of
+/// git are removed only on request, and only if no live process can hold them.
 fn locks(request: &Request, subject: Option<&str>, store: &GitStore) -> DoctorCheck {
     let found = match store.lock_files() {
         Ok(found) => found,
@@ -191,7 +191,7 @@ fn locks(request: &Request, subject: Option<&str>, store: &GitStore) -> DoctorCh
     advise(found, "git blue doctor --fix  # remove those older than an hour")
 }
 
-/// Checks the permissions of the store: it may contain what only members may read.
+/// Checks the permissions of the store, since it may contain data that only members may read.
 fn mode(request: &Request, subject: Option<&str>, store: &GitStore) -> DoctorCheck {
     let path = store.path().display().to_string();
     if !store.is_open_to_others() {

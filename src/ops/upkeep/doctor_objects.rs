@@ -25,7 +25,7 @@ const MAX_OFFERED: usize = 20;
 /// The maximum number of git messages, and of lost commits, that one message repeats.
 const MAX_SHOWN: usize = 10;
 
-/// Checks the objects of a store, and fetches those that are missing.
+/// Checks the objects of a store, and fetches missing ones.
 pub(crate) fn objects(ctx: &Ctx, request: &Request, known: &KnownRealm, store: &GitStore) -> Vec<DoctorCheck> {
     let subject = Some(known.name.as_str());
     let problem = match complaints(ctx, store) {
@@ -65,7 +65,7 @@ fn complaints(ctx: &Ctx, store: &GitStore) -> Result<Option<String>, OpError> {
     Ok((!shown.is_empty()).then(|| format!("git fsck --strict: {}{more}", shown.join("; "))))
 }
 
-/// Fetches everything from a remote, as if nothing were here, and takes its packs.
+/// Fetches everything from a remote, as if this machine had nothing, and takes over the packs.
 fn refetch(ctx: &Ctx, remote: &Remote, store: &GitStore) -> Result<(), OpError> {
     url::accept(&remote.url)?;
     let aside = Aside::new(&ctx.home.folder().join("realms"), ctx.options())?;

@@ -1,4 +1,4 @@
-//! Checks of `doctor` on sessions: those that nobody ended, and work trees whose mark names an ended one.
+//! Checks of `doctor` on sessions: sessions that nobody ended, and work trees whose mark names an ended session.
 
 use std::collections::BTreeSet;
 
@@ -15,8 +15,8 @@ use crate::{
     wire::{DoctorCheck, Health},
 };
 
-/// Reports sessions without activity for a day that nobody ended: the machine crashed, or the user forgot them. They
-/// are ended at the time of their last activity.
+/// Reports sessions that nobody ended and that had no activity for a day: the machine crashed, or the user forgot them.
+/// They are ended at the time of their last activity.
 pub(crate) fn of_realm(ctx: &Ctx, request: &Request, known: &KnownRealm, store: &GitStore) -> DoctorCheck {
     let subject = Some(known.name.as_str());
     let cannot = |error: OpError| check("sessions", subject, Health::Error, error.message);
@@ -54,7 +54,7 @@ pub(crate) fn of_realm(ctx: &Ctx, request: &Request, known: &KnownRealm, store: 
 pub(crate) fn of_work_tree(ctx: &Ctx, request: &Request) -> Option<DoctorCheck> {
     let code = ctx.code.as_ref()?;
     let acting = ctx.acting().ok();
-    // A session that is being started has its mark before its record.
+    // A session that is being started has a mark before it has a record.
     let lease = match (acting, request.fix) {
         (Some(acting), true) => Some(acting.store.lock(&StoreRef::Sessions(acting.repo.clone()))),
         _ => None,

@@ -31,7 +31,7 @@ pub(crate) fn check(
     }
 }
 
-/// Adds the first of the next steps, if there is one.
+/// Adds the first of `steps`, if there is one.
 pub(crate) fn failed(check: DoctorCheck, steps: &[NextStep]) -> DoctorCheck {
     DoctorCheck { next_step: steps.first().cloned(), ..check }
 }

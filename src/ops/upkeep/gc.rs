@@ -71,7 +71,7 @@ pub fn is_due(ctx: &Ctx) -> bool {
     git_store(ctx).is_ok_and(|store| store.should_be_packed())
 }
 
-/// Opens the store as a git repository. Packing is specific to git, so the store's port does not have it.
+/// Opens the store as a git repository. Packing is specific to git, so the `Store` trait does not have it.
 fn git_store(ctx: &Ctx) -> Result<GitStore, OpError> {
     let here = ctx.here()?;
     let known = crate::locate::known(&ctx.home, &here.realm)?;
@@ -83,8 +83,8 @@ enum Forgotten {
     Notifications(usize),
 }
 
-/// Removes old notifications from an inbox. A reader without deliveries for 30 days is removed as a whole: when it
-/// comes back, it starts from the repository's shared inbox.
+/// Removes old notifications from an inbox. A reader without deliveries for 30 days is removed entirely; when it
+/// returns, it starts from the repository's shared inbox.
 fn forget(ctx: &Ctx, store: &dyn Store, name: &StoreRef) -> Result<Forgotten, OpError> {
     let now = ctx.env.now_here();
     let _lease = store.lock(name)?;

@@ -113,8 +113,8 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<WorktreeCreate>, OpErr
     Ok(with_next_steps(here, body))
 }
 
-/// Returns the repositories that would have to be cloned, with their urls. The urls come from the realm, so the caller
-/// has to ask its user.
+/// Returns the repositories that would have to be cloned, with their URLs. The URLs come from the realm, so the caller
+/// has to ask the user.
 ///
 /// # Errors
 /// Returns an error in the cases of [`run`].
@@ -160,7 +160,7 @@ fn located(
     }
     let to = dunce::canonicalize(&to).unwrap_or(to);
     ctx.home.record_repo(name, &to)?;
-    // The user agreed to clone this repository from the url in the realm.
+    // The user agreed to clone this repository from the URL in the realm.
     let place = Place { cwd: to, vars: ctx.env.vars_elsewhere(), in_hook: false };
     if let Some(code) = CodeRepo::discover(&place)? {
         joined::write(&ctx.home, &code, &here.realm, name, !repo.roots.is_empty())?;
@@ -213,8 +213,8 @@ fn is_on(there: &Worktree, name: &RepoName, branch: &str) -> Result<(), RepoProb
     Err(RepoProblem::new(name, ErrorCode::OtherBranch, message).next(format!("git -C {at} switch {branch}")))
 }
 
-/// Checks that the path is free and in no other worktree: the RFCs `a` and `a/b` would put a repository `b` and all
-/// others of `a/b` into one folder.
+/// Checks that the path does not exist and is not in another worktree: the RFCs `a` and `a/b` would put a repository
+/// `b` and all others of `a/b` into one folder.
 fn is_free(name: &RepoName, path: &Path, root: &Path) -> Result<(), RepoProblem> {
     let above = path.ancestors().skip(1).take_while(|above| *above != root);
     if let Some(other) = above.into_iter().find(|above| above.join(".git").symlink_metadata().is_ok()) {
@@ -229,8 +229,8 @@ fn is_free(name: &RepoName, path: &Path, root: &Path) -> Result<(), RepoProblem>
     Ok(())
 }
 
-/// Makes the new worktree part of the realm even if its branch lacks `.blue/config.yaml`, by setting the repository's
-/// own configuration.
+/// Makes the new worktree part of the realm even if its branch lacks `.blue/config.yaml`, by writing to the
+/// repository's own git configuration.
 fn belong(job: &Job, realm: &RealmName) -> Result<(), StoreError> {
     let within = job.work.at(&job.path);
     if job.path.join(locate::CONFIG).exists() || within.config("blue.realm")?.is_some() {

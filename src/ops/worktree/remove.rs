@@ -1,5 +1,5 @@
 //! `realm_worktree_remove`: removes the worktrees of an RFC with git. Nothing is removed if any of them has work that
-//! is nowhere else, unless the user forces it.
+//! exists nowhere else, unless the user forces it.
 
 use std::path::{Path, PathBuf};
 
@@ -61,7 +61,7 @@ struct Done {
 /// Removes the worktrees.
 ///
 /// # Errors
-/// Returns an error if there are none, if one has work that is nowhere else, or if the current folder is in one.
+/// Returns an error if there are none, if one has work that exists nowhere else, or if the current folder is in one.
 pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<WorktreeRemove>, OpError> {
     let here = ctx.here()?;
     let root = rfc_worktrees::root(ctx, &here.realm);
@@ -185,8 +185,8 @@ fn counted(count: usize, one: &str, many: &str) -> String {
 }
 
 fn remove(job: &Job, branch: &str, request: &Request) -> Result<Done, StoreError> {
-    // git refuses to remove a worktree with a `.gitmodules` file. It was checked before that no submodule is checked
-    // out and nothing is uncommitted.
+    // git refuses to remove a worktree with a `.gitmodules` file. It was already checked that no submodule is checked
+    // out and that nothing is uncommitted.
     let force = request.force || (!job.tree.is_gone && job.tree.path.join(".gitmodules").exists());
     job.work.remove_worktree(&job.tree.path, force)?;
     let is_there = request.delete_branches && job.work.has_ref(&format!("refs/heads/{branch}"))?;

@@ -12,7 +12,7 @@ use crate::{
 /// The configuration key of the prefix of branch names.
 const PREFIX: &str = "blue.branchPrefix";
 
-/// How deep below the root a worktree may be: an RFC's name has at most 100 segments.
+/// The maximum depth of a worktree below the root: an RFC's name has at most 100 segments.
 const MAX_DEPTH: usize = 101;
 
 /// The maximum number of domains that a reason names.
@@ -21,7 +21,7 @@ const MAX_NAMED: usize = 5;
 /// Returns the branch of an RFC.
 ///
 /// # Errors
-/// Returns a usage error if `blue.branchPrefix` does not make a valid name.
+/// Returns a usage error if `blue.branchPrefix` does not result in a valid name.
 pub fn branch(ctx: &Ctx, rfc: &RfcName) -> Result<String, OpError> {
     let prefix = ctx.setting(PREFIX).unwrap_or_default();
     // A branch is parsed as an RFC's name, because these follow git-check-ref-format.
@@ -53,7 +53,7 @@ pub fn parse(root: &Path, path: &Path) -> Option<(RfcName, RepoName)> {
     Some((rfc.parse().ok()?, repo.parse().ok()?))
 }
 
-/// Returns the RFC whose worktree the caller's folder is in, if it is in one.
+/// Returns the RFC whose worktree contains the current folder, if there is one.
 pub fn current_rfc(ctx: &Ctx, realm: &RealmName) -> Option<RfcName> {
     let top = ctx.code.as_ref()?.workdir()?;
     parse(&root(ctx, realm), &top).map(|(rfc, _)| rfc)
@@ -80,11 +80,11 @@ pub fn linked(root: &Path) -> Vec<PathBuf> {
     found
 }
 
-/// Returns the repositories to work in, and why: those that were named, or else the asking repository and all that
-/// share a domain with it.
+/// Returns the repositories to work in, and why: the named ones, or else the asking repository and all that share a
+/// domain with it.
 ///
 /// # Errors
-/// Returns an error if none was named, or one is not in the realm.
+/// Returns an error if no repository is named, or one is not in the realm.
 pub fn select(
     ctx: &Ctx,
     here: &Here,
@@ -135,7 +135,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_path_says_what_it_is_the_worktree_of() {
+    fn a_path_identifies_its_worktree() {
         let root = Path::new("/r");
         let (rfc, repo): (RfcName, RepoName) = ("feat/x".parse().unwrap(), "blue".parse().unwrap());
         let at = path(root, &rfc, &repo);

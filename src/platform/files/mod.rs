@@ -1,4 +1,4 @@
-//! Files and folders: who may use them, which one is which, and bringing them to the disk.
+//! Files and folders: access, identity, and flushing to disk.
 
 #[cfg(unix)]
 mod unix;
@@ -16,45 +16,45 @@ use unix as system;
 #[cfg(windows)]
 use windows as system;
 
-/// Who may use a file or folder that this program makes.
+/// Who may access a file or folder that this program creates.
 ///
-/// Windows keeps lists of access instead, which a new file takes over from its folder: below a user's profile that is
-/// the user, the system and administrators. There, none of these changes anything.
+/// Windows uses access control lists instead, which a new file inherits from its folder. In a user's profile, they
+/// grant access to the user, the system and administrators. There, none of these variants has an effect.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Access {
-    /// A file that its user alone reads and writes.
+    /// A file that only its user may read and write.
     Private,
-    /// A folder that its user alone enters.
+    /// A folder that only its user may enter.
     PrivateFolder,
-    /// A file that everybody may read and run, and its user change.
+    /// A file that everyone may read and run, and its user may change.
     Program,
-    /// A file that everybody may read, and its user change.
+    /// A file that everyone may read, and its user may change.
     Public,
-    /// A file that everybody may read, and nobody change.
+    /// A file that everyone may read, and nobody may change.
     ReadOnly,
-    /// A file for whom the user's umask says.
+    /// A file with access according to the user's umask.
     Usual,
 }
 
-/// Creates a folder that only its user may enter, and its missing parents. An existing folder stays as it is.
+/// Creates a folder that only its user may enter, and its missing parents. An existing folder is not changed.
 ///
 /// # Errors
-/// Returns an error if it cannot be made.
+/// Returns an error if it cannot be created.
 pub fn make_private_folder(folder: &Path) -> io::Result<()> {
     system::make_private_folder(folder)
 }
 
-/// Has a file that these options create be its user's alone. An existing file stays as it is.
+/// Makes a file that is created with these options private to its user. An existing file is not changed.
 pub fn private(options: &mut OpenOptions) -> &mut OpenOptions {
     system::private(options)
 }
 
-/// Has the temporary files or folders of a builder be for those whom `access` names.
+/// Sets the access of the temporary files or folders that a builder creates.
 pub fn made_with(builder: &mut tempfile::Builder<'_, '_>, access: Access) {
     system::made_with(builder, access);
 }
 
-/// Gives a new file the access of the file that it is to replace, or `otherwise` where there is none.
+/// Gives a new file the access of the file that it replaces, or `otherwise` if there is none.
 ///
 /// # Errors
 /// Returns an error if the system refuses.
@@ -62,70 +62,71 @@ pub fn take_over_access(new: &File, replaced: &Path, otherwise: Access) -> io::R
     system::take_over_access(new, replaced, otherwise)
 }
 
-/// Takes away what a file or folder allows beyond `most`. Returns the mode that it had, where it was wider. On Windows
-/// nothing is changed.
+/// Removes access to a file or folder beyond `most`. Returns the previous mode if it was wider. Does nothing on
+/// Windows.
 ///
 /// # Errors
-/// Returns an error if there is no such file, or the system refuses.
+/// Returns an error if the file does not exist, or the system refuses.
 pub fn narrow(path: &Path, most: Access) -> io::Result<Option<u32>> {
     system::narrow(path, most)
 }
 
-/// Returns whether other users may read or change what is at a path. On Windows it is never known to be so.
+/// Returns whether other users may read or change the file at a path. Always returns false on Windows.
 ///
 /// # Errors
-/// Returns an error if there is nothing.
+/// Returns an error if nothing exists at the path.
 pub fn is_open_to_others(path: &Path) -> io::Result<bool> {
     system::is_open_to_others(path)
 }
 
-/// Returns whether a file may be run. Windows has no such permission: there, every file may.
+/// Returns whether a file may be run. Windows has no such permission, so any file may be run there.
 pub fn is_executable(path: &Path) -> bool {
     path.metadata().is_ok_and(|meta| meta.is_file() && system::is_executable(&meta))
 }
 
-/// What tells a file or folder from all others of this machine, as long as it exists.
+/// Identifies a file or folder on this machine for as long as it exists.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Identity {
-    /// The file system: the number of the device on Unix, the serial number of the volume on Windows.
+    /// The file system: the device number on Unix, the volume serial number on Windows.
     pub device: u64,
-    /// The file within it: the inode on Unix, the file index on Windows.
+    /// The file within the file system: the inode on Unix, the file index on Windows.
     pub file: u64,
 }
 
 impl Identity {
-    /// Returns the identity of what is at a path; of a symbolic link, its own.
+    /// Returns the identity of the file at a path. A symbolic link is not followed.
     ///
     /// # Errors
-    /// Returns an error if there is nothing.
+    /// Returns an error if nothing exists at the path.
     pub fn of(path: &Path) -> io::Result<Self> {
         system::identity(path)
     }
 }
 
-/// A time of a file: seconds, and nanoseconds of the next one. On Unix they count from 1970, on Windows from 1601.
+/// A file time, in seconds and additional nanoseconds, since 1970 on Unix and since 1601 on Windows.
 pub type Time = (i64, i64);
 
-/// What tells one content of a file, or one state of a folder, from another one.
+/// Distinguishes one content of a file, or one state of a folder, from another.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Stamp {
-    /// Which file it is.
+    /// The identity of the file.
     pub identity: Identity,
     /// Whether it is a folder.
     pub is_folder: bool,
     /// The size, in bytes.
     pub size: u64,
-    /// The time of the last change of its content.
+    /// The time of the last change to its content.
     pub modified: Time,
-    /// The time of the last change of anything, names and modes included. Windows does not say; there it is `modified`.
+    /// The time of the last change of any kind, including names and modes. Not available on Windows, where it equals
+    /// `modified`.
     pub changed: Time,
 }
 
 impl Stamp {
-    /// Returns the stamp of the file or folder that a path leads to.
+    /// Returns the stamp of the file or folder at a path. Symbolic links are followed.
     ///
     /// # Errors
-    /// Returns an error if there is none.
+    /// Returns an error if it does not exist.
     pub fn of(path: &Path) -> io::Result<Self> {
         system::stamp_of(path)
     }
@@ -133,25 +134,25 @@ impl Stamp {
     /// Returns the stamp of an open file.
     ///
     /// # Errors
-    /// Returns an error if the system does not tell.
+    /// Returns an error if the system cannot provide it.
     pub fn of_file(file: &File) -> io::Result<Self> {
         system::stamp_of_file(file)
     }
 }
 
-/// Brings a file to the disk, or the names in a folder. On Windows the file system keeps a journal of names, and
-/// nothing is done for a folder.
+/// Flushes a file, or the names in a folder, to disk. On Windows the file system journals names, so this does nothing
+/// for a folder.
 ///
 /// # Errors
-/// Returns an error if there is none, or the disk refuses.
+/// Returns an error if the file does not exist, or the disk fails.
 pub fn flush(path: &Path) -> io::Result<()> {
     system::flush(path)
 }
 
-/// Reads as many bytes as `bytes` holds, from `at`. On Windows it moves the file's position too.
+/// Fills `bytes` from a file, starting at `at`. On Windows this also moves the file's position.
 ///
 /// # Errors
-/// Returns an error if there are fewer.
+/// Returns an error if there are not enough bytes.
 pub fn read_exact_at(file: &File, bytes: &mut [u8], at: u64) -> io::Result<()> {
     system::read_exact_at(file, bytes, at)
 }

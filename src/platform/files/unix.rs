@@ -1,4 +1,4 @@
-//! Files and folders, as POSIX has them.
+//! Files and folders on POSIX systems.
 
 use std::{
     fs::{DirBuilder, File, Metadata, OpenOptions, Permissions},
@@ -9,7 +9,7 @@ use std::{
 
 use super::{Access, Identity, Stamp};
 
-/// What users other than the owner may do.
+/// The permissions of users other than the owner.
 const OTHERS: u32 = 0o077;
 
 impl Access {
@@ -106,7 +106,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_private_is_closed_to_others() {
+    fn private_files_and_folders_are_closed_to_others() {
         let top = tempfile::tempdir().unwrap();
         let folder = top.path().join("a/b");
         make_private_folder(&folder).unwrap();
@@ -118,7 +118,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_too_wide_is_narrowed_and_nothing_else() {
+    fn narrow_removes_access_only_if_it_is_too_wide() {
         let file = tempfile::NamedTempFile::new().unwrap();
         let path = file.path();
         assert_eq!(narrow(path, Access::Private).unwrap(), None);
@@ -130,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_is_made_as_wide_as_was_said() {
+    fn files_are_created_with_the_requested_access() {
         let top = tempfile::tempdir().unwrap();
         let made = |access| {
             let mut builder = tempfile::Builder::new();
@@ -162,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn a_link_has_an_identity_of_its_own() {
+    fn a_link_has_its_own_identity() {
         let top = tempfile::tempdir().unwrap();
         let link = top.path().join("link");
         std::os::unix::fs::symlink(top.path(), &link).unwrap();
@@ -171,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn bytes_are_read_from_a_place_or_not_at_all() {
+    fn read_exact_at_reads_all_bytes_or_fails() {
         let file = tempfile::tempfile().unwrap();
         (&file).write_all(b"0123456789").unwrap();
         let mut bytes = [0; 4];

@@ -1,4 +1,4 @@
-//! Files and folders, as Windows has them.
+//! Files and folders on Windows.
 
 use std::{
     fs::{File, Metadata, OpenOptions},
@@ -14,7 +14,7 @@ use winapi_util::{
 
 use super::{Access, Identity, Stamp};
 
-/// The ticks of a file's time in a second: each is 100 nanoseconds.
+/// The number of ticks per second in a file time. Each is 100 nanoseconds.
 const TICKS: u64 = 10_000_000;
 
 /// The attribute of folders.
@@ -62,7 +62,7 @@ pub fn flush(path: &Path) -> io::Result<()> {
     if path.metadata()?.is_dir() {
         return Ok(());
     }
-    // Flushing needs the right to write. A file that may only be read was flushed when it was written.
+    // Flushing needs write access. A read-only file was flushed when it was written.
     match OpenOptions::new().write(true).open(path) {
         Err(error) if error.kind() == io::ErrorKind::PermissionDenied => Ok(()),
         file => file?.sync_all(),

@@ -1,4 +1,4 @@
-//! Processes: groups that end together, work that outlives who started it, the shell.
+//! Processes: groups that end together, processes that outlive their parent, and the shell.
 
 #[cfg(unix)]
 mod unix;
@@ -17,61 +17,62 @@ use unix as system;
 #[cfg(windows)]
 use windows as system;
 
-/// Whether a shell can keep the files of a command from growing beyond a size (`ulimit -f`).
+/// Whether a shell can limit the size of files that a command writes (`ulimit -f`).
 pub const LIMITS_FILES: bool = cfg!(unix);
 
 /// The exit code of a process that was killed, as a shell reports it.
 pub const KILLED: i32 = 128 + 9;
 
-/// Returns the exit code of a process as a shell reports it: where a signal ended it, 128 and the signal's number.
+/// Returns the exit code of a process as a shell reports it: 128 plus the signal's number if a signal ended the
+/// process.
 pub fn code(status: ExitStatus) -> i32 {
     system::code(status)
 }
 
-/// Has a command lead a process group of its own: keys in the terminal that end its starter do not reach it. On
-/// Windows it opens no window either.
+/// Makes a command the leader of its own process group, so that keys in the terminal that end its parent do not reach
+/// it. On Windows, this also keeps it from opening a window.
 pub fn apart(command: &mut Command) -> &mut Command {
     system::apart(command)
 }
 
-/// Returns a command that starts a program which outlives whoever called us, and keeps none of the files open that
-/// the caller opened beyond the usual three: otherwise the caller may wait for it. On Windows those stay open.
+/// Returns a command that starts a program that outlives our caller, and closes all files that the caller opened
+/// except the standard streams. Otherwise the caller might wait for it. On Windows those files stay open.
 pub fn detached(program: &Path) -> Command {
     system::detached(program)
 }
 
-/// Leaves the session of whoever started us: closing their terminal ends its processes, and not us. On Windows
-/// [`detached`] did so already.
+/// Leaves the session of our caller, so that closing its terminal does not end this process. On Windows, [`detached`]
+/// already does so.
 pub fn leave_session() {
     system::leave_session();
 }
 
-/// Raises the limit of open files of this process to `wanted`, where it is lower and the system allows more. Returns how
-/// many may be open, at most `wanted`.
+/// Raises this process's limit on open files to `wanted`, if it is lower and the system allows it. Returns the
+/// resulting limit, at most `wanted`.
 pub fn allow_open_files(wanted: usize) -> usize {
     system::allow_open_files(wanted)
 }
 
-/// Tells a process of this user's to end. Windows has no such word for a process without a window: there, it is ended.
+/// Asks a process of the current user to end. On Windows, a process without a window cannot be asked, so it is killed.
 ///
 /// # Errors
-/// Returns an error if there is none, or it is another user's.
+/// Returns an error if there is no such process, or it belongs to another user.
 pub fn stop(pid: u32) -> io::Result<()> {
     system::stop(pid)
 }
 
-/// Returns a command that runs a shell, as git finds one: on Windows the one that comes with git.
+/// Returns a command that runs a shell in the same way as git. On Windows it is the shell that comes with git.
 pub fn shell() -> Command {
     system::shell()
 }
 
-/// A child and what it starts: a process group on Unix, a job object on Windows.
+/// A child and its descendants: a process group on Unix, a job object on Windows.
 #[derive(Debug)]
 pub struct Group(system::Group);
 
 impl Group {
-    /// Starts a command as the first of a group. On Windows, what it starts before it is put into its job object is no
-    /// part of the group.
+    /// Starts a command as the first process of a group. On Windows, processes that it starts before it is added to
+    /// its job object are not part of the group.
     ///
     /// # Errors
     /// Returns an error if it cannot be started.
@@ -80,32 +81,32 @@ impl Group {
         Ok((child, Self(group)))
     }
 
-    /// Asks all of the group to end; on Windows they are killed. The child must not have been waited for: its number
-    /// could be another's.
+    /// Asks all processes of the group to end; on Windows they are killed. The child must not have been waited for,
+    /// because its process id could have been reused.
     pub fn ask_to_end(self) {
         self.0.ask_to_end();
     }
 
-    /// Kills all of the group. The child must not have been waited for.
+    /// Kills all processes of the group. The child must not have been waited for.
     pub fn kill(self) {
         self.0.kill();
     }
 }
 
-/// Everything that this process starts, and what that starts in turn, whatever group it is in.
+/// All descendants of this process, regardless of their process group.
 ///
-/// Linux hands a process whose parent ended to us. Windows keeps all of them in a job object, and ends them if this
-/// process is killed. On other systems what left the child's group stays.
+/// On Linux, this process becomes the parent of orphaned descendants. On Windows, all of them are in a job object, and
+/// end if this process is killed. On other systems, processes that have left the child's group are not included.
 #[derive(Debug)]
 pub struct Offspring(system::Offspring);
 
 impl Offspring {
-    /// Takes charge of what this process starts from now on.
+    /// Starts to track the descendants of this process.
     pub fn adopt() -> Self {
         Self(system::Offspring::adopt())
     }
 
-    /// Kills a group and all others, and waits until they have ended, for a time.
+    /// Kills a group and all other descendants, and waits until they have ended, up to a time limit.
     pub fn end(&self, group: Group, patience: Duration) {
         self.0.end(group.0, patience);
     }

@@ -1,4 +1,4 @@
-//! Processes, as POSIX has them.
+//! Processes on POSIX systems.
 
 #[cfg(target_os = "linux")]
 mod linux;
@@ -20,10 +20,10 @@ use rustix::{
     },
 };
 
-/// Closes what callers of git may have opened for themselves beyond the usual three: the standard library has no safe
-/// way to do it.
+/// Closes files other than the standard streams that callers of git may have opened. The standard library has no safe
+/// way to do this.
 const CLOSING: &str = r#"exec "$0" "$@" 3>&- 4>&- 5>&- 6>&- 7>&- 8>&- 9>&-"#;
-/// How often is looked whether processes that were killed have ended.
+/// The interval at which killed processes are checked.
 const STEP: Duration = Duration::from_millis(2);
 
 pub fn code(status: ExitStatus) -> i32 {
@@ -41,7 +41,7 @@ pub fn detached(program: &Path) -> Command {
 }
 
 pub fn leave_session() {
-    // It fails where we lead a group of our own already, which does as well.
+    // This fails if we already lead a group of our own, which is fine.
     let _ = setsid();
 }
 
@@ -89,7 +89,7 @@ impl Group {
     }
 
     fn signal(&self, signal: Signal) {
-        // There may be nobody left in it.
+        // The group may be empty already.
         let _ = self.0.map(|group| kill_process_group(group, signal));
     }
 }
@@ -114,7 +114,7 @@ impl Offspring {
                 match wait(WaitOptions::NOHANG) {
                     Ok(Some(_)) | Err(Errno::INTR) => {}
                     Ok(None) => break,
-                    // No child is left, and so no orphan.
+                    // There are no children left, and therefore no orphans.
                     Err(_) => return,
                 }
             }
@@ -133,14 +133,14 @@ mod tests {
 
     use super::super::*;
 
-    /// Returns a command that starts another one, prints its number, and waits.
+    /// Returns a command that starts another process, prints its id, and waits.
     fn parent() -> Command {
         let mut command = shell();
         command.args(["-c", "sleep 60 & echo $!; wait"]).stdout(Stdio::piped());
         command
     }
 
-    /// Waits until nothing holds the output of a command open any more.
+    /// Waits until no process holds the output of a command open.
     fn wait_until_closed(child: &mut Child) {
         let begun = Instant::now();
         child.stdout.take().unwrap().read_to_end(&mut Vec::new()).unwrap();
@@ -148,10 +148,10 @@ mod tests {
     }
 
     #[test]
-    fn a_group_ends_with_all_that_the_child_started() {
+    fn a_group_ends_with_all_descendants() {
         for (end, signal) in [(Group::kill as fn(Group), 9), (Group::ask_to_end, 15)] {
             let (mut child, group) = Group::start(&mut parent()).unwrap();
-            // The one that it starts is there once its number is.
+            // The descendant is running once its id is printed.
             BufReader::new(child.stdout.as_mut().unwrap()).read_line(&mut String::new()).unwrap();
             end(group);
             wait_until_closed(&mut child);
@@ -160,13 +160,13 @@ mod tests {
     }
 
     #[test]
-    fn a_code_is_that_of_a_shell() {
+    fn exit_codes_are_those_of_a_shell() {
         let of = |script: &str| code(shell().args(["-c", script]).status().unwrap());
         assert_eq!([of("exit 3"), of("kill -9 $$"), of("kill -15 $$")], [3, KILLED, 143]);
     }
 
     #[test]
-    fn a_process_is_told_to_stop() {
+    fn stop_ends_a_process() {
         let mut child = shell().args(["-c", "exec sleep 60"]).spawn().unwrap();
         stop(child.id()).unwrap();
         assert_eq!(code(child.wait().unwrap()), 143);
@@ -174,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn a_detached_command_keeps_no_file_of_its_callers_open() {
+    fn a_detached_command_closes_files_of_its_caller() {
         let script = "\"$0\" \"$@\" 5>&1 >/dev/null &";
         let command = detached(Path::new("/bin/sleep"));
         let mut caller = shell();

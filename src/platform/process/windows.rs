@@ -1,4 +1,4 @@
-//! Processes, as Windows has them.
+//! Processes on Windows.
 
 use std::{
     io,
@@ -10,7 +10,7 @@ use std::{
 
 use win32job::{ExtendedLimitInfo, Job};
 
-/// What a process is created with: without a console, with one that has no window, and apart from Ctrl-C.
+/// Process creation flags: without a console, with a console that has no window, and without receiving Ctrl-C.
 const DETACHED_PROCESS: u32 = 0x0000_0008;
 const CREATE_NO_WINDOW: u32 = 0x0800_0000;
 const CREATE_NEW_PROCESS_GROUP: u32 = 0x0000_0200;
@@ -31,7 +31,7 @@ pub fn detached(program: &Path) -> Command {
 
 pub fn leave_session() {}
 
-/// Returns what is wanted: sockets have no such limit there.
+/// Returns `wanted`, because Windows has no such limit on sockets.
 pub fn allow_open_files(wanted: usize) -> usize {
     wanted
 }
@@ -55,7 +55,7 @@ impl Group {
         let job = Job::create()?;
         let mut child = apart(command).spawn()?;
         if let Err(error) = job.assign_process(child.as_raw_handle() as isize) {
-            // One that has ended already needs no group, and could have none.
+            // A process that has already ended needs no group, and cannot be added to one.
             if child.try_wait()?.is_none() {
                 child.kill()?;
                 child.wait()?;
@@ -70,7 +70,7 @@ impl Group {
     }
 
     pub fn kill(self) {
-        // What is in the job ends when its last handle is closed: this one, when it is dropped.
+        // The processes in the job end when its last handle is closed, which is this one, when it is dropped.
         let _ = self.0.set_extended_limit_info(ExtendedLimitInfo::new().limit_kill_on_job_close());
     }
 }
@@ -81,7 +81,7 @@ pub struct Offspring(#[expect(dead_code, reason = "the job ends when it is dropp
 impl Offspring {
     pub fn adopt() -> Self {
         let job = Job::create_with_limit_info(ExtendedLimitInfo::new().limit_kill_on_job_close());
-        // Where it is forbidden, the child's own job is what ends.
+        // If this is forbidden, only the child's own job ends.
         Self(job.and_then(|job| job.assign_current_process().map(|()| job)).ok())
     }
 

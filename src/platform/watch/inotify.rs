@@ -1,4 +1,4 @@
-//! Watching by inotify: the kernel queues what happens before it returns to whoever does it.
+//! Watches folders using inotify. The kernel queues an event before the call that causes it returns.
 
 use std::{io, mem::MaybeUninit, os::fd::OwnedFd, path::Path, time::Duration};
 
@@ -13,7 +13,7 @@ use super::Moved;
 #[derive(Debug)]
 pub struct Watch(OwnedFd);
 
-/// Returns the kernel setting that an error is about, if it is about one.
+/// Returns the kernel setting that caused an error, if one did.
 pub fn limit(error: &io::Error) -> Option<&'static str> {
     match Errno::from_io_error(error)? {
         Errno::MFILE => Some("fs.inotify.max_user_instances"),
@@ -27,13 +27,13 @@ impl Watch {
         Ok(Self(init(CreateFlags::CLOEXEC | CreateFlags::NONBLOCK)?))
     }
 
-    /// Returns the number of the folder.
+    /// Watches a folder, and returns its watch descriptor.
     pub fn add(&self, folder: &Path) -> io::Result<i32> {
         let events = WatchFlags::MOVED_TO | WatchFlags::CREATE | WatchFlags::DELETE | WatchFlags::ONLYDIR;
         Ok(add_watch(&self.0, folder, events)?)
     }
 
-    /// Waits until there is something to read, or the time is over.
+    /// Waits until there is something to read, or until the timeout.
     pub fn wait(&self, timeout: Duration) -> io::Result<()> {
         let timeout = Timespec::try_from(timeout).unwrap_or_default();
         match poll(&mut [PollFd::new(&self.0, PollFlags::IN)], Some(&timeout)) {
@@ -42,7 +42,7 @@ impl Watch {
         }
     }
 
-    /// Reads what happened, without waiting.
+    /// Reads the pending events, without waiting.
     pub fn read(&self) -> io::Result<Moved> {
         let mut moved = Moved::default();
         let mut buffer = [MaybeUninit::uninit(); 4096];
@@ -52,7 +52,7 @@ impl Watch {
                 Ok(event) => {
                     moved.is_all |= event.events().contains(ReadFlags::QUEUE_OVERFLOW);
                     moved.gone.extend(event.events().contains(ReadFlags::IGNORED).then(|| event.wd()));
-                    // Locks come and go before and after a ref moves, and say nothing.
+                    // Ignore locks, which are created and removed whenever a ref moves.
                     if !event.file_name().is_some_and(|name| name.to_bytes().ends_with(b".lock")) {
                         moved.folders.push(event.wd());
                     }
@@ -68,7 +68,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_the_kernel_refuses_is_named() {
+    fn limit_names_the_kernel_setting() {
         let named = |errno: Errno| limit(&errno.into());
         assert_eq!(named(Errno::MFILE), Some("fs.inotify.max_user_instances"));
         assert_eq!(named(Errno::NOSPC), Some("fs.inotify.max_user_watches"));

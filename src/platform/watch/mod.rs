@@ -1,4 +1,4 @@
-//! Waiting until something is renamed, made or removed in folders.
+//! Waits until something is renamed, created or removed in folders.
 
 mod polling;
 mod shared;
@@ -14,7 +14,7 @@ use std::{
     time::Duration,
 };
 
-/// A watch over folders: by inotify on Linux, with one instance for the whole process. On other systems, and if the
+/// A watch on folders. On Linux it uses inotify, with one instance for the whole process. On other systems, and if the
 /// kernel refuses, the times of the folders are compared 40 times a second.
 #[derive(Debug)]
 pub struct Watch {
@@ -29,18 +29,18 @@ enum Source {
     Polling(polling::Watch),
 }
 
-/// The folders in which something changed, by the numbers that the system gave them.
+/// The folders that changed, by watch descriptor.
 #[derive(Debug, Default)]
 struct Moved {
     folders: Vec<i32>,
-    /// The folders that were removed: their numbers are not given again.
+    /// The folders that were removed. Their descriptors are not reused.
     gone: Vec<i32>,
-    /// Whether there was more than the system could hold.
+    /// Whether the queue overflowed, so that any folder may have changed.
     is_all: bool,
 }
 
 impl Watch {
-    /// Begins to watch nothing yet.
+    /// Starts a watch without folders.
     pub fn begin() -> Self {
         let mut watch =
             Self { source: Source::Polling(polling::Watch::default()), folders: BTreeSet::new(), limit: None };
@@ -51,14 +51,14 @@ impl Watch {
         watch
     }
 
-    /// Returns the kernel setting that is too low for the kernel to report changes, if there is one: then they are
-    /// noticed a little later, and looking for them costs a little.
+    /// Returns the kernel setting that is too low for the kernel to report changes, if there is one. In that case,
+    /// changes are noticed a little later, and looking for them costs a little.
     pub fn limit(&self) -> Option<&'static str> {
         self.limit
     }
 
-    /// Watches one more folder, or one that was watched under another name or before it was made anew. One that is
-    /// not there is not watched.
+    /// Watches an additional folder, or again one that was renamed or recreated. A folder that does not exist is not
+    /// watched.
     pub fn add(&mut self, folder: &Path) {
         self.folders.insert(folder.to_owned());
         match &mut self.source {
@@ -73,8 +73,8 @@ impl Watch {
         }
     }
 
-    /// Waits until something may have happened since the last call, or the time is over. Returns whether something may
-    /// have happened. What was done before the call is noticed; where times are compared, up to 25 ms later.
+    /// Waits until something may have changed since the last call, or until the timeout. Returns whether something may
+    /// have changed. Changes before the call are noticed as well; if times are compared, up to 25 ms later.
     pub fn wait(&mut self, timeout: Duration) -> bool {
         match &mut self.source {
             Source::Kernel(subscription) => subscription.wait(timeout),
@@ -104,7 +104,7 @@ mod tests {
     const SHORT: Duration = Duration::from_millis(60);
     const LONG: Duration = Duration::from_secs(20);
 
-    /// Runs one test against both ways to watch.
+    /// Runs a test against both implementations.
     macro_rules! both {
         ($name:ident, $test:expr) => {
             #[test]
@@ -120,13 +120,13 @@ mod tests {
         };
     }
 
-    both!(what_was_done_before_is_noticed, |folder, add, wait| {
+    both!(earlier_changes_are_noticed, |folder, add, wait| {
         add(folder);
         assert!(!wait(SHORT));
         fs::write(folder.join("new"), "").unwrap();
         assert!(wait(Duration::ZERO));
         add(folder);
-        // Within one tick of the file system's clock.
+        // This happens within one tick of the file system's clock.
         fs::rename(folder.join("new"), folder.join("other")).unwrap();
         assert!(wait(LONG));
         add(folder);
@@ -134,7 +134,7 @@ mod tests {
         assert!(!wait(SHORT), "that is all");
     });
 
-    both!(what_is_done_meanwhile_is_noticed_at_once, |folder, add, wait| {
+    both!(changes_while_waiting_are_noticed_at_once, |folder, add, wait| {
         add(folder);
         let file = folder.join("new");
         let begun = Instant::now();
@@ -146,7 +146,7 @@ mod tests {
         writer.join().unwrap();
     });
 
-    both!(a_folder_that_is_missing_is_not_watched, |folder, add, wait| {
+    both!(a_missing_folder_is_not_watched, |folder, add, wait| {
         let below = folder.join("below");
         add(folder);
         add(&below);

@@ -1,4 +1,4 @@
-//! Watching by comparing the times of folders, which change with the names in them.
+//! Watches folders by comparing their times, which change with the names in them.
 
 use std::{
     collections::BTreeMap,
@@ -9,13 +9,14 @@ use std::{
 
 use crate::platform::files::Stamp;
 
-/// How often is looked: what others publish is to be told within 50 ms.
+/// The polling interval. Changes published by others should be reported within 50 ms.
 const STEP: Duration = Duration::from_millis(25);
 
 #[derive(Debug, Default)]
 pub struct Watch {
     folders: BTreeMap<PathBuf, Option<Stamp>>,
-    /// When a change is reported once more: a second one within one tick of the file system's clock leaves the same time.
+    /// When to report a change again, because a second change within one tick of the file system's clock leaves the
+    /// same time.
     again: Option<Instant>,
 }
 
@@ -42,7 +43,7 @@ impl Watch {
         }
     }
 
-    /// Returns whether a folder is not as it was when this was asked last.
+    /// Returns whether any folder has changed since the last call.
     fn has_changed(&mut self) -> bool {
         let mut has_changed = false;
         for (folder, before) in &mut self.folders {

@@ -1,4 +1,4 @@
-//! One inotify instance for all that a process watches: a user has 128 of them.
+//! A single inotify instance for everything that a process watches, because each user only has 128 of them.
 
 use std::{
     collections::BTreeMap,
@@ -11,12 +11,12 @@ use std::{
 
 use super::{Moved, system};
 
-/// The instance of this process, while somebody watches anything.
+/// The instance of this process, while anything is watched.
 static SHARED: Mutex<Weak<Instance>> = Mutex::new(Weak::new());
-/// How often is looked whether anybody still does.
+/// The interval at which to check whether anything is still watched.
 const STEP: Duration = Duration::from_secs(1);
 
-/// Some folders that one part of the process watches.
+/// The folders that one part of the process watches.
 #[derive(Debug)]
 pub struct Subscription {
     instance: Arc<Instance>,
@@ -26,13 +26,13 @@ pub struct Subscription {
 #[derive(Debug)]
 struct Instance {
     system: system::Watch,
-    /// Held from reading events until those who wait for them are woken.
+    /// Held from reading events until their waiters are woken.
     reading: Mutex<()>,
-    /// Who waits for a folder, by the number that the system gave it.
+    /// The waiters for each folder, by watch descriptor.
     waiting: Mutex<BTreeMap<i32, Vec<Weak<Flag>>>>,
 }
 
-/// Whether anything changed since it was asked last.
+/// Whether anything changed since the last check.
 #[derive(Debug, Default)]
 struct Flag {
     moved: Mutex<bool>,
@@ -40,10 +40,10 @@ struct Flag {
 }
 
 impl Subscription {
-    /// Begins to watch nothing yet.
+    /// Starts a subscription without folders.
     ///
     /// # Errors
-    /// Returns an error if the system has no instance left, or does not have such a thing.
+    /// Returns an error if the system has no instance left, or does not support this.
     pub fn begin() -> io::Result<Self> {
         let mut shared = locked(&SHARED);
         let instance = match shared.upgrade() {
@@ -63,12 +63,12 @@ impl Subscription {
         Ok(Self { instance, flag: Arc::default() })
     }
 
-    /// Watches a folder too.
+    /// Watches an additional folder.
     ///
     /// # Errors
-    /// Returns an error if it is not there, or the system can watch no more.
+    /// Returns an error if it does not exist, or the system cannot watch more folders.
     pub fn add(&self, folder: &Path) -> io::Result<()> {
-        // Held while the system gives a number, so that no event of it is lost.
+        // Held while the system assigns a descriptor, so that none of its events is lost.
         let mut waiting = locked(&self.instance.waiting);
         let number = self.instance.system.add(folder)?;
         let flags = waiting.entry(number).or_default();
@@ -79,10 +79,10 @@ impl Subscription {
         Ok(())
     }
 
-    /// Waits until something changed in the folders since the last call, or the time is over. Returns whether it did.
-    /// A change that was made before the call is always noticed.
+    /// Waits until something changed in the folders since the last call, or until the timeout. Returns whether
+    /// something changed. A change before the call is always noticed.
     pub fn wait(&self, timeout: Duration) -> bool {
-        // The thread may not have read it yet.
+        // The thread may not have read the latest events yet.
         self.instance.pass_on();
         let (end, mut moved) = (Instant::now() + timeout, locked(&self.flag.moved));
         while !*moved {
@@ -98,7 +98,7 @@ impl Subscription {
 }
 
 impl Instance {
-    /// Reads what happened, and wakes those who wait for it. Returns whether it could be read.
+    /// Reads pending events, and wakes their waiters. Returns whether they could be read.
     fn pass_on(&self) -> bool {
         let _reading = locked(&self.reading);
         let moved = self.system.read();
@@ -121,7 +121,7 @@ impl Instance {
     }
 }
 
-/// Passes on what the system tells, as long as anybody watches.
+/// Forwards events for as long as anything is watched.
 fn listen(instance: &Weak<Instance>) {
     while let Some(instance) = instance.upgrade() {
         if instance.system.wait(STEP).is_err() || !instance.pass_on() {
@@ -142,7 +142,7 @@ mod tests {
     const SHORT: Duration = Duration::from_millis(300);
 
     #[test]
-    fn each_hears_of_its_own_folders_through_one_instance() {
+    fn each_subscription_sees_its_own_folders_through_one_instance() {
         let top = tempfile::tempdir().unwrap();
         let [one, other] = ["one", "other"].map(|name| top.path().join(name));
         for folder in [&one, &other] {
@@ -165,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn a_lock_is_no_change_and_what_takes_its_name_is() {
+    fn locks_are_ignored_but_renaming_them_is_not() {
         let top = tempfile::tempdir().unwrap();
         let watch = Subscription::begin().unwrap();
         watch.add(top.path()).unwrap();

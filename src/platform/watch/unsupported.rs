@@ -1,10 +1,10 @@
-//! Systems without inotify: folders are compared instead.
+//! Systems without inotify, on which the times of folders are compared instead.
 
 use std::{io, path::Path, time::Duration};
 
 use super::Moved;
 
-/// Nothing: there is never one.
+/// A watch, which can never be created.
 #[derive(Debug)]
 pub enum Watch {}
 
@@ -26,7 +26,7 @@ impl Watch {
     }
 }
 
-/// Returns `None`: no setting of the system would help.
+/// Returns `None`, because no system setting would help.
 pub fn limit(_: &io::Error) -> Option<&'static str> {
     None
 }

@@ -51,7 +51,7 @@ impl Work {
         Ok(parse(&self.text(&args)?))
     }
 
-    /// Returns the operation that is in progress, if there is one.
+    /// Returns the operation in progress, if there is one.
     ///
     /// # Errors
     /// Returns an error if git fails.
@@ -70,13 +70,13 @@ impl Work {
         Ok(None)
     }
 
-    /// Commits every change of tracked files, and these untracked ones, as the user would. Returns the commit.
+    /// Commits every change to tracked files and the given untracked files, as the user would. Returns the commit.
     ///
     /// # Errors
-    /// Returns an error if git or one of the user's hooks refuses. Then the files remain staged.
+    /// Returns an error if git or one of the user's hooks refuses. In that case, the files remain staged.
     pub fn commit(&self, message: &str, untracked: &[String]) -> Result<String, StoreError> {
         self.text(&["add", "--update", "--", ":/"])?;
-        // In chunks, because of the limit on the length of a command line.
+        // Add files in chunks, because the length of a command line is limited.
         for files in untracked.chunks(500) {
             let literal = files.iter().map(|file| format!(":(top,literal){file}"));
             let args = ["add".to_owned(), "--".to_owned()].into_iter().chain(literal);
@@ -86,7 +86,7 @@ impl Work {
         Ok(self.text(&["rev-parse", "HEAD"])?.trim().to_owned())
     }
 
-    /// Pushes a branch to the remote branch of the same name and sets that as its upstream. Never by force.
+    /// Pushes a branch to the remote branch of the same name, never with force, and sets that as its upstream.
     ///
     /// # Errors
     /// Returns an error if git fails, or the remote or one of the user's hooks refuses.
@@ -95,7 +95,7 @@ impl Work {
         self.text(&["push", "--quiet", "--set-upstream", REMOTE, &refspec]).map(drop)
     }
 
-    /// Returns the fetch url, after git's rewriting.
+    /// Returns the URL to fetch from, after git's rewriting.
     ///
     /// # Errors
     /// Returns an error if git fails.
@@ -135,7 +135,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_not_committed_is_sorted_by_kind() {
+    fn uncommitted_files_are_sorted_by_kind() {
         let found = parse("?? new file\0 M a\0M  b\0UU c\0AA d\0");
         let names = |names: &[&str]| names.iter().map(ToString::to_string).collect::<Vec<_>>();
         assert_eq!(found.tracked, names(&["a", "b"]));

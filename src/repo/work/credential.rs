@@ -1,4 +1,4 @@
-//! Asks git's credential helpers for the password of a host. The user is never prompted.
+//! Asks git's credential helpers for the password of a host, without prompting the user.
 
 use std::{
     collections::BTreeMap,
@@ -7,9 +7,9 @@ use std::{
     process::{Command, Stdio},
 };
 
-/// Returns the password for https to a host, if a helper has it.
+/// Returns the HTTPS password for a host, if a helper has it.
 pub fn password(host: &str, vars: &BTreeMap<OsString, OsString>) -> Option<String> {
-    // The host is written on a line of its own in git's protocol, so it must not contain a line end.
+    // In git's protocol the host is on its own line, so it must not contain a line ending.
     if host.chars().any(char::is_control) {
         return None;
     }

@@ -1,7 +1,7 @@
 //! Runs git in a user's repository as the user would, with the user's identity, hooks, configuration and credentials.
-//! Everything that changes such a repository is in this module.
+//! All changes to such a repository are made by this module.
 //!
-//! Paths and names are passed behind `--`, or are made of parsed names, so that none is read as an option.
+//! Paths and names are passed after `--`, or consist of parsed names, so that none of them is read as an option.
 
 mod change;
 mod credential;
@@ -35,7 +35,7 @@ pub struct Work {
 }
 
 impl Work {
-    /// Creates a runner for this folder. `vars` must not name another repository.
+    /// Creates a runner for this folder. `vars` must not refer to another repository.
     pub fn new(folder: impl Into<PathBuf>, vars: BTreeMap<OsString, OsString>) -> Self {
         Self { folder: folder.into(), vars, may_ask: false }
     }
@@ -69,7 +69,7 @@ impl Work {
         Ok(output)
     }
 
-    /// Runs git and returns what it prints.
+    /// Runs git and returns its output.
     fn text<S: AsRef<OsStr>>(&self, args: &[S]) -> Result<String, StoreError> {
         let output = self.output(args)?;
         if !output.status.success() {
@@ -78,7 +78,7 @@ impl Work {
         Ok(String::from_utf8_lossy(&output.stdout).into_owned())
     }
 
-    /// Runs git and returns the first line, or `None` if git answers no with its exit code.
+    /// Runs git and returns the first line of its output, or `None` if the exit code means no.
     fn line(&self, args: &[&str]) -> Result<Option<String>, StoreError> {
         let output = self.output(args)?;
         match output.status.code() {
@@ -158,7 +158,7 @@ fn failed<S: AsRef<OsStr>>(args: &[S], output: &Output) -> StoreError {
     StoreError::Git { doing: doing(args), problem }
 }
 
-/// Returns the text without user names and passwords in its urls.
+/// Returns the text without the user names and passwords in its URLs.
 fn without_secrets(text: &str) -> String {
     let word = |word: &str| match word.split_once("://") {
         Some((before, rest)) => match rest.rsplit_once('@').filter(|(user, _)| !user.contains('/')) {
@@ -175,7 +175,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_git_complains_about_names_no_password() {
+    fn errors_of_git_contain_no_password() {
         let said = "fatal: unable to access 'https://me:secret@host/x.git/': no\nhint: see https://host/a@b";
         let kept = "fatal: unable to access 'https://host/x.git/': no\nhint: see https://host/a@b";
         assert_eq!(without_secrets(said), kept);

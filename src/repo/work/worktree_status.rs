@@ -10,15 +10,15 @@ pub struct Standing {
     pub branch: Option<String>,
     /// The commit; `None` before the first one.
     pub head: Option<String>,
-    /// The number of files that differ from it, untracked ones included.
+    /// The number of files that differ from that commit, including untracked ones.
     pub uncommitted: usize,
     /// The number of commits that are not in the base.
     pub ahead: usize,
-    /// The number of commits of the base that are not here.
+    /// The number of commits in the base that are not here.
     pub behind: usize,
-    /// The number of commits that its branch at the remote lacks; `None` if the remote has no such branch.
+    /// The number of commits that are missing from its branch at the remote; `None` if the remote has no such branch.
     pub unpushed: Option<usize>,
-    /// The number of commits that are neither in the base nor on a known branch of a remote.
+    /// The number of commits that are neither in the base nor on any known branch of a remote.
     pub only_here: usize,
 }
 
@@ -66,7 +66,7 @@ impl Work {
         only.push("--");
         standing.only_here = self.number(&only)?;
         if let Some(branch) = &standing.branch {
-            // A branch without an upstream may have been pushed all the same.
+            // A branch without an upstream may still have been pushed.
             let pushed = format!("refs/remotes/{REMOTE}/{branch}");
             if self.has_ref(&pushed)? {
                 standing.unpushed = Some(self.number(&["rev-list", "--count", &format!("{pushed}..{tip}"), "--"])?);
@@ -84,7 +84,7 @@ impl Work {
             return Ok(0);
         }
         let text = self.text(&["submodule", "status"])?;
-        // Those that are not checked out are marked with a minus.
+        // A minus marks submodules that are not checked out.
         Ok(text.lines().filter(|line| !line.starts_with('-')).count())
     }
 

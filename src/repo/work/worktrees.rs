@@ -5,16 +5,16 @@ use std::path::{Path, PathBuf};
 use super::{REMOTE, Work};
 use crate::store::StoreError;
 
-/// A worktree of a repository, as git lists it.
+/// A worktree of a repository, as listed by git.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Worktree {
     /// Its folder.
     pub path: PathBuf,
-    /// The branch it has checked out, without `refs/heads/`; `None` if HEAD is detached.
+    /// The branch that is checked out in it, without `refs/heads/`; `None` if HEAD is detached.
     pub branch: Option<String>,
     /// Whether it is a bare repository.
     pub is_bare: bool,
-    /// Whether its user locked it.
+    /// Whether the user locked it.
     pub is_locked: bool,
     /// Whether its folder is gone.
     pub is_gone: bool,
@@ -23,16 +23,16 @@ pub struct Worktree {
 /// The source of a new worktree's branch.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Start {
-    /// The branch exists.
+    /// The branch already exists.
     Existing,
-    /// The branch exists at the remote, and will follow it.
+    /// The branch exists at the remote. The new local branch tracks it.
     Remote,
-    /// A new branch starts at this commit, and follows nothing.
+    /// A new branch starts at this commit, and tracks nothing.
     At(String),
 }
 
 impl Work {
-    /// Returns the worktrees of the repository; the main one, or the bare repository, comes first.
+    /// Returns the worktrees of the repository, starting with the main worktree or the bare repository.
     ///
     /// # Errors
     /// Returns an error if git cannot list them.
@@ -40,8 +40,8 @@ impl Work {
         Ok(parse(&self.text(&["worktree", "list", "--porcelain"])?))
     }
 
-    /// Returns the start of a worktree on `branch`: the branch itself, local or at the remote, or else the `default`
-    /// branch, preferably that of the remote.
+    /// Returns where to start a worktree on `branch`: the branch itself, local or at the remote, or else the `default`
+    /// branch, preferably at the remote.
     ///
     /// # Errors
     /// Returns an error if git fails.
@@ -55,8 +55,8 @@ impl Work {
         Ok(default.map(|default| self.base(default)).transpose()?.flatten().map(Start::At))
     }
 
-    /// Returns the full name of the ref that work on the `default` branch is based on: that of the remote, or else the
-    /// local one.
+    /// Returns the full name of the ref on which work on the `default` branch is based: that at the remote, or else
+    /// the local one.
     ///
     /// # Errors
     /// Returns an error if git fails.
@@ -98,10 +98,11 @@ impl Work {
         self.text(&args).map(drop)
     }
 
-    /// Removes a worktree, with its folder and git's record of it. If the folder is gone, only the record is removed.
+    /// Removes a worktree with its folder and git's record of it. If the folder is missing, only the record is
+    /// removed.
     ///
     /// # Errors
-    /// Returns an error if git refuses, because it has uncommitted work or is locked.
+    /// Returns an error if git refuses, because the worktree has uncommitted work or is locked.
     pub fn remove_worktree(&self, path: &Path, force: bool) -> Result<(), StoreError> {
         let mut args: Vec<&std::ffi::OsStr> = vec!["worktree".as_ref(), "remove".as_ref()];
         if force {
@@ -149,7 +150,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_list_of_worktrees_is_read() {
+    fn the_list_of_worktrees_is_parsed() {
         let text =
             "worktree /\nHEAD 0\nbranch refs/heads/feat/x\n\nworktree /no where\nHEAD 0\ndetached\nlocked why\n\n";
         let first = Worktree { path: "/".into(), branch: Some("feat/x".into()), ..Worktree::default() };

@@ -1,4 +1,4 @@
-//! Converts changes of a domain into edits of its tree.
+//! Converts changes to a domain into edits of its tree.
 
 use super::encode;
 use crate::{

@@ -1,4 +1,4 @@
-//! The JSON format of stored files: sorted keys, indented by two spaces, one final newline, so that `git diff` is
+//! The JSON format of stored files: sorted keys, two spaces of indentation and a final newline, so that `git diff` is
 //! readable and equal content has an equal id.
 
 use serde::{Serialize, de::DeserializeOwned};
@@ -7,8 +7,8 @@ use super::{MAX_BLOB, Problem};
 
 /// Serializes `value` in this format.
 pub fn encode<T: Serialize>(value: &T) -> Vec<u8> {
-    // Serialized through `Value`, whose maps are sorted. Model types always serialize, since they have string keys and
-    // finite numbers.
+    // Serialize through `Value`, whose maps are sorted. Model types always serialize, because they have string keys
+    // and finite numbers.
     let mut bytes = serde_json::to_value(value)
         .and_then(|value| serde_json::to_vec_pretty(&value))
         .unwrap_or_else(|error| unreachable!("model types have a JSON form: {error}"));
@@ -31,7 +31,7 @@ impl From<&serde_json::Error> for Problem {
     fn from(error: &serde_json::Error) -> Self {
         let place = |number: usize| u32::try_from(number).ok().filter(|number| *number > 0);
         let (line, column) = (place(error.line()), place(error.column()));
-        // serde_json ends its message with the location, which `Problem` prints itself.
+        // serde_json ends its message with the location, which `Problem` already prints.
         let message = error.to_string();
         let message = message.split(" at line ").next().unwrap_or(&message).to_owned();
         Self { line, column, message }
@@ -45,7 +45,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn keys_are_sorted_and_all_there() {
+    fn keys_are_sorted_and_complete() {
         let contract = Contract::new("paths".parse().unwrap(), "fungal".parse().unwrap()).sealed();
         let text = String::from_utf8(encode(&contract)).unwrap();
         let keys: Vec<_> = text.lines().filter_map(|line| line.strip_prefix("  \"")?.split('"').next()).collect();
@@ -56,7 +56,7 @@ mod tests {
     }
 
     #[test]
-    fn an_error_names_the_place() {
+    fn errors_have_a_location() {
         let problem = decode::<Realm>(b"{\n  \"format\": 1,\n  \"name\": \"a b\"\n}").unwrap_err();
         assert_eq!(problem.line, Some(3));
         assert!(problem.message.contains("not a realm name"), "{}", problem.message);

@@ -11,14 +11,14 @@ use serde_saphyr::Spanned;
 use super::yaml;
 use crate::model::pointer;
 
-/// A value with the steps and lines of its members and items. The line of a member is that of its key.
+/// A value, with the steps and lines of its members and items. The line of a member is the line of its key.
 enum Node {
     Leaf,
     Inner(Vec<(String, u32, Node)>),
 }
 
-/// Returns the lines of a contract's `name` and `version`, and with `all` those of everything below `/schema` and
-/// `/value`, by pointer. Returns none if the text cannot be parsed.
+/// Returns the lines of a contract's `name` and `version` and, if `all` is set, those of everything below `/schema`
+/// and `/value`, by pointer. Returns none if the text cannot be parsed.
 pub fn contract_lines(bytes: &[u8], all: bool) -> BTreeMap<String, u32> {
     let mut lines = BTreeMap::new();
     let Some(Node::Inner(members)) = read(bytes) else { return lines };
@@ -32,19 +32,19 @@ pub fn contract_lines(bytes: &[u8], all: bool) -> BTreeMap<String, u32> {
     lines
 }
 
-/// Returns the line of each pointer, or that of its closest parent. Returns `None` if the text cannot be parsed.
+/// Returns the line of each pointer, or of its closest parent. Returns `None` if the text cannot be parsed.
 pub fn lines_at<'a>(bytes: &[u8], pointers: impl IntoIterator<Item = &'a str>) -> Option<Vec<u32>> {
     let root = read(bytes)?;
     Some(pointers.into_iter().map(|pointer| root.line(pointer).unwrap_or(1)).collect())
 }
 
-/// Returns the line of a pointer, or that of its closest parent. Returns `None` if that is the document itself, or the
+/// Returns the line of a pointer, or of its closest parent. Returns `None` if that is the document itself, or if the
 /// text cannot be parsed.
 pub fn line_at(bytes: &[u8], pointer: &str) -> Option<u32> {
     read(bytes)?.line(pointer)
 }
 
-/// Returns the line of each contract that a binding names. For imports it is that of the range.
+/// Returns the line of each contract that a binding names. For an import, it is the line of the range.
 pub fn binding_lines(bytes: &[u8]) -> BTreeMap<String, u32> {
     #[derive(Deserialize)]
     struct Lines {
@@ -173,7 +173,7 @@ value: null
 ";
 
     #[test]
-    fn a_member_is_where_its_key_is() {
+    fn the_line_of_a_member_is_that_of_its_key() {
         let lines = contract_lines(CONTRACT.as_bytes(), true);
         let of = |pointer: &str| lines.get(pointer).copied();
         assert_eq!((of("version"), of("/schema"), of("/schema/properties/a~1b")), (Some(2), Some(3), Some(5)));
@@ -184,7 +184,7 @@ value: null
     }
 
     #[test]
-    fn json_is_read_and_what_is_not_there_is_the_line_above() {
+    fn missing_members_have_the_line_of_their_parent() {
         let json = b"{\n  \"properties\": {\n    \"id\": { \"type\": \"string\" }\n  }\n}\n";
         let lines = lines_at(json, ["", "/properties", "/properties/id/type", "/properties/id/enum", "/required"]);
         assert_eq!(lines, Some(vec![1, 2, 3, 3, 1]));
@@ -192,7 +192,7 @@ value: null
     }
 
     #[test]
-    fn lines_of_a_binding_are_those_of_its_ranges() {
+    fn the_line_of_an_import_is_that_of_its_range() {
         let lines = binding_lines(b"role: consumer\nimports:\n  - contract: paths\n    version: \">=1.0.0\"\n");
         assert_eq!(lines["paths"], 4);
     }

@@ -1,4 +1,4 @@
-//! Converts between bytes and model types: JSON in the store, YAML in files that people write.
+//! Converts between bytes and model types: JSON in the store, YAML in files written by people.
 
 mod change;
 mod json;
@@ -18,7 +18,7 @@ pub use yaml::{binding, config, contract, document, render, value, version_from}
 
 pub use yaml::{Config, ProposedRealm, Typed};
 
-/// The largest stored file that is read, in bytes.
+/// The size limit of a stored file, in bytes.
 pub const MAX_BLOB: usize = 8 << 20;
-/// The largest file written by people that is read, in bytes.
+/// The size limit of a file written by people, in bytes.
 pub const MAX_FILE: usize = 1 << 20;

@@ -1,4 +1,4 @@
-//! Why bytes could not be parsed, and where.
+//! The reason and location of a parse error.
 
 use std::fmt;
 
@@ -16,18 +16,18 @@ pub struct Problem {
 }
 
 impl Problem {
-    /// Creates a problem of the whole document.
+    /// Creates a problem about the whole document.
     pub fn whole(message: impl Into<String>) -> Self {
         Self { line: None, column: None, message: message.into() }
     }
 
-    /// Adds the line of a JSON Pointer into the document, unless the problem has a line.
+    /// Sets the line to that of a JSON Pointer into the document, unless the problem already has a line.
     #[must_use]
     pub fn or_at(self, document: &[u8], pointer: &str) -> Self {
         Self { line: self.line.or_else(|| super::line_at(document, pointer)), ..self }
     }
 
-    /// Converts it into a problem of the file at `path`.
+    /// Converts the problem into one of the file at `path`.
     pub fn in_file(self, path: &str) -> FileProblem {
         FileProblem { path: path.to_owned(), line: self.line, column: self.column, message: self.message }
     }

@@ -1,4 +1,4 @@
-//! Parses schemas in files of their own, JSON or YAML. Generated ones can have megabytes.
+//! Parses schemas in their own files, as JSON or YAML. Generated schemas can be megabytes in size.
 
 use serde_json::{Deserializer, Value, de::SliceRead};
 
@@ -8,10 +8,10 @@ use crate::model::{
     schema::{Forest, PartId},
 };
 
-/// The largest schema, in bytes.
+/// The size limit of a schema, in bytes.
 pub const MAX_SCHEMA: usize = 8 << 20;
 
-/// Parses a schema that other programs may have written: JSON with any machine number, or YAML with the restrictions
+/// Parses a schema that another program may have written: JSON with any machine number, or YAML with the restrictions
 /// of a contract file.
 ///
 /// # Errors
@@ -20,10 +20,10 @@ pub fn schema(bytes: &[u8]) -> Result<Value, Problem> {
     read(bytes, |reader| json::foreign(reader)).and_then(|read| read.map_or_else(|| yaml::large(bytes), Ok))
 }
 
-/// Reads a schema as [`schema`] does, into little memory, with the fragments of its references encoded.
+/// Reads a schema like [`schema`], into a compact representation, and encodes the fragments of its references.
 ///
 /// # Errors
-/// Returns what [`schema`] returns.
+/// Returns the errors of [`schema`].
 pub fn schema_into(forest: &mut Forest, bytes: &[u8]) -> Result<PartId, Problem> {
     let root = match read(bytes, |reader| forest.read(reader))? {
         Some(root) => root,
@@ -32,7 +32,7 @@ pub fn schema_into(forest: &mut Forest, bytes: &[u8]) -> Result<PartId, Problem>
     Ok(forest.encoded(root))
 }
 
-/// Reads JSON; returns nothing where it is YAML.
+/// Reads JSON. Returns `None` if the text is YAML.
 fn read<T>(
     bytes: &[u8],
     json: impl FnOnce(&mut Deserializer<SliceRead<'_>>) -> serde_json::Result<T>,
@@ -48,7 +48,7 @@ fn read<T>(
     match json(&mut reader).and_then(|value| reader.end().map(|()| value)) {
         Ok(value) => Ok(Some(value)),
         Err(error) if error.is_data() => Err(Problem::from(&error)),
-        // YAML may begin in the same way: {type: string}. What is too large or ambiguous is that in both.
+        // YAML may start like JSON: {type: string}. Text that is too large or ambiguous as JSON is so as YAML, too.
         Err(_) => Ok(None),
     }
 }
@@ -71,7 +71,7 @@ mod tests {
     }
 
     #[test]
-    fn a_forest_holds_what_a_value_holds() {
+    fn a_forest_is_equal_to_the_value() {
         for text in ["{\"type\": [\"string\", \"null\"]}", " {type: string}", "type: string\n", "true"] {
             let mut forest = Forest::default();
             let root = schema_into(&mut forest, text.as_bytes()).unwrap();
@@ -84,7 +84,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_named_with_its_place() {
+    fn errors_have_a_location() {
         for (text, hint, line) in [
             ("{\n\"a\": 1, \"a\": 2}", "\"a\" is there twice", Some(2)),
             ("{\n\"a\": ]", "mismatched bracket", Some(1)),
@@ -97,7 +97,7 @@ mod tests {
     }
 
     #[test]
-    fn megabytes_are_read_and_more_than_that_is_refused() {
+    fn large_schemas_are_read_up_to_the_limit() {
         let of = |count: usize| format!("{{\"enum\": [{}0]}}", "\"0123456789\",".repeat(count));
         assert!(schema(of(MAX_VALUES - 4).as_bytes()).is_ok());
         assert!(schema(of(MAX_VALUES).as_bytes()).unwrap_err().message.contains("more than 500000 values"));

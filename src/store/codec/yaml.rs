@@ -1,5 +1,5 @@
-//! Parses the YAML that people write, strictly: one document, no anchors, no merge keys, no unknown tags or fields,
-//! and limits on bytes, nodes and depth. Scalars that YAML 1.1 and 1.2 read differently must be quoted.
+//! Parses YAML written by people, strictly: one document, no anchors, no merge keys, no unknown tags or fields, and
+//! limits on bytes, nodes and depth. Scalars that YAML 1.1 and 1.2 read differently must be quoted.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
@@ -23,7 +23,7 @@ use crate::model::{
     version::Version,
 };
 
-/// The most nodes of a document.
+/// The maximum number of nodes of a document.
 const MAX_NODES: usize = 100_000;
 
 /// Size limits of a document.
@@ -33,9 +33,9 @@ struct Size {
     nodes: usize,
 }
 
-/// The limits of files that people write.
+/// The limits for files written by people.
 const WRITTEN: Size = Size { bytes: MAX_FILE, nodes: MAX_NODES };
-/// The limits of a schema in a file of its own. Its keys count as nodes too.
+/// The limits for a schema in its own file. Its keys count as nodes too.
 const GENERATED: Size = Size { bytes: MAX_SCHEMA, nodes: 2 * MAX_VALUES };
 
 fn strict(size: Size) -> Options {
@@ -58,7 +58,7 @@ fn strict(size: Size) -> Options {
     }
 }
 
-/// Parses a file that people write.
+/// Parses a file written by people.
 ///
 /// # Errors
 /// Returns the location of the problem and what to write instead.
@@ -66,7 +66,7 @@ pub fn document<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Problem> {
     sized(bytes, WRITTEN)
 }
 
-/// Parses a schema in a file of its own.
+/// Parses a schema in its own file.
 pub(super) fn large(bytes: &[u8]) -> Result<serde_json::Value, Problem> {
     sized::<Json>(bytes, GENERATED).map(|schema| schema.0)
 }
@@ -138,7 +138,7 @@ fn explain(error: &Error, text: &str, size: Size) -> Problem {
     }
 }
 
-/// Returns what to write if a string needs quotes and has none.
+/// Returns what to write if a string needs quotes but has none.
 fn unquoted(value: &str, error: &Error, text: &str) -> String {
     let whole = whole_version(value, error, text).unwrap_or_else(|| value.to_owned());
     if yaml_advice::is_in_imports(text, error.location().map_or(0, |place| place.line())) {
@@ -147,7 +147,7 @@ fn unquoted(value: &str, error: &Error, text: &str) -> String {
     format!("{value} is read as a number, a boolean or nothing by YAML; write \"{whole}\" with quotes")
 }
 
-/// Explains a number behind `version:`. A version may also be a map, so the parser reads it as a number.
+/// Explains a number after `version:`. A version may also be a map, so the parser reads the scalar as a number.
 fn plain_version(error: &Error, text: &str) -> Option<Problem> {
     let line = u32::try_from(error.location()?.line()).ok()?;
     let written = text.lines().nth(usize::try_from(line).ok()?.checked_sub(1)?)?;
@@ -161,7 +161,7 @@ fn plain_version(error: &Error, text: &str) -> Option<Problem> {
     Some(Problem { line: Some(line), column: u32::try_from(column).ok(), message: unquoted(value, error, text) })
 }
 
-/// Returns the version that a number behind `version:` stands for, with the missing part added.
+/// Returns the version that a number after `version:` stands for, with missing parts added.
 fn whole_version(value: &str, error: &Error, text: &str) -> Option<String> {
     let line = usize::try_from(error.location()?.line()).ok()?;
     let written = text.lines().nth(line.checked_sub(1)?)?;
@@ -194,7 +194,7 @@ pub fn contract(bytes: &[u8], name: &ContractName) -> Result<Contract, Problem> 
     Ok(contract)
 }
 
-/// If importers of the contract are the senders, the default promise is that what they send stays accepted.
+/// Sets the default promise if importers of the contract are the senders: the values that they send stay accepted.
 fn promise_to_senders(bytes: &[u8], promise: &mut Compatibility) -> Result<(), Problem> {
     #[derive(Deserialize, Default)]
     struct Written {
@@ -242,7 +242,7 @@ fn problem_at(bytes: &[u8], pointer: &str, message: impl Into<String>) -> Proble
     Problem { line: super::line_at(bytes, pointer), ..Problem::whole(message) }
 }
 
-/// Parses any value, for a schema or value in a file of its own. JSON is valid YAML.
+/// Parses any schema or value in its own file. JSON is valid YAML.
 ///
 /// # Errors
 /// Returns the location of the problem and what to write instead.
@@ -324,7 +324,7 @@ impl<'a> From<&'a Contract> for Typed<'a> {
     }
 }
 
-/// Returns `value` as YAML that [`document`] reads back.
+/// Renders `value` as YAML that [`document`] can parse.
 pub fn render<T: Serialize>(value: &T) -> String {
     let options = serde_saphyr::ser_options! { quote_all: false };
     serde_saphyr::to_string_with_options(value, options)
@@ -343,7 +343,7 @@ mod tests {
     }
 
     #[test]
-    fn what_could_be_misread_is_refused_with_its_place() {
+    fn ambiguous_text_is_refused_with_its_location() {
         for (text, line, hint) in [
             ("name: paths\nversion: 1.10\nowner: a\n", 2, "\"1.10.0\" with quotes"),
             ("name: paths\nversion: no\nowner: a\n", 2, "not a version"),
@@ -368,7 +368,7 @@ mod tests {
     }
 
     #[test]
-    fn promises_about_values_and_the_flow_are_read_and_written_back() {
+    fn values_and_flow_round_trip() {
         let contract = read(&format!("{GOOD}values: frozen\nflow: consumer-to-provider\n")).unwrap();
         assert_eq!((contract.values, contract.flow), (Values::Frozen, Flow::ConsumerToProvider));
         assert_eq!(read(&render(&Typed::from(&contract))).unwrap(), contract);
@@ -385,7 +385,7 @@ mod tests {
     }
 
     #[test]
-    fn an_import_may_say_what_it_expects() {
+    fn expects_of_an_import_round_trips() {
         let text =
             "role: consumer\nimports:\n  - contract: paths\n    version: \">=1.0.0\"\n    expects: {type: object}\n";
         let read = binding(text.as_bytes()).unwrap();
@@ -399,7 +399,7 @@ mod tests {
     }
 
     #[test]
-    fn the_realms_own_fields_are_not_typed() {
+    fn fields_that_the_realm_writes_are_refused() {
         let problem = read(&format!("{GOOD}yanked: [{{version: \"1.0.0\", reason: x}}]\n")).unwrap_err();
         assert!(problem.message.contains("kept by the realm"));
     }
@@ -418,7 +418,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_rendered_reads_back() {
+    fn rendered_documents_round_trip() {
         let config =
             Config { realm: ProposedRealm { name: "1.10".parse().unwrap(), url: None }, repo: "no".parse().unwrap() };
         assert_eq!(super::config(render(&config).as_bytes()).unwrap(), config);

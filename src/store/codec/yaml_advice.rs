@@ -1,9 +1,9 @@
-//! Advice for mistakes in YAML whose message from the parser does not help. It is derived from the line of the error
+//! Advice on mistakes in YAML for which the parser's message is not helpful. It is derived from the line of the error
 //! and the key above it.
 
 use crate::model::nearest;
 
-/// Returns a better message than the parser's, and the line and column of the mistake if the parser names another
+/// Returns a better message than the parser's, and the line and column of the mistake if they differ from the parser's
 /// location.
 pub fn advise(
     text: &str,
@@ -28,16 +28,16 @@ pub fn advise(
     Some((advice, None))
 }
 
-/// Returns whether a line, from 1, is in the imports of a binding.
+/// Returns whether a line, from 1, is within the imports of a binding.
 pub fn is_in_imports(text: &str, line: u64) -> bool {
     key_above(text, usize::try_from(line).unwrap_or(usize::MAX)) == Some("imports")
 }
 
-/// Keys of a contract or binding that people do not write.
+/// The keys of a contract or binding that people do not write.
 const OF_THE_REALM: [&str; 7] =
     ["schema_hash", "content_hash", "retired", "yanked", "resolved_version", "resolved_at", "adapted_version"];
 
-/// The location of the parser's error.
+/// The location of a parser error.
 struct ErrorLocation<'t> {
     text: &'t str,
     /// The line, from 1; 0 if it is unknown.
@@ -51,7 +51,7 @@ impl<'t> ErrorLocation<'t> {
         self.text.lines().nth(self.number.saturating_sub(1)).unwrap_or_default()
     }
 
-    /// Returns the key of the value at the error: the last one before it on its line, or else the top-level key above.
+    /// Returns the key of the value at the error: the last key before it on its line, or else the top-level key above.
     fn key(&self) -> Option<&'t str> {
         let column = self.column.map_or(0, |column| usize::try_from(column).unwrap_or(0));
         let before = self.line().char_indices().nth(column.saturating_sub(1)).map_or("", |(at, _)| &self.line()[..at]);
@@ -99,7 +99,7 @@ impl<'t> ErrorLocation<'t> {
         format!("{} {are} no key here; the keys are {}", told.join(" and "), known.join(", "))
     }
 
-    /// Explains a mistake in syntax.
+    /// Explains a syntax mistake.
     fn of_form(&self, said: &str) -> Option<String> {
         const FORMS: &[(&str, &str)] = &[
             ("invalid boolean", "write true or false"),
@@ -118,7 +118,7 @@ impl<'t> ErrorLocation<'t> {
         FORMS.iter().find(|(words, _)| said.contains(words)).map(|(_, advice)| (*advice).to_owned())
     }
 
-    /// Explains which type of value is expected.
+    /// Explains which type of value was expected.
     fn of_kind(&self, said: &str) -> Option<String> {
         let key = self.key();
         Some(match (said, key) {
@@ -169,7 +169,7 @@ fn choice(words: &[String]) -> String {
     }
 }
 
-/// Returns the location of the first conflict marker of a merge.
+/// Returns the location of the first merge conflict marker.
 fn conflict_marker(text: &str) -> Option<(u32, u32)> {
     let is_marker = |line: &str| ["<<<<<<< ", ">>>>>>> "].iter().any(|marker| line.starts_with(marker));
     let line = text.lines().position(is_marker)?;
@@ -185,11 +185,11 @@ fn tab(text: &str) -> Option<(u32, u32)> {
     })
 }
 
-/// Returns the unquoted range behind a colon on a line.
+/// Returns the unquoted range after a colon on a line.
 fn range(line: &str) -> Option<&str> {
     let at = line.find(": >").or_else(|| line.find(": <"))? + 2;
     let rest = &line[at..];
-    // In flow style, a comma may be part of the range or end it, depending on whether another comparator or a key
+    // In flow style, a comma either continues or ends the range, depending on whether another comparator or a key
     // follows.
     let mut end = rest.len();
     for (comma, _) in rest.match_indices(',') {
@@ -224,7 +224,7 @@ mod tests {
     }
 
     #[test]
-    fn the_commonest_mistakes_are_answered_with_what_to_write() {
+    fn common_mistakes_are_explained() {
         let head = "name: paths\nversion: \"1.0.0\"\nowner: a\n";
         let contract = |text: &str| read(text).unwrap_err();
         let binding = |text: &str| codec::binding(text.as_bytes()).unwrap_err();

@@ -1,5 +1,6 @@
-//! Finds scalars that YAML 1.1 and 1.2 read differently, since other readers of contracts may use either: `no` may be
-//! false, `0755` is 493 or 755, `1:30` is 90. Such a scalar must be quoted, and numbers must be written as in JSON.
+//! Finds scalars that YAML 1.1 and 1.2 read differently, because other programs that read contracts may use either:
+//! `no` may be false, `0755` is 493 or 755, `1:30` is 90. Such a scalar must be quoted, and numbers must be written as
+//! in JSON.
 
 use std::fmt;
 
@@ -17,7 +18,7 @@ pub(super) enum Node {
     Inner(Vec<Spanned<Node>>),
 }
 
-/// Returns a problem for the first such scalar.
+/// Returns a problem for the first ambiguous scalar.
 pub(super) fn find(text: &str, node: &Spanned<Node>) -> Option<Problem> {
     match &node.value {
         Node::Inner(children) => children.iter().find_map(|child| find(text, child)),
@@ -58,7 +59,7 @@ fn complaint(written: &str) -> Option<String> {
     None
 }
 
-/// Returns whether any version of YAML reads this as a number, including `_` between digits, other bases, and base 60.
+/// Returns whether any YAML version reads this as a number, including `_` between digits, other bases, and base 60.
 fn is_number_somewhere(written: &str) -> bool {
     let rest = written.strip_prefix(['+', '-']).unwrap_or(written);
     if !rest.starts_with(|c: char| c.is_ascii_digit() || c == '.') {
@@ -147,7 +148,7 @@ mod tests {
     use crate::{model::json::Json, store::codec};
 
     #[test]
-    fn what_readers_disagree_on_must_be_quoted() {
+    fn ambiguous_scalars_must_be_quoted() {
         for plain in [
             "no",
             "Yes",
@@ -191,7 +192,7 @@ mod tests {
     }
 
     #[test]
-    fn what_they_agree_on_need_not() {
+    fn unambiguous_scalars_need_no_quotes() {
         for plain in [
             "0",
             "-1",

@@ -1,4 +1,4 @@
-//! The store's cache: one file that is replaced atomically. It can be deleted at any time, and the store works
+//! The store's cache: a single file that is replaced atomically. It can be deleted at any time, and the store works
 //! without it if it cannot be written.
 
 use std::{
@@ -12,7 +12,7 @@ use crate::{
     store::{Cache, CachedData, Renewal, StoreError},
 };
 
-/// The number of seconds after which two changes have different times on any file system.
+/// The number of seconds after which two changes have different timestamps on any file system.
 const TICK: i64 = 2;
 
 /// The cache of one store.
@@ -31,13 +31,13 @@ impl FileCache {
         self.top.join("blue/cache")
     }
 
-    /// Returns the path of the note. It is compared as a whole with the stamp, so an incomplete note never matches.
+    /// Returns the path of the note. The whole note is compared with the stamp, so an incomplete note never matches.
     fn note(&self) -> PathBuf {
         self.folder().join("at-rest")
     }
 
-    /// Returns the stamp of the shared refs, and the time in seconds of their last change. Every way to write a ref
-    /// renames a file into its folder, or replaces packed-refs.
+    /// Returns the stamp of the shared refs, and the time of their last change in seconds. Every way to write a ref
+    /// renames a file in its folder, or replaces packed-refs.
     fn look(&self) -> Option<(String, i64)> {
         let mut stamp = String::new();
         let mut newest = i64::MIN;
@@ -77,7 +77,7 @@ impl Cache for FileCache {
 
     fn clear(&self) -> Result<u64, StoreError> {
         let _ = std::fs::remove_file(self.note());
-        // The first pages of lists, which are small and recreated by the next long list.
+        // The first pages of lists are small, and recreated by the next long list.
         let _ = std::fs::remove_dir_all(self.folder().join("pending"));
         let file = self.file();
         let size = file.metadata().map_or(0, |meta| meta.len());
@@ -98,7 +98,7 @@ impl Cache for FileCache {
         lock.try_lock().ok()?;
         sweep(&folder);
         let new = tempfile::Builder::new().prefix("new-").tempfile_in(&folder).ok()?;
-        // The file system's own clock: that of this machine may be another one.
+        // Use the file system's clock, which may differ from that of this machine.
         let now = Stamp::of_file(new.as_file()).ok()?.modified.0;
         let (stamp, newest) = self.look()?;
         let is_settled = newest + TICK < now;
@@ -118,7 +118,7 @@ impl CachedData for Open {
     }
 
     fn part(&self, at: u64, len: usize) -> Option<Vec<u8>> {
-        // Do not allocate a length that the file does not have.
+        // Do not allocate more than the size of the file.
         let end = at.checked_add(u64::try_from(len).ok()?)?;
         if self.size()? < end {
             return None;
@@ -162,7 +162,7 @@ impl Renewal for Begun {
     }
 }
 
-/// Removes files of killed writers. The caller holds the lock, so no other writer is alive.
+/// Removes files left by killed writers. The caller holds the lock, so no other writer is alive.
 fn sweep(folder: &Path) {
     let entries = folder.read_dir().into_iter().flatten().filter_map(Result::ok);
     for entry in entries.filter(|entry| entry.file_name().as_encoded_bytes().starts_with(b"new-")) {

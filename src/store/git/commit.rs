@@ -1,4 +1,4 @@
-//! Writes commits: first the objects as one pack, flushed, and then the ref, flushed.
+//! Writes commits: first the objects, as one flushed pack, and then the ref, flushed as well.
 
 use std::{
     cell::RefCell,
@@ -27,7 +27,7 @@ use crate::{
     store::{Change, Edit, Parents, Signature, StoreError, StoreRef, TreePath},
 };
 
-/// The number of attempts to write or read an object that a packer is moving.
+/// The maximum number of attempts to write or read an object that a packer is moving.
 const MAX_TRIES: u32 = 20;
 
 pub(super) fn commit(
@@ -38,7 +38,7 @@ pub(super) fn commit(
     change: &Change,
 ) -> Result<Oid, StoreError> {
     let objects = repo.objects.store_ref().path();
-    // Local refs are not flushed and are written often, so loose objects are cheaper for them.
+    // Local refs are not flushed and change often, so loose objects are cheaper for them.
     let packing = (!name.is_local()).then(|| Packing::new(objects, repo.object_hash()));
     let written = Written { repo, packing: packing.as_ref(), torn: RefCell::default() };
     let base = expected.map(|id| objects::commit(repo, &id)).transpose()?;
@@ -91,9 +91,9 @@ pub(super) fn advance(
 
 /// The reason why a tree could not be written.
 enum Failed {
-    /// A part of it was not found; a packer may be moving it.
+    /// A part of the tree was not found. A packer may be moving it.
     Absent(StoreError),
-    /// Anything else.
+    /// Any other error.
     Otherwise(StoreError),
 }
 
@@ -106,9 +106,9 @@ impl From<StoreError> for Failed {
 /// The objects of one write.
 struct Written<'a> {
     repo: &'a gix::Repository,
-    /// The pack that puts them into the store together.
+    /// The pack that adds the objects to the store together.
     packing: Option<&'a Packing>,
-    /// Files of loose objects with the wrong content.
+    /// Files of loose objects whose content is wrong.
     torn: RefCell<Vec<PathBuf>>,
 }
 
@@ -130,7 +130,7 @@ impl Written<'_> {
         Ok(id)
     }
 
-    /// Returns whether an object is in a pack, and so is durable: every pack is flushed before it gets its name. A
+    /// Returns whether an object is in a pack and therefore durable: every pack is flushed before it gets its name. A
     /// loose object may not have been flushed.
     fn is_packed(&self, id: gix::ObjectId, kind: gix::objs::Kind, bytes: &[u8]) -> bool {
         let single = self.repo.objects.store_ref().path().join(single_name(id));
@@ -144,15 +144,15 @@ impl Written<'_> {
         }
     }
 
-    /// Removes torn loose objects, now that their content is in a pack.
+    /// Removes torn loose objects, once their content is in a pack.
     fn remove_torn(&self) {
         for file in self.torn.take() {
             let _ = std::fs::remove_file(file);
         }
     }
 
-    /// Returns whether an object exists and is intact. A writer that lost power before flushing leaves torn files, and
-    /// the next attempt writes the same content.
+    /// Returns whether an object exists and is intact. If a writer loses power before flushing, it leaves torn files,
+    /// and the next attempt writes the same content.
     fn is_there(&self, id: gix::ObjectId, kind: gix::objs::Kind, bytes: &[u8]) -> bool {
         let is_whole = || self.repo.find_object(id).is_ok_and(|found| found.kind == kind && found.data == bytes);
         self.repo.objects.exists_without_refresh(&id) && is_whole()
@@ -166,7 +166,7 @@ impl Written<'_> {
             }
             match self.repo.objects.write_buf_with_known_id(kind, bytes, id) {
                 Ok(_) => break,
-                // A packer may remove an empty folder between its creation and the creation of the file.
+                // A packer may remove an empty folder after its creation, before the file is created in it.
                 Err(error) if is_passing(&error) && tries < MAX_TRIES => {}
                 Err(error) => return Err(error),
             }
@@ -174,7 +174,7 @@ impl Written<'_> {
         Ok(())
     }
 
-    /// Writes the edited tree. The trees that this reads may be moved by a packer.
+    /// Writes the edited tree. A packer may be moving the trees that this reads.
     fn tree(&self, base: Option<Oid>, edits: &[(TreePath, Edit)]) -> Result<gix::ObjectId, StoreError> {
         for tries in 1.. {
             match self.try_tree(base, edits) {
@@ -221,7 +221,7 @@ impl Written<'_> {
     }
 }
 
-/// Returns the path of a loose object, below the folder of objects.
+/// Returns the path of a loose object, relative to the objects folder.
 fn single_name(id: gix::ObjectId) -> PathBuf {
     let hex = id.to_string();
     let (fan, rest) = hex.split_at(2);
@@ -229,7 +229,7 @@ fn single_name(id: gix::ObjectId) -> PathBuf {
 }
 
 fn signature(author: &Signature) -> gix::actor::Signature {
-    // git strips these from names and addresses too (ident.c, strbuf_addstr_without_crud).
+    // git also strips these from names and addresses (ident.c, strbuf_addstr_without_crud).
     let clean = |text: &str| -> BString {
         let text: String = text.chars().filter(|c| !matches!(c, '<' | '>' | '\n' | '\0')).collect();
         text.trim().into()

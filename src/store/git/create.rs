@@ -1,4 +1,4 @@
-//! Creates a store: it is built in a temporary folder and renamed into place, so that nobody sees a partial one.
+//! Creates a store in a temporary folder and renames it into place, so that nobody sees a partial one.
 
 use std::{cell::Cell, io::Write as _, path::Path};
 
@@ -12,17 +12,17 @@ use crate::{
 /// Creates a store at `path` whose realm is `first`.
 ///
 /// # Errors
-/// Returns an error if there is something at `path` already, or it cannot be written.
+/// Returns an error if something exists at `path`, or it cannot be written.
 pub fn create(path: &Path, first: &Change, options: Options) -> Result<GitStore, StoreError> {
     let aside = Aside::new(path.parent().unwrap_or(Path::new(".")), options)?;
     aside.store.commit_change(&StoreRef::Realm, None, first)?;
     aside.put(path)
 }
 
-/// A store under construction, beside its final path. Dropping it removes it.
+/// A store under construction, next to its final path. It is removed on drop.
 #[derive(Debug)]
 pub struct Aside {
-    /// The store; it has no realm yet.
+    /// The store, which has no realm yet.
     pub store: GitStore,
     folder: tempfile::TempDir,
     options: Options,
@@ -36,7 +36,7 @@ impl Aside {
     pub fn new(parent: &Path, options: Options) -> Result<Self, StoreError> {
         files::make_private_folder(parent).map_err(StoreError::io("create", parent))?;
         let mut builder = tempfile::Builder::new();
-        // The realm may hold what its members alone are to read.
+        // The realm may contain data that only its members may read.
         files::made_with(builder.prefix(".new-realm-"), Access::PrivateFolder);
         let folder = builder.tempdir_in(parent).map_err(StoreError::io("create a folder in", parent))?;
         let repo = init(folder.path())?;
@@ -55,7 +55,7 @@ impl Aside {
         })
     }
 
-    /// Writes refs to commits that were fetched, all at once: no other process uses this store yet.
+    /// Writes refs to fetched commits, all at once. No other process uses this store yet.
     ///
     /// # Errors
     /// Returns an error if they cannot be written.
@@ -66,7 +66,7 @@ impl Aside {
         let path = self.folder.path().join("packed-refs");
         let write = || {
             let mut file = std::fs::File::create(&path)?;
-            // The refs point to commits and not to tags, so nothing has to be peeled.
+            // The refs point to commits rather than tags, so nothing has to be peeled.
             file.write_all(format!("# pack-refs with: peeled fully-peeled sorted \n{lines}").as_bytes())?;
             file.sync_all()
         };
@@ -76,7 +76,7 @@ impl Aside {
     /// Renames the store to its final path.
     ///
     /// # Errors
-    /// Returns an error if something is in the way.
+    /// Returns an error if the path is taken.
     pub fn put(self, path: &Path) -> Result<GitStore, StoreError> {
         let Self { store, folder, options } = self;
         for file in ["config", "HEAD", "packed-refs", "objects", "refs"] {
@@ -84,7 +84,7 @@ impl Aside {
         }
         fsync::sync(folder.path())?;
         drop(store);
-        // This fails if something non-empty is in the way, and replaces an empty folder.
+        // This replaces an empty folder, and fails if anything else exists.
         std::fs::rename(folder.path(), path).map_err(StoreError::io("create", path))?;
         let _ = folder.keep();
         fsync::sync(path.parent().unwrap_or(Path::new(".")))?;
@@ -102,7 +102,7 @@ fn init(path: &Path) -> Result<gix::Repository, StoreError> {
     )
     .map_err(failed)?
     .to_thread_local();
-    // What readers have seen is private, so `git fetch` from this store does not show these refs.
+    // The state of readers is private, so `git fetch` from this store must not show these refs.
     let config = path.join("config");
     let append = || {
         let mut file = std::fs::OpenOptions::new().append(true).open(&config)?;

@@ -1,15 +1,15 @@
-//! Flushes files to disk: gix does not, and a ref must never point to an object that a power failure can take.
+//! Flushes files to disk: gix does not, and a ref must never point to an object that a power failure can destroy.
 
 use std::{io, path::Path, time::Duration};
 
 use crate::{platform::files, store::StoreError};
 
-/// The age from which the entry of a folder is on disk even if nobody flushed it: operating systems write back after
-/// half of that.
+/// The age from which a folder's entry is assumed to be on disk even if nobody flushed it: operating systems write
+/// back after half of that.
 const SETTLED: Duration = Duration::from_secs(60);
 
-/// Flushes the folder of this file, and the folders above it whose entries are new, up to and including `top`. The
-/// content of the file is not flushed.
+/// Flushes the folder of this file, and the folders above it whose entries are new, up to and including `top`. Does
+/// not flush the content of the file.
 pub(super) fn flush_name(file: &Path, top: &Path) -> Result<(), StoreError> {
     for folder in file.ancestors().skip(1).take_while(|folder| folder.starts_with(top)) {
         sync(folder)?;
@@ -39,7 +39,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_file_that_cannot_be_flushed_is_named() {
+    fn errors_name_the_file() {
         let folder = tempfile::tempdir().unwrap();
         let odd = folder.path().join("odd");
         std::os::unix::fs::symlink("odd", &odd).unwrap();

@@ -1,4 +1,4 @@
-//! Runs git itself, for the few questions that only git answers.
+//! Runs git itself, for the few questions that only git can answer.
 
 use std::{
     collections::BTreeMap,
@@ -10,24 +10,24 @@ use std::{
 
 use crate::store::StoreError;
 
-/// The environment variable that is set for every git process that this program starts, so that hooks recognize it.
+/// The environment variable that is set for every git process started by this program, so that hooks can recognize it.
 pub const GUARD: &str = "GIT_BLUE_RUNNING";
 
 #[derive(Debug)]
 pub(crate) struct Git {
     pub(crate) git_dir: PathBuf,
-    /// The folder in which git runs; relative paths start there.
+    /// The working directory of git. Relative paths start there.
     pub(crate) top: PathBuf,
     pub(crate) vars: BTreeMap<OsString, OsString>,
 }
 
 impl Git {
-    /// Runs git in the repository and returns the first line that it prints.
+    /// Runs git in the repository and returns the first line of its output.
     pub(crate) fn line(&self, args: &[&str]) -> Result<String, StoreError> {
         self.text(args).map(|text| text.lines().next().unwrap_or_default().to_owned())
     }
 
-    /// Runs git in the repository and returns what it prints.
+    /// Runs git in the repository and returns its output.
     pub(crate) fn text(&self, args: &[&str]) -> Result<String, StoreError> {
         let doing = || format!("run git {}", args.join(" "));
         let output = self.command(args).output().map_err(|error| StoreError::git(doing())(error))?;
@@ -79,7 +79,7 @@ impl Git {
     pub(crate) fn command(&self, args: &[&str]) -> Command {
         let mut command = command(&self.vars);
         command.arg("--git-dir").arg(&self.git_dir).args(args).current_dir(&self.top);
-        // The path may be relative to the folder that this program was started in.
+        // The path may be relative to the folder in which this program was started.
         command.env_remove("GIT_WORK_TREE");
         command
     }
@@ -91,7 +91,7 @@ fn command(vars: &BTreeMap<OsString, OsString>) -> Command {
     command
 }
 
-/// Returns whether git accepts the repository around a folder. It reads as little of it as possible.
+/// Returns whether git accepts the repository at a folder. Reads as little of the repository as possible.
 pub(crate) fn works_in(folder: &Path, vars: &BTreeMap<OsString, OsString>) -> bool {
     let output = command(vars).current_dir(folder).args(["rev-parse", "--git-dir"]).output();
     output.is_ok_and(|output| output.status.success())

@@ -1,15 +1,15 @@
-//! Quarantines received objects until git has checked them, in a folder of their own, so that nothing of a transfer
-//! that fails, is interrupted or is refused gets into the store.
+//! Quarantines received objects in their own folder until git has checked them, so that nothing from a failed,
+//! interrupted or refused transfer gets into the store.
 
 use std::path::{Path, PathBuf};
 
 use super::fsync;
 use crate::store::StoreError;
 
-/// The prefix of the names of these folders. Those of killed processes are removed by the next packing.
+/// The prefix of the names of quarantine folders. The next packing removes those of killed processes.
 pub(super) const PREFIX: &str = "incoming-";
-/// The kinds of files of a pack, in the order in which they are moved into the store. A pack is used as soon as its
-/// index exists.
+/// The files of a pack, by extension, in the order in which they are moved into the store. A pack is used as soon as
+/// its index exists.
 const IN_ORDER: [&str; 4] = ["pack", "rev", "promisor", "idx"];
 
 /// A quarantine folder. It is removed on drop.
@@ -33,7 +33,7 @@ impl Incoming {
         Ok(Self { folder, objects })
     }
 
-    /// Returns the variables that make git write here, and also read from the store.
+    /// Returns the variables that make git write to the quarantine, and also read from the store.
     pub(super) fn vars(&self) -> [(&'static str, &Path); 2] {
         [("GIT_OBJECT_DIRECTORY", self.folder.path()), ("GIT_ALTERNATE_OBJECT_DIRECTORIES", &self.objects)]
     }
@@ -53,7 +53,7 @@ impl Incoming {
         Ok(())
     }
 
-    /// Returns whether a file has at least this size.
+    /// Returns whether any file in the quarantine has at least this size.
     pub(super) fn has_file_of(&self, bytes: u64) -> bool {
         let entries = self.folder.path().join("pack").read_dir().into_iter().flatten();
         entries.filter_map(|entry| entry.ok()?.metadata().ok()).any(|meta| meta.len() >= bytes)

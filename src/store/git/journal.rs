@@ -1,6 +1,6 @@
 //! Records in the held lock file which of git's own lock files a writer is about to take. If a writer is killed, those
-//! files remain and would block every later write, so the next writer removes exactly the ones that were recorded.
-//! Lock files of other programs are never touched.
+//! files remain and would block every later write, so the next writer removes exactly the recorded ones. It never
+//! touches lock files of other programs.
 
 use std::{
     path::{Path, PathBuf},
@@ -11,17 +11,17 @@ use super::lock::{HeldLock, Locks, Wait};
 use crate::{platform::files::Identity, store::StoreError};
 
 /// The time within which a writer takes the locks after recording them; otherwise it withdraws the record. A lock file
-/// of any other time belongs to another program.
+/// from any other time belongs to another program.
 const SOON: Duration = Duration::from_secs(2);
-/// How long such a lock file may still belong to another program that was faster than a writer which died before it
-/// could withdraw its record. git holds these locks for milliseconds.
+/// How long a lock file that was recorded without an inode may still belong to another program, which took it before
+/// the recording writer died. git holds these locks for milliseconds.
 const GRACE: Duration = Duration::from_secs(1);
 
 /// The single lock under which git's locks are taken. git's own packed-refs lock admits only one writer anyway, and
 /// with a single lock, a recorded lock file can only belong to a dead writer.
 pub(super) const LOCK: &str = "_refs";
 
-/// The holder in messages about a lock file of git that is not ours.
+/// The holder to name in messages about a lock file of git that is not ours.
 pub(super) const ANOTHER: &str = "another git process";
 
 /// A recorded lock file.
@@ -39,10 +39,10 @@ pub(super) fn begin(locks: &Locks, top: &Path, files: &[PathBuf]) -> Result<Held
     begin_within(&mut locks.begin(), locks, top, files)
 }
 
-/// Does the same as [`begin`], but continues a wait that was started before, with its deadline.
+/// Does the same as [`begin`], but continues an earlier wait with its deadline.
 ///
 /// # Errors
-/// Returns an error in the cases of [`begin`].
+/// Returns the errors of [`begin`].
 pub(super) fn begin_within(
     wait: &mut Wait<'_>,
     locks: &Locks,
@@ -66,13 +66,13 @@ pub(super) fn abandon(held: &mut HeldLock, top: &Path) -> Result<(), StoreError>
     note(held, std::iter::empty(), top)
 }
 
-/// Records the inodes of the files that were taken, which identify them.
+/// Records the inodes of the lock files taken, in order to identify them later.
 pub(super) fn taken(held: &mut HeldLock, top: &Path, files: &[PathBuf]) -> Result<(), StoreError> {
     note(held, files.iter().map(|path| Noted { path: path.clone(), inode: inode(path) }), top)
 }
 
-/// Clears the record. A lock file of this writer that still exists could not be removed; if removing it fails again,
-/// it stays recorded for the next writer.
+/// Clears the record. If a lock file of this writer still exists and cannot be removed, it stays recorded for the next
+/// writer.
 pub(super) fn end(held: &mut HeldLock, top: &Path) -> Result<(), StoreError> {
     let is_left = |noted: &Noted| {
         noted.inode.is_some() && inode(&noted.path) == noted.inode && std::fs::remove_file(&noted.path).is_err()
@@ -89,7 +89,7 @@ fn note(held: &mut HeldLock, files: impl Iterator<Item = Noted>, top: &Path) -> 
     held.set_notes(&files.map(line).collect::<String>())
 }
 
-/// Returns the records in the lock file.
+/// Returns the records in the held lock file.
 fn noted(held: &mut HeldLock, top: &Path) -> Result<Vec<Noted>, StoreError> {
     let notes = held.notes()?;
     let named = parse(&notes).map(|(inode, path)| Noted { path: top.join(path), inode });
@@ -98,7 +98,7 @@ fn noted(held: &mut HeldLock, top: &Path) -> Result<Vec<Noted>, StoreError> {
 
 /// Parses records: the inode of a lock file, if it is known, and its path within the store.
 pub fn parse(notes: &str) -> impl Iterator<Item = (Option<u64>, &str)> {
-    // Only paths that a writer of this program can have recorded: git lock files inside of the store.
+    // Accept only paths that a writer of this program can have recorded: git lock files within the store.
     let is_ours = |path: &str| path.ends_with(".lock") && !path.split('/').any(|part| part == ".." || part.is_empty());
     let lines = notes.lines().filter_map(|line| line.split_once(' '));
     lines.filter(move |(_, path)| is_ours(path)).map(|(inode, path)| (inode.parse().ok(), path))
@@ -129,8 +129,8 @@ fn recover(held: &mut HeldLock, top: &Path) -> Result<(), StoreError> {
     Ok(())
 }
 
-/// Returns whether a file was created when the writer of a record was about to do so. A file from before or long after
-/// belongs to another program.
+/// Returns whether a file was created right after a writer recorded it. A file from before or from long after belongs
+/// to another program.
 fn is_soon_after(noted_at: Option<SystemTime>, path: &Path) -> bool {
     let written = path.symlink_metadata().and_then(|meta| meta.modified());
     let after = written.ok().zip(noted_at).and_then(|(written, noted)| written.duration_since(noted).ok());

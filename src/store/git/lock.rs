@@ -1,5 +1,5 @@
-//! Locks between processes. Each is a file that is locked by the kernel, so that the lock of a killed process is
-//! released. The text in the file only names the holder for people.
+//! Locks between processes. Each is a file locked by the kernel, so that the lock of a killed process is released. The
+//! text in the file only tells people who holds the lock.
 
 use std::{
     cell::Cell,
@@ -16,7 +16,7 @@ use crate::{
     store::{Lease, StoreError},
 };
 
-/// The shortest and longest wait between two attempts, in microseconds.
+/// The minimum and maximum wait between two attempts, in microseconds.
 const WAITS: std::ops::RangeInclusive<u64> = 200..=20_000;
 /// The time after which a waiting write is reported.
 const TOLD: Duration = Duration::from_secs(2);
@@ -30,12 +30,12 @@ pub(super) struct Locks {
     on_wait: Option<fn(&Path, Option<&str>)>,
 }
 
-/// A lock that is held until this is dropped.
+/// A held lock, which is released on drop.
 #[derive(Debug)]
 pub(super) struct HeldLock {
     file: File,
     path: PathBuf,
-    /// When a dead holder wrote its records, by the file system's clock.
+    /// When a dead holder wrote its records, according to the file system's clock.
     noted_at: Option<SystemTime>,
 }
 
@@ -64,15 +64,15 @@ impl Locks {
     /// Waits for the lock `name`.
     ///
     /// # Errors
-    /// Returns [`StoreError::Locked`] with who holds it and for how long, when the deadline has passed.
+    /// Returns [`StoreError::Locked`] with the holder and the age of the lock if the deadline has passed.
     pub(super) fn acquire(&self, name: &str) -> Result<HeldLock, StoreError> {
         self.acquire_within(&mut self.begin(), name)
     }
 
-    /// Does the same as [`Self::acquire`], but continues a wait that was started before.
+    /// Does the same as [`Self::acquire`], but continues an earlier wait.
     ///
     /// # Errors
-    /// Returns an error in the cases of [`Self::acquire`].
+    /// Returns the errors of [`Self::acquire`].
     pub(super) fn acquire_within(&self, wait: &mut Wait<'_>, name: &str) -> Result<HeldLock, StoreError> {
         let path = self.folder.join(name);
         let mut file = self.open(&path)?;
@@ -103,7 +103,7 @@ impl Locks {
     /// Waits for the lock `name` in shared mode.
     ///
     /// # Errors
-    /// Returns [`StoreError::Locked`] with the exclusive holder when the deadline has passed.
+    /// Returns [`StoreError::Locked`] with the exclusive holder if the deadline has passed.
     pub(super) fn share(&self, name: &str) -> Result<Shared, StoreError> {
         let path = self.folder.join(name);
         let mut file = self.open(&path)?;
@@ -117,7 +117,7 @@ impl Locks {
         }
     }
 
-    /// Starts a wait. Its deadline counts from now.
+    /// Starts a wait. Its deadline is relative to now.
     pub(super) fn begin(&self) -> Wait<'_> {
         Wait { locks: self, start: Instant::now(), tries: 0, is_told: false }
     }
@@ -133,10 +133,9 @@ impl Locks {
         }
     }
 
-    /// Returns a random wait that grows with the number of attempts, so that writers which collided do not collide
-    /// again.
+    /// Returns a random wait that grows with the number of attempts, so that colliding writers do not collide again.
     pub(super) fn wait(&self, tries: u32) -> Duration {
-        // xorshift64: the quality hardly matters, and it needs no dependency.
+        // xorshift64: quality hardly matters here, and this needs no dependency.
         let mut x = self.random.get();
         x ^= x << 13;
         x ^= x >> 7;
@@ -151,7 +150,7 @@ impl Wait<'_> {
     /// Waits a little for the lock with the file `path`.
     ///
     /// # Errors
-    /// Returns [`StoreError::Locked`] when the deadline has passed.
+    /// Returns [`StoreError::Locked`] if the deadline has passed.
     pub(super) fn step(&mut self, path: &Path, holder: impl FnOnce() -> Option<String>) -> Result<(), StoreError> {
         if self.is_over() {
             return Err(locked(path, holder()));
@@ -177,19 +176,19 @@ impl HeldLock {
         self.noted_at
     }
 
-    /// Returns the text below the first line: the records of the journal.
+    /// Returns the text after the first line, which is the records of the journal.
     pub(super) fn notes(&mut self) -> Result<String, StoreError> {
         let text = self.text()?;
         Ok(text.split_once('\n').map(|(_, notes)| notes.to_owned()).unwrap_or_default())
     }
 
-    /// Replaces the text below the first line.
+    /// Replaces the text after the first line.
     pub(super) fn set_notes(&mut self, notes: &str) -> Result<(), StoreError> {
         self.write(&format!("pid {} boot {}\n{notes}", std::process::id(), boot_id()))
     }
 
-    /// Writes the holder into the first line. A file with the records of a dead holder stays as it is until the journal
-    /// has followed them: if this holder dies too, its own time in the file would make them look too new.
+    /// Writes the holder to the first line. A file with records of a dead holder is left unchanged until the journal
+    /// has processed them: if this holder dies too, the new modification time would make the records look too new.
     fn sign(&mut self) -> Result<(), StoreError> {
         if self.notes()?.is_empty() {
             return self.set_notes("");
@@ -228,7 +227,7 @@ fn holder(file: &mut File) -> Option<String> {
     }
 }
 
-/// Returns the error for a lock file that another process keeps.
+/// Returns the error for a lock file that another process holds.
 pub(super) fn locked(path: &Path, holder: Option<String>) -> StoreError {
     let age = path.metadata().and_then(|meta| meta.modified()).ok().and_then(|time| time.elapsed().ok());
     StoreError::Locked { lock: path.to_owned(), holder, age }
@@ -244,10 +243,10 @@ fn boot_id() -> &'static str {
 mod tests {
     use super::*;
 
-    /// A second writer that dies while it follows the records of the first must not make them unusable: the files that
-    /// they name would block every later write.
+    /// A second writer that dies while it processes the records of the first must not make them unusable. Otherwise
+    /// the files that they name would block every later write.
     #[test]
-    fn records_keep_their_time_until_they_are_followed() {
+    fn records_keep_their_time_until_they_are_processed() {
         let folder = tempfile::tempdir().unwrap();
         let options = Options { lock_timeout: Duration::ZERO, seed: 1, cache: false, holds: false, on_wait: None };
         let locks = Locks::new(folder.path().to_owned(), options);

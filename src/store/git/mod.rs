@@ -1,7 +1,7 @@
-//! Stores a realm in a bare git repository, through gix.
+//! Stores a realm in a bare git repository, using gix.
 //!
-//! gix does not flush and git has no journal, so [`commit`] makes sure of the order of a write: objects are on disk
-//! before the ref moves, and the ref is on disk before success is reported.
+//! gix does not flush and git has no journal, so [`commit`] enforces the order of a write: objects are on disk before
+//! the ref moves, and the ref is on disk before success is reported.
 
 mod cache;
 mod commit;
@@ -52,10 +52,10 @@ use crate::model::{
 };
 
 /// git packs objects as chains of deltas. Without a cache, reading each object would inflate its whole chain again,
-/// which took 60 % of the time of a cold read. 16 MiB hold the chains of a domain.
+/// which took 60 % of the time of a cold read. 16 MiB is enough for the chains of a domain.
 const DELTA_CACHE: &str = "core.deltaBaseCacheLimit=16m";
 
-/// The size of the cache of objects, in bytes.
+/// The size of the object cache, in bytes.
 const OBJECT_CACHE: usize = 4 << 20;
 
 /// The options of a store.
@@ -63,13 +63,13 @@ const OBJECT_CACHE: usize = 4 << 20;
 pub struct Options {
     /// How long a writer waits for a lock.
     pub lock_timeout: Duration,
-    /// The seed of the random waits between attempts.
+    /// The seed for the random waits between attempts.
     pub seed: u64,
-    /// Whether the cache is used.
+    /// Whether to use the cache.
     pub cache: bool,
-    /// Whether what was decoded is held in memory for the next request.
+    /// Whether to keep decoded data in memory for later requests.
     pub holds: bool,
-    /// The function that is called when a write waits for a lock, with the lock file and its holder, if known.
+    /// Called when a write waits for a lock, with the lock file and its holder, if known.
     pub on_wait: Option<fn(&Path, Option<&str>)>,
 }
 
@@ -81,17 +81,17 @@ pub struct GitStore {
     locks: lock::Locks,
     cache: Option<cache::FileCache>,
     holds: bool,
-    /// Whether git removes none of its objects, as far as this process knows.
+    /// Whether this process knows that git removes none of the store's objects.
     is_marked: Cell<bool>,
 }
 
-/// The number of packs that can be read: those that exist, and those that are added while the store is open. The
-/// default would be 32 in all.
+/// The number of packs that can be read: the existing ones, and those added while the store is open. The default would
+/// be 32 in total.
 const PACKS: gix::odb::store::init::Slots =
     gix::odb::store::init::Slots::AsNeededByDiskState { multiplier: 1.5, minimum: 512 };
 
 impl GitStore {
-    /// Opens the store at `path`. No configuration but its own is read.
+    /// Opens the store at `path`. Reads no configuration other than the store's own.
     ///
     /// # Errors
     /// Returns [`StoreError::NotAStore`] if there is no bare repository with a realm, and [`StoreError::Reftable`] if
@@ -132,8 +132,8 @@ impl GitStore {
         self.reading.repo()
     }
 
-    /// Marks a store that was created without the mark, so that git removes none of its objects. On failure the store
-    /// is unchanged, and the next write tries again.
+    /// Marks a store that was created without the mark, so that git removes none of its objects. On failure, the store
+    /// is unchanged and the next write tries again.
     fn mark(&self) {
         if !self.is_marked.replace(true)
             && let Err(error) = precious::mark(&self.locks, &self.path())
@@ -156,7 +156,7 @@ struct Writing<'a> {
 
 impl Lease for Writing<'_> {}
 
-/// Returns the repository with an object cache, since each look-up of a path reads the same trees again.
+/// Enables an object cache, because each look-up of a path reads the same trees again.
 pub(crate) fn cached(mut repo: gix::Repository) -> gix::Repository {
     repo.object_cache_size_if_unset(OBJECT_CACHE);
     repo

@@ -15,7 +15,8 @@ pub(crate) fn to_git(id: &Oid) -> gix::ObjectId {
     gix::ObjectId::try_from(id.as_bytes()).unwrap_or_else(|_| unreachable!("ids have 20 or 32 bytes"))
 }
 
-/// Converts an id for a look-up. An id of another object format names nothing here, and gix must not be asked for it.
+/// Converts an id for a look-up. gix must not be asked for an id of another object format, which no object here can
+/// have.
 pub(crate) fn native(repo: &gix::Repository, id: &Oid) -> Result<gix::ObjectId, StoreError> {
     let git = to_git(id);
     if git.kind() == repo.object_hash() { Ok(git) } else { Err(StoreError::Missing { id: *id }) }
@@ -32,8 +33,8 @@ fn find(repo: &gix::Repository, id: &Oid, kind: gix::objs::Kind) -> Result<gix::
     Ok(object)
 }
 
-/// Looks for an object. If it is not found, all packs are listed again and it is tried once more: a pack that could
-/// not be opened, for lack of file descriptors or memory, looks as if its objects were missing.
+/// Looks up an object. If it is not found, lists all packs again and retries once: a pack that could not be opened for
+/// lack of file descriptors or memory looks as if its objects were missing.
 fn sought<T>(repo: &gix::Repository, look: impl Fn(&gix::Repository) -> gix::Result<T>) -> gix::Result<T> {
     match beside_a_packer(|| look(repo)) {
         Err(error) if is_absent(&error) => match gix::open_opts(repo.git_dir(), repo.open_options().clone()) {
@@ -44,11 +45,12 @@ fn sought<T>(repo: &gix::Repository, look: impl Fn(&gix::Repository) -> gix::Res
     }
 }
 
-/// The most look-ups of an object that a packer may be moving, from a loose file into a pack or between packs. gix
-/// searches the packs that it knows and then those that it finds; an object that moves in between is in neither.
+/// The maximum number of look-ups of an object that a packer may be moving, from a loose file into a pack or between
+/// packs. gix searches the packs that it knows and then the ones that it discovers; an object that moves in between is
+/// found in neither.
 const MAX_LOOKS: u32 = 5;
 
-/// Repeats a look-up that found nothing, with growing pauses.
+/// Repeats a look-up that found nothing, with increasing pauses.
 pub(crate) fn beside_a_packer<T>(look: impl Fn() -> gix::Result<T>) -> gix::Result<T> {
     for looks in 1.. {
         match look() {
@@ -80,15 +82,15 @@ fn unread(id: &Oid, kind: gix::objs::Kind, error: &gix::Error) -> StoreError {
     }
 }
 
-/// Returns the entries of a tree. `program` is the kind of executable files: an ordinary file in a user's repository,
-/// and invalid in a store.
+/// Returns the entries of a tree. `program` is the kind to report for executable files: an ordinary file in a user's
+/// repository, but invalid in a store.
 pub(crate) fn entries(repo: &gix::Repository, id: &Oid, program: EntryKind) -> Result<Vec<Entry>, StoreError> {
     let object = find(repo, id, gix::objs::Kind::Tree)?;
     let entries = gix::objs::TreeRefIter::from_bytes(&object.data, repo.object_hash());
     entries.map(|entry| Ok(read(&entry.map_err(damaged_tree(id))?, program))).collect()
 }
 
-/// Returns the entry of a tree with this name. Entries behind it are not parsed.
+/// Returns the entry of a tree with this name. Entries after it are not parsed.
 pub(crate) fn entry(
     repo: &gix::Repository,
     id: &Oid,
@@ -112,7 +114,7 @@ fn damaged_tree<E: std::fmt::Display>(id: &Oid) -> impl Fn(E) -> StoreError {
 
 fn read(entry: &gix::objs::tree::EntryRef<'_>, program: EntryKind) -> Entry {
     Entry {
-        // A name that is not UTF-8 would otherwise hide all others in its folder. With a replacement character it is a
+        // A name that is not UTF-8 must not hide the others in its folder. With a replacement character, it becomes a
         // name that nobody looks up.
         name: String::from_utf8_lossy(entry.filename).into_owned(),
         kind: match entry.mode.kind() {
@@ -147,7 +149,7 @@ pub(crate) fn linked(repo: &gix::Repository, kind: EntryKind, id: &Oid) -> Resul
 }
 
 pub(crate) fn blob(repo: &gix::Repository, id: &Oid) -> Result<Vec<u8>, StoreError> {
-    // The size is checked first, so that a hostile blob is not inflated.
+    // Check the size first, so that a hostile blob is not inflated.
     let git = native(repo, id)?;
     let header = sought(repo, |repo| repo.find_header(git));
     let header = header.map_err(|error| unread(id, gix::objs::Kind::Blob, &error))?;
@@ -157,7 +159,7 @@ pub(crate) fn blob(repo: &gix::Repository, id: &Oid) -> Result<Vec<u8>, StoreErr
     Ok(find(repo, id, gix::objs::Kind::Blob)?.data)
 }
 
-/// The most characters of a commit's author. The field may contain anything.
+/// The maximum number of characters of a commit's author. The field may contain anything.
 const MAX_PERSON: usize = 256;
 
 fn person(who: &gix::actor::SignatureRef<'_>) -> String {

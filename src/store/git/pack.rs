@@ -1,4 +1,4 @@
-//! Writes the objects of one write as one pack. The pack and its index need two flushes, while loose objects need two
+//! Writes the objects of one write as one pack. A pack and its index need two flushes, while loose objects need two
 //! each. The format is git's (`git help format-pack`). No object is stored as a delta, so that [small
 //! packs](super::small_packs) can be combined by copying.
 
@@ -26,9 +26,9 @@ use crate::{
     store::StoreError,
 };
 
-/// The size, in bytes, at which a pack is written and the next one is started. Until then it is held in memory.
+/// The size, in bytes, at which a pack is written and a new one is started. Until then, the pack is held in memory.
 const MAX_HELD: usize = 16 << 20;
-/// The first bytes of a pack and of an index, both version 2.
+/// The first bytes of a pack and of an index, both of version 2.
 const PACK: &[u8] = b"PACK\0\0\0\x02";
 const INDEX: &[u8] = b"\xfftOc\0\0\0\x02";
 
@@ -39,7 +39,7 @@ pub(super) struct Entry {
 }
 
 impl Entry {
-    /// Returns an entry from the bytes of a pack, if their checksum is right and it is not a delta.
+    /// Returns an entry from the bytes of a pack, if its checksum is correct and it is not a delta.
     pub(super) fn copied(bytes: &[u8], crc: u32) -> Option<Self> {
         let is_whole_object = bytes.first().is_some_and(|first| matches!(first >> 4 & 7, 1..=4));
         (is_whole_object && crc32fast::hash(bytes) == crc).then(|| Self { bytes: bytes.to_vec(), crc })
@@ -48,12 +48,12 @@ impl Entry {
 
 /// A pack under construction.
 pub(super) struct Packing {
-    /// The store's folder of objects.
+    /// The store's objects folder.
     objects: PathBuf,
     hash: Hash,
     entries: RefCell<BTreeMap<ObjectId, Entry>>,
     held: Cell<usize>,
-    /// Creating it takes longer than compressing a small object.
+    /// Kept, because creating it takes longer than compressing a small object.
     compress: RefCell<Compress>,
 }
 
@@ -81,7 +81,7 @@ impl Packing {
         Ok(())
     }
 
-    /// Adds an object in the format of a pack.
+    /// Adds an object that is already in the format of a pack.
     pub(super) fn insert(&self, id: ObjectId, entry: Entry) {
         self.held.set(self.held.get() + entry.bytes.len());
         self.entries.borrow_mut().insert(id, entry);
@@ -149,7 +149,7 @@ fn pack(entries: &BTreeMap<ObjectId, Entry>, hash: Hash) -> io::Result<(Vec<u8>,
     bytes.extend(u32::try_from(entries.len()).map_err(too_many)?.to_be_bytes());
     let mut offsets = Vec::with_capacity(entries.len());
     for entry in entries.values() {
-        // The highest bit has another meaning in an index.
+        // The highest bit has a special meaning in an index.
         offsets.push(i32::try_from(bytes.len()).map_err(too_many)?.unsigned_abs());
         bytes.extend(&entry.bytes);
     }
@@ -157,8 +157,8 @@ fn pack(entries: &BTreeMap<ObjectId, Entry>, hash: Hash) -> io::Result<(Vec<u8>,
     Ok((bytes, offsets, name))
 }
 
-/// Returns the bytes of an index: the number of ids up to each first byte, and then ids, checksums and offsets, each
-/// in the order of the ids.
+/// Returns the bytes of an index: the number of ids up to each first byte, followed by ids, checksums and offsets,
+/// each in id order.
 fn index(entries: &BTreeMap<ObjectId, Entry>, offsets: &[u32], pack: &ObjectId, hash: Hash) -> io::Result<Vec<u8>> {
     let mut bytes = INDEX.to_vec();
     let (mut ids, mut below) = (entries.keys().peekable(), 0u32);
@@ -176,7 +176,7 @@ fn index(entries: &BTreeMap<ObjectId, Entry>, offsets: &[u32], pack: &ObjectId, 
     Ok(bytes)
 }
 
-/// Appends the hash of everything before.
+/// Appends the hash of all preceding bytes.
 fn seal(bytes: &mut Vec<u8>, hash: Hash) -> io::Result<ObjectId> {
     let mut hasher = gix::hash::hasher(hash);
     hasher.update(bytes);
@@ -193,7 +193,7 @@ fn write(folder: &Path, prefix: &str, name: &str, bytes: &[u8]) -> io::Result<()
         builder.tempfile_in(folder)
     };
     let mut file = match aside() {
-        // git creates the folder when it is missing, so another process may have done so.
+        // git creates the folder if it is missing, so another process may already have done so.
         Err(error) if error.kind() == NotFound => std::fs::create_dir_all(folder).and_then(|()| aside()),
         file => file,
     }?;

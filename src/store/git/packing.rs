@@ -1,5 +1,5 @@
 //! Packs a store, and removes unreachable objects. git does neither in a store that is marked as [`super::precious`].
-//! Objects are removed if no ref and no reflog leads to them, they are older than two weeks, and no writer of this
+//! An object is removed if it is not reachable from any ref or reflog, is older than two weeks, and no writer of this
 //! program is active.
 
 use std::{
@@ -17,20 +17,20 @@ use crate::store::StoreError;
 pub(super) const OBJECTS: &str = "_objects";
 /// The lock for packing, and for combining small packs.
 pub(super) const PACKING: &str = "_packing";
-/// The least age at which an unreachable object is removed, the same as in git.
+/// The minimum age at which an unreachable object is removed, the same as in git.
 const OLD: Duration = Duration::from_secs(14 * 24 * 60 * 60);
-/// The age from which a temporary file counts as left by a dead writer. Writing an object takes milliseconds.
+/// The age from which a temporary file is assumed to belong to a dead writer. Writing an object takes milliseconds.
 const ABANDONED: Duration = Duration::from_secs(24 * 60 * 60);
-/// The prefixes of temporary files, which are removed once they are old: those of gix and of git, and the folders of a
+/// The prefixes of temporary files, which are removed once they are old: those of gix and git, and the folders of a
 /// [fetch](super::incoming).
 const TEMPORARY: [&str; 5] = [".tmp", "tmp_obj_", "tmp_pack_", "tmp_idx_", super::incoming::PREFIX];
-/// The kinds of files of one pack, in the order in which they are removed. A pack is not found without its index.
+/// The files of one pack, by extension, in the order in which they are removed. A pack is not found without its index.
 const OF_A_PACK: [&str; 7] = ["idx", "pack", "rev", "bitmap", "mtimes", "promisor", "keep"];
 
-/// The number of loose unreachable objects that are too young to be removed from which they are packed too. Otherwise
-/// packing would be due again at once.
+/// The number of loose unreachable objects from which they are packed too, if they are too young to be removed.
+/// Otherwise packing would be due again at once.
 const MANY_YOUNG: usize = 1_000;
-/// The content of the `.keep` file of such a pack.
+/// The content of the `.keep` file of a pack of young unreachable objects.
 const YOUNG: &[u8] = b"git blue: nothing leads to it, and it is too young to go\n";
 
 /// The result of packing.
@@ -43,8 +43,8 @@ pub struct Packed {
 }
 
 impl GitStore {
-    /// Packs refs and objects, and removes old unreachable objects. If another process is packing the objects, it does
-    /// that part.
+    /// Packs refs and objects, and removes old unreachable objects. Skips the objects if another process is packing
+    /// them.
     ///
     /// # Errors
     /// Returns an error if git fails.
@@ -78,7 +78,7 @@ impl GitStore {
         packed.map(drop)
     }
 
-    /// Removes incomplete objects and packs of killed writers. A file that cannot be removed does no harm.
+    /// Removes incomplete objects and packs left by killed writers. A file that cannot be removed does no harm.
     fn sweep(&self) {
         let objects = self.path().join("objects");
         let deep = entries(&objects).into_iter().flat_map(|folder| entries(&folder));
@@ -97,20 +97,20 @@ impl GitStore {
         if left.is_empty() {
             return Ok(0);
         }
-        // No writer is active now, and little was written since the tips were read.
+        // No writer is active now, and little has been written since the tips were read.
         let _alone = match self.locks.acquire(OBJECTS) {
             Err(StoreError::Locked { .. }) => return Ok(0),
             held => held?,
         };
         keep_reachable(git, tips, &mut left)?;
-        // Plain git refreshes the time of an object that it uses again, so the age is checked once more.
+        // Plain git refreshes the time of an object that it reuses, so check the age once more.
         let is_removed = |path: &&PathBuf| is_older(path, OLD) && std::fs::remove_file(path).is_ok();
         Ok(left.values().filter(is_removed).count())
     }
 }
 
-/// Packs everything that refs and reflogs lead to into one pack, and writes unreachable objects as loose files with
-/// the age of their former pack. Then removes duplicates.
+/// Packs everything that is reachable from refs and reflogs into one pack, and writes unreachable objects as loose
+/// files with the age of their former pack. Then removes duplicates.
 fn repack(git: &Git, objects: &Path) -> Result<(), StoreError> {
     let folder = objects.join("pack");
     let before = packs(&folder);
@@ -121,8 +121,8 @@ fn repack(git: &Git, objects: &Path) -> Result<(), StoreError> {
     let made: BTreeSet<_> = made.lines().map(|hash| format!("pack-{hash}")).collect();
     if !made.is_empty() {
         fsync::sync(&folder)?;
-        // A multi-pack-index names packs that are about to be removed. Whoever maintains the store by hand can write
-        // it again.
+        // A multi-pack-index names packs that are about to be removed. Anyone who maintains the store by hand can
+        // write it again.
         for index in entries(&folder).into_iter().filter(|path| starts_with(path, "multi-pack-index")) {
             let _ = if index.is_dir() { std::fs::remove_dir_all(&index) } else { std::fs::remove_file(&index) };
         }
@@ -136,7 +136,7 @@ fn repack(git: &Git, objects: &Path) -> Result<(), StoreError> {
 }
 
 /// Packs unreachable objects that are too young to be removed, if there are many. The pack gets the age of the
-/// youngest one.
+/// youngest object.
 fn keep_young(git: &Git, objects: &Path) -> Result<(), StoreError> {
     let young: Vec<_> = singles(objects).into_iter().filter_map(|path| Some((id(&path)?, path))).collect();
     if young.len() < MANY_YOUNG {
@@ -160,8 +160,8 @@ fn keep_young(git: &Git, objects: &Path) -> Result<(), StoreError> {
     git.text(&["prune-packed", "--quiet"]).map(drop)
 }
 
-/// Removes the `.keep` files of such packs that are old enough, so that their unreachable objects are removed by the
-/// next packing.
+/// Removes the `.keep` files of packs of young objects that have become old enough, so that the next packing removes
+/// their unreachable objects.
 fn release_old(folder: &Path) {
     let keeps =
         entries(folder).into_iter().filter(|path| path.extension().is_some_and(|extension| extension == "keep"));
@@ -173,7 +173,7 @@ fn release_old(folder: &Path) {
     }
 }
 
-/// Returns the packs, except those that are kept on purpose, such as by a fetch in progress, and those without an
+/// Returns the packs, except those that are kept on purpose, for example by a fetch in progress, and those without an
 /// index, which are still being written.
 fn packs(folder: &Path) -> BTreeSet<String> {
     let stem = |path: PathBuf| {
@@ -203,8 +203,8 @@ fn id(path: &Path) -> Option<String> {
     Some(format!("{}{}", path.parent()?.file_name()?.to_str()?, path.file_name()?.to_str()?))
 }
 
-/// Removes from `left` what refs and reflogs lead to. `without` names tips, each after a `^`, whose objects were
-/// checked before.
+/// Removes from `left` the objects that are reachable from refs and reflogs. `without` names tips, each after a `^`,
+/// whose objects were checked before.
 fn keep_reachable(git: &Git, without: String, left: &mut BTreeMap<String, PathBuf>) -> Result<(), StoreError> {
     let args = ["rev-list", "--objects", "--no-object-names", "--all", "--reflog", "--stdin"];
     git.each_line(&args, without, |id| drop(left.remove(id)))
@@ -218,7 +218,7 @@ fn starts_with(path: &Path, prefix: &str) -> bool {
     path.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(prefix.as_bytes()))
 }
 
-/// Returns whether the name of a file in a folder of objects is that of a temporary file.
+/// Returns whether a file name in an objects folder is that of a temporary file.
 pub(super) fn is_temporary_name(name: &OsStr) -> bool {
     TEMPORARY.iter().any(|prefix| name.as_encoded_bytes().starts_with(prefix.as_bytes()))
 }

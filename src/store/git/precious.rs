@@ -1,6 +1,6 @@
 //! The mark that keeps git from removing objects of a store: `extensions.preciousObjects`. Objects have no ref until a
-//! write has finished, so `git prune` and `git gc --prune=now` would take those of a write in progress for garbage. In
-//! a marked repository git refuses both, and `repack -d`; [`super::packing`] does that work instead.
+//! write has finished, so `git prune` and `git gc --prune=now` would treat those of a write in progress as garbage. In
+//! a marked repository, git refuses both, and also `repack -d`; [`super::packing`] does that work instead.
 
 use std::{
     fs::OpenOptions,
@@ -19,12 +19,12 @@ use crate::store::StoreError;
 /// The key of the mark in git's configuration.
 const MARK: &str = "extensions.preciousObjects";
 
-/// Returns whether a repository is marked, by the configuration read when it was opened.
+/// Returns whether a repository is marked, according to the configuration read when it was opened.
 pub(super) fn is_marked(repo: &gix::Repository) -> bool {
     repo.config_snapshot().boolean(MARK) == Some(true)
 }
 
-/// Marks a store that no other process knows yet.
+/// Marks a store that no other process knows about yet.
 ///
 /// # Errors
 /// Returns an error if its configuration cannot be read or written.
@@ -36,8 +36,8 @@ pub(super) fn mark_new(top: &Path) -> Result<(), StoreError> {
     Ok(())
 }
 
-/// Marks a store that others may be using, under git's own lock of its configuration. If another program holds that
-/// lock, nothing is done and the next write tries again.
+/// Marks a store that other processes may be using, under git's own lock for its configuration. If another program
+/// holds that lock, this does nothing and the next write tries again.
 ///
 /// # Errors
 /// Returns an error if the configuration cannot be read or written.
@@ -57,7 +57,7 @@ pub(super) fn mark(locks: &Locks, top: &Path) -> Result<(), StoreError> {
         }
     };
     journal::taken(&mut held, top, &lock_files)?;
-    // Read under the lock, since another program may have changed other keys.
+    // Read under the lock, because another program may have changed other keys.
     let result = marked(&path).and_then(|text| {
         let Some(text) = text else { return Ok(()) };
         let mut put = || {
@@ -68,12 +68,12 @@ pub(super) fn mark(locks: &Locks, top: &Path) -> Result<(), StoreError> {
         };
         put().map_err(StoreError::io("write", &path))
     });
-    // Removes the lock file, unless it became the configuration.
+    // This removes the lock file, unless it became the configuration.
     journal::end(&mut held, top)?;
     result
 }
 
-/// Returns the configuration with the mark added, or `None` if it has the mark already.
+/// Returns the configuration with the mark added, or `None` if it is already marked.
 fn marked(path: &Path) -> Result<Option<Vec<u8>>, StoreError> {
     let cannot = || StoreError::git(format!("mark {}", path.display()));
     let bytes = std::fs::read(path).map_err(StoreError::io("read", path))?;
@@ -82,7 +82,7 @@ fn marked(path: &Path) -> Result<Option<Vec<u8>>, StoreError> {
     if config.boolean(MARK).is_ok_and(|mark| mark == Some(true)) {
         return Ok(None);
     }
-    // Extensions are honoured from this version of the repository format on.
+    // git honors extensions only from this version of the repository format.
     for (key, value) in [("core.repositoryformatversion", "1"), (MARK, "true")] {
         config.set_raw_value(key, value).map_err(|error| StoreError::git(format!("set {key}"))(error))?;
     }

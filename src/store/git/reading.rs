@@ -1,20 +1,20 @@
-//! Opens a store's repository again after many reads, to free memory.
+//! Reopens a store's repository after many reads, to free memory.
 
 use std::cell::{Cell, Ref, RefCell};
 
 use super::OBJECT_CACHE;
 use crate::store::StoreError;
 
-/// The number of reads after which the repository is opened again. Its packs are mapped into memory, and every page
-/// that was read stays there, so a command that reads everything would map all of them. Opening takes as long as
-/// reading a few dozen objects.
+/// The number of reads after which the repository is reopened. Packs are mapped into memory and every page that was
+/// read stays resident, so a command that reads everything would keep all of them in memory. Reopening takes as long
+/// as reading a few dozen objects.
 const MAX_READS: u32 = 4096;
 
-/// A repository that is opened again after [`MAX_READS`] reads.
+/// A repository that is reopened after [`MAX_READS`] reads.
 #[derive(Debug)]
 pub(super) struct Reading {
     repo: RefCell<gix::Repository>,
-    /// The number of objects that were read since it was opened.
+    /// The number of objects read since it was opened.
     reads: Cell<u32>,
 }
 
@@ -23,7 +23,7 @@ impl Reading {
         Self { repo: RefCell::new(repo), reads: Cell::new(0) }
     }
 
-    /// Returns the repository, for anything but reading many objects.
+    /// Returns the repository, for everything except reading many objects.
     pub(super) fn repo(&self) -> Ref<'_, gix::Repository> {
         self.repo.borrow()
     }
@@ -41,7 +41,7 @@ impl Reading {
         object
     }
 
-    /// Opens the repository again. If that fails, the open one stays in use.
+    /// Reopens the repository. If that fails, the current one stays in use.
     fn let_go(&self) {
         self.reads.set(0);
         if let Ok(mut repo) = self.repo.try_borrow_mut()

@@ -1,4 +1,4 @@
-//! Finds refs that lack objects, and what can be recovered of them.
+//! Finds refs with missing objects, and what can be recovered of them.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -12,7 +12,7 @@ use crate::{
     store::{Objects as _, Store as _, StoreError, StoreRef, layout, read},
 };
 
-/// The most commits that are examined to recover a ref.
+/// The maximum number of commits that are examined to recover a ref.
 const MAX_LOOKED_AT: usize = 200;
 
 /// The part of a ref with missing objects that can be recovered.
@@ -20,11 +20,11 @@ const MAX_LOOKED_AT: usize = 200;
 pub struct Recoverable {
     /// The newest complete commit.
     pub commit: Oid,
-    /// The time at which it was made.
+    /// The time of that commit.
     pub time: jiff::Timestamp,
     /// The subjects of the later commits that can be read, newest first.
     pub lost: Vec<String>,
-    /// Whether it was found by following the ref. Otherwise later commits may be lost without a trace.
+    /// Whether the commit was found by following the ref. Otherwise later commits may be lost without a trace.
     pub is_ancestor: bool,
 }
 
@@ -38,7 +38,7 @@ impl GitStore {
         let domains = self.domains()?.into_iter().map(|(name, tip)| (StoreRef::Domain(name), tip));
         let sessions = self.sessions()?.into_iter().map(|(repo, tip)| (StoreRef::Sessions(repo), tip));
         let refs: Vec<_> = realm.into_iter().chain(domains).chain(sessions).collect();
-        // Nearly always all are complete, which a single call of git shows.
+        // Nearly always, all of them are complete, which a single call of git shows.
         if self.is_whole(vars, &refs.iter().map(|(_, tip)| *tip).collect::<Vec<_>>())? {
             return Ok(Vec::new());
         }
@@ -138,7 +138,7 @@ impl GitStore {
         }
     }
 
-    /// Copies all packs of another store, and removes loose objects that are in them, because those may be torn.
+    /// Copies all packs of another store, and removes the loose objects that they contain, because those may be torn.
     ///
     /// # Errors
     /// Returns an error if a file cannot be copied.
@@ -165,7 +165,7 @@ impl GitStore {
     }
 }
 
-/// Returns whether a message of git means that an object is missing, rather than another failure.
+/// Returns whether a message of git means that an object is missing, as opposed to another failure.
 fn says_missing(problem: &str) -> bool {
     let problem = problem.to_lowercase();
     let words = ["missing", "bad object", "bad tree", "unable to", "could not", "corrupt", "failed to traverse"];

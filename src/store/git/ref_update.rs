@@ -1,4 +1,4 @@
-//! Moves refs while git may pack them at any moment.
+//! Updates refs while git may pack them at any time.
 
 use std::path::{Path, PathBuf};
 
@@ -27,7 +27,7 @@ use crate::{
 /// short-lived.
 const AT_ONCE: Fail = Fail::Immediately;
 
-/// The move of one ref from one commit to another.
+/// The update of a ref from one commit to another.
 pub(super) struct Step<'a> {
     pub(super) name: &'a StoreRef,
     pub(super) from: Option<Oid>,
@@ -55,8 +55,8 @@ impl Step<'_> {
     }
 }
 
-/// Moves a shared ref. The packed-refs file is locked in the same transaction, because otherwise an update that races
-/// with `git pack-refs` can vanish after it was reported as successful.
+/// Updates a shared ref. The packed-refs file is locked in the same transaction, because otherwise an update that
+/// races with `git pack-refs` can be lost after it was reported as successful.
 pub(super) fn durably(repo: &gix::Repository, locks: &Locks, step: &Step<'_>) -> Result<(), StoreError> {
     let top = repo.common_dir();
     let reference = top.join(step.name.to_string());
@@ -65,25 +65,26 @@ pub(super) fn durably(repo: &gix::Repository, locks: &Locks, step: &Step<'_>) ->
     let mut wait = locks.begin();
     let is_packed_too = loop {
         let mut held = journal::begin_within(&mut wait, locks, top, &lock_files)?;
-        // gix caches packed-refs and checks only its time. If it is replaced twice within one tick of the clock, gix
-        // would write back the older content. So it is read again, and must still be the same file once its lock is
-        // held.
+        // gix caches packed-refs and only checks its time. If the file is replaced twice within one tick of the clock,
+        // gix would write back the older content. Therefore it is read again, and must still be the same file once its
+        // lock is held.
         let before = refs::stamp(&packed);
         refs::refresh(repo)?;
-        // gix locks packed-refs if it exists; if not, only when the ref is written there too. Otherwise it would write
-        // a line for every ref of the realm, and flush none of them.
+        // gix locks packed-refs if it exists, and otherwise only if the ref is written there too. So write it there
+        // only if the file does not exist: doing so always would write a line for every ref of the realm, and flush
+        // none of them.
         let is_packed_too = before.is_none();
         let packing = match is_packed_too {
             false => PackedRefs::DeletionsOnly,
             true => PackedRefs::DeletionsAndNonSymbolicUpdates(Box::new(&repo.objects)),
         };
         let prepared = repo.refs.transaction().packed_refs(packing).prepare([step.edit()?], AT_ONCE, AT_ONCE);
-        // gix reads the file before it waits for the lock. If somebody replaced it in between, the comparison with the
-        // expected value means nothing.
+        // gix reads the file before it waits for the lock. If the file was replaced in between, the comparison with
+        // the expected value is meaningless.
         let moved = match prepared {
             _ if refs::stamp(&packed) != before => None,
             Ok(prepared) => {
-                // Only a record for the next writer; this write does not depend on it.
+                // This record is only for the next writer; this write does not depend on it.
                 let _ = journal::taken(&mut held, top, &lock_files);
                 // Flush the new content of the ref before it replaces the old one. Otherwise a power failure may leave
                 // an empty file instead of either.
@@ -108,13 +109,13 @@ pub(super) fn durably(repo: &gix::Repository, locks: &Locks, step: &Step<'_>) ->
         fsync::sync(&packed)?;
         fsync::sync(top)?;
     }
-    // The content was flushed under the name of the lock file. The folder `refs` itself exists since the store was
-    // created.
+    // The content was flushed under the name of the lock file. The folder `refs` itself has existed since the store
+    // was created.
     fsync::flush_name(&reference, &top.join("refs"))
 }
 
-/// Moves a local ref: without flushing, and not in packed-refs. gix still locks packed-refs if it has to look there,
-/// so the locks are recorded as for any other ref.
+/// Updates a local ref, without flushing and without writing to packed-refs. gix still locks packed-refs if it has to
+/// look there, so the locks are recorded as for any other ref.
 pub(super) fn locally(repo: &gix::Repository, locks: &Locks, step: &Step<'_>) -> Result<(), StoreError> {
     unflushed(repo, locks, step, &step.edit()?)
 }
@@ -159,7 +160,7 @@ pub(super) fn away(repo: &gix::Repository, locks: &Locks, name: &StoreRef, expec
 /// Waits before another attempt.
 ///
 /// # Errors
-/// Returns the error if waiting does not help, or the deadline has passed.
+/// Returns the error if waiting does not help, or if the deadline has passed.
 fn again(
     repo: &gix::Repository,
     wait: &mut Wait<'_>,
@@ -181,7 +182,7 @@ fn again(
     }
 }
 
-/// Returns the first parent of a ref's path that is a file instead of a folder.
+/// Returns the closest parent of a ref's path that is a file instead of a folder.
 fn file_above<'a>(top: &Path, name: &'a str) -> Option<&'a Path> {
     Path::new(name).ancestors().skip(1).find(|above| top.join(above).is_file())
 }
@@ -192,8 +193,8 @@ pub(super) fn is_passing(error: &gix::Error) -> bool {
     error.downcast_any_ref::<std::io::Error>().is_some_and(|error| matches!(error.kind(), NotFound | NotADirectory))
 }
 
-/// Returns the lock file of another program that was in the way. Only the error tells, since this writer's own lock
-/// files may exist at that time too.
+/// Returns the lock file of another program that is in the way. Only the error reveals it, because this writer's own
+/// lock files may exist at that time too.
 fn in_the_way<'a>(error: &gix::Error, lock_files: &'a [PathBuf]) -> Option<&'a PathBuf> {
     let is_there = |error: &std::io::Error| error.kind() == std::io::ErrorKind::AlreadyExists;
     let is_held = error.downcast_any_ref::<std::io::Error>().is_some_and(is_there);
@@ -204,14 +205,14 @@ fn another() -> Option<String> {
     Some(journal::ANOTHER.to_owned())
 }
 
-/// Returns the error for a ref that could not be moved.
+/// Returns the error for a ref that could not be updated.
 fn explain(repo: &gix::Repository, error: &gix::Error, step: &Step<'_>) -> StoreError {
     use gix::refs::file::transaction::prepare::{MustNotExist, ReferenceOutOfDate};
     let name = step.name.to_string();
     let is_out_of_date =
         error.downcast_any_ref::<ReferenceOutOfDate>().is_some() || error.downcast_any_ref::<MustNotExist>().is_some();
-    // gix has no error type for a ref that should exist and does not. Whatever the cause, a ref that was moved
-    // meanwhile requires another decision.
+    // gix has no error type for a ref that should exist but does not. Whatever the cause, a ref that has moved in the
+    // meantime requires a new decision.
     let packed = refs::Packed::default();
     let is_elsewhere =
         || refs::tip(repo, &packed, &name).is_ok_and(|tip| tip != step.from && tip != Some(to_oid(&step.to)));

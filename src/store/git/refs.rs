@@ -1,4 +1,4 @@
-//! Reads refs while others write and pack them.
+//! Reads refs while other processes write and pack them.
 
 use std::{
     cell::RefCell,
@@ -16,24 +16,24 @@ use gix::{
 use super::objects::to_oid;
 use crate::{model::oid::Oid, platform::files::Stamp, store::StoreError};
 
-/// Returns whether the repository with this git dir uses reftable. This must be known before gix opens it, because gix
-/// would read the stub files in its place as refs.
+/// Returns whether the repository with this git dir uses reftable. Check this before gix opens the repository, because
+/// gix would read its stub files as refs.
 pub(crate) fn is_reftable(common_dir: &Path) -> bool {
     common_dir.join("reftable").is_dir()
 }
 
-/// Reads packed-refs again. gix caches it until its time changes, and two packers within one tick of the clock leave
-/// the same time.
+/// Reads packed-refs again. gix caches the file until its time changes, and two packers within one tick of the clock
+/// leave the same time.
 pub(crate) fn refresh(repo: &gix::Repository) -> Result<(), StoreError> {
     match repo.refs.force_refresh_packed_buffer() {
-        // No ref was packed yet.
+        // No ref has been packed yet.
         Err(error) if error.is_not_found() => Ok(()),
         refreshed => refreshed.map_err(StoreError::git("read packed-refs")),
     }
 }
 
-/// The cached packed-refs file. Its entry of a ref is out of date while the ref also has a file of its own, and a
-/// packer may replace both within one tick of the clock, so the file is identified by more than its time.
+/// The cached packed-refs file. Its entry for a ref is stale while the ref also has its own file, and a packer may
+/// replace both within one tick of the clock, so the file is identified by more than its time.
 #[derive(Default)]
 pub(crate) struct Packed(RefCell<Option<Arc<(Stamp, Buffer)>>>);
 
@@ -44,9 +44,9 @@ impl std::fmt::Debug for Packed {
 }
 
 impl Packed {
-    /// Returns the current packed-refs. It is read again if it is another file.
+    /// Returns the current packed-refs. Reads it again if the file has changed.
     fn now(&self, repo: &gix::Repository) -> Result<Option<Arc<(Stamp, Buffer)>>, StoreError> {
-        // The stamp is taken first, so the content is of this time or newer.
+        // Take the stamp first, so that the content is at least as new.
         let now = stamp(&repo.refs.packed_refs_path());
         if now != self.0.borrow().as_ref().map(|read| read.0) {
             let read = repo.refs.open_packed_buffer().map_err(StoreError::git("read packed-refs"))?;
@@ -56,9 +56,9 @@ impl Packed {
     }
 }
 
-/// Returns the commit that a ref points to. The ref's own file is read first, and then a packed-refs that is read
-/// after that: a packer writes packed-refs first and removes the file last. So the result is the value at some moment
-/// since the call.
+/// Returns the commit that a ref points to. Reads the ref's own file first, and packed-refs after that, because a
+/// packer writes packed-refs first and removes the file last. Therefore the result is the value at some time during
+/// the call.
 pub(crate) fn tip(repo: &gix::Repository, packed: &Packed, name: &str) -> Result<Option<Oid>, StoreError> {
     let damaged = |problem: String| StoreError::Damaged { what: name.to_owned(), problem };
     if let Some(target) = loose(repo, name)? {
@@ -89,14 +89,14 @@ pub(crate) fn loose(repo: &gix::Repository, name: &str) -> Result<Option<Target>
 /// The refs below a prefix.
 #[derive(Debug, Default)]
 pub(crate) struct Listing {
-    /// The refs that can be read, by full name.
+    /// The readable refs, by full name.
     pub(crate) found: BTreeMap<String, Oid>,
-    /// The problems of the others, a sentence each.
+    /// The problems of the other refs, one sentence each.
     pub(crate) broken: Vec<String>,
 }
 
-/// Returns the refs below `prefix`: those with files first, and then the others from packed-refs, for the reason in
-/// [`tip`].
+/// Returns the refs below `prefix`: first those with files and then the others from packed-refs, for the reason given
+/// in [`tip`].
 pub(crate) fn below(repo: &gix::Repository, packed: &Packed, prefix: &str) -> Result<Listing, StoreError> {
     let doing = || format!("list {prefix}");
     let mut listing = Listing::default();
@@ -133,7 +133,7 @@ pub(crate) fn below(repo: &gix::Repository, packed: &Packed, prefix: &str) -> Re
         for reference in buffer.iter_prefixed(prefix.into()).map_err(StoreError::git(doing()))? {
             let reference = reference.map_err(StoreError::git("read packed-refs"))?;
             let name = reference.name.as_bstr().to_str_lossy().into_owned();
-            // The packed value of a ref whose file cannot be read is out of date.
+            // The packed value of a ref whose file cannot be read is stale.
             let is_hidden = || !listing.broken.is_empty() && tip(repo, packed, &name).is_err();
             if !loose.contains(&name) && !is_hidden() {
                 listing.found.insert(name, to_oid(&reference.target()));
@@ -143,7 +143,7 @@ pub(crate) fn below(repo: &gix::Repository, packed: &Packed, prefix: &str) -> Re
     Ok(listing)
 }
 
-/// Returns what tells one packed-refs file from the next: it is replaced by rename.
+/// Returns a stamp that identifies this version of the packed-refs file, which is replaced by rename.
 pub(crate) fn stamp(path: &Path) -> Option<Stamp> {
     Stamp::of(path).ok()
 }

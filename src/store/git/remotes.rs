@@ -1,4 +1,4 @@
-//! The remotes of a store, in the format of `git remote` in its own configuration.
+//! The remotes of a store, recorded in its own configuration in the format of `git remote`.
 
 use std::{collections::BTreeMap, ffi::OsString};
 
@@ -10,7 +10,7 @@ use crate::store::{
     remote::{Mapping, Remote},
 };
 
-/// The key and value of a remote that stores the realm in branches.
+/// The key and value that mark a remote that stores the realm in branches.
 const REFS: (&str, &str) = ("blueRefs", "branches");
 
 impl GitStore {

@@ -1,6 +1,6 @@
-//! Combines small packs. Every durable write leaves [one](super::pack), and looking for an object may have to search
-//! each. So now and then a write copies the small ones into its own pack, without additional flushes, and removes them
-//! after that. No object is lost, whether or not it is reachable.
+//! Combines small packs. Every durable write leaves [one](super::pack), and looking up an object may have to search
+//! each of them. Therefore, from time to time, a write copies the small packs into its own pack, which needs no
+//! additional flushes, and then removes them. No object is lost, whether or not it is reachable.
 
 use std::{collections::BTreeMap, path::Path};
 
@@ -15,23 +15,23 @@ use crate::store::StoreError;
 
 /// The number of small packs from which they are combined.
 const MANY: usize = 16;
-/// The largest size of a small pack, in bytes. Larger ones wait for `gc`.
+/// The size limit of a small pack, in bytes. Larger ones wait for `gc`.
 const SMALL: u64 = 1 << 20;
-/// The least ratio of the size of a pack that stays to the size of all smaller ones together. So each object is copied
-/// only a few times, and few packs are left.
+/// The minimum ratio between the size of a pack that is left alone and the total size of all smaller ones. As a
+/// result, each object is copied only a few times, and few packs are left.
 const GROWTH: u64 = 2;
 
 /// Small packs whose objects are copied into the pack of a write.
 pub(super) struct Combined<'a> {
     folder: &'a Path,
     stems: Vec<String>,
-    /// The lock against other packers.
+    /// The lock that keeps out other packers.
     _alone: HeldLock,
 }
 
 impl<'a> Combined<'a> {
-    /// Copies the objects of small packs into a new one, if there are many and nobody else is packing. Packs that
-    /// cannot be read are left as they are.
+    /// Copies the objects of small packs into a new one, if there are many of them and no other process is packing.
+    /// Packs that cannot be read are left alone.
     pub(super) fn begin(locks: &Locks, folder: &'a Path, hash: Hash, into: &Packing) -> Option<Self> {
         let small = small(folder);
         if small.len() < MANY {
@@ -47,8 +47,8 @@ impl<'a> Combined<'a> {
         Some(Self { folder, stems, _alone: alone })
     }
 
-    /// Removes the packs, after their objects were written into the pack of this name. A pack that cannot be removed
-    /// does no harm.
+    /// Removes the small packs, once their objects are in the pack with this name. A pack that cannot be removed does
+    /// no harm.
     pub(super) fn remove(self, name: &str) {
         for stem in self.stems.iter().filter(|stem| *stem != name) {
             // A pack is not found without its index.
@@ -59,13 +59,13 @@ impl<'a> Combined<'a> {
     }
 }
 
-/// Returns the packs that are small and consist of nothing but a pack and its index. Others belong to whoever added
-/// the further files.
+/// Returns the small packs that consist of only a pack and its index. Any other pack belongs to whoever added the
+/// further files.
 fn small(folder: &Path) -> Vec<(u64, String)> {
     let mut files = BTreeMap::<String, Vec<String>>::new();
     for entry in folder.read_dir().into_iter().flatten().filter_map(Result::ok) {
         let name = entry.file_name().to_string_lossy().into_owned();
-        // It names packs that would be removed.
+        // A multi-pack-index names packs that would be removed.
         if name.starts_with("multi-pack-index") {
             return Vec::new();
         }
@@ -83,7 +83,8 @@ fn small(folder: &Path) -> Vec<(u64, String)> {
     sized.filter(|(size, _)| *size <= SMALL).collect()
 }
 
-/// Returns the packs to combine: all but the largest ones that are [`GROWTH`] times as large as everything below.
+/// Returns the packs to combine: all except the largest ones that are each [`GROWTH`] times as large as all smaller
+/// ones.
 fn chosen(mut small: Vec<(u64, String)>) -> Vec<String> {
     small.sort();
     let mut below: u64 = small.iter().map(|(size, _)| size).sum();
@@ -131,7 +132,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_stays_grows() {
+    fn large_enough_packs_are_left_alone() {
         let chosen = |sizes: &[u64]| {
             let named = sizes.iter().map(|size| (*size, size.to_string())).collect();
             chosen(named).iter().map(|size| size.parse::<u64>().unwrap()).collect::<Vec<_>>()

@@ -1,5 +1,5 @@
 //! Talks to a remote through the user's git, with its credentials, proxies and ssh. git moves no ref of the store: it
-//! only transfers objects, and a git process that is killed leaves nothing behind that blocks another one.
+//! only transfers objects, and a killed git process leaves nothing behind that blocks another one.
 
 use std::{
     collections::BTreeMap,
@@ -22,15 +22,15 @@ use crate::{
     },
 };
 
-/// The settings of every git command: no program of the user's configuration is run now or later, received objects are
-/// checked, and are flushed before a ref points to them.
+/// The settings of every git command: no program from the user's configuration is run, now or later, and received
+/// objects are checked, and flushed before a ref points to them.
 const SETTINGS: &[&str] = &[
     "core.hooksPath=/dev/null",
     "fetch.fsckObjects=true",
-    // Always as a pack: then invalid objects are not stored, whereas unpacking would leave loose objects. And a pack
-    // is flushed once instead of object by object.
+    // Always keep a pack. Then invalid objects are not stored, whereas unpacking would leave loose objects. Also, a
+    // pack is flushed once rather than object by object.
     "fetch.unpackLimit=1",
-    // `git fsck --strict` would warn about these as long as they are in the store.
+    // `git fsck --strict` would warn about these for as long as they are in the store.
     "fetch.fsck.badFilemode=error",
     "transfer.hideRefs=refs/blue/local",
     "core.fsync=all",
@@ -39,11 +39,11 @@ const SETTINGS: &[&str] = &[
     "push.followTags=false",
     "fetch.recurseSubmodules=false",
     "submodule.recurse=false",
-    // A remote that sends nothing for a minute counts as unreachable.
+    // A remote that sends nothing for a minute is considered unreachable.
     "http.lowSpeedLimit=1",
     "http.lowSpeedTime=60",
 ];
-/// Variables that would make git work elsewhere than in the store.
+/// Variables that would make git work outside the store.
 const ELSEWHERE: &[&str] = &[
     "GIT_ALTERNATE_OBJECT_DIRECTORIES",
     "GIT_COMMON_DIR",
@@ -55,33 +55,33 @@ const ELSEWHERE: &[&str] = &[
     "GIT_SHALLOW_FILE",
     "GIT_WORK_TREE",
 ];
-/// The most bytes of git's output that are read. 20,000 refs need less.
+/// The maximum number of bytes of git's output that are read. 20,000 refs need less.
 const MAX_OUTPUT: u64 = 16 << 20;
-/// The most refs of a realm.
+/// The maximum number of refs of a realm.
 const MAX_REFS: usize = 20_000;
-/// The most refs in one call of git.
+/// The maximum number of refs in one call of git.
 const MAX_PUSHED: usize = 500;
-/// The most characters of git's messages in an error.
+/// The maximum number of characters of git's messages in an error.
 const MAX_WORDS: usize = 2_000;
 
-/// The default for the most bytes in one fetch.
+/// The default size limit of one fetch, in bytes.
 pub const MAX_BYTES: u64 = 1 << 30;
-/// The configuration key that changes it.
+/// The configuration key for the size limit of a fetch.
 pub const MAX_BYTES_KEY: &str = "blue.maxFetchSize";
-/// Runs git with a limit on the size of files, in blocks of 512 bytes. git fails as soon as it would exceed it. The
-/// kernel enforces this for all of git's processes.
+/// Runs git with a limit on the size of files, in blocks of 512 bytes. git fails as soon as it would exceed the limit.
+/// The kernel enforces it for all of git's processes.
 const LIMITED: &str = r#"trap '' XFSZ; ulimit -f "$1" || exit 125; shift; exec git "$@""#;
-/// The message of git when it exceeds the limit.
+/// The message that git prints if it exceeds the limit.
 const TOO_MUCH: &str = "File too large";
 
-/// The options of calls to remotes: prompts and limits.
+/// The options for calls to remotes: prompts and limits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TransportOptions {
-    /// Whether there is a terminal at which git may ask for a password and show progress.
+    /// Whether there is a terminal on which git may ask for a password and show progress.
     pub is_terminal: bool,
-    /// The most bytes in one fetch.
+    /// The size limit of one fetch, in bytes.
     pub max_bytes: u64,
-    /// The longest time of one call of git; `None` for no limit.
+    /// The time limit of one call of git; `None` for no limit.
     pub max_time: Option<Duration>,
 }
 
@@ -94,7 +94,7 @@ pub struct RemoteConnection<'a> {
     transport_options: TransportOptions,
 }
 
-/// The outcome of a call of git.
+/// The outcome of one call of git.
 struct Outcome {
     stdout: String,
     words: String,
@@ -117,7 +117,7 @@ impl<'a> RemoteConnection<'a> {
     /// Lists the refs of the remote, the realm's own first.
     ///
     /// # Errors
-    /// Returns an error if the remote cannot be reached, or has more refs than any realm.
+    /// Returns an error if the remote cannot be reached, or has more refs than a realm can have.
     pub fn list(&self) -> Result<Listing, StoreError> {
         let prefix = self.remote.mapping.prefix();
         let patterns = ["realm", "domains/*", "sessions/*"].map(|name| format!("{prefix}{name}"));
@@ -155,11 +155,11 @@ impl<'a> RemoteConnection<'a> {
         let mut command = if process::LIMITS_FILES { self.limited(&args) } else { self.command(&args) };
         command.envs(incoming.vars());
         let outcome = self.talk(command, &args, &[], Some(wanted))?;
-        // Where the system stops no file from growing, what came is measured before it is taken in.
+        // If the system cannot limit file sizes, check the size of the received files before accepting them.
         if outcome.success && (process::LIMITS_FILES || !incoming.has_file_of(self.transport_options.max_bytes)) {
             return incoming.take();
         }
-        // At a terminal, git's messages are shown there and not captured.
+        // At a terminal, git prints its messages there and they are not captured.
         if outcome.words.contains(TOO_MUCH) || incoming.has_file_of(self.transport_options.max_bytes) {
             let url = self.shown_url();
             return Err(StoreError::TooMuch { url, bytes: self.transport_options.max_bytes });
@@ -167,7 +167,7 @@ impl<'a> RemoteConnection<'a> {
         Err(self.failed(&outcome))
     }
 
-    /// Pushes commits, never by force. Returns the remote's answer for each ref.
+    /// Pushes commits, never with force. Returns the remote's answer for each ref.
     ///
     /// # Errors
     /// Returns an error if the remote cannot be reached.
@@ -180,7 +180,7 @@ impl<'a> RemoteConnection<'a> {
             let outcome = self.try_run(&args, &specs, None)?;
             let before = pushed.len();
             pushed.extend(outcome.stdout.lines().filter_map(|line| self.answered(line)));
-            // git fails if a single ref was refused. If it lists no ref, nothing was pushed.
+            // git fails if any ref was refused. If it lists no ref, nothing was pushed.
             if !outcome.success && pushed.len() == before {
                 return Err(self.failed(&outcome));
             }
@@ -188,7 +188,7 @@ impl<'a> RemoteConnection<'a> {
         Ok(pushed)
     }
 
-    /// Deletes refs at the remote that still point to the given commits. Returns the remote's answer for each.
+    /// Deletes refs at the remote if they still point to the given commits. Returns the remote's answer for each ref.
     ///
     /// # Errors
     /// Returns an error if the remote cannot be reached.
@@ -252,7 +252,7 @@ impl<'a> RemoteConnection<'a> {
         command.arg("--").arg(&self.remote.url).args(below);
         command.stdin(if input.is_some() { Stdio::piped() } else { Stdio::null() });
         command.stdout(Stdio::piped());
-        // Progress and prompts of git are for the user at the terminal.
+        // Show git's progress and prompts to the user at the terminal.
         let is_shown = self.transport_options.is_terminal && args.first() != Some(&"ls-remote");
         command.stderr(if is_shown { Stdio::inherit() } else { Stdio::piped() });
         let (mut child, watch) = match self.transport_options.max_time {
@@ -278,7 +278,7 @@ impl<'a> RemoteConnection<'a> {
         self.prepared(Command::new("git"), args)
     }
 
-    /// Returns a command with the limit on the size of files.
+    /// Returns a command with a limit on the size of files.
     fn limited(&self, args: &[&str]) -> Command {
         let mut command = process::shell();
         command.args(["-c", LIMITED, "sh"]).arg(self.transport_options.max_bytes.div_ceil(512).max(1).to_string());
@@ -287,7 +287,7 @@ impl<'a> RemoteConnection<'a> {
 
     fn prepared(&self, mut command: Command, args: &[&str]) -> Command {
         command.env_clear().envs(&self.vars).env(GUARD, "1").current_dir(&self.store);
-        // git's messages are compared in English.
+        // git's messages are matched in English.
         command.env("LC_ALL", "C");
         if !self.transport_options.is_terminal {
             command.env("GIT_TERMINAL_PROMPT", "0").env("GCM_INTERACTIVE", "never");
@@ -301,13 +301,13 @@ impl<'a> RemoteConnection<'a> {
         command
     }
 
-    /// Returns whether git may use ssh. A local path does not, unless the user's configuration rewrites it to another
-    /// url.
+    /// Returns whether git may use ssh. It does not for a local path, unless the user's configuration rewrites that to
+    /// another URL.
     fn is_by_ssh(&self) -> bool {
         !self.remote.url.starts_with('/') && !self.remote.url.starts_with("file://")
     }
 
-    /// Returns the user's ssh command with options against prompts. A program other than OpenSSH gets no options.
+    /// Returns the user's ssh command with options that disable prompts. A program other than OpenSSH gets no options.
     fn quiet_ssh(&self) -> Option<OsString> {
         let var = |name: &str| self.vars.get(OsStr::new(name)).filter(|value| !value.is_empty()).cloned();
         let configured = || super::git_command::global_config(&self.vars, "core.sshCommand").map(OsString::from);
@@ -319,15 +319,14 @@ impl<'a> RemoteConnection<'a> {
         let program = program.split(' ').next().unwrap_or_default().rsplit('/').next().unwrap_or_default().to_owned();
         (program == "ssh").then(|| {
             ssh.push(" -o BatchMode=yes");
-            // A server that is unreachable, or has gone away, is noticed within a minute.
+            // Detect an unreachable or vanished server within a minute.
             ssh.push(" -o ConnectTimeout=30 -o ServerAliveInterval=15 -o ServerAliveCountMax=3");
             ssh
         })
     }
 }
 
-/// Returns git's messages as one line, without those that it always prints, and without whole pages that a server
-/// sent.
+/// Returns git's messages as one line, without those that it always prints, and without entire pages sent by a server.
 fn in_one_line(words: &str) -> String {
     let says_nothing = |line: &&str| {
         line.is_empty()
@@ -339,8 +338,8 @@ fn in_one_line(words: &str) -> String {
     line.strip_prefix("fatal: ").unwrap_or(&line).chars().take(MAX_WORDS).collect()
 }
 
-/// Ends a child with all that it started once its time is over; dropped before, it does nothing. The child is not
-/// waited for before the drop, so that its id is no other's.
+/// Ends a child and all its descendants once its time is up, unless this is dropped before. The child must not be
+/// reaped before the drop, so that its id cannot be reused.
 struct Watch {
     done: Option<mpsc::Sender<()>>,
     thread: Option<thread::JoinHandle<()>>,
@@ -371,7 +370,7 @@ fn converse(child: &mut Child, input: Option<String>) -> std::io::Result<(Vec<u8
     std::thread::scope(|scope| {
         let fed = scope.spawn(move || {
             if let (Some(mut stdin), Some(input)) = (stdin, input) {
-                // A git process that has failed reads no further, and reports the reason itself.
+                // A git process that has failed stops reading, and reports the reason itself.
                 let _ = stdin.write_all(input.as_bytes());
             }
         });
@@ -379,7 +378,7 @@ fn converse(child: &mut Child, input: Option<String>) -> std::io::Result<(Vec<u8
             let mut words = Vec::new();
             if let Some(mut stderr) = stderr {
                 let _ = stderr.by_ref().take(MAX_WORDS as u64 * 4).read_to_end(&mut words);
-                // The rest is read and dropped, so that the child is not blocked.
+                // Discard the rest, so that the child does not block.
                 let _ = std::io::copy(&mut stderr, &mut std::io::sink());
             }
             words
@@ -403,7 +402,7 @@ mod tests {
 
     #[test]
     #[expect(clippy::disallowed_methods, reason = "git is found as whoever runs the tests finds it")]
-    fn a_server_that_does_not_answer_is_waited_for_no_longer_than_was_said() {
+    fn an_unresponsive_server_times_out() {
         let name = "origin".parse().unwrap();
         let remote = Remote { name, url: "ssh://nowhere.example/realm.git".into(), mapping: Mapping::Plain };
         let vars = BTreeMap::from([

@@ -1,4 +1,4 @@
-//! Inspects a store: whether it should be packed, and which files do not belong into it.
+//! Inspects a store: whether it should be packed, and which files do not belong in it.
 
 use std::{
     collections::BTreeMap,
@@ -20,7 +20,7 @@ const MANY_PACKS: usize = 50;
 pub struct LockFile {
     /// The file.
     pub path: PathBuf,
-    /// The time for which it has been there.
+    /// The age of the file.
     pub age: Duration,
 }
 
@@ -37,8 +37,8 @@ impl GitStore {
         Ok(fans.map(|fan| count(&fan.path(), |_| true)).sum())
     }
 
-    /// Returns whether the store should be packed. The number of loose objects is estimated from one folder of 256, as
-    /// in git. The number of packs counts too, since each sync that receives anything adds one.
+    /// Returns whether the store should be packed. The number of loose objects is estimated from one of 256 folders,
+    /// as in git. The number of packs counts too, because each sync that receives anything adds one.
     pub fn should_be_packed(&self) -> bool {
         let objects = self.path().join("objects");
         count(&objects.join("17"), |_| true) * 256 > MANY_LOOSE || count(&objects.join("pack"), is_pack) > MANY_PACKS
@@ -56,8 +56,8 @@ impl GitStore {
         Ok(if lines.is_empty() && !is_sound { vec!["it failed, and does not say why".into()] } else { lines })
     }
 
-    /// Returns git's lock files in the store, oldest first. One that is older than a moment usually belongs to a dead
-    /// process.
+    /// Returns git's lock files in the store, oldest first. A lock file that is more than a moment old usually belongs
+    /// to a dead process.
     ///
     /// # Errors
     /// Returns an error if a folder cannot be read.

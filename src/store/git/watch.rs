@@ -5,8 +5,8 @@ use std::{path::PathBuf, time::Duration};
 use super::GitStore;
 use crate::platform::watch;
 
-/// The folders in which something is renamed, made or removed when a ref of a domain or of sessions
-/// moves, or is packed. git removes those that packing leaves empty, and makes them again.
+/// The folders in which something is renamed, created or removed when a ref of a domain or of sessions moves or is
+/// packed. git removes folders that packing leaves empty, and creates them again.
 const FOLDERS: [&str; 5] = ["", "refs", "refs/blue", "refs/blue/domains", "refs/blue/sessions"];
 
 /// A watch for refs that may have moved.
@@ -31,13 +31,13 @@ impl Watch {
         watch
     }
 
-    /// Returns the kernel setting that is too low for the kernel to report changes, if there is one.
+    /// Returns the kernel setting that is too low to report changes, if there is one.
     pub fn limit(&self) -> Option<&'static str> {
         self.folders.limit()
     }
 
-    /// Waits until refs may have moved since the last call, or the timeout has passed. Returns whether they
-    /// may have. Call it before refs are read, so that no change is missed in between.
+    /// Waits until refs may have moved since the last call, or until the timeout. Returns whether they may have moved.
+    /// Call this before reading refs, so that no change is missed in between.
     pub fn wait(&mut self, timeout: Duration) -> bool {
         let moved = self.folders.wait(timeout);
         if moved {
@@ -48,7 +48,7 @@ impl Watch {
 
     fn renew(&mut self) {
         for folder in FOLDERS {
-            // A folder that does not exist yet is noticed by a change in the one above.
+            // A folder that does not exist yet is noticed through a change in its parent.
             self.folders.add(&self.top.join(folder));
         }
     }

@@ -30,7 +30,7 @@ use crate::{
     store::{Entry, EntryKind, Store, StoreError, StoreRef, layout, read},
 };
 
-/// Returns one domain, or `None` if the realm has none of that name.
+/// Returns a domain, or `None` if the realm has none with this name.
 ///
 /// # Errors
 /// Returns an error if the domain's ref or its `domain.json` cannot be read.
@@ -54,8 +54,8 @@ pub fn domain_at(store: &dyn Store, name: &DomainName, tip: &Oid) -> Result<Doma
     for (contract, folder) in reader.version_folders(&tree)? {
         let published = reader.published(&contract, &folder)?;
         let wanted = view.contracts.get(&contract).map(|current| current.version.clone());
-        // Documents are read only if the current one does not represent them: a published version whose document
-        // differs, and the newest version of a contract without a current one.
+        // Read documents only if the current one does not represent them: a published version whose document differs,
+        // and the newest version of a contract without a current one.
         if let Some((version, entry)) =
             wanted.or_else(|| published.keys().last().cloned()).and_then(|version| published.get_key_value(&version))
             && blobs.get(&contract) != Some(&entry.id)
@@ -75,7 +75,7 @@ pub fn domain_at(store: &dyn Store, name: &DomainName, tip: &Oid) -> Result<Doma
 }
 
 /// Returns a domain at the commit `tip` with only the contracts in `only`. The names of the others are in
-/// [`DomainView::versions`]. The cost hardly grows with their number.
+/// [`DomainView::versions`]. The cost hardly grows with the number of other contracts.
 ///
 /// # Errors
 /// Returns an error if a tree on the way, or `domain.json`, cannot be read.
@@ -152,7 +152,8 @@ pub fn contract_at(
     Ok(view)
 }
 
-/// The published versions of a domain's contracts. Where they lie is read once, with the first contract that is asked for.
+/// The published versions of a domain's contracts. Their folders are listed once, when the first contract is
+/// requested.
 pub struct Published<'a> {
     store: &'a dyn Store,
     tree: &'a Oid,
@@ -160,7 +161,7 @@ pub struct Published<'a> {
 }
 
 impl<'a> Published<'a> {
-    /// Returns those in the tree of a domain.
+    /// Creates an accessor for the published versions in the tree of a domain.
     pub fn in_tree(store: &'a dyn Store, tree: &'a Oid) -> Self {
         Self { store, tree, folders: OnceCell::new() }
     }
@@ -198,7 +199,7 @@ impl<'a> Published<'a> {
     }
 }
 
-/// The use of one contract by a repository.
+/// The part that a repository plays for one contract.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Part {
     /// The repository.
@@ -211,16 +212,16 @@ pub struct Part {
     pub imports: Option<Range>,
 }
 
-/// The parts that repositories play for each contract of a domain.
+/// The parts of all repositories, by contract.
 type Parts = BTreeMap<String, Vec<Part>>;
 
-/// About how many bytes a part takes in memory.
+/// The approximate memory usage of a part, in bytes.
 const PART_WEIGHT: usize = 200;
 
-/// The parts that were read last, by the id of the folder of bindings, from which they follow.
+/// Recently read parts, by the id of the folder of bindings, which determines them.
 static PARTS: Held<Oid, Arc<Parts>> = Held::new(2 << 20);
 
-/// A binding as far as it names contracts.
+/// The fields of a binding that name contracts.
 #[derive(serde::Deserialize)]
 struct Names<'a> {
     role: Role,
@@ -238,8 +239,8 @@ struct Named<'a> {
     version: Option<Cow<'a, str>>,
 }
 
-/// Returns the exporters and importers of a contract in the tree of a domain. Only the parts of a binding that name
-/// the contract are parsed; a binding that cannot be read is left out.
+/// Returns the exporters and importers of a contract in the tree of a domain. Only the entries of a binding that name
+/// the contract are parsed. A binding that cannot be read is left out.
 ///
 /// # Errors
 /// Returns an error if a tree on the way cannot be read.
@@ -266,7 +267,8 @@ pub fn parts_in(store: &dyn Store, tree: &Oid, contract: &ContractName) -> Resul
     Ok(parts.get(contract.as_str()).cloned().unwrap_or_default())
 }
 
-/// Returns who exports or imports the contracts that `is_wanted` accepts, and whether every binding could be read.
+/// Returns the exporters and importers of the contracts that `is_wanted` accepts, and whether every binding could be
+/// read.
 fn parts_below(store: &dyn Store, folder: &Oid, is_wanted: impl Fn(&str) -> bool) -> Result<(Parts, bool), StoreError> {
     let (mut parts, mut is_whole) = (Parts::new(), true);
     for entry in store.entries(folder)? {
@@ -289,11 +291,11 @@ fn parts_below(store: &dyn Store, folder: &Oid, is_wanted: impl Fn(&str) -> bool
 }
 
 impl Names<'_> {
-    /// Returns the part that the binding's repository plays for each contract that `is_wanted` accepts.
+    /// Returns the part of the binding's repository in each contract that `is_wanted` accepts.
     fn parts(&self, repo: &RepoName, is_wanted: impl Fn(&str) -> bool) -> BTreeMap<&str, Part> {
         let part = || Part { repo: repo.clone(), role: self.role, exports: false, imports: None };
         let mut parts = BTreeMap::new();
-        // Of several imports of a contract, the first counts.
+        // If a contract is imported more than once, the first import counts.
         for named in self.imports.iter().rev().filter(|named| is_wanted(&named.contract)) {
             let range = named.version.as_ref().and_then(|range| range.parse().ok());
             parts.insert(&*named.contract, Part { imports: range, ..part() });
@@ -306,8 +308,8 @@ impl Names<'_> {
     }
 }
 
-/// Returns the summary in the tree of a domain. It is the same as the summary of the full domain, except that damage
-/// in published documents, which are not read, is not found.
+/// Returns the summary of a domain from its tree. It equals the summary of the full domain, except that damage in
+/// published documents is not found, because these are not read.
 ///
 /// # Errors
 /// Returns an error if its trees or its `domain.json` cannot be read.
@@ -339,7 +341,7 @@ pub fn summary_of(store: &dyn Store, name: &DomainName, tree: &Oid) -> Result<Do
     Ok(DomainSummary { info, contracts, versions, owners, bindings, sources, conflicts, damage: reader.damage })
 }
 
-/// Reads the `domain.json` of a domain first.
+/// Starts to read a domain with its `domain.json`.
 fn begin<'a>(store: &'a dyn Store, name: &DomainName, tree: &Oid) -> Result<(Reader<'a>, Domain), StoreError> {
     let within = StoreRef::Domain(name.clone());
     let damaged = |problem: String| StoreError::Damaged { what: within.to_string(), problem };
@@ -369,8 +371,8 @@ pub fn load_version(
     }
 }
 
-/// Reads the published documents of these versions into the view, as [`load_version`] does. The folders are read once,
-/// however many versions there are.
+/// Reads the published documents of these versions into the view, like [`load_version`]. The folders are read only
+/// once, regardless of the number of versions.
 ///
 /// # Errors
 /// Returns an error if a tree on the way cannot be read. A damaged document is recorded in the view.
@@ -416,7 +418,7 @@ fn load_document(
 }
 
 impl Reader<'_> {
-    /// Reads the current documents, with their blobs.
+    /// Reads the current documents, with the ids of their blobs.
     fn contracts(&mut self, tree: &Oid, mut take: impl FnMut(Contract, Oid)) -> Result<(), StoreError> {
         for (name, entry) in self.named::<ContractName>(tree, layout::CONTRACTS)? {
             if let Some(contract) = self.contract(&name, &entry)? {

@@ -99,7 +99,7 @@ pub fn realm(store: &dyn Store) -> Result<Realm, StoreError> {
     {
         return Ok(realm.clone());
     }
-    // A newer format may have other fields; only the format itself can be relied on.
+    // A newer format may have other fields, so only the format itself can be relied on.
     #[derive(serde::Deserialize)]
     struct Format {
         format: u32,
@@ -112,8 +112,8 @@ pub fn realm(store: &dyn Store) -> Result<Realm, StoreError> {
     read?.ok_or_else(|| damaged("there is no realm.json"))
 }
 
-/// Returns the names of which two repositories claim to be the owner: the one that lost its name in a merge has not
-/// joined under another one.
+/// Returns the names that two repositories claim, because the repository that lost its name in a merge has not joined
+/// under another name.
 ///
 /// # Errors
 /// Returns an error if the realm's tree cannot be read.
@@ -137,7 +137,7 @@ pub fn names_taken_twice(store: &dyn Store, repos: &BTreeMap<RepoName, Repo>) ->
     Ok(twice)
 }
 
-/// Returns the commits that broke a rule of the realm itself and on which nobody has decided yet.
+/// Returns the undecided commits that broke a rule of the realm itself.
 ///
 /// # Errors
 /// Returns an error if the realm's tree cannot be read.
@@ -196,7 +196,7 @@ pub fn repos(store: &dyn Store) -> Result<RealmView, StoreError> {
     Ok(view)
 }
 
-/// Returns the records of commits that broke a rule, in a tree. Records that cannot be read are left out.
+/// Returns the records of commits that broke a rule in a tree. Records that cannot be read are left out.
 ///
 /// # Errors
 /// Returns an error if a folder on the way cannot be read.

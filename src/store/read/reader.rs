@@ -1,4 +1,4 @@
-//! Reads the documents of one ref. What cannot be read is recorded as damage under its name.
+//! Reads the documents of one ref. A document that cannot be read is recorded as damage under its name.
 
 use serde::de::DeserializeOwned;
 
@@ -23,8 +23,8 @@ impl Reader<'_> {
         self.damage.push(Damage { file: format!("{}:{folder}/{}", self.within, entry.name), subject, problem });
     }
 
-    /// Returns the entries of a folder. Anything else in its place is an error, because it would look as if everything
-    /// in the folder had been deleted.
+    /// Returns the entries of a folder. Anything else in its place is an error, because otherwise it would look as if
+    /// everything in the folder had been deleted.
     pub(super) fn folder(&self, tree: &Oid, folder: &str) -> Result<Vec<Entry>, StoreError> {
         match lookup(self.store, tree, folder)? {
             Some(entry) if entry.kind != EntryKind::Tree => Err(self.no_folder(folder)),
@@ -46,7 +46,7 @@ impl Reader<'_> {
         StoreError::Damaged { what: format!("{}:{folder}", self.within), problem: "it is not a folder".into() }
     }
 
-    /// Returns the entries `<name>.json` of a folder. All others are recorded as damage.
+    /// Returns the entries of a folder named `<name>.json`. All others are recorded as damage.
     pub(super) fn named<N: std::str::FromStr>(
         &mut self,
         tree: &Oid,

@@ -190,7 +190,7 @@ impl Init {
     }
 }
 
-/// Returns the text that reports whether automatic sync was turned on.
+/// Returns the text that says whether automatic sync was turned on.
 fn auto_synced(choice: Option<bool>) -> &'static str {
     match choice {
         Some(true) => "changes are shared and fetched automatically",

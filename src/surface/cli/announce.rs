@@ -1,4 +1,4 @@
-//! Announces changes outside the terminal: by a command that the user configured, or as a desktop notification.
+//! Announces changes outside of the terminal: with a command that the user configured, or as a desktop notification.
 
 use std::{
     ffi::OsStr,
@@ -19,7 +19,7 @@ const SCRIPT: [&str; 3] =
     ["on run argv", "display notification (item 2 of argv) with title (item 1 of argv)", "end run"];
 
 /// Runs the user's command with the change as JSON on its standard input, and waits for it. No part of the change is
-/// put into the command line.
+/// put on the command line.
 ///
 /// # Errors
 /// Returns an error if the command cannot be started or exits with a failure.
@@ -29,7 +29,7 @@ pub fn run(env: &Env, command: &OsStr, one: &Notification) -> Result<(), String>
     let mut child =
         of_user(env, process::shell()).arg("-c").arg(command).stdin(Stdio::piped()).spawn().map_err(cannot)?;
     if let Some(mut input) = child.stdin.take() {
-        // A command need not read its input.
+        // A command may ignore its input.
         let _ = input.write_all(&json).and_then(|()| input.write_all(b"\n"));
     }
     let status = child.wait().map_err(cannot)?;

@@ -167,7 +167,7 @@ impl Expect {
     }
 }
 
-/// Prints how a binding was changed.
+/// Prints the changes to a binding.
 pub fn edited(answer: Answer<BindingEdit>, output: &mut Output<'_>) -> Result<Verdict, OpError> {
     output.answer(&answer, render_binding)?;
     Ok(Verdict::Yes)

@@ -14,7 +14,7 @@ use crate::{
     wire::{BlamePart, ContractBlame, VersionOrigin},
 };
 
-/// The longest value that is printed beside its location, in characters.
+/// The maximum length of a value that is printed beside its location, in characters.
 const MAX_VALUE: usize = 60;
 
 #[derive(Debug, Args)]

@@ -23,7 +23,7 @@ use crate::{
     },
 };
 
-/// The longest witness that is printed as text, in characters.
+/// The maximum length of a witness that is printed as text, in characters.
 const MAX_WITNESS: usize = 400;
 
 #[derive(Debug, Args)]
@@ -133,7 +133,7 @@ fn render(body: &Compat, text: &mut Text) {
     render_bump(body.bump, text);
 }
 
-/// Prints the version bump that a change needs.
+/// Prints the version bump that a change requires.
 pub fn render_bump(bump: VersionBump, text: &mut Text) {
     text.line(&[plain("needs"), plain(bump.phrase())]);
 }
@@ -196,7 +196,7 @@ impl Sides<'_> {
     }
 }
 
-/// Returns a witness shortened to a few lines. `--json` prints all of it.
+/// Returns a witness shortened to a few lines. `--json` prints it in full.
 fn short(one: &SchemaDifference) -> String {
     let Some(witness) = one.witness.as_ref().map(ToString::to_string) else {
         return format!("(a value of {} bytes)", one.witness_bytes);

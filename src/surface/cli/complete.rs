@@ -1,5 +1,6 @@
-//! `git blue complete` prints what TAB offers. The short scripts for bash, zsh and fish call it. Commands and options
-//! come from the parser; names are read from the realm. It never writes, and it offers less rather than fail.
+//! `git blue complete` prints the candidates for TAB. The short scripts for bash, zsh and fish call it. Commands and
+//! options come from the parser; names are read from the realm. It never writes, and on an error it offers fewer
+//! candidates instead of failing.
 
 use std::collections::BTreeMap;
 
@@ -13,7 +14,7 @@ use crate::{
     ops::{ctx::Ctx, names},
 };
 
-/// Tells the script to complete file names, or folders.
+/// Tells the script to complete file names or folders.
 const FILES: &str = ":files";
 const FOLDERS: &str = ":folders";
 
@@ -27,7 +28,7 @@ enum Kind {
     DomainContract,
     /// A contract of the domain that `--domain` names.
     Contract,
-    /// A contract of the domain, with a version range behind it.
+    /// A contract of the domain, followed by a version range.
     Import,
     Version,
     Notification,
@@ -35,7 +36,7 @@ enum Kind {
     Rfc,
     File,
     Folder,
-    /// Anything: nothing can be offered.
+    /// Any text: nothing can be offered.
     Free,
 }
 
@@ -204,7 +205,7 @@ impl<'a> Line<'a> {
             let short = arg.get_short().map(|letter| format!("-{letter}"));
             let long = arg.get_long().map(|name| format!("--{name}"));
             let help = arg.get_help().map(ToString::to_string).unwrap_or_default();
-            // One spelling per option is enough: the long one, which is descriptive.
+            // One spelling per option is enough: the long one, which is more descriptive.
             long.or(short).map(|option| (option, help))
         });
         spelled.filter(|(option, _)| option.starts_with(last)).collect()
@@ -289,7 +290,7 @@ impl<'a> Line<'a> {
     }
 }
 
-/// Completes in steps as with paths: the domain first, unless only one contract matches.
+/// Completes in steps, like paths: the domain first, unless only one contract matches.
 fn domain_contract(ctx: &Ctx, last: &str) -> Result<Vec<String>, OpError> {
     let within = |domain: &str| -> Result<Vec<String>, OpError> {
         let contracts = names::contracts(ctx, &domain.parse()?)?;
@@ -305,7 +306,7 @@ fn domain_contract(ctx: &Ctx, last: &str) -> Result<Vec<String>, OpError> {
     }
 }
 
-/// Returns a value with its option in front, as in `--option=value`. Markers for the script are left as they are.
+/// Returns a value prefixed with its option, as in `--option=value`. Markers for the script are left unchanged.
 fn within(option: &str, value: String) -> String {
     if value.starts_with(':') { value } else { format!("{option}={value}") }
 }
@@ -336,7 +337,7 @@ mod tests {
     }
 
     #[test]
-    fn commands_options_and_values_are_those_that_parse() {
+    fn offered_commands_options_and_values_can_be_parsed() {
         assert_eq!(offered(&["st"]), ["status"]);
         assert_eq!(offered(&["realm", "admin", "do"]), ["domain"]);
         assert!(!offered(&[""]).contains(&"hook".to_owned()), "plumbing is not offered");
@@ -351,7 +352,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_given_is_not_offered_again() {
+    fn given_options_are_not_offered_again() {
         assert!(offered(&["check", "--"]).contains(&"--strict".to_owned()));
         assert!(!offered(&["check", "--strict", "--"]).contains(&"--strict".to_owned()));
         let binding = ["realm", "admin", "binding", "--export", "a", "--exp"];
@@ -360,7 +361,7 @@ mod tests {
     }
 
     #[test]
-    fn nonsense_offers_nothing() {
+    fn invalid_input_offers_nothing() {
         for words in
             [&[][..], &["nonsense", ""], &["--nonsense", "--nonsense=", ""], &["-é", "st"], &["contract", "get", ""]]
         {

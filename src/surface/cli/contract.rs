@@ -367,7 +367,7 @@ fn joined<T: ToString>(items: &[T]) -> String {
     items.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
 }
 
-/// Prints the document alone. Control characters are escaped only at a terminal; a program gets every character.
+/// Prints only the document. Control characters are escaped only at a terminal; a program gets every character.
 fn document(answer: &Answer<ContractGet>, format: DocumentFormat, is_schema: bool, to_terminal: bool) -> String {
     let contract = &answer.body.contract;
     let json = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).into_owned();

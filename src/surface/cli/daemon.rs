@@ -19,7 +19,7 @@ use crate::{
     wire::{Answer, Daemon, DaemonOpen, DaemonToken, Installed},
 };
 
-/// What does not hold where the system does not say whose process asks.
+/// The warning on systems that cannot tell which user's process sends a request.
 const SHARED: &str = "this system does not say which user's process shows the browser's cookie: \
     open no pages that other users of this machine serve";
 

@@ -30,13 +30,15 @@ use crate::{
     wire::{ContractDiff, ContractImpact, DocumentSource, ImporterImpact, JudgedBy, SchemasCompared},
 };
 
-/// The most differences that are printed, also the most lines of a value and the most characters of a line.
+/// The maximum number of differences that are printed.
 const MAX_SHOWN: usize = 200;
+/// The maximum number of lines of a value.
 const MAX_LINES: usize = 20;
+/// The maximum number of characters of a line.
 const MAX_WIDTH: usize = 200;
-/// The most breaking changes that are printed with their values.
+/// The maximum number of breaking changes that are printed with their values.
 const MAX_BREAKS: usize = 5;
-/// The longest value that is printed on one line, in characters.
+/// The maximum length of a value that is printed on one line, in characters.
 const MAX_INLINE: usize = 80;
 
 #[derive(Debug, Args)]
@@ -92,7 +94,7 @@ fn render_diff(body: &ContractDiff, text: &mut Text) {
     }
 }
 
-/// Prints how the agreed value changed, and the bump that this needs.
+/// Prints how the agreed value changed, and the bump that this requires.
 fn render_values(values: &ValuesCompared, text: &mut Text) {
     let (word, shown) = match (values.bump, values.promised) {
         (VersionBump::Major, _) => ("breaks what is promised", Look::Red),
@@ -114,7 +116,7 @@ fn render_values(values: &ValuesCompared, text: &mut Text) {
     }
 }
 
-/// Prints what the change means for values: a witness for each break that decides, then the verdicts.
+/// Prints what the change means for values: a witness for each decisive break, then the verdicts.
 fn render_compared(body: &ContractDiff, compared: &SchemasCompared, text: &mut Text) {
     let (old, new) = (body.old_version.to_string(), body.new_version.to_string());
     let sides = Sides { old: &old, new: &new, reading: compared.reading };
@@ -158,7 +160,7 @@ fn render_difference(one: &Difference, text: &mut Text) {
     }
 }
 
-/// Prints a value on one line if it fits, and truncates a huge one.
+/// Prints a value on one line if it fits, and truncates a very long one.
 fn render_value(mark: &str, shown: Look, value: &Json, text: &mut Text) {
     let mut rendered = value.0.to_string();
     if rendered.len() > MAX_INLINE {
@@ -235,7 +237,7 @@ fn render_impact(body: &ContractImpact, text: &mut Text) {
     }
 }
 
-/// Returns what a version means for one importer, as a word.
+/// Returns one word for what a version means to one importer.
 fn impact_word(one: &ImporterImpact) -> Word {
     let outcome = one.verdict.as_ref().map(|verdict| verdict.verdict);
     match (&*one.state, &one.resolved_version, outcome) {

@@ -11,7 +11,7 @@ use crate::{
     platform::process,
 };
 
-/// A text that the user edited, and the temporary file that holds it. The file is kept if the text is refused.
+/// A text that the user edited, and its temporary file. The file is kept if the text is refused.
 pub struct Edited {
     /// The text.
     pub text: Vec<u8>,
@@ -28,14 +28,14 @@ impl Edited {
 /// Opens the editor on `template`.
 ///
 /// # Errors
-/// Returns an error if there is no editor, it fails, or the text was not changed.
+/// Returns an error if there is no editor, it fails, or the user changed nothing.
 pub fn edit(ctx: &Ctx, template: &str) -> Result<Edited, OpError> {
     use std::io::Write as _;
     let failed = |error| OpError::io("write", "a temporary file")(error);
     let mut file = tempfile::Builder::new().prefix("git-blue-").suffix(".yaml").tempfile().map_err(failed)?;
     file.write_all(template.as_bytes()).and_then(|()| file.flush()).map_err(failed)?;
     let editor = editor(ctx)?;
-    // As git does: the editor is a shell command, the file its last argument.
+    // As in git, the editor is a shell command, and the file is its last argument.
     let status = process::shell()
         .args(["-c", &format!("{editor} \"$@\""), &editor])
         .arg(file.path())
@@ -47,7 +47,7 @@ pub fn edit(ctx: &Ctx, template: &str) -> Result<Edited, OpError> {
     if !status.success() {
         return Err(OpError::no(ErrorCode::Editor, format!("the editor {editor} failed; nothing was changed")));
     }
-    // Editors may replace the file instead of writing into it, so it is read by its path.
+    // Editors may replace the file instead of writing to it, so it is read by its path.
     let text = std::fs::read(file.path()).map_err(failed)?;
     if text == template.as_bytes() {
         return Err(OpError::no(ErrorCode::Unchanged, "nothing was changed"));

@@ -1,9 +1,9 @@
-//! Parses the commands that hooks, editors and scripts run often. Building the definition of every command takes
-//! longer than most of these commands run, so each is parsed by a definition of that command alone.
+//! Parses the commands that hooks, editors and scripts run often. Building the definition of all commands takes longer
+//! than most of these commands run, so each is parsed with a definition of only that command.
 //!
-//! Such a definition is used only if it accepts the arguments, and it accepts them exactly as the whole definition
-//! would: it has fewer commands, and nothing else that the words could stand for. Help and usage errors come from the
-//! whole definition.
+//! Such a definition is used only if it accepts the arguments, and it accepts them exactly as the full definition
+//! would: it only has fewer commands, so the words cannot mean anything else. Help and usage errors come from the full
+//! definition.
 
 use std::ffi::OsString;
 
@@ -14,8 +14,8 @@ use super::{Global, Hook, contract, mcp, realm};
 /// The words of a command, and the function that adds its arguments.
 type FrequentCommand = (&'static [&'static str], fn(Command) -> Command);
 
-/// The commands. Those behind which any other word may follow come first, then the longer ones, whose last word may be
-/// a command too.
+/// The commands. Those that any word may follow come first, then longer ones before shorter ones, because the last word
+/// of a longer one may be a command too.
 const OFTEN: &[FrequentCommand] = &[
     (&["hook"], Hook::augment_args),
     (&["realm", "status"], realm::Status::augment_args),
@@ -28,10 +28,10 @@ const OFTEN: &[FrequentCommand] = &[
     (&["check"], realm::Check::augment_args),
 ];
 
-/// Parses a command line if it calls one of these commands. Returns `None` otherwise.
+/// Parses a command line if it calls one of these commands. Otherwise returns `None`.
 pub fn parse(arguments: &[OsString]) -> Option<ArgMatches> {
     let words = arguments.iter().skip(1).filter_map(|argument| argument.to_str());
-    // Options may occur between the words. A value that is mistaken for an option fails to parse here.
+    // Options may occur between the words. If a value is mistaken for a command, parsing fails.
     let is_called = |(path, _): &&FrequentCommand| {
         let mut words = words.clone();
         path.iter().all(|part| words.any(|word| word == *part))
@@ -59,7 +59,7 @@ mod tests {
     }
 
     #[test]
-    fn each_takes_what_the_whole_definition_takes() {
+    fn each_command_has_the_same_arguments_as_in_the_full_definition() {
         let whole = crate::surface::cli::command();
         for (path, arguments_of) in OFTEN {
             let mut command = &whole;
@@ -74,7 +74,7 @@ mod tests {
     }
 
     #[test]
-    fn what_one_accepts_means_the_same() {
+    fn accepted_lines_parse_as_in_the_full_definition() {
         let lines = [
             "status",
             "status --peek --json",
@@ -102,7 +102,7 @@ mod tests {
     }
 
     #[test]
-    fn anything_else_is_left_to_the_whole_definition() {
+    fn other_lines_are_left_to_the_full_definition() {
         let lines = [
             "",
             "--version",

@@ -1,4 +1,4 @@
-//! `--format` and `--output`, of commands whose answers are reported to runners and other tools.
+//! `--format` and `--output`, for commands whose answers are reported to CI runners and other tools.
 
 use std::path::{Path, PathBuf};
 
@@ -35,25 +35,25 @@ fn report_file(text: &str) -> Result<(Format, PathBuf), String> {
 }
 
 impl Formats {
-    /// Takes the format that a runner reads, where nobody asked for another one.
+    /// Sets the format that the CI runner reads, unless the user asked for another one.
     pub fn of_runner(&mut self, ctx: &Ctx) {
         self.format = self.format.or_else(|| report::of_runner(&ctx.env));
     }
 
-    /// Returns the format of the answer, and sets `output` to JSON if it is that.
+    /// Returns the format of the answer. Sets `output` to JSON if the format is JSON.
     pub fn printed(&self, output: &mut Output<'_>) -> Format {
         output.json |= self.format == Some(Format::Json);
         if output.json { Format::Json } else { self.format.unwrap_or(Format::Human) }
     }
 
-    /// Returns whether the answer is printed or written in one of the formats `wanted`.
+    /// Returns whether the answer is printed or written in one of the `wanted` formats.
     pub fn any(&self, output: &mut Output<'_>, wanted: &[Format]) -> bool {
         let printed = self.printed(output);
         wanted.contains(&printed) || self.output.iter().any(|(format, _)| wanted.contains(format))
     }
 
     /// Prints an answer and writes the requested reports. `report` returns their findings, and `render` writes the
-    /// text for people.
+    /// human-readable text.
     ///
     /// # Errors
     /// Returns an error if an output cannot be written.

@@ -1,5 +1,5 @@
-//! Commands of operations without code of their own for the command line. Their options are the fields of the request,
-//! their text the fields of the answer.
+//! Commands of operations that have no code of their own for the command line. Their options are the fields of the
+//! request, and their text is the fields of the answer.
 
 use clap::{ArgMatches, Command};
 use serde_json::Value;
@@ -92,7 +92,7 @@ mod tests {
     }
 
     #[test]
-    fn an_answer_is_shown_field_by_field() {
+    fn an_answer_is_printed_field_by_field() {
         let mut text = Text::new(false);
         render(
             &json!({"status": "success", "realm": "r", "counts": {"repos": 3}, "names": ["a", "b"],

@@ -18,7 +18,7 @@ pub fn read_file(ctx: &Ctx, file: &Path) -> Result<Vec<u8>, OpError> {
     read_at_most(ctx, file, MAX_FILE)
 }
 
-/// Reads a file that the user named, but at most one byte more than `most`; `-` is standard input.
+/// Reads a file that the user named, up to one byte more than `most`; `-` is standard input.
 ///
 /// # Errors
 /// Returns an error if the file cannot be read.

@@ -1,4 +1,4 @@
-//! `git blue install …`: the manual pages and completion scripts, generated from the commands.
+//! `git blue install …`: the manual pages and completion scripts, which are generated from the commands.
 
 use std::path::{Path, PathBuf};
 
@@ -17,8 +17,8 @@ use crate::{
     ops::{self, ctx::Ctx},
 };
 
-/// The completion script of each shell and where the shell looks for it, below `share`. Each calls `git blue
-/// complete`.
+/// The completion script of each shell, and the path below `share` at which the shell looks for it. Each calls `git
+/// blue complete`.
 const SCRIPTS: [(&str, &str); 4] = [
     ("bash-completion/completions/git-blue", include_str!("completions/git-blue.bash")),
     ("zsh/site-functions/_git-blue", include_str!("completions/_git-blue")),

@@ -48,7 +48,7 @@ impl Editor {
     }
 }
 
-/// Removes the schemas, and their mapping if it was not changed since.
+/// Removes the schemas, and their mapping if it has not been changed since.
 pub fn uninstall(ctx: &Ctx, output: &mut Output<'_>) -> Result<Verdict, OpError> {
     let mut files = Vec::new();
     for schema in editor_schemas::all() {
@@ -97,7 +97,7 @@ fn write(ctx: &Ctx, path: String, text: String) -> Result<String, OpError> {
     Ok(path)
 }
 
-/// Returns the settings with a mapping for each schema. Existing mappings are left as they are.
+/// Returns the settings with a mapping for each schema. Existing mappings are left unchanged.
 fn mapped(before: Option<String>) -> Result<String, OpError> {
     editor_schemas::all().iter().try_fold(before.unwrap_or_else(|| "{}\n".to_owned()), |text, schema| {
         let path = schema.path();

@@ -1,4 +1,4 @@
-//! The options that every list has, and how lists are printed.
+//! The common options of lists, and how lists are printed.
 
 use clap::Args;
 use serde::Serialize;
@@ -19,12 +19,12 @@ pub struct All {
 }
 
 impl All {
-    /// Returns whether the whole list was asked for.
+    /// Returns whether the user asked for the whole list.
     pub fn is_wanted(&self) -> bool {
         self.all
     }
 
-    /// Removes the page limit if the whole list was asked for.
+    /// Removes the page limit if the user asked for the whole list.
     pub fn widen(self, page: &mut PageRequest) {
         if self.all {
             page.limit = Some(0);
@@ -41,14 +41,14 @@ pub struct Names {
 }
 
 impl Names {
-    /// Removes the page limit if only names were asked for and no limit was given.
+    /// Removes the page limit if the user asked only for names and set no limit.
     pub fn widen(self, page: &mut PageRequest) {
         if self.null {
             page.limit.get_or_insert(0);
         }
     }
 
-    /// Prints an answer, or only the names in it.
+    /// Prints an answer, or only its names.
     ///
     /// # Errors
     /// Returns an error if the output cannot be written.
@@ -85,7 +85,7 @@ pub fn render_log(entries: &[LogEntry], next_cursor: Option<&str>, text: &mut Te
     render_cursor(next_cursor, text);
 }
 
-/// Returns the commit that was published: its page at the forge if that is known, otherwise the first digits.
+/// Returns the published commit: its page on the forge if that is known, otherwise its first digits.
 pub fn source(commit: Option<&str>, url: Option<&str>) -> Word {
     match (url, commit) {
         (Some(url), _) => look(url, Look::Dim),

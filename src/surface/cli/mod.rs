@@ -1,4 +1,4 @@
-//! The command line: arguments in, text or JSON out.
+//! The command line: reads arguments, and prints text or JSON.
 
 mod admin;
 mod announce;
@@ -211,7 +211,7 @@ struct Hook {
     arguments: Vec<std::ffi::OsString>,
 }
 
-/// Returns the definition of the whole command line, for help, man pages and completions.
+/// Returns the full definition of the command line, for help, man pages and completions.
 pub fn command() -> clap::Command {
     manual::describe(general::add(Cli::command()))
 }
@@ -276,7 +276,7 @@ pub fn run(env: Env, arguments: &[std::ffi::OsString], output: &mut Output<'_>) 
         return super::supervise::run(program, arguments).unwrap_or_else(|error| output.error(&error));
     }
     if let Command::Mcp(command) = command {
-        // Each call has its own folder.
+        // Each call has its own working directory.
         let folder = directory.map(|_| env.cwd().to_owned());
         let outcome = command.run(&env, folder, realm, output);
         return end(outcome, output);
@@ -324,7 +324,7 @@ fn read(matches: clap::ArgMatches, operation: Option<&ops::Operation>) -> Result
     }
 }
 
-/// Prints the error, or the answers that were held back if the command says no. Returns the exit code.
+/// Prints the error, or the answers that were held back if the verdict is no. Returns the exit code.
 fn end(outcome: Result<Verdict, OpError>, output: &mut Output<'_>) -> u8 {
     match outcome {
         Ok(Verdict::Yes) => 0,
@@ -336,7 +336,7 @@ fn end(outcome: Result<Verdict, OpError>, output: &mut Output<'_>) -> u8 {
     }
 }
 
-/// Prints at once which lock a write waits for, since its output is written only at its end.
+/// Prints immediately which lock a write waits for, since its output is written only at its end.
 fn waiting(lock: &Path, holder: Option<&str>) {
     use std::io::Write as _;
     let holder = holder.map(|holder| format!(", held by {holder}")).unwrap_or_default();
@@ -353,8 +353,8 @@ fn pushed() -> String {
     text
 }
 
-/// Returns whether the operation only computes until it answers. Others may wait for their user, in an editor or at
-/// standard input.
+/// Returns whether the operation only computes until it answers. Other operations may wait for the user, in an editor
+/// or at standard input.
 fn takes_time(operation: &ops::Operation) -> bool {
     let works = [ops::upkeep::gc::OPERATION, ops::worktree::remove::OPERATION, ops::pr::create::OPERATION];
     !operation.writes || works.iter().any(|work| work.name == operation.name)
@@ -376,7 +376,7 @@ fn operation(matches: &clap::ArgMatches) -> Option<&'static ops::Operation> {
     ops::TABLE.iter().find(|operation| operation.cli == path)
 }
 
-/// Returns the contract that a command names, if it names one.
+/// Returns the contract that a command line names, if any.
 fn contract(matches: &clap::ArgMatches) -> Option<ContractRef> {
     let mut matches = matches;
     while let Some((_, below)) = matches.subcommand() {
@@ -385,7 +385,7 @@ fn contract(matches: &clap::ArgMatches) -> Option<ContractRef> {
     matches.try_get_one::<ContractRef>("contract").ok().flatten().cloned()
 }
 
-/// A failed parse may still have asked for JSON.
+/// Returns whether the arguments contain `--json`, which also applies if they cannot be parsed.
 fn wants_json(arguments: &[std::ffi::OsString]) -> bool {
     arguments.iter().take_while(|argument| *argument != "--").any(|argument| argument == "--json")
 }
@@ -460,7 +460,7 @@ mod tests {
     }
 
     #[test]
-    fn every_operation_has_its_command_and_every_command_its_operation() {
+    fn every_operation_has_a_command_and_every_command_an_operation() {
         let mut found = Vec::new();
         leaves(&command(), &mut Vec::new(), &mut found);
         // Short forms, plumbing commands and commands of the command line itself have no operation.
@@ -489,7 +489,7 @@ mod tests {
     }
 
     #[test]
-    fn every_command_says_what_its_operation_says() {
+    fn every_command_has_the_summary_of_its_operation() {
         for operation in ops::TABLE {
             let mut command = command();
             for part in operation.cli {

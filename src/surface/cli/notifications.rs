@@ -110,7 +110,7 @@ impl Command {
     }
 }
 
-/// The output that shows changes, and what else is done for each change.
+/// The output for changes, and the other actions for each change.
 struct Listener<'a, 'b> {
     env: &'a Env,
     output: &'a mut Output<'b>,
@@ -167,7 +167,7 @@ impl Listener<'_, '_> {
     }
 }
 
-/// Returns a change in one line that holds only names and versions.
+/// Returns a change in one line that contains only names and versions.
 fn in_short(one: &Notification) -> String {
     let meaning = match one.import_satisfied {
         Some(Holds::Breaks) => ": your import is broken",
@@ -198,7 +198,7 @@ fn render_list(body: &NotificationsList, text: &mut Text) {
     render_cursor(body.next_cursor.as_deref(), text);
 }
 
-/// Prints changes as `git blue status` shows them.
+/// Prints changes as in `git blue status`.
 pub fn render(
     notifications: &[Notification],
     bindings: Option<&BindingsChanged>,

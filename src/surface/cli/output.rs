@@ -1,4 +1,4 @@
-//! Writes answers to standard output, and everything else to standard error. Nothing else in the program prints.
+//! Writes answers to standard output, and everything else to standard error. No other part of the program prints.
 
 use std::io::{self, BufRead as _, Read as _, Write};
 
@@ -41,12 +41,12 @@ pub struct Output<'a> {
 pub enum Delivery {
     /// It was written and flushed.
     Done,
-    /// The reader closed the pipe. This is no error, but nobody was told.
+    /// The reader closed the pipe. This is not an error, but nobody saw the answer.
     Closed,
 }
 
 impl<'a> Output<'a> {
-    /// Creates a writer to these two streams.
+    /// Creates an output with these two streams.
     pub fn new(env: &Env, out: &'a mut dyn Write, err: &'a mut dyn Write) -> Self {
         Self {
             json: false,
@@ -69,10 +69,10 @@ impl<'a> Output<'a> {
         }
     }
 
-    /// Decides about colours by git's rules: the option, `color.blue` or else `color.ui`, the variables, and then
-    /// whether the output is a terminal or a pager in front of one.
+    /// Decides about colours by git's rules: the option, `color.blue` or else `color.ui`, the environment variables,
+    /// and then whether the output is a terminal or a pager in front of one.
     pub fn choose_colour(&mut self, ctx: &Ctx, asked: Option<When>) {
-        // Outside of a repository this starts git, so it is done only if the answer matters.
+        // Outside of a repository, this starts git, so it is done only if the answer matters.
         let set = |key: &str| match &ctx.code {
             Some(code) => code.config(key),
             None if self.is_terminal => ctx.setting(key),
@@ -122,7 +122,7 @@ impl<'a> Output<'a> {
         self.write(&held)
     }
 
-    /// Returns an empty text that is coloured like this output.
+    /// Returns an empty text with the colour setting of this output.
     pub fn text(&self) -> Text {
         Text::new(self.colour)
     }
@@ -174,7 +174,7 @@ impl<'a> Output<'a> {
         }
     }
 
-    /// Writes one item of many, as JSON in one line or as the text that `render` makes of it.
+    /// Writes one of many items, as one line of JSON or as the text that `render` makes of it.
     ///
     /// # Errors
     /// Returns an error if the output cannot be written.
@@ -189,13 +189,12 @@ impl<'a> Output<'a> {
         self.write_plainly(&text.into_string())
     }
 
-    /// Returns whether the reader of standard output has closed it, which otherwise only the next write would find
-    /// out.
+    /// Returns whether the reader has closed standard output, which otherwise only the next write would detect.
     pub fn is_closed() -> bool {
         terminal::is_output_closed()
     }
 
-    /// Writes text as it is, through the pager if there is one.
+    /// Writes text unchanged, through the pager if there is one.
     ///
     /// # Errors
     /// Returns an error if the output cannot be written.
@@ -211,7 +210,7 @@ impl<'a> Output<'a> {
         self.write_plainly(text)
     }
 
-    /// Writes text as it is and never through a pager, since it is for programs.
+    /// Writes text unchanged and never through a pager, since it is for programs.
     ///
     /// # Errors
     /// Returns an error if the output cannot be written.
@@ -232,7 +231,7 @@ impl<'a> Output<'a> {
     /// Prints a line to standard error.
     pub fn note(&mut self, line: &str) {
         self.progress = None;
-        // If standard error is closed, nobody is left to tell.
+        // If standard error is closed, the message cannot be shown anywhere.
         let _ = writeln!(self.err, "git blue: {}", clean(line)).and_then(|()| self.err.flush());
     }
 
@@ -263,7 +262,7 @@ impl<'a> Output<'a> {
         };
         let mut text = Text::new(self.colour_errors);
         text.line(&[look(label, Look::Red), plain(&error.message)]);
-        // The message has the first problem, or is all there is to say about it.
+        // The message already contains the first problem, or the only one.
         let is_said = |problem: &String| error.problems.len() == 1 || error.message.starts_with(problem);
         for problem in error.problems.iter().map(ToString::to_string).filter(|problem| !is_said(problem)) {
             text.line(&[plain(format!("  {problem}"))]);

@@ -13,7 +13,7 @@ use crate::{
     platform::{process, terminal},
 };
 
-/// Set by git, and by this program, for processes whose output goes to a pager and so to a terminal.
+/// Set by git, and by this program, for processes whose output goes through a pager to a terminal.
 pub const IN_USE: &str = "GIT_PAGER_IN_USE";
 
 /// Defaults that git sets for pagers: quit if all fits on the screen, keep colours, do not clear the screen.
@@ -30,12 +30,12 @@ pub struct Pager {
     folder: PathBuf,
 }
 
-/// The part of a text that reached the pager.
+/// How much of a text reached the pager.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Shown {
-    /// The pager took all of it.
+    /// The pager read all of it.
     Wholly,
-    /// It was closed before it had read all.
+    /// The pager was closed before it had read all of it.
     Partly,
     /// The pager could not be started.
     NotAtAll,
@@ -50,7 +50,7 @@ impl Pager {
             Some(word) if matches!(&*word, "true" | "yes" | "on" | "1") => None,
             command => command,
         };
-        // A variable that is set but empty counts as a choice.
+        // A variable that is set but empty is a choice too.
         let variable = |name: &str| ctx.env.vars().get(OsStr::new(name)).cloned();
         let command = variable("GIT_PAGER")
             .or_else(|| own.or_else(|| ctx.setting("core.pager")).map(Into::into))
@@ -70,9 +70,9 @@ impl Pager {
 
     /// Shows the text, and returns once the user closes the pager.
     pub fn show(&self, text: &str) -> Shown {
-        // Keys that end a program are the pager's, not ours: it would be left without its terminal.
+        // Keys that end a program are for the pager, which would otherwise lose its terminal.
         terminal::leave_keys_to_child();
-        // As git does: a pager is a shell command.
+        // As in git, a pager is a shell command.
         let child = process::shell()
             .arg("-c")
             .arg(&self.command)

@@ -1,4 +1,4 @@
-//! The entry of the process: reads its environment, opens output and log, and returns the exit code.
+//! The entry point of the process: reads its environment, opens output and log, and returns the exit code.
 
 use std::io::Write as _;
 
@@ -7,7 +7,7 @@ use crate::{env::Env, error::Kind, surface::log};
 
 /// Runs the process. Returns the exit code.
 pub fn main() -> u8 {
-    // Not locked, because a server writes from the thread of its runtime.
+    // The streams are not locked, because a server writes from a thread of its runtime.
     let (mut out, mut err) = (std::io::stdout(), std::io::stderr());
     let env = match Env::from_process() {
         Ok(env) => env,

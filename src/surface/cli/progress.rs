@@ -9,7 +9,7 @@ use std::{
 
 use crate::platform::terminal;
 
-/// How often the line is written anew.
+/// The interval at which the line is updated.
 const STEP: Duration = Duration::from_millis(500);
 
 /// A line that appears after a delay and is removed when this is dropped.
@@ -23,7 +23,7 @@ impl Progress {
     /// Shows `what` and the elapsed time on standard error after `delay`. Returns `None` if standard error cannot be
     /// duplicated; the line is not essential.
     pub fn start(what: String, delay: Duration) -> Option<Self> {
-        // The writer of this process holds its lock all the time; this has a handle of its own.
+        // This process's writer holds the lock of standard error all the time, so this uses a separate handle.
         let mut terminal = terminal::error_output().ok()?;
         let (stop, stopped) = mpsc::channel();
         let start = Instant::now();

@@ -116,7 +116,7 @@ impl Status {
         request.catch_up = !peek;
         let (mut answer, receipt) = realm::status::run(ctx, &request)?;
         if !output.json {
-            // `git blue status` runs often, and somebody who uses no sessions should not read this each time.
+            // `git blue status` runs often, and users without sessions should not read this each time.
             answer.next_steps.retain(|step| !realm::status::starts_a_session(step));
         }
         let failure = realm::status::failure(&answer.body);
@@ -124,11 +124,11 @@ impl Status {
             if output.json {
                 return Err(error.clone());
             }
-            // The error prints this step already.
+            // The error already prints this step.
             answer.next_steps.retain(|step| !error.next_steps.contains(step));
         }
         let delivery = output.answer(&answer, |body, text| status::render(body, shown, text))?;
-        // Marked only after the output was written: a change that was not read is shown again.
+        // Mark the changes only after the output was written, so that changes that were not read are shown again.
         if let (false, Delivery::Done, Ok(acting)) = (peek, delivery, ctx.recording()) {
             let now = || ctx.env.now_here();
             if let Err(error) = inbox::record(acting.store, acting.repo, &pending::person(), &receipt, now) {
@@ -189,7 +189,7 @@ impl Check {
         };
         let mut answer = realm::check::run(temporary.as_ref().map_or(ctx, |temporary| &temporary.ctx), &request)?;
         if answer.body.valid && !output.json {
-            // The last line of the text already says so.
+            // The last line of the text says the same.
             answer.next_steps.clear();
         }
         let report = || {

@@ -1,4 +1,4 @@
-//! `git blue` without a command: where you are, what is pending, and what to do next.
+//! `git blue` without a command: the current repository, what is pending, and what to do next.
 
 use super::{
     Verdict,
@@ -12,7 +12,7 @@ use crate::{
     wire::{Answer, RealmStatus},
 };
 
-/// The most next steps that are shown.
+/// The maximum number of next steps that are shown.
 const MAX_STEPS: usize = 4;
 
 /// Shows the screen. It marks no notification as seen, so `git blue status` still shows them.

@@ -116,7 +116,7 @@ fn render_list(body: &SessionList, text: &mut Text) {
     render_cursor(body.next_cursor.as_deref(), text);
 }
 
-/// Prints the sessions of the realm as `git blue status` shows them.
+/// Prints the sessions of the realm as in `git blue status`.
 pub fn render(sessions: &[SessionLine], more: usize, text: &mut Text) {
     if sessions.is_empty() {
         return;

@@ -1,4 +1,4 @@
-//! Runs nested commands under their last word: `git blue publish` runs `git blue contract publish`.
+//! Runs nested commands by their last word: `git blue publish` runs `git blue contract publish`.
 
 use std::ffi::OsString;
 
@@ -16,7 +16,8 @@ pub enum PossibleCommands {
     Several(Vec<String>),
 }
 
-/// Returns what a command line may mean whose first word is no top-level command. Returns `None` if nothing matches.
+/// Returns the commands that a command line may mean if its first word is not a top-level command. Returns `None` if
+/// nothing matches.
 pub fn meant(whole: &Command, arguments: &[OsString], error: &clap::Error) -> Option<PossibleCommands> {
     if error.kind() != ErrorKind::InvalidSubcommand {
         return None;
@@ -31,7 +32,7 @@ pub fn meant(whole: &Command, arguments: &[OsString], error: &clap::Error) -> Op
         _ if is_outermost => None,
         [] => None,
         [path] => {
-            // The same word may also occur as the value of an option.
+            // The same word may also be the value of an option.
             let places = arguments.iter().enumerate().skip(1).filter(|(_, argument)| *argument == word.as_str());
             let mut lines = places.map(|(at, _)| {
                 let path = path.iter().map(OsString::from);
@@ -53,7 +54,7 @@ fn is_known(whole: &Command, line: &[OsString]) -> bool {
     parsed.err().is_none_or(|error| error.kind() != ErrorKind::InvalidSubcommand)
 }
 
-/// Returns the command with its required arguments, as its usage names them.
+/// Returns the command with its required arguments, as in its usage.
 fn with_arguments(whole: &Command, path: &[String]) -> String {
     let leaf = path.iter().try_fold(whole, |command, part| command.find_subcommand(part));
     let needed = leaf.into_iter().flat_map(Command::get_positionals).filter(|one| one.is_required_set());
@@ -85,7 +86,7 @@ mod tests {
     }
 
     #[test]
-    fn a_command_is_found_below_its_noun() {
+    fn a_nested_command_is_found_by_its_last_word() {
         for (line, expected) in [
             ("publish --dry-run", "contract publish --dry-run"),
             ("-C publish publish", "-C publish contract publish"),
@@ -103,7 +104,7 @@ mod tests {
     }
 
     #[test]
-    fn what_may_mean_several_or_nothing_does_not_run() {
+    fn ambiguous_and_unknown_words_do_not_run() {
         assert_eq!(
             ask("log"),
             Some(PossibleCommands::Several(vec!["realm log".into(), "contract log DOMAIN/CONTRACT".into()]))

@@ -1,4 +1,4 @@
-//! `git blue status` shows what concerns this repository first, and the whole realm on request.
+//! `git blue status`: what concerns this repository comes first, and the whole realm is shown on request.
 
 use super::{
     listing::render_cursor,
@@ -11,16 +11,16 @@ use crate::{
     wire::{DomainStatus, ImportStatus, JudgedBy, OwnContract, Published, RealmStatus, RemovedFile, Role, Unpublished},
 };
 
-/// The most changes that are shown and marked as seen, unless the whole realm is shown.
+/// The maximum number of changes that are shown and marked as seen, unless the whole realm is shown.
 pub const MAX_CHANGES: usize = 6;
-/// The most lines of every other kind.
+/// The maximum number of lines of every other kind.
 const MAX_IMPORTS: usize = 6;
 const MAX_OWN: usize = 4;
 const MAX_SESSIONS: usize = 3;
 const MAX_FILES: usize = 3;
 const MAX_CONFLICTS: usize = 3;
 const MAX_REFS: usize = 3;
-/// The most importers that one line names.
+/// The maximum number of importers that one line names.
 const MAX_NAMES: usize = 3;
 /// The width of a line of names, in columns.
 const WIDTH: usize = 80;
@@ -137,7 +137,7 @@ fn own_contracts(own: &[OwnContract], unlisted: usize, most: usize, text: &mut T
     }
 }
 
-/// Returns the first names and the number of the others: of the rest of `repos`, and of the `unlisted`.
+/// Returns the first names and the number of the others: the rest of `repos`, and the `unlisted` ones.
 fn names(repos: &[RepoName], unlisted: usize) -> String {
     let shown: Vec<_> = repos.iter().take(MAX_NAMES).map(ToString::to_string).collect();
     match repos.len() - shown.len() + unlisted {
@@ -238,7 +238,7 @@ fn count(number: usize, one: &str, many: &str) -> String {
     format!("{number} {}", if number == 1 { one } else { many })
 }
 
-/// Prints what a command published in passing.
+/// Prints the commits that a command published in passing.
 fn render_published(published: &[Published], text: &mut Text) {
     if !published.is_empty() {
         let phrases = publication_summary::phrases(published.iter());
@@ -301,7 +301,7 @@ fn import(import: &ImportStatus) -> Vec<Word> {
     row
 }
 
-/// Returns a text that names the contract as deprecated, with its end date and replacement.
+/// Returns a text that says that the contract is deprecated, with its end date and replacement.
 fn leaving(import: &ImportStatus) -> Option<String> {
     let deprecated = import.deprecated.as_ref()?;
     let sunset = deprecated.sunset.map(|day| format!(", served until {day}")).unwrap_or_default();

@@ -49,7 +49,7 @@ fn render(body: &RealmSync, text: &mut Text) {
     }
 }
 
-/// Prints what was pushed to a remote again.
+/// Prints what was pushed again to a remote.
 pub fn render_reseed(body: &RealmReseed, text: &mut Text) {
     text.line(&[plain("remote"), look(&body.remote, Look::Bold), look(&body.url, Look::Dim)]);
     if body.restored.is_empty() && body.problems.is_empty() {
@@ -86,7 +86,7 @@ pub fn render_conflicts(conflicts: &[SyncConflict], most: usize, text: &mut Text
     }
 }
 
-/// Prints when each remote was last contacted, if that is days ago, and how the local realm differs from it.
+/// Prints when each remote was last contacted, if that was days ago, and how the local realm differs from it.
 pub fn render_status(remotes: &[RemoteStatus], now: jiff::Timestamp, most: usize, text: &mut Text) {
     for remote in remotes {
         if let Some(days) = remote.last_contact.and_then(|last| days(last, now)) {

@@ -21,7 +21,7 @@ pub enum Look {
     Plain,
     /// A heading.
     Bold,
-    /// Of little importance.
+    /// Less important text.
     Dim,
     /// Success, or the current item.
     Green,
@@ -174,9 +174,9 @@ pub fn is_harmful(c: char) -> bool {
         || matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{61c}' | '\u{feff}' | '\u{ad}')
 }
 
-/// Returns the text with every such character escaped.
+/// Returns the text with all harmful characters escaped.
 pub fn clean(text: &str) -> Cow<'_, str> {
-    // Nearly every word is printable ASCII, which is quick to test.
+    // Nearly every word is printable ASCII, which can be tested quickly.
     let is_plain = text.bytes().all(|byte| byte == b' ' || byte.is_ascii_graphic());
     if is_plain || !text.contains(is_harmful) {
         return Cow::Borrowed(text);
@@ -191,14 +191,14 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn columns_line_up_and_lines_end_clean() {
+    fn columns_are_aligned_and_lines_have_no_trailing_spaces() {
         let mut text = Text::new(false);
         text.table("  ", &[vec![plain("a"), plain("bb"), plain("")], vec![plain("ccc"), plain("d")]]);
         assert_eq!(text.into_string(), "  a    bb\n  ccc  d\n");
     }
 
     #[test]
-    fn colour_only_where_it_is_wanted() {
+    fn colours_are_used_only_on_request() {
         let mut text = Text::new(true);
         text.line(&[look("x", Look::Red)]);
         assert_eq!(text.into_string(), "\u{1b}[31mx\u{1b}[0m\n");
@@ -209,7 +209,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn nothing_harmful_comes_through(words in proptest::collection::vec(".*", 0..5)) {
+        fn harmful_characters_are_escaped(words in proptest::collection::vec(".*", 0..5)) {
             let mut text = Text::new(false);
             text.line(&words.iter().map(plain).collect::<Vec<_>>()).block("", &words.join("\n")).next_steps(&words.iter().map(|word| word.as_str().into()).collect::<Vec<_>>());
             prop_assert!(!text.into_string().replace('\n', "").contains(is_harmful));

@@ -68,7 +68,7 @@ impl Create {
     }
 }
 
-/// Asks whether to clone: the urls come from the realm, where others wrote them.
+/// Asks whether to clone, because the URLs come from the realm, where others wrote them.
 fn agreed(ctx: &Ctx, output: &mut Output<'_>, missing: &[(RepoName, String)]) -> Result<bool, OpError> {
     let urls: Vec<_> = missing.iter().map(|(repo, url)| format!("{repo} from {url}")).collect();
     if !ctx.env.is_error_terminal() || output.json {

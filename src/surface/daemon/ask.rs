@@ -1,4 +1,4 @@
-//! Sends one request to the daemon of this machine. A small HTTP client suffices, since both ends are known.
+//! Sends one request to the daemon of this machine. A small HTTP client is enough, since both ends are known.
 
 use std::{
     io::{self, Read as _, Write as _},
@@ -8,9 +8,9 @@ use std::{
 
 use serde_json::Value;
 
-/// The longest time to wait for an answer.
+/// The maximum time to wait for an answer.
 const TIME: Duration = Duration::from_secs(5);
-/// The largest answer that is read, in bytes.
+/// The maximum size of an answer, in bytes.
 const MAX: u64 = 64 << 10;
 
 /// Sends a request to a local port, with the token if one is given.
@@ -31,13 +31,13 @@ pub fn ask(port: u16, method: &str, path: &str, token: Option<&str>) -> io::Resu
     serde_json::from_str(body).map_err(|_| io::Error::new(io::ErrorKind::InvalidData, "it does not speak JSON"))
 }
 
-/// Asks for what goes on until one of both hangs up, and returns the connection on which it comes.
+/// Requests a stream that lasts until one side closes it. Returns the connection.
 ///
 /// # Errors
 /// Returns an error if nothing listens.
 pub fn begin(port: u16, path: &str, token: &str) -> io::Result<TcpStream> {
     let mut stream = connect(port)?;
-    // The older protocol, so that nothing stands between the lines.
+    // HTTP/1.0, so that the lines are not split into chunks.
     write!(stream, "GET {path} HTTP/1.0\r\nHost: 127.0.0.1:{port}\r\nAuthorization: Bearer {token}\r\n\r\n")?;
     Ok(stream)
 }
@@ -49,7 +49,7 @@ fn connect(port: u16) -> io::Result<TcpStream> {
     Ok(stream)
 }
 
-/// Returns whether nobody listens at a port any more.
+/// Returns whether nobody listens on a port.
 pub fn is_free(port: u16) -> bool {
     TcpStream::connect_timeout(&SocketAddr::from((Ipv4Addr::LOCALHOST, port)), TIME).is_err()
 }

@@ -1,4 +1,4 @@
-//! What the daemon of this machine tells of a repository: one look of its own serves all who listen to it.
+//! The event stream of this machine's daemon for one repository. The daemon watches the realm once for all subscribers.
 
 use std::{
     io::{BufRead as _, BufReader, ErrorKind},
@@ -18,9 +18,9 @@ use crate::{
     wire::all_realms::NotificationForRepo,
 };
 
-/// How long the daemon may say nothing: it says every 15 seconds that it is there.
+/// The maximum time without data: the daemon sends a heartbeat every 15 seconds.
 const SILENCE: Duration = Duration::from_secs(45);
-/// The longest line that makes sense.
+/// The maximum length of a valid line, in bytes.
 const MAX_LINE: usize = 16 << 20;
 
 /// A stream of events.
@@ -33,10 +33,11 @@ pub struct Feed {
 }
 
 impl Feed {
-    /// Listens to the daemon of this home, if one runs and has room.
+    /// Subscribes to the daemon of this home, if one is running and accepts another subscriber.
     pub fn open(env: &Env, realm: &RealmName, repo: &RepoName) -> Option<Self> {
         let home = locate::home(env).ok()?;
-        // Whoever holds the file is the daemon of this home: nobody else is shown the token.
+        // The process that holds the lock of the state file is the daemon of this home, so it is safe to send it the
+        // token.
         let State::Running(running) = state::of(home.folder()).ok()? else { return None };
         let token = secret::token(home.folder()).ok()?.text;
         let path = format!("/events?realm={realm}&repo={repo}");
@@ -45,14 +46,14 @@ impl Feed {
         feed.begins()?.then_some(feed)
     }
 
-    /// Reads the head of the answer. Returns whether events follow it.
+    /// Reads the head of the response. Returns whether events follow it.
     fn begins(&mut self) -> Option<bool> {
         let is_ok = self.line().ok()??.split(' ').nth(1) == Some("200");
         while !self.line().ok()??.is_empty() {}
         Some(is_ok)
     }
 
-    /// Returns the next line without its end, or `None` if it has not come yet.
+    /// Returns the next line without its line end, or `None` if it has not arrived yet.
     fn line(&mut self) -> std::io::Result<Option<String>> {
         match self.stream.read_until(b'\n', &mut self.line) {
             Ok(_) if self.line.ends_with(b"\n") => {
@@ -88,7 +89,7 @@ impl watch::Feed for Feed {
     }
 }
 
-/// Returns what an event says. A daemon of another version may have words of its own: whoever listens looks itself then.
+/// Parses an event. A notification in another format, as from a daemon of another version, ends the feed.
 fn heard(event: &str, data: &str) -> Heard {
     match event {
         "notification" => serde_json::from_str::<NotificationForRepo>(data)
@@ -110,7 +111,7 @@ mod tests {
     const SHORT: Duration = Duration::from_millis(100);
 
     #[test]
-    fn events_come_whole_however_they_were_sent() {
+    fn events_are_read_whole_however_they_are_split() {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let stream = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
         let (mut daemon, _) = listener.accept().unwrap();
@@ -119,7 +120,7 @@ mod tests {
         daemon.write_all(b"HTTP/1.0 200 OK\r\ncontent-type: text/event-stream\r\n\r\nretry: 2000\n\n:\n\n").unwrap();
         assert_eq!(feed.begins(), Some(true));
         assert!(matches!(feed.next(SHORT), Heard::Nothing));
-        // Cut within a character.
+        // The data is split within a character.
         daemon.write_all(b"event: realm\nid: 1-0\ndata: {\"realm\": \"\xc3").unwrap();
         assert!(matches!(feed.next(SHORT), Heard::Nothing));
         daemon.write_all(b"\xa9\"}\n\nevent: notification\ndata: {}\n\n").unwrap();

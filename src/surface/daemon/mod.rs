@@ -30,7 +30,7 @@ pub const PORT: u16 = 7865;
 pub struct Options {
     /// The port; 0 picks a free one.
     pub port: u16,
-    /// The most MCP requests per minute; 0 for no limit.
+    /// The maximum number of MCP requests per minute; 0 for no limit.
     pub rate_limit: u32,
     /// The interval in seconds at which it looks for unpublished commits; 0 for never.
     pub catch_up: u32,
@@ -55,7 +55,7 @@ impl Options {
     }
 }
 
-/// Serves until the process is told to stop. Calls `ready` with the address once requests are answered.
+/// Serves until the process is told to stop. Calls `ready` with the address once requests can be answered.
 ///
 /// # Errors
 /// Returns an error if another daemon runs, the port is taken, or the user's folder cannot be written.
@@ -90,7 +90,7 @@ fn already(state: &State) -> OpError {
     OpError::no(ErrorCode::AlreadyRunning, message).next("git blue daemon stop")
 }
 
-/// Returns the error for a port that is in use. It says whether the daemon of another home uses it.
+/// Returns the error for a port that is in use, saying whether the daemon of another home uses it.
 fn taken(port: u16, error: OpError) -> OpError {
     let health = ask::ask(port, "GET", "/health", None).unwrap_or_default();
     let who = match (health["server"].as_str(), health["home"].as_str()) {
@@ -125,7 +125,7 @@ pub fn open(env: &Env) -> Result<String, OpError> {
     let State::Running(running) = status(env)? else {
         return Err(OpError::no(ErrorCode::NotRunning, "the daemon does not run").next("git blue daemon start"));
     };
-    // Whoever holds the lock file is the daemon of this user, so it is safe to send it the token.
+    // The process that holds the lock file is the daemon of this user, so it is safe to send it the token.
     let answer = ask::ask(running.port, "POST", "/links", Some(&token(env)?.text));
     let answer =
         answer.map_err(|error| OpError::cannot(ErrorCode::Io, format!("cannot ask {}: {error}", running.url())))?;

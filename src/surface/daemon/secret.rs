@@ -1,4 +1,4 @@
-//! The token that every request carries. It is a file that only the user can read.
+//! The token that every request must carry. It is in a file that only the user can read.
 
 use std::{fs, io::Write as _, path::Path};
 
@@ -18,7 +18,7 @@ pub struct Token {
     pub warnings: Vec<String>,
 }
 
-/// Returns the daemon's token, and creates it if there is none. Processes that create it at the same time get the same
+/// Returns the daemon's token, creating it if there is none. Processes that create it at the same time get the same
 /// token.
 ///
 /// # Errors
@@ -37,7 +37,7 @@ pub fn token(home: &Path) -> Result<Token, OpError> {
     Ok(Token { text, warnings })
 }
 
-/// Creates a token, unless another process holds the lock and creates it first. Then that one is read.
+/// Creates a token, unless another process holds the lock and creates one first. In that case, reads that token.
 fn agree(folder: &Path, path: &Path) -> Result<String, OpError> {
     let lock_path = folder.join("token.lock");
     let lock = state::open(&lock_path)?;
@@ -74,12 +74,12 @@ fn make(folder: &Path, path: &Path) -> Result<String, OpError> {
     Ok(text)
 }
 
-/// Takes away what a mode allows beyond `most`. Returns the mode that it had, where it was wider.
+/// Removes permissions beyond `most` from a file. Returns the previous mode if it was wider.
 fn narrow(path: &Path, most: Access) -> Result<Option<u32>, OpError> {
     files::narrow(path, most).map_err(OpError::io("change the mode of", path))
 }
 
-/// Returns a secret that nobody can guess: 256 random bits in hex.
+/// Returns an unguessable secret: 256 random bits in hex.
 ///
 /// # Errors
 /// Returns an error if the system provides no random numbers.

@@ -20,9 +20,9 @@ use crate::{
     surface::http,
 };
 
-/// The longest time to wait for its start.
+/// The maximum time to wait for the daemon to start.
 const START_TIME: Duration = Duration::from_secs(20);
-/// The longest time to wait for its end.
+/// The maximum time to wait for the daemon to stop.
 const STOP_TIME: Duration = Duration::from_secs(15);
 /// The interval of polling.
 const STEP: Duration = Duration::from_millis(20);
@@ -101,7 +101,7 @@ pub fn stop(env: &Env) -> Result<Option<Running>, OpError> {
                 }
             }
             State::Running(running) if told.is_none() => {
-                // It holds its file, so the number is still its own.
+                // The daemon holds its lock file, so the process id is still its own.
                 if let Err(error) = process::stop(running.pid) {
                     let message = format!("cannot tell the process {} to stop: {error}", running.pid);
                     return Err(OpError::cannot(ErrorCode::NotStopped, message));

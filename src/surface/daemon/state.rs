@@ -48,12 +48,12 @@ pub enum State {
 pub struct DaemonLock {
     #[expect(dead_code, reason = "it is locked as long as it is open")]
     lock: File,
-    /// Held open, so that the file of a daemon that follows is not written if this one's was removed.
+    /// Held open, so that a later daemon's file is not overwritten if this daemon's file was removed.
     file: File,
     path: PathBuf,
 }
 
-/// Returns the folder of the daemon's files, and creates it.
+/// Returns the folder of the daemon's files, creating it if needed.
 ///
 /// # Errors
 /// Returns an error if the folder cannot be created.
@@ -139,7 +139,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_daemon_runs_as_long_as_it_holds_its_file() {
+    fn a_daemon_runs_while_it_holds_its_lock() {
         let home = tempfile::tempdir().unwrap();
         assert_eq!(of(home.path()).unwrap(), State::Stopped);
         let held = DaemonLock::take(home.path()).unwrap().unwrap();
@@ -150,7 +150,7 @@ mod tests {
         assert!(DaemonLock::take(home.path()).unwrap().is_none());
         drop(held);
         assert_eq!(of(home.path()).unwrap(), State::Stopped);
-        // The file of a killed daemon counts for nothing.
+        // The file of a killed daemon is ignored.
         std::fs::write(home.path().join("daemon/pid"), serde_json::to_string(&running).unwrap()).unwrap();
         assert_eq!(of(home.path()).unwrap(), State::Stopped);
     }

@@ -19,10 +19,10 @@ pub enum Manager {
 }
 
 impl Manager {
-    /// Returns the one of this system.
+    /// Returns the service manager of this system.
     ///
     /// # Errors
-    /// Returns an error on Windows, where the task scheduler starts it.
+    /// Returns an error on Windows, where the task scheduler would start the daemon.
     pub fn of_system(env: &Env) -> Result<Self, OpError> {
         match SYSTEM {
             System::Unix => Ok(Self::Systemd),
@@ -110,7 +110,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_stands_for_something_is_escaped() {
+    fn special_characters_are_escaped() {
         assert_eq!(in_unit("/a b/\"50%\" $x\\"), r#""/a b/\"50%%\" $$x\\""#);
         assert_eq!(in_xml("a<b>&c"), "a&lt;b&gt;&amp;c");
         assert_eq!(shell(Path::new("/it's")), r"'/it'\''s'");

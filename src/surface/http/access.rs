@@ -1,5 +1,5 @@
-//! Decides which requests are allowed. A program on this machine must name it as the host and send the token. A
-//! browser that was admitted by a link sends a cookie instead, which allows reading only.
+//! Decides which requests are allowed. A program on this machine must name this machine as the host and send the token.
+//! A browser that was admitted by a link sends a cookie instead, which only allows reading.
 
 use std::{
     collections::VecDeque,
@@ -24,10 +24,10 @@ use crate::{
 const LINK_AGE: Duration = Duration::from_secs(60);
 /// How long a browser stays admitted.
 const COOKIE_AGE: Duration = Duration::from_secs(12 * 3600);
-/// The most links, and the most browsers, that are remembered. The oldest are dropped.
+/// The maximum number of links, and of browsers, that are remembered. The oldest are dropped.
 const MAX_KEPT: usize = 64;
 
-/// The kind of client that sends a request, by what it may do.
+/// The role of the client that sends a request, which decides what it may do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum ClientRole {
     /// A client without a valid token or cookie.
@@ -50,14 +50,14 @@ pub struct Access {
 }
 
 impl Access {
-    /// Creates the secrets for a port, with no links and no browsers yet.
+    /// Creates the secrets for a port, without links and browsers.
     pub fn new(port: u16, token: String) -> Self {
         let hosts = ["127.0.0.1", "localhost", "[::1]"].map(|host| format!("{host}:{port}"));
         Self { hosts, port, token, links: Mutex::default(), cookies: Mutex::default() }
     }
 
-    /// Refuses requests that were meant for another server. A browser sends the host of the page that it was led to,
-    /// and the origin of the page that sends the request (DNS rebinding, cross-site requests).
+    /// Refuses requests that are meant for another server. A browser sends the host of the page that it was led to, and
+    /// the origin of the page that sends the request (DNS rebinding, cross-site requests).
     ///
     /// # Errors
     /// Returns an error if the request names another host or origin, or no host.
@@ -81,7 +81,7 @@ impl Access {
         self.hosts.iter().any(|one| one.eq_ignore_ascii_case(host))
     }
 
-    /// Returns the kind of client that sent a request.
+    /// Returns the role of the client that sent a request.
     pub fn who(&self, request: &Parts) -> ClientRole {
         let headers = &request.headers;
         if only(headers, AUTHORIZATION).and_then(bearer).is_some_and(|token| same(token, &self.token)) {
@@ -91,7 +91,7 @@ impl Access {
         let cookies = headers.get_all(COOKIE).iter().filter_map(|value| value.to_str().ok());
         let mut ours = cookies.flat_map(|value| value.split("; ")).filter_map(|one| one.strip_prefix(&*named));
         let is_kept = ours.any(|value| is_kept(&mut locked(&self.cookies), COOKIE_AGE, value));
-        // Another user's process can have this cookie only from the user's browser.
+        // A process of another user can only have this cookie from the user's browser.
         let is_others = || request.extensions.get::<Ends>().is_some_and(Ends::is_others);
         match is_kept && !is_others() {
             true => ClientRole::Browser,
@@ -107,7 +107,8 @@ impl Access {
         keep(&mut locked(&self.links), LINK_AGE)
     }
 
-    /// Admits a browser that sends the key of a link. Returns its cookie, or `None` if the key was used or is too old.
+    /// Admits a browser that sends the key of a link. Returns its cookie, or `None` if the key was already used or is
+    /// too old.
     ///
     /// # Errors
     /// Returns an error if the system provides no random numbers.
@@ -125,14 +126,14 @@ impl Access {
     }
 
     /// Returns the name of the cookie, which contains the port: a browser sends the cookies of all ports of this
-    /// machine to each, and those of two daemons must not replace each other. The value is a secret of this daemon, so
-    /// it is worthless to the daemon on another port.
+    /// machine to each of them, and those of two daemons must not replace each other. The value is a secret of this
+    /// daemon, so it is worthless to the daemon on another port.
     fn cookie_name(&self) -> String {
         format!("git_blue_{}", self.port)
     }
 }
 
-/// Returns the kind of client that a method requires.
+/// Returns the role that a method requires.
 pub fn needed(method: &Method) -> ClientRole {
     match *method {
         Method::GET | Method::HEAD | Method::OPTIONS => ClientRole::Browser,
@@ -140,7 +141,7 @@ pub fn needed(method: &Method) -> ClientRole {
     }
 }
 
-/// Returns the refusal for a client that may not do what it asks.
+/// Returns the error for a client that may not do what it requests.
 pub fn refusal(who: ClientRole) -> OpError {
     match who {
         ClientRole::Stranger => OpError::no(ErrorCode::NoToken, "show the token: Authorization: Bearer TOKEN")
@@ -153,7 +154,8 @@ pub fn refusal(who: ClientRole) -> OpError {
     }
 }
 
-/// Returns the value of a header if it occurs exactly once. Of two, another program could read the other one.
+/// Returns the value of a header if it occurs exactly once. If it occurred twice, another program could read the other
+/// value.
 fn only(headers: &HeaderMap, name: HeaderName) -> Option<&str> {
     let mut all = headers.get_all(name).iter();
     let first = all.next()?;

@@ -1,4 +1,4 @@
-//! Parses the target of a request: the segments of its path, and the parameters behind the `?`.
+//! Parses the target of a request: the segments of its path, and the parameters after the `?`.
 
 use serde_json::{Map, Value};
 
@@ -67,7 +67,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_encoded_stays_within_its_part() {
+    fn encoded_characters_stay_within_their_segment() {
         assert_eq!(segments("/realms/a%2Fb/..%2f").unwrap(), ["realms", "a/b", "../"]);
         assert_eq!(segments("/").unwrap(), [""]);
         for wrong in ["*", "/%", "/%4", "/%zz", "/%ff", "/%+1"] {
@@ -76,7 +76,7 @@ mod tests {
     }
 
     #[test]
-    fn parameters_are_what_they_may_be() {
+    fn parameters_are_converted_to_their_kinds() {
         #[derive(schemars::JsonSchema)]
         #[expect(dead_code, reason = "only its schema is looked at")]
         struct Taken {

@@ -1,5 +1,5 @@
-//! Lists across all realms of this machine: the answers of one operation for each realm, joined. A realm that cannot
-//! be read is reported, and does not hide the others.
+//! Lists across all realms of this machine: the answers of one operation for each realm, joined. A realm that cannot be
+//! read is reported, and does not hide the others.
 
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -16,7 +16,7 @@ use crate::{
     },
 };
 
-/// Requests all entries of a realm; the joined list is paged by itself.
+/// Requests all entries of a realm. The joined list is paged separately.
 const ALL: PageRequest = PageRequest { limit: Some(0), cursor: None };
 
 /// A filter by realm and repository.

@@ -32,13 +32,13 @@ const POLICY: &str = "default-src 'none'; style-src 'self'; script-src 'self'; i
 /// A response before the headers of every response are added.
 #[derive(Debug, Clone)]
 pub struct Reply {
-    /// The HTTP status.
+    /// The HTTP status code.
     pub status: StatusCode,
     /// The content type.
     pub kind: &'static str,
     /// The body.
     pub body: Bytes,
-    /// Headers of this response alone.
+    /// Headers specific to this response.
     pub headers: HeaderMap,
 }
 
@@ -154,7 +154,7 @@ impl Tagged {
         }
     }
 
-    /// Returns whether the client has this response already, in any compression.
+    /// Returns whether the client already has this response, in any compression.
     fn is_known(&self, asked: &HeaderMap) -> bool {
         let all = asked.get_all(IF_NONE_MATCH).iter().filter_map(|value| value.to_str().ok());
         let mut tags = all.flat_map(|value| value.split(',')).map(str::trim);
@@ -191,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn who_has_it_already_is_told_so() {
+    fn a_client_that_has_the_response_gets_304() {
         let kept = || Tagged::new(Reply::new(JSON, "x".repeat(2_000)));
         let tag = kept().finish(&HeaderMap::new()).headers()[ETAG].to_str().unwrap().to_owned();
         let packed = kept().finish(&asked(ACCEPT_ENCODING, "br, gzip"));
@@ -211,7 +211,7 @@ mod tests {
     }
 
     #[test]
-    fn it_is_packed_only_for_those_who_ask_and_where_it_helps() {
+    fn responses_are_compressed_only_on_request_and_if_it_helps() {
         for (value, takes) in [("gzip", true), ("br;q=1, GZIP;q=0.5", true), ("gzip;q=0", false), ("br", false)] {
             assert_eq!(takes_gzip(&asked(ACCEPT_ENCODING, value)), takes, "{value}");
         }

@@ -13,9 +13,9 @@ use serde_json::{Map, Value};
 
 use crate::error::{ErrorCode, OpError};
 
-/// The largest body of a request, in bytes.
+/// The maximum size of a request body, in bytes.
 pub const MAX: usize = 1 << 20;
-/// The longest time to wait for a body.
+/// The maximum time to wait for a body.
 const TIME: Duration = Duration::from_secs(10);
 
 /// Returns the whole body.

@@ -1,5 +1,5 @@
-//! Who is connected. There is a bound on them, and whoever waits longest without asking for anything
-//! makes room for the next one. Those who listen to events are bounded there, and take no room here.
+//! The open connections. Their number is limited, and a new one replaces the connection that has been idle longest.
+//! Event streams have their own limit, and do not count here.
 
 use std::{
     collections::BTreeMap,
@@ -28,11 +28,11 @@ use crate::surface::mcp::AfterFlush;
 /// How long a client may leave data unread before its connection is closed.
 const WRITE_TIME: Duration = Duration::from_secs(30);
 
-/// Marks an answer that goes on until its client leaves.
+/// Marks a response that lasts until its client disconnects.
 #[derive(Debug, Clone, Copy)]
 pub struct Endless;
 
-/// Everybody who is connected.
+/// The set of open connections.
 #[derive(Debug)]
 pub struct Connections {
     most: usize,
@@ -53,9 +53,9 @@ pub struct Connection {
 struct State {
     /// The number of requests that are being answered.
     busy: AtomicUsize,
-    /// Whether what is answered goes on until the client leaves.
+    /// Whether the response lasts until the client disconnects.
     is_listening: AtomicBool,
-    /// When something was read or written last, in milliseconds.
+    /// The time of the last read or write, in milliseconds.
     touched: AtomicU64,
     leave: Notify,
 }
@@ -66,7 +66,7 @@ impl Connections {
         Arc::new(Self { most, start: Instant::now(), next: AtomicU64::default(), all: Mutex::default() })
     }
 
-    /// Admits a connection. Returns `None` if all others are being answered.
+    /// Admits a connection, closing an idle one if there is no room. Returns `None` if all others are being answered.
     pub fn admit(self: &Arc<Self>) -> Option<Connection> {
         let mut all = self.locked();
         let asking = || all.iter().filter(|(_, state)| !state.is_listening.load(Ordering::Relaxed));
@@ -85,7 +85,7 @@ impl Connections {
         Some(Connection { id, state, among: self.clone() })
     }
 
-    /// Returns how many are there, with those who listen.
+    /// Returns the number of connections, including event streams.
     pub fn count(&self) -> usize {
         self.locked().len()
     }
@@ -100,17 +100,17 @@ impl Connections {
 }
 
 impl Connection {
-    /// Waits until this connection has to close for another one.
+    /// Waits until this connection has to close in favour of another one.
     pub async fn left(&self) {
         self.state.leave.notified().await;
     }
 
-    /// Takes up no room from now on: it listens until its client leaves.
+    /// Stops counting this connection against the limit, because it is an event stream from now on.
     pub fn listen(&self) {
         self.state.is_listening.store(true, Ordering::Relaxed);
     }
 
-    /// Keeps it from having to make room, as long as the result lives.
+    /// Protects the connection from being closed in favour of another one while the result is alive.
     pub fn busy(self: &Arc<Self>) -> Busy {
         self.state.busy.fetch_add(1, Ordering::Relaxed);
         Busy(self.clone())
@@ -171,7 +171,7 @@ impl hyper::body::Body for Answering {
     }
 }
 
-/// A connection that breaks off if its client does not read.
+/// A connection that fails if its client does not read.
 pub struct Socket {
     stream: TcpStream,
     connection: Arc<Connection>,
@@ -248,7 +248,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn whoever_is_silent_longest_makes_room() {
+    fn the_connection_that_is_idle_longest_is_replaced() {
         let connections = Connections::new(2);
         let [first, second] = [connections.admit().unwrap(), connections.admit().unwrap()].map(Arc::new);
         first.state.touched.store(5, Ordering::Relaxed);
@@ -265,7 +265,7 @@ mod tests {
     }
 
     #[test]
-    fn those_who_listen_take_no_room() {
+    fn event_streams_do_not_count_against_the_limit() {
         let connections = Connections::new(1);
         let listener = Arc::new(connections.admit().unwrap());
         let _busy = listener.busy();

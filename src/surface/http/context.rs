@@ -1,4 +1,4 @@
-//! Opens what answers are computed from: the realms of this machine, and the repositories on it.
+//! Opens the contexts of requests: the realms of this machine, and the repositories on it.
 
 use std::{cell::RefCell, path::Path, time::Duration};
 
@@ -10,7 +10,7 @@ use crate::{
     ops::{ctx::Ctx, names},
 };
 
-/// The longest time that an answer waits for a lock.
+/// The maximum time that an answer waits for a lock.
 const PATIENCE: Duration = Duration::from_secs(5);
 
 /// Opens the contexts of operations for requests.
@@ -24,7 +24,7 @@ impl Contexts {
     /// ignored, because each request names its own.
     pub fn new(env: &Env) -> Self {
         let env = env.clone().without_repository().without_choice().of_server().at(Path::new("/"));
-        // A thread that waits for a lock answers nobody else.
+        // A thread that waits for a lock cannot answer other requests.
         let patience = env.lock_timeout().min(PATIENCE).as_millis();
         Self { env: env.with(LOCK_TIMEOUT, patience.to_string()) }
     }
@@ -65,7 +65,7 @@ impl Contexts {
         Ok(repos)
     }
 
-    /// Returns a context in a realm, for `repo` if it is given.
+    /// Returns a context in a realm, for `repo` if there is one.
     ///
     /// # Errors
     /// Returns an error in the cases of [`Self::realm`] and [`Self::repo`].

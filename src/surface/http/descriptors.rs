@@ -1,12 +1,12 @@
-//! Computes how many clients may listen: each has a file open in this process.
+//! Computes how many clients may subscribe to events: each needs an open file in this process.
 
 use crate::platform::process;
 
-/// The files that the daemon has open besides its clients: the stores, the programs that it starts, and room to spare.
+/// The number of files that the daemon has open besides its clients: stores, programs that it starts, and a reserve.
 const OWN: usize = 256;
 
-/// Raises the limit of open files as far as so many listeners, and so many others, need it. Returns how many may listen
-/// at a time.
+/// Raises the limit of open files as far as this many listeners and other connections need it. Returns the number of
+/// clients that may subscribe to events at a time.
 pub fn room_for(listeners: usize, others: usize) -> usize {
     let open = process::allow_open_files(listeners + others + OWN);
     listeners.min(open.saturating_sub(others + OWN)).max(1)

@@ -34,13 +34,13 @@ use crate::{
     },
 };
 
-/// The most requests that wait for a thread.
+/// The maximum number of requests that wait for a thread.
 const MAX_WAITING: usize = 256;
 /// The methods of pages.
 const PAGE_TAKES: &str = "GET, HEAD, OPTIONS";
-/// The most threads that wait for remotes. The others keep answering.
+/// The maximum number of threads that wait for remotes. The others keep answering.
 const MAX_SLOW: usize = 2;
-/// The most threads that check whole realms, which a large contract can make slow.
+/// The maximum number of threads that check whole realms, which a large contract can make slow.
 const MAX_JUDGING: usize = 2;
 
 /// The state that all requests share.
@@ -64,10 +64,11 @@ struct Asked {
 }
 
 impl Handler {
-    /// Returns the handler of a port, to whose events at most `streams` listen. It closes when `stopping` says so.
+    /// Returns the handler for a port, with at most `streams` event streams. Event streams end when `stopping` becomes
+    /// true.
     ///
     /// # Errors
-    /// Returns an error if the system gives no thread.
+    /// Returns an error if the system cannot start a thread.
     pub fn new(
         env: &Env,
         port: u16,
@@ -149,7 +150,7 @@ impl Handler {
                 let url = format!("{}/open?key={}", self.url, self.access.link()?);
                 Ok(Reply::of(&Answer::new(Link { url })).finish())
             }
-            // Programs that prefetch links must not use the link up.
+            // Programs that prefetch links must not use up the link.
             RouteAction::Open if *method == Method::HEAD => Ok(Reply::new("text/plain; charset=utf-8", "").finish()),
             RouteAction::Open => Ok(self.open(asked.arguments.text("key").unwrap_or_default())?.finish()),
             RouteAction::OpenApi => Ok(Tagged::new(Reply::new(JSON, openapi::text())).finish(headers)),
@@ -184,7 +185,7 @@ impl Handler {
         })
     }
 
-    /// Returns the semaphore that bounds how many such operations run at once, if this one can be slow.
+    /// Returns the semaphore that limits how many operations of this kind run at once, if the operation can be slow.
     fn turns(&self, operation: &Operation) -> Option<&Semaphore> {
         match operation.name {
             name if name == ops::realm::sync::OPERATION.name => Some(&self.slow),
@@ -208,7 +209,7 @@ impl Handler {
         Ok(reply.with(LOCATION, HeaderValue::from_static("/")).with(SET_COOKIE, cookie))
     }
 
-    /// Answers a path that is not in the table of routes, as a page.
+    /// Answers a path that is not in the table of routes with a page.
     async fn page(self: Arc<Self>, parts: Parts) -> Result<Response<Body>, OpError> {
         if !page::is_at(parts.uri.path()) {
             let message = format!("nothing is at {}", parts.uri.path());
@@ -241,13 +242,13 @@ fn busy() -> OpError {
     OpError::cannot(ErrorCode::Busy, "too many requests wait already").next("try again in a moment")
 }
 
-/// Runs work that waits for disks or locks on a thread of its own, where it holds up nobody.
+/// Runs blocking work on a separate thread, so that it delays no other request.
 async fn aside<T: Send + 'static>(work: impl FnOnce() -> Result<T, OpError> + Send + 'static) -> Result<T, OpError> {
     let done = tokio::task::spawn_blocking(work).await;
     done.unwrap_or_else(|error| Err(OpError::cannot(ErrorCode::Io, format!("cannot answer: {error}"))))
 }
 
-/// Returns an id of this user's home, which tells it from the homes of others.
+/// Returns an id of this user's home, which distinguishes it from the homes of other users.
 ///
 /// # Errors
 /// Returns an error if there is no home folder.

@@ -1,5 +1,5 @@
-//! Listens on the two loopback addresses of this machine, and bounds everything that a client can make the daemon
-//! hold: connections, headers, time.
+//! Listens on the two loopback addresses of this machine, and limits everything that a client can make the daemon hold:
+//! connections, headers, time.
 
 use std::{
     convert::Infallible,
@@ -35,24 +35,24 @@ use crate::{
     surface::mcp::AfterFlush,
 };
 
-/// The threads that serve connections.
+/// The number of threads that serve connections.
 const WORKERS: usize = 2;
-/// The threads that run operations.
+/// The number of threads that run operations.
 const ANSWERING: usize = 6;
-/// How many may be connected, besides those who listen to events.
+/// The maximum number of connections, besides event streams.
 const CONNECTIONS: usize = 512;
-/// How long a client may take to send the head of a request, and how long it may be idle before.
+/// The time limit for a client to send the head of a request, and for being idle before that.
 const HEAD_TIME: Duration = Duration::from_secs(15);
-/// The largest head of a request, in bytes.
+/// The maximum size of the head of a request, in bytes.
 const HEAD_SIZE: usize = 16 << 10;
-/// How long requests that are being answered may take to finish when the daemon stops.
+/// The time limit for finishing requests when the daemon stops.
 const FAREWELL: Duration = Duration::from_secs(5);
 
-/// The response to a client for which there is no room.
+/// The response to a client if there is no room for it.
 const FULL: &[u8] =
     b"HTTP/1.1 503 Service Unavailable\r\nretry-after: 1\r\ncontent-length: 0\r\nconnection: close\r\n\r\n";
 
-/// Serves until the process is told to stop. Calls `ready` with the port once requests are answered.
+/// Serves until the process is told to stop. Calls `ready` with the port once requests can be answered.
 ///
 /// # Errors
 /// Returns an error if the port cannot be bound.
@@ -77,7 +77,7 @@ pub fn serve(env: &Env, settings: &Settings, ready: impl FnOnce(u16)) -> Result<
         let accepting: Vec<_> = accepting.collect();
         ready(port);
         end.told().await;
-        // The port is free before anybody says goodbye.
+        // Free the port before the connections are closed.
         for task in accepting {
             task.abort();
             let _ = task.await;
@@ -118,7 +118,7 @@ async fn accept(
 ) {
     loop {
         let Ok((stream, _)) = listener.accept().await else {
-            // For example when the file descriptors are used up: some of those in use will be closed.
+            // For example, if the file descriptors are used up: some of them will be closed.
             tokio::time::sleep(Duration::from_millis(50)).await;
             continue;
         };
@@ -158,7 +158,7 @@ async fn converse(
         .max_buf_size(HEAD_SIZE)
         .serve_connection(TokioIo::new(socket), service);
     let mut connection = pin!(connection);
-    // A client that disconnects is not worth a message.
+    // A client that disconnects is not worth logging.
     tokio::select! {
         _ = connection.as_mut() => {}
         () = connected.left() => {}

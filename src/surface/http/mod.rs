@@ -1,8 +1,8 @@
-//! Serves the realms of this machine over HTTP to this machine's user: JSON as `--json` prints it, MCP, and pages for
-//! a browser.
+//! Serves the realms of this machine over HTTP to this machine's user: JSON as `--json` prints it, MCP, and pages for a
+//! browser.
 //!
-//! Operations are synchronous and run on a few threads of their own; only waiting for clients is asynchronous. No
-//! request is answered before [`access`] has allowed it.
+//! Operations are synchronous and run on a few dedicated threads; only waiting for clients is asynchronous. No request
+//! is answered before [`access`] has allowed it.
 
 mod access;
 mod address;
@@ -44,10 +44,10 @@ pub struct Settings {
     pub port: u16,
     /// The token that clients must send.
     pub token: String,
-    /// The most MCP requests per minute and client; 0 for no limit.
+    /// The maximum number of MCP requests per minute and client; 0 for no limit.
     pub rate_limit: u32,
-    /// The interval in seconds at which unpublished commits are looked for; 0 for never.
+    /// The interval in seconds at which the server looks for unpublished commits; 0 for never.
     pub catch_up: u32,
-    /// The interval in seconds at which realms are synced whose user wants that; 0 for never.
+    /// The interval in seconds at which the server syncs realms whose user wants that; 0 for never.
     pub sync_interval: u32,
 }

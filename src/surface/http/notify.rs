@@ -47,7 +47,7 @@ pub fn regularly(contexts: Contexts, stopping: watch::Receiver<bool>) {
     }
 }
 
-/// Sends what is due in a realm, if it changed or the interval is over.
+/// Sends what is due in a realm, if the realm has changed or the interval has passed.
 fn one(contexts: &Contexts, realm: &RealmName, realms: &mut BTreeMap<RealmName, Watched>) -> Result<(), OpError> {
     let watched = realms.entry(realm.clone()).or_insert(Watched { change_watch: None, looked: None });
     let moved = watched.change_watch.as_mut().is_some_and(|change_watch| change_watch.waited(Duration::ZERO));

@@ -157,7 +157,7 @@ fn bounded(parameter: &Parameter) -> Value {
     Value::Object(schema)
 }
 
-/// The answer schemas, each under the name of its operation. Their definitions are nested below it, because two
+/// The answer schemas by the names of their operations. The definitions of each are nested below it, because two
 /// operations may use one name for different things.
 #[derive(Default)]
 struct Shapes(Map<String, Value>);
@@ -198,7 +198,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_reference_leads_somewhere() {
+    fn every_reference_can_be_resolved() {
         let description = description();
         let text = description.to_string();
         for target in text.split("\"$ref\":\"#/components/schemas/").skip(1) {
@@ -209,7 +209,7 @@ mod tests {
     }
 
     #[test]
-    fn every_route_has_an_id_of_its_own() {
+    fn every_route_has_a_unique_id() {
         let mut ids: Vec<_> = ROUTES.iter().map(id).collect();
         ids.sort();
         ids.dedup();

@@ -1,5 +1,5 @@
-//! Finds the user whose process sent a request. A browser sends the cookies of this machine to every port of it, so a
-//! server of another user receives ours and could replay them; the kernel tells which user owns the client's socket.
+//! Finds the user whose process sent a request. A browser sends the cookies of this machine to all of its ports, so a
+//! server of another user receives ours and could replay them; the kernel knows which user owns the client's socket.
 
 use std::net::SocketAddr;
 
@@ -15,12 +15,12 @@ pub struct Ends {
 }
 
 impl Ends {
-    /// Returns the addresses of an accepted connection, or `None` if it is closed already.
+    /// Returns the addresses of an accepted connection, or `None` if it is already closed.
     pub fn of(stream: &TcpStream) -> Option<Self> {
         Some(Self { client: stream.peer_addr().ok()?, server: stream.local_addr().ok()? })
     }
 
-    /// Returns whether the client is a process of another user than this one and root, as far as the system says.
+    /// Returns whether the client is a process of a user other than this one and root, as far as the system can tell.
     pub fn is_others(&self) -> bool {
         peer::is_of_another_user(self.client, self.server)
     }

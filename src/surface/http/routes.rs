@@ -1,4 +1,4 @@
-//! The table of routes. It is used to answer requests, to generate `/openapi.json`, and by tests. Operations declare
+//! The table of routes, which is used to answer requests, to generate `/openapi.json`, and by tests. Operations declare
 //! their own route.
 
 use std::{collections::BTreeMap, sync::LazyLock};
@@ -29,15 +29,15 @@ use crate::{
     surface::arguments::{self, Arguments, Parameter},
 };
 
-/// A method and path, and what answers them.
+/// A method and path, and the action that answers them.
 pub struct Route {
     /// The method. A route for GET also answers HEAD.
     pub method: &'static str,
     /// The path, with its variables in braces.
     pub path: &'static str,
-    /// A summary in one line; that of the operation, if it runs one.
+    /// A one-line summary; that of the operation, if the route runs one.
     pub summary: &'static str,
-    /// The parameters behind the `?`.
+    /// The parameters after the `?`.
     pub query: Vec<Parameter>,
     /// The fields of the JSON body.
     pub body: Vec<Parameter>,
@@ -52,7 +52,7 @@ pub enum RouteAction {
     Run {
         /// The operation.
         operation: &'static Operation,
-        /// How the operation is called.
+        /// The functions that call the operation.
         call: operation::Call,
         /// Runs the operation.
         run: fn(&Call<'_>) -> Result<Reply, OpError>,
@@ -73,13 +73,13 @@ pub enum RouteAction {
 
 /// A request to run an operation.
 pub struct Call<'a> {
-    /// How the operation is called.
+    /// The functions that call the operation.
     pub operation: operation::Call,
     /// Opens the contexts of operations.
     pub contexts: &'a Contexts,
     /// The variables of the path.
     pub path: &'a BTreeMap<&'static str, String>,
-    /// The parameters behind the `?`, and the fields of the body.
+    /// The parameters after the `?`, and the fields of the body.
     pub arguments: &'a Arguments,
 }
 
@@ -145,7 +145,7 @@ struct Heard {
 struct Shape {
     /// Arguments in addition to the fields of the request.
     adds: fn() -> Vec<Parameter>,
-    /// Fields of the request that the path gives in another form.
+    /// Fields of the request that the path contains in another form.
     hides: &'static [&'static str],
     /// Runs the operation.
     run: fn(&Call<'_>) -> Result<Reply, OpError>,
@@ -271,12 +271,12 @@ fn plain(call: &Call<'_>) -> Result<Reply, OpError> {
 }
 
 fn realm_status(call: &Call<'_>) -> Result<Reply, OpError> {
-    // As with `--peek`: this request marks nothing as seen.
+    // As with `--peek`, this request marks nothing as seen.
     let request = ops::realm::status::Request { page: call.arguments.read_as()?, ..Default::default() };
     Ok(Reply::of(&ops::realm::status::run(&call.ctx()?, &request)?.0))
 }
 
-/// Checks what is published if the request names no repository.
+/// Checks the published state if the request names no repository.
 fn realm_check(call: &Call<'_>) -> Result<Reply, OpError> {
     let mut request: ops::realm::check::Request = call.arguments.read_as()?;
     request.reader = Some(pending::person());
@@ -286,7 +286,7 @@ fn realm_check(call: &Call<'_>) -> Result<Reply, OpError> {
     Ok(Reply::of(&ops::realm::check::run(&call.ctx()?, &request)?))
 }
 
-/// Returns the operation's own answer for one realm, and the joined lists for several.
+/// Returns the operation's own answer for one realm, and joined lists for several.
 fn session_list(call: &Call<'_>) -> Result<Reply, OpError> {
     let request: ops::session::list::Request = call.arguments.read_as()?;
     match &call.narrowed()? {
@@ -310,7 +310,7 @@ fn session_stop(call: &Call<'_>) -> Result<Reply, OpError> {
     Ok(Reply::of(&ops::session::stop::run(&call.contexts.repo(&realm, &repo)?, &request)?))
 }
 
-/// Returns the operation's own answer for one repository of one realm, and the joined lists for several.
+/// Returns the operation's own answer for one repository of one realm, and joined lists for several.
 fn notifications_list(call: &Call<'_>) -> Result<Reply, OpError> {
     let request: ops::notifications::list::Request = call.arguments.read_as()?;
     match &call.narrowed()? {

@@ -1,10 +1,10 @@
-//! Maps failures to HTTP statuses.
+//! Maps failures to HTTP status codes.
 
 use hyper::StatusCode;
 
 use crate::error::{ErrorCode, Kind, OpError};
 
-/// Returns the HTTP status of a failure. The match is exhaustive, so every new error code needs a line here.
+/// Returns the HTTP status code of a failure. The match is exhaustive, so every new error code needs a line here.
 pub fn of(error: &OpError) -> StatusCode {
     use ErrorCode as Code;
     match error.code {

@@ -1,5 +1,5 @@
-//! Syncs realms while the daemon runs, if their user wants that: at an interval, and less often while a remote cannot
-//! be reached.
+//! Syncs realms while the daemon runs, if their user wants that: at a fixed interval, and less often while a remote
+//! cannot be reached.
 
 use std::{
     collections::BTreeMap,
@@ -13,7 +13,7 @@ use crate::{error::OpError, model::name::RealmName, ops::realm};
 
 /// The default interval, in seconds.
 pub const SECONDS: u32 = 300;
-/// The longest interval after failures.
+/// The maximum interval after failures.
 const LONGEST: Duration = Duration::from_secs(3_600);
 /// The interval at which the thread checks whether the daemon stops.
 const STEP: Duration = Duration::from_millis(200);
@@ -79,7 +79,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn failures_make_it_wait_longer_up_to_an_hour() {
+    fn failures_double_the_interval_up_to_an_hour() {
         let every = Duration::from_secs(300);
         assert_eq!(pause(every, 0), every);
         assert_eq!(pause(every, 2), every * 4);

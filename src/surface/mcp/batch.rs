@@ -1,5 +1,5 @@
 //! Batches: several messages in one array, answered by one array (JSON-RPC 2.0, section 6). Only protocol version
-//! 2025-03-26 has them; in other versions they are refused.
+//! 2025-03-26 has them; other versions refuse them.
 
 use std::{
     collections::HashSet,
@@ -11,10 +11,10 @@ use serde_json::Value;
 
 /// The protocol version that has batches.
 pub const VERSION: &str = "2025-03-26";
-/// The most messages in a batch.
+/// The maximum number of messages in a batch.
 const MAX: usize = 64;
 
-/// Splits a batch into its messages. Returns `None` if the line is no array.
+/// Splits a batch into its messages. Returns `None` if the line is not an array.
 ///
 /// # Errors
 /// Returns an error if the batch is empty or too large.
@@ -31,7 +31,7 @@ pub fn parts(line: &[u8]) -> Option<Result<Vec<Vec<u8>>, JsonRpcError>> {
     }
 }
 
-/// Joins answers into an array. Each may end in a line end.
+/// Joins answers into an array. Each may have a line end.
 pub fn joined(answers: &[Vec<u8>]) -> Vec<u8> {
     let inner: Vec<_> = answers.iter().map(|one| one.trim_ascii_end()).collect();
     [b"[".as_slice(), &inner.join(&b","[..]), b"]\n"].concat()
@@ -48,8 +48,8 @@ struct Batch {
 }
 
 impl Batches {
-    /// Registers a batch: the requests that are to be answered, and the answers that exist already. Returns the line
-    /// to write if nothing else is to come.
+    /// Registers a batch: the requests to be answered, and the answers that already exist. Returns the line to write if
+    /// no further answer is expected.
     pub fn begin(&self, open: HashSet<RequestId>, done: Vec<Vec<u8>>) -> Option<Vec<u8>> {
         if open.is_empty() {
             return (!done.is_empty()).then(|| joined(&done));
@@ -100,7 +100,7 @@ mod tests {
     }
 
     #[test]
-    fn a_batch_is_answered_once_all_of_it_is_there() {
+    fn a_batch_is_answered_once_it_is_complete() {
         let batches = Batches::default();
         assert_eq!(batches.begin([id(1), id(2), id(3)].into(), vec![b"0".to_vec()]), None);
         assert_eq!(batches.collect(&id(9), b"alone\n".to_vec()), Some(b"alone\n".to_vec()));
@@ -113,7 +113,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_a_batch_has_its_messages_or_says_what_is_wrong() {
+    fn a_batch_is_split_and_an_invalid_one_is_refused() {
         assert!(parts(b"{}").is_none() && parts(b"[").is_none());
         assert_eq!(parts(br#"[{"a": 1}, 2]"#).unwrap().unwrap(), [br#"{"a":1}"#.to_vec(), b"2".to_vec()]);
         for wrong in ["[]".to_owned(), format!("[{}]", ["1"; MAX + 1].join(","))] {

@@ -1,4 +1,4 @@
-//! The body of an answer to a client, cut to the size of a message, with a hint how to get the rest.
+//! The body of an answer to a client, cut to the size of a message, with a hint on how to get the rest.
 
 use serde::Serialize;
 use serde_json::{Map, Value, json};
@@ -13,7 +13,7 @@ use crate::{
     wire::Answered,
 };
 
-/// The fields of an answer, without those that every answer has.
+/// The fields of an answer, except for those that every answer has.
 #[derive(Debug, Clone, Default)]
 pub struct Body {
     /// The fields.
@@ -22,7 +22,7 @@ pub struct Body {
     pub next_steps: Vec<NextStep>,
 }
 
-/// The most next steps in an answer.
+/// The maximum number of next steps in an answer.
 const MAX_STEPS: usize = 8;
 /// Values of at most this weight are not cut.
 const LEAST: usize = 160;
@@ -45,7 +45,7 @@ impl Body {
         weight(&to_string(&self.fields)) + self.steps_weight()
     }
 
-    /// Cuts what does not fit, and says where. This is the last resort, after paging.
+    /// Cuts what does not fit, and records where. This is the last resort, after paging.
     pub fn cut(&mut self, how_to_get_the_rest: &str) {
         self.next_steps.truncate(MAX_STEPS);
         if self.fits() {
@@ -109,7 +109,7 @@ pub fn only_at(body: &mut Body, field: &str, pointer: &str, offset: Option<usize
     Ok(())
 }
 
-/// Returns the longest beginning of a text that weighs at most `room`, but at least one character.
+/// Returns the longest prefix of a text that weighs at most `room`, but at least one character.
 fn beginning(text: &str, room: usize) -> &str {
     let mut left = room;
     let fits = |(_, c): &(usize, char)| {
@@ -150,8 +150,8 @@ fn shorten(text: &mut String, most: usize) {
     }
 }
 
-/// Cuts a value to at most `room` bytes, and records the pointers of what was removed. Small values stay whole; large
-/// ones share the rest.
+/// Cuts a value to at most `room` bytes, and records the pointers to what was removed. Small values stay whole; large
+/// ones share the remaining room.
 fn cut(value: &mut Value, room: usize, place: &str, cuts: &mut Vec<String>) {
     let total = weight(&to_string(value));
     if total <= room {
@@ -219,7 +219,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_cannot_be_paged_is_cut_with_its_place() {
+    fn values_that_cannot_be_paged_are_cut_with_their_location() {
         let big = |n: usize| json!({"type": "object", "description": "\"\u{202e}".repeat(n)});
         let properties: Map<String, Value> = (0..300).map(|n| (format!("p/{n}"), big(n))).collect();
         let fields = json!({"status": "success", "contract": {"name": "x", "schema": {"properties": properties},

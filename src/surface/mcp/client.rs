@@ -1,4 +1,4 @@
-//! The client of a connection, and the notifications that it received but that are not recorded as seen yet.
+//! The client of a connection, and the notifications that were sent to it but are not recorded as seen yet.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -15,7 +15,7 @@ pub struct Client {
     pub reader: ReaderName,
     /// The projects in which nothing was pending at the last look.
     pub idle: Arc<IdleProjects>,
-    /// Permits one answer at a time to carry notifications, so that two answers do not carry the same.
+    /// Allows only one answer at a time to carry notifications, so that no two answers carry the same ones.
     turn: Arc<Semaphore>,
 }
 
@@ -40,7 +40,7 @@ pub struct ClientOfRequest {
     unrecorded: Arc<Mutex<Option<Unrecorded>>>,
 }
 
-/// Notifications to record as seen once the answer was written. Until then no other answer carries any.
+/// Notifications to record as seen once the answer has been written. Until then, no other answer carries any.
 #[derive(Debug)]
 pub struct Unrecorded {
     told: SentNotifications,
@@ -53,8 +53,8 @@ impl ClientOfRequest {
         Self { client, unrecorded: Arc::default() }
     }
 
-    /// Returns the client of a request. Returns `None` over standard input and output, where the transport writes
-    /// answers itself.
+    /// Returns the client of a request. Returns `None` over standard input and output, where the transport itself
+    /// writes the answers.
     pub fn of(context: &RequestContext<RoleServer>) -> Option<&Self> {
         context.extensions.get::<hyper::http::request::Parts>()?.extensions.get::<Self>()
     }
@@ -71,7 +71,7 @@ impl ClientOfRequest {
 }
 
 impl Unrecorded {
-    /// Records the notifications as seen. Returns false if the store is locked and this must be tried again. On other
+    /// Records the notifications as seen. Returns false if the store is locked and this must be retried. On other
     /// errors it returns true, and the notifications are shown again.
     pub fn is_settled(&self) -> bool {
         !matches!(self.told.record(), Err(error) if error.code == ErrorCode::Locked)

@@ -10,7 +10,7 @@ use crate::{
     ops::{ctx::Ctx, names, session},
 };
 
-/// Returns the values of `argument` that begin with `typed`, given the arguments that are known already.
+/// Returns the values of `argument` that begin with `typed`, given the other arguments that are known.
 ///
 /// # Errors
 /// Returns an error if the realm cannot be read.

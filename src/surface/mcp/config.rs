@@ -1,4 +1,4 @@
-//! Generates the configuration that makes a client start or use the server.
+//! Generates the configuration with which a client starts or uses the server.
 
 use serde_json::{Value, json};
 
@@ -17,14 +17,14 @@ pub enum ClientKind {
     VsCode,
 }
 
-/// A configuration and where it belongs.
+/// A configuration and its file.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Config {
     /// The path of the file, as the client's documentation names it.
     pub file: &'static str,
     /// The JSON to write or to merge into the file.
     pub content: Value,
-    /// What else the user has to do.
+    /// Further steps that the user has to take.
     pub notes: &'static [&'static str],
 }
 
@@ -33,11 +33,11 @@ const FROM_VARIABLE: &[&str] =
     &["the client reads the token from its environment: export GIT_BLUE_TOKEN=\"$(git blue daemon token)\""];
 const FROM_USER: &[&str] = &["VS Code asks for the token once: git blue daemon token prints it"];
 
-/// Returns the configuration that makes a client start the server.
+/// Returns the configuration with which a client starts the server.
 pub fn config(env: &Env, client: ClientKind, all_realms: bool) -> Config {
     let mut arguments = vec!["mcp".to_owned(), "serve".to_owned()];
-    // A committed file names no path of this machine. A desktop application starts programs with a PATH that lacks the
-    // user's own folders.
+    // A committed file must not name a path of this machine. A desktop application starts programs with a PATH that
+    // lacks the user's own folders.
     let mut command = "git-blue".to_owned();
     if client == ClientKind::ClaudeDesktop {
         command = env.exe().display().to_string();
@@ -54,8 +54,8 @@ pub fn config(env: &Env, client: ClientKind, all_realms: bool) -> Config {
     Config { file, content: json!({key: {"git-blue": server}}), notes: &[] }
 }
 
-/// Returns the configuration for a client of the daemon at a port. It does not contain the token, which is secret,
-/// while such files are committed.
+/// Returns the configuration for a client of the daemon at a port. It does not contain the token, because the token is
+/// secret and such files are committed.
 ///
 /// # Errors
 /// Returns an error if the client cannot use a server over HTTP.
@@ -95,7 +95,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_file_that_is_committed_names_no_path_of_this_machine() {
+    fn a_committed_file_names_no_path_of_this_machine() {
         let env = Env::sealed("/home/ada/work", []);
         for client in [ClientKind::ClaudeCode, ClientKind::Cursor, ClientKind::VsCode] {
             let text = config(&env, client, false).content.to_string();

@@ -23,16 +23,16 @@ use crate::{
     surface::arguments::{Arguments, schema},
 };
 
-/// The most commands that run at the same time. Others wait.
+/// The maximum number of commands that run at the same time. Others wait.
 pub const MAX_RUNNING: usize = 4;
-/// The most bytes of standard output that are kept.
+/// The maximum number of bytes of standard output that are kept.
 const MAX_OUTPUT: usize = 64 << 10;
-/// The most bytes of standard error that are kept.
+/// The maximum number of bytes of standard error that are kept.
 const MAX_ERROR: usize = 2 << 10;
 
 /// Returns a declared tool for `tools/list`.
 pub fn listed(tool: &DeclaredTool, settings: &Settings) -> rmcp::model::Tool {
-    // All other properties are those of the command.
+    // All other properties belong to the command.
     let mut input = schema(common(settings));
     input.remove("additionalProperties");
     let fields = [("status", "string"), ("truncated", "boolean"), ("more_notifications", "integer")];
@@ -48,7 +48,7 @@ pub fn listed(tool: &DeclaredTool, settings: &Settings) -> rmcp::model::Tool {
         .with_annotations(annotations)
 }
 
-/// Returns those arguments of a call that choose the folder and realm.
+/// Returns the arguments of a call that select the folder and realm.
 ///
 /// # Errors
 /// Returns an error if one of them is invalid.
@@ -60,8 +60,8 @@ pub fn ours(given: &Map<String, Value>, settings: &Settings) -> Result<Arguments
 }
 
 /// Runs a command in a folder, with the arguments of the call as JSON on its standard input. A process of this program
-/// [supervises](crate::surface::supervise) it: if this future is dropped, the standard input of that process is
-/// closed, and it kills the command and everything that the command started.
+/// [supervises](crate::surface::supervise) it: if this future is dropped, the standard input of that process is closed,
+/// and it kills the command and everything that the command started.
 ///
 /// # Errors
 /// Returns an error if the command cannot be started, fails, or takes too long.
@@ -86,7 +86,7 @@ pub async fn run(
     let text = to_string(arguments) + "\n";
     let feed = async {
         if let Some(input) = &mut input {
-            // If it cannot be written, the exit status says why.
+            // If the input cannot be written, the exit status says why.
             let _ = input.write_all(text.as_bytes()).await;
         }
     };

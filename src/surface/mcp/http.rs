@@ -1,11 +1,11 @@
 //! The MCP server over HTTP, for many clients at once: Streamable HTTP, in protocol versions with and without a
 //! handshake. The caller has checked host, origin, token and size.
 //!
-//! A client that made a handshake has a session, and each session is a reader. In the stateless protocol all requests
-//! of a client program come from one reader, because nothing else in them identifies it.
+//! A client that made a handshake has a session, and each session is a reader. In the stateless protocol, all requests
+//! of a client program belong to one reader, because nothing else in them identifies it.
 //!
 //! Operations are synchronous, and the contexts that they use cannot be shared between threads. All of them run on one
-//! thread of its own, as in `git blue mcp serve`; only bytes leave it.
+//! dedicated thread, as in `git blue mcp serve`; only bytes leave it.
 
 use std::{
     collections::VecDeque,
@@ -54,13 +54,13 @@ use crate::{
     surface::mcp::http_delivery::{Body, Work},
 };
 
-/// The most sessions.
+/// The maximum number of sessions.
 const MAX_SESSIONS: usize = 256;
-/// How long a session may be idle before it ends. Its client then opens another one.
+/// The maximum time for which a session may be idle before it ends. Its client then opens another one.
 const SESSION_AGE: Duration = Duration::from_secs(30 * 60);
-/// The most clients that are remembered. The one whose last request is oldest is dropped.
+/// The maximum number of clients that are remembered. The one with the oldest request is dropped.
 const MAX_CLIENTS: usize = 1_024;
-/// How often recording notifications as seen is retried while another process holds the lock.
+/// The interval at which recording notifications as seen is retried while another process holds the lock.
 const AGAIN: Duration = Duration::from_millis(100);
 
 /// The error code for too many requests, from the range that JSON-RPC reserves for servers.
@@ -101,11 +101,11 @@ struct Known {
 }
 
 impl Mcp {
-    /// Starts the server's thread. Each client may send `rate_limit` requests a minute; 0 for no limit. Its streams
-    /// end when `stopping` becomes true.
+    /// Starts the server's thread. Each client may send `rate_limit` requests a minute; 0 for no limit. Its streams end
+    /// when `stopping` becomes true.
     ///
     /// # Errors
-    /// Returns an error if the system provides no thread.
+    /// Returns an error if the system cannot start a thread.
     pub fn new(env: &Env, rate_limit: u32, stopping: watch::Receiver<bool>) -> Result<Self, OpError> {
         let settings = Arc::new(Settings::shared(env, &Options { all_realms: true, ..Options::default() }));
         let mut sessions = LocalSessionManager::default();
@@ -129,7 +129,7 @@ impl Mcp {
         Ok(Self { work, sessions, active_requests: Arc::default(), rate_limit, clients: Mutex::default() })
     }
 
-    /// Answers a POST whose body was read: one message, or a batch if the version has batches.
+    /// Answers a POST whose body was already read: one message, or a batch if the protocol version has batches.
     pub async fn answer(&self, parts: Parts, body: Bytes) -> Response<Body> {
         let session = session(&parts.headers).filter(|_| parts.method == Method::POST);
         let has_batches = session.is_some_and(|key| self.known(key).has_batches.load(Ordering::Relaxed));

@@ -20,8 +20,7 @@ use super::{
     pending::RequestIdGuard,
 };
 
-/// Work to run once a connection has written everything that it was given. It is dropped with a connection that breaks
-/// off.
+/// Work to run once a connection has written all of its data. If the connection fails, the work is dropped.
 #[derive(Clone, Default)]
 pub struct AfterFlush(Arc<Mutex<Vec<Later>>>);
 
@@ -39,14 +38,14 @@ impl AfterFlush {
     }
 }
 
-/// A body whose notifications are recorded as seen once all of it was written.
+/// A body whose notifications are recorded as seen once all of it has been written.
 pub struct Written {
     inner: Body,
     request_client: ClientOfRequest,
     work: mpsc::UnboundedSender<Work>,
     after: AfterFlush,
     is_done: bool,
-    /// Reserves the id of the request until all of it was written.
+    /// Reserves the id of the request until the whole body has been written.
     _id_guard: Option<RequestIdGuard>,
 }
 

@@ -1,17 +1,17 @@
-//! Remembers where nothing was pending for a reader. While the domains and its inboxes have not changed since, there
-//! is nothing to look for.
+//! Remembers the projects in which nothing was pending for a reader. As long as the domains and inboxes of such a
+//! project do not change, there is nothing to look for.
 
 use std::sync::{Mutex, PoisonError};
 
 use super::open::Project;
 use crate::ops::notify::deliver::Tips;
 
-/// Per project, how the domains and the inboxes stood when nothing was pending.
+/// The tips of the domains and inboxes of each project when nothing was pending.
 #[derive(Debug, Default)]
 pub struct IdleProjects(Mutex<Vec<(Project, Tips)>>);
 
 impl IdleProjects {
-    /// Returns whether nothing has changed since nothing was pending.
+    /// Returns whether nothing was pending in the project at these tips.
     pub fn is_unchanged(&self, project: &Project, tips: &Tips) -> bool {
         let known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         known.iter().any(|(one, stood)| one == project && stood == tips)

@@ -3,10 +3,10 @@
 use rmcp::model::{ClientJsonRpcMessage, ClientRequest, ErrorCode, ErrorData, JsonRpcError, JsonRpcMessage, RequestId};
 use serde_json::Value;
 
-/// The longest line that is read, in bytes.
+/// The maximum length of a line, in bytes.
 pub const MAX_LINE: usize = 1 << 20;
 
-/// The methods that are answered.
+/// The methods that the server answers.
 const METHODS: [&str; 17] = [
     "completion/complete",
     "initialize",
@@ -27,7 +27,7 @@ const METHODS: [&str; 17] = [
     "tools/list",
 ];
 
-/// Those of the methods that the stateless protocol no longer has.
+/// The methods that the stateless protocol no longer has.
 const GONE: [&str; 5] = ["initialize", "ping", "resources/subscribe", "resources/unsubscribe", "roots/list"];
 
 /// A parsed line.
@@ -63,7 +63,7 @@ pub fn oversized() -> JsonRpcError {
 pub fn gone(frame: &Frame, line: &[u8]) -> Option<JsonRpcError> {
     let (id, method) = match frame {
         Frame::Message(message) => match &**message {
-            // An `initialize` request starts a handshake whatever else it contains.
+            // An `initialize` request starts a handshake, whatever else it contains.
             JsonRpcMessage::Request(request) if !matches!(request.request, ClientRequest::InitializeRequest(_)) => {
                 (request.id.clone(), request.request.method().to_owned())
             }
@@ -135,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn every_line_is_a_message_or_says_what_is_wrong() {
+    fn every_line_is_a_message_or_an_error() {
         for (line, expected) in [
             (r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#, "Request"),
             (r#"{"jsonrpc":"2.0","id":"a","method":"tools/list","params":{}}"#, "Request"),
@@ -161,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn deep_nesting_is_an_error_and_no_overflow() {
+    fn deep_nesting_is_an_error_and_does_not_overflow() {
         let deep = format!(r#"{{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{}1"#, "[".repeat(100_000));
         assert_eq!(told(&deep), "None -32700");
     }

@@ -1,4 +1,4 @@
-//! Reads lines of limited length: no line above [`MAX_LINE`](super::jsonrpc_frame::MAX_LINE) is held in memory.
+//! Reads lines of limited length: no line longer than [`MAX_LINE`](super::jsonrpc_frame::MAX_LINE) is held in memory.
 
 use tokio::io::{AsyncBufReadExt as _, AsyncRead, BufReader};
 
@@ -30,10 +30,10 @@ impl<R: AsyncRead + Unpin> Lines<R> {
         Self { input: BufReader::new(input), line: Vec::new(), is_skipping: false }
     }
 
-    /// Reads the next line. A last line without a line end counts.
+    /// Reads the next line. A last line without a line end counts as a line.
     pub async fn next(&mut self) -> Line {
         loop {
-            // A read error counts as the end.
+            // A read error counts as the end of the stream.
             let available = self.input.fill_buf().await.unwrap_or_default();
             if available.is_empty() {
                 let rest = std::mem::take(&mut self.line);
@@ -82,13 +82,13 @@ mod tests {
     }
 
     #[test]
-    fn lines_end_with_a_line_end_or_the_stream() {
+    fn lines_end_with_a_line_end_or_the_end_of_the_stream() {
         assert_eq!(all(b"a\n\nb"), [text("a"), text(""), text("b")]);
         assert_eq!(all(b""), []);
     }
 
     #[test]
-    fn a_long_line_is_skipped_and_what_follows_is_read() {
+    fn a_long_line_is_skipped_and_the_next_one_is_read() {
         let long = "x".repeat(MAX_LINE + 1);
         assert_eq!(all(format!("{long}\na\n").as_bytes()), [Line::Oversized, text("a")]);
         let longer = "x".repeat(MAX_LINE * 3);

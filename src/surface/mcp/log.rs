@@ -16,7 +16,7 @@ use crate::{
 /// The size at which the log starts over, in bytes.
 const MAX_LOG: u64 = 8 << 20;
 
-/// A log, or none unless `--debug` was given.
+/// A log; `None` unless `--debug` is given.
 #[derive(Debug, Clone, Default)]
 pub struct Log(Option<Arc<Sink>>);
 
@@ -54,7 +54,7 @@ impl Log {
 impl Sink {
     fn write(&self, text: &str) {
         let line = format!("{} {} {}\n", self.env.now(), std::process::id(), text.escape_debug());
-        // A log that cannot be written is no reason to stop.
+        // A log that cannot be written must not stop the server.
         if let Ok(mut file) = self.file.lock() {
             let _ = file.write_all(line.as_bytes());
         }
@@ -66,7 +66,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn it_is_for_its_user_alone_and_a_line_is_a_line() {
+    fn the_log_is_private_and_each_message_is_one_line() {
         let folder = tempfile::tempdir().unwrap();
         let env = Env::sealed("/", [("GIT_BLUE_NOW".into(), "2026-01-24T12:00:00Z".into())]);
         let path = folder.path().join("mcp.log");
@@ -79,7 +79,7 @@ mod tests {
     }
 
     #[test]
-    fn it_says_nothing_unless_asked() {
+    fn nothing_is_logged_without_debug() {
         Log::default().say(|| unreachable!("nobody listens"));
     }
 }

@@ -1,8 +1,8 @@
-//! The MCP server: `git blue mcp serve`. Client and server send one JSON message per line; nothing else is ever
-//! written to standard output.
+//! The MCP server: `git blue mcp serve`. Client and server send one JSON message per line; nothing else is ever written
+//! to standard output.
 //!
-//! Operations are synchronous and run one after the other on the single thread of the runtime. Those that can be slow
-//! run on threads beside it, so that they can be cancelled and hold up nobody. Only waiting is asynchronous: for the
+//! Operations are synchronous and run one after the other on the single thread of the runtime. Slow ones run on
+//! separate threads, so that they can be cancelled and do not delay others. Only waiting is asynchronous: for the
 //! client, for locks, and for commands that the user declared as tools.
 
 mod batch;
@@ -73,7 +73,7 @@ pub fn declared_problems(env: &Env, options: &Options) -> Vec<String> {
 /// Serves the client at standard input and output until it disconnects.
 ///
 /// # Errors
-/// Returns an error if the log cannot be written, or the system provides no runtime.
+/// Returns an error if the log cannot be written, or the system cannot start a runtime.
 pub fn serve(env: &Env, options: &Options) -> Result<(), OpError> {
     let settings = Settings::new(env, options);
     let log = match options.debug {
@@ -93,13 +93,13 @@ pub fn serve(env: &Env, options: &Options) -> Result<(), OpError> {
         let (input, output) = rmcp::transport::stdio_pipes();
         converse(settings, input, output, log.clone()).await
     });
-    // Otherwise a pending read of a standard input that is no pipe would block the exit.
+    // Otherwise a pending read of a standard input that is not a pipe would block the exit.
     runtime.shutdown_background();
     log.say(|| "ended".to_owned());
     outcome
 }
 
-/// The most slow tools that run at once.
+/// The maximum number of slow tools that run at once.
 const MAX_ASIDE: usize = 8;
 
 fn runtime() -> Result<tokio::runtime::Runtime, OpError> {
@@ -142,7 +142,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_call_that_takes_too_long_says_so_and_the_server_goes_on() {
+    fn a_call_that_takes_too_long_fails_and_the_server_continues() {
         let settings = Settings::shared(&Env::sealed("/", []), &Options { all_realms: true, ..Options::default() });
         let settings = Settings { limit: Some(Duration::from_secs(1)), ..settings };
         runtime().unwrap().block_on(async {
@@ -152,7 +152,7 @@ mod tests {
             let (read, mut write) = tokio::io::split(ours);
             let mut lines = BufReader::new(read).lines();
             let info = json!({"name": "test", "version": "1"});
-            // This client declares that it has roots, and then does not list them.
+            // This client declares that it has roots, but does not list them.
             let hello = json!({"protocolVersion": "2025-11-25", "capabilities": {"roots": {}}, "clientInfo": info});
             for message in [
                 json!({"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": hello}),

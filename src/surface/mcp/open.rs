@@ -1,5 +1,5 @@
 //! Keeps projects open between calls. Opening a repository and a realm costs more than most answers, so both are kept,
-//! and reopened if a file that decides what they are has changed.
+//! and reopened if a file that determines them has changed.
 
 use std::{
     cell::RefCell,
@@ -9,7 +9,7 @@ use std::{
 
 use crate::{env::Env, error::OpError, model::name::RealmName, ops::ctx::Ctx, platform::files::Stamp};
 
-/// The most projects that stay open.
+/// The maximum number of projects that stay open.
 const MAX_OPEN: usize = 8;
 
 /// The project of a call: a folder, and optionally a realm.
@@ -25,7 +25,7 @@ impl Project {
     /// Opens the project for one call.
     ///
     /// # Errors
-    /// Returns an error if the repository around its folder cannot be opened, or there is no home folder.
+    /// Returns an error if the repository that contains its folder cannot be opened, or there is no home folder.
     pub fn ctx(&self, env: &Env) -> Result<Ctx, OpError> {
         Ctx::open(env.clone().at(&self.folder), self.realm.clone())
     }
@@ -37,7 +37,7 @@ struct Opened {
     stamps: Stamps,
 }
 
-/// The files that decide which repository and which realm a project is, as they were.
+/// The files that determine the repository and realm of a project, as they were when it was opened.
 struct Stamps(Vec<(PathBuf, Option<Stamp>)>);
 
 impl Stamps {
@@ -55,7 +55,7 @@ thread_local! {
 /// Returns the open project, or opens it.
 ///
 /// # Errors
-/// Returns an error if the repository around its folder cannot be opened, or there is no home folder.
+/// Returns an error if the repository that contains its folder cannot be opened, or there is no home folder.
 pub fn open(env: &Env, project: &Project) -> Result<Rc<Ctx>, OpError> {
     OPENED.with_borrow_mut(|opened| {
         if let Some(at) = opened.iter().position(|one| one.project == *project) {
@@ -70,7 +70,7 @@ pub fn open(env: &Env, project: &Project) -> Result<Rc<Ctx>, OpError> {
         let stamps = deciding(&ctx, project).into_iter().map(|path| (stamp(&path), path));
         let stamps = Stamps(stamps.map(|(stamp, path)| (path, stamp)).collect());
         // Only a project whose repository and realm were found stays open, because either may appear later: a
-        // repository in any folder above it. The root has no folder above it.
+        // repository in any parent folder. The root has no parent folder.
         if (ctx.code.is_some() || project.folder == Path::new("/")) && ctx.here.is_ok() {
             opened.truncate_front(MAX_OPEN - 1);
             opened.push(Opened { project: project.clone(), ctx: ctx.clone(), stamps });
@@ -90,7 +90,7 @@ impl<T> TruncateFront for Vec<T> {
     }
 }
 
-/// Returns the files that decide which repository and realm a project belongs to.
+/// Returns the files that determine the repository and realm of a project.
 fn deciding(ctx: &Ctx, project: &Project) -> Vec<PathBuf> {
     let mut paths = vec![ctx.home.folder().join("config"), project.folder.join(".git")];
     if let Some(code) = &ctx.code {
@@ -104,7 +104,7 @@ fn deciding(ctx: &Ctx, project: &Project) -> Vec<PathBuf> {
     if let Ok(here) = &ctx.here
         && let Ok(Some(known)) = ctx.home.realm(&here.realm)
     {
-        // A store that was recreated has another folder of objects.
+        // A recreated store has another folder of objects.
         paths.push(known.path.join("objects"));
     }
     paths.extend(ctx.env.home().map(|home| home.join(".gitconfig")));
@@ -112,9 +112,9 @@ fn deciding(ctx: &Ctx, project: &Project) -> Vec<PathBuf> {
     paths
 }
 
-/// Returns what tells that a file is the one it was; nothing where there is none.
+/// Returns a stamp that changes with a file; `None` if it does not exist.
 fn stamp(path: &Path) -> Option<Stamp> {
     let stamp = Stamp::of(path).ok()?;
-    // A folder changes with what is in it, and is still the same one.
+    // A folder's size and times are ignored, since they change with its content.
     Some(if stamp.is_folder { Stamp { size: 0, modified: (0, 0), changed: (0, 0), ..stamp } } else { stamp })
 }

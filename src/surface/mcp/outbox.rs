@@ -1,5 +1,5 @@
 //! Holds finished answers until they are written, and adds pending notifications to them. This is the only place that
-//! does so, for every tool.
+//! adds them, for every tool.
 
 use std::{
     collections::HashMap,
@@ -41,7 +41,7 @@ pub struct FinishedAnswers(Mutex<HashMap<RequestId, Answer>>);
 pub struct Answer {
     /// The answer.
     pub body: Body,
-    /// Adds the notifications; `None` for tools without them.
+    /// Finds the notifications to add; `None` for tools without notifications.
     pub teller: Option<NotificationSource>,
 }
 
@@ -66,7 +66,7 @@ struct Finished {
     told: Option<SentNotifications>,
 }
 
-/// Notifications in an answer, to be recorded as seen once it was written.
+/// Notifications in an answer, to be recorded as seen once the answer has been written.
 #[derive(Debug)]
 pub struct SentNotifications {
     teller: NotificationSource,
@@ -152,8 +152,8 @@ impl Answer {
 }
 
 impl NotificationSource {
-    /// Returns what is to be told, as much of it as weighs at most `room`, and the tips that decided it; nothing where
-    /// nothing is pending.
+    /// Returns the notifications to deliver, up to a weight of `room`, and the tips that decided them. Returns `None`
+    /// if nothing is pending.
     fn look(&self, room: impl FnOnce() -> usize) -> Result<Option<(NotificationBatch, Tips)>, OpError> {
         let ctx = open(&self.env, &self.project)?;
         let Ok(acting) = ctx.acting() else { return Ok(None) };
@@ -165,7 +165,7 @@ impl NotificationSource {
         let (mut room, mut left) = (Some(room), 0);
         let fits = |one: &Notification| {
             if let Some(room) = room.take() {
-                // Three steps name what was told.
+                // Reserve room for the next steps.
                 left = room().saturating_sub(1_200);
             }
             let taken = weight(&to_string(one)) + 2;
@@ -189,7 +189,7 @@ impl SentNotifications {
         let Ok(acting) = ctx.recording() else { return Ok(()) };
         inbox::record(acting.store, acting.repo, reader, &self.receipt, || ctx.env.now_here())?;
         if self.is_all {
-            // The domains as they were when nothing else was pending, the inboxes as they are now.
+            // These are the domains when nothing else was pending, and the current inboxes.
             idle.record(project.clone(), self.tips.clone().told(acting, reader)?);
         }
         Ok(())

@@ -1,5 +1,5 @@
 //! Generates the output schemas of tools: the names and types of an answer's own fields. The full schemas are in
-//! `docs/schema/`; a list of tools has no room for them.
+//! `docs/schema/`, because a list of tools has no room for them.
 
 use serde_json::{Map, Value, json};
 
@@ -43,7 +43,7 @@ fn typed(mut types: Vec<String>) -> Value {
     }
 }
 
-/// Returns the JSON types that a field may have; empty if it may be anything.
+/// Returns the JSON types that a field may have; empty if it may have any.
 fn types(field: &Value, definitions: &Value) -> Vec<String> {
     if let Some(name) = field["$ref"].as_str().and_then(|path| path.rsplit('/').next()) {
         return types(&definitions[name], definitions);

@@ -9,10 +9,10 @@ use super::{
 use crate::error::OpError;
 
 /// The lists of an answer that are paged, in this order and as if they were one list. `a.b` is the list `b` in each
-/// item of the list `a`, and its items come after that item.
+/// item of the list `a`; its items follow that item.
 pub type Lists = &'static [&'static str];
 
-/// Reduces the lists of an answer to the page behind `cursor`: at most `limit` items, and only what fits.
+/// Reduces the lists of an answer to the page after `cursor`: at most `limit` items, and only as many as fit.
 ///
 /// # Errors
 /// Returns an error if the cursor was made for another answer.
@@ -77,16 +77,16 @@ struct Window {
     at: usize,
     /// The index of the first item that is shown.
     start: usize,
-    /// How many more items may be shown.
+    /// The number of further items that may be shown.
     left: usize,
-    /// The weight that they may have, in bytes.
+    /// The remaining weight for items, in bytes.
     room: usize,
-    /// The index of the first item behind the page.
+    /// The index of the first item after the page.
     end: Option<usize>,
 }
 
 impl Window {
-    /// Returns whether the next item, of this weight, is shown.
+    /// Returns whether the next item, which has this weight, is shown.
     fn shows(&mut self, weight: usize) -> bool {
         let at = self.at;
         self.at += 1;
@@ -158,7 +158,7 @@ mod tests {
     const LISTS: Lists = &["repos", "domains", "domains.contracts", "domains.bindings"];
 
     #[test]
-    fn pages_join_into_the_whole() {
+    fn pages_join_into_the_whole_list() {
         for (domains, contracts, limit) in [(3, 500, None), (40, 20, Some(7)), (1, 2_000, None)] {
             let (mut cursor, mut seen, mut pages): (Option<String>, Vec<String>, usize) = (None, Vec::new(), 0);
             loop {
@@ -184,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn what_fits_is_one_page() {
+    fn a_short_list_is_one_page() {
         let mut one = realm(2, 3);
         page(&mut one, LISTS, None, None).unwrap();
         assert_eq!((&one.fields["total"], &one.fields["next_cursor"]), (&json!(9), &Value::Null));

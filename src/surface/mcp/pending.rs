@@ -1,5 +1,5 @@
-//! Tracks the requests of a client that are being answered. The library answers only one of two concurrent requests
-//! with the same id.
+//! Tracks the requests of a client that are being answered, because the library answers only one of two concurrent
+//! requests with the same id.
 
 use std::{
     collections::HashSet,

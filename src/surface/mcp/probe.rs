@@ -1,4 +1,4 @@
-//! A client in the same process, which shows people what a client would receive. It uses the same line protocol.
+//! A client in the same process, which shows users what a client would receive. It uses the same line protocol.
 
 use serde_json::{Value, json};
 use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt as _};

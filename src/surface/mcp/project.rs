@@ -1,6 +1,6 @@
-//! Finds the project of a call. Each call is resolved by itself, so that the `cwd` of one call does not affect others.
-//! The order is: the `cwd` argument, `-C` or `GIT_BLUE_DIR`, `CLAUDE_PROJECT_DIR`, the client's roots, and the folders
-//! from the server's own upwards.
+//! Finds the project of a call. Each call is resolved separately, so that the `cwd` of one call does not affect others.
+//! The order is: the `cwd` argument, `-C` or `GIT_BLUE_DIR`, `CLAUDE_PROJECT_DIR`, the client's roots, and the server's
+//! own folder and its parents.
 
 use std::path::{Path, PathBuf};
 
@@ -15,9 +15,9 @@ use crate::{
     platform::paths,
 };
 
-/// The most realms for which a next step is made.
+/// The maximum number of realms for which a next step is suggested.
 const MAX_REALMS: usize = 4;
-/// The most folders that are tried, from the server's own upwards.
+/// The maximum number of folders that are tried, from the server's own upwards.
 const MAX_LEVELS: usize = 20;
 
 /// Why no project was found.
@@ -69,7 +69,7 @@ pub enum Roots {
 /// Finds the project of a call.
 ///
 /// # Errors
-/// Returns an error if there is no project, or the place that was named is not in one.
+/// Returns an error if there is no project, or the named place is not in one.
 pub fn find(
     settings: &Settings,
     cwd: Option<&str>,
@@ -97,7 +97,7 @@ pub fn find(
             }
         }
         Roots::Unknown(why) => search.tried.push(format!("roots: {why}")),
-        // Only if no other place is in a project, since asking costs a round trip.
+        // The client is asked only if no other place is in a project, since asking costs a round trip.
         Roots::Unasked => {}
     }
     if settings.is_shared {
@@ -116,7 +116,7 @@ pub fn find(
     if !is_marked {
         search.tried.push(format!("the server's folder: {} is in no repository", settings.env.cwd().display()));
     }
-    // A realm that was named can be read from any folder.
+    // A named realm can be read from any folder.
     match search.realm {
         Some(realm) => Ok(Project { folder: settings.env.cwd().to_owned(), realm: Some(realm) }),
         None => Err(NoProject::Nowhere(search.lost())),
@@ -124,7 +124,7 @@ pub fn find(
 }
 
 /// Finds the project of a call that may name a realm. A server of one realm accepts only that realm's name. A server
-/// that is in none accepts any.
+/// outside of any realm accepts any name.
 ///
 /// # Errors
 /// Returns an error in the cases of [`find`], and if another realm is named.
@@ -154,7 +154,7 @@ pub fn find_named(
 pub fn nowhere(tried: &Tried) -> OpError {
     let message = format!("no repository that is in a realm was found; tried: {}", tried.places());
     let error = OpError::cannot(ErrorCode::NotInRealm, message);
-    // If a repository says where its realm is, that step suffices.
+    // If a repository says where its realm is, that step is enough.
     if let Some(step) = tried.steps.first() {
         return error.next(step.clone()).next("or pass cwd: the absolute path of a folder in another repository");
     }
@@ -201,7 +201,7 @@ impl Search<'_> {
         }
     }
 
-    /// Returns a project without a repository, in the realm that was named or in the only one of this machine.
+    /// Returns a project without a repository, in the named realm or in the only realm of this machine.
     fn whole_realm(mut self) -> Result<Project, NoProject> {
         let folder = self.settings.env.cwd().to_owned();
         if self.realm.is_none() {
@@ -219,7 +219,7 @@ impl Search<'_> {
         }
     }
 
-    /// Tries one place that the user named, and no other.
+    /// Tries only the place that the user named.
     fn only(&mut self, source: &str, folder: &Path) -> Result<Project, NoProject> {
         match self.at(source, folder)? {
             Some(found) => Ok(found),
@@ -240,7 +240,7 @@ impl Search<'_> {
         let project = Project { folder: folder.to_owned(), realm: self.realm.clone() };
         let ctx = open(&self.settings.env, &project)?;
         match &ctx.here {
-            // A realm that is broken is still the right one.
+            // A damaged realm is still the right one.
             Err(error) if error.code == ErrorCode::NotInRealm => {
                 self.tried.push(format!("{source}: {}", error.message));
                 let joins =

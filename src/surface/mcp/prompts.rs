@@ -1,5 +1,5 @@
 //! Prompts: a task, with the current state of the realm. They contain names, versions and verdicts, but no text that
-//! people wrote: a model reads that with a tool, as data.
+//! people wrote: a model reads such text with a tool, as data.
 
 use rmcp::model::{GetPromptResult, Prompt, PromptArgument, PromptMessage, Role};
 use serde_json::{Map, Value, json};
@@ -19,7 +19,7 @@ use crate::{
     },
 };
 
-/// Reads what a prompt shows of the realm.
+/// Reads the realm's data for a prompt.
 type Data = fn(&Ctx, &ReaderName, &Map<String, Value>) -> Result<Body, OpError>;
 
 /// A prompt.

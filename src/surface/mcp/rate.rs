@@ -7,7 +7,7 @@ use std::{
 
 /// The default limit, in requests per minute.
 pub const PER_MINUTE: u32 = 100;
-/// The most requests at once.
+/// The maximum number of requests at once.
 const BURST: u32 = 20;
 
 /// A token bucket that refills over time.
@@ -23,7 +23,7 @@ impl Rate {
         Self { per_minute, held: Mutex::new((f64::from(BURST), Instant::now())) }
     }
 
-    /// Takes one token. Returns how long to wait if there is none.
+    /// Takes one token. If there is none, returns how long to wait.
     pub fn take(&self, now: Instant) -> Result<(), Duration> {
         if self.per_minute == 0 {
             return Ok(());
@@ -42,7 +42,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_few_at_once_and_then_so_many_a_minute() {
+    fn a_burst_is_allowed_and_then_the_rate_is_limited() {
         let rate = Rate::new(60);
         let start = Instant::now();
         let at = |ms| start + Duration::from_millis(ms);
@@ -55,7 +55,7 @@ mod tests {
     }
 
     #[test]
-    fn none_is_no_limit() {
+    fn zero_means_no_limit() {
         let rate = Rate::new(0);
         assert!((0..10_000).all(|_| rate.take(Instant::now()).is_ok()));
     }

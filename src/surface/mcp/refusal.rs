@@ -1,4 +1,4 @@
-//! Converts failures into what a client reads.
+//! Converts failures into errors for clients.
 
 use rmcp::{
     ErrorData,
@@ -24,7 +24,7 @@ pub fn failed(error: &OpError) -> CallToolResult {
 }
 
 fn steps(error: &OpError) -> Value {
-    // No tool takes the name of a repository; it follows from the folder.
+    // No tool takes the name of a repository, which is determined by the folder.
     let steps = error.next_steps.iter().filter(|step| !step.reason().starts_with("pass --repo "));
     steps.map(|step| serde_json::json!(for_client(step, false))).collect()
 }

@@ -16,7 +16,7 @@ use crate::{
 
 /// The MIME type of every resource.
 pub const MIME: &str = "application/json";
-/// The most resources on one page of a list.
+/// The maximum number of resources on one page of a list.
 const PAGE: usize = 100;
 
 /// The parsed URI of a resource.
@@ -35,7 +35,7 @@ pub enum ResourceKind {
     Status,
     /// The providers and consumers of each contract.
     Topology,
-    /// A contract at a version, or at its current one.
+    /// A contract at a version, or at its current version.
     Contract(ContractRef, Option<Version>),
 }
 
@@ -83,7 +83,7 @@ impl ResourceKind {
                 let (answer, _) =
                     realm::status::run(ctx, &realm::status::Request { reader: None, ..Default::default() })?;
                 let mut body = Body::of(&answer);
-                // Notifications come only with the answers of tools.
+                // Notifications are sent only with the answers of tools.
                 body.fields.retain(|name, _| name != "notifications" && name != "more_notifications");
                 (body, &[][..])
             }
@@ -150,7 +150,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_uri_names_one_thing_or_nothing() {
+    fn a_uri_names_one_resource_or_none() {
         let contract = |version: Option<&str>| {
             ResourceKind::Contract("s3/paths".parse().unwrap(), version.map(|version| version.parse().unwrap()))
         };

@@ -1,5 +1,4 @@
-//! Asks a client for its roots, as its protocol version defines it, and only if nothing else says which project is
-//! meant.
+//! Asks a client for its roots, as its protocol version defines it, and only if nothing else determines the project.
 
 use std::{path::PathBuf, time::Duration};
 
@@ -17,7 +16,7 @@ use super::{
 };
 use crate::error::OpError;
 
-/// The longest time to wait for the roots.
+/// The maximum time to wait for the roots.
 const TIMEOUT: Duration = Duration::from_secs(5);
 /// The key under which a client of the stateless protocol is asked for its roots.
 const NAME: &str = "roots";
@@ -41,12 +40,12 @@ pub enum Outcome<T> {
 }
 
 impl RootsRequest {
-    /// Creates the state of a client that was not asked yet.
+    /// Creates the state of a client that has not been asked yet.
     pub fn new(log: Log) -> Self {
         Self { known: Mutex::new(Roots::Unasked), log }
     }
 
-    /// Forgets the roots of the client, which have changed.
+    /// Forgets the roots of the client, because they have changed.
     pub async fn forget(&self) {
         *self.known.lock().await = Roots::Unasked;
     }

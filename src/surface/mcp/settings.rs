@@ -14,20 +14,20 @@ use crate::{
     ops::tools::{self, declared::Declared},
 };
 
-/// The variable with the project, if there is no `-C`.
+/// The environment variable with the project, if `-C` is not given.
 pub const FOLDER: &str = "GIT_BLUE_DIR";
-/// The variable in which Claude Code passes the project.
+/// The environment variable in which Claude Code passes the project.
 pub const PROJECT_DIR: &str = "CLAUDE_PROJECT_DIR";
-/// The variable with the realm, if there is no `--realm`.
+/// The environment variable with the realm, if `--realm` is not given.
 pub const REALM: &str = "GIT_BLUE_REALM";
-/// The variable with the session of Claude Code, which is the name of the reader.
+/// The environment variable with the session of Claude Code, which is the name of the reader.
 pub const SESSION: &str = "CLAUDE_CODE_SESSION_ID";
 
 /// The default time that an answer waits for a lock.
 const PATIENCE: Duration = Duration::from_secs(5);
-/// The longest time for a call over HTTP. Otherwise its client could wait forever.
+/// The time limit of a call over HTTP, whose client could otherwise wait forever.
 const LIMIT: Duration = Duration::from_secs(120);
-/// How long one attempt waits for a lock. All other requests wait meanwhile.
+/// The maximum time that one attempt waits for a lock. All other requests wait meanwhile.
 const STRETCH: Duration = Duration::from_millis(50);
 
 /// The options of the server.
@@ -37,7 +37,7 @@ pub struct Options {
     pub folder: Option<PathBuf>,
     /// The realm of `--realm`.
     pub realm: Option<RealmName>,
-    /// Whether the server refuses to write what others see.
+    /// Whether the server refuses to write anything that others see.
     pub read_only: bool,
     /// Whether every tool takes the name of a realm.
     pub all_realms: bool,
@@ -52,7 +52,7 @@ pub struct Settings {
     pub env: Env,
     /// The time that an answer waits for a lock. Other requests are answered between the attempts.
     pub patience: Duration,
-    /// The longest time for a call; `None` leaves it to the client.
+    /// The time limit of a call; `None` leaves it to the client.
     pub limit: Option<Duration>,
     /// The environment of commands that the user declared as tools.
     pub commands: Env,
@@ -62,15 +62,15 @@ pub struct Settings {
     pub project_dir: Option<PathBuf>,
     /// The realm that the user named.
     pub realm: Option<RealmName>,
-    /// The reader, unless requests name theirs.
+    /// The reader, unless requests name their own.
     pub reader: ReaderName,
     /// Whether notifications are recorded as seen.
     pub marks: bool,
-    /// Whether the server refuses to write what others see.
+    /// Whether the server refuses to write anything that others see.
     pub read_only: bool,
     /// Whether every tool takes the name of a realm.
     pub all_realms: bool,
-    /// Whether the server serves all projects of this machine, and none by default.
+    /// Whether the server serves all projects of this machine, without a default project.
     pub is_shared: bool,
     /// Commands that the user declared as tools.
     pub declared: Declared,
@@ -101,8 +101,8 @@ impl Settings {
         }
     }
 
-    /// Reads the settings of a server for all projects of this machine. The folder, project and session that it was
-    /// started with are ignored.
+    /// Reads the settings of a server for all projects of this machine. The folder, project and session with which it
+    /// was started are ignored.
     pub fn shared(env: &Env, options: &Options) -> Self {
         let env = env.clone().without_choice().at(Path::new("/"));
         Self { folder: None, project_dir: None, is_shared: true, limit: Some(LIMIT), ..Self::new(&env, options) }
@@ -137,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn a_session_is_a_reader() {
+    fn a_client_session_is_a_reader() {
         let id = "0b0f4a9e-6d3f-4a6b-9a60-1f6f6f0a7b11";
         assert_eq!(of(&[(SESSION, id)]).reader.as_str(), id);
         let odd = of(&[(SESSION, "../../x")]).reader;
@@ -146,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn a_repository_that_git_named_for_another_command_does_not_count() {
+    fn a_repository_that_git_named_for_another_command_is_ignored() {
         let settings = of(&[("GIT_DIR", "/elsewhere/.git"), (FOLDER, "sub"), (PROJECT_DIR, "/project")]);
         assert_eq!(settings.env.var("GIT_DIR"), None);
         assert_eq!(settings.folder, Some((FOLDER, "/work/sub".into())));
@@ -154,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn a_lock_is_waited_for_in_stretches_no_longer_than_the_user_says() {
+    fn each_wait_for_a_lock_is_at_most_as_long_as_the_user_allows() {
         for (said, stretch, patience) in [(None, 50, 5_000), (Some("30"), 30, 30), (Some("60000"), 50, 60_000)] {
             let vars: Vec<_> = said.into_iter().map(|said| (LOCK_TIMEOUT, said)).collect();
             let settings = of(&vars);

@@ -3,20 +3,20 @@
 
 use crate::surface::cli::text::is_harmful;
 
-/// The largest message, in bytes.
+/// The maximum size of a message, in bytes.
 pub const MAX_MESSAGE: usize = 46_080;
-/// The bytes that are reserved for the message around the answer.
+/// The number of bytes that are reserved for the message around the answer.
 pub const ENVELOPE: usize = 512;
-/// The bytes that are reserved for notifications.
+/// The number of bytes that are reserved for notifications.
 pub const BESIDE: usize = 12_000;
-/// The largest answer, in bytes of its weight.
+/// The maximum weight of an answer, in bytes.
 pub const MAX_BODY: usize = MAX_MESSAGE - ENVELOPE - BESIDE;
 
-/// Returns how many bytes of a message this JSON takes, as data and as text together.
+/// Returns the weight of this JSON: the bytes that it takes in a message, as data and as text together.
 pub fn weight(json: &str) -> usize {
     let as_text = |c: char| match c {
         '"' | '\\' => 2,
-        // Written as `\uXXXX`, whose backslash is escaped in the text.
+        // It is written as `\uXXXX`, and its backslash is escaped in the text.
         c if is_harmful(c) => 7,
         c => c.len_utf8(),
     };
@@ -47,7 +47,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn it_is_what_both_copies_take(text in any::<String>()) {
+        fn the_weight_is_the_size_of_both_copies(text in any::<String>()) {
             let json = serde_json::to_string(&text).unwrap();
             let copy = harmless(&json);
             prop_assert!(!copy.contains(is_harmful));

@@ -46,7 +46,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_manifest_is_of_the_file() {
+    fn the_manifest_matches_the_file() {
         let [skill] = &*SKILLS;
         skill.validate().unwrap();
         assert!(skill.frontmatter.description.starts_with("Work with contracts between git repositories"));

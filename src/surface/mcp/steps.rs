@@ -6,12 +6,13 @@ use serde_json::{Map, Value, json};
 
 use crate::error::NextStep;
 
-/// The longest reason, and the longest advice, in characters.
+/// The maximum length of a reason or an advice, in characters.
 const MAX_REASON: usize = 300;
-/// The longest command, in characters. A longer one is dropped, because a truncated command does something else.
+/// The maximum length of a command, in characters. Longer ones are dropped, because a truncated command does something
+/// else.
 const MAX_COMMAND: usize = 600;
 
-/// Rewrites a step for a client of this server: into a call of the tool that does what the command does, if there is
+/// Rewrites a step for a client of this server: into a call of the tool that does the same as the command, if there is
 /// one. A read-only server has no tools that write, so those steps stay commands.
 pub fn for_client(step: &NextStep, may_write: bool) -> NextStep {
     let NextStep::Command { command, reason } = step else {
@@ -61,10 +62,10 @@ fn words(command: &str) -> Option<Vec<String>> {
     quote.is_none().then_some(words)
 }
 
-/// A command, its tool, and the arguments that its options and positional arguments become.
+/// A command, its tool, and the arguments that its options and positional arguments are converted to.
 type Form = (&'static [&'static str], &'static str, &'static [(&'static str, Word)], &'static [Position]);
 
-/// The argument of the tool that an option becomes.
+/// The tool argument that an option is converted to.
 #[derive(Clone, Copy)]
 enum Word {
     /// The argument of this name, with the value of the option.
@@ -77,7 +78,7 @@ enum Word {
     Flag(&'static str),
 }
 
-/// The argument that a positional argument becomes.
+/// The tool argument that a positional argument is converted to.
 #[derive(Clone, Copy)]
 enum Position {
     /// `DOMAIN/CONTRACT`.
@@ -95,7 +96,7 @@ const CHECK: &[(&str, Word)] = &[
     ("--rfc", Word::Text("rfc")),
 ];
 
-/// Those of the tools that write.
+/// The tools that write.
 const WRITING: [&str; 3] = ["realm_worktree_create", "session_start", "session_stop"];
 
 /// The commands for which there is a tool.
@@ -135,8 +136,8 @@ const FORMS: &[Form] = &[
     ),
 ];
 
-/// Returns the tool that does what a command does, with its arguments. Returns `None` if there is none, or it cannot
-/// express the whole command.
+/// Returns the tool that does the same as a command, with its arguments. Returns `None` if there is no such tool, or it
+/// cannot express the whole command.
 fn call(words: &[String]) -> Option<(&'static str, Map<String, Value>)> {
     let mut words = words.iter().map(String::as_str).skip_while(|word| *word == "git").peekable();
     words.next().filter(|word| *word == "blue")?;
@@ -186,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn commands_with_a_tool_become_a_call_of_it() {
+    fn commands_with_a_tool_become_a_tool_call() {
         let at = |more: Value| {
             let mut all = json!({"domain": "s3", "contract": "paths"});
             all.as_object_mut().unwrap().extend(more.as_object().cloned().unwrap());
@@ -217,7 +218,7 @@ mod tests {
     }
 
     #[test]
-    fn the_tools_are_those_there_are() {
+    fn every_named_tool_exists() {
         use crate::surface::mcp::tools::TOOLS;
         for (path, name, ..) in FORMS {
             let tool = TOOLS.iter().find(|tool| tool.name() == *name).unwrap_or_else(|| panic!("{path:?}: {name}"));
@@ -231,7 +232,7 @@ mod tests {
     }
 
     #[test]
-    fn what_no_tool_does_stays_a_command_or_advice() {
+    fn other_commands_stay_commands_or_advice() {
         let command = |command: &str, reason: &str| json!({"command": command, "reason": reason});
         let advice = |reason: &str| json!({"reason": reason});
         for (line, expected) in [

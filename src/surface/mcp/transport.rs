@@ -30,8 +30,8 @@ use super::{
     writer::{Outgoing, State, Writer, line},
 };
 
-/// The most requests that are being answered, and the most answers that wait for the client to read them. Beyond that,
-/// nothing is read from the client.
+/// The maximum number of requests that are being answered, and of answers that wait for the client to read them. Beyond
+/// that, nothing is read from the client.
 const MAX_WAITING: usize = 128;
 
 /// A connection to one client.
@@ -42,7 +42,7 @@ pub struct Connection<R> {
     answers: Arc<FinishedAnswers>,
     pending: Arc<Pending>,
     batches: Arc<Batches>,
-    /// Messages of a batch that were not passed to the library yet.
+    /// Messages of a batch that have not been passed to the library yet.
     next: VecDeque<ClientJsonRpcMessage>,
     log: Log,
     is_open: bool,
@@ -139,8 +139,8 @@ impl<R: AsyncRead + Unpin + Send> Connection<R> {
         }
     }
 
-    /// Returns whether the library accepts a message now. Before the handshake, anything but a request makes it close
-    /// the connection.
+    /// Returns whether the library accepts a message now. Before the handshake, any message that is not a request makes
+    /// it close the connection.
     fn is_timely(&mut self, message: &ClientJsonRpcMessage) -> bool {
         let JsonRpcMessage::Request(request) = message else {
             return self.is_open;
@@ -177,7 +177,7 @@ impl<R: AsyncRead + Unpin + Send> Transport<RoleServer> for Connection<R> {
                 return Some(message);
             }
             let mut state = self.state.subscribe();
-            // Nothing is read from a client that does not read.
+            // Stop reading from a client that does not read.
             let has_room = |state: &State| state.waiting < MAX_WAITING && self.pending.count() < MAX_WAITING;
             let _ = state.wait_for(|state| state.is_closed || has_room(state)).await;
             let line = tokio::select! {

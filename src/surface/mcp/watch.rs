@@ -24,7 +24,7 @@ use crate::{
 /// The interval of polling.
 const EVERY: Duration = Duration::from_millis(1_000);
 
-/// Something that is watched.
+/// A watched resource, or the list of resources.
 #[derive(Debug, Clone)]
 pub struct Watched {
     project: Project,
@@ -36,12 +36,12 @@ pub struct Watched {
 }
 
 impl Watched {
-    /// Starts watching a resource.
+    /// Starts to watch a resource.
     pub fn resource(env: &Env, project: Project, uri: &str, what: &ResourceKind) -> Self {
         Self::new(env, project, Some(uri.to_owned()), what.part())
     }
 
-    /// Starts watching the list of resources.
+    /// Starts to watch the list of resources.
     pub fn list(env: &Env, project: Project) -> Self {
         Self::new(env, project, None, Part::Names)
     }
@@ -55,7 +55,7 @@ impl Watched {
 
     /// Returns whether it has changed since the last call.
     pub fn has_changed(&mut self, env: &Env) -> bool {
-        // A failed read counts as no change, and is tried again.
+        // A failed read counts as no change, and is retried.
         let Some(realm) = self.look(env, &Part::Realm) else { return false };
         if self.realm.as_ref() == Some(&realm) {
             return false;
@@ -80,7 +80,7 @@ pub struct Watches {
     is_running: Mutex<bool>,
 }
 
-/// The most subscriptions of one client.
+/// The maximum number of subscriptions of one client.
 const MAX_WATCHED: usize = 1_000;
 
 impl Watches {

@@ -26,9 +26,9 @@ pub struct State {
     pub is_closed: bool,
 }
 
-/// Something to write.
+/// An item to write.
 pub enum Outgoing {
-    /// A message of the library, and a sender that is notified once it was written.
+    /// A message of the library, and a sender that is notified once the message has been written.
     Message(Box<ServerJsonRpcMessage>, oneshot::Sender<io::Result<()>>),
     /// A line that does not come from the library.
     Line(Vec<u8>),
@@ -90,7 +90,7 @@ impl<W: AsyncWrite + Unpin> Writer<W> {
         self.output.flush().await
     }
 
-    /// Returns the line of a message, and the notifications to record as seen once it was written. An answer in a
+    /// Returns the line of a message, and the notifications to record as seen once it has been written. An answer in a
     /// batch waits for the others and carries no notifications.
     fn finished(
         &self,
@@ -122,13 +122,13 @@ impl<W: AsyncWrite + Unpin> Writer<W> {
 /// The interval at which recording notifications as seen is retried while another process holds the lock.
 const AGAIN: Duration = Duration::from_millis(100);
 
-/// Notifications that were written but could not be recorded as seen yet. No others are added to answers before that,
+/// Notifications that were written but could not be recorded as seen yet. Until then, no others are added to answers,
 /// since these would be repeated.
 #[derive(Default)]
 struct Unrecorded(Option<SentNotifications>);
 
 impl Unrecorded {
-    /// Records the notifications, if that is possible now. Returns whether none are left to record.
+    /// Records the notifications, if that is possible now. Returns whether none are left.
     fn is_settled(&mut self, log: &Log) -> bool {
         match self.0.as_ref().map(SentNotifications::record) {
             Some(Err(error)) if error.code == ErrorCode::Locked => return false,

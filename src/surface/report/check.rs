@@ -1,4 +1,4 @@
-//! Reports on a check.
+//! Builds the report on a check.
 
 use super::{Case, Entry, Level, Place, Related, RelatedFile, Report, below, count, fingerprint};
 use crate::{
@@ -14,8 +14,8 @@ const REPOSITORY: &str = "repository";
 /// The file that is shown for findings without a file.
 pub(super) const CONFIG: &str = ".blue/config.yaml";
 
-/// Returns the report on a check. `prefix` is the path of the repository below the folder that the runner's file names
-/// are relative to.
+/// Returns the report on a check. `prefix` is the path of the repository below the folder to which file names are
+/// relative on the runner.
 pub fn of_check(body: &RealmCheck, strict: bool, prefix: &str) -> Report {
     let [errors, warnings] =
         [(&body.errors, "error"), (&body.warnings, "warning")].map(|(all, what)| count(all.len(), what));
@@ -46,7 +46,7 @@ fn entry(finding: &Finding, prefix: &str) -> Entry {
         Some(contract) => format!("{domain}/{contract}"),
         None => domain.to_string(),
     });
-    // A file in the realm's store does not exist for the runner.
+    // A file in the realm's store does not exist on the runner.
     let file = finding.file.as_deref().filter(|file| !file.starts_with("refs/"));
     let place = file.map(|file| Place { file: below(prefix, file), line: finding.line, column: finding.column });
     Entry {

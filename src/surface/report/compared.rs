@@ -1,4 +1,4 @@
-//! Reports on a comparison of two schemas, or of two versions of a contract.
+//! Builds the report on a comparison of two schemas, or of two versions of a contract.
 
 use std::collections::BTreeMap;
 
@@ -19,7 +19,7 @@ use crate::{
 /// The rule of a direction that is neither proved nor refuted.
 const UNKNOWN: &str = "compatibility-unknown";
 
-/// The file of one side of a comparison, under the runner's name for it, with line numbers by JSON Pointer.
+/// The file of one side of a comparison, under its name on the runner, with line numbers by JSON Pointer.
 #[derive(Debug)]
 pub struct SideFile {
     pub name: String,
@@ -46,7 +46,7 @@ struct Comparison {
     part: &'static str,
 }
 
-/// Returns the report on a comparison of two schemas. The older file comes first; `None` stands for standard input.
+/// Returns the report on a comparison of two schemas. The older file comes first; `None` means standard input.
 pub fn of_compat(body: &Compat, files: [Option<SideFile>; 2], strict: bool) -> Report {
     let [old, new] = files;
     let comparison = Comparison {
@@ -225,7 +225,7 @@ impl Comparison {
         }
     }
 
-    /// Returns the identity of a difference across reports. Like its id, it contains no lines and versions.
+    /// Returns the identity of a difference across reports. Like its id, it contains no lines or versions.
     fn fingerprint(&self, rule: &str, direction: &str, id: Option<&str>) -> String {
         let about = self.subject.as_deref().unwrap_or(&self.new.name);
         fingerprint(&[rule, about, direction, id.unwrap_or_default()])

@@ -6,7 +6,7 @@ use std::{fs::OpenOptions, io::Write as _, path::Path};
 use super::{Entry, Level, Place, Report};
 use crate::error::OpError;
 
-/// The most findings of a level that are annotated.
+/// The maximum number of findings of a level that are annotated.
 const MAX: usize = 9;
 
 /// Returns the annotations, one per line, and the outcome as the last line of the log.
@@ -23,7 +23,7 @@ pub fn render(report: &Report) -> String {
     format!("{text}{}: {}\n", report.outcome(), report.counts)
 }
 
-/// Appends the report to the summary of the step.
+/// Appends the report to the step summary.
 ///
 /// # Errors
 /// Returns an error if the file cannot be written.
@@ -62,7 +62,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn text_ends_no_command_and_no_property() {
+    fn text_cannot_end_a_command_or_a_property() {
         assert_eq!(data("100 %\n::error::no"), "100 %25%0A::error::no");
         assert_eq!(property("a,b:c%\r"), "a%2Cb%3Ac%25%0D");
     }

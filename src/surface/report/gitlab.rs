@@ -1,5 +1,5 @@
-//! GitLab's Code Quality report: see "Code Quality report format" in its documentation. GitLab drops an issue without
-//! a location, and one whose fingerprint occurred before.
+//! GitLab's Code Quality report: see "Code Quality report format" in its documentation. GitLab drops issues without a
+//! location, and issues with a fingerprint that occurred before.
 
 use serde_json::{Value, json};
 

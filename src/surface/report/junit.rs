@@ -30,7 +30,8 @@ pub fn render(report: &Report) -> String {
     format!("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n{}\n", suites.into_string())
 }
 
-/// Returns a test case. JUnit allows one failure per case: its message is the first finding, its text has all of them.
+/// Returns a test case. JUnit allows one failure per case: its message is the first finding, and its text contains all
+/// of them.
 fn test_case(report: &Report, (group, name): &Case, found: &[&Entry]) -> Markup {
     let (failures, remarks): (Vec<_>, Vec<_>) = found.iter().copied().partition(|entry| report.fails(entry));
     let undecided = remarks.iter().find(|entry| entry.is_undecided).filter(|_| failures.is_empty());

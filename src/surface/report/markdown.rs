@@ -2,7 +2,7 @@
 
 use super::{Entry, Report};
 
-/// The most rows. GitHub limits a comment to 65,536 characters.
+/// The maximum number of rows. GitHub limits a comment to 65,536 characters.
 const MAX: usize = 100;
 
 /// Returns the report as Markdown.
@@ -35,7 +35,7 @@ fn escape(text: &str) -> String {
             '<' => escaped.push_str("&lt;"),
             '>' => escaped.push_str("&gt;"),
             '&' => escaped.push_str("&amp;"),
-            // A word joiner behind the `@` keeps it from notifying a person.
+            // A word joiner after the `@` keeps it from notifying a person.
             '@' => escaped.push_str("@\u{2060}"),
             '\\' | '`' | '*' | '_' | '[' | ']' | '|' | '~' | '#' | '!' => escaped.extend(['\\', c]),
             c => escaped.push(c),
@@ -53,7 +53,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn text_is_no_markup() {
+    fn text_contains_no_markup() {
         assert_eq!(escape("a|b\n<img> [x](y) `c` @ada"), "a\\|b &lt;img&gt; \\[x\\](y) \\`c\\` @\u{2060}ada");
         assert_eq!(code("a`|b"), "`a'\\|b`");
     }

@@ -1,6 +1,6 @@
 //! Reports on checks and comparisons, for CI runners and other tools.
 //!
-//! `check` and `compared` build the report; each format has a file of its own.
+//! `check` and `compared` build the report; each format has a separate file.
 
 mod check;
 mod compared;
@@ -40,13 +40,13 @@ pub enum Format {
 /// A report.
 #[derive(Debug)]
 pub struct Report {
-    /// The command that made it, as in `git blue check`.
+    /// The command that made the report, such as `git blue check`.
     command: &'static str,
     /// Whether it has no failures.
     passed: bool,
-    /// The number of findings, as in `1 error, 0 warnings, 3 contracts checked`.
+    /// The number of findings, such as `1 error, 0 warnings, 3 contracts checked`.
     counts: String,
-    /// Where they were found, as the end of that sentence.
+    /// The location of the findings, as the end of that sentence.
     scope: String,
     /// Further notes, one sentence each.
     notes: Vec<String>,
@@ -69,9 +69,9 @@ struct Entry {
     level: Level,
     /// Its rule, a stable code.
     rule: String,
-    /// The meaning of the rule; `None` if its words suffice.
+    /// The meaning of the rule; `None` if its name is clear enough.
     meaning: Option<&'static str>,
-    /// Its subject, as in `domain/contract`.
+    /// Its subject, such as `domain/contract`.
     subject: Option<String>,
     /// The test case that it belongs to.
     case: Case,
@@ -85,11 +85,11 @@ struct Entry {
     is_undecided: bool,
     /// Whether the owner of the contract approved it.
     is_approved: bool,
-    /// Identifies it across reports. Versions, lines and messages are not part of it.
+    /// Its identity across reports. Versions, lines and messages are not part of it.
     fingerprint: String,
 }
 
-/// A location in a file, under the runner's name for it.
+/// A location in a file, under the file's name on the runner.
 #[derive(Debug, Clone)]
 struct Place {
     file: String,
@@ -109,7 +109,7 @@ struct Related {
 /// The file of a related location.
 #[derive(Debug)]
 enum RelatedFile {
-    /// A file that the runner has.
+    /// A file that exists on the runner.
     Here(String),
     /// A version in the realm: `domain/contract/version`.
     Realm(String),
@@ -178,21 +178,21 @@ impl Report {
 }
 
 impl Entry {
-    /// Returns the location on one line, as compilers print it; empty if there is none.
+    /// Returns the location on one line, in the format of compilers; empty if there is none.
     fn at(&self) -> String {
         let Some(Place { file, line, .. }) = &self.place else { return String::new() };
         line.map_or_else(|| file.clone(), |line| format!("{file}:{line}"))
     }
 }
 
-/// Returns the format that the current CI runner reads, if this is one and it reads any.
+/// Returns the format that the current CI runner reads, if there is one.
 pub fn of_runner(env: &Env) -> Option<Format> {
     let is_true = |name: &&str| env.text(name) == Some("true");
     // Forgejo and Gitea set GITHUB_ACTIONS too.
     ["GITHUB_ACTIONS", "FORGEJO_ACTIONS", "GITEA_ACTIONS"].iter().any(is_true).then_some(Format::Github)
 }
 
-/// Returns a path as the runner names it: relative to the folder that it names files from, if the path is below it.
+/// Returns a path as the runner names it: relative to the runner's base folder, if the path is below it.
 pub fn as_runner_names(env: &Env, path: &Path) -> String {
     let runner = env.text("GITHUB_WORKSPACE").or_else(|| env.text("CI_PROJECT_DIR"));
     let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
@@ -201,14 +201,14 @@ pub fn as_runner_names(env: &Env, path: &Path) -> String {
     whole.strip_prefix(root).unwrap_or(path).display().to_string()
 }
 
-/// Returns the path of a work tree below the folder that the runner names files from; empty if they are the same.
+/// Returns the path of a work tree below the runner's base folder; empty if they are the same.
 pub fn prefix(env: &Env, root: Option<&Path>) -> String {
     let runner = env.text("GITHUB_WORKSPACE").or_else(|| env.text("CI_PROJECT_DIR"));
     let named = root.filter(|_| runner.is_some()).map(|root| as_runner_names(env, root));
     named.filter(|named| Path::new(named).is_relative()).unwrap_or_default()
 }
 
-/// Returns a file of the repository as the runner names it. `prefix` is that of the work tree, see [`prefix`].
+/// Returns a file of the repository as the runner names it. `prefix` is the work tree's, see [`prefix`].
 pub fn below(prefix: &str, file: &str) -> String {
     if prefix.is_empty() { file.to_owned() } else { format!("{prefix}/{file}") }
 }

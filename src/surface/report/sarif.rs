@@ -9,7 +9,7 @@ use super::{Entry, Place, Related, RelatedFile, Report};
 
 /// The URL of the format's schema.
 const SCHEMA: &str = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json";
-/// The most results in a run that GitHub accepts.
+/// The maximum number of results in a run that GitHub accepts.
 const MAX: usize = 25_000;
 /// The base of the URIs of files in the realm.
 const REALM: &str = "REALM";
@@ -108,7 +108,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_path_is_a_reference() {
+    fn a_path_becomes_a_uri_reference() {
         assert_eq!(uri(".blue/contracts/d/c.yaml"), ".blue/contracts/d/c.yaml");
         assert_eq!(uri("a b/ü#?:.yaml"), "a%20b/%C3%BC%23%3F%3A.yaml");
     }

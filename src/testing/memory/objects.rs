@@ -1,4 +1,4 @@
-//! The objects of the store. They are named by a hash of their content, and never change or vanish.
+//! The objects of the store. They are named by a hash of their content, and never change or disappear.
 
 use std::{cell::RefCell, collections::BTreeMap};
 
@@ -25,7 +25,7 @@ impl Object {
         }
     }
 
-    /// Returns the bytes that are hashed, similar to those in git.
+    /// Returns the bytes to hash, which are similar to git's.
     fn bytes(&self) -> Vec<u8> {
         match self {
             Self::Blob(bytes) => bytes.clone(),

@@ -1,5 +1,5 @@
-//! Tests of the cases in which this store is stricter than git, and of its helpers. `tests/store.rs` tests what both
-//! have in common.
+//! Tests of the cases in which this store is stricter than git, and of its helpers. `tests/store.rs` tests the
+//! behavior that both share.
 
 use super::*;
 use crate::store::{Edit, TreePath, layout, write::write};
@@ -39,7 +39,7 @@ fn names(store: &MemoryStore) -> Vec<String> {
 }
 
 #[test]
-fn a_ref_is_written_under_its_own_lock_alone() {
+fn a_ref_is_written_only_under_its_own_lock() {
     let store = MemoryStore::new();
     let first = change(vec![put(layout::domain(), "{}")]);
     let unlocked = |error: StoreError| error.to_string().contains("its lock is not held");
@@ -55,7 +55,7 @@ fn a_ref_is_written_under_its_own_lock_alone() {
 }
 
 #[test]
-fn a_lock_is_held_once() {
+fn a_lock_cannot_be_taken_twice() {
     let store = MemoryStore::new();
     let lease = store.lock(&domain()).unwrap();
     let error = store.lock(&domain()).err().unwrap();
@@ -65,7 +65,7 @@ fn a_lock_is_held_once() {
 }
 
 #[test]
-fn a_stale_expectation_conflicts_even_where_nothing_changes() {
+fn a_stale_expectation_is_a_conflict_even_if_nothing_changes() {
     let store = MemoryStore::new();
     let old = commit(&store, vec![put(layout::domain(), "{}")]).unwrap();
     store.put_raw(&domain(), "domain.json", b"other").unwrap();
@@ -87,7 +87,7 @@ fn no_path_is_both_a_file_and_a_folder() {
     assert!(error.contains("paths would be both a file and a folder"), "{error}");
     let error = commit(&store, vec![(versions(), Edit::Link(EntryKind::Tree, tree))]).unwrap_err().to_string();
     assert!(error.contains("paths would be both a file and a folder"), "{error}");
-    // It may be removed, and a path below a file does not exist.
+    // Such a path may be removed, and a path below a file does not exist.
     let before = store.tip(&domain()).unwrap();
     assert_eq!(commit(&store, vec![(version("1.0.0"), Edit::Remove)]).ok(), before);
     commit(&store, vec![(versions(), Edit::Remove)]).unwrap();
@@ -95,7 +95,7 @@ fn no_path_is_both_a_file_and_a_folder() {
 }
 
 #[test]
-fn edits_of_one_change_do_not_overlap() {
+fn overlapping_edits_of_one_change_are_refused() {
     let store = MemoryStore::new();
     for edits in [
         vec![put(layout::domain(), "a"), put(layout::domain(), "b")],
@@ -113,7 +113,7 @@ fn edits_of_one_change_do_not_overlap() {
 }
 
 #[test]
-fn other_hands_may_write_anything() {
+fn other_programs_may_write_anything() {
     let store = MemoryStore::new();
     commit(&store, vec![put(version("1.0.0"), "one")]).unwrap();
     store.put_raw(&domain(), "versions", b"\xff").unwrap();
@@ -128,14 +128,14 @@ fn other_hands_may_write_anything() {
 }
 
 #[test]
-fn a_lost_race_is_decided_anew() {
+fn write_retries_after_a_lost_race() {
     let store = MemoryStore::new();
     let mut seen = Vec::new();
     let mut decide = |tip: Option<Oid>| {
         seen.push(tip);
         Ok::<_, StoreError>(Some(change(vec![put(layout::domain(), "{}")])))
     };
-    // The ref does not exist, neither before nor after the race.
+    // The ref does not exist before or after the race.
     store.race_next();
     let first = write(&store, &domain(), &mut decide).unwrap();
     store.race_next_with("domain.json", b"theirs");
@@ -144,7 +144,7 @@ fn a_lost_race_is_decided_anew() {
     let theirs = store.commit(&seen[3].unwrap()).unwrap();
     assert_eq!(theirs.parents, Vec::from_iter(first));
     assert_eq!(store.commit(&second.unwrap()).unwrap().parents, Vec::from_iter(seen[3]));
-    // Another process wrote the same content: a race without a change.
+    // Another process wrote the same content, so the race changes nothing.
     store.race_next();
     let mut tips = Vec::new();
     write(&store, &domain(), |tip| {
@@ -156,7 +156,7 @@ fn a_lost_race_is_decided_anew() {
 }
 
 #[test]
-fn races_without_end_are_given_up() {
+fn write_gives_up_after_too_many_races() {
     let store = MemoryStore::new();
     let mut tries = 0;
     let result = write(&store, &domain(), |_| {

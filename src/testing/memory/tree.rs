@@ -18,7 +18,7 @@ pub(super) enum Hands {
 /// The new content of a path; `None` removes it.
 pub(super) type Leaf = Option<(EntryKind, Oid)>;
 
-/// Returns `base` after all edits.
+/// Returns `base` with all edits applied.
 pub(super) fn edit(objects: &Objects, base: Option<Oid>, edits: &[(TreePath, Edit)]) -> Result<Oid, StoreError> {
     refuse_overlap(edits)?;
     let mut tree = base;
@@ -74,7 +74,7 @@ fn placed(
     Ok(entries)
 }
 
-/// Returns the sort key of an entry: git sorts a folder as if its name ended with a slash.
+/// Returns the sort key of an entry. git sorts a folder as if its name ended with a slash.
 fn order(entry: &Entry) -> String {
     let slash = if entry.kind == EntryKind::Tree { "/" } else { "" };
     format!("{}{slash}", entry.name)
@@ -93,7 +93,8 @@ fn leaf(objects: &Objects, edit: &Edit) -> Result<Leaf, StoreError> {
     }
 }
 
-/// Refuses edits of one change that overlap, except in one form: a folder is linked or removed first, and then edited.
+/// Refuses edits of one change that overlap, with one exception: a folder may be linked or removed first, and then
+/// edited.
 fn refuse_overlap(edits: &[(TreePath, Edit)]) -> Result<(), StoreError> {
     let within = |inner: &str, outer: &str| {
         inner.strip_prefix(outer).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))

@@ -1,10 +1,10 @@
-//! Next steps for the errors of a check, one for each kind.
+//! Next steps for the errors of a check, one for each kind of error.
 
 use std::collections::BTreeSet;
 
 use crate::{error::NextStep, model::check::Finding, wire::RealmCheck};
 
-/// The most steps.
+/// The maximum number of steps.
 const MAX_STEPS: usize = 5;
 
 /// Returns the steps, in the order of the errors.

@@ -24,7 +24,7 @@ use crate::{
     wire::{ImportReview, JudgedBy},
 };
 
-/// The most lines of differences.
+/// The maximum number of lines of differences.
 const MAX_LINES: usize = 20;
 
 /// A review of an import, and the next step.
@@ -33,7 +33,7 @@ pub struct Review {
     pub next: String,
 }
 
-/// Returns whether an import needs a review: it is broken, behind, or at another version than its code is adapted to.
+/// Returns whether an import needs a review: it is broken, behind, or at a version that its code is not adapted to.
 pub fn is_due(import: &Import, state: &ImportState) -> bool {
     let current = current(&state.standing);
     let is_moved = import.adapted().is_some_and(|adapted| current.is_some_and(|current| adapted != current));
@@ -69,8 +69,8 @@ impl<'a> BindingFiles<'a> {
         Ok(Self { files, has_worktree: code.workdir().is_some() })
     }
 
-    /// Returns the line of an import's range in a file, or `None` as the line if it cannot be determined. Returns
-    /// `None` if the file does not have the import.
+    /// Returns the line of an import's range in a file; the line is `None` if it cannot be determined. Returns `None`
+    /// if the file does not have the import.
     fn find(&self, file: &str, contract: &ContractName) -> Result<Option<Option<u32>>, OpError> {
         let Some(files) = &self.files else { return Ok(None) };
         let Some(Item::File(handle)) = files.file(file)? else { return Ok(None) };
@@ -153,7 +153,7 @@ impl Domain<'_> {
         }
     }
 
-    /// Returns the command to run next, with what has to be done before.
+    /// Returns the command to run next, and what to do before it.
     fn next_step(&self, body: &ImportReview, state: &ImportState) -> String {
         let at = format!("{}/{}", body.domain, body.contract);
         let place = match (&body.binding_file, body.binding_line) {

@@ -8,10 +8,11 @@ use crate::{
     wire::{ImportReview, Mention, Searched},
 };
 
-/// The most mentions in one answer.
+/// The maximum number of mentions in one answer.
 const MAX_PLACES: usize = 200;
-/// The most names that are searched for. The next constant is the longest name, in bytes.
+/// The maximum number of names to search for.
 const MAX_WORDS: usize = 50;
+/// The maximum length of a name, in bytes.
 const MAX_WORD: usize = 128;
 /// The time limit of the whole search.
 const MAX_TIME: Duration = Duration::from_secs(2);
@@ -23,7 +24,7 @@ pub struct Search {
     pub cut: Option<String>,
 }
 
-/// Adds the mentions to each import. Once `cancelled` is set, adds only those that were found by then.
+/// Adds the mentions to each import. Once `cancelled` is set, adds only those found so far.
 ///
 /// # Errors
 /// Returns an error if git cannot search.
@@ -54,7 +55,7 @@ pub fn add(code: Option<&CodeRepo>, imports: &mut [ImportReview], cancelled: &At
     Ok(Search { searched, cut })
 }
 
-/// Returns the names to search for, and whether these are all.
+/// Returns the names to search for, and whether the list is complete.
 fn words(imports: &[ImportReview]) -> (Vec<String>, bool) {
     let (mut words, mut is_all) = (Vec::new(), true);
     for name in imports.iter().flat_map(|import| &import.fields).map(|field| &field.name) {
@@ -73,8 +74,8 @@ fn is_inside(path: &str) -> bool {
     !path.is_empty() && path.split('/').all(|part| !matches!(part, "" | "." | ".." | ".git"))
 }
 
-/// Adds to each import the mentions of its fields, those in its own file first. Returns whether there were more than
-/// fit.
+/// Adds to each import the mentions of its fields, those in the binding's own files first. Returns whether there were
+/// more than fit.
 fn fill(imports: &mut [ImportReview], words: &[&str], found: [SearchResult; 2]) -> bool {
     let places: Vec<_> = found.into_iter().flat_map(|found| found.places).collect();
     let mut left = MAX_PLACES;

@@ -1,7 +1,7 @@
-# Completes git-blue, and git blue through git's own completion. The program knows what there is to
-# offer; this asks it.
+# Completes git-blue, and git blue through git's own completion. The candidates come from the
+# program.
 
-# Offers what fits the last word. First come options for git-blue itself, up to a word "--".
+# Completes the last word. The first arguments, up to "--", are options for git-blue itself.
 __git_blue_offer() {
 	local -a at=()
 	while [ "$1" != -- ]; do
@@ -11,7 +11,7 @@ __git_blue_offer() {
 	shift
 	local cur="${*: -1}" line word
 	COMPREPLY=()
-	# Readline replaces only what stands behind a "=".
+	# Readline replaces only the part after a "=".
 	local done=""
 	case "$cur" in
 	-*=*) if [[ $COMP_WORDBREAKS == *=* ]]; then done="${cur%%=*}="; fi ;;
@@ -28,14 +28,14 @@ __git_blue_offer() {
 			return 0
 			;;
 		*/ | *@) COMPREPLY+=("${word#"$done"}") ;;
-		# Git's completion leaves the space behind a whole word to us.
+		# Git's completion leaves it to us to add the space after a whole word.
 		*) COMPREPLY+=("${word#"$done"} ") ;;
 		esac
 	done < <(command git-blue ${at[@]+"${at[@]}"} complete -- "$@" 2>/dev/null)
 	return 0
 }
 
-# What git's completion calls for "git blue": words and cword are its own.
+# Git's completion calls this for "git blue", and sets words and cword.
 _git_blue() {
 	local index="${__git_cmd_idx-}"
 	if [ -z "$index" ]; then
@@ -46,7 +46,7 @@ _git_blue() {
 	__git_blue_offer ${__git_C_args:+"${__git_C_args[@]}"} -- "${words[@]:index + 1:cword - index}"
 }
 
-# What bash calls for "git-blue". It takes words apart at "=".
+# Bash calls this for "git-blue", with words split at "=".
 __git_blue_main() {
 	local -a all=()
 	local index word glue=""

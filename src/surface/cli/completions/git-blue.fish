@@ -1,5 +1,5 @@
-# Completes git-blue, and git blue through fish's own completion of git. The program knows what there
-# is to offer; this asks it.
+# Completes git-blue, and git blue through fish's own completion of git. The candidates come from the
+# program.
 
 function __git_blue_complete
     set -l words (commandline -opc)

@@ -1,4 +1,4 @@
-# Completes git blue. Not every fish hands the words behind it on to the completion of git-blue.
+# Completes git blue. Not every version of fish passes the words after it to the completion of git-blue.
 
 function __git_blue_in_git
     set -l words (commandline -opc)

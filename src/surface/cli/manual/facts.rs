@@ -1,4 +1,4 @@
-//! Facts for manual pages that are not about one option: variables, files, exit codes.
+//! Facts for manual pages that do not belong to one option: variables, files, exit codes.
 
 /// A variable, a file or an exit code.
 pub(super) struct Fact {
@@ -15,7 +15,7 @@ impl Fact {
         Self { name, text, commands: &[] }
     }
 
-    /// Returns whether it concerns a command, which is named without `git blue`.
+    /// Returns whether the fact concerns a command, which is given without `git blue`.
     pub fn concerns(&self, command: &str) -> bool {
         let is_below = |above: &&str| command == *above || command.starts_with(&format!("{above} "));
         match self.commands {

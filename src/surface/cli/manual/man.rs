@@ -60,7 +60,7 @@ fn render(command: &clap::Command, above: Option<&clap::Command>) -> std::io::Re
     let hide = |arg: Arg| if above.is_some() && arg.is_global_set() { arg.hide(true) } else { arg };
     let mut own = command.clone().mut_args(hide);
     if let Some(page) = page_of(path(command)).filter(|page| !page.description.is_empty()) {
-        // The section NAME shows the summary already.
+        // The section NAME already shows the summary.
         own = own.long_about(page.description);
     }
     let has_options = own.get_arguments().any(|arg| !arg.is_hide_set());
@@ -92,7 +92,7 @@ fn render(command: &clap::Command, above: Option<&clap::Command>) -> std::io::Re
     Ok(page)
 }
 
-/// Returns how the command is called, with the values of its options.
+/// Returns the synopsis of the command, with the values of its options.
 fn synopsis(command: &clap::Command, is_below: bool) -> String {
     let name = command.get_bin_name().unwrap_or_else(|| command.get_name());
     let mut text = format!(".SH SYNOPSIS\n\\fB{}\\fR", escape(name));
@@ -130,7 +130,7 @@ fn values(arg: &Arg) -> String {
     names.join(" ") + if is_several { " ..." } else { "" }
 }
 
-/// Returns the sections behind the options: examples, exit codes, variables, files, other pages.
+/// Returns the sections after the options: examples, exit codes, variables, files, other pages.
 fn closing(command: &clap::Command, above: Option<&clap::Command>) -> String {
     let path = path(command);
     let page = page_of(path);

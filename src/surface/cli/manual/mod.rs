@@ -19,7 +19,7 @@ struct Page {
     command: &'static str,
     /// The description in whole sentences; empty if the summary says it all.
     description: &'static str,
-    /// When the exit code is 1; empty if only a refused command exits with 1.
+    /// When the exit code is 1; empty if only a refusal exits with 1.
     no: &'static str,
     /// Example command lines, each with its purpose.
     examples: &'static [(&'static str, &'static str)],
@@ -49,13 +49,13 @@ fn pages() -> impl Iterator<Item = &'static Page> {
     [realm::PAGES, contract::PAGES, machine::PAGES].into_iter().flatten().chain(&*GENERAL)
 }
 
-/// Returns the page of a command, named without `git blue`.
+/// Returns the page of a command, which is given without `git blue`.
 fn page_of(command: &str) -> Option<&'static Page> {
     let command = long_name(command).unwrap_or(command);
     pages().find(|page| page.command == command)
 }
 
-/// Returns the command that a short one abbreviates.
+/// Returns the command that a short command abbreviates.
 fn long_name(command: &str) -> Option<&'static str> {
     SHORT.iter().find(|(short, _)| *short == command).map(|(_, long)| *long)
 }
@@ -169,7 +169,7 @@ mod tests {
     }
 
     #[test]
-    fn sentences_end() {
+    fn sentences_end_with_a_period() {
         for page in pages() {
             for text in [page.description, page.no] {
                 assert!(text.is_empty() || text.ends_with('.'), "git blue {}: {text}", page.command);

@@ -1,4 +1,4 @@
-//! One event, where it stands among others, and its text.
+//! Events, their position in the stream, and their text.
 
 use std::fmt;
 
@@ -14,15 +14,15 @@ use crate::{
     wire::{SessionLine, all_realms::NotificationForRepo},
 };
 
-/// When a realm was looked at, in seconds since 1970, and how it stood.
+/// The time of a look at a realm, in seconds since 1970, and an id of the realm's state.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Mark {
     pub at: i64,
     pub state: String,
 }
 
-/// Where a client stands: behind so many of the events that came after a mark, as they are counted for those who listen
-/// for this repository alone, or for all.
+/// The position of a client in the stream: the number of events after a mark that it has received. They are counted
+/// within the stream of one repository, or of all repositories.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Position {
     pub mark: Mark,
@@ -30,35 +30,35 @@ pub struct Position {
     pub repo: Option<RepoName>,
 }
 
-/// Which events somebody wants, besides those of one repository.
+/// A filter of events, besides that by repository.
 #[derive(Debug, Clone, Default)]
 pub struct Wanted {
-    /// Only notifications that matter at least so much.
+    /// Only notifications of at least this importance.
     pub rank: Option<Rank>,
     /// Only notifications of this contract.
     pub contract: Option<ContractRef>,
 }
 
-/// Something to tell.
+/// An event.
 #[derive(Debug)]
 struct Event {
     name: &'static str,
-    /// Of a notification, how much it matters, and of which contract it is.
+    /// The rank and the contract of a notification.
     rank: Option<Rank>,
     contract: Option<ContractRef>,
-    /// As the protocol writes it.
+    /// The event in the format of the protocol.
     text: String,
 }
 
-/// What is told at once to all who listen for the same repository, or for all.
+/// Events that are sent at once to all subscribers of the same repository, or of all repositories.
 #[derive(Debug)]
 pub struct Told {
     events: Vec<Event>,
-    /// All of them.
+    /// The text of all events.
     text: Bytes,
 }
 
-/// What happened, from which events are made.
+/// The changes that events are made from.
 #[derive(Debug, Default)]
 pub struct Happened {
     pub notifications: Vec<NotificationForRepo>,
@@ -66,7 +66,7 @@ pub struct Happened {
 }
 
 impl Happened {
-    /// Returns what arrived, or moved, at this second or later.
+    /// Returns the notifications that arrived, and the sessions that changed, at this second or later.
     pub fn since(&self, second: i64) -> Self {
         let is_since = |at: Timestamp| at.as_second() >= second;
         let moved = |one: &&SessionLine| is_since(one.last_activity) || one.ended_at.is_some_and(is_since);
@@ -116,15 +116,15 @@ impl Wanted {
 }
 
 impl Event {
-    /// Returns an event. Its data has no line ends that would end it.
+    /// Returns an event. Its data contains no line breaks, which would end it.
     fn new(name: &'static str, id: &Position, data: &Value) -> Self {
         Self { name, rank: None, contract: None, text: format!("event: {name}\nid: {id}\ndata: {data}\n\n") }
     }
 }
 
 impl Told {
-    /// Returns what is told of a change of a realm from one mark to another, to those who listen for `repo`. The last
-    /// event alone has the later mark: whoever is cut off before hears the rest.
+    /// Returns the events for the change of a realm from one mark to another, for subscribers of `repo`. Only the last
+    /// event has the later mark, so a client that is disconnected before gets the rest when it reconnects.
     pub fn new(realm: &RealmName, [before, after]: [&Mark; 2], repo: Option<&RepoName>, happened: &Happened) -> Self {
         let id = |heard| Position { mark: before.clone(), heard, repo: repo.cloned() };
         let Happened { notifications, sessions } = happened;
@@ -146,7 +146,7 @@ impl Told {
         Self::of(events)
     }
 
-    /// Returns that a realm cannot be read.
+    /// Returns an event that says that a realm cannot be read.
     pub fn problem(realm: &RealmName, mark: &Mark, problem: &str) -> Self {
         let id = Position { mark: mark.clone(), heard: 0, repo: None };
         Self::of(vec![Event::new("realm", &id, &json!({"realm": realm, "state": null, "problem": problem}))])
@@ -157,24 +157,24 @@ impl Told {
         Self { events, text }
     }
 
-    /// Returns how many events there are.
+    /// Returns the number of events.
     pub fn count(&self) -> usize {
         self.events.len()
     }
 
-    /// Returns the text of the wanted ones. Those who want all share it.
+    /// Returns the text of the wanted events. Clients that want all of them share one buffer.
     pub fn text(&self, wanted: &Wanted) -> Bytes {
         if wanted.is_all() { self.text.clone() } else { self.text_after(0, wanted).into() }
     }
 
-    /// Returns the text of the wanted ones behind the first `heard`.
+    /// Returns the text of the wanted events after the first `heard`.
     pub fn text_after(&self, heard: usize, wanted: &Wanted) -> String {
         let rest = self.events.iter().skip(heard);
         rest.filter(|event| wanted.accepts(event)).map(|event| &*event.text).collect()
     }
 }
 
-/// Returns what comes first: how soon to come again, and, where nothing was missed, the id from which things go on.
+/// Returns the start of a stream: the delay before reconnecting and, if nothing was missed, the current id.
 pub fn hello(mark: &Mark, is_all_heard: bool) -> String {
     let id = if is_all_heard && !mark.state.is_empty() {
         format!("id: {}-{}\n", mark.at, mark.state)
@@ -193,7 +193,7 @@ mod tests {
     }
 
     #[test]
-    fn a_position_is_read_as_it_was_written() {
+    fn a_written_position_can_be_parsed() {
         let repo: RepoName = "a.b-c_d".parse().unwrap();
         for (heard, repo) in [(0, None), (3, None), (3, Some(repo))] {
             let position = Position { mark: mark(12), heard, repo };
@@ -205,7 +205,7 @@ mod tests {
     }
 
     #[test]
-    fn all_who_want_everything_share_one_text() {
+    fn clients_that_want_everything_share_one_text() {
         let told = Told::new(&"r".parse().unwrap(), [&mark(1), &mark(2)], None, &Happened::default());
         assert_eq!(told.text(&Wanted::default()).as_ptr(), told.text(&Wanted::default()).as_ptr());
         let picky = Wanted { rank: Some(Rank::default()), contract: None };

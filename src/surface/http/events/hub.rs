@@ -1,4 +1,5 @@
-//! One realm that is listened to. Its thread waits until the realm moves, looks once, and tells all who listen.
+//! Watches one realm with subscribers. Its thread waits until the realm changes, reads it once, and notifies all of
+//! them.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -21,37 +22,37 @@ use crate::{
     surface::http::context::Contexts,
 };
 
-/// How often is looked whether anybody still listens.
+/// The interval at which the hub checks whether it still has subscribers.
 const STEP: Duration = Duration::from_secs(1);
-/// Many changes in a row are told together.
+/// The delay that combines changes in quick succession.
 const PAUSE: Duration = Duration::from_millis(50);
 
-/// One realm, and who listens to it.
+/// A watched realm and its subscribers.
 #[derive(Debug)]
 pub struct Hub {
     realm: RealmName,
     past: Mutex<Past>,
-    /// Locked for moments only, and after `past` where both are.
+    /// Locked only briefly, and after `past` if both are locked.
     listening: Mutex<Listening>,
 }
 
-/// Who listens.
+/// The subscribers of a hub.
 #[derive(Debug, Default)]
 struct Listening {
-    /// Whether nobody looks at the realm any more.
+    /// Whether the realm is no longer watched.
     is_over: bool,
     next: u64,
     all: BTreeMap<u64, (Audience, Outlet)>,
 }
 
-/// Somebody who listens to a hub until this is dropped.
+/// A subscription to a hub, which ends when this is dropped.
 #[derive(Debug)]
 pub struct Listener {
     hub: Arc<Hub>,
     id: u64,
 }
 
-/// Somebody who joined, how the realm stood then, and what it missed.
+/// A new subscription, the mark of the realm at that time, and the events that the client missed.
 pub type Joined = (Listener, Mark, Vec<Missed>);
 
 impl Drop for Listener {
@@ -61,8 +62,8 @@ impl Drop for Listener {
 }
 
 impl Hub {
-    /// Begins to look at a realm, on a thread that ends when nobody listens any more. What a hub told before it ended
-    /// goes on from there.
+    /// Starts to watch a realm, on a thread that ends when there are no subscribers. Continues the history of a hub
+    /// that ended before.
     ///
     /// # Errors
     /// Returns an error if the realm cannot be read or watched.
@@ -86,7 +87,7 @@ impl Hub {
         Ok(hub)
     }
 
-    /// Returns whether somebody looks at the realm.
+    /// Returns whether the realm is still watched.
     pub fn is_live(&self) -> bool {
         !locked(&self.listening).is_over
     }
@@ -96,7 +97,7 @@ impl Hub {
         *locked(&self.listening) = Listening { is_over: true, ..Listening::default() };
     }
 
-    /// Joins those who listen, unless the hub has ended.
+    /// Adds a subscriber. Returns `None` if the hub has ended.
     ///
     /// # Errors
     /// Returns an error if the realm does not have the repository, or cannot be read.
@@ -113,7 +114,7 @@ impl Hub {
             contexts.repo(&self.realm, repo)?;
             locked(&self.past).know(repo);
         }
-        // Whoever joins between two changes hears each of them once: from the past, or from the thread.
+        // A client that subscribes between two changes gets each of them once: from `past`, or from the thread.
         let mut past = locked(&self.past);
         let missed = match last {
             Some(last) => past.since(contexts, &self.realm, audience, last)?,
@@ -129,12 +130,12 @@ impl Hub {
         Ok(Some((Listener { hub: self.clone(), id }, past.mark().clone(), missed)))
     }
 
-    /// Looks at the realm each time it moves, as long as anybody listens.
+    /// Reads the realm each time it changes, while there are subscribers.
     fn look_on(&self, contexts: &Contexts, mut change_watch: ChangeWatch, stopping: &watch::Receiver<bool>) {
         let begun = Instant::now();
         loop {
             let moved = change_watch.waited(STEP);
-            // Whoever asked for this hub joins it in a moment.
+            // The client for which this hub was started subscribes in a moment.
             if self.ends(*stopping.borrow(), begun.elapsed() >= STEP) {
                 return;
             }
@@ -165,7 +166,7 @@ impl Hub {
         listening.is_over
     }
 
-    /// Looks, and tells what happened. Returns whether anything did.
+    /// Reads the realm, and sends what has changed. Returns whether anything has.
     fn look(&self, contexts: &Contexts) -> Result<bool, OpError> {
         let ctx = contexts.realm(&self.realm)?;
         let look = Look::now(&ctx)?;
@@ -176,7 +177,7 @@ impl Hub {
         }
         let mut past = locked(&self.past);
         let mut told = BTreeMap::new();
-        // Also for those who joined meanwhile.
+        // Include audiences that subscribed meanwhile.
         for audience in self.audiences() {
             let its = turn.told(contexts, &mut news, &audience)?;
             told.insert(audience, its);
@@ -190,7 +191,7 @@ impl Hub {
         locked(&self.listening).all.values().map(|(audience, _)| audience.clone()).collect()
     }
 
-    /// Tells everybody what is theirs. Whoever does not read is cut off, and keeps nobody waiting.
+    /// Sends each subscriber its events. A client that does not read is disconnected, and delays nobody.
     fn tell<'t>(&self, told: impl Fn(&Audience) -> Option<&'t Arc<Told>>) {
         let mut listening = locked(&self.listening);
         listening.all.retain(|_, (audience, outlet)| told(audience).is_none_or(|told| outlet.tell(told)));

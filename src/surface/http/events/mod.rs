@@ -1,9 +1,9 @@
-//! Server-sent events. [`hub`] looks at a realm, once for all who listen to it, [`past`] says what happened since somebody
-//! heard of it last, [`event`] is what is told, and [`stream`] the body of the answer.
+//! Server-sent events. [`hub`] watches a realm once for all of its subscribers, [`past`] computes and remembers what
+//! has changed, [`event`] defines the events, and [`stream`] is the body of the response.
 //!
-//! The id of an event says how the realm stood and when, and how many events have come since. Whoever was cut off goes
-//! on behind the last one that it heard, as long as this process remembers it; from another process it hears of
-//! everything since, rather twice than never.
+//! The id of an event contains the time and state of the realm, and the number of events since. A client that was
+//! disconnected continues after the last event that it received, as long as this process remembers it. If the id comes
+//! from another process, the client gets everything since then, since repeated events are better than lost ones.
 
 mod event;
 mod hub;
@@ -35,22 +35,22 @@ use hub::{Hub, Listener};
 use queue::Outlet;
 use stream::Stream;
 
-/// The most clients that listen at a time. They hold no place of those who ask.
+/// The maximum number of event streams at a time. They do not count against the limit of other connections.
 pub const MAX_STREAMS: usize = 1_024;
-/// The most realms that are listened to: each takes a thread.
+/// The maximum number of realms that are watched at a time: each needs a thread.
 const MAX_REALMS: usize = 16;
-/// Everybody who listens.
+/// All event streams.
 #[derive(Debug)]
 pub struct Events {
     contexts: Contexts,
     hubs: Mutex<BTreeMap<RealmName, Arc<Hub>>>,
     streams: Arc<Semaphore>,
-    /// Those who listen to no realm, because there is none: they wait for the end of the daemon.
+    /// The outlets of clients that watch no realm because there is none. They stay open until the daemon stops.
     waiting: Mutex<Vec<Outlet>>,
     stopping: watch::Receiver<bool>,
 }
 
-/// What a client hears when it begins to listen.
+/// The start of a client's stream.
 #[derive(Default)]
 struct Joined {
     listeners: Vec<Listener>,
@@ -59,7 +59,7 @@ struct Joined {
 }
 
 impl Events {
-    /// Returns what nobody listens to yet, and at most `streams` may.
+    /// Creates an empty set of at most `streams` event streams.
     pub fn new(contexts: Contexts, streams: usize, stopping: watch::Receiver<bool>) -> Arc<Self> {
         let streams = Arc::new(Semaphore::new(streams.min(MAX_STREAMS)));
         let events = Arc::new(Self {
@@ -73,10 +73,10 @@ impl Events {
         events
     }
 
-    /// Returns a stream of what happens from now on, or since the event that the client heard last.
+    /// Returns a stream of changes from now on, or since the last event that the client received.
     ///
     /// # Errors
-    /// Returns an error if too many listen already, or the realm cannot be read.
+    /// Returns an error if there are too many event streams, or the realm cannot be read.
     pub async fn stream(
         self: Arc<Self>,
         arguments: &Arguments,
@@ -98,14 +98,14 @@ impl Events {
         let headers = response.headers_mut();
         headers.insert(CONTENT_TYPE, HeaderValue::from_static("text/event-stream"));
         headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
-        // A connection that has no place of its own answers nothing else.
+        // A connection that does not count against the limit must not be used for other requests.
         headers.insert(CONNECTION, HeaderValue::from_static("close"));
         answer::guard(headers);
         response.extensions_mut().insert(Endless);
         Ok(response)
     }
 
-    /// Joins the hubs of the wanted realms.
+    /// Subscribes to the hubs of the wanted realms.
     fn join(
         &self,
         narrowed: &Narrowed,
@@ -125,7 +125,7 @@ impl Events {
                     joined.mark = mark;
                     missed.iter().for_each(|(told, heard)| joined.missed += &told.text_after(*heard, wanted));
                 }
-                // One realm of many that cannot be read, or does not have the repository, hides no other.
+                // One of many realms that cannot be read, or does not have the repository, does not hide the others.
                 Err(_) if narrowed.realm.is_none() => {}
                 Err(error) => return Err(error),
             }
@@ -150,7 +150,7 @@ impl Events {
             if let Some(joined) = hub.join(&self.contexts, &narrowed.repo, last, outlet)? {
                 return Ok(joined);
             }
-            // It ended just now, because nobody listened.
+            // The hub has just ended, because it had no subscribers.
         }
     }
 
@@ -173,7 +173,7 @@ impl Events {
     }
 }
 
-/// Reads which of the events somebody wants.
+/// Reads the filter of events.
 fn wanted(arguments: &Arguments) -> Result<Wanted, OpError> {
     let parsed = |problem: String| OpError::usage(problem);
     let rank = arguments.text("rank").map(|word| word.parse().map_err(parsed)).transpose()?;

@@ -1,5 +1,5 @@
-//! What happened in a realm, for those who listen now and those who were cut off. What a change means to a repository
-//! is found out once, and only where somebody listens for it.
+//! The recent changes of a realm, for current subscribers and those that reconnect. The notifications for a repository
+//! are computed once, and only if it has subscribers.
 
 use std::{
     collections::{BTreeMap, BTreeSet, VecDeque, btree_map::Entry},
@@ -25,47 +25,47 @@ use crate::{
     wire::{NotificationFilter, PageRequest, SessionLine, all_realms::NotificationForRepo},
 };
 
-/// The most events, and the most changes, that are remembered.
+/// The maximum number of events, and of changes, that are remembered.
 const MAX_REMEMBERED: usize = 2_000;
-/// Everything, in one page.
+/// Requests everything in one page.
 const ALL: PageRequest = PageRequest { limit: Some(0), cursor: None };
 
-/// Those who listen for one repository, or for all.
+/// The subscribers of one repository, or of all repositories.
 pub type Audience = Option<RepoName>;
-/// What somebody missed, and how much of it it has heard.
+/// Events that a client missed, and the number of them that it already received.
 pub type Missed = (Arc<Told>, usize);
 
-/// How a realm stands, and when that was looked at.
+/// The state of a realm, and the time at which it was read.
 #[derive(Debug, Default)]
 pub struct Look {
     mark: Mark,
     standing: Standing,
 }
 
-/// A realm as it was seen last, and what happened before that.
+/// The last seen state of a realm, and the changes before it.
 #[derive(Debug, Default)]
 pub struct Past {
     seen: Look,
     turns: VecDeque<Turn>,
-    /// What is pending now, for those who come from another process.
+    /// What is pending now, for clients that reconnect after another process served them.
     pending: BTreeMap<Audience, Happened>,
-    /// Repositories that the realm has.
+    /// Repositories that are known to be in the realm.
     known: BTreeSet<RepoName>,
 }
 
-/// What happened between two looks.
+/// The changes between two looks.
 #[derive(Debug)]
 pub struct Turn {
     realm: RealmName,
     marks: [Mark; 2],
     changed: Changed,
     sessions: Vec<SessionLine>,
-    /// What is told of it to each audience that was asked about.
+    /// The events for each audience that has asked.
     told: BTreeMap<Audience, Arc<Told>>,
 }
 
 impl Look {
-    /// Looks at a realm. What comes meanwhile is for the next look.
+    /// Reads the current state of a realm. Later changes belong to the next look.
     ///
     /// # Errors
     /// Returns an error if the refs cannot be listed.
@@ -77,7 +77,7 @@ impl Look {
 }
 
 impl Past {
-    /// Goes on from a look, or begins with it.
+    /// Continues from the last look, or starts with this one.
     ///
     /// # Errors
     /// Returns an error if the sessions cannot be read.
@@ -90,22 +90,22 @@ impl Past {
         Ok(())
     }
 
-    /// Returns when the realm was seen last, and how it stood.
+    /// Returns the time and state of the last look.
     pub fn mark(&self) -> &Mark {
         &self.seen.mark
     }
 
-    /// Returns whether somebody listened for a repository of the realm before.
+    /// Returns whether a repository is known to be in the realm.
     pub fn knows(&self, repo: &RepoName) -> bool {
         self.known.contains(repo)
     }
 
-    /// Notes that the realm has a repository.
+    /// Records that the realm has a repository.
     pub fn know(&mut self, repo: &RepoName) {
         self.known.insert(repo.clone());
     }
 
-    /// Returns what happened between the last look and this one, if anything did.
+    /// Returns the changes between the last look and this one, if there are any.
     ///
     /// # Errors
     /// Returns an error if the sessions cannot be read.
@@ -119,7 +119,7 @@ impl Past {
         Ok(Some(Turn { realm: ctx.here()?.realm.clone(), marks, changed, sessions, told: BTreeMap::new() }))
     }
 
-    /// Remembers what happened, and forgets what is too long ago.
+    /// Adds a turn, and drops the oldest ones beyond the limit.
     pub fn push(&mut self, turn: Turn, look: Look) {
         self.seen = look;
         self.pending.clear();
@@ -129,7 +129,7 @@ impl Past {
         }
     }
 
-    /// Returns what an audience missed that has heard everything up to a position.
+    /// Returns the events after a position that an audience missed.
     ///
     /// # Errors
     /// Returns an error if the realm cannot be read.
@@ -144,13 +144,13 @@ impl Past {
             return Ok(Vec::new());
         }
         let Some(start) = self.turns.iter().position(|turn| turn.marks[0] == last.mark) else {
-            // It heard it of another process.
+            // The position comes from another process.
             return match last.mark.state == self.seen.mark.state {
                 true => Ok(Vec::new()),
                 false => Ok(vec![(self.since_another(contexts, realm, audience, &last.mark)?, 0)]),
             };
         };
-        // Another audience counts otherwise.
+        // For another audience, events are counted differently.
         let heard = if last.repo == *audience { last.heard } else { 0 };
         let mut missed = Vec::new();
         for turn in self.turns.range_mut(start..) {
@@ -177,7 +177,7 @@ impl Past {
     }
 }
 
-/// Returns all that is pending for an audience, and all sessions.
+/// Returns everything that is pending for an audience, and all sessions.
 fn everything(contexts: &Contexts, realm: &RealmName, audience: &Audience) -> Result<Happened, OpError> {
     let wanted = list::Request { filter: NotificationFilter::Pending, ..Default::default() };
     let narrowed = Narrowed { realm: Some(realm.clone()), repo: audience.clone() };
@@ -188,7 +188,7 @@ fn everything(contexts: &Contexts, realm: &RealmName, audience: &Audience) -> Re
 }
 
 impl Turn {
-    /// Returns what is told of it to an audience.
+    /// Returns the events of this turn for an audience.
     ///
     /// # Errors
     /// Returns an error if the realm cannot be read.
@@ -219,7 +219,7 @@ impl Turn {
         Ok(told)
     }
 
-    /// Returns the same where it may be known already.
+    /// Returns the same as [`Self::told`], opening the realm only if needed.
     fn known_or_told(&mut self, contexts: &Contexts, audience: &Audience) -> Result<Arc<Told>, OpError> {
         match self.told.get(audience) {
             Some(told) => Ok(told.clone()),
@@ -227,7 +227,7 @@ impl Turn {
         }
     }
 
-    /// Returns how many events it holds; one at least.
+    /// Returns the number of events, but at least one.
     fn size(&self) -> usize {
         self.told.values().map(|told| told.count()).sum::<usize>().max(1)
     }

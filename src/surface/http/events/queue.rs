@@ -1,4 +1,4 @@
-//! What waits for one client: a few changes, which all clients share.
+//! The event queue of one client. The queued changes are shared with other clients.
 
 use std::{
     sync::{
@@ -12,51 +12,51 @@ use tokio::sync::mpsc;
 
 use super::event::Told;
 
-/// How many changes wait for a client that does not read. One that falls further behind is cut off, and comes again
-/// with the id that it heard last.
+/// The maximum number of changes that are queued for a client. One that falls further behind is disconnected, and
+/// reconnects with the id of the last event that it received.
 const QUEUE: usize = 16;
 
-/// Where one client is told what happens.
+/// The sending half of the event queue of one client.
 #[derive(Debug, Clone)]
 pub struct Outlet {
     sender: mpsc::Sender<Arc<Told>>,
     is_behind: Arc<AtomicBool>,
 }
 
-/// What waits for one client.
+/// The receiving half of the event queue of one client.
 #[derive(Debug)]
 pub struct Waiting {
     receiver: mpsc::Receiver<Arc<Told>>,
-    /// Whether more came than there was room for: what waits is the last that is said.
+    /// Whether the queue overflowed: the stream ends after the queued changes.
     is_behind: Arc<AtomicBool>,
 }
 
 impl Outlet {
-    /// Returns where a client is told, and where that waits for it.
+    /// Creates a queue, and returns its two halves.
     pub fn new() -> (Self, Waiting) {
         let (sender, receiver) = mpsc::channel(QUEUE);
         let is_behind = Arc::<AtomicBool>::default();
         (Self { sender, is_behind: is_behind.clone() }, Waiting { receiver, is_behind })
     }
 
-    /// Tells the client. Returns whether it is still there, and not too far behind.
+    /// Queues events for the client. Returns whether it is still connected, and not too far behind.
     pub fn tell(&self, told: &Arc<Told>) -> bool {
         let is_told = self.sender.try_send(told.clone()).is_ok();
         self.is_behind.fetch_or(!is_told, Ordering::Relaxed);
         is_told
     }
 
-    /// Returns whether the client is gone.
+    /// Returns whether the client has disconnected.
     pub fn is_closed(&self) -> bool {
         self.sender.is_closed()
     }
 }
 
 impl Waiting {
-    /// Returns what comes next, or nothing at the end.
+    /// Returns the next events, or `None` at the end.
     pub fn poll(&mut self, context: &mut Context<'_>) -> Poll<Option<Arc<Told>>> {
         match self.receiver.poll_recv(context) {
-            // It was set while the queue was full: whoever empties that comes by here.
+            // The flag was set while the queue was full, so it is seen once the queue has been emptied.
             Poll::Pending if self.is_behind.load(Ordering::Relaxed) => Poll::Ready(None),
             next => next,
         }
@@ -68,7 +68,7 @@ mod tests {
     use super::{super::event::Mark, *};
 
     #[test]
-    fn whoever_falls_behind_hears_what_waits_and_then_the_end() {
+    fn a_client_that_falls_behind_gets_the_queued_events_and_then_the_end() {
         let told = Arc::new(Told::problem(&"r".parse().unwrap(), &Mark::default(), "none"));
         let (outlet, mut waiting) = Outlet::new();
         let other_realm = outlet.clone();
@@ -85,7 +85,7 @@ mod tests {
     }
 
     #[test]
-    fn whoever_keeps_up_goes_on() {
+    fn a_client_that_keeps_up_stays_connected() {
         let told = Arc::new(Told::problem(&"r".parse().unwrap(), &Mark::default(), "none"));
         let (outlet, mut waiting) = Outlet::new();
         let mut context = Context::from_waker(std::task::Waker::noop());

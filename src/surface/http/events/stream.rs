@@ -1,4 +1,4 @@
-//! The body of an answer to somebody who listens: it goes on until the client leaves, falls behind, or the daemon stops.
+//! The body of an event stream: it lasts until the client disconnects or falls behind, or the daemon stops.
 
 use std::{
     convert::Infallible,
@@ -16,23 +16,23 @@ use tokio::{
 
 use super::{event::Wanted, hub::Listener, queue::Waiting};
 
-/// How often a silent stream says that it is there.
+/// The interval of heartbeats on a silent stream.
 const HEARTBEAT: Duration = Duration::from_secs(15);
 
-/// What one client hears.
+/// The event stream of one client.
 pub struct Stream {
-    /// What is said before anything else.
+    /// Text that is sent before anything else.
     first: Option<Bytes>,
     waiting: Waiting,
     wanted: Wanted,
     heartbeat: Pin<Box<Sleep>>,
-    /// Leaves the hubs when it is dropped.
+    /// Unsubscribes from the hubs when it is dropped.
     _listeners: Vec<Listener>,
     _permit: OwnedSemaphorePermit,
 }
 
 impl Stream {
-    /// Returns a body that says `first`, and then what waits.
+    /// Returns a body that sends `first`, and then the queued events.
     pub fn new(
         first: String,
         waiting: Waiting,

@@ -1,4 +1,4 @@
-//! What somebody should look at: one row a cause, the worst first, each with the command to go on with.
+//! What needs attention: one row per cause, the worst first, each with the next command to run.
 
 use maud::{Markup, html};
 
@@ -14,15 +14,16 @@ use crate::{
     },
 };
 
-/// Most causes that are shown, and most imports that are named in one of them.
+/// The maximum number of causes that are shown.
 const MAX_CAUSES: usize = 20;
+/// The maximum number of imports that one cause names.
 const MAX_IMPORTS: usize = 6;
 
 /// A reason why something needs attention.
 struct Cause {
     tone: Tone,
     word: &'static str,
-    /// How much it hits: of the same kind, the largest comes first.
+    /// The number of broken imports. The cause with the most comes first.
     weight: usize,
     what: Markup,
     commands: Vec<String>,
@@ -38,7 +39,7 @@ impl Cause {
     }
 }
 
-/// Returns what needs attention, or that nothing does. `status` is of the realm as it is now.
+/// Returns the causes that need attention, or a note that there are none. `status` is the current one.
 pub fn section(site: &Site, topology: &RealmTopology, status: Option<&RealmStatus>) -> Markup {
     let causes = causes(site, topology, status);
     html! {
@@ -134,7 +135,7 @@ fn conflict(conflict: &SyncConflict) -> Cause {
     Cause { commands: conflict.resolution.clone(), ..Cause::new(Tone::Bad, "conflict", what) }
 }
 
-/// A contract that is going away matters while somebody imports it.
+/// Returns the cause for a deprecated contract, if it still has importers.
 fn deprecated(site: &Site, domain: &DomainTopology, contract: &ContractTopology) -> Option<Cause> {
     let Deprecation { since, sunset, replaced_by } = contract.deprecated.as_ref()?;
     let importers: Vec<_> = contract.importers.iter().map(|import| &import.repo).collect();

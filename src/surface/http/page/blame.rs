@@ -1,4 +1,4 @@
-//! Which version brought each line of a contract, and who published it.
+//! The version that introduced each line of a contract, and its publisher.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,7 @@ use crate::{
     wire::{ContractBlame, VersionOrigin},
 };
 
-/// The versions that brought the parts of a contract.
+/// The versions that introduced the parts of a contract.
 #[derive(Debug)]
 pub struct Origins<'a> {
     parts: BTreeMap<&'a str, &'a Version>,
@@ -25,7 +25,7 @@ impl<'a> From<&'a ContractBlame> for Origins<'a> {
 }
 
 impl<'a> Origins<'a> {
-    /// Returns the version that brought the place at `pointer`, if that is known.
+    /// Returns the version that introduced the part at `pointer`, if that is known.
     pub fn of(&self, pointer: &str) -> Option<&'a VersionOrigin> {
         let version = upwards(pointer).find_map(|at| self.parts.get(at))?;
         self.versions.get(*version).copied()
@@ -53,7 +53,7 @@ mod tests {
     use crate::{model::json::Json, wire::BlamePart};
 
     #[test]
-    fn the_innermost_part_says_who_brought_a_line() {
+    fn the_innermost_part_decides_the_version_of_a_line() {
         let part = |pointer: &str, version: &str| BlamePart {
             pointer: pointer.into(),
             version: version.parse().unwrap(),

@@ -1,5 +1,5 @@
-// Keeps a page up to date: where something changed, the page is asked for again and its content
-// replaced. It says whether it is live, and since when it is not. Everything works without it.
+// Keeps a page up to date: when something changes, fetches the page again and replaces its content.
+// Shows whether the page is live, or since when it is not. Every page works without this script.
 'use strict';
 
 (() => {
@@ -11,11 +11,11 @@
   const say = (state, words) => {
     const word = live.querySelector('.word');
     live.dataset.state = state;
-    // What is said again is not read aloud again.
+    // Do not make screen readers repeat the same words.
     if (word.textContent !== words) word.textContent = words;
   };
 
-  // Moments of the last days as people say them; the exact one is shown on hovering.
+  // Shows recent times relative to now; hovering shows the exact time.
   const ago = new Intl.RelativeTimeFormat('en', { numeric: 'auto' });
   const units = [['day', 86400], ['hour', 3600], ['minute', 60]];
   const tellTimes = () => {
@@ -29,12 +29,12 @@
     }
   };
 
-  // Nothing is replaced under the hands of somebody who fills in a form.
+  // Do not replace content while the user fills in a form.
   const isTyping = () => document.activeElement?.closest('main form') != null;
 
   const keys = (root) => new Set([...root.querySelectorAll('[data-key]')].map((one) => one.dataset.key));
 
-  // What had the focus, to find it again: by its id, or as the same link.
+  // The element with the focus, to be found again by its id or as the same link.
   const focused = (main) => {
     const at = document.activeElement;
     if (!at || !main.contains(at) || at === main) return null;
@@ -71,7 +71,7 @@
   let looked = 0;
   const refresh = async () => {
     due = null;
-    // What nobody sees is looked for once somebody does.
+    // A hidden page is refreshed once it is visible.
     if (asking || document.hidden || isTyping()) {
       again = true;
       if (!asking) say('waiting', document.hidden ? 'Changed' : 'Changed: shown once you leave the form');
@@ -87,7 +87,7 @@
       replace(document.importNode(page.getElementById('main'), true));
       if (source.readyState === EventSource.OPEN) isLive();
     } catch {
-      // No answer, or one that is no page: the server may be busy.
+      // There was no response, or it was not a page: the server may be busy.
       stale();
       if (source.readyState === EventSource.OPEN) setTimeout(soon, 3000);
     } finally {
@@ -95,7 +95,7 @@
       if (again && !isTyping()) soon();
     }
   };
-  // Several events of one change are one look, and there is at most one look a second.
+  // Combines the events of one change, and refreshes at most once a second.
   const soon = () => { due ??= setTimeout(refresh, Math.max(120, looked + 1000 - Date.now())); };
   document.addEventListener('focusout', () => { if (again) soon(); });
   document.addEventListener('visibilitychange', () => { if (again) soon(); });
@@ -129,21 +129,21 @@
   const listen = () => {
     source = new EventSource(realm ? `/events?realm=${encodeURIComponent(realm)}` : '/events');
     source.addEventListener('open', () => {
-      // What happened while nobody listened is on the page that is asked for now.
+      // Fetch the changes that were missed while disconnected.
       if (wasOpen || why) soon();
       wasOpen = true;
       isLive();
     });
     source.addEventListener('error', () => {
       stale();
-      // A browser tries again by itself unless it was refused: then the page says why.
+      // A browser reconnects by itself unless it was refused; then the page says why.
       if (source.readyState === EventSource.CLOSED) {
         soon();
         setTimeout(listen, 15000);
       }
     });
     source.addEventListener('notification', (event) => {
-      try { tell(sentence(JSON.parse(event.data))); } catch { /* It is on the page. */ }
+      try { tell(sentence(JSON.parse(event.data))); } catch { /* The page shows the change. */ }
       soon();
     });
     for (const name of ['realm', 'session']) source.addEventListener(name, soon);
@@ -153,12 +153,12 @@
 
   tellTimes();
   setInterval(tellTimes, 30000);
-  // A command is copied by a click, where the browser lets us.
+  // A click on a command copies it, if the browser allows that.
   document.addEventListener('click', (event) => {
     const command = event.target.closest?.('.command');
     if (command) navigator.clipboard?.writeText(command.textContent).then(() => tell('Copied'), () => {});
   });
-  // What is past does not change.
+  // An earlier state does not change.
   if (live) {
     say('waiting', 'Connecting…');
     listen();

@@ -1,5 +1,4 @@
-//! `/r/REALM/contracts/DOMAIN/NAME`: a contract, its versions, what changed between two of them, and
-//! who relies on it.
+//! `/r/REALM/contracts/DOMAIN/NAME`: a contract, its versions, the differences between two of them, and its importers.
 
 use maud::{Markup, html};
 
@@ -28,12 +27,12 @@ use crate::{
     },
 };
 
-/// What is shown: the contract, and what else can be read of it.
+/// The shown contract, and further information about it.
 struct Shown {
     contract: ContractGet,
     timeline: Vec<TimelineEntry>,
     diff: Result<ContractDiff, OpError>,
-    /// Both versions that are compared.
+    /// The two versions that are compared.
     compared: Option<[ContractGet; 2]>,
     impact: Result<ContractImpact, OpError>,
     blame: Option<ContractBlame>,
@@ -51,7 +50,7 @@ pub fn page(site: &Site, ctx: &Ctx, wanted: &ContractRef, query: &Query) -> Resu
         contract::get::run(ctx, &contract::get::Request { contract: wanted.clone(), version, origin: false })
             .map(|answer| answer.body)
     };
-    // Where there is no current version, the newest pre-release is there to be looked at.
+    // If there is no current version, the newest pre-release is shown.
     let arrived = arrived(site, ctx, wanted);
     let newest = || arrived.as_ref().ok()?.iter().map(|entry| entry.version.clone()).max();
     let (at, contract) = match (get(at.clone()), at) {
@@ -68,7 +67,7 @@ pub fn page(site: &Site, ctx: &Ctx, wanted: &ContractRef, query: &Query) -> Resu
         Some([get(Some(diff.old_version.clone())).ok()?, get(Some(diff.new_version.clone())).ok()?])
     };
     let shown = Shown {
-        // What came later is not known yet.
+        // Leave out versions that arrived after the time that is shown.
         timeline: arrived?.into_iter().filter(|entry| contract.versions.contains(&entry.version)).collect(),
         compared: diff.as_ref().ok().and_then(both),
         diff,
@@ -89,14 +88,14 @@ pub fn page(site: &Site, ctx: &Ctx, wanted: &ContractRef, query: &Query) -> Resu
     })
 }
 
-/// Returns the versions that came to this realm.
+/// Returns the versions that arrived in this realm.
 fn arrived(site: &Site, ctx: &Ctx, wanted: &ContractRef) -> Result<Vec<TimelineEntry>, OpError> {
     let request = contract::timeline::Request { contract: wanted.clone(), page: PageRequest::all() };
     let entries = contract::timeline::run(ctx, &request)?.body.entries;
     Ok(entries.into_iter().filter(|entry| entry.realm == site.realm).collect())
 }
 
-/// Returns which version brought each line; that is told where it can be.
+/// Returns which version introduced each line, if that can be determined.
 fn blame(ctx: &Ctx, wanted: &ContractRef, shown: &ContractGet) -> Option<ContractBlame> {
     let request = contract::blame::Request {
         contract: wanted.clone(),
@@ -107,7 +106,7 @@ fn blame(ctx: &Ctx, wanted: &ContractRef, shown: &ContractGet) -> Option<Contrac
     contract::blame::run(ctx, &request).ok().map(|answer| answer.body)
 }
 
-/// Returns who provides and who imports this contract alone.
+/// Returns the topology of this contract only.
 fn neighbours(ctx: &Ctx, wanted: &ContractRef) -> Option<RealmTopology> {
     let request = realm::topology::Request { domain: Some(wanted.domain.clone()) };
     let mut topology = realm::topology::run(ctx, &request).ok()?.body;
@@ -223,7 +222,7 @@ fn facts(site: &Site, shown: &Shown) -> Markup {
     }
 }
 
-/// The form that chooses two versions.
+/// Returns the form that selects two versions.
 fn compare(site: &Site, body: &ContractGet, diff: Option<&ContractDiff>) -> Markup {
     let choice = |id: &str, label: &str, chosen: Option<&Version>| {
         html! {

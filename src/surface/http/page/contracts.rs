@@ -1,4 +1,4 @@
-//! `/r/REALM/contracts`: the contracts of a realm, a page at a time, searched by words.
+//! `/r/REALM/contracts`: the contracts of a realm, in pages, with a search by words.
 
 use maud::{Markup, html};
 
@@ -13,7 +13,7 @@ use crate::{
     wire::{ContractLine, ContractList, PageRequest},
 };
 
-/// How many contracts one page shows.
+/// The number of contracts on one page.
 const ROWS: usize = 50;
 
 /// Returns the page.
@@ -115,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_searched_for_stays_and_is_text() {
+    fn the_search_text_is_kept_and_escaped() {
         let query = Query::parse("q=%22%3E%3Cscript%3E&cursor=a%2Fb");
         let shown = render(&site(), &list(50, 10_000), &query).into_string();
         assert!(!shown.contains("<script"), "{shown}");
@@ -127,7 +127,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_found_says_so() {
+    fn an_empty_result_says_so() {
         let shown = render(&site(), &list(0, 0), &Query::parse("q=x")).into_string();
         assert!(shown.contains("No contract has these words") && shown.contains("Show all"));
         assert!(render(&site(), &list(0, 0), &Query::default()).into_string().contains("There is no contract yet"));

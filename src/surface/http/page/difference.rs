@@ -1,4 +1,4 @@
-//! What differs between two versions of a contract, part by part.
+//! The differences between two versions of a contract, part by part.
 
 use maud::{Markup, html};
 use serde_json::Value;
@@ -19,14 +19,16 @@ use crate::{
     wire::{ContractDiff, ContractGet, SchemaReading, SchemaVerdict, SchemasCompared},
 };
 
-/// Most differences that are shown, most lines of one value, most characters of a line.
+/// The maximum number of differences that are shown.
 const MAX_SHOWN: usize = 100;
+/// The maximum number of lines of one value.
 const MAX_LINES: usize = 30;
+/// The maximum number of characters of a line.
 const MAX_WIDTH: usize = 300;
-/// Longest value that stands on one line.
+/// The maximum length of a value that is shown on one line.
 const MAX_INLINE: usize = 80;
 
-/// Returns the differences; `documents` are both versions, where they can be read.
+/// Returns the differences. `documents` are both versions, if they can be read.
 pub fn differences(body: &ContractDiff, documents: Option<[&ContractGet; 2]>) -> Markup {
     let command = command(body);
     let contents: Vec<_> =
@@ -58,7 +60,7 @@ fn command(body: &ContractDiff) -> String {
     format!("git blue contract diff {domain}/{contract} {old_version} {new_version} --json")
 }
 
-/// Returns what was found out in each direction, in a word each.
+/// Returns the verdict of each direction, as one word each.
 pub fn outcome(body: &ContractDiff) -> Option<Markup> {
     let compared = body.compared.as_ref()?;
     let (breaks, unknown) = (badge(Tone::Bad, "breaks"), badge(Tone::Warn, "unknown"));
@@ -80,7 +82,7 @@ fn verdict(both: &BothReadings, reading: SchemaReading) -> &SchemaVerdict {
     if reading == SchemaReading::Strict { &both.strict } else { &both.lenient }
 }
 
-/// What the change means for values, with proof or a value that shows it.
+/// Returns what the change means for values, with a proof or a witness.
 fn verdicts(body: &ContractDiff, compared: &SchemasCompared, command: &str) -> Markup {
     let (old, new) = (&body.old_version, &body.new_version);
     let directions = [("Backwards", &compared.backwards, old, new), ("Forwards", &compared.forwards, new, old)];
@@ -107,7 +109,7 @@ fn verdicts(body: &ContractDiff, compared: &SchemasCompared, command: &str) -> M
     }
 }
 
-/// The value that shows a break, and what is wrong with it.
+/// Returns the witness of a break, and what is wrong with it.
 fn refused(difference: &SchemaDifference, (reader, sender): (&Version, &Version), command: &str) -> Markup {
     let place = Some(&*difference.at).filter(|at| !at.is_empty());
     html! {
@@ -123,7 +125,7 @@ fn refused(difference: &SchemaDifference, (reader, sender): (&Version, &Version)
     }
 }
 
-/// What became of the agreed value, where that breaks what is promised about it.
+/// Returns how the agreed value breaks what is promised about it, if it does.
 fn agreed(values: &ValuesCompared) -> Markup {
     let breaking = values.differences.iter().filter(|one| one.bump == VersionBump::Major);
     html! {
@@ -144,7 +146,7 @@ fn agreed(values: &ValuesCompared) -> Markup {
     }
 }
 
-/// Returns the word for a place that a verdict is about, if this is one.
+/// Returns the word for a change that breaks something, if it does.
 fn offends(body: &ContractDiff, one: &Difference) -> Option<String> {
     if let (Some(values), Some(place)) = (&body.values, one.pointer.strip_prefix("/value")) {
         let is_here = |pointer: &Option<String>| pointer.as_ref().is_some_and(|pointer| pointer.starts_with(place));
@@ -178,7 +180,7 @@ fn difference(body: &ContractDiff, one: &Difference, contents: &[Value]) -> Mark
     }
 }
 
-/// A JSON Pointer as a path of words. An item of a list that is a word itself stands for its number.
+/// Returns a JSON Pointer as a path of words. A scalar list item is shown instead of its index.
 fn place(one: &Difference, contents: &[Value]) -> Markup {
     let mut tokens: Vec<_> = one.pointer.split('/').skip(1).map(unescape).collect();
     let item = item(one, contents);
@@ -197,7 +199,7 @@ fn place(one: &Difference, contents: &[Value]) -> Markup {
     }
 }
 
-/// Returns the words of an item that was added to a list, removed from it or replaced in it.
+/// Returns the text of an item that was added to a list, removed from it or replaced in it.
 fn item(one: &Difference, contents: &[Value]) -> Option<String> {
     let (list, _) = one.pointer.rsplit_once('/')?;
     contents.iter().find_map(|content| content.pointer(list)?.as_array())?;
@@ -265,7 +267,7 @@ mod tests {
     }
 
     #[test]
-    fn an_item_of_a_list_is_called_what_it_says() {
+    fn a_scalar_list_item_is_shown_instead_of_its_index() {
         let contents = [json!({"schema": {"required": ["id", "<b>"], "0": "x"}, "value": [1, {}]})];
         let shown = |pointer: &str, change: Kind, old: serde_json::Value, new: serde_json::Value| {
             let one = Difference { pointer: pointer.into(), change, old: Json(old), new: Json(new) };
@@ -275,7 +277,7 @@ mod tests {
         assert!(text.contains("required: &lt;b&gt;</span>"), "{text}");
         let text = shown("/schema/required/0", Kind::Changed, json!("name"), json!("id"));
         assert!(text.contains("required: name → id</span>"), "{text}");
-        // What is no list, or no word, keeps its step.
+        // A part that is not in a list, or not a scalar, is shown by its key or index.
         assert!(shown("/schema/0", Kind::Changed, json!("w"), json!("x")).contains(" 0</span>"));
         assert!(shown("/value/1", Kind::Removed, json!({}), json!(null)).contains(" 1</span>"));
     }

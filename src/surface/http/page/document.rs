@@ -1,4 +1,4 @@
-//! What a contract says: its schema and its value, as JSON, and which version brought each line.
+//! The content of a contract: its schema and its value as JSON, and the version that introduced each line.
 
 use maud::{Markup, html};
 
@@ -13,11 +13,12 @@ use crate::{
     wire::{ContractGet, VersionOrigin},
 };
 
-/// Most lines of one part that are shown, and most characters of one line.
+/// The maximum number of lines of one part that are shown.
 const MAX_LINES: usize = 300;
+/// The maximum number of characters of a line.
 const MAX_WIDTH: usize = 500;
 
-/// Returns schema, value, and what tests it.
+/// Returns the schema, the value, and the scripts that test the contract.
 pub fn sections(site: &Site, body: &ContractGet, origins: Option<&Origins<'_>>) -> Markup {
     let contract = &body.contract;
     let tests = &contract.validation;
@@ -72,7 +73,7 @@ fn version(from: Option<&VersionOrigin>) -> Option<&Version> {
     from.map(|from| &from.version)
 }
 
-/// Lines that one version brought, which hovering tells more of.
+/// Returns lines that one version introduced. Hovering over them shows more about the version.
 fn blamed(site: &Site, body: &ContractGet, from: Option<&VersionOrigin>, run: &[Line]) -> Markup {
     html! {
         div.run title=[from.map(published)] {

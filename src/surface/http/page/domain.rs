@@ -1,4 +1,4 @@
-//! `/r/REALM/domains/DOMAIN`: a domain: who takes part, what they exchange, and what happened last.
+//! `/r/REALM/domains/DOMAIN`: a domain: its members, their contracts, and its latest changes.
 
 use maud::{Markup, html};
 
@@ -17,7 +17,7 @@ use crate::{
     wire::{LogEntry, PageRequest, RealmTopology},
 };
 
-/// Most lines of what happened.
+/// The maximum number of log entries.
 const MAX_LOG: usize = 12;
 
 /// Returns the page.

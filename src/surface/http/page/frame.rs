@@ -1,4 +1,4 @@
-//! What stands around every page: where one is, where one can go, whether it is up to date.
+//! The frame of every page: its location, the navigation, and whether it is up to date.
 
 use maud::{DOCTYPE, Markup, html};
 
@@ -12,13 +12,13 @@ use crate::error::OpError;
 /// The parts of a realm that have a page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Part {
-    /// The realm at a glance, its repositories and its domains.
+    /// The overview of the realm, its repositories and its domains.
     Overview,
     /// Its contracts.
     Contracts,
-    /// What changed.
+    /// The notifications.
     Notifications,
-    /// Who works on what.
+    /// The sessions.
     Sessions,
 }
 
@@ -32,13 +32,13 @@ const PARTS: [(Part, &str, &str); 4] = [
 /// A page without its frame.
 #[derive(Debug)]
 pub struct Page {
-    /// What the browser calls it.
+    /// The title in the browser.
     pub title: String,
-    /// The pages that it is one of; none for the list of realms.
+    /// The realm that the page belongs to; `None` for the list of realms.
     pub site: Option<Site>,
-    /// Which part of the realm.
+    /// The part of the realm.
     pub part: Option<Part>,
-    /// What it shows.
+    /// The content.
     pub main: Markup,
 }
 
@@ -48,7 +48,7 @@ impl Page {
     }
 }
 
-/// Returns the whole document of the page at a path.
+/// Returns the full document of the page at a path.
 pub fn whole(page: &Page, path: &str) -> Markup {
     html! {
         (DOCTYPE)
@@ -83,7 +83,7 @@ fn top(page: &Page, path: &str) -> Markup {
                         a.realm href=(site.overview()) { (site.realm) }
                     }
                 }
-                // What is past does not change.
+                // An earlier state does not change.
                 @if page.past().is_none() {
                     p.live #live data-state="still" role="status" {
                         span.dot aria-hidden="true" {}
@@ -97,7 +97,7 @@ fn top(page: &Page, path: &str) -> Markup {
     }
 }
 
-/// What is pending, and who is at work, is known of now alone.
+/// Returns the tabs. Notifications and sessions exist only for the current state.
 fn tabs(site: &Site, here: Option<Part>) -> Markup {
     let is_known = |part: Part| site.past.is_none() || matches!(part, Part::Overview | Part::Contracts);
     html! {
@@ -122,7 +122,7 @@ fn banner(past: &Past, path: &str) -> Markup {
     }
 }
 
-/// The form that shows the page as it was.
+/// Returns the form that shows the page at an earlier time.
 fn travel(past: Option<&Past>, path: &str) -> Markup {
     let day = past.map(|past| &past.said).filter(|said| said.parse::<jiff::civil::Date>().is_ok());
     html! {
@@ -134,7 +134,7 @@ fn travel(past: Option<&Past>, path: &str) -> Markup {
     }
 }
 
-/// Returns the page that says why there is no other.
+/// Returns the page for an error.
 pub fn failure(error: &OpError) -> Page {
     let is_missing = status::of(error) == hyper::StatusCode::NOT_FOUND;
     let title = if is_missing { "There is no such page" } else { "This cannot be shown" };
@@ -146,7 +146,7 @@ pub fn failure(error: &OpError) -> Page {
     Page { title: title.into(), site: None, part: None, main }
 }
 
-/// Returns the document for whom nobody let in.
+/// Returns the document for a browser that was not admitted.
 pub fn refusal(error: &OpError) -> Markup {
     html! {
         (DOCTYPE)

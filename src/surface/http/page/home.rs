@@ -54,7 +54,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_realm_that_cannot_be_read_says_why_and_harms_nobody() {
+    fn a_realm_that_cannot_be_read_says_why_and_hides_no_other() {
         let line = RealmLine {
             name: "aperture".parse().unwrap(),
             path: "/r".into(),

@@ -1,4 +1,4 @@
-//! Who relies on a contract, and what the version that is shown means for them.
+//! The importers of a contract, and what the shown version means for them.
 
 use maud::{Markup, html};
 
@@ -11,7 +11,7 @@ use crate::{
     wire::{ContractImpact, ImporterImpact, JudgedBy},
 };
 
-/// Most importers that are shown.
+/// The maximum number of importers that are shown.
 const MAX_SHOWN: usize = 100;
 
 /// Returns the importers.

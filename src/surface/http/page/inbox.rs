@@ -1,4 +1,4 @@
-//! What changed for the repositories of a realm that lie on this machine.
+//! The notifications for the repositories of a realm that are on this machine.
 
 use super::Contexts;
 use crate::{
@@ -8,29 +8,29 @@ use crate::{
     wire::{NotificationFilter, NotificationsList, PageRequest, RealmStatus},
 };
 
-/// Most notifications that are listed of each repository.
+/// The maximum number of notifications that are listed for each repository.
 const MAX_SHOWN: usize = 20;
 
-/// What changed for a repository, or why that is not known.
+/// The notifications for a repository, or why they cannot be read.
 #[derive(Debug)]
 pub struct Inbox {
     /// The repository.
     pub repo: RepoName,
-    /// The first of it, what matters most first.
+    /// The first notifications, most important first.
     pub list: Result<NotificationsList, OpError>,
 }
 
-/// Returns the realm at a glance, as nobody in particular sees it.
+/// Returns the status of the realm, without a reader.
 ///
 /// # Errors
-/// Returns an error if it cannot be read.
+/// Returns an error if the realm cannot be read.
 pub fn realm(ctx: &Ctx) -> Result<RealmStatus, OpError> {
     let request = realm::status::Request { reader: None, ..realm::status::Request::default() };
     Ok(realm::status::run(ctx, &request)?.0.body)
 }
 
-/// Returns what is in this state for those on this machine: for all of them, so that counts are true, and those
-/// that it matters most to first.
+/// Returns the notifications that `filter` accepts, for all repositories on this machine, so that counts are complete.
+/// The repository with the most important notification comes first.
 pub fn all(contexts: &Contexts, status: &RealmStatus, filter: NotificationFilter) -> Vec<Inbox> {
     let here = status.repos.iter().filter(|repo| repo.path.is_some());
     let page = PageRequest { limit: Some(MAX_SHOWN), cursor: None };

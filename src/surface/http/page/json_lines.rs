@@ -1,4 +1,4 @@
-//! JSON line by line, each line with the place that it shows.
+//! Renders JSON line by line, with the location that each line shows.
 
 use serde_json::Value;
 
@@ -7,36 +7,36 @@ use crate::model::pointer::escape;
 /// A line of a document.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Line {
-    /// The JSON Pointer to what the line shows, opens or closes.
+    /// The JSON Pointer to the part that the line shows, opens or closes.
     pub pointer: String,
     /// The line, indented.
     pub text: String,
 }
 
 impl Line {
-    /// Returns whether the place at `pointer` is a part of what the line shows.
+    /// Returns whether the location at `pointer` is inside of the part that the line shows.
     pub fn is_around(&self, pointer: &str) -> bool {
         pointer.strip_prefix(&*self.pointer).is_some_and(|rest| rest.starts_with('/'))
     }
 }
 
-/// Returns whether one place is another, or a part of it.
+/// Returns whether one location is the same as another, or inside of it.
 pub fn is_part(pointer: &str, whole: &str) -> bool {
     pointer.strip_prefix(whole).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }
 
-/// Returns the lines of a document, of which `root` is the place.
+/// Returns the lines of a document, which is located at `root`.
 pub fn lines(value: &Value, root: &str) -> Vec<Line> {
     let mut lines = Vec::new();
     add(&mut lines, value, &Place { pointer: root.to_owned(), depth: 0, key: String::new(), comma: "" });
     lines
 }
 
-/// Where a part stands.
+/// The position of a part.
 struct Place<'a> {
     pointer: String,
     depth: usize,
-    /// What stands before it: its key, as JSON.
+    /// The key before it, as JSON.
     key: String,
     comma: &'a str,
 }
@@ -94,7 +94,7 @@ mod tests {
     }
 
     #[test]
-    fn each_line_says_where_it_is() {
+    fn each_line_has_its_location() {
         let found = lines(&json!({"a/b": [1], "c": 2}), "/schema");
         let pointers: Vec<_> = found.iter().map(|line| &*line.pointer).collect();
         assert_eq!(pointers, ["/schema", "/schema/a~1b", "/schema/a~1b/0", "/schema/a~1b", "/schema/c", "/schema"]);

@@ -1,4 +1,4 @@
-//! Where the pages lie. Names need no escaping in a path; what people typed does in a query.
+//! The paths of pages. Names need no escaping in a path; text that users typed does in a query.
 
 use form_urlencoded::Serializer;
 use jiff::Timestamp;
@@ -9,34 +9,34 @@ use crate::{
     ops::{as_of::AsOf, ctx::Ctx},
 };
 
-/// The pages of a realm, as it is now or as it was at a moment, which every link keeps.
+/// The pages of a realm, in its current state or at an earlier time, which every link keeps.
 #[derive(Debug, Clone)]
 pub struct Site {
     /// The realm.
     pub realm: RealmName,
-    /// The moment; none for now.
+    /// The earlier time; `None` for the current state.
     pub past: Option<Past>,
 }
 
-/// A moment of the past.
+/// An earlier time.
 #[derive(Debug, Clone)]
 pub struct Past {
-    /// The moment as the address says it.
+    /// The time as it is written in the URL.
     pub said: String,
-    /// The last moment that counts.
+    /// The latest time that is included.
     pub moment: Timestamp,
 }
 
 impl Site {
-    /// Returns the pages of a realm as it is now.
+    /// Returns the pages of the current realm.
     pub fn now(realm: &RealmName) -> Self {
         Self { realm: realm.clone(), past: None }
     }
 
-    /// Returns them at the moment that a query names, with what reads the realm as it was then.
+    /// Returns the pages at the time that a query names, with a context that reads the realm as it was then.
     ///
     /// # Errors
-    /// Returns an error if that is no moment of the realm.
+    /// Returns an error if the time is invalid, or the realm did not exist then.
     pub fn at(realm: &RealmName, ctx: Ctx, query: &Query) -> Result<(Self, Ctx), OpError> {
         let Some(said) = query.get("at") else { return Ok((Self::now(realm), ctx)) };
         let ctx = ctx.as_of(&said.parse::<AsOf>().map_err(OpError::usage)?)?;
@@ -71,13 +71,13 @@ impl Site {
         self.part(&format!("contracts/{domain}/{name}"), query)
     }
 
-    /// Returns the path of what changed for a repository.
+    /// Returns the path of the notifications for a repository.
     pub fn notifications(&self, repo: &RepoName) -> String {
         self.part("notifications", &[("repo", repo.as_str())])
     }
 }
 
-/// Parameters without a value are left out.
+/// Adds a query to a path. Parameters without a value are left out.
 fn with<'a>(path: String, query: impl Iterator<Item = &'a (&'a str, &'a str)>) -> String {
     let said: Vec<_> = query.filter(|(_, value)| !value.is_empty()).collect();
     match said.is_empty() {
@@ -86,21 +86,21 @@ fn with<'a>(path: String, query: impl Iterator<Item = &'a (&'a str, &'a str)>) -
     }
 }
 
-/// What the query of a page says.
+/// The query of a page's URL.
 #[derive(Debug, Default)]
 pub struct Query(Vec<(String, String)>);
 
-/// Longest value that is looked at: what is longer names nothing.
+/// The maximum length of a value. Longer values cannot be names.
 const MAX_VALUE: usize = 500;
 
 impl Query {
-    /// Reads it. What is no UTF-8 is replaced.
+    /// Parses a query. Invalid UTF-8 is replaced.
     pub fn parse(text: &str) -> Self {
         let pairs = form_urlencoded::parse(text.as_bytes()).into_owned();
         Self(pairs.filter(|(_, value)| value.len() <= MAX_VALUE).collect())
     }
 
-    /// Returns what was said first, if anything was.
+    /// Returns the first value of a parameter, unless it is missing or empty.
     pub fn get(&self, name: &str) -> Option<&str> {
         let value = self.0.iter().find(|(key, _)| key == name).map(|(_, value)| value.trim())?;
         Some(value).filter(|value| !value.is_empty())
@@ -124,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn what_people_typed_comes_back_as_it_was() {
+    fn typed_text_survives_the_query() {
         let typed = "a&b=c+d /%\"<é>";
         let path = site().part("contracts", &[("q", typed), ("cursor", "")]);
         assert!(!path.contains(['"', '<', ' ']), "{path}");
@@ -135,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn every_link_keeps_the_moment() {
+    fn every_link_keeps_the_time() {
         let past = Past { said: "2 weeks ago".into(), moment: "2026-01-21T09:00:00Z".parse().unwrap() };
         let then = Site { past: Some(past), ..site() };
         assert_eq!(then.overview(), "/r/aperture?at=2+weeks+ago");
@@ -145,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn a_query_is_whatever_it_is() {
+    fn invalid_queries_have_no_values() {
         for odd in ["", "&&", "=", "%", "%ff=%00", "q", "q=%20", &format!("q={}", "x".repeat(501))] {
             assert_eq!(Query::parse(odd).get("q"), None, "{odd}");
         }

@@ -1,8 +1,8 @@
-//! A page to look at: the realms of this machine as HTML that works without a script. What a contract
-//! says is text and stays text: maud escapes it, and nothing on a page is inline.
+//! Pages for a browser: the realms of this machine as HTML that works without a script. Text in contracts stays text:
+//! maud escapes it, and nothing on a page is inline.
 //!
-//! Every page shows what operations answer, at most a page of it at any size of a realm, and decides
-//! nothing. A small script asks for the page again where something changed.
+//! Every page shows the answers of operations, at most a page of them at any size of the realm, and makes no decisions.
+//! A small script reloads the page when something changes.
 
 mod attention;
 mod blame;
@@ -39,12 +39,12 @@ use links::{Query, Site};
 
 const HTML: &str = "text/html; charset=utf-8";
 
-/// A page as it is sent.
+/// A page to send.
 #[derive(Debug)]
 pub struct Answer {
-    /// The status of HTTP.
+    /// The HTTP status code.
     pub status: StatusCode,
-    /// What the body is.
+    /// The content type.
     pub kind: &'static str,
     /// The body.
     pub body: Vec<u8>,
@@ -56,18 +56,18 @@ impl From<Answer> for Reply {
     }
 }
 
-/// Returns whether a path is one of pages, of those that are there and those that are not.
+/// Returns whether a path belongs to the pages, even if there is no page at it.
 pub fn is_at(path: &str) -> bool {
     path == "/" || path.starts_with("/r/") || path.starts_with("/assets/")
 }
 
-/// Returns the page for a browser that nobody let in. It needs nothing else, which it would not get.
+/// Returns the page for a browser that was not admitted. It loads no other files, because they would be refused.
 pub fn refusal(error: &OpError) -> Answer {
     let body = frame::refusal(error).into_string().into_bytes();
     Answer { status: status::of(error), kind: HTML, body }
 }
 
-/// Returns the page at a path, or the one that says why there is none.
+/// Returns the page at a path, or an error page.
 pub fn answer(contexts: &Contexts, path: &str, query: &str) -> Answer {
     if let Some((kind, text)) = asset(path) {
         return Answer { status: StatusCode::OK, kind, body: text.into() };
@@ -81,7 +81,7 @@ pub fn answer(contexts: &Contexts, path: &str, query: &str) -> Answer {
     Answer { status, kind: HTML, body }
 }
 
-/// What is the same in every realm.
+/// Returns a static file.
 fn asset(path: &str) -> Option<(&'static str, &'static str)> {
     match path {
         "/assets/blue.css" => Some(("text/css; charset=utf-8", include_str!("blue.css"))),
@@ -91,7 +91,7 @@ fn asset(path: &str) -> Option<(&'static str, &'static str)> {
     }
 }
 
-/// A page that somebody wants.
+/// The requested page.
 #[derive(Debug, PartialEq, Eq)]
 enum Wanted {
     Home,
@@ -157,12 +157,12 @@ impl Wanted {
     }
 }
 
-/// Returns what reads a realm at the moment that the query names.
+/// Opens a realm at the time that the query names.
 fn open(contexts: &Contexts, realm: &RealmName, query: &Query) -> Result<(Site, Ctx), OpError> {
     Site::at(realm, contexts.realm(realm)?, query)
 }
 
-/// Refuses a moment where a page knows of now alone.
+/// Refuses a time for pages that only show the current state.
 fn in_present(query: &Query) -> Result<(), OpError> {
     match query.get("at") {
         None => Ok(()),
@@ -179,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn paths_name_pages_or_nothing() {
+    fn a_path_names_one_page_or_none() {
         let realm: RealmName = "aperture".parse().unwrap();
         let contract =
             ContractRef { domain: "s3-access".parse().unwrap(), contract: "s3-permissions".parse().unwrap() };
@@ -199,7 +199,7 @@ mod tests {
     }
 
     #[test]
-    fn who_was_not_let_in_is_told_how() {
+    fn a_refused_browser_is_told_how_to_get_in() {
         let refused = refusal(&OpError::no(ErrorCode::NoToken, "show the <token>").next("git blue daemon open"));
         let text = String::from_utf8(refused.body).unwrap();
         assert_eq!(refused.status, StatusCode::UNAUTHORIZED);

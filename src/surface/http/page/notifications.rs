@@ -1,5 +1,5 @@
-//! `/r/REALM/notifications`: what changed, what matters most first: for every repository that lies on this machine,
-//! or for one. Looking tells nobody: what is pending here is still told by `git blue status`.
+//! `/r/REALM/notifications`: the notifications, most important first, for one repository or for every repository on
+//! this machine. Viewing them marks nothing as seen: `git blue status` still shows what is pending.
 
 use std::collections::BTreeMap;
 
@@ -25,9 +25,9 @@ use crate::{
     wire::{JudgedBy, Notification, NotificationFilter, NotificationsList, PageRequest, RealmStatus, State},
 };
 
-/// How many notifications one page shows.
+/// The number of notifications on one page.
 const ROWS: usize = 50;
-/// Most changes of one severity that are shown for all repositories.
+/// The maximum number of changes of one severity that are shown for all repositories.
 const MAX_CHANGES: usize = 25;
 
 /// Returns the page.
@@ -65,7 +65,7 @@ fn filter(word: Option<&str>) -> Result<NotificationFilter, OpError> {
     }
 }
 
-/// The form that chooses a repository and a state.
+/// Returns the form that selects a repository and a state.
 fn choice(site: &Site, status: &RealmStatus, repo: Option<&RepoName>, state: &str) -> Markup {
     html! {
         form.choose method="get" action=(site.part("notifications", &[])) {
@@ -103,13 +103,13 @@ fn several(site: &Site, inboxes: &[Inbox], status: &RealmStatus, state: &str) ->
     }
 }
 
-/// One change, and the repositories that it is told to.
+/// One change, and the repositories that are notified of it.
 struct Change<'a> {
     first: &'a Notification,
     told: Vec<(&'a RepoName, &'a Notification)>,
 }
 
-/// Returns what changed, the same change once for all repositories that it matters to as much.
+/// Groups notifications by severity. The same change is listed once for all repositories with the same severity.
 fn by_severity(inboxes: &[Inbox]) -> BTreeMap<Rank, Vec<Change<'_>>> {
     let mut changes: BTreeMap<Rank, Vec<Change<'_>>> = BTreeMap::new();
     for inbox in inboxes {
@@ -127,7 +127,7 @@ fn by_severity(inboxes: &[Inbox]) -> BTreeMap<Rank, Vec<Change<'_>>> {
     changes
 }
 
-/// What makes two notifications one change.
+/// Returns the parts that are equal in two notifications of the same change.
 fn what(one: &Notification) -> (&str, State, [Option<&Version>; 2]) {
     (&one.id, one.state, [one.changes.old_version.as_ref(), one.changes.new_version.as_ref()])
 }
@@ -158,7 +158,7 @@ fn severity(site: &Site, rank: Rank, changes: &[Change<'_>], state: &str) -> Mar
     }
 }
 
-/// For whom a change is, and which of their files rely on what changed.
+/// Returns the repositories that a change concerns, and which of their files rely on the changed contract.
 fn told(site: &Site, told: &[(&RepoName, &Notification)]) -> Markup {
     let repos: Vec<_> = told.iter().map(|(repo, _)| *repo).collect();
     let files: Vec<_> =
@@ -181,7 +181,7 @@ fn next(one: &Notification) -> Markup {
     }
 }
 
-/// What is not listed: further changes, and repositories that do not lie here.
+/// Returns a note on what is not listed: further changes, and repositories that are not on this machine.
 fn left_out(site: &Site, inboxes: &[Inbox], status: &RealmStatus) -> Markup {
     let further = |inbox: &Inbox| {
         let list = inbox.list.as_ref().ok()?;
@@ -225,7 +225,7 @@ fn one(site: &Site, body: &NotificationsList, status: &RealmStatus, query: &Quer
     }
 }
 
-/// Returns notifications as a list; those in the state that was asked for do not say it again.
+/// Returns notifications as a list. The state is shown only if it differs from the requested one.
 pub fn entries(site: &Site, notifications: &[Notification], state: &str) -> Markup {
     html! {
         ol.feed {

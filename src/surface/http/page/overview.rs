@@ -1,4 +1,4 @@
-//! `/r/REALM`: the realm at a glance: what is broken, what is pending, who provides what.
+//! `/r/REALM`: an overview of the realm: what is broken, what is pending, and the topology.
 
 use maud::{Markup, html};
 
@@ -18,8 +18,9 @@ use crate::{
     wire::{LogEntry, NotificationFilter, PageRequest, RealmStatus, RealmTopology},
 };
 
-/// Most lines of what happened, and most repositories that are listed.
+/// The maximum number of log entries.
 const MAX_LOG: usize = 8;
+/// The maximum number of repositories that are listed.
 const MAX_REPOS: usize = 50;
 
 /// Returns the page.
@@ -40,12 +41,12 @@ pub fn page(contexts: &Contexts, site: &Site, ctx: &Ctx, query: &Query) -> Resul
     Ok(Page { title: site.realm.to_string(), site: Some(site.clone()), part: Some(Part::Overview), main })
 }
 
-/// What is shown of a realm.
+/// The data that the page shows.
 struct Seen {
     status: RealmStatus,
     topology: RealmTopology,
     log: Vec<LogEntry>,
-    /// What is pending; that is known of now alone.
+    /// The notifications, which exist only for the current state.
     inboxes: Option<Vec<Inbox>>,
 }
 
@@ -98,7 +99,7 @@ fn numbers(site: &Site, seen: &Seen) -> Markup {
     }
 }
 
-/// Returns a number with what it counts.
+/// Returns a number with its label.
 pub fn number(label: &str, value: usize, tone: Tone, href: Option<String>) -> Markup {
     html! {
         div class=(tone.class()) {
@@ -108,7 +109,7 @@ pub fn number(label: &str, value: usize, tone: Tone, href: Option<String>) -> Ma
     }
 }
 
-/// Returns what happened, as a list.
+/// Returns log entries as a list.
 pub fn history(site: &Site, log: &[LogEntry]) -> Markup {
     html! {
         ol.feed {
@@ -214,14 +215,14 @@ mod tests {
     }
 
     #[test]
-    fn a_realm_in_which_nothing_is_wrong_says_so() {
+    fn a_realm_without_problems_says_so() {
         let shown = shown(status(), topology(), Vec::new());
         assert!(shown.contains("No import is known to be broken") && !shown.contains("class=\"causes\""), "{shown}");
         assert!(!shown.contains("<script"), "{shown}");
     }
 
     #[test]
-    fn everything_that_is_wrong_is_named() {
+    fn every_problem_is_listed() {
         let import = ImportTopology {
             repo: "fungal".parse().unwrap(),
             version_req: "^1.0.0".parse().unwrap(),
@@ -305,7 +306,7 @@ mod tests {
         }
         assert!(!shown.contains("<script") && !shown.contains('\u{202e}'), "{shown}");
         assert_eq!(shown.matches("&lt;script&gt;").count(), 6, "{shown}");
-        // One cause of each kind, and every one says what to run.
+        // There is one cause of each kind, and each suggests a command.
         assert_eq!(shown.matches("class=\"kind\"").count(), 6, "{shown}");
         assert_eq!(shown.matches("<p class=\"next\"><code").count(), 6, "{shown}");
     }

@@ -1,4 +1,4 @@
-//! What several pages show in the same way. Every text of somebody else's passes [`text`].
+//! Elements that several pages share. All text from others passes through [`text`].
 
 use std::borrow::Cow;
 
@@ -10,12 +10,12 @@ use crate::{
     surface::cli::text::clean,
 };
 
-/// How a word is meant; never told by its colour alone.
+/// The meaning of a word. It is never shown by colour alone.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Tone {
-    /// Beside the point.
+    /// Less important.
     Quiet,
-    /// As it should be.
+    /// Good.
     Good,
     /// Worth a look.
     Warn,
@@ -24,7 +24,7 @@ pub enum Tone {
 }
 
 impl Tone {
-    /// Returns its class.
+    /// Returns its CSS class.
     pub fn class(self) -> &'static str {
         match self {
             Self::Quiet => "quiet",
@@ -35,19 +35,19 @@ impl Tone {
     }
 }
 
-/// Returns somebody else's text, with what reorders it or hides in it spelled out.
+/// Returns text from others, with characters that reorder or hide text escaped.
 pub fn text(text: &str) -> Cow<'_, str> {
     clean(text)
 }
 
-/// Returns a line of somebody else's, at most so many characters of it.
+/// Returns a line of text from others, cut to at most `most` characters.
 pub fn cut(line: &str, most: usize) -> String {
     let cut: String = line.chars().take(most).collect();
     let dots = if cut.len() < line.len() { " …" } else { "" };
     format!("{}{dots}", text(&cut))
 }
 
-/// Returns several lines of somebody else's text.
+/// Returns several lines of text from others.
 pub fn prose(words: &str) -> Markup {
     html! {
         @for line in words.lines().filter(|line| !line.trim().is_empty()) {
@@ -56,17 +56,17 @@ pub fn prose(words: &str) -> Markup {
     }
 }
 
-/// Returns a word in a pill.
+/// Returns a word as a badge.
 pub fn badge(tone: Tone, word: &str) -> Markup {
     html! { span class={ "badge " (tone.class()) } { (word) } }
 }
 
-/// Returns a moment. The script says beside it how long ago that was.
+/// Returns a time. The script adds how long ago it was.
 pub fn time(at: jiff::Timestamp) -> Markup {
     html! { time datetime=(at) { (at.strftime("%Y-%m-%d %H:%M")) " UTC" } }
 }
 
-/// Returns the first digits of a commit, as a link to its page at the forge if that is known.
+/// Returns the first digits of a commit, as a link to its page on the forge if that is known.
 pub fn source_commit(commit: &str, url: Option<&str>) -> Markup {
     let digits: String = commit.chars().take(7).collect();
     html! {
@@ -86,7 +86,7 @@ pub fn repo(site: &Site, name: &RepoName) -> Markup {
     html! { a.name href=(site.repo(name)) { (name) } }
 }
 
-/// Returns how a contract stands, where that is worth a word.
+/// Returns a badge for the state of a contract, if it is worth mentioning.
 pub fn state(state: &str) -> Markup {
     let tone = match state {
         "active" => return html! {},
@@ -97,7 +97,7 @@ pub fn state(state: &str) -> Markup {
     html! { " " (badge(tone, state)) }
 }
 
-/// Returns a table of these columns, which becomes a list where there is little room.
+/// Returns a table with these columns, which becomes a list on narrow screens.
 pub fn table(caption: &str, columns: &[&str], rows: &Markup) -> Markup {
     html! {
         div.scroll role="group" aria-label=(caption) tabindex="0" {
@@ -110,17 +110,17 @@ pub fn table(caption: &str, columns: &[&str], rows: &Markup) -> Markup {
     }
 }
 
-/// Returns a cell of a table; `column` stands before it where the table is a list.
+/// Returns a cell of a table; `column` is its label if the table is shown as a list.
 pub fn cell(column: &str, content: &Markup) -> Markup {
     html! { td data-column=(column) { (content) } }
 }
 
-/// Returns a command to run: a click marks all of it.
+/// Returns a command to run. A click selects all of it.
 pub fn command(command: &str) -> Markup {
     html! { code.command { (text(command)) } }
 }
 
-/// Returns names with commas between, the first of them where they are many.
+/// Returns names separated by commas; only the first ones if there are many.
 pub fn names(site: &Site, repos: &[&RepoName]) -> Markup {
     const MOST: usize = 8;
     html! {
@@ -156,8 +156,8 @@ pub fn grouped(number: usize) -> String {
     text
 }
 
-/// Returns what leads to the first page and to the next one, from the cursors of this and the next one;
-/// nothing where all is on this one.
+/// Returns links to the first page and to the next one, from the cursors of this page and the next one. Returns nothing
+/// if everything is on this page.
 pub fn pager(
     (shown, total): (usize, usize),
     (here, next): (Option<&str>, Option<&str>),
@@ -175,8 +175,7 @@ pub fn pager(
     }
 }
 
-/// Returns how many there are beyond those that are shown, and the command that shows them all;
-/// nothing where there are none.
+/// Returns how many items are not shown, and the command that shows all of them. Returns nothing if all are shown.
 pub fn more(all: usize, shown: usize, command: &str) -> Markup {
     html! {
         @if let Some(more @ 1..) = all.checked_sub(shown) {
@@ -188,7 +187,7 @@ pub fn more(all: usize, shown: usize, command: &str) -> Markup {
     }
 }
 
-/// Returns that there is nothing, and what would make something.
+/// Returns a note that there is nothing, and the command that would change that.
 pub fn empty(what: &str, how: Option<&str>) -> Markup {
     html! {
         div.empty {
@@ -203,7 +202,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_read_well() {
+    fn numbers_are_readable() {
         assert_eq!(count(1, "contract"), "1 contract");
         assert_eq!(count(2, "repository"), "2 repositories");
         assert_eq!(count(10_000, "contract"), "10,000 contracts");
@@ -212,7 +211,7 @@ mod tests {
     }
 
     #[test]
-    fn hostile_text_is_text() {
+    fn hostile_text_is_escaped() {
         let evil = "<script>alert(1)</script>\n\u{202e}\"'&\u{1b}[31m";
         let shown = prose(evil).into_string();
         assert!(!shown.contains("<script"), "{shown}");

@@ -1,4 +1,5 @@
-//! `/r/REALM/repos/REPO`: a repository: what it relies on, who relies on it, what is broken, pending and at work.
+//! `/r/REALM/repos/REPO`: a repository: its imports, its contracts and their importers, what is broken or pending, and
+//! its sessions.
 
 use maud::{Markup, html};
 
@@ -22,28 +23,31 @@ use crate::{
     },
 };
 
-/// Most imports, contracts and changes that are shown.
+/// The maximum number of imports that are shown.
 const MAX_IMPORTS: usize = 50;
+/// The maximum number of own contracts that are shown.
 const MAX_OWN: usize = 50;
+/// The maximum number of changes that are shown.
 const MAX_CHANGES: usize = 10;
+/// The maximum number of sessions that are shown.
 const MAX_SESSIONS: usize = 20;
 
-/// What is shown of a repository.
+/// The data that the page shows.
 struct Seen {
     status: RealmStatus,
-    /// What it has to do with others, of the whole realm.
+    /// The repository's part of the realm's topology.
     topology: RealmTopology,
-    /// What is known of now alone.
+    /// The data that exists only for the current state.
     present: Option<Present>,
 }
 
-/// What is pending, and who is at work.
+/// The notifications and the sessions.
 struct Present {
     pending: Result<NotificationsList, OpError>,
     sessions: Vec<SessionLine>,
 }
 
-/// Returns the page. `ctx` is of the repository.
+/// Returns the page. `ctx` is the context of the repository.
 ///
 /// # Errors
 /// Returns an error if the realm cannot be read.

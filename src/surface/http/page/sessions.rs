@@ -1,4 +1,4 @@
-//! `/r/REALM/sessions`: who works on what.
+//! `/r/REALM/sessions`: the sessions.
 
 use maud::{Markup, html};
 
@@ -14,7 +14,7 @@ use crate::{
     wire::{PageRequest, SessionLine, SessionList},
 };
 
-/// How many sessions one page shows.
+/// The number of sessions on one page.
 const ROWS: usize = 50;
 
 /// Returns the page.

@@ -1,4 +1,4 @@
-//! Two schemas beside each other, with the places marked where they differ in what they allow.
+//! Two schemas side by side, with marks where they differ in what they allow.
 
 use maud::{Markup, html};
 use serde_json::Value;
@@ -12,13 +12,14 @@ use crate::{
     wire::{ContractDiff, ContractGet},
 };
 
-/// Most lines of one schema that are shown, and most characters of a line.
+/// The maximum number of lines of one schema that are shown.
 const MAX_LINES: usize = 120;
+/// The maximum number of characters of a line.
 const MAX_WIDTH: usize = 300;
-/// Lines that are shown around a marked one.
+/// The number of lines that are shown around a marked one.
 const AROUND: usize = 3;
 
-/// Returns both schemas, where one of them refuses what the other one allows.
+/// Returns both schemas, if one of them refuses a value that the other one allows.
 pub fn sides(diff: &ContractDiff, old: &ContractGet, new: &ContractGet) -> Markup {
     let Some(compared) = &diff.compared else { return html! {} };
     let found: Vec<_> = compared.differences.iter().filter(|one| one.reading == compared.reading).collect();
@@ -35,8 +36,8 @@ pub fn sides(diff: &ContractDiff, old: &ContractGet, new: &ContractGet) -> Marku
     }
 }
 
-/// Returns what to mark of the places that offend: where one is as large as an object, what changed in it. Parts of
-/// the kind `missing` are not in the document.
+/// Returns the locations to mark among those that cause a break. If a location contains changes, only these are marked.
+/// Changes of the kind `missing` are not in this document.
 fn marks<'a>(diff: &'a ContractDiff, missing: Kind, places: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
     let changes = diff.changes.iter().filter(|one| one.change != missing);
     let changes: Vec<&str> = changes.filter_map(|one| one.pointer.strip_prefix("/schema")).collect();
@@ -64,7 +65,7 @@ fn side(body: &ContractGet, marks: &[&str]) -> Markup {
     }
 }
 
-/// Returns a document with what is at `marks` marked, and what is far from all of them left out.
+/// Returns a document with the locations at `marks` marked, leaving out lines that are far from all of them.
 pub fn marked(value: &Value, marks: &[&str], label: &str, command: &str) -> Markup {
     let all = lines(value, "");
     let is_marked: Vec<bool> = all.iter().map(|line| marks.iter().any(|mark| is_part(&line.pointer, mark))).collect();
@@ -84,7 +85,7 @@ pub fn marked(value: &Value, marks: &[&str], label: &str, command: &str) -> Mark
     }
 }
 
-/// Short documents are shown whole.
+/// Returns whether a line is near a mark. Short documents are shown in full.
 fn is_near(all: &[Line], is_marked: &[bool], at: usize, marks: &[&str]) -> bool {
     let around = at.saturating_sub(AROUND)..all.len().min(at + AROUND + 1);
     all.len() <= MAX_LINES / 2 || is_marked[around].contains(&true) || marks.iter().any(|mark| all[at].is_around(mark))
@@ -101,7 +102,7 @@ mod tests {
     }
 
     #[test]
-    fn what_offends_is_marked_and_nothing_else() {
+    fn only_the_given_locations_are_marked() {
         let value = json!({"properties": {"id": {"type": "string"}, "<b>": {}}, "required": ["id"]});
         let text = shown(&value, &["/properties/id"]);
         assert_eq!(text.matches("<mark>").count(), 3, "{text}");
@@ -110,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn a_long_document_is_folded_around_what_offends() {
+    fn a_long_document_is_folded_around_the_marks() {
         let many: serde_json::Map<_, _> = (0..500).map(|at| (format!("p{at:03}"), json!({"type": "string"}))).collect();
         let text = shown(&json!({"properties": many}), &["/properties/p250/type"]);
         assert_eq!(text.matches("<mark>").count(), 1, "{text}");

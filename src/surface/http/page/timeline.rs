@@ -1,4 +1,4 @@
-//! The versions of a contract, newest first, and what each changed in its owner's words.
+//! The versions of a contract, newest first, with the owner's description of what each changed.
 
 use maud::{Markup, html};
 
@@ -11,10 +11,10 @@ use crate::{
     wire::{ContractGet, TimelineEntry},
 };
 
-/// Most versions that are shown.
+/// The maximum number of versions that are shown.
 const MAX_SHOWN: usize = 50;
 
-/// Returns the versions that came to the realm.
+/// Returns the versions that arrived in the realm.
 pub fn timeline(site: &Site, body: &ContractGet, entries: &[TimelineEntry]) -> Markup {
     let command = format!("git blue contract timeline {}/{}", body.domain, body.contract.name);
     html! {

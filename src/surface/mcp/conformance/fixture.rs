@@ -19,7 +19,7 @@ use serde_json::{Map, Value, json};
 
 use super::rounds;
 
-/// How long a tool pauses between two messages.
+/// The pause of a tool between two messages.
 const PAUSE: Duration = Duration::from_millis(50);
 
 static ALL: LazyLock<Fixtures> = LazyLock::new(|| {
@@ -47,7 +47,7 @@ pub struct ToolFixture {
     /// The content of the answer.
     content: Value,
     is_error: bool,
-    /// The input schema, if it is not that of one string or of none.
+    /// The input schema, if the tool takes anything other than one string or nothing.
     schema: Option<Map<String, Value>>,
     /// The argument whose text is used as the question to the client.
     argument: Option<String>,
@@ -56,7 +56,7 @@ pub struct ToolFixture {
     progress: Vec<f64>,
     /// The request that it sends to the client while it runs.
     asks: Option<Value>,
-    /// The requests that it asks the client to answer with the next call, one set per round.
+    /// The requests that the client should answer with the next call, one set per round.
     rounds: Vec<Map<String, Value>>,
     /// The capability that the client must have.
     needs: Option<String>,
@@ -216,7 +216,7 @@ impl PromptFixture {
     /// Fills in the prompt.
     ///
     /// # Errors
-    /// Returns an error if the state of the round was tampered with.
+    /// Returns an error if the state of the round was modified.
     pub fn fill(
         &self,
         request: GetPromptRequestParams,
@@ -234,7 +234,7 @@ impl PromptFixture {
     }
 }
 
-/// Replaces `{name}` in the strings of a value with the given arguments.
+/// Replaces `{name}` in the strings of a value with the arguments in `given`.
 fn filled(value: &Value, given: &BTreeMap<String, String>) -> Value {
     match value {
         Value::String(text) => {

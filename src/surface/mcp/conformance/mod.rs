@@ -41,7 +41,7 @@ type Context = RequestContext<RoleServer>;
 type Answer<T> = Result<T, ErrorData>;
 
 impl Conforming {
-    /// Wraps a server, and adds the fixtures if its environment enables them.
+    /// Wraps a server, adding the fixtures if its environment enables them.
     pub fn new(server: Server) -> Self {
         let is_on = server.env().var(VARIABLE).is_some();
         Self { server, fixtures: is_on.then(Fixtures::all) }

@@ -1,5 +1,5 @@
-//! Asks a client of the stateless protocol in rounds (SEP-2322). The state that it sends back says which round came
-//! last, and is signed.
+//! Asks a client of the stateless protocol in rounds (SEP-2322). The state that the client sends back says which round
+//! was last, and is signed.
 
 use rmcp::{
     ErrorData, RoleServer,
@@ -32,10 +32,10 @@ pub fn next(
     rounds.get(round).map(|asked| question(&declared(asked, context), &sealed(name, round))).transpose()
 }
 
-/// Returns those of the requests for which the client declares a capability.
+/// Returns the requests for which the client declares a capability.
 fn declared(asked: &Map<String, Value>, context: &RequestContext<RoleServer>) -> Map<String, Value> {
     let can = json!(context.client_capabilities());
-    // A client that declares nothing is asked everything.
+    // A client that declares nothing gets all requests.
     let says = ["sampling", "elicitation", "roots"].iter().any(|name| can[*name].is_object());
     let is_able = |request: &Value| {
         let method = request["method"].as_str().unwrap_or_default();
@@ -52,7 +52,7 @@ fn question(asked: &Map<String, Value>, state: &str) -> Result<InputRequiredResu
     Ok(question)
 }
 
-/// Returns the signed state of a round, which nobody else can forge.
+/// Returns the signed state of a round, which others cannot forge.
 fn sealed(name: &str, round: usize) -> String {
     format!("{round}-{}", hash::canonical(&(name, round, "conformance")))
 }

@@ -1,4 +1,4 @@
-//! Runs slow calls on threads beside the server's own. They report progress, and stop when they are cancelled.
+//! Runs slow calls on separate threads. They report progress, and stop when they are cancelled.
 
 use std::{future::Future, time::Duration};
 
@@ -73,7 +73,7 @@ impl Server {
                 Outcome::Done(())
             }
             Err(error) => {
-                // Work that has not started on a thread need not start.
+                // Work that has not started on a thread does not need to start.
                 abort.abort();
                 Outcome::Failed(error)
             }

@@ -1,4 +1,4 @@
-//! Calls of tools: finds the project, runs the operation within the time limit, and hands over the answer.
+//! Calls tools: finds the project, runs the operation within the time limit, and hands over the answer.
 
 use std::{
     rc::Rc,
@@ -34,7 +34,7 @@ use crate::{
     surface::arguments::Arguments,
 };
 
-/// How long a call that waits for a lock lets others run before it tries again.
+/// The pause for which a call that waits for a lock lets others run before it tries again.
 const PAUSE: Duration = Duration::from_millis(20);
 
 impl Server {
@@ -87,7 +87,7 @@ impl Server {
         ErrorData::invalid_params(message, None)
     }
 
-    /// Runs a tool until it succeeds or has waited long enough for locks. It stores the answer.
+    /// Runs a tool until it succeeds or has waited long enough for locks. Stores the answer.
     async fn outcome(
         &self,
         tool: &'static Tool,
@@ -112,7 +112,7 @@ impl Server {
             if !is_locked || started.elapsed() >= self.settings.patience {
                 return outcome;
             }
-            // Nothing was written. Other requests are answered before the next try.
+            // Nothing was written, so other requests are answered before the next attempt.
             self.log.say(|| format!("call {}: waits for a lock", context.id));
             tokio::time::sleep(PAUSE).await;
         }
@@ -139,7 +139,7 @@ impl Server {
         Ok(())
     }
 
-    /// Returns the project that a call is about.
+    /// Returns the project of a call.
     ///
     /// # Errors
     /// Returns an error if no project is found.
@@ -147,7 +147,7 @@ impl Server {
         let realm = arguments.read_as::<tools::Named>()?.realm;
         let found = project::find_named(&self.settings, arguments.text("cwd"), realm, roots);
         let project = match found {
-            // The realms of the machine can be listed from anywhere, which is how a realm is found.
+            // The realms of this machine can be listed from anywhere, so that clients can find a realm.
             Err(_) if tool.is_of_the_machine() => Project { folder: self.settings.env.cwd().to_owned(), realm: None },
             found => found?,
         };
@@ -161,7 +161,7 @@ impl Server {
         self.answers.put(context.id.clone(), Answer { body, teller });
     }
 
-    /// Returns what adds the pending notifications of a project to an answer.
+    /// Returns the source of the notifications that are added to an answer in a project.
     pub fn teller(&self, project: Project, context: &RequestContext<RoleServer>) -> NotificationSource {
         let client = self.client(context);
         NotificationSource {
@@ -173,8 +173,8 @@ impl Server {
         }
     }
 
-    /// Returns the result of a call whose answer is stored. It is empty where the transport replaces it when it
-    /// writes the message.
+    /// Returns the result of a call whose answer is stored. It is empty if the transport replaces it when writing the
+    /// message.
     pub fn handed_over(&self, context: &RequestContext<RoleServer>) -> CallToolResult {
         let Some(request_client) = ClientOfRequest::of(context) else { return CallToolResult::success(Vec::new()) };
         let Some(answer) = self.answers.take(&context.id) else {

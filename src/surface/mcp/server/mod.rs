@@ -26,7 +26,7 @@ use super::{
 };
 use crate::{locate, model::name::RealmName, ops::prime};
 
-/// How long a client may cache what does not change while the server runs, in milliseconds.
+/// How long a client may cache data that does not change while the server runs, in milliseconds.
 const STABLE_MS: u64 = 3_600_000;
 
 /// A server for one client.
@@ -34,11 +34,11 @@ const STABLE_MS: u64 = 3_600_000;
 pub struct Server {
     settings: Arc<Settings>,
     answers: Arc<FinishedAnswers>,
-    /// The client, unless requests name theirs.
+    /// The client, unless requests name their own.
     client: Client,
     roots_request: Arc<RootsRequest>,
     watches: Arc<Watches>,
-    /// Bounds how many declared commands run at the same time.
+    /// Limits how many declared commands run at the same time.
     running: Arc<Semaphore>,
     log: Log,
 }
@@ -68,7 +68,7 @@ impl Server {
         ClientOfRequest::of(context).map_or(&self.client, |request_client| &request_client.client)
     }
 
-    /// Finds the project of a request that is no tool call. A client of the stateless protocol is not asked for its
+    /// Finds the project of a request that is not a tool call. A client of the stateless protocol is not asked for its
     /// roots, since that takes another request.
     async fn project(
         &self,
@@ -87,8 +87,8 @@ impl Server {
         })
     }
 
-    /// Returns facts about the project where the server was started, if it is in one. The client is not asked for its
-    /// roots, and errors are ignored, because each call reports them.
+    /// Returns facts about the project in which the server was started, if there is one. The client is not asked for
+    /// its roots, and errors are ignored, because each call reports them.
     fn facts(&self) -> Vec<String> {
         if self.settings.is_shared {
             return Vec::new();

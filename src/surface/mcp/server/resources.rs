@@ -23,7 +23,7 @@ use crate::surface::mcp::{
     watch::{self, Watched},
 };
 
-/// How long a client may cache what changes with the realm, in milliseconds.
+/// How long a client may cache data that changes with the realm, in milliseconds.
 const FRESH_MS: u64 = 5_000;
 
 impl Server {
@@ -137,7 +137,7 @@ impl Server {
     /// Returns the project of a resource. It must be in the resource's realm, unless all realms are offered.
     fn of_resource(&self, uri: &Uri, roots: &Roots) -> Result<Project, NoProject> {
         let realm = self.settings.all_realms.then(|| uri.realm.clone());
-        // The resource names its realm, so the client need not be asked for its roots.
+        // The resource names its realm, so the client does not need to be asked for its roots.
         let unasked = Roots::Unknown("not asked for");
         let roots = if self.settings.is_shared { &unasked } else { roots };
         let project = project::find(&self.settings, None, realm, roots)?;

@@ -46,8 +46,8 @@ impl Call<'_> {
         self.arguments.text("detail") == Some("full")
     }
 
-    /// Requests a page of `usual` entries, or as many as the client asks for. While the page does not fit a message,
-    /// requests a smaller one, reduced in proportion to the excess because each attempt costs as much as the first.
+    /// Requests a page of `usual` entries, or as many as the client asks for. If the page does not fit into a message,
+    /// requests a smaller one, reduced in proportion to the excess, because each attempt costs as much as the first.
     ///
     /// # Errors
     /// Returns an error if the operation fails.

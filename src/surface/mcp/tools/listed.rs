@@ -28,7 +28,7 @@ pub fn listed(tool: &Tool, settings: &Settings) -> rmcp::model::Tool {
         .with_annotations(annotations)
 }
 
-/// Arguments whose names say what they are.
+/// Arguments with self-explanatory names.
 const PLAIN: [&str; 17] = [
     "commit",
     "contract",
@@ -48,17 +48,17 @@ const PLAIN: [&str; 17] = [
     "until",
     "version",
 ];
-/// Arguments that mean the same in every tool: they are described in the first that takes them.
+/// Arguments with the same meaning in every tool. They are described only in the first tool that takes them.
 const SHARED: [&str; 7] = ["at", "cwd", "detail", "pointer", "rfc", "since", "worktree"];
 
-/// Shortens a schema, since the size of `tools/list` is limited. It removes constraints on strings, which an error of
-/// a refused call repeats, and descriptions of defaults and of arguments for which `says` returns false.
+/// Shortens a schema, since the size of `tools/list` is limited. Removes constraints on strings, which the error of a
+/// refused call repeats, and descriptions of defaults and of arguments for which `says` returns false.
 fn brief(mut schema: Map<String, Value>, says: impl Fn(&str) -> bool) -> Map<String, Value> {
     let properties = schema.get_mut("properties").and_then(Value::as_object_mut);
     for (name, property) in properties.into_iter().flatten() {
         let Some(property) = property.as_object_mut() else { continue };
         match property.get_mut("description") {
-            // What follows the default only repeats the name.
+            // The text after the default only repeats the name.
             Some(Value::String(about)) if says(name) && !about.contains(" [default") => {}
             _ => drop(property.remove("description")),
         }

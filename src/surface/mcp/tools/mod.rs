@@ -35,7 +35,7 @@ use table::{PLAIN, SHAPES, Shape};
 pub struct Tool {
     /// The operation that it calls.
     pub operation: &'static Operation,
-    /// How the operation is called.
+    /// The functions that call the operation.
     pub call: operation::Call,
     /// What the tool is for and when to use it.
     pub about: &'static str,
@@ -75,7 +75,7 @@ static COMMON: LazyLock<[Vec<Parameter>; 2]> = LazyLock::new(|| {
     [arguments::of::<Somewhere>(), of_all]
 });
 
-/// The tools that take no name of a realm: they work on the current work tree, or on all realms.
+/// The tools that do not take the name of a realm: they work on the current work tree, or on all realms.
 const WITHOUT_REALM: [&Operation; 5] = [
     &ops::session::start::OPERATION,
     &ops::session::stop::OPERATION,
@@ -116,7 +116,7 @@ impl Tool {
         self.operation.name == ops::realm::list::OPERATION.name
     }
 
-    /// Returns a hint how to get what did not fit into an answer.
+    /// Returns a hint on how to get what did not fit into an answer.
     pub fn rest(&self) -> &'static str {
         match self.parameters.iter().any(|one| one.name == "offset") {
             true => "pass pointer, a JSON pointer that cut names (without /contract), to get a part that was cut",
@@ -124,8 +124,8 @@ impl Tool {
         }
     }
 
-    /// Returns whether an argument is listed. Others are accepted all the same: a limit is unneeded because answers
-    /// are cut to a message, and a server of one realm needs no name of it.
+    /// Returns whether an argument is listed. Unlisted ones are also accepted: a limit is not needed because answers
+    /// are cut to a message, and a server of one realm does not need its name.
     fn lists(&self, name: &str, settings: &Settings) -> bool {
         match name {
             "limit" => self.shape.lists.is_empty(),
@@ -168,7 +168,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_shape_is_of_a_tool_and_names_what_its_request_has() {
+    fn every_shape_belongs_to_a_tool_and_names_existing_fields() {
         for (operation, shape) in SHAPES {
             let tool = TOOLS.iter().find(|tool| tool.name() == operation.name).unwrap();
             let fields = arguments::parameters((tool.call.request)());
@@ -179,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn the_operations_that_the_design_names_are_tools_as_soon_as_they_exist() {
+    fn designed_operations_are_tools_once_they_exist() {
         for name in [
             "realm_status",
             "realm_check",
@@ -204,7 +204,7 @@ mod tests {
     }
 
     #[test]
-    fn a_parameter_is_named_once() {
+    fn parameter_names_are_unique() {
         for tool in &*TOOLS {
             let mut names: Vec<_> = tool.parameters.iter().map(|one| &one.name).collect();
             let count = names.len();

@@ -44,11 +44,11 @@ enum Whole {
     Published,
 }
 
-/// The most imports that `realm_status` lists.
+/// The maximum number of imports that `realm_status` lists.
 const MAX_IMPORTS: usize = 30;
-/// The most own contracts that it lists. Those that break consumers come first.
+/// The maximum number of own contracts that it lists. Those that break consumers come first.
 const MAX_OWN: usize = 10;
-/// The most warnings with the same code that a concise `realm_check` lists.
+/// The maximum number of warnings with the same code that a concise `realm_check` lists.
 const MAX_OF_A_CODE: usize = 3;
 
 pub fn status(call: &Call<'_>) -> Result<Body, OpError> {
@@ -72,7 +72,7 @@ fn limit_own_contracts(body: &mut Body) {
     }
 }
 
-/// Replaces imports that are up to date by their count, if there are many imports. They would fill every page.
+/// Replaces up-to-date imports with their count, if there are many imports. They would fill every page.
 fn leave_out_current_imports(body: &mut Body) {
     if let Some(serde_json::Value::Array(imports)) = body.fields.get_mut("imports")
         && imports.len() > MAX_IMPORTS

@@ -1,4 +1,4 @@
-//! How tools differ from their operations: additional arguments, pages, and fields that are left out.
+//! The differences between tools and their operations: additional arguments, pages, and fields that are left out.
 
 use super::{
     super::{body::Body, paging::Lists},
@@ -24,7 +24,7 @@ pub struct Shape {
     /// The lists that are paged.
     pub lists: Lists,
     /// Whether it can be slow, because it runs git in several repositories, asks a forge, or reads many domains or
-    /// large schemas. Slow tools run on threads of their own.
+    /// large schemas. Slow tools run on separate threads.
     pub is_slow: bool,
     /// Whether it sends requests to a forge.
     pub asks_forges: bool,

@@ -1,4 +1,4 @@
-//! Where everything stands. What is linked stands side by side, so that few lines cross.
+//! Computes the layout of a drawing. Linked items are placed side by side, so that few lines cross.
 
 use std::fmt::Write as _;
 
@@ -11,43 +11,44 @@ use crate::{
     wire::ContractTopology,
 };
 
-/// Height of a row, and of a domain's title.
+/// The height of a row, and of a domain's title.
 pub const ROW: usize = 30;
-/// Between two domains.
+/// The gap between two domains.
 const GAP: usize = 18;
-/// Height of a repository, and between two.
+/// The height of a repository.
 pub const REPO: usize = 32;
+/// The gap between two repositories.
 const REPO_GAP: usize = 12;
-/// Between two columns: room for the lines.
+/// The space between two columns, for the lines.
 const SPACE: usize = 130;
-/// A character's width, about.
+/// The approximate width of a character.
 const CHARACTER: usize = 8;
-/// Most characters of a name that is drawn.
+/// The maximum number of characters of a name that are drawn.
 pub const MAX_NAME: usize = 28;
-/// How often each column is ordered by the ones beside it.
+/// How often each column is ordered by its neighbouring columns.
 const SWEEPS: usize = 6;
-/// The last place of a column, of which all have the same height while they are ordered.
+/// The last position in a column. All columns have the same height while they are ordered.
 const LAST: usize = 1 << 20;
 
-/// The places of all parts.
+/// The positions of all parts.
 #[derive(Debug)]
 pub struct Layout {
-    /// Of the whole drawing.
+    /// The width of the whole drawing.
     pub width: usize,
-    /// Of the whole drawing.
+    /// The height of the whole drawing.
     pub height: usize,
-    /// Where the columns start and how wide they are: repositories, contracts, repositories.
+    /// The start and width of each column: repositories, contracts, repositories.
     pub columns: [(usize, usize); 3],
-    /// Top and height of each domain.
+    /// The top and height of each domain.
     pub groups: Vec<(usize, usize)>,
     /// The middle of each row.
     pub rows: Vec<usize>,
-    /// Top and height of each repository.
+    /// The top and height of each repository.
     pub nodes: Vec<(usize, usize)>,
 }
 
 impl Layout {
-    /// Places a graph.
+    /// Computes the layout of a graph.
     pub fn of(graph: &Graph<'_>) -> Self {
         let order = Order::of(graph);
         let (mut groups, mut rows, middle) = order.rows(graph);
@@ -64,14 +65,14 @@ impl Layout {
         Self { width, height: height + 1, columns, groups, rows, nodes }
     }
 
-    /// Returns where a link to a row ends at a repository: at the focus, which is as high as the drawing, beside
-    /// the row.
+    /// Returns the height at which a link to a row ends at a repository. At the focus, which is as high as the drawing,
+    /// it ends beside the row.
     pub fn anchor(&self, node: &Node<'_>, at: usize, row: usize) -> usize {
         if node.is_focus { self.rows[row] } else { self.nodes[at].0 + REPO / 2 }
     }
 }
 
-/// The order in each column, by the numbers that the graph gives.
+/// The order in each column, by the indices of the graph.
 struct Order {
     /// The domains, each with its rows.
     groups: Vec<(usize, Vec<usize>)>,
@@ -80,7 +81,7 @@ struct Order {
 }
 
 impl Order {
-    /// Returns an order in which everything stands near the middle of what it is linked to.
+    /// Returns an order in which each item is near the middle of the items that it is linked to.
     fn of(graph: &Graph<'_>) -> Self {
         let in_column = |column| (0..graph.nodes.len()).filter(|at| graph.nodes[*at].column == column).collect();
         let mut first = 0;
@@ -128,7 +129,7 @@ impl Order {
         self.groups.sort_by_cached_key(|(group, rows)| (mean(rows.iter().map(|row| at(*row))), *group));
     }
 
-    /// Returns where the domains and their rows stand, and where they end.
+    /// Returns the positions of the domains and their rows, and the end of the column.
     fn rows(&self, graph: &Graph<'_>) -> (Vec<(usize, usize)>, Vec<usize>, usize) {
         let (mut groups, mut y) = (vec![(0, 0); self.groups.len()], 1);
         let mut places = vec![0; self.groups.iter().map(|(_, rows)| rows.len()).sum()];
@@ -146,7 +147,7 @@ impl Order {
     }
 }
 
-/// Returns the place of each number in a column, from 0 to [`LAST`].
+/// Returns the position of each index in a column, from 0 to [`LAST`].
 fn ranks(column: impl Iterator<Item = usize>) -> Vec<usize> {
     let column: Vec<_> = column.collect();
     let mut ranks = vec![0; column.iter().max().map_or(0, |most| most + 1)];
@@ -156,13 +157,13 @@ fn ranks(column: impl Iterator<Item = usize>) -> Vec<usize> {
     ranks
 }
 
-/// Returns the middle; what is linked to nothing stands in the middle of all.
+/// Returns the mean position, or the middle of the column for an item without links.
 fn mean(places: impl Iterator<Item = usize>) -> usize {
     let (sum, count) = places.fold((0_usize, 0_usize), |(sum, count), place| (sum + place, count + 1));
     sum.checked_div(count).unwrap_or(LAST / 2)
 }
 
-/// Places the repositories of one column: each beside the middle of its rows, where there is room.
+/// Places the repositories of one column: each beside the middle of its rows, if there is room.
 fn place(graph: &Graph<'_>, column: &[usize], rows: &[usize], height: usize, nodes: &mut [(usize, usize)]) {
     let mut free = 1;
     for at in column {
@@ -183,7 +184,7 @@ fn place(graph: &Graph<'_>, column: &[usize], rows: &[usize], height: usize, nod
     }
 }
 
-/// Returns the three columns, and how wide they are together. One without anything has no width.
+/// Returns the three columns, and their total width. An empty column has no width.
 fn columns(graph: &Graph<'_>) -> ([(usize, usize); 3], usize) {
     let names = |column| {
         let nodes = graph.nodes.iter().filter(|node| node.column == column);
@@ -200,12 +201,12 @@ fn columns(graph: &Graph<'_>) -> ([(usize, usize); 3], usize) {
     (columns, x + 1)
 }
 
-/// Returns how many characters of a name are drawn.
+/// Returns the number of drawn characters of a name.
 pub fn drawn(name: &str) -> usize {
     name.len().min(MAX_NAME)
 }
 
-/// Returns how many characters the longest line of a domain has.
+/// Returns the number of characters of the longest line of a domain.
 pub fn longest(group: &Group<'_>, has_contracts: bool) -> usize {
     let line = |name: &str, note: &str| drawn(name) + note.chars().count() + 2;
     match has_contracts {
@@ -234,7 +235,7 @@ pub fn domain_note(group: &Group<'_>) -> String {
     note
 }
 
-/// Names are of ASCII characters alone.
+/// Returns a name cut to the maximum length. Names contain only ASCII characters.
 pub fn cut(name: &str) -> String {
     match name.len() > MAX_NAME {
         true => name.chars().take(MAX_NAME - 1).chain(['…']).collect(),

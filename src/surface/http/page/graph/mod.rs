@@ -1,5 +1,5 @@
-//! Who provides and who relies on what, as a drawing: contracts, and the repositories that provide them or rely on
-//! them at both sides, each once. The table beside it says the same in words.
+//! The topology as a drawing: contracts in the middle, and the repositories that provide or import them on both sides,
+//! each once. The table beside it has the same content in words.
 
 mod layout;
 mod narrow;
@@ -25,20 +25,21 @@ use crate::{
     wire::{ContractTopology, DomainTopology, RealmTopology},
 };
 
-/// Most contracts that are drawn one by one; where there are more, a domain is one box.
+/// The maximum number of contracts that are drawn individually. If there are more, a domain is one box.
 const MAX_CONTRACTS: usize = 40;
-/// Most domains that are drawn.
+/// The maximum number of domains that are drawn.
 const MAX_DOMAINS: usize = 24;
-/// Most repositories that are drawn, and most lines.
+/// The maximum number of repositories that are drawn.
 const MAX_REPOS: usize = 60;
+/// The maximum number of lines that are drawn.
 const MAX_LINES: usize = 240;
 
-/// What a drawing is of.
+/// The subject of a drawing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Scope<'a> {
     /// A realm.
     Realm,
-    /// A repository, and what is next to it.
+    /// A repository and its neighbours.
     Repo(&'a RepoName),
     /// A domain.
     Domain,
@@ -46,18 +47,18 @@ pub enum Scope<'a> {
     Contract,
 }
 
-/// What is drawn.
+/// The content of a drawing.
 #[derive(Debug)]
 struct Graph<'a> {
     groups: Vec<Group<'a>>,
     nodes: Vec<Node<'a>>,
-    /// Repositories that found no place.
+    /// The number of repositories for which there is no room.
     crowded_out: usize,
-    /// Domains that are not drawn.
+    /// The number of domains that are not drawn.
     left_out: usize,
-    /// Contracts of a domain that are not drawn.
+    /// The number of contracts of a domain that are not drawn.
     rows_left_out: usize,
-    /// Whether contracts are drawn, or domains alone.
+    /// Whether contracts are drawn, or only domains.
     has_contracts: bool,
 }
 
@@ -69,7 +70,7 @@ struct Group<'a> {
 }
 
 impl<'a> Group<'a> {
-    /// Returns the contracts that are drawn.
+    /// Returns the drawn contracts.
     fn contracts(&self) -> impl Iterator<Item = &'a ContractTopology> {
         self.rows.iter().filter_map(|row| match row {
             Row::Contract(contract) => Some(*contract),
@@ -78,24 +79,24 @@ impl<'a> Group<'a> {
     }
 }
 
-/// What is provided: a contract, or everything in a domain.
+/// A row: a contract, or all contracts of a domain.
 #[derive(Debug)]
 enum Row<'a> {
     Contract(&'a ContractTopology),
     Domain,
 }
 
-/// A repository, and the rows it is linked to, each with the worst that is to be said.
+/// A repository and the rows that it is linked to, each with its worst state.
 #[derive(Debug)]
 struct Node<'a> {
     repo: &'a RepoName,
     column: Column,
-    /// Whether the drawing is of this repository.
+    /// Whether it is the subject of the drawing.
     is_focus: bool,
     links: BTreeMap<Link, Stand>,
 }
 
-/// The side on which a repository stands.
+/// The side on which a repository is placed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Column {
     Left,
@@ -106,11 +107,11 @@ enum Column {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Link {
     row: usize,
-    /// Whether the repository provides the row, or relies on it.
+    /// Whether the repository provides the row; otherwise it imports it.
     is_provided: bool,
 }
 
-/// How a link stands; the worse, the greater.
+/// The state of a link, from good to bad.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Stand {
     Current,
@@ -143,7 +144,7 @@ impl<'a> Graph<'a> {
         let has_contracts = contracts <= MAX_CONTRACTS || scope == Scope::Domain;
         let left_out = domains.len().saturating_sub(MAX_DOMAINS);
         if left_out > 0 {
-            // What is broken must be on it.
+            // Draw domains with broken imports first.
             domains.sort_by_key(|domain| broken(domain) == 0);
             domains.truncate(MAX_DOMAINS);
         }
@@ -173,8 +174,7 @@ impl<'a> Graph<'a> {
     }
 }
 
-/// Returns a domain as it is drawn: as one row, or its contracts, those with something broken first where they are
-/// too many.
+/// Returns a domain as it is drawn: as one row, or as its contracts. If there are too many, broken ones come first.
 fn group(domain: &DomainTopology, has_contracts: bool) -> Group<'_> {
     if !has_contracts {
         return Group { domain, rows: vec![Row::Domain] };
@@ -187,7 +187,7 @@ fn group(domain: &DomainTopology, has_contracts: bool) -> Group<'_> {
     Group { domain, rows: contracts.into_iter().map(Row::Contract).collect() }
 }
 
-/// The links of each repository as they are found.
+/// The links of each repository.
 #[derive(Debug, Default)]
 struct Links<'a>(BTreeMap<&'a RepoName, BTreeMap<Link, Stand>>);
 
@@ -220,8 +220,8 @@ impl<'a> Links<'a> {
         *known = stand.max(*known);
     }
 
-    /// Returns the repositories that there is room for, and how many others there are. Whoever provides at least as
-    /// much as it relies on stands at the left; in a drawing of one repository, all others do.
+    /// Returns the repositories for which there is room, and the number of the others. A repository that provides at
+    /// least as much as it imports is on the left; in a drawing of one repository, all others are.
     fn most_important(self, scope: Scope<'_>) -> (Vec<Node<'a>>, usize) {
         let node = |(repo, links): (&'a RepoName, BTreeMap<Link, Stand>)| {
             let is_focus = scope == Scope::Repo(repo);
@@ -258,9 +258,9 @@ fn is_broken(contract: &ContractTopology) -> bool {
     contract.importers.iter().any(|import| import.state == "broken")
 }
 
-/// Returns the drawing, the words, and who takes no part.
+/// Returns the drawing, the table, and the repositories without links.
 pub fn section(site: &Site, body: &RealmTopology, scope: Scope<'_>, filter: &Filter) -> Markup {
-    // Copying ten thousand contracts takes as long as drawing them.
+    // Avoid the copy if possible: copying ten thousand contracts takes as long as drawing them.
     let narrowed = if filter.is_set() { Cow::Owned(filter.narrow(body)) } else { Cow::Borrowed(body) };
     let graph = Graph::of(&narrowed, scope);
     let idle = idle(body);
@@ -300,7 +300,7 @@ fn idle(body: &RealmTopology) -> Vec<&RepoName> {
     body.repos.iter().filter(|repo| !busy.contains(repo)).collect()
 }
 
-/// The legend's words, the same in drawing and table.
+/// Returns the word for a state, which is the same in legend and table.
 fn word(stand: Stand) -> (&'static str, Tone) {
     match stand {
         Stand::Current => ("in range", Tone::Good),
@@ -360,7 +360,7 @@ mod tests {
     }
 
     #[test]
-    fn drawing_and_table_say_the_same() {
+    fn drawing_and_table_have_the_same_content() {
         let body = realm(1, |_| {
             vec![
                 contract("one", Some("a"), &[("b", "current"), ("c", "broken")]),
@@ -378,7 +378,7 @@ mod tests {
         }
         let idle = "Without a part in any exchange: <a class=\"name\" href=\"/r/aperture/repos/idler\">idler</a>.";
         assert!(shown.contains(idle), "{shown}");
-        // Repositories are links, each once, and so are the contracts.
+        // Repositories and contracts are links, and each occurs once.
         for href in ["repos/a", "repos/b", "repos/c", "contracts/domain-000/one"] {
             assert_eq!(
                 shown.matches(&format!("class=\"repo\" href=\"/r/aperture/{href}\"")).count()
@@ -391,7 +391,7 @@ mod tests {
     }
 
     #[test]
-    fn a_link_shows_the_worst_of_a_domain() {
+    fn a_link_to_a_domain_shows_its_worst_state() {
         let many = |at: usize| {
             let state = if at == 7 { "broken" } else { "current" };
             (0..50)
@@ -422,7 +422,7 @@ mod tests {
     }
 
     #[test]
-    fn a_crowd_of_consumers_is_cut_and_said() {
+    fn too_many_consumers_are_cut_with_a_note() {
         let consumers: Vec<_> = (0..300).map(|at| format!("c{at:03}")).collect();
         let importers: Vec<_> =
             consumers.iter().map(|name| (&**name, if name == "c299" { "broken" } else { "current" })).collect();
@@ -435,7 +435,7 @@ mod tests {
     }
 
     #[test]
-    fn the_longest_names_have_room() {
+    fn the_longest_names_fit() {
         let long = "n".repeat(64);
         let mut body = realm(1, |_| vec![contract(&long, Some(&long), &[])]);
         body.domains[0].contracts[0].version = None;
@@ -451,12 +451,12 @@ mod tests {
     }
 
     #[test]
-    fn an_empty_realm_says_how_to_begin() {
+    fn an_empty_realm_shows_the_first_step() {
         let shown = shown(&realm(0, |_| Vec::new()));
         assert!(shown.contains("Nothing is exchanged yet") && !shown.contains("<svg"), "{shown}");
     }
 
-    /// Three repositories: `me` provides to `down` and relies on `up`, who relies on nobody else's.
+    /// Returns a topology in which `me` provides to `down`, imports from `up`, and has nothing to do with `far`.
     fn neighbours() -> RealmTopology {
         realm(1, |_| {
             vec![
@@ -468,7 +468,7 @@ mod tests {
     }
 
     #[test]
-    fn a_repository_is_drawn_with_what_is_next_to_it() {
+    fn a_repository_is_drawn_with_its_neighbours() {
         let me: RepoName = "me".parse().unwrap();
         let around = around(&neighbours(), &me);
         assert_eq!(around.broken, 1, "what is broken elsewhere does not count");
@@ -481,7 +481,7 @@ mod tests {
     }
 
     #[test]
-    fn broken_only_leaves_what_is_broken() {
+    fn the_broken_filter_keeps_only_broken_imports() {
         let query = crate::surface::http::page::links::Query::parse("broken=1&domain=domain-000");
         let shown = section(&site(), &neighbours(), Scope::Realm, &Filter::of(&query).unwrap()).into_string();
         assert!(shown.contains("contracts/domain-000/mine") && !shown.contains("unrelated"), "{shown}");
@@ -492,8 +492,8 @@ mod tests {
     }
 
     #[test]
-    fn what_is_linked_stands_side_by_side() {
-        // Named so that the order of names crosses every line.
+    fn linked_items_are_side_by_side() {
+        // With these names, all lines would cross if the items were ordered by name.
         let body = realm(4, |at| {
             let consumer = format!("z{}", 9 - at);
             vec![contract("one", Some(&format!("a{}", 9 - at)), &[(&consumer, "current")])]

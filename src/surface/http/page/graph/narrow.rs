@@ -1,4 +1,4 @@
-//! What of a realm is drawn: what somebody chose, or what is next to a repository.
+//! Selects the part of a realm that is drawn: what the user filters for, or the neighbours of a repository.
 
 use maud::{Markup, html};
 
@@ -10,10 +10,10 @@ use crate::{
     wire::{ContractTopology, DomainTopology, ImportTopology, RealmTopology},
 };
 
-/// Most domains that may be chosen from a list; where there are more, each has its page.
+/// The maximum number of domains in the selection list. If there are more, users can open each domain's page.
 const MAX_CHOICES: usize = 60;
 
-/// What somebody chose to see.
+/// The user's filter.
 #[derive(Debug, Default)]
 pub struct Filter {
     domain: Option<DomainName>,
@@ -21,20 +21,20 @@ pub struct Filter {
 }
 
 impl Filter {
-    /// Reads it.
+    /// Reads the filter.
     ///
     /// # Errors
-    /// Returns an error if the domain has no name of one.
+    /// Returns an error if the domain name is invalid.
     pub fn of(query: &Query) -> Result<Self, OpError> {
         Ok(Self { domain: query.parsed("domain")?, broken: query.get("broken").is_some() })
     }
 
-    /// Returns whether it leaves anything out.
+    /// Returns whether the filter excludes anything.
     pub fn is_set(&self) -> bool {
         self.domain.is_some() || self.broken
     }
 
-    /// Returns what it leaves.
+    /// Returns the part of the topology that the filter accepts.
     pub fn narrow(&self, body: &RealmTopology) -> RealmTopology {
         let is_wanted = |domain: &DomainTopology| self.domain.as_ref().is_none_or(|wanted| domain.name == *wanted);
         let import = |import: &ImportTopology| !self.broken || Stand::of(&import.state) == Stand::Broken;
@@ -44,7 +44,7 @@ impl Filter {
         })
     }
 
-    /// Returns the form that chooses.
+    /// Returns the form that sets the filter.
     pub fn form(&self, site: &Site, body: &RealmTopology, scope: Scope<'_>) -> Markup {
         let action = match scope {
             Scope::Realm => site.part("", &[]),
@@ -74,7 +74,8 @@ impl Filter {
     }
 }
 
-/// Returns what a repository provides, with all who rely on it, and what it relies on, with itself alone.
+/// Returns the contracts that a repository provides, with all importers, and those that it imports, with only itself as
+/// an importer.
 pub fn around(body: &RealmTopology, repo: &RepoName) -> RealmTopology {
     only(
         body,
@@ -89,7 +90,7 @@ pub fn around(body: &RealmTopology, repo: &RepoName) -> RealmTopology {
     )
 }
 
-/// Returns some of the domains, and the contracts for which `importers` are named.
+/// Returns the wanted domains, with the contracts for which `importers` returns a list.
 fn only(
     body: &RealmTopology,
     is_wanted: impl Fn(&DomainTopology) -> bool,

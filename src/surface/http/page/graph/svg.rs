@@ -1,4 +1,4 @@
-//! The drawing. What is pointed at, or has the focus, shows its links above all others.
+//! Renders the drawing. An item that is hovered over or has the focus shows its links above all others.
 
 use std::collections::BTreeSet;
 
@@ -18,7 +18,7 @@ use crate::surface::http::page::{
 struct Line {
     node: usize,
     row: usize,
-    /// How the import stands; none for what is provided.
+    /// The state of the import; `None` for a provided row.
     stand: Option<Stand>,
     from: (usize, usize),
     to: (usize, usize),
@@ -52,7 +52,7 @@ pub fn figure(site: &Site, graph: &Graph<'_>) -> Markup {
     }
 }
 
-/// Returns all lines, what is broken last, so that it lies above all else.
+/// Returns all lines, broken ones last, so that they are drawn on top.
 fn lines(graph: &Graph<'_>, at: &Layout) -> Vec<Line> {
     let [(left, left_width), (middle, width), (right, _)] = at.columns;
     let mut lines = Vec::new();
@@ -83,7 +83,7 @@ fn drawn(nth: usize, line: &Line) -> Markup {
     }
 }
 
-/// The lines once more, of one part: seen while somebody points at it.
+/// Returns copies of the lines of one item, which are visible while the item is hovered over.
 fn lit(lines: &[Line], is_lit: impl Fn(&Line) -> bool) -> Markup {
     html! {
         g.lit {
@@ -131,7 +131,8 @@ fn rows(site: &Site, graph: &Graph<'_>, lines: &[Line], at: &Layout) -> Markup {
     }
 }
 
-/// A repository's lines are its own, and those of whoever provides what it relies on.
+/// Returns the repositories. The highlighted lines of each are its own, and those of the providers that it imports
+/// from.
 fn repos(site: &Site, graph: &Graph<'_>, lines: &[Line], at: &Layout) -> Markup {
     html! {
         @for (number, (node, (top, height))) in graph.nodes.iter().zip(&at.nodes).enumerate() {

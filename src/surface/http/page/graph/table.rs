@@ -1,4 +1,4 @@
-//! What the drawing shows, in words.
+//! Renders the content of the drawing as a table.
 
 use maud::{Markup, html};
 
@@ -11,12 +11,12 @@ use crate::{
     wire::{ContractTopology, DomainTopology},
 };
 
-/// Most rows; the list of contracts has them all.
+/// The maximum number of rows; the list of contracts has all of them.
 const MAX_ROWS: usize = 60;
-/// Most consumers that are named in one row.
+/// The maximum number of consumers that are named in one row.
 const MAX_CONSUMERS: usize = 8;
 
-/// Returns the table: by contract where these are drawn, else by domain.
+/// Returns the table: by contract if contracts are drawn, otherwise by domain.
 pub fn table(site: &Site, graph: &Graph<'_>) -> Markup {
     let contracts = graph.groups.iter().flat_map(|group| group.contracts().map(|one| (group.domain, one)));
     let caption = "Who provides what, and who relies on it";
