@@ -1,6 +1,6 @@
-//! Says whether one JSON Schema can take the place of another, with a value that shows it where not:
-//! `cargo run --example compare_schemas -- OLD.json NEW.json`. Exits with 1 where it cannot, and 2 where
-//! it is not known.
+//! Compares two JSON Schemas, and prints a value that shows a break:
+//! `cargo run --example compare_schemas -- OLD.json NEW.json`. Exits with 1 if they are incompatible, and with 2 if the
+//! result is unknown.
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "that is what an example does")]
 
 use std::{error::Error, process::ExitCode};

@@ -1,4 +1,4 @@
-//! Prints what other repositories changed that this one imports, and whether its imports still hold:
+//! Prints pending changes of a repository's imports, and whether the imports still hold:
 //! `cargo run --example status -- [FOLDER]`.
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "that is what an example does")]
 
