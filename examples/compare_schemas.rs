@@ -1,6 +1,6 @@
-//! Tells whether one JSON Schema can replace another, with a value that shows it if not:
-//! `cargo run --example compare_schemas -- OLD.json NEW.json`. The exit code is 1 if it cannot, and 2 if that is
-//! unknown.
+//! Compares two JSON Schemas, and prints a value that shows a break:
+//! `cargo run --example compare_schemas -- OLD.json NEW.json`. Exits with 1 if they are incompatible, and with 2 if the
+//! result is unknown.
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "that is what an example does")]
 
 use std::{error::Error, process::ExitCode};

@@ -1,4 +1,5 @@
-//! Prints the state of a repository's imports, and its pending changes: `cargo run --example status -- [FOLDER]`.
+//! Prints pending changes of a repository's imports, and whether the imports still hold:
+//! `cargo run --example status -- [FOLDER]`.
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "that is what an example does")]
 
 use std::process::ExitCode;
