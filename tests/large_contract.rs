@@ -1,5 +1,6 @@
 //! A contract of realistic size passes every operation.
 
+#[path = "testutils/scripted.rs"]
 mod scripted;
 
 use scripted::Scripted;

@@ -7,7 +7,7 @@
 //! `BENCH_SIZES` sets the numbers of contracts in the realms (`10,1000,10000,100000`), and `BENCH_ROWS` selects the
 //! rows whose names contain it.
 
-#[path = "../../tests/scripted/mod.rs"]
+#[path = "../../tests/testutils/scripted.rs"]
 mod scripted;
 
 mod counts;
@@ -15,7 +15,7 @@ mod http;
 mod listeners;
 mod mcp;
 mod place;
-#[path = "../../tests/fixtures/large_realm.rs"]
+#[path = "../../tests/testutils/large_realm.rs"]
 mod realm;
 mod rows;
 mod sdk_echo;

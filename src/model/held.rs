@@ -17,6 +17,12 @@ pub struct Held<K, V> {
     entries: Mutex<Entries<K, V>>,
 }
 
+/// Returns the approximate size in memory of a value that was decoded from `len` bytes of JSON. The nodes of its maps
+/// take some kilobytes even if they are nearly empty.
+pub const fn decoded_size(len: usize) -> usize {
+    (6 << 10) + 3 * len
+}
+
 #[derive(Debug)]
 struct Entries<K, V> {
     by_key: BTreeMap<K, Entry<V>>,

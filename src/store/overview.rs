@@ -12,7 +12,7 @@ use super::{
 use crate::model::{
     domain_summary::DomainSummary,
     domain_view::{Damage, Subject},
-    held::Held,
+    held::{Held, decoded_size},
     name::{ContractName, DomainName, RepoName},
     oid::Oid,
     realm::Repo,
@@ -23,9 +23,8 @@ pub use super::snapshot::Line;
 /// The hashes of a domain's schemas, computed from the schemas rather than read from the files.
 pub type Schemas = BTreeMap<ContractName, String>;
 
-/// Recently decoded summaries, by the domain's name and tree, which determine them. Their weight is the size of their
-/// JSON, but they take three times as much memory.
-static SUMMARIES: Held<(DomainName, Oid), Arc<DomainSummary>> = Held::new(3 << 20);
+/// Recently decoded summaries, by the domain's name and tree, which determine them.
+static SUMMARIES: Held<(DomainName, Oid), Arc<DomainSummary>> = Held::new(10 << 20);
 
 /// The overview of a realm.
 pub struct Overview<'s> {
@@ -159,7 +158,7 @@ impl<'s> Overview<'s> {
             return Ok(held);
         }
         let bytes = self.part(line, line.summary);
-        match bytes.as_ref().and_then(|bytes| Some((snapshot::decode(bytes)?, bytes.len()))) {
+        match bytes.as_ref().and_then(|bytes| Some((snapshot::decode(bytes)?, decoded_size(bytes.len())))) {
             Some((summary, weight)) => {
                 let summary = Arc::new(summary);
                 if holds {

@@ -20,7 +20,7 @@ use super::{CachedData, Renewal};
 use crate::model::{
     domain::Source,
     domain_summary::DomainSummary,
-    held::Held,
+    held::{Held, decoded_size},
     name::{DomainName, RepoName},
     oid::Oid,
     realm::Repo,
@@ -34,9 +34,8 @@ const TAIL: usize = 64;
 /// demand.
 const MAX_HELD: usize = 8 << 20;
 
-/// Recently read indexes, by the identity of their file and their checksum. Decoded lines stay decoded, which takes
-/// several times the memory of their text.
-static INDEXES: Held<(String, String), Arc<Index>> = Held::new(1 << 20);
+/// Recently read indexes, by the identity of their file and their checksum.
+static INDEXES: Held<(String, String), Arc<Index>> = Held::new(4 << 20);
 
 /// The part of the snapshot about the realm itself, and the locations of all other parts.
 #[derive(Debug, Clone, Default)]
@@ -233,7 +232,7 @@ impl Snapshot {
         }
         let index = Arc::new(Index::decode(part(&*kept, Place(at, len, sum))?)?);
         if let Some(key) = key {
-            INDEXES.put(key, index.clone(), len);
+            INDEXES.put(key, index.clone(), decoded_size(len));
         }
         Some(Self { index, kept, id })
     }

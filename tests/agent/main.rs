@@ -3,15 +3,15 @@
 
 #![expect(clippy::print_stdout, reason = "`make eval` shows the table")]
 
-#[path = "../cli/world.rs"]
+#[path = "../testutils/world.rs"]
 #[allow(dead_code, reason = "not every helper of the command line's tests is needed here")]
 mod world;
 
-#[path = "../cli/schemas.rs"]
+#[path = "../testutils/schemas.rs"]
 #[allow(dead_code, reason = "it belongs to the world")]
 mod schemas;
 
-#[path = "../mcp/client.rs"]
+#[path = "../testutils/mcp_client.rs"]
 #[allow(dead_code, reason = "not every helper of the server's tests is needed here")]
 mod client;
 

@@ -5,9 +5,9 @@
 
 #![expect(clippy::print_stdout, reason = "how long pages took")]
 
-#[path = "../fixtures/large_realm.rs"]
+#[path = "../testutils/large_realm.rs"]
 mod large_realm;
-#[path = "../scripted/mod.rs"]
+#[path = "../testutils/scripted.rs"]
 mod scripted;
 
 use std::path::{Path, PathBuf};

@@ -6,8 +6,11 @@
 mod github;
 mod github_git;
 #[allow(dead_code, reason = "the tests of the daemon use more of it")]
+#[path = "../testutils/receiver.rs"]
 mod receiver;
+#[path = "../testutils/schemas.rs"]
 mod schemas;
+#[path = "../testutils/world.rs"]
 mod world;
 
 mod adapted;

@@ -11,7 +11,7 @@ mod reference;
 mod routes;
 mod rules;
 mod schemas;
-#[path = "../scripted/mod.rs"]
+#[path = "../testutils/scripted.rs"]
 mod scripted;
 mod tools;
 mod troubleshooting;

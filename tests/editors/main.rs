@@ -3,7 +3,7 @@
 //!
 //! The server is installed below `target/peers` (by `.ci/run`), or in `GIT_BLUE_PEERS`.
 
-#[path = "../scripted/mod.rs"]
+#[path = "../testutils/scripted.rs"]
 mod scripted;
 
 use std::path::{Path, PathBuf};

@@ -8,7 +8,7 @@ mod schemas {
     pub fn hold(_: &[&str], _: &str) {}
 }
 
-#[path = "../cli/world.rs"]
+#[path = "../testutils/world.rs"]
 #[allow(dead_code, reason = "not every test uses every helper")]
 mod world;
 

@@ -4,7 +4,7 @@
 
 #![allow(clippy::print_stdout, reason = "a failure is printed below the name of its case")]
 
-#[path = "../cli/world.rs"]
+#[path = "../testutils/world.rs"]
 #[allow(dead_code, reason = "not every helper of the command line's tests is needed here")]
 mod world;
 

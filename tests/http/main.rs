@@ -1,18 +1,18 @@
 //! The daemon as a process, tested over sockets by an independent client and by hostile ones.
 
-#[path = "../cli/world.rs"]
+#[path = "../testutils/world.rs"]
 #[allow(dead_code, reason = "not every helper of the command line's tests is needed here")]
 mod world;
 
-#[path = "../cli/schemas.rs"]
+#[path = "../testutils/schemas.rs"]
 #[allow(dead_code, reason = "it belongs to the world")]
 mod schemas;
 
-#[path = "../cli/receiver.rs"]
+#[path = "../testutils/receiver.rs"]
 #[allow(dead_code, reason = "not every helper of the command line's tests is needed here")]
 mod receiver;
 
-#[path = "../fixtures/team_realm.rs"]
+#[path = "../testutils/team_realm.rs"]
 mod team_realm;
 
 mod client;

@@ -3,7 +3,7 @@
 //!
 //! It is installed below `target/peers` (by `.ci/run`), or in `GIT_BLUE_PEERS`.
 
-#[path = "../scripted/mod.rs"]
+#[path = "../testutils/scripted.rs"]
 mod scripted;
 
 mod managers;

@@ -1,16 +1,17 @@
 //! The server as a process, tested over pipes with and without a handshake. Standard output is parsed strictly:
 //! anything except messages fails.
 
-#[path = "../cli/world.rs"]
+#[path = "../testutils/world.rs"]
 #[allow(dead_code, reason = "not every helper of the command line's tests is needed here")]
 mod world;
 
-#[path = "../cli/schemas.rs"]
+#[path = "../testutils/schemas.rs"]
 #[allow(dead_code, reason = "it belongs to the world")]
 mod schemas;
 
+#[path = "../testutils/mcp_client.rs"]
 mod client;
-#[path = "../fixtures/large_realm.rs"]
+#[path = "../testutils/large_realm.rs"]
 mod realm;
 
 mod bad_input;

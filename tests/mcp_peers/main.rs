@@ -3,10 +3,10 @@
 //!
 //! They are installed below `target/peers` (by `.ci/run`), or in `GIT_BLUE_PEERS`.
 
-#[path = "../cli/schemas.rs"]
+#[path = "../testutils/schemas.rs"]
 #[allow(dead_code, reason = "it belongs to the world")]
 mod schemas;
-#[path = "../cli/world.rs"]
+#[path = "../testutils/world.rs"]
 #[allow(dead_code, reason = "not every helper of the command line's tests is needed here")]
 mod world;
 

@@ -3,7 +3,7 @@
 //!
 //! These are installed below `target/peers` (by `make peers`), or in `GIT_BLUE_PEERS`.
 
-#[path = "../scripted/mod.rs"]
+#[path = "../testutils/scripted.rs"]
 mod scripted;
 
 use std::{

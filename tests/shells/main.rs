@@ -5,7 +5,7 @@
 mod drawing;
 mod fish;
 mod pages;
-#[path = "../scripted/mod.rs"]
+#[path = "../testutils/scripted.rs"]
 mod scripted;
 mod zsh;
 

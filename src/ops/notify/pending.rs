@@ -289,6 +289,8 @@ struct Found {
 
 /// The approximate size of one change in memory, in bytes.
 const CHANGE_WEIGHT: usize = 640;
+/// The approximate size of a result without changes, with its key.
+const FOUND_WEIGHT: usize = 2 << 10;
 
 /// The latest results, by the asking repository, the domain, its commit, and the known state. These determine the
 /// result.
@@ -305,7 +307,7 @@ impl Found {
         let found = Arc::new(Self::read(acting, known, domain, line)?);
         // Paths that cannot be read now may become readable later.
         if holds && found.unreadable.is_empty() {
-            FOUND.put(key(), Arc::clone(&found), CHANGE_WEIGHT * (found.changes.len() + 1));
+            FOUND.put(key(), Arc::clone(&found), FOUND_WEIGHT + CHANGE_WEIGHT * found.changes.len());
         }
         Ok(found)
     }

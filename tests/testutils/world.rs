@@ -438,6 +438,7 @@ pub fn snapshot(name: &str, runs: &[&Run]) {
     let text = runs.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n\n");
     let mut settings = insta::Settings::clone_current();
     settings.set_prepend_module_to_snapshot(false);
+    settings.set_snapshot_path("../cli/snapshots");
     settings.set_omit_expression(true);
     settings.add_filter(r"notif-[0-9a-f]{12}", "[NOTIFICATION]");
     settings.add_filter(r"sess-[0-9a-f]{12}", "[SESSION]");
