@@ -218,7 +218,7 @@ type Parts = BTreeMap<String, Vec<Part>>;
 const PART_WEIGHT: usize = 200;
 
 /// The parts that were read last, by the id of the folder of bindings, from which they follow.
-static PARTS: Held<Oid, Arc<Parts>> = Held::new(2 << 20);
+static PARTS: Held<Oid, Arc<Parts>> = Held::new(8 << 20);
 
 /// A binding as far as it names contracts.
 #[derive(serde::Deserialize)]
