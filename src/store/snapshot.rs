@@ -27,7 +27,7 @@ use crate::model::{
 };
 
 /// The start of the last line, with the version of the format. Other versions are ignored.
-const MAGIC: &str = "git-blue-snapshot-4";
+const MAGIC: &str = "git-blue-snapshot-5";
 /// The length of the last line, which is padded so that it can be read at once.
 const TAIL: usize = 64;
 /// The most bytes of computed parts that are held in memory if no file can be written. Other parts are computed again
@@ -170,6 +170,8 @@ pub struct Line {
     pub contracts: usize,
     /// The location of its summary; `None` if something in it could not be read.
     pub(super) summary: Option<Place>,
+    /// The location of what a summary of the realm shows of it.
+    pub(super) glance: Option<Place>,
     /// The location of its schemas' hashes, if it was examined without findings.
     pub(super) schemas: Option<Place>,
     /// Whether it was read just now, so that its parts are among the new ones and not in the cached file.
@@ -189,6 +191,7 @@ impl Line {
             contracts: summary.contract_names().len(),
             sources: summary.sources.clone(),
             summary: None,
+            glance: None,
             schemas: None,
             is_fresh: true,
         }
