@@ -4,8 +4,8 @@
 //! Below each ratio are the page faults and, if valgrind and strace are installed, the instructions, system calls and
 //! flushes. These are stable when times are not.
 //!
-//! `BENCH_SIZES` sets the numbers of contracts in the realms (`10,1000,10000,100000`), and `BENCH_ROWS` selects the
-//! rows whose names contain it.
+//! `BENCH_SIZES` sets the numbers of contracts in the realms (`10,1000,10000,100000`), `BENCH_PER_DOMAIN` the number of
+//! contracts in one domain (50; 10000 for one large domain), and `BENCH_ROWS` selects the rows whose names contain it.
 
 #[path = "../../tests/testutils/scripted.rs"]
 mod scripted;
@@ -44,9 +44,10 @@ fn main() {
     let variable = |name| scripted::variable(name).map(|value| value.to_string_lossy().into_owned());
     let sizes = variable("BENCH_SIZES").unwrap_or_else(|| "10,1000,10000,100000".into());
     let wanted = variable("BENCH_ROWS").unwrap_or_default();
+    let per_domain = variable("BENCH_PER_DOMAIN").map_or(realm::PER_DOMAIN, |count| count.parse().unwrap());
     let mut out = std::io::stdout().lock();
     for size in sizes.split(',').map(|size| size.trim().parse().unwrap()) {
-        let place = Place::new(size);
+        let place = Place::new(size, per_domain);
         writeln!(out, "\n{size} contracts in {} domains, {} objects", place.domains, place.objects()).unwrap();
         for row in ROWS.iter().filter(|row| row.name.contains(&wanted)) {
             let (measured, floor) = place.compare(row);
@@ -61,7 +62,9 @@ fn main() {
             }
         }
         mcp::report(&place, &wanted, &mut out);
-        http::report(&place, &wanted, &mut out);
+        if per_domain == realm::PER_DOMAIN {
+            http::report(&place, &wanted, &mut out);
+        }
         listeners::report(&place, &wanted, &mut out);
         for command in MEMORY.iter().filter(|command| command.name.contains(&wanted)) {
             let used = place.usage(command).megabytes;

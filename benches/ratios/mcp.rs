@@ -10,7 +10,7 @@ use std::{
 
 use serde_json::{Value, json};
 
-use super::{place::Place, realm::PER_DOMAIN};
+use super::place::Place;
 
 /// The flag that makes this program the server that only answers.
 const ECHO: &str = "--echo";
@@ -27,46 +27,55 @@ const STARTS: usize = 40;
 /// Calls of one tool.
 struct Calls {
     tool: &'static str,
-    /// Returns the arguments of a call from its number and the number of contracts.
-    arguments: fn(usize, usize) -> Value,
+    /// Returns the arguments of a call from its number.
+    arguments: fn(&Place, usize) -> Value,
     /// The maximum ratio to the floor.
     budget: Option<f64>,
+    /// The most milliseconds of processor time that one may take.
+    processor: Option<f64>,
 }
 
 /// Returns the arguments for a different contract in each call. In a large realm, none is repeated.
-fn another(number: usize, contracts: usize) -> Value {
-    let (domain, contract) = (number % contracts / PER_DOMAIN, number % contracts % PER_DOMAIN);
+fn another(place: &Place, number: usize) -> Value {
+    let number = number % place.contracts;
+    let (domain, contract) = (number / place.per_domain, number % place.per_domain);
     json!({"domain": format!("domain-{domain:05}"), "contract": format!("contract-{contract:02}")})
 }
 
-fn one(_: usize, contracts: usize) -> Value {
-    another(0, contracts)
+fn one(place: &Place, _: usize) -> Value {
+    another(place, 0)
 }
 
-fn nothing(_: usize, _: usize) -> Value {
+fn nothing(_: &Place, _: usize) -> Value {
     json!({})
 }
 
-const fn calls_of(tool: &'static str, arguments: fn(usize, usize) -> Value) -> Calls {
-    Calls { tool, arguments, budget: None }
+const fn calls_of(tool: &'static str, arguments: fn(&Place, usize) -> Value) -> Calls {
+    Calls { tool, arguments, budget: None, processor: None }
 }
 
 /// The measurements, in order.
 const ALL: &[Calls] = &[
-    Calls { budget: Some(3.0), ..calls_of("contract_get", another) },
-    Calls { budget: Some(6.0), ..calls_of("realm_status", nothing) },
+    Calls { budget: Some(3.0), processor: Some(0.25), ..calls_of("contract_get", another) },
+    Calls { budget: Some(6.0), processor: Some(1.0), ..calls_of("realm_status", nothing) },
     calls_of("contract_list", nothing),
     calls_of("contract_impact", one),
     calls_of("notifications_list", nothing),
     calls_of("realm_log", nothing),
-    calls_of("realm_topology", nothing),
-    calls_of("realm_check", nothing),
+    Calls { processor: Some(10.0), ..calls_of("realm_topology", nothing) },
+    Calls { processor: Some(20.0), ..calls_of("realm_check", nothing) },
 ];
+
+/// Who asks: a repository in three domains, and one in all of them.
+const ASKING: [&str; 2] = ["fungal", "aperture"];
 
 /// Prints every row whose name contains `wanted`.
 pub fn report(place: &Place, wanted: &str, out: &mut impl Write) {
     for calls in ALL.iter().filter(|calls| format!("mcp {}", calls.tool).contains(wanted)) {
         measure(place, calls, out);
+        for repo in ASKING {
+            processor_time(place, calls, repo, out);
+        }
     }
     if "mcp start to first tools/list".contains(wanted) {
         starts(place, out);
@@ -78,9 +87,9 @@ pub fn report(place: &Place, wanted: &str, out: &mut impl Write) {
 
 fn measure(place: &Place, calls: &Calls, out: &mut impl Write) {
     let name = format!("mcp {}", calls.tool);
-    let mut server = Server::of_git_blue(place);
+    let mut server = Server::of_git_blue(place, ASKING[0]);
     let params = |number| {
-        let arguments = (calls.arguments)(number, place.contracts);
+        let arguments = (calls.arguments)(place, number);
         // Each call has a progress token, as some clients send it.
         json!({"name": calls.tool, "arguments": arguments, "_meta": {"progressToken": number}})
     };
@@ -116,11 +125,34 @@ fn measure(place: &Place, calls: &Calls, out: &mut impl Write) {
         .unwrap();
 }
 
+/// Prints the processor time of a call, which is steady where the machine is busy with others.
+fn processor_time(place: &Place, calls: &Calls, repo: &str, out: &mut impl Write) {
+    let mut server = Server::of_git_blue(place, repo);
+    let (mut taken, mut before) = (Vec::new(), server.processor_time());
+    for number in 0..=CALLS / 10 {
+        let arguments = (calls.arguments)(place, number);
+        let params = json!({"name": calls.tool, "arguments": arguments, "_meta": {"progressToken": number}});
+        server.timed("tools/call", &params);
+        let after = server.processor_time();
+        taken.push(after - before);
+        before = after;
+    }
+    let first = taken.remove(0);
+    let median = percentile(&mut taken, 50);
+    let verdict = match calls.processor {
+        Some(most) if median > most => format!("OVER the budget of {most} ms"),
+        Some(most) => format!("within {most} ms"),
+        None => String::new(),
+    };
+    let name = format!("mcp {}, {repo}", calls.tool);
+    writeln!(out, "  {name:34} {median:8.2} ms of processor time, the first {first:.2} ms {:9} {verdict}", "").unwrap();
+}
+
 fn starts(place: &Place, out: &mut impl Write) {
     let (mut measured, mut floor) = (Vec::new(), Vec::new());
     for _ in 0..STARTS {
         let start = Instant::now();
-        Server::of_git_blue(place).timed("tools/list", &json!({}));
+        Server::of_git_blue(place, ASKING[0]).timed("tools/list", &json!({}));
         measured.push(milliseconds(start));
         let start = Instant::now();
         let mut git = place.command("git", "fungal");
@@ -132,10 +164,9 @@ fn starts(place: &Place, out: &mut impl Write) {
 }
 
 fn memory(place: &Place, out: &mut impl Write) {
-    let mut server = Server::of_git_blue(place);
+    let mut server = Server::of_git_blue(place, ASKING[0]);
     for (number, calls) in ALL.iter().cycle().take(CALLS).enumerate() {
-        server
-            .timed("tools/call", &json!({"name": calls.tool, "arguments": (calls.arguments)(number, place.contracts)}));
+        server.timed("tools/call", &json!({"name": calls.tool, "arguments": (calls.arguments)(place, number)}));
     }
     let status = std::fs::read_to_string(format!("/proc/{}/status", server.child.id())).unwrap();
     let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap();
@@ -171,8 +202,8 @@ struct Server {
 
 impl Server {
     /// Starts the server in a repository, and initializes it.
-    fn of_git_blue(place: &Place) -> Self {
-        let mut command = place.command("git-blue", "fungal");
+    fn of_git_blue(place: &Place, repo: &str) -> Self {
+        let mut command = place.command("git-blue", repo);
         command.args(["mcp", "serve"]);
         Self::of(command).greeted()
     }
@@ -206,6 +237,16 @@ impl Server {
         let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
         let lines = BufReader::new(child.stdout.take().unwrap()).lines();
         Self { input: child.stdin.take().unwrap(), child, lines, next: 0 }
+    }
+
+    /// Returns the CPU time of all its threads in milliseconds, as far as the system reports it.
+    fn processor_time(&self) -> f64 {
+        let threads = std::fs::read_dir(format!("/proc/{}/task", self.child.id())).into_iter().flatten();
+        let taken = threads.filter_map(|thread| {
+            let text = std::fs::read_to_string(thread.ok()?.path().join("schedstat")).ok()?;
+            text.split(' ').next()?.parse::<f64>().ok()
+        });
+        taken.sum::<f64>() / 1e6
     }
 
     /// Sends a request. Returns the length of the answer, and the time that it took.

@@ -31,6 +31,8 @@ pub struct Place {
     /// The number of generated contracts, and of their domains.
     pub contracts: usize,
     pub domains: usize,
+    /// How many contracts one of these has.
+    pub per_domain: usize,
 }
 
 /// The change of a contract that is measured: the next minor version, committed without hooks.
@@ -87,7 +89,7 @@ wait
 
 impl Place {
     /// Creates the realm and the repositories.
-    pub fn new(contracts: usize) -> Self {
+    pub fn new(contracts: usize, per_domain: usize) -> Self {
         let folder = Scripted::realm();
         let hook = "printf '#!/bin/sh\\n' >plain/.git/hooks/post-commit && chmod +x plain/.git/hooks/post-commit";
         let (code, output) = folder.shell(&format!("git clone --quiet fungal plain && {hook} && env"));
@@ -98,12 +100,14 @@ impl Place {
         folder.write("write.sh", WRITE);
         folder.write("share.sh", SHARE);
         let store = folder.path().join("home/.blue/realms/aperture.git");
-        let domains = realm::generate(&store, contracts, &variables);
-        let place = Self { folder, variables, contracts, domains };
+        let domains = realm::generate(&store, (contracts, per_domain), &variables);
+        let place = Self { folder, variables, contracts, domains, per_domain };
         place.shell("git blue -C fungal realm admin domain --name many --repos fungal,aperture --quiet");
         place.shell("git blue -C aperture status --quiet >/dev/null; git blue -C fungal status --quiet >/dev/null");
         // Refs that have not changed for a while are no longer listed. That case is measured first.
-        place.shell("sleep 3; git blue -C fungal status --quiet >/dev/null");
+        place.shell(
+            "sleep 3; git blue -C fungal status --quiet >/dev/null; git blue -C aperture status --quiet >/dev/null",
+        );
         place.shell(
             "git -C home/.blue/realms/aperture.git cat-file --batch-all-objects --batch-check='%(objectname)' >objects",
         );

@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use crate::model::{
-    binding::Binding,
+    binding::Import,
     domain_summary::DomainSummary,
     name::{ContractName, ContractRef, DomainName, RepoName},
 };
@@ -58,7 +58,13 @@ impl Provision {
     /// Adds the imports and exports of a domain.
     pub fn add(&mut self, domain: &DomainSummary) {
         for (consumer, binding) in &domain.bindings {
-            links(domain, consumer, binding).into_iter().for_each(|link| self.insert(link));
+            for import in &binding.imports {
+                // Of all contracts that one repository has from another, the first is named.
+                let consumers = domain.owner(&import.contract).and_then(|owner| self.to.get(owner));
+                if consumers.is_none_or(|consumers| !consumers.contains_key(consumer)) {
+                    links(domain, consumer, import).into_iter().for_each(|link| self.insert(link));
+                }
+            }
         }
     }
 
@@ -142,24 +148,19 @@ impl Provision {
     }
 }
 
-/// Returns the contracts that a repository relies on by its binding in a domain, as links. The provider of a contract
-/// is its owner or, if it was never published, the repository that exports it.
-pub fn links(domain: &DomainSummary, consumer: &RepoName, binding: &Binding) -> Vec<Link> {
-    let exporters = |contract: &ContractName| {
-        let exporting = domain.bindings.iter().filter(|(_, part)| part.export(contract).is_some());
+/// Returns the repositories that a repository relies on by one import, as links. The provider of a contract is its owner
+/// or, if it was never published, each repository that exports it.
+pub fn links(domain: &DomainSummary, consumer: &RepoName, import: &Import) -> Vec<Link> {
+    let exporters = || {
+        let exporting = domain.bindings.iter().filter(|(_, part)| part.export(&import.contract).is_some());
         exporting.map(|(repo, _)| repo.clone()).collect::<Vec<_>>()
     };
-    let links = binding.imports.iter().flat_map(|import| {
-        let owner = domain.owner(&import.contract).cloned();
-        let providers = owner.map_or_else(|| exporters(&import.contract), |owner| vec![owner]);
-        providers.into_iter().map(|provider| Link {
-            provider,
-            contract: reference(&domain.info.name, &import.contract),
-            consumer: consumer.clone(),
-        })
-    });
+    let owner = domain.owner(&import.contract).cloned();
     // A repository that imports its own contract relies on no other repository.
-    links.filter(|link| link.provider != link.consumer).collect()
+    let providers =
+        owner.map_or_else(exporters, |owner| vec![owner]).into_iter().filter(|provider| provider != consumer);
+    let contract = || reference(&domain.info.name, &import.contract);
+    providers.map(|provider| Link { provider, contract: contract(), consumer: consumer.clone() }).collect()
 }
 
 fn reference(domain: &DomainName, contract: &ContractName) -> ContractRef {

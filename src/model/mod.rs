@@ -21,6 +21,7 @@ pub mod domain_view;
 pub mod effects;
 pub mod evolution;
 pub mod fault;
+pub mod glance;
 pub mod hash;
 pub mod held;
 pub mod json;

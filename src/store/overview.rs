@@ -12,6 +12,7 @@ use super::{
 use crate::model::{
     domain_summary::DomainSummary,
     domain_view::{Damage, Subject},
+    glance::Glance,
     held::{Held, decoded_size},
     name::{ContractName, DomainName, RepoName},
     oid::Oid,
@@ -25,6 +26,9 @@ pub type Schemas = BTreeMap<ContractName, String>;
 
 /// Recently decoded summaries, by the domain's name and tree, which determine them.
 static SUMMARIES: Held<(DomainName, Oid), Arc<DomainSummary>> = Held::new(10 << 20);
+
+/// Recently decoded glances, by the same keys.
+static GLANCES: Held<(DomainName, Oid), Arc<Glance>> = Held::new(4 << 20);
 
 /// The overview of a realm.
 pub struct Overview<'s> {
@@ -146,6 +150,26 @@ impl<'s> Overview<'s> {
         self.stamp.as_deref()
     }
 
+    /// Returns the glance of a domain: the part of its summary that `status` shows.
+    ///
+    /// # Errors
+    /// Returns an error if the glance is not cached and the domain cannot be read.
+    pub fn glance(&self, line: &Line) -> Result<Arc<Glance>, StoreError> {
+        let key = || (line.name.clone(), line.tree);
+        let holds = self.store.holds() && line.glance.is_some();
+        if let Some(held) = holds.then(|| GLANCES.get(&key())).flatten() {
+            return Ok(held);
+        }
+        let Some(text) = self.part(line, line.glance).and_then(|bytes| String::from_utf8(bytes).ok()) else {
+            return Ok(Arc::new(Glance::from(&*self.summary(line)?)));
+        };
+        let (weight, glance) = (decoded_size(text.len()), Arc::new(Glance::with_text(text)));
+        if holds {
+            GLANCES.put(key(), Arc::clone(&glance), weight);
+        }
+        Ok(glance)
+    }
+
     /// Returns the summary of a domain.
     ///
     /// # Errors
@@ -193,22 +217,23 @@ impl<'s> Overview<'s> {
     }
 
     /// Replaces the cache with this overview, and returns the new one. `written` returns the parts of a domain that
-    /// are already written: its summary, and the hashes of its schemas. All other parts are copied.
+    /// are already written: its summary, its glance, and the hashes of its schemas. All other parts are copied.
     fn keep(
         &self,
         mut parts: Parts,
-        written: impl Fn(&Line) -> [Option<Place>; 2],
+        written: impl Fn(&Line) -> [Option<Place>; 3],
     ) -> Option<(Arc<Index>, Box<dyn KeptFile>)> {
         let before = self.index.lines.all();
         let mut lines = before.to_vec();
         for (line, before) in lines.iter_mut().zip(before) {
-            let [summary, schemas] = written(before);
+            let [summary, glance, schemas] = written(before);
             let mut moved = |written: Option<Place>, old: Option<Place>| match (written, old) {
                 (None, Some(_)) => self.part(before, old).map(|bytes| Some(parts.add(&bytes))),
                 (written, _) => Some(written),
             };
             line.summary = moved(summary, before.summary)?;
-            // Hashes that cannot be read are recomputed.
+            // The other parts are recomputed if they cannot be read.
+            line.glance = moved(glance, before.glance).flatten();
             line.schemas = moved(schemas, before.schemas).flatten();
             line.is_fresh = false;
         }
@@ -240,7 +265,7 @@ impl Examining<'_> {
     pub fn keep(self) {
         let Self { overview, parts, places } = self;
         if let Some(parts) = parts.filter(|parts| parts.renewal().is_some()) {
-            overview.keep(parts, |line| [None, places.get(&line.name).copied()]);
+            overview.keep(parts, |line| [None, None, places.get(&line.name).copied()]);
         }
     }
 }
@@ -322,8 +347,9 @@ impl<'s> OverviewBuilder<'s> {
             return Ok(());
         }
         let place = summary.damage.is_empty().then(|| self.parts.add(&snapshot::encode(&summary)));
+        let glance = place.map(|_| self.parts.add(Glance::from(&summary).as_text().as_bytes()));
         self.is_changed |= place.is_some();
-        self.domains.push(Line { summary: place, ..Line::of(name, tip, tree, &summary) });
+        self.domains.push(Line { summary: place, glance, ..Line::of(name, tip, tree, &summary) });
         Ok(())
     }
 
@@ -351,7 +377,8 @@ impl<'s> OverviewBuilder<'s> {
         match (same, &overview.stamp) {
             (Some(id), Some(stamp)) => parts.note(&id, stamp),
             (None, stamp) if is_changed || stamp.is_some() => {
-                let written = |line: &Line| [line.summary.filter(|_| line.is_fresh), None];
+                let fresh = |line: &Line, place: Option<Place>| place.filter(|_| line.is_fresh);
+                let written = |line: &Line| [fresh(line, line.summary), fresh(line, line.glance), None];
                 if let Some((index, kept)) = overview.keep(parts, written) {
                     (overview.index, overview.kept) = (index, Some(kept));
                 }

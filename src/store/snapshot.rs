@@ -27,7 +27,7 @@ use crate::model::{
 };
 
 /// The start of the last line, with the version of the format. Other versions are ignored.
-const MAGIC: &str = "git-blue-snapshot-4";
+const MAGIC: &str = "git-blue-snapshot-5";
 /// The length of the last line, which is padded so that it can be read in one call.
 const TAIL: usize = 64;
 /// The size limit of computed parts that are held in memory if no file can be written. Other parts are recomputed on
@@ -169,6 +169,8 @@ pub struct Line {
     pub contracts: usize,
     /// The location of its summary; `None` if a part of it could not be read.
     pub(super) summary: Option<Place>,
+    /// The location of its glance.
+    pub(super) glance: Option<Place>,
     /// The location of the hashes of its schemas, if it was examined without findings.
     pub(super) schemas: Option<Place>,
     /// Whether the domain was just read, so that its parts are among the new ones rather than in the cached file.
@@ -188,6 +190,7 @@ impl Line {
             contracts: summary.contract_names().len(),
             sources: summary.sources.clone(),
             summary: None,
+            glance: None,
             schemas: None,
             is_fresh: true,
         }

@@ -143,6 +143,8 @@ impl<T> Answer<T> {
 pub trait Answered {
     /// Returns the answer as indented JSON.
     fn to_json(&self) -> String;
+    /// Returns the answer as JSON on one line.
+    fn to_text(&self) -> String;
     /// Returns the answer as a JSON value.
     fn to_value(&self) -> serde_json::Value;
     /// Returns the next steps.
@@ -152,6 +154,10 @@ pub trait Answered {
 impl<T: Serialize> Answered for Answer<T> {
     fn to_json(&self) -> String {
         serde_json::to_string_pretty(self).unwrap_or_else(|error| unreachable!("answers have a JSON form: {error}"))
+    }
+
+    fn to_text(&self) -> String {
+        serde_json::to_string(self).unwrap_or_else(|error| unreachable!("answers have a JSON form: {error}"))
     }
 
     fn to_value(&self) -> serde_json::Value {

@@ -116,7 +116,8 @@ fn ten_thousand_contracts_are_paged() {
     let (_, variables) = served.0.shell("env");
     let variables: Vec<_> = variables.lines().filter_map(|line| line.split_once('=')).collect();
     let variables: Vec<_> = variables.into_iter().map(|(name, value)| (name.to_owned(), value.to_owned())).collect();
-    large_realm::generate(&served.0.path().join("home/.blue/realms/aperture.git"), 10_000, &variables);
+    let store = served.0.path().join("home/.blue/realms/aperture.git");
+    large_realm::generate(&store, (10_000, large_realm::PER_DOMAIN), &variables);
     served.holds("many");
 }
 

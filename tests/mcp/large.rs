@@ -17,7 +17,7 @@ fn large() -> World {
     let git = world.command("git", &world.root());
     let text = |value: &std::ffi::OsStr| value.to_str().unwrap().to_owned();
     let variables: Vec<_> = git.get_envs().filter_map(|(name, value)| Some((text(name), text(value?)))).collect();
-    assert_eq!(realm::generate(&world.store(), 10_000, &variables), 10_000 / realm::PER_DOMAIN);
+    assert_eq!(realm::generate(&world.store(), (10_000, realm::PER_DOMAIN), &variables), 10_000 / realm::PER_DOMAIN);
     world
 }
 

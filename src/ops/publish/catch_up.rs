@@ -2,7 +2,7 @@
 //! on the command, and some commands run none; so hooks, `status` and `check` all use this module, and only the refs
 //! decide.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use super::{candidate::Sources, references};
 use crate::repo::blue_files::{BINDINGS, CONTRACTS};
@@ -210,18 +210,19 @@ fn of_commit(
             Ok(domain) => source(acting, &domain, scope)?.map(|source| sources.entry(domain).or_insert(source).commit),
             Err(_) => None,
         };
-        let now = said(code, &this.tree, &name)?;
-        let is_moved = before_tree.map(|tree| said(code, &tree, &name)).transpose()?.as_ref() != Some(&now);
+        // Reading what a domain says takes as long as all of its files, so this is done only where it decides.
+        let is_moved = || before_tree.map_or(Ok(true), |before| is_other(code, [&before, &this.tree], &name));
         let is_news = match source {
             None => declared.contains(&name),
             Some(source) if source == commit => false,
-            Some(source) if !code.has(&source) => is_moved || matches!(scope, Scope::All(_)),
+            Some(source) if !code.has(&source) => matches!(scope, Scope::All(_)) || is_moved()?,
             Some(source) => {
-                said(code, &code.tree_of(&source)?, &name)? != now || !(grew || code.is_ancestor(&source, &commit)?)
+                is_other(code, [&code.tree_of(&source)?, &this.tree], &name)?
+                    || !(grew || code.is_ancestor(&source, &commit)?)
             }
         };
         if is_news {
-            is_fresh |= is_moved;
+            is_fresh |= is_moved()?;
             if let Ok(domain) = name.parse::<DomainName>()
                 && contract::publish::is_disputed(acting, &domain)?
             {
@@ -263,18 +264,23 @@ fn domains_in(code: &CodeRepo, tree: &Oid) -> Result<BTreeSet<String>, OpError> 
     Ok(contracts.chain(bindings).collect())
 }
 
-/// The files of a tree that concern a domain: its contracts, its binding, and the files that contracts refer to.
-#[derive(Debug, PartialEq, Eq)]
-struct Said {
-    files: [Option<Oid>; 2],
-    referred: BTreeMap<String, Option<Oid>>,
-}
-
-/// Returns the files of a tree that concern a domain.
-fn said(code: &CodeRepo, tree: &Oid, domain: &str) -> Result<Said, OpError> {
-    let entry = |path: String| Ok::<_, OpError>(read::lookup(code, tree, &path)?.map(|entry| entry.id));
-    let files = [entry(format!("{CONTRACTS}/{domain}"))?, entry(format!("{BINDINGS}/{domain}.yaml"))?];
-    Ok(Said { files, referred: references::blobs(code, tree, domain)? })
+/// Returns whether two trees differ in what concerns a domain: its contracts, its binding, and the files that these refer
+/// to.
+fn is_other(code: &CodeRepo, trees: [&Oid; 2], domain: &str) -> Result<bool, OpError> {
+    let [before, after] = trees;
+    if before == after {
+        return Ok(false);
+    }
+    let files = |tree: &Oid| {
+        let entry = |path: String| Ok::<_, OpError>(read::lookup(code, tree, &path)?.map(|entry| entry.id));
+        Ok::<_, OpError>([entry(format!("{CONTRACTS}/{domain}"))?, entry(format!("{BINDINGS}/{domain}.yaml"))?])
+    };
+    if files(before)? != files(after)? {
+        return Ok(true);
+    }
+    // The same files refer to the same paths. Most refer to none.
+    let referred = references::blobs(code, after, domain)?;
+    Ok(!referred.is_empty() && references::blobs(code, before, domain)? != referred)
 }
 
 /// Returns whether the repository is still in its realm. A repository that left may keep its files, but they have no

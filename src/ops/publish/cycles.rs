@@ -73,5 +73,6 @@ fn empty(name: &DomainName) -> DomainView {
 }
 
 fn links(domain: &DomainSummary, repo: &RepoName) -> Vec<cycle::Link> {
-    domain.bindings.get(repo).map(|binding| cycle::links(domain, repo, binding)).unwrap_or_default()
+    let imports = domain.bindings.get(repo).into_iter().flat_map(|binding| &binding.imports);
+    imports.flat_map(|import| cycle::links(domain, repo, import)).collect()
 }

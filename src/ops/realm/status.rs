@@ -10,13 +10,14 @@ use crate::{
     error::{ErrorCode, NextStep, OpError},
     locate::config::record_url,
     model::{
-        binding::{Binding, Import},
+        binding::Import,
         conflict::Conflict,
         domain_summary::{ContractSummary, DomainSummary},
         domain_view::{Damage, Standing, Subject},
+        glance::{BindingGlance, Glance, Imported, MAX_CONTRACTS, Ranked},
         name::{ContractName, DomainName, ReaderName, RepoName},
         rank::Rank,
-        verdict::States,
+        verdict::{ImportState, Judge},
     },
     ops::{
         Operation,
@@ -47,11 +48,6 @@ use crate::{
 
 /// The default number of domains. A summary must not grow with the realm.
 const DEFAULT_DOMAINS: usize = 10;
-/// The maximum number of contracts that are listed for one domain; `contract_list` lists all.
-const MAX_CONTRACTS: usize = 50;
-
-/// The maximum number of importers that are named for one contract.
-const MAX_IMPORTERS: usize = 50;
 
 /// The operation's entry in the table of operations.
 pub const OPERATION: Operation = Operation::reads::<Request>(
@@ -148,28 +144,24 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<(Answer<RealmStatus>, Receipt
     let more_sessions = sessions.len().saturating_sub(MAX_SESSIONS);
     let (lines, next_cursor) = domains(&overview, here.repo.as_ref(), &request.page)?;
     let mine = here.repo.iter().flat_map(|repo| overview.domains_of(repo));
-    let (mut summaries, mut states) = (Summaries::new(), BTreeMap::new());
+    let mut glances = Glances::new();
     for line in lines.iter().chain(mine) {
-        if summaries.contains_key(&line.name) {
-            continue;
+        if !glances.contains_key(&line.name) {
+            glances.insert(&line.name, (line, overview.glance(line)?));
         }
-        let summary = overview.summary(line)?;
-        if let Some(repo) = &here.repo {
-            states.insert(&line.name, verdict::states(&*here.store, &line.tree, &summary, Some(repo), &judge)?);
-        }
-        summaries.insert(&line.name, summary);
     }
+    let of_repo = here.repo.as_ref().map(|repo| imports(here, &overview, &glances, repo, &judge)).transpose()?;
     let (own_contracts, more_own_contracts) =
-        here.repo.as_ref().map(|repo| own_contracts(&summaries, repo)).unwrap_or_default();
+        here.repo.as_ref().map(|repo| own_contracts(&glances, repo)).unwrap_or_default();
     let body = RealmStatus {
         realm: here.realm.clone(),
         current_repo: here.repo.clone(),
         read_only: here.repo.is_some().then(|| writing.as_ref().err().map(|error| error.message.clone())).flatten(),
         repos: repos(ctx, here, &overview)?,
-        domains: lines.iter().map(|line| domain(&summaries[&line.name])).collect(),
+        domains: lines.iter().map(|line| domain(&line.name, &glances[&line.name].1)).collect(),
         total: overview.count(),
         next_cursor,
-        imports: here.repo.as_ref().map(|repo| imports(&summaries, &states, repo)).unwrap_or_default(),
+        imports: of_repo.unwrap_or_default(),
         own_contracts,
         more_own_contracts,
         total_contracts: overview.contracts(),
@@ -177,12 +169,12 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<(Answer<RealmStatus>, Receipt
         sessions: sessions.into_iter().take(MAX_SESSIONS).collect(),
         more_sessions,
         remotes: remote_status::all(&*here.store, ctx.home.realm(&here.realm)?.map(|known| known.path).as_deref())?,
-        conflicts: conflicts(here, &overview, &summaries)?,
+        conflicts: conflicts(here, &overview, &glances)?,
         unreadable_domains: unreadable_domains(&overview),
         unreadable: unreadable(&overview)?.into_iter().chain(unreadable_sessions).collect(),
         published: caught_up.published,
         unpublished: caught_up.unpublished,
-        removed_files: removed_files(ctx, here, &summaries)?,
+        removed_files: removed_files(ctx, here, &glances)?,
         notifications,
         bindings_changed,
         more_notifications,
@@ -199,14 +191,16 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<(Answer<RealmStatus>, Receipt
 }
 
 /// Returns the open conflicts.
-fn conflicts(here: &Here, overview: &Overview<'_>, summaries: &Summaries<'_>) -> Result<Vec<SyncConflict>, OpError> {
+fn conflicts(here: &Here, overview: &Overview<'_>, glances: &Glances<'_>) -> Result<Vec<SyncConflict>, OpError> {
     let twice = read::names_taken_twice(&*here.store, overview.repos())?;
     let names = twice.into_iter().map(|repo| conflict(None, Conflict::Repo(repo)));
     let refused = read::set_aside(&*here.store)?.into_iter().map(|one| conflict(None, Conflict::SetAside(one)));
-    let domains = summaries
-        .values()
-        .flat_map(|summary| summary.open_conflicts().into_iter().map(|one| conflict(Some(&summary.info.name), one)));
-    Ok(names.chain(refused).chain(domains).collect())
+    let mut conflicts: Vec<_> = names.chain(refused).collect();
+    for (line, _) in glances.values().filter(|(_, glance)| glance.conflicts() > 0) {
+        let open = overview.summary(line)?.open_conflicts();
+        conflicts.extend(open.into_iter().map(|one| conflict(Some(&line.name), one)));
+    }
+    Ok(conflicts)
 }
 
 /// Returns the sessions that have not ended, the latest first, and those that cannot be read.
@@ -232,7 +226,7 @@ fn repos(ctx: &Ctx, here: &Here, overview: &Overview<'_>) -> Result<Vec<RepoLine
 }
 
 /// The domains of the page, and those of the asking repository.
-type Summaries<'o> = BTreeMap<&'o DomainName, Arc<DomainSummary>>;
+type Glances<'o> = BTreeMap<&'o DomainName, (&'o Line, Arc<Glance>)>;
 
 /// Returns one page of the domains, those of `repo` first.
 fn domains(
@@ -254,96 +248,87 @@ fn domains(
     Ok(page(lines, &request, key)?)
 }
 
-fn domain(summary: &DomainSummary) -> DomainStatus {
-    let contract = |(name, contract): (&ContractName, &ContractSummary)| DomainContract {
-        name: name.clone(),
-        version: contract.version.clone(),
-        owner: contract.owner.clone(),
-    };
-    let binding = |(repo, binding): (&RepoName, &Binding)| DomainBinding {
-        repo: repo.clone(),
-        role: binding.role.into(),
-        exports: binding.exports.len(),
-        imports: binding.imports.len(),
+fn domain(name: &DomainName, glance: &Glance) -> DomainStatus {
+    let contract = |(name, version, owner)| DomainContract { name, version, owner };
+    let binding = |BindingGlance { repo, role, exports, imports }: BindingGlance| DomainBinding {
+        repo,
+        role: role.into(),
+        exports,
+        imports,
     };
     DomainStatus {
-        name: summary.info.name.clone(),
-        members: summary.info.members.clone(),
-        contracts: summary.contracts.iter().take(MAX_CONTRACTS).map(contract).collect(),
-        more_contracts: summary.contracts.len().saturating_sub(MAX_CONTRACTS),
-        bindings: summary.bindings.iter().map(binding).collect(),
+        name: name.clone(),
+        members: glance.members(),
+        contracts: glance.first_contracts().map(contract).collect(),
+        more_contracts: glance.contracts().saturating_sub(MAX_CONTRACTS),
+        bindings: glance.bindings().map(binding).collect(),
     }
 }
 
-fn imports(summaries: &Summaries<'_>, states: &BTreeMap<&DomainName, States>, repo: &RepoName) -> Vec<ImportStatus> {
+/// Returns the imports of a repository. Only domains from which it imports are read.
+fn imports(
+    here: &Here,
+    overview: &Overview<'_>,
+    glances: &Glances<'_>,
+    repo: &RepoName,
+    judge: &Judge<'_>,
+) -> Result<Vec<ImportStatus>, OpError> {
     let mut lines = Vec::new();
-    for domain in summaries.values() {
+    for (line, _) in glances.values().filter(|(_, glance)| glance.imports(repo)) {
+        let domain = overview.summary(line)?;
+        let states = verdict::states(&*here.store, &line.tree, &domain, Some(repo), judge)?;
         for import in domain.bindings.get(repo).into_iter().flat_map(|binding| &binding.imports) {
             let key = (repo.clone(), import.contract.clone());
-            let Some(state) = states.get(&domain.info.name).and_then(|states| states.get(&key)) else { continue };
-            let standing = &state.standing;
-            let offered = domain.contracts.get(&import.contract);
-            lines.push(ImportStatus {
-                domain: domain.info.name.clone(),
-                contract: import.contract.clone(),
-                version_req: import.version.clone(),
-                state: state.word().into(),
-                rank: Rank::of_import(import, state, offered.is_some_and(ContractSummary::is_leaving)),
-                judged_by: JudgedBy::of(state),
-                verdict: state.told().cloned(),
-                current_version: match standing {
-                    Standing::Satisfied(version) => Some(version.clone()),
-                    Standing::Behind { current, .. } | Standing::Broken { current } => Some(current.clone()),
-                    Standing::Missing => None,
-                },
-                resolved_version: standing.resolved().cloned(),
-                adapted_version: import.adapted().cloned(),
-                binding: import.binding.clone(),
-                retired: offered.and_then(|contract| Some(contract.retired.as_ref()?.reason.clone())),
-                deprecated: offered.and_then(|contract| Some(contract.deprecated.as_ref()?.into())),
-            });
+            let Some(state) = states.get(&key) else { continue };
+            lines.push(import_status(&domain, import, state));
         }
     }
     lines.sort_by_key(|line| line.rank);
-    lines
+    Ok(lines)
+}
+
+fn import_status(domain: &DomainSummary, import: &Import, state: &ImportState) -> ImportStatus {
+    let standing = &state.standing;
+    let offered = domain.contracts.get(&import.contract);
+    ImportStatus {
+        domain: domain.info.name.clone(),
+        contract: import.contract.clone(),
+        version_req: import.version.clone(),
+        state: state.word().into(),
+        rank: Rank::of_import(import, state, offered.is_some_and(ContractSummary::is_leaving)),
+        judged_by: JudgedBy::of(state),
+        verdict: state.told().cloned(),
+        current_version: match standing {
+            Standing::Satisfied(version) => Some(version.clone()),
+            Standing::Behind { current, .. } | Standing::Broken { current } => Some(current.clone()),
+            Standing::Missing => None,
+        },
+        resolved_version: standing.resolved().cloned(),
+        adapted_version: import.adapted().cloned(),
+        binding: import.binding.clone(),
+        retired: offered.and_then(|contract| Some(contract.retired.as_ref()?.reason.clone())),
+        deprecated: offered.and_then(|contract| Some(contract.deprecated.as_ref()?.into())),
+    }
 }
 
 /// Returns the contracts of a repository with their importers, judged by ranges, and how many more there are.
-fn own_contracts(summaries: &Summaries<'_>, repo: &RepoName) -> (Vec<OwnContract>, usize) {
-    let mut own = Vec::new();
-    for summary in summaries.values() {
-        let held = summary.contracts.iter().filter(|(_, held)| held.owner == *repo && held.retired.is_none());
-        let mut held = held.peekable();
-        let importers = held.peek().map(|_| summary.all_importers()).unwrap_or_default();
-        let of = |name| importers.get(name).map(Vec::as_slice).unwrap_or_default();
-        own.extend(held.map(|(name, contract)| own_contract(summary, (name, contract), of(name))));
+fn own_contracts(glances: &Glances<'_>, repo: &RepoName) -> (Vec<OwnContract>, usize) {
+    let (mut count, mut first) = (0, Vec::new());
+    for (domain, (_, glance)) in glances {
+        let own = glance.own(repo);
+        count += own.count;
+        first.extend(own.first.into_iter().map(|one| (*domain, one)));
     }
-    own.sort_by_key(|one| Reverse((one.broken.len(), one.importers.len())));
-    let more = own.len().saturating_sub(MAX_CONTRACTS);
-    own.truncate(MAX_CONTRACTS);
+    first.sort_by_key(|(_, one)| Reverse((one.broken, one.importers)));
+    let own: Vec<_> =
+        first.into_iter().take(MAX_CONTRACTS).filter_map(|(domain, one)| own_contract(domain, one)).collect();
+    let more = count - own.len();
     (own, more)
 }
 
-fn own_contract(
-    summary: &DomainSummary,
-    (name, contract): (&ContractName, &ContractSummary),
-    all: &[(&RepoName, &Import)],
-) -> OwnContract {
-    let (mut broken, mut importers) = (Vec::new(), Vec::new());
-    for &(repo, import) in all {
-        let list = if summary.standing(import).resolved().is_some() { &mut importers } else { &mut broken };
-        list.push(repo.clone());
-    }
-    broken.truncate(MAX_IMPORTERS);
-    importers.truncate(MAX_IMPORTERS);
-    OwnContract {
-        domain: summary.info.name.clone(),
-        contract: name.clone(),
-        version: contract.version.clone(),
-        more_importers: all.len() - broken.len() - importers.len(),
-        broken,
-        importers,
-    }
+fn own_contract(domain: &DomainName, one: Ranked<'_>) -> Option<OwnContract> {
+    let Imported { name: contract, version, broken, importers, more } = one.imported()?;
+    Some(OwnContract { domain: domain.clone(), contract, version, more_importers: more, broken, importers })
 }
 
 /// Returns an error if some domains cannot be read, so that the answer is not mistaken for the whole realm.
@@ -363,7 +348,7 @@ pub fn unreadable_domains(overview: &Overview<'_>) -> Vec<String> {
 
 /// Returns the contracts of this repository that the realm still offers, but whose files are not in HEAD. Returns none
 /// if the repository does not publish from files.
-fn removed_files(ctx: &Ctx, here: &Here, summaries: &Summaries<'_>) -> Result<Vec<RemovedFile>, OpError> {
+fn removed_files(ctx: &Ctx, here: &Here, glances: &Glances<'_>) -> Result<Vec<RemovedFile>, OpError> {
     let (Some(repo), Some(code)) = (&here.repo, &ctx.code) else {
         return Ok(Vec::new());
     };
@@ -372,21 +357,20 @@ fn removed_files(ctx: &Ctx, here: &Here, summaries: &Summaries<'_>) -> Result<Ve
     };
     let tree = code.tree_of(&commit)?;
     let mut removed = Vec::new();
-    for summary in summaries.values().filter(|summary| summary.sources.contains_key(repo)) {
-        let domain = &summary.info.name;
-        let served = summary.contracts.iter().filter(|(_, held)| held.owner == *repo && held.retired.is_none());
-        let mut served = served.map(|(contract, _)| contract).peekable();
-        if served.peek().is_none() {
+    for (domain, (_, glance)) in glances.iter().filter(|(_, (line, _))| line.sources.contains_key(repo)) {
+        let served = glance.own(repo).names;
+        if served.is_empty() {
             continue;
         }
         let folder = format!("{CONTRACTS}/{domain}");
-        let files: BTreeSet<String> = read::folder(code, &tree, &folder)?.into_iter().map(|entry| entry.name).collect();
-        let gone = served.filter(|contract| !files.contains(&format!("{contract}.yaml")));
-        removed.extend(gone.map(|contract| RemovedFile {
-            domain: domain.clone(),
-            contract: contract.clone(),
-            file: format!("{folder}/{contract}.yaml"),
-        }));
+        let files = read::folder(code, &tree, &folder)?.into_iter();
+        let files: BTreeSet<String> =
+            files.filter_map(|entry| Some(entry.name.strip_suffix(".yaml")?.to_owned())).collect();
+        for name in served.into_iter().filter(|name| !files.contains(*name)) {
+            let Ok(contract) = name.parse::<ContractName>() else { continue };
+            let file = format!("{folder}/{contract}.yaml");
+            removed.push(RemovedFile { domain: (*domain).clone(), contract, file });
+        }
     }
     Ok(removed)
 }

@@ -20,6 +20,9 @@ enum Node {
 /// Returns the lines of a contract's `name` and `version` and, if `all` is set, those of everything below `/schema`
 /// and `/value`, by pointer. Returns none if the text cannot be parsed.
 pub fn contract_lines(bytes: &[u8], all: bool) -> BTreeMap<String, u32> {
+    if let Some(lines) = heading_lines(bytes).filter(|_| !all) {
+        return lines;
+    }
     let mut lines = BTreeMap::new();
     let Some(Node::Inner(members)) = read(bytes) else { return lines };
     for (key, line, node) in members {
@@ -30,6 +33,24 @@ pub fn contract_lines(bytes: &[u8], all: bool) -> BTreeMap<String, u32> {
         }
     }
     lines
+}
+
+/// Returns the lines of a contract's `name` and `version` without parsing it, which takes much longer. Returns `None`
+/// unless each of them begins one line, as in nearly every contract.
+fn heading_lines(bytes: &[u8]) -> Option<BTreeMap<String, u32>> {
+    if bytes.contains(&b'\r') {
+        return None;
+    }
+    let mut lines = BTreeMap::new();
+    for (at, line) in (1..).zip(bytes.split(|byte| *byte == b'\n')) {
+        for key in ["name", "version"] {
+            let is_key = line.strip_prefix(key.as_bytes()).is_some_and(|rest| rest.starts_with(b": "));
+            if is_key && lines.insert(key.to_owned(), at).is_some() {
+                return None;
+            }
+        }
+    }
+    Some(lines).filter(|lines| lines.len() == 2)
 }
 
 /// Returns the line of each pointer, or of its closest parent. Returns `None` if the text cannot be parsed.
@@ -181,6 +202,18 @@ value: null
         assert_eq!(of("/value"), Some(10));
         assert_eq!(contract_lines(CONTRACT.as_bytes(), false).len(), 2);
         assert_eq!(contract_lines(b"name: [", true), BTreeMap::new());
+    }
+
+    #[test]
+    fn the_heading_is_found_without_parsing() {
+        let parsed = contract_lines(CONTRACT.as_bytes(), true);
+        let of = |key: &str| (key.to_owned(), parsed[key]);
+        assert_eq!(heading_lines(CONTRACT.as_bytes()), Some([of("name"), of("version")].into()));
+        for other in
+            ["{name: a, version: b}", "name: a\rversion: b", "name: a\nversion: b\nname: c", "\"name\": a\nversion: b"]
+        {
+            assert_eq!(heading_lines(other.as_bytes()), None, "{other}");
+        }
     }
 
     #[test]

@@ -58,6 +58,11 @@ fn strict(size: Size) -> Options {
     }
 }
 
+#[cfg(test)]
+pub(super) fn strict_written() -> Options {
+    strict(WRITTEN)
+}
+
 /// Parses a file written by people.
 ///
 /// # Errors
@@ -81,6 +86,9 @@ fn sized<T: DeserializeOwned>(bytes: &[u8], size: Size) -> Result<T, Problem> {
     let text = text(bytes, size)?;
     let read = |error: Error| explain(&error, text, size);
     let document = serde_saphyr::from_str_with_options(text, strict(size)).map_err(read)?;
+    if yaml_ambiguity::is_plain(text) {
+        return Ok(document);
+    }
     let nodes = serde_saphyr::from_str_with_options(text, strict(size)).map_err(read)?;
     yaml_ambiguity::find(text, &nodes).map_or(Ok(document), Err)
 }

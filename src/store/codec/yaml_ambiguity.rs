@@ -18,6 +18,29 @@ pub(super) enum Node {
     Inner(Vec<Spanned<Node>>),
 }
 
+/// Returns whether no word of a text can be an ambiguous scalar, whatever its context. If so, the scalars need not be
+/// located, which takes longer than parsing the document. Texts with tags are left to the parser.
+pub(super) fn is_plain(text: &str) -> bool {
+    let ends_word = |c: char| c.is_whitespace() || matches!(c, ',' | '[' | ']' | '{' | '}' | '\u{feff}');
+    !text.contains('!') && text.split(ends_word).all(is_plain_word)
+}
+
+/// Returns whether no part of a word between colons can be an ambiguous scalar: a colon after a quoted key needs no
+/// space.
+fn is_plain_word(word: &str) -> bool {
+    let is_plain = |part: &str| complaint(part).is_none() && !is_non_finite(part);
+    let starts = || std::iter::once(0).chain(word.match_indices(':').map(|(at, _)| at + 1));
+    let ends = || word.match_indices(':').map(|(at, _)| at).chain(std::iter::once(word.len()));
+    // A word with many colons is left to the parser.
+    starts().take(5).count() < 5
+        && starts().all(|start| ends().filter(|end| *end > start).all(|end| is_plain(&word[start..end])))
+}
+
+fn is_non_finite(part: &str) -> bool {
+    let part = part.trim_start_matches(['+', '-']);
+    [".inf", ".nan"].iter().any(|word| part.eq_ignore_ascii_case(word))
+}
+
 /// Returns a problem for the first ambiguous scalar.
 pub(super) fn find(text: &str, node: &Spanned<Node>) -> Option<Problem> {
     match &node.value {
@@ -145,7 +168,31 @@ impl<'de> Visitor<'de> for Nodes {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use crate::{model::json::Json, store::codec};
+
+    proptest! {
+        /// What is taken for plain has no such scalar.
+        #[test]
+        fn what_is_plain_holds_nothing_ambiguous(text in "(a|no|on|1|0|7|:|,| |\\{|\\}|\\[|\\]|\"|'|-|\n|x: |#|_|\\.|e|[|]){0,16}") {
+            let options = super::super::yaml::strict_written();
+            if super::is_plain(&text)
+                && let Ok(nodes) = serde_saphyr::from_str_with_options(&text, options)
+            {
+                prop_assert!(super::find(&text, &nodes).is_none(), "{text:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn most_documents_are_plain() {
+        let text = "name: paths\nversion: \"1.0.0\"\nschema: { type: string, maxLength: 3 }\nvalue: [a, -1, 2.5]\n";
+        assert!(super::is_plain(text));
+        for other in ["a: !x 1", "a: .nan", "{\"a\":no}", "a:b:c:d:e:f"] {
+            assert!(!super::is_plain(other), "{other}");
+        }
+    }
 
     #[test]
     fn ambiguous_scalars_must_be_quoted() {
@@ -173,6 +220,7 @@ mod tests {
             "1_0e3",
         ] {
             for text in [format!("a:\n  - {plain}\n"), format!("{{a: {plain}}}"), format!("{plain}: 1\n")] {
+                assert!(!super::is_plain(&text), "{text}");
                 let problem = codec::value(text.as_bytes()).map(|read| panic!("{text}: {read:?}")).unwrap_err();
                 let says = ["readers of YAML", "with quotes"].iter().any(|hint| problem.message.contains(hint));
                 assert!(says, "{text}: {problem}");

@@ -219,7 +219,7 @@ type Parts = BTreeMap<String, Vec<Part>>;
 const PART_WEIGHT: usize = 200;
 
 /// Recently read parts, by the id of the folder of bindings, which determines them.
-static PARTS: Held<Oid, Arc<Parts>> = Held::new(2 << 20);
+static PARTS: Held<Oid, Arc<Parts>> = Held::new(8 << 20);
 
 /// The fields of a binding that name contracts.
 #[derive(serde::Deserialize)]

@@ -312,6 +312,12 @@ pub fn json_of(answer: &dyn Answered) -> String {
 
 fn safe(text: &str) -> String {
     let mut safe = String::with_capacity(text.len() + 1);
+    // Nearly every answer is printable ASCII, which is quick to test.
+    if text.bytes().all(|byte| matches!(byte, b'\n' | b' '..=b'~')) {
+        safe.push_str(text);
+        safe.push('\n');
+        return safe;
+    }
     for c in text.chars() {
         // Outside of strings, the only control character in JSON is the line end.
         if is_harmful(c) && c != '\n' {

@@ -20,6 +20,8 @@ pub struct Body {
     pub fields: Map<String, Value>,
     /// The next steps.
     pub next_steps: Vec<NextStep>,
+    /// The whole answer as JSON, until its lists are paged. There are no fields until then.
+    pub unpaged: Option<String>,
 }
 
 /// The maximum number of next steps in an answer.
@@ -32,7 +34,13 @@ impl Body {
     pub fn of(answer: &dyn Answered) -> Self {
         let Value::Object(mut fields) = answer.to_value() else { unreachable!("answers are objects") };
         fields.remove("next_steps");
-        Self { fields, next_steps: answer.next_steps().iter().map(|step| for_client(step, false)).collect() }
+        let next_steps = answer.next_steps().iter().map(|step| for_client(step, false)).collect();
+        Self { fields, next_steps, unpaged: None }
+    }
+
+    /// Converts an answer whose lists are to be paged.
+    pub fn unpaged(answer: &dyn Answered, next_steps: Vec<NextStep>) -> Self {
+        Self { fields: Map::new(), next_steps, unpaged: Some(answer.to_text()) }
     }
 
     /// Returns whether the answer fits one message.
@@ -224,7 +232,7 @@ mod tests {
         let properties: Map<String, Value> = (0..300).map(|n| (format!("p/{n}"), big(n))).collect();
         let fields = json!({"status": "success", "contract": {"name": "x", "schema": {"properties": properties},
             "value": "é".repeat(100_000), "list": vec!["x"; 50_000]}});
-        let mut one = Body { fields: fields.as_object().unwrap().clone(), next_steps: Vec::new() };
+        let mut one = Body { fields: fields.as_object().unwrap().clone(), ..Body::default() };
         one.cut("ask for less");
         assert!(one.fits());
         assert_eq!(one.fields["contract"]["name"], json!("x"));

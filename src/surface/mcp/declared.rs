@@ -106,7 +106,7 @@ pub async fn run(
         _ => Value::String(output),
     };
     let fields = json!({"status": "success", "output": output, "truncated": is_cut});
-    Ok(Body { fields: fields.as_object().cloned().unwrap_or_default(), next_steps: Vec::new() })
+    Ok(Body { fields: fields.as_object().cloned().unwrap_or_default(), ..Body::default() })
 }
 
 fn late(tool: &DeclaredTool) -> OpError {

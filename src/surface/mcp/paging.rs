@@ -1,7 +1,13 @@
-//! Pages lists that are too long for one message. The pages are cut from the finished answer.
+//! Pages lists that are too long for one message. The pages are cut from the text of the finished answer: making values
+//! of all of its entries, to show a few, took most of the time and memory of such a call.
 
-use serde_json::{Map, Value, json};
+mod listed;
 
+use std::collections::BTreeMap;
+
+use serde_json::{Value, json};
+
+use self::listed::{Item, Listed};
 use super::{
     body::{Body, to_string},
     size_limit::{MAX_BODY, weight},
@@ -17,14 +23,20 @@ pub type Lists = &'static [&'static str];
 /// # Errors
 /// Returns an error if the cursor was made for another answer.
 pub fn page(body: &mut Body, lists: Lists, limit: Option<usize>, cursor: Option<&str>) -> Result<(), OpError> {
-    let wants_all = limit.is_none() && cursor.is_none();
-    body.fields.insert("next_cursor".into(), Value::Null);
-    if wants_all && body.fits() {
-        let total = units(&body.fields, lists);
-        body.fields.insert("total".into(), json!(total));
-        return Ok(());
+    let text = body.unpaged.take().unwrap_or_else(|| to_string(&body.fields));
+    let Listed { fields, lists: mut listed } = Listed::of(&text, lists);
+    let total = listed.values().flatten().map(Item::count).sum::<usize>();
+    // An answer weighs more than its text is long.
+    if limit.is_none() && cursor.is_none() && text.len() <= MAX_BODY {
+        body.fields = listed::value(&text);
+        body.fields.remove("next_steps");
+        body.fields.insert("next_cursor".into(), Value::Null);
+        if body.fits() {
+            body.fields.insert("total".into(), json!(total));
+            return Ok(());
+        }
     }
-    let mark = mark(&body.fields);
+    let mark = mark(&fields, &listed);
     let start = match cursor {
         None => 0,
         Some(cursor) => match cursor.split_once('-') {
@@ -32,16 +44,16 @@ pub fn page(body: &mut Body, lists: Lists, limit: Option<usize>, cursor: Option<
             _ => return Err(OpError::stale_cursor(cursor)),
         },
     };
-    let total = units(&body.fields, lists);
-    let head = body.fields.iter().filter(|(name, _)| !lists.contains(&name.as_str()));
+    body.fields = fields.iter().map(|(name, text)| ((*name).to_owned(), listed::value(text))).collect();
+    body.fields.insert("next_cursor".into(), Value::Null);
+    let head = body.fields.iter();
     let head: usize = head.map(|(name, field)| weight(&to_string(name)) + weight(&to_string(field)) + 4).sum();
     let names: usize = lists.iter().map(|name| name.len() * 2 + 16).sum();
     let room = MAX_BODY.saturating_sub(head + names + body.steps_weight() + 1_200);
     let mut window = Window { at: 0, start, left: limit.unwrap_or(usize::MAX), room, end: None };
-    for name in lists.iter().filter(|name| !name.contains('.')) {
-        let nested: Vec<_> = lists.iter().filter_map(|list| list.strip_prefix(name)?.strip_prefix('.')).collect();
-        if let Some(Value::Array(items)) = body.fields.get_mut(*name) {
-            window.keep(items, &nested);
+    for name in lists {
+        if let Some(items) = listed.remove(name) {
+            body.fields.insert((*name).to_owned(), Value::Array(window.part(&items)));
         }
     }
     body.fields.insert("total".into(), json!(total));
@@ -53,22 +65,13 @@ pub fn page(body: &mut Body, lists: Lists, limit: Option<usize>, cursor: Option<
 }
 
 /// Returns a hash of the answer that a cursor was made for.
-fn mark(fields: &Map<String, Value>) -> String {
+fn mark(fields: &BTreeMap<&str, &str>, lists: &BTreeMap<&str, Vec<Item<'_>>>) -> String {
     use std::hash::{DefaultHasher, Hasher as _};
     let mut hasher = DefaultHasher::new();
-    hasher.write(to_string(fields).as_bytes());
+    for text in fields.values().copied().chain(lists.values().flatten().map(|item| item.text)) {
+        hasher.write(text.as_bytes());
+    }
     format!("{:08x}", hasher.finish() as u32)
-}
-
-fn units(fields: &Map<String, Value>, lists: Lists) -> usize {
-    let of = |name: &&&str| match name.split_once('.') {
-        None => fields.get(**name).and_then(Value::as_array).map_or(0, Vec::len),
-        Some((outer, inner)) => {
-            let items = fields.get(outer).and_then(Value::as_array).into_iter().flatten();
-            items.filter_map(|item| item.get(inner)?.as_array()).map(Vec::len).sum()
-        }
-    };
-    lists.iter().collect::<Vec<_>>().iter().map(of).sum()
 }
 
 /// The part of the lists that is shown.
@@ -87,12 +90,13 @@ struct Window {
 
 impl Window {
     /// Returns whether the next item, which has this weight, is shown.
-    fn shows(&mut self, weight: usize) -> bool {
+    fn shows(&mut self, weight: impl FnOnce() -> usize) -> bool {
         let at = self.at;
         self.at += 1;
         if at < self.start || self.end.is_some() {
             return false;
         }
+        let weight = weight();
         let is_first = self.room > 0 && at == self.start;
         if self.left == 0 || (weight > self.room && !is_first) {
             self.end = Some(at);
@@ -103,35 +107,38 @@ impl Window {
         true
     }
 
-    fn keep(&mut self, items: &mut Vec<Value>, nested: &[&str]) {
-        let mut kept = Vec::new();
-        for mut item in std::mem::take(items) {
-            let mut inner: Vec<(&str, Vec<Value>)> = Vec::new();
-            for name in nested {
-                if let Some(Value::Array(list)) = item.get_mut(*name) {
-                    inner.push((name, std::mem::take(list)));
-                }
+    /// Returns the items of a list that are shown.
+    fn part(&mut self, items: &[Item<'_>]) -> Vec<Value> {
+        let mut part = Vec::new();
+        for item in items {
+            let count = item.count();
+            // Items before the page and behind it are counted only.
+            if self.end.is_some() || self.at + count <= self.start {
+                self.at += count;
+                continue;
             }
-            let header = weight(&to_string(&item)) + 2;
-            let is_shown = self.shows(header);
+            let head = item.head();
+            let header = weight(&head) + 2;
+            let is_shown = self.shows(|| header);
             let mut has_inner = false;
-            for (name, list) in inner {
+            let mut value: Value = listed::value(&head);
+            for list in &item.inner {
                 let mut shown = Vec::new();
-                for one in list {
+                for one in &list.items {
                     // An item whose inner list began on the previous page is repeated around the rest of that list.
                     let again = if is_shown || has_inner { 0 } else { header };
-                    if self.shows(weight(&to_string(&one)) + 2 + again) {
+                    if self.shows(|| weight(one) + 2 + again) {
                         has_inner = true;
-                        shown.push(one);
+                        shown.push(listed::value(one));
                     }
                 }
-                item[name] = Value::Array(shown);
+                value[list.name] = Value::Array(shown);
             }
             if is_shown || has_inner {
-                kept.push(item);
+                part.push(value);
             }
         }
-        *items = kept;
+        part
     }
 }
 
@@ -142,7 +149,7 @@ mod tests {
 
     fn body(value: Value) -> Body {
         let Value::Object(fields) = value else { panic!("not an object") };
-        Body { fields, next_steps: Vec::new() }
+        Body { fields, ..Body::default() }
     }
 
     fn realm(domains: usize, contracts: usize) -> Body {

@@ -38,6 +38,9 @@ impl Call<'_> {
     /// Converts an answer. Its next steps become calls of tools that the server offers.
     pub fn body(&self, answer: &dyn Answered) -> Body {
         let steps = answer.next_steps().iter().map(|step| for_client(step, !self.settings.read_only)).collect();
+        if !self.tool.shape.lists.is_empty() {
+            return Body::unpaged(answer, steps);
+        }
         Body { next_steps: steps, ..Body::of(answer) }
     }
 

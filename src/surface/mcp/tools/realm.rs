@@ -7,9 +7,10 @@ use serde::Deserialize;
 
 use super::{super::body::Body, Call};
 use crate::{
-    error::OpError,
-    model::check::Scope,
+    error::{NextStep, OpError},
+    model::check::{Finding, Scope},
     ops::realm::check::{self, Subject},
+    wire::RealmCheck,
 };
 
 /// The level of detail of an answer.
@@ -91,33 +92,33 @@ pub fn check(call: &Call<'_>) -> Result<Body, OpError> {
         Some(Whole::Published) => request.subject = Subject::Published,
         Some(Whole::Own) | None => {}
     }
-    let answer = check::run(call.ctx, &request)?;
-    let mut body = call.body(&answer);
-    if let (false, Some(repo), Some(serde_json::Value::Array(hashes))) =
-        (call.is_full(), &answer.body.current_repo, body.fields.get_mut("schema_hashes"))
-        && hashes.len() > 20
-    {
-        hashes.retain(|one| one["owner"] == repo.as_str());
-    }
+    let mut answer = check::run(call.ctx, &request)?;
+    let RealmCheck { current_repo, schema_hashes: hashes, warnings, .. } = &mut answer.body;
+    let mut lines = Vec::new();
     if !call.is_full() {
-        group_warnings(&mut body);
+        if let Some(repo) = current_repo.as_ref().filter(|_| hashes.len() > 20) {
+            hashes.retain(|one| one.owner == *repo);
+        }
+        lines = group_warnings(warnings);
     }
+    let mut body = call.body(&answer);
+    body.next_steps.extend(lines);
     Ok(body)
 }
 
-/// Lists the first warnings of each code, and counts all of them.
-fn group_warnings(body: &mut Body) {
-    let Some(serde_json::Value::Array(warnings)) = body.fields.get_mut("warnings") else { return };
+/// Leaves the first warnings of each code, and returns a next step for each that there are more of.
+fn group_warnings(warnings: &mut Vec<Finding>) -> Vec<NextStep> {
     let mut counts: BTreeMap<String, usize> = BTreeMap::new();
     warnings.retain(|warning| {
-        let count = counts.entry(warning["code"].as_str().unwrap_or_default().to_owned()).or_default();
+        let count = counts.entry(warning.code.clone().into_owned()).or_default();
         *count += 1;
         *count <= MAX_OF_A_CODE
     });
-    for (code, count) in counts.into_iter().filter(|(_, count)| *count > MAX_OF_A_CODE) {
-        let line = format!("{count} warnings are {code}; {MAX_OF_A_CODE} of them are listed: detail full lists all");
-        body.next_steps.push(line.into());
-    }
+    let many = counts.into_iter().filter(|(_, count)| *count > MAX_OF_A_CODE);
+    let line = |(code, count)| {
+        format!("{count} warnings are {code}; {MAX_OF_A_CODE} of them are listed: detail full lists all").into()
+    };
+    many.map(line).collect()
 }
 
 pub fn log(call: &Call<'_>) -> Result<Body, OpError> {
