@@ -1,8 +1,8 @@
-//! What a summary of the realm shows of a domain: counts, its first contracts, and those of each owner that break most.
-//! A repository may take part in hundreds of domains, and decoding the whole of each to count what is in it took most of
-//! the time of such a summary.
+//! A glance of a domain: the part of its summary that `status` shows, which is counts, the first contracts, and the
+//! contracts of each owner that break the most importers. A repository may be in hundreds of domains, and decoding
+//! every summary only to count its entries took most of the time of `status`.
 //!
-//! It is a text of one line for each thing, of which a reader decodes those that it shows.
+//! A glance is a text with one line for each entry. Readers decode only the lines that they show.
 
 use std::{cmp::Reverse, collections::BTreeSet, fmt::Write as _, str::FromStr};
 
@@ -13,18 +13,18 @@ use super::{
     version::Version,
 };
 
-/// The most contracts that are shown of a domain, and of an owner.
+/// The maximum number of contracts that are shown for a domain, and for an owner.
 pub const MAX_CONTRACTS: usize = 50;
-/// The most importers that are named for one contract.
+/// The maximum number of importers that are named for one contract.
 const MAX_IMPORTERS: usize = 50;
-/// Stands for an empty list.
+/// Represents an empty list.
 const NONE: &str = "-";
 
-/// A domain at a glance.
+/// The glance of a domain.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Glance(String);
 
-/// The binding of a repository at a glance.
+/// The glance of a binding.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BindingGlance {
     /// The repository.
@@ -40,9 +40,9 @@ pub struct BindingGlance {
 /// The contracts of one owner in a domain, without retired ones.
 #[derive(Debug, Clone, Default)]
 pub struct OwnGlance<'g> {
-    /// Their number.
+    /// The number of contracts.
     pub count: usize,
-    /// The first of them: those that break the most importers, then those with the most importers, then by name.
+    /// The first contracts: those that break the most importers, then those with the most importers, then by name.
     pub first: Vec<Ranked<'g>>,
     /// Their names, if the owner published a commit to the domain.
     pub names: Vec<&'g str>,
@@ -51,9 +51,9 @@ pub struct OwnGlance<'g> {
 /// A contract with the number of importers that are named for it.
 #[derive(Debug, Clone, Copy)]
 pub struct Ranked<'g> {
-    /// Those that it breaks.
+    /// The number of importers that it breaks.
     pub broken: usize,
-    /// The others.
+    /// The number of other importers.
     pub importers: usize,
     rest: &'g str,
 }
@@ -130,7 +130,7 @@ fn imported(
     Imported { name: name.clone(), version: contract.version.clone(), broken, importers, more }
 }
 
-/// Adds a line of a word and what follows it. None of it has spaces.
+/// Appends a line that consists of a key and its values. None of them contains a space.
 fn line(text: &mut String, word: &str, parts: impl IntoIterator<Item = impl std::fmt::Display>) {
     text.push_str(word);
     for part in parts {
@@ -158,7 +158,7 @@ impl Glance {
         &self.0
     }
 
-    /// Returns what follows the word in each line that begins with it.
+    /// Returns the values of each line with this key.
     fn lines<'g>(&'g self, word: &'g str) -> impl Iterator<Item = &'g str> {
         self.0.lines().filter_map(move |line| line.strip_prefix(word)?.strip_prefix(' '))
     }
@@ -177,7 +177,7 @@ impl Glance {
         self.number("contracts")
     }
 
-    /// Returns the number of conflicts that nobody has resolved.
+    /// Returns the number of unresolved conflicts.
     pub fn conflicts(&self) -> usize {
         self.number("conflicts")
     }

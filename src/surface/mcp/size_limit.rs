@@ -26,7 +26,7 @@ pub fn weight(json: &str) -> usize {
     json.len() + json.chars().map(as_text).sum::<usize>()
 }
 
-/// Returns whether a text is printable ASCII, as nearly every one is: that is quick to test, and nothing in it is harmful.
+/// Returns whether a text is printable ASCII, which is quick to test and contains nothing harmful. Most texts are.
 fn is_plain(text: &str) -> bool {
     text.bytes().all(|byte| matches!(byte, b' '..=b'~'))
 }

@@ -1,13 +1,13 @@
-//! The text of an answer, with the places of the entries of its lists. It was written by this program, so it is JSON
-//! without white space.
+//! Locates the entries of lists in the JSON text of an answer. This program wrote the text, so it is valid and has no
+//! white space between tokens.
 
 use std::{borrow::Cow, collections::BTreeMap, ops::Range};
 
 use serde::de::DeserializeOwned;
 
-/// An answer, taken apart.
+/// The parts of an answer.
 pub struct Listed<'t> {
-    /// The fields that are not paged, as JSON; without next steps.
+    /// The fields that are not paged, as JSON, without next steps.
     pub fields: BTreeMap<&'t str, &'t str>,
     /// The lists that are paged.
     pub lists: BTreeMap<&'t str, Vec<Item<'t>>>,
@@ -17,7 +17,7 @@ pub struct Listed<'t> {
 pub struct Item<'t> {
     /// The entry.
     pub text: &'t str,
-    /// Its lists that are paged, too.
+    /// The lists in the entry that are also paged.
     pub inner: Vec<Inner<'t>>,
 }
 
@@ -25,7 +25,7 @@ pub struct Item<'t> {
 pub struct Inner<'t> {
     /// Its name.
     pub name: &'t str,
-    /// The place of the list in the text of the entry.
+    /// The range of the list in the text of the entry.
     place: Range<usize>,
     /// Its entries.
     pub items: Vec<&'t str>,
@@ -55,7 +55,7 @@ impl<'t> Listed<'t> {
 }
 
 impl Item<'_> {
-    /// Returns the number of entries that it stands for: itself and those of its lists.
+    /// Returns the number of entries: this one and those of its lists.
     pub fn count(&self) -> usize {
         1 + self.inner.iter().map(|list| list.items.len()).sum::<usize>()
     }
@@ -78,12 +78,12 @@ impl Item<'_> {
     }
 }
 
-/// Returns the value that a part of the text stands for.
+/// Parses a part of the text.
 pub fn value<T: DeserializeOwned>(text: &str) -> T {
     serde_json::from_str(text).unwrap_or_else(|error| unreachable!("this program wrote it: {error}"))
 }
 
-/// Goes through a text.
+/// A cursor in a text.
 struct Scanner<'t> {
     text: &'t str,
     at: usize,
@@ -98,7 +98,8 @@ impl<'t> Scanner<'t> {
         self.byte() == Some(b'[')
     }
 
-    /// Calls `each` at every member of the object here, behind its name. `each` must go to the end of the value.
+    /// Calls `each` for every member of the object at the cursor, after its name. `each` must advance to the end of the
+    /// value.
     fn members(&mut self, mut each: impl FnMut(&mut Self, &'t str)) {
         self.at += 1;
         while self.byte() == Some(b'"') {
@@ -110,7 +111,7 @@ impl<'t> Scanner<'t> {
         self.at += 1;
     }
 
-    /// Calls `each` at every entry of the list here. `each` must go to the end of the entry.
+    /// Calls `each` for every entry of the list at the cursor. `each` must advance to the end of the entry.
     fn items(&mut self, mut each: impl FnMut(&mut Self)) {
         self.at += 1;
         while self.byte().is_some_and(|byte| byte != b']') {
@@ -126,7 +127,7 @@ impl<'t> Scanner<'t> {
         }
     }
 
-    /// Returns the entry here, with the lists of these names, and goes to its end.
+    /// Returns the entry at the cursor, with its lists of these names, and advances past it.
     fn item(&mut self, names: &[&'t str]) -> Item<'t> {
         let start = self.at;
         if names.is_empty() || self.byte() != Some(b'{') {
@@ -146,7 +147,7 @@ impl<'t> Scanner<'t> {
         Item { text: &self.text[start..self.at], inner }
     }
 
-    /// Returns the value here, and goes to its end.
+    /// Returns the value at the cursor, and advances past it.
     fn value(&mut self) -> &'t str {
         let (start, mut depth) = (self.at, 0);
         while let Some(byte) = self.byte() {
@@ -164,7 +165,7 @@ impl<'t> Scanner<'t> {
         &self.text[start..self.at]
     }
 
-    /// Goes to the closing quote of the string here.
+    /// Advances to the closing quote of the string at the cursor.
     fn string(&mut self) {
         let bytes = self.text.as_bytes();
         loop {
