@@ -5,8 +5,9 @@ use std::time::Duration;
 use jsonschema::Validator;
 use serde_json::{Map, Value};
 
+use super::evaluate;
 use crate::model::schema::{
-    Deadline,
+    Deadline, Draft, Tree,
     document::Document,
     encoded,
     metered::{Meter, Metered, MeteredValue, within},
@@ -15,6 +16,8 @@ use crate::model::schema::{
 
 /// The most validations while a witness is made smaller.
 const TRIES: usize = 400;
+/// The most values of a list that the validator is asked about.
+const MOST_NAMED: usize = 1_000;
 /// The most visits of the validator to one witness.
 const MAX_READS: u64 = 1_000_000;
 
@@ -36,6 +39,24 @@ impl<'a> Side<'a> {
         }
     }
 
+    /// Returns the values that the schema lists at its root. It may refuse some of them by other keywords.
+    fn named(&self) -> Option<Vec<Value>> {
+        let (root, draft) = (self.document.root, self.document.context.draft);
+        if part::is_cut(self.document) || draft <= Draft::D7 && root.get("$ref").is_some() {
+            return None;
+        }
+        if let Some(value) = root.get("const").filter(|_| draft >= Draft::D6) {
+            return Some(vec![value.to_value()]);
+        }
+        Some(root.get("enum").filter(|values| values.is_array())?.items().map(Tree::to_value).collect())
+    }
+
+    /// Returns whether the schema says nothing but which values it lists.
+    pub(super) fn only_names(&self) -> bool {
+        let is_plain = |name: &str| matches!(name, "$schema" | "$id" | "enum" | "const" | "title" | "description");
+        self.document.root.members().all(|(name, _)| is_plain(name))
+    }
+
     /// Returns whether the validator accepts a value, `None` if there is no validator or it takes too long.
     fn accepts(&self, value: &Value) -> Option<bool> {
         let validator = self.validator.as_ref()?.as_ref()?;
@@ -51,6 +72,21 @@ fn build(schema: &Value) -> Option<Validator<Metered>> {
 /// Returns whether `value` is valid in `inner` and refused by `outer`.
 pub(super) fn is_witness(inner: &Side<'_>, outer: &Side<'_>, value: &Value) -> bool {
     inner.accepts(value) == Some(true) && outer.accepts(value) == Some(false)
+}
+
+/// Asks the validator about each value of `inner`, if it names them all. Returns a witness, or none if there is none.
+pub(super) fn among_named<'a>(inner: &mut Side<'a>, outer: &mut Side<'a>) -> Option<Option<Value>> {
+    let values = inner.named()?.iter().map(evaluate::all_spellings).collect::<Option<Vec<_>>>()?.concat();
+    if values.len() > MOST_NAMED {
+        return None;
+    }
+    for value in values {
+        [&mut *inner, &mut *outer].into_iter().for_each(|side| side.turn_to(&value));
+        if inner.accepts(&value)? && !outer.accepts(&value)? {
+            return Some(Some(value));
+        }
+    }
+    Some(None)
 }
 
 /// Returns a smaller witness: one pass, front to back, that leaves out what is not needed.
