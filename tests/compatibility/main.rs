@@ -2,6 +2,7 @@
 
 mod budgets;
 mod census;
+mod corpus;
 mod expects;
 mod fuzz;
 mod large;

@@ -82,3 +82,41 @@ fn unknown_dialect_is_not_guessed() {
     let own = json!({"$schema": "https://example.com/dialect", "type": "string"});
     assert_eq!(label(&compare(&own, &json!({"type": "string"}))), "?/?");
 }
+
+#[test]
+fn what_is_not_understood_is_the_same_only_as_itself() {
+    // More branches than are told apart: what remains unevaluated is not known.
+    let branches: Vec<_> =
+        (0..9).map(|n| json!({"required": [format!("k{n}")], "properties": {format!("p{n}"): {}}})).collect();
+    let one = json!({"anyOf": branches, "unevaluatedProperties": false});
+    let other = json!({"anyOf": branches, "unevaluatedProperties": {"type": "string"}});
+    assert_eq!(label(&compare(&one, &one)), "o/o");
+    let found = compare(&one, &other);
+    assert!(!found.backwards.strict.is_compatible(), "{{\"k0\": 1}} is new: {found:?}");
+    let within = json!({"properties": {"a": one}, "required": ["a"]});
+    let outer = json!({"properties": {"a": one}});
+    assert_eq!(label(&compare(&within, &outer)).split('/').next_back(), Some("o"));
+}
+
+#[test]
+fn a_dynamic_reference_means_something_else_on_another_way() {
+    let list = |id: &str, item: &str| json!({"$id": id, "$defs": {"item": {"$dynamicAnchor": "item", "type": item}}, "$ref": "list"});
+    let definitions = json!({
+        "numbers": list("numbers", "number"),
+        "strings": list("strings", "string"),
+        "list": {
+            "$id": "list",
+            "items": {"$dynamicRef": "#item"},
+            "$defs": {"item": {"$dynamicAnchor": "item"}},
+        },
+    });
+    let schema = |to: &str| json!({"$id": "https://example.com/root", "$ref": to, "$defs": definitions});
+    let (one, other) = (schema("numbers"), schema("strings"));
+    assert_eq!(label(&compare(&one, &one)), "o/o");
+    let found = compare(&one, &other);
+    assert!(!found.forwards.strict.is_compatible(), "[1] is gone: {found:?}");
+    let mut neither = schema("numbers");
+    neither["not"] = json!({"$ref": "strings"});
+    let found = compare(&json!(false), &neither);
+    assert!(!found.backwards.strict.is_compatible(), "[1] is new: {found:?}");
+}

@@ -75,15 +75,11 @@ impl State {
         if shape.repeated && !can_repeat(engine, &shape, &mut is_sure) {
             return Answer::Empty;
         }
-        if is_sure && (cannot_place_all(engine, &shape) || shape.unique && must_repeat(engine, &shape)) {
+        let has_no_room = is_sure && (cannot_place_all(engine, &shape) || lacks_places(engine, &shape));
+        if has_no_room || is_sure && shape.unique && must_repeat(engine, &shape) {
             return Answer::Empty;
         }
-        if shape.unique
-            && shape.at.is_empty()
-            && shape.from.iter().all(|(from, _)| *from == 0)
-            && is_sure
-            && too_few_values(engine, &shape)
-        {
+        if is_sure && shape.unique && too_few_values(engine, &shape) {
             return Answer::Empty;
         }
         let longest = shape.most.unwrap_or(u64::MAX);
@@ -275,6 +271,21 @@ fn cannot_place_all(engine: &mut Engine<'_>, shape: &Shape) -> bool {
     }
 }
 
+/// Returns whether more matching items are required than there are indexes for them.
+fn lacks_places(engine: &mut Engine<'_>, shape: &Shape) -> bool {
+    let mut groups: Vec<_> = shape.wanted.iter().filter_map(|wanted| wanted.group).collect();
+    groups.dedup();
+    let last = shape.uniform_from();
+    groups.into_iter().any(|group| {
+        let mut fits = |at: u64| {
+            let goal = shape.item(at).into_iter().chain([Atom::is(group, false)]).collect();
+            shape.most.is_none_or(|most| at < most) && !engine.goal(goal).is_empty()
+        };
+        let wanted = shape.wanted.iter().filter(|wanted| wanted.group == Some(group)).count();
+        wanted > 1 && !fits(last) && (0..last).filter(|at| fits(*at)).count() < wanted
+    })
+}
+
 /// An index to which items are assigned: its demands, and the `contains` groups that it counts for.
 type Place = (Vec<Atom>, Vec<Id>);
 
@@ -363,21 +374,32 @@ fn distinct(engine: &mut Engine<'_>, goal: Vec<Atom>, items: &[Rc<Value>]) -> Ve
     goal.into_iter().chain([Atom::is_not(node)]).collect()
 }
 
-/// Returns whether there are fewer distinct items than required.
+/// Returns whether there are fewer distinct values than items that must have one of them.
 fn too_few_values(engine: &mut Engine<'_>, shape: &Shape) -> bool {
-    has_fewer(engine, &shape.item(0), shape.least)
+    let last = shape.uniform_from();
+    let Some(values) = fewer_than(engine, &shape.item(last), shape.least) else { return false };
+    let before = (0..last.min(shape.least)).filter(|at| {
+        let others = distinct(engine, shape.item(*at), &values);
+        engine.goal(others).is_empty()
+    });
+    before.count() as u64 + shape.least.saturating_sub(last) > values.len() as u64
 }
 
 /// Returns whether fewer than `count` distinct values satisfy a goal.
 fn has_fewer(engine: &mut Engine<'_>, goal: &[Atom], count: u64) -> bool {
+    fewer_than(engine, goal, count).is_some()
+}
+
+/// Returns all values that satisfy a goal, if they are fewer than `count`.
+fn fewer_than(engine: &mut Engine<'_>, goal: &[Atom], count: u64) -> Option<Vec<Rc<Value>>> {
     let mut items = Vec::new();
     while (items.len() as u64) < count.min(LONGEST) {
         let goal = distinct(engine, goal.to_vec(), &items);
         match engine.goal(goal) {
             Answer::Witness(value) => items.push(value),
-            Answer::Empty => return true,
-            _ => return false,
+            Answer::Empty => return Some(items),
+            _ => return None,
         }
     }
-    false
+    None
 }

@@ -91,7 +91,15 @@ impl State {
         let mut unsure = None;
         for id in named? {
             let value = engine.table.words.values[id as usize].clone();
-            for value in evaluate::spellings(&value) {
+            let all = if engine.table.words.tells_spellings {
+                evaluate::all_spellings(&value)
+            } else {
+                Some(evaluate::spellings(&value))
+            };
+            if all.is_none() {
+                unsure.get_or_insert_with(|| value.clone());
+            }
+            for value in all.unwrap_or_else(|| vec![value]) {
                 if evaluate::type_of(&value) & self.types == 0 {
                     continue;
                 }

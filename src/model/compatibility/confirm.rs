@@ -5,8 +5,9 @@ use std::time::Duration;
 use jsonschema::Validator;
 use serde_json::{Map, Value};
 
+use super::evaluate;
 use crate::model::schema::{
-    Deadline,
+    Deadline, Draft, Tree,
     document::Document,
     encoded,
     metered::{Meter, Metered, MeteredValue, within},
@@ -15,6 +16,8 @@ use crate::model::schema::{
 
 /// The maximum number of validations while shrinking a witness.
 const TRIES: usize = 400;
+/// The maximum number of listed values that the validator is asked about.
+const MOST_NAMED: usize = 1_000;
 /// The maximum number of nodes that the validator may visit in one witness.
 const MAX_READS: u64 = 1_000_000;
 
@@ -37,6 +40,24 @@ impl<'a> Side<'a> {
         }
     }
 
+    /// Returns the values that the root of the schema lists in `enum` or `const`. Other keywords may refuse some of them.
+    fn named(&self) -> Option<Vec<Value>> {
+        let (root, draft) = (self.document.root, self.document.context.draft);
+        if part::is_cut(self.document) || draft <= Draft::D7 && root.get("$ref").is_some() {
+            return None;
+        }
+        if let Some(value) = root.get("const").filter(|_| draft >= Draft::D6) {
+            return Some(vec![value.to_value()]);
+        }
+        Some(root.get("enum").filter(|values| values.is_array())?.items().map(Tree::to_value).collect())
+    }
+
+    /// Returns whether the schema has no assertion besides `enum` or `const`.
+    pub(super) fn only_names(&self) -> bool {
+        let is_plain = |name: &str| matches!(name, "$schema" | "$id" | "enum" | "const" | "title" | "description");
+        self.document.root.members().all(|(name, _)| is_plain(name))
+    }
+
     /// Returns whether the validator accepts a value, or `None` if there is no validator or it takes too long.
     fn accepts(&self, value: &Value) -> Option<bool> {
         let validator = self.validator.as_ref()?.as_ref()?;
@@ -52,6 +73,22 @@ fn build(schema: &Value) -> Option<Validator<Metered>> {
 /// Returns whether `value` is valid in `inner` and refused by `outer`.
 pub(super) fn is_witness(inner: &Side<'_>, outer: &Side<'_>, value: &Value) -> bool {
     inner.accepts(value) == Some(true) && outer.accepts(value) == Some(false)
+}
+
+/// Validates each value that `inner` lists, if it lists them all. Returns the first witness, or `Some(None)` if there is
+/// none.
+pub(super) fn among_named<'a>(inner: &mut Side<'a>, outer: &mut Side<'a>) -> Option<Option<Value>> {
+    let values = inner.named()?.iter().map(evaluate::all_spellings).collect::<Option<Vec<_>>>()?.concat();
+    if values.len() > MOST_NAMED {
+        return None;
+    }
+    for value in values {
+        [&mut *inner, &mut *outer].into_iter().for_each(|side| side.turn_to(&value));
+        if inner.accepts(&value)? && !outer.accepts(&value)? {
+            return Some(Some(value));
+        }
+    }
+    Some(None)
 }
 
 /// Returns a smaller witness, after one pass from front to back that removes unneeded parts.

@@ -293,7 +293,8 @@ impl<'a> Keywords<'a, '_, '_> {
                 }
                 Err(Unresolved::Dynamic) => {
                     let name = self.symbol("a dynamic reference with more than one possible target");
-                    self.lits.push(Lit::Opaque(name));
+                    self.lits.push(Lit::Opaque(name, self.id));
+                    self.reader.graph.words.is_ambiguous = true;
                 }
                 Err(Unresolved::Missing) => {
                     let place = self.reader.graph.pointer(self.id);
@@ -307,6 +308,7 @@ impl<'a> Keywords<'a, '_, '_> {
     fn values(&mut self) {
         if let Some(types) = self.schema.get("type") {
             self.lits.push(Lit::Type(types_of(types, self.draft)));
+            self.reader.graph.words.tells_spellings |= self.draft == Draft::D4;
         }
         let words = &mut self.reader.graph.words;
         if let Some(values) = self.schema.get("enum").filter(|values| values.is_array()) {
@@ -390,6 +392,11 @@ impl<'a> Keywords<'a, '_, '_> {
         let first = self.each(prefix);
         let count = first.len() as u64;
         self.lits.extend(first.into_iter().enumerate().map(|(n, id)| Lit::Item(n as u64, id)));
+        if draft >= Draft::D2020 && self.schema.get("items").is_some_and(Tree::is_array) {
+            // The draft has no such list, but the validator reads it where nothing checks the schema itself.
+            let name = self.symbol("a list as items, which this draft does not have");
+            self.lits.push(Lit::Opaque(name, self.id));
+        }
         let rest = match self.schema.get("items") {
             Some(items) if items.is_array() && draft < Draft::D2020 => self.schema.get("additionalItems"),
             rest => rest.filter(|rest| !rest.is_array()),

@@ -7,6 +7,8 @@ use super::numbers;
 
 /// The maximum number of nodes that are evaluated in one comparison. Beyond it, results are unknown.
 const MOST_EVALUATED: u64 = 5_000_000;
+/// The maximum number of spellings of one value that are tried.
+const MOST_SPELLINGS: usize = 256;
 
 /// Returns whether `value` satisfies the node, or `None` if this is unknown.
 pub(super) fn holds(table: &mut Table, id: Id, value: &Value) -> Option<bool> {
@@ -49,6 +51,37 @@ pub(super) fn spellings(value: &Value) -> Vec<Value> {
     all
 }
 
+/// Returns all spellings of a value, including those of nested numbers, such as `[1]` and `[1.0]`. Returns `None` if there
+/// are too many.
+pub(super) fn all_spellings(value: &Value) -> Option<Vec<Value>> {
+    match value {
+        Value::Array(items) => {
+            let choices = every_choice(items.iter().map(all_spellings))?;
+            Some(choices.into_iter().map(Value::Array).collect())
+        }
+        Value::Object(members) => {
+            let choices = every_choice(members.values().map(all_spellings))?;
+            let named = |values: Vec<Value>| Value::Object(members.keys().cloned().zip(values).collect());
+            Some(choices.into_iter().map(named).collect())
+        }
+        scalar => Some(spellings(scalar)),
+    }
+}
+
+/// Returns all combinations of one value of each part, or `None` if there are too many.
+fn every_choice(parts: impl Iterator<Item = Option<Vec<Value>>>) -> Option<Vec<Vec<Value>>> {
+    let mut choices = vec![Vec::new()];
+    for part in parts {
+        let part = part?;
+        if choices.len() * part.len() > MOST_SPELLINGS {
+            return None;
+        }
+        let with = |choice: &Vec<Value>, one: &Value| choice.iter().chain([one]).cloned().collect();
+        choices = choices.iter().flat_map(|choice| part.iter().map(move |one| with(choice, one))).collect();
+    }
+    Some(choices)
+}
+
 /// Returns false if any part is false, otherwise `None` if any is unknown, otherwise true.
 fn all(parts: impl Iterator<Item = Option<bool>>) -> Option<bool> {
     let mut result = Some(true);
@@ -78,7 +111,7 @@ pub(super) fn literal(table: &mut Table, lit: &Lit, value: &Value) -> Option<boo
             let id = table.words.value(value);
             Some(ids.contains(&id))
         }
-        Lit::Opaque(_) => None,
+        Lit::Opaque(..) => None,
         Lit::Sub(id) => holds(table, *id, value),
         Lit::AnyOf(ids) => any(ids.iter().map(|id| holds(table, *id, value))),
         Lit::OneOf(ids) => one(table, ids, value),

@@ -247,7 +247,7 @@ impl State {
                     }
                 }
             }
-            (Lit::Opaque(name), _) => {
+            (Lit::Opaque(name, _), _) => {
                 let name = engine.table.words.text(*name);
                 engine.hinder(|| name.to_string());
                 self.facts.push(fact.clone());

@@ -65,8 +65,9 @@ pub(super) enum Lit {
     OneOf(Vec<Id>),
     Not(Id),
     If(Id, Id, Id),
-    /// A keyword that this engine has no rule for.
-    Opaque(Sym),
+    /// A keyword that this engine has no rule for, and the sub-schema that it stands in: what is not understood is
+    /// equal to nothing but itself.
+    Opaque(Sym, Id),
 }
 
 impl Lit {
@@ -221,6 +222,10 @@ pub(super) struct Words {
     /// Ids by hash. A second copy of the numbers would take more memory than everything else.
     number_ids: HashMap<u64, u32>,
     number_keys: RandomState,
+    /// Whether a schema tells `1` and `1.0` apart, as `integer` does in draft-04.
+    pub(super) tells_spellings: bool,
+    /// Whether the same sub-schema may mean something else, depending on the references that lead to it.
+    pub(super) is_ambiguous: bool,
     pub(super) checks: Vec<Check>,
     check_ids: HashMap<String, u32>,
     patterns: HashMap<Sym, Option<jsonschema::Validator>>,

@@ -125,7 +125,7 @@ pub(super) fn keywords(lit: &Lit) -> &'static [&'static str] {
         Lit::OneOf(_) => &["oneOf"],
         Lit::Not(_) => &["not"],
         Lit::If(..) => &["if"],
-        Lit::Never | Lit::Sub(_) | Lit::Opaque(_) => &[],
+        Lit::Never | Lit::Sub(_) | Lit::Opaque(..) => &[],
     }
 }
 
@@ -158,7 +158,7 @@ fn ids(lit: &Lit, names_member: bool) -> (&'static str, &'static str) {
         Lit::PropNames(_) => ("narrowed-property-names", "widened-property-names"),
         Lit::DepRequired(..) | Lit::DepSchema(..) => ("narrowed-dependency", "widened-dependency"),
         Lit::Not(_) => ("narrowed-not", "widened-not"),
-        Lit::AnyOf(_) | Lit::OneOf(_) | Lit::If(..) | Lit::Sub(_) | Lit::Opaque(_) => {
+        Lit::AnyOf(_) | Lit::OneOf(_) | Lit::If(..) | Lit::Sub(_) | Lit::Opaque(..) => {
             ("narrowed-alternatives", "widened-alternatives")
         }
         Lit::Never => ("forbidden-value", "allowed-value"),

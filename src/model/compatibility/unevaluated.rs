@@ -42,13 +42,14 @@ pub(super) fn rewrite(graph: &mut Graph<'_>, id: Id, kind: Kind, child: Id) -> O
     let mut walk = Walk { of: id, kind, guards: Vec::new(), parts: Vec::new(), visits: 0 };
     let collected = walk.collect(graph, id, 0);
     let parts = walk.parts;
+    let mut opaque = || Lit::Opaque(graph.words.symbol("unevaluated properties or items with many branches"), id);
     if collected.is_none() {
-        return Some(Lit::Opaque(graph.words.symbol("unevaluated properties or items with many branches")));
+        return Some(opaque());
     }
     let branches: BTreeSet<Id> = parts.iter().flat_map(|part| &part.guards).map(|(id, _)| *id).collect();
     let branches: Vec<_> = branches.into_iter().collect();
     if branches.len() > MOST {
-        return Some(Lit::Opaque(graph.words.symbol("unevaluated properties or items with many branches")));
+        return Some(opaque());
     }
     if branches.is_empty() {
         return rest(graph, id, kind, &parts, child);
@@ -121,7 +122,7 @@ impl Walk {
             };
             self.parts.extend(what.map(|what| Part { guards: self.guards.clone(), what }));
             match lit {
-                Lit::Opaque(_) => return None,
+                Lit::Opaque(..) => return None,
                 Lit::Sub(id) => self.collect(graph, id, depth + 1)?,
                 Lit::AnyOf(ids) | Lit::OneOf(ids) => {
                     for id in ids {

@@ -250,8 +250,15 @@ impl Judge<'_> {
         self.sources.classes.of(self.sources.roots[document])
     }
 
+    /// Returns whether both documents are the same, or say the same in other words.
+    fn is_same(&self) -> bool {
+        let [old, new] = self.sources.graph.documents;
+        let is_ambiguous = self.engine.table.words.is_ambiguous;
+        old.root.id() == new.root.id() || !is_ambiguous && self.root(0) == self.root(1)
+    }
+
     fn readings(&mut self, direction: Direction) -> Readings {
-        if self.root(0) == self.root(1) {
+        if self.is_same() {
             return Readings { strict: Verdict::Compatible, lenient: Verdict::Compatible };
         }
         let strict = self.verdict(direction, Reading::Strict);
@@ -272,7 +279,30 @@ impl Judge<'_> {
     fn verdict(&mut self, direction: Direction, reading: Reading) -> Verdict {
         self.engine.unmask();
         self.engine.obstacle = None;
+        match self.proved(direction, reading) {
+            Verdict::Unknown(unknown) => self.listed(direction, reading).unwrap_or(Verdict::Unknown(unknown)),
+            known => known,
+        }
+    }
+
+    /// Has the validator decide about each value of a schema that lists its values.
+    fn listed(&mut self, direction: Direction, reading: Reading) -> Option<Verdict> {
+        let [old, new] = &mut self.sides;
+        let (inner, outer) = if sides(direction).0 == 0 { (old, new) } else { (new, old) };
+        let Some(witness) = confirm::among_named(inner, outer)? else { return Some(Verdict::Compatible) };
+        // A lenient writer does not send every value that is listed beside names of properties.
+        if reading == Reading::Lenient && !inner.only_names() {
+            return None;
+        }
+        self.confirm(direction, reading, witness).map(|(difference, _)| Verdict::Incompatible(Box::new(difference)))
+    }
+
+    fn proved(&mut self, direction: Direction, reading: Reading) -> Verdict {
         match self.ask(direction, reading) {
+            Answer::Empty if self.engine.table.words.is_ambiguous => {
+                self.engine.hinder(|| "a dynamic reference with more than one possible target".to_owned());
+                self.unknown(false)
+            }
             Answer::Empty => Verdict::Compatible,
             Answer::Undecided => self.unknown(false),
             Answer::Witness(value) | Answer::PossibleWitness(value) => {
