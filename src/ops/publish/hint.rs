@@ -1,5 +1,7 @@
 //! Returns a hint if a commit changes the source files of a contract, but not the contract.
 
+use std::collections::BTreeMap;
+
 use crate::repo::blue_files::{BINDINGS, CONTRACTS};
 use crate::{
     error::OpError,
@@ -30,18 +32,23 @@ pub fn forgotten(code: &CodeRepo) -> Result<Option<String>, OpError> {
         let id = |tree| Ok::<_, OpError>(read::lookup(code, tree, path)?.map(|entry| entry.id));
         Ok(id(&now)? != id(&before)?)
     };
+    // Many contracts have the same sources, most of which did not change.
+    let mut sources: BTreeMap<String, bool> = BTreeMap::new();
     let mut forgotten = Vec::new();
     for entry in read::folder(code, &now, BINDINGS)?.into_iter().filter(|entry| entry.kind == EntryKind::Blob) {
         let Some(domain) = entry.name.strip_suffix(".yaml") else { continue };
         // A binding that cannot be parsed is refused when it is published.
         let Ok(binding) = codec::binding(&code.blob(&entry.id)?) else { continue };
         for export in &binding.exports {
-            if changed(&format!("{CONTRACTS}/{domain}/{}.yaml", export.contract))? {
-                continue;
-            }
             for file in &export.source_files {
-                if changed(file)? {
-                    forgotten.push(format!("{file} changed, {} did not", export.contract));
+                let is_changed = match sources.get(file) {
+                    Some(known) => *known,
+                    None => *sources.entry(file.clone()).or_insert(changed(file)?),
+                };
+                if is_changed {
+                    if !changed(&format!("{CONTRACTS}/{domain}/{}.yaml", export.contract))? {
+                        forgotten.push(format!("{file} changed, {} did not", export.contract));
+                    }
                     break;
                 }
             }
