@@ -120,3 +120,46 @@ fn a_dynamic_reference_means_something_else_on_another_way() {
     let found = compare(&json!(false), &neither);
     assert!(!found.backwards.strict.is_compatible(), "[1] is new: {found:?}");
 }
+
+#[test]
+fn a_list_that_only_the_validator_reads_is_not_understood() {
+    // 2020-12 has no list as `items`, but nothing checks a schema below a word that is no keyword.
+    let hidden = json!({"$ref": "#/hidden", "hidden": {"items": [{"type": "string"}], "additionalItems": false}});
+    let found = compare(&hidden, &json!({"enum": [["x", 1]], "minItems": 0}));
+    assert!(!found.backwards.strict.is_compatible(), "the validator refuses two items: {found:?}");
+    assert_eq!(unconfirmed(&hidden, &json!({"enum": [["x", 1]]}), &found), Vec::<String>::new());
+}
+
+#[test]
+fn values_that_are_listed_are_not_all_sent_by_a_lenient_writer() {
+    let definitions = json!({
+        "item": {"$dynamicAnchor": "item", "type": "integer"},
+        "list": {"$id": "list", "additionalProperties": {"$dynamicRef": "#item"}, "$defs": {"item": {"$dynamicAnchor": "item"}}},
+    });
+    let outer = json!({"$id": "https://example.com/root", "$ref": "list", "$defs": definitions});
+    let listed = json!({"enum": [{"a": 1}, {"a": 1, "b": "x"}]});
+    let found = compare(&listed, &outer);
+    assert_eq!((letter(&found.forwards.strict), letter(&found.forwards.lenient)), ('x', 'x'));
+    let mut named = listed.clone();
+    named["properties"] = json!({"a": {}});
+    let found = compare(&named, &outer);
+    assert_eq!(letter(&found.forwards.strict), 'x');
+    assert_ne!(letter(&found.forwards.lenient), 'o', "{found:?}");
+}
+
+#[test]
+fn what_was_concluded_from_an_assumption_is_forgotten_with_it() {
+    // `a` is asked first, and tries `b` first, which has no value as long as `a` is taken for empty.
+    let schema = json!({
+        "type": "object", "required": ["x", "y"],
+        "properties": {"x": {"$ref": "#/$defs/a"}, "y": {"$ref": "#/$defs/b"}},
+        "$defs": {
+            "a": {"type": "object", "anyOf": [
+                {"properties": {"b": {"$ref": "#/$defs/b"}}, "required": ["b"]},
+                {"properties": {"b": false}, "required": ["z"]},
+            ]},
+            "b": {"type": "array", "items": {"$ref": "#/$defs/a"}, "minItems": 1},
+        },
+    });
+    assert_eq!(label(&compare(&json!(false), &schema)), "x/o");
+}
