@@ -28,7 +28,7 @@ pub struct SessionId(Box<str>);
 
 /// An error that says that a text is not a session's id.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{0:?} is not a session's id: sess- and up to 32 lower-case hex digits are")]
+#[error("{0:?} is not a session id: expected sess- and up to 32 lower-case hex digits")]
 pub struct SessionIdError(String);
 
 impl SessionId {

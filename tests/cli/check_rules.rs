@@ -182,7 +182,7 @@ fn a_schema_that_changed_under_its_version_even_with_its_hash() {
     let world = World::pair();
     tamper(&world, |document| document["schema"]["properties"]["write"] = json!({}));
     let plain = finds(&world, "access", &[], &["schema-changed"]);
-    assert!(plain.stdout.contains("the schema of s3-permissions changed, but its version is still 1.0.0"), "{plain}");
+    assert!(plain.stdout.contains("the schema of s3-permissions changed, but the version is still 1.0.0"), "{plain}");
 
     // The hash that belongs to the changed schema, as our own answer tells it.
     let hashes = world.json(&world.path("access"), &["check"])["schema_hashes"].clone();

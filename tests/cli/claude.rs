@@ -131,7 +131,7 @@ fn nothing_is_written_through_a_link_of_a_repository_and_dotfiles_stay_links() {
     world.write("outside.json", "{}");
     std::os::unix::fs::symlink(world.path("outside.json"), world.path("access/.mcp.json")).unwrap();
     let run = world.blue(&world.path("access"), &["install", "claude"]).exits(1);
-    assert!(run.stderr.contains("is a link"), "{}", run.stderr);
+    assert!(run.stderr.contains("is a symbolic link"), "{}", run.stderr);
     assert_eq!(world.read("outside.json"), "{}");
     world.write("dotfiles/settings.json", "{}");
     world.write("home/.claude/x", "");

@@ -174,6 +174,6 @@ fn everything_that_came_from_one_commit_is_found() {
     assert_eq!(list(&"0".repeat(40)), [""; 0]);
     for unknown in ["HEAD~99", "abc", "no-such"] {
         let refused = world.blue(&consumer, &["realm", "log", "--commit", unknown]).exits(1);
-        assert!(refused.stderr.contains("is no commit"), "{refused}");
+        assert!(refused.stderr.contains("is not a commit"), "{refused}");
     }
 }

@@ -132,7 +132,7 @@ fn where_there_is_no_clone_the_user_says_whom_to_tell() {
     }
     assert_eq!(outcomes(&tell(&world, &["--owner", "forge.test/acme"]).exits(0)), done("opened", "2.0.0"));
     let body = issues(&forge)[0]["body"].as_str().unwrap().to_owned();
-    assert!(!body.contains("mention a changed field") && body.contains("What differs"), "{body}");
+    assert!(!body.contains("mention a changed field") && body.contains("Differences:"), "{body}");
 }
 
 #[test]

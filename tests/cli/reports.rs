@@ -66,7 +66,7 @@ fn ten_annotations_say_how_many_more_there_are() {
     world.commit("fungal", "Twelve mistakes");
     let (run, summary) = in_workflow(&world, &[]);
     assert_eq!(run.stdout.lines().filter(|line| line.starts_with("::error ")).count(), 9, "{run}");
-    assert!(run.stdout.contains("::error::and 4 more, which the summary of this step lists\n"), "{run}");
+    assert!(run.stdout.contains("::error::and 4 more, listed in the summary of this step\n"), "{run}");
     assert_eq!(summary.lines().filter(|line| line.starts_with("| error |")).count(), 13, "{summary}");
 }
 
@@ -126,7 +126,7 @@ fn several_reports_are_written_at_once_and_mistakes_are_told() {
         ("b.json", "expected FORMAT=FILE, as in sarif=blue.sarif"),
         ("xml=b", "invalid variant: xml"),
         ("human=b", "redirect the output"),
-        ("sarif=", "the file is missing"),
+        ("sarif=", "the file name after"),
     ] {
         let run = world.blue(&provider, &["check", "--output", wrong]).exits(129);
         assert!(run.stderr.contains(says), "{run}");

@@ -96,7 +96,7 @@ fn a_renamed_field_is_found_in_every_file_that_mentions_it() {
     assert_eq!(world.finish_shell(&world.path("access"), &step).code, 0);
     world.commit("access", "Follow");
     let after = world.ok(&world.path("access"), &["review"]).stdout;
-    assert_eq!(after, "checked 1 import: none is broken, or moved since the code was adapted\n");
+    assert_eq!(after, "checked 1 import: none is broken or has changed since the code was adapted\n");
 }
 
 #[test]
@@ -155,7 +155,7 @@ fn a_misspelt_contract_has_the_nearest_name() {
 fn nothing_to_do_a_provider_and_no_realm_are_said() {
     let world = World::pair();
     let text = world.ok(&world.path("access"), &["review"]).stdout;
-    assert_eq!(text, "checked 1 import: none is broken, or moved since the code was adapted\n");
+    assert_eq!(text, "checked 1 import: none is broken or has changed since the code was adapted\n");
     assert_eq!(world.ok(&world.path("fungal"), &["review"]).stdout, "fungal imports nothing\n");
     world.repo("other");
     let refused = world.blue(&world.path("other"), &["review"]).exits(128);

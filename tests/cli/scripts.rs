@@ -84,7 +84,7 @@ fn nothing_runs_that_nobody_asked_for() {
     assert!(
         quiet
             .stdout
-            .contains("script scripts/test.sh of s3-access/s3-permissions: not run: scripts run with --run-hooks")
+            .contains("script scripts/test.sh of s3-access/s3-permissions: not run: scripts run only with --run-hooks")
     );
     assert!(!ran());
     check(&world, &["--worktree", "--run-hooks"]).exits(0);
@@ -104,7 +104,7 @@ fn nothing_runs_that_nobody_asked_for() {
     let clone = world.path("clone");
     let refused = world.blue(&clone, &["check"]);
     assert!(
-        refused.stdout.contains("not run: nobody joined this clone: CI runs its scripts with --run-hooks"),
+        refused.stdout.contains("not run: this clone has not joined the realm: run its scripts with --run-hooks"),
         "{refused}"
     );
     assert!(!ran());
@@ -113,7 +113,7 @@ fn nothing_runs_that_nobody_asked_for() {
     world.set("CI", "");
     let refused = world.blue(&clone, &["check", "--run-hooks"]).exits(0);
     assert!(
-        refused.stdout.contains("not run: nobody joined this clone: what a stranger committed is not run"),
+        refused.stdout.contains("not run: this clone has not joined the realm, so its scripts are not run"),
         "{refused}"
     );
     assert!(!ran());
@@ -124,10 +124,7 @@ fn only_what_was_committed_runs() {
     let world = tested("touch ../ran");
     script(&world, SCRIPT, "touch ../ran-too");
     let changed = check(&world, &["--run-hooks"]).exits(1);
-    assert!(
-        changed.stdout.contains("it is not as it was committed: commit it, or put it back [script-failed]"),
-        "{changed}"
-    );
+    assert!(changed.stdout.contains("it has uncommitted changes: commit or restore it [script-failed]"), "{changed}");
     std::fs::remove_file(world.path(SCRIPT)).unwrap();
     std::os::unix::fs::symlink("/bin/true", world.path(SCRIPT)).unwrap();
     check(&world, &["--run-hooks"]).exits(1);
@@ -168,7 +165,7 @@ fn a_script_that_does_not_end_is_ended_with_all_it_started() {
     let world = tested("(sleep 2; touch ../late) & setsid sh -c 'sleep 2; touch ../later' & sleep 60");
     let start = std::time::Instant::now();
     let late = check(&world, &["--run-hooks", "--hook-timeout", "1"]).exits(1);
-    assert!(late.stdout.contains("it was not done after 1 seconds, and ended"), "{late}");
+    assert!(late.stdout.contains("it was stopped after 1 seconds"), "{late}");
     assert!(start.elapsed().as_secs() < 30);
     std::thread::sleep(std::time::Duration::from_secs(2));
     assert!(!world.path("late").exists() && !world.path("later").exists());

@@ -257,7 +257,7 @@ fn a_mark_that_leads_nowhere_is_none() {
     world.bump("1.1.0");
     assert_eq!(trailer(&world, DOMAIN_REF), "");
     let stop = world.blue(&fungal, &["session", "stop"]).exits(1);
-    assert!(stop.stderr.contains("is over already"), "{stop:?}");
+    assert!(stop.stderr.contains("has already ended"), "{stop:?}");
     assert!(!mark.exists());
     // Nor does what is no mark, which is never followed elsewhere.
     let elsewhere = world.path("elsewhere");

@@ -100,7 +100,7 @@ fn a_file_where_refs_need_a_folder_is_named_at_once() {
     let start = std::time::Instant::now();
     let error = commit(&store, &domain("s3"), "One", [put(layout::domain(), "{}")]).unwrap_err().to_string();
     assert!(start.elapsed() < std::time::Duration::from_secs(5));
-    assert!(error.contains("refs/blue/domains") && error.contains("a file where refs need a folder"), "{error}");
+    assert!(error.contains("refs/blue/domains") && error.contains("a file where refs need a directory"), "{error}");
 }
 
 #[test]

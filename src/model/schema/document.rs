@@ -124,7 +124,7 @@ impl<'a> Document<'a> {
     /// Returns the pointer to what `reference` leads to.
     ///
     /// # Errors
-    /// Returns an error if it leads nowhere in this document.
+    /// Returns an error if it points to nothing in this document.
     pub fn resolve(&self, reference: &str, base: &str) -> Result<String, Unresolved> {
         let (target, fragment) = uri::split(reference);
         let resource = uri::join(base, target);

@@ -87,9 +87,9 @@ impl Promise {
         })
     }
 
-    /// Returns what is broken, as text: `backwards and the value`.
+    /// Returns what is broken, as text: `backwards compatibility and value compatibility`.
     pub fn directions(&self) -> String {
-        let words: Vec<_> = self.broken.iter().map(Verdict::word).collect();
+        let words: Vec<_> = self.broken.iter().map(Verdict::broken).collect();
         words.join(" and ")
     }
 
