@@ -96,7 +96,7 @@ impl Machine {
     /// # Ok::<(), git_blue::Error>(())
     /// ```
     pub fn open() -> Result<Self, Error> {
-        let env = Env::from_process().map_err(OpError::io("read", "the current folder"))?;
+        let env = Env::from_process().map_err(OpError::io("read", "the current directory"))?;
         Self::with_env(env)
     }
 
@@ -113,7 +113,7 @@ impl Machine {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn at(home: impl AsRef<Path>) -> Result<Self, Error> {
-        let env = Env::from_process().map_err(OpError::io("read", "the current folder"))?;
+        let env = Env::from_process().map_err(OpError::io("read", "the current directory"))?;
         Self::with_env(env.with(locate::HOME, home.as_ref()))
     }
 
@@ -374,7 +374,7 @@ impl Repository {
         let ids: Vec<_> = ids.into_iter().collect();
         if ids.is_empty() {
             // The operation treats an empty list as all ids.
-            return Err(OpError::usage("no id of a notification was given").into());
+            return Err(OpError::usage("no notification id was given").into());
         }
         let request = notifications::ack::Request { reader: self.reader.clone(), ids };
         Ok(notifications::ack::run(&self.realm.ctx, &request)?)

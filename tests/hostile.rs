@@ -174,7 +174,7 @@ fn ambiguous_files_are_refused_with_their_place() {
         ("name: paths\nversion: .inf\nowner: code\n", 2, ".inf"),
         ("name: paths\nversion: 18446744073709551616\nowner: code\n", 2, "with quotes"),
         ("name: paths\nversion: \"1.0.0\"\nowner: code\nvalue: {a: 18446744073709551616}\n", 4, "2^53"),
-        ("name: paths\nversion: \"1.0.0\"\nowner: code\nvalue: {a: .inf}\n", 4, "no JSON form"),
+        ("name: paths\nversion: \"1.0.0\"\nowner: code\nvalue: {a: .inf}\n", 4, "cannot be represented in JSON"),
         ("name: paths\nversion: \"1.0.0\"\nowner: code\nowner: code\n", 4, "twice"),
         ("name: paths\nversion: \"1.0.0\"\nowner: code\nvalue: {a: 1, a: 2}\n", 4, "twice"),
         ("name: paths\nversion: \"1.0.0\"\nowner: code\nvalue: [&a [x], *a]\n", 4, "anchors"),
@@ -293,7 +293,7 @@ fn blob_in_place_of_a_tree_is_reported() {
         // Readers do not need the source of a contract.
         let reading = if folder == "sources" { 2 } else { 3 };
         for arguments in &commands[..reading] {
-            world.refused(arguments, &[&format!("refs/blue/domains/s3:{folder}"), "it is not a folder"]);
+            world.refused(arguments, &[&format!("refs/blue/domains/s3:{folder}"), "it is not a directory"]);
         }
         world.in_store(&["update-ref", "refs/blue/domains/s3", &old]);
     }

@@ -114,7 +114,7 @@ impl OpError {
     /// Returns the error for a cursor that is not from any page of the list.
     pub fn stale_cursor(cursor: &str) -> Self {
         let shown: String = cursor.chars().take(80).collect();
-        let message = format!("the cursor {shown:?} is none of this list's, or the list has changed since");
+        let message = format!("the cursor {shown:?} does not belong to this list, or the list has changed");
         Self::no(ErrorCode::StaleCursor, message).next("call again without cursor")
     }
 
@@ -167,7 +167,7 @@ impl From<StoreError> for OpError {
         let cannot = |code| Self::cannot(code, message.clone());
         match error {
             StoreError::NotAStore { .. } => {
-                cannot(ErrorCode::NoStore).next("git blue realm list  # shows the realms of this machine")
+                cannot(ErrorCode::NoStore).next("git blue realm list  # list the realms on this machine")
             }
             StoreError::Reftable { path } => cannot(ErrorCode::ReftableStore)
                 .next(format!("git -C {} refs migrate --ref-format=files", path.display())),
@@ -175,25 +175,24 @@ impl From<StoreError> for OpError {
                 .next(format!("git config --global --add safe.directory {}", shell_word(&path.display().to_string()))),
             StoreError::NewerFormat { .. } => cannot(ErrorCode::NewerFormat).next("update git blue"),
             StoreError::Locked { .. } => cannot(ErrorCode::Locked)
-                .next("try again once the other process has ended; a lock file that no process holds may be removed"),
+                .next("try again once the other process has ended; a lock file that no process holds can be removed"),
             StoreError::Conflict { .. } => {
-                cannot(ErrorCode::Conflict).next("try again: another writer was faster many times")
+                cannot(ErrorCode::Conflict).next("try again: other writers kept updating it")
             }
             StoreError::Damaged { .. } | StoreError::TooLarge { .. } | StoreError::Missing { .. } => {
-                cannot(ErrorCode::Damaged).next("git blue doctor  # says what is damaged")
+                cannot(ErrorCode::Damaged).next("git blue doctor  # show what is damaged")
             }
             StoreError::Io { source, .. } => Self { source: Some(source), ..cannot(ErrorCode::Io) },
             StoreError::Git { .. } => cannot(ErrorCode::Git),
             StoreError::TooMuch { .. } => cannot(ErrorCode::TooMuch)
-                .next("nothing of it was taken; if the realm is that large: git config --global blue.maxFetchSize 4g"),
+                .next("nothing was fetched; if the realm is that large: git config --global blue.maxFetchSize 4g"),
             // The git of the server reports this itself, unlike a broken connection.
             StoreError::Remote { problem, .. } if problem.contains("repository corruption on the remote side") => {
-                cannot(ErrorCode::RemoteDamaged).next(
-                    "git blue realm admin reseed  # in a clone that has the realm: brings there again what it holds",
-                )
+                cannot(ErrorCode::RemoteDamaged)
+                    .next("git blue realm admin reseed  # in a clone that has the realm: push it again")
             }
             StoreError::Remote { .. } => cannot(ErrorCode::Remote)
-                .next("nothing is lost: the realm on this machine is as it was, and `git blue sync` tries again"),
+                .next("nothing is lost: the realm on this machine is unchanged; run `git blue sync` to try again"),
         }
     }
 }
@@ -213,15 +212,21 @@ impl From<Refusal> for OpError {
             Reason::BreaksPromise { bump, promise, .. } => {
                 let at = refusal.contract.as_ref().map(|contract| format!("{domain}/{contract}")).unwrap_or_default();
                 let fingerprint = promise.fingerprint();
-                error.next(format!("write version: \"{bump}\"{place}, and commit: release it as a break")).next(format!(
-                    "git blue contract approve {at} {fingerprint} --reason \"…\"  # or keep the version, for this change alone"
-                ))
+                error
+                    .next(format!(
+                        "write version: \"{bump}\"{place}, and commit: publish it as a breaking \
+                    change"
+                    ))
+                    .next(format!(
+                        "git blue contract approve {at} {fingerprint} --reason \"…\"  # or keep the version, for this \
+                        change only"
+                    ))
             }
             Reason::Down { .. } => error
-                .next("merge what was published since: git pull")
-                .next("or go back on purpose: git blue contract publish --rollback --reason \"…\""),
+                .next("merge the newer versions: git pull")
+                .next("or roll back: git blue contract publish --rollback --reason \"…\""),
             Reason::NotOwner { owner, .. } => error.next(format!("make the change in {owner}")),
-            Reason::Damaged => error.next("git blue check  # names the file"),
+            Reason::Damaged => error.next("git blue check  # show the file"),
             Reason::Collides(_) | Reason::NotPublished(_) | Reason::Invalid(_) | Reason::Undecided(_) => error,
         }
     }

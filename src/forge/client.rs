@@ -62,7 +62,7 @@ impl Client {
     /// Returns an error if `base` is not a URL that satisfies this.
     pub fn new(host: &str, base: &str, secret: Option<Secret>) -> Result<Self, String> {
         if !is_private(base) {
-            return Err(format!("{base:?} is not https, and tokens are not sent in the open"));
+            return Err(format!("{base:?} is not https, and tokens are only sent encrypted"));
         }
         Ok(Self {
             agent: agent(),
@@ -133,7 +133,7 @@ impl Client {
         for _ in 0..MAX_PAGES {
             let Some(url) = next.take() else { break };
             let (body, link) = self.ask("GET", &url, None)?;
-            let found = items(&body).ok_or_else(|| self.odd("there is no list in it"))?;
+            let found = items(&body).ok_or_else(|| self.odd("it contains no list"))?;
             all.extend(found.iter().cloned());
             // Ignore links to other origins, because the secret would be sent along.
             next = link.filter(|url| url.strip_prefix(&*self.base).is_some_and(|rest| rest.starts_with('/')));
@@ -294,7 +294,7 @@ impl Client {
             (200..=299, Some(body)) => Ok(body),
             (204, None) => Ok(Value::Null),
             (200..=299, None) => {
-                Err(self.odd(&format!("HTTP {status} with {:?}, which is no JSON", bounded(&kind, 60))))
+                Err(self.odd(&format!("HTTP {status} with {:?}, which is not JSON", bounded(&kind, 60))))
             }
             (401 | 403, _) => Err(ForgeError::Denied { host, problem }),
             (404 | 410, _) => Err(ForgeError::NotFound { host, problem }),

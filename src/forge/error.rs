@@ -18,7 +18,7 @@ pub enum ForgeError {
         host: String,
     },
     /// The forge redirects to another origin, which must not see the token.
-    #[error("{host} redirects to {to}, where its token is not sent")]
+    #[error("{host} redirects to {to}, and its token is not sent there")]
     Elsewhere {
         /// The forge.
         host: String,
@@ -26,7 +26,7 @@ pub enum ForgeError {
         to: String,
     },
     /// The forge rejects the token, or the token lacks a permission.
-    #[error("{host} does not accept the token, or it may not do this: {problem}")]
+    #[error("{host} does not accept the token, or the token lacks permission: {problem}")]
     Denied {
         /// The forge.
         host: String,
@@ -34,7 +34,7 @@ pub enum ForgeError {
         problem: String,
     },
     /// The forge has no such object, or does not show it to this user.
-    #[error("{host} has no such repository, or the token may not see it: {problem}")]
+    #[error("{host} has no such repository, or the token cannot see it: {problem}")]
     NotFound {
         /// The forge.
         host: String,
@@ -42,7 +42,7 @@ pub enum ForgeError {
         problem: String,
     },
     /// The forge limits the rate of requests.
-    #[error("{host} was asked too often{}", until.as_ref().map(|until| format!("; it answers again {until}")).unwrap_or_default())]
+    #[error("{host} is limiting requests{}", until.as_ref().map(|until| format!("; it answers again {until}")).unwrap_or_default())]
     Limited {
         /// The forge.
         host: String,
@@ -50,7 +50,7 @@ pub enum ForgeError {
         until: Option<String>,
     },
     /// The response differs from the forge's documentation.
-    #[error("{host} gave no answer that could be read: {problem}")]
+    #[error("{host} sent a response that cannot be read: {problem}")]
     Odd {
         /// The forge.
         host: String,

@@ -332,7 +332,7 @@ impl FromStr for Kind {
             "github" => Ok(Self::GitHub),
             "gitlab" => Ok(Self::GitLab),
             "forgejo" | "gitea" => Ok(Self::Forgejo),
-            _ => Err(format!("{text:?} is no kind of forge; known are {}", Self::NAMES)),
+            _ => Err(format!("{text:?} is not a kind of forge; expected one of: {}", Self::NAMES)),
         }
     }
 }

@@ -24,7 +24,7 @@ const PREFIX: &str = "whsec_";
 /// Returns the reason why it was not delivered, without the secret and the path of the URL.
 pub fn post(url: &str, message: &Message<'_>, secret: Option<&Secret>, limit: Duration) -> Result<(), String> {
     if !is_private(url) {
-        return Err("its url is not https, and nothing is sent in the open".to_owned());
+        return Err("its URL is not https, and events are only sent encrypted".to_owned());
     }
     let mut request = Request::post(url)
         .header("content-type", message.content_type)
@@ -42,8 +42,8 @@ pub fn post(url: &str, message: &Message<'_>, secret: Option<&Secret>, limit: Du
         .and_then(|request| agent.run(agent.configure_request(request).timeout_global(Some(limit)).build()));
     match sent.map_err(|error| failed(error).replace(url, &host))?.status().as_u16() {
         200..=299 => Ok(()),
-        status @ 300..=399 => Err(format!("{host} redirects ({status}), which is not followed")),
-        status => Err(format!("{host} answers {status}")),
+        status @ 300..=399 => Err(format!("{host} redirects ({status}), and redirects are not followed")),
+        status => Err(format!("{host} responded with {status}")),
     }
 }
 

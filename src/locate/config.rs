@@ -32,7 +32,7 @@ pub fn same_realm(realm: &RealmName, proposed: Option<&Config>) -> Result<(), Op
         Some(config) => {
             let message = format!("{CONFIG} puts this repository into the realm {}, not {realm}", config.realm.name);
             Err(OpError::no(ErrorCode::OtherRealm, message)
-                .next(format!("one repository is in one realm: edit {CONFIG}")))
+                .next(format!("a repository can be in only one realm: edit {CONFIG}")))
         }
     }
 }
@@ -51,9 +51,12 @@ pub fn same_url(home: &Home, known: &KnownRealm, proposed: Option<&Config>) -> R
         return Ok(());
     }
     let realm = &known.name;
-    let message = format!("{CONFIG} says that the realm {realm} is shared at {proposed}, but you recorded {recorded}");
+    let message = format!(
+        "{CONFIG} says that the realm {realm} is shared at {proposed}, but this machine has \
+        {recorded}"
+    );
     Err(OpError::cannot(ErrorCode::OtherUrl, message).next(format!(
-        "if it has moved: git config --file {} blue.realm.{realm}.url {}",
+        "if the realm has moved: git config --file {} blue.realm.{realm}.url {}",
         shell_word(&home.folder().join("config").display().to_string()),
         shell_word(proposed)
     )))
@@ -67,7 +70,7 @@ pub fn unrecorded_url(known: &KnownRealm, proposed: Option<&Config>) -> Option<S
 
 /// Returns the command that records a URL.
 pub fn record_url(url: &str) -> String {
-    format!("git blue init --url {}  # share it there too, as {CONFIG} says, if you trust that place", shell_word(url))
+    format!("git blue init --url {}  # also share it there, as {CONFIG} says, if you trust that URL", shell_word(url))
 }
 
 /// Returns the content of a repository's `.blue/config.yaml`, if it has one: the file in the work tree, or the one in

@@ -52,9 +52,9 @@ pub fn home(env: &Env) -> Result<Home, OpError> {
     folder.map(Home::new).ok_or_else(|| {
         OpError::cannot(
             ErrorCode::NoHome,
-            "neither GIT_BLUE_HOME nor HOME is set, so the realms of this machine are not found",
+            "cannot find the realms on this machine: neither GIT_BLUE_HOME nor HOME is set",
         )
-        .next("set GIT_BLUE_HOME to a folder of your own")
+        .next("set GIT_BLUE_HOME to a directory of your own")
     })
 }
 
@@ -134,15 +134,17 @@ fn gone(home: &Home, known: &KnownRealm, error: StoreError) -> OpError {
         Some(url) => format!("git blue init --url {}", shell_word(url)),
         None => format!("git blue init --realm {realm}"),
     };
-    OpError::cannot(ErrorCode::NoStore, format!("the store of the realm {realm} is no more at {path}"))
-        .next(format!("put it back there, or forget it and begin anew: git config --file {config} --remove-section blue.realm.{realm} && {again}"))
+    OpError::cannot(ErrorCode::NoStore, format!("the store of the realm {realm} is missing from {path}")).next(format!(
+        "restore it there, or forget it and start over: git config --file {config} --remove-section \
+            blue.realm.{realm} && {again}"
+    ))
 }
 
 /// Checks that the store contains the expected realm, and was not replaced with another one.
 fn held(known: &KnownRealm, store: &GitStore) -> Result<(), OpError> {
     let found = read::realm(store)?;
     if found.name != known.name {
-        let message = format!("{} holds the realm {}, not {}", known.path.display(), found.name, known.name);
+        let message = format!("{} contains the realm {}, not {}", known.path.display(), found.name, known.name);
         return Err(OpError::cannot(ErrorCode::OtherRealm, message));
     }
     Ok(())
@@ -162,10 +164,8 @@ fn no_realm(env: &Env, home: &Home, code: Option<&CodeRepo>) -> OpError {
     let message = format!("{} is not in a realm", place.display());
     let error = OpError::cannot(ErrorCode::NotInRealm, message);
     match &unknown::known(home)[..] {
-        [] => error.next("git blue init --realm NAME  # make a realm, and join it"),
+        [] => error.next("git blue init --realm NAME  # create and join a realm"),
         [only] => error.next(format!("git blue init --realm {only}  # join it")),
-        [first, ..] => {
-            error.next(format!("git blue init --realm {first}  # join it, or another one: git blue realm list"))
-        }
+        [first, ..] => error.next(format!("git blue init --realm {first}  # join it, or another: git blue realm list")),
     }
 }

@@ -51,7 +51,7 @@ pub fn refuse_entry(store: &dyn Store, entry: &Repo) -> Result<(), OpError> {
 }
 
 fn error(name: &RepoName, newer: &RepoName) -> OpError {
-    OpError::cannot(ErrorCode::Renamed, format!("{name} is called {newer} in the realm now"))
-        .next("git pull  # where .blue/config.yaml was committed with the new name")
-        .next(format!("git blue realm admin rename {name} {newer}  # else: writes it here"))
+    OpError::cannot(ErrorCode::Renamed, format!("{name} was renamed to {newer} in the realm"))
+        .next("git pull  # if .blue/config.yaml was committed with the new name")
+        .next(format!("git blue realm admin rename {name} {newer}  # otherwise: write it here"))
 }

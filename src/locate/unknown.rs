@@ -17,7 +17,7 @@ const MIN_LEN: usize = 5;
 pub fn error(is_ci: bool, home: &Home, realm: &RealmName, proposed: Option<&Config>) -> OpError {
     let proposal = proposed.filter(|config| config.realm.name == *realm);
     let url = proposal.and_then(|config| config.realm.url.as_deref());
-    let shared = url.map(|url| format!(" ({CONFIG} says that it is shared at {url})")).unwrap_or_default();
+    let shared = url.map(|url| format!(" (shared at {url}, according to {CONFIG})")).unwrap_or_default();
     let known = known(home);
     let meant = if url.is_some() { None } else { meant(realm, &known) };
     let question = meant.map(|name| format!(" (did you mean {name}?)")).unwrap_or_default();
@@ -27,30 +27,28 @@ pub fn error(is_ci: bool, home: &Home, realm: &RealmName, proposed: Option<&Conf
     );
     match (url.filter(|url| url::accept(url).is_ok()), proposal) {
         (Some(url), _) if is_ci => error
-            .next(format!("git blue check --realm-url {}  # in CI: keep nothing here", shell_word(url)))
+            .next(format!("git blue check --realm-url {}  # in CI: store nothing here", shell_word(url)))
             .next(bring(url)),
         (Some(url), _) => error.next(bring(url)),
-        (None, Some(_)) if url.is_some() => {
-            error.next(format!("the url in {CONFIG} is not accepted: ask whoever committed it"))
-        }
-        (None, _) if is_ci => error.next("git blue check --realm-url URL  # in CI: say where the realm is shared"),
+        (None, Some(_)) if url.is_some() => error.next(format!("the URL in {CONFIG} is not accepted: ask its author")),
+        (None, _) if is_ci => error.next("git blue check --realm-url URL  # in CI: give the URL of the realm"),
         (None, Some(_)) if meant.is_none() => error
-            .next("git blue init --url URL  # bring it here: ask whoever joined this repository where it is shared")
-            .next(format!("git blue init --realm {realm}  # or make it here, if it is nowhere yet")),
+            .next("git blue init --url URL  # fetch it: ask the person who joined this repository for the URL")
+            .next(format!("git blue init --realm {realm}  # or create it, if it does not exist yet")),
         _ => with_known(error, realm, &known, meant.is_some()),
     }
 }
 
 fn bring(url: &str) -> String {
-    format!("git blue init --url {}  # bring it here, if you trust that place", shell_word(url))
+    format!("git blue init --url {}  # fetch it, if you trust that URL", shell_word(url))
 }
 
 fn with_known(error: OpError, realm: &RealmName, known: &[RealmName], has_meant: bool) -> OpError {
     let names: Vec<_> = known.iter().map(ToString::to_string).collect();
     match names.is_empty() {
-        true => error.next(format!("git blue init --realm {realm}  # make it here")),
+        true => error.next(format!("git blue init --realm {realm}  # create it")),
         false if has_meant => error,
-        false => error.next(format!("known are: {}", names.join(", "))),
+        false => error.next(format!("known realms: {}", names.join(", "))),
     }
 }
 

@@ -8,14 +8,14 @@ use crate::{error::OpError, platform::paths};
 /// Returns a usage error with the accepted forms.
 pub fn accept(url: &str) -> Result<&str, OpError> {
     let refuse = |why: &str| {
-        Err(OpError::usage(format!("{url:?} is not accepted as a url: {why}"))
-            .next("accepted are https://…, ssh://…, user@host:path, file:///… and a local path"))
+        Err(OpError::usage(format!("{url:?} is not an accepted URL: {why}"))
+            .next("use https://…, ssh://…, user@host:path, file:///… or a local path"))
     };
     if url.is_empty() || url.len() > 2_000 {
         return refuse("it is empty or longer than 2,000 characters");
     }
     if url.starts_with('-') {
-        return refuse("it starts with '-', as an option does");
+        return refuse("it starts with '-', like an option");
     }
     if url.chars().any(char::is_control) {
         return refuse("it has control characters");

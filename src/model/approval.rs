@@ -15,7 +15,7 @@ pub struct Fingerprint(String);
 
 /// The error for text that is not a fingerprint.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{0:?} is no fingerprint: write the 16 hex digits that git blue check prints")]
+#[error("{0:?} is not a fingerprint: write the 16 hex digits that git blue check prints")]
 pub struct FingerprintError(String);
 
 impl Fingerprint {

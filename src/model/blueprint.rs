@@ -77,11 +77,11 @@ impl Blueprint {
             for PlannedBinding { repo, binding } in &domain.bindings {
                 let of = format!("{}: {repo}", domain.name);
                 if !domain.repos.contains(repo) {
-                    found.push(format!("{of} has a binding, and is not among the repos of the domain"));
+                    found.push(format!("{of} has a binding, but is not listed in the repos of the domain"));
                 }
                 found.extend(binding.contradiction().map(|problem| format!("{of}: {problem}")));
                 if *binding != binding.typed() {
-                    found.push(format!("{of}: {KEPT_BY_THE_REALM} are kept by the realm; remove them"));
+                    found.push(format!("{of}: {KEPT_BY_THE_REALM} are set by the realm; remove them"));
                 }
             }
         }
@@ -93,5 +93,5 @@ impl Blueprint {
 fn twice<'a>(names: impl Iterator<Item = (&'static str, &'a str)>) -> Vec<String> {
     let mut seen = BTreeSet::new();
     let again = names.filter(|(_, name)| !seen.insert(name.to_ascii_lowercase()));
-    again.map(|(what, name)| format!("the {what} {name} is there twice")).collect()
+    again.map(|(what, name)| format!("the {what} {name} is listed twice")).collect()
 }

@@ -49,7 +49,7 @@ pub fn bundle(
     };
     let document = work.file(file)?.clone();
     let Some(target) = document.pointer(pointer) else {
-        let message = format!("there is nothing at {pointer}; write a JSON Pointer, for example /$defs/Order");
+        let message = format!("there is nothing at {pointer}; write a JSON Pointer such as /$defs/Order");
         return Err(BundleError { file: file.to_owned(), message });
     };
     if pointer.is_empty() && !has_outside(target) {
@@ -79,7 +79,7 @@ pub fn bundle(
 }
 
 fn nothing(file: &str, pointer: &str) -> BundleError {
-    BundleError { file: file.to_owned(), message: format!("$ref leads to {pointer}, where nothing is") }
+    BundleError { file: file.to_owned(), message: format!("$ref points to {pointer}, which does not exist") }
 }
 
 struct Work<'a> {
@@ -120,7 +120,7 @@ impl Work<'_> {
                         ("$id" | "id" | "$schema", Value::String(_)) => continue,
                         ("$ref", Value::String(reference)) => Value::from(self.reference(reference, file)?),
                         ("$dynamicRef" | "$recursiveRef", Value::String(_)) => {
-                            let message = format!("{key} is not followed; write $ref");
+                            let message = format!("{key} is not supported; use $ref");
                             return Err(BundleError { file: file.to_owned(), message });
                         }
                         (key, value) if DATA.contains(&key) => value.clone(),
@@ -147,10 +147,12 @@ impl Work<'_> {
             "" => file.to_owned(),
             path if Some(path) == own => file.to_owned(),
             path if path.contains("://") || path.starts_with("urn:") => {
-                return Err(refuse(format!("$ref {reference:?} leads out of the repository, and nothing is fetched")));
+                return Err(refuse(format!(
+                    "$ref {reference:?} points outside the repository, and nothing is fetched"
+                )));
             }
             path => beside(file, &decoded(path))
-                .ok_or_else(|| refuse(format!("$ref {reference:?} leads out of the repository")))?,
+                .ok_or_else(|| refuse(format!("$ref {reference:?} points outside the repository")))?,
         };
         let fragment = decoded(fragment);
         let pointer = match fragment.starts_with('/') || fragment.is_empty() {
@@ -165,7 +167,7 @@ impl Work<'_> {
             return Ok("#".to_owned());
         }
         if self.file(&target)?.pointer(&pointer).is_none() {
-            return Err(refuse(format!("$ref {reference:?} leads to a place where nothing is")));
+            return Err(refuse(format!("$ref {reference:?} points to a place that does not exist")));
         }
         let name = self
             .name(&target, &pointer)
@@ -341,11 +343,11 @@ mod tests {
     fn references_outside_the_repository_or_to_nothing_are_refused() {
         for (reference, hint) in [
             ("https://example.com/x.json", "nothing is fetched"),
-            ("../../etc/passwd", "leads out of the repository"),
-            ("/etc/passwd", "leads out of the repository"),
-            ("%2e%2e/%2e%2e/x", "leads out of the repository"),
+            ("../../etc/passwd", "points outside the repository"),
+            ("/etc/passwd", "points outside the repository"),
+            ("%2e%2e/%2e%2e/x", "points outside the repository"),
             ("missing.json", "missing.json: there is no such file"),
-            ("a.json#/no", "where nothing is"),
+            ("a.json#/no", "a place that does not exist"),
             ("a.json#no", "no anchor"),
         ] {
             let files = [("s/a.json", json!({"x": {"$ref": reference}, "y": {}}))];

@@ -40,7 +40,7 @@ impl FromStr for Moment {
         let text = if text == "yesterday" { "1 day ago" } else { text };
         match text.strip_suffix(" ago").unwrap_or(text).parse::<Span>() {
             Ok(span) => Ok(Self::Ago(span.abs())),
-            Err(_) => Err(format!("{text:?} is no time: write 2026-03-03, 2026-03-03T12:00:00Z or \"2 weeks ago\"")),
+            Err(_) => Err(format!("{text:?} is not a time: write 2026-03-03, 2026-03-03T12:00:00Z or \"2 weeks ago\"")),
         }
     }
 }
@@ -102,10 +102,10 @@ fn midnight(day: civil::Date) -> Option<Timestamp> {
 #[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
 #[cfg_attr(feature = "cli", derive(clap::Args))]
 pub struct Period {
-    /// Only changes made then or later: 2026-03-03, or "2 weeks ago"
+    /// Only changes since this time, such as 2026-03-03 or "2 weeks ago"
     #[cfg_attr(feature = "cli", arg(long, value_name = "TIME"))]
     pub since: Option<Moment>,
-    /// Only changes made then or earlier
+    /// Only changes until this time
     #[cfg_attr(feature = "cli", arg(long, value_name = "TIME"))]
     pub until: Option<Moment>,
 }

@@ -40,10 +40,10 @@ impl Conflict {
         let within = domain.map(|domain| format!("{domain}/")).unwrap_or_default();
         match self {
             Self::Contract(name, version) => {
-                format!("{within}{name} {version} stands for two documents, which two machines published apart")
+                format!("{within}{name} {version} was published twice, with different content, on two machines")
             }
             Self::Binding(repo) => {
-                format!("two machines wrote the part of {repo} in {within} apart").replace("/ ", " ")
+                format!("two machines wrote the binding of {repo} in {within} independently").replace("/ ", " ")
             }
             Self::Repo(repo) => format!("two repositories joined as {repo}, on two machines"),
             Self::SetAside(record) => broken(record, &within),
@@ -55,16 +55,16 @@ impl Conflict {
         let within = domain.map(|domain| format!("{domain}/")).unwrap_or_default();
         match self {
             Self::Contract(name, version) => vec![
-                format!("git blue contract edit {within}{name}  # publish what is meant under a new version"),
+                format!("git blue contract edit {within}{name}  # publish the intended content under a new version"),
                 format!("git blue contract yank {within}{name} {version} --reason \"published twice\""),
             ],
-            Self::Binding(repo) => vec![format!("git blue contract publish  # in {repo}, at the commit that is meant")],
+            Self::Binding(repo) => vec![format!("git blue contract publish  # in {repo}, at the intended commit")],
             Self::SetAside(record) => vec![
-                format!("git blue realm conflict undo {}  # keep what was there", record.id()),
-                format!("git blue realm conflict accept {}  # take the change{}", record.id(), asked_of(record)),
+                format!("git blue realm conflict undo {}  # reject the change", record.id()),
+                format!("git blue realm conflict accept {}  # accept the change{}", record.id(), asked_of(record)),
             ],
             Self::Repo(repo) => vec![format!(
-                "edit repo: in .blue/config.yaml of the repository that is not the {repo} of the realm, then git blue init"
+                "edit repo: in .blue/config.yaml of the repository that should not be {repo}, then run git blue init"
             )],
         }
     }
@@ -82,7 +82,7 @@ fn broken(record: &SetAside, within: &str) -> String {
     let committer = Some(&record.committer).filter(|committer| **committer != record.author);
     let committer = committer.map(|committer| format!(", committed by {committer}")).unwrap_or_default();
     let SetAside { commit, author, time, .. } = record;
-    format!("not taken from commit {}, {time}, by {author}{committer}: {}", commit.short(), what.join("; "))
+    format!("set aside: commit {}, {time}, by {author}{committer}: {}", commit.short(), what.join("; "))
 }
 
 /// Names the repositories whose owners may accept a change.

@@ -41,11 +41,11 @@ pub struct Contract {
     /// The owner's promise about changes of the value. A stored file omits the default, so that files from before the
     /// field was introduced keep their bytes.
     #[serde(default, skip_serializing_if = "is_default")]
-    #[schemars(description = "What the owner promises about changes of the value; additive where nothing is said.")]
+    #[schemars(description = "What the owner promises about changes to the value; additive by default.")]
     pub values: Values,
     /// The side that sends the data that the schema describes. Stored files omit the default.
     #[serde(default, skip_serializing_if = "is_default")]
-    #[schemars(description = "Who sends what the schema describes; the owner where nothing is said.")]
+    #[schemars(description = "Who sends what the schema describes; the owner by default.")]
     pub flow: Flow,
     /// Older versions that the provider still serves.
     #[serde(default)]
@@ -124,7 +124,8 @@ fn version_as_written<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vers
 fn version_forms(generator: &mut SchemaGenerator) -> Schema {
     let from = generator.subschema_for::<VersionFrom>();
     json_schema!({
-        "description": "MAJOR.MINOR.PATCH in quotes; auto, for the version that the change needs; or a file that has it",
+        "description": "MAJOR.MINOR.PATCH in quotes; auto, for the version that the change requires; or a file that \
+            contains it",
         "anyOf": [{"type": "string", "pattern": SEMVER}, {"const": "auto"}, from],
         "examples": ["1.0.0", "auto", {"from": "package.json"}],
     })
@@ -134,7 +135,7 @@ fn version_forms(generator: &mut SchemaGenerator) -> Schema {
 fn schema_forms(generator: &mut SchemaGenerator) -> Schema {
     let file = generator.subschema_for::<FileAt>();
     json_schema!({
-        "description": "The shape of what is exchanged: JSON Schema, or the file that holds it",
+        "description": "The data that is exchanged: a JSON Schema, or the file that contains it",
         "anyOf": [file, {"type": ["object", "boolean"]}],
         "examples": [{"file": "schemas/order.schema.json", "at": "#/$defs/Order"}, {"type": "object"}],
     })

@@ -60,7 +60,7 @@ pub fn of_contract(domain: &DomainView, after: &Contract, judge: &Judge<'_>) -> 
     let remark = |code, message| Remark { code, contract: after.name.clone(), nearest: None, message };
     let mut remarks = Vec::new();
     if before.is_some_and(|before| before.retired.is_some()) && after.retired.is_none() {
-        let message = format!("this brings {} back, which was retired", after.name);
+        let message = format!("this publishes {} again, which was retired", after.name);
         remarks.push(remark("brought-back", message));
     }
     if after.is_empty() {
@@ -91,12 +91,15 @@ fn of_promise(
         remarks.push(("break-approved", message));
     } else if new.is_prerelease() {
         let (directions, shown, needs) = (promise.directions(), promise.phrase(), old.bump(true));
-        let message = format!("{name} {old} -> {new} breaks {directions}: {shown}; its release needs {needs}");
+        let message = format!("{name} {old} -> {new} breaks {directions}: {shown}; its release requires {needs}");
         remarks.push(("breaks-promise", message));
     }
     for verdict in &promise.unknown {
         let direction = verdict.direction.word();
-        let message = format!("whether {name} {old} -> {new} breaks {direction} is not known: {}", verdict.phrase());
+        let message = format!(
+            "it is unknown whether {name} {old} -> {new} breaks {direction} compatibility: {}",
+            verdict.phrase()
+        );
         remarks.push(("compatibility-unknown", message));
     }
     remarks
@@ -130,7 +133,7 @@ fn of_import(domain: &DomainView, import: &Import, judge: &Judge<'_>) -> Option<
             code: "import-broken",
             contract: name.clone(),
             nearest: None,
-            message: format!("it imports {name} {}, but that is {current}", import.version),
+            message: format!("it imports {name} {}, but the current version is {current}", import.version),
         }),
     }
 }

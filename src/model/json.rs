@@ -56,9 +56,7 @@ impl Reader<'_> {
 
     fn check<E: Error>(&self, magnitude: u64) -> Result<(), E> {
         if self.exact && magnitude > MAX_EXACT {
-            return Err(E::custom(
-                "a whole number beyond ±2^53 is not kept exactly by JSON readers; write it as a string",
-            ));
+            return Err(E::custom("JSON readers do not keep integers beyond ±2^53 exactly; write it as a string"));
         }
         Ok(())
     }
@@ -117,13 +115,11 @@ impl<'de> Visitor<'de> for Reader<'_> {
     fn visit_f64<E: Error>(self, value: f64) -> Result<Value, E> {
         // Parsers turn an integer too large for 64 bits into a float. Refuse it as if it still were an integer.
         if self.exact && value.fract() == 0.0 && value.abs() > MAX_EXACT as f64 {
-            return Err(E::custom(
-                "a whole number beyond ±2^53 is not kept exactly by JSON readers; write it as a string",
-            ));
+            return Err(E::custom("JSON readers do not keep integers beyond ±2^53 exactly; write it as a string"));
         }
         serde_json::Number::from_f64(value)
             .map(Value::Number)
-            .ok_or_else(|| E::custom("NaN and infinities have no JSON form; write them as strings"))
+            .ok_or_else(|| E::custom("NaN and infinities cannot be represented in JSON; write them as strings"))
     }
 
     fn visit_str<E: Error>(self, value: &str) -> Result<Value, E> {
@@ -146,7 +142,7 @@ impl<'de> Visitor<'de> for Reader<'_> {
         let mut object = Map::new();
         while let Some(key) = map.next_key::<String>()? {
             if object.contains_key(&key) {
-                return Err(A::Error::custom(format_args!("the key {key:?} is there twice")));
+                return Err(A::Error::custom(format_args!("duplicate key {key:?}")));
             }
             let value = map.next_value_seed(self.inner()?)?;
             object.insert(key, value);
@@ -166,8 +162,8 @@ mod tests {
     #[test]
     fn refuses_what_parsers_disagree_on() {
         for (text, hint) in [
-            (r#"{"a":1,"a":2}"#, "twice"),
-            (r#"[{"b":{"a":1,"a":1}}]"#, "twice"),
+            (r#"{"a":1,"a":2}"#, "duplicate key"),
+            (r#"[{"b":{"a":1,"a":1}}]"#, "duplicate key"),
             ("9007199254740993", "2^53"),
             ("-9007199254740993", "2^53"),
             ("18446744073709551616", "2^53"),

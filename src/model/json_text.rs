@@ -193,7 +193,7 @@ fn one(object: &CstObject, key: &str) -> Result<Option<CstNode>, EditRefusal> {
     });
     let first = named.next();
     match named.next() {
-        Some(_) => Err(EditRefusal::new(format!("the key {key:?} is there twice"))),
+        Some(_) => Err(EditRefusal::new(format!("duplicate key {key:?}"))),
         None => Ok(first.and_then(|member| member.value())),
     }
 }
@@ -238,7 +238,9 @@ mod tests {
     fn insert_preserves_the_formatting() {
         assert_eq!(
             with("{\n\t\"b\": 1.50,\n\t\"a\": \"\\u00e9\"\n}"),
-            "{\n\t\"b\": 1.50,\n\t\"a\": \"\\u00e9\",\n\t\"hooks\": {\n\t\t\"SessionStart\": [\n\t\t\t{\n\t\t\t\t\"hooks\": [\n\t\t\t\t\t{\n\t\t\t\t\t\t\"command\": \"ours\"\n\t\t\t\t\t}\n\t\t\t\t]\n\t\t\t}\n\t\t]\n\t}\n}",
+            "{\n\t\"b\": 1.50,\n\t\"a\": \"\\u00e9\",\n\t\"hooks\": {\n\t\t\"SessionStart\": \
+                [\n\t\t\t{\n\t\t\t\t\"hooks\": [\n\t\t\t\t\t{\n\t\t\t\t\t\t\"command\": \
+                \"ours\"\n\t\t\t\t\t}\n\t\t\t\t]\n\t\t\t}\n\t\t]\n\t}\n}",
         );
         let windows = with("{\r\n  \"a\": {}\r\n}\r\n");
         assert_eq!(windows.matches('\n').count(), windows.matches("\r\n").count());
@@ -271,7 +273,7 @@ mod tests {
             ("[]", None, "an object is expected at the top"),
             ("{\n \"hooks\": 3}", None, "an object is expected in hooks"),
             ("{\"hooks\": {\"SessionStart\": {}}}", None, "an array is expected in hooks.SessionStart"),
-            ("{\"hooks\": {},\n\"hooks\": {}}", None, "the key \"hooks\" is there twice"),
+            ("{\"hooks\": {},\n\"hooks\": {}}", None, "duplicate key \"hooks\""),
         ] {
             let error = insert(text, &PATH, New::Item(&group())).unwrap_err();
             assert_eq!((error.place, &*error.message), (place, message), "{text}");

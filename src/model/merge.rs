@@ -28,7 +28,7 @@ pub struct ConflictId(Box<str>);
 
 /// The error for text that is not such an id.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{0:?} does not name a document that lost: 12 lower-case hex digits do")]
+#[error("{0:?} is not the id of a conflict: expected 12 lower-case hex digits")]
 pub struct ConflictIdError(String);
 
 impl ConflictId {

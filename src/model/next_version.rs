@@ -22,7 +22,7 @@ pub fn needed(
     let next = Contract { version: held.version.raised(Level::Patch), ..document.clone() };
     let promise = Promise::of(held, &next, judge).filter(|promise| !promise.broken.is_empty());
     let shown =
-        |verdict: &Verdict| Some(format!("it breaks {}: {}", verdict.word(), verdict.difference.as_ref()?.phrase()));
+        |verdict: &Verdict| Some(format!("it breaks {}: {}", verdict.broken(), verdict.difference.as_ref()?.phrase()));
     let why = promise.and_then(|promise| promise.broken.first().and_then(shown));
     (free_version(domain, document, bump), why)
 }

@@ -74,7 +74,7 @@ impl std::str::FromStr for ChangeType {
 
     fn from_str(word: &str) -> Result<Self, Self::Err> {
         let known = Self::ALL.into_iter().find(|kind| kind.type_word() == word);
-        known.ok_or_else(|| format!("{word:?} is no kind of change: write one of {}", Self::WORDS.join(", ")))
+        known.ok_or_else(|| format!("{word:?} is not a kind of change: expected one of {}", Self::WORDS.join(", ")))
     }
 }
 

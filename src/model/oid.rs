@@ -13,7 +13,7 @@ pub struct Oid {
 
 /// The error for text that is not an object id.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{0:?} is not an object id: 40 or 64 lower-case hex digits are")]
+#[error("{0:?} is not an object id: expected 40 or 64 lower-case hex digits")]
 pub struct OidError(String);
 
 impl Oid {

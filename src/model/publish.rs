@@ -39,7 +39,7 @@ pub struct Refusal {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Reason {
     /// Another repository owns the contract.
-    #[error("belongs to {owner}; only {owner} changes it, not {acting}")]
+    #[error("belongs to {owner}; only {owner} can change it, not {acting}")]
     NotOwner {
         /// The owner.
         owner: RepoName,
@@ -50,10 +50,10 @@ pub enum Reason {
     #[error("has no member {0}")]
     NotMember(RepoName),
     /// The name differs from an existing one only in case.
-    #[error("differs from the existing {0} in upper and lower case alone")]
+    #[error("differs from the existing {0} only in case")]
     Collides(ContractName),
     /// The version was published with other content.
-    #[error("{version} was published with other content, and a published version never changes: bump to {bump}{}",
+    #[error("{version} was already published with different content: bump to {bump}{}",
         why.as_ref().map(|why| format!(" ({why})")).unwrap_or_default())]
     Republished {
         /// The version that was used twice.
@@ -64,7 +64,7 @@ pub enum Reason {
         why: Option<String>,
     },
     /// The document breaks the promise under a version that does not allow it.
-    #[error("{current} -> {version} breaks {}, which it promises not to: {}; it needs {bump}, this is {version}",
+    #[error("{current} -> {version} breaks its promise of {}: {}; this requires {bump}, not {version}",
         promise.directions(), promise.phrase())]
     BreaksPromise {
         /// The realm's version.
@@ -77,7 +77,7 @@ pub enum Reason {
         promise: Box<Promise>,
     },
     /// The version would go down.
-    #[error("would go down from {current} to {version}")]
+    #[error("would go back from {current} to {version}")]
     Down {
         /// The realm's version.
         current: Version,
@@ -104,7 +104,7 @@ pub enum Reason {
     #[error("cannot be judged: {}", joined(.0))]
     Undecided(Vec<Fault>),
     /// The realm's own copy cannot be read, so there is no basis for a decision.
-    #[error("is damaged in the realm, and is not overwritten")]
+    #[error("is damaged in the realm, and was not overwritten")]
     Damaged,
 }
 

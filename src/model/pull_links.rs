@@ -3,7 +3,7 @@
 
 use super::name::RfcName;
 
-const BEGIN: &str = "<!-- git blue: what is between these two lines is kept up to date -->";
+const BEGIN: &str = "<!-- git blue: the text between these two lines is updated automatically -->";
 const END: &str = "<!-- git blue: end -->";
 
 /// The links from one pull request to the others of its RFC.

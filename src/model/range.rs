@@ -143,7 +143,7 @@ fn comparators(text: &str) -> Result<String, String> {
         let operator = OPERATORS.iter().find(|operator| part.starts_with(**operator));
         match (pending.take(), operator) {
             (Some(_), None) => found.push_str(part),
-            (Some(before), Some(_)) => return Err(format!("'{before}' has no version behind it")),
+            (Some(before), Some(_)) => return Err(format!("'{before}' is not followed by a version")),
             (None, Some(operator)) => {
                 if !found.is_empty() {
                     found.push_str(", ");
@@ -151,19 +151,20 @@ fn comparators(text: &str) -> Result<String, String> {
                 found.push_str(part);
                 pending = (part == *operator).then_some(part);
             }
-            (None, None) if part == "*" => return Err("say it with an operator: \">=0.0.0\"".into()),
+            (None, None) if part == "*" => return Err("use an operator: \">=0.0.0\"".into()),
             (None, None) => {
                 return Err(match Version::meant(part) {
                     Some(version) => format!(
-                        "'{part}' has no operator; write \"={version}\" for that version, \"^{version}\" for compatible ones"
+                        "'{part}' has no operator; write \"={version}\" for that version, \"^{version}\" for \
+                            compatible ones"
                     ),
-                    None => format!("'{part}' is no version; write for example \">=1.0.0, <2.0.0\""),
+                    None => format!("'{part}' is not a version; write for example \">=1.0.0, <2.0.0\""),
                 });
             }
         }
     }
     match pending {
-        Some(operator) => Err(format!("'{operator}' has no version behind it")),
+        Some(operator) => Err(format!("'{operator}' is not followed by a version")),
         None if found.is_empty() => Err("it is empty; write for example \">=1.0.0, <2.0.0\"".into()),
         None => Ok(found),
     }
@@ -233,8 +234,8 @@ mod tests {
             ("1.0.0 - 2.0.0", "write \">=1.0.0, <=2.0.0\""),
             (">=1.0.0 - <2.0.0", "hyphen"),
             ("^1 || ^2", "||"),
-            (">=", "no version behind it"),
-            (">= <2.0.0", "no version behind it"),
+            (">=", "not followed by a version"),
+            (">= <2.0.0", "not followed by a version"),
             ("", "empty"),
             (" , ", "empty"),
             (">=x", "unexpected"),

@@ -78,7 +78,7 @@ impl std::str::FromStr for Rank {
 
     fn from_str(word: &str) -> Result<Self, Self::Err> {
         let known = Self::ALL.into_iter().find(|rank| rank.word() == word);
-        known.ok_or_else(|| format!("{word:?} is no rank: write one of {}", Self::WORDS.join(", ")))
+        known.ok_or_else(|| format!("{word:?} is not a rank: expected one of {}", Self::WORDS.join(", ")))
     }
 }
 

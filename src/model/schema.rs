@@ -177,7 +177,7 @@ fn options() -> ValidationOptions<'static, Arc<dyn Retrieve>, Metered> {
 fn first(validator: &Validator<Metered>, value: &Value, deadline: &Deadline) -> Vec<Problem> {
     let meter = Meter::new(MAX_READS, MAX_ERRORS, deadline.clone());
     let found = within(|| validator.validate(MeteredValue::new(value, &meter)).err().map(|error| of_value(&error)));
-    let more = whole(Part::Value, "it does not fit, in more places than can be listed".to_owned());
+    let more = whole(Part::Value, "it is invalid in more places than can be listed".to_owned());
     found.ok().flatten().into_iter().chain([more]).collect()
 }
 
@@ -200,10 +200,10 @@ fn depth(value: &Value) -> usize {
 
 fn undecided(spent: Spent, budget: Option<Duration>) -> Problem {
     let limit = match (spent, budget) {
-        (Spent::Time, Some(time)) => format!("the {} s that this may take", time.as_secs_f64()),
-        _ => format!("{MAX_READS} looks at it"),
+        (Spent::Time, Some(time)) => format!("the {} s allowed for this", time.as_secs_f64()),
+        _ => format!("{MAX_READS} reads"),
     };
-    let message = format!("undecided: {limit} did not tell whether it fits the schema; write fewer alternatives");
+    let message = format!("undecided: {limit} were not enough to decide whether it is valid; use fewer alternatives");
     whole(Part::Undecided, message)
 }
 
@@ -227,12 +227,12 @@ fn advice(pointer: &str, error: &ValidationError<'_>) -> Option<String> {
     let said = error.to_string();
     if pointer.ends_with("/type") && matches!(error.kind(), ValidationErrorKind::AnyOf { .. }) {
         let types = "array, boolean, integer, null, number, object or string";
-        return Some(shortened(format!("{} is no type; write {types}, or a list of them", error.instance())));
+        return Some(shortened(format!("{} is not a type; expected {types}, or a list of them", error.instance())));
     }
     let reference = said.strip_prefix("Resource '")?.split('\'').next()?;
     said.contains("is not present in a registry").then(|| {
         shortened(format!(
-            "$ref: {reference:?} leads out of the schema; copy what it refers to below $defs, and write #/$defs/NAME"
+            "$ref: {reference:?} points outside the schema; copy the target to $defs, and write #/$defs/NAME"
         ))
     })
 }
@@ -266,8 +266,8 @@ mod tests {
     #[test]
     fn advice_is_given_for_wrong_types_and_external_references() {
         for (schema, hint) in [
-            (json!({"type": "arrray"}), "\"arrray\" is no type; write array, boolean"),
-            (json!({"$ref": "other.json"}), "\"other.json\" leads out of the schema"),
+            (json!({"type": "arrray"}), "\"arrray\" is not a type; expected array, boolean"),
+            (json!({"$ref": "other.json"}), "\"other.json\" points outside the schema"),
         ] {
             let found = problems(&schema, &Value::Null);
             assert!(found[0].message.contains(hint), "{found:?}");

@@ -28,7 +28,7 @@ pub struct SessionId(Box<str>);
 
 /// The error for text that is not the id of a session.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{0:?} is not a session's id: sess- and up to 32 lower-case hex digits are")]
+#[error("{0:?} is not a session id: expected sess- and up to 32 lower-case hex digits")]
 pub struct SessionIdError(String);
 
 impl SessionId {

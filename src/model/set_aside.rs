@@ -41,12 +41,12 @@ impl fmt::Display for Rule {
         f.write_str(match self {
             Self::VersionChanged => "a published version was changed",
             Self::VersionRemoved => "a published version was deleted",
-            Self::ContractChanged => "another than the owner changed the contract",
+            Self::ContractChanged => "a repository other than the owner changed the contract",
             Self::ContractRemoved => "the contract was deleted",
-            Self::MemberRemoved => "another took the membership away",
-            Self::IdentityChanged => "the repository's url or root commits were changed",
-            Self::BindingChanged => "another than the repository changed its binding",
-            Self::SourceChanged => "another than the repository changed which commit it published last",
+            Self::MemberRemoved => "another repository removed the member",
+            Self::IdentityChanged => "the repository's URL or root commits were changed",
+            Self::BindingChanged => "another repository changed the binding",
+            Self::SourceChanged => "another repository changed the last published commit",
             Self::RecordRemoved => "a record of the realm was deleted",
         })
     }

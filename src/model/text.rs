@@ -36,7 +36,7 @@ where
 /// Returns an error if it is empty or too long.
 pub fn reason(text: &str) -> Result<String, String> {
     match text.trim() {
-        "" => Err("say why".into()),
+        "" => Err("give a reason".into()),
         text if text.len() > 1_000 => Err("it is longer than 1,000 characters".into()),
         text => Ok(text.to_owned()),
     }

@@ -133,7 +133,7 @@ impl FromStr for Version {
         })?;
         if !version.build.is_empty() {
             let without = semver::Version { build: semver::BuildMetadata::EMPTY, ..version };
-            return Err(refuse(format!("build metadata has no order; write \"{without}\"")));
+            return Err(refuse(format!("build metadata is not supported; write \"{without}\"")));
         }
         // Larger numbers lose precision when a JSON parser converts them to floats, and `bump` must not overflow.
         if version.major.max(version.minor).max(version.patch) > u64::from(u32::MAX) {

@@ -162,7 +162,7 @@ impl Ctx {
                 .next("write 2026-03-03, 2026-03-03T12:00:00Z, \"2 weeks ago\", or a commit of this repository");
             match revision.parse::<Version>() {
                 Ok(version) => error.next(format!(
-                    "git blue contract get DOMAIN/CONTRACT --at {version}  # a version is one of a contract: name it"
+                    "git blue contract get DOMAIN/CONTRACT --at {version}  # a version needs its contract"
                 )),
                 Err(_) => error,
             }
@@ -185,7 +185,7 @@ impl Ctx {
     /// Refuses to write in a context that reads an earlier state of the realm.
     pub(super) fn in_present(&self) -> Result<(), OpError> {
         let refuse =
-            |moment| OpError::usage(format!("this is the realm as it was at {}; it cannot be changed", shown(moment)));
+            |moment| OpError::usage(format!("the realm is shown as of {}, and cannot be changed", shown(moment)));
         self.as_of.map_or(Ok(()), |moment| Err(refuse(moment)))
     }
 }

@@ -106,8 +106,8 @@ impl Ctx {
     pub fn acting(&self) -> Result<Acting<'_>, OpError> {
         let here = self.here()?;
         let repo = here.repo.as_ref().ok_or_else(|| {
-            OpError::cannot(ErrorCode::NotInRepo, "this folder is in no repository of the realm")
-                .next("change into a repository of the realm, or pass -C DIR")
+            OpError::cannot(ErrorCode::NotInRepo, "this directory is not in a repository of the realm")
+                .next("change to a repository of the realm, or pass -C DIR")
         })?;
         Ok(Acting { realm: &here.realm, store: &*here.store, repo, code: self.code.as_ref() })
     }
@@ -154,8 +154,8 @@ impl Ctx {
     /// Returns an error if the current folder is not in a repository.
     pub fn code(&self) -> Result<&CodeRepo, OpError> {
         self.code.as_ref().ok_or_else(|| {
-            let message = format!("{} is in no git repository", self.env.cwd().display());
-            OpError::cannot(ErrorCode::NotInGit, message).next("change into a repository, or pass -C DIR")
+            let message = format!("{} is not in a git repository", self.env.cwd().display());
+            OpError::cannot(ErrorCode::NotInGit, message).next("change to a repository, or pass -C DIR")
         })
     }
 
@@ -176,7 +176,7 @@ impl Ctx {
             (Some(name), Some(email)) => Ok(Signature { name, email, time: self.env.now_here() }),
             _ => Err(OpError::cannot(
                 ErrorCode::NoIdentity,
-                "git does not know who you are, and every change of a realm says who made it",
+                "git does not know your identity, which every change to a realm records",
             )
             .next("git config --global user.name \"Your Name\"")
             .next("git config --global user.email you@example.com")),

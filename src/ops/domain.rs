@@ -50,7 +50,7 @@ pub fn unknown(store: &dyn Store, name: &DomainName) -> OpError {
     );
     match meant {
         Some(_) => error,
-        None => error.next("git blue contract list  # shows the domains with their contracts"),
+        None => error.next("git blue contract list  # list the contracts of all domains"),
     }
 }
 
@@ -98,7 +98,7 @@ pub fn meant(store: &dyn Store, at: &ContractRef, error: OpError) -> OpError {
 /// Returns the error for a version that a contract does not have.
 pub fn never_published(at: &ContractRef, version: &Version, known: Vec<String>) -> OpError {
     OpError::no(ErrorCode::UnknownVersion, format!("{at} {version} was never published"))
-        .next(format!("published are: {}", known.join(", ")))
+        .next(format!("published versions: {}", known.join(", ")))
 }
 
 /// Returns the contract's current document.
@@ -118,7 +118,7 @@ pub fn current<'a>(domain: &'a DomainView, name: &ContractName) -> Result<&'a Co
             Some(version) => Err(OpError::no(ErrorCode::OnlyPreReleases, format!("{} has no release yet", at()))
                 .next(format!("git blue contract get {} --version {version}", at()))),
             None => Err(OpError::no(ErrorCode::UnknownContract, format!("there is no contract {}", at()))
-                .next("git blue contract list  # shows those there are")),
+                .next("git blue contract list  # list the contracts")),
         },
     }
 }

@@ -27,7 +27,7 @@ pub struct Request {
     pub branches: bool,
     /// Whether to create the realm even if it seems to exist elsewhere or under a similar name.
     pub new: bool,
-    /// Whether changes are shared and fetched automatically; `None` leaves it as it is.
+    /// Whether automatic sync is on; `None` leaves it as it is.
     pub auto_sync: Option<bool>,
 }
 
@@ -92,11 +92,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<Init>, OpError> {
     let share = unrecorded.as_deref().map(|url| locate::config::record_url(url).into());
     let steps = share.into_iter().chain(joined.next_steps).chain(hooks.next_steps);
     let answer = steps.fold(Answer::new(body), Answer::next);
-    Ok(if answer.next_steps.is_empty() {
-        answer.next("git blue  # how things stand here, and what comes next")
-    } else {
-        answer
-    })
+    Ok(if answer.next_steps.is_empty() { answer.next("git blue  # show the status and next steps") } else { answer })
 }
 
 /// Records whether changes of a realm are shared and fetched automatically.
@@ -143,7 +139,7 @@ fn require_wanted(ctx: &Ctx, request: &Request, realm: &RealmName, proposed: Opt
         return Ok(());
     }
     let error = unknown::error(unknown::is_ci(&ctx.env), &ctx.home, realm, proposed);
-    let make = format!("git blue init --realm {realm} --new  # make another realm of that name, on this machine");
+    let make = format!("git blue init --realm {realm} --new  # create another realm of that name on this machine");
     Err(if request.realm.is_some() { error.next(make) } else { error })
 }
 
@@ -187,7 +183,7 @@ impl Before {
 /// Returns the realm at a URL.
 fn at(ctx: &Ctx, url: &str, branches: bool) -> Result<RealmName, OpError> {
     sync::realm_clone::obtain(ctx, sync::realm_clone::Place { realm: None, url, branches })?.ok_or_else(|| {
-        OpError::usage(format!("{url} holds no realm yet: say which one to make"))
+        OpError::usage(format!("{url} contains no realm yet: choose a name"))
             .next(format!("git blue init --realm NAME --url {url}"))
     })
 }
@@ -200,12 +196,12 @@ fn configured(ctx: &Ctx) -> Result<RealmName, OpError> {
     let mut realms = ctx.home.realms()?;
     match realms.len() {
         1 => Ok(realms.remove(0).name),
-        0 => Err(OpError::usage("say which realm: there is none on this machine yet")
-            .next("git blue init --realm NAME  # make one")
-            .next("git blue init --url URL  # or bring one here from where it is shared")),
+        0 => Err(OpError::usage("no realm given, and there is none on this machine yet")
+            .next("git blue init --realm NAME  # create one")
+            .next("git blue init --url URL  # or fetch one from its URL")),
         _ => {
             let names: Vec<_> = realms.iter().map(|known| known.name.to_string()).collect();
-            let error = OpError::usage("say which realm");
+            let error = OpError::usage("no realm given");
             Err(names.iter().take(5).fold(error, |error, name| error.next(format!("git blue init --realm {name}"))))
         }
     }

@@ -13,7 +13,7 @@ use crate::{
 
 /// The operation's entry in the table of operations.
 pub const OPERATION: Operation =
-    Operation::read::<Prime>("prime", &["prime"], "Print what a session should know from its start");
+    Operation::read::<Prime>("prime", &["prime"], "Print a summary for the start of a session");
 
 /// The maximum length of all facts together, in characters.
 pub const MAX_TEXT: usize = 1_200;
@@ -79,28 +79,27 @@ fn standing(status: &RealmStatus) -> Vec<String> {
     let (broken, others): (Vec<_>, Vec<_>) = status.imports.iter().partition(|import| import.state == "broken");
     if !broken.is_empty() {
         let names = listed(broken.iter().map(|import| moved(import)));
-        facts.push(format!("Broken: {names}; realm_review says where to edit."));
+        facts.push(format!("Broken: {names}; realm_review shows where to edit."));
     }
     if status.read_only.is_some() {
-        facts.push("This clone only reads: git blue status says why.".to_owned());
+        facts.push("This clone is read-only: git blue status shows why.".to_owned());
     }
     let unreadable = status.unreadable.len() + status.unreadable_domains.len();
     if unreadable > 0 {
         facts.push(format!("{} in the store cannot be read: git blue doctor.", count(unreadable, "file")));
     }
     if !status.conflicts.is_empty() {
-        facts.push(format!("Unsettled: {}; realm_check names them.", count(status.conflicts.len(), "conflict")));
+        facts.push(format!("Unresolved: {}; realm_check lists them.", count(status.conflicts.len(), "conflict")));
     }
     facts.extend(status.unpublished.as_ref().map(unpublished));
     if !status.removed_files.is_empty() {
         let gone = count(status.removed_files.len(), "contract");
-        facts.push(format!("The files of {gone} are gone, and nobody retired them: realm_status names them."));
+        facts.push(format!("The files of {gone} were removed, but they are not retired: realm_status lists them."));
     }
     let ahead = status.remotes.iter().map(|remote| remote.ahead).max().unwrap_or_default();
     let behind = status.remotes.iter().map(|remote| remote.behind).max().unwrap_or_default();
     if ahead + behind > 0 {
-        facts
-            .push(format!("Not synced: {ahead} to send, {behind} to take in, as the last sync saw it: git blue sync."));
+        facts.push(format!("Not synced: {ahead} to push, {behind} to fetch, as of the last sync: git blue sync."));
     }
     let leaving: Vec<_> = others.iter().filter_map(|import| leaving(import)).collect();
     if !leaving.is_empty() {
@@ -109,7 +108,7 @@ fn standing(status: &RealmStatus) -> Vec<String> {
     let drifted: Vec<_> = others.into_iter().filter(|import| has_moved(import)).collect();
     if !drifted.is_empty() {
         let names = listed(drifted.iter().map(|import| moved(import)));
-        facts.push(format!("Moved since the code was adapted: {names}; realm_review says what it means."));
+        facts.push(format!("Changed since the code was adapted: {names}; realm_review shows the effect."));
     }
     facts
 }
@@ -117,8 +116,8 @@ fn standing(status: &RealmStatus) -> Vec<String> {
 fn unpublished(one: &Unpublished) -> String {
     let commit = one.commit.short();
     match (&one.problem, one.failed_at) {
-        (Some(_), Some(_)) => format!("The publish of {commit} was refused: git blue contract publish says why."),
-        (Some(_), None) => format!("{commit} is not published: git blue status says why."),
+        (Some(_), Some(_)) => format!("Publishing {commit} was refused: git blue contract publish shows why."),
+        (Some(_), None) => format!("{commit} is not published: git blue status shows why."),
         (None, _) => format!("{commit} is not published yet."),
     }
 }
@@ -144,7 +143,7 @@ fn told(ctx: &Ctx, request: &Request, status: &RealmStatus) -> Result<Option<Str
         .collect();
     names.dedup();
     Ok((!names.is_empty())
-        .then(|| format!("This session was told of, and did not adapt to: {}.", listed(names.into_iter()))))
+        .then(|| format!("This session was notified of, but has not adapted to: {}.", listed(names.into_iter()))))
 }
 
 /// Returns the pending notifications as a fact. If none are pending, the fact is an all-clear only if no problem is
@@ -158,10 +157,10 @@ fn news(ctx: &Ctx, request: &Request, is_clear: bool) -> Result<String, OpError>
         ..Default::default()
     };
     Ok(match list::run(ctx, &asked)?.body.summary.pending {
-        0 if is_clear => "Nothing that other repositories changed is pending.".to_owned(),
-        0 => "Nothing new is pending.".to_owned(),
-        1 => "1 change by another repository is pending; realm_status tells it.".to_owned(),
-        more => format!("{more} changes by other repositories are pending; realm_status tells them."),
+        0 if is_clear => "No changes by other repositories are pending.".to_owned(),
+        0 => "No new changes are pending.".to_owned(),
+        1 => "1 change by another repository is pending; realm_status shows it.".to_owned(),
+        more => format!("{more} changes by other repositories are pending; realm_status shows them."),
     })
 }
 

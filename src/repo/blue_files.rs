@@ -157,11 +157,8 @@ fn is_plain(path: &str) -> bool {
 }
 
 fn not_fetched() -> OpError {
-    OpError::cannot(
-        ErrorCode::NotFetched,
-        format!("files below {FOLDER} are not in this clone, which was made without them"),
-    )
-    .next(format!("git archive HEAD {FOLDER} >/dev/null  # fetches them"))
+    OpError::cannot(ErrorCode::NotFetched, format!("files under {FOLDER} are missing in this partial clone"))
+        .next(format!("git archive HEAD {FOLDER} >/dev/null  # fetch them"))
 }
 
 /// Returns `folder`, or the first component of its path that is not a folder.
@@ -222,7 +219,7 @@ fn insert(found: &mut BTreeMap<String, Item>, path: String, item: Item) -> Resul
     if found.len() >= MAX_FILES {
         return Err(OpError::cannot(
             ErrorCode::TooManyFiles,
-            format!("there are more than {MAX_FILES} files below {FOLDER}"),
+            format!("there are more than {MAX_FILES} files under {FOLDER}"),
         ));
     }
     found.insert(path, item);

@@ -14,7 +14,7 @@ pub enum StoreError {
         path: PathBuf,
     },
     /// The store uses the reftable backend, whose refs this program cannot update safely.
-    #[error("the store {} keeps its refs as reftable, which git blue cannot write", path.display())]
+    #[error("the store {} uses the reftable format, which git blue cannot write", path.display())]
     Reftable {
         /// The store.
         path: PathBuf,
@@ -26,7 +26,7 @@ pub enum StoreError {
         path: PathBuf,
     },
     /// The store was written by a newer program.
-    #[error("the realm has storage format {found}, this git blue knows up to {known}")]
+    #[error("the realm has storage format {found}, but this git blue supports only up to {known}")]
     NewerFormat {
         /// The format found.
         found: u32,
@@ -91,7 +91,7 @@ pub enum StoreError {
         problem: String,
     },
     /// A remote sends more data than is accepted.
-    #[error("{url} sends more than {} KiB, so it was cut off", bytes >> 10)]
+    #[error("{url} sent more than {} KiB, so the fetch was aborted", bytes >> 10)]
     TooMuch {
         /// The remote's URL, without credentials.
         url: String,

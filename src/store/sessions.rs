@@ -101,5 +101,5 @@ fn misplaced(session: &Session, repo: &RepoName, id: &SessionId, which: SessionF
     if session.id != *id || session.repo != *repo {
         return Some(format!("it is {} of {}", session.id, session.repo));
     }
-    (session.ended.is_some() != (which == SessionFilter::Ended)).then(|| "it lies where it does not belong".into())
+    (session.ended.is_some() != (which == SessionFilter::Ended)).then(|| "it is in the wrong place".into())
 }

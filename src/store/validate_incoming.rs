@@ -85,7 +85,7 @@ impl Looking<'_> {
             for entry in &entries {
                 let path: Vec<String> = level.path.iter().chain([&entry.name]).cloned().collect();
                 if !folded.insert(entry.name.to_ascii_lowercase()) {
-                    self.problem(&path, "another name differs in upper and lower case alone");
+                    self.problem(&path, "another name differs only in case");
                 }
                 if held.contains(&(entry.name.as_str(), entry.id)) && entry.kind != EntryKind::Other {
                     continue;
@@ -269,6 +269,6 @@ mod tests {
         let binding = b"{\"role\":\"provider\"}";
         store.put_raw(&domain(), "bindings/fungal.json", binding).unwrap();
         let tip = store.put_raw(&domain(), "bindings/Fungal.json", binding).unwrap();
-        assert!(inspect(&store, &domain(), &tip, &[]).unwrap().iter().any(|one| one.contains("case alone")));
+        assert!(inspect(&store, &domain(), &tip, &[]).unwrap().iter().any(|one| one.contains("only in case")));
     }
 }

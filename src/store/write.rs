@@ -37,7 +37,7 @@ fn until_won<E: From<StoreError>>(
         match store.commit_change(name, tip, &change) {
             Err(StoreError::Conflict { .. }) if races < MAX_RACES => {
                 races += 1;
-                tracing::debug!(%name, races, "lost a race, deciding anew");
+                tracing::debug!(%name, races, "lost a race, retrying");
             }
             result => {
                 let commit = result?;

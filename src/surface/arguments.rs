@@ -66,10 +66,10 @@ impl Parameter {
 
     fn wanted(&self) -> String {
         match self.kind() {
-            Kind::Text => "a text".to_owned(),
+            Kind::Text => "a string".to_owned(),
             Kind::Flag => "true or false".to_owned(),
             Kind::Count => "a whole number above 0".to_owned(),
-            Kind::List => "a list of texts".to_owned(),
+            Kind::List => "a list of strings".to_owned(),
             Kind::OneOf(words) => words.join(" or "),
             Kind::Json => "JSON".to_owned(),
         }
@@ -168,7 +168,7 @@ impl Arguments {
             let Some(parameter) = parameters.iter().find(|one| one.name == name) else {
                 let name: String = name.chars().take(64).collect();
                 let known = parameters.iter().map(|one| &*one.name).collect();
-                return Err(OpError::usage(format!("there is no argument {name:?}"))
+                return Err(OpError::usage(format!("unknown argument {name:?}"))
                     .next(format!("the arguments are: {}", listed(known))));
             };
             // An argument that takes any JSON can be null.
@@ -280,13 +280,13 @@ mod tests {
         for (value, expected) in [
             (json!({}), "domain is missing"),
             (json!({"domain": null}), "domain is missing"),
-            (json!({"domain": 3}), "domain must be a text"),
-            (json!({"domain": "a", "more": 1}), "there is no argument \"more\""),
+            (json!({"domain": 3}), "domain must be a string"),
+            (json!({"domain": "a", "more": 1}), "unknown argument \"more\""),
             (json!({"domain": "a", "limit": 0}), "limit must be a whole number above 0"),
             (json!({"domain": "a", "limit": "3"}), "limit must be a whole number above 0"),
             (json!({"domain": "a", "worktree": "yes"}), "worktree must be true or false"),
-            (json!({"domain": "a", "repos": "b"}), "repos must be a list of texts"),
-            (json!({"domain": "a", "repos": ["b", 1]}), "repos must be a list of texts"),
+            (json!({"domain": "a", "repos": "b"}), "repos must be a list of strings"),
+            (json!({"domain": "a", "repos": ["b", 1]}), "repos must be a list of strings"),
             (json!({"domain": "a", "state": "lost"}), "state must be pending or seen"),
         ] {
             assert_eq!(read(value).unwrap_err(), expected);

@@ -55,7 +55,7 @@ pub fn run(env: Env, event: &str, arguments: &[OsString], input: impl FnOnce() -
         return greet(env, &input());
     }
     if event != hooks::PRE_PUSH && !hooks::is_publishing(event) {
-        return Some(format!("there is no hook {event}")).into();
+        return Some(format!("unknown hook {event}")).into();
     }
     // Git passes 0 if files were checked out rather than a branch.
     if event == "post-checkout" && arguments.get(2).is_some_and(|flag| flag == "0") {
@@ -122,7 +122,7 @@ fn publish(ctx: &Ctx, event: &str) -> Option<String> {
             publication_summary::line(&answer.body)
         }
         Err(error) if error.code == ErrorCode::Locked && background::publish_later(ctx, &news.commit) => {
-            Some(format!("the realm is busy; {} is published as soon as it is free", news.commit.short()))
+            Some(format!("the realm is locked; {} will be published once it is free", news.commit.short()))
         }
         Err(error) => {
             publish_log::record(ctx, acting, news.commit, Err(&error));
@@ -188,7 +188,7 @@ fn check(ctx: &Ctx, input: &str) -> Outcome {
         }
     }
     if outcome.code != 0 {
-        outcome.lines.push("not pushed; git push --no-verify pushes all the same".to_owned());
+        outcome.lines.push("not pushed; use git push --no-verify to push anyway".to_owned());
     }
     outcome
 }

@@ -13,7 +13,7 @@ const MAX_REPOS: usize = 3;
 const MAX_PUBLISHED: usize = 8;
 
 /// The hint that other machines do not get the change automatically.
-pub const UNSHARED: &str = "not shared yet: git blue sync";
+pub const UNSHARED: &str = "not pushed yet: git blue sync";
 
 /// Returns the summary, if there is anything to report.
 pub fn line(body: &ContractPublish) -> Option<String> {
@@ -104,7 +104,10 @@ pub fn gone(files: &[String]) -> Option<String> {
     let first = files.first()?;
     let contract = first.strip_prefix(CONTRACTS)?.strip_prefix('/')?.strip_suffix(".yaml")?;
     let more = if files.len() > 1 { format!(" (and {} more)", files.len() - 1) } else { String::new() };
-    Some(format!("{first} is gone{more}; the contract stays until: git blue contract retire {contract} --reason \"…\""))
+    Some(format!(
+        "{first} was removed{more}; the contract stays until it is retired: git blue contract retire \
+        {contract} --reason \"…\""
+    ))
 }
 
 #[cfg(test)]

@@ -41,9 +41,9 @@ pub fn installed() -> Schema {
 /// Returns the schemas of the answers of `git blue daemon …`, which exist only on the command line.
 pub fn daemon() -> [(&'static str, Schema); 3] {
     [
-        ("daemon", titled(answer::<Daemon>(), "daemon", "Whether the daemon runs, and where")),
-        ("daemon_token", titled(answer::<DaemonToken>(), "daemon_token", "What requests to the daemon show")),
-        ("daemon_open", titled(answer::<DaemonOpen>(), "daemon_open", "What lets a browser in")),
+        ("daemon", titled(answer::<Daemon>(), "daemon", "Whether the daemon is running, and where")),
+        ("daemon_token", titled(answer::<DaemonToken>(), "daemon_token", "What authenticates requests to the daemon")),
+        ("daemon_open", titled(answer::<DaemonOpen>(), "daemon_open", "What signs a browser in")),
     ]
 }
 

@@ -134,27 +134,27 @@ const checks = {
     await page.keyboard.press('Enter');
     await page.waitForURL(/repos\/fungal$/);
     assert.match(await text(page, '.numbers'), /Broken imports\s+1/);
-    assert.match(await text(page), /What it relies on[^]*s3-access\/s3-permissions[^]*written against 1\.0\.0[^]*2\.0\.0\s+broken[^]*Who relies on it[^]*events\/deploy-finished[^]*Pending[^]*aperture changed s3-access\/s3-permissions[^]*At work[^]*0042-input-paths/);
+    assert.match(await text(page), /Imports[^]*s3-access\/s3-permissions[^]*adapted to 1\.0\.0[^]*2\.0\.0\s+broken[^]*Own contracts[^]*events\/deploy-finished[^]*Pending[^]*aperture changed s3-access\/s3-permissions[^]*At work[^]*0042-input-paths/);
     await page.getByLabel('Broken only').check();
     await page.locator('form.choose').getByRole('button', { name: 'Show' }).click();
     await page.waitForURL(/broken=1/);
     assert.equal(await page.locator('.graph a.row').count(), 1);
     await page.locator('.graph a', { hasText: 's3-access' }).first().click();
     await page.waitForURL(/domains\/s3-access$/);
-    assert.match(await text(page), /2 repositories take part: aperture, fungal/);
+    assert.match(await text(page), /2 repositories: aperture, fungal/);
   },
 
   // A past state: by the form, in every link, and without data of the present.
   async past() {
     const page = await open();
     await go(page, '/r/aperture');
-    await page.getByLabel('As it was at the end of').fill('2026-01-23');
+    await page.getByLabel('Show the end of').fill('2026-01-23');
     await page.locator('.travel').getByRole('button', { name: 'Show' }).click();
     await page.waitForURL(/at=2026-01-23$/);
-    assert.match(await text(page, '.past'), /As it was at 2026-01-23 23:59/);
+    assert.match(await text(page, '.past'), /History: the realm as of 2026-01-23 23:59/);
     assert.match(await text(page, '.numbers'), /Broken imports\s+0/);
     assert.equal(await page.locator('#live').count(), 0);
-    for (const now of ['Pending changes', 'pending', 'At work', 'Notifications', 'Sessions']) {
+    for (const now of ['Pending changes', 'pending', 'Notifications', 'Sessions']) {
       assert.ok(!(await page.locator('body').innerText()).includes(now), now);
     }
     for (const path of PAST) {
@@ -165,7 +165,7 @@ const checks = {
       assert.doesNotMatch(await text(page), /[^<]2\.0\.0/, `${path} knows what came later`);
     }
     assert.match(await text(page, '.timeline'), /1\.1\.0 current/);
-    await page.getByRole('link', { name: 'Show it as it is now' }).click();
+    await page.getByRole('link', { name: 'Show the current state' }).click();
     await page.waitForURL(/s3-permissions$/);
     assert.match(await text(page, 'h1'), /2\.0\.0/);
   },
@@ -222,7 +222,7 @@ const checks = {
     execFileSync('git', ['blue', 'daemon', 'start', '--port', new URL(origin).port], { stdio: 'pipe' });
     await page.locator('#live[data-state="stale"]', { hasText: 'Signed out: run git blue daemon open' }).waitFor();
     await go(page, '/r/aperture', 401);
-    assert.match(await text(page), /This browser was not let in[^]*git blue daemon open/);
+    assert.match(await text(page), /This browser is not signed in[^]*git blue daemon open/);
     complaints.length = 0;
   },
 

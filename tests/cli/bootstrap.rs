@@ -43,7 +43,7 @@ fn bootstrap_creates_repositories_and_domains_once() {
     let again = bootstrap(&world, &[]).exits(0);
     snapshot("bootstrap", &[&dry, &made, &again]);
     let log = world.git(&world.store(), &["log", "--format=%s", "refs/blue/domains/s3-access"]).stdout;
-    assert_eq!(log, "make the domain s3-access with access, fungal\n", "one commit a domain");
+    assert_eq!(log, "create domain s3-access with access, fungal\n", "one commit a domain");
 
     // Additions to the file are created, and later changes in the realm are kept.
     let more = PLAN.replace("repos: [jobs]", "repos: [jobs, access]").replace("role: provider", "role: both");
@@ -66,13 +66,13 @@ fn invalid_bootstrap_file_creates_nothing() {
     let world = realm();
     let before = world.tip("refs/blue/realm");
     for (from, to, problem) in [
-        ("  - { name: jobs }\n", "", "queues: jobs is neither in the realm nor among the repos of the file"),
-        ("name: jobs", "name: Access", "the repository Access is there twice"),
-        ("name: queues", "name: S3-access", "the domain S3-access is there twice"),
-        ("repos: [fungal, access]", "repos: [fungal]", "access has a binding, and is not among the repos"),
+        ("  - { name: jobs }\n", "", "queues: jobs is neither in the realm nor listed in the repos of the file"),
+        ("name: jobs", "name: Access", "the repository Access is listed twice"),
+        ("name: queues", "name: S3-access", "the domain S3-access is listed twice"),
+        ("repos: [fungal, access]", "repos: [fungal]", "access has a binding, but is not listed in the repos"),
         ("role: provider, exports", "role: consumer, exports", "fungal"),
         ("name: jobs", "name: ../jobs", "plan.yaml:4"),
-        ("https://", "ext::sh -c id ", "is not accepted as a url"),
+        ("https://", "ext::sh -c id ", "is not an accepted URL"),
         ("repos: [jobs]", "repositories: [jobs]", "repositories"),
     ] {
         world.write("plan.yaml", &PLAN.replace(from, to));
@@ -148,7 +148,7 @@ fn realm_can_refuse_cycles() {
     circle(&world);
     let before = world.tip("refs/blue/domains/of-c");
     let refused = give(&world, "c", "a");
-    assert!(refused.stderr.contains("not published: repositories would rely on each other in a circle"), "{refused:?}");
+    assert!(refused.stderr.contains("not published: it would close a dependency cycle"), "{refused:?}");
     let by_hand = ["realm", "admin", "binding", "--domain", "of-c", "--repo", "a", "--role", "consumer"];
     let by_hand = world.blue(&world.path("a"), &[&by_hand[..], &["--import", "thing@>=1.0.0"]].concat()).exits(1);
     assert!(by_hand.stderr.contains("c -(of-c/thing)-> a"), "{by_hand:?}");

@@ -182,7 +182,7 @@ fn schema_changed_under_its_version_with_its_hash() {
     let world = World::pair();
     tamper(&world, |document| document["schema"]["properties"]["write"] = json!({}));
     let plain = finds(&world, "access", &[], &["schema-changed"]);
-    assert!(plain.stdout.contains("the schema of s3-permissions changed, but its version is still 1.0.0"), "{plain}");
+    assert!(plain.stdout.contains("the schema of s3-permissions changed, but the version is still 1.0.0"), "{plain}");
 
     // The hash of the changed schema, taken from our own answer.
     let hashes = world.json(&world.path("access"), &["check"])["schema_hashes"].clone();

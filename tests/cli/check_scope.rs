@@ -171,7 +171,7 @@ fn repository_without_declarations_is_reported() {
     let world = World::pair();
     world.join("bystander");
     let run = world.blue(&world.path("bystander"), &["check"]).exits(0);
-    assert!(run.stdout.contains("no file below .blue/contracts or .blue/bindings"), "{run}");
+    assert!(run.stdout.contains("no files under .blue/contracts or .blue/bindings"), "{run}");
     assert_eq!(world.json(&world.path("bystander"), &["check"])["files"], 0);
 }
 
@@ -232,17 +232,23 @@ fn removed_files_are_reported_until_retired_or_restored() {
     world.git(&provider, &["rm", "--quiet", CONTRACT_FILE]);
     let commit = world.commit("fungal", "Remove it");
     let way_out = "git blue contract retire s3-access/s3-permissions --reason \"…\"";
-    assert!(commit.stderr.contains(&format!("{CONTRACT_FILE} is gone")) && commit.stderr.contains(way_out), "{commit}");
+    assert!(
+        commit.stderr.contains(&format!("{CONTRACT_FILE} was removed")) && commit.stderr.contains(way_out),
+        "{commit}"
+    );
     // Later commits repeat it, also those that publish something else.
     let later = world.commit("fungal", "Later");
-    assert!(later.stderr.contains(&format!("{CONTRACT_FILE} is gone")) && later.stderr.contains(way_out), "{later}");
+    assert!(
+        later.stderr.contains(&format!("{CONTRACT_FILE} was removed")) && later.stderr.contains(way_out),
+        "{later}"
+    );
     world.write("fungal/.blue/contracts/s3-access/other.yaml", &contract("1.0.0").replace("s3-permissions", "other"));
     let other = world.commit("fungal", "Serve another one");
     assert!(
         other.stderr.contains("published s3-access/other 1.0.0; .blue/contracts/s3-access/s3-permissions"),
         "{other}"
     );
-    assert_eq!(other.stderr.matches("is gone").count(), 1, "{other}");
+    assert_eq!(other.stderr.matches("was removed").count(), 1, "{other}");
     world.git(&provider, &["rm", "--quiet", ".blue/contracts/s3-access/other.yaml"]);
     world.commit("fungal", "Remove both");
     world.ok(&provider, &["contract", "retire", "s3-access/other", "--reason", "a try"]);
@@ -256,11 +262,11 @@ fn removed_files_are_reported_until_retired_or_restored() {
         assert_eq!(status["removed_files"][0]["file"], CONTRACT_FILE);
     }
     let status = world.ok(&provider, &["status"]);
-    assert!(status.stdout.contains("is gone; s3-access/s3-permissions stays"), "{status}");
+    assert!(status.stdout.contains("was removed; s3-access/s3-permissions stays"), "{status}");
     // Restored, removed again, and retired.
     world.write(&format!("fungal/{CONTRACT_FILE}"), &contract("1.0.0"));
     let back = world.commit("fungal", "Bring it back");
-    assert!(!back.stderr.contains("is gone"), "{back}");
+    assert!(!back.stderr.contains("was removed"), "{back}");
     let quiet = world.commit("fungal", "Nothing to say any more");
     assert_eq!(quiet.stderr, "", "{quiet}");
     assert_eq!(world.json(&provider, &["status"])["removed_files"], json!([]));
@@ -277,7 +283,7 @@ fn removed_files_are_reported_until_retired_or_restored() {
     // A new version brings it back, with a message.
     world.write(&format!("fungal/{CONTRACT_FILE}"), &contract("1.1.0"));
     let commit = world.commit("fungal", "Serve it again");
-    assert!(commit.stderr.contains("this brings s3-permissions back, which was retired"), "{commit}");
+    assert!(commit.stderr.contains("this publishes s3-permissions again, which was retired"), "{commit}");
 }
 
 #[test]
@@ -307,7 +313,7 @@ fn files_that_differ_from_the_realm_are_reported() {
     assert_eq!(found, ["imports-own", "file-differs"]);
     let message = answer["warnings"][1]["message"].as_str().unwrap();
     let command =
-        message.split_once("the same into the file; ").unwrap().1.strip_suffix(" takes the file there").unwrap();
+        message.split_once("update the file to match; ").unwrap().1.strip_suffix(" updates the realm").unwrap();
     assert_eq!(world.finish_shell(&provider, command).code, 0, "{command}");
     world.blue(&provider, &["check", "--strict"]).exits(0);
 }
@@ -428,7 +434,7 @@ fn invalid_binding_is_reported_at_its_commit() {
         [pair("missing-contract", "already-in-the-realm")]
     );
     let range = said(&importing(">=7.0.0"));
-    assert!(range.contains("it imports s3-permissions >=7.0.0, but that is 1.0.0"), "{range}");
+    assert!(range.contains("it imports s3-permissions >=7.0.0, but the current version is 1.0.0"), "{range}");
     let export = said(
         "role: both\nexports: [{ contract: nothing }]\nimports: [{ contract: s3-permissions, version: ^1.0.0 }]\n",
     );
@@ -446,11 +452,14 @@ fn reused_version_is_answered_with_the_version_to_write() {
     world.write(&format!("fungal/{CONTRACT_FILE}"), &renamed("1.0.0"));
     world.commit("fungal", "Rename it, under the old number");
     let reused = world.blue(&provider, &["check"]).exits(1);
-    assert!(reused.stdout.contains("bump to 2.0.0 (it breaks backwards: {\"input\":[]} (removed-required"), "{reused}");
+    assert!(
+        reused.stdout.contains("bump to 2.0.0 (it breaks backwards compatibility: {\"input\":[]} (removed-required"),
+        "{reused}"
+    );
     world.write(&format!("fungal/{CONTRACT_FILE}"), &renamed("1.1.0"));
     world.commit("fungal", "Rename it, as a minor version");
     let check = world.blue(&provider, &["check"]).exits(1);
-    assert!(check.stdout.contains("[breaks-promise]") && check.stdout.contains("it needs 2.0.0"), "{check}");
+    assert!(check.stdout.contains("[breaks-promise]") && check.stdout.contains("this requires 2.0.0"), "{check}");
     world.git(&provider, &["switch", "--quiet", "main"]);
     let merge = world.git(&provider, &["merge", "--quiet", "--ff-only", "proposal"]);
     assert!(merge.all().contains("git blue: not published: "), "{merge}");

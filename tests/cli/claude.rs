@@ -131,7 +131,7 @@ fn repository_symlinks_are_refused_and_dotfile_links_kept() {
     world.write("outside.json", "{}");
     std::os::unix::fs::symlink(world.path("outside.json"), world.path("access/.mcp.json")).unwrap();
     let run = world.blue(&world.path("access"), &["install", "claude"]).exits(1);
-    assert!(run.stderr.contains("is a link"), "{}", run.stderr);
+    assert!(run.stderr.contains("is a symbolic link"), "{}", run.stderr);
     assert_eq!(world.read("outside.json"), "{}");
     world.write("dotfiles/settings.json", "{}");
     world.write("home/.claude/x", "");

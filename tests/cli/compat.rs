@@ -19,7 +19,7 @@ fn break_fails_with_a_witness() {
     let world = world();
     let run = world.blue(&world.root(), &["compat", "old.json", "new.json"]).exits(1);
     for part in [
-        "error[narrowed-maximum]: old.json -> new.json breaks forwards",
+        "error[narrowed-maximum]: old.json -> new.json breaks forwards compatibility",
         "--> old.json#/properties/indent/maximum",
         "--> new.json#/properties/indent/maximum",
         r#"{"indent":25}"#,
@@ -72,7 +72,7 @@ fn warns_of_misspelt_keywords() {
     let run = world.blue(&world.root(), &["compat", "old.json", "slip.json", "--direction", "forwards"]).exits(0);
     for part in [
         "warning[misspelt-keyword]: slip.json#/properties/indent/maximun",
-        r#""maximun" is no keyword and asserts nothing; did you mean "maximum"?"#,
+        r#""maximun" is not a keyword and has no effect; did you mean "maximum"?"#,
     ] {
         assert!(run.stdout.contains(part), "{part}\n{}", run.stdout);
     }
@@ -103,7 +103,7 @@ fn unknown_fails_only_with_strict() {
     world.write("pairs.json", r#"{"type": "string", "pattern": "^(?:(a|b)\\1)*$"}"#);
     world.write("even.json", r#"{"type": "string", "pattern": "^(?:aa|bb)*$"}"#);
     let run = world.blue(&world.root(), &["compat", "pairs.json", "even.json"]).exits(0);
-    assert!(run.stdout.contains("unknown") && run.stdout.contains("not decided:"), "{}", run.stdout);
+    assert!(run.stdout.contains("unknown") && run.stdout.contains("undecided:"), "{}", run.stdout);
     world.blue(&world.root(), &["compat", "pairs.json", "even.json", "--strict"]).exits(1);
 }
 

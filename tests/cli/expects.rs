@@ -159,7 +159,7 @@ fn owner_of_requests_promises_to_keep_accepting() {
     );
     world.write(file, &text("1.1.0", "string"));
     let check = world.blue(&world.path("fungal"), &["check", "--worktree"]).exits(1);
-    assert!(check.stdout.contains("breaks forwards, which it promises not to"), "{check}");
+    assert!(check.stdout.contains("breaks its promise of forwards compatibility"), "{check}");
     world.write(file, &text("1.1.0", "[string, integer, \"null\"]"));
     world.blue(&world.path("fungal"), &["check", "--worktree"]).exits(0);
 }
@@ -239,7 +239,7 @@ fn expects_is_inferred_from_samples() {
     // An unpromised property is reported, and existing files are not overwritten.
     world.write("access/two.json", "{\"read\": [], \"mark\": 1}");
     let again = ["contract", "expect", AT, "--from-samples", "two.json"];
-    assert!(world.blue(&consumer, &again).exits(1).stderr.contains("is there already, and is not overwritten"));
+    assert!(world.blue(&consumer, &again).exits(1).stderr.contains("already exists, and was not overwritten"));
     world.ok(&consumer, &[&again[..], &["--replace"]].concat());
     let check = world.blue(&consumer, &["check", "--worktree"]).exits(1);
     assert!(check.stdout.contains("it does not expect {\"read\":[]}"), "{check}");
@@ -253,7 +253,7 @@ fn import_names_the_file_of_expects() {
     world.write("access/src/expected.yaml", "type: object\nrequired: [read]\n");
     let import = ["import", AT, "--expects", "src/expected.yaml"];
     let text = world.ok(&consumer, &import).stdout;
-    assert!(text.contains("git blue check --worktree  # whether the contract gives what is expected"), "{text}");
+    assert!(text.contains("git blue check --worktree  # check that the contract meets the expectations"), "{text}");
     assert!(world.ok(&consumer, &import).stdout.starts_with("unchanged"));
     world.blue(&consumer, &["check", "--worktree"]).exits(0);
     world.write("access/src/none.json", "{\"type\": 1}");

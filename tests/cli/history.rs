@@ -173,6 +173,6 @@ fn log_filters_by_commit() {
     assert_eq!(list(&"0".repeat(40)), [""; 0]);
     for unknown in ["HEAD~99", "abc", "no-such"] {
         let refused = world.blue(&consumer, &["realm", "log", "--commit", unknown]).exits(1);
-        assert!(refused.stderr.contains("is no commit"), "{refused}");
+        assert!(refused.stderr.contains("is not a commit"), "{refused}");
     }
 }

@@ -126,7 +126,7 @@ impl Matrix {
 
         let tip = self.world.tip(DOMAIN_REF);
         let revert = self.git(&["revert", "--no-edit", "HEAD"]);
-        assert!(revert.contains("would go down from 1.6.0 to 1.5.0"), "{revert}");
+        assert!(revert.contains("would go back from 1.6.0 to 1.5.0"), "{revert}");
         assert_eq!(revert.lines().count(), 1, "{revert}");
         assert_eq!(self.world.tip(DOMAIN_REF), tip, "a version never goes down by itself");
         // A refusal is not repeated at each commit.
@@ -173,7 +173,7 @@ impl Matrix {
         let tip = self.world.tip(DOMAIN_REF);
         self.git(&["reset", "--quiet", "--hard", "HEAD~1"]);
         let status = self.world.ok(&self.dir, &["status"]);
-        assert!(status.stdout.contains("would go down from 1.14.0 to 1.13.0"), "{status}");
+        assert!(status.stdout.contains("would go back from 1.14.0 to 1.13.0"), "{status}");
         self.git(&["reset", "--quiet", "--hard", "HEAD@{1}"]);
         let status = self.world.ok(&self.dir, &["status"]);
         assert!(!status.stdout.contains("unpublished"), "{status}");

@@ -50,10 +50,10 @@ fn publishes_once_a_locked_realm_is_free() {
     let start = Instant::now();
     let run = world.finish(command, "git commit").exits(0);
     assert!(start.elapsed() < USUAL, "{run}");
-    assert!(run.stderr.starts_with("git blue: the realm is busy; "), "{run}");
+    assert!(run.stderr.starts_with("git blue: the realm is locked; "), "{run}");
     assert_eq!(run.all().lines().count(), 1, "{run}");
     let next = commit(&world, "1.2.0", |_| {});
-    assert!(next.stderr.contains("as soon as it is free"), "{next}");
+    assert!(next.stderr.contains("once it is free"), "{next}");
     assert_eq!(world.version(), "1.0.0");
     drop(lock);
     wait_for("publishing", || world.version() == "1.2.0");
@@ -102,7 +102,7 @@ fn status_reports_failed_publishes() {
     let provider = world.path("fungal");
     let peek = world.ok(&provider, &["status", "--peek"]);
     let short = world.line(&provider, &["rev-parse", "--short=10", "HEAD"]);
-    assert!(peek.stdout.contains(&format!("publish of {short} failed: ")), "{peek}");
+    assert!(peek.stdout.contains(&format!("publishing {short} failed: ")), "{peek}");
     assert!(peek.stdout.contains("\n  git blue contract publish\n"), "{peek}");
     assert_eq!(world.version(), "1.0.0", "to peek publishes nothing");
     let status = world.ok(&provider, &["status"]);
@@ -311,7 +311,7 @@ fn pushed_publishes_what_the_upstream_has() {
     world.git(&provider, &["push", "--quiet", "-u", "origin", "main"]);
     assert_eq!(world.bump("1.1.0").stderr, "");
     let status = world.ok(&provider, &["status"]);
-    assert!(status.stdout.contains("published once it is pushed"), "{status}");
+    assert!(status.stdout.contains("published once pushed"), "{status}");
     assert!(status.stdout.contains("git push origin main"), "{status}");
     assert_eq!(world.version(), "1.0.0");
     world.git(&provider, &["push", "--quiet"]);
@@ -354,7 +354,7 @@ fn hooks_in_git_configuration() {
     world.ok(&provider, &["hooks", "uninstall"]);
     let config = world.read("fungal/.git/config");
     let old = world.blue(&provider, &["hooks", "install", "--config-hooks"]).exits(128);
-    assert!(old.stderr.contains("git 2.54 and newer do"), "{old}");
+    assert!(old.stderr.contains("needs git 2.54 or newer"), "{old}");
     assert_eq!(world.read("fungal/.git/config"), config);
 
     new_git(&world);

@@ -73,7 +73,7 @@ fn doctor_fetches_missing_objects_from_the_remote() {
         let sick = world.blue(&fungal, &["doctor"]).exits(1);
         assert!(sick.stdout.contains("git blue doctor --fix"), "{sick}");
         let mended = world.blue(&fungal, &["doctor", "--fix"]).exits(0);
-        assert!(mended.stdout.contains("what was missing came from origin"), "{mended}");
+        assert!(mended.stdout.contains("fetched missing objects from origin"), "{mended}");
         assert!(is_clean(&world, &world.store()), "{what:?}");
         world.ok(&fungal, &["status"]);
         world.bump("1.1.0");
@@ -101,7 +101,7 @@ fn lost_objects_are_given_up_only_explicitly() {
         world.ok(&fungal, &["status"]);
         // It is complete now: nothing is given up again.
         let again = world.blue(&fungal, &args).exits(1);
-        assert!(again.stderr.contains("is whole as it is"), "{again}");
+        assert!(again.stderr.contains("is intact"), "{again}");
         world.blue(&fungal, &["check"]).exits(0);
     }
 }
@@ -133,7 +133,7 @@ fn damaged_hub_is_reported_and_repaired() {
         assert!(is_clean(&world, &hub), "{lost:?}");
         assert_eq!(world.line(&hub, &["rev-parse", DOMAIN_REF]), world.tip(DOMAIN_REF));
         let again = world.ok(&fungal, &["realm", "admin", "reseed"]);
-        assert!(again.stdout.contains("nothing was done"), "{again}");
+        assert!(again.stdout.contains("it is up to date"), "{again}");
         world.ok(&fungal, &["sync"]);
         world.on("second").ok(&other, &["init", "--url", &url]);
     }
@@ -150,11 +150,11 @@ fn sync_reports_a_damaged_hub() {
     let blob = world.line(&hub, &["rev-parse", &format!("{DOMAIN_REF}:contracts/s3-permissions.json")]);
     lose(&world, &hub, &blob);
     let sync = world.on("second").blue(&other, &["sync"]).exits(128);
-    assert!(sync.stderr.contains("has lost objects of domains/s3-access"), "{sync}");
+    assert!(sync.stderr.contains("lacks objects of domains/s3-access"), "{sync}");
     assert!(sync.stderr.contains("git blue realm admin reseed") && !sync.stderr.contains("tries again"), "{sync}");
     // This clone lacks the commit, so it deletes nothing there.
     let refused = world.blue(&other, &["realm", "admin", "reseed"]).exits(1);
-    assert!(refused.stdout.contains("run this where it was pushed from"), "{refused}");
+    assert!(refused.stdout.contains("run this in the clone that pushed it"), "{refused}");
     world.on("home").ok(&fungal, &["realm", "admin", "reseed"]);
     world.on("second").ok(&other, &["sync"]);
 }
@@ -172,7 +172,7 @@ fn hub_that_refuses_deletion_is_replaced() {
     fs::set_permissions(&hook, fs::Permissions::from_mode(0o755)).unwrap();
     lose(&world, &old, &world.line(&old, &["rev-parse", &format!("{DOMAIN_REF}^{{tree}}")]));
     let refused = world.blue(&fungal, &["realm", "admin", "reseed"]).exits(1);
-    assert!(refused.stdout.contains("does not let it be deleted") && refused.stdout.contains("--url"), "{refused}");
+    assert!(refused.stdout.contains("refuses to delete it") && refused.stdout.contains("--url"), "{refused}");
     let new = hub(&world, "new.git");
     let moved = world.ok(&fungal, &["realm", "admin", "reseed", "--url", &new]);
     assert!(!moved.stdout.contains("problem"), "{moved}");
@@ -204,7 +204,7 @@ fn fetch_is_limited_in_size() {
     world.git(&world.root(), &["config", "--file", "home/gitconfig", "blue.maxFetchSize", "100k"]);
     let fungal = world.path("fungal");
     let cut = world.blue(&fungal, &["sync"]).exits(128);
-    assert!(cut.stderr.contains("sends more than 100 KiB") && cut.stderr.contains("blue.maxFetchSize"), "{cut}");
+    assert!(cut.stderr.contains("sent more than 100 KiB") && cut.stderr.contains("blue.maxFetchSize"), "{cut}");
     let objects = world.store().join("objects");
     let names = objects.read_dir().unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
     assert!(names.into_iter().all(|name| !name.starts_with("incoming-")), "nothing of it is kept");
@@ -259,7 +259,7 @@ fn readable_store_is_reported_and_closed() {
     assert_eq!(mode(), 0o700);
     fs::set_permissions(world.store(), fs::Permissions::from_mode(0o755)).unwrap();
     let found = world.ok(&fungal, &["doctor"]);
-    assert!(found.stdout.contains("other users of this machine may read"), "{found}");
+    assert!(found.stdout.contains("other users of this machine can read"), "{found}");
     assert_eq!(mode(), 0o755);
     world.ok(&fungal, &["doctor", "--fix"]);
     assert_eq!(mode(), 0o700);

@@ -210,7 +210,7 @@ fn refuses_redirects_and_plain_http() {
     let world = place(&[("url", &receiver.url)]);
     receiver.then([Redirect]);
     let refused = world.blue(&world.path("fungal"), &["notify", "test", "team"]).exits(1);
-    assert!(refused.stderr.contains("redirects (307), which is not followed"), "{refused}");
+    assert!(refused.stderr.contains("redirects (307), and redirects are not followed"), "{refused}");
     assert_eq!(receiver.asked(), ["/hook/s3cret-path"]);
     configure(&world, &[("url", "http://forge.test/hook")]);
     let refused = world.blue(&world.path("fungal"), &["notify", "test", "team"]).exits(1);
@@ -234,7 +234,7 @@ fn receivers_in_repository_configuration_are_ignored() {
     std::fs::set_permissions(world.path("home/secret"), std::fs::Permissions::from_mode(0o644)).unwrap();
     configure(&world, &[("url", &receiver.url), ("secretFile", "~/secret")]);
     let refused = world.blue(&world.path("fungal"), &["notify", "test", "team"]).exits(1);
-    assert!(refused.stderr.contains("others may read it: chmod 600"), "{refused}");
+    assert!(refused.stderr.contains("others can read it: chmod 600"), "{refused}");
     configure(&world, &[("secret", "s3cret")]);
     let listed = send(&world).exits(1).json();
     assert!(listed["receivers"][0]["problem"].as_str().unwrap().contains("secretCommand or secretFile"), "{listed}");

@@ -132,7 +132,7 @@ fn uncloned_consumer_needs_an_allowed_owner() {
     }
     assert_eq!(outcomes(&tell(&world, &["--owner", "forge.test/acme"]).exits(0)), done("opened", "2.0.0"));
     let body = issues(&forge)[0]["body"].as_str().unwrap().to_owned();
-    assert!(!body.contains("mention a changed field") && body.contains("What differs"), "{body}");
+    assert!(!body.contains("mention a changed field") && body.contains("Differences:"), "{body}");
 }
 
 #[test]

@@ -75,7 +75,7 @@ fn outdated_range_is_proposed_updated_and_closed() {
     let body = pull["body"].as_str().unwrap();
     assert!(body.starts_with("<!-- git blue import s3-access/s3-permissions 2.0.0 -->\n"), "{body}");
     for text in [
-        "This moves the range to `>=2.0.0, <3.0.0`.",
+        "This changes the range to `>=2.0.0, <3.0.0`.",
         "adapt the code first",
         "cdk/access_stack.py:2: for path in paths[\"read\"]:",
         "```diff\n",
@@ -115,7 +115,7 @@ fn compatible_version_is_proposed_without_draft() {
     assert!(text.contains("opened") && text.contains("/acme/access/pull/"), "{text}");
     let pull = pulls(&forge).remove(0);
     assert_eq!(pull["draft"], json!(false));
-    assert!(pull["body"].as_str().unwrap().contains("Nothing in the code has to change for 1.1.0."), "{pull}");
+    assert!(pull["body"].as_str().unwrap().contains("The code needs no change for 1.1.0."), "{pull}");
     assert!(on_branch(&world).contains("\">=1.0.0, <2.0.0\""), "it accepts both: {}", on_branch(&world));
 }
 
@@ -130,7 +130,7 @@ fn branch_with_foreign_commits_is_left_alone() {
     rename_the_field(&world, "3.0.0", "places");
     assert_eq!(outcomes(&propose(&world).exits(0)), done("updated", "3.0.0"));
     let body = pulls(&forge)[0]["body"].as_str().unwrap().to_owned();
-    assert!(body.contains("as somebody else changed it: `>=3.0.0, <4.0.0` is the range"), "{body}");
+    assert!(body.contains("because somebody else changed it: the range `>=3.0.0, <4.0.0` accepts"), "{body}");
     assert_eq!(tip(), theirs);
     assert_eq!(outcomes(&propose(&world).exits(0)), done("unchanged", "3.0.0"));
     // The consumer solves it in another way.

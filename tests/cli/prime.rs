@@ -23,15 +23,15 @@ fn break_is_repeated_to_every_session_until_fixed() {
     let world = broken();
     for session in ["one", "two"] {
         let text = hook(&world, session, "{\"source\":\"startup\"}");
-        assert!(text.contains("Broken: s3-access/s3-permissions 1.0.0 -> 2.0.0; realm_review says where"), "{text}");
+        assert!(text.contains("Broken: s3-access/s3-permissions 1.0.0 -> 2.0.0; realm_review shows where"), "{text}");
         world.settle();
     }
     let text = hook(&world, "three", "");
-    assert!(text.contains("Broken: ") && text.ends_with("Nothing new is pending.\n"), "{text}");
+    assert!(text.contains("Broken: ") && text.ends_with("No new changes are pending.\n"), "{text}");
     world.write(&format!("access/{BINDING_FILE}"), &importing(">=2.0.0, <3.0.0"));
     world.commit("access", "Follow");
     let text = hook(&world, "four", "");
-    assert!(text.ends_with("Nothing that other repositories changed is pending.\n"), "{text}");
+    assert!(text.ends_with("No changes by other repositories are pending.\n"), "{text}");
 }
 
 #[test]
@@ -54,13 +54,13 @@ fn reports_refused_unsynced_and_moved() {
     world.ok(&world.path("fungal"), &["sync"]);
     world.bump("1.1.0");
     let text = prime(&world, "access", &[]);
-    assert!(text.contains("Moved since the code was adapted: s3-access/s3-permissions 1.0.0 -> 1.1.0"), "{text}");
-    assert!(text.contains("Not synced: 1 to send, 0 to take in"), "{text}");
+    assert!(text.contains("Changed since the code was adapted: s3-access/s3-permissions 1.0.0 -> 1.1.0"), "{text}");
+    assert!(text.contains("Not synced: 1 to push, 0 to fetch"), "{text}");
     // A published version with changed content.
     world.write(&format!("fungal/{CONTRACT_FILE}"), &contract("1.1.0").replace("masks", "topics"));
     world.commit("fungal", "Change what was published");
     let text = prime(&world, "fungal", &[]);
-    assert!(text.contains("was refused: git blue contract publish says why"), "{text}");
+    assert!(text.contains("was refused: git blue contract publish shows why"), "{text}");
 }
 
 #[test]

@@ -93,7 +93,7 @@ fn reset_back_and_forth_publishes_nothing() {
     let before = world.tip(DOMAIN_REF);
     world.git(&provider, &["reset", "--quiet", "--hard", "HEAD~1"]);
     let back = publish(&world, "fungal", &[]).exits(1);
-    assert!(back.stderr.contains("would go down from 1.1.0 to 1.0.0"), "{back}");
+    assert!(back.stderr.contains("would go back from 1.1.0 to 1.0.0"), "{back}");
     world.git(&provider, &["reset", "--quiet", "--hard", "HEAD@{1}"]);
     let forth = publish(&world, "fungal", &[]).exits(0);
     assert_eq!(forth.stdout, "nothing to publish\n");
@@ -158,7 +158,7 @@ fn version_goes_down_only_with_rollback() {
     let world = World::pair();
     world.bump("1.1.0");
     let down = world.bump("1.0.0");
-    assert!(down.stderr.contains("would go down from 1.1.0 to 1.0.0"), "{down}");
+    assert!(down.stderr.contains("would go back from 1.1.0 to 1.0.0"), "{down}");
     assert_eq!(world.version(), "1.1.0");
     let without = publish(&world, "fungal", &["--rollback"]).exits(129);
     let dry = publish(&world, "fungal", &["--rollback", "--reason", "broke the masks", "--dry-run"]).exits(0);

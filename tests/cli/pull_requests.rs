@@ -147,8 +147,8 @@ fn works_without_forge_or_token() {
     let answer = status(&world);
     let blue = of(&answer, "blue");
     assert_eq!((&blue["commits_ahead"], &blue["pushed"], &blue["pr"]), (&json!(1), &json!(false), &Value::Null));
-    assert_eq!(blue["pr_unknown"], "the remote of blue is on no forge");
-    assert_eq!(blue["hurdles"], json!(["its branch is not at the remote"]), "no upstream is not pushed");
+    assert_eq!(blue["pr_unknown"], "the remote of blue is not on a forge");
+    assert_eq!(blue["hurdles"], json!(["its branch is not on the remote"]), "no upstream is not pushed");
     assert_eq!(of(&answer, "coral")["pr_unknown"], "coral has no remote named origin");
     let run = create(&world).exits(1).json();
     assert_eq!(run["errors"][0]["code"], "no-forge");
@@ -185,21 +185,21 @@ fn misbehaving_forge_is_reported_without_secrets() {
             401,
             "",
             "{\"message\": \"Bad credentials s3cret-t0ken\"}",
-            "does not accept the token, or it may not do this: Bad credentials ***",
+            "does not accept the token, or the token lacks permission: Bad credentials ***",
         ),
-        (403, "", "{\"message\": \"Resource not accessible\"}", "may not do this: Resource not accessible"),
-        (404, "", "{\"message\": \"Not Found\"}", "no such repository, or the token may not see it"),
-        (429, "retry-after: 3600\r\n", "{}", "was asked too often; it answers again in 3600 s"),
+        (403, "", "{\"message\": \"Resource not accessible\"}", "the token lacks permission: Resource not accessible"),
+        (404, "", "{\"message\": \"Not Found\"}", "no such repository, or the token cannot see it"),
+        (429, "retry-after: 3600\r\n", "{}", "is limiting requests; it answers again in 3600 s"),
         (
             403,
             "x-ratelimit-remaining: 0\r\nx-ratelimit-reset: 1769256000\r\n",
             "{}",
-            "asked too often; it answers again at 2026-01-24T12:00:00Z",
+            "is limiting requests; it answers again at 2026-01-24T12:00:00Z",
         ),
-        (200, "content-type: text/html\r\n", "<html>log in</html>", "gave no answer that could be read"),
-        (200, "", "", "gave no answer that could be read"),
-        (200, "", "{\"a\": 1}", "gave no answer that could be read"),
-        (200, "", "[{\"number\": -1}]", "gave no answer that could be read"),
+        (200, "content-type: text/html\r\n", "<html>log in</html>", "sent a response that cannot be read"),
+        (200, "", "", "sent a response that cannot be read"),
+        (200, "", "{\"a\": 1}", "sent a response that cannot be read"),
+        (200, "", "[{\"number\": -1}]", "sent a response that cannot be read"),
         (422, "", "{\"message\": \"x\u{1b}[31m\"}", "refused (422)"),
     ] {
         for _ in 0..4 {
@@ -229,7 +229,7 @@ fn misbehaving_forge_is_reported_without_secrets() {
     world.write("home/gitconfig", &config);
     assert!(ask().stdout.contains("cannot be reached"));
     world.write("home/gitconfig", &config.replace("http://127.0.0.1:9", "http://forge.test"));
-    assert!(ask().stdout.contains("tokens are not sent in the open"));
+    assert!(ask().stdout.contains("tokens are only sent encrypted"));
     let log =
         world.blue_with(&world.path("aperture"), &["realm", "pr", "status"], &[("GIT_BLUE_LOG", "trace".as_ref())]);
     assert!(!log.all().contains(TOKEN), "nor is it logged");
@@ -263,7 +263,7 @@ fn repository_cannot_set_token_command_or_forge_url() {
         for (key, _) in set {
             let step = format!("git config --show-origin --get-all {key}");
             let said = steps.iter().find(|said| said["command"] == *step).unwrap();
-            assert!(said["reason"].as_str().unwrap().starts_with("ignored: it counts in your own"), "{said}");
+            assert!(said["reason"].as_str().unwrap().starts_with("ignored: it is only read from your own"), "{said}");
             let run = world.feed("sh", &aperture, &["-c", &step], "");
             assert!(run.stdout.contains("file:.git/config"), "{run:?}");
         }
@@ -293,7 +293,7 @@ fn redirect_to_another_origin_is_not_followed() {
         // One request for each repository.
         (0..4).for_each(|_| forge.instead(status, &format!("location: {other}/x\r\n"), "{}"));
         let said = of(&ask(), "blue")["pr_unknown"].clone();
-        assert_eq!(said, format!("{HOST} redirects to {other}, where its token is not sent"), "{status}");
+        assert_eq!(said, format!("{HOST} redirects to {other}, and its token is not sent there"), "{status}");
     }
     assert_eq!(*seen.lock().unwrap(), 0, "nobody came");
     let (same, local) = (forge.url.clone(), other.replace("127.0.0.1", "localhost"));
@@ -330,7 +330,7 @@ fn unresponsive_forge_is_waited_for_once() {
         run
     };
     let answer = run(&["realm", "pr", "status", "--rfc", "rfc-1", "--json"]).exits(0).json();
-    let said = format!("{HOST} does not answer; what git alone can tell is shown");
+    let said = format!("{HOST} does not answer; only what git knows is shown");
     for repo in ["aperture", "blue", "fungal"] {
         assert_eq!(of(&answer, repo)["pr_unknown"], *said, "{answer}");
         assert_eq!(of(&answer, repo)["commits_ahead"], 1);
@@ -347,7 +347,7 @@ fn unresponsive_forge_is_waited_for_once() {
     assert!(of(&answer, "blue")["pr_unknown"].as_str().unwrap().contains("refused (503)"), "{answer}");
     forge.instead(429, "retry-after: 2\r\n", "{}");
     let answer = run(&["realm", "pr", "status", "--rfc", "rfc-1", "--json"]).exits(0).json();
-    assert!(answer.to_string().contains("asked too often; it answers again in 2 s"), "{answer}");
+    assert!(answer.to_string().contains("is limiting requests; it answers again in 2 s"), "{answer}");
 }
 
 /// Returns the output without a forge.

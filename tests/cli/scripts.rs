@@ -83,7 +83,7 @@ fn nothing_runs_without_consent() {
     assert!(
         quiet
             .stdout
-            .contains("script scripts/test.sh of s3-access/s3-permissions: not run: scripts run with --run-hooks")
+            .contains("script scripts/test.sh of s3-access/s3-permissions: not run: scripts run only with --run-hooks")
     );
     assert!(!ran());
     check(&world, &["--worktree", "--run-hooks"]).exits(0);
@@ -103,7 +103,7 @@ fn nothing_runs_without_consent() {
     let clone = world.path("clone");
     let refused = world.blue(&clone, &["check"]);
     assert!(
-        refused.stdout.contains("not run: nobody joined this clone: CI runs its scripts with --run-hooks"),
+        refused.stdout.contains("not run: this clone has not joined the realm: run its scripts with --run-hooks"),
         "{refused}"
     );
     assert!(!ran());
@@ -112,7 +112,7 @@ fn nothing_runs_without_consent() {
     world.set("CI", "");
     let refused = world.blue(&clone, &["check", "--run-hooks"]).exits(0);
     assert!(
-        refused.stdout.contains("not run: nobody joined this clone: what a stranger committed is not run"),
+        refused.stdout.contains("not run: this clone has not joined the realm, so its scripts are not run"),
         "{refused}"
     );
     assert!(!ran());
@@ -123,10 +123,7 @@ fn only_committed_scripts_run() {
     let world = tested("touch ../ran");
     script(&world, SCRIPT, "touch ../ran-too");
     let changed = check(&world, &["--run-hooks"]).exits(1);
-    assert!(
-        changed.stdout.contains("it is not as it was committed: commit it, or put it back [script-failed]"),
-        "{changed}"
-    );
+    assert!(changed.stdout.contains("it has uncommitted changes: commit or restore it [script-failed]"), "{changed}");
     std::fs::remove_file(world.path(SCRIPT)).unwrap();
     std::os::unix::fs::symlink("/bin/true", world.path(SCRIPT)).unwrap();
     check(&world, &["--run-hooks"]).exits(1);
@@ -167,7 +164,7 @@ fn script_that_hangs_is_killed_with_its_children() {
     let world = tested("(sleep 2; touch ../late) & setsid sh -c 'sleep 2; touch ../later' & sleep 60");
     let start = std::time::Instant::now();
     let late = check(&world, &["--run-hooks", "--hook-timeout", "1"]).exits(1);
-    assert!(late.stdout.contains("it was not done after 1 seconds, and ended"), "{late}");
+    assert!(late.stdout.contains("it was stopped after 1 seconds"), "{late}");
     assert!(start.elapsed().as_secs() < 30);
     std::thread::sleep(std::time::Duration::from_secs(2));
     assert!(!world.path("late").exists() && !world.path("later").exists());

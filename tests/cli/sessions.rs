@@ -257,7 +257,7 @@ fn dangling_session_marker_is_ignored() {
     world.bump("1.1.0");
     assert_eq!(trailer(&world, DOMAIN_REF), "");
     let stop = world.blue(&fungal, &["session", "stop"]).exits(1);
-    assert!(stop.stderr.contains("is over already"), "{stop:?}");
+    assert!(stop.stderr.contains("has already ended"), "{stop:?}");
     assert!(!mark.exists());
     // An invalid marker is ignored, and never followed.
     let elsewhere = world.path("elsewhere");

@@ -88,7 +88,7 @@ fn concurrent_changes_are_merged_and_converge() {
     world.commit("access", "Accept more");
     world.ok(&access, &["sync"]);
     let merged = world.on("home").ok(&fungal, &["sync"]);
-    assert!(merged.stdout.contains("merged with what was here"), "{merged:?}");
+    assert!(merged.stdout.contains("merged with local changes"), "{merged:?}");
     world.on("second").ok(&access, &["sync"]);
     assert_eq!(tips(&world, "home"), tips(&world, "second"));
     assert_eq!(world.version(), "1.1.0");
@@ -189,7 +189,7 @@ fn concurrent_bindings_are_a_conflict_until_published_again() {
         assert_eq!(status["conflicts"][0]["code"], "binding-conflict", "{status}");
         assert_eq!(status["published"], serde_json::json!([]));
         let problem = status["unpublished"]["problem"].as_str().unwrap();
-        assert!(problem.contains("two machines wrote the part of access in s3-access apart"), "{status}");
+        assert!(problem.contains("two machines wrote the binding of access in s3-access independently"), "{status}");
         world.blue(repo, &["check", "--published"]).exits(1);
         world.ok(repo, &["sync"]);
         world.git(repo, &["checkout", "--quiet", "-b", "aside"]);
@@ -298,7 +298,7 @@ fn another_realm_at_the_url_is_refused() {
     world.on("second").repo("else");
     let other = world.path("else");
     let refused = world.blue(&other, &["init", "--realm", "other", "--url", &hub]).exits(1);
-    assert!(refused.stderr.contains("holds the realm aperture, not other"), "{refused:?}");
+    assert!(refused.stderr.contains("contains the realm aperture, not other"), "{refused:?}");
     assert!(!world.path("second/blue/realms/other.git").exists());
     // Without a name, the realm that is found is used.
     let joined = world.ok(&other, &["init", "--url", &hub]);
@@ -406,7 +406,7 @@ fn ci_checks_against_a_realm_by_url() {
     snapshot("sync_ci", &[&good, &bad]);
     world.blue(&runner, &["check"]).exits(128);
     let nothing = world.blue(&runner, &["check", "--realm-url", &runner.display().to_string()]).exits(128);
-    assert!(nothing.stderr.contains("holds no realm"), "{nothing:?}");
+    assert!(nothing.stderr.contains("contains no realm"), "{nothing:?}");
     let unreachable = world.blue(&runner, &["check", "--realm-url", "./nowhere.git"]).exits(128);
     assert!(unreachable.stderr.contains("hint: git ls-remote "));
     assert!(!unreachable.stderr.contains("git blue sync"), "a runner has nothing to sync: {unreachable}");
@@ -462,7 +462,7 @@ fn publish_says_whether_it_is_shared() {
     world.bump("1.1.0");
     let before = hub_tips(&world);
     let local = world.ok(&fungal, &["contract", "publish"]);
-    assert!(local.stdout.contains("not shared yet: git blue sync"), "{local:?}");
+    assert!(local.stdout.contains("not pushed yet: git blue sync"), "{local:?}");
     assert_eq!(hub_tips(&world), before);
     world.bump("1.2.0");
     let shared = world.ok(&fungal, &["contract", "publish", "--sync"]);
@@ -472,7 +472,7 @@ fn publish_says_whether_it_is_shared() {
     world.bump("1.3.0");
     let failed = world.blue(&fungal, &["contract", "publish", "--sync"]);
     assert_ne!(failed.code, 0, "{failed:?}");
-    assert!(failed.stderr.contains("it is published on this machine alone"), "{failed:?}");
+    assert!(failed.stderr.contains("it is published only on this machine"), "{failed:?}");
     std::fs::rename(world.path("away.git"), world.path("hub.git")).unwrap();
     world.ok(&fungal, &["contract", "publish", "--sync"]);
     assert_eq!(hub_tips(&world), tips(&world, "home"), "what was published before goes, too");

@@ -115,14 +115,14 @@ fn names_that_differ_only_in_case_are_reported() {
     let binding = hub.object("blob", b"{\"role\":\"provider\"}");
     let tree = hub.tree(&format!("100644 blob {binding}\tFungal.json\0100644 blob {binding}\tfungal.json\0"));
     hub.commit(&hub.with(&format!("040000 tree {tree}\tbindings")));
-    hub.refuses("case alone");
+    hub.refuses("only in case");
     hub.recovers();
     let info = hub.object("blob", b"{\"name\":\"S3-access\"}");
     let tree = hub.tree(&format!("100644 blob {info}\tdomain.json\0"));
     let commit = hub.world.line(&hub.path, &["commit-tree", "-m", "hostile", &tree]);
     hub.world.git(&hub.path, &["update-ref", "refs/blue/domains/S3-access", &commit]);
     let run = hub.world.blue(&hub.world.path("fungal"), &["sync"]).exits(1);
-    assert!(run.all().contains("differs from the domain s3-access in upper and lower case alone"), "{run:?}");
+    assert!(run.all().contains("differs from the domain s3-access only in case"), "{run:?}");
 }
 
 #[test]
@@ -172,7 +172,7 @@ fn deep_folders_and_unknown_refs_are_reported() {
     let blob = hub.object("blob", b"no commit");
     hub.world.git(&hub.path, &["update-ref", "refs/blue/domains/blob", &blob]);
     let run = hub.world.blue(&hub.world.path("fungal"), &["sync"]).exits(1);
-    for words in ["-x", "_x", "a part of it is no name", "domains/blob"] {
+    for words in ["-x", "_x", "it contains an invalid name", "domains/blob"] {
         assert!(run.all().contains(words), "{words}: {run:?}");
     }
     assert_eq!(hub.world.git(&hub.world.store(), &["for-each-ref", "refs/blue/domains"]).stdout.lines().count(), 2);

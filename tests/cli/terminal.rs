@@ -31,7 +31,7 @@ fn pager_shows_human_output() {
         assert!(!paged(line, &[pager]), "{line}");
     }
     let init = at_terminal(&world, "fungal", "git-blue init", &[pager]);
-    assert!(init.contains("is in it as") && !init.contains("paged:"), "{init}");
+    assert!(init.contains("already joined as") && !init.contains("paged:"), "{init}");
     let names = at_terminal(&world, "fungal", "git-blue contract list -z", &[pager]);
     assert!(!names.contains("paged:"), "{names}");
 
@@ -201,7 +201,7 @@ fn log_is_written_to_the_given_place() {
     use std::os::unix::fs::PermissionsExt as _;
     assert_eq!(file.metadata().unwrap().permissions().mode() & 0o777, 0o600);
     let loud = log("loud");
-    assert!(loud.stderr.contains("warning: nothing is logged: GIT_BLUE_LOG: \"loud\""), "{loud}");
+    assert!(loud.stderr.contains("warning: cannot write the log: GIT_BLUE_LOG: \"loud\""), "{loud}");
     // A write logs the ref that it moved.
     let write = world.blue_with(
         &dir,
@@ -217,8 +217,8 @@ fn init_asks_once_about_automatic_sync() {
     world.git(&world.root(), &["init", "--quiet", "--bare", "hub.git"]);
     let line = format!("echo y | git-blue init --url {}", world.path("hub.git").display());
     let first = at_terminal(&world, "fungal", &line, &[]);
-    assert!(first.contains("Share and fetch changes of this realm automatically? [y/N]"), "{first}");
-    assert!(first.contains("changes are shared and fetched automatically"), "{first}");
+    assert!(first.contains("Sync this realm automatically? [y/N]"), "{first}");
+    assert!(first.contains("automatic sync is on"), "{first}");
     let again = at_terminal(&world, "fungal", &line, &[]);
-    assert!(!again.contains("[y/N]") && again.contains("changes are shared and fetched automatically"), "{again}");
+    assert!(!again.contains("[y/N]") && again.contains("automatic sync is on"), "{again}");
 }

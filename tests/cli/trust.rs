@@ -91,7 +91,7 @@ fn status_says_that_a_clone_is_read_only_and_how_to_join() {
     let next = world.json(&world.path("look"), &["status"])["next_steps"].clone();
     assert_eq!(next[0]["command"], "git blue init");
     let check = world.ok(&world.path("look"), &["check"]);
-    let said = "read-only: this clone is not joined to the realm aperture as fungal: it only reads; git blue init";
+    let said = "read-only: this clone is not joined to the realm aperture as fungal, so it is read-only; git blue init";
     assert!(check.stdout.contains(said), "{check}");
 }
 
@@ -316,7 +316,7 @@ fn ci_publishes_by_url_and_stores_nothing() {
     world.write(&format!("evil/{CONTRACT_FILE}"), &contract("9.0.0"));
     world.commit("evil", "Look here");
     let evil = world.blue(&world.path("evil"), &publish).exits(1);
-    assert!(evil.stderr.contains("knows another repository by the name fungal"), "{evil}");
+    assert!(evil.stderr.contains("the name fungal belongs to another repository"), "{evil}");
     world.repo("nameless");
     world.blue(&world.path("nameless"), &publish).exits(128);
     let unknown = world.blue(&world.path("nameless"), &[&publish[..], &["--repo", "nobody"]].concat()).exits(1);

@@ -49,7 +49,7 @@ fn value_that_lost_something_needs_a_major_version() {
     let provider = world.path("fungal");
     write(&world, "2.1.0", "{ read: [a/*], bucket: x }");
     let check = world.blue(&provider, &["check", "--worktree"]).exits(1);
-    let said = "2.0.0 -> 2.1.0 breaks the value, which it promises not to: \"b/*\" is gone (value-removed at /value/read/1); it needs 3.0.0, this is 2.1.0 [breaks-promise]";
+    let said = "2.0.0 -> 2.1.0 breaks its promise of value compatibility: \"b/*\" was removed (value-removed at /value/read/1); this requires 3.0.0, not 2.1.0 [breaks-promise]";
     assert!(check.stdout.contains(said), "{check}");
     assert!(check.stdout.contains("--> 2.0.0 /value/read/1"), "{check}");
     let answer = world.json(&provider, &["check", "--worktree", "--mode", "compatibility"]);
@@ -69,12 +69,12 @@ fn value_that_lost_something_needs_a_major_version() {
         (&json!(1), &json!("broken"), &json!("values"), &json!("values"))
     );
     let text = world.ok(&provider, &["contract", "impact", AT, "--worktree"]).stdout;
-    assert!(text.contains("it breaks the value, which is promised: \"b/*\" is gone"), "{text}");
+    assert!(text.contains("it breaks value compatibility, which is promised: \"b/*\" was removed"), "{text}");
     let diff = world.json(&provider, &["contract", "diff", AT, "--worktree"]);
     assert_eq!((&diff["values"]["bump"], &diff["compared"]["bump"]), (&json!("major"), &json!("major")), "{diff}");
     assert_eq!(diff["values"]["differences"][0]["rule"], "value-removed");
     let text = world.ok(&provider, &["contract", "diff", AT, "--worktree"]).stdout;
-    assert!(text.contains("value: breaks what is promised\n  /value/read/1 \"b/*\" is gone [value-removed]"), "{text}");
+    assert!(text.contains("value: breaks the promise\n  /value/read/1 \"b/*\" was removed [value-removed]"), "{text}");
     let bump = world.ok(&provider, &["contract", "bump", AT, "auto"]).stdout;
     assert!(bump.contains("3.0.0") && bump.contains("value-removed"), "{bump}");
     let commit = world.commit("fungal", "Less");
@@ -83,7 +83,7 @@ fn value_that_lost_something_needs_a_major_version() {
         world.json(&world.path("access"), &["notifications", "list", "--state", "pending"])["notifications"][0].clone();
     assert_eq!((&told["import_satisfied"], &told["judged_by"]), (&json!("breaks"), &json!("values")), "{told}");
     let check = world.blue(&world.path("access"), &["check"]).exits(1);
-    assert!(check.stdout.contains("and 3.0.0 breaks it (used in cdk/access_stack.py): \"b/*\" is gone"), "{check}");
+    assert!(check.stdout.contains("and 3.0.0 breaks it (used in cdk/access_stack.py): \"b/*\" was removed"), "{check}");
     world.ok(&world.path("access"), &["contract", "adapted", AT]);
     world.blue(&world.path("access"), &["check"]).exits(0);
 }
@@ -124,7 +124,7 @@ fn approval_covers_only_that_value() {
     let words: Vec<_> = publish.stderr.split_whitespace().collect();
     let at = words.iter().position(|word| *word == "approve").unwrap();
     let approved = world.ok(&provider, &["contract", "approve", AT, words[at + 2], "--reason", "unused"]).stdout;
-    assert!(approved.contains("after 2.0.0: it breaks the value [value-removed]"), "{approved}");
+    assert!(approved.contains("after 2.0.0: it breaks value compatibility [value-removed]"), "{approved}");
     // Another value under the same schema is another change.
     write(&world, "2.1.0", "{ read: [b/*], bucket: x }");
     world.blue(&provider, &["check", "--worktree"]).exits(1);

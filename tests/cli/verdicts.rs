@@ -58,8 +58,10 @@ fn broken_promise_is_refused_with_witness_and_version_to_write() {
     let provider = world.path("fungal");
     write(&world, "2.3.0", "integer");
     let check = world.blue(&provider, &["check", "--worktree"]).exits(1);
-    assert!(check.stdout.contains("2.2.0 -> 2.3.0 breaks backwards, which it promises not to: 2.2.0 refuses {\"id\":"));
-    assert!(check.stdout.contains("it needs 3.0.0, this is 2.3.0 [breaks-promise]"), "{check}");
+    assert!(
+        check.stdout.contains("2.2.0 -> 2.3.0 breaks its promise of backwards compatibility: 2.2.0 refuses {\"id\":")
+    );
+    assert!(check.stdout.contains("this requires 3.0.0, not 2.3.0 [breaks-promise]"), "{check}");
     assert!(check.stdout.contains("access imports s3-access/s3-permissions >=2.0.0, <3.0.0, and 2.3.0 breaks it"));
     assert!(check.stdout.contains("--> 2.2.0 /schema/properties/id/type"), "{check}");
     let answer = world.json(&provider, &["check", "--worktree"]);
@@ -73,7 +75,10 @@ fn broken_promise_is_refused_with_witness_and_version_to_write() {
 
     let commit = world.commit("fungal", "2.3.0");
     assert!(commit.stderr.contains("git blue: not published: "), "{commit}");
-    assert!(commit.stderr.contains("; write version: \"3.0.0\", and commit: release it as a break"), "{commit}");
+    assert!(
+        commit.stderr.contains("; write version: \"3.0.0\", and commit: publish it as a breaking change"),
+        "{commit}"
+    );
     let publish = world.blue(&provider, &["contract", "publish"]).exits(1);
     let steps: Vec<_> = publish.stderr.lines().filter(|line| line.starts_with("hint: ")).collect();
     assert!(steps[0].contains("write version: \"3.0.0\"") && steps[1].contains("contract approve"), "{publish}");
@@ -163,7 +168,7 @@ fn approval_covers_only_that_break() {
     world.blue(&world.path("access"), &["contract", "approve", AT, fingerprint, "--reason", "no"]).exits(1);
     let approve = ["contract", "approve", AT, fingerprint, "--reason", "nobody reads it"];
     let approved = world.ok(&provider, &approve).stdout;
-    assert!(approved.contains("after 2.2.0: it breaks backwards [widened-type]"), "{approved}");
+    assert!(approved.contains("after 2.2.0: it breaks backwards compatibility [widened-type]"), "{approved}");
     assert!(world.ok(&provider, &approve).stdout.starts_with("already approved"));
     let again = world.json(&provider, &approve);
     assert_eq!((&again["changed"], &again["directions"]), (&json!(false), &json!(["backwards"])));

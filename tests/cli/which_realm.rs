@@ -123,7 +123,7 @@ fn urls_that_run_programs_are_refused() {
     let repo = world.repo("fungal");
     for url in ["ext::sh -c id", "--upload-pack=id", "fd::3", "ssh://-oProxyCommand=id/x"] {
         let run = world.blue(&repo, &["init", "--realm", "aperture", &format!("--url={url}")]).exits(129);
-        assert!(run.stderr.contains("not accepted as a url"), "{run}");
+        assert!(run.stderr.contains("is not an accepted URL"), "{run}");
     }
     assert!(!world.path("home/blue/realms").exists());
 }

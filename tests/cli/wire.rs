@@ -362,13 +362,13 @@ fn contract_get() {
             relation("fungal", Role::Provider, "exports", None),
         ]
     );
-    assert_eq!(get.next_steps, [Step::advice("fungal owns this contract. Changes are made there.")]);
+    assert_eq!(get.next_steps, [Step::advice("fungal owns the contract; make changes there.")]);
     assert_eq!(
         (&get.versions[..], get.current_version.as_deref()),
         (&["1.0.0".to_owned(), "1.1.0".to_owned()][..], Some("1.1.0"))
     );
     let mine: ContractGet = answer(&world, "fungal", &["contract", "get", "s3-access/s3-permissions"]);
-    assert_eq!(mine.next_steps, [Step::advice("You own this contract. You can modify it.")]);
+    assert_eq!(mine.next_steps, [Step::advice("This repository owns the contract and can change it.")]);
 }
 
 #[derive(Debug, Deserialize)]
@@ -406,7 +406,7 @@ fn notifications_list() {
     assert_eq!((&*list.filter, list.total, list.next_cursor), ("pending", 1, None));
     let Summary { total, pending, seen, expired, expired_cleaned } = list.summary;
     assert_eq!((total, pending, seen, expired, expired_cleaned), (1, 1, 0, 0, 0));
-    let why = "what changed, whether it breaks this repository, and where to edit";
+    let why = "show what changed, whether it breaks this repository, and where to edit";
     assert_eq!(list.next_steps, [Step::run("git blue review", why)]);
     let one = &list.notifications[0];
     assert!(one.id.starts_with("notif-"));
@@ -573,7 +573,7 @@ fn sessions() {
 
     let start: SessionStart = answer(&world, "fungal", &["session", "start", "--rfc", "rfc-0042-new-api"]);
     assert_eq!((start.status, &*start.message, start.resumed), (Status::Success, "Session started", false));
-    assert_eq!(start.next_steps, [Step::run("git blue session stop", "end it, with a summary of what changed")]);
+    assert_eq!(start.next_steps, [Step::run("git blue session stop", "end it, and summarize what changed")]);
     let session = &start.session;
     assert!(session.id.strip_prefix("sess-").unwrap().chars().all(|c| matches!(c, '0'..='9' | 'a'..='f')));
     assert_eq!((&*session.realm, &*session.repo, &*session.state), ("aperture", "fungal", "active"));
@@ -611,7 +611,7 @@ fn sessions() {
     let stop: SessionStop = answer(&world, "fungal", &["session", "stop"]);
     let summary = &stop.summary;
     assert_eq!((stop.status, stop.message), (Status::Success, format!("Session ended after {}", summary.duration)));
-    assert_eq!(stop.next_steps, [Step::run("git blue session start", "begin another one when ready")]);
+    assert_eq!(stop.next_steps, [Step::run("git blue session start", "start another session")]);
     assert_eq!((&summary.id, &*summary.realm, &*summary.repo), (&start.session.id, "aperture", "fungal"));
     let minutes = |at: &str| at.parse::<jiff::Timestamp>().unwrap().as_second() / 60;
     let took = minutes(&summary.ended_at) - minutes(&summary.started_at);

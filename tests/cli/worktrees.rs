@@ -83,7 +83,7 @@ fn peers_take_part_by_default() {
     let world = five();
     let peers = create(&world, "aperture", "rfc-1", &[]);
     assert_eq!(peers["created"], json!(["aperture", "blue", "coral", "fungal"]));
-    assert_eq!(peers["reason"], "Domain peers via events, s3-access");
+    assert_eq!(peers["reason"], "Repositories that share events, s3-access");
     assert_eq!(peers["paths"]["blue"], json!(tree(&world, "rfc-1", "blue")));
     assert_eq!(create(&world, "blue", "rfc-2", &[])["created"], json!(["aperture", "blue"]));
     let alone = create(&world, "solo", "rfc-3", &[]);

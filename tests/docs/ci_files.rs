@@ -315,7 +315,7 @@ fn hub_workflow_notifies_consumers() {
         assert_eq!((code, &*output), (0, ""));
     }
     let (code, output) = on_runner(&place, "main", &step(&steps[1], &values));
-    assert!(code == 0 && output.contains("nobody is broken or behind"), "{output}");
+    assert!(code == 0 && output.contains("no import is broken or behind"), "{output}");
     let publish = format!(
         "git checkout -q -B pull-request
         git config blue.publishBranch pull-request
@@ -325,5 +325,5 @@ fn hub_workflow_notifies_consumers() {
     );
     let (code, output) = on_runner(&place, "pull-request", &(publish + &step(&steps[1], &values)));
     // The repositories of this realm are not on a forge.
-    assert!(code == 1 && output.contains("-> 2.0.0") && output.contains("the realm has no url of it"), "{output}");
+    assert!(code == 1 && output.contains("-> 2.0.0") && output.contains("the realm has no URL for it"), "{output}");
 }

@@ -82,14 +82,14 @@ fn husky_with(managed: &Managed) {
     world.write("fungal/.husky/post-commit", "echo mine >>ran\n");
     managed.run("husky", &[]);
     let hidden = managed.hooks("status").exits(1);
-    assert!(hidden.stdout.contains("core.hooksPath leads elsewhere"), "{hidden}");
+    assert!(hidden.stdout.contains("core.hooksPath points elsewhere"), "{hidden}");
     assert!(hidden.stdout.contains("\n  git blue hooks install\n"), "{hidden}");
     let doctor = world.blue(&managed.repo, &["doctor"]);
-    assert!(doctor.stdout.contains("core.hooksPath leads elsewhere"), "{doctor}");
+    assert!(doctor.stdout.contains("core.hooksPath points elsewhere"), "{doctor}");
     managed.hooks("install").exits(0);
     managed.publishes("1.1.0", 1);
     let status = managed.hooks("status").exits(0);
-    assert!(status.stdout.contains("husky writes this file anew"), "{status}");
+    assert!(status.stdout.contains("husky rewrites this file"), "{status}");
     assert!(status.stdout.contains("npm pkg set scripts.prepare="), "{status}");
     // Its warning and its advice.
     managed.run("husky", &[]);
@@ -119,11 +119,11 @@ fn lefthook_with(managed: &Managed) {
     world.write("fungal/lefthook.yml", "post-commit:\n  commands:\n    mine:\n      run: echo mine >>ran\n");
     managed.run("lefthook", &["install"]);
     let moved = managed.hooks("status").exits(1);
-    assert!(moved.stdout.contains("moved to post-commit.old, which nobody runs"), "{moved}");
+    assert!(moved.stdout.contains("moved to post-commit.old, which is never run"), "{moved}");
     let theirs = world.read("fungal/.git/hooks/post-commit");
     managed.hooks("install").exits(0);
     managed.publishes("1.1.0", 1);
-    assert!(managed.hooks("status").exits(0).stdout.contains("lefthook writes this file anew"));
+    assert!(managed.hooks("status").exits(0).stdout.contains("lefthook rewrites this file"));
     managed.hooks("uninstall").exits(0);
     assert_eq!(world.read("fungal/.git/hooks/post-commit"), theirs);
     assert!(!world.path("fungal/.git/hooks/post-commit.old").exists(), "there was none before ours");

@@ -18,7 +18,7 @@ fn machines() -> World {
     world.git(&world.root(), &["init", "--quiet", "--bare", "hub.git"]);
     let hub = world.path("hub.git").display().to_string();
     let said = world.ok(&world.path("fungal"), &["init", "--url", &hub, "--auto-sync"]).stdout;
-    assert!(said.contains("changes are shared and fetched automatically"), "{said}");
+    assert!(said.contains("automatic sync is on"), "{said}");
     world.on("second").repo("access");
     let access = world.path("access");
     world.ok(&access, &["init", "--url", &hub, "--auto-sync"]);
@@ -97,10 +97,10 @@ fn nothing_syncs_without_consent() {
     let world = machines();
     world.on("home");
     let said = world.ok(&world.path("fungal"), &["init", "--no-auto-sync"]).stdout;
-    assert!(said.contains("changes are shared and fetched with: git blue sync"), "{said}");
+    assert!(said.contains("automatic sync is off: run git blue sync"), "{said}");
     let daemon = Daemon::start_with(&world, &["--sync-interval", "1"]);
     let line = world.bump("1.1.0").stderr;
-    assert!(line.contains("not shared yet: git blue sync"), "{line}");
+    assert!(line.contains("not pushed yet: git blue sync"), "{line}");
     std::thread::sleep(Duration::from_millis(2_500));
     assert!(!on_hub(&world).contains("1.1.0"));
     drop(daemon);

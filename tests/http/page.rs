@@ -139,10 +139,7 @@ fn page_shows_the_past() {
         assert_eq!(page.status, 200, "{path}: {page:?}");
         let text = page.text();
         assert!(text.contains("1.1.0") && !text.contains("1.2.0"), "{path}: {text}");
-        assert!(
-            text.contains("<strong>As it was</strong>") && text.contains(&format!("<a href=\"{path}\">")),
-            "{text}"
-        );
+        assert!(text.contains("<strong>History:</strong>") && text.contains(&format!("<a href=\"{path}\">")), "{text}");
         assert!(!text.contains("id=\"live\"") && !text.contains("pending"), "{path}: {text}");
         let links = text.split("href=\"/r/").skip(1).filter_map(|rest| rest.split('"').next());
         let lost: Vec<_> = links.filter(|link| !link.contains("at=")).collect();
@@ -157,7 +154,7 @@ fn repository_page_shows_imports_and_importers() {
     world.bump("1.1.0");
     let daemon = Daemon::start(&world);
     let consumer = daemon.get("/r/aperture/repos/access").text();
-    for text in ["What it relies on", "/contracts/s3-access/s3-permissions", "1.1.0", "It owns no contract"] {
+    for text in ["Imports", "/contracts/s3-access/s3-permissions", "1.1.0", "It owns no contract"] {
         assert!(consumer.contains(text), "{text}: {consumer}");
     }
     let owner = daemon.get("/r/aperture/repos/fungal").text();

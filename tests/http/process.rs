@@ -19,7 +19,7 @@ fn starts_once_and_stops_promptly() {
     assert_eq!((&status["running"], &status["pid"]), (&true.into(), &daemon.pid.into()));
     let again = world.json(&world.root(), &["daemon", "start", "--port", "0"]);
     assert_eq!(again["pid"], daemon.pid);
-    assert!(again["message"].as_str().unwrap().starts_with("runs already at http://127.0.0.1:"), "{again}");
+    assert!(again["message"].as_str().unwrap().starts_with("already running at http://127.0.0.1:"), "{again}");
     let second = world.blue(&world.root(), &["daemon", "start", "--foreground", "--port", "0"]).exits(1);
     assert!(second.stderr.contains(&format!("process {}, at http://127.0.0.1:{}/", daemon.pid, daemon.port)));
     let port = daemon.port;
@@ -90,8 +90,8 @@ fn readable_token_is_closed_with_a_warning() {
     let again = world.ok(&world.root(), &["daemon", "token"]);
     assert_eq!((mode("home/blue/daemon"), mode("home/blue/daemon/token")), (0o700, 0o600));
     assert_eq!(again.stdout, first.stdout, "programs were told it");
-    assert!(again.stderr.contains("home/blue/daemon had mode 777, and has 700 now"), "{again:?}");
-    assert!(again.stderr.contains("home/blue/daemon/token had mode 644, and has 600 now; if"), "{again:?}");
+    assert!(again.stderr.contains("home/blue/daemon from 777 to 700"), "{again:?}");
+    assert!(again.stderr.contains("home/blue/daemon/token from 644 to 600; if"), "{again:?}");
     assert_eq!(world.ok(&world.root(), &["daemon", "token"]).stderr, "", "once");
     // An invalid token is replaced.
     world.write("home/blue/daemon/token", "half");
@@ -160,7 +160,7 @@ fn taken_port_is_reported() {
     let daemon = Daemon::start(&world);
     let other = World::new();
     let run = other.blue(&other.root(), &["daemon", "start", "--port", &daemon.port.to_string()]).exits(128);
-    assert!(run.stderr.contains("the daemon of another home has it"), "{run:?}");
+    assert!(run.stderr.contains("the daemon of another GIT_BLUE_HOME has it"), "{run:?}");
     assert!(other.blue(&other.root(), &["daemon", "open"]).exits(1).stderr.contains("does not run"));
 }
 

@@ -76,8 +76,8 @@ fn invalid_calls_say_what_is_wrong() {
     world.repo("stranger");
     for (arguments, message) in [
         (json!({"domain": "s3-access"}), "contract is missing"),
-        (json!({"domain": 1, "contract": "x"}), "domain must be a text"),
-        (json!({"domain": "s3-access", "contract": "x", "surprise": 1}), "there is no argument \"surprise\""),
+        (json!({"domain": 1, "contract": "x"}), "domain must be a string"),
+        (json!({"domain": "s3-access", "contract": "x", "surprise": 1}), "unknown argument \"surprise\""),
         (json!({"domain": "../x", "contract": "x"}), "domain: \"../x\" is not a domain name"),
         (json!({"domain": "s3-access", "contract": "none"}), "there is no contract s3-access/none"),
         (json!({"domain": "nowhere", "contract": "x"}), "the realm has no domain nowhere"),
@@ -86,8 +86,8 @@ fn invalid_calls_say_what_is_wrong() {
         (json!({"domain": "s3-access", "contract": "s3-permissions", "pointer": "/nope"}), "nothing at \"/nope\""),
         (json!({"domain": "d", "contract": "c", "cwd": "access"}), "must be an absolute path"),
         (json!({"domain": "d", "contract": "c", "cwd": path("nowhere")}), "No such file"),
-        (json!({"domain": "d", "contract": "c", "cwd": path("access/README.md")}), "is a file, not a folder"),
-        (json!({"domain": "d", "contract": "c", "cwd": path("access/.git/refs")}), "inside of a .git folder"),
+        (json!({"domain": "d", "contract": "c", "cwd": path("access/README.md")}), "is a file, not a directory"),
+        (json!({"domain": "d", "contract": "c", "cwd": path("access/.git/refs")}), "inside a .git directory"),
         (json!({"domain": "d", "contract": "c", "cwd": path("home")}), "tried: cwd: "),
         (json!({"domain": "d", "contract": "c", "cwd": path("stranger")}), "stranger is not in a realm"),
     ] {

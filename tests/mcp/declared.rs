@@ -48,7 +48,7 @@ fn tool_gets_arguments_and_its_output_is_the_answer() {
     let elsewhere = world.path("fungal").display().to_string();
     let failure = client.fails("place", json!({"cwd": elsewhere}));
     assert!(failure["message"].as_str().unwrap().contains(&elsewhere), "{failure}");
-    assert_eq!(client.fails("place", json!({"cwd": 3}))["message"], "cwd must be a text");
+    assert_eq!(client.fails("place", json!({"cwd": 3}))["message"], "cwd must be a string");
 }
 
 #[test]
@@ -77,7 +77,7 @@ fn only_user_configuration_declares_tools() {
     // The command line prints the same list, with the reasons for omissions.
     let listed = world.blue(&path, &["mcp", "list-tools"]).exits(0);
     assert!(listed.stdout.contains("\nmine\n") && listed.stdout.contains("Runs /"), "{listed:?}");
-    for said in ["blue.mcp.tool.realm_status: that is the name of an operation", "./x.sh depends on the folder"] {
+    for said in ["blue.mcp.tool.realm_status: it is the name of an operation", "./x.sh is a relative path"] {
         assert!(listed.stderr.contains(said), "{listed:?}");
     }
     let tested = world.blue(&path, &["mcp", "test-tool", "look"]).exits(0);

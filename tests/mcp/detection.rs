@@ -86,7 +86,7 @@ fn error_lists_every_place_that_was_tried() {
     let message = failure["message"].as_str().unwrap();
     let stranger = world.path("stranger").display().to_string();
     for place in
-        ["cwd: not given", "-C, GIT_BLUE_DIR: not set", "there is no folder", "roots: the client has none", &stranger]
+        ["cwd: not given", "-C, GIT_BLUE_DIR: not set", "no such directory", "roots: the client has none", &stranger]
     {
         assert!(message.contains(place), "{place}: {message}");
     }

@@ -174,7 +174,7 @@ fn session_starts_with_open_problems_and_repeats_them_after_compaction() {
     let line = |source: &str| {
         format!("echo '{{\"source\":\"{source}\"}}' | CLAUDE_CODE_SESSION_ID=one git blue hook claude-session-start")
     };
-    let told = "This session was told of, and did not adapt to: s3-access/s3-permissions 1.1.0.";
+    let told = "This session was notified of, but has not adapted to: s3-access/s3-permissions 1.1.0.";
     for (source, expected) in [("compact", true), ("resume", true), ("startup", false)] {
         let text = world.finish_shell(&access, &line(source)).stdout;
         assert_eq!(text.contains(told), expected, "{source}: {text}");

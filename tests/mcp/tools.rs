@@ -154,7 +154,7 @@ fn local_realms() {
     client.fails("contract_get", contract());
     let mut client = Client::start(&world, &world.path("access"));
     let failure = client.fails("realm_status", json!({"realm": "staging"}));
-    assert!(failure["message"].as_str().unwrap().contains("the realm here is aperture"), "{failure}");
+    assert!(failure["message"].as_str().unwrap().contains("this server is limited to the realm aperture"), "{failure}");
     // Every tool accepts the current realm.
     for tool in ["realm_status", "realm_check", "realm_review", "session_start", "session_stop", "realm_pr_status"] {
         client.ok(tool, json!({"realm": "aperture"}));
@@ -244,15 +244,12 @@ fn breaking_version_leads_owner_and_importer_to_different_steps() {
     to["to"] = json!("3.0.0");
     let step = reason(consumer.ok("contract_impact", to));
     assert!(
-        step["reason"].as_str().unwrap().starts_with("adapt cdk/access_stack.py before 3.0.0 is current"),
+        step["reason"].as_str().unwrap().starts_with("adapt cdk/access_stack.py before 3.0.0 becomes current"),
         "{step}"
     );
     let mut owner = Client::start(&world, &world.path("fungal"));
     let step = reason(owner.ok("contract_impact", contract()));
-    assert!(
-        step["reason"].as_str().unwrap().contains("under supported beside 2.0.0, until these have adapted"),
-        "{step}"
-    );
+    assert!(step["reason"].as_str().unwrap().contains("under supported, until these have adapted to 2.0.0"), "{step}");
     // A repository that is neither gets the affected consumers, and no step.
     world.join("third");
     let mut third = Client::start(&world, &world.path("third"));

@@ -104,7 +104,7 @@ fn session_starts_with_the_greeting() {
     let (said, _) = tried(&world, &arguments, &nobody);
     for fact in [
         "This repository is access in the realm aperture.",
-        "Moved since the code was adapted: s3-access/s3-permissions 1.0.0 -> 1.1.0;",
+        "Changed since the code was adapted: s3-access/s3-permissions 1.0.0 -> 1.1.0;",
         "1 change by another repository is pending",
     ] {
         assert!(said.contains(fact), "{fact}: {said}");

@@ -18,7 +18,7 @@ fn help_opens_the_man_page() {
         assert!(page.contains("git-blue - Keep contracts between git repositories"), "{command}: {page}");
         assert!(page.contains("git-blue-status(1)"), "{command}: {page}");
     }
-    assert!(help("man git-blue-contract-diff").contains("Show what a version of a contract changed"));
+    assert!(help("man git-blue-contract-diff").contains("Show changes between two versions of a contract"));
 }
 
 #[test]

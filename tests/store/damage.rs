@@ -105,7 +105,7 @@ pub fn a_file_where_a_folder_belongs_is_named(store: &dyn Store) {
         damage,
         [
             ("refs/blue/domains/s3:contracts/keys.json", "it is not a file"),
-            ("refs/blue/domains/s3:versions/paths", "it is not a folder"),
+            ("refs/blue/domains/s3:versions/paths", "it is not a directory"),
             ("refs/blue/domains/s3:versions/web/domain.json", "its name is not VERSION.json"),
         ]
     );
@@ -156,7 +156,7 @@ pub fn a_newer_format_is_refused(store: &dyn Store) {
     commit(store, &StoreRef::Realm, [put(layout::realm(), newer)]);
     let error = read::realm(store).unwrap_err();
     assert!(matches!(error, StoreError::NewerFormat { found: 2, known: 1 }), "{error}");
-    assert_eq!(error.to_string(), "the realm has storage format 2, this git blue knows up to 1");
+    assert_eq!(error.to_string(), "the realm has storage format 2, but this git blue supports only up to 1");
     assert_eq!(text(store, &StoreRef::Realm, "realm.json").unwrap(), newer);
 }
 
@@ -190,7 +190,7 @@ fn invalid_names_are_reported() {
         [
             ("refs/blue/domains/s3:contracts/-x.json", "its name is not NAME.json"),
             ("refs/blue/domains/s3:contracts/README.md", "its name is not NAME.json"),
-            ("refs/blue/domains/s3:versions/a b", "its name is no contract name"),
+            ("refs/blue/domains/s3:versions/a b", "its name is not a contract name"),
             ("refs/blue/domains/s3:bindings/..json", "its name is not NAME.json"),
         ]
     );
@@ -214,7 +214,7 @@ fn symlink_is_never_followed() {
     store.put_symlink(&domain("s3"), "versions", "contracts").unwrap();
     let damage = read::view(&store).unwrap().damage;
     assert_eq!(damage.len(), 1, "{damage:?}");
-    assert_eq!(damage[0].problem, "refs/blue/domains/s3:versions cannot be read: it is not a folder");
+    assert_eq!(damage[0].problem, "refs/blue/domains/s3:versions cannot be read: it is not a directory");
 }
 
 #[test]
@@ -298,12 +298,12 @@ pub fn a_session_that_cannot_be_read_hides_no_other(store: &dyn Store) {
             "refs/blue/sessions/web:domain.json: its name is not ID.json",
             "refs/blue/sessions/web:sess-2.json: EOF while parsing an object (line 1, column 1)",
             "refs/blue/sessions/web:sess-3.json: it is sess-1 of web",
-            "refs/blue/sessions/web:sess-4.json: it lies where it does not belong",
+            "refs/blue/sessions/web:sess-4.json: it is in the wrong place",
         ]
     );
     let (ids, damage) = read(SessionFilter::Ended);
     assert_eq!(ids, ["sess-5"]);
-    assert_eq!(damage, ["refs/blue/sessions/web:ended/sess-6.json: it lies where it does not belong"]);
+    assert_eq!(damage, ["refs/blue/sessions/web:ended/sess-6.json: it is in the wrong place"]);
     let open = |id: &str| sessions::open(store, &repo, &name(id));
     assert_eq!(open("sess-1").unwrap().unwrap().id, name("sess-1"));
     assert_eq!((open("sess-5").unwrap(), open("sess-9").unwrap()), (None, None));

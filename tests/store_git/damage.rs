@@ -99,7 +99,7 @@ fn file_in_place_of_a_refs_folder_is_reported_at_once() {
     let start = std::time::Instant::now();
     let error = commit(&store, &domain("s3"), "One", [put(layout::domain(), "{}")]).unwrap_err().to_string();
     assert!(start.elapsed() < std::time::Duration::from_secs(5));
-    assert!(error.contains("refs/blue/domains") && error.contains("a file where refs need a folder"), "{error}");
+    assert!(error.contains("refs/blue/domains") && error.contains("a file where refs need a directory"), "{error}");
 }
 
 #[test]

@@ -261,7 +261,7 @@ impl Clones {
 
 fn is_busy(output: &Output) -> bool {
     let said = String::from_utf8_lossy(&output.stdout) + String::from_utf8_lossy(&output.stderr);
-    said.contains("others kept pushing") || said.contains("changed each time")
+    said.contains("others kept pushing") || said.contains("changed on every attempt")
 }
 
 #[test]

@@ -127,7 +127,8 @@ fn refused(
             if domain.versions.get(contract).is_some_and(|versions| versions.contains(version)) =>
         {
             let message = format!(
-                "{name}/{contract} is {version} here and {current} in the realm; merge what was published since, or publish with --rollback"
+                "{name}/{contract} is {version} here and {current} in the realm; merge the newer versions, or publish \
+                    with --rollback"
             );
             vec![place(Finding::warning("behind", message))]
         }

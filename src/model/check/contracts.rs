@@ -59,7 +59,7 @@ fn life(
         && importers > 0
     {
         let until = deprecated.sunset.map(|date| date.to_string()).unwrap_or_default();
-        let message = format!("{name} was to be served until {until} and is still imported by {importers}");
+        let message = format!("{name} was served until {until}, but is still imported by {importers}");
         findings.push(Finding::warning("past-sunset", message));
     }
     if contract.retired.is_none() && importers == 0 {

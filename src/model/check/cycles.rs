@@ -10,7 +10,7 @@ pub(super) fn check(provision: &Provision, cycles: Cycles, judged: &[Judged<'_>]
     let findings = provision.cycles().into_iter().filter_map(|cycle| {
         let own = judged.iter().find_map(|judged| Some((judged, cycle.relying(judged.repo)?)));
         let link = own.map(|(_, link)| link).or_else(|| cycle.links().first())?;
-        let finding = Finding::new(severity, "cycle", format!("repositories rely on each other in a circle: {cycle}"));
+        let finding = Finding::new(severity, "cycle", format!("dependency cycle between repositories: {cycle}"));
         let finding = finding.domain(&link.contract.domain).contract(&link.contract.contract).repo(&link.consumer);
         let is_changed = own.is_some_and(|(judged, link)| {
             judged.candidate.bindings.get(&link.contract.domain).is_some_and(|declared| declared.changed)

@@ -105,10 +105,10 @@ fn stored_hashes(domain: &DomainView, contract: &Contract, schema_hash: &str) ->
     if known_schema.is_some_and(|known| known != schema_hash)
         || contract.schema_hash.as_ref().is_some_and(|stored| *stored != schema_hash)
     {
-        let message = format!("the schema of {name} changed, but its version is still {version}");
+        let message = format!("the schema of {name} changed, but the version is still {version}");
         findings.push(Finding::warning("schema-changed", message));
     } else if known_content.is_some_and(|known| known != contract.computed_content_hash()) {
-        let message = format!("the value or promise of {name} changed, but its version is still {version}");
+        let message = format!("the value or promise of {name} changed, but the version is still {version}");
         findings.push(Finding::warning("content-changed", message));
     }
     if contract.schema_hash.is_none() || contract.content_hash.is_none() {

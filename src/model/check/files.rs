@@ -46,7 +46,8 @@ fn gone(domain: &DomainView, judged: Judged<'_>) -> Vec<Finding> {
         }
         let of = &contract.name;
         let message = format!(
-            "{path} is gone, but {name}/{of} stays in the realm until: git blue contract retire {name}/{of} --reason \"…\""
+            "{path} was removed, but {name}/{of} stays in the realm until it is retired: git blue contract retire \
+                {name}/{of} --reason \"…\""
         );
         let caused_by = if is_removed { Cause::ThisChange } else { Cause::AlreadyInTheRealm };
         let finding = Finding::warning("file-removed", message).domain(name).contract(of).at(&path, None);
@@ -87,11 +88,13 @@ fn differs(
     let there = format!("git blue contract get {domain}/{name} --format yaml >{path}");
     let message = match document.version == held.version {
         true => format!(
-            "{path} is not what the realm holds as {domain}/{name} {}, which is newer: {there} brings it here, git blue contract edit {domain}/{name} --file {path} takes the file there",
+            "{path} differs from {domain}/{name} {} in the realm, which is newer: {there} updates the file, git blue \
+                contract edit {domain}/{name} --file {path} updates the realm",
             held.version
         ),
         false => format!(
-            "{path} says {}, and the realm holds {domain}/{name} {}, which is newer: {there} brings it here; to keep the file, give it a version above {}, and commit",
+            "{path} is at {}, and the realm has {domain}/{name} {}, which is newer: {there} updates the file; to keep \
+                the file, give it a version above {}, and commit",
             document.version, held.version, held.version
         ),
     };
@@ -125,11 +128,12 @@ fn binding_differs(domain: &DomainView, judged: Judged<'_>) -> Option<Finding> {
     // The `expects` of an import cannot be given on a command line.
     let expects = declared.document.imports.iter().any(|import| import.expects.is_some());
     let there = match expects {
-        true => "a commit that changes the file takes it there".to_owned(),
-        false => format!("{} takes the file there", set_binding(name, judged, declared)),
+        true => "a commit that changes the file updates the realm".to_owned(),
+        false => format!("{} updates the realm", set_binding(name, judged, declared)),
     };
     let message = format!(
-        "{path} is not what the realm holds of {repo} in {name}, which is newer: write the same into the file; {there}"
+        "{path} differs from the binding of {repo} in {name} in the realm, which is newer: update the file to match; \
+            {there}"
     );
     let finding = Finding::warning("file-differs", message).domain(name).repo(repo).at(path, None);
     Some(Finding { caused_by: Cause::AlreadyInTheRealm, ..finding })

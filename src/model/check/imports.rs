@@ -119,7 +119,7 @@ fn standing(
         }
         Standing::Broken { current } => {
             let was = published.contracts.get(contract).map(|contract| &contract.version);
-            let verb = if was == Some(&current) { "it is" } else { "this makes it" };
+            let verb = if was == Some(&current) { "it is" } else { "this publishes" };
             let wider = range.widened(&current).map(|range| format!("; \"{range}\" accepts both")).unwrap_or_default();
             let uses = uses(import);
             let means = verdict.map(means).unwrap_or_default();
@@ -150,7 +150,8 @@ fn by_verdict(domain: &DomainSummary, repo: &RepoName, import: &Import, verdict:
         }
         Outcome::Unknown => {
             let message = format!(
-                "{repo} imports {name}/{contract} {range}, which accepts {version}, but it is not known what that means{uses}: {shown}"
+                "{repo} imports {name}/{contract} {range}, which accepts {version}, but it is unknown whether \
+                    {version} breaks it{uses}: {shown}"
             );
             Finding::warning("compatibility-unknown", message)
         }

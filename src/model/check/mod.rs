@@ -45,14 +45,14 @@ use crate::model::{
 #[serde(rename_all = "lowercase")]
 #[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
 pub enum Mode {
-    /// Everything
+    /// All rules
     #[default]
     All,
     /// The contracts themselves
     Contract,
-    /// What this repository exports, and the scripts that test it
+    /// This repository's exports, and the scripts that test them
     Exporter,
-    /// Who relies on them
+    /// The consumers of these exports
     Importer,
     /// Proofs that versions are compatible
     Compatibility,
@@ -405,7 +405,7 @@ impl<'a> Check<'a> {
         if report.findings.is_empty() && report.elsewhere.is_empty() && self.is_empty {
             report.findings.push(Finding::error(
                 "nothing-to-check",
-                "the realm holds no contract and no binding yet, so nothing was checked".into(),
+                "nothing was checked: the realm has no contracts or bindings yet".into(),
             ));
         }
         if self.input.mode == Mode::Compatibility {

@@ -298,7 +298,7 @@ impl<'a> Keywords<'a, '_, '_> {
                 }
                 Err(Unresolved::Missing) => {
                     let place = self.reader.graph.pointer(self.id);
-                    return Err(format!("the reference {to:?} at {place:?} leads nowhere in this document"));
+                    return Err(format!("the reference {to:?} at {place:?} points to nothing in this document"));
                 }
             }
         }

@@ -221,7 +221,7 @@ fn aliases(graph: &Graph<'_>) -> Result<Vec<Id>, String> {
 }
 
 fn round(place: &str) -> String {
-    format!("the references at {place:?} go round without reaching a value")
+    format!("the references at {place:?} form a cycle without reaching a value")
 }
 
 /// Fails if a node depends on itself for the same value.
@@ -244,7 +244,7 @@ fn find_loop(table: &Table) -> Result<(), String> {
                     stack.push((next, children(table, next)));
                 }
                 Some(next) if done[next] == 1 => {
-                    return Err("references go round without reaching a value".to_owned());
+                    return Err("references form a cycle without reaching a value".to_owned());
                 }
                 Some(_) => {}
             }

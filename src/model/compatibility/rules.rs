@@ -182,7 +182,7 @@ fn sentence(place: &Place<'_>, words: &Words) -> String {
     match (place.lit, place.other) {
         (Lit::Type(types), _) => format!("{value} is not {}", names_of(*types)),
         (Lit::Enum(ids), _) if ids.len() == 1 => format!("{value} is not {}", short(&words.values[ids[0] as usize])),
-        (Lit::Enum(ids), _) => format!("{value} is none of the {} allowed values", ids.len()),
+        (Lit::Enum(ids), _) => format!("{value} is not one of the {} allowed values", ids.len()),
         (Lit::Min(id, false), _) => format!("{value} is less than the minimum of {}", number(id)),
         (Lit::Min(id, true), _) => format!("{value} is not greater than {}", number(id)),
         (Lit::Max(id, false), _) => format!("{value} is greater than the maximum of {}", number(id)),
@@ -193,7 +193,7 @@ fn sentence(place: &Place<'_>, words: &Words) -> String {
         (Lit::Pattern(pattern), _) => format!("{value} does not match {:?}", words.text(*pattern)),
         (Lit::Check(check), _) => match &words.checks[*check as usize].format {
             Some(format) => format!("{value} is not of the format {format:?}"),
-            None => format!("{value} is not encoded as the schema asks"),
+            None => format!("{value} is not encoded as the schema requires"),
         },
         (Lit::Required(_), _) => format!("{} is missing", quoted(place)),
         (Lit::MinItems(n), _) => format!("fewer than {}", counted(*n, "item")),
@@ -207,8 +207,8 @@ fn sentence(place: &Place<'_>, words: &Words) -> String {
         (Lit::AddProp(..), _) => format!("{} is not allowed", quoted(place)),
         (Lit::PropNames(_), _) => "the name of a property is refused".to_owned(),
         (Lit::DepRequired(name, _), _) => format!("a property that {:?} requires is missing", words.text(*name)),
-        (Lit::AnyOf(_), _) => format!("{value} fits none of the alternatives"),
-        (Lit::OneOf(_), _) => format!("{value} does not fit exactly one of the alternatives"),
+        (Lit::AnyOf(_), _) => format!("{value} matches none of the alternatives"),
+        (Lit::OneOf(_), _) => format!("{value} does not match exactly one of the alternatives"),
         (Lit::Not(_), _) => format!("{value} is what \"not\" refuses"),
         (Lit::Never, _) => "no value is allowed here".to_owned(),
         _ => format!("{value} is refused{}", was(String::new())),

@@ -27,21 +27,21 @@ pub struct ValueRule {
 /// A leaf was removed.
 const REMOVED: ValueRule = ValueRule {
     id: "value-removed",
-    text: "a leaf of the value, or an item of a list, is gone",
+    text: "a leaf of the value, or an item of a list, was removed",
     old: r#"{"read":["a/*","b/*"]}"#,
     new: r#"{"read":["a/*"]}"#,
 };
 /// A leaf was changed.
 const CHANGED: ValueRule = ValueRule {
     id: "value-changed",
-    text: "a leaf of the value is another",
+    text: "a leaf of the value was changed",
     old: r#"{"bucket":"a"}"#,
     new: r#"{"bucket":"b"}"#,
 };
 /// A leaf was added.
 const ADDED: ValueRule = ValueRule {
     id: "value-added",
-    text: "a leaf of the value, or an item of a list, is new",
+    text: "a leaf of the value, or an item of a list, was added",
     old: r#"{"read":["a/*"]}"#,
     new: r#"{"read":["a/*","b/*"]}"#,
 };
@@ -201,8 +201,8 @@ impl Walk {
                     at.truncate(end);
                 }
             }
-            leaf if rule.id == REMOVED.id => self.add(rule, format!("{} is gone", short(leaf)), Some(at), None),
-            leaf => self.add(rule, format!("{} is new", short(leaf)), None, Some(at)),
+            leaf if rule.id == REMOVED.id => self.add(rule, format!("{} was removed", short(leaf)), Some(at), None),
+            leaf => self.add(rule, format!("{} was added", short(leaf)), None, Some(at)),
         }
     }
 
@@ -263,10 +263,10 @@ mod tests {
             found(&old, &new, Values::Additive),
             [
                 "value-changed /bucket /bucket: \"x\" became \"y\"",
-                "value-removed /limits/a~1b -: 1 is gone",
-                "value-removed /read/1 -: \"b\" is gone",
-                "value-added - /read/1: \"d\" is new",
-                "value-added - /more: {} is new",
+                "value-removed /limits/a~1b -: 1 was removed",
+                "value-removed /read/1 -: \"b\" was removed",
+                "value-added - /read/1: \"d\" was added",
+                "value-added - /more: {} was added",
             ]
         );
     }

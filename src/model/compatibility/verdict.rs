@@ -326,7 +326,7 @@ impl Judge<'_> {
             (Some(spent), _) => format!("the budget of {spent} is spent"),
             (None, Some(obstacle)) => obstacle,
             (None, None) if unconfirmed => "the validator did not confirm the value that was found".to_owned(),
-            (None, None) => "no rule decides it".to_owned(),
+            (None, None) => "no rule covers it".to_owned(),
         };
         Verdict::Unknown(Unknown { reason, spent, unconfirmed })
     }

@@ -551,7 +551,8 @@ impl<'de> Visitor<'de> for Reader<'_, '_> {
     }
 
     fn visit_f64<E: Error>(self, value: f64) -> Result<u32, E> {
-        let number = Number::from_f64(value).ok_or_else(|| E::custom("NaN and infinities have no JSON form"))?;
+        let number =
+            Number::from_f64(value).ok_or_else(|| E::custom("NaN and infinities cannot be represented in JSON"))?;
         Ok(self.forest.number(number))
     }
 
@@ -572,7 +573,7 @@ impl<'de> Visitor<'de> for Reader<'_, '_> {
         let mut names = HashSet::new();
         while let Some(name) = map.next_key_seed(Name(&mut *self.forest))? {
             if !names.insert(name) {
-                return Err(A::Error::custom(format_args!("the key {:?} is there twice", self.forest.text(name))));
+                return Err(A::Error::custom(format_args!("duplicate key {:?}", self.forest.text(name))));
             }
             let member = map.next_value_seed(Reader { forest: &mut *self.forest, left: self.left })?;
             members.push((name, member));
@@ -658,7 +659,7 @@ mod tests {
     #[test]
     fn duplicate_keys_and_too_many_values_are_refused() {
         let twice = read(&mut Forest::default(), "{\n\"a\": 1, \"b\": {\"a\": 2}, \"a\": 3}").unwrap_err();
-        assert!(twice.to_string().contains("\"a\" is there twice") && twice.line() == 2, "{twice}");
+        assert!(twice.to_string().contains("duplicate key \"a\"") && twice.line() == 2, "{twice}");
         let many = format!("[{}0]", "0,".repeat(MAX_VALUES));
         assert!(read(&mut Forest::default(), &many).unwrap_err().to_string().contains("more than 500000 values"));
     }

@@ -55,9 +55,11 @@ impl KeywordWarning {
     pub fn message(&self) -> String {
         let Self { keyword, suggestion, .. } = self;
         match self.kind {
-            KeywordKind::Misspelt => format!("{keyword:?} is no keyword and asserts nothing; {suggestion}"),
-            KeywordKind::OtherDraft(draft) => format!("{keyword:?} means nothing so in {draft}; {suggestion}"),
-            KeywordKind::OtherLanguage => format!("{keyword:?} is no keyword of JSON Schema; {suggestion}"),
+            KeywordKind::Misspelt => format!("{keyword:?} is not a keyword and has no effect; {suggestion}"),
+            KeywordKind::OtherDraft(draft) => {
+                format!("{keyword:?} has no effect in this form in {draft}; {suggestion}")
+            }
+            KeywordKind::OtherLanguage => format!("{keyword:?} is not a JSON Schema keyword; {suggestion}"),
         }
     }
 }
@@ -216,8 +218,8 @@ impl Here<'_> {
             "exclusiveMaximum" if draft == Draft::D4 => {
                 "write the number as \"maximum\", with \"exclusiveMaximum\": true"
             }
-            "exclusiveMinimum" => "write the number as \"exclusiveMinimum\", in place of \"minimum\"",
-            "exclusiveMaximum" => "write the number as \"exclusiveMaximum\", in place of \"maximum\"",
+            "exclusiveMinimum" => "write the number as \"exclusiveMinimum\" instead of \"minimum\"",
+            "exclusiveMaximum" => "write the number as \"exclusiveMaximum\" instead of \"maximum\"",
             "items" => "write the list as \"prefixItems\"",
             "prefixItems" => "write the list as \"items\"",
             "additionalItems" => "write \"items\", beside \"prefixItems\"",

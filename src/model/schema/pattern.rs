@@ -24,8 +24,8 @@ pub fn problem(schema: Tree<'_>) -> Option<Problem> {
     let largest = patterns.iter().max_by_key(|pattern| states(pattern)).filter(|_| all > MAX_STATES)?;
     let shown: String = largest.chars().take(40).collect();
     let message = format!(
-        "its patterns are too large together ({} of them, the largest {shown:?}); say how long a text may be with \
-         maxLength, and not with {{n}} in a pattern",
+        "its {} patterns are too large in total (the largest is {shown:?}); limit lengths with maxLength instead of \
+            {{n}} in a pattern",
         patterns.len()
     );
     Some(Problem { part: Part::Size, pointer: String::new(), message })

@@ -95,7 +95,7 @@ fn one(validator: &Validator<Metered>, payload: &Value, deadline: &Deadline, bud
         errors.take(MAX_FAILURES).map(|error| failure(&error)).collect::<Vec<_>>()
     });
     listed.unwrap_or_else(|_| {
-        let message = "it does not fit, in more places than can be listed".to_owned();
+        let message = "it is invalid in more places than can be listed".to_owned();
         vec![Failure { pointer: String::new(), schema_pointer: String::new(), message, is_undecided: false }]
     })
 }

@@ -82,14 +82,14 @@ fn registry(root: ResourceRef<'_>) -> Option<(Registry<'_>, Uri<String>)> {
 
 fn too_large(pointer: String) -> Problem {
     let message = format!(
-        "it expands to more than {MAX_EXPANDED} sub-schemas, every $ref replaced by what it refers to; \
-         refer to each definition fewer times, or describe less"
+        "it expands to more than {MAX_EXPANDED} sub-schemas, with every $ref expanded; refer to each definition fewer \
+            times, or simplify it"
     );
     Problem { part: Part::Size, pointer, message }
 }
 
 fn too_long() -> Problem {
-    let message = format!("it has more than {MAX_WRITTEN} sub-schemas; describe less");
+    let message = format!("it has more than {MAX_WRITTEN} sub-schemas; simplify it");
     Problem { part: Part::Size, pointer: String::new(), message }
 }
 
@@ -209,8 +209,8 @@ impl Graph {
             }
             if all.nested > MAX_NESTED {
                 let message = format!(
-                    "more than {MAX_NESTED} sub-schemas lie within one another here, every $ref replaced by what it \
-                     refers to; refer to what is meant directly"
+                    "more than {MAX_NESTED} sub-schemas are nested here, with every $ref expanded; refer to the \
+                        target directly"
                 );
                 return Err(Problem { part: Part::Size, pointer: pointer(at), message });
             }
@@ -222,8 +222,8 @@ impl Graph {
 }
 
 fn endless(pointer: String) -> Problem {
-    let message = "it refers to itself for the same place of the value, so judging it would not end; put the \
-                   reference below properties or items"
+    let message = "it refers to itself for the same part of the value, so validation would not end; move the \
+        reference into properties or items"
         .to_owned();
     Problem { part: Part::Schema, pointer, message }
 }

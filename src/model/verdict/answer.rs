@@ -361,10 +361,10 @@ impl VersionBump {
     /// Returns the bump and its reason, phrased as the end of a sentence.
     pub fn phrase(self) -> &'static str {
         match self {
-            Self::Major => "a major version: it breaks what is asked for",
-            Self::Minor => "a minor version: what is valid changes",
+            Self::Major => "a major version: it breaks a required direction",
+            Self::Minor => "a minor version: the set of valid values changes",
             Self::Patch => "a patch version: the same values are valid",
-            Self::Unknown => "at least a minor version: not everything is decided",
+            Self::Unknown => "at least a minor version: compatibility is not fully decided",
         }
     }
 

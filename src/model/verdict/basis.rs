@@ -71,6 +71,14 @@ impl Verdict {
         }
     }
 
+    /// Returns what it breaks, for a sentence: `backwards compatibility`, or that of the value.
+    pub fn broken(&self) -> String {
+        match self.basis {
+            Basis::Values => "value compatibility".to_owned(),
+            Basis::Schemas | Basis::Expects => format!("{} compatibility", self.direction.word()),
+        }
+    }
+
     /// Returns the pointer to the place of the difference, from the root of the newer document.
     pub fn place(&self) -> Option<String> {
         let pointer = self.difference.as_ref()?.new_pointer.as_ref()?;

@@ -224,7 +224,7 @@ impl<'a> Judge<'a> {
     fn within<T>(&self, reading: SchemaReading, work: impl FnOnce(&Options) -> Result<T, String>) -> Result<T, String> {
         let left = self.left.get();
         if left < LEAST {
-            return Err("there was no time left in this answer: git blue contract diff takes its own".to_owned());
+            return Err("the time limit was reached: run git blue contract diff".to_owned());
         }
         let limits = Limits::default();
         let limits = Limits { time: limits.time.min(left), differences: limits.differences.min(left), ..limits };

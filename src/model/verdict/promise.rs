@@ -89,7 +89,7 @@ impl Promise {
 
     /// Describes what is broken: `backwards and the value`.
     pub fn directions(&self) -> String {
-        let words: Vec<_> = self.broken.iter().map(Verdict::word).collect();
+        let words: Vec<_> = self.broken.iter().map(Verdict::broken).collect();
         words.join(" and ")
     }
 

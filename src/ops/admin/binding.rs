@@ -50,8 +50,7 @@ pub struct Request {
 pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<BindingSet>, OpError> {
     let here = ctx.writing_realm()?;
     if let Some(acting) = here.repo.as_ref().filter(|acting| **acting != request.repo) {
-        let message =
-            format!("{acting} may not write the binding of {}; only a repository writes its own", request.repo);
+        let message = format!("{acting} cannot change the binding of {}; only that repository can", request.repo);
         return Err(OpError::no(ErrorCode::NotOwner, message).next(format!("run it in {}", request.repo)));
     }
     if !read::repos(&*here.store)?.repos.contains_key(&request.repo) {
@@ -81,7 +80,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<BindingSet>, OpError> 
     if answer.body.changed {
         // Only the realm has this binding; the next commit of the repository's file would revert it.
         let path = format!("{BINDINGS}/{}.yaml", request.domain);
-        answer = answer.next(format!("write the same into {path} of {}, if it publishes from there", request.repo));
+        answer = answer.next(format!("update {path} of {} to match, if it publishes from that file", request.repo));
     }
     Ok(answer.next("git blue check"))
 }

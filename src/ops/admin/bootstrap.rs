@@ -27,7 +27,7 @@ use crate::{
 pub const OPERATION: Operation = Operation::write::<RealmBootstrap>(
     "realm_admin_bootstrap",
     &["realm", "admin", "bootstrap"],
-    "Create the repositories, domains and bindings that a file lists",
+    "Create the repositories, domains and bindings listed in a file",
 );
 
 /// The arguments.
@@ -54,7 +54,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<RealmBootstrap>, OpErr
     let problems = blueprint.contradictions();
     if !problems.is_empty() {
         let error = OpError::no(ErrorCode::Contradiction, format!("{}: {}", request.file, problems.join("; ")));
-        return Err(error.next("nothing was made; mend the file, and run it again"));
+        return Err(error.next("nothing was created; fix the file, and run the command again"));
     }
     let overview = Overview::open(&*here.store)?;
     let entries = entries(&blueprint.repos, &overview)?;
@@ -62,7 +62,11 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<RealmBootstrap>, OpErr
         |repo: &RepoName| overview.repos().contains_key(repo) || entries.iter().any(|entry| entry.name == *repo);
     for domain in &blueprint.domains {
         if let Some(unknown) = domain.repos.iter().find(|repo| !known(repo)) {
-            let message = format!("{}: {unknown} is neither in the realm nor among the repos of the file", domain.name);
+            let message = format!(
+                "{}: {unknown} is neither in the realm nor listed in the repos of the \
+                file",
+                domain.name
+            );
             return Err(OpError::no(ErrorCode::UnknownRepo, message));
         }
         domain::collision(here, &domain.name)?;
@@ -100,8 +104,8 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<RealmBootstrap>, OpErr
     };
     let answer = Answer::new(body);
     Ok(match (request.dry_run, is_missing) {
-        (true, true) => answer.next(format!("git blue realm admin bootstrap --from {}  # make it", request.file)),
-        (false, true) => answer.next("git blue init  # in each repository that is new"),
+        (true, true) => answer.next(format!("git blue realm admin bootstrap --from {}  # create it", request.file)),
+        (false, true) => answer.next("git blue init  # in each new repository"),
         (_, false) => answer,
     })
 }
@@ -115,13 +119,13 @@ fn entries(planned: &[PlannedRepo], overview: &Overview<'_>) -> Result<Vec<Repo>
         if let Some(held) = overview.repos().get(name) {
             if held.url.is_some() && entry.url.is_some() && held.url != entry.url {
                 let [held, wanted] = [&held.url, &entry.url].map(|url| url.clone().unwrap_or_default());
-                let message = format!("the repository {name} of the realm is at {held}, and not at {wanted}");
+                let message = format!("the repository {name} is at {held} in the realm, not at {wanted}");
                 return Err(OpError::no(ErrorCode::NameTaken, message));
             }
             continue;
         }
         if let Some(other) = overview.repos().keys().find(|other| other.collides_with(name)) {
-            let message = format!("{name} differs from the repository {other} in upper and lower case alone");
+            let message = format!("{name} differs from the repository {other} only in case");
             return Err(OpError::no(ErrorCode::NameCollision, message));
         }
         entries.push(entry);
@@ -183,7 +187,7 @@ fn enter(ctx: &Ctx, here: &Here, blueprint: &Blueprint, entries: &[Repo]) -> Res
         let subject = match names.len() {
             0 => "change the rules of the realm".to_owned(),
             1..=5 => format!("enter {}", names.join(", ")),
-            more => format!("enter {more} repositories"),
+            more => format!("add {more} repositories"),
         };
         let message = Message { repo: here.repo.as_ref(), ..Message::of(ctx, subject) }.text();
         Ok::<_, OpError>(Some(Change { edits, message, author: author.clone(), parents: Parents::Tip }))

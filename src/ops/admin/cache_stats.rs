@@ -32,5 +32,5 @@ pub fn run(ctx: &Ctx) -> Result<Answer<CacheStats>, OpError> {
         examined: kept.as_ref().map_or(0, |kept| kept.examined),
         contracts: kept.as_ref().map_or(0, |kept| kept.contracts),
     });
-    Ok(if kept.is_some() { answer } else { answer.next("git blue status  # makes the cache again") })
+    Ok(if kept.is_some() { answer } else { answer.next("git blue status  # rebuild the cache") })
 }

@@ -57,7 +57,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractAdded>, OpErro
         return Err(OpError::no(ErrorCode::UnknownOwner, message));
     }
     if let Some(acting) = here.repo.as_ref().filter(|acting| **acting != request.owner) {
-        let message = format!("{acting} may not make a contract of {}; only a repository makes its own", request.owner);
+        let message = format!("{acting} cannot create a contract of {}; only that repository can", request.owner);
         return Err(OpError::no(ErrorCode::NotOwner, message).next(format!("run it in {}", request.owner)));
     }
     let document = document(request);
@@ -66,7 +66,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractAdded>, OpErro
     let why = MessageParts { repo: Some(&request.owner), ..MessageParts::default() };
     domain::change(ctx, &*here.store, name, Part { published: &wanted, ..Part::default() }, why, |view| {
         if view.contracts.contains_key(&document.name) || view.versions.contains_key(&document.name) {
-            let message = format!("{name}/{} exists already, and is not overwritten", document.name);
+            let message = format!("{name}/{} already exists, and was not overwritten", document.name);
             return Err(OpError::no(ErrorCode::ContractExists, message)
                 .next(format!("git blue contract edit {name}/{}", document.name)));
         }
@@ -74,7 +74,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractAdded>, OpErro
     })?;
     let body = ContractAdded { realm: here.realm.clone(), domain: name.clone(), contract: document.sealed().into() };
     let contract = &request.contract;
-    Ok(Answer::new(body).next(format!("git blue contract edit {name}/{contract}  # agree on schema and value")).next(
+    Ok(Answer::new(body).next(format!("git blue contract edit {name}/{contract}  # set the schema and value")).next(
         format!(
             "git blue realm admin binding --domain {name} --repo {} --role provider --export {contract}",
             request.owner

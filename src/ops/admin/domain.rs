@@ -115,9 +115,9 @@ pub fn set(ctx: &Ctx, here: &Here, request: &Request, parts: &[&PlannedBinding])
 
 fn subject(name: &DomainName, created: bool, added: &[RepoName]) -> String {
     match (created, added.is_empty()) {
-        (true, true) => format!("make the domain {name}"),
-        (true, false) => format!("make the domain {name} with {}", names(added)),
-        (false, true) => format!("describe the domain {name}"),
+        (true, true) => format!("create domain {name}"),
+        (true, false) => format!("create domain {name} with {}", names(added)),
+        (false, true) => format!("describe domain {name}"),
         (false, false) => format!("add {} to {name}", names(added)),
     }
 }
@@ -171,7 +171,7 @@ pub fn collision(here: &Here, name: &DomainName) -> Result<(), OpError> {
     match domains.iter().find(|(other, _)| other != name && other.collides_with(name)) {
         None => Ok(()),
         Some((other, _)) => {
-            let message = format!("{name} differs from the domain {other} in upper and lower case alone");
+            let message = format!("{name} differs from the domain {other} only in case");
             Err(OpError::no(ErrorCode::NameCollision, message))
         }
     }

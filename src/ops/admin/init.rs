@@ -38,10 +38,10 @@ pub struct Request {
     /// Where to put its store [default: below $GIT_BLUE_HOME]
     #[cfg_attr(feature = "cli", arg(long, value_name = "PATH"))]
     pub path: Option<PathBuf>,
-    /// The URL to share it at
+    /// The URL at which to share it
     #[cfg_attr(feature = "cli", arg(long, value_name = "URL"))]
     pub url: Option<String>,
-    /// Store the realm in branches there, for hosts that accept no other refs
+    /// Store the realm in branches, for hosts that accept no other refs
     #[serde(default)]
     #[cfg_attr(feature = "cli", arg(long, requires = "url"))]
     pub branches: bool,
@@ -59,11 +59,11 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<RealmInit>, OpError> {
     let url = url.transpose()?;
     for known in ctx.home.realms()? {
         if known.name == *name {
-            let message = format!("this machine has a realm {name} already, at {}", known.path.display());
+            let message = format!("this machine already has a realm {name}, at {}", known.path.display());
             return Err(OpError::no(ErrorCode::RealmExists, message).next(format!("git blue realm admin join {name}")));
         }
         if known.name.collides_with(name) {
-            let message = format!("{name} differs from the realm {} in upper and lower case alone", known.name);
+            let message = format!("{name} differs from the realm {} only in case", known.name);
             return Err(OpError::no(ErrorCode::NameCollision, message));
         }
     }
@@ -75,7 +75,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<RealmInit>, OpError> {
         Ok(store) => {
             let found = read::realm(&store)?;
             if found.name != *name {
-                let message = format!("{} holds the realm {}, not {name}", path.display(), found.name);
+                let message = format!("{} contains the realm {}, not {name}", path.display(), found.name);
                 return Err(OpError::no(ErrorCode::OtherRealm, message));
             }
             false
@@ -93,22 +93,22 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<RealmInit>, OpError> {
         sync::realm_clone::record(ctx, &known, url, request.branches)?;
     }
     let body = RealmInit { realm: name.clone(), path: path.display().to_string(), url, created };
-    Ok(Answer::new(body).next(format!("git blue init --realm {name}  # in each repository that takes part")))
+    Ok(Answer::new(body).next(format!("git blue init --realm {name}  # in each repository that joins")))
 }
 
 fn create(ctx: &Ctx, name: &RealmName, path: &std::path::Path) -> Result<(), OpError> {
     let in_the_way =
         path.symlink_metadata().is_ok() && !path.read_dir().is_ok_and(|mut entries| entries.next().is_none());
     if in_the_way {
-        let message = format!("{} is there already, and is no realm's store", path.display());
-        return Err(OpError::no(ErrorCode::PathTaken, message).next("choose another place with --path"));
+        let message = format!("{} already exists, and is not the store of a realm", path.display());
+        return Err(OpError::no(ErrorCode::PathTaken, message).next("choose another path with --path"));
     }
     let first = Change {
         edits: vec![(
             layout::realm(),
             Edit::Put(codec::encode(&Realm { format: FORMAT, name: name.clone(), cycles: Cycles::default() })),
         )],
-        message: Message { subject: format!("make the realm {name}"), ..Message::default() }.text(),
+        message: Message { subject: format!("create realm {name}"), ..Message::default() }.text(),
         author: ctx.signature()?,
         parents: Parents::Tip,
     };

@@ -51,13 +51,13 @@ pub struct Request {
     #[serde(rename = "name")]
     #[cfg_attr(feature = "cli", arg(id = "name", value_name = "REALM"))]
     pub realm: RealmName,
-    /// The repository's name in the realm [default: from origin's URL, else the folder's name]
+    /// The repository's name in the realm [default: from origin's URL, else the directory's name]
     #[cfg_attr(feature = "cli", arg(long, value_name = "NAME"))]
     pub repo: Option<RepoName>,
-    /// The URL to fetch and share the realm at
+    /// The URL at which the realm is shared
     #[cfg_attr(feature = "cli", arg(long, value_name = "URL"))]
     pub url: Option<String>,
-    /// Store the realm in branches there, for hosts that accept no other refs
+    /// Store the realm in branches, for hosts that accept no other refs
     #[serde(default)]
     #[cfg_attr(feature = "cli", arg(long))]
     pub branches: bool,
@@ -107,18 +107,18 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<RealmJoin>, OpError> {
     let body = RealmJoin { realm: known.name.clone(), current_repo: name.clone(), joined, wrote_config, remotes };
     let mut answer = Answer::new(body);
     if let Some(error) = failed {
-        answer = answer.next(format!("git blue sync  # what is new here has not gone there yet: {}", error.message));
+        answer = answer.next(format!("git blue sync  # local changes were not pushed: {}", error.message));
     }
     if let Some(refused) = refused {
         let again = format!("git blue realm admin join {} --branches", known.name);
-        answer = answer.next(format!("{again}  # keep the realm in branches there, as {}", refused.message));
+        answer = answer.next(format!("{again}  # store the realm in branches, as {}", refused.message));
     }
     if wrote_config {
         answer = answer.next(format!("git add {CONFIG} && git commit -m \"Join the realm {}\"", known.name));
     }
     if proposed.is_none() && !wrote_config {
         answer = answer.next(format!(
-            "git config blue.realm {} && git config blue.repo {name}  # there is no work tree to write {CONFIG} to",
+            "git config blue.realm {} && git config blue.repo {name}  # there is no work tree for {CONFIG}",
             known.name
         ));
     }
@@ -134,9 +134,9 @@ pub fn first_contract(realm: &RealmName, overview: &Overview<'_>, repo: Option<&
     let others = overview.repos().keys().filter(|other| Some(*other) != repo);
     let others: Vec<_> = others.take(5).map(ToString::to_string).collect();
     match others.is_empty() {
-        true => format!("git blue init --realm {realm}  # in each other repository that takes part"),
+        true => format!("git blue init --realm {realm}  # in each other repository"),
         false => format!(
-            "git blue contract new DOMAIN/CONTRACT --domain-members {}  # agree on the first contract",
+            "git blue contract new DOMAIN/CONTRACT --domain-members {}  # create the first contract",
             others.join(",")
         ),
     }
@@ -148,14 +148,14 @@ fn share(ctx: &Ctx, request: &Request) -> Result<(), OpError> {
     let url = match &request.url {
         Some(url) => url.clone(),
         None if request.branches => recorded()?
-            .ok_or_else(|| OpError::usage("say where the realm is shared").next("pass --url URL with --branches"))?,
+            .ok_or_else(|| OpError::usage("the URL of the realm is missing").next("pass --url URL with --branches"))?,
         None => return Ok(()),
     };
     let place = sync::realm_clone::Place { realm: Some(&request.realm), url: &url, branches: request.branches };
     if sync::realm_clone::obtain(ctx, place)?.is_none() {
-        let message = format!("{url} holds no realm yet");
+        let message = format!("{url} contains no realm yet");
         return Err(OpError::no(ErrorCode::NoRealmThere, message)
-            .next(format!("git blue init --realm {} --url {url}  # make one, and share it there", request.realm)));
+            .next(format!("git blue init --realm {} --url {url}  # create one, and share it there", request.realm)));
     }
     Ok(())
 }
@@ -170,7 +170,7 @@ pub fn name(code: &CodeRepo, request: &Request, proposed: Option<&Config>) -> Re
         && config.repo != *wanted
     {
         let message = format!("{CONFIG} names this repository {}, not {wanted}", config.repo);
-        return Err(OpError::no(ErrorCode::OtherName, message).next(format!("edit {CONFIG}, or leave --repo out")));
+        return Err(OpError::no(ErrorCode::OtherName, message).next(format!("edit {CONFIG}, or omit --repo")));
     }
     if let Some(name) = proposed.map(|config| &config.repo).or(request.repo.as_ref()) {
         return Ok(name.clone());
@@ -264,13 +264,13 @@ fn same_repository(ctx: &Ctx, code: &CodeRepo, known: &KnownRealm, held: &Repo, 
         // If no other clone has joined under the name, this may be the clone that was interrupted while it joined.
         (Likeness::SharedRoot, _) if joined::elsewhere(&ctx.home, code, &known.name, name)?.is_none() => Ok(()),
         (Likeness::SharedRoot, _) => {
-            let why = "; this one shares a root commit with it, as forks and templates do";
+            let why = "; it shares a root commit with this one, as forks and templates do";
             Err(taken(why)
                 .next("choose another name with --repo NAME")
-                .next(format!("git pull  # if it is a clone of {name}: {CONFIG} then says so; try again")))
+                .next(format!("git pull  # if this is a clone of {name}, to get its {CONFIG}; then try again")))
         }
         (Likeness::Unknown, _) if code.is_shallow()? => {
-            let message = format!("this clone is shallow: it cannot be told whether it is the {name} of the realm");
+            let message = format!("cannot tell whether this is {name}: the clone is shallow");
             Err(OpError::no(ErrorCode::Shallow, message).next("git fetch --unshallow").next("git blue init"))
         }
         // The name was reserved, or its repository joined before its first commit existed.
@@ -278,9 +278,9 @@ fn same_repository(ctx: &Ctx, code: &CodeRepo, known: &KnownRealm, held: &Repo, 
             None => Ok(()),
             Some(folder) => {
                 let folder = folder.display();
-                Err(taken(&format!(": {folder}, of which nothing is known yet that tells it from others"))
+                Err(taken(&format!(": {folder}, which has no commits or URL to identify it yet"))
                     .next(format!(
-                        "make its first commit, and run git -C {folder} blue status, if this is a clone of it"
+                        "if this is a clone of it, make a first commit there, and run git -C {folder} blue status"
                     ))
                     .next("choose another name with --repo NAME"))
             }
@@ -288,7 +288,7 @@ fn same_repository(ctx: &Ctx, code: &CodeRepo, known: &KnownRealm, held: &Repo, 
         (Likeness::Different, Claim::Proposed) => {
             let message = format!("{}; {}", taken(""), identity::facts(code));
             Err(OpError::no(ErrorCode::NameTaken, message)
-                .next(format!("give this repository a name of its own: edit repo in {CONFIG}")))
+                .next(format!("give this repository a unique name: edit repo in {CONFIG}")))
         }
         (Likeness::Different, _) => Err(taken("").next("choose another name with --repo NAME")),
     }
@@ -307,15 +307,15 @@ fn one_name(ctx: &Ctx, code: &CodeRepo, store: &dyn Store, known: &KnownRealm, n
     if is_other || read::names_taken_twice(store, &repos)?.contains(old) {
         return Ok(());
     }
-    Err(OpError::no(ErrorCode::JoinedAlready, format!("this repository is in the realm already, as {old}"))
+    Err(OpError::no(ErrorCode::JoinedAlready, format!("this repository is already in the realm as {old}"))
         .next(format!("write repo: {old} in {CONFIG}"))
-        .next(format!("git blue realm admin rename {old} {name}  # or let it be called {name} everywhere")))
+        .next(format!("git blue realm admin rename {old} {name}  # or rename it to {name} everywhere")))
 }
 
 /// Refuses a name that differs from another one only in case, and a second name for a URL.
 fn only_name(repos: &BTreeMap<RepoName, Repo>, entry: &Repo) -> Result<(), OpError> {
     if let Some(other) = repos.keys().find(|other| other.collides_with(&entry.name)) {
-        let message = format!("{} differs from the repository {other} in upper and lower case alone", entry.name);
+        let message = format!("{} differs from the repository {other} only in case", entry.name);
         return Err(OpError::no(ErrorCode::NameCollision, message).next("choose another name with --repo NAME"));
     }
     let place = entry.url.as_deref().map(RepoUrl::of);
@@ -325,7 +325,7 @@ fn only_name(repos: &BTreeMap<RepoName, Repo>, entry: &Repo) -> Result<(), OpErr
             let message = format!("this repository{} is in the realm already, as {}", identity::place(held), held.name);
             Err(OpError::no(ErrorCode::JoinedAlready, message)
                 .next(format!("git blue init --repo {}", held.name))
-                .next(format!("where {CONFIG} says otherwise, edit it")))
+                .next(format!("if {CONFIG} has another name, edit it")))
         }
         None => Ok(()),
     }

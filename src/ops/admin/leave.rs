@@ -30,7 +30,7 @@ pub const OPERATION: Operation = Operation::writes::<Request>(
 #[derive(Debug, Clone, Default, serde::Deserialize, schemars::JsonSchema)]
 #[cfg_attr(feature = "cli", derive(clap::Args))]
 pub struct Request {
-    /// Leave even if it is still a member of domains; its contracts stay
+    /// Leave even if still a member of domains; contracts stay in the realm
     #[serde(default)]
     #[cfg_attr(feature = "cli", arg(long))]
     pub force: bool,
@@ -64,10 +64,10 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<RealmLeave>, OpError> 
     orphans.truncate(MAX_ORPHANS);
     if !domains.is_empty() && !request.force {
         let names: Vec<_> = domains.iter().map(ToString::to_string).collect();
-        let message = format!("{} still takes part in {}", acting.repo, names.join(", "));
+        let message = format!("{} is still a member of {}", acting.repo, names.join(", "));
         let error = OpError::no(ErrorCode::StillMember, message);
         let error = orphans.iter().map(|at| hand_over(at)).fold(error, OpError::next);
-        return Err(error.next("git blue leave --force  # leave all the same"));
+        return Err(error.next("git blue leave --force  # leave anyway"));
     }
     for name in &domains {
         leave_domain(ctx, acting, name)?;
@@ -81,7 +81,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<RealmLeave>, OpError> 
     let answer = match orphans.is_empty() {
         true => answer,
         false => answer.next(format!(
-            "nobody owns {} now: join again as {}, and hand them over or retire them",
+            "no repository owns {} now: join again as {} to transfer or retire them",
             orphans.join(", "),
             acting.repo
         )),
@@ -92,13 +92,13 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<RealmLeave>, OpError> 
         }
         (true, false) => answer,
         (false, _) => answer
-            .next("git rm .blue/config.yaml  # so that clones do not propose the realm any more")
+            .next("git rm .blue/config.yaml  # so that clones no longer propose the realm")
             .next("git blue hooks uninstall"),
     })
 }
 
 fn hand_over(at: &str) -> String {
-    format!("git blue contract transfer {at} --to REPO  # first: hand over what it owns")
+    format!("git blue contract transfer {at} --to REPO  # first: transfer its contracts")
 }
 
 /// Reverts what `init` did to the repository. Returns what was removed.

@@ -42,12 +42,12 @@ runs!(RealmReclaim, run);
 pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<RealmReclaim>, OpError> {
     let (acting, code) = (ctx.acting()?, ctx.code()?);
     if code.is_shallow()? {
-        let message = "this clone is shallow: it cannot be told which commits are of another repository";
+        let message = "cannot tell which commits belong to another repository: this clone is shallow";
         return Err(OpError::no(ErrorCode::Shallow, message).next("git fetch --unshallow"));
     }
     let now = identity::of(code, acting.repo)?;
     if now.roots.is_empty() && now.url.is_none() {
-        let message = "this repository has neither a commit nor an origin: nothing tells it from others";
+        let message = "this repository cannot be identified: it has no commits and no origin";
         return Err(OpError::no(ErrorCode::NoCommit, message).next("git commit"));
     }
     let identity_changed = take_name(ctx, acting, &now, request)?;
@@ -59,7 +59,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<RealmReclaim>, OpError
         domains.push(name);
     }
     let body = RealmReclaim { realm: acting.realm.clone(), repo: acting.repo.clone(), identity_changed, domains };
-    Ok(Answer::new(body).next("git blue contract publish  # publish what this repository says"))
+    Ok(Answer::new(body).next("git blue contract publish  # publish this repository's files"))
 }
 
 /// Writes the repository's entry. Returns whether it has changed.

@@ -63,7 +63,8 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<DomainRemoved>, OpErro
     })?;
     let body = DomainRemoved { realm: here.realm.clone(), domain: name.clone(), members };
     Ok(Answer::new(body).next(format!(
-        "git rm -r --ignore-unmatch .blue/contracts/{name} .blue/bindings/{name}.yaml  # in each repository that has them"
+        "git rm -r --ignore-unmatch .blue/contracts/{name} .blue/bindings/{name}.yaml  # in each repository that has \
+            them"
     )))
 }
 
@@ -82,14 +83,15 @@ fn refuse_use(view: &DomainView) -> Result<(), OpError> {
     let contracts = list(active.iter().map(|contract| contract.name.to_string()).collect());
     let repos = list(bound.iter().map(ToString::to_string).collect());
     let parts = [
-        (!bound.is_empty()).then(|| format!("{repos} still take part in it")),
+        (!bound.is_empty()).then(|| format!("{repos} are still members")),
         (!active.is_empty()).then(|| format!("{contracts} are not retired")),
     ];
     let why = parts.into_iter().flatten().collect::<Vec<_>>().join(", and ");
     let mut error = OpError::no(ErrorCode::StillNeeded, format!("{name} is in use: {why}"));
     for repo in bound.iter().take(MAX_NAMED) {
         error = error.next(format!(
-            "git rm .blue/bindings/{name}.yaml && git commit -m \"Leave {name}\"  # in {repo}, or without it: git blue realm admin remove-member {repo} --domain {name}"
+            "git rm .blue/bindings/{name}.yaml && git commit -m \"Leave {name}\"  # in {repo}, or without it: git \
+                blue realm admin remove-member {repo} --domain {name}"
         ));
     }
     for contract in active.iter().take(MAX_NAMED) {

@@ -91,8 +91,9 @@ fn refuse_owner(view: &DomainView, repo: &RepoName) -> Result<(), OpError> {
         count => format!(", and {count} more"),
     };
     Err(OpError::no(ErrorCode::StillNeeded, format!("{repo} owns {name}/{contract}, {used}{more}"))
-        .next(format!("git blue contract transfer {name}/{contract} --to OTHER  # in {repo}: another one owns it then"))
         .next(format!(
-            "git blue contract retire {name}/{contract} --reason \"…\"  # in {repo}: nobody is to rely on it"
-        )))
+            "git blue contract transfer {name}/{contract} --to OTHER  # in {repo}: transfer it to another \
+            member"
+        ))
+        .next(format!("git blue contract retire {name}/{contract} --reason \"…\"  # in {repo}: withdraw it")))
 }

@@ -13,7 +13,7 @@ use crate::{
 pub const OPERATION: Operation = Operation::writes::<Request>(
     "realm_admin_remove_realm",
     &["realm", "admin", "remove-realm"],
-    "Delete a realm that no repository is in",
+    "Delete a realm that has no repositories",
 );
 
 /// The arguments.
@@ -39,7 +39,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<RealmRemoved>, OpError
     let store = GitStore::open(&known.path, ctx.options())?;
     let found = read::realm(&store)?;
     if found.name != known.name {
-        let message = format!("{} holds the realm {}, not {}", known.path.display(), found.name, known.name);
+        let message = format!("{} contains the realm {}, not {}", known.path.display(), found.name, known.name);
         return Err(OpError::cannot(ErrorCode::OtherRealm, message));
     }
     refuse_use(ctx, &Overview::open(&store)?, &known.name)?;
@@ -50,7 +50,8 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<RealmRemoved>, OpError
     let answer = Answer::new(body);
     Ok(match known.url {
         Some(url) => answer.next(format!(
-            "git ls-remote {url} 'refs/blue/*'  # what is still shared there: git push {url} --delete REF takes it away"
+            "git ls-remote {url} 'refs/blue/*'  # list what is still shared there; git push {url} --delete REF \
+                removes it"
         )),
         None => answer,
     })

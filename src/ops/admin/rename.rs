@@ -50,7 +50,7 @@ pub const OPERATION: Operation = Operation::writes::<Request>(
 #[derive(Debug, Clone, serde::Deserialize, schemars::JsonSchema)]
 #[cfg_attr(feature = "cli", derive(clap::Args))]
 pub struct Request {
-    /// The repository's present name
+    /// The current name of the repository
     #[cfg_attr(feature = "cli", arg(value_name = "REPO"))]
     pub repo: RepoName,
     /// Its new name
@@ -71,7 +71,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<RealmRename>, OpError>
     let store = GitStore::open(&known.path, ctx.options())?;
     let Request { repo: old, name: new } = request;
     if let Some(other) = asking.as_ref().filter(|asking| *asking != old && *asking != new) {
-        let message = format!("{other} may not rename {old}; only a repository takes another name");
+        let message = format!("{other} cannot rename {old}; only that repository can");
         return Err(OpError::no(ErrorCode::NotOwner, message).next(format!("run it in {old}")));
     }
     if let Some(code) = ctx.code.as_ref().filter(|_| asking.is_some()) {
@@ -95,7 +95,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<RealmRename>, OpError>
     let body = RealmRename { realm, old_name: old.clone(), name: new.clone(), changed, domains, files: files.clone() };
     let answer = Answer::new(body);
     Ok(match files.is_empty() {
-        true => answer.next(format!("git blue realm admin rename {old} {new}  # in its work tree: writes {CONFIG}")),
+        true => answer.next(format!("git blue realm admin rename {old} {new}  # in its work tree: write {CONFIG}")),
         false => answer.next(format!("git add {} && git commit -m \"Take the name {new}\"", files.join(" "))),
     })
 }
@@ -153,7 +153,7 @@ impl Renaming<'_> {
             return Ok(true);
         }
         if let Some(taken) = repos.keys().find(|other| *other == new || (*other != old && other.collides_with(new))) {
-            let message = format!("the realm {realm} has a repository {taken} already");
+            let message = format!("the realm {realm} already has a repository {taken}");
             return Err(OpError::no(ErrorCode::NameTaken, message).next("choose another name"));
         }
         self.refuse_conflicts()?;
@@ -192,7 +192,7 @@ impl Renaming<'_> {
             if overview.summary(line)?.conflicts.bindings.contains(self.old) {
                 let message = format!("two machines wrote the binding of {} in {} differently", self.old, line.name);
                 return Err(OpError::no(ErrorCode::Conflict, message)
-                    .next("git blue contract publish  # in its work tree: says which one is meant"));
+                    .next("git blue contract publish  # in its work tree: publish the intended one"));
             }
         }
         Ok(())

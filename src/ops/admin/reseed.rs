@@ -29,7 +29,7 @@ use crate::{
 pub const OPERATION: Operation = Operation::writes::<Request>(
     "realm_admin_reseed",
     &["realm", "admin", "reseed"],
-    "Restore what a remote lost, or share the realm at a new url",
+    "Restore what a remote lost, or share the realm at a new URL",
 );
 
 /// The arguments.
@@ -55,7 +55,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<RealmReseed>, OpError>
     let known = locate::known(&ctx.home, &here.realm)?;
     let store = GitStore::open(&known.path, ctx.options())?;
     if let Some((name, _)) = store.incomplete_refs(ctx.env.vars())?.first() {
-        let message = format!("this clone lacks objects of {name} itself, so it brings nothing back");
+        let message = format!("cannot restore {name}: this clone lacks some of its objects");
         return Err(OpError::cannot(ErrorCode::Damaged, message).next("git blue doctor --fix"));
     }
     let remote = chosen(&store, request)?;
@@ -72,8 +72,8 @@ fn chosen(store: &GitStore, request: &Request) -> Result<Remote, OpError> {
     }
     match (remotes.pop(), remotes.is_empty()) {
         (Some(remote), true) => Ok(remote),
-        (None, _) => Err(OpError::no(ErrorCode::NoRemote, "the realm is shared nowhere under that name")),
-        (Some(_), false) => Err(OpError::usage("the realm is shared at several places: say which, with --remote")),
+        (None, _) => Err(OpError::no(ErrorCode::NoRemote, "the realm has no remote of that name")),
+        (Some(_), false) => Err(OpError::usage("the realm has several remotes: choose one with --remote")),
     }
 }
 
@@ -100,7 +100,8 @@ fn mend(ctx: &Ctx, known: &KnownRealm, store: &GitStore, remote: &Remote) -> Res
                 "not-here",
                 &name,
                 format!(
-                    "it is at {there} there, which this clone does not have; run this where it was pushed from ({said})"
+                    "the remote is at {there}, which this clone does not have; run this in the clone that pushed it \
+                        ({said})"
                 ),
             )),
         }
@@ -109,11 +110,7 @@ fn mend(ctx: &Ctx, known: &KnownRealm, store: &GitStore, remote: &Remote) -> Res
         syncing.link.delete(&moves.iter().map(|(name, there, _)| (name.clone(), *there)).collect::<Vec<_>>())?;
     for one in refused.into_iter().filter_map(|one| Some((one.name, one.refused?))) {
         moves.retain(|(name, ..)| *name != one.0);
-        body.problems.push(problem(
-            "refused",
-            &one.0,
-            format!("{} does not let it be deleted: {}", remote.name, one.1),
-        ));
+        body.problems.push(problem("refused", &one.0, format!("{} refuses to delete it: {}", remote.name, one.1)));
     }
     syncing.link.push(&moves.iter().map(|(name, _, tip)| (name.clone(), *tip)).collect::<Vec<_>>())?;
     // Only the refs that the remote has now are considered.
@@ -122,16 +119,16 @@ fn mend(ctx: &Ctx, known: &KnownRealm, store: &GitStore, remote: &Remote) -> Res
     for (name, _, tip) in moves {
         match damaged.iter().find(|(damaged, ..)| *damaged == name) {
             None if listing.tip(&name) == Some(tip) => body.restored.push(name.to_string()),
-            None => body.problems.push(problem("not-taken", &name, format!("{} did not take it", remote.name))),
+            None => body.problems.push(problem("not-taken", &name, format!("{} rejected it", remote.name))),
             Some((.., said)) => body.problems.push(problem("remote-damaged", &name, said.clone())),
         }
     }
     let is_mended = body.problems.is_empty();
     let answer = Answer::new(body);
     Ok(if is_mended {
-        answer.next("git blue sync  # bring the rest together")
+        answer.next("git blue sync  # sync the rest")
     } else {
-        answer.next("git blue realm admin reseed --url URL  # share the realm at a new, empty repository instead")
+        answer.next("git blue realm admin reseed --url URL  # or share the realm in a new, empty repository")
     })
 }
 
@@ -176,12 +173,8 @@ fn move_to(
         answer = answer.next(format!("git add {CONFIG} && git commit -m \"The realm {} has moved\"", known.name));
     }
     Ok(answer
-        .next(format!(
-            "git blue realm admin reseed --url {shown}  # in every other clone, which brings there what it has"
-        ))
-        .next(format!(
-            "write url: {shown} into .blue/config.yaml of each repository that names the old one, and commit"
-        )))
+        .next(format!("git blue realm admin reseed --url {shown}  # in every other clone, to push what it has"))
+        .next(format!("write url: {shown} in .blue/config.yaml of each repository that has the old URL, and commit")))
 }
 
 /// Writes the new URL into `.blue/config.yaml`, if that file names the realm. Returns whether it was written.

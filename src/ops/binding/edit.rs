@@ -159,15 +159,14 @@ impl<'a> Editing<'a> {
     }
 
     fn cannot_edit(&self, otherwise: &str) -> OpError {
-        let message =
-            format!("{} is not written in a way that this can edit; nothing was changed", self.file.relative());
-        OpError::no(ErrorCode::CannotEdit, message).next(format!("write it by hand: {otherwise}"))
+        let message = format!("cannot edit {}: its layout is not supported; nothing was changed", self.file.relative());
+        OpError::no(ErrorCode::CannotEdit, message).next(format!("edit it by hand: {otherwise}"))
     }
 }
 
 fn beginning(acting: Acting<'_>, at: &ContractRef, role: Role) -> String {
     format!(
-        "# What {} provides to the domain {}, and what it takes from it. Commit it, and the hook publishes it.\n\
+        "# The exports and imports of {} in the domain {}. Commit this file to publish it.\n\
          # git blue import, export, unimport and unexport edit this file.\n\n\
          # provider, consumer or both\n\
          role: {role}\n\n\
@@ -175,7 +174,7 @@ fn beginning(acting: Acting<'_>, at: &ContractRef, role: Role) -> String {
         acting.repo,
         at.domain,
         match role {
-            Role::Provider => "Contracts that it provides, and the files that make them true.",
+            Role::Provider => "Contracts that it provides, and the files that implement them.",
             _ => "Contracts that it relies on, and the versions that its code works with.",
         }
     )
@@ -186,9 +185,9 @@ fn beginning(acting: Acting<'_>, at: &ContractRef, role: Role) -> String {
 /// # Errors
 /// Returns an error if the file does not exist, or is not in this work tree.
 pub fn own_path(ctx: &Ctx, file: &Path) -> Result<String, OpError> {
-    let root = ctx.code()?.workdir().ok_or_else(|| OpError::usage("a bare repository has no files of its own"))?;
+    let root = ctx.code()?.workdir().ok_or_else(|| OpError::usage("a bare repository has no work tree"))?;
     let path = ctx.env.cwd().join(file);
-    let missing = || OpError::no(ErrorCode::NoSuchFile, format!("there is no file {}", file.display()));
+    let missing = || OpError::no(ErrorCode::NoSuchFile, format!("no such file: {}", file.display()));
     path.symlink_metadata().map_err(|_| missing())?;
     let (folder, name) = (path.parent().ok_or_else(missing)?, path.file_name().ok_or_else(missing)?);
     let folder = dunce::canonicalize(folder).map_err(|_| missing())?;

@@ -69,8 +69,8 @@ fn require_contract(ctx: &Ctx, acting: Acting<'_>, at: &ContractRef) -> Result<(
     match domain::contract(acting.store, at) {
         Ok(held) if held.owner != *acting.repo => {
             let message =
-                format!("{at} belongs to {}; only {} provides it, not {}", held.owner, held.owner, acting.repo);
-            Err(OpError::no(ErrorCode::NotOwner, message).next(format!("git blue import {at}  # rely on it")))
+                format!("{at} belongs to {}; only {} can export it, not {}", held.owner, held.owner, acting.repo);
+            Err(OpError::no(ErrorCode::NotOwner, message).next(format!("git blue import {at}  # import it")))
         }
         Ok(_) => Ok(()),
         Err(error) if error.code == ErrorCode::UnknownContract => match Draft::Worktree.contract(ctx, at) {

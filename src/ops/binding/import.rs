@@ -29,14 +29,14 @@ pub struct Request {
     #[schemars(with = "Apart")]
     #[cfg_attr(feature = "cli", arg(value_name = "DOMAIN/CONTRACT"))]
     pub contract: ContractRef,
-    /// The versions that the code works with [default: from the current one to the next major]
+    /// The versions that the code works with [default: from the current version up to the next major]
     #[cfg_attr(feature = "cli", arg(value_name = "RANGE"))]
     pub range: Option<Range>,
-    /// The files of this repository that use it, in place of those named so far
+    /// The files of this repository that use it; replaces the previous list
     #[serde(default)]
     #[cfg_attr(feature = "cli", arg(long, value_name = "FILE", num_args = 1..))]
     pub used_in: Vec<PathBuf>,
-    /// The file of this repository with the JSON Schema of what its code relies on
+    /// A JSON Schema file of this repository that describes what its code relies on
     #[cfg_attr(feature = "cli", arg(long, value_name = "FILE"))]
     pub expects: Option<PathBuf>,
 }
@@ -60,7 +60,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<BindingEdit>, OpError>
         (Some(range), ..) => range.clone(),
         (None, Some(held), _) => editing.binding.imports[held].version.clone(),
         (None, None, Some(default)) => default,
-        (None, None, None) => return Err(OpError::usage("say which versions: it has no release yet")),
+        (None, None, None) => return Err(OpError::usage("a range is required: the contract has no release yet")),
     };
     if !editing.binding.role.consumes() {
         editing.set_role(Role::Both);
@@ -80,7 +80,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<BindingEdit>, OpError>
         answer.next_steps.insert(0, join.into());
     }
     if expects.is_some() {
-        answer = answer.next("git blue check --worktree  # whether the contract gives what is expected");
+        answer = answer.next("git blue check --worktree  # check that the contract meets the expectations");
     }
     Ok(match current {
         Some(current) if !is_accepted => answer.next(format!(

@@ -48,5 +48,5 @@ pub fn run(ctx: &Ctx, at: &ContractRef) -> Result<Answer<BindingEdit>, OpError> 
     if editing.binding.exports.is_empty() && !editing.binding.imports.is_empty() {
         editing.set_role(Role::Consumer);
     }
-    editing.finish(&format!("take {} out of exports", at.contract))
+    editing.finish(&format!("remove {} from exports", at.contract))
 }

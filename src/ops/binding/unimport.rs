@@ -48,5 +48,5 @@ pub fn run(ctx: &Ctx, at: &ContractRef) -> Result<Answer<BindingEdit>, OpError> 
     if editing.binding.imports.is_empty() && !editing.binding.exports.is_empty() {
         editing.set_role(Role::Provider);
     }
-    editing.finish(&format!("take {} out of imports", at.contract))
+    editing.finish(&format!("remove {} from imports", at.contract))
 }

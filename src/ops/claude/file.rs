@@ -24,7 +24,7 @@ pub fn read(path: &Path) -> Result<Option<String>, OpError> {
         Ok(at) if !at.is_file() || at.len() > MAX => {
             return Err(OpError::no(
                 ErrorCode::NotAFile,
-                format!("{} is no file of a size to be edited", path.display()),
+                format!("{} is too large to edit, or not a file", path.display()),
             ));
         }
         Ok(_) => {}
@@ -32,7 +32,7 @@ pub fn read(path: &Path) -> Result<Option<String>, OpError> {
     let bytes = std::fs::read(path).map_err(OpError::io("read", path))?;
     let text = String::from_utf8(bytes);
     text.map(Some)
-        .map_err(|_| OpError::no(ErrorCode::NotText, format!("{} is not text; it was left alone", path.display())))
+        .map_err(|_| OpError::no(ErrorCode::NotText, format!("{} is not text; it was not changed", path.display())))
 }
 
 /// Replaces a file atomically and keeps its permissions. A new file gets the permissions of `access`.

@@ -93,9 +93,9 @@ pub fn install(ctx: &Ctx, request: Request) -> Result<Answer<ClaudeSetup>, OpErr
     let is_other = plans[0].note.is_some();
     let answer = carry_out(request, &mut records, plans)?;
     let steps = [
-        (is_other, format!("{SERVER} in {} is your own entry: it was left as it is", place.servers.display())),
-        (!is_on_path(ctx), "git-blue is not on PATH: Claude Code will not find it there".to_owned()),
-        (ctx.here.is_err(), "git blue init --realm NAME  # bring this repository into a realm".to_owned()),
+        (is_other, format!("{SERVER} in {} is your own entry; it was not changed", place.servers.display())),
+        (!is_on_path(ctx), "git-blue is not on PATH, so Claude Code will not find it".to_owned()),
+        (ctx.here.is_err(), "git blue init --realm NAME  # create or join a realm".to_owned()),
     ];
     let relevant = steps.into_iter().filter(|(applies, _)| *applies);
     Ok(relevant.fold(answer, |answer, (_, step)| answer.next(step)))
@@ -134,7 +134,7 @@ fn with(
     let found = json_text::find(text, steps).map_err(unfit(path))?;
     if let Some(found) = found.iter().find(|value| is_there(value)) {
         let is_other = matches!(new, New::Member(_, value) if value != found);
-        let note = is_other.then(|| "another entry of that name".to_owned());
+        let note = is_other.then(|| "another entry has that name".to_owned());
         return Ok(plan(text.clone(), records.of(path).cloned(), note));
     }
     let after = json_text::insert(text, below, new).map_err(unfit(path))?;
@@ -249,7 +249,7 @@ fn unfit(path: &Path) -> impl Fn(EditRefusal) -> OpError {
     move |unfit| {
         let (line, column) = unfit.place.unzip();
         let place = unfit.place.map(|(line, column)| format!(":{line}:{column}")).unwrap_or_default();
-        let message = format!("{file}{place}: {}; it was left alone", unfit.message);
+        let message = format!("{file}{place}: {}; it was not changed", unfit.message);
         let problem = Problem {
             code: ErrorCode::UnreadableFile.into(),
             message: unfit.message,
@@ -259,7 +259,7 @@ fn unfit(path: &Path) -> impl Fn(EditRefusal) -> OpError {
         };
         OpError::no(ErrorCode::UnreadableFile, message)
             .problem(problem)
-            .next("Claude Code reads plain JSON there, without comments: mend it and try again")
+            .next("Claude Code reads plain JSON, without comments: fix the file and try again")
     }
 }
 

@@ -39,7 +39,8 @@ impl Place {
             ClaudeScope::User => {
                 let named = ctx.env.var(CONFIG_DIR).map(|folder| ctx.env.cwd().join(folder));
                 let home = || {
-                    let message = "neither HOME nor CLAUDE_CONFIG_DIR is set, so Claude Code's files are not found";
+                    let message = "neither HOME nor CLAUDE_CONFIG_DIR is set, so Claude Code's settings cannot be \
+                        found";
                     ctx.env.home().ok_or_else(|| OpError::cannot(ErrorCode::NoHome, message))
                 };
                 Ok(match named {
@@ -60,7 +61,8 @@ fn inside(top: &Path, relative: &str) -> Result<PathBuf, OpError> {
     let path = top.join(relative);
     for at in path.ancestors().take_while(|at| *at != top) {
         if at.is_symlink() {
-            let message = format!("{} is a link; nothing is written through a link of a repository", at.display());
+            let message =
+                format!("{} is a symbolic link; symbolic links in a repository are not followed", at.display());
             return Err(OpError::no(ErrorCode::Symlink, message));
         }
     }

@@ -22,7 +22,7 @@ use crate::{
 pub const OPERATION: Operation = Operation::writes::<Request>(
     "contract_adapted",
     &["contract", "adapted"],
-    "Record which version this repository's code is written against",
+    "Record which version this repository's code is adapted to",
 );
 
 /// The arguments.
@@ -101,7 +101,7 @@ fn published(
         true => Ok(version.clone()),
         false => {
             Err(OpError::no(ErrorCode::UnknownVersion, format!("{} {version} was never published", request.contract))
-                .next(format!("git blue contract get {}  # lists the versions", request.contract)))
+                .next(format!("git blue contract get {}  # list the versions", request.contract)))
         }
     }
 }

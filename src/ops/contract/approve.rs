@@ -35,10 +35,10 @@ pub struct Request {
     #[schemars(with = "Apart")]
     #[cfg_attr(feature = "cli", arg(value_name = "DOMAIN/CONTRACT"))]
     pub contract: ContractRef,
-    /// The change, as check and publish print it
+    /// The fingerprint of the change, as printed by check and publish
     #[cfg_attr(feature = "cli", arg(value_name = "FINGERPRINT"))]
     pub fingerprint: Fingerprint,
-    /// The reason that this break is acceptable
+    /// The reason why this break is acceptable
     #[cfg_attr(feature = "cli", arg(long, value_name = "REASON", value_parser = crate::model::text::reason))]
     pub reason: String,
 }
@@ -52,7 +52,7 @@ runs!(ContractApproved, run);
 pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractApproved>, OpError> {
     let acting = ctx.writing()?;
     let (ContractRef { domain: name, contract }, judge) = (&request.contract, ctx.judge());
-    let subject = format!("approve {contract} {}: it breaks what is promised", request.fingerprint);
+    let subject = format!("approve {contract} {}: it breaks a promise", request.fingerprint);
     let why = MessageParts {
         repo: Some(acting.repo),
         reason: Some(&request.reason),
@@ -78,7 +78,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractApproved>, OpE
         reason: approval.reason,
         changed: !decision.changes.is_empty(),
     });
-    Ok(answer.next("git blue contract publish  # what was committed, once it is on the publishing branch"))
+    Ok(answer.next("git blue contract publish  # publish the commit, once it is on the publishing branch"))
 }
 
 /// Returns the existing approval, if any.
@@ -109,12 +109,11 @@ fn wanted(
         }
     }
     let (at, repo) = (&request.contract, acting.repo);
-    let message = format!("neither HEAD nor the work tree of {repo} makes the change {} of {at}", request.fingerprint);
+    let message =
+        format!("neither HEAD nor the work tree of {repo} contains the change {} of {at}", request.fingerprint);
     let error = OpError::no(ErrorCode::UnknownChange, message);
     Err(match found {
-        Some(other) => {
-            error.next(format!("git blue contract approve {at} {other} --reason \"…\"  # the change that is there"))
-        }
-        None => error.next("git blue check --worktree  # prints what is to be approved, if anything is"),
+        Some(other) => error.next(format!("git blue contract approve {at} {other} --reason \"…\"  # the change found")),
+        None => error.next("git blue check --worktree  # show changes that need approval"),
     })
 }

@@ -29,9 +29,9 @@ use crate::{
 pub const OPERATION: Operation = Operation::reads::<Request>(
     "contract_blame",
     &["contract", "blame"],
-    "Show which version brought each part of a contract",
+    "Show which version introduced each part of a contract",
 )
-.tool("Which version brought each part of a contract: when, by whom, from which commit.")
+.tool("Show which version introduced each part of a contract: when, by whom, from which commit.")
 .route("GET", "/realms/{realm}/contracts/{domain}/{contract}/blame");
 
 /// The arguments.
@@ -123,8 +123,9 @@ fn parts(blame: &Blame, order: &[Version], request: &Request) -> Result<Vec<Blam
     let found: Vec<_> = asked.iter().flat_map(|pointer| blame.parts(pointer)).collect();
     if found.is_empty() && !pointer.is_empty() {
         let message = format!("{} has nothing at {pointer:?}", request.contract);
-        return Err(OpError::no(ErrorCode::UnknownPart, message)
-            .next("a JSON pointer names each step after a /, as in /schema/properties/read"));
+        return Err(
+            OpError::no(ErrorCode::UnknownPart, message).next("write a JSON Pointer such as /schema/properties/read")
+        );
     }
     let is_scalar = |value: &Value| !value.is_object() && !value.is_array();
     let part = |part: Part<'_>| BlamePart {

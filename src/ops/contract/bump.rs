@@ -96,24 +96,24 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractBump>, OpError
         needs: need.as_ref().map(|need| need.bump),
         reason: match (need, request.level) {
             (Some(need), _) => need.reason,
-            (None, Some(_)) => format!("that was asked for; it says what {} says", published.version),
-            (None, None) => format!("it says what {} says", published.version),
+            (None, Some(_)) => format!("it was requested; the content is the same as in {}", published.version),
+            (None, None) => format!("the content is the same as in {}", published.version),
         },
         changed,
         new_version: new_version.clone(),
     });
     Ok(match (is_enough, answer.body.changed) {
-        (false, _) => answer.next(format!("git blue contract bump {at} major  # it breaks what is promised")),
+        (false, _) => answer.next(format!("git blue contract bump {at} major  # it breaks a promise")),
         (true, false) => answer,
         (true, true) => answer
-            .next("git blue check --worktree  # whom it breaks")
+            .next("git blue check --worktree  # show which consumers it would break")
             .next(format!("git add {} && git commit -m \"{at} {new_version}\"", file.pathspec(ctx))),
     })
 }
 
 /// Returns the command that bumps a contract, with its comment.
 pub fn step(at: &ContractRef) -> String {
-    format!("git blue contract bump {at} major  # to release a break; without major: what a change needs")
+    format!("git blue contract bump {at} major  # for a breaking change; without major, the level is derived")
 }
 
 fn read(acting: Acting<'_>, at: &ContractRef, file: &WorkFile) -> Result<(String, Contract), OpError> {
@@ -145,7 +145,7 @@ fn published<'a>(ctx: &Ctx, at: &ContractRef, file: &WorkFile, view: &'a DomainV
             let path = file.pathspec(ctx);
             OpError::no(
                 ErrorCode::NotPublished,
-                format!("{at} is not published yet: its first version is what its file says"),
+                format!("{at} is not published yet: its first version is the one in its file"),
             )
             .next(format!("git add {path} && git commit -m \"Add the contract {at}\""))
         }
@@ -169,22 +169,22 @@ fn need(ctx: &Ctx, published: &Contract, document: &Contract) -> Option<Need> {
     let promise = Promise::of(published, &next, &judge);
     if let Some(verdict) = promise.as_ref().and_then(|promise| promise.broken.first()) {
         let what = verdict.difference.as_ref().map(|one| format!(": {} [{}]", one.message, one.rule));
-        let of = if verdict.basis == Basis::Values { " of the value" } else { "" };
-        let reason = format!("it breaks what {old} promised{of}{}", what.unwrap_or_default());
+        let of = if verdict.basis == Basis::Values { " about the value" } else { "" };
+        let reason = format!("it breaks a promise of {old}{of}{}", what.unwrap_or_default());
         return Some(Need { bump: VersionBump::Major, reason });
     }
     if let Some(verdict) = promise.as_ref().and_then(|promise| promise.unknown.first()) {
         let why = verdict.reason.as_ref().map(|why| format!(": {why}")).unwrap_or_default();
-        let reason = format!("whether it breaks consumers of {old} is not decided{why}");
+        let reason = format!("it is unknown whether it breaks consumers of {old}{why}");
         return Some(Need { bump: VersionBump::Unknown, reason });
     }
     let bump = needed_bump(published, document, &judge);
     let is_same_shape = published.schema == document.schema || judge.compare(published, document).is_same_language();
     let reason = match bump {
         VersionBump::Patch => format!("the same values are valid as in {old}"),
-        _ if is_same_shape && published.value != document.value => "the value is another one".to_owned(),
-        _ if is_same_shape => "the promise is another one".to_owned(),
-        _ => format!("what is valid is not the same as in {old}"),
+        _ if is_same_shape && published.value != document.value => "the value changed".to_owned(),
+        _ if is_same_shape => "the promise changed".to_owned(),
+        _ => format!("the set of valid values differs from {old}"),
     };
     Some(Need { bump, reason })
 }
@@ -196,9 +196,9 @@ fn wanted(request: &Request, from: &Version, need: Option<&Need>) -> Result<(Ver
         (Some(level), _) => return Ok((from.raised(level), level)),
         (None, Some(VersionBump::Unknown) | None) => {
             let reason = need.map(|need| need.reason.as_str()).unwrap_or_default();
-            return Err(OpError::no(ErrorCode::Undecided, format!("say by how much: {reason}"))
-                .next(format!("git blue contract bump {at} major  # where it may break consumers"))
-                .next(format!("git blue contract bump {at} minor  # where it does not")));
+            return Err(OpError::no(ErrorCode::Undecided, format!("cannot choose the level: {reason}"))
+                .next(format!("git blue contract bump {at} major  # if it may break consumers"))
+                .next(format!("git blue contract bump {at} minor  # if it does not")));
         }
         (None, Some(VersionBump::Major)) => Level::Major,
         (None, Some(VersionBump::Minor)) => Level::Minor,
@@ -261,7 +261,7 @@ fn edited(
         return Err(OpError::no(ErrorCode::CannotEdit, message).next(format!("edit evolution in {}", file.relative())));
     }
     edited.filter(is_right).ok_or_else(|| {
-        let message = format!("{} is not written in a way that this can edit; nothing was changed", file.relative());
+        let message = format!("cannot edit {}: its layout is not supported; nothing was changed", file.relative());
         OpError::no(ErrorCode::CannotEdit, message).next(format!("write version: {quoted} in {}", file.relative()))
     })
 }

@@ -31,10 +31,13 @@ use crate::{
 };
 
 /// The operation's entry in the table of operations.
-pub const OPERATION: Operation =
-    Operation::reads::<Request>("contract_diff", &["contract", "diff"], "Show what a version of a contract changed")
-        .tool("What changed between two versions of a contract, and whether each accepts what the other sends.")
-        .route("GET", "/realms/{realm}/contracts/{domain}/{contract}/diff");
+pub const OPERATION: Operation = Operation::reads::<Request>(
+    "contract_diff",
+    &["contract", "diff"],
+    "Show changes between two versions of a contract",
+)
+.tool("Compare two versions of a contract: what changed, and whether each accepts what the other sends.")
+.route("GET", "/realms/{realm}/contracts/{domain}/{contract}/diff");
 
 /// Fields that the realm adds to the document, or that differ between any two versions.
 const LEFT_OUT: [&str; 5] = ["version", "schema_hash", "content_hash", "retired", "yanked"];
@@ -48,8 +51,7 @@ pub struct Request {
     #[schemars(with = "Apart")]
     #[cfg_attr(feature = "cli", arg(value_name = "DOMAIN/CONTRACT"))]
     pub contract: ContractRef,
-    /// From this published version [default: the one that this repository's code is written against,
-    /// else the one before]
+    /// From this published version [default: the one that this repository's code is adapted to, else the previous one]
     #[serde(rename = "from")]
     #[cfg_attr(feature = "cli", arg(value_name = "V1"))]
     pub old: Option<Version>,
@@ -136,7 +138,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractDiff>, OpError
         Newer::Draft(Draft::Worktree) => "--worktree".to_owned(),
         Newer::Draft(Draft::Commit(revision)) => format!("--commit {revision}"),
     };
-    let impact = format!("git blue contract impact {at} {look_at}  # who it means something for");
+    let impact = format!("git blue contract impact {at} {look_at}  # show the affected consumers");
     let answer = Answer::new(body);
     Ok(if answer.body.content_changed { answer.next(impact) } else { answer })
 }
@@ -202,7 +204,7 @@ fn base(ctx: &Ctx, request: &Request, newer: &Version, known: &[Version]) -> Res
     before(known, newer).map(Some).ok_or_else(|| {
         let at = &request.contract;
         OpError::no(ErrorCode::NoEarlierVersion, format!("no version of {at} was published before {newer}"))
-            .next(format!("git blue contract get {at}  # shows it"))
+            .next(format!("git blue contract get {at}  # show it"))
     })
 }
 

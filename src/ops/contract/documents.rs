@@ -72,7 +72,7 @@ pub fn one(source: &Source) -> Result<Value, OpError> {
     match documents.len() {
         1 => Ok(documents.remove(0).value),
         count => {
-            let message = format!("{} holds {count} documents; keep one", source.name);
+            let message = format!("{} contains {count} documents; keep one", source.name);
             Err(OpError::no(ErrorCode::UnreadableFile, message))
         }
     }

@@ -24,11 +24,11 @@ use crate::{
 #[derive(Debug, Clone, Default, serde::Deserialize, schemars::JsonSchema)]
 #[cfg_attr(feature = "cli", derive(clap::Args), group(id = "draft", multiple = false))]
 pub struct DraftFields {
-    /// Use the file of the work tree, committed or not
+    /// Use the file in the work tree, committed or not
     #[serde(default)]
     #[cfg_attr(feature = "cli", arg(long))]
     worktree: bool,
-    /// Use the file of this commit
+    /// Use the file at this commit
     #[cfg_attr(feature = "cli", arg(long, value_name = "COMMIT"))]
     commit: Option<String>,
 }
@@ -43,7 +43,7 @@ impl DraftFields {
             (false, None, _) => Ok(None),
             (true, None, None) => Ok(Some(Draft::Worktree)),
             (false, Some(commit), None) => Ok(Some(Draft::Commit(commit))),
-            _ => Err("pass one of a version, worktree and commit"),
+            _ => Err("pass only one of a version, worktree and commit"),
         }
     }
 }

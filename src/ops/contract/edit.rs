@@ -60,9 +60,9 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractPublish>, OpEr
         OpError::no(ErrorCode::UnreadableFile, problem.to_string()).problem((&problem).into())
     })?;
     if references::refers(&document) {
-        let message = format!("{}: a reference to a file is read when a commit is published", request.file);
+        let message = format!("{}: references to files are resolved only when a commit is published", request.file);
         return Err(OpError::no(ErrorCode::CannotEdit, message)
-            .next("write schema and value out, or commit the contract's file"));
+            .next("write the schema and value inline, or commit the contract's file"));
     }
     let wanted = [(contract.clone(), document.version.clone())];
     let why = MessageParts { repo: Some(acting.repo), ..MessageParts::default() };
@@ -91,7 +91,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractPublish>, OpEr
     Ok(match answer.body.published.is_empty() {
         true => answer,
         false => answer.next(format!(
-            "git blue contract get {name}/{contract} --format yaml >{path}  # and commit: the file says something else"
+            "git blue contract get {name}/{contract} --format yaml >{path}  # then commit: the file is out of date"
         )),
     })
 }

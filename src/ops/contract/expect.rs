@@ -19,7 +19,7 @@ use crate::{
 pub const OPERATION: Operation = Operation::write::<ContractExpect>(
     "contract_expect",
     &["contract", "expect"],
-    "Write down what this repository's code relies on, from samples",
+    "Record what this repository's code relies on, from samples",
 );
 
 /// The arguments.
@@ -50,7 +50,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractExpect>, OpErr
         values.extend(documents::read(source)?.into_iter().map(|document| document.value));
     }
     if values.is_empty() {
-        return Err(OpError::usage("the files hold no sample"));
+        return Err(OpError::usage("the files contain no sample"));
     }
     let schema = samples::infer(&values);
     let file = WorkFile::of(ctx.code()?, format!("{FOLDER}/expects/{}/{}.json", at.domain, at.contract))?;
@@ -90,13 +90,13 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractExpect>, OpErr
     };
     let all = file.pathspec(ctx).replace(file.relative(), FOLDER);
     Ok(Answer::new(body)
-        .next(format!("edit {}: take out what the code does not read", file.relative()))
-        .next("git blue check --worktree  # whether the contract gives what is expected")
-        .next(format!("git add {all} && git commit -m \"Say what is expected of {at}\"")))
+        .next(format!("edit {}: remove what the code does not read", file.relative()))
+        .next("git blue check --worktree  # check that the contract meets the expectations")
+        .next(format!("git add {all} && git commit -m \"Add expectations for {at}\"")))
 }
 
 fn exists(file: &WorkFile, at: &ContractRef) -> OpError {
-    let message = format!("{} is there already, and is not overwritten", file.relative());
+    let message = format!("{} already exists, and was not overwritten", file.relative());
     OpError::no(ErrorCode::FileExists, message)
-        .next(format!("git blue contract expect {at} --replace --from-samples FILE…  # write it anew"))
+        .next(format!("git blue contract expect {at} --replace --from-samples FILE…  # replace it"))
 }

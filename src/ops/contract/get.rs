@@ -23,7 +23,8 @@ use crate::{
 /// The operation's entry in the table of operations.
 pub const OPERATION: Operation = Operation::reads::<Request>("contract_get", &["contract", "get"], "Show one contract")
     .tool(
-        "One contract: schema, value, versions, who exports and imports it. Call it before relying on or changing it.",
+        "Show a contract: schema, value, versions, who exports and imports it. Call it before relying on or changing \
+            it.",
     )
     .route("GET", "/realms/{realm}/contracts/{domain}/{contract}");
 
@@ -39,7 +40,7 @@ pub struct Request {
     /// Show this published version instead of the current one
     #[cfg_attr(feature = "cli", arg(long, value_name = "VERSION"))]
     pub version: Option<Version>,
-    /// Also say who published it and from where
+    /// Also show who published it, and from where
     #[cfg_attr(feature = "cli", arg(long))]
     #[serde(default)]
     pub origin: bool,
@@ -85,9 +86,9 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractGet>, OpError>
         current_repo: here.repo.clone(),
     };
     Ok(Answer::new(body).next(if mine {
-        "You own this contract. You can modify it.".to_owned()
+        "This repository owns the contract and can change it.".to_owned()
     } else {
-        format!("{owner} owns this contract. Changes are made there.")
+        format!("{owner} owns the contract; make changes there.")
     }))
 }
 

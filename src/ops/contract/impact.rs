@@ -29,9 +29,12 @@ use crate::{
 pub const OPERATION: Operation = Operation::reads::<Request>(
     "contract_impact",
     &["contract", "impact"],
-    "Show who imports a contract, and whom a version would break",
+    "Show who imports a contract, and which consumers a version would break",
 )
-.tool("Who imports a contract, in which file, and whom a version would break. Call it before raising a version.")
+.tool(
+    "Show who imports a contract, in which file, and which consumers a version would break. Call it before raising \
+    a version.",
+)
 .route("GET", "/realms/{realm}/contracts/{domain}/{contract}/impact");
 
 /// The arguments.
@@ -66,7 +69,7 @@ pub enum Candidate {
 #[derive(Debug, Clone, serde::Deserialize, schemars::JsonSchema)]
 #[cfg_attr(feature = "cli", derive(clap::Args))]
 struct CandidateFields {
-    /// Assume this version, published or not, is current
+    /// Assume that this version, published or not, is current
     #[cfg_attr(feature = "cli", arg(long, value_name = "VERSION", conflicts_with = "draft"))]
     to: Option<Version>,
     #[serde(flatten)]
@@ -190,9 +193,10 @@ fn next_step(me: &RepoName, owner: Option<&RepoName>, body: &ContractImpact) -> 
             true => {
                 format!("git blue review  # {version} breaks this repository: adapt {place}, then its range").into()
             }
-            false => {
-                NextStep::advice(format!("adapt {place} before {version} is current: review shows the lines then"))
-            }
+            false => NextStep::advice(format!(
+                "adapt {place} before {version} becomes current; git blue review then shows \
+                    the lines"
+            )),
         });
     }
     let names: Vec<_> = broken.iter().map(|one| one.repo.as_str()).collect();
@@ -200,10 +204,10 @@ fn next_step(me: &RepoName, owner: Option<&RepoName>, body: &ContractImpact) -> 
     let are_refused = broken.iter().any(|one| one.resolved_version.is_none());
     (owner == Some(me) && !broken.is_empty()).then(|| match are_refused {
         true => NextStep::advice(format!(
-            "list what you still serve under supported beside {version}, until these have adapted their code: {names}"
+            "list the versions that you still serve under supported, until these have adapted to {version}: {names}"
         )),
         false => NextStep::advice(format!(
-            "keep what these rely on, or let them adapt their code before {version} is published: {names}"
+            "these must adapt their code before {version} is published, unless you keep what they rely on: {names}"
         )),
     })
 }

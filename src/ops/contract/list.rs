@@ -14,7 +14,7 @@ use crate::{
 /// The operation's entry in the table of operations.
 pub const OPERATION: Operation =
     Operation::reads::<Request>("contract_list", &["contract", "list"], "List the contracts of the realm")
-        .tool("The contracts of the realm, or of one domain.")
+        .tool("List the contracts of the realm, or of one domain.")
         .route("GET", "/realms/{realm}/contracts");
 
 /// The arguments.
@@ -53,8 +53,8 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractList>, OpError
         ContractList { realm: here.realm.clone(), contracts, total, next_cursor, current_repo: here.repo.clone() };
     let answer = Answer::new(body);
     Ok(match (total, request.words().is_empty()) {
-        (0, true) => answer.next("git blue contract new DOMAIN/NAME  # write a first one"),
-        (0, false) => answer.next("git blue contract list  # all of them"),
+        (0, true) => answer.next("git blue contract new DOMAIN/NAME  # create one"),
+        (0, false) => answer.next("git blue contract list  # list all"),
         _ => answer,
     })
 }

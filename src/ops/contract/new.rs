@@ -108,15 +108,14 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractNew>, OpError>
     let at = &request.contract;
     Ok(answer
         .next(format!("git add {path} && git commit -m \"Add the contract {at}\""))
-        .next(format!("git blue import {at}  # in each repository that relies on it, once it is published"))
+        .next(format!("git blue import {at}  # in each consumer, once it is published"))
         .next(super::bump::step(at)))
 }
 
 fn require_owner(acting: Acting<'_>, request: &Request) -> Result<(), OpError> {
     match &request.owner {
         Some(owner) if owner != acting.repo => {
-            let message =
-                format!("{} may not make a contract of {owner}; only a repository makes its own", acting.repo);
+            let message = format!("{} cannot create a contract of {owner}; only that repository can", acting.repo);
             Err(OpError::no(ErrorCode::NotOwner, message).next(format!("run it in {owner}")))
         }
         _ => Ok(()),
@@ -135,7 +134,7 @@ fn require_new(ctx: &Ctx, acting: Acting<'_>, request: &Request) -> Result<bool,
         let others = read::repos(acting.store)?.repos.into_keys().filter(|repo| repo != acting.repo);
         let others: Vec<_> = others.take(5).map(|repo| repo.to_string()).collect();
         let others = if others.is_empty() { acting.repo.to_string() } else { others.join(",") };
-        let again = format!("git blue contract new {at} --domain-members {others}  # make it, with these members");
+        let again = format!("git blue contract new {at} --domain-members {others}  # create it with these members");
         return Err(match error.next_steps.is_empty() {
             true => error,
             false => OpError { next_steps: vec![again.into()], ..error },
@@ -143,11 +142,11 @@ fn require_new(ctx: &Ctx, acting: Acting<'_>, request: &Request) -> Result<bool,
     }
     let view = domain::of_contract(acting.store, at)?;
     if let Some(held) = view.contracts.get(&at.contract) {
-        let message = format!("the realm has {at} already, of {}", held.owner);
+        let message = format!("the realm already has {at}, owned by {}", held.owner);
         let error = OpError::no(ErrorCode::ContractExists, message);
         return Err(match held.owner == *acting.repo {
             true => error.next(format!("git blue contract get {at} --format yaml")),
-            false => error.next(format!("git blue import {at}  # rely on it")),
+            false => error.next(format!("git blue import {at}  # import it")),
         });
     }
     Ok(view.info.has_member(acting.repo))
@@ -198,7 +197,7 @@ fn schema_at(ctx: &Ctx, source: &Source, pointer: &str) -> Result<Value, OpError
         true => Ok(first.clone()),
         false if is_own => references::load(&files, path),
         false => {
-            let message = format!("it is beside {name}, which is not in this repository");
+            let message = format!("it is next to {name}, which is not in this repository");
             Err(BundleError { file: path.to_owned(), message })
         }
     };
@@ -213,7 +212,7 @@ fn require_valid(ctx: &Ctx, document: &Contract) -> Result<(), OpError> {
     };
     let place = |problem: &schema::Problem| format!("{}{}", problem.part.name(), problem.pointer);
     let what = match first.part {
-        Part::Value | Part::Undecided => "the value does not fit the schema",
+        Part::Value | Part::Undecided => "the value is not valid",
         Part::Size | Part::Schema => "the schema is not valid",
     };
     let mut error = OpError::no(ErrorCode::InvalidContract, format!("{what}: {}: {}", place(first), first.message));
@@ -244,23 +243,24 @@ fn reference(ctx: &Ctx, request: &Request) -> Result<Option<Reference>, OpError>
 fn text(at: &ContractRef, document: &Contract, reference: Option<&Reference>) -> String {
     let ContractRef { domain, contract } = at;
     let mut text = format!(
-        "# The contract {at}. Commit it, and the hook publishes it on the main branch.\n\
-         # git blue contract bump {at} raises the version; git blue check --worktree looks at it before.\n"
+        "# The contract {at}. Commit this file on the main branch to publish it.\n\
+         # Raise the version with: git blue contract bump {at}\n\
+         # Check it before committing with: git blue check --worktree\n"
     );
     text += &entry("name", contract);
-    text += "\n# MAJOR.MINOR.PATCH, in quotes. What was published under a version never changes.\n";
+    text += "\n# MAJOR.MINOR.PATCH, in quotes. A published version never changes.\n";
     text += &format!("version: \"{}\"\n", document.version);
-    text += "\n# The only repository that may change it.\n";
+    text += "\n# The only repository that can change the contract.\n";
     text += &entry("owner", &document.owner);
-    text += &format!("\n# What it is for, in a sentence, for the other members of {domain}.\n");
+    text += &format!("\n# Its purpose in a sentence, for the other members of {domain}.\n");
     text += &entry("description", &document.description);
     text += "\n# backwards: consumers of the old version accept what the new one sends.\n\
              # forwards: consumers of the new version accept what the old one sent.\n";
     text += "compatibility: { backwards: true, forwards: false }\n";
-    text += "\n# The shape of what is exchanged, as JSON Schema.\n";
+    text += "\n# The data that is exchanged, as a JSON Schema.\n";
     match reference {
         Some(Reference { file, pointer }) => {
-            text += "# It stays in its file, and is published as that is in the same commit.\n";
+            text += "# It is read from this file in the same commit when it is published.\n";
             let at = if pointer.is_empty() {
                 String::new()
             } else {
@@ -270,7 +270,7 @@ fn text(at: &ContractRef, document: &Contract, reference: Option<&Reference>) ->
         }
         None => text += &entry("schema", &InOrder(&document.schema.0)),
     }
-    text += "\n# A value that all agree on; null where the shape alone is agreed.\n";
+    text += "\n# A value that all members agree on; null if they agree only on the schema.\n";
     text += &entry("value", &document.value);
     text += "\n# What each version changed, oldest first.\n";
     text += &format!("evolution:\n  - version: \"{}\"\n    changes: [\"Initial release\"]\n", document.version);

@@ -223,7 +223,7 @@ pub fn is_disputed(acting: Acting<'_>, name: &DomainName) -> Result<bool, OpErro
 /// Returns the publishing branch if `commit` is on it, in this clone or at origin.
 fn require_publishing_branch(code: &CodeRepo, commit: &Oid) -> Result<String, OpError> {
     let branch = code.publishing_branch()?.ok_or_else(|| {
-        OpError::no(ErrorCode::NoPublishingBranch, "it cannot be told which branch is published")
+        OpError::no(ErrorCode::NoPublishingBranch, "cannot tell which branch is published")
             .next("git config blue.publishBranch BRANCH")
     })?;
     for name in [format!("refs/heads/{branch}"), format!("refs/remotes/origin/{branch}")] {
@@ -233,9 +233,9 @@ fn require_publishing_branch(code: &CodeRepo, commit: &Oid) -> Result<String, Op
             return Ok(branch);
         }
     }
-    let message = format!("{} is not on {branch}, the branch that is published; nothing was published", commit.short());
+    let message = format!("{} is not on the publishing branch {branch}; nothing was published", commit.short());
     Err(OpError::no(ErrorCode::NotPublishingBranch, message)
-        .next(format!("git blue check  # see what it would do; merging it into {branch} publishes it"))
+        .next(format!("git blue check  # preview it; merging it into {branch} publishes it"))
         .next("git config blue.publishBranch BRANCH  # publish another branch"))
 }
 
@@ -317,7 +317,7 @@ impl Work<'_> {
         if error.code != ErrorCode::UnknownDomain || error.next_steps.is_empty() {
             return error;
         }
-        let step = format!("git blue realm admin domain --name {name} --repos {}  # creates it", self.acting.repo);
+        let step = format!("git blue realm admin domain --name {name} --repos {}  # create it", self.acting.repo);
         OpError { next_steps: vec![step.into()], ..error }
     }
 
@@ -340,18 +340,18 @@ impl Work<'_> {
         }
         if self.code.is_shallow()? {
             let (domain, source) = (&view.info.name, source.commit.short());
-            let message = format!("{domain} was published from {source}, which this shallow clone does not reach");
+            let message = format!("{domain} was published from {source}, which this shallow clone does not contain");
             return Err(OpError::no(ErrorCode::Shallow, message).next("git fetch --unshallow  # then publish again"));
         }
         let message = format!(
-            "{} was published from {}, which {} does not know: this clone is behind, fetch first",
+            "{} was published from {}, which is not in the history of {}: this clone is behind, fetch first",
             view.info.name,
             source.commit.short(),
             self.commit.short()
         );
         Err(OpError::no(ErrorCode::FetchFirst, message)
             .next("git pull  # then publish again")
-            .next("git blue realm admin reclaim --reason REASON  # if that commit is not of this repository"))
+            .next("git blue realm admin reclaim --reason REASON  # if that commit does not belong to this repository"))
     }
 
     /// Refuses an older commit, unless the user asks for a rollback.
@@ -360,10 +360,9 @@ impl Work<'_> {
             return Ok(());
         }
         let (domain, commit) = (&view.info.name, self.commit.short());
-        let message = format!("{domain} was published from {} already, and {commit} is older", source.commit.short());
-        Err(OpError::no(ErrorCode::OlderCommit, message).next(format!(
-            "git blue contract publish --commit {commit} --rollback --reason REASON  # go back on purpose"
-        )))
+        let message = format!("{domain} was already published from {}, and {commit} is older", source.commit.short());
+        Err(OpError::no(ErrorCode::OlderCommit, message)
+            .next(format!("git blue contract publish --commit {commit} --rollback --reason REASON  # roll back")))
     }
 
     fn decide(&self, view: &DomainView, lineage: Lineage) -> Result<Decision, Vec<Refusal>> {
@@ -420,7 +419,7 @@ impl Work<'_> {
 fn readable_source(view: &DomainView, repo: &RepoName) -> Result<(), OpError> {
     match view.damage.iter().find(|damage| damage.subject == Subject::Source(repo.clone())) {
         Some(damage) => {
-            let message = format!("it cannot be told what was published last: {}: {}", damage.file, damage.problem);
+            let message = format!("cannot tell what was published last: {}: {}", damage.file, damage.problem);
             Err(OpError::cannot(ErrorCode::Damaged, message))
         }
         None => Ok(()),

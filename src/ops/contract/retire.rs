@@ -57,7 +57,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractMarked>, OpErr
         if !importers.is_empty() && !request.force {
             let names: Vec<_> = importers.iter().map(ToString::to_string).collect();
             let message = format!("{name}/{contract} is still imported by {}", names.join(", "));
-            return Err(OpError::no(ErrorCode::StillImported, message).next("pass --force to retire it all the same"));
+            return Err(OpError::no(ErrorCode::StillImported, message).next("pass --force to retire it anyway"));
         }
         Ok(decision)
     })?;

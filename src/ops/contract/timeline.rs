@@ -24,9 +24,9 @@ use crate::{
 pub const OPERATION: Operation = Operation::reads::<Request>(
     "contract_timeline",
     &["contract", "timeline"],
-    "Show when each realm of this machine got each version",
+    "Show when each realm on this machine received each version",
 )
-.tool("When each realm of this machine got each version of a contract.")
+.tool("Show when each realm on this machine received each version of a contract.")
 .route("GET", "/contracts/{domain}/{contract}/timeline");
 
 /// The arguments.
@@ -67,9 +67,9 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractTimeline>, OpE
     }
     if realms.iter().all(|realm| realm.problem.is_some()) {
         let problems = realms.iter().filter_map(|one| Some(format!("; {}: {}", one.realm, one.problem.as_ref()?)));
-        let message = format!("no realm of this machine has a contract {}", request.contract);
+        let message = format!("no realm on this machine has a contract {}", request.contract);
         return Err(OpError::no(ErrorCode::UnknownContract, message + &problems.collect::<String>())
-            .next("git blue realm list  # shows the realms of this machine"));
+            .next("git blue realm list  # list the realms on this machine"));
     }
     let when = |one: &TimelineEntry| if one.ahead_of_clock { jiff::Timestamp::MIN } else { one.time };
     entries.sort_by(|a, b| (when(b), &a.realm, &b.version).cmp(&(when(a), &b.realm, &a.version)));

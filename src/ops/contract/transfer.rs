@@ -39,11 +39,11 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractTransfer>, OpE
     let acting = ctx.writing()?;
     let ContractRef { domain: name, contract } = &request.contract;
     if request.to.as_ref() == Some(acting.repo) {
-        return Err(OpError::usage(format!("{} owns {} already", acting.repo, request.contract)));
+        return Err(OpError::usage(format!("{} already owns {}", acting.repo, request.contract)));
     }
     let subject = match &request.to {
         Some(to) => format!("offer {contract} to {to}"),
-        None => format!("take back the offer of {contract}"),
+        None => format!("withdraw the offer of {contract}"),
     };
     let why = MessageParts { repo: Some(acting.repo), subject: Some(&subject), ..MessageParts::default() };
     let part = Part { contracts: Some(&[contract.clone()].into()), ..Part::default() };
@@ -69,9 +69,9 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractTransfer>, OpE
     let file = format!(".blue/contracts/{name}/{contract}.yaml");
     Ok(answer
         .next(format!(
-            "mkdir -p .blue/contracts/{name} && git blue contract get {} --format yaml | sed 's/^owner: .*/owner: {to}/' \
-             >{file}  # in {to}; committing it takes the contract over",
+            "mkdir -p .blue/contracts/{name} && git blue contract get {} --format yaml | sed 's/^owner: .*/owner: \
+                {to}/' >{file}  # in {to}; committing it accepts the contract",
             request.contract
         ))
-        .next(format!("git rm {file}  # here, once {to} owns it; take it out of .blue/bindings/{name}.yaml too")))
+        .next(format!("git rm {file}  # here, once {to} owns it; also remove it from .blue/bindings/{name}.yaml")))
 }

@@ -31,7 +31,7 @@ pub const OPERATION: Operation = Operation::reads::<Request>(
     &["contract", "validate"],
     "Check payloads against a contract's schema",
 )
-.tool("Does a payload fit a contract's schema, and where not?")
+.tool("Validate a payload against a contract's schema.")
 .route("POST", "/realms/{realm}/contracts/{domain}/{contract}/validate");
 
 /// The maximum number of failures that an answer lists.
@@ -99,7 +99,7 @@ struct AgainstFields {
     /// Check against every published version in this range
     #[cfg_attr(feature = "cli", arg(long, value_name = "RANGE", conflicts_with = "worktree"))]
     range: Option<Range>,
-    /// Check against the uncommitted file of this repository
+    /// Check against the file in the work tree, committed or not
     #[serde(default)]
     #[cfg_attr(feature = "cli", arg(long))]
     worktree: bool,
@@ -116,7 +116,7 @@ impl TryFrom<AgainstFields> for Against {
             (Some(version), None, false) => Ok(Self::Version(version)),
             (None, Some(range), false) => Ok(Self::Range(range)),
             (None, None, true) => Ok(Self::Draft(Draft::Worktree)),
-            _ => Err("pass one of version, range and worktree"),
+            _ => Err("pass only one of version, range and worktree"),
         }
     }
 }
@@ -209,12 +209,12 @@ fn in_range(view: &DomainView, at: &ContractRef, range: &Range) -> Result<Vec<Ve
     let found: Vec<_> = known.iter().filter(|version| range.matches(version)).cloned().collect();
     if found.len() > MAX_VERSIONS {
         let message = format!("{range} accepts {} versions of {at}; at most {MAX_VERSIONS} are checked", found.len());
-        return Err(OpError::no(ErrorCode::TooManyVersions, message).next("say it with a narrower range"));
+        return Err(OpError::no(ErrorCode::TooManyVersions, message).next("use a narrower range"));
     }
     if found.is_empty() {
         let known: Vec<_> = known.iter().rev().take(20).map(ToString::to_string).collect();
-        return Err(OpError::no(ErrorCode::UnknownVersion, format!("no published version of {at} lies in {range}"))
-            .next(format!("published are: {}", known.join(", "))));
+        return Err(OpError::no(ErrorCode::UnknownVersion, format!("no published version of {at} is in {range}"))
+            .next(format!("published versions: {}", known.join(", "))));
     }
     Ok(found)
 }

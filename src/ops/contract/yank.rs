@@ -67,5 +67,5 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractMarked>, OpErr
         changed: !decision.changes.is_empty(),
         importers,
     });
-    Ok(if is_current { answer.next("it is the current version: publish another one") } else { answer })
+    Ok(if is_current { answer.next("it is the current version: publish a new one") } else { answer })
 }

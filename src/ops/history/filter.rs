@@ -36,7 +36,7 @@ pub struct Filter {
     #[schemars(schema_with = "notification::words")]
     #[cfg_attr(feature = "cli", arg(long, value_name = "KIND", value_enum))]
     pub kind: Option<ChangeType>,
-    /// Only what came from this commit
+    /// Only changes published from this commit
     #[cfg_attr(feature = "cli", arg(long, value_name = "COMMIT"))]
     pub commit: Option<String>,
 }
@@ -66,8 +66,8 @@ fn digits(ctx: &Ctx, revision: &str) -> Result<String, OpError> {
     }
     let is_start = revision.len() >= MIN_DIGITS && revision.bytes().all(|byte| byte.is_ascii_hexdigit());
     is_start.then(|| revision.to_ascii_lowercase()).ok_or_else(|| {
-        OpError::no(ErrorCode::UnknownCommit, format!("{revision:?} is no commit")).next(format!(
-            "name a commit of this repository, or at least {MIN_DIGITS} digits of one of another repository"
+        OpError::no(ErrorCode::UnknownCommit, format!("{revision:?} is not a commit")).next(format!(
+            "use a commit of this repository, or at least {MIN_DIGITS} digits of a commit of another one"
         ))
     })
 }

@@ -66,7 +66,7 @@ pub fn with(before: Option<&str>, block: Block<'_>) -> Result<String, String> {
     if !shell {
         let call = format!("{} hook {}", paths::in_shell(block.exe), block.event);
         return Err(format!(
-            "the hook starts with {:?}, which is no shell; call this from it: {call}",
+            "the hook starts with {:?}, which is not a shell; call this from it: {call}",
             first.trim_end()
         ));
     }
@@ -146,7 +146,7 @@ mod tests {
     #[test]
     fn a_hook_in_another_language_is_left_alone() {
         let refused = with(Some("#!/usr/bin/python3\n"), of("/bin/git-blue")).unwrap_err();
-        assert!(refused.contains("no shell") && refused.ends_with("/bin/git-blue hook post-merge"), "{refused}");
+        assert!(refused.contains("not a shell") && refused.ends_with("/bin/git-blue hook post-merge"), "{refused}");
         assert!(with(None, of("/bin/$(rm)/git-blue")).unwrap_err().contains("shell script"));
     }
 

@@ -17,13 +17,13 @@ const SINCE: (u32, u32) = (2, 54);
 /// # Errors
 /// Returns an error with the installed version if git is older.
 pub fn require(ctx: &Ctx) -> Result<(), OpError> {
-    let said = git::git_version(ctx.env.vars()).unwrap_or_else(|| "no git at all".into());
+    let said = git::git_version(ctx.env.vars()).unwrap_or_else(|| "no git".into());
     if git::numbers(&said) >= SINCE {
         return Ok(());
     }
     let (major, minor) = SINCE;
-    let message = format!("{said} runs no hooks from its configuration; git {major}.{minor} and newer do");
-    Err(OpError::cannot(ErrorCode::OldGit, message).next("git blue hooks install  # put them into files"))
+    let message = format!("{said} runs no hooks from its configuration; that needs git {major}.{minor} or newer");
+    Err(OpError::cannot(ErrorCode::OldGit, message).next("git blue hooks install  # use hook files"))
 }
 
 fn section(event: &str) -> String {

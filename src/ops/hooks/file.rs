@@ -18,7 +18,7 @@ use crate::{
 pub fn read(path: &Path) -> Result<Option<String>, OpError> {
     match std::fs::read(path) {
         Ok(bytes) => String::from_utf8(bytes).map(Some).map_err(|_| {
-            OpError::no(ErrorCode::HookNotText, format!("{} is not text; it was left alone", path.display()))
+            OpError::no(ErrorCode::HookNotText, format!("{} is not text; it was not changed", path.display()))
         }),
         // A `core.hooksPath` that is not a folder disables hooks.
         Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => Ok(None),

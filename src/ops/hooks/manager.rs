@@ -64,10 +64,10 @@ impl Manager {
                 let package = std::fs::read_to_string(top.join("package.json")).unwrap_or_default();
                 let restores = package.contains("git blue hooks install") || package.contains("git-blue hooks install");
                 let command = r#"npm pkg set scripts.prepare="husky && git blue hooks install""#;
-                (!restores).then_some(("husky writes this file anew at every npm install", command))
+                (!restores).then_some(("husky rewrites this file at every npm install", command))
             }
             Self::Lefthook => Some((
-                "lefthook writes this file anew when its configuration changes",
+                "lefthook rewrites this file when its configuration changes",
                 "let lefthook run it: post-commit: { commands: { git-blue: { run: git blue hook post-commit } } } in \
                  lefthook.yml, and the same for the other hooks",
             )),

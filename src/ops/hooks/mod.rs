@@ -24,17 +24,14 @@ use crate::{
 pub(super) const TABLE: &[Operation] = &[INSTALL, UNINSTALL, STATUS];
 
 /// The table's entry for installing.
-pub const INSTALL: Operation = Operation::write::<HooksAnswer>(
-    "hooks_install",
-    &["hooks", "install"],
-    "Install the hooks, which publish on commit",
-);
+pub const INSTALL: Operation =
+    Operation::write::<HooksAnswer>("hooks_install", &["hooks", "install"], "Install the hooks that publish on commit");
 /// The table's entry for uninstalling.
 pub const UNINSTALL: Operation =
     Operation::write::<HooksAnswer>("hooks_uninstall", &["hooks", "uninstall"], "Remove the hooks");
 /// The table's entry for reporting the state.
 pub const STATUS: Operation =
-    Operation::read::<HooksAnswer>("hooks_status", &["hooks", "status"], "Show which hooks are in place");
+    Operation::read::<HooksAnswer>("hooks_status", &["hooks", "status"], "Show which hooks are installed");
 
 /// A hook that git blue installs.
 struct Hook {
@@ -172,7 +169,7 @@ pub fn uninstall(ctx: &Ctx) -> Result<Answer<HooksAnswer>, OpError> {
     let calls = |hook: &HookState| Some(hook.note.as_ref()?.strip_suffix(RUNS_IT)?.to_owned());
     let managers: BTreeSet<_> = hooks.iter().filter(|hook| hook.installed).filter_map(calls).collect();
     let steps =
-        managers.iter().map(|name| format!("take the call of git blue hook out of what {name} runs: it is yours"));
+        managers.iter().map(|name| format!("remove the call of git blue hook from what {name} runs: you added it"));
     let answer = Answer::new(HooksAnswer { folder: place.folder.display().to_string(), hooks });
     Ok(steps.fold(answer, Answer::next))
 }
@@ -260,10 +257,10 @@ fn state(place: &Place<'_>, hook: &Hook) -> Result<HookState, OpError> {
         state.installed = true;
         state.note = Some(format!("pre-commit runs {}{MOVED_BY_PRE_COMMIT}", hook.event));
     } else if has_block(&beside(MOVED_BY_LEFTHOOK)) {
-        state.problem = Some(format!("moved to {}{MOVED_BY_LEFTHOOK}, which nobody runs", hook.event));
+        state.problem = Some(format!("moved to {}{MOVED_BY_LEFTHOOK}, which is never run", hook.event));
     } else if place.usual != place.folder && has_block(&usual) {
-        let switched = "git does not run our block in";
-        state.problem = Some(format!("{switched} {}: core.hooksPath leads elsewhere", usual.display()));
+        let switched = "git does not run the git blue block in";
+        state.problem = Some(format!("{switched} {}: core.hooksPath points elsewhere", usual.display()));
     }
     Ok(state)
 }

@@ -24,13 +24,10 @@ use crate::{
 };
 
 /// The operation's entry in the table of operations.
-pub const OPERATION: Operation = Operation::reads::<Request>(
-    "notifications_list",
-    &["notifications", "list"],
-    "List what other repositories changed",
-)
-.tool("What other repositories changed, seen or not. New changes also come with other answers.")
-.route("GET", "/notifications");
+pub const OPERATION: Operation =
+    Operation::reads::<Request>("notifications_list", &["notifications", "list"], "List changes by other repositories")
+        .tool("List changes by other repositories, seen or not. New changes also come with other answers.")
+        .route("GET", "/notifications");
 
 /// The arguments.
 #[derive(Debug, Clone, serde::Deserialize, schemars::JsonSchema)]

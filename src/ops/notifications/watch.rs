@@ -28,7 +28,7 @@ use crate::{
 pub const OPERATION: Operation = Operation::write::<Notification>(
     "notifications_watch",
     &["notifications", "watch"],
-    "Show what other repositories change, as it happens",
+    "Show changes by other repositories as they happen",
 );
 
 /// The interval at which the listener and the clock are checked.

@@ -41,15 +41,14 @@ pub fn deliver(ctx: &Ctx, receiver: &Receiver, event: &Event) -> Result<(), Stri
             let (url, key) = match (url, &secret) {
                 (Some(url), key) => (url.as_str(), key.as_ref()),
                 (None, Some(url)) => (url.expose(), None),
-                (None, None) => return Err("it has no url".to_owned()),
+                (None, None) => return Err("it has no URL".to_owned()),
             };
             post(url, &message(env, event, &body), key, limit)
         }
         Channel::Email(addresses) => {
             let found = env.var("PATH").map(std::env::split_paths).into_iter().flatten();
             let found = found.map(|folder| folder.join("sendmail")).chain(SENDMAIL.map(Into::into));
-            let program =
-                found.into_iter().find(|file| file.is_file()).ok_or("there is no sendmail on this machine")?;
+            let program = found.into_iter().find(|file| file.is_file()).ok_or("sendmail is not installed")?;
             let args: Vec<&str> = ["-i", "--"].into_iter().chain(addresses.iter().map(String::as_str)).collect();
             program::run(env, Command::new(program), &args, &mail(ctx, addresses, event), limit)
         }
@@ -80,8 +79,9 @@ fn mail(ctx: &Ctx, addresses: &[String], event: &Event) -> String {
     let lines = text::lines(event).join("\n");
     let commit = event.data.commit.map(|commit| format!(", commit {}", commit.short())).unwrap_or_default();
     format!(
-        "{from}To: {}\nSubject: [{}] {}\nDate: {date}\nMessage-ID: <{}@git-blue.invalid>\nAuto-Submitted: auto-generated\n\
-        MIME-Version: 1.0\nContent-Type: text/plain; charset=utf-8\n\n{lines}\n\n-- \nRealm {}{commit}\n",
+        "{from}To: {}\nSubject: [{}] {}\nDate: {date}\nMessage-ID: <{}@git-blue.invalid>\nAuto-Submitted: \
+            auto-generated\nMIME-Version: 1.0\nContent-Type: text/plain; charset=utf-8\n\n{lines}\n\n-- \nRealm \
+            {}{commit}\n",
         addresses.join(", "),
         event.data.realm,
         text::subject(event),

@@ -118,10 +118,10 @@ impl Receiver {
         let text = |key: &str| values.get(key).filter(|text| !text.is_empty()).cloned();
         let known = ["url", "kind", "command", "secretcommand", "secretfile", "realm", "repo", "domain", "severity"];
         if values.contains_key("secret") {
-            return Err("a secret does not belong into the configuration: set secretCommand or secretFile".to_owned());
+            return Err("secrets are not read from the configuration: set secretCommand or secretFile".to_owned());
         }
         if let Some(key) = values.keys().find(|key| !known.contains(&key.as_str())) {
-            return Err(format!("there is no key {key}: known are {}", known.join(", ")));
+            return Err(format!("unknown key {key}; the keys are {}", known.join(", ")));
         }
         let secret = match (text("secretcommand"), text("secretfile")) {
             (Some(_), Some(_)) => return Err("set secretCommand or secretFile, not both".to_owned()),
@@ -165,13 +165,13 @@ impl Receiver {
 fn secret_file(file: &Path) -> Result<Secret, String> {
     let data = file.metadata().map_err(|error| error.to_string())?;
     if !data.is_file() || data.len() > MAX_SECRET {
-        return Err("it is no small file".to_owned());
+        return Err("it is too large, or not a file".to_owned());
     }
     if files::is_open_to_others(file).unwrap_or(true) {
-        return Err(format!("others may read it: chmod 600 {}", file.display()));
+        return Err(format!("others can read it: chmod 600 {}", file.display()));
     }
     let text = std::fs::read_to_string(file).map_err(|error| error.to_string())?;
-    Secret::of(&text).ok_or_else(|| "its first line is no secret".to_owned())
+    Secret::of(&text).ok_or_else(|| "its first line is not a secret".to_owned())
 }
 
 impl Channel {
@@ -195,12 +195,12 @@ impl Channel {
                 if is_given {
                     Ok(Self::Chat(chat, url))
                 } else {
-                    Err(needs("url, and no secretCommand that prints it"))
+                    Err(needs("URL, and no secretCommand that prints it"))
                 }
             }
-            "email" => addresses(&url.ok_or_else(|| needs("url, such as mailto:team@example.com"))?).map(Self::Email),
+            "email" => addresses(&url.ok_or_else(|| needs("URL, such as mailto:team@example.com"))?).map(Self::Email),
             "command" => command.map(Self::Command).ok_or_else(|| needs("command")),
-            other => Err(format!("{other:?} is no kind: write webhook, slack, mattermost, email or command")),
+            other => Err(format!("{other:?} is not a kind: expected webhook, slack, mattermost, email or command")),
         }
     }
 
@@ -223,7 +223,7 @@ impl Channel {
                 let host = rest.split(['/', '?', '#']).next().unwrap_or_default();
                 host.rsplit('@').next().unwrap_or_default().to_owned()
             }
-            Self::Chat(_, None) => "the url that is its secret".to_owned(),
+            Self::Chat(_, None) => "the URL that is its secret".to_owned(),
             Self::Email(addresses) => addresses.join(", "),
             Self::Command(command) => command.clone(),
         }
@@ -239,7 +239,7 @@ fn addresses(url: &str) -> Result<Vec<String>, String> {
     };
     let all: Vec<_> = all.collect();
     match all.iter().find(|one| !is_address(one)) {
-        Some(wrong) => Err(format!("{wrong:?} is no address of mail")),
+        Some(wrong) => Err(format!("{wrong:?} is not a mail address")),
         None => Ok(all),
     }
 }
@@ -292,7 +292,7 @@ mod tests {
             (&[("url", "mailto:a@example.com, b@example.com")], "email", "a@example.com, b@example.com"),
             (&[("command", "cat >>news")], "command", "cat >>news"),
             (&[("kind", "slack"), ("url", "https://hooks.slack.com/services/T/B/x")], "slack", "hooks.slack.com"),
-            (&[("kind", "mattermost"), ("secretcommand", "pass url")], "mattermost", "the url that is its secret"),
+            (&[("kind", "mattermost"), ("secretcommand", "pass url")], "mattermost", "the URL that is its secret"),
         ] {
             let way = read(values).unwrap().way;
             assert_eq!((way.kind(), &*way.place()), (kind, place));
@@ -302,14 +302,14 @@ mod tests {
     #[test]
     fn invalid_configurations_are_reported() {
         for (values, why) in [
-            (&[("kind", "webhook")][..], "no url"),
-            (&[("kind", "fax"), ("url", "https://h/")], "is no kind"),
+            (&[("kind", "webhook")][..], "no URL"),
+            (&[("kind", "fax"), ("url", "https://h/")], "is not a kind"),
             (&[("url", "https://h/"), ("secret", "abc")], "secretCommand or secretFile"),
-            (&[("url", "https://h/"), ("repos", "a")], "there is no key repos"),
-            (&[("url", "https://h/"), ("severity", "urgent")], "is no rank"),
+            (&[("url", "https://h/"), ("repos", "a")], "unknown key repos"),
+            (&[("url", "https://h/"), ("severity", "urgent")], "is not a rank"),
             (&[("url", "https://h/"), ("domain", "a/b")], "domain:"),
-            (&[("url", "mailto:-oQ/tmp@h")], "is no address"),
-            (&[("url", "mailto:a@h\nBcc: b@h")], "is no address"),
+            (&[("url", "mailto:-oQ/tmp@h")], "is not a mail address"),
+            (&[("url", "mailto:a@h\nBcc: b@h")], "is not a mail address"),
         ] {
             let said = read(values).unwrap_err();
             assert!(said.contains(why), "{said}");

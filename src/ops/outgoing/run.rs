@@ -59,7 +59,7 @@ pub fn run(ctx: &Ctx, pass: &RunOptions) -> Result<Receivers, OpError> {
         });
     }
     if pass.revive.as_ref().is_some_and(|ids| done.revived < ids.len()) {
-        let message = "not every id is of an event that was given up; the others are sent again";
+        let message = "some ids are not of events that were given up; the others were resent";
         return Err(OpError::no(ErrorCode::UnknownNotification, message).next("git blue notify list"));
     }
     let complete = done.given_up == 0 && lines.iter().all(|line| line.problem.is_none() && line.waiting.is_empty());
@@ -109,7 +109,7 @@ pub fn chosen(ctx: &Ctx, realm: &RealmName, only: &[ReaderName]) -> Result<Vec<C
     let known = || all.iter().map(|(name, _)| name);
     if let Some(missing) = only.iter().find(|wanted| !known().any(|name| name == *wanted)) {
         let meant = question(missing, known());
-        return Err(OpError::no(ErrorCode::UnknownReceiver, format!("no receiver is called {missing}{meant}"))
+        return Err(OpError::no(ErrorCode::UnknownReceiver, format!("there is no receiver {missing}{meant}"))
             .next(format!("git config --global blue.notify.{missing}.url https://URL")));
     }
     Ok(all.into_iter().filter(|(name, _)| only.is_empty() || only.contains(name)).collect())
@@ -201,7 +201,7 @@ impl One<'_> {
                     sent += 1;
                 }
                 Err(problem) => {
-                    tracing::warn!(receiver = %self.receiver.name, id = event.id, problem, "did not arrive");
+                    tracing::warn!(receiver = %self.receiver.name, id = event.id, problem, "not delivered");
                     let chance = self.ctx.env.seed().wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 16;
                     queue.failed(&event.id, problem, self.ctx.env.now(), chance);
                     failed.push(event.id);

@@ -27,7 +27,7 @@ pub fn subject(event: &Event) -> String {
 pub fn lines(event: &Event) -> Vec<String> {
     let data = &event.data;
     if data.changes.is_empty() {
-        return vec![format!("This is a test of git blue: news of the realm {} come here.", data.realm)];
+        return vec![format!("This is a test of git blue: changes in the realm {} are sent here.", data.realm)];
     }
     let mut lines: Vec<_> = data.changes.iter().take(MAX_LINES).map(line).collect();
     let more = data.changes.len().saturating_sub(MAX_LINES) + data.more_changes;
@@ -46,6 +46,6 @@ fn line(change: &NewsChange) -> String {
         (!repos.is_empty()).then(|| format!("{}{more}", repos[..repos.len().min(MAX_REPOS)].join(", ")))
     };
     let breaks = of(Holds::Breaks).map(|repos| format!(": breaks {repos}")).unwrap_or_default();
-    let unknown = of(Holds::Unknown).map(|repos| format!("; not known whether it breaks {repos}")).unwrap_or_default();
+    let unknown = of(Holds::Unknown).map(|repos| format!("; may break {repos}")).unwrap_or_default();
     format!("{}{breaks}{unknown}", change.text)
 }

@@ -15,7 +15,7 @@ use crate::{
 pub const OPERATION: Operation = Operation::write::<PrComment>(
     "realm_pr_comment",
     &["realm", "pr", "comment"],
-    "Write a report into one comment on a pull request",
+    "Post a report as a comment on a pull request",
 );
 
 /// The start of the comment, which is invisible in rendered Markdown.
@@ -53,7 +53,7 @@ impl From<ForgeError> for Failure {
         match error {
             ForgeError::Denied { .. } | ForgeError::NotFound { .. } => Self::MayNot(
                 OpError::no(ErrorCode::Refused, message)
-                    .next("give the token the right to write pull requests, and look at the url of origin"),
+                    .next("give the token write access to pull requests, and check the URL of origin"),
             ),
             ForgeError::Refused { .. } => Self::Other(OpError::no(ErrorCode::Refused, message)),
             _ => Self::Other(OpError::cannot(ErrorCode::Remote, message)),
@@ -90,7 +90,8 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<PrComment>, OpError> {
 }
 
 fn write(ctx: &Ctx, request: &Request, text: &str) -> Result<PrComment, Failure> {
-    let missing = || OpError::cannot(ErrorCode::NotInGit, "this folder is in no git repository").next("pass -C DIR");
+    let missing =
+        || OpError::cannot(ErrorCode::NotInGit, "this directory is not in a git repository").next("pass -C DIR");
     let code = ctx.code.as_ref().ok_or_else(missing)?;
     let closed = |closed: crate::ops::repos::forges::Closed| {
         let error = OpError::no(closed.code, closed.message).next(closed.next_step);
@@ -136,7 +137,7 @@ fn of_branch(ctx: &Ctx, code: &CodeRepo, forge: &dyn Forge) -> Result<u64, Failu
     let folder = code.workdir().unwrap_or_else(|| code.main_folder());
     let branch = Work::new(&folder, ctx.env.vars_elsewhere()).current_branch().map_err(OpError::from)?;
     let none = |what: &str| {
-        let message = format!("{what}: it cannot be told which pull request is meant");
+        let message = format!("{what}: cannot tell which pull request to comment on");
         Failure::Other(OpError::no(ErrorCode::NoBranches, message).next("pass --number N"))
     };
     let branch = branch.ok_or_else(|| none("no branch is checked out"))?;
@@ -154,7 +155,7 @@ fn bounded(report: &str) -> String {
         end -= 1;
     }
     let whole = report[..end].rfind('\n').unwrap_or(end);
-    format!("{}\n\nThe rest is left out: a comment cannot be longer.", &report[..whole])
+    format!("{}\n\nThe rest is omitted: a comment cannot be longer.", &report[..whole])
 }
 
 /// Appends the report to the step summary, unless it is already there.

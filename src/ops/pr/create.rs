@@ -97,7 +97,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<PrCreate>, OpError> {
     for at in 0..jobs.len() {
         if jobs[at].standing.uncommitted > 0 {
             let name = &jobs[at].place.found.name;
-            warnings.push(NextStep::advice(format!("{name} has changes that are not committed, and no part of this")));
+            warnings.push(NextStep::advice(format!("{name} has uncommitted changes, which were not included")));
         }
         let links = links(&jobs, at, &reliance, request).within("");
         match one(ctx, &mut jobs[at], request, &links) {
@@ -128,7 +128,11 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<PrCreate>, OpError> {
     answer.next_steps.extend(steps);
     answer.next_steps.dedup();
     answer.next_steps.extend(forges.ignored());
-    Ok(answer.next(format!("git blue realm pr status --rfc {}  # what is ready, and what to merge first", request.rfc)))
+    Ok(answer.next(format!(
+        "git blue realm pr status --rfc {}  # show what is ready, and what to merge \
+        first",
+        request.rfc
+    )))
 }
 
 fn check_title(title: &str) -> Result<(), OpError> {
@@ -138,7 +142,7 @@ fn check_title(title: &str) -> Result<(), OpError> {
         title if title.chars().count() > MAX_TITLE => "it is longer than 255 characters",
         _ => return Ok(()),
     };
-    Err(OpError::usage(format!("{title:?} is no title: {wrong}")))
+    Err(OpError::usage(format!("{title:?} is not a valid title: {wrong}")))
 }
 
 /// Returns the repositories in merge order, and how the realm's repositories rely on each other.
@@ -258,10 +262,8 @@ fn of_forge(repo: &RepoName, error: &ForgeError) -> RepoProblem {
     let (code, next_step): (_, Option<NextStep>) = match error {
         ForgeError::Unreachable { .. } | ForgeError::Silent { .. } => ("unreachable", Some("try again".into())),
         ForgeError::Elsewhere { host, .. } => ("redirected", Some(where_its_api_is(host))),
-        ForgeError::Denied { .. } => ("denied", Some("give the token the right to write pull requests".into())),
-        ForgeError::NotFound { .. } => {
-            ("not-found", Some("check the url of origin, and what the token may see".into()))
-        }
+        ForgeError::Denied { .. } => ("denied", Some("give the token write access to pull requests".into())),
+        ForgeError::NotFound { .. } => ("not-found", Some("check the URL of origin, and the token's access".into())),
         ForgeError::Limited { .. } => ("limited", Some("try again later".into())),
         ForgeError::Odd { .. } => ("odd-answer", None),
         ForgeError::Refused { .. } => ("refused", None),

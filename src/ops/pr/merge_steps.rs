@@ -59,7 +59,7 @@ impl<'a> Places<'a> {
             let ContractRef { domain, contract } = &clash.at;
             let file = self.file(&clash.provider, true, &format!("{}/{domain}/{contract}.yaml", blue_files::CONTRACTS));
             ways.push(format!(
-                "{}: or, while {old} is still served, in {file} write supported: [\"{range}\"], and commit it",
+                "{}: or, while {old} is still served, write supported: [\"{range}\"] in {file}, and commit it",
                 clash.provider
             ));
         }
@@ -105,7 +105,7 @@ impl<'a> Places<'a> {
             contract: Some(contract.clone()),
             version_req: Some(range.clone()),
             command: None,
-            text: format!("{repo}: in {file} write version: \"{range}\" for {contract}, and commit it  # {why}"),
+            text: format!("{repo}: write version: \"{range}\" for {contract} in {file}, and commit it  # {why}"),
             file: Some(file),
         }
     }
@@ -120,7 +120,7 @@ impl<'a> Places<'a> {
     }
 
     fn narrow(&self, leftover: &Leftover) -> MergeStep {
-        let why = format!("{} is not served any more then", leftover.version);
+        let why = format!("{} is no longer served by then", leftover.version);
         self.edit(&leftover.consumer, &leftover.at, MergeAction::Narrow, &leftover.narrowed, &why)
     }
 

@@ -18,7 +18,7 @@ use crate::{
 pub const OPERATION: Operation = Operation::writes::<Request>(
     "realm_pr_prepare",
     &["realm", "pr", "prepare"],
-    "Commit what changed in the worktrees of an RFC",
+    "Commit the changes in the worktrees of an RFC",
 );
 
 /// The arguments.
@@ -35,7 +35,7 @@ pub struct Request {
     #[serde(default)]
     #[cfg_attr(feature = "cli", arg(long))]
     pub all: bool,
-    /// Show what would be committed, and commit nothing
+    /// Show what would be committed, without committing it
     #[serde(default)]
     #[cfg_attr(feature = "cli", arg(long))]
     pub dry_run: bool,
@@ -75,10 +75,10 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<PrPrepare>, OpError> {
     let rfc = &request.rfc;
     let mut answer = Answer::new(body);
     if has_untracked && !request.all {
-        answer = answer.next("files that git does not know were left; --all commits them too");
+        answer = answer.next("untracked files were not committed; use --all to include them");
     }
     if has_secrets {
-        answer = answer.next("files that look as if they held a secret were left; git add names them one by one");
+        answer = answer.next("files that may contain secrets were not committed; add them one by one with git add");
     }
     if !request.dry_run {
         answer = answer.next(format!("git blue realm pr create --rfc {rfc} --title TITLE"));
@@ -119,7 +119,7 @@ fn prepare(place: &Place, branch: &str, request: &Request) -> Result<Option<Prep
     let commit = match files.is_empty() || request.dry_run {
         true => None,
         false => Some(place.work.commit(&request.message, &new).map_err(|error| {
-            let next = format!("what is staged in {at} stays staged: mend it, and try again");
+            let next = format!("changes in {at} stay staged: fix the problem, and try again");
             RepoProblem::new(name, ErrorCode::NotCommitted, error.to_string()).next(next)
         })?),
     };

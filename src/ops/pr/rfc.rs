@@ -51,7 +51,7 @@ impl Branch {
     ) -> Result<Self, OpError> {
         let place = Place { cwd: folder.to_owned(), vars: ctx.env.vars_elsewhere(), in_hook: false };
         let code = CodeRepo::discover(&place)?.ok_or_else(|| {
-            OpError::cannot(ErrorCode::NotInGit, format!("{} is in no git repository", folder.display()))
+            OpError::cannot(ErrorCode::NotInGit, format!("{} is not in a git repository", folder.display()))
         })?;
         let acting = Acting { realm: &here.realm, store: &*here.store, repo, code: None };
         let sources = contract::publish::sources(acting, Some(overview))?;

@@ -39,7 +39,7 @@ pub const OPERATION: Operation = Operation::reads::<Request>(
     &["realm", "pr", "status"],
     "Show an RFC's progress in each repository, and what to merge first",
 )
-.tool("How far an RFC is in each repository: uncommitted, unpushed, pull request, merge order.");
+.tool("Show an RFC's progress in each repository: uncommitted, unpushed, pull request, merge order.");
 
 /// The arguments.
 #[derive(Debug, Clone, Default, serde::Deserialize, schemars::JsonSchema)]
@@ -246,7 +246,7 @@ fn with_pull(place: &Place, standing: Standing, on: &OnForge) -> Measured {
 /// Returns why the state on the forge is unknown.
 fn unknown(error: &ForgeError) -> String {
     match error {
-        ForgeError::Silent { .. } => format!("{error}; what git alone can tell is shown"),
+        ForgeError::Silent { .. } => format!("{error}; only what git knows is shown"),
         _ => error.to_string(),
     }
 }
@@ -308,7 +308,7 @@ fn hurdles(line: &PrRepo, standing: &Standing) -> Vec<String> {
     let is_merged = line.pr.as_ref().is_some_and(|pr| pr.state == PullState::Merged);
     let mut found = Vec::new();
     if line.branch.is_none() {
-        found.push("HEAD is on no branch".to_owned());
+        found.push("HEAD is detached".to_owned());
     }
     if line.uncommitted_changes > 0 {
         found.push(count(line.uncommitted_changes, "uncommitted change", "uncommitted changes"));
@@ -320,7 +320,7 @@ fn hurdles(line: &PrRepo, standing: &Standing) -> Vec<String> {
         _ if line.commits_ahead == 0 || is_merged => {}
         Some(0) => {}
         Some(unpushed) => found.push(format!("{} not pushed", count(unpushed, "commit is", "commits are"))),
-        None => found.push("its branch is not at the remote".into()),
+        None => found.push("its branch is not on the remote".into()),
     }
     let Some(pr) = line.pr.as_ref().filter(|pr| pr.state != PullState::Merged) else { return found };
     if pr.state == PullState::Closed {
@@ -331,17 +331,20 @@ fn hurdles(line: &PrRepo, standing: &Standing) -> Vec<String> {
         found.push("its pull request is a draft".into());
     }
     if pr.mergeable == Some(false) {
-        found.push(format!("it cannot be merged into {base} as it is"));
+        found.push(format!("it cannot be merged into {base} without conflicts"));
     }
     if pr.reviews.changes_requested > 0 {
-        found.push(format!("{} changes", count(pr.reviews.changes_requested, "reviewer wants", "reviewers want")));
+        found.push(format!(
+            "{} changes",
+            count(pr.reviews.changes_requested, "reviewer requested", "reviewers requested")
+        ));
     }
     let checks = pr.checks.unwrap_or_default();
     if checks.failed > 0 {
         found.push(count(checks.failed, "check failed", "checks failed"));
     }
     if checks.pending > 0 {
-        found.push(count(checks.pending, "check is not done", "checks are not done"));
+        found.push(count(checks.pending, "check is pending", "checks are pending"));
     }
     found
 }
@@ -383,8 +386,8 @@ fn relate(lines: &mut [PrRepo], reliance: &Reliance, plan: &Plan) {
     for clash in &plan.clashes {
         let Clash { consumer, provider, at, new, .. } = clash;
         let must = match &clash.widened {
-            Some(range) => format!("must accept {range} of {at}, before {provider} makes it {new}"),
-            None => format!("must accept {new} of {at}, before {provider} makes it that"),
+            Some(range) => format!("must accept {range} of {at} before {provider} publishes {new}"),
+            None => format!("must accept {new} of {at} before {provider} publishes it"),
         };
         match names.contains(consumer) {
             true => add_hurdle(lines, consumer, must),
@@ -430,7 +433,7 @@ fn with_next_steps(body: PrStatus, closed: Vec<NextStep>) -> Answer<PrStatus> {
         steps.push(command("prepare", "--message MESSAGE", what));
     }
     if !all_pushed || lacks_one {
-        let what = if all_pushed { "open pull requests" } else { "push the commits, and open pull requests" };
+        let what = if all_pushed { "open pull requests" } else { "push the commits and open pull requests" };
         steps.push(command("create", "--title TITLE", what));
     }
     steps.extend(first);

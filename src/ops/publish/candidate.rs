@@ -124,12 +124,12 @@ fn belongs(path: &str) -> Result<FileSubject, Problem> {
             Some((domain, name)) => {
                 Ok(FileSubject::Contract(domain.parse().map_err(whole)?, name.parse().map_err(whole)?))
             }
-            None => Err(Problem::whole(format!("contracts lie at {CONTRACTS}/DOMAIN/NAME.yaml"))),
+            None => Err(Problem::whole(format!("contracts belong at {CONTRACTS}/DOMAIN/NAME.yaml"))),
         };
     }
     match path.strip_prefix(BINDINGS).and_then(|rest| rest.strip_prefix('/')?.strip_suffix(".yaml")) {
         Some(domain) => Ok(FileSubject::Binding(domain.parse().map_err(whole)?)),
-        None => Err(Problem::whole(format!("bindings lie at {BINDINGS}/DOMAIN.yaml"))),
+        None => Err(Problem::whole(format!("bindings belong at {BINDINGS}/DOMAIN.yaml"))),
     }
 }
 
@@ -139,7 +139,7 @@ fn colliding(candidate: &Candidate) -> Vec<FileProblem> {
     let mut problems = Vec::new();
     for declared in candidate.contracts.values().map(|declared| &declared.path) {
         if let Some(other) = seen.insert(declared.to_ascii_lowercase(), declared) {
-            let message = format!("it differs from {other} in upper and lower case alone");
+            let message = format!("it differs from {other} only in case");
             problems.push(Problem::whole(message).in_file(declared));
         }
     }

@@ -62,8 +62,8 @@ pub fn closed(store: &dyn Store, parts: &[Part<'_>], rule: Option<Cycles>) -> Re
     if let (Some(first), Cycles::Refuse) =
         (shown.first(), rule.map_or_else(|| read::realm(store).map(|realm| realm.cycles), Ok)?)
     {
-        let message = format!("repositories would rely on each other in a circle, which this realm refuses: {first}");
-        return Err(OpError::no(ErrorCode::Cycle, message).next("git blue realm topology  # who relies on whom"));
+        let message = format!("it would close a dependency cycle, which this realm does not allow: {first}");
+        return Err(OpError::no(ErrorCode::Cycle, message).next("git blue realm topology  # show the dependencies"));
     }
     Ok(shown)
 }

@@ -90,12 +90,13 @@ fn version(files: &Files<'_>, VersionFrom { from: file, at }: &VersionFrom) -> R
     let given = at.as_deref().map(|at| at.trim_start_matches('#'));
     let pointers = given.as_ref().map_or(usual, std::slice::from_ref);
     let missing = || {
-        let hint = if at.is_none() { format!("; say where: {{ from: {file}, at: /POINTER }}") } else { String::new() };
+        let hint =
+            if at.is_none() { format!("; give the place: {{ from: {file}, at: /POINTER }}") } else { String::new() };
         refuse(format!("{file}: there is nothing at {}{hint}", pointers.join(" or ")))
     };
     let found = pointers.iter().find_map(|pointer| Some((pointer, document.pointer(pointer)?)));
     let (pointer, found) = found.ok_or_else(missing)?;
-    let text = found.as_str().ok_or_else(|| refuse(format!("{file}: {pointer} is no text")))?;
+    let text = found.as_str().ok_or_else(|| refuse(format!("{file}: {pointer} is not a string")))?;
     text.parse().map_err(|error| refuse(format!("{file}: {pointer}: {error}")))
 }
 
@@ -159,7 +160,7 @@ pub fn load(files: &Files<'_>, path: &str) -> Result<Value, BundleError> {
     let bytes = match files.file(path).map_err(said)? {
         Some(Item::File(handle)) => files.read(&handle).map_err(said)?,
         Some(Item::Other) => {
-            return Err(refuse("it is no plain file of this repository; links are not followed".into()));
+            return Err(refuse("it is not a plain file of this repository; symbolic links are not followed".into()));
         }
         None => return Err(refuse("there is no such file in this repository".into())),
     };

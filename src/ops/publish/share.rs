@@ -22,7 +22,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractPublish>, OpEr
         let synced = realm::sync::with(ctx, &here.realm, &*here.store, &realm::sync::Request::default(), || Ok(()));
         synced
             .and_then(realm::sync::require_complete)
-            .map_err(|error| error.next("git blue sync  # try again: it is published on this machine alone"))?;
+            .map_err(|error| error.next("git blue sync  # try again: it is published only on this machine"))?;
         answer.body.unshared = false;
     }
     Ok(answer)

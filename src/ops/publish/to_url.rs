@@ -55,7 +55,7 @@ fn same_repository(code: &CodeRepo, acting: Acting<'_>) -> Result<(), OpError> {
     let Some(held) = identity::entry(acting)? else {
         let message = format!("{} is not in the realm {}", acting.repo, acting.realm);
         return Err(OpError::no(ErrorCode::NotJoined, message)
-            .next("git blue init --url URL  # once, on a developer's machine, and git blue sync"));
+            .next("git blue init --url URL  # once, on a developer's machine; then git blue sync"));
     };
     match identity::likeness(code, &held)? {
         Likeness::Different => Err(identity::mistaken(acting, code, &held)),

@@ -95,12 +95,11 @@ impl CaughtUp {
         };
         let disputed = news.disputed.as_ref().filter(|_| matches!(news.policy, Policy::Commit | Policy::Pushed));
         let problem = problem.or_else(|| {
-            let told = |domain| format!("two machines wrote the part of {} in {domain} apart", acting.repo);
+            let told = |domain| format!("two machines wrote the binding of {} in {domain} independently", acting.repo);
             disputed.map(told)
         });
         if disputed.is_some() {
-            let step =
-                format!("git pull origin {}  # bring the commits of both together, and publish that", news.branch);
+            let step = format!("git pull origin {}  # merge both, and publish the result", news.branch);
             self.next_steps.push(step.into());
         }
         self.next_steps.extend(steps);

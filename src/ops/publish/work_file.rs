@@ -111,7 +111,7 @@ impl WorkFile {
     }
 
     fn exists(&self) -> OpError {
-        OpError::no(ErrorCode::FileExists, format!("{} is there already, and is not overwritten", self.relative))
+        OpError::no(ErrorCode::FileExists, format!("{} already exists, and was not overwritten", self.relative))
     }
 
     fn path(&self) -> PathBuf {

@@ -40,16 +40,13 @@ pub use check_scripts::Scripts;
 pub use check_subject::Subject;
 
 /// The operation's entry in the table of operations.
-pub const OPERATION: Operation = Operation::reads::<Request>(
-    "realm_check",
-    &["realm", "check"],
-    "Check contracts and imports, for people and CI",
-)
-.tool(
-    "What this repository's .blue/ breaks in the realm, and which imports are broken. Call it after editing .blue/ \
-         and before a release.",
-)
-.route("GET", "/realms/{realm}/check");
+pub const OPERATION: Operation =
+    Operation::reads::<Request>("realm_check", &["realm", "check"], "Check contracts and imports against the realm")
+        .tool(
+            "Check what this repository's .blue/ would break in the realm, and which imports are broken. Call it after \
+        editing .blue/ and before a release.",
+        )
+        .route("GET", "/realms/{realm}/check");
 
 /// The maximum number of findings of other repositories that are listed. The rest is counted.
 const MAX_ELSEWHERE: usize = 20;
@@ -70,13 +67,13 @@ pub struct Request {
     #[serde(flatten)]
     #[cfg_attr(feature = "cli", command(flatten))]
     pub scope: Scope,
-    /// Compare with this commit: problems that it already had are warnings
+    /// Report problems that already exist in this commit as warnings
     ///
     /// In CI of a pull request the default is from GITHUB_BASE_REF, CI_MERGE_REQUEST_DIFF_BASE_SHA or
     /// CI_MERGE_REQUEST_TARGET_BRANCH_NAME.
     #[cfg_attr(feature = "cli", arg(long, value_name = "REF", conflicts_with_all = ["published", "worktree"]))]
     pub base: Option<String>,
-    /// This repository's name in the realm, if its files do not say
+    /// This repository's name in the realm, if its files do not name it
     #[serde(skip)]
     #[cfg_attr(feature = "cli", arg(long, value_name = "REPO", conflicts_with = "published"))]
     pub repo: Option<RepoName>,
@@ -89,7 +86,7 @@ pub struct Request {
     /// Local branches are used, else those of origin as of the last fetch. Nothing is fetched.
     #[cfg_attr(feature = "cli", arg(long, value_name = "RFC", conflicts_with_all = ["published", "base"]))]
     pub rfc: Option<RfcName>,
-    /// Which rules to check
+    /// The rules to check
     #[serde(default)]
     #[cfg_attr(feature = "cli", arg(long, value_enum, default_value_t))]
     pub mode: Mode,
@@ -117,7 +114,7 @@ fn yes() -> bool {
 #[derive(Debug, Clone, serde::Deserialize, schemars::JsonSchema)]
 #[cfg_attr(feature = "cli", derive(clap::Args))]
 struct ScopeFields {
-    /// Check the whole realm, not only what concerns this repository
+    /// Check the whole realm, not just this repository
     #[serde(default)]
     #[cfg_attr(feature = "cli", arg(long))]
     all: bool,
@@ -166,10 +163,10 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<RealmCheck>, OpError> 
     };
     let found = work.found(&branches)?;
     if let Some(Found { repo, .. }) = found.as_ref().filter(|found| !overview.repos().contains_key(&found.repo)) {
-        let message = format!("the realm {} has no repository {repo}, so nothing was checked", here.realm);
+        let message = format!("nothing was checked: the realm {} has no repository {repo}", here.realm);
         return Err(OpError::cannot(ErrorCode::UnknownRepo, message)
             .next(format!("git blue init --realm {}  # in a clone of it; then git blue sync", here.realm))
-            .next("pass --repo NAME: the name that it has in the realm"));
+            .next("pass --repo NAME: its name in the realm"));
     }
     let candidate = found.as_ref().map(|found| work.candidate(found)).transpose()?;
     let mut judged: Vec<_> = found.iter().zip(&candidate).map(|(found, candidate)| found.judged(candidate)).collect();
@@ -343,16 +340,16 @@ fn next_steps(body: RealmCheck, missing_base: Option<String>, first: String) -> 
         answer = answer.next(NO_FILES);
     }
     if has_scripts {
-        answer = answer.next("git blue check --run-hooks  # the scripts that were not run, too");
+        answer = answer.next("git blue check --run-hooks  # also run the scripts");
     }
     if let (Some(base), true) = (missing_base, has_errors) {
-        let step = format!("git fetch origin {base}  # the base is not in this clone, so what was wrong there counts");
+        let step = format!("git fetch origin {base}  # the base is not in this clone, so its problems count as errors");
         answer = answer.next(step);
     }
     match (valid, has_errors) {
         (true, _) => by_range_only(by_range).into_iter().fold(answer, Answer::next),
         (false, true) => steps::of_errors(&answer.body).into_iter().fold(answer, Answer::next),
-        (false, false) => answer.next("resolve the warnings: --strict fails on them"),
+        (false, false) => answer.next("fix the warnings: --strict fails on them"),
     }
 }
 
@@ -363,11 +360,12 @@ fn by_range_only(imports: usize) -> Option<NextStep> {
         1 => "1 import is judged by its version range".to_owned(),
         n => format!("{n} imports are judged by their version ranges"),
     };
-    Some(NextStep::advice(format!("{what} alone: the contract has no schema")))
+    Some(NextStep::advice(format!("{what} only: the contract has no schema")))
 }
 
 /// The note of a check on a repository that declares nothing.
-const NO_FILES: &str = "Nothing of this repository was checked: it has no file below .blue/contracts or .blue/bindings";
+const NO_FILES: &str = "Nothing in this repository was checked: it has no files under .blue/contracts or \
+    .blue/bindings";
 
 /// Judges the domains. Most have not changed since they were examined; only the others, and those that the candidate
 /// mentions, are read in full.

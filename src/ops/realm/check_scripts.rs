@@ -130,9 +130,9 @@ fn refusal(ctx: &Ctx, checked: Checked<'_>, scripts: Scripts, is_ci: bool) -> Re
     let why = match (is_joined, scripts.asked, is_ci) {
         _ if !is_head => "only the scripts of HEAD are run, in its work tree",
         (true, true, _) | (true, _, true) | (false, true, true) => return Ok(None),
-        (true, false, false) => "scripts run with --run-hooks, and in CI",
-        (false, true, false) => "nobody joined this clone: what a stranger committed is not run",
-        (false, false, _) => "nobody joined this clone: CI runs its scripts with --run-hooks",
+        (true, false, false) => "scripts run only with --run-hooks, or in CI",
+        (false, true, false) => "this clone has not joined the realm, so its scripts are not run",
+        (false, false, _) => "this clone has not joined the realm: run its scripts with --run-hooks",
     };
     Ok(Some(why.to_owned()))
 }
@@ -160,7 +160,7 @@ fn run_one(
         _ => ScriptOutcome::Failed,
     };
     let output = match ended.code {
-        None => format!("it was not done after {} seconds, and ended; {}", timeout.as_secs(), ended.output),
+        None => format!("it was stopped after {} seconds; {}", timeout.as_secs(), ended.output),
         Some(_) => ended.output,
     };
     Ok((outcome, ended.code, output.trim_end_matches([';', ' ']).to_owned()))
@@ -169,7 +169,7 @@ fn run_one(
 /// Returns the path of the script in the work tree, or how it differs from the committed script.
 fn committed(ctx: &Ctx, found: &Found<'_>, script: &str, root: PathBuf) -> Result<Result<PathBuf, String>, OpError> {
     let (code, Some(files)) = (ctx.code()?, &found.files) else {
-        return Ok(Err("nothing was committed yet".to_owned()));
+        return Ok(Err("there is no commit yet".to_owned()));
     };
     let Some(Item::File(FileSource::Blob(blob))) = files.file(script)? else {
         return Ok(Err("HEAD has no such plain file".to_owned()));
@@ -179,7 +179,7 @@ fn committed(ctx: &Ctx, found: &Found<'_>, script: &str, root: PathBuf) -> Resul
         return Ok(Err("the work tree has no such plain file".to_owned()));
     };
     if here.read(&handle)?.as_deref() != Some(&code.blob(&blob)?[..]) {
-        return Ok(Err("it is not as it was committed: commit it, or put it back".to_owned()));
+        return Ok(Err("it has uncommitted changes: commit or restore it".to_owned()));
     }
     match handle {
         FileSource::Path(path) => Ok(Ok(path)),
@@ -208,7 +208,7 @@ fn finding(checked: Checked<'_>, named: &Named<'_>, outcome: ScriptOutcome, outp
         ScriptOutcome::Passed | ScriptOutcome::NotRun => return None,
         ScriptOutcome::Failed => Finding::error("script-failed", format!("{script}, which tests {at}, fails{last}")),
         ScriptOutcome::Undecided => {
-            Finding::warning("script-undecided", format!("{script}, which tests {at}, cannot tell{last}"))
+            Finding::warning("script-undecided", format!("{script}, which tests {at}, gave no verdict{last}"))
         }
     };
     let finding = finding.domain(&at.domain).contract(&at.contract).repo(&checked.found.repo);

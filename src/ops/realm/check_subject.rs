@@ -35,14 +35,14 @@ pub enum Subject {
 #[derive(Debug, Clone, serde::Deserialize, schemars::JsonSchema)]
 #[cfg_attr(feature = "cli", derive(clap::Args), group(id = "subject", multiple = false))]
 struct SubjectFields {
-    /// Check the realm alone, without this repository's files
+    /// Check only what is published, without this repository's files
     #[serde(default)]
     #[cfg_attr(feature = "cli", arg(long))]
     published: bool,
-    /// Check the files of this commit instead of HEAD's
+    /// Check this commit instead of HEAD
     #[cfg_attr(feature = "cli", arg(long, value_name = "COMMIT"))]
     commit: Option<String>,
-    /// Check the files of the work tree instead of HEAD's
+    /// Check the work tree instead of HEAD
     #[serde(default)]
     #[cfg_attr(feature = "cli", arg(long))]
     worktree: bool,
@@ -145,9 +145,9 @@ fn named_before(ctx: &Ctx, code: &CodeRepo, commit: &Oid) -> Result<Option<RepoN
 }
 
 fn unknown(ctx: &Ctx) -> OpError {
-    let message = format!("cannot tell which repository {} is, so nothing was checked", ctx.env.cwd().display());
+    let message = format!("nothing was checked: cannot tell which repository {} is", ctx.env.cwd().display());
     OpError::cannot(ErrorCode::UnknownRepository, message)
         .next("pass --repo NAME, or set GIT_BLUE_REPO: its name in the realm")
-        .next("pass --published to check the realm alone")
-        .next("change into a repository of the realm, or pass -C DIR")
+        .next("pass --published to check only the realm")
+        .next("change to a repository of the realm, or pass -C DIR")
 }

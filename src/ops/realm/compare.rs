@@ -18,9 +18,9 @@ use crate::{
 pub const OPERATION: Operation = Operation::reads::<Request>(
     "realm_compare",
     &["realm", "compare"],
-    "Compare the contracts of two realms of this machine",
+    "Compare the contracts of two realms on this machine",
 )
-.tool("What two realms hold of the same contracts, and what only one of them has.");
+.tool("Compare the contracts of two realms.");
 
 /// The arguments.
 #[derive(Debug, Clone, serde::Deserialize, schemars::JsonSchema)]

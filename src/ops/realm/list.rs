@@ -10,8 +10,8 @@ use crate::{
 
 /// The operation's entry in the table of operations.
 pub const OPERATION: Operation =
-    Operation::reads::<Request>("realm_list", &["realm", "list"], "List the realms of this machine")
-        .tool("The realms of this machine: names to pass as realm.")
+    Operation::reads::<Request>("realm_list", &["realm", "list"], "List the realms on this machine")
+        .tool("List the realms on this machine: names to pass as realm.")
         .route("GET", "/realms");
 
 /// The arguments.
@@ -43,5 +43,5 @@ pub fn run(ctx: &Ctx) -> Result<Answer<RealmList>, OpError> {
     let realms: Vec<_> = ctx.home.realms()?.into_iter().map(line).collect();
     let is_empty = realms.is_empty();
     let answer = Answer::new(RealmList { realms });
-    Ok(if is_empty { answer.next("git blue init --realm NAME  # make or join one") } else { answer })
+    Ok(if is_empty { answer.next("git blue init --realm NAME  # create or join one") } else { answer })
 }

@@ -16,8 +16,8 @@ use crate::{
 
 /// The operation's entry in the table of operations.
 pub const OPERATION: Operation =
-    Operation::reads::<Request>("realm_log", &["realm", "log"], "Show what happened in the realm")
-        .tool("Who changed what in the realm, and when, newest first.")
+    Operation::reads::<Request>("realm_log", &["realm", "log"], "Show the history of the realm")
+        .tool("Show who changed what in the realm, and when, newest first.")
         .route("GET", "/realms/{realm}/log");
 
 /// The default number of entries on a page.

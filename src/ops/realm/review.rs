@@ -16,11 +16,11 @@ use crate::{
 pub const OPERATION: Operation = Operation::reads::<Request>(
     "realm_review",
     &["realm", "review"],
-    "Show what changed under this repository's imports, and where to edit",
+    "Show changes to this repository's imports, and where to edit",
 )
 .tool(
-    "What changed under this repository's imports, whether it breaks them (with an example), and where to \
-         edit: the binding, and each line that mentions a changed field. Call it before adapting code.",
+    "Show changes to imports, whether they break this repository (with an example), and where to edit. Call it before \
+        adapting code.",
 )
 .route("GET", "/realms/{realm}/review");
 
@@ -78,7 +78,7 @@ pub fn run(ctx: &Ctx) -> Result<Answer<RealmReview>, OpError> {
         unreadable_domains,
     });
     let joining = writing.err().into_iter().flat_map(|error| error.next_steps);
-    let damage = is_damaged.then(|| "git blue doctor --fix  # brings back what is missing, where it can be had".into());
+    let damage = is_damaged.then(|| "git blue doctor --fix  # restore what is missing, if possible".into());
     let steps = reviews.into_iter().map(|review| review.next.into());
     Ok(joining.chain(damage).chain(steps).fold(answer, Answer::next))
 }

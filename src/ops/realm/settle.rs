@@ -44,8 +44,8 @@ pub fn settle(ctx: &Ctx, id: &ConflictId, verdict: Verdict) -> Result<Answer<Con
         let record = SetAside { settled: Some(settled), ..record };
         edits.push((layout::set_aside(id), Edit::Put(codec::encode(&record))));
         let subject = match verdict {
-            Verdict::Accepted => format!("accept commit {id}, which was set aside"),
-            Verdict::Undone => format!("keep commit {id} out for good"),
+            Verdict::Accepted => format!("accept commit {id}"),
+            Verdict::Undone => format!("reject commit {id}"),
         };
         let message = Message { repo: Some(acting.repo), ..Message::of(ctx, subject) }.text();
         Ok(Some(Change { edits, message, author: author.clone(), parents: Parents::Tip }))
@@ -65,7 +65,7 @@ pub fn settle(ctx: &Ctx, id: &ConflictId, verdict: Verdict) -> Result<Answer<Con
         changed: written.is_some(),
     });
     let is_shared = !acting.store.remotes().is_empty();
-    Ok(if is_shared { answer.next("git blue sync  # let the other machines know") } else { answer })
+    Ok(if is_shared { answer.next("git blue sync  # share the decision") } else { answer })
 }
 
 /// Returns the ref with the record of the conflict.
@@ -95,10 +95,10 @@ fn taken(
     let owners: std::collections::BTreeSet<_> = record.changes.iter().flat_map(|change| &change.owners).collect();
     if !owners.is_empty() && !owners.contains(acting.repo) {
         let names: Vec<_> = owners.into_iter().map(ToString::to_string).collect();
-        let message = format!("{} may not accept it: it changed what is {}'s", acting.repo, names.join("'s and "));
+        let message = format!("{} cannot accept it: it changes what {} owns", acting.repo, names.join("'s and "));
         return Err(OpError::no(ErrorCode::NotOwner, message)
             .next(format!("git blue realm conflict accept {id}  # in {}", names.join(" or ")))
-            .next(format!("git blue realm conflict undo {id}  # keep what was there")));
+            .next(format!("git blue realm conflict undo {id}  # reject the change")));
     }
     let mut edits = Vec::new();
     for change in &record.changes {
@@ -111,7 +111,7 @@ fn taken(
         if held != change.kept {
             let message = format!("{} was changed again since, so commit {id} cannot be taken", change.path);
             return Err(OpError::no(ErrorCode::ChangedSince, message)
-                .next(format!("git blue realm conflict undo {id}  # keep what is there")));
+                .next(format!("git blue realm conflict undo {id}  # reject it")));
         }
         edits.push((place.path(), change.refused.map_or(Edit::Remove, |blob| Edit::Link(EntryKind::Blob, blob))));
     }
@@ -120,7 +120,7 @@ fn taken(
 
 fn unknown(id: &ConflictId) -> OpError {
     OpError::no(ErrorCode::UnknownConflict, format!("there is no conflict {id}"))
-        .next("git blue status  # shows those there are")
+        .next("git blue status  # list the conflicts")
 }
 
 fn otherwise(id: &ConflictId, held: &Settled) -> OpError {

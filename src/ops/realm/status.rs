@@ -55,11 +55,14 @@ pub const OPERATION: Operation = Operation::reads::<Request>(
     &["realm", "status"],
     "Show the realm, its contracts, and what changed",
 )
-.tool("The realm: repositories, domains, contracts, bindings, and how this repository's imports stand. Call it first.")
+.tool(
+    "Show the realm: repositories, domains, contracts, bindings, and the state of this repository's imports. Call \
+    it first.",
+)
 .route("GET", "/realms/{realm}");
 
 /// The next step if something changed that concerns this repository.
-pub const REVIEW: &str = "git blue review  # what changed, whether it breaks this repository, and where to edit";
+pub const REVIEW: &str = "git blue review  # show what changed, whether it breaks this repository, and where to edit";
 
 /// The next step if there is nothing else to do.
 const START_A_SESSION: &str = "git blue session start  # track your work";
@@ -337,7 +340,7 @@ pub fn failure(body: &RealmStatus) -> Option<OpError> {
     let more =
         if others.is_empty() { String::new() } else { format!("; {} more domains cannot be read", others.len()) };
     let error = OpError::cannot(ErrorCode::Damaged, format!("{first}{more}"));
-    Some(error.next("git blue doctor --fix  # brings back what is missing, where it can be had"))
+    Some(error.next("git blue doctor --fix  # restore what is missing, if possible"))
 }
 
 /// Returns the domains that cannot be read, with the reason.
@@ -406,27 +409,27 @@ fn with_next_steps(mut answer: Answer<RealmStatus>, joined: bool, first: Option<
     let is_idle = body.session.is_none();
     let unreadable = !body.unreadable.is_empty();
     if !answer.body.unreadable_domains.is_empty() {
-        answer = answer.next("git blue doctor --fix  # brings back what is missing, where it can be had");
+        answer = answer.next("git blue doctor --fix  # restore what is missing, if possible");
     }
     if unreadable {
-        answer = answer.next("git blue check  # says what is wrong");
+        answer = answer.next("git blue check  # show the problems");
     }
     if broken > 0 || has_changed {
         answer = answer.next(REVIEW);
     }
     for RemovedFile { domain, contract, .. } in removed.into_iter().take(3) {
         answer = answer.next(format!(
-            "git blue contract retire {domain}/{contract} --reason \"…\"  # its file is gone; or bring the file back"
+            "git blue contract retire {domain}/{contract} --reason \"…\"  # its file was removed; or restore the file"
         ));
     }
     if has_conflicts {
-        answer = answer.next("git blue check  # names the conflicts, and how to resolve them");
+        answer = answer.next("git blue check  # show the conflicts, and how to resolve them");
     }
     if ahead > 0 || behind > 0 {
-        answer = answer.next("git blue sync  # bring it together with where the realm is shared");
+        answer = answer.next("git blue sync  # sync with the remotes");
     }
     for command in by_others {
-        answer = answer.next(format!("{command}  # who changed what is this repository's own"));
+        answer = answer.next(format!("{command}  # show who changed this repository's contract"));
     }
     answer = first.into_iter().fold(answer, Answer::next);
     if answer.next_steps.is_empty() && is_idle && joined {

@@ -28,7 +28,7 @@ use crate::{
 
 /// The operation's entry in the table of operations.
 pub const OPERATION: Operation =
-    Operation::writes::<Request>("realm_sync", &["realm", "sync"], "Exchange changes with the remotes of the realm")
+    Operation::writes::<Request>("realm_sync", &["realm", "sync"], "Exchange changes with the realm's remotes")
         .route("POST", "/realms/{realm}/sync");
 
 /// The time limit of each git command if the user is waiting for something else.
@@ -42,7 +42,7 @@ pub struct Request {
     #[serde(skip, default = "pending::person")]
     #[cfg_attr(feature = "cli", arg(skip = pending::person()))]
     pub reader: ReaderName,
-    /// Show what would be fetched and pushed, and do neither
+    /// Show what would be fetched and pushed, without doing it
     #[serde(default)]
     #[cfg_attr(feature = "cli", arg(long))]
     pub dry_run: bool,
@@ -186,10 +186,10 @@ fn chosen(ctx: &Ctx, remotes: Vec<Remote>, request: &Request) -> Result<Vec<Remo
     if remotes.is_empty() {
         let url = ctx.here.as_ref().ok().and_then(|here| here.unrecorded_url.as_ref());
         let share = url.map_or_else(
-            || "git blue init --url URL  # share it at a git repository".to_owned(),
+            || "git blue init --url URL  # share it in a git repository".to_owned(),
             |url| locate::config::record_url(url),
         );
-        let message = "this realm is on this machine alone: it is shared nowhere";
+        let message = "this realm has no remote: it is only on this machine";
         return Err(OpError::no(ErrorCode::NoRemote, message).next(share));
     }
     let Some(wanted) = &request.remote else {
@@ -198,8 +198,8 @@ fn chosen(ctx: &Ctx, remotes: Vec<Remote>, request: &Request) -> Result<Vec<Remo
     let names: Vec<_> = remotes.iter().map(|remote| remote.name.to_string()).collect();
     match remotes.into_iter().find(|remote| remote.name == *wanted) {
         Some(remote) => Ok(vec![remote]),
-        None => Err(OpError::no(ErrorCode::UnknownRemote, format!("the realm is not shared at {wanted}"))
-            .next(format!("known are: {}", names.join(", ")))),
+        None => Err(OpError::no(ErrorCode::UnknownRemote, format!("the realm has no remote {wanted}"))
+            .next(format!("known remotes: {}", names.join(", ")))),
     }
 }
 
@@ -237,18 +237,18 @@ fn with_next_steps(body: RealmSync) -> Answer<RealmSync> {
     let realm = body.realm.clone();
     let mut answer = Answer::new(body);
     if has_conflicts {
-        answer = answer.next("git blue check  # names the conflicts, and how to resolve them");
+        answer = answer.next("git blue check  # show the conflicts, and how to resolve them");
     }
     if is_refused {
         answer = answer.next(format!(
-            "git blue realm admin join {realm} --branches  # keep the realm in branches there, at refs/heads/blue/"
+            "git blue realm admin join {realm} --branches  # store the realm in branches, at refs/heads/blue/"
         ));
     }
     if has_news {
-        answer = answer.next("git blue status  # what changed");
+        answer = answer.next("git blue status  # show what changed");
     }
     if dry_run {
-        answer = answer.next("git blue sync  # do it");
+        answer = answer.next("git blue sync  # perform the sync");
     }
     answer
 }

@@ -20,9 +20,9 @@ use crate::{
 pub const OPERATION: Operation = Operation::reads::<Request>(
     "realm_topology",
     &["realm", "topology"],
-    "Show who provides and who consumes each contract",
+    "Show the provider and consumers of each contract",
 )
-.tool("Who exports and imports which contract, per domain.")
+.tool("Show who exports and imports each contract, by domain.")
 .route("GET", "/realms/{realm}/topology");
 
 /// The arguments.
@@ -78,7 +78,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<RealmTopology>, OpErro
         cycles: provision.cycles().iter().map(ToString::to_string).collect(),
         unreadable: status::unreadable(&overview)?,
     });
-    Ok(if broken > 0 { answer.next("git blue check  # says why") } else { answer })
+    Ok(if broken > 0 { answer.next("git blue check  # show why") } else { answer })
 }
 
 fn domain(view: &DomainSummary, states: &States) -> DomainTopology {

@@ -34,14 +34,14 @@ use crate::{
 pub const OPERATION: Operation = Operation::writes::<Request>(
     "notify_forge",
     &["notify", "forge"],
-    "Open issues or pull requests at consumers broken or left behind",
+    "Open issues or pull requests for broken or outdated imports",
 );
 
 /// The arguments.
 #[derive(Debug, Clone, Default, serde::Deserialize, schemars::JsonSchema)]
 #[cfg_attr(feature = "cli", derive(clap::Args))]
 pub struct Request {
-    /// Only at this repository
+    /// Only for this repository
     #[serde(default)]
     #[cfg_attr(feature = "cli", arg(long, value_name = "REPO"))]
     pub repo: Option<RepoName>,
@@ -53,11 +53,11 @@ pub struct Request {
     #[serde(default)]
     #[cfg_attr(feature = "cli", arg(long, value_name = "URL"))]
     pub realm_url: Option<String>,
-    /// Propose the new range in a pull request where there is one to move; elsewhere write an issue
+    /// Open a pull request where a range can be changed, and an issue elsewhere
     #[serde(default)]
     #[cfg_attr(feature = "cli", arg(long))]
     pub pull_request: bool,
-    /// Show what would be written, and write nothing
+    /// Show what would be written, without writing it
     #[serde(default)]
     #[cfg_attr(feature = "cli", arg(long))]
     pub dry_run: bool,
@@ -137,15 +137,13 @@ impl IssueRun<'_> {
             Ok(found) => (found.folder, found.url),
             Err(problem) => {
                 let url =
-                    repo.url.clone().ok_or_else(|| format!("{}, and the realm has no url of it", problem.message))?;
-                let address = Address::of(&url).ok_or_else(|| format!("{} is on no forge", repo.name))?;
+                    repo.url.clone().ok_or_else(|| format!("{}, and the realm has no URL for it", problem.message))?;
+                let address = Address::of(&url).ok_or_else(|| format!("{} is not on a forge", repo.name))?;
                 let place = format!("{}/{}/", address.host, address.path);
                 let is_named = |owner: &String| place.starts_with(&format!("{}/", owner.trim_end_matches('/')));
                 if !self.request.owners.iter().any(is_named) {
                     let owner = format!("{}/{}", address.host, address.owner());
-                    return Err(format!(
-                        "it is not cloned here: pass --owner {owner} to write to what the realm names"
-                    ));
+                    return Err(format!("it is not cloned here: pass --owner {owner} to use the URL in the realm"));
                 }
                 (self.ctx.env.cwd().to_owned(), Some(url))
             }

@@ -12,7 +12,7 @@ const END: &str = " -->";
 /// The part of the marker that says that the issue is settled.
 const SETTLED: &str = " settled";
 /// The last line of the text once the issue is settled.
-pub const SETTLED_BY: &str = "Settled: the import holds, and is not behind any more.";
+pub const SETTLED_BY: &str = "Resolved: the import holds and is no longer behind.";
 /// The maximum number of places that mention a changed field.
 const MAX_MENTIONS: usize = 30;
 
@@ -60,7 +60,7 @@ pub fn title(import: &ImportReview) -> String {
     let version = import.new_version.as_ref().map(ToString::to_string).unwrap_or_default();
     match import.state == "broken" {
         true => format!("{} {version} breaks the import of this repository", contract(import)),
-        false => format!("{} is at {version}, and this repository at an older version", contract(import)),
+        false => format!("{} is at {version}, but this repository uses an older version", contract(import)),
     }
 }
 
@@ -72,8 +72,8 @@ pub fn is_same(held: &str, text: &str) -> bool {
 /// Returns the text of an issue.
 pub fn text(import: &ImportReview) -> String {
     facts(import)
-        + "\n`git blue review`, in a clone of this repository, says the same and what to do next. This issue is closed by \
-           itself once the import holds again.\n"
+        + "\n`git blue review`, in a clone of this repository, shows the same, and what to do next. This issue is \
+            closed automatically once the import holds again.\n"
 }
 
 /// Returns the marker and the facts about an import. Text that comes from the realm or from files appears only as code.
@@ -85,14 +85,14 @@ pub fn facts(import: &ImportReview) -> String {
     let written = import.old_version.as_ref().map(|old| format!(", the code was written against {old}"));
     text += &format!("`{contract}` is now at **{new}**; {accepts}{}.\n", written.unwrap_or_default());
     if let Some(verdict) = &import.verdict {
-        text += &format!("\nWhat that means:\n\n{}", code("", &verdict.phrase()));
+        text += &format!("\nEffect on this repository:\n\n{}", code("", &verdict.phrase()));
     }
     if !import.differences.is_empty() {
         let more = match import.more_differences {
             0 => String::new(),
             more => format!("\nand {more} more"),
         };
-        text += &format!("\nWhat differs:\n\n{}", code("diff", &(import.differences.join("\n") + &more)));
+        text += &format!("\nDifferences:\n\n{}", code("diff", &(import.differences.join("\n") + &more)));
     }
     if let Some(file) = &import.binding_file {
         let line = import.binding_line.map(|line| format!(":{line}")).unwrap_or_default();
@@ -104,7 +104,7 @@ pub fn facts(import: &ImportReview) -> String {
         let more = import.mentions.len().saturating_sub(MAX_MENTIONS);
         lines.extend((more > 0).then(|| format!("and {more} more")));
         text += &format!(
-            "\nLines that mention a changed field, which need not be a use:\n\n{}",
+            "\nLines that mention a changed field (not every mention is a use):\n\n{}",
             code("", &lines.join("\n"))
         );
     }
@@ -133,7 +133,7 @@ mod tests {
         let mark = IssueMarker::of(&text).unwrap();
         assert_eq!((&mark.contract, &mark.version, mark.is_settled), (&contract, &version, false));
         let settled = mark.closed(&text, SETTLED_BY);
-        assert!(IssueMarker::of(&settled).unwrap().is_settled && settled.contains("Text\n\nSettled: "), "{settled}");
+        assert!(IssueMarker::of(&settled).unwrap().is_settled && settled.contains("Text\n\nResolved: "), "{settled}");
         for text in ["", "Text", "<!-- git blue import s3 -->", "x <!-- git blue import s3/paths 1.0.0 -->"] {
             assert_eq!(IssueMarker::of(text), None, "{text}");
         }

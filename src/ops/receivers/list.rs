@@ -7,11 +7,8 @@ use crate::{
 };
 
 /// The operation's entry in the table of operations.
-pub const OPERATION: Operation = Operation::reads::<Request>(
-    "notify_list",
-    &["notify", "list"],
-    "List the receivers, and what they have not received yet",
-);
+pub const OPERATION: Operation =
+    Operation::reads::<Request>("notify_list", &["notify", "list"], "List the receivers and their undelivered events");
 
 /// The arguments.
 #[derive(Debug, Clone, Copy, Default, serde::Deserialize, schemars::JsonSchema)]
@@ -38,10 +35,10 @@ pub(super) fn with_next_steps(body: Receivers) -> Answer<Receivers> {
         answer = answer.next("git config --global blue.notify.NAME.url https://URL  # configure the first receiver");
     }
     if waits {
-        answer = answer.next("git blue notify send  # try now what waits");
+        answer = answer.next("git blue notify send  # send pending events now");
     }
     if is_dead {
-        answer = answer.next("git blue notify retry --all  # send again what was given up");
+        answer = answer.next("git blue notify retry --all  # resend what was given up");
     }
     answer
 }

@@ -75,22 +75,22 @@ impl<'a> Proposal<'a> {
         let Self { version, range, .. } = self;
         let what = match is_taken {
             true => format!(
-                "Git blue leaves this branch alone, as somebody else changed it: `{range}` is the range that accepts \
-                 {version}."
+                "git blue no longer updates this branch, because somebody else changed it: the range `{range}` \
+                    accepts {version}."
             ),
-            false => format!("This moves the range to `{range}`."),
+            false => format!("This changes the range to `{range}`."),
         };
         let code = match self.is_safe {
-            true => format!("Nothing in the code has to change for {version}."),
+            true => format!("The code needs no change for {version}."),
             false => format!(
-                "Merging it says that the code works with {version}, so adapt the code first. You can commit on this \
-                 branch: git blue leaves it alone from then on."
+                "Merging it records that the code works with {version}, so adapt the code first. You can commit to \
+                    this branch: git blue no longer updates it then."
             ),
         };
         issue::facts(self.import)
             + &format!(
-                "\n{what} {code}\n\nThis text is brought up to date when another version is published. The pull request \
-                 is closed by itself once the import is settled.\n"
+                "\n{what} {code}\n\nThis text is updated when another version is published. The pull request is \
+                    closed automatically once the import holds.\n"
             )
     }
 }
@@ -128,7 +128,8 @@ mod tests {
     #[test]
     fn only_the_range_changes_in_the_text() {
         let (paths, range): (ContractName, Range) = ("paths".parse().unwrap(), ">=2.0.0, <3.0.0".parse().unwrap());
-        let text = "role: consumer\nimports:\n  # ours\n  - contract: other\n    version: \"^1.0.0\"\n  - contract: paths # why\n    version: '>=1.0.0, <2.0.0' # until then\n";
+        let text = "role: consumer\nimports:\n  # ours\n  - contract: other\n    version: \"^1.0.0\"\n  - contract: \
+            paths # why\n    version: '>=1.0.0, <2.0.0' # until then\n";
         let edited = moved(text, &paths, &range).unwrap();
         assert_eq!(edited, text.replace("'>=1.0.0, <2.0.0'", "\">=2.0.0, <3.0.0\""));
         assert_eq!(range_in(&edited, &paths).unwrap(), range);

@@ -14,13 +14,13 @@ use crate::{
 
 /// The operation's entry in the table of operations.
 pub const OPERATION: Operation =
-    Operation::writes::<Request>("notify_retry", &["notify", "retry"], "Send events again that were given up");
+    Operation::writes::<Request>("notify_retry", &["notify", "retry"], "Resend events that were given up");
 
 /// The arguments.
 #[derive(Debug, Clone, Default, serde::Deserialize, schemars::JsonSchema)]
 #[cfg_attr(feature = "cli", derive(clap::Args))]
 pub struct Request {
-    /// The events, by their ids in `git blue notify list`
+    /// The ids of the events, from `git blue notify list`
     ///
     /// If it is empty, all events that were given up.
     #[serde(default)]

@@ -16,17 +16,14 @@ use crate::{
 };
 
 /// The operation's entry in the table of operations.
-pub const OPERATION: Operation = Operation::writes::<Request>(
-    "notify_send",
-    &["notify", "send"],
-    "Send what is new to the receivers that are configured",
-);
+pub const OPERATION: Operation =
+    Operation::writes::<Request>("notify_send", &["notify", "send"], "Send new changes to the configured receivers");
 
 /// The arguments.
 #[derive(Debug, Clone, Default, serde::Deserialize, schemars::JsonSchema)]
 #[cfg_attr(feature = "cli", derive(clap::Args))]
 pub struct Request {
-    /// Only to these receivers
+    /// Send only to these receivers
     #[serde(default)]
     #[cfg_attr(feature = "cli", arg(value_name = "NAME"))]
     pub names: Vec<ReaderName>,

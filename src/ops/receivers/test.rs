@@ -17,7 +17,7 @@ use crate::{
 
 /// The operation's entry in the table of operations.
 pub const OPERATION: Operation =
-    Operation::writes::<Request>("notify_test", &["notify", "test"], "Send a test to a receiver");
+    Operation::writes::<Request>("notify_test", &["notify", "test"], "Send a test event to a receiver");
 
 /// The arguments.
 #[derive(Debug, Clone, serde::Deserialize, schemars::JsonSchema)]

@@ -33,7 +33,7 @@ pub struct SnapshotRealm {
 /// names.
 pub fn at_url(ctx: &Ctx, typed: &str) -> Result<SnapshotRealm, OpError> {
     let url = url::absolute(ctx.env.cwd(), url::accept(typed)?);
-    let no_realm = || OpError::cannot(ErrorCode::NoRealmThere, format!("{typed} holds no realm"));
+    let no_realm = || OpError::cannot(ErrorCode::NoRealmThere, format!("{typed} contains no realm"));
     let (remote, listing) =
         sync::realm_clone::look(ctx, &url, false).map_err(|error| unreachable(error, &url))?.ok_or_else(no_realm)?;
     let aside = Aside::new(&ctx.env.temporary_folder(), ctx.options())?;
@@ -74,12 +74,12 @@ pub struct TemporaryRealm {
 /// Returns an error if the URL is not accepted, cannot be reached, or has no realm.
 pub fn clone_temporary(ctx: &Ctx, url: &str) -> Result<TemporaryRealm, OpError> {
     let temporary = ctx.env.temporary_folder();
-    let folder = tempfile::tempdir_in(&temporary).map_err(OpError::io("create a folder in", temporary))?;
+    let folder = tempfile::tempdir_in(&temporary).map_err(OpError::io("create a directory in", temporary))?;
     let here = Err(OpError::usage("no realm was named"));
     let env = ctx.env.clone().with(locate::HOME, folder.path());
     let ctx = Ctx { env, home: Home::new(folder.path()), code: None, here, as_of: None, course: ctx.course.clone() };
     let realm = sync::realm_clone::obtain(&ctx, Place { realm: None, url, branches: false })?
-        .ok_or_else(|| OpError::cannot(ErrorCode::NoRealmThere, format!("{url} holds no realm")))?;
+        .ok_or_else(|| OpError::cannot(ErrorCode::NoRealmThere, format!("{url} contains no realm")))?;
     let store = GitStore::open(&ctx.home.default_store(&realm), ctx.options())?;
     let here = Ok(Here { realm: realm.clone(), store: Box::new(store), repo: None, unrecorded_url: None });
     Ok(TemporaryRealm { ctx: Ctx { here, ..ctx }, realm, _folder: folder })
@@ -92,7 +92,7 @@ pub fn clone_temporary(ctx: &Ctx, url: &str) -> Result<TemporaryRealm, OpError> 
 pub fn at_path(ctx: &Ctx, path: &Path) -> Result<SnapshotRealm, OpError> {
     let path = ctx.env.cwd().join(path);
     if !path.is_dir() {
-        return Err(OpError::cannot(ErrorCode::NoFolder, format!("there is no folder {}", path.display())));
+        return Err(OpError::cannot(ErrorCode::NoFolder, format!("no such directory: {}", path.display())));
     }
     at_url(ctx, &path.display().to_string())
 }
@@ -109,8 +109,8 @@ pub fn who(ctx: &Ctx, code: Option<&CodeRepo>, realm: &RealmName) -> Result<Opti
         return Ok(None);
     };
     if config.realm.name != *realm {
-        let message = format!("the repository is in the realm {}, and this is {realm}", config.realm.name);
-        return Err(OpError::cannot(ErrorCode::OtherRealm, message).next("one repository is in one realm"));
+        let message = format!("the repository is in the realm {}, not {realm}", config.realm.name);
+        return Err(OpError::cannot(ErrorCode::OtherRealm, message).next("a repository can be in only one realm"));
     }
     Ok(Some(config.repo))
 }

@@ -65,7 +65,7 @@ impl<'c> Forges<'c> {
 
     /// Returns a next step for each configuration key that is set where it is ignored.
     pub fn ignored(&self) -> impl Iterator<Item = NextStep> {
-        let reason = "ignored: it counts in your own configuration alone (git config --global)";
+        let reason = "ignored: it is only read from your own configuration (git config --global)";
         self.ignored.iter().map(move |key| format!("git config --show-origin --get-all {key}  # {reason}").into())
     }
 
@@ -94,7 +94,7 @@ impl<'c> Forges<'c> {
         let rewritten = || work().remote_url().ok().and_then(|url| Address::of(&url));
         let address = Address::of(url).or_else(rewritten).ok_or_else(|| Closed {
             code: ErrorCode::NoForge,
-            message: format!("the remote of {name} is on no forge"),
+            message: format!("the remote of {name} is not on a forge"),
             next_step: "pull requests need a remote on a forge; everything else works without".into(),
         })?;
         let host = &address.host;
@@ -118,7 +118,7 @@ impl<'c> Forges<'c> {
         let unreadable = |error: StoreError| Closed {
             code: ErrorCode::NoForge,
             message: error.to_string(),
-            next_step: "git config --global --list  # says what is wrong in it".into(),
+            next_step: "git config --global --list  # show what is wrong in it".into(),
         };
         let own = user_config::value(self.ctx.env.vars(), key).map_err(unreadable)?;
         if self.ctx.setting(key).is_some_and(|found| own.as_ref() != Some(&found)) {
@@ -134,7 +134,7 @@ impl<'c> Forges<'c> {
             Some(text) => text.parse().map_err(|message| Closed { code: ErrorCode::NoForge, message, next_step }),
             None => Kind::of_host(host).ok_or_else(|| Closed {
                 code: ErrorCode::NoForge,
-                message: format!("what kind of forge {host} is, is not known"),
+                message: format!("cannot tell what kind of forge {host} is"),
                 next_step,
             }),
         }

@@ -75,7 +75,7 @@ pub fn require(home: &Home, code: &CodeRepo, acting: Acting<'_>) -> Result<(), O
 pub fn mistaken(acting: Acting<'_>, code: &CodeRepo, held: &Repo) -> OpError {
     let Acting { realm, repo, .. } = acting;
     let message =
-        format!("the realm {realm} knows another repository by the name {repo}{}: {}", place(held), facts(code));
+        format!("the name {repo} belongs to another repository in the realm {realm}{}: {}", place(held), facts(code));
     OpError::no(ErrorCode::OtherRepository, message)
 }
 

@@ -187,7 +187,8 @@ pub fn other(joined: &Joined, acting: Acting<'_>) -> OpError {
 
 /// Returns the error for a clone that is not joined.
 pub fn missing(acting: Acting<'_>) -> OpError {
-    let message = format!("this clone is not joined to the realm {} as {}: it only reads", acting.realm, acting.repo);
+    let message =
+        format!("this clone is not joined to the realm {} as {}, so it is read-only", acting.realm, acting.repo);
     OpError::no(ErrorCode::NotJoined, message).next("git blue init")
 }
 

@@ -52,7 +52,7 @@ pub fn find(ctx: &Ctx, here: &Here, repo: &Repo) -> Result<Result<FoundRepo, Rep
     }
     let recorded = ctx.home.repo_path(&repo.name)?;
     let wrong = match &recorded {
-        None => problem(ErrorCode::NotHere, format!("{} is not on this machine, as far as git blue knows", repo.name))
+        None => problem(ErrorCode::NotHere, format!("no clone of {} is known on this machine", repo.name))
             .next(format!("clone it and run git blue init --realm {} in it, or pass --clone", here.realm)),
         Some(folder) => match open(ctx, here, folder, repo) {
             Ok(Some(code)) => return Ok(found(&repo.name, &code).map_err(of)),
@@ -61,10 +61,11 @@ pub fn find(ctx: &Ctx, here: &Here, repo: &Repo) -> Result<Result<FoundRepo, Rep
                 format!("{} is not joined to the realm {} as {}", folder.display(), here.realm, repo.name),
             )
             .next(format!("git -C {} blue init --realm {}", folder.display(), here.realm)),
-            Ok(None) => {
-                problem(ErrorCode::PathGone, format!("{} was at {}, which is gone", repo.name, folder.display()))
-                    .next(format!("run git blue init --realm {} where it is now, or pass --clone", here.realm))
-            }
+            Ok(None) => problem(
+                ErrorCode::PathGone,
+                format!("{} was at {}, which no longer exists", repo.name, folder.display()),
+            )
+            .next(format!("run git blue init --realm {} in its new location, or pass --clone", here.realm)),
             Err(error) => of(error),
         },
     };
@@ -84,9 +85,7 @@ pub fn find(ctx: &Ctx, here: &Here, repo: &Repo) -> Result<Result<FoundRepo, Rep
         [one, other, ..] => {
             let [one, other] = [one, other].map(|code| code.main_folder().display().to_string());
             let message = format!("both {one} and {other} are clones of {}", repo.name);
-            Ok(Err(
-                problem(ErrorCode::TwoClones, message).next(format!("git -C {one} blue init  # or in the other one"))
-            ))
+            Ok(Err(problem(ErrorCode::TwoClones, message).next(format!("git -C {one} blue init  # or in the other"))))
         }
     }
 }

@@ -12,7 +12,7 @@ use crate::{
 pub const OPERATION: Operation = Operation::reads::<Request>(
     "session_list",
     &["session", "list"],
-    "List the sessions of the realm, of every repository",
+    "List the sessions of all repositories in the realm",
 )
 .route("GET", "/sessions");
 

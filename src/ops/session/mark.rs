@@ -58,7 +58,7 @@ impl FromStr for Marked {
         let read = (word().parse(), word().parse(), word().parse());
         match (read, words.next()) {
             ((Ok(id), Ok(realm), Ok(repo)), None) => Ok(Self { id, realm, repo }),
-            _ => Err("it does not say: ID REALM REPO"),
+            _ => Err("expected: ID REALM REPO"),
         }
     }
 }

@@ -58,7 +58,7 @@ fn try_touch(ctx: &Ctx) -> Result<(), OpError> {
         let due = held.filter(|held| held.is_activity_due(now));
         let put = |held: Session| {
             let edits = vec![open(&Session { last_activity: now, ..held })];
-            change(acting, format!("{} goes on", session.id), Some(&session.id), edits, &author)
+            change(acting, format!("continue {}", session.id), Some(&session.id), edits, &author)
         };
         Ok::<_, OpError>(due.map(put))
     })?;

@@ -21,7 +21,7 @@ use crate::{
 /// The operation's entry in the table of operations.
 pub const OPERATION: Operation =
     Operation::writes::<Request>("session_start", &["session", "start"], "Start a work session in this work tree")
-        .tool("Begin a session in this work tree.")
+        .tool("Start a session in this work tree.")
         .route("POST", "/sessions");
 
 /// The arguments.
@@ -61,13 +61,13 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<SessionStart>, OpError
     let Begun { session, resumed, stale } = begun.unwrap_or_else(|| unreachable!("it was decided"));
     let (work, _) = work::since(acting.store, &session)?;
     let message = match (resumed, stale) {
-        (true, _) => format!("Session resumed; it was started at {}", session.started_at),
-        (false, Some(stale)) => format!("Session started; {stale} had gone stale and was ended"),
+        (true, _) => format!("Session resumed; it started at {}", session.started_at),
+        (false, Some(stale)) => format!("Session started; {stale} was stale and has been ended"),
         (false, None) => "Session started".into(),
     };
     let session = SessionInfo::new(acting.realm, &session, ctx.env.now(), work);
     Ok(Answer::new(SessionStart { message, session, resumed })
-        .next("git blue session stop  # end it, with a summary of what changed"))
+        .next("git blue session stop  # end it, and summarize what changed"))
 }
 
 /// Decides under the lock, so that two processes in one work tree start only one session.
@@ -94,7 +94,7 @@ fn begin(
         let is_due = active_rfc != held.active_rfc || held.is_activity_due(now);
         let last_activity = if is_due { now } else { held.last_activity };
         let session = Session { active_rfc, last_activity, ..held.clone() };
-        let subject = format!("{} goes on", session.id);
+        let subject = format!("continue {}", session.id);
         let edits = vec![session::open(&session)];
         let change = is_due.then(|| session::change(acting, subject, Some(&session.id), edits, author));
         return Ok((Begun { session, resumed: true, stale: None }, change));

@@ -33,16 +33,17 @@ pub fn run(ctx: &Ctx) -> Result<Answer<SessionStatus>, OpError> {
         unreadable: Vec::new(),
     };
     let Some(held) = session::current::current(ctx)? else {
-        return Ok(Answer::new(body).next("git blue session start  # begin one"));
+        return Ok(Answer::new(body).next("git blue session start  # start one"));
     };
     let (work, unreadable) = work::since(acting.store, &held)?;
     body.unreadable = unreadable;
     body.session = Some(SessionInfo::new(acting.realm, &held, now, work));
     Ok(match held.state(now) {
-        State::Stale => Answer::new(body)
-            .next("git blue session start  # begin another one; nothing was done in this one for a day"),
+        State::Stale => {
+            Answer::new(body).next("git blue session start  # start a new one; this one was idle for a day")
+        }
         State::Active | State::Ended => {
-            Answer::new(body).next("git blue session stop  # end it, with a summary of what changed")
+            Answer::new(body).next("git blue session stop  # end it, and summarize what changed")
         }
     })
 }

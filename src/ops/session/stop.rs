@@ -23,7 +23,7 @@ pub const OPERATION: Operation = Operation::writes::<Request>(
     &["session", "stop"],
     "End the session of this work tree, with a summary",
 )
-.tool("End the session, and sum up what changed.")
+.tool("End the session, and summarize what changed.")
 .route("DELETE", "/sessions/{id}");
 
 /// The arguments.
@@ -81,7 +81,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<SessionStop>, OpError>
     let end = ended.end(ctx.env.now());
     let message = format!("Session ended after {}", duration(ended.started_at, end));
     let summary = SessionSummary::new(acting.realm, &ended, end, unreadable);
-    Ok(Answer::new(SessionStop { message, summary }).next("git blue session start  # begin another one when ready"))
+    Ok(Answer::new(SessionStop { message, summary }).next("git blue session start  # start another session"))
 }
 
 fn unreadable(code: &CodeRepo, problem: &str) -> OpError {
@@ -98,14 +98,14 @@ fn forget(code: Option<&CodeRepo>, acting: Acting<'_>, id: &SessionId) {
 }
 
 fn unknown(acting: Acting<'_>, id: &SessionId) -> OpError {
-    let message = format!("{} has no session {id} that goes on", acting.repo);
+    let message = format!("{} has no active session {id}", acting.repo);
     OpError::no(ErrorCode::UnknownSession, message).next("git blue session list")
 }
 
 fn none(was: Option<&SessionId>) -> OpError {
     let message = match was {
         None => "there is no session in this work tree".to_owned(),
-        Some(id) => format!("there is no session in this work tree: {id} is over already"),
+        Some(id) => format!("there is no session in this work tree: {id} has already ended"),
     };
     OpError::no(ErrorCode::NoSession, message).next("git blue session start")
 }

@@ -69,8 +69,8 @@ impl Syncing<'_> {
     fn lost(&self, damaged: &[(StoreRef, Oid, String)]) -> OpError {
         let names: Vec<_> = damaged.iter().map(|(name, ..)| name.below_travelling().to_owned()).collect();
         let said = damaged.first().map(|(.., said)| said.as_str()).unwrap_or_default();
-        let message = format!("{} has lost objects of {}: {said}", self.remote.name, names.join(", "));
+        let message = format!("{} lacks objects of {}: {said}", self.remote.name, names.join(", "));
         OpError::cannot(ErrorCode::RemoteDamaged, message)
-            .next("git blue realm admin reseed  # brings there again what this clone holds")
+            .next("git blue realm admin reseed  # push this clone's objects again")
     }
 }

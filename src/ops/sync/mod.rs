@@ -117,7 +117,7 @@ impl Syncing<'_> {
                 if is_final || is_unable {
                     stop = true;
                     let code = if is_final { "refused" } else { "not-taken" };
-                    let message = format!("{} does not take it: {why}", self.remote.name);
+                    let message = format!("{} rejected it: {why}", self.remote.name);
                     report.problems.push(SyncProblem { code: code.into(), name: Some(one.name.to_string()), message });
                 }
             }
@@ -133,7 +133,7 @@ impl Syncing<'_> {
                 return Ok(report);
             }
         }
-        let message = format!("others kept pushing to {}; what is left goes with the next sync", self.remote.name);
+        let message = format!("others kept pushing to {}; the rest will be pushed by the next sync", self.remote.name);
         report.problems.push(SyncProblem { code: ErrorCode::Busy.into(), name: None, message });
         Ok(report)
     }
@@ -150,7 +150,7 @@ impl Syncing<'_> {
             }
             self.wait(round);
         }
-        let message = format!("{} changed each time it was looked at", self.remote.name);
+        let message = format!("{} changed on every attempt", self.remote.name);
         Err(OpError::no(ErrorCode::Busy, message).next("git blue sync  # try again"))
     }
 
@@ -162,12 +162,7 @@ impl Syncing<'_> {
         let mut report = self.report();
         let listing = self.link.list()?;
         let Some(unsound) = self.fetch(&listing, &self.here()?)? else {
-            problem(
-                &mut report,
-                "busy",
-                None,
-                format!("{} changed while it was looked at; try again", self.remote.name),
-            );
+            problem(&mut report, "busy", None, format!("{} changed during the sync; try again", self.remote.name));
             return Ok(report);
         };
         for (name, theirs) in self.wanted(&listing) {
@@ -347,11 +342,11 @@ pub fn travelling(store: &dyn Store, sessions: bool) -> Result<Vec<(StoreRef, Oi
 pub fn realm_at(store: &dyn Store, tip: &Oid) -> Result<Realm, OpError> {
     let problems = validate_incoming::inspect(store, &StoreRef::Realm, tip, &[])?;
     if let Some(first) = problems.first() {
-        return Err(OpError::cannot(ErrorCode::Unfit, format!("what is shared there is no realm: {first}")));
+        return Err(OpError::cannot(ErrorCode::Unfit, format!("it does not contain a realm: {first}")));
     }
     let tree = store.commit(tip)?.tree;
     read::file(store, &StoreRef::Realm, &tree, &layout::realm())?
-        .ok_or_else(|| OpError::cannot(ErrorCode::Unfit, "what is shared there is no realm: it has no realm.json"))
+        .ok_or_else(|| OpError::cannot(ErrorCode::Unfit, "it does not contain a realm: there is no realm.json"))
 }
 
 /// Returns whether git had received the objects and found them invalid.

@@ -97,7 +97,7 @@ fn bring(ctx: &Ctx, wanted: Option<&RealmName>, remote: &Remote, listing: &Listi
     let aside = Aside::new(&realms, ctx.options())?;
     let name = fill(ctx, &aside, remote, listing, None)?;
     if let Some(wanted) = wanted.filter(|wanted| **wanted != name) {
-        let message = format!("{} holds the realm {name}, not {wanted}", remote.url);
+        let message = format!("{} contains the realm {name}, not {wanted}", remote.url);
         return Err(OpError::no(ErrorCode::OtherRealm, message)
             .next(format!("git blue init --realm {name} --url {}", remote.url)));
     }
@@ -139,13 +139,13 @@ pub fn fill(
         let problems = validate_incoming::inspect(store, name, tip, &[])?;
         if !problems.is_empty() {
             return Err(OpError::cannot(ErrorCode::Unfit, format!("{}: {}", remote.url, problems.join("; ")))
-                .next("nothing of it was taken; whoever looks after the realm there mends it"));
+                .next("nothing was fetched; ask the maintainer of that realm to fix it"));
         }
     }
     collisions(&names)?;
     let seen = refs.iter().map(|(name, tip)| (StoreRef::Seen(remote.name.clone(), Box::new(name.clone())), *tip));
     aside.point(&refs.iter().cloned().chain(seen).collect::<Vec<_>>())?;
-    realm.ok_or_else(|| OpError::cannot(ErrorCode::Unfit, format!("{} holds no realm", remote.url)))
+    realm.ok_or_else(|| OpError::cannot(ErrorCode::Unfit, format!("{} contains no realm", remote.url)))
 }
 
 fn collisions(names: &[StoreRef]) -> Result<(), OpError> {
@@ -153,7 +153,7 @@ fn collisions(names: &[StoreRef]) -> Result<(), OpError> {
     match names.iter().find(|name| !folded.insert(name.to_string().to_ascii_lowercase())) {
         None => Ok(()),
         Some(name) => {
-            let message = format!("{name} differs from another one in upper and lower case alone");
+            let message = format!("{name} differs from another name only in case");
             Err(OpError::cannot(ErrorCode::NameCollision, message))
         }
     }
@@ -186,5 +186,5 @@ fn elsewhere(known: &KnownRealm, url: &str) -> OpError {
     let place = known.url.clone().unwrap_or_else(|| known.path.display().to_string());
     let message = format!("this machine has the realm {} from {place}, not from {url}", known.name);
     OpError::no(ErrorCode::OtherUrl, message)
-        .next(format!("git --git-dir {} remote add NAME {url}  # share it there as well", known.path.display()))
+        .next(format!("git --git-dir {} remote add NAME {url}  # also share it there", known.path.display()))
 }

@@ -45,7 +45,7 @@ impl Syncing<'_> {
         }
         let mut bad = Vec::new();
         for name in &listing.ignored {
-            problem(report, "bad-name", None, format!("{name:?} is left alone: a part of it is no name"));
+            problem(report, "bad-name", None, format!("ignored {name:?}: it contains an invalid name"));
         }
         let mut wanted: Vec<_> = self.wanted(listing).into_iter().collect();
         // The realm's own ref comes first, because it records renames that the others need.
@@ -115,8 +115,8 @@ impl Syncing<'_> {
             return Ok(());
         }
         let url = without_credentials(&self.remote.url);
-        let message = format!("{url} holds the realm {}, not {}", found.name, self.realm);
-        Err(OpError::cannot(ErrorCode::OtherRealm, message).next("one url holds one realm"))
+        let message = format!("{url} contains the realm {}, not {}", found.name, self.realm);
+        Err(OpError::cannot(ErrorCode::OtherRealm, message).next("a URL can hold only one realm"))
     }
 
     /// Returns why a ref must not be merged, if there is a reason.
@@ -129,7 +129,7 @@ impl Syncing<'_> {
         if let StoreRef::Domain(domain) = name {
             let mut domains = self.store.domains()?.into_iter();
             if let Some((other, _)) = domains.find(|(other, _)| other != domain && other.collides_with(domain)) {
-                let message = format!("{domain} differs from the domain {other} in upper and lower case alone");
+                let message = format!("{domain} differs from the domain {other} only in case");
                 return Ok(Some(("name-collision", message)));
             }
         }

@@ -77,11 +77,11 @@ fn tool(env: &Env, name: &str, values: &Values) -> Result<DeclaredTool, String> 
         [Some(operation.name), operation.name.strip_prefix("realm_")].contains(&Some(name))
     };
     if crate::ops::TABLE.iter().any(is_taken) {
-        return Err("that is the name of an operation".into());
+        return Err("it is the name of an operation".into());
     }
     let known = ["command", "description", "env", "readonly", "timeout"];
     if let Some(key) = values.keys().find(|key| !known.contains(&key.as_str())) {
-        return Err(format!("there is no key {key}; the keys are command, description, env, readOnly, timeout"));
+        return Err(format!("unknown key {key}; the keys are command, description, env, readOnly, timeout"));
     }
     let mut words = words(values.get("command").ok_or("it has no command")?)?.into_iter();
     let program = program(env, &words.next().ok_or("its command is empty")?)?;
@@ -114,7 +114,7 @@ fn variables(text: &str) -> Result<Vec<String>, String> {
     };
     let names: Vec<_> = text.split([' ', '\t', ',']).filter(|name| !name.is_empty()).map(str::to_owned).collect();
     match names.iter().find(|name| !is_name(name)) {
-        Some(name) => Err(format!("env is names of variables, and {name:?} is none")),
+        Some(name) => Err(format!("env lists variable names, and {name:?} is not one")),
         None => Ok(names),
     }
 }
@@ -153,10 +153,14 @@ fn program(env: &Env, word: &str) -> Result<PathBuf, String> {
         None => PathBuf::from(word),
     };
     if path.is_absolute() {
-        return if files::is_executable(&path) { Ok(path) } else { Err(format!("{} is no program", path.display())) };
+        return if files::is_executable(&path) {
+            Ok(path)
+        } else {
+            Err(format!("{} is not a program", path.display()))
+        };
     }
     if word.contains(std::path::is_separator) {
-        return Err(format!("{word} depends on the folder; write an absolute path, or ~/…"));
+        return Err(format!("{word} is a relative path; write an absolute path, or ~/…"));
     }
     let folders = env.var("PATH").map(std::env::split_paths).into_iter().flatten();
     let mut named =
@@ -195,8 +199,8 @@ mod tests {
     #[test]
     fn valid_declarations_are_offered() {
         let declared = of_config(
-            "[blue \"mcp.tool.lint\"]\n\tcommand = sh -c 'exit 0'\n\tdescription = Lints\n\treadOnly\n\ttimeout = 5\n\tenv = GH_TOKEN, AWS_PROFILE\n\
-             [blue \"mcp.tool.other\"]\n\tcommand = /bin/sh\n",
+            "[blue \"mcp.tool.lint\"]\n\tcommand = sh -c 'exit 0'\n\tdescription = Lints\n\treadOnly\n\ttimeout = \
+                5\n\tenv = GH_TOKEN, AWS_PROFILE\n[blue \"mcp.tool.other\"]\n\tcommand = /bin/sh\n",
         );
         assert_eq!(declared.problems, [""; 0]);
         let [lint, other] = &declared.tools[..] else { panic!("{declared:?}") };
@@ -214,13 +218,13 @@ mod tests {
             ("realm_status", "command = sh", "the name of an operation"),
             ("a", "description = x", "it has no command"),
             ("a", "command = \"\"", "its command is empty"),
-            ("a", "command = ./run", "depends on the folder"),
+            ("a", "command = ./run", "is a relative path"),
             ("a", "command = no-such-program-anywhere", "is not on PATH"),
-            ("a", "command = /etc/passwd", "is no program"),
+            ("a", "command = /etc/passwd", "is not a program"),
             ("a", "command = sh\n\ttimeout = 0", "timeout is a number"),
             ("a", "command = sh\n\treadOnly = maybe", "readOnly is true or false"),
-            ("a", "command = sh\n\tenv = A=b", "env is names of variables"),
-            ("a", "command = sh\n\tshell = yes", "there is no key shell"),
+            ("a", "command = sh\n\tenv = A=b", "env lists variable names"),
+            ("a", "command = sh\n\tshell = yes", "unknown key shell"),
         ] {
             let declared = of_config(&format!("[blue \"mcp.tool.{name}\"]\n\t{keys}\n"));
             assert!(declared.tools.is_empty() && declared.problems[0].contains(problem), "{declared:?}");

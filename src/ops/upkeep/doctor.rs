@@ -61,7 +61,7 @@ fn restore(ctx: &Ctx, name: &str, to: Oid) -> Result<Answer<Doctor>, OpError> {
     let known = locate::known(&ctx.home, &here.realm)?;
     let store = GitStore::open(&known.path, ctx.options())?;
     let restored = doctor_objects::restore(ctx, &here.realm, &store, name, to)?;
-    Ok(answer(vec![restored]).next("git blue sync  # brings together what others have").next("git blue check"))
+    Ok(answer(vec![restored]).next("git blue sync  # sync with the others").next("git blue check"))
 }
 
 fn answer(checks: Vec<DoctorCheck>) -> Answer<Doctor> {
@@ -73,7 +73,7 @@ fn answer(checks: Vec<DoctorCheck>) -> Answer<Doctor> {
 
 fn git(ctx: &Ctx) -> DoctorCheck {
     let Some(said) = git::git_version(ctx.env.vars()) else {
-        return advise(check("git", None, Health::Error, "there is no git on the PATH"), "install git");
+        return advise(check("git", None, Health::Error, "git is not on PATH"), "install git");
     };
     if git::numbers(&said) >= OLDEST_GIT {
         return check("git", None, Health::Ok, said);
@@ -89,13 +89,13 @@ fn home(ctx: &Ctx) -> DoctorCheck {
     let folder = ctx.home.folder();
     let shown = folder.display().to_string();
     match folder.metadata() {
-        Ok(meta) if !meta.is_dir() => check("home", None, Health::Error, format!("{shown} is not a folder")),
+        Ok(meta) if !meta.is_dir() => check("home", None, Health::Error, format!("{shown} is not a directory")),
         // Permissions do not tell reliably whether a file can be created, so one is created.
         Ok(_) => match tempfile::tempfile_in(folder) {
             Ok(_) => check("home", None, Health::Ok, shown),
             Err(error) => check("home", None, Health::Error, format!("{shown} cannot be written: {error}")),
         },
-        Err(_) => check("home", None, Health::Ok, format!("{shown} does not exist yet; no realm is known")),
+        Err(_) => check("home", None, Health::Ok, format!("{shown} does not exist yet; there are no realms")),
     }
 }
 
@@ -108,7 +108,7 @@ fn man(ctx: &Ctx) -> DoctorCheck {
     match [beside, own].into_iter().chain(system).flatten().find(|page| page.exists()) {
         Some(page) => check("man", None, Health::Ok, page.display().to_string()),
         None => advise(
-            check("man", None, Health::Warning, "there is no man page, so git blue --help finds nothing"),
+            check("man", None, Health::Warning, "git blue --help does not work: the man page is not installed"),
             "git blue install man",
         ),
     }
@@ -117,7 +117,7 @@ fn man(ctx: &Ctx) -> DoctorCheck {
 /// Reports a realm that is shared according to its repository, but that has no remote on this machine.
 fn unrecorded_url(here: &Here) -> Option<DoctorCheck> {
     let url = here.unrecorded_url.as_ref()?;
-    let message = format!("{CONFIG} says that the realm is shared at {url}; this machine shares it nowhere");
+    let message = format!("{CONFIG} says that the realm is shared at {url}, but it has no remote on this machine");
     Some(advise(check("url", Some(here.realm.as_str()), Health::Warning, message), record_url(url)))
 }
 
@@ -137,7 +137,7 @@ fn realm(ctx: &Ctx, request: &Request, known: &KnownRealm, checks: &mut Vec<Doct
             store
         }
         Ok((_, realm)) => {
-            let message = format!("{} holds the realm {}", known.path.display(), realm.name);
+            let message = format!("{} contains the realm {}", known.path.display(), realm.name);
             checks.push(check("store", subject, Health::Error, message));
             return;
         }
@@ -197,9 +197,9 @@ fn mode(request: &Request, subject: Option<&str>, store: &GitStore) -> DoctorChe
     if !store.is_open_to_others() {
         return check("mode", subject, Health::Ok, "no other user of this machine can read the store");
     }
-    let found = check("mode", subject, Health::Warning, format!("other users of this machine may read {path}"));
+    let found = check("mode", subject, Health::Warning, format!("other users of this machine can read {path}"));
     if !request.fix {
-        return advise(found, "git blue doctor --fix  # keeps them out");
+        return advise(found, "git blue doctor --fix  # make it private");
     }
     match store.close_to_others() {
         Ok(()) => DoctorCheck { fixed: true, ..found },
@@ -230,7 +230,7 @@ fn hooks(ctx: &Ctx, repo: &str) -> Result<DoctorCheck, OpError> {
         (None, false, _) => format!("not installed: {}", missing.join(", ")),
         (None, true, Some(note)) => note,
         (None, true, None) => {
-            return Ok(check("hooks", Some(repo), Health::Ok, format!("in place in {}", answer.body.folder)));
+            return Ok(check("hooks", Some(repo), Health::Ok, format!("installed in {}", answer.body.folder)));
         }
     };
     let found = check("hooks", Some(repo), Health::Warning, warning);

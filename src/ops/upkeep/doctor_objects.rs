@@ -29,19 +29,19 @@ const MAX_SHOWN: usize = 10;
 pub(crate) fn objects(ctx: &Ctx, request: &Request, known: &KnownRealm, store: &GitStore) -> Vec<DoctorCheck> {
     let subject = Some(known.name.as_str());
     let problem = match complaints(ctx, store) {
-        Ok(None) => return vec![check("objects", subject, Health::Ok, "git fsck --strict finds nothing")],
+        Ok(None) => return vec![check("objects", subject, Health::Ok, "git fsck --strict found no problems")],
         Ok(Some(problem)) => problem,
         Err(error) => return vec![check("objects", subject, Health::Error, error.message)],
     };
     let found = |message| check("objects", subject, Health::Error, message);
     if !request.fix {
-        return vec![advise(found(problem), "git blue doctor --fix  # fetches what is missing, where it can be had")];
+        return vec![advise(found(problem), "git blue doctor --fix  # fetch what is missing, if possible")];
     }
     let mut said = vec![problem];
     for remote in store.remotes() {
         match refetch(ctx, &remote, store).and_then(|()| complaints(ctx, store)) {
             Ok(None) => {
-                said.push(format!("what was missing came from {}", remote.name));
+                said.push(format!("fetched missing objects from {}", remote.name));
                 return vec![DoctorCheck { fixed: true, ..found(said.join("; ")) }];
             }
             Ok(Some(_)) => said.push(format!("{} does not have it either", remote.name)),
@@ -84,16 +84,17 @@ fn offers(ctx: &Ctx, realm: &RealmName, store: &GitStore) -> Result<Vec<DoctorCh
         let subject = Some(realm.as_str());
         let found = |message| check("refs", subject, Health::Error, message);
         offers.push(match store.left_of(ctx.env.vars(), &name, tip)? {
-            None => {
-                found(format!("{name} is at {tip}, and no commit of it is left; a backup or another clone may have it"))
-            }
+            None => found(format!(
+                "{name} is at {tip}, and none of its commits is intact; a backup or another clone may \
+                    have them"
+            )),
             Some(left) => {
                 let command = format!(
                     "git blue doctor --realm {realm} --restore {} --to {}",
                     name.below_travelling(),
                     left.commit
                 );
-                advise(found(offer(&name, &tip, &left)), format!("{command}  # gives up what is missing"))
+                advise(found(offer(&name, &tip, &left)), format!("{command}  # discard what is missing"))
             }
         });
     }
@@ -106,12 +107,12 @@ fn offer(name: &StoreRef, tip: &Oid, left: &Recoverable) -> String {
     let more = if more > 0 { format!(" and {more} more") } else { String::new() };
     let lost = match (named.is_empty(), left.is_ancestor) {
         (false, _) => format!("going back to it loses {}{more}", named.join(", ")),
-        (true, _) => "what was written later is lost".to_owned(),
+        (true, _) => "later changes are lost".to_owned(),
     };
-    let unsure = if left.is_ancestor { "" } else { ", though nothing says how much was written after it" };
+    let unsure = if left.is_ancestor { "" } else { ", but it is unknown how much was written after it" };
     let commit = left.commit;
     format!(
-        "{name} is at {tip}, which is not whole. The newest whole commit is {commit} of {}{unsure}; {lost}",
+        "{name} is at {tip}, which is incomplete. The newest complete commit is {commit} of {}{unsure}; {lost}",
         left.time
     )
 }
@@ -128,7 +129,7 @@ pub(crate) fn restore(
     to: Oid,
 ) -> Result<DoctorCheck, OpError> {
     let name = StoreRef::travelling(&format!("{}{name}", layout::TRAVELLING)).ok_or_else(|| {
-        OpError::usage(format!("{name:?} is none of the realm's refs"))
+        OpError::usage(format!("{name:?} is not a ref of the realm"))
             .next("--restore realm, or --restore domains/DOMAIN")
     })?;
     let _lease = store.lock(&name)?;
@@ -136,16 +137,16 @@ pub(crate) fn restore(
         return Err(OpError::no(ErrorCode::UnknownRef, format!("{name} does not exist")));
     };
     if store.is_whole(ctx.env.vars(), &[tip])? {
-        return Err(OpError::no(ErrorCode::NotDamaged, format!("{name} is whole as it is, so nothing is given up")));
+        return Err(OpError::no(ErrorCode::NotDamaged, format!("{name} is intact, so nothing was changed")));
     }
     if !store.is_whole(ctx.env.vars(), &[to])? {
-        return Err(OpError::no(ErrorCode::UnknownCommit, format!("{to} is not whole in this store")));
+        return Err(OpError::no(ErrorCode::UnknownCommit, format!("{to} is incomplete in this store")));
     }
     let problems = validate_incoming::inspect(store, &name, &to, &[])?;
     if !problems.is_empty() {
-        return Err(OpError::no(ErrorCode::Unfit, format!("{to} is no commit of {name}: {}", problems.join("; "))));
+        return Err(OpError::no(ErrorCode::Unfit, format!("{to} is not a commit of {name}: {}", problems.join("; "))));
     }
     store.advance(&name, Some(tip), to)?;
-    let message = format!("{name} went back from {tip}, which is not whole, to {to}");
+    let message = format!("{name} was reset from {tip}, which is incomplete, to {to}");
     Ok(DoctorCheck { fixed: true, ..check("refs", Some(realm.as_str()), Health::Error, message) })
 }

@@ -67,7 +67,7 @@ pub(crate) fn of_work_tree(ctx: &Ctx, request: &Request) -> Option<DoctorCheck> 
             let is_mine = acting.is_some_and(|acting| marked.is_of(acting));
             match session::current::current(ctx) {
                 Ok(Some(_)) if is_mine => return Some(check("session", None, Health::Ok, marked.id.to_string())),
-                Ok(_) if is_mine => format!("it names {}, which is over or was never there", marked.id),
+                Ok(_) if is_mine => format!("it names {}, which has ended or never existed", marked.id),
                 _ if ctx.home.realm(&marked.realm).is_ok_and(|known| known.is_none()) => {
                     format!("it names a session of the realm {}, which this machine does not know", marked.realm)
                 }

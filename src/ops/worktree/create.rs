@@ -29,7 +29,7 @@ pub const OPERATION: Operation = Operation::writes::<Request>(
     &["realm", "worktree", "create"],
     "Create the worktrees of an RFC",
 )
-.tool("A branch and worktree of an RFC in each repository that shares a domain, or in those named.");
+.tool("Create a branch and worktree for an RFC in each repository that shares a domain, or in those given.");
 
 /// The arguments.
 #[derive(Debug, Clone, serde::Deserialize, schemars::JsonSchema)]
@@ -184,13 +184,13 @@ fn make(job: &Job, branch: &str, root: &Path, fetch: bool) -> Result<bool, RepoP
     if let Some(other) = trees.iter().find(|tree| tree.path != *path && tree.branch.as_deref() == Some(branch)) {
         let other = other.path.display();
         let message = format!("{branch} of {name} is checked out in {other}");
-        let next = format!("git -C {other} switch --detach  # frees the branch; or remove that worktree");
+        let next = format!("git -C {other} switch --detach  # free the branch; or remove that worktree");
         return Err(RepoProblem::new(name, ErrorCode::BranchElsewhere, message).next(next));
     }
     is_free(name, path, root)?;
     if fetch && work.has_remote().map_err(git)? {
         work.fetch().map_err(|error| {
-            let next = format!("git -C {} fetch  # or leave --fetch out", found.folder.display());
+            let next = format!("git -C {} fetch  # or omit --fetch", found.folder.display());
             RepoProblem::new(name, ErrorCode::NotFetched, error.to_string()).next(next)
         })?;
     }
@@ -218,12 +218,12 @@ fn is_on(there: &Worktree, name: &RepoName, branch: &str) -> Result<(), RepoProb
 fn is_free(name: &RepoName, path: &Path, root: &Path) -> Result<(), RepoProblem> {
     let above = path.ancestors().skip(1).take_while(|above| *above != root);
     if let Some(other) = above.into_iter().find(|above| above.join(".git").symlink_metadata().is_ok()) {
-        let message = format!("{} would lie in another worktree, {}", path.display(), other.display());
+        let message = format!("{} would be inside another worktree, {}", path.display(), other.display());
         return Err(RepoProblem::new(name, ErrorCode::InAWorktree, message).next("choose another name for the RFC"));
     }
     let is_empty = |path: &Path| path.read_dir().is_ok_and(|mut entries| entries.next().is_none());
     if path.symlink_metadata().is_ok() && !is_empty(path) {
-        let message = format!("{} is in the way: it is no worktree of {name}", path.display());
+        let message = format!("{} already exists, and is not a worktree of {name}", path.display());
         return Err(RepoProblem::new(name, ErrorCode::InTheWay, message).next(format!("move {} away", path.display())));
     }
     Ok(())
@@ -258,7 +258,7 @@ fn with_next_steps(here: &Here, body: WorktreeCreate) -> Answer<WorktreeCreate> 
     }
     answer.next_steps.extend(steps);
     if failed {
-        answer = answer.next(format!("git blue realm worktree create --rfc {rfc}  # try again what failed"));
+        answer = answer.next(format!("git blue realm worktree create --rfc {rfc}  # retry what failed"));
     }
     answer.next_steps.dedup();
     answer

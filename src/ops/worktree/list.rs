@@ -142,7 +142,7 @@ fn next_steps(lines: &[WorktreeLine]) -> Vec<NextStep> {
     for line in lines {
         match (line.state, &line.rfc) {
             (WorktreeState::Gone, Some(rfc)) => {
-                steps.push(format!("git blue realm worktree remove --rfc {rfc}  # forget what is gone").into());
+                steps.push(format!("git blue realm worktree remove --rfc {rfc}  # remove the stale entry").into());
             }
             (WorktreeState::Orphan, _) => {
                 steps.push(NextStep::advice(format!(

@@ -33,7 +33,7 @@ pub struct Request {
     /// The RFC
     #[cfg_attr(feature = "cli", arg(long, value_name = "RFC"))]
     pub rfc: RfcName,
-    /// Remove worktrees even if uncommitted work is lost
+    /// Remove worktrees even if uncommitted work would be lost
     #[serde(default)]
     #[cfg_attr(feature = "cli", arg(long))]
     pub force: bool,
@@ -117,7 +117,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<WorktreeRemove>, OpErr
     let kept = !body.branches_kept.is_empty();
     let mut answer = Answer::new(body);
     if kept {
-        answer = answer.next("the branches that were kept hold commits that the default branch does not have");
+        answer = answer.next("the branches that were kept have commits that are not in the default branch");
     }
     Ok(answer)
 }

@@ -26,7 +26,7 @@ pub fn branch(ctx: &Ctx, rfc: &RfcName) -> Result<String, OpError> {
     let prefix = ctx.setting(PREFIX).unwrap_or_default();
     // A branch is parsed as an RFC's name, because these follow git-check-ref-format.
     let branch: RfcName = format!("{prefix}{rfc}").parse().map_err(|error: crate::model::name::NameError| {
-        OpError::usage(format!("{PREFIX} = {prefix:?} makes no branch of {rfc}: {}", error.rule))
+        OpError::usage(format!("{PREFIX} = {prefix:?} does not give a valid branch for {rfc}: {}", error.rule))
     })?;
     Ok(branch.to_string())
 }
@@ -97,12 +97,14 @@ pub fn select(
         repos.dedup();
         if repos.is_empty() {
             let error = OpError::usage("no repository was named");
-            return Err(error.next("leave --repos out for all that share a domain with this one"));
+            return Err(error.next("omit --repos for all that share a domain with this one"));
         }
         if let Some(stranger) = repos.iter().find(|repo| !overview.repos().contains_key(*repo)) {
             let known: Vec<_> = overview.repos().keys().take(20).map(ToString::to_string).collect();
             let message = format!("{stranger} is not in the realm {}", here.realm);
-            return Err(OpError::no(ErrorCode::UnknownRepo, message).next(format!("known are: {}", known.join(", "))));
+            return Err(
+                OpError::no(ErrorCode::UnknownRepo, message).next(format!("known repositories: {}", known.join(", ")))
+            );
         }
         return Ok((repos, "Named".into()));
     }
@@ -124,7 +126,7 @@ pub fn select(
             let named: Vec<_> = domains.iter().take(MAX_NAMED).map(ToString::to_string).collect();
             let more = domains.len() - named.len();
             let more = if more > 0 { format!(" and {more} more") } else { String::new() };
-            format!("Domain peers via {}{more}", named.join(", "))
+            format!("Repositories that share {}{more}", named.join(", "))
         }
     };
     Ok((repos, reason))

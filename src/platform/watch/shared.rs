@@ -103,7 +103,7 @@ impl Instance {
         let _reading = locked(&self.reading);
         let moved = self.system.read();
         if let Err(error) = &moved {
-            tracing::warn!(%error, "cannot hear of changes");
+            tracing::warn!(%error, "cannot watch for changes");
         }
         let is_read = moved.is_ok();
         self.wake(&moved.unwrap_or(Moved { is_all: true, ..Moved::default() }));

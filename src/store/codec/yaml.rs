@@ -109,14 +109,16 @@ fn explain(error: &Error, text: &str, size: Size) -> Problem {
         return problem;
     }
     let message = match error {
-        Error::DuplicateMappingKey { key: Some(key), .. } => format!("the key {key:?} is there twice"),
-        Error::DuplicateMappingKey { key: None, .. } => "a key is there twice".into(),
+        Error::DuplicateMappingKey { key: Some(key), .. } => format!("duplicate key {key:?}"),
+        Error::DuplicateMappingKey { key: None, .. } => "duplicate key".into(),
         Error::QuotingRequired { value, .. } => unquoted(value, error, text),
         Error::MergeKeyNotAllowed { .. } => "merge keys (<<) are not allowed; write the keys out".into(),
-        Error::NonFiniteFloat { value, .. } => format!("{value} has no JSON form; write \"{value}\" as a string"),
+        Error::NonFiniteFloat { value, .. } => {
+            format!("{value} cannot be represented in JSON; write \"{value}\" as a string")
+        }
         Error::UnsupportedTag { tag, .. } => format!("the tag {tag} is not allowed"),
         Error::MultipleDocuments { .. } => "there is more than one document (---); keep one".into(),
-        Error::Eof { .. } => "the file ends too early, or is empty".into(),
+        Error::Eof { .. } => "unexpected end of file".into(),
         Error::Budget { breach, .. } => match breach {
             BudgetBreach::Aliases { .. } | BudgetBreach::Anchors { .. } => {
                 "anchors and aliases (& and *) are not allowed; write the value out".into()
@@ -150,9 +152,9 @@ fn explain(error: &Error, text: &str, size: Size) -> Problem {
 fn unquoted(value: &str, error: &Error, text: &str) -> String {
     let whole = whole_version(value, error, text).unwrap_or_else(|| value.to_owned());
     if yaml_advice::is_in_imports(text, error.location().map_or(0, |place| place.line())) {
-        return format!("{value} is no version range; write \"^{whole}\" for compatible versions, with quotes");
+        return format!("{value} is not a version range; write \"^{whole}\" for compatible versions, with quotes");
     }
-    format!("{value} is read as a number, a boolean or nothing by YAML; write \"{whole}\" with quotes")
+    format!("YAML reads {value} as a number, a boolean or null; write \"{whole}\" with quotes")
 }
 
 /// Explains a number after `version:`. A version may also be a map, so the parser reads the scalar as a number.
@@ -186,7 +188,7 @@ pub fn contract(bytes: &[u8], name: &ContractName) -> Result<Contract, Problem> 
         promise_to_senders(bytes, &mut contract.compatibility)?;
     }
     if contract.name != *name {
-        let message = format!("the contract is named {}, its file {name}.yaml: make them the same", contract.name);
+        let message = format!("the contract is named {}, but its file {name}.yaml: use the same name", contract.name);
         return Err(problem_at(bytes, "/name", message));
     }
     let own = [
@@ -196,7 +198,7 @@ pub fn contract(bytes: &[u8], name: &ContractName) -> Result<Contract, Problem> 
         ("yanked", !contract.yanked.is_empty()),
     ];
     if let Some((field, _)) = own.into_iter().find(|(_, set)| *set) {
-        let message = format!("{field} is kept by the realm; remove it from the file");
+        let message = format!("{field} is set by the realm; remove it from the file");
         return Err(problem_at(bytes, &format!("/{field}"), message));
     }
     Ok(contract)
@@ -236,7 +238,7 @@ pub fn version_from(bytes: &[u8]) -> Option<VersionFrom> {
 pub fn binding(bytes: &[u8]) -> Result<Binding, Problem> {
     let binding: Binding = document(bytes)?;
     if let Some(index) = binding.imports.iter().position(|import| *import != import.typed()) {
-        let message = format!("{KEPT_BY_THE_REALM} are kept by the realm; remove them from the file");
+        let message = format!("{KEPT_BY_THE_REALM} are set by the realm; remove them from the file");
         return Err(problem_at(bytes, &format!("/imports/{index}"), message));
     }
     match binding.contradiction() {
@@ -355,8 +357,8 @@ mod tests {
         for (text, line, hint) in [
             ("name: paths\nversion: 1.10\nowner: a\n", 2, "\"1.10.0\" with quotes"),
             ("name: paths\nversion: no\nowner: a\n", 2, "not a version"),
-            ("name: paths\nversion: \"1.0.0\"\nowner: a\nowner: b\n", 4, "twice"),
-            ("name: paths\nversion: \"1.0.0\"\nowner: a\nvalue: {a: 1, a: 2}\n", 4, "twice"),
+            ("name: paths\nversion: \"1.0.0\"\nowner: a\nowner: b\n", 4, "duplicate key"),
+            ("name: paths\nversion: \"1.0.0\"\nowner: a\nvalue: {a: 1, a: 2}\n", 4, "duplicate key"),
             ("name: paths\nversion: \"1.0.0\"\nowner: a\nvalue: .inf\n", 4, ".inf"),
             ("name: paths\nversion: \"1.0.0\"\nowner: a\nvalue: 9007199254740993\n", 4, "2^53"),
             ("name: paths\nversion: \"1.0.0\"\nowner: a\nvalue: 18446744073709551616\n", 4, "2^53"),
@@ -409,7 +411,7 @@ mod tests {
     #[test]
     fn fields_that_the_realm_writes_are_refused() {
         let problem = read(&format!("{GOOD}yanked: [{{version: \"1.0.0\", reason: x}}]\n")).unwrap_err();
-        assert!(problem.message.contains("kept by the realm"));
+        assert!(problem.message.contains("set by the realm"));
     }
 
     #[test]

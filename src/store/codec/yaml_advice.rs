@@ -11,10 +11,7 @@ pub fn advise(
     said: &str,
 ) -> Option<(String, Option<(u32, u32)>)> {
     if let Some(place) = conflict_marker(text) {
-        return Some((
-            "this looks like a merge that is not finished: keep one side, and remove the markers".into(),
-            Some(place),
-        ));
+        return Some(("unresolved merge conflict: keep one side, and remove the markers".into(), Some(place)));
     }
     let at = ErrorLocation { text, number: line.map_or(0, |line| usize::try_from(line).unwrap_or(usize::MAX)), column };
     if said.contains("found a tab") || said.contains("tab character") || said.contains("tabs disallowed") {
@@ -76,9 +73,9 @@ impl<'t> ErrorLocation<'t> {
                 "role" => "role: provider, consumer or both",
                 "realm" => "realm: { name: NAME }",
                 "repo" => "repo: NAME",
-                key => return Some(format!("the key {key} is missing here")),
+                key => return Some(format!("the key {key} is missing")),
             };
-            return Some(format!("a key is missing here, in line with those beside it: {example}"));
+            return Some(format!("a key is missing here, such as {example}"));
         }
         let rest = said.strip_prefix("unknown variant `")?;
         let (word, expected) = rest.split_once("`, ")?;
@@ -96,7 +93,7 @@ impl<'t> ErrorLocation<'t> {
             .map(|word| format!("{word:?}{}", nearest::question(&word.to_owned(), &known)))
             .collect();
         let are = if told.len() > 1 { "are" } else { "is" };
-        format!("{} {are} no key here; the keys are {}", told.join(" and "), known.join(", "))
+        format!("{} {are} not valid here; the keys are {}", told.join(" and "), known.join(", "))
     }
 
     /// Explains a syntax mistake.
@@ -105,13 +102,13 @@ impl<'t> ErrorLocation<'t> {
             ("invalid boolean", "write true or false"),
             (
                 "unknown anchor",
-                "anchors and aliases (& and *) are not allowed; write the value out, or a text in quotes",
+                "anchors and aliases (& and *) are not allowed; write the value out, or a string in quotes",
             ),
-            ("!!binary", "the tag !!binary is not allowed; write a text in quotes"),
-            ("mapping values are not allowed", "a text that has a colon and a blank in it is written in quotes"),
-            ("simple key expected", "write KEY: VALUE, with a colon and a blank"),
+            ("!!binary", "the tag !!binary is not allowed; write a string in quotes"),
+            ("mapping values are not allowed", "a string with a colon and a space needs quotes"),
+            ("simple key expected", "write KEY: VALUE, with a colon and a space"),
             ("trailing content after", "a comma or a quote is missing before this"),
-            ("multiline quoted scalar", "a quote that opens above is not closed"),
+            ("multiline quoted scalar", "unclosed quote"),
             ("unclosed quote", "this quote is not closed"),
             ("unclosed bracket", "this bracket is not closed"),
         ];
@@ -138,14 +135,14 @@ impl<'t> ErrorLocation<'t> {
             }
             ("expected mapping start", Some("validation")) => "validation is { exporter: FILE, importer: FILE }".into(),
             ("expected mapping start", _) => {
-                "this is not a list of keys and values: write KEY: VALUE, with a colon and a blank".into()
+                "this is not a list of keys and values: write KEY: VALUE, with a colon and a space".into()
             }
             ("expected sequence start", Some(key)) => {
-                format!("{key} is a list: begin each of its entries with \"- \", or write [ENTRY]")
+                format!("{key} is a list: start each entry with \"- \", or write [ENTRY]")
             }
-            ("expected string scalar", Some(key)) => format!("{key} is one text: write it without brackets"),
+            ("expected string scalar", Some(key)) => format!("{key} must be a string: write it without brackets"),
             ("externally tagged enum expected scalar or mapping", Some(key)) => {
-                format!("{key} is one word: write it without brackets")
+                format!("{key} must be a single word: write it without brackets")
             }
             _ => {
                 let (found, expected) = said.strip_prefix("invalid type: ")?.split_once(", expected ")?;
@@ -244,41 +241,37 @@ mod tests {
             (binding("role: consumer\nimports: { contract: c }\n"), 2, "imports is a list"),
             (binding("role: provider\nexports: [c]\n"), 2, "an export is { contract: NAME }"),
             (binding("role: client\n"), 1, "role is provider, consumer or both, not client"),
-            (
-                binding("<<<<<<< HEAD\nrole: consumer\n=======\nrole: both\n>>>>>>> x\n"),
-                1,
-                "merge that is not finished",
-            ),
-            (binding("role: both\n<<<<<<< HEAD\n=======\n>>>>>>> x\n"), 2, "merge that is not finished"),
+            (binding("<<<<<<< HEAD\nrole: consumer\n=======\nrole: both\n>>>>>>> x\n"), 1, "unresolved merge conflict"),
+            (binding("role: both\n<<<<<<< HEAD\n=======\n>>>>>>> x\n"), 2, "unresolved merge conflict"),
             (contract(&format!("{head}compatibility: backwards\n")), 4, "{ backwards: true, forwards: false }"),
             (contract(&format!("{head}evolution: [started]\n")), 4, "an entry of evolution is"),
             (contract("name: paths\n\tversion: \"1.1.0\"\n"), 2, "indent with spaces"),
             (contract("name: paths\nversion: 1.2\nowner: a\n"), 2, "write \"1.2.0\" with quotes"),
             (contract("name: paths\nversion: 2\nowner: a\n"), 2, "write \"2.0.0\" with quotes"),
             (contract("just words\n"), 1, "write KEY: VALUE"),
-            (contract("name:paths\nversion: \"1.0.0\"\n"), 1, "with a colon and a blank"),
+            (contract("name:paths\nversion: \"1.0.0\"\n"), 1, "with a colon and a space"),
             (contract("name: paths\nversion = \"1.0.0\"\nowner: a\n"), 2, "write KEY: VALUE"),
             (contract("name: paths\nversion: v1.2\nowner: a\n"), 2, "write \"1.2.0\""),
             (contract("name: paths\nversion: “1.2.0”\nowner: a\n"), 2, "write \"1.2.0\""),
             (contract("name: paths\nversion: { file: package.json }\nowner: a\n"), 2, "the keys are from, at"),
             (contract("name: paths\nversion: \"1.0.0\"\n"), 2, "owner: REPOSITORY"),
-            (contract("name: paths\nversion: \"1.0.0\"\nowner: [a]\n"), 3, "owner is one text"),
+            (contract("name: paths\nversion: \"1.0.0\"\nowner: [a]\n"), 3, "owner must be a string"),
             (
                 contract("name: paths\nversion: \"1.0.0\"\nownr: a\nvalu: 1\n"),
                 3,
-                "\"ownr\" (did you mean owner?) and \"valu\" (did you mean value?) are no key",
+                "\"ownr\" (did you mean owner?) and \"valu\" (did you mean value?) are not valid here",
             ),
             (contract(&format!("{head}compatibility: {{ backward: true }}\n")), 4, "did you mean backwards?"),
             (contract(&format!("{head}compatibility: {{ backwards: yes }}\n")), 4, "write true or false"),
             (contract(&format!("{head}evolution: [{{ version: \"1.0.0\", changes: x }}]\n")), 4, "changes is a list"),
             (contract(&format!("{head}deprecated: true\n")), 4, "deprecated is { since"),
             (contract(&format!("{head}validation: test.sh\n")), 4, "validation is { exporter"),
-            (contract(&format!("{head}flow: [both]\n")), 4, "flow is one word"),
-            (contract(&format!("{head}description: a: b\n")), 4, "is written in quotes"),
+            (contract(&format!("{head}flow: [both]\n")), 4, "flow must be a single word"),
+            (contract(&format!("{head}description: a: b\n")), 4, "needs quotes"),
             (contract(&format!("{head}value: {{ a: *x }}\n")), 4, "anchors and aliases"),
-            (contract(&format!("{head}retired: {{ reason: x }}\n")), 4, "kept by the realm"),
+            (contract(&format!("{head}retired: {{ reason: x }}\n")), 4, "set by the realm"),
             (contract("{\"name\": \"paths\" \"owner\": \"a\"}"), 1, "a comma or a quote is missing"),
-            (contract("name: other\nversion: \"1.0.0\"\nowner: a\n"), 1, "make them the same"),
+            (contract("name: other\nversion: \"1.0.0\"\nowner: a\n"), 1, "use the same name"),
             (binding("role: consumer\nimports:\n  - { contract: c, version: 1.0 }\n"), 3, "write \"^1.0.0\""),
             (binding("role: consumer\nimports:\n  - { contract: c, version: \"1.x\" }\n"), 3, "\">=1.0.0, <2.0.0\""),
             (binding("role: consumer\nimports:\n  - { contract: c, version: latest }\n"), 3, "\">=1.0.0, <2.0.0\""),
@@ -291,13 +284,14 @@ mod tests {
             ),
             (binding("role: consumer\nimports:\n  - { contract: c, version: \">=1.0.0\"\n"), 3, "not closed"),
             (binding("role: consumer\nimports:\n\t- contract: c\n"), 3, "indent with spaces"),
-            (binding("role: [consumer]\n"), 1, "role is one word"),
+            (binding("role: [consumer]\n"), 1, "role must be a single word"),
             (binding("roles: consumer\n"), 1, "did you mean role?"),
             (binding("imports: []\n"), 1, "role: provider, consumer or both"),
             (binding("role: provider\nimports: [{ contract: c, version: \">=1.0.0\" }]\n"), 1, "write role: both"),
             (
                 binding(
-                    "role: consumer\nimports:\n  - { contract: c, version: ^1.0.0 }\n  - { contract: c, version: ^2.0.0 }\n",
+                    "role: consumer\nimports:\n  - { contract: c, version: ^1.0.0 }\n  - { contract: c, version: \
+                        ^2.0.0 }\n",
                 ),
                 4,
                 "imported twice",

@@ -71,13 +71,11 @@ fn is_block(before: &str) -> bool {
 fn complaint(written: &str) -> Option<String> {
     if ["yes", "no", "on", "off"].iter().any(|word| written.eq_ignore_ascii_case(word)) {
         return Some(format!(
-            "{written} is true or false to some readers of YAML and a text to others; write \"{written}\", true or false"
+            "some YAML parsers read {written} as a boolean, others as a string; write \"{written}\", true or false"
         ));
     }
     if is_number_somewhere(written) && !is_json_number(written) {
-        return Some(format!(
-            "{written} is not the same number to all readers of YAML; write it in quotes, or as JSON writes numbers"
-        ));
+        return Some(format!("YAML parsers disagree on the number {written}; write it in quotes, or as in JSON"));
     }
     None
 }
@@ -222,7 +220,7 @@ mod tests {
             for text in [format!("a:\n  - {plain}\n"), format!("{{a: {plain}}}"), format!("{plain}: 1\n")] {
                 assert!(!super::is_plain(&text), "{text}");
                 let problem = codec::value(text.as_bytes()).map(|read| panic!("{text}: {read:?}")).unwrap_err();
-                let says = ["readers of YAML", "with quotes"].iter().any(|hint| problem.message.contains(hint));
+                let says = ["YAML parsers", "with quotes"].iter().any(|hint| problem.message.contains(hint));
                 assert!(says, "{text}: {problem}");
                 assert!(problem.line.is_some() && problem.column.is_some(), "{text}: {problem:?}");
             }

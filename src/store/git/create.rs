@@ -38,7 +38,7 @@ impl Aside {
         let mut builder = tempfile::Builder::new();
         // The realm may contain data that only its members may read.
         files::made_with(builder.prefix(".new-realm-"), Access::PrivateFolder);
-        let folder = builder.tempdir_in(parent).map_err(StoreError::io("create a folder in", parent))?;
+        let folder = builder.tempdir_in(parent).map_err(StoreError::io("create a directory in", parent))?;
         let repo = init(folder.path())?;
         let locks = lock::Locks::new(folder.path().join("blue/locks"), options);
         Ok(Self {

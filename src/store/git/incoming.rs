@@ -27,7 +27,7 @@ impl Incoming {
     pub(super) fn new(store: &Path) -> Result<Self, StoreError> {
         let objects = store.join("objects");
         let folder = tempfile::Builder::new().prefix(PREFIX).tempdir_in(&objects);
-        let folder = folder.map_err(StoreError::io("create a folder in", &objects))?;
+        let folder = folder.map_err(StoreError::io("create a directory in", &objects))?;
         let packs = folder.path().join("pack");
         std::fs::create_dir(&packs).map_err(StoreError::io("create", packs))?;
         Ok(Self { folder, objects })

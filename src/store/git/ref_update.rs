@@ -170,7 +170,7 @@ fn again(
 ) -> Result<(), StoreError> {
     let top = repo.common_dir();
     if let Some(file) = file_above(top, &step.name.to_string()) {
-        let problem = "it is a file where refs need a folder; move it away".to_owned();
+        let problem = "it is a file where refs need a directory; move it away".to_owned();
         return Err(StoreError::Damaged { what: top.join(file).display().to_string(), problem });
     }
     if is_passing(error) && !wait.is_over() {

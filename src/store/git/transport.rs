@@ -227,7 +227,8 @@ impl<'a> RemoteConnection<'a> {
     }
 
     fn failed(&self, outcome: &Outcome) -> StoreError {
-        let problem = if outcome.words.is_empty() { "git says above why".to_owned() } else { outcome.words.clone() };
+        let problem =
+            if outcome.words.is_empty() { "see git's message above".to_owned() } else { outcome.words.clone() };
         StoreError::Remote { url: self.shown_url(), problem }
     }
 

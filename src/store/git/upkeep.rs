@@ -53,7 +53,7 @@ impl GitStore {
         let (said, is_sound) = git.all_it_says(&["fsck", "--strict", "--no-dangling", "--no-progress"])?;
         let lines = said.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with("notice:"));
         let lines: Vec<_> = lines.map(str::to_owned).collect();
-        Ok(if lines.is_empty() && !is_sound { vec!["it failed, and does not say why".into()] } else { lines })
+        Ok(if lines.is_empty() && !is_sound { vec!["it failed without a message".into()] } else { lines })
     }
 
     /// Returns git's lock files in the store, oldest first. A lock file that is more than a moment old usually belongs

@@ -445,7 +445,7 @@ impl Reader<'_> {
         for entry in self.folder(tree, layout::VERSIONS)? {
             match entry.name.parse::<ContractName>() {
                 Err(_) => {
-                    let problem = "its name is no contract name".into();
+                    let problem = "its name is not a contract name".into();
                     self.damaged(layout::VERSIONS, &entry, Subject::Other, problem);
                 }
                 Ok(name) if self.is_folder(&name, &entry) => folders.push((name, entry)),
@@ -460,7 +460,7 @@ impl Reader<'_> {
         let is_folder = entry.kind == EntryKind::Tree;
         if !is_folder {
             let subject = Subject::Contract(contract.clone());
-            self.damaged(layout::VERSIONS, entry, subject, "it is not a folder".into());
+            self.damaged(layout::VERSIONS, entry, subject, "it is not a directory".into());
         }
         is_folder
     }

@@ -43,7 +43,7 @@ impl Reader<'_> {
     }
 
     fn no_folder(&self, folder: &str) -> StoreError {
-        StoreError::Damaged { what: format!("{}:{folder}", self.within), problem: "it is not a folder".into() }
+        StoreError::Damaged { what: format!("{}:{folder}", self.within), problem: "it is not a directory".into() }
     }
 
     /// Returns the entries of a folder named `<name>.json`. All others are recorded as damage.

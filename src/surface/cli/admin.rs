@@ -57,22 +57,22 @@ pub enum Command {
 
 #[derive(Debug, Args)]
 pub struct Init {
-    /// The repository's name in the realm [default: from origin's URL, else the folder's name]
+    /// The repository's name in the realm [default: from origin's URL, else the directory's name]
     #[arg(long, value_name = "NAME")]
     repo: Option<RepoName>,
-    /// The URL to fetch and share the realm at
+    /// The URL at which the realm is shared
     #[arg(long, value_name = "URL")]
     url: Option<String>,
-    /// Store the realm in branches there, for hosts that accept no other refs
+    /// Store the realm in branches, for hosts that accept no other refs
     #[arg(long, requires = "url")]
     branches: bool,
-    /// Create the realm even if its name resembles another one, or .blue/config.yaml has a URL
+    /// Create the realm even if its name is similar to another, or .blue/config.yaml has a URL
     #[arg(long)]
     new: bool,
-    /// Share and fetch changes of the realm automatically, in the background
+    /// Sync the realm automatically, in the background
     #[arg(long, overrides_with = "no_auto_sync")]
     auto_sync: bool,
-    /// Share and fetch changes only with git blue sync
+    /// Sync the realm only with git blue sync
     #[arg(long, overrides_with = "auto_sync")]
     no_auto_sync: bool,
 }
@@ -160,21 +160,21 @@ impl Init {
         let mut answer = init::run(ctx, &init::Request { realm, repo, url, branches, new, auto_sync })?;
         let is_asked = has_url && answer.body.auto_sync.is_none() && !answer.body.remotes.is_empty();
         if is_asked && output.is_terminal() && ctx.env.is_error_terminal() && !output.json && !output.quiet {
-            let wanted = output.ask("Share and fetch changes of this realm automatically? [y/N]")?;
+            let wanted = output.ask("Sync this realm automatically? [y/N]")?;
             init::choose_auto_sync(ctx, &answer.body.realm, wanted)?;
             answer.body.auto_sync = Some(wanted);
         }
         output.answer(&answer, |body, text| {
-            let verb = if body.created_realm { "made" } else { "found" };
+            let verb = if body.created_realm { "created" } else { "found" };
             text.line(&[
                 plain(verb),
-                plain("the realm"),
+                plain("realm"),
                 look(&body.realm, Look::Bold),
                 look(format!("in {}", body.path), Look::Dim),
             ]);
             joined(body.joined, &body.realm, &body.current_repo, body.wrote_config, text);
             if !body.hooks.is_empty() {
-                text.line(&[plain("hooks in place:"), plain(body.hooks.join(", "))]);
+                text.line(&[plain("installed hooks:"), plain(body.hooks.join(", "))]);
             }
             match (body.auto_sync, auto_sync) {
                 (None, Some(_)) => {
@@ -193,17 +193,17 @@ impl Init {
 /// Returns the text that says whether automatic sync was turned on.
 fn auto_synced(choice: Option<bool>) -> &'static str {
     match choice {
-        Some(true) => "changes are shared and fetched automatically",
-        Some(false) => "changes are shared and fetched with: git blue sync",
-        None => "changes are shared and fetched with: git blue sync; automatically after: git blue init --auto-sync",
+        Some(true) => "automatic sync is on",
+        Some(false) => "automatic sync is off: run git blue sync",
+        None => "automatic sync is off: run git blue sync, or turn it on with git blue init --auto-sync",
     }
 }
 
 fn joined(now: bool, realm: &RealmName, repo: &RepoName, wrote_config: bool, text: &mut Text) {
-    let verb = if now { "joined it as" } else { "is in it as" };
-    text.line(&[plain("this repository"), plain(verb), look(repo, Look::Bold)]);
+    let verb = if now { "joined as" } else { "already joined as" };
+    text.line(&[plain(verb), look(repo, Look::Bold)]);
     if wrote_config {
-        text.line(&[plain("wrote"), plain(locate::CONFIG), look(format!("for the realm {realm}"), Look::Dim)]);
+        text.line(&[plain("wrote"), plain(locate::CONFIG), look(format!("for realm {realm}"), Look::Dim)]);
     }
 }
 
@@ -226,10 +226,10 @@ impl Command {
             Self::Init(request) => {
                 let answer = admin::init::run(ctx, &request)?;
                 output.answer(&answer, |body, text| {
-                    let verb = if body.created { "made" } else { "recorded" };
+                    let verb = if body.created { "created" } else { "recorded" };
                     text.line(&[
                         plain(verb),
-                        plain("the realm"),
+                        plain("realm"),
                         look(&body.realm, Look::Bold),
                         look(format!("in {}", body.path), Look::Dim),
                     ]);
@@ -247,9 +247,9 @@ impl Command {
             Self::Reclaim(request) => {
                 let answer = admin::reclaim::run(ctx, &request)?;
                 output.answer(&answer, |body, text| {
-                    text.line(&[plain(format!("{} is this repository again in the realm {}", body.repo, body.realm))]);
+                    text.line(&[plain(format!("reclaimed the name {} in the realm {}", body.repo, body.realm))]);
                     for domain in &body.domains {
-                        text.line(&[plain(format!("forgot the commit that somebody else published in {domain}"))]);
+                        text.line(&[plain(format!("forgot the commit published by another repository in {domain}"))]);
                     }
                 })?;
             }
@@ -261,7 +261,7 @@ impl Command {
             Self::Domain(request) => {
                 let answer = admin::domain::run(ctx, &request)?;
                 output.answer(&answer, |body, text| {
-                    let verb = if body.created { "made" } else { "domain" };
+                    let verb = if body.created { "created domain" } else { "domain" };
                     let members: Vec<_> = body.members.iter().map(ToString::to_string).collect();
                     text.line(&[
                         plain(verb),
@@ -319,7 +319,7 @@ impl Contract {
         let answer = admin::contract::run(ctx, &request)?;
         output.answer(&answer, |body, text| {
             let name = format!("{}/{}", body.domain, body.contract.name);
-            text.line(&[plain("made"), look(name, Look::Bold), plain(&body.contract.version)]);
+            text.line(&[plain("created"), look(name, Look::Bold), plain(&body.contract.version)]);
         })?;
         Ok(())
     }

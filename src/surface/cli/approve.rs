@@ -18,8 +18,8 @@ pub fn show(ctx: &Ctx, request: &approve::Request, output: &mut Output<'_>) -> R
 
 fn render(body: &ContractApproved, text: &mut Text) {
     let is_of_value = body.rules.iter().any(|rule| VALUE_RULES.iter().any(|known| known.id == rule));
-    let directions = body.directions.iter().map(|direction| direction.word());
-    let directions: Vec<_> = directions.chain(is_of_value.then_some("the value")).collect();
+    let directions = body.directions.iter().map(|direction| format!("{} compatibility", direction.word()));
+    let directions: Vec<_> = directions.chain(is_of_value.then(|| "value compatibility".to_owned())).collect();
     let already = if body.changed { "" } else { "already " };
     text.line(&[
         plain(format!("{already}approved {}/{} {}", body.domain, body.contract, body.fingerprint)),

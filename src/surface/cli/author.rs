@@ -50,7 +50,7 @@ pub struct New {
     /// The repository that owns it [default: this one]
     #[arg(long, value_name = "REPO")]
     owner: Option<RepoName>,
-    /// What it is for, in a sentence
+    /// Describe its purpose in a sentence
     #[arg(long, value_name = "TEXT")]
     description: Option<String>,
     /// Create the domain if needed, and add this repository and these to it
@@ -63,7 +63,7 @@ pub struct Bump {
     /// The contract
     #[arg(value_name = "DOMAIN/CONTRACT")]
     contract: ContractRef,
-    /// The part of the version to increase
+    /// The part of the version to bump
     #[arg(value_enum, default_value_t = Level::Auto)]
     level: Level,
     /// Describe the change, for the contract's evolution; can be given several times
@@ -75,7 +75,7 @@ pub struct Bump {
 enum Level {
     /// Consumers may break
     Major,
-    /// Other values are valid, and consumers keep working
+    /// Different values are valid, but consumers keep working
     Minor,
     /// The meaning is unchanged
     Patch,
@@ -175,7 +175,7 @@ pub fn edited(answer: Answer<BindingEdit>, output: &mut Output<'_>) -> Result<Ve
 
 fn render_new(body: &ContractNew, text: &mut Text) {
     if body.created_domain || !body.added.is_empty() {
-        let verb = if body.created_domain { "made the domain" } else { "widened the domain" };
+        let verb = if body.created_domain { "created domain" } else { "extended domain" };
         let added: Vec<_> = body.added.iter().map(ToString::to_string).collect();
         let added = format!("with {}", added.join(", "));
         text.line(&[plain(verb), look(&body.domain, Look::Bold), look(added, Look::Dim)]);

@@ -56,7 +56,7 @@ fn render(body: &ContractBlame, text: &mut Text) {
         }
     }
     for late in body.versions.iter().filter(|version| version.ahead_of_clock) {
-        text.line(&[look(format!("{} is dated ahead of this clock", late.version), Look::Yellow)]);
+        text.line(&[look(format!("{} has a date in the future", late.version), Look::Yellow)]);
     }
     render_cursor(body.next_cursor.as_deref(), text);
 }

@@ -20,7 +20,7 @@ pub struct Bootstrap {
     /// The list of repositories, domains and bindings, as YAML; `-` reads standard input
     #[arg(long, value_name = "FILE")]
     from: PathBuf,
-    /// Show what is missing, and create nothing
+    /// Show what is missing, without creating it
     #[arg(long)]
     dry_run: bool,
 }
@@ -38,7 +38,7 @@ impl Bootstrap {
 }
 
 fn render(body: &RealmBootstrap, text: &mut Text) {
-    let (made, would) = if body.dry_run { ("would be made", "would be ") } else { ("made", "") };
+    let (made, would) = if body.dry_run { ("would be created", "would be ") } else { ("created", "") };
     if body.repos.is_empty() && body.domains.is_empty() && !body.rules_changed {
         text.line(&[plain("nothing is missing in the realm"), look(&body.realm, Look::Bold)]);
     }
@@ -46,7 +46,7 @@ fn render(body: &RealmBootstrap, text: &mut Text) {
         text.line(&[look(repo, Look::Bold), plain(format!("{would}in the realm"))]);
     }
     for line in &body.domains {
-        let state = if line.created { made.to_owned() } else { format!("{would}completed") };
+        let state = if line.created { made.to_owned() } else { format!("{would}extended") };
         text.line(&[plain("domain"), look(&line.domain, Look::Bold), plain(state)]);
         let list = |what: &str, names: &[crate::model::name::RepoName]| {
             let names: Vec<_> = names.iter().map(ToString::to_string).collect();

@@ -40,11 +40,11 @@ fn render(body: &CacheStats, text: &mut Text) {
     };
     text.line(&[plain(file)]);
     let row = |name: &str, value: String| vec![plain(name), plain(value)];
-    let size = body.bytes.map_or_else(|| "there is no such file yet".into(), |bytes| format!("{bytes} bytes"));
+    let size = body.bytes.map_or_else(|| "it does not exist yet".into(), |bytes| format!("{bytes} bytes"));
     let state = match (body.usable, body.current) {
-        (true, true) => "current: the refs are not even listed",
-        (true, false) => "usable: the refs are listed, and what changed is read",
-        (false, _) => "of no use: everything is read",
+        (true, true) => "current: refs need not be listed",
+        (true, false) => "usable: refs are listed, and changed ones are read",
+        (false, _) => "unusable: everything is read",
     };
     text.table(
         "  ",

@@ -21,7 +21,7 @@ pub struct Claude {
     /// The scope of the setup
     #[arg(long, value_enum, default_value_t)]
     scope: Scope,
-    /// Show what would change, and change nothing
+    /// Show what would change, without changing it
     #[arg(short = 'n', long)]
     dry_run: bool,
 }
@@ -93,7 +93,7 @@ fn render(body: &ClaudeSetup, text: &mut Text) {
             FileChange::Created => "wrote",
             FileChange::Changed => "changed",
             FileChange::Removed => "removed",
-            FileChange::None => "as it should be:",
+            FileChange::None => "unchanged:",
         };
         text.line(&[plain(word), look(&file.path, Look::Dim)]);
     }

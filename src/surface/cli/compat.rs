@@ -40,7 +40,7 @@ pub struct Arguments {
     /// How to read the schema of the side that writes the values
     #[arg(long, value_enum, default_value_t = Reading::Lenient)]
     reading: Reading,
-    /// Also fail on unknown answers
+    /// Also fail if compatibility is unknown
     #[arg(long)]
     strict: bool,
     #[command(flatten)]
@@ -157,7 +157,7 @@ pub fn render_readings(name: &str, (reader, sent): (&str, &str), readings: &Both
     }
     for verdict in [&readings.lenient, &readings.strict] {
         if let SchemaVerdict::Unknown { reason, .. } = verdict {
-            text.line(&[plain("  not decided:"), plain(reason)]);
+            text.line(&[plain("  undecided:"), plain(reason)]);
             break;
         }
     }
@@ -175,8 +175,8 @@ impl Sides<'_> {
     pub fn difference(&self, one: &SchemaDifference, text: &mut Text) {
         let Self { old, new, reading } = self;
         let (sender, reader, breaks) = match one.direction {
-            BrokenDirection::Backwards => (new, old, "breaks backwards"),
-            BrokenDirection::Forwards => (old, new, "breaks forwards"),
+            BrokenDirection::Backwards => (new, old, "breaks backwards compatibility"),
+            BrokenDirection::Forwards => (old, new, "breaks forwards compatibility"),
         };
         let (level, colour) = if one.reading == *reading { ("error", Look::Red) } else { ("note", Look::Dim) };
         let reading = if one.reading == SchemaReading::Strict { "read strictly, " } else { "" };

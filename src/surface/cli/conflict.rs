@@ -37,8 +37,8 @@ fn render(body: &ConflictSettled, text: &mut Text) {
     let verdict = match (body.verdict, body.changed) {
         (set_aside::Verdict::Accepted, true) => "accepted",
         (set_aside::Verdict::Undone, true) => "undone",
-        (set_aside::Verdict::Accepted, false) => "accepted before",
-        (set_aside::Verdict::Undone, false) => "undone before",
+        (set_aside::Verdict::Accepted, false) => "already accepted",
+        (set_aside::Verdict::Undone, false) => "already undone",
     };
     text.line(&[plain(verdict), look(&body.id, Look::Commit)]);
     for file in &body.files {

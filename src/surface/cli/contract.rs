@@ -86,7 +86,7 @@ pub struct List {
 pub struct Get {
     #[command(flatten)]
     request: contract::get::Request,
-    /// Print only the document
+    /// Print only the document, in this format
     #[arg(long, value_enum)]
     format: Option<DocumentFormat>,
     /// Print only the JSON Schema, for other tools
@@ -115,7 +115,7 @@ pub struct Publish {
     /// Publish this commit instead of HEAD
     #[arg(long, value_name = "COMMIT")]
     commit: Option<String>,
-    /// Show what would be published, and publish nothing
+    /// Show what would be published, without publishing it
     #[arg(long)]
     dry_run: bool,
     /// Allow downgrades to versions that were published before
@@ -130,7 +130,7 @@ pub struct Publish {
     /// Publish to the realm at this URL and push it there, as in CI; store nothing here
     #[arg(long, value_name = "URL", conflicts_with = "realm")]
     realm_url: Option<String>,
-    /// The repository's name in that realm, if its files do not say
+    /// The repository's name in that realm, if its files do not name it
     #[arg(long, value_name = "NAME", requires = "realm_url")]
     repo: Option<RepoName>,
 }
@@ -140,7 +140,7 @@ pub struct Edit {
     /// The contract
     #[arg(value_name = "DOMAIN/CONTRACT")]
     contract: ContractRef,
-    /// Take the new document from this file (- is standard input) instead of an editor
+    /// Read the new document from this file (- is standard input) instead of using an editor
     #[arg(long, value_name = "FILE")]
     file: Option<PathBuf>,
 }
@@ -222,8 +222,10 @@ impl Command {
                 output.answer(&answer, |body, text| {
                     let at = format!("{}/{}", body.domain, body.contract);
                     text.line(&[match &body.offered_to {
-                        Some(to) => plain(format!("offered {at} to {to}; it stays with {} until then", body.owner)),
-                        None => plain(format!("{at} stays with {}", body.owner)),
+                        Some(to) => {
+                            plain(format!("offered {at} to {to}; {} stays the owner until {to} accepts", body.owner))
+                        }
+                        None => plain(format!("{} stays the owner of {at}", body.owner)),
                     }]);
                 })?;
             }
@@ -254,7 +256,7 @@ impl Edit {
                 contract::edit::run(ctx, &contract::edit::Request { contract: contract.clone(), document, file })
                     .map_err(|error| match edited.keep() {
                         Some(path) => error.next(format!(
-                            "your text is kept: git blue contract edit {contract} --file {}",
+                            "your changes were saved: git blue contract edit {contract} --file {}",
                             path.display()
                         )),
                         None => error,
@@ -358,7 +360,7 @@ fn render_get(body: &ContractGet, text: &mut Text) {
 fn published(origin: &VersionOrigin) -> String {
     let source = origin.source_commit.as_deref().map(|commit| format!(" from {}", super::blame::short(Some(commit))));
     let link = origin.commit_url.as_deref().map(|url| format!(" from {url}"));
-    let ahead = if origin.ahead_of_clock { " (ahead of this clock)" } else { "" };
+    let ahead = if origin.ahead_of_clock { " (in the future)" } else { "" };
     let date = origin.time.strftime("%Y-%m-%d");
     format!("{date}{ahead} by {}{}", origin.author, link.or(source).unwrap_or_default())
 }

@@ -20,8 +20,8 @@ use crate::{
 };
 
 /// The warning on systems that cannot tell which user's process sends a request.
-const SHARED: &str = "this system does not say which user's process shows the browser's cookie: \
-    open no pages that other users of this machine serve";
+const SHARED: &str = "this system cannot tell which user's process sends the browser's cookie: do not open pages \
+    served by other users of this machine";
 
 #[derive(Debug, Subcommand)]
 pub enum Command {
@@ -29,7 +29,7 @@ pub enum Command {
     Start(Start),
     /// Stop the daemon
     Stop,
-    /// Show whether the daemon runs, and its address
+    /// Show whether the daemon is running, and its address
     Status,
     /// Print the token that programs authenticate with
     Token,
@@ -69,7 +69,7 @@ pub struct Start {
 
 #[derive(Debug, Args)]
 pub struct Open {
-    /// Only print the link
+    /// Print the link without opening it
     #[arg(long)]
     print: bool,
 }
@@ -108,16 +108,16 @@ impl Command {
             Self::Stop => {
                 let body = match daemon::stop(env)? {
                     Some(running) => Daemon { running: false, ..about(format!("stopped {}", running.url()), &running) },
-                    None => nothing("the daemon did not run"),
+                    None => nothing("the daemon was not running"),
                 };
                 say(output, body)?;
                 Ok(Verdict::Yes)
             }
             Self::Status => {
                 let body = match daemon::status(env)? {
-                    State::Running(running) => about(format!("runs at {}", running.url()), &running),
-                    State::Changing => nothing("the daemon is just starting, or stopping"),
-                    State::Stopped => nothing("the daemon does not run"),
+                    State::Running(running) => about(format!("running at {}", running.url()), &running),
+                    State::Changing => nothing("the daemon is starting or stopping"),
+                    State::Stopped => nothing("the daemon is not running"),
                 };
                 let is_running = body.running;
                 say(output, body)?;
@@ -174,9 +174,9 @@ impl Start {
             return Ok(Verdict::Yes);
         }
         let (running, is_new) = daemon::start(env, &self.serving.options())?;
-        let doing = if is_new { "serving" } else { "runs already at" };
+        let doing = if is_new { "serving" } else { "already running at" };
         let answer = Answer::new(about(format!("{doing} {}", running.url()), &running));
-        render(output, answer.next("git blue daemon open  # look at it in a browser"))?;
+        render(output, answer.next("git blue daemon open  # open it in a browser"))?;
         Ok(Verdict::Yes)
     }
 }

@@ -80,7 +80,7 @@ fn render_diff(body: &ContractDiff, text: &mut Text) {
         render_difference(one, text);
     }
     if let Some(more @ 1..) = body.changes.len().checked_sub(MAX_SHOWN) {
-        text.gap().line(&[look(format!("and {more} more: --json shows all"), Look::Dim)]);
+        text.gap().line(&[look(format!("and {more} more; use --json to show all"), Look::Dim)]);
     }
     if let Some(compared) = &body.compared {
         render_compared(body, compared, text);
@@ -97,9 +97,9 @@ fn render_diff(body: &ContractDiff, text: &mut Text) {
 /// Prints how the agreed value changed, and the bump that this requires.
 fn render_values(values: &ValuesCompared, text: &mut Text) {
     let (word, shown) = match (values.bump, values.promised) {
-        (VersionBump::Major, _) => ("breaks what is promised", Look::Red),
-        (_, Values::Free) => ("changes, as it may", Look::Green),
-        _ => ("is added to, as it may", Look::Green),
+        (VersionBump::Major, _) => ("breaks the promise", Look::Red),
+        (_, Values::Free) => ("changed, which is allowed", Look::Green),
+        _ => ("extended, which is allowed", Look::Green),
     };
     text.line(&[look("value:", Look::Bold), look(word, shown)]);
     let breaking: Vec<_> = values.differences.iter().filter(|one| one.bump == VersionBump::Major).collect();
@@ -112,7 +112,7 @@ fn render_values(values: &ValuesCompared, text: &mut Text) {
         ]);
     }
     if let Some(more @ 1..) = (breaking.len() + values.more).checked_sub(MAX_BREAKS) {
-        text.line(&[look(format!("  and {more} more: --json shows them"), Look::Dim)]);
+        text.line(&[look(format!("  and {more} more; use --json to show all"), Look::Dim)]);
     }
 }
 
@@ -127,7 +127,7 @@ fn render_compared(body: &ContractDiff, compared: &SchemasCompared, text: &mut T
     }
     text.gap();
     if let Some(more @ 1..) = decisive.len().checked_sub(MAX_BREAKS) {
-        text.line(&[look(format!("and {more} more breaks: --json shows all"), Look::Dim)]);
+        text.line(&[look(format!("and {more} more breaking changes; use --json to show all"), Look::Dim)]);
     }
     let (of_old, of_new) = (format!("{new} sends"), format!("{old} sent"));
     render_readings("backwards", (&old, &of_old), &compared.backwards, text);
@@ -181,7 +181,7 @@ fn render_value(mark: &str, shown: Look, value: &Json, text: &mut Text) {
 pub struct Impact {
     #[command(flatten)]
     request: contract::impact::Request,
-    /// Assume the current contract with this schema, at the version that this change needs
+    /// Assume that the contract has this schema, at the version that the change requires
     #[arg(long, value_name = "FILE", conflicts_with_all = ["draft", "to"])]
     schema: Option<PathBuf>,
 }
@@ -209,11 +209,11 @@ fn render_impact(body: &ContractImpact, text: &mut Text) {
         look(kind, Look::Dim),
     ]);
     for verdict in &body.breaks_promise {
-        let message = format!("it breaks {}, which is promised: {}", verdict.word(), verdict.phrase());
+        let message = format!("it breaks {}, which is promised: {}", verdict.broken(), verdict.phrase());
         text.line(&[look("  error:", Look::Red), plain(message), look("[breaks-promise]", Look::Dim)]);
     }
     if body.importers.is_empty() {
-        text.line(&[plain("  nobody imports it")]);
+        text.line(&[plain("  no repository imports it")]);
     }
     let row = |one: &ImporterImpact| {
         let verdict = impact_word(one);
@@ -226,7 +226,7 @@ fn render_impact(body: &ContractImpact, text: &mut Text) {
             verdict,
             look(&one.binding, Look::Dim),
             look(adapted, Look::Dim),
-            look(if already { "(broken already)" } else { "" }, Look::Dim),
+            look(if already { "(already broken)" } else { "" }, Look::Dim),
         ]
     };
     text.table("  ", &body.importers.iter().map(row).collect::<Vec<_>>());

@@ -67,6 +67,6 @@ fn editor(ctx: &Ctx) -> Result<String, OpError> {
     let text = text.and_then(|text| String::from_utf8(text).ok()).map(|text| text.trim().to_owned());
     text.filter(|text| !text.is_empty()).ok_or_else(|| {
         OpError::cannot(ErrorCode::Editor, "git names no editor")
-            .next("pass the new text with --file FILE, or set GIT_EDITOR")
+            .next("pass the new document with --file FILE, or set GIT_EDITOR")
     })
 }

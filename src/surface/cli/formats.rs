@@ -15,10 +15,10 @@ use crate::{
 
 #[derive(Debug, Args)]
 pub struct Formats {
-    /// The format of the answer [default: human; github for check and compat in a workflow run]
+    /// The output format [default: human; github for check and compat in a workflow run]
     #[arg(long, value_enum, conflicts_with = "json")]
     format: Option<Format>,
-    /// Also write a report to a file, as in sarif=blue.sarif; can be given several times
+    /// Also write a report to a file, such as sarif=blue.sarif; can be given several times
     #[arg(long, value_name = "FORMAT=FILE", value_parser = report_file)]
     output: Vec<(Format, PathBuf)>,
 }
@@ -28,8 +28,8 @@ fn report_file(text: &str) -> Result<(Format, PathBuf), String> {
     let (format, file) = text.split_once('=').ok_or("expected FORMAT=FILE, as in sarif=blue.sarif")?;
     let format = <Format as ValueEnum>::from_str(format, false)?;
     match format {
-        Format::Human => Err("human is for reading, not for a file: redirect the output".into()),
-        _ if file.is_empty() => Err("the file is missing behind `=`".into()),
+        Format::Human => Err("human cannot be written to a file: redirect the output instead".into()),
+        _ if file.is_empty() => Err("the file name after `=` is missing".into()),
         format => Ok((format, file.into())),
     }
 }

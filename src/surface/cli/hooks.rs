@@ -55,7 +55,7 @@ fn render(body: &HooksAnswer, text: &mut Text) {
         let state = match (hook.installed, hook.changed) {
             (true, true) => look("installed now", Look::Green),
             (true, false) => look("installed", Look::Green),
-            (false, true) => plain("taken out"),
+            (false, true) => plain("removed"),
             (false, false) if hook.optional => look("not installed", Look::Dim),
             (false, false) => look("not installed", Look::Yellow),
         };
@@ -63,7 +63,7 @@ fn render(body: &HooksAnswer, text: &mut Text) {
             (Some(problem), ..) => look(problem, Look::Red),
             (None, Some(note), _) if hook.in_file => look(note, Look::Yellow),
             (None, Some(note), _) => look(note, Look::Dim),
-            (None, None, true) => look("beside other lines", Look::Dim),
+            (None, None, true) => look("alongside other lines", Look::Dim),
             (None, None, false) if hook.optional && !hook.installed => look("only with --pre-push", Look::Dim),
             (None, None, false) => plain(""),
         };

@@ -32,7 +32,7 @@ pub enum Command {
     Man(Place),
     /// Install the completions for bash, zsh and fish
     Completions(Place),
-    /// Let editors complete and check the files below .blue/
+    /// Let editors complete and check the files under .blue/
     Editor(Editor),
     #[command(about = ops::claude::INSTALL.summary)]
     Claude(Claude),
@@ -58,7 +58,7 @@ impl Uninstall {
 
 #[derive(Debug, Args)]
 pub struct Place {
-    /// Install below this folder [default: ~/.local]
+    /// Install under this directory [default: ~/.local]
     #[arg(long, value_name = "DIR")]
     prefix: Option<PathBuf>,
 }
@@ -87,7 +87,7 @@ impl Place {
     fn share(&self, ctx: &Ctx) -> Result<PathBuf, OpError> {
         let prefix = self.prefix.as_ref().map(|prefix| ctx.env.cwd().join(prefix));
         let prefix = prefix.or_else(|| Some(ctx.env.home()?.join(".local")));
-        let prefix = prefix.ok_or_else(|| OpError::usage("HOME is not set; say where with --prefix DIR"))?;
+        let prefix = prefix.ok_or_else(|| OpError::usage("HOME is not set; use --prefix DIR"))?;
         Ok(prefix.join("share"))
     }
 }

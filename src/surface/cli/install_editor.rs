@@ -25,7 +25,7 @@ const MAPPING: &str = "yaml.schemas";
 
 #[derive(Debug, Args)]
 pub struct Editor {
-    /// Map the schemas in .vscode/settings.json as well, for VS Code's YAML extension
+    /// Also map the schemas in .vscode/settings.json, for VS Code's YAML extension
     #[arg(long)]
     vscode: bool,
 }
@@ -42,7 +42,7 @@ impl Editor {
         }
         let paths = files.iter().map(|file| Ok(WorkFile::of(ctx.code()?, file.clone())?.pathspec(ctx)));
         let paths = paths.collect::<Result<Vec<_>, OpError>>()?.join(" ");
-        let step = format!("git add {paths} && git commit -m \"Describe the files of git blue to editors\"");
+        let step = format!("git add {paths} && git commit -m \"Add editor schemas for git blue\"");
         let answer = Answer::new(Installed { files }).next(step);
         show(output, &answer, "wrote")
     }
@@ -121,6 +121,6 @@ fn steps(path: &str) -> [Step<'_>; 2] {
 
 fn unfit(unfit: json_text::EditRefusal) -> OpError {
     let place = unfit.place.map(|(line, column)| format!(":{line}:{column}")).unwrap_or_default();
-    let message = format!("{SETTINGS}{place}: {}; it was left alone", unfit.message);
+    let message = format!("{SETTINGS}{place}: {}; it was not changed", unfit.message);
     OpError::no(ErrorCode::UnreadableFile, message)
 }

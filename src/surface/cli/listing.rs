@@ -97,7 +97,7 @@ pub fn source(commit: Option<&str>, url: Option<&str>) -> Word {
 /// Returns the author of a commit, marked if the commit's date is in the future.
 pub fn signed(author: &str, is_ahead: bool) -> Word {
     match is_ahead {
-        true => look(format!("by {author}, dated ahead of this clock"), Look::Yellow),
+        true => look(format!("by {author}, dated in the future"), Look::Yellow),
         false => look(format!("by {author}"), Look::Dim),
     }
 }
@@ -112,6 +112,6 @@ pub fn render_cursor(next_cursor: Option<&str>, text: &mut Text) {
 /// Prints the import cycles that the change created.
 pub fn render_cycles(cycles: &[String], text: &mut Text) {
     for cycle in cycles {
-        text.line(&[look("circle", Look::Yellow), plain(format!("they rely on each other: {cycle}"))]);
+        text.line(&[look("circle", Look::Yellow), plain(format!("dependency cycle: {cycle}"))]);
     }
 }

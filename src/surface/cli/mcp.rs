@@ -50,7 +50,7 @@ struct Offer {
     /// Offer no tools that change data of others
     #[arg(long)]
     read_only: bool,
-    /// Let tools take the name of any realm of this machine
+    /// Let tools use any realm on this machine
     #[arg(long)]
     all_realms: bool,
 }
@@ -84,7 +84,7 @@ pub struct GenerateConfig {
     /// The daemon's port, with --transport http
     #[arg(long, value_name = "PORT", default_value_t = daemon::PORT)]
     port: u16,
-    /// Let tools take the name of any realm of this machine
+    /// Let tools use any realm on this machine
     #[arg(long)]
     all_realms: bool,
 }
@@ -114,7 +114,7 @@ enum Transport {
 fn object(text: &str) -> Result<Map<String, Value>, String> {
     match serde_json::from_str(text) {
         Ok(Value::Object(object)) => Ok(object),
-        Ok(_) => Err("it is JSON, but no object: write {\"name\": \"value\"}".into()),
+        Ok(_) => Err("it is JSON, but not an object: write {\"name\": \"value\"}".into()),
         Err(error) => Err(format!("it is not JSON: {error}")),
     }
 }
@@ -171,7 +171,7 @@ impl Command {
                     Transport::Http => config::over_http(client, arguments.port)?,
                 };
                 if !output.quiet {
-                    output.note(&format!("for {}; merge it with what is there", config.file));
+                    output.note(&format!("for {}; merge it with the existing content", config.file));
                     for note in config.notes {
                         output.note(note);
                     }

@@ -84,19 +84,19 @@ struct Global {
     /// Print the answer as JSON, errors included
     #[arg(long, global = true)]
     json: bool,
-    /// Run as if started in this folder
+    /// Run as if started in this directory
     #[arg(short = 'C', global = true, value_name = "DIR")]
     directory: Option<PathBuf>,
     /// Use this realm instead of the repository's own
     #[arg(long, global = true, value_name = "REALM")]
     realm: Option<RealmName>,
-    /// Read the realm as it was then: a time, a commit of this repository, or a version of the contract
+    /// Read the realm as of a time, a commit of this repository, or a version of the contract
     #[arg(long, global = true, value_name = "TIME|COMMIT|VERSION")]
     at: Option<AsOf>,
     /// Ignore the cache
     #[arg(long, global = true)]
     no_cache: bool,
-    /// Omit next steps and success messages
+    /// Suppress next steps and success messages
     #[arg(short, long, global = true)]
     quiet: bool,
     /// When to use colors; defaults to git's color.blue and color.ui
@@ -114,7 +114,7 @@ pub enum When {
     Always,
     /// Never
     Never,
-    /// When the output goes to a terminal
+    /// If the output goes to a terminal
     Auto,
 }
 
@@ -169,13 +169,13 @@ enum Command {
     /// Serve the realm to Claude and other MCP clients
     #[command(subcommand)]
     Mcp(mcp::Command),
-    /// Serve this machine's realms over local HTTP: JSON, MCP and a page
+    /// Serve this machine's realms over local HTTP: JSON, MCP and a web page
     #[command(subcommand)]
     Daemon(daemon::Command),
-    /// Install man pages, completions or Claude Code support
+    /// Install man pages, completions, editor or Claude Code support
     #[command(subcommand)]
     Install(install::Command),
-    /// Remove what install set up
+    /// Remove editor or Claude Code support
     #[command(subcommand)]
     Uninstall(install::Uninstall),
     /// Run an operation without a command of its own.
@@ -225,7 +225,7 @@ pub fn run(env: Env, arguments: &[std::ffi::OsString], output: &mut Output<'_>) 
         Err((Some(shortcut::PossibleCommands::One(line)), _)) => command().try_get_matches_from(line),
         Err((Some(shortcut::PossibleCommands::Several(paths)), _)) => {
             output.json = wants_json(arguments);
-            let error = OpError::usage("there are several commands of that name");
+            let error = OpError::usage("the command is ambiguous");
             return output.error(&paths.iter().fold(error, |error, path| error.next(format!("git blue {path}"))));
         }
     };
@@ -243,7 +243,7 @@ pub fn run(env: Env, arguments: &[std::ffi::OsString], output: &mut Output<'_>) 
     };
     let env = if cli.global.no_cache { env.without_cache() } else { env };
     if !env.cwd().is_dir() {
-        let message = format!("cannot change to {}: there is no such folder", env.cwd().display());
+        let message = format!("cannot change to {}: no such directory", env.cwd().display());
         return output.error(&OpError::cannot(ErrorCode::NoFolder, message));
     }
     let Global { realm, at, color, no_pager, directory, .. } = cli.global;
@@ -252,7 +252,7 @@ pub fn run(env: Env, arguments: &[std::ffi::OsString], output: &mut Output<'_>) 
     }
     let Some(command) = cli.command else {
         if output.json {
-            return output.error(&OpError::usage("say which command").next("git blue -h"));
+            return output.error(&OpError::usage("no command given").next("git blue -h"));
         }
         let outcome = Ctx::open(env, realm).and_then(|ctx| {
             output.choose_colour(&ctx, color);

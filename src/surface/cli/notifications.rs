@@ -53,7 +53,7 @@ pub struct List {
 pub struct Ack {
     #[command(flatten)]
     request: notifications::ack::Request,
-    /// Mark all that are pending
+    /// Mark all pending notifications
     #[arg(long, conflicts_with = "ids")]
     all: bool,
 }
@@ -66,13 +66,13 @@ pub struct Watch {
     /// Only changes of at least this importance
     #[arg(long, value_name = "RANK", value_parser = PossibleValuesParser::new(Rank::WORDS).try_map(|word| word.parse::<Rank>()))]
     rank: Option<Rank>,
-    /// Only changes of this contract
+    /// Only changes to this contract
     #[arg(long, value_name = "DOMAIN/CONTRACT")]
     contract: Option<ContractRef>,
     /// Run this shell command for each change, with the change as JSON on its standard input
     #[arg(long, value_name = "COMMAND")]
     exec: Option<OsString>,
-    /// Show each change as a desktop notification, too
+    /// Also show each change as a desktop notification
     #[arg(long)]
     desktop: bool,
     /// Ring the terminal's bell for each change
@@ -171,7 +171,7 @@ impl Listener<'_, '_> {
 fn in_short(one: &Notification) -> String {
     let meaning = match one.import_satisfied {
         Some(Holds::Breaks) => ": your import is broken",
-        Some(Holds::Unknown) => ": it is not known whether your import holds",
+        Some(Holds::Unknown) => ": it is unknown whether your import holds",
         Some(Holds::Satisfied) | None => "",
     };
     format!("{}{meaning}", one.phrase())
@@ -238,7 +238,7 @@ fn phrase(one: &Notification) -> Word {
 fn author(one: &Notification) -> Option<Word> {
     let author = one.author.as_deref()?;
     Some(match one.by_another {
-        true => look(format!("warning: written by {author}, and it is yours"), Look::Red),
+        true => look(format!("warning: written by {author}, although you own it"), Look::Red),
         false => signed(author, one.ahead_of_clock),
     })
 }
@@ -259,7 +259,7 @@ fn of_import(one: &Notification, range: Option<&str>) -> Option<Word> {
         }
         Holds::Satisfied => look(range("still holds"), Look::Green),
         Holds::Unknown => {
-            look(range(&format!("accepts it, but it is not known what it means{file}{shown}")), Look::Yellow)
+            look(range(&format!("accepts it, but it is unknown whether it breaks{file}{shown}")), Look::Yellow)
         }
         Holds::Breaks => look(range(&format!("is broken{file}{shown}")), Look::Red),
     })

@@ -31,7 +31,7 @@ pub enum Command {
 pub struct Retry {
     #[command(flatten)]
     request: receivers::retry::Request,
-    /// Send all of them
+    /// Resend all events that were given up
     #[arg(long, conflicts_with = "ids")]
     all: bool,
 }
@@ -52,7 +52,7 @@ impl Command {
             Self::Test(request) => {
                 output.answer(&receivers::test::run(ctx, &request)?, |body, text| {
                     text.line(&[
-                        look("arrived at", Look::Green),
+                        look("delivered to", Look::Green),
                         look(&body.name, Look::Bold),
                         look(&body.id, Look::Dim),
                     ]);
@@ -123,7 +123,7 @@ fn render_receiver(one: &ReceiverLine, was_sent: bool, text: &mut Text) {
 
 fn render_forge(body: &NotifyForge, text: &mut Text) {
     if body.issues.is_empty() {
-        text.line(&[plain("nobody is broken or behind, and nothing is open")]);
+        text.line(&[plain("no import is broken or behind, and nothing is open")]);
     }
     let rows = body.issues.iter().map(|one| {
         let (word, style) = match one.outcome {

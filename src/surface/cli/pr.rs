@@ -71,7 +71,7 @@ fn render_comment(body: &PrComment, text: &mut Text) {
         CommentOutcome::Created => look("commented", Look::Green),
         CommentOutcome::Updated => look("updated the comment", Look::Green),
         CommentOutcome::Unchanged => plain("the comment is up to date"),
-        CommentOutcome::Summary => look("no comment, so the report is in the summary:", Look::Yellow),
+        CommentOutcome::Summary => look("no comment was written; the report is in the summary:", Look::Yellow),
     };
     let place = body.url.clone().or_else(|| body.reason.clone()).unwrap_or_default();
     let number = body.number.map(|number| plain(format!("#{number}")));
@@ -93,16 +93,16 @@ fn render_status(body: &PrStatus, text: &mut Text) {
     }
     if !body.circular.is_empty() {
         let names: Vec<_> = body.circular.iter().map(ToString::to_string).collect();
-        text.line(&[look("no order is right for:", Look::Yellow), plain(names.join(", "))]);
+        text.line(&[look("no merge order works for:", Look::Yellow), plain(names.join(", "))]);
     }
     if !body.clashes.is_empty() {
-        text.heading("imports that no order keeps whole");
+        text.heading("imports that break in any order");
     }
     for clash in &body.clashes {
         let at = format!("{}/{}", clash.domain, clash.contract);
         text.line(&[
             plain(format!("  {} imports {at} {};", clash.consumer, clash.version_req)),
-            plain(format!("{} makes it {}", clash.provider, clash.new_version)),
+            plain(format!("{} publishes {}", clash.provider, clash.new_version)),
             look(clash.old_version.as_ref().map(|old| format!("(now {old})")).unwrap_or_default(), Look::Dim),
         ]);
         for way in &clash.ways_out {
@@ -169,8 +169,8 @@ fn render_prepare(body: &PrPrepare, text: &mut Text) {
         };
         let tracked = repo.files.iter().map(|file| vec![plain(file)]).collect::<Vec<_>>();
         text.table("  ", &tracked);
-        text.table("  ", &rows(&repo.untracked, "left:", Look::Dim));
-        text.table("  ", &rows(&repo.secrets, "left, a secret?", Look::Red));
+        text.table("  ", &rows(&repo.untracked, "untracked:", Look::Dim));
+        text.table("  ", &rows(&repo.secrets, "skipped, may be a secret:", Look::Red));
     }
     render_errors(&body.errors, text);
 }

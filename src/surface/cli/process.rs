@@ -12,12 +12,12 @@ pub fn main() -> u8 {
     let env = match Env::from_process() {
         Ok(env) => env,
         Err(error) => {
-            let _ = writeln!(err, "fatal: cannot read the current folder: {error}");
+            let _ = writeln!(err, "fatal: cannot read the current directory: {error}");
             return Kind::Cannot.exit_code();
         }
     };
     if let Err(error) = log::start(&env) {
-        let _ = writeln!(err, "warning: nothing is logged: {}: {error}", log::VARIABLE);
+        let _ = writeln!(err, "warning: cannot write the log: {}: {error}", log::VARIABLE);
     }
     let arguments: Vec<_> = env.arguments().to_vec();
     let mut output = Output::new(&env, &mut out, &mut err);

@@ -95,7 +95,7 @@ pub struct Status {
     request: realm::status::Request,
     #[command(flatten)]
     all: All,
-    /// Mark nothing as seen
+    /// Do not mark changes as seen
     #[arg(long)]
     peek: bool,
     /// Also show the paths of the repositories
@@ -133,7 +133,7 @@ impl Status {
             let now = || ctx.env.now_here();
             if let Err(error) = inbox::record(acting.store, acting.repo, &pending::person(), &receipt, now) {
                 // The answer was printed; its reader will be shown the same changes again.
-                output.note(&format!("what was told is not recorded: {error}"));
+                output.note(&format!("cannot record what was shown: {error}"));
             }
         }
         if !peek {
@@ -156,12 +156,11 @@ pub struct Check {
     /// Read the realm from this repository, a store or a clone with its refs, for this check only
     #[arg(long, value_name = "DIR")]
     realm_path: Option<std::path::PathBuf>,
-    /// Run the scripts that this repository's own committed files name as tests of contracts
-    ///
-    /// In CI they also run without it, if this clone joined the realm.
+    /// Run the scripts that this repository's committed files name as contract tests
+    /// In CI, they also run without this option if this clone joined the realm.
     #[arg(long)]
     run_hooks: bool,
-    /// The time limit of each of these scripts
+    /// The time limit for each of these scripts
     #[arg(long, value_name = "SECONDS", default_value_t = 60, value_parser = clap::value_parser!(u64).range(1..=3600))]
     hook_timeout: u64,
     #[command(flatten)]
@@ -228,7 +227,7 @@ fn render_check(body: &RealmCheck, text: &mut Text) {
         text.line(&[look("read-only:", Look::Yellow), plain(why)]);
     }
     if body.files == Some(0) {
-        let message = "this repository has no file below .blue/contracts or .blue/bindings to check";
+        let message = "this repository has no files under .blue/contracts or .blue/bindings to check";
         text.line(&[look("note:", Look::Yellow), plain(message)]);
     }
     let counts = format!(
@@ -248,7 +247,7 @@ fn render_script(one: &ScriptRun, text: &mut Text) {
     let outcome = match one.outcome {
         ScriptOutcome::Passed => look("passed", Look::Green),
         ScriptOutcome::Failed => look("failed", Look::Red),
-        ScriptOutcome::Undecided => look("cannot tell", Look::Yellow),
+        ScriptOutcome::Undecided => look("no verdict", Look::Yellow),
         ScriptOutcome::NotRun => look(format!("not run: {}", one.output), Look::Dim),
     };
     let at = format!("of {}/{}:", one.domain, one.contract);

@@ -27,7 +27,7 @@ fn render(body: &RealmReview, text: &mut Text) {
         text.line(&[look(format!("there may be more mentions: {cut}"), Look::Dim)]);
     }
     if let Some(why) = &body.read_only {
-        text.line(&[look("this clone only reads:", Look::Yellow), plain(why)]);
+        text.line(&[look("read-only:", Look::Yellow), plain(why)]);
     }
     for line in &body.unreadable_domains {
         text.line(&[look("not read:", Look::Red), plain(line)]);
@@ -40,17 +40,17 @@ fn summary(body: &RealmReview) -> String {
     let broken = body.imports.iter().filter(|import| import.state == "broken").count();
     let by_range = match body.by_range_only {
         0 => String::new(),
-        all if all == body.checked => "; by version range only, as no schema says more".to_owned(),
-        some => format!("; {some} by version range only, as no schema says more"),
+        all if all == body.checked => "; by version range only, without a schema".to_owned(),
+        some => format!("; {some} by version range only, without a schema"),
     };
     match (body.checked, body.imports.len()) {
         (0, _) => format!("{} imports nothing", body.current_repo),
         (checked, 0) => {
             let checked = imports(checked);
-            format!("checked {checked}: none is broken, or moved since the code was adapted{by_range}")
+            format!("checked {checked}: none is broken or has changed since the code was adapted{by_range}")
         }
         (checked, shown) => {
-            format!("checked {}: {broken} broken, {} to look at{by_range}", imports(checked), shown - broken)
+            format!("checked {}: {broken} broken, {} to review{by_range}", imports(checked), shown - broken)
         }
     }
 }
@@ -93,7 +93,7 @@ fn render_import(import: &ImportReview, text: &mut Text) {
 
 fn field_line(import: &ImportReview, field: &ChangedField) -> String {
     let what = match (field.change, &field.maybe_now) {
-        (FieldChange::Removed, Some(now)) => format!("removed, maybe {now} now"),
+        (FieldChange::Removed, Some(now)) => format!("removed, maybe renamed to {now}"),
         (FieldChange::Removed, None) => "removed".to_owned(),
         (FieldChange::Changed, _) => "changed".to_owned(),
     };
@@ -111,10 +111,10 @@ fn state(import: &ImportReview) -> Word {
     match (&*import.state, outcome) {
         ("broken", Some(Outcome::Breaks)) => look("broken", Look::Red),
         ("broken", _) if import.new_version.is_none() => look("broken: there is no such contract", Look::Red),
-        ("broken", _) => look("broken: its range refuses it", Look::Red),
+        ("broken", _) => look("broken: not in its range", Look::Red),
         ("stale", _) => look("behind: an older version is still served", Look::Yellow),
         (_, Some(Outcome::Compatible)) => look("accepted", Look::Green),
-        (_, Some(_)) => look("accepted by its range; whether the code takes it is unknown", Look::Yellow),
+        (_, Some(_)) => look("accepted by its range; it is unknown whether it breaks the code", Look::Yellow),
         (_, None) => look("accepted, by version range only", Look::Yellow),
     }
 }

@@ -48,16 +48,16 @@ fn here(answer: &Answer<RealmStatus>, text: &mut Text) {
     let imports = body.imports.len();
     let rows = [
         (broken, Look::Red, format!("{broken} of {imports} imports broken")),
-        (body.unpublished.iter().count(), Look::Yellow, "commits that are not published".to_owned()),
+        (body.unpublished.iter().count(), Look::Yellow, "unpublished commits".to_owned()),
         (body.conflicts.len(), Look::Red, format!("{} conflicts", body.conflicts.len())),
-        (body.pending(), Look::Plain, format!("changes by others that you were not told of: {}", body.pending())),
+        (body.pending(), Look::Plain, format!("pending changes by other repositories: {}", body.pending())),
     ];
     let shown: Vec<_> = rows.into_iter().filter(|(count, ..)| *count > 0).collect();
     for (_, colour, line) in &shown {
         text.line(&[plain(" "), look(line, *colour)]);
     }
     if shown.is_empty() {
-        text.line(&[look("  nothing is pending", Look::Dim)]);
+        text.line(&[look("  no pending changes", Look::Dim)]);
     }
     let steps = answer.next_steps.iter().filter(|step| !realm::status::starts_a_session(step));
     let mut steps: Vec<_> = steps.take(MAX_STEPS).cloned().collect();
@@ -67,9 +67,9 @@ fn here(answer: &Answer<RealmStatus>, text: &mut Text) {
         );
     }
     if !shown.is_empty() {
-        steps.push("git blue status  # what it is about".into());
+        steps.push("git blue status  # show the details".into());
     } else if body.total > 0 || steps.is_empty() {
-        steps.push("git blue status  # the whole picture".into());
+        steps.push("git blue status  # show the details".into());
     }
     text.next_steps(&steps);
     text.gap();
@@ -77,10 +77,10 @@ fn here(answer: &Answer<RealmStatus>, text: &mut Text) {
 
 fn nowhere(text: &mut Text) {
     text.line(&[plain("git blue keeps contracts between git repositories.")]);
-    text.line(&[plain("This folder is in none:")]);
-    text.next_steps(&[
-        "git init -b main && git blue init --realm NAME  # begin here, or change into a repository".into()
-    ]);
+    text.line(&[plain("This directory is not in one.")]);
+    text.next_steps(
+        &["git init -b main && git blue init --realm NAME  # start here, or change to a repository".into()],
+    );
     text.gap();
 }
 

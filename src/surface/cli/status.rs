@@ -126,7 +126,7 @@ fn own_contracts(own: &[OwnContract], unlisted: usize, most: usize, text: &mut T
             row.push(plain(format!("imported by {}", names(&one.importers, one.more_importers))));
         }
         if one.broken.is_empty() && one.importers.is_empty() {
-            row.push(look("imported by nobody", Look::Dim));
+            row.push(look("no importers", Look::Dim));
         }
         row
     });
@@ -169,7 +169,7 @@ fn removed_files(files: &[RemovedFile], most: usize, text: &mut Text) {
     }
     text.heading("removed files");
     for RemovedFile { domain, contract, file } in files.iter().take(most) {
-        let stays = format!("is gone; {domain}/{contract} stays in the realm until it is retired");
+        let stays = format!("was removed; {domain}/{contract} stays in the realm until it is retired");
         text.line(&[plain(" "), look(file, Look::Yellow), plain(stays)]);
     }
     if files.len() > most {
@@ -184,7 +184,7 @@ fn realm(body: &RealmStatus, paths: bool, text: &mut Text) {
         let rows = body.repos.iter().map(|repo| {
             let path = match &repo.path {
                 Some(path) if std::path::Path::new(path).is_dir() => path.clone(),
-                Some(path) => format!("{path} (gone)"),
+                Some(path) => format!("{path} (missing)"),
                 None => "not on this machine".into(),
             };
             vec![look(&repo.name, Look::Plain), look(path, Look::Dim)]
@@ -258,8 +258,8 @@ fn render_unpublished(unpublished: &Unpublished, text: &mut Text) {
     ]);
     let why = match (&unpublished.problem, &*unpublished.policy) {
         (Some(problem), _) if unpublished.failed_at.is_none() => look(format!("not published: {problem}"), Look::Red),
-        (Some(problem), _) => look(format!("publish of {commit} failed: {problem}"), Look::Red),
-        (None, "pushed") => look("published once it is pushed (blue.publish is pushed)", Look::Dim),
+        (Some(problem), _) => look(format!("publishing {commit} failed: {problem}"), Look::Red),
+        (None, "pushed") => look("published once pushed (blue.publish is pushed)", Look::Dim),
         (None, "ci") => look("published by CI (blue.publish is ci)", Look::Dim),
         (None, "off") => look("published by hand (blue.publish is off)", Look::Dim),
         (None, _) => look("published by the next hook, or git blue status without --peek", Look::Dim),
@@ -274,7 +274,7 @@ fn import(import: &ImportStatus) -> Vec<Word> {
     let verdict = match (&*import.state, &import.resolved_version) {
         ("broken", Some(version)) => {
             let shown = outcome.map(|(_, phrase)| format!(": {phrase}")).unwrap_or_default();
-            look(format!("broken: {version} is in the range, and breaks it{shown}"), Look::Red)
+            look(format!("broken: {version} is in the range, but breaks it{shown}"), Look::Red)
         }
         ("current", _) => match (&import.retired, outcome) {
             (Some(reason), _) => look(format!("accepts {now}, retired: {reason}"), Look::Yellow),

@@ -37,7 +37,7 @@ impl Sync {
 fn render(body: &RealmSync, text: &mut Text) {
     for remote in &body.remotes {
         text.line(&[plain("remote"), look(&remote.remote, Look::Bold), look(&remote.url, Look::Dim)]);
-        let (came, went) = if body.dry_run { ("would come", "would go") } else { ("came", "went") };
+        let (came, went) = if body.dry_run { ("would fetch", "would push") } else { ("fetched", "pushed") };
         let rows = rows(remote, came, went);
         if rows.is_empty() {
             text.line(&[plain("  nothing new on either side")]);
@@ -53,7 +53,7 @@ fn render(body: &RealmSync, text: &mut Text) {
 pub fn render_reseed(body: &RealmReseed, text: &mut Text) {
     text.line(&[plain("remote"), look(&body.remote, Look::Bold), look(&body.url, Look::Dim)]);
     if body.restored.is_empty() && body.problems.is_empty() {
-        text.line(&[plain("  it has everything, so nothing was done")]);
+        text.line(&[plain("  it is up to date")]);
     }
     let mut rows: Vec<_> =
         body.restored.iter().map(|name| vec![look("restored", Look::Green), look(below(name), Look::Bold)]).collect();
@@ -90,8 +90,10 @@ pub fn render_conflicts(conflicts: &[SyncConflict], most: usize, text: &mut Text
 pub fn render_status(remotes: &[RemoteStatus], now: jiff::Timestamp, most: usize, text: &mut Text) {
     for remote in remotes {
         if let Some(days) = remote.last_contact.and_then(|last| days(last, now)) {
-            text.gap()
-                .line(&[look(format!("last contact with {} {days} ago: git blue sync", remote.remote), Look::Yellow)]);
+            text.gap().line(&[look(
+                format!("last contact with {} was {days} ago: git blue sync", remote.remote),
+                Look::Yellow,
+            )]);
         }
     }
     for remote in remotes.iter().filter(|remote| !remote.differs.is_empty()) {
@@ -99,7 +101,7 @@ pub fn render_status(remotes: &[RemoteStatus], now: jiff::Timestamp, most: usize
         let count = |n: usize, what: &str| (n > 0).then(|| format!("{n} {what}"));
         let rows = remote.differs.iter().take(most).map(|one| {
             let name = one.domain.as_ref().map_or_else(|| below(&one.name).to_owned(), ToString::to_string);
-            let counts = [count(one.ahead, "not there yet"), count(one.behind, "not here yet")];
+            let counts = [count(one.ahead, "to push"), count(one.behind, "to fetch")];
             let counts = counts.into_iter().flatten().collect::<Vec<_>>().join(", ");
             vec![look(name, Look::Bold), look(counts, Look::Yellow)]
         });
@@ -153,9 +155,9 @@ fn how(how: How) -> &'static str {
     match how {
         How::New => "new",
         How::FastForward => "",
-        How::Merged => "merged with what was here",
-        How::Rewound => "the remote had taken it back; it is brought together again",
-        How::Deleted => "the remote had deleted it; it goes there again",
+        How::Merged => "merged with local changes",
+        How::Rewound => "the remote had reset it; it was merged again",
+        How::Deleted => "the remote had deleted it; it will be pushed again",
     }
 }
 

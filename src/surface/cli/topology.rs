@@ -18,7 +18,7 @@ use crate::{
 pub struct Topology {
     #[command(flatten)]
     request: realm::topology::Request,
-    /// The format of the answer
+    /// The output format
     #[arg(long, value_enum, default_value_t)]
     format: Format,
 }
@@ -32,7 +32,7 @@ enum Format {
     Dot,
     /// A graph for Mermaid, which forges draw in Markdown
     Mermaid,
-    /// The whole answer, as --json
+    /// The whole answer, as with --json
     Json,
 }
 
@@ -125,15 +125,15 @@ impl Compare {
 
 fn render_compare(body: &RealmCompare, text: &mut Text) {
     let (here, there) = (body.realm.to_string(), body.other_realm.to_string());
-    let counts = format!("contracts that differ {}, the same {}", body.total, body.same);
+    let counts = format!("{} contracts differ, {} are equal", body.total, body.same);
     text.line(&[look(&here, Look::Bold), plain("and"), look(&there, Look::Bold), look(counts, Look::Dim)]);
     let row = |one: &ContractComparison| {
         let what = match &*one.difference {
             "only-here" => look(format!("only in {here}"), Look::Yellow),
             "only-there" => look(format!("only in {there}"), Look::Yellow),
-            "content" => look("same version, other content", Look::Red),
-            "owner" => look("other owner", Look::Yellow),
-            _ => look("other version", Look::Yellow),
+            "content" => look("same version, different content", Look::Red),
+            "owner" => look("different owner", Look::Yellow),
+            _ => look("different version", Look::Yellow),
         };
         vec![plain(format!("{}/{}", one.domain, one.contract)), side(&one.here), side(&one.there), what]
     };

@@ -62,7 +62,7 @@ fn render(body: &ContractValidate, text: &mut Text) {
     let word = match body.valid {
         Some(true) => look("valid:", Look::Green),
         Some(false) => look("not valid:", Look::Red),
-        None => look("not known:", Look::Yellow),
+        None => look("undecided:", Look::Yellow),
     };
     let versions: Vec<_> = body.versions.iter().map(ToString::to_string).collect();
     let payloads = if body.payloads == 1 { "1 payload".to_owned() } else { format!("{} payloads", body.payloads) };

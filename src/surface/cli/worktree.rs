@@ -72,8 +72,8 @@ impl Create {
 fn agreed(ctx: &Ctx, output: &mut Output<'_>, missing: &[(RepoName, String)]) -> Result<bool, OpError> {
     let urls: Vec<_> = missing.iter().map(|(repo, url)| format!("{repo} from {url}")).collect();
     if !ctx.env.is_error_terminal() || output.json {
-        let message = format!("nobody is here to ask whether to clone {}", urls.join(", "));
-        return Err(OpError::no(ErrorCode::NotAgreed, message).next("pass --yes as well"));
+        let message = format!("cannot ask whether to clone {}: not a terminal", urls.join(", "));
+        return Err(OpError::no(ErrorCode::NotAgreed, message).next("pass --yes to clone without asking"));
     }
     for url in &urls {
         output.note(&format!("clone {url}"));
@@ -87,14 +87,14 @@ pub fn verdict(errors: &[RepoProblem]) -> Verdict {
 }
 
 fn render_create(body: &WorktreeCreate, text: &mut Text) {
-    text.line(&[plain("rfc"), look(&body.rfc, Look::Bold), plain(format!("on the branch {}", body.branch))]);
+    text.line(&[plain("rfc"), look(&body.rfc, Look::Bold), plain(format!("on branch {}", body.branch))]);
     text.line(&[look(&body.reason, Look::Dim)]);
     let rows: Vec<_> = body
         .paths
         .iter()
         .map(|(repo, path)| {
             let is_new = body.created.contains(repo);
-            let what = if is_new { look("created", Look::Green) } else { look("there already", Look::Dim) };
+            let what = if is_new { look("created", Look::Green) } else { look("exists", Look::Dim) };
             vec![plain(repo), what, plain(path)]
         })
         .collect();
@@ -123,9 +123,9 @@ fn row(line: &WorktreeLine) -> Vec<Word> {
     let repo = line.repo.as_ref().map_or("?".to_owned(), ToString::to_string);
     let state = match line.state {
         WorktreeState::Present => standing(line),
-        WorktreeState::Elsewhere => Word(format!("made elsewhere, {}", standing(line).0), Look::Dim),
-        WorktreeState::Gone => look("its folder is gone", Look::Yellow),
-        WorktreeState::Orphan => look("of no repository that is known here", Look::Yellow),
+        WorktreeState::Elsewhere => Word(format!("elsewhere, {}", standing(line).0), Look::Dim),
+        WorktreeState::Gone => look("its directory is missing", Look::Yellow),
+        WorktreeState::Orphan => look("of an unknown repository", Look::Yellow),
     };
     let branch = line.branch.as_deref().unwrap_or("(no branch)");
     vec![look(format!("{mark} {repo}"), shown), plain(branch), state, look(&line.path, Look::Dim)]
@@ -158,9 +158,9 @@ fn render_remove(body: &WorktreeRemove, text: &mut Text) {
         .map(|repo| {
             let mut row = vec![plain(repo), plain("removed")];
             if body.branches_deleted.contains(repo) {
-                row.push(plain(format!("with the branch {}", body.branch)));
+                row.push(plain(format!("and branch {}", body.branch)));
             } else if body.branches_kept.contains(repo) {
-                row.push(look(format!("the branch {} is not merged, and stays", body.branch), Look::Yellow));
+                row.push(look(format!("kept the unmerged branch {}", body.branch), Look::Yellow));
             }
             row
         })
@@ -174,7 +174,7 @@ pub fn render_errors(errors: &[RepoProblem], text: &mut Text) {
     if errors.is_empty() {
         return;
     }
-    text.heading("not done");
+    text.heading("failed");
     for error in errors {
         text.line(&[look(format!("  {}:", error.repo), Look::Red), plain(error.message.lines().next().unwrap_or(""))]);
         let more: Vec<_> = error.message.lines().skip(1).take(20).collect();

@@ -83,9 +83,9 @@ pub fn serve(env: &Env, options: &Options, ready: impl FnOnce(&Running)) -> Resu
 fn already(state: &State) -> OpError {
     let message = match state {
         State::Running(Running { pid, port, .. }) => {
-            format!("the daemon runs already: process {pid}, at http://127.0.0.1:{port}/")
+            format!("the daemon is already running: process {pid}, at http://127.0.0.1:{port}/")
         }
-        State::Changing | State::Stopped => "the daemon is just starting, or stopping".to_owned(),
+        State::Changing | State::Stopped => "the daemon is starting or stopping".to_owned(),
     };
     OpError::no(ErrorCode::AlreadyRunning, message).next("git blue daemon stop")
 }
@@ -94,11 +94,11 @@ fn already(state: &State) -> OpError {
 fn taken(port: u16, error: OpError) -> OpError {
     let health = ask::ask(port, "GET", "/health", None).unwrap_or_default();
     let who = match (health["server"].as_str(), health["home"].as_str()) {
-        (Some("git-blue"), Some(_)) => "the daemon of another home",
+        (Some("git-blue"), Some(_)) => "the daemon of another GIT_BLUE_HOME",
         _ => "another program",
     };
-    let message = format!("{}: {who} has it", error.message);
-    OpError { message, ..error }.next("git blue daemon start --port PORT  # choose another one")
+    let message = format!("{}: it is in use by {who}", error.message);
+    OpError { message, ..error }.next("git blue daemon start --port PORT  # choose another port")
 }
 
 /// Returns the state of the daemon.
@@ -123,7 +123,7 @@ pub fn token(env: &Env) -> Result<Token, OpError> {
 /// Returns an error if the daemon is not running.
 pub fn open(env: &Env) -> Result<String, OpError> {
     let State::Running(running) = status(env)? else {
-        return Err(OpError::no(ErrorCode::NotRunning, "the daemon does not run").next("git blue daemon start"));
+        return Err(OpError::no(ErrorCode::NotRunning, "the daemon is not running").next("git blue daemon start"));
     };
     // The process that holds the lock file is the daemon of this user, so it is safe to send it the token.
     let answer = ask::ask(running.port, "POST", "/links", Some(&token(env)?.text));
@@ -132,8 +132,8 @@ pub fn open(env: &Env) -> Result<String, OpError> {
     match answer["url"].as_str() {
         Some(url) => Ok(url.to_owned()),
         None => {
-            let message = answer["message"].as_str().unwrap_or("it does not say why");
-            Err(OpError::cannot(ErrorCode::Refused, format!("{} refuses: {message}", running.url()))
+            let message = answer["message"].as_str().unwrap_or("no reason given");
+            Err(OpError::cannot(ErrorCode::Refused, format!("{} refused: {message}", running.url()))
                 .next("git blue daemon stop"))
         }
     }

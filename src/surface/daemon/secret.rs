@@ -28,7 +28,7 @@ pub fn token(home: &Path) -> Result<Token, OpError> {
     let path = folder.join("token");
     let mut warnings = Vec::new();
     let was = narrow(&folder, Access::PrivateFolder)?;
-    warnings.extend(was.map(|was| format!("{} had mode {was:o}, and has 700 now", folder.display())));
+    warnings.extend(was.map(|was| format!("changed the mode of {} from {was:o} to 700", folder.display())));
     let text = match read(&path)? {
         Some(text) => text,
         None => agree(&folder, &path)?,
@@ -51,7 +51,7 @@ fn agree(folder: &Path, path: &Path) -> Result<String, OpError> {
 fn readable(path: &Path, was: u32) -> String {
     let path = path.display();
     format!(
-        "{path} had mode {was:o}, and has 600 now; if somebody may have read it, remove it and start the daemon anew"
+        "changed the mode of {path} from {was:o} to 600; if somebody may have read it, remove it and restart the daemon"
     )
 }
 

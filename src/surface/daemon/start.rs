@@ -66,7 +66,7 @@ pub fn start(env: &Env, options: &Options) -> Result<(Running, bool), OpError> {
         }
         sleep(STEP);
     }
-    Err(OpError::cannot(ErrorCode::NotStarted, format!("the daemon does not answer; see {}", log.display())))
+    Err(OpError::cannot(ErrorCode::NotStarted, format!("the daemon is not responding; see {}", log.display())))
 }
 
 /// Returns the daemon of this user if it answers.
@@ -81,7 +81,7 @@ fn failed(log: &Path) -> OpError {
     let said = fs::read_to_string(log).unwrap_or_default();
     let line = said.lines().find(|line| line.contains("fatal:")).or_else(|| said.lines().last()).unwrap_or_default();
     let line = line.trim_start_matches("fatal:").trim();
-    let line = if line.is_empty() { "the daemon ended without a word" } else { line };
+    let line = if line.is_empty() { "the daemon exited without a message" } else { line };
     OpError::cannot(ErrorCode::NotStarted, line).next(format!("see {}", log.display()))
 }
 
@@ -103,7 +103,7 @@ pub fn stop(env: &Env) -> Result<Option<Running>, OpError> {
             State::Running(running) if told.is_none() => {
                 // The daemon holds its lock file, so the process id is still its own.
                 if let Err(error) = process::stop(running.pid) {
-                    let message = format!("cannot tell the process {} to stop: {error}", running.pid);
+                    let message = format!("cannot signal the process {} to stop: {error}", running.pid);
                     return Err(OpError::cannot(ErrorCode::NotStopped, message));
                 }
                 told = Some(running);
@@ -112,5 +112,5 @@ pub fn stop(env: &Env) -> Result<Option<Running>, OpError> {
         }
         sleep(STEP);
     }
-    Err(OpError::cannot(ErrorCode::NotStopped, "the daemon does not stop").next("git blue daemon status"))
+    Err(OpError::cannot(ErrorCode::NotStopped, "the daemon did not stop").next("git blue daemon status"))
 }

@@ -65,15 +65,15 @@ impl Access {
         let named = request.uri.authority().map(|authority| authority.as_str());
         let is_here = |host: &str| self.is_here(host);
         if !(only(&request.headers, HOST).is_some_and(is_here) && named.is_none_or(is_here)) {
-            let message = format!("this server is {} and nothing else", self.hosts[0]);
-            return Err(OpError::usage(message).coded(ErrorCode::WrongHost).next("ask it by that name"));
+            let message = format!("this server only answers as {}", self.hosts[0]);
+            return Err(OpError::usage(message).coded(ErrorCode::WrongHost).next("use that name"));
         }
         if !request.headers.contains_key(ORIGIN) {
             return Ok(());
         }
         match only(&request.headers, ORIGIN).and_then(|origin| origin.strip_prefix("http://")) {
             Some(origin) if is_here(origin) => Ok(()),
-            _ => Err(OpError::no(ErrorCode::WrongOrigin, "pages of other sites may not ask this server")),
+            _ => Err(OpError::no(ErrorCode::WrongOrigin, "requests from pages of other sites are not allowed")),
         }
     }
 
@@ -144,13 +144,11 @@ pub fn needed(method: &Method) -> ClientRole {
 /// Returns the error for a client that may not do what it requests.
 pub fn refusal(who: ClientRole) -> OpError {
     match who {
-        ClientRole::Stranger => OpError::no(ErrorCode::NoToken, "show the token: Authorization: Bearer TOKEN")
-            .next("git blue daemon token  # prints it")
-            .next("git blue daemon open  # lets a browser in"),
-        ClientRole::Browser | ClientRole::User => {
-            OpError::no(ErrorCode::ReadOnly, "a browser's cookie reads, and changes nothing")
-                .next("git blue daemon token  # prints the token that may")
-        }
+        ClientRole::Stranger => OpError::no(ErrorCode::NoToken, "send the token: Authorization: Bearer TOKEN")
+            .next("git blue daemon token  # print it")
+            .next("git blue daemon open  # sign a browser in"),
+        ClientRole::Browser | ClientRole::User => OpError::no(ErrorCode::ReadOnly, "a browser's cookie can only read")
+            .next("git blue daemon token  # print the token, which can write"),
     }
 }
 

@@ -13,7 +13,7 @@ use crate::{
 /// # Errors
 /// Returns an error if the text is not a path, or a segment does not decode to UTF-8.
 pub fn segments(path: &str) -> Result<Vec<String>, OpError> {
-    let below = path.strip_prefix('/').ok_or_else(|| OpError::usage("this is no path"))?;
+    let below = path.strip_prefix('/').ok_or_else(|| OpError::usage("this is not a path"))?;
     below.split('/').map(|part| decoded(part, false)).collect()
 }
 
@@ -34,7 +34,7 @@ pub fn query(text: &str, parameters: &[Parameter]) -> Result<Map<String, Value>,
             (Some(Kind::Count), text) => text.parse::<u64>().map_or_else(|_| text.into(), Value::from),
             (_, text) => text.into(),
         };
-        let twice = format!("{:?} stands there twice", name.chars().take(64).collect::<String>());
+        let twice = format!("{:?} is given twice", name.chars().take(64).collect::<String>());
         if found.insert(name, value).is_some() {
             return Err(OpError::usage(twice));
         }
@@ -43,7 +43,7 @@ pub fn query(text: &str, parameters: &[Parameter]) -> Result<Map<String, Value>,
 }
 
 fn decoded(text: &str, is_form: bool) -> Result<String, OpError> {
-    let wrong = || OpError::usage("what is encoded with % must be text: two hexadecimal digits a byte, in UTF-8");
+    let wrong = || OpError::usage("percent-encoding must be UTF-8, with two hexadecimal digits per byte");
     let mut bytes = Vec::with_capacity(text.len());
     let mut rest = text.bytes();
     while let Some(byte) = rest.next() {

@@ -128,7 +128,7 @@ pub fn pending_in(contexts: &Contexts, narrowed: &Narrowed, id: &str) -> Result<
         (Some(only), None) => Ok((only.notification.realm, only.current_repo)),
         (Some(one), Some(other)) => {
             let message = format!("{id} is pending for {} and for {}", one.current_repo, other.current_repo);
-            Err(OpError::usage(message).next("say for which one: ?realm=REALM&repo=REPO"))
+            Err(OpError::usage(message).next("choose one: ?realm=REALM&repo=REPO"))
         }
         (None, _) => Err(OpError::no(ErrorCode::UnknownNotification, format!("not pending: {id}"))),
     }
@@ -143,5 +143,5 @@ pub fn session_in(contexts: &Contexts, narrowed: &Narrowed, id: &str) -> Result<
     let found = all.into_iter().find(|one| one.session.id.to_string() == id);
     found
         .map(|one| (one.realm, one.session.repo))
-        .ok_or_else(|| OpError::no(ErrorCode::UnknownSession, format!("no session {id} goes on")))
+        .ok_or_else(|| OpError::no(ErrorCode::UnknownSession, format!("no active session {id}")))
 }

@@ -74,7 +74,7 @@ impl Reply {
 
     /// Creates the failure for a method that the path does not have.
     pub fn wrong_method(allowed: &str) -> Self {
-        let error = OpError::usage(format!("this takes {allowed}")).coded(ErrorCode::WrongMethod);
+        let error = OpError::usage(format!("the allowed methods are {allowed}")).coded(ErrorCode::WrongMethod);
         let allow = HeaderValue::from_str(allowed).unwrap_or(HeaderValue::from_static(""));
         Self::failure(&error).with(ALLOW, allow)
     }

@@ -23,7 +23,7 @@ const TIME: Duration = Duration::from_secs(10);
 /// # Errors
 /// Returns an error if the body is too large, takes too long, or ends early.
 pub async fn whole(body: Incoming) -> Result<Bytes, OpError> {
-    let too_large = || OpError::usage(format!("a request brings at most {MAX} bytes")).coded(ErrorCode::TooLarge);
+    let too_large = || OpError::usage(format!("a request may have at most {MAX} bytes")).coded(ErrorCode::TooLarge);
     // A body whose `Content-Length` is too large is not read at all.
     if body.size_hint().lower() > MAX as u64 {
         return Err(too_large());
@@ -31,7 +31,7 @@ pub async fn whole(body: Incoming) -> Result<Bytes, OpError> {
     match tokio::time::timeout(TIME, Limited::new(body, MAX).collect()).await {
         Ok(Ok(collected)) => Ok(collected.to_bytes()),
         Ok(Err(error)) if error.is::<LengthLimitError>() => Err(too_large()),
-        Ok(Err(_)) => Err(OpError::usage("the body breaks off")),
+        Ok(Err(_)) => Err(OpError::usage("the body is incomplete")),
         Err(_) => {
             Err(OpError::usage(format!("the body took longer than {} seconds", TIME.as_secs()))
                 .coded(ErrorCode::Timeout))
@@ -57,7 +57,7 @@ pub fn object(headers: &HeaderMap, body: &[u8]) -> Result<Map<String, Value>, Op
     }
     match serde_json::from_slice(body) {
         Ok(Value::Object(object)) => Ok(object),
-        Ok(_) => Err(OpError::usage("the body is JSON, but no object")),
+        Ok(_) => Err(OpError::usage("the body is JSON, but not an object")),
         Err(error) => Err(OpError::usage(format!("the body is not JSON: {error}"))),
     }
 }

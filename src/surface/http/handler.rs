@@ -201,8 +201,9 @@ impl Handler {
 
     /// Admits a browser by the key of a link.
     fn open(&self, key: &str) -> Result<Reply, OpError> {
-        let used =
-            || OpError::no(ErrorCode::LinkUsed, "this link was used, or is too old").next("git blue daemon open");
+        let used = || {
+            OpError::no(ErrorCode::LinkUsed, "this link was already used, or has expired").next("git blue daemon open")
+        };
         let cookie = self.access.admit(key)?.ok_or_else(used)?;
         let cookie = HeaderValue::from_str(&cookie).unwrap_or_else(|_| unreachable!("it is ASCII"));
         let reply = Reply { status: StatusCode::SEE_OTHER, ..Reply::new("text/plain; charset=utf-8", "") };
@@ -212,7 +213,7 @@ impl Handler {
     /// Answers a path that is not in the table of routes with a page.
     async fn page(self: Arc<Self>, parts: Parts) -> Result<Response<Body>, OpError> {
         if !page::is_at(parts.uri.path()) {
-            let message = format!("nothing is at {}", parts.uri.path());
+            let message = format!("not found: {}", parts.uri.path());
             return Err(OpError::no(ErrorCode::NoRoute, message).next("GET /openapi.json"));
         }
         if !matches!(parts.method, Method::GET | Method::HEAD) {
@@ -239,7 +240,7 @@ impl Handler {
 }
 
 fn busy() -> OpError {
-    OpError::cannot(ErrorCode::Busy, "too many requests wait already").next("try again in a moment")
+    OpError::cannot(ErrorCode::Busy, "too many requests are waiting").next("try again in a moment")
 }
 
 /// Runs blocking work on a separate thread, so that it delays no other request.

@@ -36,14 +36,14 @@ pub fn regularly(contexts: Contexts, stopping: watch::Receiver<bool>) {
         while !*stopping.borrow() {
             for realm in contexts.realms().unwrap_or_default() {
                 if let Err(error) = one(&contexts, &realm, &mut realms) {
-                    tracing::warn!(%realm, %error, "cannot send what is new");
+                    tracing::warn!(%realm, %error, "cannot send new changes");
                 }
             }
             std::thread::sleep(STEP);
         }
     };
     if let Err(error) = std::thread::Builder::new().name("notify".into()).spawn(work) {
-        tracing::warn!(%error, "cannot send what is new by itself");
+        tracing::warn!(%error, "cannot send new changes automatically");
     }
 }
 

@@ -37,7 +37,7 @@ pub fn description() -> Value {
         "info": {
             "title": "git blue",
             "version": env!("CARGO_PKG_VERSION"),
-            "description": "The realms of this machine. Answers are what the same command prints with --json.",
+            "description": "The realms on this machine. Each answer is what the same command prints with --json.",
             "license": {"name": "MIT OR Apache-2.0", "identifier": "MIT OR Apache-2.0"},
         },
         "security": [{"token": []}, {"cookie": []}],
@@ -48,7 +48,7 @@ pub fn description() -> Value {
                 "token": {"type": "http", "scheme": "bearer", "description": "What git blue daemon token prints"},
                 "cookie": {
                     "type": "apiKey", "in": "cookie", "name": "git_blue_PORT",
-                    "description": "What git blue daemon open gives a browser; it reads, and changes nothing",
+                    "description": "What git blue daemon open gives a browser; it can only read",
                 },
             },
         },
@@ -102,10 +102,10 @@ fn answers(route: &Route, failure: &Value, shapes: &mut Shapes) -> Value {
         RouteAction::Link => json(shapes.take("link", schema::answer::<Link>().to_value())),
         RouteAction::OpenApi => json(json!({"type": "object"})),
         RouteAction::Events => other("text/event-stream"),
-        RouteAction::Open => return json!({"303": {"description": "The browser is let in"}, "default": failed}),
+        RouteAction::Open => return json!({"303": {"description": "The browser is signed in"}, "default": failed}),
         RouteAction::Mcp => {
             let mcp = json!({"application/json": {"schema": {}}, "text/event-stream": {"schema": {"type": "string"}}});
-            return json!({"default": {"description": "As the Model Context Protocol says", "content": mcp}});
+            return json!({"default": {"description": "As specified by the Model Context Protocol", "content": mcp}});
         }
     };
     json!({"200": success, "default": failed})

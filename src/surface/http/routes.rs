@@ -176,20 +176,20 @@ const SHAPES: &[(&Operation, Shape)] = &[
 pub static ROUTES: LazyLock<Vec<Route>> = LazyLock::new(|| {
     let mut routes: Vec<_> = ops::TABLE.iter().filter_map(Route::of).collect();
     routes.extend([
-        other("GET", "/health", "Say that the daemon is there; needs no token", RouteAction::Health),
+        other("GET", "/health", "Report that the daemon is running; needs no token", RouteAction::Health),
         Route {
             query: arguments::of::<Heard>(),
-            ..other("GET", "/events", "Tell what changes, as server-sent events", RouteAction::Events)
+            ..other("GET", "/events", "Stream changes as server-sent events", RouteAction::Events)
         },
         other("GET", "/openapi.json", "Describe these routes", RouteAction::OpenApi),
-        other("POST", "/links", "Make a link that lets a browser in", RouteAction::Link),
+        other("POST", "/links", "Create a link that signs a browser in", RouteAction::Link),
         Route {
             query: arguments::of::<Key>(),
-            ..other("GET", "/open", "Let a browser in, once; needs no token", RouteAction::Open)
+            ..other("GET", "/open", "Sign a browser in, once; needs no token", RouteAction::Open)
         },
-        other("GET", "/mcp", "Speak MCP: listen", RouteAction::Mcp),
-        other("POST", "/mcp", "Speak MCP", RouteAction::Mcp),
-        other("DELETE", "/mcp", "Speak MCP: end a session", RouteAction::Mcp),
+        other("GET", "/mcp", "Serve MCP: listen", RouteAction::Mcp),
+        other("POST", "/mcp", "Serve MCP", RouteAction::Mcp),
+        other("DELETE", "/mcp", "Serve MCP: end a session", RouteAction::Mcp),
     ]);
     routes.sort_by_key(|route| route.method != "GET");
     routes

@@ -42,7 +42,7 @@ pub fn regularly(contexts: Contexts, seconds: u32, stopping: watch::Receiver<boo
         }
     };
     if let Err(error) = std::thread::Builder::new().name("sync".into()).spawn(work) {
-        tracing::warn!(%error, "cannot sync by itself");
+        tracing::warn!(%error, "cannot sync automatically");
     }
 }
 

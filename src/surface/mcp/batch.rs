@@ -25,8 +25,8 @@ pub fn parts(line: &[u8]) -> Option<Result<Vec<Vec<u8>>, JsonRpcError>> {
         Some(Err(JsonRpcError::new(None, error)))
     };
     match all.len() {
-        0 => refused("the batch holds nothing".to_owned()),
-        count if count > MAX => refused(format!("a batch holds at most {MAX} messages, and this one {count}")),
+        0 => refused("the batch is empty".to_owned()),
+        count if count > MAX => refused(format!("a batch may have at most {MAX} messages, not {count}")),
         _ => Some(Ok(all.iter().map(|one| one.to_string().into_bytes()).collect())),
     }
 }

@@ -88,7 +88,7 @@ pub fn only_at(body: &mut Body, field: &str, pointer: &str, offset: Option<usize
         let mut pointer = pointer.to_owned();
         shorten(&mut pointer, 80);
         return Err(OpError::no(ErrorCode::UnknownPart, format!("the {field} has nothing at {pointer:?}"))
-            .next("a JSON pointer names each step after a /, as in /schema/properties/read"));
+            .next("write a JSON Pointer such as /schema/properties/read"));
     };
     let mut kept = json!({"name": whole["name"], "version": whole["version"], "owner": whole["owner"]});
     kept["pointer"] = json!(pointer);
@@ -96,8 +96,8 @@ pub fn only_at(body: &mut Body, field: &str, pointer: &str, offset: Option<usize
     if let Some(text) = part.as_str() {
         let offset = offset.unwrap_or_default();
         let rest = text.get(offset..).filter(|rest| !rest.is_empty() || text.is_empty()).ok_or_else(|| {
-            OpError::no(ErrorCode::UnknownPart, format!("the text has no part that begins at {offset}"))
-                .next("pass an offset that next_offset gave")
+            OpError::no(ErrorCode::UnknownPart, format!("the text has no part at offset {offset}"))
+                .next("pass an offset from next_offset")
         })?;
         kept["part"] = json!("");
         body.fields.insert(field.to_owned(), kept.clone());
@@ -107,7 +107,7 @@ pub fn only_at(body: &mut Body, field: &str, pointer: &str, offset: Option<usize
         if shown.len() < rest.len() {
             let next = offset + shown.len();
             kept["next_offset"] = json!(next);
-            let step = format!("call again with offset {next}: what follows, of {} bytes", text.len());
+            let step = format!("call again with offset {next} for the rest, of {} bytes", text.len());
             body.next_steps.push(step.into());
         }
     } else if offset.is_some() {

@@ -73,7 +73,7 @@ pub fn over_http(client: ClientKind, port: u16) -> Result<Config, OpError> {
             (json!({"inputs": [input], key: servers(&format!("${{input:{id}}}"))}), FROM_USER)
         }
         ClientKind::ClaudeDesktop => {
-            return Err(OpError::usage("Claude Desktop starts its servers itself, and asks none over HTTP")
+            return Err(OpError::usage("Claude Desktop starts its servers itself, and does not use HTTP")
                 .next("git blue mcp generate-config --client claude-desktop --transport stdio"));
         }
     };

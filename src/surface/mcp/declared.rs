@@ -39,7 +39,7 @@ pub fn listed(tool: &DeclaredTool, settings: &Settings) -> rmcp::model::Tool {
     let lists = ["next_steps", "notifications"].map(|name| (name, "array"));
     let mut properties: Map<_, _> =
         fields.into_iter().chain(lists).map(|(name, of)| (name.to_owned(), json!({"type": of}))).collect();
-    properties.insert("output".into(), json!({"description": "what it printed: as JSON if it is that, else as text"}));
+    properties.insert("output".into(), json!({"description": "what it printed, as JSON if possible, else as text"}));
     let output = json!({"type": "object", "properties": properties, "required": ["status", "output"]});
     let output = output.as_object().cloned().unwrap_or_default();
     let annotations = ToolAnnotations::new().read_only(tool.is_read_only).open_world(true);
@@ -110,9 +110,9 @@ pub async fn run(
 }
 
 fn late(tool: &DeclaredTool) -> OpError {
-    let message = format!("{}: not done after {} seconds, and ended", tool.name, tool.timeout.as_secs());
+    let message = format!("{}: stopped after {} seconds", tool.name, tool.timeout.as_secs());
     OpError::no(ErrorCode::ToolTimeout, message)
-        .next(format!("blue.mcp.tool.{}.timeout, in the user's git configuration, allows it more", tool.name))
+        .next(format!("blue.mcp.tool.{}.timeout, in the user's git configuration, raises the limit", tool.name))
 }
 
 /// Reads to the end and returns the first `most` bytes as text, and whether there was more.

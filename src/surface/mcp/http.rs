@@ -310,8 +310,8 @@ fn too_often(wait: Duration, frame: &Frame) -> Response<Body> {
         Frame::Nothing => None,
     };
     let seconds = wait.as_secs() + 1;
-    let error = OpError::no(error::ErrorCode::TooManyRequests, format!("MCP is asked too often: wait {seconds} s"))
-        .next(format!("ask again in {seconds} s; git blue daemon start --rate-limit N allows more"));
+    let error = OpError::no(error::ErrorCode::TooManyRequests, format!("too many MCP requests: wait {seconds} s"))
+        .next(format!("try again in {seconds} s; git blue daemon start --rate-limit N raises the limit"));
     let mut response = wrong(&JsonRpcError::new(id, too_busy(&error, seconds)));
     *response.status_mut() = StatusCode::TOO_MANY_REQUESTS;
     response.headers_mut().insert(RETRY_AFTER, HeaderValue::from(seconds));

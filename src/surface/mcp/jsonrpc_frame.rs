@@ -76,7 +76,7 @@ pub fn gone(frame: &Frame, line: &[u8]) -> Option<JsonRpcError> {
         Frame::Nothing => return None,
     };
     let is_gone = GONE.contains(&method.as_str());
-    let error = ErrorData::new(ErrorCode::METHOD_NOT_FOUND, format!("{method} is gone since 2026-07-28"), None);
+    let error = ErrorData::new(ErrorCode::METHOD_NOT_FOUND, format!("{method} was removed in 2026-07-28"), None);
     is_gone.then(|| JsonRpcError::new(Some(id), error))
 }
 
@@ -86,7 +86,7 @@ fn known(message: ClientJsonRpcMessage) -> Frame {
         && let ClientRequest::CustomRequest(custom) = &request.request
         && METHODS.contains(&custom.method.as_str())
     {
-        let message = format!("the parameters of {:?} are not as they should be", custom.method);
+        let message = format!("the parameters of {:?} are invalid", custom.method);
         return Frame::Wrong(JsonRpcError::new(Some(request.id.clone()), ErrorData::invalid_params(message, None)));
     }
     Frame::Message(Box::new(message))
@@ -100,7 +100,7 @@ fn wrong(line: &[u8], error: &serde_json::Error) -> Frame {
     let invalid = |id, message: &str| refused(id, ErrorCode::INVALID_REQUEST, message.to_owned());
     let Value::Object(object) = value else {
         let message =
-            if value.is_array() { "batches are not answered: send one message at a time" } else { "not an object" };
+            if value.is_array() { "batches are not supported: send one message at a time" } else { "not an object" };
         return invalid(None, message);
     };
     let id: Option<RequestId> = object.get("id").and_then(|id| serde_json::from_value(id.clone()).ok());
@@ -112,7 +112,7 @@ fn wrong(line: &[u8], error: &serde_json::Error) -> Frame {
         (Some(Value::String(_)), false) => Frame::Nothing,
         (Some(Value::String(method)), true) if id.is_some() => {
             let method: String = method.chars().take(100).collect();
-            refused(id, ErrorCode::INVALID_PARAMS, format!("the parameters of {method:?} are not as they should be"))
+            refused(id, ErrorCode::INVALID_PARAMS, format!("the parameters of {method:?} are invalid"))
         }
         (Some(Value::String(_)), true) => invalid(None, "id must be a string or a whole number"),
         (Some(_), _) => invalid(id, "method must be a string"),

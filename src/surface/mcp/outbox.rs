@@ -203,11 +203,14 @@ fn steps(notifications: &[Notification], more: usize) -> Vec<NextStep> {
     if let Some(first) = mine.first() {
         let names = first.contract.as_ref().map(|contract| format!("{}/{contract}", first.domain)).unwrap_or_default();
         let others = if mine.len() > 1 { format!(" and {} more", mine.len() - 1) } else { String::new() };
-        let line = format!("git blue review  # {names}{others}: does it break this repository, and where to edit");
+        let line = format!(
+            "git blue review  # {names}{others}: show whether it breaks this repository, and where to \
+            edit"
+        );
         steps.push(for_client(&line.into(), false));
     }
     if more > 0 {
-        steps.push(format!("{more} more changes are pending: they come with the next answers").into());
+        steps.push(format!("{more} more changes are pending; they come with the next answers").into());
     }
     steps
 }

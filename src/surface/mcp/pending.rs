@@ -72,6 +72,6 @@ impl Drop for RequestIdGuard {
 
 /// Returns the error for a request whose id is in use.
 fn taken(id: &RequestId) -> JsonRpcError {
-    let message = format!("the request {id} is still being answered: take another id");
+    let message = format!("the request {id} is still being answered: use another id");
     JsonRpcError::new(Some(id.clone()), ErrorData::new(ErrorCode::INVALID_REQUEST, message, None))
 }

@@ -109,12 +109,12 @@ pub fn find(
     let mut is_marked = false;
     for folder in marked {
         is_marked = true;
-        if let Some(found) = search.at("the server's folder", folder)? {
+        if let Some(found) = search.at("the server's directory", folder)? {
             return Ok(found);
         }
     }
     if !is_marked {
-        search.tried.push(format!("the server's folder: {} is in no repository", settings.env.cwd().display()));
+        search.tried.push(format!("the server's directory: {} is not in a repository", settings.env.cwd().display()));
     }
     // A named realm can be read from any folder.
     match search.realm {
@@ -143,8 +143,8 @@ pub fn find_named(
     };
     match &open(&settings.env, &project)?.here {
         Ok(here) if here.realm != *named => {
-            let message = format!("the realm here is {}, and this server answers for no other", here.realm);
-            Err(OpError::usage(message).next("start it with --all-realms to ask for other realms").into())
+            let message = format!("this server is limited to the realm {}", here.realm);
+            Err(OpError::usage(message).next("start it with --all-realms to use other realms").into())
         }
         _ => Ok(project),
     }
@@ -156,11 +156,11 @@ pub fn nowhere(tried: &Tried) -> OpError {
     let error = OpError::cannot(ErrorCode::NotInRealm, message);
     // If a repository says where its realm is, that step is enough.
     if let Some(step) = tried.steps.first() {
-        return error.next(step.clone()).next("or pass cwd: the absolute path of a folder in another repository");
+        return error.next(step.clone()).next("or pass cwd: the absolute path of a directory in another repository");
     }
-    let error = error.next("pass cwd: the absolute path of a folder in the repository");
+    let error = error.next("pass cwd: the absolute path of a directory in the repository");
     match &tried.realms[..] {
-        [] => error.next("git blue init --realm NAME  # run in the repository: make a realm, and join it"),
+        [] => error.next("git blue init --realm NAME  # run in the repository: create and join a realm"),
         [only] => {
             error.next(format!("git blue init --realm {only}  # run in the repository: join the only realm here"))
         }
@@ -209,7 +209,7 @@ impl Search<'_> {
             let names: Vec<_> = known.iter().map(|known| known.name.as_str()).collect();
             match &known[..] {
                 [only] => self.realm = Some(only.name.clone()),
-                [] => self.tried.push("realm: this machine knows none".into()),
+                [] => self.tried.push("realm: there is none on this machine".into()),
                 _ => self.tried.push(format!("realm: not given, and there are {}", names.join(", "))),
             }
         }
@@ -234,7 +234,7 @@ impl Search<'_> {
 
     fn at(&mut self, source: &str, folder: &Path) -> Result<Option<Project>, OpError> {
         if !folder.is_dir() {
-            self.tried.push(format!("{source}: there is no folder {}", folder.display()));
+            self.tried.push(format!("{source}: no such directory: {}", folder.display()));
             return Ok(None);
         }
         let project = Project { folder: folder.to_owned(), realm: self.realm.clone() };
@@ -257,16 +257,17 @@ impl Search<'_> {
 fn folder(cwd: &str) -> Result<PathBuf, OpError> {
     let path = Path::new(cwd);
     let shown = path.display();
-    let wrong = |message: String| OpError::usage(message).next("pass the absolute path of a folder in the repository");
+    let wrong =
+        |message: String| OpError::usage(message).next("pass the absolute path of a directory in the repository");
     if !path.is_absolute() {
         return Err(wrong(format!("cwd must be an absolute path, and {cwd:?} is not")));
     }
     if path.components().any(|part| part.as_os_str() == ".git") {
-        return Err(wrong(format!("cwd {shown} lies inside of a .git folder")));
+        return Err(wrong(format!("cwd {shown} is inside a .git directory")));
     }
     match path.metadata() {
         Ok(at) if at.is_dir() => Ok(path.to_owned()),
-        Ok(_) => Err(wrong(format!("cwd {shown} is a file, not a folder"))),
+        Ok(_) => Err(wrong(format!("cwd {shown} is a file, not a directory"))),
         Err(error) => Err(wrong(format!("cwd {shown} cannot be used: {error}"))),
     }
 }

@@ -99,9 +99,9 @@ impl ResourceKind {
         body.next_steps.clear();
         if !lists.is_empty() && !body.fits() {
             super::paging::page(&mut body, lists, None, None)?;
-            body.next_steps = vec!["the tool of the same name gives the rest, in pages".into()];
+            body.next_steps = vec!["the tool of the same name returns the rest, in pages".into()];
         }
-        body.cut("contract_get with pointer, a JSON pointer, gives what was cut");
+        body.cut("contract_get with pointer, a JSON pointer, returns what was cut");
         Ok(body)
     }
 }
@@ -139,8 +139,8 @@ pub fn templates() -> Vec<ResourceTemplate> {
     };
     vec![
         template("blue://{realm}/status", "realm_status", "The realm: repositories, domains, contracts, imports"),
-        template("blue://{realm}/topology", "realm_topology", "Who provides what to whom"),
-        template("blue://{realm}/contracts/{domain}/{contract}", "contract", "A contract at its current version"),
+        template("blue://{realm}/topology", "realm_topology", "The provider and consumers of each contract"),
+        template("blue://{realm}/contracts/{domain}/{contract}", "contract", "The current version of a contract"),
         template("blue://{realm}/contracts/{domain}/{contract}@{version}", "contract_version", "A published version"),
     ]
 }

@@ -18,7 +18,7 @@ pub fn for_client(step: &NextStep, may_write: bool) -> NextStep {
     let NextStep::Command { command, reason } = step else {
         return NextStep::advice(match step.reason() {
             text if text.ends_with("or pass -C DIR") => {
-                "pass cwd: the absolute path of a folder in the repository".into()
+                "pass cwd: the absolute path of a directory in the repository".into()
             }
             text => match text.strip_prefix("pass --published ") {
                 Some(rest) => format!("pass scope published {rest}"),
@@ -203,15 +203,12 @@ mod tests {
                 tool("contract_diff", at(json!({"old_version": "1.0.0", "new_version": "2.0.0"})), "what changed"),
             ),
             (
-                "git blue contract impact s3/paths --to 2.0.0  # who it means something for",
-                tool("contract_impact", at(json!({"to": "2.0.0"})), "who it means something for"),
+                "git blue contract impact s3/paths --to 2.0.0  # show the affected consumers",
+                tool("contract_impact", at(json!({"to": "2.0.0"})), "show the affected consumers"),
             ),
             ("git blue check --worktree", tool("realm_check", json!({"worktree": true}), "")),
             ("git blue review", tool("realm_review", json!({}), "")),
-            (
-                "git blue contract list  # shows those there are",
-                tool("contract_list", json!({}), "shows those there are"),
-            ),
+            ("git blue contract list  # list the contracts", tool("contract_list", json!({}), "list the contracts")),
         ] {
             assert_eq!(of(line), expected, "{line}");
         }
@@ -238,7 +235,7 @@ mod tests {
         for (line, expected) in [
             ("git blue check --strict", command("git blue check --strict", "")),
             ("git blue contract gets", command("git blue contract gets", "")),
-            ("git blue init --realm NAME  # make one", command("git blue init --realm NAME", "make one")),
+            ("git blue init --realm NAME  # create one", command("git blue init --realm NAME", "create one")),
             ("git blue import a/b '>=1.0.0, <2.0.0'  # x", command("git blue import a/b '>=1.0.0, <2.0.0'", "x")),
             (
                 "git blue contract retire a/b --reason \"x: y\"",
@@ -247,8 +244,8 @@ mod tests {
             ("git add .blue && git commit -m x", command("git add .blue && git commit -m x", "")),
             ("You own this contract.", advice("You own this contract.")),
             (
-                "change into a repository of the realm, or pass -C DIR",
-                advice("pass cwd: the absolute path of a folder in the repository"),
+                "change to a repository of the realm, or pass -C DIR",
+                advice("pass cwd: the absolute path of a directory in the repository"),
             ),
             ("git blue session start  # track your work", command("git blue session start", "track your work")),
         ] {

@@ -17,7 +17,7 @@ pub fn render(report: &Report) -> String {
         all.iter().take(MAX).for_each(|entry| text += &annotation(entry));
         if all.len() > MAX {
             let more = all.len() - MAX;
-            text += &format!("::{}::and {more} more, which the summary of this step lists\n", command(level));
+            text += &format!("::{}::and {more} more, listed in the summary of this step\n", command(level));
         }
     }
     format!("{text}{}: {}\n", report.outcome(), report.counts)

@@ -21,9 +21,9 @@ pub use github::append_summary;
 /// The format of a report.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub enum Format {
-    /// Text, one finding a line
+    /// Text, one finding per line
     Human,
-    /// The whole answer, as --json
+    /// The whole answer, as with --json
     Json,
     /// Annotations of a workflow run: GitHub, Forgejo, Gitea
     Github,

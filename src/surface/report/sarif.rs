@@ -44,7 +44,7 @@ fn rule(entry: &Entry) -> Value {
         "id": entry.rule,
         "shortDescription": { "text": words },
         "fullDescription": { "text": entry.meaning.unwrap_or(&words) },
-        "help": { "text": "docs/troubleshooting.md and docs/rules.md of git blue say what it means, and what to do." },
+        "help": { "text": "See docs/troubleshooting.md and docs/rules.md of git blue." },
         "defaultConfiguration": { "level": entry.level.word() },
     })
 }

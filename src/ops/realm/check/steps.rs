@@ -30,31 +30,33 @@ fn step(body: &RealmCheck, error: &Finding) -> Option<NextStep> {
     match (&*error.code, domain, contract) {
         ("not-member", Some(domain), _) => {
             let repo = error.repo.as_ref().or(body.current_repo.as_ref())?;
-            Some(
-                format!("git blue realm admin domain --name {domain} --repos {repo}  # adds it; nobody is removed")
-                    .into(),
-            )
+            Some(format!("git blue realm admin domain --name {domain} --repos {repo}  # add it to the members").into())
         }
-        ("missing-contract", Some(domain), Some(contract)) => Some(
-            format!("git blue contract list --domain {domain}  # {place} names {contract}: correct it there").into(),
-        ),
+        ("missing-contract", Some(domain), Some(contract)) => {
+            Some(format!("git blue contract list --domain {domain}  # correct {contract} in {place}").into())
+        }
         ("import-broken", ..) if is_own => {
-            Some(format!("git blue review  # {place}: what changed, and each line to look at").into())
+            Some(format!("git blue review  # {place}: show what changed, and which lines to review").into())
         }
         ("import-broken", Some(domain), Some(contract)) => Some(
-            format!("git blue contract impact {domain}/{contract} --worktree  # whom it breaks, and by which value")
-                .into(),
+            format!(
+                "git blue contract impact {domain}/{contract} --worktree  # show which consumers it breaks, and a \
+                value as proof"
+            )
+            .into(),
         ),
         ("unknown-domain", Some(domain), _) => {
             let repo = body.current_repo.as_ref()?;
-            let why = format!("create the domain that {place} is in; or rename its folder");
+            let why = format!("create the domain of {place}, or rename its directory");
             Some(format!("git blue realm admin domain --name {domain} --repos {repo}  # {why}").into())
         }
         ("version-reused" | "version-down" | "breaks-promise", Some(domain), Some(contract)) if is_own => Some(
-            format!("git blue contract bump {domain}/{contract}  # raise the version in {place} by what changed")
-                .into(),
+            format!(
+                "git blue contract bump {domain}/{contract}  # raise the version in {place} as the change requires"
+            )
+            .into(),
         ),
-        ("damaged", ..) => Some("git blue doctor --fix  # brings back what is missing, where it can be had".into()),
+        ("damaged", ..) => Some("git blue doctor --fix  # restore what is missing, if possible".into()),
         (code, ..) => {
             error.file.as_ref().map(|_| NextStep::advice(format!("correct {place} ({code}), and check again")))
         }

@@ -165,7 +165,7 @@ impl Domain<'_> {
             let meant = question(&body.contract, self.summary.contract_names());
             let domain = &body.domain;
             return format!(
-                "git blue contract list --domain {domain}  # {place} names {}, which {domain} does not offer{meant}",
+                "git blue contract list --domain {domain}  # {place} imports {}, which {domain} does not have{meant}",
                 body.contract
             );
         };
@@ -177,18 +177,22 @@ impl Domain<'_> {
         if state.standing.resolved() != Some(new) {
             let range = Range::since(new);
             return match body.binding_file.is_some() && self.files.has_worktree {
-                true => format!("git blue import {at} '{range}'  # first adapt {code} to {new}; this sets {place}"),
+                true => format!("git blue import {at} '{range}'  # first adapt {code} to {new}; this updates {place}"),
                 false => format!(
-                    "git blue contract diff {at}  # then adapt {code} to {new}, and write \"{range}\" in {place}, in a clone with a work tree"
+                    "git blue contract diff {at}  # then adapt {code} to {new}, and write \"{range}\" in {place}, in \
+                        a clone with a work tree"
                 ),
             };
         }
         let outcome = body.verdict.as_ref().map(|verdict| verdict.verdict);
         let first = match outcome {
             Some(Outcome::Breaks) => format!("first adapt {code} to {new}, which {place} accepts"),
-            Some(Outcome::Compatible) => format!("nothing in {code} must change for {new}, which {place} accepts"),
-            Some(Outcome::Unknown) => format!("first see whether {code} takes {new}, which {place} accepts"),
-            None => format!("first see whether {code} takes {new}: no schema says so, only the range in {place}"),
+            Some(Outcome::Compatible) => format!("{code} needs no change for {new}, which {place} accepts"),
+            Some(Outcome::Unknown) => format!("first check that {code} works with {new}, which {place} accepts"),
+            None => format!(
+                "first check that {code} works with {new}: only the range in {place} accepts it, there is \
+                no schema"
+            ),
         };
         format!("git blue contract adapted {at} {new}  # {first}; this records it")
     }

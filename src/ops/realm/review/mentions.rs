@@ -46,10 +46,11 @@ pub fn add(code: Option<&CodeRepo>, imports: &mut [ImportReview], cancelled: &At
     let is_full = fill(imports, &names, [near, far]);
     let cut = match (is_full, is_whole, is_all) {
         (true, ..) => Some(format!("only the first {MAX_PLACES} places are listed")),
-        (_, false, _) => Some("not all files were searched: there was no time left, or too much to read".to_owned()),
-        (.., false) => {
-            Some(format!("only {MAX_WORDS} names were looked for, none with spaces at its ends or too long"))
-        }
+        (_, false, _) => Some("not all files were searched: the time or size limit was reached".to_owned()),
+        (.., false) => Some(format!(
+            "only {MAX_WORDS} names were searched for, without overlong ones and those with spaces at \
+                the ends"
+        )),
         _ => None,
     };
     Ok(Search { searched, cut })

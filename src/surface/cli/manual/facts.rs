@@ -30,13 +30,13 @@ const WITHOUT_REALM: &[&str] = &["compat", "install man", "install completions"]
 
 /// The exit codes besides 1, whose meaning depends on the command.
 pub(super) const EXIT_CODES: [(&str, &str); 3] = [
-    ("0", "It worked, and the answer is yes."),
-    ("128", "It cannot be done or told: there is no realm, or its store cannot be read."),
-    ("129", "The command line is wrong."),
+    ("0", "Success."),
+    ("128", "The command could not run; for example, there is no realm, or its store cannot be read."),
+    ("129", "The command line is invalid."),
 ];
 
 /// What exit code 1 means unless the page of a command says otherwise.
-pub(super) const NO: &str = "Nothing was found, or the command was refused; the message says why.";
+pub(super) const NO: &str = "Nothing was found, or the command was refused; the message gives the reason.";
 
 const PULL_REQUESTS: &[&str] = &["realm pr", "notify forge"];
 const CHECKS: &[&str] = &["check", "realm check"];
@@ -44,49 +44,49 @@ const REPORTS: &[&str] = &["check", "realm check", "compat"];
 
 /// The environment variables; docs/environment.md describes them in full.
 pub(super) const VARIABLES: &[Fact] = &[
-    Fact::of_all("GIT_BLUE_HOME", "Your own folder, with the realms of this machine. The default is ~/.blue."),
-    Fact::of_all("GIT_BLUE_REALM", "The realm to use, as --realm, which comes first."),
+    Fact::of_all("GIT_BLUE_HOME", "The directory with this machine's realms and settings. The default is ~/.blue."),
+    Fact::of_all("GIT_BLUE_REALM", "The realm to use; --realm takes precedence."),
     Fact::of_all("GIT_BLUE_REPO", "The name of this repository in the realm."),
     Fact::of_all(
         "GIT_BLUE_LOG",
         "Write a log to standard error; a level (error, warn, info, debug, trace), a file, or both.",
     ),
-    Fact { name: "GIT_BLUE_DIR", text: "The project to serve, where -C names none.", commands: &["mcp"] },
+    Fact { name: "GIT_BLUE_DIR", text: "The project to serve, unless -C is given.", commands: &["mcp"] },
     Fact {
         name: "GITHUB_ACTIONS",
-        text: "Annotate the workflow run; so do FORGEJO_ACTIONS and GITEA_ACTIONS.",
+        text: "Annotate the workflow run; FORGEJO_ACTIONS and GITEA_ACTIONS do the same.",
         commands: REPORTS,
     },
-    Fact { name: "GITHUB_BASE_REF", text: "The branch that a pull request goes to, as --base.", commands: CHECKS },
+    Fact { name: "GITHUB_BASE_REF", text: "The target branch of a pull request, used as --base.", commands: CHECKS },
     Fact {
         name: "CI_MERGE_REQUEST_DIFF_BASE_SHA",
-        text: "The commit that a merge request starts from, as --base.",
+        text: "The commit that a merge request starts from, used as --base.",
         commands: CHECKS,
     },
-    Fact { name: "GITHUB_STEP_SUMMARY", text: "The file that a summary is appended to.", commands: REPORTS },
+    Fact { name: "GITHUB_STEP_SUMMARY", text: "The file to append a summary to.", commands: REPORTS },
     Fact {
         name: "GITHUB_REF",
-        text: "Which pull request a workflow run is of; on GitLab, CI_MERGE_REQUEST_IID.",
+        text: "The pull request of a workflow run; on GitLab, CI_MERGE_REQUEST_IID.",
         commands: &["realm pr comment"],
     },
-    Fact { name: "GITHUB_TOKEN", text: "Opens GitHub; GH_TOKEN does too.", commands: PULL_REQUESTS },
-    Fact { name: "GITLAB_TOKEN", text: "Opens GitLab.", commands: PULL_REQUESTS },
-    Fact { name: "FORGEJO_TOKEN", text: "Opens Forgejo.", commands: PULL_REQUESTS },
-    Fact { name: "GIT_EDITOR", text: "The editor, as for git.", commands: &["contract edit"] },
-    Fact::of_all("GIT_PAGER", "The pager, as for git."),
-    Fact::of_all("NO_COLOR", "Use no colors, unless --color says otherwise."),
+    Fact { name: "GITHUB_TOKEN", text: "The token for GitHub; GH_TOKEN works too.", commands: PULL_REQUESTS },
+    Fact { name: "GITLAB_TOKEN", text: "The token for GitLab.", commands: PULL_REQUESTS },
+    Fact { name: "FORGEJO_TOKEN", text: "The token for Forgejo.", commands: PULL_REQUESTS },
+    Fact { name: "GIT_EDITOR", text: "The editor, as in git.", commands: &["contract edit"] },
+    Fact::of_all("GIT_PAGER", "The pager, as in git."),
+    Fact::of_all("NO_COLOR", "Disable colors; --color takes precedence."),
 ];
 
 /// The files.
 pub(super) const FILES: &[Fact] = &[
     Fact::of_all(".blue/config.yaml", "The realm and the name of this repository; committed."),
     Fact::of_all(".blue/contracts/DOMAIN/NAME.yaml", "A contract that this repository owns; committed."),
-    Fact::of_all(".blue/bindings/DOMAIN.yaml", "What this repository exports and imports; committed."),
-    Fact::of_all("$GIT_BLUE_HOME/config", "Where realms and repositories are on this machine, in git's format."),
+    Fact::of_all(".blue/bindings/DOMAIN.yaml", "The exports and imports of this repository; committed."),
+    Fact::of_all("$GIT_BLUE_HOME/config", "The locations of realms and repositories on this machine, in git's format."),
     Fact::of_all("$GIT_BLUE_HOME/realms/NAME.git", "The store of a realm: a bare git repository."),
     Fact {
         name: "$GIT_BLUE_HOME/daemon/token",
-        text: "The token that programs show to the daemon; readable by you alone.",
+        text: "The token that authenticates programs to the daemon; readable only by you.",
         commands: &["daemon"],
     },
 ];

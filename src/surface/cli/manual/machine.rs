@@ -9,12 +9,12 @@ pub(super) const PAGES: &[Page] = &[
         no: "",
         examples: &[(
             "git blue realm admin domain --name s3-access --repos aperture,fungal",
-            "Let two repositories agree on contracts",
+            "Create a domain for two repositories",
         )],
     },
     Page {
         command: "realm admin init",
-        description: "Creates the realm, and joins nothing; `git blue init` does both.",
+        description: "Creates the realm without joining it; `git blue init` does both.",
         no: "",
         examples: &[
             ("git blue realm admin init --name shop", "Create a realm on this machine"),
@@ -35,14 +35,15 @@ pub(super) const PAGES: &[Page] = &[
     },
     Page {
         command: "realm admin leave",
-        description: "Contracts that the repository owns stay in the realm. Refused while it is a member of domains, \
-            unless --force is given.",
+        description: "Contracts that the repository owns stay in the realm. Refused while the repository is a member \
+            of a domain, unless --force is given.",
         no: "",
         examples: &[("git blue leave", "Leave the realm, and remove the hooks and .blue/config.yaml")],
     },
     Page {
         command: "realm admin reclaim",
-        description: "For the repository that a name belongs to, where another one joined or published under it.",
+        description: "For the repository that a name belongs to, after another repository joined or published under \
+            it.",
         no: "",
         examples: &[(
             "git blue realm admin reclaim --reason 'A template had our name in its config.yaml'",
@@ -54,7 +55,7 @@ pub(super) const PAGES: &[Page] = &[
         description: "",
         no: "",
         examples: &[
-            ("git blue realm admin reseed", "Push again what the remote has lost"),
+            ("git blue realm admin reseed", "Push the objects and refs that the remote has lost"),
             (
                 "git blue realm admin reseed --url https://git.example.com/realms/new.git",
                 "Move the realm to another host",
@@ -86,7 +87,8 @@ pub(super) const PAGES: &[Page] = &[
             write a file there instead.",
         no: "",
         examples: &[(
-            "git blue realm admin binding --domain orders --repo billing --role consumer --import 'order-placed@>=1.0.0, <2.0.0'",
+            "git blue realm admin binding --domain orders --repo billing --role consumer --import \
+                'order-placed@>=1.0.0, <2.0.0'",
             "Set what a repository imports",
         )],
     },
@@ -110,30 +112,30 @@ pub(super) const PAGES: &[Page] = &[
     },
     Page {
         command: "realm admin remove-realm",
-        description: "Deletes its store on this machine. What is shared at a URL stays there.",
+        description: "Deletes its store on this machine. Remotes are not changed.",
         no: "",
         examples: &[("git blue realm admin remove-realm shop", "Delete a realm that is no longer needed")],
     },
     Page {
         command: "realm admin bootstrap",
         description: "Creates what is missing, and changes nothing that exists.",
-        no: "Something that the file lists cannot be created.",
+        no: "Something listed in the file cannot be created.",
         examples: &[
-            ("git blue realm admin bootstrap --from realm.yaml --dry-run", "See what is missing"),
+            ("git blue realm admin bootstrap --from realm.yaml --dry-run", "Show what is missing"),
             ("git blue realm admin bootstrap --from realm.yaml", "Create it"),
         ],
     },
     Page {
         command: "realm admin cache",
-        description: "The cache makes reading faster and changes no answer. It is rebuilt by itself.",
+        description: "The cache speeds up reading and never affects results. It is rebuilt automatically.",
         no: "",
-        examples: &[("git blue realm admin cache stats", "See how large the cache is")],
+        examples: &[("git blue realm admin cache stats", "Show the size of the cache")],
     },
     Page {
         command: "realm admin cache stats",
         description: "",
         no: "",
-        examples: &[("git blue realm admin cache stats", "See how large the cache is")],
+        examples: &[("git blue realm admin cache stats", "Show the size of the cache")],
     },
     Page {
         command: "realm admin cache clear",
@@ -143,28 +145,28 @@ pub(super) const PAGES: &[Page] = &[
     },
     Page {
         command: "session",
-        description: "A session is one stretch of work in one work tree. When it ends, it says which contracts changed \
-            meanwhile.",
+        description: "A session is a period of work in one work tree. When it ends, a summary shows which contracts \
+            changed meanwhile.",
         no: "",
-        examples: &[("git blue session start --rfc faster-checkout", "Begin to work on an RFC")],
+        examples: &[("git blue session start --rfc faster-checkout", "Start work on an RFC")],
     },
     Page {
         command: "session start",
         description: "",
         no: "",
-        examples: &[("git blue session start --rfc faster-checkout", "Begin to work on an RFC")],
+        examples: &[("git blue session start --rfc faster-checkout", "Start work on an RFC")],
     },
     Page {
         command: "session status",
         description: "",
         no: "",
-        examples: &[("git blue session status", "See what changed since the session began")],
+        examples: &[("git blue session status", "Show what changed since the session started")],
     },
     Page {
         command: "session list",
         description: "",
         no: "",
-        examples: &[("git blue session list --ended", "List sessions, with those of the last 30 days that have ended")],
+        examples: &[("git blue session list --ended", "List sessions, including those that ended in the last 30 days")],
     },
     Page {
         command: "session stop",
@@ -176,15 +178,15 @@ pub(super) const PAGES: &[Page] = &[
         command: "notifications",
         description: "",
         no: "",
-        examples: &[("git blue notifications list --state pending", "List what you have not been told yet")],
+        examples: &[("git blue notifications list --state pending", "List pending notifications")],
     },
     Page {
         command: "notifications list",
         description: "Marks nothing as seen.",
         no: "",
         examples: &[
-            ("git blue notifications list --state pending", "List what you have not been told yet"),
-            ("git blue notifications list --json", "Read them from a program"),
+            ("git blue notifications list --state pending", "List pending notifications"),
+            ("git blue notifications list --json", "Print JSON for a program"),
         ],
     },
     Page {
@@ -193,84 +195,85 @@ pub(super) const PAGES: &[Page] = &[
         no: "",
         examples: &[
             ("git blue notifications ack notif-3f9c0a1b2c3d", "Mark one notification as seen"),
-            ("git blue notifications ack --all", "Mark all that are pending"),
+            ("git blue notifications ack --all", "Mark all pending notifications as seen"),
         ],
     },
     Page {
         command: "notifications watch",
-        description: "Shows what is pending, what matters most first, and then each change as it comes. Runs until it \
-            is interrupted. Listens to the daemon where one runs, and looks at the realm by itself otherwise. With --mark, what was shown is not shown again after a restart. A command of --exec runs \
+        description: "Shows pending changes, most important first, and then each new change as it arrives. Runs until \
+            interrupted. Listens to the daemon if one is running, and watches the realm itself otherwise. With \
+            --mark, changes that were shown are not shown again after a restart. The command given with --exec runs \
             once for each change, with the change as one line of JSON on its standard input; nothing from the realm \
             is put into the command line.",
         no: "",
         examples: &[
-            ("git blue notifications watch --mark", "Watch, and mark what was shown as seen"),
-            ("git blue notifications watch --json", "Give changes to a program, one JSON object a line"),
+            ("git blue notifications watch --mark", "Watch, and mark shown changes as seen"),
+            ("git blue notifications watch --json", "Feed changes to a program, one JSON object per line"),
             (
                 "git blue notifications watch --rank attention --desktop",
-                "Be told on the desktop of what needs attention",
+                "Show desktop notifications for what needs attention",
             ),
             ("git blue notifications watch --mark --exec 'cat >>changes.jsonl'", "Append each change to a file"),
         ],
     },
     Page {
         command: "notify",
-        description: "Receivers are configured as blue.notify.NAME.url (.kind, .command, .secretCommand, .secretFile, and \
-            the filters .realm, .repo, .domain and .severity) in your own git configuration, or in $GIT_BLUE_HOME/config.",
+        description: "Receivers are configured with blue.notify.NAME.url (.kind, .command, .secretCommand, \
+            .secretFile, and the filters .realm, .repo, .domain and .severity) in your own git configuration, or in \
+            $GIT_BLUE_HOME/config.",
         no: "",
         examples: &[
             (
                 "git config --global blue.notify.team.url https://hooks.example.com/blue",
-                "Send the news of every realm to a webhook",
+                "Send changes in every realm to a webhook",
             ),
-            ("git blue notify list", "List the receivers, and what they have not received yet"),
+            ("git blue notify list", "List the receivers and their undelivered events"),
         ],
     },
     Page {
         command: "notify list",
         description: "",
         no: "",
-        examples: &[("git blue notify list", "List the receivers, and what they have not received yet")],
+        examples: &[("git blue notify list", "List the receivers and their undelivered events")],
     },
     Page {
         command: "notify test",
-        description: "Sends an event of the type git-blue.test, once, whatever the filters are.",
-        no: "It did not arrive.",
-        examples: &[("git blue notify test team", "Try the receiver team")],
+        description: "Sends one event of the type git-blue.test, regardless of filters.",
+        no: "The event was not delivered.",
+        examples: &[("git blue notify test team", "Test the receiver team")],
     },
     Page {
         command: "notify send",
-        description: "Sends to each receiver what is new since it was told last, at least once and in the order of each \
-            domain. A receiver that is new hears what comes from now on. This happens in the background after each \
-            publication and sync, and while the daemon runs; call it where neither is so.",
-        no: "Something has not arrived.",
+        description: "Sends each receiver the changes since its last delivery, at least once and in order within each \
+            domain. A new receiver gets changes from now on. This happens in the background after each publication \
+            and sync, and while the daemon runs; use this command where neither applies.",
+        no: "An event was not delivered.",
         examples: &[
-            ("git blue notify send", "Send what is new, and try at once what failed"),
-            ("git blue notify send --wait 60", "Try what fails again for a minute, for CI"),
+            ("git blue notify send", "Send new changes, and retry failed ones at once"),
+            ("git blue notify send --wait 60", "Keep retrying for a minute, in CI"),
         ],
     },
     Page {
         command: "notify retry",
-        description: "An event is given up after 32 tries, in about a day. Events that are sent again may come behind \
-            newer ones of their domain.",
-        no: "Something has not arrived.",
-        examples: &[("git blue notify retry --all", "Send everything again that was given up")],
+        description: "An event is given up after 32 attempts, in about a day. Resent events may arrive after newer \
+            ones of their domain.",
+        no: "An event was not delivered.",
+        examples: &[("git blue notify retry --all", "Resend all events that were given up")],
     },
     Page {
         command: "notify forge",
-        description: "Writes one issue for each import that a published version breaks or leaves behind, on the forge of \
-            the repository that imports: the verdict with a value that shows it, what differs, and, where the repository \
-            is cloned on this machine, the lines that mention a changed field. An issue is found again by a mark in its \
-            text, kept up to date, and closed once the import holds. One that somebody closed is not opened again for the \
-            same version.\n\n\
-            With --pull-request, an import whose range does not accept the version gets a pull request instead, which moves \
-            the range in the file of the binding. It is made through the forge, on a branch git-blue/DOMAIN/CONTRACT that \
-            is never forced, and is a draft unless nothing in the code has to change. Once somebody else committed on the \
-            branch, git blue leaves it alone.",
-        no: "A repository could not be told.",
+        description: "Opens one issue for each import that a published version breaks or leaves behind, on the forge \
+            of the importing repository. It contains the verdict with a counterexample, the differences and, if the \
+            repository is cloned on this machine, the lines that mention a changed field. The issue is found again by \
+            a marker in its text, kept up to date, and closed once the import holds. An issue that somebody closed is \
+            not reopened for the same version.\n\nWith --pull-request, an import whose range does not accept the \
+            version gets a pull request instead, which changes the range in the binding's file. It is created through \
+            the forge, on a branch git-blue/DOMAIN/CONTRACT that is never force-pushed, and is a draft unless the \
+            code needs no change. Once somebody else commits to the branch, git blue leaves it alone.",
+        no: "An issue or pull request could not be written.",
         examples: &[
-            ("git blue notify forge --dry-run", "See which issues would be written"),
-            ("git blue notify forge --owner github.com/acme", "Tell all consumers of an organisation, from CI"),
+            ("git blue notify forge --dry-run", "Show which issues would be written"),
+            ("git blue notify forge --owner github.com/acme", "Notify all consumers in an organization, from CI"),
             ("git blue notify forge --pull-request", "Propose the new ranges in pull requests"),
         ],
     },
@@ -278,13 +281,13 @@ pub(super) const PAGES: &[Page] = &[
         command: "hooks",
         description: "",
         no: "",
-        examples: &[("git blue hooks status", "See which hooks are in place")],
+        examples: &[("git blue hooks status", "Show which hooks are installed")],
     },
     Page {
         command: "hooks install",
         description: "Adds a marked block to post-commit, post-merge, post-checkout, post-rewrite and \
-            post-applypatch, and keeps every line that is there. A hook never delays or fails a commit.",
-        no: "A hook could not be put in place.",
+            post-applypatch, and keeps all other lines. A hook never delays or fails a commit.",
+        no: "A hook could not be installed.",
         examples: &[
             ("git blue hooks install", "Publish on every commit"),
             ("git blue hooks install --pre-push", "Also check before pushing"),
@@ -292,29 +295,29 @@ pub(super) const PAGES: &[Page] = &[
     },
     Page {
         command: "hooks uninstall",
-        description: "Removes the marked blocks, and keeps every other line.",
+        description: "Removes the marked blocks, and keeps all other lines.",
         no: "A hook could not be removed.",
         examples: &[("git blue hooks uninstall", "Publish by hand or in CI from now on")],
     },
     Page {
         command: "hooks status",
         description: "",
-        no: "A hook is missing, or is not run by git.",
-        examples: &[("git blue hooks status", "See whether git runs the hooks")],
+        no: "A hook is missing, or git does not run it.",
+        examples: &[("git blue hooks status", "Check whether git runs the hooks")],
     },
     Page {
         command: "gc",
-        description: "Commands that write do this from time to time by themselves. No published version is ever \
+        description: "Commands that write run this automatically from time to time. Published versions are never \
             removed.",
         no: "",
         examples: &[("git blue gc", "Pack the store now")],
     },
     Page {
         command: "doctor",
-        description: "Looks at the realm's store, this clone and its hooks, and at what this machine knows of them.",
-        no: "Something is wrong.",
+        description: "Checks the realm's store, this clone and its hooks, and this machine's records of them.",
+        no: "A problem was found.",
         examples: &[
-            ("git blue doctor", "Look for problems, and change nothing"),
+            ("git blue doctor", "Look for problems without changing anything"),
             ("git blue doctor --fix", "Repair what can be repaired without losing anything"),
         ],
     },
@@ -326,7 +329,7 @@ pub(super) const PAGES: &[Page] = &[
     },
     Page {
         command: "mcp serve",
-        description: "An MCP client starts this, and ends it by closing standard input.",
+        description: "An MCP client starts the server, and stops it by closing standard input.",
         no: "",
         examples: &[
             ("git blue mcp serve", "Serve the project that the client names"),
@@ -342,11 +345,12 @@ pub(super) const PAGES: &[Page] = &[
     Page {
         command: "mcp test-tool",
         description: "",
-        no: "The tool answered with an error.",
+        no: "The tool returned an error.",
         examples: &[
             ("git blue mcp test-tool realm_status", "Call a tool without arguments"),
             (
-                "git blue mcp test-tool contract_get --args '{\"domain\": \"s3-access\", \"contract\": \"s3-permissions\"}'",
+                "git blue mcp test-tool contract_get --args '{\"domain\": \"s3-access\", \"contract\": \
+                    \"s3-permissions\"}'",
                 "Call a tool with arguments",
             ),
         ],
@@ -356,19 +360,22 @@ pub(super) const PAGES: &[Page] = &[
         description: "",
         no: "",
         examples: &[
-            ("git blue mcp generate-config", "Print what Claude Code needs"),
-            ("git blue mcp generate-config --client vscode --transport http", "Let VS Code ask the daemon"),
+            ("git blue mcp generate-config", "Print the configuration of Claude Code"),
+            ("git blue mcp generate-config --client vscode --transport http", "Let VS Code use the daemon"),
         ],
     },
     Page {
         command: "daemon",
-        description: "The daemon listens on 127.0.0.1 alone. No command needs it.",
+        description: "The daemon listens on 127.0.0.1 only. No command requires it.",
         no: "",
-        examples: &[("git blue daemon start", "Start it"), ("git blue daemon open", "Open the page in a browser")],
+        examples: &[
+            ("git blue daemon start", "Start the daemon"),
+            ("git blue daemon open", "Open the page in a browser"),
+        ],
     },
     Page {
         command: "daemon start",
-        description: "Returns once requests are answered.",
+        description: "Returns once the daemon answers requests.",
         no: "",
         examples: &[
             ("git blue daemon start", "Start it in the background"),
@@ -379,23 +386,23 @@ pub(super) const PAGES: &[Page] = &[
         command: "daemon stop",
         description: "Returns once the port is free.",
         no: "",
-        examples: &[("git blue daemon stop", "Stop it")],
+        examples: &[("git blue daemon stop", "Stop the daemon")],
     },
     Page {
         command: "daemon status",
         description: "",
-        no: "It does not run.",
-        examples: &[("git blue daemon status --json", "Ask for its address from a script")],
+        no: "The daemon is not running.",
+        examples: &[("git blue daemon status --json", "Get the daemon's address in a script")],
     },
     Page {
         command: "daemon token",
-        description: "Whoever has the token can read the realms of this machine and act in your name.",
+        description: "Anyone who has the token can read the realms on this machine and act in your name.",
         no: "",
         examples: &[
             ("git blue daemon token", "Print the token"),
             (
                 "curl -H \"Authorization: Bearer $(git blue daemon token)\" http://127.0.0.1:7865/realms",
-                "Ask the daemon from a shell",
+                "Query the daemon from a shell",
             ),
         ],
     },
@@ -405,7 +412,7 @@ pub(super) const PAGES: &[Page] = &[
         no: "",
         examples: &[
             ("git blue daemon open", "Open the page in a browser"),
-            ("git blue daemon open --print", "Print the link, for a browser elsewhere"),
+            ("git blue daemon open --print", "Print the link instead"),
         ],
     },
     Page {
@@ -437,30 +444,31 @@ pub(super) const PAGES: &[Page] = &[
     },
     Page {
         command: "install editor",
-        description: "Writes JSON Schemas of contracts, bindings and the configuration to .blue/schemas, to be committed. \
-            Editors that use yaml-language-server (VS Code, Neovim, Helix, Zed) find them by the first line of the files \
-            that `contract new`, `import` and `export` make from then on; --vscode maps every such file.",
+        description: "Writes JSON Schemas of contracts, bindings and the configuration to .blue/schemas, which should \
+            be committed. Editors that use yaml-language-server (VS Code, Neovim, Helix, Zed) find them through the \
+            first line of the files that `contract new`, `import` and `export` create from then on; --vscode maps \
+            every such file.",
         no: "",
         examples: &[
             ("git blue install editor", "Write the schemas"),
-            ("git blue install editor --vscode", "Map them in .vscode/settings.json too"),
+            ("git blue install editor --vscode", "Also map them in .vscode/settings.json"),
         ],
     },
     Page {
         command: "install claude",
-        description: "Adds the MCP server and a hook that starts sessions to Claude Code's settings. Shows what \
-            changes, and asks first.",
+        description: "Adds the MCP server and a session hook to Claude Code's settings. Shows the changes and asks \
+            for confirmation first.",
         no: "You declined.",
         examples: &[
-            ("git blue install claude --dry-run", "See what would change"),
-            ("git blue install claude --scope user", "Install it for you, in every repository"),
+            ("git blue install claude --dry-run", "Show what would change"),
+            ("git blue install claude --scope user", "Install it for yourself, in every repository"),
         ],
     },
     Page {
         command: "uninstall",
         description: "",
         no: "",
-        examples: &[("git blue uninstall claude", "Remove the support for Claude Code")],
+        examples: &[("git blue uninstall claude", "Remove Claude Code support")],
     },
     Page {
         command: "uninstall editor",

@@ -84,7 +84,7 @@ fn render(command: &clap::Command, above: Option<&clap::Command>) -> std::io::Re
     }
     let mut page = String::from_utf8_lossy(&page).into_owned();
     if above.is_some() {
-        page += ".PP\nEvery command takes \\fB\\-\\-json\\fR, \\fB\\-C\\fR, \\fB\\-\\-realm\\fR, \
+        page += ".PP\nAll commands accept \\fB\\-\\-json\\fR, \\fB\\-C\\fR, \\fB\\-\\-realm\\fR, \
             \\fB\\-\\-no\\-cache\\fR, \\fB\\-\\-quiet\\fR, \\fB\\-\\-color\\fR and \\fB\\-\\-no\\-pager\\fR: see \
             \\fBgit\\-blue\\fR(1).\n";
     }

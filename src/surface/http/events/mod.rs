@@ -84,7 +84,7 @@ impl Events {
     ) -> Result<Response<Body>, OpError> {
         let narrowed: Narrowed = arguments.read_as()?;
         let wanted = wanted(arguments)?;
-        let busy = |_| OpError::cannot(ErrorCode::Busy, "too many listen already").next("try again later");
+        let busy = |_| OpError::cannot(ErrorCode::Busy, "too many listeners").next("try again later");
         let permit = self.streams.clone().try_acquire_owned().map_err(busy)?;
         let last = headers.get("last-event-id").and_then(|value| value.to_str().ok()).and_then(Position::parse);
         let (outlet, waiting) = Outlet::new();
@@ -160,7 +160,7 @@ impl Events {
             return Ok(hub.clone());
         }
         if hubs.values().filter(|hub| hub.is_live()).count() >= MAX_REALMS {
-            return Err(OpError::cannot(ErrorCode::Busy, "too many realms are listened to already"));
+            return Err(OpError::cannot(ErrorCode::Busy, "too many realms are being watched"));
         }
         let hub = Hub::begin(&self.contexts, realm, hubs.get(realm).map(|hub| &**hub), &self.stopping)?;
         hubs.insert(realm.clone(), hub.clone());

@@ -45,7 +45,7 @@ pub fn section(site: &Site, topology: &RealmTopology, status: Option<&RealmStatu
     html! {
         section.attention aria-labelledby="attention" {
             h2 #attention.unseen[causes.is_empty()] { "Needs attention" }
-            @if causes.is_empty() { p.well { (badge(Tone::Good, "all well")) " No import is known to be broken." } }
+            @if causes.is_empty() { p.well { (badge(Tone::Good, "OK")) " No import is known to be broken." } }
             @else {
                 ol.causes {
                     @for cause in causes.iter().take(MAX_CAUSES) {
@@ -96,7 +96,7 @@ fn broken(site: &Site, domain: &DomainTopology, contract: &ContractTopology) -> 
                 (pieces::contract(site, &domain.name, &contract.name)) " has no release, and is imported by "
                 strong { (grouped(broken.len())) } ":"
             }
-            (None, _) => { (place) ": nobody provides it, and it is imported by " strong { (grouped(broken.len())) } ":" }
+            (None, _) => { (place) ": it does not exist, but is imported by " strong { (grouped(broken.len())) } ":" }
         }
     };
     let what = html! {
@@ -125,7 +125,7 @@ fn broken_import(site: &Site, import: &ImportTopology) -> Markup {
 fn conflict(conflict: &SyncConflict) -> Cause {
     let what = html! {
         p {
-            @if conflict.set_aside.is_some() { (text(&conflict.meaning)) } @else { "Two machines wrote differently: " }
+            @if conflict.set_aside.is_some() { (text(&conflict.meaning)) } @else { "Written differently on two machines: " }
             @if let Some(domain) = &conflict.domain { (domain) }
             @if let Some(contract) = &conflict.contract { "/" (contract) }
             @if let Some(version) = &conflict.version { " " (version) }

@@ -137,7 +137,7 @@ fn render(site: &Site, shown: &Shown) -> Markup {
                     }
                 }
                 section aria-labelledby="relies" {
-                    h2 #relies { "Who relies on it" }
+                    h2 #relies { "Consumers" }
                     @match &shown.impact { Ok(impact) => { (importers(site, impact)) } Err(error) => { (problem(error)) } }
                 }
                 (document::sections(site, body, origins.as_ref()))
@@ -167,8 +167,8 @@ fn head(site: &Site, shown: &Shown) -> Markup {
         }
         @if let Some(current) = body.current_version.as_ref().filter(|current| **current != contract.version) {
             p.note.old {
-                "This is not the current version: "
-                a href=(site.contract(&body.domain, &contract.name, &[])) { (current) } " is."
+                "This is not the current version, which is "
+                a href=(site.contract(&body.domain, &contract.name, &[])) { (current) } "."
             }
         }
         (prose(&contract.description))

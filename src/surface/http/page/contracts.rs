@@ -57,7 +57,7 @@ fn render(site: &Site, body: &ContractList, query: &Query) -> Markup {
         }
         @if body.contracts.is_empty() {
             (empty(
-                if is_narrowed { "No contract has these words in it." } else { "There is no contract yet." },
+                if is_narrowed { "No contract matches." } else { "There are no contracts yet." },
                 (!is_narrowed).then_some("git blue contract publish"),
             ))
         } @else {
@@ -129,7 +129,7 @@ mod tests {
     #[test]
     fn an_empty_result_says_so() {
         let shown = render(&site(), &list(0, 0), &Query::parse("q=x")).into_string();
-        assert!(shown.contains("No contract has these words") && shown.contains("Show all"));
-        assert!(render(&site(), &list(0, 0), &Query::default()).into_string().contains("There is no contract yet"));
+        assert!(shown.contains("No contract matches") && shown.contains("Show all"));
+        assert!(render(&site(), &list(0, 0), &Query::default()).into_string().contains("There are no contracts yet"));
     }
 }

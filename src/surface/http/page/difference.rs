@@ -37,7 +37,7 @@ pub fn differences(body: &ContractDiff, documents: Option<[&ContractGet; 2]>) ->
         p.summary {
             strong { (body.old_version) } " → " strong { (body.new_version) } ": "
             @match body.changes.len() {
-                0 => { "the documents are the same." }
+                0 => { "no difference." }
                 1 => { "1 part differs" }
                 many => { (grouped(many)) " parts differ" }
             }
@@ -134,7 +134,7 @@ fn agreed(values: &ValuesCompared) -> Markup {
                 @for one in breaking {
                     li {
                         (badge(Tone::Bad, "breaks")) " The value, which is promised to be "
-                        (if values.promised == Values::Frozen { "frozen" } else { "added to only" }) ": "
+                        (if values.promised == Values::Frozen { "frozen" } else { "additive" }) ": "
                         @if let Some(pointer) = one.old_pointer.as_ref().or(one.new_pointer.as_ref()) {
                             "at " code { (text(pointer)) } ": "
                         }

@@ -32,7 +32,7 @@ pub fn sections(site: &Site, body: &ContractGet, origins: Option<&Origins<'_>>) 
         (part(site, body, ("schema", "Schema"), &contract.schema, origins))
         @if !scripts.is_empty() {
             section aria-labelledby="validation" {
-                h2 #validation { "What tests it" }
+                h2 #validation { "Tests" }
                 ul { @for (who, script) in scripts { li { span.path { (text(script)) } ", run " (who) } } }
             }
         }

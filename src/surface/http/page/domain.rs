@@ -44,7 +44,7 @@ fn render(site: &Site, name: &DomainName, topology: &RealmTopology, log: &[LogEn
     html! {
         p.crumbs { "Domain" }
         h1 { (name) }
-        p.summary { (count(members.len(), "repository")) " " @if members.len() == 1 { "takes" } @else { "take" } " part: " (names(site, &members)) }
+        p.summary { (count(members.len(), "repository")) ": " (names(site, &members)) }
         dl.numbers {
             (number("Contracts", existing, Tone::Quiet, Some(contracts)))
             (number("Broken imports", broken, if broken == 0 { Tone::Quiet } else { Tone::Bad }, None))

@@ -59,12 +59,12 @@ pub fn whole(page: &Page, path: &str) -> Markup {
                 script src="/assets/blue.js" defer {}
             }))
             body data-realm=[page.site.as_ref().map(|site| &site.realm)] {
-                a.skip href="#main" { "Skip to the content" }
+                a.skip href="#main" { "Skip to content" }
                 (top(page, path))
                 main #main tabindex="-1" { (page.main) }
                 p.unseen #news role="status" aria-live="polite" {}
                 footer.bottom {
-                    p { "Read straight from the realm on this machine. This page changes nothing." }
+                    p { "Read directly from the realm on this machine. This page is read-only." }
                     @if page.site.is_some() { (travel(page.past(), path)) }
                 }
             }
@@ -115,8 +115,8 @@ fn banner(past: &Past, path: &str) -> Markup {
     html! {
         div.past {
             p {
-                strong { "As it was" } " at " (time(past.moment)) ". "
-                a href=(path) { "Show it as it is now" }
+                strong { "History:" } " the realm as of " (time(past.moment)) ". "
+                a href=(path) { "Show the current state" }
             }
         }
     }
@@ -127,7 +127,7 @@ fn travel(past: Option<&Past>, path: &str) -> Markup {
     let day = past.map(|past| &past.said).filter(|said| said.parse::<jiff::civil::Date>().is_ok());
     html! {
         form.travel method="get" action=(path) {
-            label for="at" { "As it was at the end of" }
+            label for="at" { "Show the end of" }
             input #at type="date" name="at" value=[day] required;
             button type="submit" { "Show" }
         }
@@ -137,7 +137,7 @@ fn travel(past: Option<&Past>, path: &str) -> Markup {
 /// Returns the page for an error.
 pub fn failure(error: &OpError) -> Page {
     let is_missing = status::of(error) == hyper::StatusCode::NOT_FOUND;
-    let title = if is_missing { "There is no such page" } else { "This cannot be shown" };
+    let title = if is_missing { "Page not found" } else { "This page cannot be shown" };
     let main = html! {
         h1 { (title) }
         (reasons(error))
@@ -151,8 +151,8 @@ pub fn refusal(error: &OpError) -> Markup {
     html! {
         (DOCTYPE)
         html lang="en" {
-            (head("Not let in", &html! {}))
-            body { main { h1 { "This browser was not let in" } (reasons(error)) } }
+            (head("Not signed in", &html! {}))
+            body { main { h1 { "This browser is not signed in" } (reasons(error)) } }
         }
     }
 }

@@ -24,8 +24,8 @@ pub fn page(ctx: &Ctx) -> Result<Page, OpError> {
 
 fn render(body: &RealmList) -> Markup {
     html! {
-        h1 { "Realms of this machine" }
-        @if body.realms.is_empty() { (empty("There is none yet.", Some("git blue init --realm NAME"))) }
+        h1 { "Realms on this machine" }
+        @if body.realms.is_empty() { (empty("There are no realms yet.", Some("git blue init --realm NAME"))) }
         ul.cards { @for realm in &body.realms { li { (card(realm)) } } }
     }
 }
@@ -43,7 +43,7 @@ fn card(realm: &RealmLine) -> Markup {
             }
             p.note {
                 @if let Some(url) = &realm.url { "Shared at " span.path { (text(url)) } }
-                @else { "On this machine alone" }
+                @else { "On this machine only" }
             }
         }
     }

@@ -19,9 +19,9 @@ pub fn importers(site: &Site, impact: &ContractImpact) -> Markup {
     let command = format!("git blue contract impact {}/{}", impact.domain, impact.contract);
     let rows = html! { @for one in impact.importers.iter().take(MAX_SHOWN) { (row(site, one)) } };
     html! {
-        @if impact.importers.is_empty() { p.summary { "Nobody imports it." } }
+        @if impact.importers.is_empty() { p.summary { "No repository imports it." } }
         @else {
-            (table("Who imports it", &["Repository", "Works with", "Now", "In the file"], &rows))
+            (table("Consumers", &["Repository", "Range", "Now", "Used in"], &rows))
             (more(impact.importers.len(), MAX_SHOWN, &command))
         }
     }
@@ -31,9 +31,9 @@ fn row(site: &Site, one: &ImporterImpact) -> Markup {
     html! {
         tr {
             th scope="row" { (pieces::repo(site, &one.repo)) }
-            (cell("Works with", &html! { code { (one.version_req.to_string()) } }))
+            (cell("Range", &html! { code { (one.version_req.to_string()) } }))
             (cell("Now", &now(one)))
-            (cell("In the file", &html! { @for file in one.binding.files() { span.path { (text(file)) } " " } }))
+            (cell("Used in", &html! { @for file in one.binding.files() { span.path { (text(file)) } " " } }))
         }
     }
 }

@@ -117,7 +117,7 @@ fn find(path: &str) -> Result<Wanted, OpError> {
         }
         ["r", realm, "notifications"] => Wanted::Notifications(realm.parse()?),
         ["r", realm, "sessions"] => Wanted::Sessions(realm.parse()?),
-        _ => return Err(OpError::no(ErrorCode::NoRoute, "nothing is at this address")),
+        _ => return Err(OpError::no(ErrorCode::NoRoute, "there is no such page")),
     })
 }
 
@@ -166,7 +166,7 @@ fn open(contexts: &Contexts, realm: &RealmName, query: &Query) -> Result<(Site, 
 fn in_present(query: &Query) -> Result<(), OpError> {
     match query.get("at") {
         None => Ok(()),
-        Some(_) => Err(OpError::usage("notifications and sessions are shown as they are now: leave out at")),
+        Some(_) => Err(OpError::usage("notifications and sessions have no history: omit at")),
     }
 }
 

@@ -92,9 +92,9 @@ fn several(site: &Site, inboxes: &[Inbox], status: &RealmStatus, state: &str) ->
     html! {
         h1 { "Notifications" }
         (choice(site, status, None, state))
-        p.note { "What matters most first. Viewing this page does not mark anything as read." }
-        @if inboxes.is_empty() { (empty("No repository of the realm lies on this machine.", None)) }
-        @else if changes.is_empty() { (empty("There is nothing in this state.", None)) }
+        p.note { "Most important first. Viewing this page does not mark anything as seen." }
+        @if inboxes.is_empty() { (empty("No repository of the realm is on this machine.", None)) }
+        @else if changes.is_empty() { (empty("No notifications in this state.", None)) }
         @for (rank, changes) in &changes { (severity(site, *rank, changes, state)) }
         @for inbox in inboxes {
             @if let Err(error) = &inbox.list { p.problem dir="auto" { (inbox.repo) ": " (text(&error.message)) } }
@@ -219,7 +219,7 @@ fn one(site: &Site, body: &NotificationsList, status: &RealmStatus, query: &Quer
             (grouped(summary.seen)) " seen, "
             (grouped(summary.expired)) " expired"
         }
-        @if body.notifications.is_empty() { (empty("There is nothing in this state.", None)) }
+        @if body.notifications.is_empty() { (empty("No notifications in this state.", None)) }
         @else { (entries(site, &body.notifications, state)) }
         (pager((body.notifications.len(), body.total), (query.get("cursor"), body.next_cursor.as_deref()), at))
     }
@@ -261,7 +261,7 @@ fn entry(site: &Site, one: &Notification, asked: &str) -> Markup {
             }
             @match one.import_satisfied {
                 Some(Holds::Satisfied) if one.judged_by == Some(JudgedBy::VersionRange) => {
-                    " " (badge(Tone::Good, "in the import's range"))
+                    " " (badge(Tone::Good, "in range"))
                 }
                 Some(Holds::Satisfied) => { " " (badge(Tone::Good, "import holds")) }
                 Some(Holds::Unknown) => { " " (badge(Tone::Warn, "import unknown")) }
@@ -276,8 +276,8 @@ fn entry(site: &Site, one: &Notification, asked: &str) -> Markup {
             @if state != asked { (badge(tone, state)) " " }
             (time(one.arrived_at))
             @if let Some(author) = &one.author { " · by " (text(author)) }
-            @if one.by_another { " · " (badge(Tone::Bad, "yours, and written by somebody else")) }
-            @if one.ahead_of_clock { " · " (badge(Tone::Warn, "dated ahead of this clock")) }
+            @if one.by_another { " · " (badge(Tone::Bad, "yours, but written by somebody else")) }
+            @if one.ahead_of_clock { " · " (badge(Tone::Warn, "dated in the future")) }
             @if one.coalesced > 1 { " · " (count(one.coalesced, "version")) }
         }
     }

@@ -67,7 +67,7 @@ fn render(site: &Site, seen: &Seen, filter: &Filter) -> Markup {
         }
         @if is_now && !status.sessions.is_empty() {
             section aria-labelledby="sessions" {
-                h2 #sessions { "At work" }
+                h2 #sessions { "Sessions" }
                 (sessions::table(site, &status.sessions))
                 @if status.more_sessions > 0 {
                     p.note { a href=(site.part("sessions", &[])) { (grouped(status.more_sessions)) " more" } }
@@ -124,7 +124,7 @@ pub fn history(site: &Site, log: &[LogEntry]) -> Markup {
                             " " (pieces::source_commit(commit, entry.commit_url.as_deref()))
                         }
                         " · by " (text(&entry.author))
-                        @if entry.ahead_of_clock { " · " (badge(Tone::Warn, "dated ahead of this clock")) }
+                        @if entry.ahead_of_clock { " · " (badge(Tone::Warn, "dated in the future")) }
                     }
                 }
             }
@@ -293,7 +293,7 @@ mod tests {
         };
         let shown = shown(status, topology, vec![entry]);
         for text in [
-            "nobody provides it, and it is imported by <strong>30</strong>",
+            "it does not exist, but is imported by <strong>30</strong>",
             "and 24 more",
             "s3-access/twice 1.2.3",
             "2 ahead, 0 behind",

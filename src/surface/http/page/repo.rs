@@ -111,13 +111,13 @@ fn numbers(site: &Site, repo: &RepoName, seen: &Seen) -> Markup {
 }
 
 fn relies_on(site: &Site, imports: &[ImportStatus]) -> Markup {
-    let columns = ["Contract", "Works with", "Now", "In the file"];
+    let columns = ["Contract", "Range", "Now", "Used in"];
     html! {
         section aria-labelledby="relies" {
-            h2 #relies { "What it relies on" }
+            h2 #relies { "Imports" }
             @if imports.is_empty() { p.summary { "It imports nothing." } }
             @else {
-                (table("What it relies on", &columns, &html! {
+                (table("Imports", &columns, &html! {
                     @for import in imports.iter().take(MAX_IMPORTS) { (import_row(site, import)) }
                 }))
                 (pieces::more(imports.len(), MAX_IMPORTS, "git blue status --all"))
@@ -130,12 +130,12 @@ fn import_row(site: &Site, import: &ImportStatus) -> Markup {
     html! {
         tr data-key={ (import.domain) "/" (import.contract) } {
             th scope="row" { (pieces::contract(site, &import.domain, &import.contract)) }
-            (cell("Works with", &html! {
+            (cell("Range", &html! {
                 code { (import.version_req.to_string()) }
-                @if let Some(adapted) = &import.adapted_version { p.note { "written against " (adapted) } }
+                @if let Some(adapted) = &import.adapted_version { p.note { "adapted to " (adapted) } }
             }))
             (cell("Now", &import_now(site, import)))
-            (cell("In the file", &html! {
+            (cell("Used in", &html! {
                 @for file in import.binding.files() { span.path { (text(file)) } " " }
             }))
         }
@@ -169,13 +169,13 @@ fn import_now(site: &Site, import: &ImportStatus) -> Markup {
 
 fn provides(site: &Site, status: &RealmStatus) -> Markup {
     let own = &status.own_contracts;
-    let columns = ["Contract", "Version", "Relied on by"];
+    let columns = ["Contract", "Version", "Consumers"];
     html! {
         section aria-labelledby="provides" {
-            h2 #provides { "Who relies on it" }
+            h2 #provides { "Own contracts" }
             @if own.is_empty() { p.summary { "It owns no contract." } }
             @else {
-                (table("Who relies on it", &columns, &html! {
+                (table("Own contracts", &columns, &html! {
                     @for one in own.iter().take(MAX_OWN) { (own_row(site, one)) }
                 }))
                 (pieces::more(own.len() + status.more_own_contracts, own.len().min(MAX_OWN), "git blue status --all"))
@@ -191,7 +191,7 @@ fn own_row(site: &Site, one: &OwnContract) -> Markup {
         tr data-key={ (one.domain) "/" (one.contract) } {
             th scope="row" { (pieces::contract(site, &one.domain, &one.contract)) }
             td.version data-column="Version" { (one.version) }
-            (cell("Relied on by", &html! {
+            (cell("Consumers", &html! {
                 @if !broken.is_empty() { (badge(Tone::Bad, "breaks")) " " (names(site, &broken)) }
                 @if !broken.is_empty() && !importers.is_empty() { "; " }
                 @if broken.is_empty() || !importers.is_empty() { (names(site, &importers)) }
@@ -206,7 +206,7 @@ fn now(site: &Site, repo: &RepoName, present: &Present) -> Markup {
         section aria-labelledby="pending" {
             h2 #pending { "Pending" }
             @match &present.pending {
-                Ok(list) if list.notifications.is_empty() => { p.summary { "Nothing is pending." } }
+                Ok(list) if list.notifications.is_empty() => { p.summary { "No pending changes." } }
                 Ok(list) => {
                     (entries(site, &list.notifications, "pending"))
                     p.note {
@@ -221,7 +221,7 @@ fn now(site: &Site, repo: &RepoName, present: &Present) -> Markup {
         }
         @if !present.sessions.is_empty() {
             section aria-labelledby="sessions" {
-                h2 #sessions { "At work" }
+                h2 #sessions { "Sessions" }
                 (sessions::table(site, &present.sessions[..present.sessions.len().min(MAX_SESSIONS)]))
                 (pieces::more(present.sessions.len(), MAX_SESSIONS, "git blue session list"))
             }

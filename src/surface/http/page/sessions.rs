@@ -43,11 +43,11 @@ fn render(site: &Site, body: &SessionList, query: &Query) -> Markup {
         p.summary {
             (count(body.total, "session"))
             " · "
-            a href=(other) { @if ended { "Only those that go on" } @else { "Show those of the last 30 days, too" } }
+            a href=(other) { @if ended { "Show only active ones" } @else { "Include the last 30 days" } }
         }
         @for problem in &body.unreadable { p.problem { (badge(Tone::Bad, "cannot be read")) " " (text(problem)) } }
         @if body.sessions.is_empty() {
-            (empty("Nobody is in a session.", Some("git blue session start")))
+            (empty("There are no sessions.", Some("git blue session start")))
         } @else {
             (table(site, &body.sessions))
         }
@@ -57,7 +57,7 @@ fn render(site: &Site, body: &SessionList, query: &Query) -> Markup {
 
 /// Returns sessions as a table.
 pub fn table(site: &Site, sessions: &[SessionLine]) -> Markup {
-    let columns = ["Repository", "Works on", "Started", "Last active", "Session"];
+    let columns = ["Repository", "RFC", "Started", "Last active", "Session"];
     pieces::table("Sessions", &columns, &html! { @for session in sessions { (row(site, session)) } })
 }
 
@@ -72,8 +72,8 @@ fn row(site: &Site, session: &SessionLine) -> Markup {
                     State::Ended => { " " (badge(Tone::Quiet, "ended")) }
                 }
             }
-            (cell("Works on", &html! {
-                @if let Some(rfc) = &session.active_rfc { (rfc) } @else { span.none { "nothing named" } }
+            (cell("RFC", &html! {
+                @if let Some(rfc) = &session.active_rfc { (rfc) } @else { span.none { "none" } }
             }))
             (cell("Started", &time(session.started_at)))
             (cell("Last active", &time(session.ended_at.unwrap_or(session.last_activity))))

@@ -66,9 +66,7 @@ impl Server {
         let outcome = match self.settings.limit {
             Some(limit) => tokio::time::timeout(limit, work).await.unwrap_or_else(|_| {
                 let message = format!("{} took longer than {} seconds", tool.name(), limit.as_secs());
-                Outcome::Failed(
-                    OpError::cannot(ErrorCode::Timeout, message).next("ask again: what was done stays done"),
-                )
+                Outcome::Failed(OpError::cannot(ErrorCode::Timeout, message).next("try again: completed work is kept"))
             }),
             None => work.await,
         };

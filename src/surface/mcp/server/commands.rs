@@ -61,7 +61,7 @@ impl Server {
         };
         match outcome {
             Ok(mut body) => {
-                body.cut("the command printed more than fits a message");
+                body.cut("the command's output is too long for a message");
                 self.answers.put(context.id.clone(), Answer { body, teller: Some(self.teller(project, context)) });
                 self.handed_over(context).into()
             }

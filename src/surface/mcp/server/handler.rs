@@ -179,7 +179,7 @@ impl ServerHandler for Server {
         let found = SKILLS.iter().find(|skill| skill.uri == request.uri);
         let skill = found.ok_or_else(|| {
             let known: Vec<_> = SKILLS.iter().map(|skill| &*skill.uri).collect();
-            ErrorData::invalid_params(format!("there is no such skill; there is {}", known.join(", ")), None)
+            ErrorData::invalid_params(format!("no such skill; the skills are {}", known.join(", ")), None)
         })?;
         Ok(GetSkillResult::new(skill.clone()).with_ttl_ms(STABLE_MS).with_cache_scope(CacheScope::Private))
     }

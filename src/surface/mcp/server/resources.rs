@@ -37,7 +37,7 @@ impl Server {
         context: &RequestContext<RoleServer>,
     ) -> Result<ListResourcesResult, ErrorData> {
         let start = cursor.map_or(Ok(0), |cursor| cursor.parse());
-        let start = start.map_err(|_| ErrorData::invalid_params("the cursor is none of this list's", None))?;
+        let start = start.map_err(|_| ErrorData::invalid_params("the cursor does not belong to this list", None))?;
         let project = match self.project(None, context).await {
             Ok(project) => project,
             // Without a project, list the resources that every realm has.
@@ -107,7 +107,7 @@ impl Server {
                 Ok(())
             }
             Outcome::Failed(error) => Err(refused(&error)),
-            Outcome::Asked(_) => Err(ErrorData::invalid_params("which project is meant is not known yet", None)),
+            Outcome::Asked(_) => Err(ErrorData::invalid_params("the project is not known yet", None)),
         }
     }
 
@@ -144,9 +144,11 @@ impl Server {
         let ctx = open(&self.settings.env, &project)?;
         match ctx.here()?.realm == uri.realm {
             true => Ok(project),
-            false => {
-                Err(OpError::no(ErrorCode::UnknownResource, format!("the realm here is not {}", uri.realm)).into())
-            }
+            false => Err(OpError::no(
+                ErrorCode::UnknownResource,
+                format!("this server does not serve the realm {}", uri.realm),
+            )
+            .into()),
         }
     }
 }

@@ -66,7 +66,7 @@ impl Call<'_> {
             let mut body = ask(fields)?;
             if body.fits() || limit == 1 {
                 if let Some(cursor) = body.fields.get("next_cursor").and_then(Value::as_str) {
-                    body.next_steps.push(format!("call again with cursor {cursor}: what follows").into());
+                    body.next_steps.push(format!("call again with cursor {cursor} for more").into());
                 }
                 return Ok(body);
             }

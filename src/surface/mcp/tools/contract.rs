@@ -28,7 +28,7 @@ pub fn get(call: &Call<'_>) -> Result<Body, OpError> {
     if let Some(pointer) = pointer {
         body::only_at(&mut body, "contract", &pointer, offset)?;
     } else if offset.is_some() {
-        return Err(OpError::usage("offset says where in a text to begin: it needs pointer"));
+        return Err(OpError::usage("offset is a position in a text: it needs pointer"));
     } else if !call.is_full() {
         body::without_empty(
             &mut body,

@@ -120,7 +120,7 @@ impl Tool {
     pub fn rest(&self) -> &'static str {
         match self.parameters.iter().any(|one| one.name == "offset") {
             true => "pass pointer, a JSON pointer that cut names (without /contract), to get a part that was cut",
-            false => "ask for less, with limit or another argument, to get what was cut",
+            false => "use limit or another argument to get less at once",
         }
     }
 

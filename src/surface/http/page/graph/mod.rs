@@ -157,18 +157,18 @@ impl<'a> Graph<'a> {
     fn caveats(&self) -> Vec<String> {
         let mut said = Vec::new();
         if !self.has_contracts {
-            said.push("Drawn by domain: there are too many contracts to draw each.".to_owned());
+            said.push("Drawn by domain: there are too many contracts to draw each one.".to_owned());
         }
         for (left_out, drawn, noun) in
             [(self.left_out, self.groups.len(), "domain"), (self.rows_left_out, MAX_CONTRACTS, "contract")]
         {
             if left_out > 0 {
                 let drawn = count(drawn, noun);
-                said.push(format!("{drawn} drawn, those with something broken first; {} are not.", grouped(left_out)));
+                said.push(format!("{drawn} drawn, broken ones first; {} not drawn.", grouped(left_out)));
             }
         }
         if self.crowded_out > 0 {
-            said.push(format!("{} with fewer links left out.", count(self.crowded_out, "repository")));
+            said.push(format!("{} with fewer links omitted.", count(self.crowded_out, "repository")));
         }
         said
     }
@@ -264,7 +264,7 @@ pub fn section(site: &Site, body: &RealmTopology, scope: Scope<'_>, filter: &Fil
     let narrowed = if filter.is_set() { Cow::Owned(filter.narrow(body)) } else { Cow::Borrowed(body) };
     let graph = Graph::of(&narrowed, scope);
     let idle = idle(body);
-    let heading = if matches!(scope, Scope::Repo(_)) { "Its neighbours" } else { "Who provides, who relies on it" };
+    let heading = if matches!(scope, Scope::Repo(_)) { "Neighbors" } else { "Providers and consumers" };
     html! {
         section.exchange aria-labelledby="exchange" {
             div.headed {
@@ -272,19 +272,19 @@ pub fn section(site: &Site, body: &RealmTopology, scope: Scope<'_>, filter: &Fil
                 (filter.form(site, body, scope))
             }
             @if graph.groups.is_empty() && filter.is_set() {
-                (empty("Nothing of that kind is here.", None))
+                (empty("Nothing matches.", None))
             } @else if graph.groups.is_empty() {
-                (empty("Nothing is exchanged yet.", Some("git blue contract new DOMAIN/CONTRACT --domain-members A,B")))
+                (empty("There are no contracts yet.", Some("git blue contract new DOMAIN/CONTRACT --domain-members A,B")))
             } @else {
                 (svg::figure(site, &graph))
                 @for caveat in graph.caveats() { p.note { (caveat) } }
                 details #words {
-                    summary { "The same as a table" }
+                    summary { "Show as a table" }
                     (table::table(site, &graph))
                 }
             }
             @if !idle.is_empty() && scope == Scope::Realm {
-                p.note { "Without a part in any exchange: " (names(site, &idle)) "." }
+                p.note { "Without exports or imports: " (names(site, &idle)) "." }
             }
         }
     }
@@ -376,7 +376,7 @@ mod tests {
         for word in ["in range", "broken", "behind, still served"] {
             assert!(shown.contains(&format!(">{word}<")), "{word}");
         }
-        let idle = "Without a part in any exchange: <a class=\"name\" href=\"/r/aperture/repos/idler\">idler</a>.";
+        let idle = "Without exports or imports: <a class=\"name\" href=\"/r/aperture/repos/idler\">idler</a>.";
         assert!(shown.contains(idle), "{shown}");
         // Repositories and contracts are links, and each occurs once.
         for href in ["repos/a", "repos/b", "repos/c", "contracts/domain-000/one"] {
@@ -417,7 +417,7 @@ mod tests {
         let body = realm(200, many);
         let shown = shown(&body);
         assert!(shown.len() < 100_000, "{}", shown.len());
-        assert!(shown.contains("24 domains drawn, those with something broken first; 176 are not."), "{shown}");
+        assert!(shown.contains("24 domains drawn, broken ones first; 176 not drawn."), "{shown}");
         assert!(shown.contains("domain-199") && shown.contains("consumer-199"));
     }
 
@@ -431,7 +431,7 @@ mod tests {
         assert_eq!(graph.nodes[0].repo.as_str(), "c299");
         let shown = shown(&body);
         assert!(shown.len() < 40_000, "{}", shown.len());
-        assert!(shown.contains("241 repositories with fewer links left out.") && shown.contains("and 292 more"));
+        assert!(shown.contains("241 repositories with fewer links omitted.") && shown.contains("and 292 more"));
     }
 
     #[test]
@@ -453,7 +453,7 @@ mod tests {
     #[test]
     fn an_empty_realm_shows_the_first_step() {
         let shown = shown(&realm(0, |_| Vec::new()));
-        assert!(shown.contains("Nothing is exchanged yet") && !shown.contains("<svg"), "{shown}");
+        assert!(shown.contains("There are no contracts yet") && !shown.contains("<svg"), "{shown}");
     }
 
     /// Returns a topology in which `me` provides to `down`, imports from `up`, and has nothing to do with `far`.
@@ -488,7 +488,7 @@ mod tests {
         assert!(shown.contains("name=\"broken\" value=\"1\" checked"), "{shown}");
         let query = crate::surface::http::page::links::Query::parse("domain=other");
         let shown = section(&site(), &neighbours(), Scope::Realm, &Filter::of(&query).unwrap()).into_string();
-        assert!(shown.contains("Nothing of that kind is here."), "{shown}");
+        assert!(shown.contains("Nothing matches."), "{shown}");
     }
 
     #[test]

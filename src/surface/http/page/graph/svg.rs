@@ -33,7 +33,7 @@ pub fn figure(site: &Site, graph: &Graph<'_>) -> Markup {
         figure.graph {
             div.canvas {
                 svg viewBox={ "0 0 " (at.width) " " (at.height) } width=(at.width) height=(at.height) role="group"
-                    aria-label="Drawing; the table below says the same" {
+                    aria-label="Drawing; the table below has the same content" {
                     g.links { @for (nth, line) in lines.iter().enumerate() { (drawn(nth, line)) } }
                     @for (group, place) in graph.groups.iter().zip(&at.groups) {
                         (frame(site, graph, group, *place, &at))
@@ -43,7 +43,7 @@ pub fn figure(site: &Site, graph: &Graph<'_>) -> Markup {
                 }
             }
             figcaption.legend {
-                span { "Arrows lead from who provides to who relies on it" }
+                span { "Arrows point from providers to consumers" }
                 @for stand in found {
                     span class={ "key " (stand.class()) } { span.line aria-hidden="true" {} (word(stand).0) }
                 }

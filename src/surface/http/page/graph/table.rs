@@ -19,14 +19,14 @@ const MAX_CONSUMERS: usize = 8;
 /// Returns the table: by contract if contracts are drawn, otherwise by domain.
 pub fn table(site: &Site, graph: &Graph<'_>) -> Markup {
     let contracts = graph.groups.iter().flat_map(|group| group.contracts().map(|one| (group.domain, one)));
-    let caption = "Who provides what, and who relies on it";
+    let caption = "Providers and consumers";
     html! {
         @if graph.has_contracts {
-            (pieces::table(caption, &["Contract", "Version", "Provided by", "Relied on by"], &html! {
+            (pieces::table(caption, &["Contract", "Version", "Provider", "Consumers"], &html! {
                 @for (domain, contract) in contracts.take(MAX_ROWS) { (by_contract(site, domain, contract)) }
             }))
         } @else {
-            (pieces::table(caption, &["Domain", "Contracts", "Provided by", "Relied on by", "Broken imports"], &html! {
+            (pieces::table(caption, &["Domain", "Contracts", "Provider", "Consumers", "Broken imports"], &html! {
                 @for group in graph.groups.iter().take(MAX_ROWS) { (by_domain(site, group.domain)) }
             }))
         }
@@ -50,8 +50,8 @@ fn by_contract(site: &Site, domain: &DomainTopology, contract: &ContractTopology
                     (None, None) => { (badge(Tone::Bad, "missing")) }
                 }
             }
-            (cell("Provided by", &names(site, &contract.providers())))
-            (cell("Relied on by", &importers(site, contract)))
+            (cell("Provider", &names(site, &contract.providers())))
+            (cell("Consumers", &importers(site, contract)))
         }
     }
 }
@@ -84,8 +84,8 @@ fn by_domain(site: &Site, domain: &DomainTopology) -> Markup {
         tr {
             th scope="row" { a href=(site.domain(&domain.name)) { (domain.name) } }
             td.number data-column="Contracts" { (grouped(domain.contracts.len())) }
-            (cell("Provided by", &names(site, &providers)))
-            (cell("Relied on by", &names(site, &consumers)))
+            (cell("Provider", &names(site, &providers)))
+            (cell("Consumers", &names(site, &consumers)))
             (cell("Broken imports", &html! {
                 @match broken(domain) {
                     0 => { span.none { "none" } }
