@@ -146,3 +146,20 @@ fn values_that_are_listed_are_not_all_sent_by_a_lenient_writer() {
     assert_eq!(letter(&found.forwards.strict), 'x');
     assert_ne!(letter(&found.forwards.lenient), 'o', "{found:?}");
 }
+
+#[test]
+fn what_was_concluded_from_an_assumption_is_forgotten_with_it() {
+    // `a` is asked first, and tries `b` first, which has no value as long as `a` is taken for empty.
+    let schema = json!({
+        "type": "object", "required": ["x", "y"],
+        "properties": {"x": {"$ref": "#/$defs/a"}, "y": {"$ref": "#/$defs/b"}},
+        "$defs": {
+            "a": {"type": "object", "anyOf": [
+                {"properties": {"b": {"$ref": "#/$defs/b"}}, "required": ["b"]},
+                {"properties": {"b": false}, "required": ["z"]},
+            ]},
+            "b": {"type": "array", "items": {"$ref": "#/$defs/a"}, "minItems": 1},
+        },
+    });
+    assert_eq!(label(&compare(&json!(false), &schema)), "x/o");
+}
