@@ -5,6 +5,7 @@
 
 use std::{fs, time::Instant};
 
+use git_blue::model::compatibility::Verdict;
 use serde_json::Value;
 
 use crate::world::{compare, letter, unconfirmed, validator};
@@ -36,7 +37,7 @@ fn judge(line: &str, counts: &mut [usize; 4]) -> Vec<String> {
     for (readings, inner, outer, at) in sides {
         let (letter, expected) = (letter(&readings.strict), label.as_bytes()[at] as char);
         for (verdict, reading) in [(&readings.strict, "strict"), (&readings.lenient, "lenient")] {
-            if let git_blue::model::compatibility::Verdict::Unknown(unknown) = verdict {
+            if let Verdict::Unknown(unknown) = verdict {
                 counts[1] += 1;
                 said.push(format!("UNKNOWN {reading}: {}", unknown.reason));
             }
@@ -57,6 +58,7 @@ fn judge(line: &str, counts: &mut [usize; 4]) -> Vec<String> {
 }
 
 #[test]
+#[expect(clippy::disallowed_methods, reason = "a test's own switch")]
 fn pairs_of_other_people() {
     let Some(folder) = std::env::var_os("GIT_BLUE_CORPUS") else { return };
     for entry in fs::read_dir(folder).unwrap() {
