@@ -44,12 +44,12 @@ fn truncated_or_foreign_file_never_changes_an_answer() {
     let wanted = world.answers(|repo| world.ctx(repo, false));
     let text = String::from_utf8_lossy(&kept).into_owned();
     let foreign = text.replacen("git-blue-snapshot-", "git-blue-snapshot-9", 1).into_bytes();
-    let longer = text.replacen("-4 ", "-4 99999999999", 1).into_bytes();
+    let longer = text.replacen("-5 ", "-5 99999999999", 1).into_bytes();
     let cut = [0, 1, 63, 64, 65, kept.len() / 2, kept.len() - 1].map(|len| kept[..len].to_vec());
     for damaged in cut.into_iter().chain([foreign, longer, vec![0; kept.len()], b"\n".repeat(100)]) {
         fs::write(world.kept(), &damaged).unwrap();
         assert_eq!(world.answers(|repo| world.ctx(repo, true)), wanted, "{} bytes", damaged.len());
-        assert_ne!(fs::read(world.kept()).unwrap(), damaged, "it is made anew");
+        assert_ne!(fs::read(world.kept()).unwrap(), damaged, "it is replaced");
     }
 }
 

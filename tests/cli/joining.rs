@@ -118,7 +118,7 @@ fn joined_clone_cannot_take_a_second_name() {
     let config = world.read("fungal/.blue/config.yaml");
     world.write("fungal/.blue/config.yaml", &config.replace("repo: fungal", "repo: mycelium"));
     let second = world.blue(&dir, &["init"]).exits(1);
-    assert!(second.stderr.contains("is in the realm already, as fungal"), "{second:?}");
+    assert!(second.stderr.contains("is already in the realm as fungal"), "{second:?}");
     assert!(second.stderr.contains("git blue realm admin rename fungal mycelium"), "{second:?}");
 }
 

@@ -160,7 +160,7 @@ fn undeliverable_event_is_given_up_and_resent_on_demand() {
     publish(&world, "1.1.0");
     let first = send(&world).exits(1).json();
     let waiting = &first["receivers"][0]["waiting"][0];
-    assert_eq!((&waiting["tries"], &waiting["problem"]), (&json!(1), &json!("127.0.0.1 answers 500")));
+    assert_eq!((&waiting["tries"], &waiting["problem"]), (&json!(1), &json!("127.0.0.1 responded with 500")));
     assert!(!first.to_string().contains("s3cret-path"), "the path of a url is not shown: {first}");
     publish(&world, "1.2.0");
     for _ in 0..8 {

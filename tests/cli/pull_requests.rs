@@ -97,7 +97,7 @@ fn json_fields_match_the_reference() {
     assert_eq!((&aperture["depends_on"], &aperture["blocked_by"]), (&json!(["blue"]), &json!(["blue"])));
     assert_eq!(of(&answer, "coral")["uncommitted_changes"], 1);
     assert_eq!(of(&answer, "blue")["hurdles"], json!(["its pull request is a draft"]));
-    assert_eq!(of(&answer, "fungal")["hurdles"], json!(["it cannot be merged into main as it is"]));
+    assert_eq!(of(&answer, "fungal")["hurdles"], json!(["it cannot be merged into main without conflicts"]));
     // Merged work blocks nobody.
     forge.set("blue", "state", json!("closed"));
     forge.set("blue", "merged_at", json!("2026-01-24T12:00:00Z"));

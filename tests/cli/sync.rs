@@ -487,5 +487,5 @@ fn status_reports_the_last_contact() {
     let file = world.store().join("blue/sync/contact-origin");
     std::fs::write(file, "2026-01-21T09:00:00Z\n").unwrap();
     let status = world.ok(&fungal, &["status"]).stdout;
-    assert!(status.contains("last contact with origin 3 days ago: git blue sync"), "{status}");
+    assert!(status.contains("last contact with origin was 3 days ago: git blue sync"), "{status}");
 }

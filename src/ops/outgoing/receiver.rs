@@ -188,7 +188,7 @@ impl Channel {
         };
         let needs = |what: &str| format!("it has no {what}");
         match kind.as_deref().unwrap_or(guess) {
-            "webhook" => url.map(Self::Webhook).ok_or_else(|| needs("url")),
+            "webhook" => url.map(Self::Webhook).ok_or_else(|| needs("URL")),
             word @ ("slack" | "mattermost") => {
                 let chat = if word == "slack" { Chat::Slack } else { Chat::Mattermost };
                 let is_given = url.is_some() || has_secret;
