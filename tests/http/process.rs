@@ -153,15 +153,15 @@ fn taken_port_is_reported() {
         String::from_utf8_lossy(&heard[..length]).into_owned()
     });
     let run = world.blue(&world.root(), &["daemon", "start", "--port", &port]).exits(128);
-    assert!(run.stderr.contains("another program has it"), "{run:?}");
+    assert!(run.stderr.contains("in use by another program"), "{run:?}");
     // It was sent nothing.
     assert!(!foreign.join().unwrap().to_lowercase().contains("authorization"));
 
     let daemon = Daemon::start(&world);
     let other = World::new();
     let run = other.blue(&other.root(), &["daemon", "start", "--port", &daemon.port.to_string()]).exits(128);
-    assert!(run.stderr.contains("the daemon of another GIT_BLUE_HOME has it"), "{run:?}");
-    assert!(other.blue(&other.root(), &["daemon", "open"]).exits(1).stderr.contains("does not run"));
+    assert!(run.stderr.contains("in use by the daemon of another GIT_BLUE_HOME"), "{run:?}");
+    assert!(other.blue(&other.root(), &["daemon", "open"]).exits(1).stderr.contains("is not running"));
 }
 
 #[test]

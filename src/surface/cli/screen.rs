@@ -66,9 +66,7 @@ fn here(answer: &Answer<RealmStatus>, text: &mut Text) {
             contract::bump::step(&ContractRef { domain: own.domain.clone(), contract: own.contract.clone() }).into(),
         );
     }
-    if !shown.is_empty() {
-        steps.push("git blue status  # show the details".into());
-    } else if body.total > 0 || steps.is_empty() {
+    if !shown.is_empty() || body.total > 0 || steps.is_empty() {
         steps.push("git blue status  # show the details".into());
     }
     text.next_steps(&steps);
