@@ -134,7 +134,7 @@ const checks = {
     await page.keyboard.press('Enter');
     await page.waitForURL(/repos\/fungal$/);
     assert.match(await text(page, '.numbers'), /Broken imports\s+1/);
-    assert.match(await text(page), /Imports[^]*s3-access\/s3-permissions[^]*adapted to 1\.0\.0[^]*2\.0\.0\s+broken[^]*Own contracts[^]*events\/deploy-finished[^]*Pending[^]*aperture changed s3-access\/s3-permissions[^]*At work[^]*0042-input-paths/);
+    assert.match(await text(page), /Imports[^]*s3-access\/s3-permissions[^]*adapted to 1\.0\.0[^]*2\.0\.0\s+broken[^]*Own contracts[^]*events\/deploy-finished[^]*Pending[^]*aperture changed s3-access\/s3-permissions[^]*Sessions[^]*0042-input-paths/);
     await page.getByLabel('Broken only').check();
     await page.locator('form.choose').getByRole('button', { name: 'Show' }).click();
     await page.waitForURL(/broken=1/);
@@ -267,7 +267,7 @@ const checks = {
     const page = await open();
     await go(page, '/r/aperture');
     await page.keyboard.press('Tab');
-    assert.equal(await page.evaluate(() => document.activeElement.textContent), 'Skip to the content');
+    assert.equal(await page.evaluate(() => document.activeElement.textContent), 'Skip to content');
     await page.keyboard.press('Enter');
     assert.equal(await page.evaluate(() => document.activeElement.id), 'main');
     for (let stop = 0; stop < 60; stop += 1) {
