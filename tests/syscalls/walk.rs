@@ -195,7 +195,7 @@ fn admin_domain() {
 #[test]
 fn admin_contract() {
     let arguments = &["realm", "admin", "contract", "--domain", "s3", "--name", "topics", "--owner", "aperture"];
-    Command { repo: "aperture", arguments, done: Some("exists already") }.walk();
+    Command { repo: "aperture", arguments, done: Some("already exists") }.walk();
 }
 
 #[test]
