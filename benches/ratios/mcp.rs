@@ -66,7 +66,7 @@ const ALL: &[Calls] = &[
     Calls { processor: Some(20.0), ..calls_of("realm_check", nothing) },
 ];
 
-/// Who asks: a repository in three domains, and one in all of them.
+/// The repositories that call the server: one in three domains, and one in all of them.
 const ASKING: [&str; 2] = ["fungal", "aperture"];
 
 /// Prints every row whose name contains `wanted`.
