@@ -12,7 +12,7 @@ use crate::{
     model::oid::Oid,
     platform::paths,
     repo::CodeRepo,
-    store::{EntryKind, Objects as _, StoreError, codec::MAX_FILE, read},
+    store::{EntryKind, Objects as _, StoreError, codec::MAX_BLOB, read},
 };
 
 /// The folder of these files.
@@ -77,7 +77,7 @@ impl<'a> Files<'a> {
         Ok(found)
     }
 
-    /// Returns the bytes of a file, or `None` if it is too large.
+    /// Returns the bytes of a file, or `None` if it has more than [`MAX_BLOB`].
     ///
     /// # Errors
     /// Returns an error if the file cannot be read.
@@ -95,8 +95,8 @@ impl<'a> Files<'a> {
                 use std::io::Read as _;
                 let mut bytes = Vec::new();
                 let file = std::fs::File::open(path).map_err(failed)?;
-                file.take(MAX_FILE as u64 + 1).read_to_end(&mut bytes).map_err(failed)?;
-                Ok(Some(bytes))
+                file.take(MAX_BLOB as u64 + 1).read_to_end(&mut bytes).map_err(failed)?;
+                Ok(Some(bytes).filter(|bytes| bytes.len() <= MAX_BLOB))
             }
             (Self::Worktree(_), FileSource::Blob(_)) => Ok(None),
         }

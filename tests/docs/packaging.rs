@@ -159,6 +159,7 @@ fn crate_contains_only_what_the_build_needs() {
     assert!(cargo.status.success(), "{}", String::from_utf8_lossy(&cargo.stderr));
     let files: Vec<_> = list.lines().collect();
     for needed in [
+        "build.rs",
         "src/main.rs",
         "src/surface/http/page/blue.css",
         "src/surface/cli/completions/git-blue.bash",
@@ -173,7 +174,7 @@ fn crate_contains_only_what_the_build_needs() {
         assert!(files.contains(&needed), "{needed} is missing");
     }
     let known = |file: &&&str| {
-        let is_build = ["src/", "hooks/", "plugin/", "LICENSE", "Cargo.", ".cargo_vcs_info"];
+        let is_build = ["build.rs", "src/", "hooks/", "plugin/", "LICENSE", "Cargo.", ".cargo_vcs_info"];
         is_build.iter().any(|start| file.starts_with(start)) || ["README.md", "docs/library.md"].contains(file)
     };
     let more: Vec<_> = files.iter().filter(|file| !known(file)).collect();

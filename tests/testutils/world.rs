@@ -15,6 +15,8 @@ use crate::schemas;
 
 #[path = "pasted.rs"]
 mod pasted;
+#[path = "template.rs"]
+mod template;
 
 /// The realm, domain and contract of most tests.
 pub const REALM: &str = "aperture";
@@ -90,9 +92,10 @@ impl World {
     /// A realm with one domain, its provider `fungal`, which has published s3-permissions 1.0.0 through post-commit
     /// hooks, and its consumer `access`, which imports `>=1.0.0, <2.0.0`. Nothing is pending for either.
     pub fn pair() -> Self {
-        let world = Self::solo();
-        world.fill_pair();
-        world
+        Self::copy_of("pair", |world| {
+            world.fill_solo();
+            world.fill_pair();
+        })
     }
 
     fn fill_pair(&self) {
@@ -127,8 +130,19 @@ impl World {
 
     /// A realm, and a domain with one member, `fungal`, which has published s3-permissions 1.0.0.
     pub fn solo() -> Self {
-        let world = Self::new();
-        world.fill_solo();
+        Self::copy_of("solo", Self::fill_solo)
+    }
+
+    /// A copy of a world that a test filled before with the same binary. Filling it takes longer than most tests.
+    fn copy_of(name: &'static str, fill: impl Fn(&Self)) -> Self {
+        let (world, template) = (Self::new(), template::Template::of(name));
+        template.make(|| {
+            let filled = Self::new();
+            fill(&filled);
+            let (root, minutes) = (filled.root(), filled.minutes.get());
+            (filled, root, minutes)
+        });
+        world.minutes.set(template.copy_to(&world.root()));
         world
     }
 

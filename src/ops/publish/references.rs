@@ -164,8 +164,7 @@ pub fn load(files: &Files<'_>, path: &str) -> Result<Value, BundleError> {
         }
         None => return Err(refuse("there is no such file in this repository".into())),
     };
-    let too_large = || refuse(format!("it is larger than {} MiB", codec::MAX_FILE >> 20));
-    let bytes = bytes.filter(|bytes| bytes.len() <= codec::MAX_FILE).ok_or_else(too_large)?;
+    let bytes = bytes.ok_or_else(|| refuse(format!("it is larger than {} MiB", codec::MAX_BLOB >> 20)))?;
     if path.ends_with(".toml") {
         return toml_document(&bytes).map_err(refuse);
     }

@@ -257,7 +257,7 @@ fn problem_at(bytes: &[u8], pointer: &str, message: impl Into<String>) -> Proble
 /// # Errors
 /// Returns the location of the problem and what to write instead.
 pub fn value(bytes: &[u8]) -> Result<Json, Problem> {
-    document(bytes)
+    sized(bytes, GENERATED)
 }
 
 /// The realm and name that `.blue/config.yaml` proposes.

@@ -40,7 +40,7 @@ pub fn read_at_most(ctx: &Ctx, file: &Path, most: usize) -> Result<Vec<u8>, OpEr
 /// # Errors
 /// Returns an error if the file cannot be read or is not JSON.
 pub fn value(ctx: &Ctx, file: &std::path::Path) -> Result<Json, OpError> {
-    codec::value(&read_file(ctx, file)?).map_err(|problem| {
+    codec::value(&read_at_most(ctx, file, codec::MAX_SCHEMA)?).map_err(|problem| {
         let problem = problem.in_file(&file.display().to_string());
         OpError::no(ErrorCode::UnreadableFile, problem.to_string()).problem((&problem).into())
     })
