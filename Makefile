@@ -31,9 +31,12 @@ demo: ## Run the main workflow end to end, and check every step
 	@$(CARGO) build --quiet --locked
 	@PATH="$(abspath $(TARGET))/debug:$$PATH" sh tests/fixtures/demo.sh
 
+# Many tests wait for other processes and for time limits.
+NEXTEST = TMPDIR="$$(.ci/scratch)" NEXTEST_TEST_THREADS=$$(($$(getconf _NPROCESSORS_ONLN) * 2)) $(CARGO) nextest run --locked
+
 test: ## Run all tests (with cargo-nextest if installed)
 	@if $(CARGO) nextest --version >/dev/null 2>&1; then \
-		set -x; $(CARGO) nextest run --locked && $(CARGO) test --locked --doc; \
+		set -x; $(NEXTEST) && $(CARGO) test --locked --doc; \
 	else \
 		set -x; $(CARGO) test --locked; \
 	fi
@@ -66,7 +69,7 @@ test-peers: ## Run the suites that need other programs
 		test -d "$(PEERS)/node_modules/playwright-core" && test -d "$(PEERS)/conformance/node_modules" || \
 		{ echo "MCP clients, schemathesis or playwright are missing below $(PEERS): .ci/run installs them" >&2; exit 1; }
 	@if $(CARGO) nextest --version >/dev/null 2>&1; then \
-		set -x; $(CARGO) nextest run --locked --features peers $(PEER_SUITES) --success-output final; \
+		set -x; $(NEXTEST) --features peers $(PEER_SUITES) --success-output final; \
 	else \
 		set -x; $(CARGO) test --locked --features peers $(PEER_SUITES) -- --nocapture; \
 	fi

@@ -11,7 +11,7 @@ use std::{
 
 use jiff::{Timestamp, Zoned, tz::TimeZone};
 
-use crate::platform::paths;
+use crate::platform::{paths, process};
 
 /// Sets the time (RFC 3339) in place of the clock, for tests and reproducible runs.
 pub const NOW: &str = "GIT_BLUE_NOW";
@@ -322,6 +322,13 @@ impl Env {
     pub fn stopwatch(&self) -> impl Fn() -> Duration + Sync + use<> {
         let start = std::time::Instant::now();
         move || start.elapsed()
+    }
+
+    /// Returns a clock that measures the CPU time of this process since this call. With such a limit on a computation,
+    /// its result does not depend on what else the machine does.
+    pub fn cpu_stopwatch(&self) -> impl Fn() -> Duration + Sync + use<> {
+        let start = process::cpu_time();
+        move || process::cpu_time().saturating_sub(start)
     }
 
     /// Returns a number that differs between processes.

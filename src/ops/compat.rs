@@ -72,7 +72,7 @@ pub fn compare(env: &Env, request: &Request) -> Result<Answer<Compat>, OpError> 
         reading: request.reading,
         ..Options::default()
     };
-    let found = compatibility::compare_trees(old, new, &options, &env.stopwatch())
+    let found = compatibility::compare_trees(old, new, &options, &env.cpu_stopwatch())
         .map_err(|error| OpError::cannot(ErrorCode::NotCompared, format!("cannot compare the schemas: {error}")))?;
     let asked = [(&found.backwards, options.backwards), (&found.forwards, options.forwards)];
     let asked: Vec<_> =

@@ -16,6 +16,7 @@ use crate::{
         schema::Budget,
         verdict::Judge,
     },
+    platform::process,
     repo::{CodeRepo, Place},
     store::{Signature, git::Options},
 };
@@ -204,7 +205,8 @@ impl Ctx {
 
     /// Returns the time limit for all comparisons of one request.
     pub fn budget(&self) -> Budget {
-        Budget::new(self.env.check_timeout()).cancelled_by(self.course().flag())
+        let budget = Budget::new(self.env.check_timeout()).measured_by(process::cpu_time);
+        budget.cancelled_by(self.course().flag())
     }
 
     /// Returns a judge that validates values and compares schemas within the time limit of this request.
@@ -219,7 +221,7 @@ impl Ctx {
     }
 
     fn judging(&self, whole: Duration) -> Judge<'_> {
-        Judge::new(self.budget(), self.course().clock(self.env.stopwatch()), whole)
+        Judge::new(self.budget(), self.course().clock(self.env.cpu_stopwatch()), whole)
     }
 
     /// Returns the progress of the current request.

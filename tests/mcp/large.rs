@@ -113,16 +113,7 @@ fn pages_of_every_tool_fit_a_message() {
     for tool in ["realm_check", "realm_topology"] {
         asked.push(tool);
         let whole = if tool == "realm_check" { json!({"detail": "full"}) } else { json!({}) };
-        let mut first = client.ok(tool, whole.clone());
-        // On a busy machine, a check without a cache may run out of time. The next one continues where it stopped.
-        loop {
-            let again = client.ok(tool, whole.clone());
-            let is_settled = again["next_cursor"] == first["next_cursor"];
-            first = again;
-            if is_settled {
-                break;
-            }
-        }
+        let first = client.ok(tool, whole.clone());
         let (total, cursor) = (first["total"].as_u64().unwrap(), first["next_cursor"].as_str().unwrap());
         let mark = cursor.split_once('-').unwrap().1;
         for start in [total / 2, total - 10] {

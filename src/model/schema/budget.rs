@@ -3,18 +3,24 @@
 use std::{
     cell::Cell,
     sync::{
-        Arc,
+        Arc, LazyLock,
         atomic::{AtomicBool, Ordering},
     },
     time::{Duration, Instant},
 };
 
+/// The time of each validation that does not count: otherwise many quick contracts would use up the budget, and the
+/// result would depend on the size of the realm.
+const FREE: Duration = Duration::from_millis(5);
+
 /// The remaining time for validating values. One request has one budget for all its contracts, so that a realm full of
-/// slow contracts takes no longer than a single one.
-#[derive(Debug, Default)]
+/// slow contracts takes little longer than a single one.
+#[derive(Debug)]
 pub struct Budget {
     whole: Option<Duration>,
     left: Cell<Duration>,
+    /// Measures the time that validations take.
+    clock: fn() -> Duration,
     cancelled: Arc<AtomicBool>,
 }
 
@@ -32,10 +38,22 @@ impl Deadline {
     }
 }
 
+impl Default for Budget {
+    fn default() -> Self {
+        Self::new(None)
+    }
+}
+
 impl Budget {
     /// Creates a budget with a time limit, or without one if `time` is `None`.
     pub fn new(time: Option<Duration>) -> Self {
-        Self { whole: time, left: Cell::new(time.unwrap_or_default()), cancelled: Arc::default() }
+        Self { whole: time, left: Cell::new(time.unwrap_or_default()), clock: elapsed, cancelled: Arc::default() }
+    }
+
+    /// Measures the time that validations take by this clock.
+    #[must_use]
+    pub fn measured_by(self, clock: fn() -> Duration) -> Self {
+        Self { clock, ..self }
     }
 
     /// Ends the budget when `flag` is set, which cancels the request.
@@ -61,9 +79,42 @@ impl Budget {
         if self.whole.is_none() {
             return judge(Deadline { at: None, cancelled });
         }
-        let begun = Instant::now();
-        let judged = judge(Deadline { at: Some(begun + self.left.get() / 2), cancelled });
-        self.left.set(self.left.get().saturating_sub(begun.elapsed()));
+        let begun = (self.clock)();
+        let judged = judge(Deadline { at: Some(Instant::now() + self.left.get() / 2), cancelled });
+        let taken = (self.clock)().saturating_sub(begun);
+        self.left.set(self.left.get().saturating_sub(taken.saturating_sub(FREE)));
         judged
+    }
+}
+
+/// Returns the time since the first call.
+fn elapsed() -> Duration {
+    static START: LazyLock<Instant> = LazyLock::new(Instant::now);
+    START.elapsed()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    thread_local! {
+        static NOW: Cell<Duration> = const { Cell::new(Duration::ZERO) };
+    }
+
+    fn take(budget: &Budget, milliseconds: u64) {
+        budget.spend(|_| NOW.set(NOW.get() + Duration::from_millis(milliseconds)));
+    }
+
+    #[test]
+    fn only_slow_validations_use_up_the_budget() {
+        let budget = Budget::new(Some(Duration::from_secs(1))).measured_by(|| NOW.get());
+        for _ in 0..10_000 {
+            take(&budget, 4);
+        }
+        assert_eq!(budget.left.get(), Duration::from_secs(1));
+        take(&budget, 605);
+        assert_eq!(budget.left.get(), Duration::from_millis(400));
+        take(&budget, 1_000);
+        assert_eq!(budget.left.get(), Duration::ZERO);
     }
 }

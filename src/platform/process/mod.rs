@@ -41,6 +41,11 @@ pub fn detached(program: &Path) -> Command {
     system::detached(program)
 }
 
+/// Returns the CPU time of this process so far. On Windows, returns the time since the first call.
+pub fn cpu_time() -> Duration {
+    system::cpu_time()
+}
+
 /// Leaves the session of our caller, so that closing its terminal does not end this process. On Windows, [`detached`]
 /// already does so.
 pub fn leave_session() {

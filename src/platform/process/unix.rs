@@ -18,6 +18,7 @@ use rustix::{
         Pid, Resource, Rlimit, Signal, WaitOptions, getrlimit, kill_process, kill_process_group, setrlimit, setsid,
         wait,
     },
+    time::{ClockId, clock_gettime},
 };
 
 /// Closes files other than the standard streams that callers of git may have opened. The standard library has no safe
@@ -25,6 +26,11 @@ use rustix::{
 const CLOSING: &str = r#"exec "$0" "$@" 3>&- 4>&- 5>&- 6>&- 7>&- 8>&- 9>&-"#;
 /// The interval at which killed processes are checked.
 const STEP: Duration = Duration::from_millis(2);
+
+pub fn cpu_time() -> Duration {
+    let time = clock_gettime(ClockId::ProcessCPUTime);
+    Duration::new(time.tv_sec.unsigned_abs(), u32::try_from(time.tv_nsec).unwrap_or_default())
+}
 
 pub fn code(status: ExitStatus) -> i32 {
     status.code().unwrap_or_else(|| status.signal().unwrap_or_default() + 128)

@@ -5,7 +5,8 @@ use std::{
     os::windows::{io::AsRawHandle as _, process::CommandExt as _},
     path::Path,
     process::{Child, Command, ExitStatus, Stdio},
-    time::Duration,
+    sync::LazyLock,
+    time::{Duration, Instant},
 };
 
 use win32job::{ExtendedLimitInfo, Job};
@@ -14,6 +15,11 @@ use win32job::{ExtendedLimitInfo, Job};
 const DETACHED_PROCESS: u32 = 0x0000_0008;
 const CREATE_NO_WINDOW: u32 = 0x0800_0000;
 const CREATE_NEW_PROCESS_GROUP: u32 = 0x0000_0200;
+
+pub fn cpu_time() -> Duration {
+    static START: LazyLock<Instant> = LazyLock::new(Instant::now);
+    START.elapsed()
+}
 
 pub fn code(status: ExitStatus) -> i32 {
     status.code().unwrap_or(super::KILLED)

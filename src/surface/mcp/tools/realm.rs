@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use schemars::JsonSchema;
 use serde::Deserialize;
+use serde_json::{Value, json};
 
 use super::{super::body::Body, Call};
 use crate::{
@@ -49,33 +50,50 @@ enum Whole {
 const MAX_IMPORTS: usize = 30;
 /// The maximum number of own contracts that it lists. Those that break consumers come first.
 const MAX_OWN: usize = 10;
+/// The number of contracts that it lists in total, evenly for each domain. With more, few domains fit a message.
+const MAX_LISTED: usize = 160;
 /// The maximum number of warnings with the same code that a concise `realm_check` lists.
 const MAX_OF_A_CODE: usize = 3;
 
 pub fn status(call: &Call<'_>) -> Result<Body, OpError> {
     call.paged(20, |fields| {
         let mut body = call.ask(fields)?;
+        limit_contracts(&mut body);
         limit_own_contracts(&mut body);
         leave_out_current_imports(&mut body);
         Ok(body)
     })
 }
 
+/// Lists the first contracts of each domain and counts the others.
+fn limit_contracts(body: &mut Body) {
+    let Some(Value::Array(domains)) = body.fields.get_mut("domains") else { return };
+    let most = MAX_LISTED / domains.len().max(1);
+    for domain in domains {
+        let more = domain["more_contracts"].as_u64().unwrap_or_default();
+        if let Some(contracts) = domain["contracts"].as_array_mut().filter(|all| all.len() > most) {
+            let left_out = contracts.len() - most;
+            contracts.truncate(most);
+            domain["more_contracts"] = json!(more + left_out as u64);
+        }
+    }
+}
+
 /// Lists the first own contracts and counts the others.
 fn limit_own_contracts(body: &mut Body) {
-    let more = body.fields.get("more_own_contracts").and_then(serde_json::Value::as_u64).unwrap_or_default();
-    if let Some(serde_json::Value::Array(own)) = body.fields.get_mut("own_contracts")
+    let more = body.fields.get("more_own_contracts").and_then(Value::as_u64).unwrap_or_default();
+    if let Some(Value::Array(own)) = body.fields.get_mut("own_contracts")
         && own.len() > MAX_OWN
     {
         let left_out = own.len() - MAX_OWN;
         own.truncate(MAX_OWN);
-        body.fields.insert("more_own_contracts".into(), serde_json::json!(more + left_out as u64));
+        body.fields.insert("more_own_contracts".into(), json!(more + left_out as u64));
     }
 }
 
 /// Replaces up-to-date imports with their count, if there are many imports. They would fill every page.
 fn leave_out_current_imports(body: &mut Body) {
-    if let Some(serde_json::Value::Array(imports)) = body.fields.get_mut("imports")
+    if let Some(Value::Array(imports)) = body.fields.get_mut("imports")
         && imports.len() > MAX_IMPORTS
     {
         let all = imports.len();
@@ -125,9 +143,9 @@ pub fn log(call: &Call<'_>) -> Result<Body, OpError> {
     call.paged(50, |fields| {
         let mut body = call.ask(fields)?;
         if !call.is_full()
-            && let Some(serde_json::Value::Array(entries)) = body.fields.get_mut("entries")
+            && let Some(Value::Array(entries)) = body.fields.get_mut("entries")
         {
-            for entry in entries.iter_mut().filter_map(serde_json::Value::as_object_mut) {
+            for entry in entries.iter_mut().filter_map(Value::as_object_mut) {
                 entry.remove("source_commit");
                 entry.remove("commit_url");
             }
