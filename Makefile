@@ -112,8 +112,8 @@ install: ## Install the binary, man pages and completions below PREFIX
 
 dist: ## Build release archives and packages with checksums, below target/dist
 	@# cargo-auditable, if installed, embeds the list of crates in the binary.
-	$(CARGO) $$($(CARGO) auditable --version >/dev/null 2>&1 && echo auditable) build --profile release-dist --locked --target $(DIST_TARGET)
-	.ci/dist $(TARGET)/$(DIST_TARGET)/release-dist/git-blue $(VERSION) $(DIST_TARGET) $(TARGET)/dist
+	$(CARGO) $$($(CARGO) auditable --version >/dev/null 2>&1 && echo auditable) build --release --locked --target $(DIST_TARGET)
+	.ci/dist $(TARGET)/$(DIST_TARGET)/release/git-blue $(VERSION) $(DIST_TARGET) $(TARGET)/dist
 	@if $(CARGO) cyclonedx --version >/dev/null 2>&1; then \
 		$(CARGO) cyclonedx --format json --target $(DIST_TARGET) --override-filename git-blue-$(VERSION)-$(DIST_TARGET).cdx && \
 		mv git-blue-$(VERSION)-$(DIST_TARGET).cdx.json $(TARGET)/dist/; \

@@ -235,7 +235,7 @@ codes! {
     Symlink = "symlink",
     /// A client or server took too long.
     Timeout = "timeout",
-    /// A request is too large.
+    /// A request, or a file to store, is too large.
     TooLarge = "too-large",
     /// There are too many files below .blue/.
     TooManyFiles = "too-many-files",

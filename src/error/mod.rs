@@ -182,6 +182,7 @@ impl From<StoreError> for OpError {
             StoreError::Damaged { .. } | StoreError::TooLarge { .. } | StoreError::Missing { .. } => {
                 cannot(ErrorCode::Damaged).next("git blue doctor  # show what is damaged")
             }
+            StoreError::TooLargeToWrite { .. } => cannot(ErrorCode::TooLarge),
             StoreError::Io { source, .. } => Self { source: Some(source), ..cannot(ErrorCode::Io) },
             StoreError::Git { .. } => cannot(ErrorCode::Git),
             StoreError::TooMuch { .. } => cannot(ErrorCode::TooMuch)

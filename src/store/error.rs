@@ -65,6 +65,14 @@ pub enum StoreError {
         /// Its size, in bytes.
         size: u64,
     },
+    /// A file would exceed the size limit for stored files.
+    #[error("{path} would have {size} bytes, but a stored file has at most {} MiB", super::codec::MAX_BLOB >> 20)]
+    TooLargeToWrite {
+        /// Its path.
+        path: String,
+        /// Its size, in bytes.
+        size: usize,
+    },
     /// An object that should exist does not.
     #[error("the object {id} is missing")]
     Missing {

@@ -1,7 +1,7 @@
 //! Changes a realm. This is the only way to do so: take the lock, read, decide, commit, and retry after a lost race.
 //! Nothing is ever overwritten.
 
-use super::{Change, Store, StoreError, StoreRef};
+use super::{Change, Edit, Store, StoreError, StoreRef, codec::MAX_BLOB};
 use crate::model::oid::Oid;
 
 /// The maximum number of lost races before giving up. While the lock is held, only other programs can race.
@@ -34,6 +34,7 @@ fn until_won<E: From<StoreError>>(
             tracing::debug!(%name, "nothing to write");
             return Ok(None);
         };
+        readable(&change)?;
         match store.commit_change(name, tip, &change) {
             Err(StoreError::Conflict { .. }) if races < MAX_RACES => {
                 races += 1;
@@ -46,4 +47,16 @@ fn until_won<E: From<StoreError>>(
             }
         }
     }
+}
+
+/// Checks that every file of a change can be read again.
+fn readable(change: &Change) -> Result<(), StoreError> {
+    for (path, edit) in &change.edits {
+        if let Edit::Put(bytes) = edit
+            && bytes.len() > MAX_BLOB
+        {
+            return Err(StoreError::TooLargeToWrite { path: path.to_string(), size: bytes.len() });
+        }
+    }
+    Ok(())
 }

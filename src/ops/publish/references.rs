@@ -75,7 +75,25 @@ pub fn contract(files: &Files<'_>, bytes: &[u8], name: &ContractName) -> Result<
         contract.version = version(files, &from).map_err(|problem| problem.or_at(bytes, "/version"))?;
         read.insert(from.from);
     }
+    if bytes.len() > SURELY_FITS || !read.is_empty() {
+        fits(&contract)?;
+    }
     Ok((contract, read))
+}
+
+/// Files up to this size, in bytes, fit into a stored file if they refer to no other file.
+const SURELY_FITS: usize = codec::MAX_BLOB >> 8;
+
+/// Checks that a contract fits into a stored file, which has one line for each value.
+fn fits(contract: &Contract) -> Result<(), Problem> {
+    let size = codec::encode(contract).len();
+    if size > codec::MAX_BLOB {
+        let (most, size) = (codec::MAX_BLOB >> 20, size.div_ceil(1 << 20));
+        let message =
+            format!("the contract takes {size} MiB with a line for each value; the realm stores at most {most}");
+        return Err(Problem::whole(message));
+    }
+    Ok(())
 }
 
 /// Reads the version from the file that contains it.
