@@ -78,7 +78,7 @@ torture: ## Stress test concurrent processes, pruning, kills and every system ca
 	GIT_BLUE_TORTURE=full $(CARGO) test --locked --test torture -- --nocapture --test-threads=1
 	GIT_BLUE_TORTURE=full $(CARGO) test --locked --test compatibility fuzz -- --nocapture
 	GIT_BLUE_TORTURE=full $(CARGO) test --locked --test http -- --nocapture load each_commit_is_one_event
-	GIT_BLUE_TORTURE=full $(CARGO) test --locked --features peers --test syscalls walk -- --nocapture --test-threads=2
+	GIT_BLUE_TORTURE=full $(CARGO) test --locked --features peers --test syscalls failing_calls -- --nocapture --test-threads=2
 	@if $(CARGO) fuzz --version >/dev/null 2>&1; then set -e; for target in $$(cargo +nightly fuzz list); do \
 		cargo +nightly fuzz run "$$target" -- -max_total_time=60; done; \
 	else echo "torture: no target was fuzzed for a minute: cargo install cargo-fuzz, and a nightly Rust"; fi

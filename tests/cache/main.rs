@@ -3,5 +3,5 @@
 mod damage;
 mod flat;
 mod sequences;
-mod settled;
+mod settled_refs;
 mod world;

@@ -1,10 +1,10 @@
 //! Compatibility: verdicts are right, witnesses are confirmed, and comparisons are fast.
 
 mod budgets;
-mod census;
 mod corpus;
 mod expects;
 mod fuzz;
+mod keywords;
 mod large;
 mod laws;
 mod pairs;

@@ -1,12 +1,12 @@
 //! Properties of the git store: supported repositories, plain git commands, other writers, packers and their
 //! leftovers.
 
-mod beside;
+mod concurrency;
 mod damage;
 mod locks;
 mod open;
 mod packing;
-mod plain;
+mod plain_git;
 
 use std::{path::Path, str::FromStr, time::Duration};
 

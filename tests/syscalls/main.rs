@@ -8,8 +8,8 @@
 
 #![expect(clippy::print_stdout, reason = "how much was walked")]
 
-mod order;
-mod short;
+mod durability;
+mod failing_calls;
+mod short_writes;
 mod trace;
-mod walk;
 mod world;

@@ -13,8 +13,8 @@ use serde_json::Value;
 
 use crate::schemas;
 
-#[path = "pasted.rs"]
-mod pasted;
+#[path = "next_steps.rs"]
+mod next_steps;
 #[path = "template.rs"]
 mod template;
 
@@ -367,7 +367,7 @@ impl World {
         };
         if name == "git blue" {
             schemas::hold(args, &run.stdout);
-            pasted::hold(&self.next_steps(&run));
+            next_steps::hold(&self.next_steps(&run));
         }
         run
     }
