@@ -31,14 +31,16 @@ demo: ## Run the main workflow end to end, and check every step
 	@$(CARGO) build --quiet --locked
 	@PATH="$(abspath $(TARGET))/debug:$$PATH" sh tests/fixtures/demo.sh
 
+# Test worlds are many small files.
+SCRATCH = TMPDIR="$$(.ci/scratch)"
 # Many tests wait for other processes and for time limits.
-NEXTEST = TMPDIR="$$(.ci/scratch)" NEXTEST_TEST_THREADS=$$(($$(getconf _NPROCESSORS_ONLN) * 2)) $(CARGO) nextest run --locked
+NEXTEST = $(SCRATCH) NEXTEST_TEST_THREADS=$$(($$(getconf _NPROCESSORS_ONLN) * 2)) $(CARGO) nextest run --locked
 
 test: ## Run all tests (with cargo-nextest if installed)
 	@if $(CARGO) nextest --version >/dev/null 2>&1; then \
 		set -x; $(NEXTEST) && $(CARGO) test --locked --doc; \
 	else \
-		set -x; $(CARGO) test --locked; \
+		set -x; $(SCRATCH) $(CARGO) test --locked; \
 	fi
 
 eval: ## Run five tasks of a coding agent, and print calls, tokens and dead ends
@@ -71,7 +73,7 @@ test-peers: ## Run the suites that need other programs
 	@if $(CARGO) nextest --version >/dev/null 2>&1; then \
 		set -x; $(NEXTEST) --features peers $(PEER_SUITES) --success-output final; \
 	else \
-		set -x; $(CARGO) test --locked --features peers $(PEER_SUITES) -- --nocapture; \
+		set -x; $(SCRATCH) $(CARGO) test --locked --features peers $(PEER_SUITES) -- --nocapture; \
 	fi
 
 torture: ## Stress test concurrent processes, pruning, kills and every system call (an hour)
