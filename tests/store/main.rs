@@ -38,6 +38,7 @@ suite! {
         a_new_realm_has_no_domains,
         what_is_committed_reads_back,
         a_commit_leaves_the_rest_alone,
+        a_file_too_large_to_read_is_not_written,
         a_stale_expectation_is_a_conflict,
         a_ref_that_must_not_exist_conflicts_where_it_does,
         a_ref_that_must_exist_conflicts_where_it_does_not,

@@ -2,7 +2,9 @@
 
 use git_blue::{
     model::oid::Oid,
-    store::{Change, Edit, EntryKind, Parents, Store, StoreError, StoreRef, TreePath, layout, write::write},
+    store::{
+        Change, Edit, EntryKind, Parents, Store, StoreError, StoreRef, TreePath, codec::MAX_BLOB, layout, write::write,
+    },
     testing::make::{change, put},
 };
 
@@ -51,6 +53,17 @@ pub fn a_commit_leaves_the_rest_alone(store: &dyn Store) {
     let tree = store.commit(&before).unwrap().tree;
     let old = git_blue::store::read::lookup(store, &tree, "versions/paths/1.1.0.json").unwrap().unwrap();
     assert_eq!(store.blob(&old.id).unwrap(), b"two");
+}
+
+pub fn a_file_too_large_to_read_is_not_written(store: &dyn Store) {
+    let at = domain("s3");
+    let tip = commit(store, &at, [put(layout::domain(), "one")]);
+    let written = write(store, &at, |_| {
+        let large = vec![b' '; MAX_BLOB + 1];
+        Ok::<_, StoreError>(Some(change("Large\n", [put(version("1.0.0"), large)])))
+    });
+    assert!(matches!(written, Err(StoreError::TooLargeToWrite { size, .. }) if size == MAX_BLOB + 1), "{written:?}");
+    assert_eq!(store.tip(&at).unwrap(), Some(tip));
 }
 
 pub fn a_stale_expectation_is_a_conflict(store: &dyn Store) {
