@@ -71,7 +71,7 @@ test-peers: ## Run the suites that need other programs
 		test -d "$(PEERS)/node_modules/playwright-core" && test -d "$(PEERS)/conformance/node_modules" || \
 		{ echo "MCP clients, schemathesis or playwright are missing below $(PEERS): .ci/run installs them" >&2; exit 1; }
 	@if $(CARGO) nextest --version >/dev/null 2>&1; then \
-		set -x; $(NEXTEST) --features peers $(PEER_SUITES) --success-output final; \
+		set -x; $(SCRATCH) $(CARGO) nextest run --locked --features peers $(PEER_SUITES) --success-output final; \
 	else \
 		set -x; $(SCRATCH) $(CARGO) test --locked --features peers $(PEER_SUITES) -- --nocapture; \
 	fi
