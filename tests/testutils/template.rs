@@ -12,7 +12,7 @@ pub struct Template {
     folder: PathBuf,
 }
 
-/// What a copy of a world needs to know.
+/// The facts that complete a copy of a world.
 #[derive(serde::Serialize, serde::Deserialize)]
 pub struct Facts {
     /// The world's clock.
