@@ -5,7 +5,7 @@ use std::{ffi::OsStr, fs};
 use serde_json::{Value, json};
 
 use crate::{
-    verdicts::{ids, write},
+    verdicts::{ids, refused_break, write},
     world::{CONTRACT_FILE, World, snapshot},
 };
 
@@ -82,12 +82,8 @@ fn sarif_has_the_older_side_and_a_stable_id() {
 fn approved_break_is_suppressed() {
     let world = ids();
     let provider = world.path("fungal");
-    write(&world, "2.3.0", "integer");
-    world.commit("fungal", "2.3.0");
-    let publish = world.blue(&provider, &["contract", "publish"]).exits(1);
-    let words: Vec<_> = publish.stderr.split_whitespace().collect();
-    let fingerprint = words[words.iter().position(|word| *word == "approve").unwrap() + 2];
-    world.ok(&provider, &["contract", "approve", AT, fingerprint, "--reason", "nobody reads it"]);
+    let fingerprint = refused_break(&world);
+    world.ok(&provider, &["contract", "approve", AT, &fingerprint, "--reason", "nobody reads it"]);
     let run = sarif(&world, "fungal", &["check"]);
     let suppression = &result(&run, "break-approved")["suppressions"][0];
     assert_eq!((&suppression["kind"], &suppression["status"]), (&json!("external"), &json!("accepted")));

@@ -40,6 +40,15 @@ pub fn write(world: &World, version: &str, kind: &str) {
     world.write(&format!("fungal/{CONTRACT_FILE}"), &with_id(version, kind));
 }
 
+/// Commits a version that breaks its promise, and returns the fingerprint with which it can be approved.
+pub fn refused_break(world: &World) -> String {
+    write(world, "2.3.0", "integer");
+    world.commit("fungal", "2.3.0");
+    let publish = world.blue(&world.path("fungal"), &["contract", "publish"]).exits(1);
+    let mut words = publish.stderr.split_whitespace().skip_while(|word| *word != "approve");
+    words.nth(2).unwrap().to_owned()
+}
+
 fn codes(answer: &Value, list: &str) -> Vec<String> {
     answer[list].as_array().unwrap().iter().map(|one| one["code"].as_str().unwrap().to_owned()).collect()
 }
@@ -157,14 +166,9 @@ fn several_versions_are_judged_as_one_step() {
 fn approval_covers_only_that_break() {
     let world = ids();
     let provider = world.path("fungal");
-    write(&world, "2.3.0", "integer");
-    world.commit("fungal", "2.3.0");
-    let publish = world.blue(&provider, &["contract", "publish"]).exits(1);
-    let words: Vec<_> = publish.stderr.split_whitespace().collect();
-    let at = words.iter().position(|word| *word == "approve").unwrap();
-    let fingerprint = words[at + 2];
+    let fingerprint = &refused_break(&world);
     let other = ["contract", "approve", AT, "0123456789abcdef", "--reason", "no"];
-    assert!(world.blue(&provider, &other).exits(1).stderr.contains(fingerprint));
+    assert!(world.blue(&provider, &other).exits(1).stderr.contains(fingerprint.as_str()));
     world.blue(&world.path("access"), &["contract", "approve", AT, fingerprint, "--reason", "no"]).exits(1);
     let approve = ["contract", "approve", AT, fingerprint, "--reason", "nobody reads it"];
     let approved = world.ok(&provider, &approve).stdout;
