@@ -71,16 +71,16 @@ test-peers: ## Run the suites that need other programs
 		test -d "$(PEERS)/node_modules/playwright-core" && test -d "$(PEERS)/conformance/node_modules" || \
 		{ echo "MCP clients, schemathesis or playwright are missing below $(PEERS): .ci/run installs them" >&2; exit 1; }
 	@if $(CARGO) nextest --version >/dev/null 2>&1; then \
-		set -x; $(SCRATCH) $(CARGO) nextest run --locked --features peers $(PEER_SUITES) --success-output final; \
+		set -x; $(SCRATCH) $(CARGO) nextest run --locked $(PEER_SUITES) --success-output final; \
 	else \
-		set -x; $(SCRATCH) $(CARGO) test --locked --features peers $(PEER_SUITES) -- --nocapture; \
+		set -x; $(SCRATCH) $(CARGO) test --locked $(PEER_SUITES) -- --nocapture; \
 	fi
 
 torture: ## Stress test concurrent processes, pruning, kills and every system call (an hour)
 	GIT_BLUE_TORTURE=full $(CARGO) test --locked --test torture -- --nocapture --test-threads=1
 	GIT_BLUE_TORTURE=full $(CARGO) test --locked --test compatibility fuzz -- --nocapture
 	GIT_BLUE_TORTURE=full $(CARGO) test --locked --test http -- --nocapture load each_commit_is_one_event
-	GIT_BLUE_TORTURE=full $(CARGO) test --locked --features peers --test syscalls failing_calls -- --nocapture --test-threads=2
+	GIT_BLUE_TORTURE=full $(CARGO) test --locked --test syscalls failing_calls -- --nocapture --test-threads=2
 	@if $(CARGO) fuzz --version >/dev/null 2>&1; then set -e; for target in $$(cargo +nightly fuzz list); do \
 		cargo +nightly fuzz run "$$target" -- -max_total_time=60; done; \
 	else echo "torture: no target was fuzzed for a minute: cargo install cargo-fuzz, and a nightly Rust"; fi
@@ -93,7 +93,7 @@ fmt: ## Format the sources
 
 lint: ## Check format and lints; warnings fail
 	$(CARGO) fmt --check
-	$(CARGO) clippy --locked --all-targets -- -D warnings
+	$(CARGO) clippy --locked --all-targets $(PEER_SUITES) -- -D warnings
 	$(CARGO) clippy --locked --no-default-features --lib --examples -- -D warnings
 
 doc: ## Build the documentation of the library
@@ -143,8 +143,7 @@ cross: ## Check for other systems (with rustup, and zig from PyPI as C compiler)
 	rustup target add $(CROSS)
 	@test -x "$(ZIG)/cargo-zigbuild" || { set -ex; python3 -m venv "$(PEERS)/zig"; \
 		"$(ZIG)/pip" install --quiet --disable-pip-version-check cargo-zigbuild==0.24.0 ziglang==0.17.1; }
-	@set -ex; for target in $(CROSS); do \
-		PATH="$(ZIG):$$PATH" cargo-zigbuild check --locked --target "$$target" --target-dir "$(TARGET)/cross"; done
+	PATH="$(ZIG):$$PATH" cargo-zigbuild check --locked $(addprefix --target ,$(CROSS))
 
 ci: ## Run everything that CI runs
 	.ci/run

@@ -119,16 +119,6 @@ pub fn problems_of(schema: Tree<'_>, value: &Value, budget: &Budget) -> Vec<Prob
     })
 }
 
-fn judge(schema: &Value, value: &Value, deadline: &Deadline) -> Result<Vec<Problem>, Spent> {
-    if deadline.is_over() {
-        return Err(Spent::Time);
-    }
-    if let Err(error) = jsonschema::meta::validate(schema) {
-        return Ok(vec![problem(Part::Schema, &error)]);
-    }
-    compiled(schema, value, deadline)
-}
-
 /// Validates against a schema that is too large to build a validator of the whole.
 fn judge_large(document: &Document<'_>, value: &Value, deadline: &Deadline) -> Result<Vec<Problem>, Spent> {
     if deadline.is_over() {
@@ -140,11 +130,15 @@ fn judge_large(document: &Document<'_>, value: &Value, deadline: &Deadline) -> R
     if value.is_null() {
         return Ok(Vec::new());
     }
-    compiled(&part::for_value(document, value), value, deadline)
+    judge(&part::for_value(document, value), value, deadline)
 }
 
-/// Compiles a schema and validates a value. Returns the problem of the schema if it cannot be compiled.
-fn compiled(schema: &Value, value: &Value, deadline: &Deadline) -> Result<Vec<Problem>, Spent> {
+/// Compiles a schema, which also validates it against its meta-schema, and validates a value. Returns the problem of the
+/// schema if there is one.
+fn judge(schema: &Value, value: &Value, deadline: &Deadline) -> Result<Vec<Problem>, Spent> {
+    if deadline.is_over() {
+        return Err(Spent::Time);
+    }
     let validator = match options().build(schema) {
         Ok(validator) if !value.is_null() => validator,
         built => return Ok(built.err().map(|error| problem(Part::Schema, &error)).into_iter().collect()),

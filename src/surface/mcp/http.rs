@@ -71,9 +71,9 @@ const SESSION: &str = "mcp-session-id";
 /// The content type of an answer that is not an event stream.
 const JSON: &str = "application/json";
 
-#[cfg(not(feature = "conformance"))]
+#[cfg(not(debug_assertions))]
 type Handler = Server;
-#[cfg(feature = "conformance")]
+#[cfg(debug_assertions)]
 type Handler = super::conformance::Conforming;
 
 type Service = StreamableHttpService<Handler, LocalSessionManager>;
@@ -115,7 +115,7 @@ impl Mcp {
         config.max_request_body_bytes = jsonrpc_frame::MAX_LINE;
         let make = move || {
             let server = Server::new(settings.clone(), Arc::default(), Log::default());
-            #[cfg(feature = "conformance")]
+            #[cfg(debug_assertions)]
             let server = Handler::new(server);
             Ok(server)
         };

@@ -10,7 +10,8 @@ mod body;
 mod client;
 mod complete;
 pub mod config;
-#[cfg(feature = "conformance")]
+// For tests, so never in a release.
+#[cfg(debug_assertions)]
 mod conformance;
 mod declared;
 mod http;

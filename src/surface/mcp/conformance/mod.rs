@@ -1,5 +1,5 @@
-//! The tools, prompts and resources that the conformance suite of MCP expects, from `fixtures.json`. They exist with
-//! the feature `conformance`, and are offered if `GIT_BLUE_CONFORMANCE` is set.
+//! The tools, prompts and resources that the conformance suite of MCP expects, from `fixtures.json`. Only debug
+//! builds contain them, and offer them if `GIT_BLUE_CONFORMANCE` is set.
 //!
 //! Everything else, including the transport, is the ordinary server.
 
@@ -23,9 +23,6 @@ use rmcp::{
 
 use super::server::Server;
 use fixture::Fixtures;
-
-#[cfg(not(debug_assertions))]
-compile_error!("the feature `conformance` is for tests, and never in a release");
 
 /// Enables the fixtures.
 const VARIABLE: &str = "GIT_BLUE_CONFORMANCE";

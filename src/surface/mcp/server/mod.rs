@@ -58,7 +58,7 @@ impl Server {
     }
 
     /// Returns the environment.
-    #[cfg(feature = "conformance")]
+    #[cfg(debug_assertions)]
     pub fn env(&self) -> &crate::env::Env {
         &self.settings.env
     }
