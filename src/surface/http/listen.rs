@@ -26,7 +26,7 @@ use super::{
     handler::Handler,
     notify,
     peer::Ends,
-    sync,
+    sync, warm_up,
 };
 use crate::{
     env::Env,
@@ -69,6 +69,7 @@ pub fn serve(env: &Env, settings: &Settings, ready: impl FnOnce(u16)) -> Result<
         let handler = Arc::new(Handler::new(env, port, settings, streams, stopping.clone())?);
         tokio::spawn(catch_up::regularly(Contexts::new(env), settings.catch_up, stopping.clone()));
         sync::regularly(Contexts::new(env), settings.sync_interval, stopping.clone());
+        tokio::spawn(warm_up::once(Contexts::new(env), stopping.clone()));
         notify::regularly(Contexts::new(env), stopping.clone());
         let connections = Connections::new(CONNECTIONS);
         let accepting = listeners

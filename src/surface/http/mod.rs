@@ -23,6 +23,7 @@ mod peer;
 mod routes;
 mod status;
 mod sync;
+mod warm_up;
 
 use std::convert::Infallible;
 

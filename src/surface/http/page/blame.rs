@@ -57,7 +57,7 @@ mod tests {
         let part = |pointer: &str, version: &str| BlamePart {
             pointer: pointer.into(),
             version: version.parse().unwrap(),
-            value: Json(json!(null)),
+            value: json!(null).into(),
         };
         let version = |version: &str, author: &str| VersionOrigin {
             version: version.parse().unwrap(),

@@ -296,8 +296,8 @@ mod tests {
     fn every_field_of_a_contract_is_text() {
         let mut evil = contract();
         evil.description = EVIL.into();
-        evil.schema = Json(json!({EVIL: EVIL}));
-        evil.value = Json(json!({EVIL: [EVIL]}));
+        evil.schema = Json::from(json!({EVIL: EVIL}));
+        evil.value = Json::from(json!({EVIL: [EVIL]}));
         evil.validation.exporter = Some(EVIL.into());
         evil.validation.ci_only = vec![EVIL.into()];
         evil.evolution =
@@ -325,8 +325,8 @@ mod tests {
     fn a_huge_contract_is_bounded() {
         let mut huge = contract();
         let many: Vec<_> = (0..50_000).map(|at| format!("{at:010}")).collect();
-        huge.value = Json(json!(many));
-        huge.schema = Json(json!("x".repeat(1 << 20)));
+        huge.value = Json::from(json!(many));
+        huge.schema = Json::from(json!("x".repeat(1 << 20)));
         let page = render(&site(), &shown(huge)).into_string();
         assert!(page.len() < 20_000, "{}", page.len());
         assert!(

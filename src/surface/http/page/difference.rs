@@ -270,7 +270,7 @@ mod tests {
     fn a_scalar_list_item_is_shown_instead_of_its_index() {
         let contents = [json!({"schema": {"required": ["id", "<b>"], "0": "x"}, "value": [1, {}]})];
         let shown = |pointer: &str, change: Kind, old: serde_json::Value, new: serde_json::Value| {
-            let one = Difference { pointer: pointer.into(), change, old: Json(old), new: Json(new) };
+            let one = Difference { pointer: pointer.into(), change, old: old.into(), new: new.into() };
             place(&one, &contents).into_string().replace("<bdi>", "").replace("</bdi>", "")
         };
         let text = shown("/schema/required/1", Kind::Added, json!(null), json!("<b>"));
