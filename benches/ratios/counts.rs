@@ -18,7 +18,7 @@ pub fn of(place: &Place, row: &Row) -> String {
     if row.runs < MIN_RUNS {
         return String::new();
     }
-    let instructions = place.prepared(row).and_then(|side| instructions(place, side));
+    let instructions = place.prepared(row).and_then(|side| instructions(place, row, side));
     let calls = place.prepared(row).and_then(|side| calls(place, side));
     let instructions = instructions.map(|count| format!("{:.1} M instructions", count / 1e6));
     let calls = calls.map(|[calls, flushes]| format!("{calls} system calls, {flushes} flushes"));
@@ -26,10 +26,11 @@ pub fn of(place: &Place, row: &Row) -> String {
     instructions.into_iter().chain(calls).chain(faults).collect::<Vec<_>>().join(", ")
 }
 
-fn instructions(place: &Place, side: &Side) -> Option<f64> {
+fn instructions(place: &Place, row: &Row, side: &Side) -> Option<f64> {
     let tool = ["--tool=callgrind", "--callgrind-out-file=/dev/null", "--trace-children=yes"];
     let output = place.under("valgrind", &tool, side).stdout(Stdio::null()).stderr(Stdio::piped()).output().ok()?;
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(output.status.success(), "{} under valgrind: {said}", row.name);
     let collected = said.lines().filter_map(|line| line.split_once("Collected : ")?.1.trim().parse::<f64>().ok());
     Some(collected.sum()).filter(|sum| *sum > 0.0)
 }
