@@ -64,6 +64,29 @@ fn memory_is_limited_too() {
     assert!(is_spent(&found.backwards.strict) || is_spent(&found.forwards.strict));
 }
 
+/// Returns a schema whose definitions refer to each other without order, so that a search nests deeply.
+fn tangle(definitions: usize, differing: &Value) -> Value {
+    let to = |at: usize| json!({"$ref": format!("#/definitions/T{}", at % definitions)});
+    let definition = |at: usize| {
+        let kind = if at == 3 { differing.clone() } else { json!({"enum": [format!("kind{at}"), "other"]}) };
+        let properties = json!({"kind": kind, "next": to(at * 7 + 1), "items": {"items": to(at * 13 + 5)}});
+        (format!("T{at}"), json!({"type": "object", "properties": properties, "required": ["kind"]}))
+    };
+    let definitions: serde_json::Map<_, _> = (0..definitions).map(definition).collect();
+    json!({"$schema": "http://json-schema.org/draft-07/schema#", "$ref": "#/definitions/T0", "definitions": definitions})
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn nested_witnesses_stay_within_the_memory_limit() {
+    let (old, new) = (tangle(5_000, &json!({"type": "string"})), tangle(5_000, &json!({"type": "integer"})));
+    let before = crate::world::peak_memory();
+    let limits = Limits { time: Duration::from_secs(200), differences: Duration::ZERO, ..Limits::default() };
+    within(&old, &new, limits);
+    let grown = crate::world::peak_memory() - before;
+    assert!(grown < 150 << 20, "{} MB", grown >> 20);
+}
+
 #[test]
 fn hostile_schemas_end_in_time() {
     let deep =

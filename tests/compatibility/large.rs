@@ -14,6 +14,8 @@ use git_blue::{
 };
 use serde_json::{Map, Value, json};
 
+use crate::world::peak_memory;
+
 /// Returns a schema like generated ones: a tree of definitions with references back to its root, with names that are
 /// invalid in a URI.
 fn generated(definitions: usize, minimum: u64) -> Value {
@@ -46,9 +48,7 @@ fn is_full() -> bool {
 
 /// Returns the time since `start`, and the peak memory of the process.
 fn cost(start: Instant) -> String {
-    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let most = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap_or_default().trim();
-    format!("{:?}, {most} at most so far", start.elapsed())
+    format!("{:?}, {} MB at most so far", start.elapsed(), peak_memory() >> 20)
 }
 
 fn compared(old: &Value, new: &Value, start: Instant) -> Comparison {

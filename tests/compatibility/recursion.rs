@@ -163,3 +163,21 @@ fn what_was_concluded_from_an_assumption_is_forgotten_with_it() {
     });
     assert_eq!(label(&compare(&json!(false), &schema)), "x/o");
 }
+
+#[test]
+fn conclusion_drawn_from_an_open_goal_is_dropped_with_it() {
+    // Whether B is compatible is first asked while A is being decided, and then depends on A. A differs in q, so B does.
+    let definitions = |kind: &str| {
+        json!({
+            "A": {"type": "object", "properties": {"p": {"$ref": "#/$defs/B"}, "q": {"type": kind}}},
+            "B": {"type": "object", "properties": {"a": {"$ref": "#/$defs/A"}}},
+        })
+    };
+    let part = |name: &str, definition: &str| json!({"properties": {name: {"$ref": format!("#/$defs/{definition}")}}});
+    let (x, y) = (part("x", "A"), part("y", "B"));
+    let old = json!({"type": "object", "required": ["x", "y"], "allOf": [x, y], "$defs": definitions("string")});
+    let new = json!({"anyOf": [x, y], "$defs": definitions("integer")});
+    let found = compare(&old, &new);
+    assert!(found.forwards.strict.is_incompatible(), "{:?}", found.forwards.strict);
+    assert_eq!(unconfirmed(&old, &new, &found), Vec::<String>::new());
+}

@@ -18,6 +18,13 @@ pub fn within(old: &Value, new: &Value, limits: Limits) -> Comparison {
     compatibility::compare(old, new, &options, &|| start.elapsed()).unwrap()
 }
 
+/// Returns the peak memory of this process in bytes; 0 where the system does not report it.
+pub fn peak_memory() -> usize {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let most = status.lines().find_map(|line| line.strip_prefix("VmHWM:")?.trim().strip_suffix(" kB")?.parse().ok());
+    most.unwrap_or(0) << 10
+}
+
 /// Returns a verdict as one letter: o compatible, x incompatible, ? unknown.
 pub fn letter(verdict: &Verdict) -> char {
     match verdict {

@@ -9,7 +9,8 @@ pub struct Limits {
     pub time: Duration,
     /// The time for finding further differences after the verdicts.
     pub differences: Duration,
-    /// The memory limit of the search, as an approximate number of bytes.
+    /// The memory limit of the results of the search, as an approximate number of bytes. Everything else takes up to half
+    /// of that again.
     pub bytes: usize,
     /// The maximum number of search steps, for reproducible tests; `u64::MAX` for no limit.
     pub steps: u64,
@@ -18,7 +19,7 @@ pub struct Limits {
 impl Default for Limits {
     fn default() -> Self {
         let differences = Duration::from_millis(200);
-        Self { time: Duration::from_secs(1), differences, bytes: 150 << 20, steps: u64::MAX }
+        Self { time: Duration::from_secs(1), differences, bytes: 100 << 20, steps: u64::MAX }
     }
 }
 

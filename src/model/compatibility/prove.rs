@@ -236,7 +236,10 @@ impl<'a> Engine<'a> {
             }
             return Answer::Undecided;
         }
-        self.budget.keep(goal.len() * 4 + 96 + if let Answer::Witness(value) = &answer { size(value) } else { 0 });
+        self.budget.keep(goal.len() * 4 + 96);
+        if let Answer::Witness(value) | Answer::PossibleWitness(value) = &answer {
+            self.budget.keep(heap_size(value));
+        }
         self.settle_trail(trail, at, answer.is_empty().then_some(used));
         let memo = match answer {
             Answer::Empty if used != Places::default() => {
@@ -370,13 +373,22 @@ impl<'a> Engine<'a> {
     }
 }
 
-fn size(value: &Value) -> usize {
+/// The size of a node of a map, in bytes. It has room for eleven members.
+const MAP_NODE: usize = 11 * (size_of::<String>() + size_of::<Value>()) + 24;
+/// The overhead of an allocation, in bytes.
+const ALLOCATION: usize = 16;
+
+/// Returns the number of bytes that a value occupies on the heap.
+fn heap_size(value: &Value) -> usize {
     match value {
-        Value::String(text) => 32 + text.len(),
-        Value::Array(items) => 32 + items.iter().map(size).sum::<usize>(),
-        Value::Object(members) => {
-            64 + members.iter().map(|(name, member)| 64 + name.len() + size(member)).sum::<usize>()
+        Value::String(text) => ALLOCATION + text.len(),
+        Value::Array(items) => {
+            ALLOCATION + items.iter().map(|item| size_of::<Value>() + heap_size(item)).sum::<usize>()
         }
-        _ => 32,
+        Value::Object(members) => {
+            let nodes = members.len().div_ceil(8) * MAP_NODE;
+            nodes + members.iter().map(|(name, member)| ALLOCATION + name.len() + heap_size(member)).sum::<usize>()
+        }
+        _ => 0,
     }
 }

@@ -334,12 +334,6 @@ impl Compared {
     pub fn is_same_language(&self) -> bool {
         [&self.backwards, &self.forwards].iter().all(|both| both.strict == SchemaVerdict::Compatible)
     }
-
-    /// Returns whether repeating the comparison cannot decide more, because no limit was reached.
-    pub fn is_final(&self) -> bool {
-        let verdicts = [&self.backwards, &self.forwards].into_iter().flat_map(|both| [&both.lenient, &both.strict]);
-        verdicts.into_iter().all(|verdict| !matches!(verdict, SchemaVerdict::Unknown { spent: Some(_), .. }))
-    }
 }
 
 impl From<engine::Comparison> for Compared {

@@ -176,8 +176,9 @@ impl<'a> Judge<'a> {
         if old.value == new.value {
             return None;
         }
-        let part =
-            |one: &Contract| expects.map_or_else(|| one.value.0.clone(), |json| used::part(&json.0, &one.value.0));
+        let part = |one: &Contract| {
+            expects.map_or_else(|| one.value.0.clone(), |json| used::part(&json.0, &one.value.0).into())
+        };
         let found = compatibility::values(&part(old), &part(new), promised(old, new));
         if found.bump != compatibility::Bump::Major {
             return None;
@@ -214,9 +215,7 @@ impl<'a> Judge<'a> {
             Ok(found) => Compared::from(found),
             Err(reason) => Compared::unknown(&reason, Some("time")),
         });
-        if compared.is_final() {
-            self.known.borrow_mut().insert(key, Rc::clone(&compared));
-        }
+        self.known.borrow_mut().insert(key, Rc::clone(&compared));
         compared
     }
 
@@ -269,5 +268,37 @@ fn says_nothing(schema: &Value) -> bool {
     match schema {
         Value::Object(keywords) => keywords.keys().all(|keyword| WORDS.contains(&&**keyword)),
         other => *other == Value::Bool(true),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicU64, Ordering};
+
+    use serde_json::json;
+
+    use super::*;
+
+    /// Returns a contract whose schema is expensive to compare.
+    fn contract(kind: &str) -> Contract {
+        let branch =
+            |n: usize| json!({"properties": {format!("p{n}"): {"type": kind}, format!("q{}", n % 7): {"minimum": n}}});
+        let mut contract = Contract::new("orders".parse().unwrap(), "shop".parse().unwrap());
+        contract.schema = json!({"anyOf": (0..60).map(branch).collect::<Vec<_>>()}).into();
+        contract
+    }
+
+    #[test]
+    fn undecided_comparison_is_made_only_once() {
+        // Every look at the clock takes a second, so that the time runs out.
+        let looks = AtomicU64::new(0);
+        let clock = || Duration::from_secs(looks.fetch_add(1, Ordering::Relaxed));
+        let judge = Judge::new(Budget::default(), clock, Duration::from_secs(1_000));
+        let (old, new) = (contract("integer"), contract("number"));
+        let first = judge.compare(&old, &new);
+        assert!(matches!(first.forwards.strict, SchemaVerdict::Unknown { spent: Some(_), .. }), "{first:?}");
+        let looked = looks.load(Ordering::Relaxed);
+        assert!(Rc::ptr_eq(&judge.compare(&old, &new), &first));
+        assert_eq!(looks.load(Ordering::Relaxed), looked);
     }
 }
