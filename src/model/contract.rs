@@ -157,7 +157,7 @@ struct FileAt {
 }
 
 fn empty_schema() -> Json {
-    Json(serde_json::json!({}))
+    serde_json::json!({}).into()
 }
 
 /// The owner's promise about the next versions: consumers of a newer version accept old values (`forwards`), consumers
@@ -396,7 +396,7 @@ impl Contract {
 
     /// Returns whether the contract agrees on nothing: its schema accepts any value, and it has no value.
     pub fn is_empty(&self) -> bool {
-        self.value.0.is_null() && (self.schema == empty_schema() || self.schema.0 == true)
+        self.value.0.is_null() && (self.schema == empty_schema() || *self.schema.0 == true)
     }
 
     /// Returns why `version` was yanked, if it was.
@@ -438,7 +438,7 @@ mod tests {
         let base = contract().computed_content_hash();
         let described = Contract { description: "words".into(), ..contract() };
         assert_eq!(described.computed_content_hash(), base);
-        let other = Contract { value: Json(serde_json::json!(1)), ..contract() };
+        let other = Contract { value: serde_json::json!(1).into(), ..contract() };
         assert_ne!(other.computed_content_hash(), base);
         let promise = Compatibility { backwards: false, ..Compatibility::default() };
         assert_ne!(Contract { compatibility: promise, ..contract() }.computed_content_hash(), base);

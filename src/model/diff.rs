@@ -77,7 +77,7 @@ impl Place<'_> {
     }
 
     fn found(&self, change: Kind, old: Option<&Value>, new: Option<&Value>) -> Difference {
-        let json = |value: Option<&Value>| Json(value.cloned().unwrap_or_default());
+        let json = |value: Option<&Value>| Json::from(value.cloned().unwrap_or_default());
         Difference { pointer: self.pointer(change == Kind::Removed), change, old: json(old), new: json(new) }
     }
 
@@ -233,8 +233,8 @@ mod tests {
             prop_assert_eq!(found.is_empty(), old == new);
             for one in found {
                 match one.change {
-                    Kind::Removed => prop_assert_eq!(old.pointer(&one.pointer), Some(&one.old.0)),
-                    Kind::Added | Kind::Changed => prop_assert_eq!(new.pointer(&one.pointer), Some(&one.new.0)),
+                    Kind::Removed => prop_assert_eq!(old.pointer(&one.pointer), Some(&*one.old.0)),
+                    Kind::Added | Kind::Changed => prop_assert_eq!(new.pointer(&one.pointer), Some(&*one.new.0)),
                 }
                 prop_assert!(one.change != Kind::Changed || one.old != one.new);
             }

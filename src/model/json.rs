@@ -5,7 +5,7 @@
 //!   equal hashes in canonical JSON, and `NaN` and infinities have no JSON form.
 //! - Nesting and size are bounded, so that hostile input costs bounded time and memory.
 
-use std::{cell::Cell, fmt};
+use std::{cell::Cell, fmt, sync::Arc};
 
 use serde::{
     Deserialize, Deserializer, Serialize,
@@ -21,13 +21,26 @@ pub const MAX_VALUES: usize = 500_000;
 const MAX_EXACT: u64 = 1 << 53;
 
 /// A JSON value that was read strictly.
+// Copies share the value, which may take ten times as much memory as its text.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, schemars::JsonSchema)]
 #[serde(transparent)]
-pub struct Json(pub Value);
+pub struct Json(pub Arc<Value>);
+
+impl From<Value> for Json {
+    fn from(value: Value) -> Self {
+        Self(Arc::new(value))
+    }
+}
+
+impl From<Json> for Value {
+    fn from(json: Json) -> Self {
+        Arc::unwrap_or_clone(json.0)
+    }
+}
 
 impl<'de> Deserialize<'de> for Json {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        Reader { depth: MAX_DEPTH, left: &Cell::new(MAX_VALUES), exact: true }.deserialize(deserializer).map(Json)
+        Reader { depth: MAX_DEPTH, left: &Cell::new(MAX_VALUES), exact: true }.deserialize(deserializer).map(Self::from)
     }
 }
 

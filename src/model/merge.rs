@@ -243,7 +243,6 @@ mod tests {
     use crate::model::{
         binding::{Import, Role, UsedIn},
         contract::Withdrawn,
-        json::Json,
     };
     use proptest::prelude::*;
 
@@ -262,7 +261,15 @@ mod tests {
                 yanked.dedup();
                 let retired = retired.map(|reason| Withdrawn { reason });
                 let version = version.parse().unwrap();
-                Contract { version, value: Json(value.into()), description, retired, yanked, ..contract }.sealed()
+                Contract {
+                    version,
+                    value: serde_json::Value::from(value).into(),
+                    description,
+                    retired,
+                    yanked,
+                    ..contract
+                }
+                .sealed()
             },
         )
     }
@@ -366,7 +373,8 @@ mod tests {
 
     fn at(version: &str, value: i64) -> Contract {
         let contract = Contract::new("paths".parse().unwrap(), "fungal".parse().unwrap());
-        Contract { version: version.parse().unwrap(), value: Json(value.into()), ..contract }.sealed()
+        Contract { version: version.parse().unwrap(), value: serde_json::Value::from(value).into(), ..contract }
+            .sealed()
     }
 
     #[test]

@@ -13,7 +13,7 @@ fn schema(kind: &str) -> Value {
 }
 
 fn read(text: &str) -> Value {
-    codec::value(text.as_bytes()).unwrap().0
+    codec::value(text.as_bytes()).unwrap().into()
 }
 
 #[test]

@@ -8,7 +8,6 @@ use git_blue::{
         binding::{Binding, Import, Role, UsedIn},
         contract::Contract,
         domain::{Domain, Source},
-        json::Json,
         name::{ContractName, DomainName},
         oid::Oid,
     },
@@ -118,7 +117,7 @@ impl Meeting {
                 let document = Contract::new(name.clone(), format!("repo{repo}").parse().unwrap());
                 let document = Contract {
                     version: format!("1.{version}.0").parse().unwrap(),
-                    value: Json((*value).into()),
+                    value: serde_json::Value::from(*value).into(),
                     ..document
                 }
                 .sealed();

@@ -84,7 +84,7 @@ impl<'a> Editing<'a> {
         let Some(index) = self.binding.imports.iter().position(|import| import.contract == *contract) else {
             return Ok(());
         };
-        let expects = Json(json!({"file": file}));
+        let expects = Json::from(json!({"file": file}));
         let root = self.ctx.code()?.workdir().unwrap_or_default();
         let import = Import { expects: Some(expects.clone()), ..self.binding.imports[index].clone() };
         let mut alone = Binding { imports: vec![import], ..self.binding.clone() };

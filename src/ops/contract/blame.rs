@@ -10,7 +10,6 @@ use crate::{
     model::{
         blame::{Blame, Part},
         contract::Contract,
-        json::Json,
         name::{Apart, ContractRef, apart},
         version::Version,
     },
@@ -112,8 +111,9 @@ fn order(arrived: &BTreeMap<Version, Arrival>, last: &Version) -> Vec<Version> {
 
 /// Returns the schema and the value of a contract, which consumers rely on.
 fn document(contract: Contract) -> Value {
-    let parts = [("schema", contract.schema.0), ("value", contract.value.0)];
-    parts.into_iter().filter(|(_, part)| !part.is_null()).map(|(name, part)| (name.to_owned(), part)).collect()
+    let parts = [("schema", contract.schema), ("value", contract.value)];
+    let present = parts.into_iter().filter(|(_, part)| !part.0.is_null());
+    present.map(|(name, part)| (name.to_owned(), Value::from(part))).collect()
 }
 
 fn parts(blame: &Blame, order: &[Version], request: &Request) -> Result<Vec<BlamePart>, OpError> {
@@ -129,7 +129,7 @@ fn parts(blame: &Blame, order: &[Version], request: &Request) -> Result<Vec<Blam
     }
     let is_scalar = |value: &Value| !value.is_object() && !value.is_array();
     let part = |part: Part<'_>| BlamePart {
-        value: Json(Some(part.value).filter(|value| is_scalar(value)).cloned().unwrap_or_default()),
+        value: Some(part.value).filter(|value| is_scalar(value)).cloned().unwrap_or_default().into(),
         version: order[part.version].clone(),
         pointer: part.pointer,
     };

@@ -45,7 +45,7 @@ pub fn read(source: &Source) -> Result<Vec<Document>, OpError> {
     }
     let whole = codec::decode::<Json>(&source.bytes);
     let problem = match whole {
-        Ok(Json(value)) => return Ok(vec![Document { line: None, value }]),
+        Ok(json) => return Ok(vec![Document { line: None, value: json.into() }]),
         Err(problem) => problem,
     };
     let mut lines = source.bytes.split(|byte| *byte == b'\n').filter(|line| !line.trim_ascii().is_empty());
@@ -59,8 +59,8 @@ pub fn read(source: &Source) -> Result<Vec<Document>, OpError> {
     if !is_yaml && matches!(source.bytes.trim_ascii_start().first(), Some(b'{' | b'[')) {
         return Err(refuse(problem));
     }
-    let Json(value) = codec::value(&source.bytes).map_err(refuse)?;
-    Ok(vec![Document { line: None, value }])
+    let json = codec::value(&source.bytes).map_err(refuse)?;
+    Ok(vec![Document { line: None, value: json.into() }])
 }
 
 /// Returns the only value of a file.
@@ -87,8 +87,8 @@ fn by_line(bytes: &[u8]) -> Result<Vec<Document>, Problem> {
         if documents.len() >= MAX_DOCUMENTS {
             return Err(Problem::whole(format!("the file has more than {MAX_DOCUMENTS} documents")));
         }
-        let Json(value) = codec::decode(line).map_err(|problem| Problem { line: Some(number), ..problem })?;
-        documents.push(Document { line: Some(number), value });
+        let json: Json = codec::decode(line).map_err(|problem| Problem { line: Some(number), ..problem })?;
+        documents.push(Document { line: Some(number), value: json.into() });
     }
     Ok(documents)
 }

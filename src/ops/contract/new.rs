@@ -166,7 +166,7 @@ fn document(ctx: &Ctx, owner: &RepoName, request: &Request) -> Result<(Contract,
     document.version = request.version.clone().unwrap_or(first);
     document.description = request.description.clone().unwrap_or_default();
     let mut count = 0;
-    document.schema = Json(match &request.schema {
+    document.schema = Json::from(match &request.schema {
         Schema::Open => json!({"type": "object"}),
         Schema::Copy(source, pointer) | Schema::File(source, pointer) => schema_at(ctx, source, pointer)?,
         Schema::Samples(sources) => {
@@ -179,7 +179,7 @@ fn document(ctx: &Ctx, owner: &RepoName, request: &Request) -> Result<(Contract,
         }
     });
     if let Some(source) = &request.value {
-        document.value = Json(documents::one(source)?);
+        document.value = documents::one(source)?.into();
     }
     let changes = vec!["Initial release".to_owned()];
     document.evolution = vec![Evolution { version: document.version.clone(), changes, compatible: true }];
@@ -310,8 +310,9 @@ mod tests {
     #[test]
     fn the_written_file_parses_to_the_same_contract() {
         let mut document = Contract::new("no".parse().unwrap(), "1.10".parse().unwrap());
-        document.schema = Json(json!({"type": "object", "description": "a: b\n# c\n", "properties": {"yes": {}}}));
-        document.value = Json(json!({"list": [[], {}, "~"], "text": "x\n  y\n"}));
+        document.schema =
+            Json::from(json!({"type": "object", "description": "a: b\n# c\n", "properties": {"yes": {}}}));
+        document.value = Json::from(json!({"list": [[], {}, "~"], "text": "x\n  y\n"}));
         document.evolution = vec![Evolution {
             version: document.version.clone(),
             changes: vec!["Initial release".into()],

@@ -128,13 +128,13 @@ fn resolve(files: &Files<'_>, contract: &mut Contract) -> Result<BTreeSet<String
     let mut load = |path: &str| noted(files, path, &seen);
     if let Some(Reference { file, pointer }) = Reference::of(&contract.schema) {
         let schema = bundle::bundle(&file, &pointer, &mut load);
-        contract.schema = Json(schema.map_err(|error| refuse("/schema", format!("schema: {error}")))?);
+        contract.schema = schema.map_err(|error| refuse("/schema", format!("schema: {error}")))?.into();
     }
     if let Some(Reference { file, pointer }) = Reference::of(&contract.value) {
         let document = load(&file).map_err(|error| refuse("/value", format!("value: {error}")))?;
         let value = document.pointer(&pointer).cloned();
         let missing = || refuse("/value", format!("value: {file}: there is nothing at {pointer}"));
-        contract.value = Json(value.ok_or_else(missing)?);
+        contract.value = value.ok_or_else(missing)?.into();
     }
     Ok(seen.into_inner())
 }
@@ -153,7 +153,7 @@ pub fn resolve_expected(files: &Files<'_>, binding: &mut Binding) -> Result<BTre
         let refuse = |message: String| (index, Problem::whole(format!("the import of {}: {message}", import.contract)));
         if let Some(Reference { file, pointer }) = Reference::of(expects) {
             let schema = bundle::bundle(&file, &pointer, &mut load);
-            *expects = Json(schema.map_err(|error| refuse(format!("expects: {error}")))?);
+            *expects = schema.map_err(|error| refuse(format!("expects: {error}")))?.into();
         }
         if let Some(first) = schema::problems(&expects.0, &Value::Null, &Budget::default()).first() {
             return Err(refuse(format!("expects{}: {}", first.pointer, first.message)));

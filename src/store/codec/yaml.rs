@@ -73,7 +73,7 @@ pub fn document<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Problem> {
 
 /// Parses a schema in its own file.
 pub(super) fn large(bytes: &[u8]) -> Result<serde_json::Value, Problem> {
-    sized::<Json>(bytes, GENERATED).map(|schema| schema.0)
+    sized::<Json>(bytes, GENERATED).map(Into::into)
 }
 
 /// Parses a document with the limits of a schema file, including scalars that YAML versions read differently.
@@ -399,7 +399,7 @@ mod tests {
         let text =
             "role: consumer\nimports:\n  - contract: paths\n    version: \">=1.0.0\"\n    expects: {type: object}\n";
         let read = binding(text.as_bytes()).unwrap();
-        assert_eq!(read.imports[0].expects, Some(Json(serde_json::json!({"type": "object"}))));
+        assert_eq!(read.imports[0].expects, Some(serde_json::json!({"type": "object"}).into()));
         assert_eq!(binding(render(&read.typed()).as_bytes()), Ok(read.clone()));
         let stored: Binding = crate::store::codec::decode(&crate::store::codec::encode(&read)).unwrap();
         assert_eq!(stored, read);
@@ -433,7 +433,7 @@ mod tests {
             Config { realm: ProposedRealm { name: "1.10".parse().unwrap(), url: None }, repo: "no".parse().unwrap() };
         assert_eq!(super::config(render(&config).as_bytes()).unwrap(), config);
         let mut contract = read(GOOD).unwrap();
-        contract.value = Json(
+        contract.value = Json::from(
             serde_json::json!({"a": "1.10", "b": [null, true, "yes", 1.5, "~", "2026-01-01", "#x"], "é": "a: b\n  c"}),
         );
         assert_eq!(read(&render(&Typed::from(&contract))).unwrap(), contract);

@@ -224,7 +224,7 @@ mod tests {
                 assert!(says, "{text}: {problem}");
                 assert!(problem.line.is_some() && problem.column.is_some(), "{text}: {problem:?}");
             }
-            let written = Json(serde_json::json!({plain: [plain]}));
+            let written = Json::from(serde_json::json!({plain: [plain]}));
             let rendered = codec::render(&written);
             assert_eq!(codec::value(rendered.as_bytes()), Ok(written), "{rendered}");
             let quoted = format!("[\"{plain}\", '{plain}', \"\u{e9}\"]");

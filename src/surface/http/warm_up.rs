@@ -3,11 +3,7 @@
 use tokio::sync::watch;
 
 use super::context::Contexts;
-use crate::{
-    error::OpError,
-    model::name::RealmName,
-    ops::realm::topology,
-};
+use crate::{error::OpError, model::name::RealmName, ops::realm::topology};
 
 /// Reads each realm once, until the daemon stops.
 pub async fn once(contexts: Contexts, stopping: watch::Receiver<bool>) {

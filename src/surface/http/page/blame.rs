@@ -50,7 +50,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::{model::json::Json, wire::BlamePart};
+    use crate::wire::BlamePart;
 
     #[test]
     fn the_innermost_part_decides_the_version_of_a_line() {

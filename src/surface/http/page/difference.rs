@@ -203,7 +203,7 @@ fn place(one: &Difference, contents: &[Value]) -> Markup {
 fn item(one: &Difference, contents: &[Value]) -> Option<String> {
     let (list, _) = one.pointer.rsplit_once('/')?;
     contents.iter().find_map(|content| content.pointer(list)?.as_array())?;
-    let word = |value: &Json| match &value.0 {
+    let word = |value: &Json| match &*value.0 {
         Value::String(word) => Some(word.clone()),
         Value::Object(_) | Value::Array(_) => None,
         other => Some(other.to_string()),
