@@ -49,9 +49,9 @@ const OF_ONE_SYSTEM: &[&str] = &["gix_path", "gix_sec", "gix_validate", "rustix"
 /// Words of `cfg` that select the system.
 const ASKS_FOR_SYSTEM: &[&str] = &["target_os", "target_family", "unix", "windows"];
 
-/// Where the crates of a feature in `Cargo.toml` may be used: in modules that are excluded without it.
+/// Where the crates of a feature in `Cargo.toml` may be used: in files that are excluded without it.
 const FEATURES: &[(&str, &[&str])] = &[
-    ("cli", &["surface/", "model/json_text", "ops/operation", "platform/terminal"]),
+    ("cli", &["main", "surface/", "model/json_text", "ops/operation", "platform/terminal"]),
     ("forge", &["forge/client", "forge/contents", "forge/redirect", "forge/webhook"]),
 ];
 

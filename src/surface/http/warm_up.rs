@@ -1,9 +1,10 @@
-//! Reads the realms of this machine when the daemon starts, so that the first page of each does not wait for a cache.
+//! Reads the realms of this machine when the daemon starts, so that the first page of each does not wait until the
+//! overview of the realm is cached.
 
 use tokio::sync::watch;
 
 use super::context::Contexts;
-use crate::{error::OpError, model::name::RealmName, ops::realm::topology};
+use crate::{error::OpError, model::name::RealmName, ops::realm::status};
 
 /// Reads each realm once, until the daemon stops.
 pub async fn once(contexts: Contexts, stopping: watch::Receiver<bool>) {
@@ -21,7 +22,8 @@ pub async fn once(contexts: Contexts, stopping: watch::Receiver<bool>) {
     let _ = reading.await;
 }
 
-/// Reads what the pages of a realm show.
+/// Brings the cached overview of a realm up to date, as its status does.
 fn one(contexts: &Contexts, name: &RealmName) -> Result<(), OpError> {
-    topology::run(&contexts.realm(name)?, &topology::Request::default()).map(drop)
+    let request = status::Request { reader: None, ..status::Request::default() };
+    status::run(&contexts.realm(name)?, &request).map(drop)
 }
