@@ -49,7 +49,7 @@ const OF_ONE_SYSTEM: &[&str] = &["gix_path", "gix_sec", "gix_validate", "rustix"
 /// Words of `cfg` that select the system.
 const ASKS_FOR_SYSTEM: &[&str] = &["target_os", "target_family", "unix", "windows"];
 
-/// Where the crates of a feature in `Cargo.toml` may be used: in files that are excluded without it.
+/// The files that may use the crates of a feature in `Cargo.toml`. None of them is compiled without that feature.
 const FEATURES: &[(&str, &[&str])] = &[
     ("cli", &["main", "surface/", "model/json_text", "ops/operation", "platform/terminal"]),
     ("forge", &["forge/client", "forge/contents", "forge/redirect", "forge/webhook"]),
