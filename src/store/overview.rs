@@ -81,7 +81,10 @@ impl<'s> Overview<'s> {
             (Some(kept), Some(stamp)) => Ok(Self::at_rest(store, kept, stamp)),
             (kept, _) => {
                 // Start this before the refs are read, so that cached data is never newer than its stamp.
-                let renewal = store.cache().and_then(|cache| cache.renew());
+                let renewal = store.cache().and_then(|cache| match &kept {
+                    Some(Snapshot { index, kept, .. }) => index.renewal(cache, Some(&**kept)),
+                    None => cache.renew(None),
+                });
                 Ok(OverviewBuilder::of(store, kept, Parts::new(renewal))?.finish())
             }
         }
@@ -207,7 +210,20 @@ impl<'s> Overview<'s> {
     fn part(&self, line: &Line, place: Option<Place>) -> Option<Vec<u8>> {
         match &self.kept {
             _ if line.is_fresh => self.fresh.part(place?),
-            kept => snapshot::part(&**kept.as_ref()?, place?),
+            kept => {
+                let bytes = snapshot::part(&**kept.as_ref()?, place?);
+                if bytes.is_none() {
+                    self.discard();
+                }
+                bytes
+            }
+        }
+    }
+
+    /// Removes a damaged cache, so that the next command rebuilds it.
+    fn discard(&self) {
+        if let Some(cache) = self.store.cache() {
+            let _ = cache.clear();
         }
     }
 
@@ -217,19 +233,21 @@ impl<'s> Overview<'s> {
     }
 
     /// Replaces the cache with this overview, and returns the new one. `written` returns the parts of a domain that
-    /// are already written: its summary, its glance, and the hashes of its schemas. All other parts are copied.
+    /// are new: its summary, its glance, and the hashes of its schemas. All other parts stay where they are, or are
+    /// copied to a new file.
     fn keep(
         &self,
         mut parts: Parts,
         written: impl Fn(&Line) -> [Option<Place>; 3],
     ) -> Option<(Arc<Index>, Box<dyn KeptFile>)> {
         let before = self.index.lines.all();
+        let is_copied = parts.is_new_file;
         let mut lines = before.to_vec();
         for (line, before) in lines.iter_mut().zip(before) {
             let [summary, glance, schemas] = written(before);
             let mut moved = |written: Option<Place>, old: Option<Place>| match (written, old) {
-                (None, Some(_)) => self.part(before, old).map(|bytes| Some(parts.add(&bytes))),
-                (written, _) => Some(written),
+                (None, Some(_)) if is_copied => self.part(before, old).map(|bytes| Some(parts.add(&bytes))),
+                (written, old) => Some(written.or(old)),
             };
             line.summary = moved(summary, before.summary)?;
             // The other parts are recomputed if they cannot be read.
@@ -254,8 +272,9 @@ pub struct Examining<'o> {
 impl Examining<'_> {
     /// Adds a domain.
     pub fn add(&mut self, line: &Line, schemas: &Schemas) {
-        let cache = self.overview.store.cache();
-        let parts = self.parts.get_or_insert_with(|| Parts::new(cache.and_then(|cache| cache.renew())));
+        let Overview { store, index, kept, .. } = self.overview;
+        let renewal = || index.renewal(store.cache()?, kept.as_deref());
+        let parts = self.parts.get_or_insert_with(|| Parts::new(renewal()));
         if parts.renewal().is_some() {
             self.places.insert(line.name.clone(), parts.add(&snapshot::encode(schemas)));
         }

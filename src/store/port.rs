@@ -200,12 +200,21 @@ pub trait Cache {
     /// Returns an error if the file cannot be removed.
     fn clear(&self) -> Result<u64, StoreError>;
 
-    /// Starts to replace the cached data. Call this before reading the refs. Returns `None` if another process is
-    /// already doing so, or if nothing can be written.
-    fn renew(&self) -> Option<Box<dyn Renewal>>;
+    /// Starts to replace the cached data, or to add to it if it is still the data that the caller read. Call this before
+    /// reading the refs. Returns `None` if another process is already doing so, or if nothing can be written.
+    fn renew(&self, since: Option<Since<'_>>) -> Option<Box<dyn Renewal>>;
 }
 
-/// Cached data, to be read in parts. It does not change when the cache is replaced.
+/// What a caller read from the cache.
+#[derive(Debug, Clone, Copy)]
+pub struct Since<'a> {
+    /// The identity of the data.
+    pub identity: &'a str,
+    /// The number of bytes of those parts that are still used.
+    pub used: u64,
+}
+
+/// Cached data: an index, and parts. It does not change when the cache is replaced.
 pub trait CachedData {
     /// Returns the size in bytes.
     fn size(&self) -> Option<u64>;
@@ -213,7 +222,10 @@ pub trait CachedData {
     /// Returns an identity that differs from that of any other data that is or was cached, if there is one.
     fn identity(&self) -> Option<String>;
 
-    /// Returns `len` bytes starting at `at`, or `None` if there are fewer.
+    /// Returns the index.
+    fn index(&self) -> Option<Vec<u8>>;
+
+    /// Returns `len` bytes of the parts starting at `at`, or `None` if there are fewer.
     fn part(&self, at: u64, len: usize) -> Option<Vec<u8>>;
 }
 
@@ -229,11 +241,14 @@ pub trait Renewal {
     /// Writes a line next to the cache, whether or not the cache is replaced.
     fn note(&self, line: &str);
 
-    /// Appends bytes. Returns whether that succeeded.
+    /// Returns where the first of the new parts will be: 0 if the earlier ones are not reused.
+    fn start(&self) -> u64;
+
+    /// Appends to the parts. Returns whether that succeeded.
     fn write(&mut self, bytes: &[u8]) -> bool;
 
-    /// Replaces the cache with everything that was written, and returns it.
-    fn keep(self: Box<Self>) -> Option<Box<dyn CachedData>>;
+    /// Replaces the index, and returns the new cache.
+    fn keep(self: Box<Self>, index: &[u8]) -> Option<Box<dyn CachedData>>;
 }
 
 /// A held lock, which is released on drop.

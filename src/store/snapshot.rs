@@ -1,9 +1,9 @@
-//! The file format of a cached overview: a part for each domain, an index of the parts, and a last line with the
-//! location of the index. Every part has a checksum, so that whatever is read is exactly what was written.
+//! The format of a cached overview: parts for each domain, and an index of the parts. The index and every part have a
+//! checksum, so that whatever is read is exactly what was written.
 //!
-//! The index comes last, so that parts can be written as they are computed; holding all of them would account for most
-//! of the program's memory. It has a line for each domain, which is decoded only on demand, because most commands need
-//! only the domains of one repository.
+//! Parts are appended to those of earlier snapshots as they are computed; what has not changed is not written again. The
+//! index has a line for each domain, which is decoded only on demand, because most commands need only the domains of
+//! one repository.
 //!
 //! A separate file records whether the refs have changed since, so that a snapshot that is still valid is not
 //! rewritten.
@@ -16,7 +16,7 @@ use std::{
 use memchr::memmem::Finder;
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
-use super::{CachedData, Renewal};
+use super::{Cache, CachedData, Renewal, Since};
 use crate::model::{
     domain::Source,
     domain_summary::DomainSummary,
@@ -26,16 +26,14 @@ use crate::model::{
     realm::Repo,
 };
 
-/// The start of the last line, with the version of the format. Other versions are ignored.
-const MAGIC: &str = "git-blue-snapshot-5";
-/// The length of the last line, which is padded so that it can be read in one call.
-const TAIL: usize = 64;
+/// The start of the first line of the index, with the version of the format. Other versions are ignored.
+const MAGIC: &str = "git-blue-snapshot-6";
 /// The size limit of computed parts that are held in memory if no file can be written. Other parts are recomputed on
 /// demand.
 const MAX_HELD: usize = 8 << 20;
 
-/// Recently read indexes, by the identity of their file and their checksum.
-static INDEXES: Held<(String, String), Arc<Index>> = Held::new(4 << 20);
+/// Recently read indexes with their ids, by the identity of their file.
+static INDEXES: Held<String, (String, Arc<Index>)> = Held::new(4 << 20);
 
 /// The part of the snapshot about the realm itself, and the locations of all other parts.
 #[derive(Debug, Clone, Default)]
@@ -44,7 +42,7 @@ pub(super) struct Index {
     pub(super) lines: Lines,
 }
 
-/// The first line of the index.
+/// The line of the index about the realm.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub(super) struct Head {
     /// The tip of the realm's own ref; `None` if something in it could not be read.
@@ -58,7 +56,7 @@ pub(super) struct Head {
 /// The domains that could be read, sorted by name.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Lines {
-    /// The text of the index, including its first line.
+    /// The text of the index, including the line about the realm.
     text: String,
     all: OnceLock<Vec<Line>>,
     /// The domains of the first repository that was requested.
@@ -141,6 +139,18 @@ impl Index {
         bytes
     }
 
+    /// Returns the number of bytes of the parts that the index refers to.
+    fn used(&self) -> u64 {
+        let parts = self.lines.all().iter().flat_map(|line| [line.summary, line.glance, line.schemas]);
+        parts.flatten().map(|Place(_, len, _)| len as u64).sum()
+    }
+
+    /// Starts to replace a cache that contains this index. `kept` is that cache, if there is one.
+    pub(super) fn renewal(&self, cache: &dyn Cache, kept: Option<&dyn CachedData>) -> Option<Box<dyn Renewal>> {
+        let identity = kept.and_then(CachedData::identity);
+        cache.renew(identity.as_deref().map(|identity| Since { identity, used: self.used() }))
+    }
+
     /// Returns whether both indexes are equal.
     pub(super) fn is_same(&self, other: &Self) -> bool {
         self.head == other.head && self.lines.all() == other.lines.all()
@@ -219,36 +229,39 @@ impl Snapshot {
     /// Returns the snapshot in a file, or `None` if it is damaged or has another version. If `holds` is set, the index
     /// is held in memory, so that it is decoded only once.
     pub(super) fn open(kept: Box<dyn CachedData>, holds: bool) -> Option<Self> {
-        let end = kept.size()?.checked_sub(TAIL as u64)?;
-        let tail = String::from_utf8(kept.part(end, TAIL)?).ok()?;
-        let mut words = tail.split_ascii_whitespace();
-        if words.next()? != MAGIC {
-            return None;
-        }
-        let len: usize = words.next()?.parse().ok()?;
-        let sum = u32::from_str_radix(words.next()?, 16).ok()?;
-        let at = end.checked_sub(u64::try_from(len).ok()?)?;
-        let id = id(len, sum);
-        let key = kept.identity().filter(|_| holds).map(|file| (file, id.clone()));
-        if let Some(index) = key.as_ref().and_then(|key| INDEXES.get(key)) {
+        let file = holds.then(|| kept.identity()).flatten();
+        if let Some((id, index)) = file.as_ref().and_then(|file| INDEXES.get(file)) {
             return Some(Self { index, kept, id });
         }
-        let index = Arc::new(Index::decode(part(&*kept, Place(at, len, sum))?)?);
-        if let Some(key) = key {
-            INDEXES.put(key, index.clone(), decoded_size(len));
+        let mut bytes = kept.index()?;
+        let line = bytes.iter().position(|byte| *byte == b'\n')?;
+        let text = bytes.split_off(line + 1);
+        let id = id(&text);
+        if bytes.strip_suffix(b"\n")? != first_line(&id).as_bytes() {
+            return None;
+        }
+        let weight = decoded_size(text.len());
+        let index = Arc::new(Index::decode(text)?);
+        if let Some(file) = file {
+            INDEXES.put(file, (id.clone(), index.clone()), weight);
         }
         Some(Self { index, kept, id })
     }
 }
 
-fn id(len: usize, sum: u32) -> String {
-    format!("{len} {sum:x}")
+/// Returns the id of an index.
+fn id(text: &[u8]) -> String {
+    format!("{} {:x}", text.len(), checksum(text))
+}
+
+fn first_line(id: &str) -> String {
+    format!("{MAGIC} {id}")
 }
 
 /// Returns the note that the refs had this stamp when they matched a snapshot, and that any later change is certain to
 /// change the stamp.
 pub(super) fn at_rest(id: &str, stamp: &str) -> String {
-    format!("{MAGIC} {id} {stamp}\n")
+    format!("{} {stamp}\n", first_line(id))
 }
 
 /// Returns the bytes of a part.
@@ -259,7 +272,10 @@ pub(super) fn part(kept: &dyn CachedData, Place(at, len, sum): Place) -> Option<
 /// The parts of a snapshot under construction.
 pub(super) struct Parts {
     storage: Storage,
-    len: u64,
+    /// Whether the parts of the previous snapshot are in another file.
+    pub(super) is_new_file: bool,
+    /// Where the next part will be.
+    end: u64,
 }
 
 /// Where the parts are stored until the snapshot is complete.
@@ -272,7 +288,9 @@ enum Storage {
 
 impl Parts {
     pub(super) fn new(renewal: Option<Box<dyn Renewal>>) -> Self {
-        Self { storage: renewal.map_or_else(|| Storage::Memory(Vec::new()), Storage::File), len: 0 }
+        let end = renewal.as_ref().map_or(0, |renewal| renewal.start());
+        let storage = renewal.map_or_else(|| Storage::Memory(Vec::new()), Storage::File);
+        Self { storage, is_new_file: end == 0, end }
     }
 
     /// Returns the renewal that the parts are written to, if anything can be cached.
@@ -285,8 +303,8 @@ impl Parts {
 
     /// Adds a part. If it cannot be held in memory either, reading it finds nothing.
     pub(super) fn add(&mut self, bytes: &[u8]) -> Place {
-        let place = Place(self.len, bytes.len(), checksum(bytes));
-        self.len += bytes.len() as u64;
+        let place = Place(self.end, bytes.len(), checksum(bytes));
+        self.end += bytes.len() as u64;
         match &mut self.storage {
             Storage::File(renewal) => {
                 if !renewal.write(bytes) {
@@ -315,17 +333,16 @@ impl Parts {
         }
     }
 
-    /// Replaces the cache with these parts and the index, and returns it. Returns `None` if not everything could be
-    /// written. `stamp` is the stamp of the refs, if it is certain to change with them.
-    pub(super) fn keep(mut self, index: &Index, stamp: Option<&str>) -> Option<Box<dyn CachedData>> {
-        let Place(_, len, sum) = self.add(&index.encode());
+    /// Replaces the index of the cache, and returns the cache. Returns `None` if not everything could be written.
+    /// `stamp` is the stamp of the refs, if it is certain to change with them.
+    pub(super) fn keep(self, index: &Index, stamp: Option<&str>) -> Option<Box<dyn CachedData>> {
+        let text = index.encode();
+        let id = id(&text);
         if let Some(stamp) = stamp {
-            self.note(&id(len, sum), stamp);
+            self.note(&id, stamp);
         }
-        let tail = format!("{MAGIC} {len} {sum:x}");
-        self.add(format!("{tail:<width$}\n", width = TAIL - 1).as_bytes());
         match self.storage {
-            Storage::File(renewal) => renewal.keep(),
+            Storage::File(renewal) => renewal.keep(&[first_line(&id).as_bytes(), b"\n", &text].concat()),
             Storage::Memory(_) => None,
         }
     }
@@ -371,14 +388,18 @@ mod tests {
             room.is_some()
         }
 
-        fn keep(self: Box<Self>) -> Option<Box<dyn crate::store::CachedData>> {
+        fn start(&self) -> u64 {
+            0
+        }
+
+        fn keep(self: Box<Self>, _index: &[u8]) -> Option<Box<dyn CachedData>> {
             panic!("half of it would be kept")
         }
     }
 
     #[test]
     fn incomplete_writes_are_not_kept() {
-        for room in [0, 3, 6, 64] {
+        for room in [0, 3, 5] {
             let mut parts = Parts::new(Some(Box::new(Full(room))));
             let places = [parts.add(b"one"), parts.add(b"two")];
             assert_eq!(places.map(|place| parts.part(place)), [None, None], "they are read again");

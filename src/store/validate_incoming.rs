@@ -91,7 +91,7 @@ impl Looking<'_> {
                     continue;
                 }
                 match entry.kind {
-                    EntryKind::Tree if path.len() >= MAX_DEPTH => self.problem(&path, "it is too deep"),
+                    EntryKind::Tree if path.len() >= MAX_DEPTH => self.problem(&path, "its path has too many levels"),
                     EntryKind::Tree => {
                         let below = known.iter().filter_map(|entries| {
                             let found = &entries[find(entries, &entry.name)?];
@@ -101,7 +101,7 @@ impl Looking<'_> {
                     }
                     EntryKind::Blob => self.file(&path, &entry.id)?,
                     EntryKind::Other => {
-                        self.problem(&path, "it is a symbolic link, a submodule or a program, and no plain file");
+                        self.problem(&path, "it is a symbolic link, submodule or executable, not a regular file");
                     }
                 }
             }
@@ -118,7 +118,7 @@ impl Looking<'_> {
     fn file(&mut self, path: &[String], blob: &Oid) -> Result<(), StoreError> {
         let parts: Vec<&str> = path.iter().map(String::as_str).collect();
         let Some(place) = Place::parse(self.name, &parts) else {
-            self.problem(path, "no such file belongs there");
+            self.problem(path, "such a file does not belong in a realm");
             return Ok(());
         };
         let bytes = match self.store.blob(blob) {
@@ -155,7 +155,7 @@ impl Looking<'_> {
             Place::Contract(name) | Place::LoserContract(name, ..) | Place::Version(name, _) => {
                 let contract: Contract = read(bytes)?;
                 if contract.version.is_placeholder() {
-                    return Err("its version is not chosen".into());
+                    return Err("its version is not resolved".into());
                 }
                 let is_right = match place {
                     Place::Version(_, version) | Place::LoserContract(_, version, _) => contract.version == *version,
@@ -248,10 +248,10 @@ mod tests {
             ("contracts/paths.json", &b"{"[..], "EOF"),
             ("contracts/other.json", &contract, "it names paths 0.1.0"),
             ("versions/paths/0.2.0.json", &contract, "it names paths 0.1.0"),
-            ("contracts/\u{1b}[31m.json", &contract, "no such file belongs there"),
-            ("contracts/../../x.json", &contract, "no such file belongs there"),
-            ("hooks/post-commit", b"#!/bin/sh", "no such file belongs there"),
-            ("a/b/c/d/e/f", b"", "too deep"),
+            ("contracts/\u{1b}[31m.json", &contract, "such a file does not belong in a realm"),
+            ("contracts/../../x.json", &contract, "such a file does not belong in a realm"),
+            ("hooks/post-commit", b"#!/bin/sh", "such a file does not belong in a realm"),
+            ("a/b/c/d/e/f", b"", "too many levels"),
             ("domain.json", b"{\"name\":\"other\"}", "it names other"),
         ] {
             let found = with(path, bytes);

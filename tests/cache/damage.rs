@@ -2,9 +2,9 @@
 
 use std::{fs, os::unix::fs::PermissionsExt as _};
 
-use crate::world::{OWNER, World};
+use crate::world::World;
 
-/// A realm with content, and its cache file.
+/// A realm with content, and its snapshot.
 fn world() -> (World, Vec<u8>) {
     let world = World::new();
     for at in 0..2 {
@@ -19,21 +19,22 @@ fn world() -> (World, Vec<u8>) {
 
 #[test]
 fn flipped_byte_never_changes_an_answer() {
-    let (world, kept) = world();
+    let (world, _) = world();
     let wanted = world.answers(|repo| world.ctx(repo, false));
-    // The bytes of the last line, and a sample of those before.
-    let tail = kept.len() - 64;
-    for at in (tail..kept.len()).step_by(3).chain((0..tail).step_by(97)) {
-        for flip in [0x01, 0x80] {
-            let mut damaged = kept.clone();
-            damaged[at] ^= flip;
-            fs::write(world.kept(), &damaged).unwrap();
-            assert_eq!(
-                world.answers(|repo| world.ctx(repo, true)),
-                wanted,
-                "byte {at} of {} flipped by {flip:#x}",
-                kept.len()
-            );
+    for file in [World::kept, World::parts] {
+        let kept = fs::read(file(&world)).unwrap();
+        // The first line of the snapshot, and a sample of all bytes.
+        let first = kept.iter().position(|byte| *byte == b'\n').filter(|at| *at < 64).map_or(0, |at| at + 40);
+        for at in (0..first).step_by(3).chain((first..kept.len()).step_by(97)) {
+            for flip in [0x01, 0x80] {
+                // Files are replaced once they are found to be damaged.
+                let (path, mut damaged) = (file(&world), fs::read(file(&world)).unwrap());
+                let Some(byte) = damaged.get_mut(at) else { continue };
+                *byte ^= flip;
+                fs::write(&path, &damaged).unwrap();
+                let found = world.answers(|repo| world.ctx(repo, true));
+                assert_eq!(found, wanted, "byte {at} of {} flipped by {flip:#x} in {}", kept.len(), path.display());
+            }
         }
     }
 }
@@ -44,13 +45,30 @@ fn truncated_or_foreign_file_never_changes_an_answer() {
     let wanted = world.answers(|repo| world.ctx(repo, false));
     let text = String::from_utf8_lossy(&kept).into_owned();
     let foreign = text.replacen("git-blue-snapshot-", "git-blue-snapshot-9", 1).into_bytes();
-    let longer = text.replacen("-5 ", "-5 99999999999", 1).into_bytes();
-    let cut = [0, 1, 63, 64, 65, kept.len() / 2, kept.len() - 1].map(|len| kept[..len].to_vec());
-    for damaged in cut.into_iter().chain([foreign, longer, vec![0; kept.len()], b"\n".repeat(100)]) {
+    let longer = text.replacen("-6 ", "-6 99999999999", 1).into_bytes();
+    let elsewhere = text.replacen("parts-", "../../", 1).into_bytes();
+    let cut = [0, 1, 12, 13, 14, 63, kept.len() / 2, kept.len() - 1].map(|len| kept[..len].to_vec());
+    for damaged in cut.into_iter().chain([foreign, longer, elsewhere, vec![0; kept.len()], b"\n".repeat(100)]) {
         fs::write(world.kept(), &damaged).unwrap();
         assert_eq!(world.answers(|repo| world.ctx(repo, true)), wanted, "{} bytes", damaged.len());
         assert_ne!(fs::read(world.kept()).unwrap(), damaged, "it is replaced");
     }
+}
+
+#[test]
+fn damaged_parts_are_replaced() {
+    let (world, _) = world();
+    let wanted = world.answers(|repo| world.ctx(repo, false));
+    for damage in [|len| vec![0; len], |_| Vec::new()] {
+        let parts = world.parts();
+        let len = fs::read(&parts).unwrap().len();
+        fs::write(&parts, damage(len)).unwrap();
+        assert_eq!(world.answers(|repo| world.ctx(repo, true)), wanted);
+        assert!(!parts.exists() && world.parts().exists());
+    }
+    fs::remove_file(world.parts()).unwrap();
+    assert_eq!(world.answers(|repo| world.ctx(repo, true)), wanted);
+    assert!(world.parts().exists());
 }
 
 /// Root ignores folder permissions, but not a file in place of the folder.
@@ -85,10 +103,12 @@ fn does_not_wait_for_another_writer() {
 #[test]
 fn removes_files_of_killed_writers() {
     let (world, _) = world();
-    let left = world.kept().with_file_name("new-abc");
-    fs::write(&left, "half").unwrap();
+    let left = ["new-abc", "parts-abcdef"].map(|name| world.kept().with_file_name(name));
+    for left in &left {
+        fs::write(left, "half").unwrap();
+    }
     world.contract(0, 1).unwrap();
-    world.ctx(OWNER, true);
     world.agree("a kill");
-    assert!(!left.exists());
+    assert!(left.iter().all(|left| !left.exists()));
+    assert!(world.parts().exists());
 }

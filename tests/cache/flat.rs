@@ -170,3 +170,35 @@ fn reader_gets_notifications_regardless_of_other_readers() {
         record(&world, &store, reader, &found.receipt(|_, _| true));
     }
 }
+
+#[test]
+fn changed_domain_is_appended() {
+    let world = World::new();
+    for at in 0..2 {
+        world.domain(at).unwrap();
+        world.contract(at, 0).unwrap();
+    }
+    world.agree("making it");
+    let (file, before) = (world.parts(), std::fs::read(world.parts()).unwrap());
+    world.contract(1, 1).unwrap();
+    world.agree("a change");
+    let after = std::fs::read(world.parts()).unwrap();
+    assert_eq!(world.parts(), file);
+    assert!(after.starts_with(&before) && after.len() > before.len(), "{} then {}", before.len(), after.len());
+}
+
+#[test]
+fn unused_parts_are_removed() {
+    let world = World::new();
+    world.domain(0).unwrap();
+    world.contract(0, 0).unwrap();
+    world.agree("making it");
+    let first = world.parts();
+    // A snapshot refers only to what it needs, so this has the effect of a thousand changes.
+    let mut parts = std::fs::OpenOptions::new().append(true).open(&first).unwrap();
+    std::io::Write::write_all(&mut parts, &vec![b' '; 2 << 20]).unwrap();
+    world.contract(0, 1).unwrap();
+    world.agree("a change");
+    assert!(!first.exists());
+    assert!(std::fs::metadata(world.parts()).unwrap().len() < 1 << 20);
+}

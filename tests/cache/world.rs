@@ -54,9 +54,15 @@ impl World {
         self.sandbox.path().join("blue/realms/r.git")
     }
 
-    /// Returns the path of the cache file.
+    /// Returns the path of the snapshot.
     pub fn kept(&self) -> PathBuf {
         self.store().join("blue/cache/snapshot")
+    }
+
+    /// Returns the path of the file of parts that the snapshot refers to.
+    pub fn parts(&self) -> PathBuf {
+        let snapshot = std::fs::read_to_string(self.kept()).unwrap();
+        self.kept().with_file_name(snapshot.lines().next().unwrap())
     }
 
     pub fn in_store(&self, arguments: &[&str]) -> String {

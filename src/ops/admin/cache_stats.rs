@@ -21,11 +21,11 @@ pub const OPERATION: Operation = Operation::read::<CacheStats>(
 pub fn run(ctx: &Ctx) -> Result<Answer<CacheStats>, OpError> {
     let here = ctx.here()?;
     let kept = CacheState::of(&*here.store);
-    let file = here.store.cache().map(|cache| cache.file());
+    let cache = here.store.cache();
     let answer = Answer::new(CacheStats {
         realm: here.realm.clone(),
-        file: file.as_ref().map(|file| file.display().to_string()),
-        bytes: file.and_then(|file| Some(file.metadata().ok()?.len())),
+        file: cache.map(|cache| cache.file().display().to_string()),
+        bytes: cache.and_then(|cache| cache.open()?.size()),
         usable: kept.is_some(),
         current: kept.as_ref().is_some_and(|kept| kept.is_current),
         domains: kept.as_ref().map_or(0, |kept| kept.domains),

@@ -1,19 +1,32 @@
-//! The store's cache: a single file that is replaced atomically. It can be deleted at any time, and the store works
-//! without it if it cannot be written.
+//! The store's cache: a file of parts, to which new parts are appended, and the snapshot that says where they are, which
+//! is replaced atomically. Both can be deleted at any time, and the store works without them if they cannot be written.
 
 use std::{
-    fs::File,
+    ffi::OsStr,
+    fs::{File, OpenOptions},
     io::Write as _,
     path::{Path, PathBuf},
 };
 
+use tempfile::{NamedTempFile, TempPath};
+
 use crate::{
     platform::files::{self, Stamp},
-    store::{Cache, CachedData, Renewal, StoreError},
+    store::{Cache, CachedData, Renewal, Since, StoreError},
 };
 
 /// The number of seconds after which two changes have different timestamps on any file system.
 const TICK: i64 = 2;
+
+/// The start of the name of a file of parts.
+const PARTS: &str = "parts-";
+/// The number of random characters in the rest of that name.
+const RANDOM: usize = 6;
+/// The length of the first line of the snapshot, the name of the file of parts.
+const FIRST_LINE: usize = PARTS.len() + RANDOM + 1;
+/// The number of bytes that no snapshot refers to, above which the parts are copied to a new file, if they are also
+/// more than the others.
+const MAX_UNUSED: u64 = 1 << 20;
 
 /// The cache of one store.
 #[derive(Debug)]
@@ -64,7 +77,9 @@ fn one(stamp: &Stamp) -> String {
 
 impl Cache for FileCache {
     fn open(&self) -> Option<Box<dyn CachedData>> {
-        Some(Box::new(Open(File::open(self.file()).ok()?)))
+        let open = || Open::at(&self.folder());
+        // Another process may have replaced both files between opening the snapshot and its parts.
+        Some(Box::new(open().or_else(open)?))
     }
 
     fn file(&self) -> PathBuf {
@@ -79,61 +94,128 @@ impl Cache for FileCache {
         let _ = std::fs::remove_file(self.note());
         // The first pages of lists are small, and recreated by the next long list.
         let _ = std::fs::remove_dir_all(self.folder().join("pending"));
-        let file = self.file();
-        let size = file.metadata().map_or(0, |meta| meta.len());
-        match std::fs::remove_file(&file) {
-            Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(StoreError::io("remove", file)(error)),
-            _ => Ok(size),
+        let mut freed = 0;
+        for file in std::iter::once(self.file()).chain(files_named(&self.folder(), &[PARTS])) {
+            let size = file.metadata().map_or(0, |meta| meta.len());
+            match std::fs::remove_file(&file) {
+                Ok(()) => freed += size,
+                Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
+                Err(error) => return Err(StoreError::io("remove", file)(error)),
+            }
         }
+        Ok(freed)
     }
 
     fn stamp(&self) -> Option<String> {
         self.look().map(|(stamp, _)| stamp)
     }
 
-    fn renew(&self) -> Option<Box<dyn Renewal>> {
+    fn renew(&self, since: Option<Since<'_>>) -> Option<Box<dyn Renewal>> {
         let folder = self.folder();
         std::fs::create_dir_all(&folder).ok()?;
         let lock = File::create(folder.join("lock")).ok()?;
         lock.try_lock().ok()?;
-        sweep(&folder);
-        let new = tempfile::Builder::new().prefix("new-").tempfile_in(&folder).ok()?;
+        let current = Open::at(&folder);
+        sweep(&folder, current.as_ref().map(|open| &*open.name));
+        let snapshot = tempfile::Builder::new().prefix("new-").tempfile_in(&folder).ok()?;
         // Use the file system's clock, which may differ from that of this machine.
-        let now = Stamp::of_file(new.as_file()).ok()?.modified.0;
+        let now = Stamp::of_file(snapshot.as_file()).ok()?.modified.0;
         let (stamp, newest) = self.look()?;
         let is_settled = newest + TICK < now;
-        Some(Box::new(Begun { stamp, is_settled, new, file: self.file(), note: self.note(), _lock: lock }))
+        let parts = Parts::further(&folder, current, since).or_else(|| Parts::anew(&folder))?;
+        Some(Box::new(Begun { stamp, is_settled, parts, snapshot, folder, note: self.note(), _lock: lock }))
     }
 }
 
-struct Open(File);
+/// A snapshot and its parts.
+struct Open {
+    snapshot: File,
+    parts: File,
+    /// The name of the file of parts.
+    name: String,
+}
+
+impl Open {
+    fn at(folder: &Path) -> Option<Self> {
+        let snapshot = File::open(folder.join("snapshot")).ok()?;
+        let mut line = [0; FIRST_LINE];
+        files::read_exact_at(&snapshot, &mut line, 0).ok()?;
+        let name = std::str::from_utf8(&line).ok()?.strip_suffix('\n')?.to_owned();
+        let is_plain = |random: &str| random.bytes().all(|byte| byte.is_ascii_alphanumeric());
+        name.strip_prefix(PARTS).filter(|random| is_plain(random))?;
+        let parts = File::open(folder.join(&name)).ok()?;
+        Some(Self { snapshot, parts, name })
+    }
+}
 
 impl CachedData for Open {
     fn size(&self) -> Option<u64> {
-        Some(self.0.metadata().ok()?.len())
+        Some(self.snapshot.metadata().ok()?.len() + self.parts.metadata().ok()?.len())
     }
 
     fn identity(&self) -> Option<String> {
-        Some(one(&Stamp::of_file(&self.0).ok()?))
+        Some(one(&Stamp::of_file(&self.snapshot).ok()?))
+    }
+
+    fn index(&self) -> Option<Vec<u8>> {
+        let len = self.snapshot.metadata().ok()?.len().checked_sub(FIRST_LINE as u64)?;
+        bytes(&self.snapshot, FIRST_LINE as u64, usize::try_from(len).ok()?)
     }
 
     fn part(&self, at: u64, len: usize) -> Option<Vec<u8>> {
-        // Do not allocate more than the size of the file.
-        let end = at.checked_add(u64::try_from(len).ok()?)?;
-        if self.size()? < end {
+        bytes(&self.parts, at, len)
+    }
+}
+
+/// Reads a piece of a file, without allocating more than the size of the file.
+fn bytes(file: &File, at: u64, len: usize) -> Option<Vec<u8>> {
+    let end = at.checked_add(u64::try_from(len).ok()?)?;
+    if file.metadata().ok()?.len() < end {
+        return None;
+    }
+    let mut bytes = vec![0; len];
+    files::read_exact_at(file, &mut bytes, at).ok()?;
+    Some(bytes)
+}
+
+/// A file of parts that is written to.
+struct Parts {
+    file: File,
+    name: String,
+    /// The length of the file at the start.
+    start: u64,
+    /// The path of a file that no snapshot refers to yet. Dropping it removes the file.
+    new: Option<TempPath>,
+}
+
+impl Parts {
+    /// Opens the file that the current snapshot refers to, if that snapshot is the one that the caller read, and not
+    /// most of its parts are unused.
+    fn further(folder: &Path, current: Option<Open>, since: Option<Since<'_>>) -> Option<Self> {
+        let (current, since) = (current?, since?);
+        if current.identity()? != since.identity {
             return None;
         }
-        let mut bytes = vec![0; len];
-        files::read_exact_at(&self.0, &mut bytes, at).ok()?;
-        Some(bytes)
+        let file = OpenOptions::new().append(true).open(folder.join(&current.name)).ok()?;
+        let start = file.metadata().ok()?.len();
+        let unused = start.saturating_sub(since.used);
+        (unused <= since.used.max(MAX_UNUSED)).then_some(Self { file, name: current.name, start, new: None })
+    }
+
+    fn anew(folder: &Path) -> Option<Self> {
+        let file = tempfile::Builder::new().prefix(PARTS).rand_bytes(RANDOM).tempfile_in(folder).ok()?;
+        let name = file.path().file_name()?.to_str()?.to_owned();
+        let (file, path) = file.into_parts();
+        Some(Self { file, name, start: 0, new: Some(path) })
     }
 }
 
 struct Begun {
     stamp: String,
     is_settled: bool,
-    new: tempfile::NamedTempFile,
-    file: PathBuf,
+    parts: Parts,
+    snapshot: NamedTempFile,
+    folder: PathBuf,
     note: PathBuf,
     _lock: File,
 }
@@ -152,20 +234,43 @@ impl Renewal for Begun {
         let _ = std::fs::write(&self.note, line);
     }
 
-    fn write(&mut self, bytes: &[u8]) -> bool {
-        self.new.write_all(bytes).is_ok()
+    fn start(&self) -> u64 {
+        self.parts.start
     }
 
-    fn keep(self: Box<Self>) -> Option<Box<dyn CachedData>> {
-        // Not flushed: a partial file fails its checksums.
-        Some(Box::new(Open(self.new.persist(&self.file).ok()?)))
+    fn write(&mut self, bytes: &[u8]) -> bool {
+        self.parts.file.write_all(bytes).is_ok()
+    }
+
+    fn keep(mut self: Box<Self>, index: &[u8]) -> Option<Box<dyn CachedData>> {
+        // Not flushed: incomplete files fail their checksums.
+        self.snapshot.write_all(format!("{}\n", self.parts.name).as_bytes()).ok()?;
+        self.snapshot.write_all(index).ok()?;
+        let is_new = self.parts.new.is_some();
+        if let Some(path) = self.parts.new {
+            path.keep().ok()?;
+        }
+        self.snapshot.persist(self.folder.join("snapshot")).ok()?;
+        if is_new {
+            sweep(&self.folder, Some(&self.parts.name));
+        }
+        Some(Box::new(Open::at(&self.folder)?))
     }
 }
 
-/// Removes files left by killed writers. The caller holds the lock, so no other writer is alive.
-fn sweep(folder: &Path) {
-    let entries = folder.read_dir().into_iter().flatten().filter_map(Result::ok);
-    for entry in entries.filter(|entry| entry.file_name().as_encoded_bytes().starts_with(b"new-")) {
-        let _ = std::fs::remove_file(entry.path());
+/// Removes files left by killed writers, and parts that no snapshot refers to. The caller holds the lock, so no other
+/// writer is alive.
+fn sweep(folder: &Path, used: Option<&str>) {
+    for file in files_named(folder, &["new-", PARTS]) {
+        if file.file_name().and_then(|name| name.to_str()) != used {
+            let _ = std::fs::remove_file(file);
+        }
     }
+}
+
+/// Returns the files whose names start with one of the prefixes.
+fn files_named(folder: &Path, prefixes: &[&str]) -> impl Iterator<Item = PathBuf> {
+    let entries = folder.read_dir().into_iter().flatten().filter_map(Result::ok);
+    let is_named = |name: &OsStr| prefixes.iter().any(|prefix| name.as_encoded_bytes().starts_with(prefix.as_bytes()));
+    entries.filter(move |entry| is_named(&entry.file_name())).map(|entry| entry.path())
 }
