@@ -4,6 +4,7 @@
 //! schema nor a value can make this take long or use much memory: see [`size`], [`metered`] and [`Budget`].
 
 mod budget;
+pub(super) mod components;
 pub(super) mod document;
 mod draft;
 mod forest;
@@ -178,7 +179,7 @@ fn first(validator: &Validator<Metered>, value: &Value, deadline: &Deadline) -> 
 fn on_a_stack_of(size: usize, judge: impl FnOnce() -> Vec<Problem> + Send) -> Vec<Problem> {
     thread::scope(|scope| match thread::Builder::new().stack_size(size).spawn_scoped(scope, judge) {
         Ok(thread) => thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)),
-        Err(error) => vec![whole(Part::Undecided, format!("it cannot be judged: {error}"))],
+        Err(error) => vec![whole(Part::Undecided, format!("it cannot be validated: {error}"))],
     })
 }
 
@@ -194,10 +195,11 @@ fn depth(value: &Value) -> usize {
 
 fn undecided(spent: Spent, budget: Option<Duration>) -> Problem {
     let limit = match (spent, budget) {
-        (Spent::Time, Some(time)) => format!("the {} s allowed for this", time.as_secs_f64()),
-        _ => format!("{MAX_READS} reads"),
+        (Spent::Time, Some(time)) => format!("{} s", time.as_secs_f64()),
+        _ => format!("{MAX_READS} steps"),
     };
-    let message = format!("undecided: {limit} were not enough to decide whether it is valid; use fewer alternatives");
+    let message =
+        format!("undecided: it could not be validated within the limit of {limit}; use fewer anyOf or oneOf branches");
     whole(Part::Undecided, message)
 }
 

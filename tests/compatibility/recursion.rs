@@ -2,22 +2,82 @@
 
 use serde_json::{Value, json};
 
-use crate::world::{compare, label, letter, unconfirmed};
+use crate::world::{compare, label, letter, unconfirmed, validator};
+
+/// The validator lets a reference hold that is reached again for the same value.
+#[test]
+fn cycle_for_one_value_holds() {
+    let cycles = [
+        (json!({"$ref": "#"}), json!({})),
+        (json!({"$defs": {"a": {"$ref": "#/$defs/b"}, "b": {"$ref": "#/$defs/a"}}, "$ref": "#/$defs/a"}), json!({})),
+        (
+            json!({"$defs": {"a": {"allOf": [{"$ref": "#/$defs/a"}, {"type": "string"}]}}, "$ref": "#/$defs/a"}),
+            json!({"type": "string"}),
+        ),
+        (json!({"anyOf": [{"$ref": "#"}, {"type": "string"}]}), json!({})),
+        (
+            json!({"required": ["a"], "properties": {"a": {"$ref": "#"}}, "dependentSchemas": {"a": {"$ref": "#"}}}),
+            json!({"required": ["a"], "properties": {"a": {"$ref": "#"}}}),
+        ),
+    ];
+    for (schema, same) in cycles {
+        assert_eq!(label(&compare(&schema, &same)), "o/o", "{schema}\n{same}");
+        let other = json!({"type": "integer"});
+        let found = compare(&schema, &other);
+        assert_eq!(unconfirmed(&schema, &other, &found), Vec::<String>::new());
+        assert_eq!(letter(&found.forwards.strict), 'x', "{schema}");
+    }
+}
 
 #[test]
-fn loop_without_descent_does_not_prove_itself() {
-    let loops = [
-        json!({"$ref": "#"}),
-        json!({"$defs": {"a": {"$ref": "#/$defs/b"}, "b": {"$ref": "#/$defs/a"}}, "$ref": "#/$defs/a"}),
-        json!({"$defs": {"a": {"allOf": [{"$ref": "#/$defs/a"}, {"type": "string"}]}}, "$ref": "#/$defs/a"}),
+fn negated_cycle_is_undecided() {
+    let cycles = [
         json!({"$defs": {"a": {"not": {"$ref": "#/$defs/a"}}}, "$ref": "#/$defs/a"}),
-        json!({"anyOf": [{"$ref": "#"}, {"type": "string"}]}),
+        json!({"oneOf": [{"$ref": "#"}, {"type": "string"}]}),
+        json!({"if": {"$ref": "#"}, "then": {"type": "string"}}),
+        json!({"anyOf": [{"allOf": [{"not": {"anyOf": [{"$ref": "#"}]}}]}, {"type": "string"}]}),
     ];
-    for schema in loops {
+    for schema in cycles {
         for other in [json!(false), json!({"type": "string"}), json!({})] {
             for found in [compare(&schema, &other), compare(&other, &schema)] {
                 assert_eq!(label(&found), "?/?", "{schema}\n{other}");
             }
+        }
+    }
+}
+
+/// Each definition combines others and assertions; `number` selects one of all combinations.
+fn entangled(mut number: usize) -> Value {
+    let mut pick = |of: usize| {
+        let picked = number % of;
+        number /= of;
+        picked
+    };
+    let mut definition = || {
+        let branches: Vec<_> = (0..2)
+            .map(|_| match pick(6) {
+                at @ 0..3 => json!({"$ref": format!("#/$defs/{at}")}),
+                3 => json!({"type": "string"}),
+                4 => json!({"minLength": 2}),
+                _ => json!({"required": ["a"], "properties": {"a": {"$ref": "#/$defs/0"}}}),
+            })
+            .collect();
+        json!({ (["anyOf", "allOf"][pick(2)]): branches })
+    };
+    json!({"$ref": "#/$defs/0", "$defs": {"0": definition(), "1": definition(), "2": definition()}})
+}
+
+#[test]
+fn cycles_mean_what_they_mean_to_the_validator() {
+    let values = [json!(null), json!("a"), json!("ab"), json!({}), json!({"a": "b"}), json!({"a": {}})];
+    // A step that is prime to the number of combinations, so that all parts vary.
+    for number in (0..6usize.pow(6) * 8).step_by(1_009) {
+        let schema = entangled(number);
+        let validator = validator(&schema).unwrap();
+        for value in &values {
+            let found = compare(&schema, &json!({"enum": [value]}));
+            let expected = if validator.is_valid(value) { 'o' } else { 'x' };
+            assert_eq!(letter(&found.backwards.strict), expected, "{schema}\n{value}");
         }
     }
 }

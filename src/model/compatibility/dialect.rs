@@ -112,7 +112,8 @@ impl<'a> Graph<'a> {
         &self.lits[first as usize..(first + count) as usize]
     }
 
-    fn set(&mut self, id: Id, lits: Vec<Lit>) {
+    /// Replaces the literals of a sub-schema.
+    pub(super) fn set(&mut self, id: Id, lits: Vec<Lit>) {
         self.raws[id as usize].lits = (index(self.lits.len()), index(lits.len()));
         self.lits.extend(lits);
     }
@@ -394,7 +395,7 @@ impl<'a> Keywords<'a, '_, '_> {
         self.lits.extend(first.into_iter().enumerate().map(|(n, id)| Lit::Item(n as u64, id)));
         if draft >= Draft::D2020 && self.schema.get("items").is_some_and(Tree::is_array) {
             // The draft has no such list, but the validator reads it where nothing checks the schema itself.
-            let name = self.symbol("a list as items, which this draft does not have");
+            let name = self.symbol("an array as items, which this draft does not allow");
             self.lits.push(Lit::Opaque(name, self.id));
         }
         let rest = match self.schema.get("items") {

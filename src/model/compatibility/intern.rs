@@ -6,6 +6,7 @@
 use std::collections::HashMap;
 use std::hash::{BuildHasher as _, RandomState};
 
+use super::cyclic;
 use super::dialect::Graph;
 use super::node::{Id, Lit, Table};
 
@@ -43,10 +44,11 @@ impl Classes {
     }
 }
 
-/// Builds the table of a graph. Fails if references form a cycle that never reaches a value.
+/// Builds the table of a graph. Fails if what a sub-schema means depends on itself.
 pub(super) fn intern(mut graph: Graph<'_>) -> Result<(Table, Classes, Graph<'_>), String> {
+    cyclic::unroll(&mut graph)?;
     let mut classes =
-        Classes { class: vec![0; graph.len()], alias: aliases(&graph)?, is_true: vec![false; graph.len()] };
+        Classes { class: vec![0; graph.len()], alias: aliases(&graph), is_true: vec![false; graph.len()] };
     loop {
         let more: Vec<_> = (0..graph.len())
             .filter(|at| !classes.is_true[*at] && graph.lits(id_of(*at)).iter().all(|lit| classes.is_vacuous(lit)))
@@ -65,7 +67,6 @@ pub(super) fn intern(mut graph: Graph<'_>) -> Result<(Table, Classes, Graph<'_>)
     for at in first {
         table.push(classes.signature(&graph, at));
     }
-    find_loop(&table)?;
     Ok((table, classes, graph))
 }
 
@@ -199,60 +200,11 @@ fn id_of(count: usize) -> Id {
 }
 
 /// Returns the final target of each sub-schema that is only a reference.
-fn aliases(graph: &Graph<'_>) -> Result<Vec<Id>, String> {
-    let target = |at: Id| match graph.lits(at) {
+fn aliases(graph: &Graph<'_>) -> Vec<Id> {
+    let target = |at: &Id| match graph.lits(*at) {
         [Lit::Sub(id)] => Some(*id),
         _ => None,
     };
-    let count = id_of(graph.len());
-    (0..count)
-        .map(|start| {
-            let (mut at, mut steps) = (start, 0);
-            while let Some(next) = target(at) {
-                at = next;
-                steps += 1;
-                if steps > graph.len() {
-                    return Err(round(&graph.pointer(start)));
-                }
-            }
-            Ok(at)
-        })
-        .collect()
-}
-
-fn round(place: &str) -> String {
-    format!("the references at {place:?} form a cycle without reaching a value")
-}
-
-/// Fails if a node depends on itself for the same value.
-fn find_loop(table: &Table) -> Result<(), String> {
-    let mut done = vec![0u8; table.nodes.len()];
-    for start in 0..table.nodes.len() {
-        if done[start] != 0 {
-            continue;
-        }
-        let mut stack = vec![(start, children(table, start))];
-        done[start] = 1;
-        while let Some((at, rest)) = stack.last_mut() {
-            match rest.pop() {
-                None => {
-                    done[*at] = 2;
-                    stack.pop();
-                }
-                Some(next) if done[next] == 0 => {
-                    done[next] = 1;
-                    stack.push((next, children(table, next)));
-                }
-                Some(next) if done[next] == 1 => {
-                    return Err("references form a cycle without reaching a value".to_owned());
-                }
-                Some(_) => {}
-            }
-        }
-    }
-    Ok(())
-}
-
-fn children(table: &Table, at: usize) -> Vec<usize> {
-    table.nodes[at].iter().flat_map(Lit::in_place).map(|id| id as usize).collect()
+    let last = |start| std::iter::successors(Some(start), target).last().unwrap_or(start);
+    (0..id_of(graph.len())).map(last).collect()
 }

@@ -8,6 +8,7 @@ mod automaton;
 mod budget;
 mod choose;
 mod confirm;
+mod cyclic;
 mod dialect;
 mod evaluate;
 mod explain;

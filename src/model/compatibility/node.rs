@@ -146,6 +146,15 @@ impl Lit {
             _ => Vec::new(),
         }
     }
+
+    /// Returns the children that apply to the same value, and whose failure can make the literal hold.
+    pub(super) fn negated(&self) -> &[Id] {
+        match self {
+            Self::Not(id) | Self::If(id, _, _) => std::slice::from_ref(id),
+            Self::OneOf(ids) => ids,
+            _ => &[],
+        }
+    }
 }
 
 /// Sorts ids, and removes duplicates if `unique`. Equal branches of a `oneOf` are kept, because two that hold violate

@@ -1,15 +1,16 @@
 //! Rewrites `unevaluatedProperties` and `unevaluatedItems` into cases.
 //!
 //! Which properties are evaluated depends on which branches hold. Every combination of branches becomes an
-//! alternative, in which the remaining properties are treated as by `additionalProperties`.
+//! alternative, in which the remaining properties are treated as by `additionalProperties`. Of a `oneOf`, exactly one
+//! branch holds.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::dialect::Graph;
 use super::node::{self, Id, Lit, Sym};
 
-/// The maximum number of branches; schemas with more are not rewritten.
-const MOST: usize = 7;
+/// The maximum number of combinations of branches; schemas with more are not rewritten.
+const MOST_CASES: usize = 128;
 /// The maximum number of sub-schemas that are visited.
 const MOST_VISITS: usize = 1_000;
 
@@ -39,31 +40,21 @@ enum What {
 /// Returns the literal that is equivalent to `unevaluated…: child` in the schema `id`, or `None` if nothing is left
 /// unevaluated.
 pub(super) fn rewrite(graph: &mut Graph<'_>, id: Id, kind: Kind, child: Id) -> Option<Lit> {
-    let mut walk = Walk { of: id, kind, guards: Vec::new(), parts: Vec::new(), visits: 0 };
-    let collected = walk.collect(graph, id, 0);
-    let parts = walk.parts;
-    let mut opaque = || Lit::Opaque(graph.words.symbol("unevaluated properties or items with many branches"), id);
-    if collected.is_none() {
-        return Some(opaque());
+    let mut walk = Walk { of: id, kind, guards: Vec::new(), parts: Vec::new(), choices: Vec::new(), visits: 0 };
+    let Some(cases) = walk.collect(graph, id, 0).and_then(|()| walk.cases()) else {
+        let name = graph.words.symbol("unevaluated properties or items with many branches");
+        return Some(Lit::Opaque(name, id));
+    };
+    if let [case] = &cases[..]
+        && case.is_empty()
+    {
+        return rest(graph, id, kind, &walk.parts, child);
     }
-    let branches: BTreeSet<Id> = parts.iter().flat_map(|part| &part.guards).map(|(id, _)| *id).collect();
-    let branches: Vec<_> = branches.into_iter().collect();
-    if branches.len() > MOST {
-        return Some(opaque());
-    }
-    if branches.is_empty() {
-        return rest(graph, id, kind, &parts, child);
-    }
-    let cases = (0..1u32 << branches.len()).map(|case| {
-        let holds = |branch: Id| branches.iter().position(|b| *b == branch).is_some_and(|at| case >> at & 1 == 1);
-        let mut lits: Vec<_> =
-            branches.iter().map(|branch| if holds(*branch) { Lit::Sub(*branch) } else { Lit::Not(*branch) }).collect();
-        let active: Vec<_> = parts
-            .iter()
-            .filter(|part| part.guards.iter().all(|(branch, wanted)| holds(*branch) == *wanted))
-            .cloned()
-            .collect();
-        lits.extend(rest(graph, id, kind, &active, child));
+    let cases = cases.into_iter().map(|case| {
+        let is_active = |part: &&Part| part.guards.iter().all(|(branch, wanted)| case.get(branch) == Some(wanted));
+        let active: Vec<_> = walk.parts.iter().filter(is_active).cloned().collect();
+        let sides = case.iter().map(|(branch, holds)| if *holds { Lit::Sub(*branch) } else { Lit::Not(*branch) });
+        let lits = sides.chain(rest(graph, id, kind, &active, child)).collect();
         graph.add(lits, id)
     });
     Some(Lit::AnyOf(cases.collect()))
@@ -97,10 +88,34 @@ struct Walk {
     kind: Kind,
     guards: Vec<(Id, bool)>,
     parts: Vec<Part>,
+    /// The branches of every `oneOf` that applies whichever branches hold.
+    choices: Vec<Vec<Id>>,
     visits: usize,
 }
 
+/// Whether each branch holds.
+type Case = BTreeMap<Id, bool>;
+
 impl Walk {
+    /// Returns the combinations of branches that are possible. Returns `None` if there are too many.
+    fn cases(&self) -> Option<Vec<Case>> {
+        let guards: BTreeSet<Id> = self.parts.iter().flat_map(|part| &part.guards).map(|(id, _)| *id).collect();
+        let mut cases = vec![Case::new()];
+        for branches in &self.choices {
+            cases = cases.iter().flat_map(|case| choose(case, branches, &guards)).collect();
+            (cases.len() <= MOST_CASES).then_some(())?;
+        }
+        for branch in guards {
+            let both = |case: Case| {
+                let with = |holds| Case::from([(branch, holds)]).into_iter().chain(case.clone()).collect();
+                if case.contains_key(&branch) { vec![case] } else { vec![with(true), with(false)] }
+            };
+            cases = cases.into_iter().flat_map(both).collect();
+            (cases.len() <= MOST_CASES).then_some(())?;
+        }
+        Some(cases)
+    }
+
     /// Collects what `id` evaluates. Returns `None` if there is too much to collect, or references form a cycle.
     fn collect(&mut self, graph: &mut Graph<'_>, id: Id, depth: usize) -> Option<()> {
         self.visits += 1;
@@ -124,8 +139,11 @@ impl Walk {
             match lit {
                 Lit::Opaque(..) => return None,
                 Lit::Sub(id) => self.collect(graph, id, depth + 1)?,
-                Lit::AnyOf(ids) | Lit::OneOf(ids) => {
-                    for id in ids {
+                Lit::AnyOf(_) | Lit::OneOf(_) => {
+                    if let (Lit::OneOf(ids), []) = (&lit, &self.guards[..]) {
+                        self.choices.push(ids.clone());
+                    }
+                    for id in lit.in_place() {
                         self.guarded(graph, (id, true), id, depth)?;
                     }
                 }
@@ -150,4 +168,21 @@ impl Walk {
         self.guards.pop();
         done
     }
+}
+
+/// Returns the ways to extend a case so that exactly one of the branches holds. Only the `relevant` ones are told apart.
+fn choose(case: &Case, branches: &[Id], relevant: &BTreeSet<Id>) -> Vec<Case> {
+    let (told_apart, others): (Vec<Id>, Vec<Id>) = branches.iter().partition(|branch| relevant.contains(branch));
+    let with = |chosen: Option<usize>| {
+        let mut case = case.clone();
+        for (at, branch) in told_apart.iter().enumerate() {
+            let holds = chosen == Some(at);
+            if *case.entry(*branch).or_insert(holds) != holds {
+                return None;
+            }
+        }
+        Some(case)
+    };
+    let other = (!others.is_empty()).then_some(None);
+    (0..told_apart.len()).map(Some).chain(other).filter_map(with).collect()
 }

@@ -10,7 +10,7 @@ use referencing::{Draft, Registry, Resolver, ResourceRef, Uri, uri};
 use serde_json::Value;
 
 use super::{
-    Part, Problem,
+    Part, Problem, components,
     document::Document,
     forest::{PartId, Tree},
     uri::step,
@@ -189,9 +189,9 @@ impl Graph {
         if self.edges.len() as u64 > MAX_WRITTEN {
             return Err(too_long());
         }
-        let circle = components(&targets(&|_, _| true));
+        let circle = components::of(&targets(&|_, _| true));
         // A cycle through deeper parts of the value is recursion, whose cost is bounded by the depth of the value.
-        let order = postorder(&targets(&|at, edge| edge.in_place || circle[at] != circle[edge.to]));
+        let order = components::postorder(&targets(&|at, edge| edge.in_place || circle[at] != circle[edge.to]));
         let mut deepest = 1;
         let mut known: Vec<Option<Measured>> = vec![None; self.edges.len()];
         for at in order {
@@ -366,47 +366,6 @@ fn dynamic_anchors<'a>(value: &'a Value, found: &mut HashMap<&'a str, Vec<&'a Va
         Value::Array(items) => items.iter().for_each(|value| dynamic_anchors(value, found)),
         _ => {}
     }
-}
-
-/// Returns the vertices in postorder: each comes after those that it has edges to, except in cycles.
-fn postorder(edges: &[Vec<usize>]) -> Vec<usize> {
-    let (mut order, mut seen) = (Vec::with_capacity(edges.len()), vec![false; edges.len()]);
-    for start in 0..edges.len() {
-        let mut path = if seen[start] { Vec::new() } else { vec![(start, 0)] };
-        seen[start] = true;
-        while let Some((at, next)) = path.last_mut() {
-            let Some(to) = edges[*at].get(*next).copied() else {
-                order.push(*at);
-                path.pop();
-                continue;
-            };
-            *next += 1;
-            if !seen[to] {
-                seen[to] = true;
-                path.push((to, 0));
-            }
-        }
-    }
-    order
-}
-
-/// Returns the index of each vertex's strongly connected component (Kosaraju's algorithm).
-fn components(edges: &[Vec<usize>]) -> Vec<usize> {
-    let mut back = vec![Vec::new(); edges.len()];
-    for (at, targets) in edges.iter().enumerate() {
-        targets.iter().for_each(|to| back[*to].push(at));
-    }
-    let mut component = vec![usize::MAX; edges.len()];
-    for start in postorder(edges).into_iter().rev() {
-        let mut open = vec![start];
-        while let Some(at) = open.pop() {
-            if component[at] == usize::MAX {
-                component[at] = start;
-                open.extend(&back[at]);
-            }
-        }
-    }
-    component
 }
 
 /// Returns the JSON Pointer to a part of a document.
