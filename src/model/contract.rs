@@ -25,8 +25,8 @@ use super::{
 pub struct Contract {
     /// Its name within the domain.
     pub name: ContractName,
-    /// The version that this document describes. In a file it may be `auto`, or
-    /// [`VersionFrom`] a file.
+    /// The version that this document describes. A file may also say `auto`, or name a file that
+    /// contains the version: `{ from: package.json }`.
     #[serde(deserialize_with = "version_as_written")]
     #[schemars(schema_with = "version_forms")]
     pub version: Version,
@@ -180,9 +180,9 @@ impl Compatibility {
     /// Describes the promise about the next versions.
     pub fn promise(self) -> &'static str {
         match (self.backwards, self.forwards) {
-            (true, true) => "backwards and forwards compatible versions",
-            (true, false) => "backwards compatible versions",
-            (false, true) => "forwards compatible versions",
+            (true, true) => "backwards and forwards compatibility",
+            (true, false) => "backwards compatibility",
+            (false, true) => "forwards compatibility",
             (false, false) => "nothing",
         }
     }

@@ -60,7 +60,7 @@ pub fn of_contract(domain: &DomainView, after: &Contract, judge: &Judge<'_>) -> 
     let remark = |code, message| Remark { code, contract: after.name.clone(), nearest: None, message };
     let mut remarks = Vec::new();
     if before.is_some_and(|before| before.retired.is_some()) && after.retired.is_none() {
-        let message = format!("this publishes {} again, which was retired", after.name);
+        let message = format!("this publishes {} again, although it was retired", after.name);
         remarks.push(remark("brought-back", message));
     }
     if after.is_empty() {

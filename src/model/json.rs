@@ -69,7 +69,9 @@ impl Reader<'_> {
 
     fn check<E: Error>(&self, magnitude: u64) -> Result<(), E> {
         if self.exact && magnitude > MAX_EXACT {
-            return Err(E::custom("JSON readers do not keep integers beyond ±2^53 exactly; write it as a string"));
+            return Err(E::custom(
+                "many JSON parsers cannot represent integers beyond ±2^53 exactly; write it as a string",
+            ));
         }
         Ok(())
     }
@@ -128,7 +130,9 @@ impl<'de> Visitor<'de> for Reader<'_> {
     fn visit_f64<E: Error>(self, value: f64) -> Result<Value, E> {
         // Parsers turn an integer too large for 64 bits into a float. Refuse it as if it still were an integer.
         if self.exact && value.fract() == 0.0 && value.abs() > MAX_EXACT as f64 {
-            return Err(E::custom("JSON readers do not keep integers beyond ±2^53 exactly; write it as a string"));
+            return Err(E::custom(
+                "many JSON parsers cannot represent integers beyond ±2^53 exactly; write it as a string",
+            ));
         }
         serde_json::Number::from_f64(value)
             .map(Value::Number)

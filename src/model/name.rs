@@ -220,7 +220,7 @@ pub fn apart<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Contra
 pub struct Apart {
     /// The domain
     pub domain: DomainName,
-    /// The contract in it
+    /// The contract in the domain
     pub contract: ContractName,
 }
 

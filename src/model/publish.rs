@@ -101,7 +101,7 @@ pub enum Reason {
     #[error("is not valid: {}", joined(.0))]
     Invalid(Vec<Fault>),
     /// It is undecided whether the value satisfies the schema: all known problems, each with its place.
-    #[error("cannot be judged: {}", joined(.0))]
+    #[error("cannot be validated within the limits: {}", joined(.0))]
     Undecided(Vec<Fault>),
     /// The realm's own copy cannot be read, so there is no basis for a decision.
     #[error("is damaged in the realm, and was not overwritten")]

@@ -135,7 +135,7 @@ fn comparators(text: &str) -> Result<String, String> {
     let mut pending = None;
     for part in text.split(|c: char| c == ',' || c.is_ascii_whitespace()).filter(|part| !part.is_empty()) {
         if part.contains('|') && part.contains("||") {
-            return Err("'||' is not supported; publish one range per import, or widen it: \">=1.2.0, <3.0.0\"".into());
+            return Err("'||' is not supported; write one range that covers both: \">=1.2.0, <3.0.0\"".into());
         }
         if part == "-" {
             return Err("hyphen ranges are not supported; write \">=1.0.0, <=2.0.0\"".into());

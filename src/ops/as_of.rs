@@ -82,7 +82,7 @@ impl FromStr for AsOf {
 /// The optional time of a request.
 #[derive(Debug, Deserialize, schemars::JsonSchema)]
 pub struct At {
-    /// As of this time, commit or version
+    /// Read as of this time, commit or version
     #[serde(default, deserialize_with = "unless_empty")]
     #[schemars(with = "Option<String>")]
     pub at: Option<AsOf>,

@@ -18,7 +18,7 @@ use crate::{
 
 /// The operation's entry in the table of operations.
 pub const OPERATION: Operation =
-    Operation::read::<Compat>("compat", &["compat"], "Compare two JSON Schemas, by proof or counterexample");
+    Operation::read::<Compat>("compat", &["compat"], "Check whether one JSON Schema can replace another");
 
 /// The maximum size of a schema, in bytes.
 pub const MAX_SCHEMA: usize = codec::MAX_SCHEMA;

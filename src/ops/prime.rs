@@ -13,7 +13,7 @@ use crate::{
 
 /// The operation's entry in the table of operations.
 pub const OPERATION: Operation =
-    Operation::read::<Prime>("prime", &["prime"], "Print a summary for the start of a session");
+    Operation::read::<Prime>("prime", &["prime"], "Print a summary for a coding agent's new session");
 
 /// The maximum length of all facts together, in characters.
 pub const MAX_TEXT: usize = 1_200;

@@ -188,7 +188,7 @@ fn check(ctx: &Ctx, input: &str) -> Outcome {
         }
     }
     if outcome.code != 0 {
-        outcome.lines.push("not pushed; use git push --no-verify to push anyway".to_owned());
+        outcome.lines.push("push rejected; git push --no-verify pushes anyway".to_owned());
     }
     outcome
 }

@@ -30,20 +30,23 @@ pub fn answer<T: JsonSchema>() -> Schema {
 
 /// Returns the schema of a failure of any operation.
 pub fn failure() -> Schema {
-    titled(of::<Failure>(), "error", "Why an operation failed")
+    titled(of::<Failure>(), "error", "The error of an operation")
 }
 
 /// Returns the schema of the answer of `git blue install …`, which exists only on the command line.
 pub fn installed() -> Schema {
-    titled(answer::<Installed>(), "install", "What was installed")
+    titled(answer::<Installed>(), "install", "The installed files")
 }
 
 /// Returns the schemas of the answers of `git blue daemon …`, which exist only on the command line.
 pub fn daemon() -> [(&'static str, Schema); 3] {
     [
-        ("daemon", titled(answer::<Daemon>(), "daemon", "Whether the daemon is running, and where")),
-        ("daemon_token", titled(answer::<DaemonToken>(), "daemon_token", "What authenticates requests to the daemon")),
-        ("daemon_open", titled(answer::<DaemonOpen>(), "daemon_open", "What signs a browser in")),
+        ("daemon", titled(answer::<Daemon>(), "daemon", "The state and address of the daemon")),
+        (
+            "daemon_token",
+            titled(answer::<DaemonToken>(), "daemon_token", "The token that authenticates requests to the daemon"),
+        ),
+        ("daemon_open", titled(answer::<DaemonOpen>(), "daemon_open", "A link that signs a browser in")),
     ]
 }
 

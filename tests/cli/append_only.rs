@@ -201,7 +201,7 @@ fn change_by_a_non_owner_is_set_aside() {
         assert_eq!(three.json(at, &["status", "--peek"])["conflicts"], json!([]));
     }
     let again = three.blue(0, &["realm", "conflict", "accept", conflict["set_aside"]["id"].as_str().unwrap()]).exits(1);
-    assert!(again.stderr.contains("was undone by access before"), "{again:?}");
+    assert!(again.stderr.contains("was already rejected by access"), "{again:?}");
     three.world.on("home").bump("1.1.0");
     three.alike();
     assert_eq!(three.world.version(), "1.1.0");
@@ -430,7 +430,10 @@ fn owner_is_notified_of_writes_under_its_name() {
     let told = &status["notifications"][0];
     assert_eq!((&told["author"], &told["by_another"]), (&json!("Mal <mal@example.org>"), &json!(true)), "{status:#}");
     let status = three.ok(0, &["status"]);
-    assert!(status.stdout.contains("warning: written by Mal <mal@example.org>, although you own it"), "{status:?}");
+    assert!(
+        status.stdout.contains("warning: changed by Mal <mal@example.org>, although this repository owns it"),
+        "{status:?}"
+    );
     assert_eq!(three.json(0, &["status"])["notifications"], json!([]), "once");
     let other = three.json(1, &["status"]);
     assert_eq!(other["notifications"][0]["author"], "Mal <mal@example.org>");

@@ -124,7 +124,7 @@ fn supported_older_version_is_behind_not_broken() {
         .write(&format!("fungal/{CONTRACT_FILE}"), &format!("{}supported: [\">=1.0.0, <2.0.0\"]\n", contract("2.0.0")));
     world.commit("fungal", "Paths 2.0.0, and still 1");
     let run = finds(&world, "access", &[], &["import-behind"]);
-    assert!(run.stdout.contains("it is 2.0.0, and 1.4.0 is still served"), "{run}");
+    assert!(run.stdout.contains("the current version is 2.0.0, but 1.4.0 is still served"), "{run}");
     snapshot("check_behind", &[&run]);
     let status = world.json(&world.path("access"), &["status"]);
     assert_eq!(

@@ -283,7 +283,7 @@ fn removed_files_are_reported_until_retired_or_restored() {
     // A new version brings it back, with a message.
     world.write(&format!("fungal/{CONTRACT_FILE}"), &contract("1.1.0"));
     let commit = world.commit("fungal", "Serve it again");
-    assert!(commit.stderr.contains("this publishes s3-permissions again, which was retired"), "{commit}");
+    assert!(commit.stderr.contains("this publishes s3-permissions again, although it was retired"), "{commit}");
 }
 
 #[test]

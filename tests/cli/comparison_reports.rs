@@ -106,7 +106,7 @@ fn junit_has_a_case_for_each_direction() {
 fn two_schemas_are_reported_by_file_and_line() {
     let world = schemas();
     let run = world.blue(&world.root(), &["compat", "old.json", "new.yaml", "--format", "github"]).exits(1);
-    assert!(run.stdout.starts_with("::error file=new.yaml,line=5,title=narrowed-maximum::new.yaml refuses "), "{run}");
+    assert!(run.stdout.starts_with("::error file=new.yaml,line=5,title=narrowed-maximum::new.yaml rejects "), "{run}");
     assert!(run.stdout.ends_with("failed: 1 error, 0 warnings\n"), "{run}");
     let log = sarif(&world, ".", &["compat", "old.json", "new.yaml"]);
     let one = result(&log, "narrowed-maximum");

@@ -76,11 +76,16 @@ fn break_inside_expects_breaks_the_import_everywhere() {
     assert_eq!((&impact["broken"], &impact["importers"][0]["judged_by"]), (&json!(1), &json!("expects")));
     is_break(&impact["importers"][0]["verdict"]);
     let check = world.blue(&provider, &["check", "--worktree"]).exits(1);
-    assert!(check.stdout.contains("and 3.0.0 breaks it (used in cdk/access_stack.py): it does not expect {\"id\":"));
+    assert!(
+        check.stdout.contains("and 3.0.0 breaks it (used in cdk/access_stack.py): the import does not expect {\"id\":")
+    );
     assert!(check.stdout.contains("--> expects/properties/id/type\n  --> 3.0.0 /schema/properties/id/type"), "{check}");
     is_break(&world.json(&provider, &["check", "--worktree", "--mode", "compatibility"])["errors"][0]["verdict"]);
     let commit = world.commit("fungal", "Numbers too");
-    assert!(commit.stderr.contains("breaks access (cdk/access_stack.py): it does not expect {\"id\":"), "{commit}");
+    assert!(
+        commit.stderr.contains("breaks access (cdk/access_stack.py): the import does not expect {\"id\":"),
+        "{commit}"
+    );
     let told = world.json(&consumer, &["notifications", "list", "--state", "pending"])["notifications"][0].clone();
     assert_eq!((&told["import_satisfied"], &told["judged_by"]), (&json!("breaks"), &json!("expects")), "{told}");
     is_break(&told["verdict"]);
@@ -102,10 +107,10 @@ fn unpromised_expectation_is_an_error_at_once() {
     let consumer = world.path("access");
     import(&world, "expects: { type: object, required: [id, note] }");
     let check = world.blue(&consumer, &["check", "--worktree"]).exits(1);
-    assert!(check.stdout.contains("it does not expect {\"id\":"), "{check}");
+    assert!(check.stdout.contains("the import does not expect {\"id\":"), "{check}");
     assert!(check.stdout.contains("which 2.0.0 allows [import-broken]"), "{check}");
     let commit = world.commit("access", "Rely on the note");
-    assert!(commit.stderr.contains("it does not expect {\"id\":"), "{commit}");
+    assert!(commit.stderr.contains("the import does not expect {\"id\":"), "{commit}");
     assert_eq!(world.json(&consumer, &["check"])["errors"][0]["caused_by"], "already-in-the-realm");
 }
 
@@ -126,7 +131,7 @@ fn requests_are_judged_in_reverse() {
     of("3.0.0", "{ id: { type: string, maxLength: 3 } }");
     let check = world.blue(&world.path("fungal"), &["check", "--worktree"]).exits(1);
     assert!(
-        check.stdout.contains("3.0.0 refuses {\"id\":\"") && check.stdout.contains("which 2.0.0 allows"),
+        check.stdout.contains("3.0.0 rejects {\"id\":\"") && check.stdout.contains("which 2.0.0 allows"),
         "{check}"
     );
     // A consumer that sends less is not broken.
@@ -136,8 +141,8 @@ fn requests_are_judged_in_reverse() {
     assert!(check.stdout.contains("ok: 0 errors"), "{check}");
     of("3.0.0", "{ id: { const: a } }");
     let check = world.blue(&world.path("fungal"), &["check", "--worktree"]).exits(1);
-    assert!(check.stdout.contains("3.0.0 refuses {\"id\":\"b\"}"), "{check}");
-    assert!(check.stdout.contains("which it expects to send"), "{check}");
+    assert!(check.stdout.contains("3.0.0 rejects {\"id\":\"b\"}"), "{check}");
+    assert!(check.stdout.contains("which the importer expects to send"), "{check}");
 }
 
 #[test]
@@ -179,7 +184,7 @@ fn expects_may_be_a_file() {
     world.write("access/expected.json", &schema("integer"));
     world.blue(&consumer, &["check", "--worktree"]).exits(1);
     let commit = world.commit("access", "Expect a number");
-    assert!(commit.stderr.contains("it does not expect"), "{commit}");
+    assert!(commit.stderr.contains("the import does not expect"), "{commit}");
     assert_eq!(held(), "integer");
     for (expected, said) in [
         ("expects: { file: none.json }", "there is no such file in this repository"),
@@ -242,7 +247,7 @@ fn expects_is_inferred_from_samples() {
     assert!(world.blue(&consumer, &again).exits(1).stderr.contains("already exists, and was not overwritten"));
     world.ok(&consumer, &[&again[..], &["--replace"]].concat());
     let check = world.blue(&consumer, &["check", "--worktree"]).exits(1);
-    assert!(check.stdout.contains("it does not expect {\"read\":[]}"), "{check}");
+    assert!(check.stdout.contains("the import does not expect {\"read\":[]}"), "{check}");
     world.blue(&consumer, &["contract", "expect", "s3-access/other", "--from-samples", "two.json"]).exits(1);
 }
 

@@ -257,7 +257,7 @@ fn hint_if_only_source_files_changed() {
     let world = World::solo();
     world.write("fungal/models/s3_paths.py", "# other paths\n");
     let run = world.commit("fungal", "Move the masks");
-    assert_eq!(run.stderr, "git blue: models/s3_paths.py changed, s3-permissions did not\n");
+    assert_eq!(run.stderr, "git blue: models/s3_paths.py changed, but the contract s3-permissions did not\n");
     world.write("fungal/models/s3_paths.py", "# yet others\n");
     assert!(world.bump("1.1.0").stderr.starts_with("git blue: published "));
     world.git(&world.path("fungal"), &["config", "blue.hint", "false"]);

@@ -130,7 +130,7 @@ fn consumer_without_a_branch_is_named() {
     let answer = status(&world);
     assert_eq!(of(&answer, "fungal")["blocked_by"], json!([]));
     let hurdles = of(&answer, "fungal")["hurdles"].to_string();
-    assert!(hurdles.contains("access, which has no branch for this, must accept >=1.0.0, <3.0.0"), "{hurdles}");
+    assert!(hurdles.contains("access, which has no branch for this RFC, must accept >=1.0.0, <3.0.0"), "{hurdles}");
     assert_eq!((&answer["steps"][0]["repo"], &answer["steps"][0]["action"]), (&json!("access"), &json!("widen")));
     assert_eq!(answer["steps"][0]["file"], json!(world.path("access").join(BINDING_FILE)));
     follow(&world, &answer["steps"][0]);

@@ -210,7 +210,7 @@ fn broken_import_is_shown_until_fixed() {
     world.bump("2.0.0");
     let first = world.ok(&consumer, &["status"]);
     let second = world.ok(&consumer, &["status"]);
-    assert!(second.stdout.contains("broken: it is 2.0.0"), "{second}");
+    assert!(second.stdout.contains("broken: the current version is 2.0.0"), "{second}");
     snapshot("broken_import_in_status", &[&first, &second]);
     let answer = world.json(&consumer, &["status"]);
     assert_eq!(answer["imports"][0]["state"], "broken");

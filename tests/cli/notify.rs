@@ -185,7 +185,7 @@ fn undeliverable_event_is_given_up_and_resent_on_demand() {
     let wrong = world.blue(&world.path("fungal"), &["notify", "retry", "nothing", "--json"]).exits(1).json();
     assert_eq!(wrong["code"], "unknown-notification");
     let text = world.blue(&world.path("fungal"), &["notify", "list"]).exits(0).stdout;
-    assert!(text.contains("given up") && text.contains("32 tries") && text.contains("notify retry --all"), "{text}");
+    assert!(text.contains("failed  ") && text.contains("32 tries") && text.contains("notify retry --all"), "{text}");
     let again = world.blue(&world.path("fungal"), &["notify", "retry", &id, "--json"]).exits(0).json();
     assert_eq!((&again["receivers"][0]["sent"], &again["receivers"][0]["dead"]), (&json!(1), &json!([])));
     assert_eq!(receiver.taken().last().unwrap().id(), id);

@@ -96,7 +96,7 @@ fn renamed_field_is_found_in_all_files() {
     assert_eq!(world.finish_shell(&world.path("access"), &step).code, 0);
     world.commit("access", "Follow");
     let after = world.ok(&world.path("access"), &["review"]).stdout;
-    assert_eq!(after, "checked 1 import: none is broken or has changed since the code was adapted\n");
+    assert_eq!(after, "checked 1 import: nothing is broken, and nothing changed since the code was adapted\n");
 }
 
 #[test]
@@ -155,7 +155,7 @@ fn misspelt_contract_suggests_the_nearest_name() {
 fn reports_nothing_to_do_provider_and_missing_realm() {
     let world = World::pair();
     let text = world.ok(&world.path("access"), &["review"]).stdout;
-    assert_eq!(text, "checked 1 import: none is broken or has changed since the code was adapted\n");
+    assert_eq!(text, "checked 1 import: nothing is broken, and nothing changed since the code was adapted\n");
     assert_eq!(world.ok(&world.path("fungal"), &["review"]).stdout, "fungal imports nothing\n");
     world.repo("other");
     let refused = world.blue(&world.path("other"), &["review"]).exits(128);

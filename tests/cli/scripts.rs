@@ -129,7 +129,7 @@ fn only_committed_scripts_run() {
     check(&world, &["--run-hooks"]).exits(1);
     world.commit("fungal", "A link");
     let link = check(&world, &["--run-hooks"]).exits(1);
-    assert!(link.stdout.contains("HEAD has no such plain file"), "{link}");
+    assert!(link.stdout.contains("HEAD has no such regular file"), "{link}");
     for path in ["/bin/true", "../elsewhere.sh", ".git/hooks/post-commit"] {
         let validation = format!("validation: {{ exporter: \"{path}\" }}\n");
         world.write(&format!("fungal/{CONTRACT_FILE}"), &(contract("1.2.0") + &validation));

@@ -375,7 +375,7 @@ fn gc_removes_sessions_ended_over_a_month_ago() {
     assert_eq!(world.json(&fungal, &["gc"])["forgotten_sessions"], 0);
     world.pass_days(2);
     let gc = world.ok(&fungal, &["gc"]);
-    assert!(gc.stdout.contains("sessions forgotten       2\n"), "{gc:?}");
+    assert!(gc.stdout.contains("sessions removed       2\n"), "{gc:?}");
     assert_eq!(states(&world, &fungal), [(kept, "stale".to_owned())]);
     assert_eq!(world.git(&world.store(), &["fsck", "--strict", "--no-dangling"]).stdout, "");
 }

@@ -466,7 +466,7 @@ fn publish_says_whether_it_is_shared() {
     assert_eq!(hub_tips(&world), before);
     world.bump("1.2.0");
     let shared = world.ok(&fungal, &["contract", "publish", "--sync"]);
-    assert!(!shared.stdout.contains("not shared yet"), "{shared:?}");
+    assert!(!shared.stdout.contains("not in sync yet"), "{shared:?}");
     assert_eq!(hub_tips(&world), tips(&world, "home"));
     std::fs::rename(world.path("hub.git"), world.path("away.git")).unwrap();
     world.bump("1.3.0");

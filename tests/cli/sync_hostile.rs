@@ -89,17 +89,17 @@ fn irregular_entries_are_reported() {
             format!("040000 tree {}\tcontracts", tree(&format!("120000 blob {blob}\ts3-permissions.json"))),
             "symbolic link",
         ),
-        (format!("160000 commit {commit}\tcontracts"), "a submodule"),
-        (format!("100755 blob {sound}\tdomain.json"), "a program"),
+        (format!("160000 commit {commit}\tcontracts"), "submodule"),
+        (format!("100755 blob {sound}\tdomain.json"), "executable"),
         (format!("100644 blob {blob}\tdomain.json"), "domain.json"),
-        (format!("100644 blob {blob}\t\u{1b}[31mred\u{202e}"), "no such file belongs there"),
+        (format!("100644 blob {blob}\t\u{1b}[31mred\u{202e}"), "such a file does not belong in a realm"),
         (
             format!("040000 tree {}\tbindings", tree(&format!("100644 blob {blob}\tfungal.json"))),
             "bindings/fungal.json",
         ),
         (
             format!("040000 tree {}\tsources", tree(&format!("100644 blob {blob}\tCON .json"))),
-            "no such file belongs there",
+            "such a file does not belong in a realm",
         ),
         (format!("040000 tree {}\thooks", tree(&format!("100755 blob {blob}\tpost-commit"))), "post-commit"),
     ] {
@@ -163,7 +163,7 @@ fn deep_folders_and_unknown_refs_are_reported() {
         tree = hub.tree(&format!("040000 tree {tree}\tdeep\0"));
     }
     hub.commit(&hub.with(&format!("040000 tree {tree}\tcontracts")));
-    hub.refuses("too deep");
+    hub.refuses("too many levels");
     hub.recovers();
     let tip = hub.world.line(&hub.path, &["rev-parse", DOMAIN_REF]);
     for name in ["a/b", "-x", "ünï", "_x"] {

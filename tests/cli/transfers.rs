@@ -88,7 +88,7 @@ fn transfer_takes_effect_when_the_new_owner_publishes() {
     let stranger = world.blue(&access, &["contract", "transfer", CONTRACT, "--to", "access"]).exits(129);
     let not_mine = world.blue(&access, &["contract", "transfer", CONTRACT, "--to", "other"]).exits(1);
     let no_member = world.blue(&fungal, &["contract", "transfer", CONTRACT, "--to", "other"]).exits(1);
-    // A contract that was not offered cannot be taken.
+    // A contract that was not offered cannot be accepted.
     world.write(&path, &taken);
     world.commit("access", "Take it");
     assert_eq!(world.stored("contracts/s3-permissions.json")["owner"], "fungal");

@@ -69,7 +69,7 @@ fn value_that_lost_something_needs_a_major_version() {
         (&json!(1), &json!("broken"), &json!("values"), &json!("values"))
     );
     let text = world.ok(&provider, &["contract", "impact", AT, "--worktree"]).stdout;
-    assert!(text.contains("it breaks value compatibility, which is promised: \"b/*\" was removed"), "{text}");
+    assert!(text.contains("breaks the promised value compatibility: \"b/*\" was removed"), "{text}");
     let diff = world.json(&provider, &["contract", "diff", AT, "--worktree"]);
     assert_eq!((&diff["values"]["bump"], &diff["compared"]["bump"]), (&json!("major"), &json!("major")), "{diff}");
     assert_eq!(diff["values"]["differences"][0]["rule"], "value-removed");

@@ -68,7 +68,7 @@ fn broken_promise_is_refused_with_witness_and_version_to_write() {
     write(&world, "2.3.0", "integer");
     let check = world.blue(&provider, &["check", "--worktree"]).exits(1);
     assert!(
-        check.stdout.contains("2.2.0 -> 2.3.0 breaks its promise of backwards compatibility: 2.2.0 refuses {\"id\":")
+        check.stdout.contains("2.2.0 -> 2.3.0 breaks its promise of backwards compatibility: 2.2.0 rejects {\"id\":")
     );
     assert!(check.stdout.contains("this requires 3.0.0, not 2.3.0 [breaks-promise]"), "{check}");
     assert!(check.stdout.contains("access imports s3-access/s3-permissions >=2.0.0, <3.0.0, and 2.3.0 breaks it"));
@@ -96,7 +96,7 @@ fn broken_promise_is_refused_with_witness_and_version_to_write() {
     write(&world, "3.0.0", "integer");
     let commit = world.commit("fungal", "3.0.0");
     assert!(commit.stderr.contains("published s3-access/s3-permissions 2.2.0 -> 3.0.0; breaks access"), "{commit}");
-    assert!(commit.stderr.contains("2.2.0 refuses {\"id\":"), "{commit}");
+    assert!(commit.stderr.contains("2.2.0 rejects {\"id\":"), "{commit}");
 }
 
 #[test]
@@ -115,10 +115,10 @@ fn break_within_the_range_is_reported_everywhere() {
     );
     is_break(&importer["verdict"]);
     let text = world.ok(&provider, &["contract", "impact", AT, "--worktree"]).stdout;
-    assert!(text.contains("broken, though its range accepts it") && text.contains("access: 2.2.0 refuses {"), "{text}");
+    assert!(text.contains("broken, although in range") && text.contains("access: 2.2.0 rejects {"), "{text}");
 
     let commit = world.commit("fungal", "3.0.0");
-    assert!(commit.stderr.contains("; breaks access (cdk/access_stack.py): 2.2.0 refuses {\"id\":"), "{commit}");
+    assert!(commit.stderr.contains("; breaks access (cdk/access_stack.py): 2.2.0 rejects {\"id\":"), "{commit}");
 
     let told = world.json(&consumer, &["notifications", "list", "--state", "pending"])["notifications"][0].clone();
     assert_eq!((&told["import_satisfied"], &told["judged_by"]), (&json!("breaks"), &json!("schemas")), "{told}");

@@ -272,7 +272,10 @@ fn works_without_inotify() {
     if line.contains("unshare:") || line.contains("sh:") {
         return eprintln!("not tested: this machine gives no user namespace: {line}");
     }
-    assert_eq!(line, "git blue: looking for changes 40 times a second: fs.inotify.max_user_instances is too low\n");
+    assert_eq!(
+        line,
+        "git blue: polling for changes 40 times a second, because fs.inotify.max_user_instances is too low\n"
+    );
     for minor in 1..4 {
         world.bump(&format!("1.{minor}.0"));
         let one: Value = serde_json::from_str(&watching.next().1).unwrap();

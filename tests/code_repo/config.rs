@@ -151,7 +151,7 @@ fn hooks_folder_is_gits() {
     let top = code.sandbox.path();
     code.git(&["worktree", "add", "-q", "-b", "topic", "../linked"]);
     let hooks = |cwd: &str| discover(&code.sandbox, &top.join(cwd)).hooks_folder().unwrap();
-    // A relative path is relative to the top of the work tree, where git runs hooks.
+    // A relative path is relative to the top (working tree), where git runs hooks.
     code.git(&["config", "core.hooksPath", ".husky/_"]);
     assert_eq!(hooks("code"), top.join("code/.husky/_"));
     assert_eq!(hooks("code/src/deep"), top.join("code/.husky/_"));

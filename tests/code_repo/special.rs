@@ -100,7 +100,7 @@ fn git_dir_selects_the_repository() {
     };
     let git_dir = code.path().join(".git");
     let git_dir = git_dir.to_str().unwrap();
-    // Absolute, and as git passes it to hooks: relative to the top of the work tree.
+    // Absolute, and as git passes it to hooks: relative to the top (working tree).
     for repo in [found("other", &[("GIT_DIR", git_dir)]), found("code", &[("GIT_DIR", ".git")])] {
         code.assert_read_by(&repo, Some("main"));
         assert_eq!(repo.git_dir(), code.path().join(".git"));

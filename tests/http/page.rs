@@ -154,11 +154,11 @@ fn repository_page_shows_imports_and_importers() {
     world.bump("1.1.0");
     let daemon = Daemon::start(&world);
     let consumer = daemon.get("/r/aperture/repos/access").text();
-    for text in ["Imports", "/contracts/s3-access/s3-permissions", "1.1.0", "It owns no contract"] {
+    for text in ["Imports", "/contracts/s3-access/s3-permissions", "1.1.0", "No contracts of its own"] {
         assert!(consumer.contains(text), "{text}: {consumer}");
     }
     let owner = daemon.get("/r/aperture/repos/fungal").text();
-    assert!(owner.contains("It imports nothing") && owner.contains("/repos/access"), "{owner}");
+    assert!(owner.contains("No imports.") && owner.contains("/repos/access"), "{owner}");
 }
 
 #[test]

@@ -249,7 +249,10 @@ fn breaking_version_leads_owner_and_importer_to_different_steps() {
     );
     let mut owner = Client::start(&world, &world.path("fungal"));
     let step = reason(owner.ok("contract_impact", contract()));
-    assert!(step["reason"].as_str().unwrap().contains("under supported, until these have adapted to 2.0.0"), "{step}");
+    assert!(
+        step["reason"].as_str().unwrap().contains("to `supported`, until these repositories are adapted to 2.0.0"),
+        "{step}"
+    );
     // A repository that is neither gets the affected consumers, and no step.
     world.join("third");
     let mut third = Client::start(&world, &world.path("third"));

@@ -21,7 +21,10 @@ fn fish_completes_git_blue() {
         assert_eq!(offered(&format!("{name} contract get ")), ["other/", "s3-access/"], "{name}");
         assert_eq!(offered(&format!("{name} contract get s")), [contract]);
         assert_eq!(offered(&format!("{name} contract get {contract} --version ")), ["1.0.0"]);
-        assert_eq!(offered(&format!("{name} check --mode=i")), ["--mode=importer\tThe consumers of these exports"]);
+        assert_eq!(
+            offered(&format!("{name} check --mode=i")),
+            ["--mode=importer\tImports only, and the scripts that test them"]
+        );
         assert_eq!(offered(&format!("{name} contract edit a/b --file READ")), ["README.md"]);
         assert_eq!(offered(&format!("{name} --realm ")), ["aperture"]);
     }

@@ -119,7 +119,7 @@ fn standing(
         }
         Standing::Broken { current } => {
             let was = published.contracts.get(contract).map(|contract| &contract.version);
-            let verb = if was == Some(&current) { "it is" } else { "this publishes" };
+            let verb = if was == Some(&current) { "the current version is" } else { "this change publishes" };
             let wider = range.widened(&current).map(|range| format!("; \"{range}\" accepts both")).unwrap_or_default();
             let uses = uses(import);
             let means = verdict.map(means).unwrap_or_default();
@@ -129,7 +129,7 @@ fn standing(
         }
         Standing::Behind { current, served } => {
             let message = format!(
-                "{repo} imports {name}/{contract} {range}; it is {current}, and {served} is still served{}",
+                "{repo} imports {name}/{contract} {range}; the current version is {current}, but {served} is still served{}",
                 uses(import)
             );
             Finding { version: Some(current), ..Finding::warning("import-behind", message) }
@@ -172,7 +172,7 @@ fn means(verdict: &Verdict) -> String {
 fn own(domain: &DomainSummary, repo: &RepoName, import: &Import) -> Option<Finding> {
     let contract = &import.contract;
     let is_own = domain.owner(contract) == Some(repo);
-    let message = || format!("{repo} imports {}/{contract}, which is its own", domain.info.name);
+    let message = || format!("{repo} imports {}/{contract}, which it owns itself", domain.info.name);
     is_own.then(|| Finding::warning("imports-own", message()).contract(contract))
 }
 

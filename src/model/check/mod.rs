@@ -48,13 +48,13 @@ pub enum Mode {
     /// All rules
     #[default]
     All,
-    /// The contracts themselves
+    /// Contracts only
     Contract,
-    /// This repository's exports, and the scripts that test them
+    /// Contracts only, and the owner's scripts that test them
     Exporter,
-    /// The consumers of these exports
+    /// Imports only, and the scripts that test them
     Importer,
-    /// Proofs that versions are compatible
+    /// Compatibility between versions
     Compatibility,
 }
 

@@ -95,7 +95,7 @@ impl State {
             best = best.or(answer);
         }
         if matches!(best, Answer::Undecided) {
-            engine.hinder(|| "items that must be found, counted or distinct".to_owned());
+            engine.hinder(|| "a combination of contains, item counts and uniqueItems".to_owned());
         }
         best
     }

@@ -74,7 +74,7 @@ impl State {
             numbers::Found::One(value) => self.spelled(&value),
             numbers::Found::None => Answer::Empty,
             numbers::Found::Unsure => {
-                engine.hinder(|| "numbers outside the range that is compared exactly".to_owned());
+                engine.hinder(|| "numbers too large or too precise to compare exactly".to_owned());
                 Answer::Undecided
             }
         }
@@ -123,7 +123,7 @@ impl State {
             strings::Found::Unsure => {
                 let checks: Vec<_> =
                     wanted.checks.iter().map(|(id, _)| engine.table.words.checks[*id as usize].name.clone()).collect();
-                engine.hinder(|| format!("no rule covers these strings: {}", checks.join(", ")));
+                engine.hinder(|| format!("no rule for this combination of string keywords: {}", checks.join(", ")));
                 Answer::Undecided
             }
         }

@@ -62,22 +62,22 @@ rules! {
     "narrowed-multiple", "widened-multiple", "numbers between multiples are refused", r#"{"type":"integer","multipleOf":10}"#, r#"{"type":"integer","multipleOf":5}"#;
     "narrowed-min-length", "widened-min-length", "shorter strings are refused", r#"{"type":"string","minLength":3}"#, r#"{"type":"string","minLength":1}"#;
     "narrowed-max-length", "widened-max-length", "longer strings are refused", r#"{"type":"string","maxLength":8}"#, r#"{"type":"string","maxLength":80}"#;
-    "narrowed-pattern", "widened-pattern", "strings are refused by a `pattern`", r#"{"type":"string","pattern":"^[a-f]+$"}"#, r#"{"type":"string","pattern":"^[a-z]+$"}"#;
-    "narrowed-format", "widened-format", "strings are refused by a format or an encoding", r#"{"$schema":"http://json-schema.org/draft-07/schema#","type":"string","format":"date"}"#, r#"{"$schema":"http://json-schema.org/draft-07/schema#","type":"string"}"#;
+    "narrowed-pattern", "widened-pattern", "strings are rejected by a `pattern`", r#"{"type":"string","pattern":"^[a-f]+$"}"#, r#"{"type":"string","pattern":"^[a-z]+$"}"#;
+    "narrowed-format", "widened-format", "strings are rejected by a `format` or an encoding", r#"{"$schema":"http://json-schema.org/draft-07/schema#","type":"string","format":"date"}"#, r#"{"$schema":"http://json-schema.org/draft-07/schema#","type":"string"}"#;
     "added-required", "removed-required", "a property is required", r#"{"type":"object","properties":{"a":{}},"required":["a"]}"#, r#"{"type":"object","properties":{"a":{}}}"#;
     "narrowed-min-items", "widened-min-items", "shorter arrays are refused", r#"{"type":"array","minItems":2}"#, r#"{"type":"array","minItems":1}"#;
     "narrowed-max-items", "widened-max-items", "longer arrays are refused", r#"{"type":"array","maxItems":2}"#, r#"{"type":"array","maxItems":20}"#;
     "narrowed-min-properties", "widened-min-properties", "objects with fewer properties are refused", r#"{"type":"object","minProperties":2}"#, r#"{"type":"object","minProperties":1}"#;
     "narrowed-max-properties", "widened-max-properties", "objects with more properties are refused", r#"{"type":"object","maxProperties":2}"#, r#"{"type":"object","maxProperties":20}"#;
     "added-unique-items", "removed-unique-items", "equal items are refused", r#"{"type":"array","uniqueItems":true}"#, r#"{"type":"array"}"#;
-    "narrowed-contains", "widened-contains", "items must be contained more often, or less often", r#"{"type":"array","contains":{"const":1}}"#, r#"{"type":"array"}"#;
+    "narrowed-contains", "widened-contains", "`contains` requires more, or fewer, matching items", r#"{"type":"array","contains":{"const":1}}"#, r#"{"type":"array"}"#;
     "narrowed-items", "widened-items", "more items are refused", r#"{"type":"array","prefixItems":[{}],"items":false}"#, r#"{"type":"array","prefixItems":[{}]}"#;
-    "removed-property", "added-property", "a property that the other schema names is refused", r#"{"type":"object","properties":{"a":{}},"additionalProperties":false}"#, r#"{"type":"object","properties":{"a":{},"b":{}},"additionalProperties":false}"#;
+    "removed-property", "added-property", "a property of the other schema is not allowed", r#"{"type":"object","properties":{"a":{}},"additionalProperties":false}"#, r#"{"type":"object","properties":{"a":{},"b":{}},"additionalProperties":false}"#;
     "closed-object", "opened-object", "further properties are refused", r#"{"type":"object","additionalProperties":false}"#, r#"{"type":"object"}"#;
-    "narrowed-property-names", "widened-property-names", "names of properties are refused", r#"{"type":"object","propertyNames":{"maxLength":3}}"#, r#"{"type":"object"}"#;
+    "narrowed-property-names", "widened-property-names", "property names are rejected", r#"{"type":"object","propertyNames":{"maxLength":3}}"#, r#"{"type":"object"}"#;
     "narrowed-dependency", "widened-dependency", "a property requires others", r#"{"properties":{"a":{},"b":{}},"dependentRequired":{"a":["b"]}}"#, r#"{"properties":{"a":{},"b":{}}}"#;
-    "narrowed-alternatives", "widened-alternatives", "no alternative, or more than one, accepts a value", r#"{"anyOf":[{"type":"integer"},{"type":"string","maxLength":3}]}"#, r#"{"anyOf":[{"type":"integer"},{"type":"string","maxLength":3},{"type":"null"}]}"#;
-    "narrowed-not", "widened-not", "what `not` describes is refused", r#"{"not":{"type":"string"}}"#, r#"{}"#;
+    "narrowed-alternatives", "widened-alternatives", "a value is rejected by `anyOf` or `oneOf`", r#"{"anyOf":[{"type":"integer"},{"type":"string","maxLength":3}]}"#, r#"{"anyOf":[{"type":"integer"},{"type":"string","maxLength":3},{"type":"null"}]}"#;
+    "narrowed-not", "widened-not", "values are rejected by `not`", r#"{"not":{"type":"string"}}"#, r#"{}"#;
 }
 
 /// A place where two schemas differ, with the facts about it.
@@ -192,7 +192,7 @@ fn sentence(place: &Place<'_>, words: &Words) -> String {
         (Lit::MaxLength(n), _) => format!("{value} is longer than {}", counted(*n, "character")),
         (Lit::Pattern(pattern), _) => format!("{value} does not match {:?}", words.text(*pattern)),
         (Lit::Check(check), _) => match &words.checks[*check as usize].format {
-            Some(format) => format!("{value} is not of the format {format:?}"),
+            Some(format) => format!("{value} does not have the format {format:?}"),
             None => format!("{value} is not encoded as the schema requires"),
         },
         (Lit::Required(_), _) => format!("{} is missing", quoted(place)),
@@ -201,15 +201,15 @@ fn sentence(place: &Place<'_>, words: &Words) -> String {
         (Lit::MinProps(n), _) => format!("fewer than {}", properties(*n)),
         (Lit::MaxProps(n), _) => format!("more than {}", properties(*n)),
         (Lit::Unique, _) => "two items are equal".to_owned(),
-        (Lit::AtLeast(_, n), _) => format!("fewer than {} of the kind that must be contained", counted(*n, "item")),
-        (Lit::AtMost(_, n), _) => format!("more than {} of the kind that is counted", counted(*n, "item")),
-        (Lit::Items(n, _), _) => format!("an item beyond the first {n} is refused"),
+        (Lit::AtLeast(_, n), _) => format!("fewer than {} match \"contains\"", counted(*n, "item")),
+        (Lit::AtMost(_, n), _) => format!("more than {} match \"contains\"", counted(*n, "item")),
+        (Lit::Items(n, _), _) => format!("an item after the first {n} is not allowed"),
         (Lit::AddProp(..), _) => format!("{} is not allowed", quoted(place)),
-        (Lit::PropNames(_), _) => "the name of a property is refused".to_owned(),
+        (Lit::PropNames(_), _) => "a property name is not allowed".to_owned(),
         (Lit::DepRequired(name, _), _) => format!("a property that {:?} requires is missing", words.text(*name)),
         (Lit::AnyOf(_), _) => format!("{value} matches none of the alternatives"),
         (Lit::OneOf(_), _) => format!("{value} does not match exactly one of the alternatives"),
-        (Lit::Not(_), _) => format!("{value} is what \"not\" refuses"),
+        (Lit::Not(_), _) => format!("{value} matches the schema in \"not\""),
         (Lit::Never, _) => "no value is allowed here".to_owned(),
         _ => format!("{value} is refused{}", was(String::new())),
     }

@@ -27,21 +27,21 @@ pub struct ValueRule {
 /// A leaf was removed.
 const REMOVED: ValueRule = ValueRule {
     id: "value-removed",
-    text: "a leaf of the value, or an item of a list, was removed",
+    text: "a member of the value, or an item of a list, was removed",
     old: r#"{"read":["a/*","b/*"]}"#,
     new: r#"{"read":["a/*"]}"#,
 };
 /// A leaf was changed.
 const CHANGED: ValueRule = ValueRule {
     id: "value-changed",
-    text: "a leaf of the value was changed",
+    text: "a member of the value was changed",
     old: r#"{"bucket":"a"}"#,
     new: r#"{"bucket":"b"}"#,
 };
 /// A leaf was added.
 const ADDED: ValueRule = ValueRule {
     id: "value-added",
-    text: "a leaf of the value, or an item of a list, was added",
+    text: "a member of the value, or an item of a list, was added",
     old: r#"{"read":["a/*"]}"#,
     new: r#"{"read":["a/*","b/*"]}"#,
 };

@@ -323,10 +323,10 @@ impl Judge<'_> {
     fn unknown(&mut self, unconfirmed: bool) -> Verdict {
         let spent = self.engine.budget.spent();
         let reason = match (spent, self.engine.obstacle.take()) {
-            (Some(spent), _) => format!("the budget of {spent} is spent"),
+            (Some(spent), _) => format!("the {spent} limit was reached"),
             (None, Some(obstacle)) => obstacle,
-            (None, None) if unconfirmed => "the validator did not confirm the value that was found".to_owned(),
-            (None, None) => "no rule covers it".to_owned(),
+            (None, None) if unconfirmed => "the validator did not confirm the counterexample".to_owned(),
+            (None, None) => "no rule covers this case".to_owned(),
         };
         Verdict::Unknown(Unknown { reason, spent, unconfirmed })
     }

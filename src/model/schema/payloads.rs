@@ -61,7 +61,7 @@ fn on_a_stack_of(
         let judge = move || all(schema, payloads, deadline, &whole);
         match thread::Builder::new().stack_size(size).spawn_scoped(scope, judge) {
             Ok(thread) => thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)),
-            Err(error) => Err(super::whole(Part::Undecided, format!("it cannot be judged: {error}"))),
+            Err(error) => Err(super::whole(Part::Undecided, format!("it cannot be validated: {error}"))),
         }
     })
 }

@@ -33,12 +33,12 @@ impl Verdict {
         };
         match (&self.difference, &self.reason) {
             (Some(difference), _) => {
-                format!("{reader} refuses {}, which {sender} allows", difference.phrase())
+                format!("{reader} rejects {}, which {sender} allows", difference.phrase())
             }
             (None, Some(reason)) => {
-                format!("whether {reader} accepts all that {sender} allows is unknown: {reason}")
+                format!("it is unknown whether {reader} accepts everything that {sender} allows: {reason}")
             }
-            (None, None) => format!("{reader} accepts all that {sender} allows"),
+            (None, None) => format!("{reader} accepts everything that {sender} allows"),
         }
     }
 
@@ -47,19 +47,23 @@ impl Verdict {
         let shown = self.difference.as_ref().map(super::SchemaDifference::phrase);
         match (self.direction, shown, &self.reason) {
             (BrokenDirection::Backwards, Some(shown), _) => {
-                format!("it does not expect {shown}, which {version} allows")
+                format!("the import does not expect {shown}, which {version} allows")
             }
             (BrokenDirection::Forwards, Some(shown), _) => {
-                format!("{version} refuses {shown}, which it expects to send")
+                format!("{version} rejects {shown}, which the importer expects to send")
             }
             (BrokenDirection::Backwards, None, Some(reason)) => {
-                format!("whether it expects all that {version} allows is unknown: {reason}")
+                format!("it is unknown whether the import expects everything that {version} allows: {reason}")
             }
             (BrokenDirection::Forwards, None, Some(reason)) => {
-                format!("whether {version} accepts all that it expects to send is unknown: {reason}")
+                format!(
+                    "it is unknown whether {version} accepts everything that the importer expects to send: {reason}"
+                )
             }
-            (BrokenDirection::Backwards, None, None) => format!("it expects all that {version} allows"),
-            (BrokenDirection::Forwards, None, None) => format!("{version} accepts all that it expects to send"),
+            (BrokenDirection::Backwards, None, None) => format!("the import expects everything that {version} allows"),
+            (BrokenDirection::Forwards, None, None) => {
+                format!("{version} accepts everything that the importer expects to send")
+            }
         }
     }
 

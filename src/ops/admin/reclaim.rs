@@ -20,7 +20,7 @@ use crate::{
 pub const OPERATION: Operation = Operation::writes::<Request>(
     "realm_admin_reclaim",
     &["realm", "admin", "reclaim"],
-    "Reclaim this repository's name in the realm",
+    "Take back a name that another repository took in the realm",
 );
 
 /// The arguments.

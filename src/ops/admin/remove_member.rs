@@ -95,5 +95,5 @@ fn refuse_owner(view: &DomainView, repo: &RepoName) -> Result<(), OpError> {
             "git blue contract transfer {name}/{contract} --to OTHER  # in {repo}: transfer it to another \
             member"
         ))
-        .next(format!("git blue contract retire {name}/{contract} --reason \"…\"  # in {repo}: withdraw it")))
+        .next(format!("git blue contract retire {name}/{contract} --reason \"…\"  # in {repo}: or retire it")))
 }

@@ -29,7 +29,7 @@ use crate::{
 pub const OPERATION: Operation = Operation::writes::<Request>(
     "realm_admin_reseed",
     &["realm", "admin", "reseed"],
-    "Restore what a remote lost, or share the realm at a new URL",
+    "Push lost objects to a remote again, or move the realm to a new URL",
 );
 
 /// The arguments.

@@ -23,7 +23,7 @@ use crate::{
 pub const OPERATION: Operation = Operation::writes::<Request>(
     "contract_approve",
     &["contract", "approve"],
-    "Approve a breaking change of a contract",
+    "Approve a breaking change to a contract",
 );
 
 /// The arguments.

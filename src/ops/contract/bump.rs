@@ -96,7 +96,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractBump>, OpError
         needs: need.as_ref().map(|need| need.bump),
         reason: match (need, request.level) {
             (Some(need), _) => need.reason,
-            (None, Some(_)) => format!("it was requested; the content is the same as in {}", published.version),
+            (None, Some(_)) => format!("requested, although the content is the same as in {}", published.version),
             (None, None) => format!("the content is the same as in {}", published.version),
         },
         changed,
@@ -113,7 +113,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractBump>, OpError
 
 /// Returns the command that bumps a contract, with its comment.
 pub fn step(at: &ContractRef) -> String {
-    format!("git blue contract bump {at} major  # for a breaking change; without major, the level is derived")
+    format!("git blue contract bump {at} major  # for a breaking change; omit major to derive the level")
 }
 
 fn read(acting: Acting<'_>, at: &ContractRef, file: &WorkFile) -> Result<(String, Contract), OpError> {

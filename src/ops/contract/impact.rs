@@ -204,10 +204,10 @@ fn next_step(me: &RepoName, owner: Option<&RepoName>, body: &ContractImpact) -> 
     let are_refused = broken.iter().any(|one| one.resolved_version.is_none());
     (owner == Some(me) && !broken.is_empty()).then(|| match are_refused {
         true => NextStep::advice(format!(
-            "list the versions that you still serve under supported, until these have adapted to {version}: {names}"
+            "add the older versions that you still serve to `supported`, until these repositories are adapted to {version}: {names}"
         )),
         false => NextStep::advice(format!(
-            "these must adapt their code before {version} is published, unless you keep what they rely on: {names}"
+            "these repositories must adapt before {version} is published, unless you keep what they rely on: {names}"
         )),
     })
 }

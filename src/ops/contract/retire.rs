@@ -17,7 +17,7 @@ use crate::{
 
 /// The operation's entry in the table of operations.
 pub const OPERATION: Operation =
-    Operation::writes::<Request>("contract_retire", &["contract", "retire"], "Withdraw a contract");
+    Operation::writes::<Request>("contract_retire", &["contract", "retire"], "Retire a contract");
 
 /// The arguments.
 #[derive(Debug, Clone, serde::Deserialize, schemars::JsonSchema)]

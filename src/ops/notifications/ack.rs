@@ -29,9 +29,9 @@ pub struct Request {
     #[serde(skip, default = "pending::person")]
     #[cfg_attr(feature = "cli", arg(skip = pending::person()))]
     pub reader: ReaderName,
-    /// The notifications to mark
+    /// The ids of the notifications, from `git blue notifications list`
     ///
-    /// All pending ones if empty.
+    /// If none is given, --all is required.
     #[serde(default)]
     #[cfg_attr(feature = "cli", arg(value_name = "ID", required_unless_present = "all"))]
     pub ids: Vec<String>,

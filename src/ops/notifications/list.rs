@@ -26,7 +26,7 @@ use crate::{
 /// The operation's entry in the table of operations.
 pub const OPERATION: Operation =
     Operation::reads::<Request>("notifications_list", &["notifications", "list"], "List changes by other repositories")
-        .tool("List changes by other repositories, seen or not. New changes also come with other answers.")
+        .tool("List changes by other repositories, seen or not. Other answers include new ones too.")
         .route("GET", "/notifications");
 
 /// The arguments.
@@ -39,7 +39,7 @@ pub struct Request {
     pub reader: ReaderName,
     /// Only notifications in this state
     #[serde(rename = "state", default)]
-    #[cfg_attr(feature = "cli", arg(id = "state", long = "state", value_enum, default_value_t))]
+    #[cfg_attr(feature = "cli", arg(id = "state", long = "state", value_name = "STATE", value_enum, default_value_t))]
     pub filter: NotificationFilter,
     /// The changes to show
     #[serde(flatten)]

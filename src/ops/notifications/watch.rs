@@ -159,7 +159,7 @@ impl Watching<'_> {
             None => {
                 let watch = own.insert(self.store()?.watch());
                 if let Some(setting) = watch.limit() {
-                    self.listener.warn(&format!("looking for changes 40 times a second: {setting} is too low"));
+                    self.listener.warn(&format!("polling for changes 40 times a second, because {setting} is too low"));
                 }
                 if !self.look()? {
                     return Ok(false);

@@ -59,7 +59,7 @@ impl<'a> Places<'a> {
             let ContractRef { domain, contract } = &clash.at;
             let file = self.file(&clash.provider, true, &format!("{}/{domain}/{contract}.yaml", blue_files::CONTRACTS));
             ways.push(format!(
-                "{}: or, while {old} is still served, write supported: [\"{range}\"] in {file}, and commit it",
+                "{}: alternatively, if {old} is still served, write supported: [\"{range}\"] in {file}, and commit it",
                 clash.provider
             ));
         }

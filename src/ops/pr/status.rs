@@ -45,7 +45,7 @@ pub const OPERATION: Operation = Operation::reads::<Request>(
 #[derive(Debug, Clone, Default, serde::Deserialize, schemars::JsonSchema)]
 #[cfg_attr(feature = "cli", derive(clap::Args))]
 pub struct Request {
-    /// The RFC [default: that of this worktree, else all repositories as they are]
+    /// The RFC [default: that of this worktree; elsewhere, all repositories]
     #[cfg_attr(feature = "cli", arg(long, value_name = "RFC"))]
     pub rfc: Option<RfcName>,
 }
@@ -391,7 +391,7 @@ fn relate(lines: &mut [PrRepo], reliance: &Reliance, plan: &Plan) {
         };
         match names.contains(consumer) {
             true => add_hurdle(lines, consumer, must),
-            false => add_hurdle(lines, provider, format!("{consumer}, which has no branch for this, {must}")),
+            false => add_hurdle(lines, provider, format!("{consumer}, which has no branch for this RFC, {must}")),
         }
     }
 }

@@ -47,7 +47,7 @@ pub fn forgotten(code: &CodeRepo) -> Result<Option<String>, OpError> {
                 };
                 if is_changed {
                     if !changed(&format!("{CONTRACTS}/{domain}/{}.yaml", export.contract))? {
-                        forgotten.push(format!("{file} changed, {} did not", export.contract));
+                        forgotten.push(format!("{file} changed, but the contract {} did not", export.contract));
                     }
                     break;
                 }

@@ -69,11 +69,11 @@ pub struct Request {
     pub scope: Scope,
     /// Report problems that already exist in this commit as warnings
     ///
-    /// In CI of a pull request the default is from GITHUB_BASE_REF, CI_MERGE_REQUEST_DIFF_BASE_SHA or
+    /// In a pull request workflow, the default is taken from GITHUB_BASE_REF, CI_MERGE_REQUEST_DIFF_BASE_SHA or
     /// CI_MERGE_REQUEST_TARGET_BRANCH_NAME.
     #[cfg_attr(feature = "cli", arg(long, value_name = "REF", conflicts_with_all = ["published", "worktree"]))]
     pub base: Option<String>,
-    /// This repository's name in the realm, if its files do not name it
+    /// This repository's name in the realm, if .blue/config.yaml does not set it
     #[serde(skip)]
     #[cfg_attr(feature = "cli", arg(long, value_name = "REPO", conflicts_with = "published"))]
     pub repo: Option<RepoName>,

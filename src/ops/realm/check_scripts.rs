@@ -172,18 +172,18 @@ fn committed(ctx: &Ctx, found: &Found<'_>, script: &str, root: PathBuf) -> Resul
         return Ok(Err("there is no commit yet".to_owned()));
     };
     let Some(Item::File(FileSource::Blob(blob))) = files.file(script)? else {
-        return Ok(Err("HEAD has no such plain file".to_owned()));
+        return Ok(Err("HEAD has no such regular file".to_owned()));
     };
     let here = Files::Worktree(root);
     let Some(Item::File(handle @ FileSource::Path(_))) = here.file(script)? else {
-        return Ok(Err("the work tree has no such plain file".to_owned()));
+        return Ok(Err("the working tree has no such regular file".to_owned()));
     };
     if here.read(&handle)?.as_deref() != Some(&code.blob(&blob)?[..]) {
         return Ok(Err("it has uncommitted changes: commit or restore it".to_owned()));
     }
     match handle {
         FileSource::Path(path) => Ok(Ok(path)),
-        FileSource::Blob(_) => Ok(Err("the work tree has no such plain file".to_owned())),
+        FileSource::Blob(_) => Ok(Err("the working tree has no such regular file".to_owned())),
     }
 }
 

@@ -109,7 +109,7 @@ fn taken(
             continue;
         }
         if held != change.kept {
-            let message = format!("{} was changed again since, so commit {id} cannot be taken", change.path);
+            let message = format!("{} has changed since, so commit {id} cannot be accepted", change.path);
             return Err(OpError::no(ErrorCode::ChangedSince, message)
                 .next(format!("git blue realm conflict undo {id}  # reject it")));
         }
@@ -124,6 +124,6 @@ fn unknown(id: &ConflictId) -> OpError {
 }
 
 fn otherwise(id: &ConflictId, held: &Settled) -> OpError {
-    let verdict = if held.verdict == Verdict::Accepted { "accepted" } else { "undone" };
-    OpError::no(ErrorCode::Settled, format!("{id} was {verdict} by {} before", held.by))
+    let verdict = if held.verdict == Verdict::Accepted { "accepted" } else { "rejected" };
+    OpError::no(ErrorCode::Settled, format!("{id} was already {verdict} by {}", held.by))
 }

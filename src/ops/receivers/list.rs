@@ -38,7 +38,7 @@ pub(super) fn with_next_steps(body: Receivers) -> Answer<Receivers> {
         answer = answer.next("git blue notify send  # send pending events now");
     }
     if is_dead {
-        answer = answer.next("git blue notify retry --all  # resend what was given up");
+        answer = answer.next("git blue notify retry --all  # resend failed events");
     }
     answer
 }

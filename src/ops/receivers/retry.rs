@@ -14,7 +14,7 @@ use crate::{
 
 /// The operation's entry in the table of operations.
 pub const OPERATION: Operation =
-    Operation::writes::<Request>("notify_retry", &["notify", "retry"], "Resend events that were given up");
+    Operation::writes::<Request>("notify_retry", &["notify", "retry"], "Resend events whose delivery failed");
 
 /// The arguments.
 #[derive(Debug, Clone, Default, serde::Deserialize, schemars::JsonSchema)]
@@ -22,7 +22,7 @@ pub const OPERATION: Operation =
 pub struct Request {
     /// The ids of the events, from `git blue notify list`
     ///
-    /// If it is empty, all events that were given up.
+    /// If none is given, --all is required.
     #[serde(default)]
     #[cfg_attr(feature = "cli", arg(value_name = "EVENT", required_unless_present = "all"))]
     pub ids: Vec<String>,

@@ -29,11 +29,11 @@ pub(crate) fn of_realm(ctx: &Ctx, request: &Request, known: &KnownRealm, store: 
     }
     let stale: Vec<_> = open.iter().filter(|session| session.state(ctx.env.now()) == State::Stale).collect();
     if stale.is_empty() {
-        return check("sessions", subject, Health::Ok, "none is stale");
+        return check("sessions", subject, Health::Ok, "no stale sessions");
     }
     let names: Vec<_> = stale
         .iter()
-        .map(|session| format!("{} of {} (nothing since {})", session.id, session.repo, session.last_activity))
+        .map(|session| format!("{} of {} (inactive since {})", session.id, session.repo, session.last_activity))
         .collect();
     let found = check("sessions", subject, Health::Warning, format!("stale: {}", names.join(", ")));
     if !request.fix {

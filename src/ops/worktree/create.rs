@@ -35,7 +35,7 @@ pub const OPERATION: Operation = Operation::writes::<Request>(
 #[derive(Debug, Clone, serde::Deserialize, schemars::JsonSchema)]
 #[cfg_attr(feature = "cli", derive(clap::Args))]
 pub struct Request {
-    /// The RFC; its branches have this name
+    /// The name of the RFC and of its branches
     #[cfg_attr(feature = "cli", arg(long, value_name = "RFC"))]
     pub rfc: RfcName,
     /// The repositories [default: all that share a domain with this one]
@@ -47,7 +47,7 @@ pub struct Request {
     pub fetch: bool,
     /// Clone repositories that are not on this machine
     ///
-    /// Only where its user agreed: see [`missing`].
+    /// Asks for confirmation first, unless --yes is given.
     #[serde(skip)]
     #[cfg_attr(feature = "cli", arg(long))]
     pub clone: bool,

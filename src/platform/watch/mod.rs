@@ -90,7 +90,7 @@ impl Watch {
         self.source = Source::Polling(polling);
         self.limit = system::limit(error);
         if let Some(setting) = self.limit {
-            SAID.call_once(|| tracing::warn!(setting, "too low: changes are looked for 40 times a second"));
+            SAID.call_once(|| tracing::warn!(setting, "too low: polling for changes 40 times a second"));
         }
     }
 }

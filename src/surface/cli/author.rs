@@ -53,7 +53,7 @@ pub struct New {
     /// Describe its purpose in a sentence
     #[arg(long, value_name = "TEXT")]
     description: Option<String>,
-    /// Create the domain if needed, and add this repository and these to it
+    /// Create the domain if needed, and add this repository and the given ones
     #[arg(long, value_name = "REPO,…", value_delimiter = ',')]
     domain_members: Option<Vec<RepoName>>,
 }
@@ -182,8 +182,8 @@ fn render_new(body: &ContractNew, text: &mut Text) {
     }
     let samples = match body.samples {
         0 => String::new(),
-        1 => "schema inferred from 1 sample".to_owned(),
-        n => format!("schema inferred from {n} samples"),
+        1 => "(schema inferred from 1 sample)".to_owned(),
+        n => format!("(schema inferred from {n} samples)"),
     };
     text.line(&[plain("wrote"), look(&body.file, Look::Bold), plain(&body.version), look(samples, Look::Dim)]);
 }
@@ -199,9 +199,13 @@ fn render_bump(body: &ContractBump, text: &mut Text) {
     let step = match (body.changed, body.old_version == body.new_version) {
         (true, false) => format!("{} -> {}", body.old_version, body.new_version),
         (true, true) => format!("{} (evolution changed)", body.new_version),
-        (false, _) => format!("stays {}", body.new_version),
+        (false, _) => format!("stays at {}", body.new_version),
     };
-    text.line(&[look(at, Look::Bold), plain(step), look(format!("published: {}", body.published_version), Look::Dim)]);
+    text.line(&[
+        look(at, Look::Bold),
+        plain(step),
+        look(format!("(published: {})", body.published_version), Look::Dim),
+    ]);
     text.line(&[plain("  because"), plain(&body.reason)]);
 }
 

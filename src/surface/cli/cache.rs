@@ -42,9 +42,9 @@ fn render(body: &CacheStats, text: &mut Text) {
     let row = |name: &str, value: String| vec![plain(name), plain(value)];
     let size = body.bytes.map_or_else(|| "it does not exist yet".into(), |bytes| format!("{bytes} bytes"));
     let state = match (body.usable, body.current) {
-        (true, true) => "current: refs need not be listed",
-        (true, false) => "usable: refs are listed, and changed ones are read",
-        (false, _) => "unusable: everything is read",
+        (true, true) => "up to date",
+        (true, false) => "usable: only changed refs are read again",
+        (false, _) => "unusable: everything is read again",
     };
     text.table(
         "  ",
@@ -52,7 +52,7 @@ fn render(body: &CacheStats, text: &mut Text) {
             row("size", size),
             row("state", state.into()),
             row("domains", body.domains.to_string()),
-            row("examined", body.examined.to_string()),
+            row("checked", body.examined.to_string()),
             row("contracts", body.contracts.to_string()),
         ],
     );

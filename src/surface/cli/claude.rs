@@ -18,7 +18,7 @@ use crate::{
 
 #[derive(Debug, Args)]
 pub struct Claude {
-    /// The scope of the setup
+    /// Where to install it
     #[arg(long, value_enum, default_value_t)]
     scope: Scope,
     /// Show what would change, without changing it
@@ -28,10 +28,10 @@ pub struct Claude {
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
 enum Scope {
-    /// All users of this repository, by files to commit
+    /// In files of this repository, for everyone who clones it
     #[default]
     Project,
-    /// All your repositories
+    /// In your own settings, for all repositories
     User,
 }
 

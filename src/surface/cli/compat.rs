@@ -37,7 +37,7 @@ pub struct Arguments {
     /// The directions that must hold
     #[arg(long, value_enum, default_value_t = Direction::Both)]
     direction: Direction,
-    /// How to read the schema of the side that writes the values
+    /// How to read the schema of the sending side
     #[arg(long, value_enum, default_value_t = Reading::Lenient)]
     reading: Reading,
     /// Also fail if compatibility is unknown
@@ -59,9 +59,9 @@ enum Direction {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Reading {
-    /// Writers send only the properties that their schema names
+    /// The sender sends only properties that its schema names
     Lenient,
-    /// Writers may send anything that their schema allows
+    /// The sender may send anything that its schema allows
     Strict,
 }
 
@@ -189,7 +189,7 @@ impl Sides<'_> {
                 text.line(&[look("  -->", Look::Dim), plain(format!("{name}#{pointer}"))]);
             }
         }
-        text.line(&[plain(format!("  valid in {sender}, refused by {reader}:"))]);
+        text.line(&[plain(format!("  valid in {sender}, invalid in {reader}:"))]);
         text.block("      ", &short(one));
         let place = if one.at.is_empty() { String::new() } else { format!("at {}: ", one.at) };
         text.block("      ", &format!("{place}{}", one.message));
@@ -202,7 +202,7 @@ fn short(one: &SchemaDifference) -> String {
         return format!("(a value of {} bytes)", one.witness_bytes);
     };
     match witness.char_indices().nth(MAX_WITNESS) {
-        Some((end, _)) => format!("{}… ({} bytes, whole with --json)", &witness[..end], witness.len()),
+        Some((end, _)) => format!("{}… ({} bytes; --json shows all)", &witness[..end], witness.len()),
         None => witness,
     }
 }

@@ -38,7 +38,7 @@ fn render(body: &ConflictSettled, text: &mut Text) {
         (set_aside::Verdict::Accepted, true) => "accepted",
         (set_aside::Verdict::Undone, true) => "undone",
         (set_aside::Verdict::Accepted, false) => "already accepted",
-        (set_aside::Verdict::Undone, false) => "already undone",
+        (set_aside::Verdict::Undone, false) => "already rejected",
     };
     text.line(&[plain(verdict), look(&body.id, Look::Commit)]);
     for file in &body.files {

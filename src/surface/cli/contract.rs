@@ -130,7 +130,7 @@ pub struct Publish {
     /// Publish to the realm at this URL and push it there, as in CI; store nothing here
     #[arg(long, value_name = "URL", conflicts_with = "realm")]
     realm_url: Option<String>,
-    /// The repository's name in that realm, if its files do not name it
+    /// The repository's name in that realm, if .blue/config.yaml does not set it
     #[arg(long, value_name = "NAME", requires = "realm_url")]
     repo: Option<RepoName>,
 }
@@ -413,7 +413,11 @@ fn render_published(body: &ContractPublish, text: &mut Text) {
         ]);
     }
     for file in &body.removed_files {
-        text.line(&[look("removed:", Look::Yellow), plain(file), plain("(its contract stays until it is retired)")]);
+        text.line(&[
+            look("removed:", Look::Yellow),
+            plain(file),
+            plain("(the contract stays in the realm until it is retired)"),
+        ]);
     }
     render_cycles(&body.cycles, text);
     if body.unshared {
@@ -436,6 +440,6 @@ fn render_adapted(body: &ContractAdapted, text: &mut Text) {
     text.line(&[
         plain(format!("{} is adapted to {}/{}", body.current_repo, body.domain, body.contract)),
         plain(version(&body.adapted_version)),
-        look(format!("({})", if body.changed { format!("before: {before}") } else { before }), Look::Dim),
+        look(format!("({})", if body.changed { format!("previously {before}") } else { before }), Look::Dim),
     ]);
 }

@@ -33,7 +33,7 @@ pub enum Command {
     Status,
     /// Print the token that programs authenticate with
     Token,
-    /// Open the page in a browser, with a link that works once
+    /// Open the page in a browser, with a one-time link
     Open(Open),
     /// Start the daemon at login, with systemd or launchd
     Install(Install),

@@ -137,9 +137,9 @@ fn render_compared(body: &ContractDiff, compared: &SchemasCompared, text: &mut T
 fn from(source: DocumentSource) -> &'static str {
     match source {
         DocumentSource::Realm | DocumentSource::Guess => "",
-        DocumentSource::Worktree => " of the work tree",
-        DocumentSource::Commit => " of the commit",
-        DocumentSource::Schema => " with that schema",
+        DocumentSource::Worktree => " (working tree)",
+        DocumentSource::Commit => " (commit)",
+        DocumentSource::Schema => " (given schema)",
     }
 }
 
@@ -209,7 +209,7 @@ fn render_impact(body: &ContractImpact, text: &mut Text) {
         look(kind, Look::Dim),
     ]);
     for verdict in &body.breaks_promise {
-        let message = format!("it breaks {}, which is promised: {}", verdict.broken(), verdict.phrase());
+        let message = format!("breaks the promised {}: {}", verdict.broken(), verdict.phrase());
         text.line(&[look("  error:", Look::Red), plain(message), look("[breaks-promise]", Look::Dim)]);
     }
     if body.importers.is_empty() {
@@ -241,11 +241,11 @@ fn render_impact(body: &ContractImpact, text: &mut Text) {
 fn impact_word(one: &ImporterImpact) -> Word {
     let outcome = one.verdict.as_ref().map(|verdict| verdict.verdict);
     match (&*one.state, &one.resolved_version, outcome) {
-        ("broken", Some(_), _) => look("broken, though its range accepts it", Look::Red),
+        ("broken", Some(_), _) => look("broken, although in range", Look::Red),
         ("broken", ..) => look("broken", Look::Red),
         (_, _, Some(Outcome::Unknown)) => look("unknown", Look::Yellow),
         ("stale", Some(served), _) => look(format!("behind: {served} is still served"), Look::Yellow),
-        _ if one.judged_by == JudgedBy::VersionRange => look("accepted, by version range only", Look::Green),
+        _ if one.judged_by == JudgedBy::VersionRange => look("accepted (judged by version range only)", Look::Green),
         _ => look("accepted", Look::Green),
     }
 }

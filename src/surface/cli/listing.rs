@@ -35,7 +35,7 @@ impl All {
 /// The option to print lists of names for programs that do not read JSON.
 #[derive(Debug, Clone, Copy, Args)]
 pub struct Names {
-    /// Print only names, each terminated by NUL; all of them unless --limit is given
+    /// Print only the names, each terminated by NUL, and all of them by default
     #[arg(short = 'z', conflicts_with = "json")]
     null: bool,
 }

@@ -31,7 +31,7 @@ pub enum Command {
     ListTools(ListTools),
     /// Call a tool as a client would, and show its answer
     TestTool(TestTool),
-    /// Print the configuration of a client
+    /// Print the configuration for a client
     GenerateConfig(GenerateConfig),
 }
 
@@ -47,7 +47,7 @@ pub struct Serve {
 /// The options that select the tools.
 #[derive(Debug, Clone, Copy, Args)]
 struct Offer {
-    /// Offer no tools that change data of others
+    /// Offer only read-only tools
     #[arg(long)]
     read_only: bool,
     /// Let tools use any realm on this machine

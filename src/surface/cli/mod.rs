@@ -66,7 +66,7 @@ use listing::{All, Names};
 /// The name of the program.
 const NAME: &str = "git-blue";
 
-/// Keep contracts between git repositories: notify consumers, stop breaks in CI
+/// Manage contracts between git repositories: notify consumers, catch breaking changes in CI
 #[derive(Debug, Parser)]
 #[command(name = NAME, bin_name = "git blue", version, max_term_width = 100)]
 #[command(subcommand_required = false, infer_subcommands = false)]
@@ -79,7 +79,7 @@ struct Cli {
 
 /// The options of every command.
 #[derive(Debug, clap::Args)]
-#[command(next_help_heading = "Options of every command")]
+#[command(next_help_heading = "Global options")]
 struct Global {
     /// Print the answer as JSON, errors included
     #[arg(long, global = true)]
@@ -153,10 +153,10 @@ enum Command {
     /// Manage work sessions
     #[command(subcommand)]
     Session(session::Command),
-    /// List and acknowledge changes of other repositories
+    /// List and acknowledge changes by other repositories
     #[command(subcommand)]
     Notifications(notifications::Command),
-    /// Send changes to webhooks, chats, mail and issues
+    /// Send changes to webhooks, chat, email and issue trackers
     #[command(subcommand)]
     Notify(notify::Command),
     /// Install and remove the git hooks that publish
@@ -184,7 +184,7 @@ enum Command {
     /// Complete a command line, for shells
     #[command(hide = true)]
     Complete {
-        /// The words behind `git blue`, up to the one that is completed
+        /// The words after `git blue`, up to the one being completed
         #[arg(last = true)]
         words: Vec<String>,
     },

@@ -238,7 +238,7 @@ fn phrase(one: &Notification) -> Word {
 fn author(one: &Notification) -> Option<Word> {
     let author = one.author.as_deref()?;
     Some(match one.by_another {
-        true => look(format!("warning: written by {author}, although you own it"), Look::Red),
+        true => look(format!("warning: changed by {author}, although this repository owns it"), Look::Red),
         false => signed(author, one.ahead_of_clock),
     })
 }
@@ -255,7 +255,7 @@ fn of_import(one: &Notification, range: Option<&str>) -> Option<Word> {
     let shown = one.verdict.as_ref().map(|verdict| format!(": {}", verdict.phrase())).unwrap_or_default();
     Some(match one.import_satisfied? {
         Holds::Satisfied if one.judged_by == Some(JudgedBy::VersionRange) => {
-            look(range("still accepts it, by version range only"), Look::Green)
+            look(range("still accepts it (judged by version range only)"), Look::Green)
         }
         Holds::Satisfied => look(range("still holds"), Look::Green),
         Holds::Unknown => {

@@ -31,7 +31,7 @@ pub enum Command {
 pub struct Retry {
     #[command(flatten)]
     request: receivers::retry::Request,
-    /// Resend all events that were given up
+    /// Resend all failed events
     #[arg(long, conflicts_with = "ids")]
     all: bool,
 }
@@ -117,13 +117,13 @@ fn render_receiver(one: &ReceiverLine, was_sent: bool, text: &mut Text) {
         ]
     };
     let waiting = waiting.iter().map(|one| row("waiting", Look::Yellow, one));
-    let dead = dead.iter().map(|one| row("given up", Look::Red, one));
+    let dead = dead.iter().map(|one| row("failed", Look::Red, one));
     text.table("  ", &waiting.chain(dead).collect::<Vec<_>>());
 }
 
 fn render_forge(body: &NotifyForge, text: &mut Text) {
     if body.issues.is_empty() {
-        text.line(&[plain("no import is broken or behind, and nothing is open")]);
+        text.line(&[plain("no import is broken or behind, and no issue is open")]);
     }
     let rows = body.issues.iter().map(|one| {
         let (word, style) = match one.outcome {

@@ -96,7 +96,7 @@ fn render_status(body: &PrStatus, text: &mut Text) {
         text.line(&[look("no merge order works for:", Look::Yellow), plain(names.join(", "))]);
     }
     if !body.clashes.is_empty() {
-        text.heading("imports that break in any order");
+        text.heading("imports that break in every merge order");
     }
     for clash in &body.clashes {
         let at = format!("{}/{}", clash.domain, clash.contract);

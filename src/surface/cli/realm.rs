@@ -147,17 +147,17 @@ impl Status {
 pub struct Check {
     #[command(flatten)]
     request: realm::check::Request,
-    /// Report, but do not fail
+    /// Report problems without failing
     #[arg(long)]
     advisory: bool,
     /// Fetch the realm from this URL for this check only, as in CI
     #[arg(long, value_name = "URL", conflicts_with = "realm_path")]
     realm_url: Option<String>,
-    /// Read the realm from this repository, a store or a clone with its refs, for this check only
+    /// Read the realm from this local store (or clone with its refs) for this check only
     #[arg(long, value_name = "DIR")]
     realm_path: Option<std::path::PathBuf>,
-    /// Run the scripts that this repository's committed files name as contract tests
-    /// In CI, they also run without this option if this clone joined the realm.
+    /// Run the validation scripts that this repository's committed files name. With CI=true,
+    /// a joined clone runs them even without this option.
     #[arg(long)]
     run_hooks: bool,
     /// The time limit for each of these scripts
@@ -261,8 +261,8 @@ fn render_script(one: &ScriptRun, text: &mut Text) {
 fn by_range(imports: usize) -> String {
     match imports {
         0 => String::new(),
-        1 => "(1 import by version range only)".to_owned(),
-        n => format!("({n} imports by version range only)"),
+        1 => "(1 import judged by version range only)".to_owned(),
+        n => format!("({n} imports judged by version range only)"),
     }
 }
 

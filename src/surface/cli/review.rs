@@ -40,14 +40,14 @@ fn summary(body: &RealmReview) -> String {
     let broken = body.imports.iter().filter(|import| import.state == "broken").count();
     let by_range = match body.by_range_only {
         0 => String::new(),
-        all if all == body.checked => "; by version range only, without a schema".to_owned(),
-        some => format!("; {some} by version range only, without a schema"),
+        all if all == body.checked => "; judged by version range only".to_owned(),
+        some => format!("; {some} judged by version range only"),
     };
     match (body.checked, body.imports.len()) {
         (0, _) => format!("{} imports nothing", body.current_repo),
         (checked, 0) => {
             let checked = imports(checked);
-            format!("checked {checked}: none is broken or has changed since the code was adapted{by_range}")
+            format!("checked {checked}: nothing is broken, and nothing changed since the code was adapted{by_range}")
         }
         (checked, shown) => {
             format!("checked {}: {broken} broken, {} to review{by_range}", imports(checked), shown - broken)
@@ -111,10 +111,10 @@ fn state(import: &ImportReview) -> Word {
     match (&*import.state, outcome) {
         ("broken", Some(Outcome::Breaks)) => look("broken", Look::Red),
         ("broken", _) if import.new_version.is_none() => look("broken: there is no such contract", Look::Red),
-        ("broken", _) => look("broken: not in its range", Look::Red),
+        ("broken", _) => look("broken: outside the range of the import", Look::Red),
         ("stale", _) => look("behind: an older version is still served", Look::Yellow),
         (_, Some(Outcome::Compatible)) => look("accepted", Look::Green),
-        (_, Some(_)) => look("accepted by its range; it is unknown whether it breaks the code", Look::Yellow),
-        (_, None) => look("accepted, by version range only", Look::Yellow),
+        (_, Some(_)) => look("in range, but it is unknown whether it breaks the code", Look::Yellow),
+        (_, None) => look("accepted (judged by version range only)", Look::Yellow),
     }
 }

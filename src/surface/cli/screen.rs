@@ -29,17 +29,18 @@ pub fn show(ctx: &Ctx, output: &mut Output<'_>) -> Result<Verdict, OpError> {
         Err(error) if error.code == ErrorCode::NotInRealm && ctx.code.is_none() => nowhere(&mut text),
         Err(error) => trouble(error, &mut text),
     }
-    text.line(&[plain("git blue -h"), look("lists all commands", Look::Dim)]);
+    text.line(&[look("See", Look::Dim), plain("git blue -h"), look("for all commands.", Look::Dim)]);
     output.write_plainly(&text.into_string())?;
     Ok(Verdict::Yes)
 }
 
 fn here(answer: &Answer<RealmStatus>, text: &mut Text) {
     let body = &answer.body;
-    let mut place = vec![plain("realm"), look(&body.realm, Look::Bold)];
+    let mut place = Vec::new();
     if let Some(repo) = &body.current_repo {
-        place.extend([plain("repository"), look(repo, Look::Bold)]);
+        place.extend([look(repo, Look::Bold), plain("in the")]);
     }
+    place.extend([plain("realm"), look(&body.realm, Look::Bold)]);
     text.line(&place);
     if let Some(why) = &body.read_only {
         text.line(&[look("  read only:", Look::Yellow), plain(why)]);
@@ -74,8 +75,8 @@ fn here(answer: &Answer<RealmStatus>, text: &mut Text) {
 }
 
 fn nowhere(text: &mut Text) {
-    text.line(&[plain("git blue keeps contracts between git repositories.")]);
-    text.line(&[plain("This directory is not in one.")]);
+    text.line(&[plain("git blue manages contracts between git repositories.")]);
+    text.line(&[plain("This directory is not in a git repository.")]);
     text.next_steps(
         &["git init -b main && git blue init --realm NAME  # start here, or change to a repository".into()],
     );

@@ -274,19 +274,21 @@ fn import(import: &ImportStatus) -> Vec<Word> {
     let verdict = match (&*import.state, &import.resolved_version) {
         ("broken", Some(version)) => {
             let shown = outcome.map(|(_, phrase)| format!(": {phrase}")).unwrap_or_default();
-            look(format!("broken: {version} is in the range, but breaks it{shown}"), Look::Red)
+            look(format!("broken: {version} is in the range, but breaks the code{shown}"), Look::Red)
         }
         ("current", _) => match (&import.retired, outcome) {
             (Some(reason), _) => look(format!("accepts {now}, retired: {reason}"), Look::Yellow),
             (None, Some((Outcome::Unknown, phrase))) => look(format!("accepts {now}; {phrase}"), Look::Yellow),
             (None, _) if import.judged_by == JudgedBy::VersionRange => {
-                look(format!("accepts {now}, by version range only"), Look::Green)
+                look(format!("accepts {now} (judged by version range only)"), Look::Green)
             }
             (None, _) => look(format!("accepts {now}"), Look::Green),
         },
-        ("stale", Some(served)) => look(format!("behind: it is {now}, {served} is still served"), Look::Yellow),
+        ("stale", Some(served)) => {
+            look(format!("behind: the current version is {now}, but {served} is still served"), Look::Yellow)
+        }
         _ if import.current_version.is_none() => look("broken: there is no such contract", Look::Red),
-        _ => look(format!("broken: it is {now}"), Look::Red),
+        _ => look(format!("broken: the current version is {now}"), Look::Red),
     };
     let adapted = import.adapted_version.as_ref().filter(|adapted| Some(*adapted) != import.current_version.as_ref());
     let adapted = adapted.map(|version| format!("(adapted to {version})")).unwrap_or_default();

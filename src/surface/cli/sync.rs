@@ -40,7 +40,7 @@ fn render(body: &RealmSync, text: &mut Text) {
         let (came, went) = if body.dry_run { ("would fetch", "would push") } else { ("fetched", "pushed") };
         let rows = rows(remote, came, went);
         if rows.is_empty() {
-            text.line(&[plain("  nothing new on either side")]);
+            text.line(&[plain("  Already up to date")]);
         }
         text.table("  ", &rows);
     }
@@ -53,7 +53,7 @@ fn render(body: &RealmSync, text: &mut Text) {
 pub fn render_reseed(body: &RealmReseed, text: &mut Text) {
     text.line(&[plain("remote"), look(&body.remote, Look::Bold), look(&body.url, Look::Dim)]);
     if body.restored.is_empty() && body.problems.is_empty() {
-        text.line(&[plain("  it is up to date")]);
+        text.line(&[plain("  Already up to date")]);
     }
     let mut rows: Vec<_> =
         body.restored.iter().map(|name| vec![look("restored", Look::Green), look(below(name), Look::Bold)]).collect();
@@ -156,8 +156,8 @@ fn how(how: How) -> &'static str {
         How::New => "new",
         How::FastForward => "",
         How::Merged => "merged with local changes",
-        How::Rewound => "the remote had reset it; it was merged again",
-        How::Deleted => "the remote had deleted it; it will be pushed again",
+        How::Rewound => "rewound by the remote; merged again",
+        How::Deleted => "deleted on the remote; will be pushed again",
     }
 }
 

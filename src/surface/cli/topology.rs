@@ -61,7 +61,7 @@ fn render_topology(body: &RealmTopology, text: &mut Text) {
     let takes_part = |repo| body.domains.iter().any(|domain| domain.members.contains(repo));
     let idle: Vec<_> = body.repos.iter().filter(|repo| !takes_part(*repo)).map(ToString::to_string).collect();
     if !idle.is_empty() {
-        text.heading("in no domain shown here");
+        text.heading("in none of these domains");
         text.line(&[plain(" "), look(idle.join(", "), Look::Dim)]);
     }
     if !body.cycles.is_empty() {

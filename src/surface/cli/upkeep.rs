@@ -27,9 +27,9 @@ fn render_gc(body: &wire::Gc, text: &mut Text) {
         ("refs packed", body.packed_refs.to_string()),
         ("loose objects", format!("{} -> {}", body.loose_objects_before, body.loose_objects_after)),
         ("old objects removed", body.removed_objects.to_string()),
-        ("notifications forgotten", body.forgotten_notifications.to_string()),
-        ("readers forgotten", body.forgotten_readers.len().to_string()),
-        ("sessions forgotten", body.forgotten_sessions.to_string()),
+        ("notifications removed", body.forgotten_notifications.to_string()),
+        ("readers removed", body.forgotten_readers.len().to_string()),
+        ("sessions removed", body.forgotten_sessions.to_string()),
     ];
     text.table("", &rows.map(|(what, value)| vec![plain(what), plain(value)]));
 }
@@ -42,7 +42,7 @@ pub struct Doctor {
     /// Reset a damaged ref of the realm to an intact commit, as `doctor --fix` proposes
     #[arg(long, value_name = "REF", requires = "to", conflicts_with = "fix")]
     restore: Option<String>,
-    /// The commit
+    /// The intact commit to reset the ref to
     #[arg(long, value_name = "COMMIT", requires = "restore")]
     to: Option<Oid>,
 }

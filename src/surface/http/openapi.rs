@@ -45,10 +45,10 @@ pub fn description() -> Value {
         "components": {
             "schemas": shapes.0,
             "securitySchemes": {
-                "token": {"type": "http", "scheme": "bearer", "description": "What git blue daemon token prints"},
+                "token": {"type": "http", "scheme": "bearer", "description": "The token that `git blue daemon token` prints"},
                 "cookie": {
                     "type": "apiKey", "in": "cookie", "name": "git_blue_PORT",
-                    "description": "What git blue daemon open gives a browser; it can only read",
+                    "description": "The cookie that `git blue daemon open` gives a browser; read-only",
                 },
             },
         },
@@ -89,7 +89,7 @@ fn id(route: &Route) -> String {
 fn answers(route: &Route, failure: &Value, shapes: &mut Shapes) -> Value {
     let json = |schema: Value| json!({"description": "Success", "content": {"application/json": {"schema": schema}}});
     let other = |kind: &str| json!({"description": "Success", "content": {kind: {"schema": {"type": "string"}}}});
-    let failed = json!({"description": "Why not", "content": {"application/json": {"schema": failure}}});
+    let failed = json!({"description": "Failure", "content": {"application/json": {"schema": failure}}});
     let success = match route.does {
         RouteAction::Run { operation, .. } => {
             let own = shapes.take(operation.name, operation.schema().to_value());

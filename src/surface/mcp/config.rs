@@ -68,7 +68,7 @@ pub fn over_http(client: ClientKind, port: u16) -> Result<Config, OpError> {
         ClientKind::Cursor => (json!({key: servers("${env:GIT_BLUE_TOKEN}")}), FROM_VARIABLE),
         ClientKind::VsCode => {
             let id = "git-blue-token";
-            let about = "What git blue daemon token prints";
+            let about = "The output of: git blue daemon token";
             let input = json!({"type": "promptString", "id": id, "description": about, "password": true});
             (json!({"inputs": [input], key: servers(&format!("${{input:{id}}}"))}), FROM_USER)
         }

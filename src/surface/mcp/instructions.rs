@@ -2,10 +2,10 @@
 
 /// What a model should know before its first call, in fewer than 2,000 characters.
 pub const INSTRUCTIONS: &str = "\
-git blue keeps contracts between git repositories: one repository provides something (an API shape, S3 paths, \
-configuration keys), others rely on it. A realm contains the repositories, a domain connects some of them, a contract \
-is a version, a JSON Schema and a value that one repository owns, a binding records who exports or imports it, in \
-which versions and in which file.
+git blue manages contracts between git repositories: one repository provides something (an API shape, S3 paths, \
+configuration keys) that others rely on. A realm contains the repositories; a domain groups those that coordinate. A \
+contract has an owner, a version, a JSON Schema and a value. A binding lists what a repository exports and imports, \
+with version ranges and files.
 
 - Call realm_status first: it shows the realm and the state of this repository's imports.
 - realm_review shows what changed in the imports, whether it breaks them, and each line here that mentions it. A \

@@ -38,7 +38,7 @@ pub const PROMPTS: &[Template] = &[
     Template {
         name: "review_incoming_changes",
         title: "Review incoming changes",
-        about: "What other repositories changed, and how it affects this one",
+        about: "Review what other repositories changed, and how it affects this one",
         arguments: &[],
         task: "Review the changes by other repositories in the realm. Call realm_review: it shows what changed in \
             each import, whether it breaks this repository, and which lines mention it. Check each mention, report \
@@ -48,7 +48,7 @@ pub const PROMPTS: &[Template] = &[
     Template {
         name: "prepare_contract_change",
         title: "Prepare a contract change",
-        about: "Who is affected by changing a contract, and how to change it",
+        about: "Find out whom a contract change affects, and prepare it",
         arguments: &[("domain", "The domain"), ("contract", "The contract")],
         task: "Prepare a change to this contract. Call contract_get to read it. Only its owner can change it, in \
             .blue/contracts/DOMAIN/NAME.yaml. Report which consumers the change would break and in which file, choose \
@@ -57,8 +57,8 @@ pub const PROMPTS: &[Template] = &[
     },
     Template {
         name: "release_readiness",
-        title: "Is this repository ready to release?",
-        about: "The results of the checks, and the state of the imports",
+        title: "Check release readiness",
+        about: "Report the results of the checks, and the state of the imports",
         arguments: &[],
         task: "Report whether this repository is ready to release, as far as its contracts are concerned: errors \
             block the release, warnings should be mentioned. For each finding, state what to do, in which file and \

@@ -135,7 +135,7 @@ impl Comparison {
         let (sender, reader) = self.sides(one.direction);
         let is_decisive = one.reading == self.reading;
         let read = if one.reading == SchemaReading::Strict && !is_decisive { "read strictly, " } else { "" };
-        let message = format!("{read}{reader} refuses {}, which {sender} allows", one.phrase());
+        let message = format!("{read}{reader} rejects {}, which {sender} allows", one.phrase());
         let level = if is_decisive { Level::Error } else { Level::Note };
         Entry {
             meaning: RULES.iter().find(|rule| rule.id == one.rule).map(|rule| rule.text),
@@ -154,7 +154,7 @@ impl Comparison {
         let verdict = if self.reading == SchemaReading::Strict { &found.strict } else { &found.lenient };
         let SchemaVerdict::Unknown { reason, .. } = verdict else { return None };
         let (sender, reader) = self.sides(direction);
-        let message = format!("whether {reader} accepts all that {sender} allows is unknown: {reason}");
+        let message = format!("it is unknown whether {reader} accepts everything that {sender} allows: {reason}");
         let place = self.place(self.part, None);
         Some(Entry {
             is_undecided: true,

@@ -32,16 +32,17 @@ fn step(body: &RealmCheck, error: &Finding) -> Option<NextStep> {
             let repo = error.repo.as_ref().or(body.current_repo.as_ref())?;
             Some(format!("git blue realm admin domain --name {domain} --repos {repo}  # add it to the members").into())
         }
-        ("missing-contract", Some(domain), Some(contract)) => {
-            Some(format!("git blue contract list --domain {domain}  # correct {contract} in {place}").into())
-        }
+        ("missing-contract", Some(domain), Some(contract)) => Some(
+            format!("git blue contract list --domain {domain}  # list the names, then correct {contract} in {place}")
+                .into(),
+        ),
         ("import-broken", ..) if is_own => {
             Some(format!("git blue review  # {place}: show what changed, and which lines to review").into())
         }
         ("import-broken", Some(domain), Some(contract)) => Some(
             format!(
-                "git blue contract impact {domain}/{contract} --worktree  # show which consumers it breaks, and a \
-                value as proof"
+                "git blue contract impact {domain}/{contract} --worktree  # show which consumers it breaks, with a \
+                counterexample"
             )
             .into(),
         ),

@@ -48,8 +48,8 @@ pub fn add(code: Option<&CodeRepo>, imports: &mut [ImportReview], cancelled: &At
         (true, ..) => Some(format!("only the first {MAX_PLACES} places are listed")),
         (_, false, _) => Some("not all files were searched: the time or size limit was reached".to_owned()),
         (.., false) => Some(format!(
-            "only {MAX_WORDS} names were searched for, without overlong ones and those with spaces at \
-                the ends"
+            "only {MAX_WORDS} names were searched for; overlong ones and those that begin or end with \
+                spaces were skipped"
         )),
         _ => None,
     };

@@ -177,7 +177,7 @@ pub(super) const PAGES: &[Page] = &[
         no: "",
         examples: &[(
             "git blue contract retire orders/order-placed --reason 'Use orders/order-created'",
-            "Withdraw a contract, and name its replacement",
+            "Retire a contract, and name its replacement",
         )],
     },
     Page {
@@ -186,7 +186,7 @@ pub(super) const PAGES: &[Page] = &[
         no: "",
         examples: &[(
             "git blue contract yank orders/order-placed 1.3.0 --reason 'The schema refuses free orders'",
-            "Withdraw a faulty version",
+            "Yank a faulty version",
         )],
     },
     Page {

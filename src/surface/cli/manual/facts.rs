@@ -36,7 +36,8 @@ pub(super) const EXIT_CODES: [(&str, &str); 3] = [
 ];
 
 /// What exit code 1 means unless the page of a command says otherwise.
-pub(super) const NO: &str = "Nothing was found, or the command was refused; the message gives the reason.";
+pub(super) const NO: &str =
+    "The request was refused, or names something that does not exist; the message gives the reason.";
 
 const PULL_REQUESTS: &[&str] = &["realm pr", "notify forge"];
 const CHECKS: &[&str] = &["check", "realm check"];
@@ -54,7 +55,7 @@ pub(super) const VARIABLES: &[Fact] = &[
     Fact { name: "GIT_BLUE_DIR", text: "The project to serve, unless -C is given.", commands: &["mcp"] },
     Fact {
         name: "GITHUB_ACTIONS",
-        text: "Annotate the workflow run; FORGEJO_ACTIONS and GITEA_ACTIONS do the same.",
+        text: "If set, findings annotate the workflow run; so do FORGEJO_ACTIONS and GITEA_ACTIONS.",
         commands: REPORTS,
     },
     Fact { name: "GITHUB_BASE_REF", text: "The target branch of a pull request, used as --base.", commands: CHECKS },

@@ -42,8 +42,8 @@ pub(super) const PAGES: &[Page] = &[
     },
     Page {
         command: "realm admin reclaim",
-        description: "For the repository that a name belongs to, after another repository joined or published under \
-            it.",
+        description: "Run it in the repository that the name belongs to, after another repository joined or published \
+            under that name.",
         no: "",
         examples: &[(
             "git blue realm admin reclaim --reason 'A template had our name in its config.yaml'",
@@ -203,8 +203,8 @@ pub(super) const PAGES: &[Page] = &[
         description: "Shows pending changes, most important first, and then each new change as it arrives. Runs until \
             interrupted. Listens to the daemon if one is running, and watches the realm itself otherwise. With \
             --mark, changes that were shown are not shown again after a restart. The command given with --exec runs \
-            once for each change, with the change as one line of JSON on its standard input; nothing from the realm \
-            is put into the command line.",
+            once for each change, with the change as one line of JSON on its standard input; no text from the \
+            realm becomes part of the command line.",
         no: "",
         examples: &[
             ("git blue notifications watch --mark", "Watch, and mark shown changes as seen"),
@@ -245,8 +245,8 @@ pub(super) const PAGES: &[Page] = &[
     Page {
         command: "notify send",
         description: "Sends each receiver the changes since its last delivery, at least once and in order within each \
-            domain. A new receiver gets changes from now on. This happens in the background after each publication \
-            and sync, and while the daemon runs; use this command where neither applies.",
+            domain. A new receiver gets changes from now on. Sending also happens in the background after each publication \
+            and sync, and while the daemon runs; use this command elsewhere.",
         no: "An event was not delivered.",
         examples: &[
             ("git blue notify send", "Send new changes, and retry failed ones at once"),
@@ -255,10 +255,10 @@ pub(super) const PAGES: &[Page] = &[
     },
     Page {
         command: "notify retry",
-        description: "An event is given up after 32 attempts, in about a day. Resent events may arrive after newer \
+        description: "git blue gives up on an event after 32 attempts, about a day. Resent events may arrive after newer \
             ones of their domain.",
         no: "An event was not delivered.",
-        examples: &[("git blue notify retry --all", "Resend all events that were given up")],
+        examples: &[("git blue notify retry --all", "Resend all failed events")],
     },
     Page {
         command: "notify forge",
@@ -325,7 +325,7 @@ pub(super) const PAGES: &[Page] = &[
         command: "mcp",
         description: "",
         no: "",
-        examples: &[("git blue mcp generate-config --client cursor", "Print the configuration of a client")],
+        examples: &[("git blue mcp generate-config --client cursor", "Print the configuration for a client")],
     },
     Page {
         command: "mcp serve",
@@ -333,7 +333,7 @@ pub(super) const PAGES: &[Page] = &[
         no: "",
         examples: &[
             ("git blue mcp serve", "Serve the project that the client names"),
-            ("git blue mcp serve --read-only", "Offer only tools that change nothing for others"),
+            ("git blue mcp serve --read-only", "Offer only read-only tools"),
         ],
     },
     Page {
@@ -360,7 +360,7 @@ pub(super) const PAGES: &[Page] = &[
         description: "",
         no: "",
         examples: &[
-            ("git blue mcp generate-config", "Print the configuration of Claude Code"),
+            ("git blue mcp generate-config", "Print the configuration for Claude Code"),
             ("git blue mcp generate-config --client vscode --transport http", "Let VS Code use the daemon"),
         ],
     },

@@ -75,7 +75,7 @@ pub(super) const PAGES: &[Page] = &[
     Page {
         command: "realm review",
         description: "Reviews each import of this repository that is broken, or whose contract changed since the code \
-            was adapted to it. Shows both versions, whether the change breaks the repository, with a value as proof, \
+            was adapted to it. Shows both versions, whether the change breaks the repository, with a counterexample, \
             the line of the binding, every line of the tracked files that mentions a changed field, and what to do \
             next. Mentions are word matches; not every one is a use of the field.",
         no: "",
@@ -158,7 +158,10 @@ pub(super) const PAGES: &[Page] = &[
         command: "realm conflict undo",
         description: "",
         no: "",
-        examples: &[("git blue realm conflict undo 3f9c0a1b2c3d", "Restore the realm's state on the remote")],
+        examples: &[(
+            "git blue realm conflict undo 3f9c0a1b2c3d",
+            "Reject the change; the next sync restores the remote",
+        )],
     },
     Page {
         command: "realm worktree",

@@ -125,7 +125,7 @@ fn broken_import(site: &Site, import: &ImportTopology) -> Markup {
 fn conflict(conflict: &SyncConflict) -> Cause {
     let what = html! {
         p {
-            @if conflict.set_aside.is_some() { (text(&conflict.meaning)) } @else { "Written differently on two machines: " }
+            @if conflict.set_aside.is_some() { (text(&conflict.meaning)) } @else { "Changed on two machines: " }
             @if let Some(domain) = &conflict.domain { (domain) }
             @if let Some(contract) = &conflict.contract { "/" (contract) }
             @if let Some(version) = &conflict.version { " " (version) }
@@ -161,9 +161,9 @@ fn unshared(remote: &RemoteStatus) -> Option<Cause> {
     }
     let what = html! {
         p {
-            @if remote.synced { "Not in sync with " } @else { "Never shared with " }
+            @if remote.synced { "Not in sync with " } @else { "Never synced with " }
             (remote.remote) ": " (grouped(remote.ahead)) " ahead, " (grouped(remote.behind)) " behind."
         }
     };
-    Some(Cause::new(Tone::Warn, "not shared", what).run("git blue sync"))
+    Some(Cause::new(Tone::Warn, "not in sync", what).run("git blue sync"))
 }

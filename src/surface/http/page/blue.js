@@ -74,7 +74,7 @@
     // A hidden page is refreshed once it is visible.
     if (asking || document.hidden || isTyping()) {
       again = true;
-      if (!asking) say('waiting', document.hidden ? 'Changed' : 'Changed: shown once you leave the form');
+      if (!asking) say('waiting', document.hidden ? 'Changed' : 'Changed; updates when you leave the form');
       return;
     }
     asking = true;

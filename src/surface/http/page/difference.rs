@@ -93,7 +93,7 @@ fn verdicts(body: &ContractDiff, compared: &SchemasCompared, command: &str) -> M
                     @match verdict(both, compared.reading) {
                         SchemaVerdict::Compatible => {
                             (badge(Tone::Good, "proved")) " " (word) " compatible: "
-                            (reader) " accepts all that " (sender) " allows."
+                            (reader) " accepts everything that " (sender) " allows."
                         }
                         SchemaVerdict::Incompatible { difference } => {
                             (badge(Tone::Bad, "breaks")) " " (word) ": "
@@ -113,12 +113,12 @@ fn verdicts(body: &ContractDiff, compared: &SchemasCompared, command: &str) -> M
 fn refused(difference: &SchemaDifference, (reader, sender): (&Version, &Version), command: &str) -> Markup {
     let place = Some(&*difference.at).filter(|at| !at.is_empty());
     html! {
-        (reader) " refuses this value, which " (sender) " allows: "
+        (reader) " rejects this value, which " (sender) " allows: "
         @if let Some(place) = place { "at " code { (text(place)) } ": " }
         (text(&difference.message)) " " span.note { "[" (difference.rule) "]" }
         @match &difference.witness {
             Some(witness) => {
-                (sides::marked(witness, place.as_slice(), &format!("A value that {reader} refuses"), command))
+                (sides::marked(witness, place.as_slice(), &format!("A value that {reader} rejects"), command))
             }
             None => { p.note { "The value has " (grouped(difference.witness_bytes)) " bytes." } }
         }

@@ -127,7 +127,7 @@ fn travel(past: Option<&Past>, path: &str) -> Markup {
     let day = past.map(|past| &past.said).filter(|said| said.parse::<jiff::civil::Date>().is_ok());
     html! {
         form.travel method="get" action=(path) {
-            label for="at" { "Show the end of" }
+            label for="at" { "Show the realm on" }
             input #at type="date" name="at" value=[day] required;
             button type="submit" { "Show" }
         }

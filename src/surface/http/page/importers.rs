@@ -21,7 +21,7 @@ pub fn importers(site: &Site, impact: &ContractImpact) -> Markup {
     html! {
         @if impact.importers.is_empty() { p.summary { "No repository imports it." } }
         @else {
-            (table("Consumers", &["Repository", "Range", "Now", "Used in"], &rows))
+            (table("Consumers", &["Repository", "Range", "State", "Used in"], &rows))
             (more(impact.importers.len(), MAX_SHOWN, &command))
         }
     }
@@ -32,7 +32,7 @@ fn row(site: &Site, one: &ImporterImpact) -> Markup {
         tr {
             th scope="row" { (pieces::repo(site, &one.repo)) }
             (cell("Range", &html! { code { (one.version_req.to_string()) } }))
-            (cell("Now", &now(one)))
+            (cell("State", &now(one)))
             (cell("Used in", &html! { @for file in one.binding.files() { span.path { (text(file)) } " " } }))
         }
     }

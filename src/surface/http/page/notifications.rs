@@ -264,7 +264,7 @@ fn entry(site: &Site, one: &Notification, asked: &str) -> Markup {
                     " " (badge(Tone::Good, "in range"))
                 }
                 Some(Holds::Satisfied) => { " " (badge(Tone::Good, "import holds")) }
-                Some(Holds::Unknown) => { " " (badge(Tone::Warn, "import unknown")) }
+                Some(Holds::Unknown) => { " " (badge(Tone::Warn, "effect unknown")) }
                 Some(Holds::Breaks) => { " " (badge(Tone::Bad, "import broken")) }
                 None => {}
             }
@@ -276,7 +276,7 @@ fn entry(site: &Site, one: &Notification, asked: &str) -> Markup {
             @if state != asked { (badge(tone, state)) " " }
             (time(one.arrived_at))
             @if let Some(author) = &one.author { " · by " (text(author)) }
-            @if one.by_another { " · " (badge(Tone::Bad, "yours, but written by somebody else")) }
+            @if one.by_another { " · " (badge(Tone::Bad, "owned here, but changed by somebody else")) }
             @if one.ahead_of_clock { " · " (badge(Tone::Warn, "dated in the future")) }
             @if one.coalesced > 1 { " · " (count(one.coalesced, "version")) }
         }

@@ -111,11 +111,11 @@ fn numbers(site: &Site, repo: &RepoName, seen: &Seen) -> Markup {
 }
 
 fn relies_on(site: &Site, imports: &[ImportStatus]) -> Markup {
-    let columns = ["Contract", "Range", "Now", "Used in"];
+    let columns = ["Contract", "Range", "State", "Used in"];
     html! {
         section aria-labelledby="relies" {
             h2 #relies { "Imports" }
-            @if imports.is_empty() { p.summary { "It imports nothing." } }
+            @if imports.is_empty() { p.summary { "No imports." } }
             @else {
                 (table("Imports", &columns, &html! {
                     @for import in imports.iter().take(MAX_IMPORTS) { (import_row(site, import)) }
@@ -134,7 +134,7 @@ fn import_row(site: &Site, import: &ImportStatus) -> Markup {
                 code { (import.version_req.to_string()) }
                 @if let Some(adapted) = &import.adapted_version { p.note { "adapted to " (adapted) } }
             }))
-            (cell("Now", &import_now(site, import)))
+            (cell("State", &import_now(site, import)))
             (cell("Used in", &html! {
                 @for file in import.binding.files() { span.path { (text(file)) } " " }
             }))
@@ -173,7 +173,7 @@ fn provides(site: &Site, status: &RealmStatus) -> Markup {
     html! {
         section aria-labelledby="provides" {
             h2 #provides { "Own contracts" }
-            @if own.is_empty() { p.summary { "It owns no contract." } }
+            @if own.is_empty() { p.summary { "No contracts of its own." } }
             @else {
                 (table("Own contracts", &columns, &html! {
                     @for one in own.iter().take(MAX_OWN) { (own_row(site, one)) }

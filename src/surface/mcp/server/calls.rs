@@ -81,7 +81,7 @@ impl Server {
         let name: String = name.chars().take(64).collect();
         let mut names: Vec<&str> = tools::offered(&self.settings).map(Tool::name).collect();
         names.extend(self.settings.declared.tools.iter().map(|tool| &*tool.name));
-        let message = format!("Unknown tool: {name:?}; the tools are {}", names.join(", "));
+        let message = format!("unknown tool {name:?}; the tools are {}", names.join(", "));
         ErrorData::invalid_params(message, None)
     }
 

@@ -17,7 +17,7 @@ const WORKTREE: &str = "worktree";
 pub struct Part {
     /// JSON pointer: only this part, e.g. /schema/properties
     pointer: Option<String>,
-    /// Offset in a text there
+    /// next_offset of a long text
     #[schemars(range(min = 1))]
     offset: Option<usize>,
 }

@@ -119,7 +119,7 @@ impl Tool {
     /// Returns a hint on how to get what did not fit into an answer.
     pub fn rest(&self) -> &'static str {
         match self.parameters.iter().any(|one| one.name == "offset") {
-            true => "pass pointer, a JSON pointer that cut names (without /contract), to get a part that was cut",
+            true => "to get a part that cut lists, pass its JSON pointer, without /contract, as pointer",
             false => "use limit or another argument to get less at once",
         }
     }

@@ -17,7 +17,7 @@ use crate::{
 /// The level of detail of an answer.
 #[derive(Debug, Deserialize, JsonSchema)]
 pub struct Detailed {
-    /// full omits nothing
+    /// full: omit nothing
     #[expect(dead_code, reason = "it is read as a word")]
     detail: Option<Detail>,
 }
@@ -33,7 +33,7 @@ enum Detail {
 /// The scope of a check.
 #[derive(Debug, Deserialize, JsonSchema)]
 pub struct About {
-    /// default own
+    /// own: this repository (default)
     scope: Option<Whole>,
 }
 

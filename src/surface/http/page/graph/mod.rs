@@ -157,18 +157,18 @@ impl<'a> Graph<'a> {
     fn caveats(&self) -> Vec<String> {
         let mut said = Vec::new();
         if !self.has_contracts {
-            said.push("Drawn by domain: there are too many contracts to draw each one.".to_owned());
+            said.push("Grouped by domain: there are too many contracts to show each one.".to_owned());
         }
         for (left_out, drawn, noun) in
             [(self.left_out, self.groups.len(), "domain"), (self.rows_left_out, MAX_CONTRACTS, "contract")]
         {
             if left_out > 0 {
                 let drawn = count(drawn, noun);
-                said.push(format!("{drawn} drawn, broken ones first; {} not drawn.", grouped(left_out)));
+                said.push(format!("Showing {drawn}, broken ones first; {} omitted.", grouped(left_out)));
             }
         }
         if self.crowded_out > 0 {
-            said.push(format!("{} with fewer links omitted.", count(self.crowded_out, "repository")));
+            said.push(format!("{} with the fewest links omitted.", count(self.crowded_out, "repository")));
         }
         said
     }
@@ -404,7 +404,7 @@ mod tests {
         let links: Vec<_> = graph.nodes[1].links.values().map(|stand| stand.class()).collect();
         assert_eq!(links.iter().filter(|class| **class == "broken").count(), 1);
         assert_eq!(links[7], "broken");
-        assert!(shown(&body).contains("Drawn by domain"));
+        assert!(shown(&body).contains("Grouped by domain"));
     }
 
     #[test]
@@ -417,7 +417,7 @@ mod tests {
         let body = realm(200, many);
         let shown = shown(&body);
         assert!(shown.len() < 100_000, "{}", shown.len());
-        assert!(shown.contains("24 domains drawn, broken ones first; 176 not drawn."), "{shown}");
+        assert!(shown.contains("Showing 24 domains, broken ones first; 176 omitted."), "{shown}");
         assert!(shown.contains("domain-199") && shown.contains("consumer-199"));
     }
 
@@ -431,7 +431,7 @@ mod tests {
         assert_eq!(graph.nodes[0].repo.as_str(), "c299");
         let shown = shown(&body);
         assert!(shown.len() < 40_000, "{}", shown.len());
-        assert!(shown.contains("241 repositories with fewer links omitted.") && shown.contains("and 292 more"));
+        assert!(shown.contains("241 repositories with the fewest links omitted.") && shown.contains("and 292 more"));
     }
 
     #[test]
