@@ -1,116 +1,79 @@
 //! `git blue contract …` and `git blue compat`.
 
-use super::Page;
+use super::{Page, page};
 
 pub(super) const PAGES: &[Page] = &[
-    Page {
-        command: "contract",
-        description: "",
-        no: "",
-        examples: &[
-            ("git blue contract list", "List the contracts of the realm"),
-            ("git blue contract get s3-access/s3-permissions", "Show one of them"),
-        ],
-    },
-    Page {
-        command: "contract list",
-        description: "",
-        no: "",
-        examples: &[
-            ("git blue contract list --domain s3-access", "List the contracts of one domain"),
-            ("git blue contract list --search permissions", "Search for a contract"),
-            ("git blue contract list -z | xargs -0 -n1 git blue contract get", "Show every contract"),
-        ],
-    },
-    Page {
-        command: "contract get",
-        description: "",
-        no: "There is no such contract or version.",
-        examples: &[
-            ("git blue contract get s3-access/s3-permissions", "Show the current version"),
-            ("git blue contract get s3-access/s3-permissions --version 1.0.0 --format yaml", "Print an older version"),
-            ("git blue contract get s3-access/s3-permissions --schema >schema.json", "Save the schema for other tools"),
-        ],
-    },
-    Page {
-        command: "contract log",
-        description: "",
-        no: "",
-        examples: &[("git blue contract log s3-access/s3-permissions", "Show who published each version, and when")],
-    },
-    Page {
-        command: "contract timeline",
-        description: "",
-        no: "",
-        examples: &[(
-            "git blue contract timeline s3-access/s3-permissions",
-            "Show when staging and production received each version",
-        )],
-    },
-    Page {
-        command: "contract blame",
-        description: "Lists the parts of the schema and value, each with the version, the date, the commit of the \
+    page("contract").examples(&[
+        ("git blue contract list", "List the contracts of the realm"),
+        ("git blue contract get s3-access/s3-permissions", "Show one of them"),
+    ]),
+    page("contract list").examples(&[
+        ("git blue contract list --domain s3-access", "List the contracts of one domain"),
+        ("git blue contract list --search permissions", "Search for a contract"),
+        ("git blue contract list -z | xargs -0 -n1 git blue contract get", "Show every contract"),
+    ]),
+    page("contract get").no("There is no such contract or version.").examples(&[
+        ("git blue contract get s3-access/s3-permissions", "Show the current version"),
+        ("git blue contract get s3-access/s3-permissions --version 1.0.0 --format yaml", "Print an older version"),
+        ("git blue contract get s3-access/s3-permissions --schema >schema.json", "Save the schema for other tools"),
+    ]),
+    page("contract log")
+        .examples(&[("git blue contract log s3-access/s3-permissions", "Show who published each version, and when")]),
+    page("contract timeline").examples(&[(
+        "git blue contract timeline s3-access/s3-permissions",
+        "Show when staging and production received each version",
+    )]),
+    page("contract blame")
+        .about(
+            "Lists the parts of the schema and value, each with the version, the date, the commit of the \
             owner's repository and the author that introduced it. A part introduced as a whole by one version takes \
             one line. For removed parts, see `contract diff`.",
-        no: "There is no such contract, version or part.",
-        examples: &[
+        )
+        .no("There is no such contract, version or part.")
+        .examples(&[
             ("git blue contract blame s3-access/s3-permissions", "Show which version introduced each part"),
             (
                 "git blue contract blame s3-access/s3-permissions /schema/properties",
                 "Show who added each property, and when",
             ),
-        ],
-    },
-    Page {
-        command: "contract diff",
-        description: "Compares schemas and values, and reports which version bump the difference requires. If one \
+        ]),
+    page("contract diff")
+        .about(
+            "Compares schemas and values, and reports which version bump the difference requires. If one \
             version is given, compares it with the current one.",
-        no: "",
-        examples: &[
+        )
+        .examples(&[
             ("git blue contract diff s3-access/s3-permissions", "Show what changed since your code was adapted"),
             ("git blue contract diff orders/order-placed 1.2.0 2.0.0", "Compare two published versions"),
             ("git blue contract diff s3-access/s3-permissions --worktree", "Preview a change before committing it"),
-        ],
-    },
-    Page {
-        command: "contract impact",
-        description: "",
-        no: "",
-        examples: &[
-            ("git blue contract impact s3-access/s3-permissions", "List the consumers of a contract"),
-            (
-                "git blue contract impact s3-access/s3-permissions --to 2.0.0",
-                "Show which consumers version 2.0.0 would break",
-            ),
-            (
-                "git blue contract impact s3-access/s3-permissions --worktree",
-                "Show which consumers an edit would break",
-            ),
-        ],
-    },
-    Page {
-        command: "contract validate",
-        description: "",
-        no: "A payload is invalid, or its validity could not be decided.",
-        examples: &[
-            ("git blue contract validate orders/order-placed event.json", "Check a file against the current version"),
-            (
-                "tail -n 100 events.jsonl | git blue contract validate orders/order-placed -",
-                "Check the output of a program",
-            ),
-            (
-                "git blue contract validate orders/order-placed event.json --range '>=1.0.0, <2.0.0'",
-                "Check against every version in a range",
-            ),
-        ],
-    },
-    Page {
-        command: "contract publish",
-        description: "Hooks run this for every commit on the publishing branch; see `git blue hooks install`. Files \
+        ]),
+    page("contract impact").examples(&[
+        ("git blue contract impact s3-access/s3-permissions", "List the consumers of a contract"),
+        (
+            "git blue contract impact s3-access/s3-permissions --to 2.0.0",
+            "Show which consumers version 2.0.0 would break",
+        ),
+        ("git blue contract impact s3-access/s3-permissions --worktree", "Show which consumers an edit would break"),
+    ]),
+    page("contract validate").no("A payload is invalid, or its validity could not be decided.").examples(&[
+        ("git blue contract validate orders/order-placed event.json", "Check a file against the current version"),
+        (
+            "tail -n 100 events.jsonl | git blue contract validate orders/order-placed -",
+            "Check the output of a program",
+        ),
+        (
+            "git blue contract validate orders/order-placed event.json --range '>=1.0.0, <2.0.0'",
+            "Check against every version in a range",
+        ),
+    ]),
+    page("contract publish")
+        .about(
+            "Hooks run this for every commit on the publishing branch; see `git blue hooks install`. Files \
             that have not changed since the last publication are skipped. A published version never changes: \
             different content needs a new version.",
-        no: "The commit was refused.",
-        examples: &[
+        )
+        .no("The commit was refused.")
+        .examples(&[
             ("git blue contract publish", "Publish HEAD"),
             ("git blue contract publish --dry-run", "Show what would be published, and which consumers it would break"),
             (
@@ -119,13 +82,10 @@ pub(super) const PAGES: &[Page] = &[
                 "Publish in CI",
             ),
             ("git blue contract publish --rollback --reason 'Broke the import'", "Go back to an older version"),
-        ],
-    },
-    Page {
-        command: "contract new",
-        description: "Writes .blue/contracts/DOMAIN/NAME.yaml to the work tree. Committing the file publishes it.",
-        no: "",
-        examples: &[
+        ]),
+    page("contract new")
+        .about("Writes .blue/contracts/DOMAIN/NAME.yaml to the work tree. Committing the file publishes it.")
+        .examples(&[
             ("git blue contract new orders/order-placed --from-samples events.jsonl", "Infer the schema from payloads"),
             (
                 "git blue contract new orders/order-placed --schema 'openapi.yaml#/components/schemas/Order'",
@@ -135,105 +95,92 @@ pub(super) const PAGES: &[Page] = &[
                 "git blue contract new orders/order-placed --domain-members billing,shop",
                 "Create the domain too, with its members",
             ),
-        ],
-    },
-    Page {
-        command: "contract expect",
-        description: "Writes a JSON Schema of what the code relies on to the work tree, and names it in the import. A \
+        ]),
+    page("contract expect")
+        .about(
+            "Writes a JSON Schema of what the code relies on to the work tree, and names it in the import. A \
             version then breaks this repository only if it breaks these expectations.",
-        no: "",
-        examples: &[(
+        )
+        .examples(&[(
             "git blue contract expect orders/order-placed --from-samples received.jsonl",
             "Infer from payloads what the code relies on",
-        )],
-    },
-    Page {
-        command: "contract bump",
-        description: "Edits the file in the work tree, keeping comments and order. The level `auto` derives the bump \
+        )]),
+    page("contract bump")
+        .about(
+            "Edits the file in the work tree, keeping comments and order. The level `auto` derives the bump \
             from a comparison with the published version.",
-        no: "",
-        examples: &[
+        )
+        .examples(&[
             (
                 "git blue contract bump orders/order-placed -m 'Add the currency'",
                 "Bump the version as the change requires",
             ),
             ("git blue contract bump orders/order-placed major -m 'Rename total to amount'", "Bump the major version"),
-        ],
-    },
-    Page {
-        command: "contract edit",
-        description: "Changes the realm without a commit in the owner's repository. If the contract has a file there, \
+        ]),
+    page("contract edit")
+        .about(
+            "Changes the realm without a commit in the owner's repository. If the contract has a file there, \
             edit and commit the file instead.",
-        no: "",
-        examples: &[
+        )
+        .examples(&[
             ("git blue contract edit orders/order-placed", "Edit the document in an editor"),
             ("git blue contract edit orders/order-placed --file order.yaml", "Read the new document from a file"),
-        ],
-    },
-    Page {
-        command: "contract retire",
-        description: "The contract stays readable, and is shown as retired. Refused while the contract is imported, \
+        ]),
+    page("contract retire")
+        .about(
+            "The contract stays readable, and is shown as retired. Refused while the contract is imported, \
             unless --force is given.",
-        no: "",
-        examples: &[(
+        )
+        .examples(&[(
             "git blue contract retire orders/order-placed --reason 'Use orders/order-created'",
             "Retire a contract, and name its replacement",
-        )],
-    },
-    Page {
-        command: "contract yank",
-        description: "The version stays readable.",
-        no: "",
-        examples: &[(
-            "git blue contract yank orders/order-placed 1.3.0 --reason 'The schema refuses free orders'",
-            "Yank a faulty version",
-        )],
-    },
-    Page {
-        command: "contract transfer",
-        description: "The other repository accepts by committing and publishing the contract's file. Until then, this \
+        )]),
+    page("contract yank").about("The version stays readable.").examples(&[(
+        "git blue contract yank orders/order-placed 1.3.0 --reason 'The schema refuses free orders'",
+        "Yank a faulty version",
+    )]),
+    page("contract transfer")
+        .about(
+            "The other repository accepts by committing and publishing the contract's file. Until then, this \
             repository stays the owner.",
-        no: "",
-        examples: &[
+        )
+        .examples(&[
             ("git blue contract transfer orders/order-placed --to billing", "Offer a contract to another repository"),
             ("git blue contract transfer orders/order-placed --cancel", "Withdraw the offer"),
-        ],
-    },
-    Page {
-        command: "contract adapted",
-        description: "Later versions are compared with this one to find out what changed for this repository, and \
+        ]),
+    page("contract adapted")
+        .about(
+            "Later versions are compared with this one to find out what changed for this repository, and \
             whether it breaks the code.",
-        no: "",
-        examples: &[
+        )
+        .examples(&[
             (
                 "git blue contract adapted s3-access/s3-permissions",
                 "Record that the code works with the current version",
             ),
             ("git blue contract adapted s3-access/s3-permissions 1.0.0", "Record an older version"),
-        ],
-    },
-    Page {
-        command: "contract approve",
-        description: "A contract promises compatibility to its consumers. A change that breaks the promise fails the \
+        ]),
+    page("contract approve")
+        .about(
+            "A contract promises compatibility to its consumers. A change that breaks the promise fails the \
             check, which prints the fingerprint of the change; once approved, the same change is a warning.",
-        no: "",
-        examples: &[(
+        )
+        .examples(&[(
             "git blue contract approve orders/order-placed 9f86d081884c7d65 --reason 'Nobody reads the field'",
             "Approve one break",
-        )],
-    },
-    Page {
-        command: "compat",
-        description: "Reports for each direction whether every value that is valid under one schema is valid under \
+        )]),
+    page("compat")
+        .about(
+            "Reports for each direction whether every value that is valid under one schema is valid under \
             the other: compatible, incompatible with a counterexample, or unknown. Needs no realm and no repository.",
-        no: "A required direction does not hold, or with --strict is unknown.",
-        examples: &[
+        )
+        .no("A required direction does not hold, or with --strict is unknown.")
+        .examples(&[
             ("git blue compat old.json new.json", "Compare two files"),
             (
                 "git show HEAD~1:schema.json | git blue compat - schema.json --direction backwards",
                 "Compare with the previous commit; consumers of the old schema must accept new values",
             ),
             ("git blue compat old.json new.json --output sarif=compat.sarif", "Also write a report for code scanning"),
-        ],
-    },
+        ]),
 ];

@@ -25,6 +25,27 @@ struct Page {
     examples: &'static [(&'static str, &'static str)],
 }
 
+const fn page(command: &'static str) -> Page {
+    Page { command, description: "", no: "", examples: &[] }
+}
+
+impl Page {
+    const fn about(mut self, description: &'static str) -> Self {
+        self.description = description;
+        self
+    }
+
+    const fn no(mut self, no: &'static str) -> Self {
+        self.no = no;
+        self
+    }
+
+    const fn examples(mut self, examples: &'static [(&'static str, &'static str)]) -> Self {
+        self.examples = examples;
+        self
+    }
+}
+
 /// Short commands and the commands that they abbreviate. Both share one page.
 const SHORT: [(&str, &str); 5] = [
     ("status", "realm status"),
@@ -36,12 +57,8 @@ const SHORT: [(&str, &str); 5] = [
 
 /// Pages of operations that declare their examples themselves.
 static GENERAL: LazyLock<Vec<Page>> = LazyLock::new(|| {
-    let of = |operation: &'static Operation| Page {
-        command: operation.cli.join(" ").leak(),
-        description: "",
-        no: "",
-        examples: operation.example.as_slice(),
-    };
+    let of =
+        |operation: &'static Operation| page(operation.cli.join(" ").leak()).examples(operation.example.as_slice());
     ops::TABLE.iter().filter(|operation| operation.example.is_some()).map(of).collect()
 });
 

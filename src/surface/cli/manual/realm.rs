@@ -1,68 +1,62 @@
 //! `git blue`, `init`, `import` and `export`, and everything below `git blue realm`.
 
-use super::Page;
+use super::{Page, page};
 
 pub(super) const PAGES: &[Page] = &[
-    Page {
-        command: "",
-        description: "A realm is a set of repositories that agree on contracts: JSON Schemas with a version, an owner \
+    page("")
+        .about(
+            "A realm is a set of repositories that agree on contracts: JSON Schemas with a version, an owner \
             and consumers. Contracts are files under .blue/ in the repository that owns them. Committing publishes \
             them to the realm, a bare git repository of your own; other repositories are notified of the change, and \
             `git blue check` reports in CI which consumers it would break. Without a command, git blue shows what \
             needs your attention here.",
-        no: "",
-        examples: &[
+        )
+        .examples(&[
             ("git blue init --realm shop", "Create or join the realm shop"),
             ("git blue status", "Show what other repositories changed"),
             ("git blue check", "Check whether HEAD would break a consumer"),
-        ],
-    },
-    Page {
-        command: "init",
-        description: "Joins the repository to the realm named by --realm or .blue/config.yaml, and creates the realm \
+        ]),
+    page("init")
+        .about(
+            "Joins the repository to the realm named by --realm or .blue/config.yaml, and creates the realm \
             if it does not exist. Writes .blue/config.yaml, which should be committed, and installs the hooks that \
             publish. Running it again changes nothing.",
-        no: "",
-        examples: &[
+        )
+        .examples(&[
             ("git blue init --realm shop", "Create or join the realm shop"),
             (
                 "git blue init --realm shop --url git@git.example.com:realms/shop.git",
                 "Join a realm that a team shares at a URL",
             ),
             ("git blue init --realm shop --repo storefront", "Join under another name than origin's"),
-        ],
-    },
-    Page {
-        command: "realm",
-        description: "",
-        no: "",
-        examples: &[
-            ("git blue realm status", "Show the realm of this repository"),
-            ("git blue realm topology", "Show the provider and consumers of each contract"),
-        ],
-    },
-    Page {
-        command: "realm status",
-        description: "Shows this repository's imports that are broken or need attention, the changes by other \
+        ]),
+    page("realm").examples(&[
+        ("git blue realm status", "Show the realm of this repository"),
+        ("git blue realm topology", "Show the provider and consumers of each contract"),
+    ]),
+    page("realm status")
+        .about(
+            "Shows this repository's imports that are broken or need attention, the changes by other \
             repositories since you last looked, and the consumers of its contracts, most important first. Once \
             printed, the changes are marked as seen. Publishes commits that no hook has published. Never uses the \
             network.",
-        no: "This repository has commits that could not be published.",
-        examples: &[
+        )
+        .no("This repository has commits that could not be published.")
+        .examples(&[
             ("git blue status", "Show what changed, and mark it as seen"),
             ("git blue status --peek", "Show it without marking it as seen"),
             ("git blue status --all", "Show the whole realm"),
             ("git blue status --json", "Print JSON for a program"),
-        ],
-    },
-    Page {
-        command: "realm check",
-        description: "Checks the contracts and bindings of a commit as if they were published, and reports what would \
+        ]),
+    page("realm check")
+        .about(
+            "Checks the contracts and bindings of a commit as if they were published, and reports what would \
             break: consumers broken by this repository's contracts, broken imports of this repository, and files that \
             cannot be read. Publishes nothing. Problems elsewhere in the realm are counted, but fail the check only \
             with --all.",
-        no: "There are errors, or warnings with --strict.",
-        examples: &[
+        )
+        .no("There are errors, or warnings with --strict.")
+        .examples(&[
             ("git blue check", "Check HEAD"),
             ("git blue check --worktree", "Check the work tree before committing"),
             ("git blue check --base origin/main", "Fail only on problems that the branch adds"),
@@ -70,112 +64,81 @@ pub(super) const PAGES: &[Page] = &[
                 "git blue check --realm-url https://git.example.com/realms/shop.git --output sarif=blue.sarif",
                 "Check in CI, and write a report for code scanning",
             ),
-        ],
-    },
-    Page {
-        command: "realm review",
-        description: "Reviews each import of this repository that is broken, or whose contract changed since the code \
+        ]),
+    page("realm review")
+        .about(
+            "Reviews each import of this repository that is broken, or whose contract changed since the code \
             was adapted to it. Shows both versions, whether the change breaks the repository, with a counterexample, \
             the line of the binding, every line of the tracked files that mentions a changed field, and what to do \
             next. Mentions are word matches; not every one is a use of the field.",
-        no: "",
-        examples: &[
+        )
+        .examples(&[
             ("git blue review", "Show what changed upstream, and where to edit"),
             ("git blue review --json", "Print JSON for a program"),
-        ],
-    },
-    Page {
-        command: "prime",
-        description: "Prints the facts that a coding agent needs when a session starts: broken imports, conflicts, \
+        ]),
+    page("prime")
+        .about(
+            "Prints the facts that a coding agent needs when a session starts: broken imports, conflicts, \
             refused publications and unsynced changes first, then pending changes. Claude Code's hook prints the \
             same.",
-        no: "",
-        examples: &[
+        )
+        .examples(&[
             ("git blue prime", "Brief an agent that has no hooks"),
             ("git blue prime --resumed", "Repeat earlier notifications after a compaction"),
-        ],
-    },
-    Page {
-        command: "realm sync",
-        description: "Fetches the realm from its remotes, merges what is new, and pushes what they lack. Changes that \
+        ]),
+    page("realm sync")
+        .about(
+            "Fetches the realm from its remotes, merges what is new, and pushes what they lack. Changes that \
             break a rule, such as a published version that was altered, are set aside and shown by `git blue status`.",
-        no: "A remote could not be reached, or rejected some changes.",
-        examples: &[
+        )
+        .no("A remote could not be reached, or rejected some changes.")
+        .examples(&[
             ("git blue sync", "Exchange changes with every remote of the realm"),
             ("git blue sync --dry-run", "Show what would be fetched and pushed"),
-        ],
-    },
-    Page {
-        command: "realm list",
-        description: "",
-        no: "",
-        examples: &[
-            ("git blue realm list", "List the realms, with the number of their repositories"),
-            ("git blue realm list -z | xargs -0 -n1 git blue sync --realm", "Sync every realm"),
-        ],
-    },
-    Page {
-        command: "realm log",
-        description: "",
-        no: "",
-        examples: &[
-            ("git blue realm log --limit 20", "Show the last twenty changes"),
-            ("git blue realm log --domain s3-access", "Show the changes in one domain"),
-            ("git blue realm log --since '2 weeks ago' --repo aperture", "Show recent changes by one repository"),
-        ],
-    },
-    Page {
-        command: "realm topology",
-        description: "",
-        no: "",
-        examples: &[
-            ("git blue realm topology", "List the imports, one per line"),
-            ("git blue realm topology --format dot | dot -Tsvg -o realm.svg", "Draw the realm with Graphviz"),
-            ("git blue realm topology --domain s3-access --format mermaid", "Draw one domain for a README"),
-        ],
-    },
-    Page {
-        command: "realm compare",
-        description: "Compares the realm of this repository, or the one given with --realm, with another realm.",
-        no: "",
-        examples: &[("git blue realm compare staging", "Show how the realm staging differs from this one")],
-    },
-    Page {
-        command: "realm conflict",
-        description: "A sync sets aside changes that break a rule of the realm, such as altering or deleting a \
+        ]),
+    page("realm list").examples(&[
+        ("git blue realm list", "List the realms, with the number of their repositories"),
+        ("git blue realm list -z | xargs -0 -n1 git blue sync --realm", "Sync every realm"),
+    ]),
+    page("realm log").examples(&[
+        ("git blue realm log --limit 20", "Show the last twenty changes"),
+        ("git blue realm log --domain s3-access", "Show the changes in one domain"),
+        ("git blue realm log --since '2 weeks ago' --repo aperture", "Show recent changes by one repository"),
+    ]),
+    page("realm topology").examples(&[
+        ("git blue realm topology", "List the imports, one per line"),
+        ("git blue realm topology --format dot | dot -Tsvg -o realm.svg", "Draw the realm with Graphviz"),
+        ("git blue realm topology --domain s3-access --format mermaid", "Draw one domain for a README"),
+    ]),
+    page("realm compare")
+        .about("Compares the realm of this repository, or the one given with --realm, with another realm.")
+        .examples(&[("git blue realm compare staging", "Show how the realm staging differs from this one")]),
+    page("realm conflict")
+        .about(
+            "A sync sets aside changes that break a rule of the realm, such as altering or deleting a \
             published version, changing a contract without owning it, or removing a member. `git blue status` lists \
             them with their ids and authors.",
-        no: "",
-        examples: &[("git blue realm conflict undo 3f9c0a1b2c3d", "Reject a change that a sync set aside")],
-    },
-    Page {
-        command: "realm conflict accept",
-        description: "",
-        no: "",
-        examples: &[("git blue realm conflict accept 3f9c0a1b2c3d", "Accept the change into the realm")],
-    },
-    Page {
-        command: "realm conflict undo",
-        description: "",
-        no: "",
-        examples: &[(
-            "git blue realm conflict undo 3f9c0a1b2c3d",
-            "Reject the change; the next sync restores the remote",
-        )],
-    },
-    Page {
-        command: "realm worktree",
-        description: "An RFC is a change that spans several repositories. Each of them gets a worktree on a branch of \
+        )
+        .examples(&[("git blue realm conflict undo 3f9c0a1b2c3d", "Reject a change that a sync set aside")]),
+    page("realm conflict accept")
+        .examples(&[("git blue realm conflict accept 3f9c0a1b2c3d", "Accept the change into the realm")]),
+    page("realm conflict undo").examples(&[(
+        "git blue realm conflict undo 3f9c0a1b2c3d",
+        "Reject the change; the next sync restores the remote",
+    )]),
+    page("realm worktree")
+        .about(
+            "An RFC is a change that spans several repositories. Each of them gets a worktree on a branch of \
             the same name.",
-        no: "",
-        examples: &[("git blue realm worktree create --rfc faster-checkout", "Start an RFC")],
-    },
-    Page {
-        command: "realm worktree create",
-        description: "Creates a worktree, on a branch named after the RFC, in every repository that shares a domain \
+        )
+        .examples(&[("git blue realm worktree create --rfc faster-checkout", "Start an RFC")]),
+    page("realm worktree create")
+        .about(
+            "Creates a worktree, on a branch named after the RFC, in every repository that shares a domain \
             with this one, or in those given with --repos. Existing worktrees and branches are kept.",
-        no: "The command failed in at least one repository.",
-        examples: &[
+        )
+        .no("The command failed in at least one repository.")
+        .examples(&[
             (
                 "git blue realm worktree create --rfc faster-checkout",
                 "Start an RFC in all repositories that share a domain with this one",
@@ -184,83 +147,66 @@ pub(super) const PAGES: &[Page] = &[
                 "git blue realm worktree create --rfc faster-checkout --repos aperture,fungal --fetch",
                 "Start it in two repositories, from the latest commits of their remotes",
             ),
-        ],
-    },
-    Page {
-        command: "realm worktree list",
-        description: "",
-        no: "The command failed in at least one repository.",
-        examples: &[("git blue realm worktree list", "List every RFC and its progress")],
-    },
-    Page {
-        command: "realm worktree remove",
-        description: "Refuses to remove worktrees with uncommitted files, or with commits that exist nowhere else.",
-        no: "Something was kept, or the command failed in at least one repository.",
-        examples: &[(
+        ]),
+    page("realm worktree list")
+        .no("The command failed in at least one repository.")
+        .examples(&[("git blue realm worktree list", "List every RFC and its progress")]),
+    page("realm worktree remove")
+        .about("Refuses to remove worktrees with uncommitted files, or with commits that exist nowhere else.")
+        .no("Something was kept, or the command failed in at least one repository.")
+        .examples(&[(
             "git blue realm worktree remove --rfc faster-checkout --delete-branches",
             "Clean up after merging an RFC",
-        )],
-    },
-    Page {
-        command: "realm pr",
-        description: "",
-        no: "",
-        examples: &[("git blue realm pr status --rfc faster-checkout", "Show what is ready, and what to merge first")],
-    },
-    Page {
-        command: "realm pr status",
-        description: "Shows what blocks each repository, and the merge order in which no import breaks.",
-        no: "The command failed in at least one repository.",
-        examples: &[
+        )]),
+    page("realm pr")
+        .examples(&[("git blue realm pr status --rfc faster-checkout", "Show what is ready, and what to merge first")]),
+    page("realm pr status")
+        .about("Shows what blocks each repository, and the merge order in which no import breaks.")
+        .no("The command failed in at least one repository.")
+        .examples(&[
             ("git blue realm pr status", "Show the RFC of this worktree"),
             ("git blue realm pr status --rfc faster-checkout", "Show an RFC by name"),
-        ],
-    },
-    Page {
-        command: "realm pr prepare",
-        description: "",
-        no: "The command failed in at least one repository.",
-        examples: &[
-            (
-                "git blue realm pr prepare --rfc faster-checkout -m 'Speed up the checkout'",
-                "Commit the changes in every worktree, with one message",
-            ),
-            (
-                "git blue realm pr prepare --rfc faster-checkout -m 'Speed up the checkout' --all --dry-run",
-                "Show what would be committed, including new files",
-            ),
-        ],
-    },
-    Page {
-        command: "realm pr create",
-        description: "Pushes each branch, and opens or updates its pull request on GitHub, GitLab or Forgejo. Each \
+        ]),
+    page("realm pr prepare").no("The command failed in at least one repository.").examples(&[
+        (
+            "git blue realm pr prepare --rfc faster-checkout -m 'Speed up the checkout'",
+            "Commit the changes in every worktree, with one message",
+        ),
+        (
+            "git blue realm pr prepare --rfc faster-checkout -m 'Speed up the checkout' --all --dry-run",
+            "Show what would be committed, including new files",
+        ),
+    ]),
+    page("realm pr create")
+        .about(
+            "Pushes each branch, and opens or updates its pull request on GitHub, GitLab or Forgejo. Each \
             pull request names the others. Running it again updates them.",
-        no: "The command failed in at least one repository.",
-        examples: &[(
+        )
+        .no("The command failed in at least one repository.")
+        .examples(&[(
             "git blue realm pr create --rfc faster-checkout --title 'Speed up the checkout' --draft",
             "Open the pull requests as drafts",
-        )],
-    },
-    Page {
-        command: "realm pr comment",
-        description: "Finds its earlier comment by a hidden marker and updates it, so that repeated runs leave one \
+        )]),
+    page("realm pr comment")
+        .about(
+            "Finds its earlier comment by a hidden marker and updates it, so that repeated runs leave one \
             comment. If the token may not comment, as on a pull request from a fork, the report goes to the summary \
             of the workflow step.",
-        no: "There is no pull request, or the forge rejected the comment.",
-        examples: &[
+        )
+        .no("There is no pull request, or the forge rejected the comment.")
+        .examples(&[
             (
                 "git blue check --format markdown | git blue realm pr comment --body -",
                 "Post a check on the pull request of this branch",
             ),
             ("git blue realm pr comment --body contracts.md --number 12", "Choose the pull request by its number"),
-        ],
-    },
-    Page {
-        command: "import",
-        description: "Edits .blue/bindings/DOMAIN.yaml in the work tree, keeping comments and order. The change takes \
+        ]),
+    page("import")
+        .about(
+            "Edits .blue/bindings/DOMAIN.yaml in the work tree, keeping comments and order. The change takes \
             effect once it is committed.",
-        no: "",
-        examples: &[
+        )
+        .examples(&[
             ("git blue import s3-access/s3-permissions", "Import the current version, up to the next major version"),
             (
                 "git blue import s3-access/s3-permissions '>=1.0.0, <2.0.0' --used-in src/policy.py src/roles.py",
@@ -270,32 +216,26 @@ pub(super) const PAGES: &[Page] = &[
                 "git blue import orders/order-placed --expects src/expected-order.json",
                 "Name a schema that describes what the code relies on",
             ),
-        ],
-    },
-    Page {
-        command: "export",
-        description: "Edits .blue/bindings/DOMAIN.yaml in the work tree, keeping comments and order. The change takes \
+        ]),
+    page("export")
+        .about(
+            "Edits .blue/bindings/DOMAIN.yaml in the work tree, keeping comments and order. The change takes \
             effect once it is committed.",
-        no: "",
-        examples: &[
+        )
+        .examples(&[
             ("git blue export orders/order-placed", "Export a contract that this repository owns"),
             (
                 "git blue export orders/order-placed --source src/order.py src/total.py",
                 "Name the files that implement it, to be reminded when they change and the contract does not",
             ),
-        ],
-    },
-    Page {
-        command: "unimport",
-        description: "Edits the binding in the work tree. The change takes effect once it is committed.",
-        no: "",
-        examples: &[("git blue unimport s3-access/s3-permissions", "Stop importing a contract")],
-    },
-    Page {
-        command: "unexport",
-        description: "Edits the binding in the work tree. The change takes effect once it is committed. The contract \
+        ]),
+    page("unimport")
+        .about("Edits the binding in the work tree. The change takes effect once it is committed.")
+        .examples(&[("git blue unimport s3-access/s3-permissions", "Stop importing a contract")]),
+    page("unexport")
+        .about(
+            "Edits the binding in the work tree. The change takes effect once it is committed. The contract \
             stays in the realm until it is retired with `git blue contract retire`.",
-        no: "",
-        examples: &[("git blue unexport orders/order-placed", "Stop exporting a contract")],
-    },
+        )
+        .examples(&[("git blue unexport orders/order-placed", "Stop exporting a contract")]),
 ];
