@@ -9,7 +9,6 @@ use crate::{
     error::{NextStep, OpError},
     locate,
     model::{
-        compatibility::Reading,
         name::{ContractRef, NameError, ReaderName, RealmName, RepoName},
         version::{Version, VersionError},
     },
@@ -17,7 +16,7 @@ use crate::{
     wire::{
         Answer, AskedDirection, Compat, ContractGet, ContractImpact, ContractList, ContractPublish, Failure,
         NotificationFilter, NotificationsAck, NotificationsList, PageRequest, Problem, RealmCheck, RealmList,
-        RealmStatus, RealmSync,
+        RealmStatus, RealmSync, SchemaReading,
     },
 };
 
@@ -451,7 +450,7 @@ pub fn compare_schemas(old: &Value, new: &Value) -> Result<Compat, Error> {
         old: source("old", old),
         new: source("new", new),
         direction: AskedDirection::Both,
-        reading: Reading::Lenient,
+        reading: SchemaReading::Lenient,
     };
     Ok(compat::compare(&Env::sealed("/", []), &request)?.body)
 }

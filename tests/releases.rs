@@ -9,7 +9,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use git_blue::model::compatibility::{self, Comparison, Limits, Options, Verdict};
+use git_blue::model::compatibility::{self, Comparison, Limits, Options, SchemaVerdict};
 use serde_json::Value;
 
 /// The time limit of a pair, which takes longer without optimisation and beside other tests.
@@ -38,8 +38,9 @@ fn wrong(old: &Value, new: &Value, found: &Comparison) -> Vec<String> {
     for (readings, inner, outer) in [(&found.backwards, &new, &old), (&found.forwards, &old, &new)] {
         for verdict in [&readings.strict, &readings.lenient] {
             match verdict {
-                Verdict::Compatible => {}
-                Verdict::Incompatible(one) if inner.is_valid(&one.witness) && !outer.is_valid(&one.witness) => {}
+                SchemaVerdict::Compatible => {}
+                SchemaVerdict::Incompatible { difference }
+                    if difference.witness.as_ref().is_some_and(|one| inner.is_valid(one) && !outer.is_valid(one)) => {}
                 other => wrong.push(format!("{other:?}")),
             }
         }
@@ -86,7 +87,7 @@ fn breaking_release_is_detected() {
     let (old, new) = (schema("knip@5.88.0"), schema("knip@6.0.0"));
     let (found, _) = compare(&old, &new);
     assert_eq!(wrong(&old, &new, &found), [""; 0]);
-    assert_eq!(found.bump, compatibility::Bump::Major);
-    let rules: Vec<_> = found.differences.iter().map(|one| one.rule).collect();
+    assert_eq!(found.bump, compatibility::VersionBump::Major);
+    let rules: Vec<_> = found.differences.iter().map(|one| &*one.rule).collect();
     assert!(rules.contains(&"widened-enum") && rules.contains(&"narrowed-enum"), "{rules:?}");
 }

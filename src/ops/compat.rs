@@ -9,11 +9,11 @@ use crate::{
     env::Env,
     error::{ErrorCode, OpError},
     model::{
-        compatibility::{self, Options, Reading},
+        compatibility::{self, Options},
         schema::{self, Budget, Forest, Part, PartId, Tree},
     },
     store::codec,
-    wire::{Answer, AskedDirection, Compat, SchemaDifference, SchemaWarning},
+    wire::{Answer, AskedDirection, Compat, SchemaReading, SchemaWarning},
 };
 
 /// The operation's entry in the table of operations.
@@ -42,7 +42,7 @@ pub struct Request {
     /// The directions that must hold.
     pub direction: AskedDirection,
     /// The reading that decides.
-    pub reading: Reading,
+    pub reading: SchemaReading,
 }
 
 /// Compares the schemas.
@@ -84,16 +84,12 @@ pub fn compare(env: &Env, request: &Request) -> Result<Answer<Compat>, OpError> 
         old: request.old.name.clone(),
         new: request.new.name.clone(),
         direction: request.direction,
-        reading: request.reading.into(),
+        reading: request.reading,
         compatible,
-        backwards: found.backwards.into(),
-        forwards: found.forwards.into(),
-        differences: found
-            .differences
-            .into_iter()
-            .map(|one| SchemaDifference::from(one).identified_between(old, new))
-            .collect(),
-        bump: found.bump.into(),
+        backwards: found.backwards,
+        forwards: found.forwards,
+        differences: found.differences.into_iter().map(|one| one.identified_between(old, new)).collect(),
+        bump: found.bump,
         warnings: warnings(&request.old, old).chain(warnings(&request.new, new)).collect(),
     }))
 }

@@ -5,7 +5,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use git_blue::model::compatibility::{self, Limits, Options, Verdict};
+use git_blue::model::compatibility::{self, Limits, Options, SchemaVerdict};
 use serde_json::{Value, json};
 
 use crate::world::within;
@@ -16,8 +16,8 @@ fn hard() -> (Value, Value) {
     (all("integer"), all("number"))
 }
 
-fn is_spent(verdict: &Verdict) -> bool {
-    matches!(verdict, Verdict::Unknown(unknown) if unknown.spent.is_some())
+fn is_spent(verdict: &SchemaVerdict) -> bool {
+    matches!(verdict, SchemaVerdict::Unknown { spent: Some(_), .. })
 }
 
 #[test]
@@ -38,7 +38,8 @@ fn fewer_steps_never_reverse_an_answer() {
     for steps in (1..400).step_by(13) {
         let found = within(&old, &new, Limits { steps, ..Limits::default() });
         for (one, all) in [(&found.backwards, &full.backwards), (&found.forwards, &full.forwards)] {
-            let is_known = !matches!(one.strict, Verdict::Unknown(_)) && !matches!(all.strict, Verdict::Unknown(_));
+            let is_known = !matches!(one.strict, SchemaVerdict::Unknown { .. })
+                && !matches!(all.strict, SchemaVerdict::Unknown { .. });
             assert!(!is_known || one.strict.is_compatible() == all.strict.is_compatible(), "{steps} steps");
         }
     }

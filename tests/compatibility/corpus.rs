@@ -5,7 +5,7 @@
 
 use std::{fs, time::Instant};
 
-use git_blue::model::compatibility::Verdict;
+use git_blue::model::compatibility::SchemaVerdict;
 use serde_json::Value;
 
 use crate::world::{compare, letter, unconfirmed, validator};
@@ -37,9 +37,9 @@ fn judge(line: &str, counts: &mut [usize; 4]) -> Vec<String> {
     for (readings, inner, outer, at) in sides {
         let (letter, expected) = (letter(&readings.strict), label.as_bytes()[at] as char);
         for (verdict, reading) in [(&readings.strict, "strict"), (&readings.lenient, "lenient")] {
-            if let Verdict::Unknown(unknown) = verdict {
+            if let SchemaVerdict::Unknown { reason, .. } = verdict {
                 counts[1] += 1;
-                said.push(format!("UNKNOWN {reading}: {}", unknown.reason));
+                said.push(format!("UNKNOWN {reading}: {reason}"));
             }
         }
         if letter == 'o'

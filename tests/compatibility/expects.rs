@@ -3,14 +3,14 @@
 use std::time::{Duration, Instant};
 
 use git_blue::model::{
-    compatibility::{self, Limits, Options, Reading, Verdict},
-    contract::Flow,
+    compatibility::{self, Limits, Options, SchemaVerdict},
+    contract::{Flow, SchemaReading},
 };
 use serde_json::{Value, json};
 
 use crate::world::{letter, validator};
 
-fn fulfils(expects: &Value, provided: &Value, flow: Flow, reading: Reading) -> Verdict {
+fn fulfils(expects: &Value, provided: &Value, flow: Flow, reading: SchemaReading) -> SchemaVerdict {
     let start = Instant::now();
     let limits = Limits { time: Duration::from_secs(60), ..Limits::default() };
     let options = Options { limits, reading, ..Options::default() };
@@ -24,7 +24,8 @@ fn break_in_unread_data_breaks_nobody() {
             "properties": {"id": {"type": id}, "other": {"type": other}}})
     };
     let expects = json!({"type": "object", "required": ["id"], "properties": {"id": {"type": "string"}}});
-    let answer = |provided: &Value| letter(&fulfils(&expects, provided, Flow::ProviderToConsumer, Reading::Lenient));
+    let answer =
+        |provided: &Value| letter(&fulfils(&expects, provided, Flow::ProviderToConsumer, SchemaReading::Lenient));
     assert_eq!(answer(&provided("string", "string")), 'o');
     assert_eq!(answer(&provided("string", "integer")), 'o');
     assert_eq!(answer(&provided("integer", "string")), 'x');
@@ -35,18 +36,25 @@ fn break_in_unread_data_breaks_nobody() {
 #[test]
 fn witness_is_sent_by_the_sender_and_refused_by_the_reader() {
     let (expects, provided) = (json!({"type": "integer", "maximum": 24}), json!({"type": "integer", "maximum": 255}));
-    let Verdict::Incompatible(found) = fulfils(&expects, &provided, Flow::ProviderToConsumer, Reading::Lenient) else {
+    let SchemaVerdict::Incompatible { difference: found } =
+        fulfils(&expects, &provided, Flow::ProviderToConsumer, SchemaReading::Lenient)
+    else {
         panic!("it may send 25")
     };
     let (reader, sender) = (validator(&expects).unwrap(), validator(&provided).unwrap());
-    assert!(sender.is_valid(&found.witness) && !reader.is_valid(&found.witness), "{found:?}");
+    let witness = found.witness.as_ref().unwrap();
+    assert!(sender.is_valid(witness) && !reader.is_valid(witness), "{found:?}");
     assert_eq!((found.old_pointer.as_deref(), found.new_pointer.as_deref()), (Some("/maximum"), Some("/maximum")));
-    let turned = |expects, provided| letter(&fulfils(expects, provided, Flow::ConsumerToProvider, Reading::Lenient));
+    let turned =
+        |expects, provided| letter(&fulfils(expects, provided, Flow::ConsumerToProvider, SchemaReading::Lenient));
     assert_eq!(turned(&expects, &provided), 'o', "consumers send up to 24");
-    let Verdict::Incompatible(found) = fulfils(&provided, &expects, Flow::ConsumerToProvider, Reading::Lenient) else {
+    let SchemaVerdict::Incompatible { difference: found } =
+        fulfils(&provided, &expects, Flow::ConsumerToProvider, SchemaReading::Lenient)
+    else {
         panic!("consumers send 25")
     };
-    assert!(sender.is_valid(&found.witness) && !reader.is_valid(&found.witness), "{found:?}");
+    let witness = found.witness.as_ref().unwrap();
+    assert!(sender.is_valid(witness) && !reader.is_valid(witness), "{found:?}");
 }
 
 #[test]
@@ -54,12 +62,12 @@ fn reading_is_the_senders() {
     let expects = json!({"type": "object", "properties": {"a": {}}, "additionalProperties": false});
     let provided = json!({"type": "object", "properties": {"a": {}}});
     let answer = |reading| letter(&fulfils(&expects, &provided, Flow::ProviderToConsumer, reading));
-    assert_eq!((answer(Reading::Lenient), answer(Reading::Strict)), ('o', 'x'));
+    assert_eq!((answer(SchemaReading::Lenient), answer(SchemaReading::Strict)), ('o', 'x'));
 }
 
 #[test]
 fn unknown_is_not_guessed() {
     let (expects, provided) = (json!({"$schema": "https://example.org/own"}), json!({"type": "string"}));
-    assert_eq!(letter(&fulfils(&expects, &provided, Flow::ProviderToConsumer, Reading::Lenient)), '?');
-    assert_eq!(letter(&fulfils(&json!({}), &provided, Flow::ProviderToConsumer, Reading::Lenient)), 'o');
+    assert_eq!(letter(&fulfils(&expects, &provided, Flow::ProviderToConsumer, SchemaReading::Lenient)), '?');
+    assert_eq!(letter(&fulfils(&json!({}), &provided, Flow::ProviderToConsumer, SchemaReading::Lenient)), 'o');
 }

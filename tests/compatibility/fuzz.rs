@@ -4,7 +4,7 @@
 
 use std::time::{Duration, Instant};
 
-use git_blue::model::compatibility::{Readings, Verdict};
+use git_blue::model::compatibility::{BothReadings, SchemaVerdict};
 use serde_json::{Map, Value, json};
 
 use crate::world::{unconfirmed, validator, within};
@@ -200,11 +200,11 @@ fn judge(random: &mut Random, old: &Value, new: &Value, tally: &mut Tally) {
     let found = within(old, new, limits);
     tally.pairs += 1;
     tally.wrong.extend(unconfirmed(old, new, &found).into_iter().map(|why| format!("{old}\n{new}\n{why}")));
-    let mut look = |readings: &Readings, inner: &jsonschema::Validator, outer: &jsonschema::Validator| {
+    let mut look = |readings: &BothReadings, inner: &jsonschema::Validator, outer: &jsonschema::Validator| {
         match &readings.strict {
-            Verdict::Incompatible(_) => tally.refuted += 1,
-            Verdict::Unknown(_) => tally.unknown += 1,
-            Verdict::Compatible => {
+            SchemaVerdict::Incompatible { .. } => tally.refuted += 1,
+            SchemaVerdict::Unknown { .. } => tally.unknown += 1,
+            SchemaVerdict::Compatible => {
                 tally.proved += 1;
                 for _ in 0..100 {
                     tally.samples += 1;

@@ -82,7 +82,7 @@ fn both_directions_mirror_each_other() {
     for one in &samples {
         for other in &samples {
             let (there, back) = (compare(one, other), compare(other, one));
-            let read = |found: &git_blue::model::compatibility::Verdict| letter(found);
+            let read = |found: &git_blue::model::compatibility::SchemaVerdict| letter(found);
             assert_eq!(read(&there.backwards.strict), read(&back.forwards.strict), "{one}\n{other}");
             assert_eq!(read(&there.forwards.strict), read(&back.backwards.strict), "{one}\n{other}");
         }

@@ -1,6 +1,6 @@
 //! Places of differences: equal sub-schemas occur in many places, and the right one is named.
 
-use git_blue::model::compatibility::Verdict;
+use git_blue::model::compatibility::SchemaVerdict;
 use serde_json::{Value, json};
 
 use crate::world::compare;
@@ -9,7 +9,7 @@ use crate::world::compare;
 fn places(schema: &dyn Fn(Value) -> Value) -> [Option<String>; 2] {
     let limit = |most: u64| schema(json!({"type": "integer", "maximum": most}));
     match compare(&limit(5), &limit(4)).forwards.lenient {
-        Verdict::Incompatible(difference) => [difference.old_pointer, difference.new_pointer],
+        SchemaVerdict::Incompatible { difference } => [difference.old_pointer, difference.new_pointer],
         other => panic!("{other:?}"),
     }
 }

@@ -1,6 +1,9 @@
 //! The rule catalogue: every rule has an example, and is listed in `docs/rules.md`.
 
-use git_blue::model::compatibility::{Bump, Direction, RULES, Verdict};
+use git_blue::model::{
+    compatibility::{RULES, SchemaVerdict, VersionBump},
+    contract::BrokenDirection,
+};
 use serde_json::Value;
 
 use crate::world::compare;
@@ -11,14 +14,14 @@ fn every_example_triggers_its_rule() {
     for rule in RULES {
         let parse = |text: &str| serde_json::from_str::<Value>(text).unwrap();
         let found = compare(&parse(rule.old), &parse(rule.new));
-        let readings = if rule.direction == Direction::Forwards { &found.forwards } else { &found.backwards };
+        let readings = if rule.direction == BrokenDirection::Forwards { &found.forwards } else { &found.backwards };
         // Differences that only a strict reader sees are marked.
         match &readings.strict {
-            Verdict::Incompatible(difference) if difference.rule == rule.id => {}
+            SchemaVerdict::Incompatible { difference } if difference.rule == rule.id => {}
             other => wrong.push(format!("{}: {other:?}", rule.id)),
         }
         let is_lenient = readings.lenient.is_incompatible();
-        if is_lenient && found.bump != Bump::Major {
+        if is_lenient && found.bump != VersionBump::Major {
             wrong.push(format!("{}: {:?}", rule.id, found.bump));
         }
     }

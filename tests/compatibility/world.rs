@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use git_blue::model::compatibility::{self, Comparison, Limits, Options, Verdict};
+use git_blue::model::compatibility::{self, Comparison, Limits, Options, SchemaVerdict};
 use serde_json::Value;
 
 /// Compares with a budget that suffices on a loaded machine.
@@ -26,17 +26,18 @@ pub fn peak_memory() -> usize {
 }
 
 /// Returns a verdict as one letter: o compatible, x incompatible, ? unknown.
-pub fn letter(verdict: &Verdict) -> char {
+pub fn letter(verdict: &SchemaVerdict) -> char {
     match verdict {
-        Verdict::Compatible => 'o',
-        Verdict::Incompatible(_) => 'x',
-        Verdict::Unknown(_) => '?',
+        SchemaVerdict::Compatible => 'o',
+        SchemaVerdict::Incompatible { .. } => 'x',
+        SchemaVerdict::Unknown { .. } => '?',
     }
 }
 
 /// Returns both directions: `o/x` as written, and `o/x:o/o` if a lenient reading differs.
 pub fn label(found: &Comparison) -> String {
-    let of = |backwards: &Verdict, forwards: &Verdict| format!("{}/{}", letter(backwards), letter(forwards));
+    let of =
+        |backwards: &SchemaVerdict, forwards: &SchemaVerdict| format!("{}/{}", letter(backwards), letter(forwards));
     let strict = of(&found.backwards.strict, &found.forwards.strict);
     let lenient = of(&found.backwards.lenient, &found.forwards.lenient);
     if strict == lenient { strict } else { format!("{strict}:{lenient}") }
@@ -51,11 +52,12 @@ pub fn validator(schema: &Value) -> Option<jsonschema::Validator> {
 pub fn unconfirmed(old: &Value, new: &Value, found: &Comparison) -> Vec<String> {
     let (Some(old), Some(new)) = (validator(old), validator(new)) else { return Vec::new() };
     let mut wrong = Vec::new();
-    let mut look = |verdict: &Verdict, inner: &jsonschema::Validator, outer: &jsonschema::Validator| {
-        if let Verdict::Incompatible(difference) = verdict
-            && (!inner.is_valid(&difference.witness) || outer.is_valid(&difference.witness))
-        {
-            wrong.push(format!("not a witness: {}", difference.witness));
+    let mut look = |verdict: &SchemaVerdict, inner: &jsonschema::Validator, outer: &jsonschema::Validator| {
+        if let SchemaVerdict::Incompatible { difference } = verdict {
+            let witness = difference.witness.as_ref().unwrap();
+            if !inner.is_valid(witness) || outer.is_valid(witness) {
+                wrong.push(format!("not a witness: {witness}"));
+            }
         }
     };
     for (readings, inner, outer) in [(&found.backwards, &new, &old), (&found.forwards, &old, &new)] {

@@ -3,8 +3,8 @@
 use std::fmt::Write as _;
 
 use git_blue::model::{
-    compatibility::{Bump, Direction, RULES, VALUE_RULES},
-    contract::Values,
+    compatibility::{RULES, VALUE_RULES, VersionBump},
+    contract::{BrokenDirection, Values},
 };
 
 use crate::{ROOT, is_update};
@@ -38,16 +38,16 @@ is no difference.
 fn rule_catalogue_is_current() {
     let mut text = HEAD.to_owned();
     for rule in RULES {
-        let breaks = if rule.direction == Direction::Forwards { "forwards" } else { "backwards" };
+        let breaks = if rule.direction == BrokenDirection::Forwards { "forwards" } else { "backwards" };
         let (old, new) = (rule.old.replace('|', "\\|"), rule.new.replace('|', "\\|"));
         writeln!(text, "| `{}` | {breaks} | {} | `{old}` | `{new}` |", rule.id, rule.text).unwrap();
     }
     text += VALUES;
     for rule in VALUE_RULES {
         let of = |promised| match rule.bump(promised) {
-            Bump::Major => "major",
-            Bump::Minor => "minor",
-            Bump::Patch | Bump::Unknown => "patch",
+            VersionBump::Major => "major",
+            VersionBump::Minor => "minor",
+            VersionBump::Patch | VersionBump::Unknown => "patch",
         };
         let [free, additive, frozen] = [Values::Free, Values::Additive, Values::Frozen].map(of);
         let (id, what, old, new) = (rule.id, rule.text, rule.old, rule.new);

@@ -6,7 +6,8 @@ use super::dialect::{Graph, pointer_to};
 use super::evaluate;
 use super::intern::Classes;
 use super::node::{Id, Lit, Sym, Table};
-use super::rules::{self, Direction, Place};
+use super::rules::{self, Place};
+use crate::model::contract::BrokenDirection;
 use crate::model::schema::uri;
 
 /// The keyword that refuses a value.
@@ -230,7 +231,7 @@ impl Sources<'_> {
         leaf: &Leaf,
         own: usize,
         witness: &Value,
-        direction: Direction,
+        direction: BrokenDirection,
     ) -> Explained {
         let other = self.reached(table, 1 - own, witness, &leaf.path);
         let same = other.iter().find_map(|spot| {

@@ -3,6 +3,7 @@
 //! Every answer is a proof, a value that the validator accepts on one side and refuses on the other, or "unknown" with
 //! the reason. The search is in `prove`; `docs/compatibility.md` explains the answers.
 
+mod answer;
 mod array;
 mod automaton;
 mod budget;
@@ -37,10 +38,11 @@ use super::{
     schema::{Forest, Tree},
 };
 
+pub use answer::{BothReadings, MAX_WITNESS, SchemaDifference, SchemaVerdict, ValueChange, VersionBump};
 pub use budget::Limits;
-pub use rules::{Direction, RULES, Rule};
-pub use values::{VALUE_RULES, ValueComparison, ValueDifference, ValueRule, values};
-pub use verdict::{Bump, Comparison, Difference, Options, Reading, Readings, Unknown, Verdict};
+pub use rules::{RULES, Rule};
+pub use values::{VALUE_RULES, ValueComparison, ValueRule, values};
+pub use verdict::{Comparison, Options};
 
 /// The stack size of the comparing thread, since schemas and the search may nest deeply.
 const STACK: usize = 256 << 20;
@@ -89,11 +91,8 @@ pub fn fulfils(
     flow: Flow,
     options: &Options,
     clock: &(dyn Fn() -> Duration + Sync),
-) -> Result<Verdict, String> {
-    let direction = match flow {
-        Flow::ProviderToConsumer => Direction::Backwards,
-        Flow::ConsumerToProvider => Direction::Forwards,
-    };
+) -> Result<SchemaVerdict, String> {
+    let direction = flow.direction();
     let mut forest = Forest::default();
     let (expects, provided) = (forest.add(expects), forest.add(provided));
     let forest = forest.closed();

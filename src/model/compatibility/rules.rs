@@ -6,15 +6,7 @@ use serde_json::Value;
 
 use super::node::{self, Lit, Words};
 use super::numbers;
-
-/// The question that a comparison answers.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Direction {
-    /// Is every value of the new schema a value of the old one?
-    Backwards,
-    /// Is every value of the old schema a value of the new one?
-    Forwards,
-}
+use crate::model::contract::BrokenDirection;
 
 /// One kind of difference, with an example.
 #[derive(Debug, Clone, Copy)]
@@ -22,7 +14,7 @@ pub struct Rule {
     /// Its id, stable across releases.
     pub id: &'static str,
     /// The direction that the difference breaks.
-    pub direction: Direction,
+    pub direction: BrokenDirection,
     /// What changed.
     pub text: &'static str,
     /// An old schema, as JSON.
@@ -37,14 +29,14 @@ macro_rules! rules {
         pub const RULES: &[Rule] = &[$(
             Rule {
                 id: $narrow,
-                direction: Direction::Forwards,
+                direction: BrokenDirection::Forwards,
                 text: concat!($what, " in the new schema"),
                 old: $loose,
                 new: $tight,
             },
             Rule {
                 id: $wide,
-                direction: Direction::Backwards,
+                direction: BrokenDirection::Backwards,
                 text: concat!($what, " only in the old schema"),
                 old: $tight,
                 new: $loose,
@@ -82,7 +74,7 @@ rules! {
 
 /// A place where two schemas differ, with the facts about it.
 pub(super) struct Place<'a> {
-    pub(super) direction: Direction,
+    pub(super) direction: BrokenDirection,
     pub(super) lit: &'a Lit,
     pub(super) other: Option<&'a Lit>,
     pub(super) value: &'a Value,
@@ -168,7 +160,7 @@ fn ids(lit: &Lit, names_member: bool) -> (&'static str, &'static str) {
 /// Returns the id of a difference, and a sentence that says what is wrong with the value.
 pub(super) fn describe(place: &Place<'_>, words: &Words) -> (&'static str, String) {
     let (narrow, wide) = ids(place.lit, place.names_member);
-    let id = if place.direction == Direction::Forwards { narrow } else { wide };
+    let id = if place.direction == BrokenDirection::Forwards { narrow } else { wide };
     (id, sentence(place, words))
 }
 

@@ -5,7 +5,11 @@ use std::collections::HashMap;
 
 use serde_json::Value;
 
-use super::{numbers, rules::short, verdict::Bump};
+use super::{
+    answer::{ValueChange, VersionBump},
+    numbers,
+    rules::short,
+};
 use crate::model::{contract::Values, schema::uri};
 
 /// The maximum number of differences that are listed. Further ones are only counted.
@@ -50,39 +54,24 @@ pub const VALUE_RULES: &[ValueRule] = &[REMOVED, CHANGED, ADDED];
 
 impl ValueRule {
     /// Returns the smallest version bump that the difference needs under this promise.
-    pub fn bump(&self, promised: Values) -> Bump {
+    pub fn bump(&self, promised: Values) -> VersionBump {
         match promised {
-            Values::Free => Bump::Patch,
-            Values::Additive if self.id == ADDED.id => Bump::Minor,
-            Values::Additive | Values::Frozen => Bump::Major,
+            Values::Free => VersionBump::Patch,
+            Values::Additive if self.id == ADDED.id => VersionBump::Minor,
+            Values::Additive | Values::Frozen => VersionBump::Major,
         }
     }
-}
-
-/// One place where two values differ.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ValueDifference {
-    /// The id of the rule, from the catalogue.
-    pub rule: &'static str,
-    /// The change, in words.
-    pub message: String,
-    /// The JSON Pointer to the leaf in the old value.
-    pub old_pointer: Option<String>,
-    /// The JSON Pointer to the leaf in the new value.
-    pub new_pointer: Option<String>,
-    /// The smallest version bump that the difference needs.
-    pub bump: Bump,
 }
 
 /// The differences between two values.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ValueComparison {
     /// The differences, at most 20, breaking ones first.
-    pub differences: Vec<ValueDifference>,
+    pub differences: Vec<ValueChange>,
     /// The number of differences that are not listed.
     pub more: usize,
     /// The smallest version bump that covers all differences.
-    pub bump: Bump,
+    pub bump: VersionBump,
 }
 
 /// Compares the agreed values of two versions. List items are matched by value, not by index. A null at the top level
@@ -101,9 +90,9 @@ pub fn values(old: &Value, new: &Value, promised: Values) -> ValueComparison {
     more += differences.len().saturating_sub(MOST);
     differences.truncate(MOST);
     let bump = match promised {
-        _ if is_broken => Bump::Major,
-        Values::Additive if !is_equal => Bump::Minor,
-        _ => Bump::Patch,
+        _ if is_broken => VersionBump::Major,
+        Values::Additive if !is_equal => VersionBump::Minor,
+        _ => VersionBump::Patch,
     };
     ValueComparison { differences, more, bump }
 }
@@ -117,8 +106,8 @@ struct Pointers {
 
 struct Walk {
     promised: Values,
-    breaking: Vec<ValueDifference>,
-    others: Vec<ValueDifference>,
+    breaking: Vec<ValueChange>,
+    others: Vec<ValueChange>,
     more: usize,
     is_broken: bool,
     is_equal: bool,
@@ -209,15 +198,15 @@ impl Walk {
     fn add(&mut self, rule: &ValueRule, message: String, old: Option<&str>, new: Option<&str>) {
         let bump = rule.bump(self.promised);
         self.is_equal = false;
-        self.is_broken |= bump == Bump::Major;
-        let list = if bump == Bump::Major { &mut self.breaking } else { &mut self.others };
+        self.is_broken |= bump == VersionBump::Major;
+        let list = if bump == VersionBump::Major { &mut self.breaking } else { &mut self.others };
         if list.len() >= MOST {
             self.more += 1;
             return;
         }
         let pointer = |pointer: Option<&str>| pointer.map(str::to_owned);
         let (old_pointer, new_pointer) = (pointer(old), pointer(new));
-        list.push(ValueDifference { rule: rule.id, message, old_pointer, new_pointer, bump });
+        list.push(ValueChange { rule: rule.id.to_owned(), message, old_pointer, new_pointer, bump });
     }
 }
 
@@ -238,7 +227,7 @@ mod tests {
 
     fn found(old: &Value, new: &Value, promised: Values) -> Vec<String> {
         let compared = values(old, new, promised);
-        let line = |one: &ValueDifference| {
+        let line = |one: &ValueChange| {
             let pointer = |pointer: &Option<String>| pointer.clone().unwrap_or_else(|| "-".into());
             format!("{} {} {}: {}", one.rule, pointer(&one.old_pointer), pointer(&one.new_pointer), one.message)
         };
@@ -250,7 +239,7 @@ mod tests {
         for rule in VALUE_RULES {
             let parse = |text: &str| serde_json::from_str::<Value>(text).unwrap();
             let compared = values(&parse(rule.old), &parse(rule.new), Values::Additive);
-            assert_eq!(compared.differences.iter().map(|one| one.rule).collect::<Vec<_>>(), [rule.id]);
+            assert_eq!(compared.differences.iter().map(|one| &*one.rule).collect::<Vec<_>>(), [rule.id]);
             assert_eq!(compared.bump, rule.bump(Values::Additive), "{}", rule.id);
         }
     }
@@ -275,13 +264,13 @@ mod tests {
     fn the_promise_decides_what_breaks() {
         let (less, more, other) = (json!({"a": [1]}), json!({"a": [1, 2]}), json!({"a": "x"}));
         for (old, new, free, additive, frozen) in [
-            (&less, &less, Bump::Patch, Bump::Patch, Bump::Patch),
-            (&less, &more, Bump::Patch, Bump::Minor, Bump::Major),
-            (&more, &less, Bump::Patch, Bump::Major, Bump::Major),
-            (&less, &other, Bump::Patch, Bump::Major, Bump::Major),
-            (&Value::Null, &less, Bump::Patch, Bump::Minor, Bump::Major),
-            (&less, &Value::Null, Bump::Patch, Bump::Major, Bump::Major),
-            (&Value::Null, &Value::Null, Bump::Patch, Bump::Patch, Bump::Patch),
+            (&less, &less, VersionBump::Patch, VersionBump::Patch, VersionBump::Patch),
+            (&less, &more, VersionBump::Patch, VersionBump::Minor, VersionBump::Major),
+            (&more, &less, VersionBump::Patch, VersionBump::Major, VersionBump::Major),
+            (&less, &other, VersionBump::Patch, VersionBump::Major, VersionBump::Major),
+            (&Value::Null, &less, VersionBump::Patch, VersionBump::Minor, VersionBump::Major),
+            (&less, &Value::Null, VersionBump::Patch, VersionBump::Major, VersionBump::Major),
+            (&Value::Null, &Value::Null, VersionBump::Patch, VersionBump::Patch, VersionBump::Patch),
         ] {
             let bump = |promised| values(old, new, promised).bump;
             assert_eq!((bump(Values::Free), bump(Values::Additive), bump(Values::Frozen)), (free, additive, frozen));
@@ -304,7 +293,7 @@ mod tests {
         let old = json!({"z": 1});
         let new: Value = (0..100).map(|at| (format!("a{at}"), json!(at))).collect::<serde_json::Map<_, _>>().into();
         let compared = values(&old, &new, Values::Additive);
-        assert_eq!((compared.differences.len(), compared.more, compared.bump), (MOST, 81, Bump::Major));
+        assert_eq!((compared.differences.len(), compared.more, compared.bump), (MOST, 81, VersionBump::Major));
         assert_eq!(compared.differences[0].rule, "value-removed");
     }
 }

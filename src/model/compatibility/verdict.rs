@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use serde_json::Value;
 
+use super::answer::{BothReadings, SchemaDifference, SchemaVerdict, VersionBump};
 use super::budget::{Budget, Limits};
 use super::confirm::{self, Side};
 use super::dialect::Graph;
@@ -11,17 +12,10 @@ use super::explain::Sources;
 use super::intern;
 use super::node::Id;
 use super::prove::{Answer, Atom, Engine};
-use super::rules::Direction;
-use crate::model::schema::{Draft, Tree, document::Document};
-
-/// A way to read a schema as a description of what is sent.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Reading {
-    /// As written: an open object may have any further property.
-    Strict,
-    /// The writer sends only the properties that the schema names; objects without named properties are open.
-    Lenient,
-}
+use crate::model::{
+    contract::{BrokenDirection, SchemaReading},
+    schema::{Draft, Tree, document::Document},
+};
 
 /// The options of a comparison.
 #[derive(Debug, Clone, Copy)]
@@ -31,7 +25,7 @@ pub struct Options {
     /// Whether every value of the old schema must be a value of the new one.
     pub forwards: bool,
     /// The reading that determines breaks and bumps.
-    pub reading: Reading,
+    pub reading: SchemaReading,
     /// The maximum number of differences to search for.
     pub most_differences: usize,
     /// The limits of the comparison.
@@ -41,110 +35,21 @@ pub struct Options {
 impl Default for Options {
     fn default() -> Self {
         let limits = Limits::default();
-        Self { backwards: true, forwards: true, reading: Reading::Lenient, most_differences: 20, limits }
+        Self { backwards: true, forwards: true, reading: SchemaReading::Lenient, most_differences: 20, limits }
     }
-}
-
-/// The answer to one question.
-#[derive(Debug, Clone, PartialEq)]
-pub enum Verdict {
-    /// Compatibility is proved.
-    Compatible,
-    /// Compatibility is refuted, with this value as one counterexample.
-    Incompatible(Box<Difference>),
-    /// Neither is known.
-    Unknown(Unknown),
-}
-
-impl Verdict {
-    /// Returns whether compatibility is proved.
-    pub fn is_compatible(&self) -> bool {
-        matches!(self, Self::Compatible)
-    }
-
-    /// Returns whether compatibility is refuted.
-    pub fn is_incompatible(&self) -> bool {
-        matches!(self, Self::Incompatible(_))
-    }
-}
-
-/// One place where the schemas differ, with a value that shows it.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Difference {
-    /// The direction that it breaks.
-    pub direction: Direction,
-    /// The reading under which it breaks.
-    pub reading: Reading,
-    /// The id of the rule, from the catalogue.
-    pub rule: &'static str,
-    /// A sentence that says what is wrong with the value.
-    pub message: String,
-    /// The JSON Pointer to the place in the old schema.
-    pub old_pointer: Option<String>,
-    /// The JSON Pointer to the place in the new schema.
-    pub new_pointer: Option<String>,
-    /// A value that one side accepts and the other refuses, both confirmed by the validator.
-    pub witness: Value,
-    /// The JSON Pointer to the place in the witness.
-    pub at: String,
-}
-
-/// The reason why a question is undecided.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Unknown {
-    /// The reason, in words.
-    pub reason: String,
-    /// The limit that was reached, if the budget ran out: time, memory or steps.
-    pub spent: Option<&'static str>,
-    /// Whether a value was found that the validator did not confirm.
-    pub unconfirmed: bool,
-}
-
-/// Both readings of one direction.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Readings {
-    /// The verdict for the schema as written.
-    pub strict: Verdict,
-    /// The verdict for what a lenient writer sends.
-    pub lenient: Verdict,
-}
-
-impl Readings {
-    /// Returns the verdict of a reading.
-    pub fn of(&self, reading: Reading) -> &Verdict {
-        match reading {
-            Reading::Strict => &self.strict,
-            Reading::Lenient => &self.lenient,
-        }
-    }
-}
-
-/// The smallest version bump that a change of a schema needs.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Bump {
-    /// The change breaks a promise.
-    Major,
-    /// The change affects which values are valid.
-    Minor,
-    /// The change affects the wording only.
-    Patch,
-    /// The bump is undecided, but at least minor.
-    Unknown,
 }
 
 /// The complete result of comparing two schemas.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Comparison {
     /// Is every value of the new schema a value of the old one?
-    pub backwards: Readings,
+    pub backwards: BothReadings,
     /// Is every value of the old schema a value of the new one?
-    pub forwards: Readings,
+    pub forwards: BothReadings,
     /// The differences by direction, limited by [`Options`].
-    pub differences: Vec<Difference>,
+    pub differences: Vec<SchemaDifference>,
     /// The bump that the change needs.
-    pub bump: Bump,
-    /// The steps that the search took.
-    pub steps: u64,
+    pub bump: VersionBump,
 }
 
 /// Compares two schemas. `clock` measures elapsed time.
@@ -161,10 +66,10 @@ pub(super) fn compare(
 pub(super) fn answer(
     old: Tree<'_>,
     new: Tree<'_>,
-    direction: Direction,
+    direction: BrokenDirection,
     options: &Options,
     clock: &(dyn Fn() -> Duration + Sync),
-) -> Verdict {
+) -> SchemaVerdict {
     let answer = |mut judge: Judge<'_>| judge.readings(direction).of(options.reading).clone();
     judged(old, new, options, clock, answer).unwrap_or_else(|why| unknown(&why))
 }
@@ -192,25 +97,33 @@ fn judged<T>(
     Ok(judge(Judge { engine, sources, sides, options, differences: Vec::new() }))
 }
 
-fn unknown(why: &str) -> Verdict {
-    Verdict::Unknown(Unknown { reason: why.to_owned(), spent: None, unconfirmed: false })
+fn unknown(why: &str) -> SchemaVerdict {
+    SchemaVerdict::Unknown { reason: why.to_owned(), spent: None }
+}
+
+fn incompatible(difference: SchemaDifference) -> SchemaVerdict {
+    SchemaVerdict::Incompatible { difference: Box::new(difference) }
 }
 
 fn undecided(why: &str) -> Comparison {
-    let readings = || Readings { strict: unknown(why), lenient: unknown(why) };
-    Comparison { backwards: readings(), forwards: readings(), differences: Vec::new(), bump: Bump::Unknown, steps: 0 }
+    let readings = || BothReadings { strict: unknown(why), lenient: unknown(why) };
+    Comparison { backwards: readings(), forwards: readings(), differences: Vec::new(), bump: VersionBump::Unknown }
 }
 
-fn bump(backwards: &Readings, forwards: &Readings, options: &Options) -> Bump {
+fn bump(backwards: &BothReadings, forwards: &BothReadings, options: &Options) -> VersionBump {
     let asked = [(backwards, options.backwards), (forwards, options.forwards)];
     let asked: Vec<_> = asked.iter().filter(|(_, is_asked)| *is_asked).map(|(r, _)| r.of(options.reading)).collect();
     if asked.iter().any(|verdict| verdict.is_incompatible()) {
-        return Bump::Major;
+        return VersionBump::Major;
     }
     if asked.iter().any(|verdict| !verdict.is_compatible()) {
-        return Bump::Unknown;
+        return VersionBump::Unknown;
     }
-    if backwards.strict.is_compatible() && forwards.strict.is_compatible() { Bump::Patch } else { Bump::Minor }
+    if backwards.strict.is_compatible() && forwards.strict.is_compatible() {
+        VersionBump::Patch
+    } else {
+        VersionBump::Minor
+    }
 }
 
 struct Judge<'a> {
@@ -218,7 +131,7 @@ struct Judge<'a> {
     sources: Sources<'a>,
     sides: [Side<'a>; 2],
     options: &'a Options,
-    differences: Vec<Difference>,
+    differences: Vec<SchemaDifference>,
 }
 
 /// The time limit for shrinking one witness.
@@ -227,22 +140,22 @@ const SHRINKING: Duration = Duration::from_millis(150);
 impl Judge<'_> {
     /// Decides both directions and collects differences.
     fn comparison(mut self) -> Comparison {
-        let backwards = self.readings(Direction::Backwards);
-        let forwards = self.readings(Direction::Forwards);
+        let backwards = self.readings(BrokenDirection::Backwards);
+        let forwards = self.readings(BrokenDirection::Forwards);
         self.engine.budget.end_verdicts();
         let options = self.options;
-        for (direction, readings, is_asked) in
-            [(Direction::Backwards, &backwards, options.backwards), (Direction::Forwards, &forwards, options.forwards)]
-        {
+        for (direction, readings, is_asked) in [
+            (BrokenDirection::Backwards, &backwards, options.backwards),
+            (BrokenDirection::Forwards, &forwards, options.forwards),
+        ] {
             let decisive = readings.of(options.reading);
             let shown = if decisive.is_incompatible() { decisive } else { &readings.strict };
-            if let (Verdict::Incompatible(first), true) = (shown, is_asked) {
+            if let (SchemaVerdict::Incompatible { difference: first }, true) = (shown, is_asked) {
                 self.collect(direction, (**first).clone());
             }
         }
         let bump = bump(&backwards, &forwards, options);
-        let steps = self.engine.budget.steps;
-        Comparison { backwards, forwards, differences: self.differences, bump, steps }
+        Comparison { backwards, forwards, differences: self.differences, bump }
     }
 
     /// Returns the root node of a document.
@@ -257,70 +170,70 @@ impl Judge<'_> {
         old.root.id() == new.root.id() || !is_ambiguous && self.root(0) == self.root(1)
     }
 
-    fn readings(&mut self, direction: Direction) -> Readings {
+    fn readings(&mut self, direction: BrokenDirection) -> BothReadings {
         if self.is_same() {
-            return Readings { strict: Verdict::Compatible, lenient: Verdict::Compatible };
+            return BothReadings { strict: SchemaVerdict::Compatible, lenient: SchemaVerdict::Compatible };
         }
-        let strict = self.verdict(direction, Reading::Strict);
+        let strict = self.verdict(direction, SchemaReading::Strict);
         if strict.is_compatible() {
-            return Readings { strict, lenient: Verdict::Compatible };
+            return BothReadings { strict, lenient: SchemaVerdict::Compatible };
         }
-        let lenient = self.verdict(direction, Reading::Lenient);
+        let lenient = self.verdict(direction, SchemaReading::Lenient);
         let strict = match (&strict, &lenient) {
             // Every value that a lenient writer sends may also be sent by a strict one.
-            (Verdict::Unknown(_), Verdict::Incompatible(difference)) => {
-                Verdict::Incompatible(Box::new(Difference { reading: Reading::Strict, ..(**difference).clone() }))
+            (SchemaVerdict::Unknown { .. }, SchemaVerdict::Incompatible { difference }) => {
+                incompatible(SchemaDifference { reading: SchemaReading::Strict, ..(**difference).clone() })
             }
             _ => strict,
         };
-        Readings { strict, lenient }
+        BothReadings { strict, lenient }
     }
 
-    fn verdict(&mut self, direction: Direction, reading: Reading) -> Verdict {
+    fn verdict(&mut self, direction: BrokenDirection, reading: SchemaReading) -> SchemaVerdict {
         self.engine.unmask();
         self.engine.obstacle = None;
         match self.proved(direction, reading) {
-            Verdict::Unknown(unknown) => self.listed(direction, reading).unwrap_or(Verdict::Unknown(unknown)),
+            unknown @ SchemaVerdict::Unknown { .. } => self.listed(direction, reading).unwrap_or(unknown),
             known => known,
         }
     }
 
     /// Has the validator decide about each value of a schema that lists its values.
-    fn listed(&mut self, direction: Direction, reading: Reading) -> Option<Verdict> {
+    fn listed(&mut self, direction: BrokenDirection, reading: SchemaReading) -> Option<SchemaVerdict> {
         let [old, new] = &mut self.sides;
         let (inner, outer) = if sides(direction).0 == 0 { (old, new) } else { (new, old) };
-        let Some(witness) = confirm::among_named(inner, outer)? else { return Some(Verdict::Compatible) };
+        let Some(witness) = confirm::among_named(inner, outer)? else { return Some(SchemaVerdict::Compatible) };
         // A lenient writer does not send every value that is listed beside names of properties.
-        if reading == Reading::Lenient && !inner.only_names() {
+        if reading == SchemaReading::Lenient && !inner.only_names() {
             return None;
         }
-        self.confirm(direction, reading, witness).map(|(difference, _)| Verdict::Incompatible(Box::new(difference)))
+        self.confirm(direction, reading, witness).map(|(difference, _)| incompatible(difference))
     }
 
-    fn proved(&mut self, direction: Direction, reading: Reading) -> Verdict {
+    fn proved(&mut self, direction: BrokenDirection, reading: SchemaReading) -> SchemaVerdict {
         match self.ask(direction, reading) {
             Answer::Empty if self.engine.table.words.is_ambiguous => {
                 self.engine.hinder(|| "a dynamic reference with more than one possible target".to_owned());
                 self.unknown(false)
             }
-            Answer::Empty => Verdict::Compatible,
+            Answer::Empty => SchemaVerdict::Compatible,
             Answer::Undecided => self.unknown(false),
             Answer::Witness(value) | Answer::PossibleWitness(value) => {
                 match self.confirm(direction, reading, (*value).clone()) {
-                    Some((difference, _)) => Verdict::Incompatible(Box::new(difference)),
+                    Some((difference, _)) => incompatible(difference),
                     None => self.unknown(true),
                 }
             }
         }
     }
 
-    fn ask(&mut self, direction: Direction, reading: Reading) -> Answer {
+    fn ask(&mut self, direction: BrokenDirection, reading: SchemaReading) -> Answer {
         let (inner, outer) = sides(direction);
         let (inner, outer) = (self.root(inner), self.root(outer));
-        self.engine.goal(vec![Atom::is(inner, reading == Reading::Lenient), Atom::is_not(outer)])
+        self.engine.goal(vec![Atom::is(inner, reading == SchemaReading::Lenient), Atom::is_not(outer)])
     }
 
-    fn unknown(&mut self, unconfirmed: bool) -> Verdict {
+    fn unknown(&mut self, unconfirmed: bool) -> SchemaVerdict {
         let spent = self.engine.budget.spent();
         let reason = match (spent, self.engine.obstacle.take()) {
             (Some(spent), _) => format!("the {spent} limit was reached"),
@@ -328,16 +241,16 @@ impl Judge<'_> {
             (None, None) if unconfirmed => "the validator did not confirm the counterexample".to_owned(),
             (None, None) => "no rule covers this case".to_owned(),
         };
-        Verdict::Unknown(Unknown { reason, spent, unconfirmed })
+        SchemaVerdict::Unknown { reason, spent: spent.map(str::to_owned) }
     }
 
     /// Confirms a value with the validator, shrinks it, and explains why it fails.
     fn confirm(
         &mut self,
-        direction: Direction,
-        reading: Reading,
+        direction: BrokenDirection,
+        reading: SchemaReading,
         value: Value,
-    ) -> Option<(Difference, Option<(Id, super::node::Lit)>)> {
+    ) -> Option<(SchemaDifference, Option<(Id, super::node::Lit)>)> {
         let (inner, outer) = sides(direction);
         let [old, new] = &mut self.sides;
         [&mut *old, &mut *new].into_iter().for_each(|side| side.turn_to(&value));
@@ -356,20 +269,32 @@ impl Judge<'_> {
         let explained = leaf.map(|leaf| self.sources.explain(table, &leaf, outer, &witness, direction));
         let (rule, message, at, [old_pointer, new_pointer]) = match explained {
             Some(found) => (found.rule, found.message, found.at, found.pointers),
-            None if direction == Direction::Forwards => {
+            None if direction == BrokenDirection::Forwards => {
                 ("narrowed-alternatives", "the value is refused".to_owned(), String::new(), [None, None])
             }
             None => ("widened-alternatives", "the value is refused".to_owned(), String::new(), [None, None]),
         };
-        Some((Difference { direction, reading, rule, message, old_pointer, new_pointer, witness, at }, mask))
+        let difference = SchemaDifference {
+            rule: rule.to_owned(),
+            direction,
+            reading,
+            message,
+            old_pointer,
+            new_pointer,
+            witness_bytes: witness.to_string().len(),
+            witness: Some(witness),
+            at,
+            id: None,
+        };
+        Some((difference, mask))
     }
 
     /// Searches for further differences, treating the known ones as allowed.
-    fn collect(&mut self, direction: Direction, first: Difference) {
+    fn collect(&mut self, direction: BrokenDirection, first: SchemaDifference) {
         let reading = first.reading;
         let (_, outer) = sides(direction);
         let table = &mut self.engine.table;
-        let leaf = self.sources.leaf(table, outer, &first.witness, &|_| false);
+        let leaf = first.witness.as_ref().and_then(|witness| self.sources.leaf(table, outer, witness, &|_| false));
         let mut mask = leaf.and_then(|leaf| leaf.mask(&self.sources));
         self.differences.push(first);
         self.engine.unmask();
@@ -392,9 +317,9 @@ impl Judge<'_> {
 }
 
 /// Returns which document's values must be within the other's, as indexes.
-fn sides(direction: Direction) -> (usize, usize) {
+fn sides(direction: BrokenDirection) -> (usize, usize) {
     match direction {
-        Direction::Backwards => (1, 0),
-        Direction::Forwards => (0, 1),
+        BrokenDirection::Backwards => (1, 0),
+        BrokenDirection::Forwards => (0, 1),
     }
 }

@@ -2,78 +2,15 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 
-pub use crate::model::contract::{BrokenDirection, SchemaReading};
 use crate::model::{
-    compatibility as engine,
+    compatibility::{self, Comparison},
     contract::{Contract, Values},
-    hash,
-    schema::Tree,
-    version::{Level, Version},
 };
-
-/// The size limit of a witness in a response about contracts, in bytes of JSON.
-pub const MAX_WITNESS: usize = 2_048;
-/// The length limit of a message, in characters, and of a pointer, in bytes.
-const MAX_TEXT: usize = 512;
-
-/// The answers in both readings.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct BothReadings {
-    /// The answer if only the properties that the schema names are sent.
-    pub lenient: SchemaVerdict,
-    /// The answer if everything that the schema allows is sent.
-    pub strict: SchemaVerdict,
-}
-
-/// One answer.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(tag = "verdict", rename_all = "lowercase")]
-pub enum SchemaVerdict {
-    /// It is proved.
-    Compatible,
-    /// A value refutes it; the validator confirmed it on both sides.
-    Incompatible {
-        /// The difference, with that value as its witness.
-        difference: Box<SchemaDifference>,
-    },
-    /// It is neither proved nor refuted.
-    Unknown {
-        /// The reason.
-        reason: String,
-        /// The limit that was reached: time, memory or steps.
-        spent: Option<String>,
-    },
-}
-
-/// One place where two schemas differ, and a value that shows it.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct SchemaDifference {
-    /// The rule, as listed in the documentation.
-    pub rule: String,
-    /// The direction that it breaks.
-    pub direction: BrokenDirection,
-    /// The reading under which it breaks it.
-    pub reading: SchemaReading,
-    /// The problem with the value.
-    pub message: String,
-    /// JSON Pointer to the place in the old schema.
-    pub old_pointer: Option<String>,
-    /// JSON Pointer to the place in the new schema.
-    pub new_pointer: Option<String>,
-    /// A value that one schema accepts and the other refuses; null if it is too large for the answer, or if agreed
-    /// values differ.
-    pub witness: Option<Value>,
-    /// The size of that value in bytes of JSON; 0 if agreed values differ.
-    pub witness_bytes: usize,
-    /// JSON Pointer to the place in the witness.
-    pub at: String,
-    /// The id of the difference, the same between any versions: 12 hex digits of a hash over the rule, both places and
-    /// both schemas there. Left out if the documents are not available.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub id: Option<String>,
-}
+pub use crate::model::{
+    compatibility::{BothReadings, MAX_WITNESS, SchemaDifference, SchemaVerdict, ValueChange, VersionBump},
+    contract::{BrokenDirection, SchemaReading},
+};
 
 /// A comparison of the agreed values of two versions.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -88,208 +25,13 @@ pub struct ValuesCompared {
     pub bump: VersionBump,
 }
 
-/// One place where two agreed values differ.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct ValueChange {
-    /// The rule, as listed in the documentation.
-    pub rule: String,
-    /// The change, in one sentence.
-    pub message: String,
-    /// JSON Pointer to the place in the old value.
-    pub old_pointer: Option<String>,
-    /// JSON Pointer to the place in the new value.
-    pub new_pointer: Option<String>,
-    /// The smallest version bump that it needs.
-    pub bump: VersionBump,
-}
-
 impl ValuesCompared {
     /// Compares the values of two documents. Returns `None` if they are equal.
     pub fn of(old: &Contract, new: &Contract) -> Option<Self> {
         let promised = super::promised(old, new);
-        let found = engine::values(&old.value.0, &new.value.0, promised);
-        let change = |one: engine::ValueDifference| ValueChange {
-            rule: one.rule.to_owned(),
-            message: one.message,
-            old_pointer: one.old_pointer,
-            new_pointer: one.new_pointer,
-            bump: one.bump.into(),
-        };
-        let (more, bump) = (found.more, found.bump.into());
-        let differences: Vec<_> = found.differences.into_iter().map(change).collect();
+        let compatibility::ValueComparison { differences, more, bump } =
+            compatibility::values(&old.value.0, &new.value.0, promised);
         (!differences.is_empty()).then_some(Self { promised, differences, more, bump })
-    }
-}
-
-/// The smallest version bump that a change needs.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
-pub enum VersionBump {
-    /// It breaks a direction that was asked about.
-    Major,
-    /// It changes which values are valid.
-    Minor,
-    /// It has the same meaning.
-    Patch,
-    /// A direction that was asked about is undecided.
-    Unknown,
-}
-
-impl From<engine::Reading> for SchemaReading {
-    fn from(reading: engine::Reading) -> Self {
-        match reading {
-            engine::Reading::Strict => Self::Strict,
-            engine::Reading::Lenient => Self::Lenient,
-        }
-    }
-}
-
-impl From<engine::Direction> for BrokenDirection {
-    fn from(direction: engine::Direction) -> Self {
-        match direction {
-            engine::Direction::Backwards => Self::Backwards,
-            engine::Direction::Forwards => Self::Forwards,
-        }
-    }
-}
-
-impl From<engine::Bump> for VersionBump {
-    fn from(bump: engine::Bump) -> Self {
-        match bump {
-            engine::Bump::Major => Self::Major,
-            engine::Bump::Minor => Self::Minor,
-            engine::Bump::Patch => Self::Patch,
-            engine::Bump::Unknown => Self::Unknown,
-        }
-    }
-}
-
-impl From<engine::Difference> for SchemaDifference {
-    fn from(found: engine::Difference) -> Self {
-        Self {
-            rule: found.rule.to_owned(),
-            direction: found.direction.into(),
-            reading: found.reading.into(),
-            message: found.message,
-            old_pointer: found.old_pointer,
-            new_pointer: found.new_pointer,
-            witness_bytes: found.witness.to_string().len(),
-            witness: Some(found.witness),
-            at: found.at,
-            id: None,
-        }
-    }
-}
-
-impl From<engine::ValueDifference> for SchemaDifference {
-    fn from(found: engine::ValueDifference) -> Self {
-        Self {
-            rule: found.rule.to_owned(),
-            // The new value breaks consumers that rely on the old one.
-            direction: BrokenDirection::Backwards,
-            reading: SchemaReading::Lenient,
-            message: found.message,
-            old_pointer: found.old_pointer,
-            new_pointer: found.new_pointer,
-            witness: None,
-            witness_bytes: 0,
-            at: String::new(),
-            id: None,
-        }
-    }
-}
-
-impl From<engine::Verdict> for SchemaVerdict {
-    fn from(verdict: engine::Verdict) -> Self {
-        match verdict {
-            engine::Verdict::Compatible => Self::Compatible,
-            engine::Verdict::Incompatible(found) => Self::Incompatible { difference: Box::new((*found).into()) },
-            engine::Verdict::Unknown(why) => Self::Unknown { reason: why.reason, spent: why.spent.map(str::to_owned) },
-        }
-    }
-}
-
-impl From<engine::Readings> for BothReadings {
-    fn from(readings: engine::Readings) -> Self {
-        Self { lenient: readings.lenient.into(), strict: readings.strict.into() }
-    }
-}
-
-impl SchemaDifference {
-    /// Removes whatever is too long for a response about contracts.
-    #[must_use]
-    pub fn clipped(mut self, max_witness: usize) -> Self {
-        if self.witness_bytes > max_witness {
-            self.witness = None;
-        }
-        if self.message.chars().count() > MAX_TEXT {
-            self.message = self.message.chars().take(MAX_TEXT).chain(['…']).collect();
-        }
-        let fits = |pointer: &String| pointer.len() <= MAX_TEXT;
-        self.old_pointer = self.old_pointer.filter(fits);
-        self.new_pointer = self.new_pointer.filter(fits);
-        if !fits(&self.at) {
-            self.at = String::new();
-        }
-        self
-    }
-
-    /// Sets the `id` of a difference between these two documents.
-    #[must_use]
-    pub fn identified(self, old: &Value, new: &Value) -> Self {
-        self.identified_by(&|pointer| old.pointer(pointer).map(hash::canonical), &|pointer| {
-            new.pointer(pointer).map(hash::canonical)
-        })
-    }
-
-    /// Sets the `id` of a difference between these two schemas.
-    #[must_use]
-    pub fn identified_between(self, old: Tree<'_>, new: Tree<'_>) -> Self {
-        let of = |schema: Tree<'_>, pointer: &str| schema.pointer(pointer).map(|part| hash::canonical(&part));
-        self.identified_by(&|pointer| of(old, pointer), &|pointer| of(new, pointer))
-    }
-
-    /// Sets the `id`. `old` and `new` return the hash of the part that a pointer refers to.
-    fn identified_by(self, old: &dyn Fn(&str) -> Option<String>, new: &dyn Fn(&str) -> Option<String>) -> Self {
-        let of = |hash: &dyn Fn(&str) -> Option<String>, pointer: &Option<String>| {
-            pointer.as_deref().and_then(hash).unwrap_or_default()
-        };
-        let [old_place, new_place] =
-            [&self.old_pointer, &self.new_pointer].map(|pointer| pointer.as_deref().unwrap_or_default());
-        let parts: [&str; 5] =
-            [&self.rule, old_place, new_place, &of(old, &self.old_pointer), &of(new, &self.new_pointer)];
-        Self { id: Some(hash::short_id(&parts)), ..self }
-    }
-
-    /// Returns the witness and its problem: `{"id":1} (widened-type at /id: 1 is not a string)`. For an agreed value,
-    /// returns how it changed.
-    pub fn phrase(&self) -> String {
-        if self.witness_bytes == 0 {
-            let place = self.old_pointer.as_ref().or(self.new_pointer.as_ref()).map_or("", String::as_str);
-            return format!("{} ({} at /value{place})", self.message, self.rule);
-        }
-        let place = if self.at.is_empty() { String::new() } else { format!(" at {}", self.at) };
-        let why = format!("{}{place}: {}", self.rule, self.message);
-        match self.witness.as_ref().map(Value::to_string).filter(|witness| witness.len() <= MAX_INLINE) {
-            Some(witness) => format!("{witness} ({why})"),
-            None => format!("a value of {} bytes ({why})", self.witness_bytes),
-        }
-    }
-}
-
-/// The size limit of a witness in a sentence, in bytes.
-const MAX_INLINE: usize = 160;
-
-impl SchemaVerdict {
-    /// Removes whatever is too long for a response about contracts.
-    #[must_use]
-    pub fn clipped(self) -> Self {
-        match self {
-            Self::Incompatible { difference } => {
-                Self::Incompatible { difference: Box::new(difference.clipped(MAX_WITNESS)) }
-            }
-            other => other,
-        }
     }
 }
 
@@ -320,13 +62,9 @@ impl Compared {
 
     /// Returns the verdict in a direction and a reading.
     pub fn of(&self, direction: BrokenDirection, reading: SchemaReading) -> &SchemaVerdict {
-        let both = match direction {
-            BrokenDirection::Backwards => &self.backwards,
-            BrokenDirection::Forwards => &self.forwards,
-        };
-        match reading {
-            SchemaReading::Lenient => &both.lenient,
-            SchemaReading::Strict => &both.strict,
+        match direction {
+            BrokenDirection::Backwards => self.backwards.of(reading),
+            BrokenDirection::Forwards => self.forwards.of(reading),
         }
     }
 
@@ -336,38 +74,13 @@ impl Compared {
     }
 }
 
-impl From<engine::Comparison> for Compared {
-    fn from(found: engine::Comparison) -> Self {
-        let both = |readings: engine::Readings| {
-            let BothReadings { lenient, strict } = readings.into();
-            BothReadings { lenient: lenient.clipped(), strict: strict.clipped() }
-        };
+impl From<Comparison> for Compared {
+    fn from(found: Comparison) -> Self {
         let differences = found.differences.into_iter();
         Self {
-            differences: differences.map(|one| SchemaDifference::from(one).clipped(MAX_WITNESS)).collect(),
-            backwards: both(found.backwards),
-            forwards: both(found.forwards),
-        }
-    }
-}
-
-impl VersionBump {
-    /// Returns the bump and its reason, phrased as the end of a sentence.
-    pub fn phrase(self) -> &'static str {
-        match self {
-            Self::Major => "a major version: it breaks a required direction",
-            Self::Minor => "a minor version: the set of valid values changes",
-            Self::Patch => "a patch version: the same values are valid",
-            Self::Unknown => "at least a minor version: compatibility is not fully decided",
-        }
-    }
-
-    /// Returns the version after this bump. Below 1.0.0, a breaking change only raises the minor number.
-    pub fn after(self, version: &Version) -> Version {
-        match self {
-            Self::Major => version.bump(true),
-            Self::Minor | Self::Unknown => version.bump(false),
-            Self::Patch => version.raised(Level::Patch),
+            differences: differences.map(|one| one.clipped(MAX_WITNESS)).collect(),
+            backwards: found.backwards.clipped(),
+            forwards: found.forwards.clipped(),
         }
     }
 }

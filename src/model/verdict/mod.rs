@@ -28,7 +28,7 @@ pub use import::{Holds, ImportState, States, needed_versions};
 pub use promise::{Promise, needed_bump};
 
 use super::{
-    compatibility::{self, Limits, Options, Reading},
+    compatibility::{self, Limits, Options},
     contract::{Contract, Values},
     hash,
     json::Json,
@@ -156,7 +156,7 @@ impl<'a> Judge<'a> {
                 compatibility::fulfils(&expects.0, &document.schema.0, document.flow, options, &*self.clock)
             });
             let answer = match found {
-                Ok(found) => SchemaVerdict::from(found).clipped(),
+                Ok(found) => found.clipped(),
                 Err(reason) => SchemaVerdict::Unknown { reason, spent: Some("time".to_owned()) },
             };
             self.fulfilled.borrow_mut().insert(key, answer.clone());
@@ -180,10 +180,10 @@ impl<'a> Judge<'a> {
             expects.map_or_else(|| one.value.0.clone(), |json| used::part(&json.0, &one.value.0).into())
         };
         let found = compatibility::values(&part(old), &part(new), promised(old, new));
-        if found.bump != compatibility::Bump::Major {
+        if found.bump != VersionBump::Major {
             return None;
         }
-        let mut breaking = found.differences.into_iter().filter(|one| one.bump == compatibility::Bump::Major);
+        let mut breaking = found.differences.into_iter().filter(|one| one.bump == VersionBump::Major);
         let difference = SchemaDifference::from(breaking.next()?).clipped(MAX_WITNESS);
         let difference = difference.identified(&old.value.0, &new.value.0);
         Some(Verdict {
@@ -227,10 +227,6 @@ impl<'a> Judge<'a> {
         }
         let limits = Limits::default();
         let limits = Limits { time: limits.time.min(left), differences: limits.differences.min(left), ..limits };
-        let reading = match reading {
-            SchemaReading::Lenient => Reading::Lenient,
-            SchemaReading::Strict => Reading::Strict,
-        };
         let begun = (self.clock)();
         let found = work(&Options { reading, limits, ..Options::default() });
         self.left.set(left.saturating_sub((self.clock)().saturating_sub(begun)));

@@ -3,7 +3,7 @@
 use super::{Basis, BrokenDirection, Judge, Outcome, Verdict, VersionBump, promised};
 use crate::model::{
     approval::{Approval, Fingerprint},
-    compatibility::{self, Bump},
+    compatibility,
     contract::Contract,
     hash,
 };
@@ -125,10 +125,10 @@ fn declared(held: &Contract, document: &Contract) -> impl Iterator<Item = Broken
 pub fn needed_bump(held: &Contract, document: &Contract, judge: &Judge<'_>) -> VersionBump {
     let verdicts = declared(held, document).filter_map(|direction| judge.verdict(held, document, direction));
     let values = compatibility::values(&held.value.0, &document.value.0, promised(held, document)).bump;
-    if values == Bump::Major || verdicts.into_iter().any(|verdict| verdict.verdict == Outcome::Breaks) {
+    if values == VersionBump::Major || verdicts.into_iter().any(|verdict| verdict.verdict == Outcome::Breaks) {
         return VersionBump::Major;
     }
-    let is_same = values == Bump::Patch
+    let is_same = values == VersionBump::Patch
         && held.compatibility == document.compatibility
         && judge.compare(held, document).is_same_language();
     if is_same { VersionBump::Patch } else { VersionBump::Minor }

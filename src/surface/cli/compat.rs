@@ -11,7 +11,6 @@ use super::{
 };
 use crate::{
     error::OpError,
-    model::compatibility,
     ops::{compat, ctx::Ctx},
     surface::{
         cli::{formats::Formats, input::read_at_most},
@@ -83,8 +82,8 @@ impl Arguments {
                 Direction::Both => AskedDirection::Both,
             },
             reading: match self.reading {
-                Reading::Lenient => compatibility::Reading::Lenient,
-                Reading::Strict => compatibility::Reading::Strict,
+                Reading::Lenient => SchemaReading::Lenient,
+                Reading::Strict => SchemaReading::Strict,
             },
         };
         let answer = compat::run(ctx, &request)?;
