@@ -21,8 +21,8 @@ use ureq::{
 use super::{
     ForgeError, Secret, bounded,
     deadline::Deadline,
-    memory::{Kept, Memory},
     redirect,
+    response_cache::{CachedResponse, ResponseCache},
 };
 
 /// The size limit of one response, in bytes.
@@ -46,7 +46,7 @@ pub struct Client {
     host: String,
     headers: Vec<(&'static str, String)>,
     secret: Option<Secret>,
-    memory: Option<Memory>,
+    cache: Option<ResponseCache>,
     /// The remaining time.
     deadline: Deadline,
     /// The time until which the forge asked not to receive requests.
@@ -70,7 +70,7 @@ impl Client {
             host: host.to_owned(),
             headers: Vec::new(),
             secret,
-            memory: None,
+            cache: None,
             deadline: Deadline::new(LIMIT),
             pause: Mutex::new(None),
             step: Duration::from_millis(250),
@@ -87,7 +87,7 @@ impl Client {
     /// Caches responses in a folder, so that unchanged ones are not transferred again.
     #[must_use]
     pub fn with_memory(self, folder: &Path) -> Self {
-        Self { memory: Some(Memory::new(folder)), ..self }
+        Self { cache: Some(ResponseCache::new(folder)), ..self }
     }
 
     /// Limits how long one command waits for this forge in total.
@@ -161,16 +161,16 @@ impl Client {
         url: &str,
         body: Option<&Value>,
     ) -> Result<(Value, Option<String>), ForgeError> {
-        let _asking = self.deadline.ask();
+        let _running = self.deadline.run();
         let is_sent = method != "GET";
-        let memory = self.memory.as_ref().filter(|_| !is_sent);
-        let kept = memory.and_then(|memory| memory.recall(url, self.secret.as_ref()));
+        let cache = self.cache.as_ref().filter(|_| !is_sent);
+        let cached = cache.and_then(|cache| cache.get(url, self.secret.as_ref()));
         let mut at = url.to_owned();
         let (mut tries, mut redirects) = (0, 0);
         loop {
             self.wait_for_silence();
             tries += 1;
-            let outcome = self.once(method, &at, body, kept.as_ref())?;
+            let outcome = self.once(method, &at, body, cached.as_ref())?;
             // A write may have succeeded even without a response, so only reads are repeated.
             let backoff = self.step * 2_u32.pow(tries - 1);
             let is_time = |wait: Duration| self.deadline.left().is_some_and(|left| wait < left);
@@ -201,14 +201,14 @@ impl Client {
                 (tries, redirects) = (0, redirects + 1);
                 continue;
             }
-            if let (304, Some(Kept { body, next, .. })) = (status, kept) {
+            if let (304, Some(CachedResponse { body, next, .. })) = (status, cached) {
                 return Ok((body, next));
             }
             let body = self.read(status, response)?;
             let next = next_page(&headers);
-            if let (Some(memory), Some(etag)) = (memory, header(&headers, "etag")) {
-                let kept = Kept { etag: etag.to_owned(), body: body.clone(), next: next.clone() };
-                memory.keep(url, self.secret.as_ref(), &kept);
+            if let (Some(cache), Some(etag)) = (cache, header(&headers, "etag")) {
+                let response = CachedResponse { etag: etag.to_owned(), body: body.clone(), next: next.clone() };
+                cache.put(url, self.secret.as_ref(), &response);
             }
             return Ok((body, next));
         }
@@ -228,12 +228,12 @@ impl Client {
         method: &'static str,
         url: &str,
         body: Option<&Value>,
-        kept: Option<&Kept>,
+        cached: Option<&CachedResponse>,
     ) -> Result<Result<Response<Body>, ureq::Error>, ForgeError> {
         let left = self.deadline.left().ok_or_else(|| self.silent())?;
         let mut request = Request::builder().method(method).uri(url);
-        if let Some(kept) = kept {
-            request = request.header("if-none-match", &kept.etag);
+        if let Some(cached) = cached {
+            request = request.header("if-none-match", &cached.etag);
         }
         for (name, value) in &self.headers {
             request = request.header(*name, value);

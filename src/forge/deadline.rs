@@ -22,18 +22,18 @@ struct Clock {
     /// The time used before `since`.
     spent: Duration,
     /// The number of requests in progress.
-    asking: usize,
+    requests: usize,
     /// When the first of these requests began.
     since: Instant,
 }
 
 /// Lets the time run until it is dropped.
-pub(super) struct Asking<'d>(&'d Deadline);
+pub(super) struct RunningClock<'d>(&'d Deadline);
 
 impl Deadline {
     /// Creates a deadline with all of the time left.
     pub(super) fn new(limit: Duration) -> Self {
-        let clock = Mutex::new(Clock { spent: Duration::ZERO, asking: 0, since: Instant::now() });
+        let clock = Mutex::new(Clock { spent: Duration::ZERO, requests: 0, since: Instant::now() });
         Self { limit, clock, cancelled: Arc::default() }
     }
 
@@ -43,13 +43,13 @@ impl Deadline {
     }
 
     /// Lets the time run until the result is dropped.
-    pub(super) fn ask(&self) -> Asking<'_> {
+    pub(super) fn run(&self) -> RunningClock<'_> {
         let mut clock = self.clock();
-        if clock.asking == 0 {
+        if clock.requests == 0 {
             clock.since = Instant::now();
         }
-        clock.asking += 1;
-        Asking(self)
+        clock.requests += 1;
+        RunningClock(self)
     }
 
     /// Returns the remaining time, or `None` if there is none.
@@ -58,7 +58,7 @@ impl Deadline {
             return None;
         }
         let clock = self.clock();
-        let running = if clock.asking > 0 { clock.since.elapsed() } else { Duration::ZERO };
+        let running = if clock.requests > 0 { clock.since.elapsed() } else { Duration::ZERO };
         self.limit.checked_sub(clock.spent + running).filter(|left| !left.is_zero())
     }
 
@@ -78,11 +78,11 @@ impl Deadline {
     }
 }
 
-impl Drop for Asking<'_> {
+impl Drop for RunningClock<'_> {
     fn drop(&mut self) {
         let mut clock = self.0.clock();
-        clock.asking -= 1;
-        if clock.asking == 0 {
+        clock.requests -= 1;
+        if clock.requests == 0 {
             let used = clock.since.elapsed();
             clock.spent += used;
         }
@@ -99,7 +99,7 @@ mod tests {
         let pause = || std::thread::sleep(Duration::from_millis(50));
         pause();
         assert_eq!(deadline.left(), Some(Duration::from_millis(40)), "nobody asked");
-        let (first, second) = (deadline.ask(), deadline.ask());
+        let (first, second) = (deadline.run(), deadline.run());
         drop(first);
         pause();
         assert_eq!(deadline.left(), None, "one still asks");

@@ -1,37 +1,18 @@
 //! The REST API (version 1) of Forgejo and Gitea.
 
-use std::{collections::BTreeMap, sync::Arc};
+use std::sync::Arc;
 
-use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::{
-    Address, Checks, Client, Comment, Condition, File, Forge, ForgeError, Issue, NewCommit, NewPull, Outcome, Pull,
-    State, Tip, bounded, contents, issues::Words, relevant, titled,
+    Address, Checks, Client, Condition, ForgeError, NewCommit, NewPull, Outcome, Pull, PullRequests, State,
+    api::{self, Adapter, Endpoints, if_shown},
+    pulls::{self, PullAnswer},
+    relevant, titled,
 };
 
 /// The prefix of the title of a draft.
 const DRAFT: &str = "WIP: ";
-
-/// The names that its API uses for issues.
-const ISSUES: Words = Words {
-    query: "state=all&type=issues&limit=50",
-    number: "number",
-    text: "body",
-    url: "html_url",
-    method: "PATCH",
-    close: ("state", "closed"),
-};
-
-/// The names that its API uses for branches and files.
-const CONTENTS: contents::Words = contents::Words {
-    files: "contents",
-    is_one_segment: false,
-    file_id: "sha",
-    branches: "branches",
-    commit: "/commit/id",
-    message: "/commit/message",
-};
 
 /// Pull requests of a repository on Forgejo.
 pub(super) struct Forgejo {
@@ -42,54 +23,10 @@ pub(super) struct Forgejo {
     full_name: String,
 }
 
-#[derive(Deserialize)]
-struct PullAnswer {
-    number: u64,
-    state: String,
-    #[serde(default)]
-    draft: bool,
-    html_url: String,
-    title: String,
-    body: Option<String>,
-    #[serde(default)]
-    merged: bool,
-    mergeable: Option<bool>,
-    head: Head,
-}
-
-#[derive(Deserialize)]
-struct Head {
-    #[serde(rename = "ref")]
-    name: String,
-    sha: String,
-    /// The source repository; `None` if a fork was deleted.
-    repo: Option<Source>,
-}
-
-#[derive(Deserialize)]
-struct Source {
-    full_name: String,
-}
-
-impl From<PullAnswer> for Pull {
-    fn from(answer: PullAnswer) -> Self {
-        let state = match (&*answer.state, answer.merged) {
-            (_, true) => State::Merged,
-            ("open", false) => State::Open,
-            _ => State::Closed,
-        };
-        Self {
-            number: answer.number,
-            state,
-            // Older servers do not have the field.
-            draft: answer.draft || answer.title.starts_with(DRAFT),
-            url: bounded(&answer.html_url, 500),
-            title: bounded(&answer.title, 300),
-            body: answer.body.unwrap_or_default(),
-            head: answer.head.sha,
-            branch: answer.head.name,
-        }
-    }
+/// Reads a pull request. Older servers mark drafts only by their titles.
+fn read(answer: PullAnswer) -> Pull {
+    let pull = Pull::from(answer);
+    Pull { draft: pull.draft || pull.title.starts_with(DRAFT), ..pull }
 }
 
 impl Forgejo {
@@ -104,23 +41,7 @@ impl Forgejo {
         let is_own = |one: &PullAnswer| {
             one.head.repo.as_ref().is_some_and(|repo| repo.full_name.eq_ignore_ascii_case(&self.full_name))
         };
-        Ok(all.into_iter().filter(is_own).map(Into::into).collect())
-    }
-
-    /// Counts approvals and requests for changes by the last review of each reviewer. A comment does not replace a
-    /// review, but a dismissal does.
-    fn reviews(&self, number: u64) -> Result<(usize, usize), ForgeError> {
-        let path = format!("{}/pulls/{number}/reviews?limit=50", self.repo);
-        let mut last: BTreeMap<String, String> = BTreeMap::new();
-        for review in self.client.list(&path, Value::as_array)? {
-            let state = review["state"].as_str().unwrap_or_default();
-            if let ("APPROVED" | "REQUEST_CHANGES", Some(user)) = (state, review["user"]["login"].as_str()) {
-                let is_dismissed = review["dismissed"].as_bool().unwrap_or_default();
-                last.insert(user.to_owned(), if is_dismissed { String::new() } else { state.to_owned() });
-            }
-        }
-        let count = |wanted: &str| last.values().filter(|state| *state == wanted).count();
-        Ok((count("APPROVED"), count("REQUEST_CHANGES")))
+        Ok(all.into_iter().filter(is_own).map(read).collect())
     }
 
     fn checks(&self, commit: &str) -> Result<Checks, ForgeError> {
@@ -138,7 +59,7 @@ impl Forgejo {
     }
 }
 
-impl Forge for Forgejo {
+impl PullRequests for Forgejo {
     fn of_branch(&self, branch: &str) -> Result<Option<Pull>, ForgeError> {
         // The API cannot filter by branch. The latest ones come first.
         let pulls = self.own_pulls("state=all&sort=recentupdate")?;
@@ -148,12 +69,9 @@ impl Forge for Forgejo {
     fn condition(&self, pull: &Pull) -> Result<Condition, ForgeError> {
         let answer: PullAnswer =
             self.client.parse(self.client.get(&format!("{}/pulls/{}", self.repo, pull.number))?)?;
-        let (approved, changes_requested) = self.reviews(pull.number)?;
-        let checks = match self.checks(&pull.head) {
-            Ok(checks) => Some(checks),
-            Err(ForgeError::Denied { .. } | ForgeError::NotFound { .. }) => None,
-            Err(error) => return Err(error),
-        };
+        let reviews = format!("{}/pulls/{}/reviews?limit=50", self.repo, pull.number);
+        let (approved, changes_requested) = pulls::reviews(&self.client, &reviews)?;
+        let checks = if_shown(self.checks(&pull.head))?;
         // A draft is always reported as not mergeable.
         let mergeable = answer.mergeable.filter(|mergeable| *mergeable || !pull.draft);
         Ok(Condition { mergeable, approved, changes_requested, checks })
@@ -163,7 +81,7 @@ impl Forge for Forgejo {
         let title = titled(DRAFT, new.title, new.draft);
         let body = json!({ "title": title, "head": new.branch, "base": new.base, "body": new.body });
         let answer = self.client.send("POST", &format!("{}/pulls", self.repo), &body)?;
-        self.client.parse::<PullAnswer>(answer).map(Into::into)
+        self.client.parse(answer).map(read)
     }
 
     fn describe(&self, number: u64, body: &str) -> Result<(), ForgeError> {
@@ -180,66 +98,54 @@ impl Forge for Forgejo {
         let body = json!({ "title": title, "body": pull.body, "state": state });
         self.client.send("PATCH", &format!("{}/pulls/{}", self.repo, pull.number), &body).map(drop)
     }
+}
 
-    fn default_branch(&self) -> Result<String, ForgeError> {
-        CONTENTS.default_branch(&self.client, &self.repo)
+impl Adapter for Forgejo {
+    const ENDPOINTS: Endpoints = Endpoints {
+        branches: "branches",
+        commit: "/commit/id",
+        message: "/commit/message",
+        files: "contents",
+        is_one_segment: false,
+        file_id: "sha",
+        comments: |number| format!("issues/{number}/comments"),
+        comments_query: "",
+        comment: |_, id| format!("issues/comments/{id}"),
+        issues_query: "state=all&type=issues&limit=50",
+        number: "number",
+        text: "body",
+        url: "html_url",
+        close: ("state", "closed"),
+        edit: "PATCH",
+    };
+
+    fn client(&self) -> &Client {
+        &self.client
     }
 
-    fn tip(&self, branch: &str) -> Result<Option<Tip>, ForgeError> {
-        CONTENTS.tip(&self.client, &self.repo, branch)
+    fn repo(&self) -> &str {
+        &self.repo
     }
 
-    fn file(&self, commit: &str, path: &str) -> Result<Option<File>, ForgeError> {
-        CONTENTS.file(&self.client, &self.repo, commit, path)
-    }
-
-    fn commit(&self, commit: &NewCommit<'_>) -> Result<(), ForgeError> {
+    fn add_commit(&self, commit: &NewCommit<'_>) -> Result<(), ForgeError> {
         let NewCommit { branch, start, path, file, text, message, .. } = *commit;
-        let content = contents::encoded(text);
+        let content = api::encoded(text);
         let mut body = json!({ "branch": branch, "content": content, "message": message, "sha": file.id });
         if let Some(start) = start {
             body["branch"] = json!(start);
             body["new_branch"] = json!(branch);
         }
-        self.client.send("PUT", &CONTENTS.file_path(&self.repo, path), &body).map(drop)
-    }
-
-    fn delete_branch(&self, branch: &str) -> Result<(), ForgeError> {
-        self.client.delete(&CONTENTS.branch(&self.repo, branch))
-    }
-
-    fn comments(&self, number: u64) -> Result<Vec<Comment>, ForgeError> {
-        let path = format!("{}/issues/{number}/comments", self.repo);
-        self.client.list(&path, Value::as_array)?.into_iter().map(|one| self.client.parse(one)).collect()
-    }
-
-    fn comment(&self, number: u64, body: &str) -> Result<Comment, ForgeError> {
-        let path = format!("{}/issues/{number}/comments", self.repo);
-        self.client.parse(self.client.send("POST", &path, &json!({ "body": body }))?)
-    }
-
-    fn edit_comment(&self, _number: u64, id: u64, body: &str) -> Result<(), ForgeError> {
-        let path = format!("{}/issues/comments/{id}", self.repo);
-        self.client.send("PATCH", &path, &json!({ "body": body })).map(drop)
-    }
-
-    fn issues(&self) -> Result<Vec<Issue>, ForgeError> {
-        ISSUES.list(&self.client, &self.repo)
-    }
-
-    fn open_issue(&self, title: &str, body: &str) -> Result<Issue, ForgeError> {
-        ISSUES.open(&self.client, &self.repo, title, body)
-    }
-
-    fn edit_issue(&self, issue: &Issue) -> Result<(), ForgeError> {
-        ISSUES.edit(&self.client, &self.repo, issue)
+        self.client.send("PUT", &self.file_path(path), &body).map(drop)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::forge::{Kind, canned::Canned};
+    use crate::forge::{
+        Forge, Kind,
+        canned::{self, Canned},
+    };
 
     /// Returns an example response from the server's own API description.
     fn example(name: &str) -> Value {
@@ -305,30 +211,17 @@ mod tests {
         assert!(asked[0].starts_with("POST /repos/acme/blue/pulls ") && asked[0].contains("\"WIP: T\""), "{asked:?}");
         assert!(asked[1].starts_with("PATCH /repos/acme/blue/pulls/5 "), "{asked:?}");
     }
+
     #[test]
     fn comments_are_listed_written_and_edited() {
-        let note =
-            json!({ "id": 302, "body": "B", "html_url": "https://codeberg.org/acme/blue/pulls/9#issuecomment-302" });
-        let canned = Canned::start([(200, json!([note])), (201, note.clone()), (200, note.clone())]);
-        let forge = forge(&canned);
-        let expected = Comment {
-            id: 302,
-            url: Some("https://codeberg.org/acme/blue/pulls/9#issuecomment-302".to_owned()),
-            body: "B".into(),
-        };
-        assert_eq!(forge.comments(9).unwrap().as_slice(), std::slice::from_ref(&expected));
-        assert_eq!(forge.comment(9, "B").unwrap(), expected);
-        forge.edit_comment(9, 302, "C").unwrap();
-        let asked = canned.asked();
-        let paths = [
+        let url = "https://codeberg.org/acme/blue/pulls/9#issuecomment-302";
+        let requests = [
             "GET /repos/acme/blue/issues/9/comments ",
             "POST /repos/acme/blue/issues/9/comments ",
             "PATCH /repos/acme/blue/issues/comments/302 ",
         ];
-        for (asked, path) in asked.iter().zip(paths) {
-            assert!(asked.starts_with(path), "{asked}");
-        }
-        assert!(asked[2].contains("\"body\":\"C\""), "{asked:?}");
+        let note = json!({ "id": 302, "body": "B", "html_url": url });
+        canned::comments_are_listed_written_and_edited(forge, &note, requests);
     }
 
     #[test]
@@ -336,22 +229,8 @@ mod tests {
         let answer =
             json!({ "number": 7, "state": "open", "html_url": "https://forge.test/7", "title": "T", "body": "B" });
         let pull = json!({ "number": 8, "state": "open", "title": "P", "pull_request": {} });
-        let canned =
-            Canned::start([(200, json!([answer, pull])), (201, answer.clone()), (200, answer.clone()), (200, answer)]);
-        let forge = forge(&canned);
-        let issue =
-            Issue { number: 7, is_open: true, url: "https://forge.test/7".into(), title: "T".into(), body: "B".into() };
-        assert_eq!(forge.issues().unwrap(), std::slice::from_ref(&issue));
-        assert_eq!(forge.open_issue("T", "B").unwrap(), issue);
-        forge.edit_issue(&issue).unwrap();
-        forge.edit_issue(&Issue { is_open: false, ..issue }).unwrap();
-        let asked = canned.asked();
-        assert!(asked[1].contains(r#""body":"B""#) && asked[1].starts_with("POST "), "{asked:?}");
-        assert!(
-            asked[2].starts_with("PATCH ") && asked[2].contains("/issues/7 ") && !asked[2].contains("clos"),
-            "{asked:?}"
-        );
-        assert!(asked[3].contains(r#""state":"closed""#), "{asked:?}");
+        let sent = ["PATCH ", r#""body":"B""#, r#""state":"closed""#];
+        canned::issues_are_listed_opened_edited_and_closed(forge, [answer, pull], sent);
     }
 
     #[test]
@@ -360,53 +239,24 @@ mod tests {
             "name": "s3.yaml", "path": ".blue/bindings/s3.yaml", "sha": "79f7bbd", "last_commit_sha": "570e7b2",
             "type": "file", "size": 5, "encoding": "base64", "content": "cm9sZQo=",
         });
-        let branch = json!({ "name": "main", "protected": false, "commit": { "id": "c0ffee", "message": "M\n" } });
         let done = json!({ "content": file, "commit": { "sha": "d5a3ff1", "message": "M" } });
-        let canned = Canned::start([
-            (200, json!({ "id": 1, "default_branch": "main" })),
-            (200, branch),
-            (404, json!({ "message": "The target couldn't be found." })),
-            (200, file),
-            (200, done.clone()),
-            (200, done),
-            (204, Value::Null),
-        ]);
-        let forge = forge(&canned);
-        assert_eq!(forge.default_branch().unwrap(), "main");
-        let tip = forge.tip("main").unwrap().unwrap();
-        assert_eq!((&*tip.id, &*tip.message), ("c0ffee", "M\n"));
-        assert_eq!(forge.tip("git-blue/s3/paths").unwrap(), None);
-        let path = ".blue/bindings/s3.yaml";
-        let file = forge.file("c0ffee", path).unwrap().unwrap();
-        assert_eq!((&*file.id, &*file.text), ("79f7bbd", "role\n"));
-        let branch = "git-blue/s3/paths";
-        let commit =
-            NewCommit { branch, start: Some("main"), parent: &tip, path, file: &file, text: "role\n", message: "M" };
-        forge.commit(&commit).unwrap();
-        forge.commit(&NewCommit { start: None, ..commit }).unwrap();
-        forge.delete_branch(branch).unwrap();
-        let asked = canned.asked();
-        let paths = [
+        let requests = [
             "GET /repos/acme/blue HTTP",
             "GET /repos/acme/blue/branches/main HTTP",
             "GET /repos/acme/blue/branches/git-blue%2Fs3%2Fpaths HTTP",
             "GET /repos/acme/blue/contents/.blue/bindings/s3.yaml?ref=c0ffee HTTP",
+            "GET /repos/acme/blue/contents/.blue/bindings/s4.yaml?ref=c0ffee HTTP",
             "PUT /repos/acme/blue/contents/.blue/bindings/s3.yaml HTTP",
             "PUT /repos/acme/blue/contents/.blue/bindings/s3.yaml HTTP",
             "DELETE /repos/acme/blue/branches/git-blue%2Fs3%2Fpaths HTTP",
         ];
-        for (asked, path) in asked.iter().zip(paths) {
-            assert!(asked.starts_with(path), "{asked}");
+        let asked = canned::a_file_is_read_and_committed(forge, [file, done], "79f7bbd", requests);
+        for field in
+            [r#""branch":"main""#, r#""new_branch":"git-blue/s3/paths""#, r#""sha":"79f7bbd""#, r#""content":"bmV3""#]
+        {
+            assert!(asked[5].contains(field), "{field}: {asked:?}");
         }
-        for field in [
-            r#""branch":"main""#,
-            r#""new_branch":"git-blue/s3/paths""#,
-            r#""sha":"79f7bbd""#,
-            r#""content":"cm9sZQo=""#,
-        ] {
-            assert!(asked[4].contains(field), "{field}: {asked:?}");
-        }
-        assert!(asked[5].contains(r#""branch":"git-blue/s3/paths""#) && !asked[5].contains("new_branch"), "{asked:?}");
+        assert!(asked[6].contains(r#""branch":"git-blue/s3/paths""#) && !asked[6].contains("new_branch"), "{asked:?}");
     }
 
     #[test]

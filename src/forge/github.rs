@@ -1,33 +1,14 @@
 //! The REST API (version 2022-11-28) of GitHub and GitHub Enterprise.
 
-use std::{collections::BTreeMap, sync::Arc};
+use std::sync::Arc;
 
-use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::{
-    Address, Checks, Client, Comment, Condition, File, Forge, ForgeError, Issue, NewCommit, NewPull, Outcome, Pull,
-    State, Tip, bounded, contents, issues::Words, query, relevant,
-};
-
-/// The names that its API uses for issues.
-const ISSUES: Words = Words {
-    query: "state=all&sort=updated&direction=desc&per_page=100",
-    number: "number",
-    text: "body",
-    url: "html_url",
-    method: "PATCH",
-    close: ("state", "closed"),
-};
-
-/// The names that its API uses for branches and files.
-const CONTENTS: contents::Words = contents::Words {
-    files: "contents",
-    is_one_segment: false,
-    file_id: "sha",
-    branches: "branches",
-    commit: "/commit/sha",
-    message: "/commit/commit/message",
+    Address, Checks, Client, Condition, ForgeError, NewCommit, NewPull, Outcome, Pull, PullRequests, State,
+    api::{Adapter, Endpoints, if_shown},
+    pulls::{self, PullAnswer},
+    query, relevant,
 };
 
 /// Pull requests of a repository on GitHub.
@@ -38,77 +19,9 @@ pub(super) struct GitHub {
     owner: String,
 }
 
-#[derive(Deserialize)]
-struct PullAnswer {
-    number: u64,
-    state: String,
-    #[serde(default)]
-    draft: bool,
-    html_url: String,
-    title: String,
-    body: Option<String>,
-    merged_at: Option<String>,
-    head: Side,
-    base: Side,
-    /// Only present in the response for a single pull request, not in lists.
-    #[serde(default)]
-    mergeable: Option<bool>,
-}
-
-#[derive(Deserialize)]
-struct Side {
-    #[serde(rename = "ref")]
-    name: String,
-    sha: String,
-    /// The source repository; `None` if a fork was deleted.
-    repo: Option<Source>,
-}
-
-#[derive(PartialEq, Deserialize)]
-struct Source {
-    full_name: String,
-}
-
-impl From<PullAnswer> for Pull {
-    fn from(answer: PullAnswer) -> Self {
-        let state = match (&*answer.state, answer.merged_at) {
-            (_, Some(_)) => State::Merged,
-            ("open", None) => State::Open,
-            _ => State::Closed,
-        };
-        Self {
-            number: answer.number,
-            state,
-            draft: answer.draft,
-            url: bounded(&answer.html_url, 500),
-            title: bounded(&answer.title, 300),
-            body: answer.body.unwrap_or_default(),
-            head: answer.head.sha,
-            branch: answer.head.name,
-        }
-    }
-}
-
 impl GitHub {
     pub(super) fn new(client: Arc<Client>, address: &Address) -> Self {
         Self { client, repo: format!("/repos/{}", address.path), owner: address.owner().to_owned() }
-    }
-
-    /// Counts approvals and requests for changes by the last review of each reviewer. A comment does not replace a
-    /// review.
-    fn reviews(&self, number: u64) -> Result<(usize, usize), ForgeError> {
-        let path = format!("{}/pulls/{number}/reviews?per_page=100", self.repo);
-        let mut last: BTreeMap<String, String> = BTreeMap::new();
-        for review in self.client.list(&path, Value::as_array)? {
-            let state = review["state"].as_str().unwrap_or_default();
-            if let ("APPROVED" | "CHANGES_REQUESTED" | "DISMISSED", Some(user)) =
-                (state, review["user"]["login"].as_str())
-            {
-                last.insert(user.to_owned(), state.to_owned());
-            }
-        }
-        let count = |wanted: &str| last.values().filter(|state| *state == wanted).count();
-        Ok((count("APPROVED"), count("CHANGES_REQUESTED")))
     }
 
     /// Counts checks of both kinds: those of apps, and the older statuses.
@@ -134,7 +47,7 @@ impl GitHub {
     }
 }
 
-impl Forge for GitHub {
+impl PullRequests for GitHub {
     fn of_branch(&self, branch: &str) -> Result<Option<Pull>, ForgeError> {
         let head = format!("{}:{branch}", self.owner);
         let path =
@@ -146,13 +59,9 @@ impl Forge for GitHub {
     fn condition(&self, pull: &Pull) -> Result<Condition, ForgeError> {
         let answer: PullAnswer =
             self.client.parse(self.client.get(&format!("{}/pulls/{}", self.repo, pull.number))?)?;
-        let (approved, changes_requested) = self.reviews(pull.number)?;
-        let checks = match self.checks(&pull.head) {
-            Ok(checks) => Some(checks),
-            // A token that may read pull requests may still lack permission for checks.
-            Err(ForgeError::Denied { .. } | ForgeError::NotFound { .. }) => None,
-            Err(error) => return Err(error),
-        };
+        let reviews = format!("{}/pulls/{}/reviews?per_page=100", self.repo, pull.number);
+        let (approved, changes_requested) = pulls::reviews(&self.client, &reviews)?;
+        let checks = if_shown(self.checks(&pull.head))?;
         Ok(Condition { mergeable: answer.mergeable, approved, changes_requested, checks })
     }
 
@@ -179,22 +88,38 @@ impl Forge for GitHub {
         let body = json!({ "title": pull.title, "body": pull.body, "state": state });
         self.client.send("PATCH", &format!("{}/pulls/{}", self.repo, pull.number), &body).map(drop)
     }
+}
 
-    fn default_branch(&self) -> Result<String, ForgeError> {
-        CONTENTS.default_branch(&self.client, &self.repo)
+impl Adapter for GitHub {
+    const ENDPOINTS: Endpoints = Endpoints {
+        branches: "branches",
+        commit: "/commit/sha",
+        message: "/commit/commit/message",
+        files: "contents",
+        is_one_segment: false,
+        file_id: "sha",
+        comments: |number| format!("issues/{number}/comments"),
+        comments_query: "?per_page=100",
+        comment: |_, id| format!("issues/comments/{id}"),
+        issues_query: "state=all&sort=updated&direction=desc&per_page=100",
+        number: "number",
+        text: "body",
+        url: "html_url",
+        close: ("state", "closed"),
+        edit: "PATCH",
+    };
+
+    fn client(&self) -> &Client {
+        &self.client
     }
 
-    fn tip(&self, branch: &str) -> Result<Option<Tip>, ForgeError> {
-        CONTENTS.tip(&self.client, &self.repo, branch)
-    }
-
-    fn file(&self, commit: &str, path: &str) -> Result<Option<File>, ForgeError> {
-        CONTENTS.file(&self.client, &self.repo, commit, path)
+    fn repo(&self) -> &str {
+        &self.repo
     }
 
     /// Creates the commit first and updates the branch last, so that a failure leaves nothing behind and a branch that
     /// is no longer at the parent does not move.
-    fn commit(&self, commit: &NewCommit<'_>) -> Result<(), ForgeError> {
+    fn add_commit(&self, commit: &NewCommit<'_>) -> Result<(), ForgeError> {
         let NewCommit { branch, start, parent, path, text, message, .. } = *commit;
         let git = format!("{}/git", self.repo);
         let before = self.client.get(&format!("{git}/commits/{}", parent.id))?;
@@ -216,34 +141,7 @@ impl Forge for GitHub {
         moved.map(drop)
     }
 
-    fn delete_branch(&self, branch: &str) -> Result<(), ForgeError> {
+    fn remove_branch(&self, branch: &str) -> Result<(), ForgeError> {
         self.client.delete(&format!("{}/git/refs/heads/{}", self.repo, query(branch)))
-    }
-
-    fn comments(&self, number: u64) -> Result<Vec<Comment>, ForgeError> {
-        let path = format!("{}/issues/{number}/comments?per_page=100", self.repo);
-        self.client.list(&path, Value::as_array)?.into_iter().map(|one| self.client.parse(one)).collect()
-    }
-
-    fn comment(&self, number: u64, body: &str) -> Result<Comment, ForgeError> {
-        let path = format!("{}/issues/{number}/comments", self.repo);
-        self.client.parse(self.client.send("POST", &path, &json!({ "body": body }))?)
-    }
-
-    fn edit_comment(&self, _number: u64, id: u64, body: &str) -> Result<(), ForgeError> {
-        let path = format!("{}/issues/comments/{id}", self.repo);
-        self.client.send("PATCH", &path, &json!({ "body": body })).map(drop)
-    }
-
-    fn issues(&self) -> Result<Vec<Issue>, ForgeError> {
-        ISSUES.list(&self.client, &self.repo)
-    }
-
-    fn open_issue(&self, title: &str, body: &str) -> Result<Issue, ForgeError> {
-        ISSUES.open(&self.client, &self.repo, title, body)
-    }
-
-    fn edit_issue(&self, issue: &Issue) -> Result<(), ForgeError> {
-        ISSUES.edit(&self.client, &self.repo, issue)
     }
 }

@@ -6,32 +6,13 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::{
-    Address, Checks, Client, Comment, Condition, File, Forge, ForgeError, Issue, NewCommit, NewPull, Outcome, Pull,
-    State, Tip, bounded, contents, issues::Words, query, relevant, titled,
+    Address, Checks, Client, Condition, ForgeError, NewCommit, NewPull, Outcome, Pull, PullRequests, State,
+    api::{Adapter, Endpoints, if_shown},
+    bounded, query, relevant, titled,
 };
 
 /// The prefix of the title of a draft.
 const DRAFT: &str = "Draft: ";
-
-/// The names that its API uses for issues.
-const ISSUES: Words = Words {
-    query: "scope=all&order_by=updated_at&sort=desc&per_page=100",
-    number: "iid",
-    text: "description",
-    url: "web_url",
-    method: "PUT",
-    close: ("state_event", "close"),
-};
-
-/// The names that its API uses for branches and files.
-const CONTENTS: contents::Words = contents::Words {
-    files: "repository/files",
-    is_one_segment: true,
-    file_id: "last_commit_id",
-    branches: "repository/branches",
-    commit: "/commit/id",
-    message: "/commit/message",
-};
 
 /// Merge requests of a project on GitLab.
 pub(super) struct GitLab {
@@ -110,16 +91,7 @@ impl GitLab {
     }
 }
 
-/// Returns `None` if the server's edition or the token does not allow the request.
-fn if_shown<T>(asked: Result<T, ForgeError>) -> Result<Option<T>, ForgeError> {
-    match asked {
-        Ok(found) => Ok(Some(found)),
-        Err(ForgeError::Denied { .. } | ForgeError::NotFound { .. }) => Ok(None),
-        Err(error) => Err(error),
-    }
-}
-
-impl Forge for GitLab {
+impl PullRequests for GitLab {
     fn of_branch(&self, branch: &str) -> Result<Option<Pull>, ForgeError> {
         let path = format!(
             "{}/merge_requests?scope=all&state=all&order_by=updated_at&sort=desc&per_page=50&source_branch={}",
@@ -179,20 +151,37 @@ impl Forge for GitLab {
         }
         self.client.send("PUT", &format!("{}/merge_requests/{}", self.project, pull.number), &body).map(drop)
     }
+}
 
-    fn default_branch(&self) -> Result<String, ForgeError> {
-        CONTENTS.default_branch(&self.client, &self.project)
+impl Adapter for GitLab {
+    const ENDPOINTS: Endpoints = Endpoints {
+        branches: "repository/branches",
+        commit: "/commit/id",
+        message: "/commit/message",
+        files: "repository/files",
+        is_one_segment: true,
+        file_id: "last_commit_id",
+        // GitLab calls them notes.
+        comments: |number| format!("merge_requests/{number}/notes"),
+        comments_query: "?sort=asc&per_page=100",
+        comment: |number, id| format!("merge_requests/{number}/notes/{id}"),
+        issues_query: "scope=all&order_by=updated_at&sort=desc&per_page=100",
+        number: "iid",
+        text: "description",
+        url: "web_url",
+        close: ("state_event", "close"),
+        edit: "PUT",
+    };
+
+    fn client(&self) -> &Client {
+        &self.client
     }
 
-    fn tip(&self, branch: &str) -> Result<Option<Tip>, ForgeError> {
-        CONTENTS.tip(&self.client, &self.project, branch)
+    fn repo(&self) -> &str {
+        &self.project
     }
 
-    fn file(&self, commit: &str, path: &str) -> Result<Option<File>, ForgeError> {
-        CONTENTS.file(&self.client, &self.project, commit, path)
-    }
-
-    fn commit(&self, commit: &NewCommit<'_>) -> Result<(), ForgeError> {
+    fn add_commit(&self, commit: &NewCommit<'_>) -> Result<(), ForgeError> {
         let NewCommit { branch, start, path, file, text, message, .. } = *commit;
         let mut body = json!({
             "branch": branch, "content": text, "commit_message": message, "last_commit_id": file.id,
@@ -200,46 +189,17 @@ impl Forge for GitLab {
         if let Some(start) = start {
             body["start_branch"] = json!(start);
         }
-        self.client.send("PUT", &CONTENTS.file_path(&self.project, path), &body).map(drop)
-    }
-
-    fn delete_branch(&self, branch: &str) -> Result<(), ForgeError> {
-        self.client.delete(&CONTENTS.branch(&self.project, branch))
-    }
-
-    /// GitLab calls them notes.
-    fn comments(&self, number: u64) -> Result<Vec<Comment>, ForgeError> {
-        let path = format!("{}/merge_requests/{number}/notes?sort=asc&per_page=100", self.project);
-        self.client.list(&path, Value::as_array)?.into_iter().map(|one| self.client.parse(one)).collect()
-    }
-
-    fn comment(&self, number: u64, body: &str) -> Result<Comment, ForgeError> {
-        let path = format!("{}/merge_requests/{number}/notes", self.project);
-        self.client.parse(self.client.send("POST", &path, &json!({ "body": body }))?)
-    }
-
-    fn edit_comment(&self, number: u64, id: u64, body: &str) -> Result<(), ForgeError> {
-        let path = format!("{}/merge_requests/{number}/notes/{id}", self.project);
-        self.client.send("PUT", &path, &json!({ "body": body })).map(drop)
-    }
-
-    fn issues(&self) -> Result<Vec<Issue>, ForgeError> {
-        ISSUES.list(&self.client, &self.project)
-    }
-
-    fn open_issue(&self, title: &str, body: &str) -> Result<Issue, ForgeError> {
-        ISSUES.open(&self.client, &self.project, title, body)
-    }
-
-    fn edit_issue(&self, issue: &Issue) -> Result<(), ForgeError> {
-        ISSUES.edit(&self.client, &self.project, issue)
+        self.client.send("PUT", &self.file_path(path), &body).map(drop)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::forge::{Kind, canned::Canned};
+    use crate::forge::{
+        Forge, Kind,
+        canned::{self, Canned},
+    };
 
     /// The project in the documented examples.
     const OWN: u64 = 15513260;
@@ -317,25 +277,16 @@ mod tests {
                 && asked[1].contains("\"description\":\"C\"")
         );
     }
+
     #[test]
     fn comments_are_listed_written_and_edited() {
-        let note = json!({ "id": 302, "body": "B", "system": false });
-        let canned = Canned::start([(200, json!([note])), (201, note.clone()), (200, note.clone())]);
-        let forge = forge(&canned);
-        let expected = Comment { id: 302, url: None, body: "B".into() };
-        assert_eq!(forge.comments(9).unwrap().as_slice(), std::slice::from_ref(&expected));
-        assert_eq!(forge.comment(9, "B").unwrap(), expected);
-        forge.edit_comment(9, 302, "C").unwrap();
-        let asked = canned.asked();
-        let paths = [
+        let requests = [
             "GET /projects/a%2Fb%2Fc/merge_requests/9/notes?",
             "POST /projects/a%2Fb%2Fc/merge_requests/9/notes ",
             "PUT /projects/a%2Fb%2Fc/merge_requests/9/notes/302 ",
         ];
-        for (asked, path) in asked.iter().zip(paths) {
-            assert!(asked.starts_with(path), "{asked}");
-        }
-        assert!(asked[2].contains("\"body\":\"C\""), "{asked:?}");
+        let note = json!({ "id": 302, "body": "B", "system": false });
+        canned::comments_are_listed_written_and_edited(forge, &note, requests);
     }
 
     #[test]
@@ -343,22 +294,8 @@ mod tests {
         let answer =
             json!({ "iid": 7, "state": "opened", "web_url": "https://forge.test/7", "title": "T", "description": "B" });
         let pull = json!({ "iid": 8, "state": "opened", "title": "P", "pull_request": {} });
-        let canned =
-            Canned::start([(200, json!([answer, pull])), (201, answer.clone()), (200, answer.clone()), (200, answer)]);
-        let forge = forge(&canned);
-        let issue =
-            Issue { number: 7, is_open: true, url: "https://forge.test/7".into(), title: "T".into(), body: "B".into() };
-        assert_eq!(forge.issues().unwrap(), std::slice::from_ref(&issue));
-        assert_eq!(forge.open_issue("T", "B").unwrap(), issue);
-        forge.edit_issue(&issue).unwrap();
-        forge.edit_issue(&Issue { is_open: false, ..issue }).unwrap();
-        let asked = canned.asked();
-        assert!(asked[1].contains(r#""description":"B""#) && asked[1].starts_with("POST "), "{asked:?}");
-        assert!(
-            asked[2].starts_with("PUT ") && asked[2].contains("/issues/7 ") && !asked[2].contains("clos"),
-            "{asked:?}"
-        );
-        assert!(asked[3].contains(r#""state_event":"close""#), "{asked:?}");
+        let sent = ["PUT ", r#""description":"B""#, r#""state_event":"close""#];
+        canned::issues_are_listed_opened_edited_and_closed(forge, [answer, pull], sent);
     }
 
     #[test]
@@ -367,35 +304,8 @@ mod tests {
             "file_name": "s3.yaml", "file_path": ".blue/bindings/s3.yaml", "encoding": "base64", "content": "cm9sZQo=",
             "ref": "c0ffee", "blob_id": "79f7bbd", "commit_id": "d5a3ff1", "last_commit_id": "570e7b2",
         });
-        let branch = json!({ "name": "main", "default": true, "commit": { "id": "c0ffee", "message": "M\n" } });
         let done = json!({ "file_path": ".blue/bindings/s3.yaml", "branch": "git-blue/s3/paths" });
-        let canned = Canned::start([
-            (200, json!({ "id": OWN, "default_branch": "main" })),
-            (200, branch),
-            (404, json!({ "message": "404 Branch Not Found" })),
-            (200, file),
-            (404, json!({ "message": "404 File Not Found" })),
-            (200, done.clone()),
-            (200, done),
-            (204, Value::Null),
-        ]);
-        let forge = forge(&canned);
-        assert_eq!(forge.default_branch().unwrap(), "main");
-        let tip = forge.tip("main").unwrap().unwrap();
-        assert_eq!((&*tip.id, &*tip.message), ("c0ffee", "M\n"));
-        assert_eq!(forge.tip("git-blue/s3/paths").unwrap(), None);
-        let file = forge.file("c0ffee", ".blue/bindings/s3.yaml").unwrap().unwrap();
-        assert_eq!((&*file.id, &*file.text), ("570e7b2", "role\n"));
-        assert_eq!(forge.file("c0ffee", ".blue/bindings/s4.yaml").unwrap(), None);
-        let path = ".blue/bindings/s3.yaml";
-        let branch = "git-blue/s3/paths";
-        let commit =
-            NewCommit { branch, start: Some("main"), parent: &tip, path, file: &file, text: "new", message: "M" };
-        forge.commit(&commit).unwrap();
-        forge.commit(&NewCommit { start: None, ..commit }).unwrap();
-        forge.delete_branch(branch).unwrap();
-        let asked = canned.asked();
-        let paths = [
+        let requests = [
             "GET /projects/a%2Fb%2Fc HTTP",
             "GET /projects/a%2Fb%2Fc/repository/branches/main HTTP",
             "GET /projects/a%2Fb%2Fc/repository/branches/git-blue%2Fs3%2Fpaths HTTP",
@@ -405,9 +315,7 @@ mod tests {
             "PUT /projects/a%2Fb%2Fc/repository/files/.blue%2Fbindings%2Fs3.yaml HTTP",
             "DELETE /projects/a%2Fb%2Fc/repository/branches/git-blue%2Fs3%2Fpaths HTTP",
         ];
-        for (asked, path) in asked.iter().zip(paths) {
-            assert!(asked.starts_with(path), "{asked}");
-        }
+        let asked = canned::a_file_is_read_and_committed(forge, [file, done], "570e7b2", requests);
         for field in [
             r#""branch":"git-blue/s3/paths""#,
             r#""start_branch":"main""#,

@@ -5,15 +5,17 @@
 //! Secrets are never printed, logged or part of an error.
 
 pub mod address;
+#[cfg(feature = "forge")]
+mod api;
 #[cfg(test)]
 #[cfg(feature = "forge")]
 mod canned;
 #[cfg(feature = "forge")]
 pub mod client;
 #[cfg(feature = "forge")]
-mod contents;
-#[cfg(feature = "forge")]
 mod deadline;
+#[cfg(not(feature = "forge"))]
+mod disabled;
 mod error;
 #[cfg(feature = "forge")]
 mod forgejo;
@@ -22,17 +24,14 @@ mod github;
 #[cfg(feature = "forge")]
 mod gitlab;
 #[cfg(feature = "forge")]
-mod issues;
-#[cfg(feature = "forge")]
-mod memory;
-mod message;
+mod pulls;
 #[cfg(feature = "forge")]
 mod redirect;
+#[cfg(feature = "forge")]
+mod response_cache;
 pub mod secret;
 #[cfg(feature = "forge")]
 pub mod webhook;
-#[cfg(not(feature = "forge"))]
-mod without;
 
 use std::str::FromStr;
 #[cfg(feature = "forge")]
@@ -41,16 +40,15 @@ use std::sync::Arc;
 pub use address::Address;
 #[cfg(feature = "forge")]
 pub use client::Client;
+#[cfg(not(feature = "forge"))]
+pub use disabled::{Client, post};
 pub use error::ForgeError;
-pub use message::Message;
 pub use secret::Secret;
 #[cfg(feature = "forge")]
 pub use webhook::post;
-#[cfg(not(feature = "forge"))]
-pub use without::{Client, post};
 
-/// Pull requests and issues of one repository.
-pub trait Forge: Send + Sync {
+/// Pull requests of one repository.
+pub trait PullRequests: Send + Sync {
     /// Returns the pull request of a branch: the open one, or else the latest.
     ///
     /// # Errors
@@ -88,7 +86,10 @@ pub trait Forge: Send + Sync {
     /// # Errors
     /// Returns an error if the forge refuses.
     fn edit_pull(&self, pull: &Pull) -> Result<(), ForgeError>;
+}
 
+/// Pull requests, branches, files and issues of one repository.
+pub trait Forge: PullRequests {
     /// Returns the name of the repository's default branch.
     ///
     /// # Errors
@@ -311,6 +312,19 @@ pub struct NewPull<'a> {
     pub body: &'a str,
     /// Whether it is a draft.
     pub draft: bool,
+}
+
+/// A message to a webhook.
+#[derive(Debug, Clone, Copy)]
+pub struct Message<'a> {
+    /// The key that all deliveries of this message share.
+    pub id: &'a str,
+    /// The time of sending, in seconds since 1970.
+    pub time: i64,
+    /// The media type of the body.
+    pub content_type: &'a str,
+    /// The body.
+    pub body: &'a str,
 }
 
 /// The kind of a forge.

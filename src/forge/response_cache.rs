@@ -14,24 +14,24 @@ use super::Secret;
 use crate::platform::files;
 
 /// The maximum number of cached responses. Beyond it, the cache is cleared.
-const MAX_KEPT: usize = 2_000;
+const MAX_CACHED: usize = 2_000;
 
 /// A folder of cached responses.
 #[derive(Debug)]
-pub(super) struct Memory {
+pub(super) struct ResponseCache {
     folder: PathBuf,
 }
 
 /// A cached response.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub(super) struct Kept {
+pub(super) struct CachedResponse {
     pub(super) etag: String,
     pub(super) body: Value,
     /// The URL of the next page.
     pub(super) next: Option<String>,
 }
 
-impl Memory {
+impl ResponseCache {
     pub(super) fn new(folder: &Path) -> Self {
         Self { folder: folder.to_owned() }
     }
@@ -46,26 +46,26 @@ impl Memory {
         self.folder.join(name)
     }
 
-    pub(super) fn recall(&self, url: &str, secret: Option<&Secret>) -> Option<Kept> {
+    pub(super) fn get(&self, url: &str, secret: Option<&Secret>) -> Option<CachedResponse> {
         serde_json::from_slice(&std::fs::read(self.file(url, secret)).ok()?).ok()
     }
 
     /// Caches a response. It may come from a private repository, so only the user can read it. Errors are ignored.
-    pub(super) fn keep(&self, url: &str, secret: Option<&Secret>, kept: &Kept) {
-        let _ = self.try_keep(url, secret, kept);
+    pub(super) fn put(&self, url: &str, secret: Option<&Secret>, response: &CachedResponse) {
+        let _ = self.try_put(url, secret, response);
     }
 
-    fn try_keep(&self, url: &str, secret: Option<&Secret>, kept: &Kept) -> std::io::Result<()> {
+    fn try_put(&self, url: &str, secret: Option<&Secret>, response: &CachedResponse) -> std::io::Result<()> {
         files::make_private_folder(&self.folder)?;
         let entries: Vec<_> = self.folder.read_dir()?.filter_map(Result::ok).collect();
-        if entries.len() >= MAX_KEPT {
+        if entries.len() >= MAX_CACHED {
             for entry in entries {
                 let _ = std::fs::remove_file(entry.path());
             }
         }
         // Only the user can read the file, and it is replaced atomically.
         let mut file = tempfile::NamedTempFile::new_in(&self.folder)?;
-        file.write_all(&serde_json::to_vec(kept)?)?;
+        file.write_all(&serde_json::to_vec(response)?)?;
         file.persist(self.file(url, secret)).map_err(|error| error.error)?;
         Ok(())
     }
@@ -78,18 +78,18 @@ mod tests {
     #[test]
     fn responses_are_only_recalled_for_the_same_token() {
         let folder = tempfile::tempdir().unwrap();
-        let memory = Memory::new(&folder.path().join("forge"));
+        let cache = ResponseCache::new(&folder.path().join("forge"));
         let (mine, yours) = (Secret::of("mine"), Secret::of("yours"));
-        let kept = Kept { etag: "\"1\"".into(), body: serde_json::json!([1]), next: None };
-        assert_eq!(memory.recall("https://h/x", mine.as_ref()), None);
-        memory.keep("https://h/x", mine.as_ref(), &kept);
-        assert_eq!(memory.recall("https://h/x", mine.as_ref()), Some(kept));
-        assert_eq!(memory.recall("https://h/x", yours.as_ref()), None);
-        assert_eq!(memory.recall("https://h/y", mine.as_ref()), None);
-        let file = memory.file("https://h/x", mine.as_ref());
+        let response = CachedResponse { etag: "\"1\"".into(), body: serde_json::json!([1]), next: None };
+        assert_eq!(cache.get("https://h/x", mine.as_ref()), None);
+        cache.put("https://h/x", mine.as_ref(), &response);
+        assert_eq!(cache.get("https://h/x", mine.as_ref()), Some(response));
+        assert_eq!(cache.get("https://h/x", yours.as_ref()), None);
+        assert_eq!(cache.get("https://h/y", mine.as_ref()), None);
+        let file = cache.file("https://h/x", mine.as_ref());
         assert!(!files::is_open_to_others(&file).unwrap());
         assert!(!file.to_str().unwrap().contains("mine"));
         std::fs::write(file, "half").unwrap();
-        assert_eq!(memory.recall("https://h/x", mine.as_ref()), None, "a damaged one is none");
+        assert_eq!(cache.get("https://h/x", mine.as_ref()), None, "a damaged one is none");
     }
 }
