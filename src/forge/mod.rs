@@ -485,6 +485,5 @@ fn bounded(text: &str, most: usize) -> String {
 /// Encodes text for a URL, as far as branch names need it.
 #[cfg(feature = "forge")]
 fn query(text: &str) -> String {
-    let plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.' | b'~' | b'/' | b':');
-    text.bytes().map(|byte| if plain(byte) { char::from(byte).to_string() } else { format!("%{byte:02X}") }).collect()
+    crate::model::percent::encode(text, b"/:")
 }

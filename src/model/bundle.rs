@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value};
 
-use super::pointer::escape;
+use super::{percent, pointer::escape};
 
 /// The maximum number of files in a bundle.
 const MAX_FILES: usize = 100;
@@ -151,10 +151,10 @@ impl Work<'_> {
                     "$ref {reference:?} points outside the repository, and nothing is fetched"
                 )));
             }
-            path => beside(file, &decoded(path))
+            path => beside(file, &percent::decode(path))
                 .ok_or_else(|| refuse(format!("$ref {reference:?} points outside the repository")))?,
         };
-        let fragment = decoded(fragment);
+        let fragment = percent::decode(fragment);
         let pointer = match fragment.starts_with('/') || fragment.is_empty() {
             true => fragment,
             false => anchor(self.file(&target)?, &fragment)
@@ -251,26 +251,6 @@ fn beside(file: &str, path: &str) -> Option<String> {
         }
     }
     (!parts.is_empty()).then(|| parts.join("/"))
-}
-
-/// Decodes the %XX escapes in a part of a URL.
-fn decoded(text: &str) -> String {
-    let mut bytes = Vec::with_capacity(text.len());
-    let mut rest = text.as_bytes();
-    while let Some((first, behind)) = rest.split_first() {
-        let hex = || std::str::from_utf8(behind.get(..2)?).ok().and_then(|hex| u8::from_str_radix(hex, 16).ok());
-        match (*first == b'%').then(hex).flatten() {
-            Some(byte) => {
-                bytes.push(byte);
-                rest = &behind[2..];
-            }
-            None => {
-                bytes.push(*first);
-                rest = behind;
-            }
-        }
-    }
-    String::from_utf8(bytes).unwrap_or_else(|_| text.to_owned())
 }
 
 #[cfg(test)]

@@ -38,6 +38,7 @@ pub mod next_step;
 pub mod next_version;
 pub mod notification;
 pub mod oid;
+pub mod percent;
 pub mod pointer;
 pub mod publish;
 pub mod pull_links;

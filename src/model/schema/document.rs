@@ -3,6 +3,7 @@
 use std::collections::{HashMap, HashSet};
 
 use super::{Draft, Tree, uri};
+use crate::model::percent;
 
 /// The base of a sub-schema, which determines the meaning of its relative references and keywords.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -129,7 +130,7 @@ impl<'a> Document<'a> {
         let (target, fragment) = uri::split(reference);
         let resource = uri::join(base, target);
         let root = self.ids.get(&resource).ok_or(Unresolved::Missing)?;
-        match fragment.map(uri::decode) {
+        match fragment.map(percent::decode) {
             None => Ok(root.clone()),
             Some(fragment) if fragment.is_empty() => Ok(root.clone()),
             Some(fragment) if fragment.starts_with('/') => {

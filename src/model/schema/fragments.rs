@@ -7,6 +7,8 @@ use std::borrow::Cow;
 
 use serde_json::Value;
 
+use crate::model::percent;
+
 /// Keywords that contain sub-schemas under names that the author chooses.
 pub(super) const NAMED: [&str; 6] =
     ["properties", "patternProperties", "dependentSchemas", "dependencies", "$defs", "definitions"];
@@ -67,9 +69,7 @@ fn encode_fragment(fragment: &str) -> String {
     let mut encoded = String::with_capacity(fragment.len());
     let bytes = fragment.as_bytes();
     for (at, byte) in bytes.iter().enumerate() {
-        let is_escape = *byte == b'%'
-            && bytes.get(at + 1).is_some_and(u8::is_ascii_hexdigit)
-            && bytes.get(at + 2).is_some_and(u8::is_ascii_hexdigit);
+        let is_escape = percent::escaped(&bytes[at..]).is_some();
         if byte.is_ascii_alphanumeric() || b"-._~!$&'()*+,;=:@/?".contains(byte) || is_escape {
             encoded.push(char::from(*byte));
         } else {

@@ -69,21 +69,6 @@ fn without_dots(path: &str) -> String {
     kept.join("/")
 }
 
-/// Decodes `%XX` escapes. Anything else is unchanged.
-pub fn decode(text: &str) -> String {
-    let bytes = text.as_bytes();
-    let mut decoded = Vec::with_capacity(bytes.len());
-    let mut at = 0;
-    while at < bytes.len() {
-        let escaped = (bytes[at] == b'%')
-            .then(|| text.get(at + 1..at + 3).and_then(|hex| u8::from_str_radix(hex, 16).ok()))
-            .flatten();
-        decoded.push(escaped.unwrap_or(bytes[at]));
-        at += if escaped.is_some() { 3 } else { 1 };
-    }
-    String::from_utf8(decoded).unwrap_or_else(|_| text.to_owned())
-}
-
 /// Returns one step of a pointer: `/` and the escaped token.
 pub fn step(token: &str) -> String {
     format!("/{}", escape(token))
@@ -103,10 +88,5 @@ mod tests {
         assert_eq!(join("http://a/b", "urn:x"), "urn:x");
         assert_eq!(join("", "item.json"), "item.json");
         assert_eq!(join("http://a/b/c", "../../../g"), "http://a/g");
-    }
-
-    #[test]
-    fn fragments_are_decoded() {
-        assert_eq!(decode("/definitions/X%3C%22"), "/definitions/X<\"");
     }
 }

@@ -4,6 +4,7 @@ use serde_json::{Map, Value};
 
 use crate::{
     error::OpError,
+    model::percent,
     surface::arguments::{Kind, Parameter},
 };
 
@@ -44,20 +45,8 @@ pub fn query(text: &str, parameters: &[Parameter]) -> Result<Map<String, Value>,
 
 fn decoded(text: &str, is_form: bool) -> Result<String, OpError> {
     let wrong = || OpError::usage("percent-encoding must be UTF-8, with two hexadecimal digits per byte");
-    let mut bytes = Vec::with_capacity(text.len());
-    let mut rest = text.bytes();
-    while let Some(byte) = rest.next() {
-        bytes.push(match byte {
-            b'%' => {
-                let digit = |byte: Option<u8>| char::from(byte?).to_digit(16);
-                let (high, low) = (digit(rest.next()).ok_or_else(wrong)?, digit(rest.next()).ok_or_else(wrong)?);
-                u8::try_from(high * 16 + low).map_err(|_| wrong())?
-            }
-            b'+' if is_form => b' ',
-            byte => byte,
-        });
-    }
-    String::from_utf8(bytes).map_err(|_| wrong())
+    let text = if is_form { text.replace('+', " ") } else { text.to_owned() };
+    String::from_utf8(percent::decode_strictly(&text).ok_or_else(wrong)?).map_err(|_| wrong())
 }
 
 #[cfg(test)]

@@ -11,7 +11,7 @@ use super::{
 use crate::{
     error::{ErrorCode, NextStep, OpError},
     locate,
-    model::name::RealmName,
+    model::{name::RealmName, percent},
     platform::paths,
 };
 
@@ -276,18 +276,7 @@ fn folder(cwd: &str) -> Result<PathBuf, OpError> {
 pub fn root(uri: &str) -> Option<PathBuf> {
     let rest = uri.strip_prefix("file://")?;
     let path = &rest[rest.find('/')?..];
-    let mut bytes = Vec::with_capacity(path.len());
-    let mut left = path.bytes();
-    while let Some(byte) = left.next() {
-        bytes.push(match byte {
-            b'%' => {
-                let digit = |byte: Option<u8>| char::from(byte?).to_digit(16);
-                let (high, low) = (digit(left.next())?, digit(left.next())?);
-                u8::try_from(high * 16 + low).ok().filter(|byte| *byte != 0)?
-            }
-            byte => byte,
-        });
-    }
+    let bytes = percent::decode_strictly(path).filter(|bytes| !bytes.contains(&0))?;
     paths::of_uri(bytes)
 }
 

@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use serde_json::{Value, json};
 
 use super::{Entry, Place, Related, RelatedFile, Report};
+use crate::model::percent;
 
 /// The URL of the format's schema.
 const SCHEMA: &str = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json";
@@ -95,12 +96,7 @@ fn region(line: u32, column: u32) -> Value {
 
 /// Returns a path as a relative URI reference (RFC 3986).
 fn uri(path: &str) -> String {
-    let encode = |byte: u8| match byte {
-        b'/' | b'-' | b'.' | b'_' | b'~' => char::from(byte).to_string(),
-        byte if byte.is_ascii_alphanumeric() => char::from(byte).to_string(),
-        byte => format!("%{byte:02X}"),
-    };
-    path.bytes().map(encode).collect()
+    percent::encode(path, b"/")
 }
 
 #[cfg(test)]
