@@ -3,6 +3,7 @@
 
 use std::{
     collections::BTreeMap,
+    convert::Infallible,
     io,
     pin::Pin,
     sync::{
@@ -14,7 +15,7 @@ use std::{
 };
 
 use bytes::Bytes;
-use hyper::body::{Frame, SizeHint};
+use http_body_util::BodyExt as _;
 use tokio::{
     io::{AsyncRead, AsyncWrite, ReadBuf},
     net::TcpStream,
@@ -133,8 +134,11 @@ pub struct Busy(Arc<Connection>);
 
 impl Busy {
     /// Wraps a body, so that the request counts as being answered until the body was sent.
-    pub fn with(self, body: Body) -> Answering {
-        Answering { body, _busy: self }
+    pub fn with(self, body: Body) -> impl hyper::body::Body<Data = Bytes, Error = Infallible> {
+        body.map_err(move |never| {
+            let _busy = &self;
+            never
+        })
     }
 }
 
@@ -142,32 +146,6 @@ impl Drop for Busy {
     fn drop(&mut self) {
         self.0.touch();
         self.0.state.busy.fetch_sub(1, Ordering::Relaxed);
-    }
-}
-
-/// A body that keeps its connection marked as being answered while it is sent.
-pub struct Answering {
-    body: Body,
-    _busy: Busy,
-}
-
-impl hyper::body::Body for Answering {
-    type Data = Bytes;
-    type Error = std::convert::Infallible;
-
-    fn poll_frame(
-        mut self: Pin<&mut Self>,
-        context: &mut Context<'_>,
-    ) -> Poll<Option<Result<Frame<Bytes>, Self::Error>>> {
-        Pin::new(&mut self.body).poll_frame(context)
-    }
-
-    fn is_end_stream(&self) -> bool {
-        self.body.is_end_stream()
-    }
-
-    fn size_hint(&self) -> SizeHint {
-        self.body.size_hint()
     }
 }
 

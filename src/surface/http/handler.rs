@@ -111,7 +111,7 @@ impl Handler {
         if !is_open && who < access::needed(&parts.method) {
             let refusal = access::refusal(who);
             return match found.is_empty() && page::is_at(parts.uri.path()) {
-                true => Ok(Reply::from(page::refusal(&refusal)).challenged().finish()),
+                true => Ok(page::refusal(&refusal).challenged().finish()),
                 false => Err(refusal),
             };
         }
@@ -222,9 +222,8 @@ impl Handler {
         let _waiting = self.waiting.try_acquire().map_err(|_| busy())?;
         let handler = self.clone();
         let uri = parts.uri;
-        let page =
+        let reply =
             aside(move || Ok(page::answer(&handler.contexts, uri.path(), uri.query().unwrap_or_default()))).await?;
-        let reply = Reply::from(page);
         Ok(if reply.status.is_success() { Tagged::new(reply).finish(&parts.headers) } else { reply.finish() })
     }
 

@@ -39,46 +39,27 @@ use links::{Query, Site};
 
 const HTML: &str = "text/html; charset=utf-8";
 
-/// A page to send.
-#[derive(Debug)]
-pub struct Answer {
-    /// The HTTP status code.
-    pub status: StatusCode,
-    /// The content type.
-    pub kind: &'static str,
-    /// The body.
-    pub body: Vec<u8>,
-}
-
-impl From<Answer> for Reply {
-    fn from(answer: Answer) -> Self {
-        Self { status: answer.status, ..Self::new(answer.kind, answer.body) }
-    }
-}
-
 /// Returns whether a path belongs to the pages, even if there is no page at it.
 pub fn is_at(path: &str) -> bool {
     path == "/" || path.starts_with("/r/") || path.starts_with("/assets/")
 }
 
 /// Returns the page for a browser that was not admitted. It loads no other files, because they would be refused.
-pub fn refusal(error: &OpError) -> Answer {
-    let body = frame::refusal(error).into_string().into_bytes();
-    Answer { status: status::of(error), kind: HTML, body }
+pub fn refusal(error: &OpError) -> Reply {
+    Reply { status: status::of(error), ..Reply::new(HTML, frame::refusal(error).into_string()) }
 }
 
 /// Returns the page at a path, or an error page.
-pub fn answer(contexts: &Contexts, path: &str, query: &str) -> Answer {
+pub fn answer(contexts: &Contexts, path: &str, query: &str) -> Reply {
     if let Some((kind, text)) = asset(path) {
-        return Answer { status: StatusCode::OK, kind, body: text.into() };
+        return Reply::new(kind, text);
     }
     let page = find(path).and_then(|wanted| wanted.page(contexts, &Query::parse(query)));
     let (status, page) = match page {
         Ok(page) => (StatusCode::OK, page),
         Err(error) => (status::of(&error), frame::failure(&error)),
     };
-    let body = frame::whole(&page, path).into_string().into_bytes();
-    Answer { status, kind: HTML, body }
+    Reply { status, ..Reply::new(HTML, frame::whole(&page, path).into_string()) }
 }
 
 /// Returns a static file.
@@ -201,7 +182,7 @@ mod tests {
     #[test]
     fn a_refused_browser_is_told_how_to_get_in() {
         let refused = refusal(&OpError::no(ErrorCode::NoToken, "show the <token>").next("git blue daemon open"));
-        let text = String::from_utf8(refused.body).unwrap();
+        let text = String::from_utf8(refused.body.to_vec()).unwrap();
         assert_eq!(refused.status, StatusCode::UNAUTHORIZED);
         assert!(text.contains("show the &lt;token&gt;") && text.contains("git blue daemon open"), "{text}");
         assert!(!text.contains("/assets/"), "{text}");
