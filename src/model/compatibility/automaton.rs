@@ -8,6 +8,7 @@ use regex_automata::util::primitives::StateID;
 use regex_automata::{Anchored, Input, MatchKind};
 
 use super::budget::Budget;
+use super::found::Found;
 
 /// The size limit of the automaton of one pattern, in bytes.
 const MOST_BYTES: usize = 4 << 20;
@@ -129,13 +130,6 @@ fn is_one_branch(text: &str) -> bool {
     true
 }
 
-/// The result of a search for a string.
-pub(super) enum Found {
-    One(String),
-    None,
-    Unsure,
-}
-
 /// The demands on a string: patterns that must or must not match, and its length in characters.
 pub(super) struct Search<'a> {
     pub(super) patterns: Vec<(&'a Pattern, bool)>,
@@ -145,7 +139,7 @@ pub(super) struct Search<'a> {
 
 impl Search<'_> {
     /// Returns a shortest string that satisfies the demands.
-    pub(super) fn find(&self, budget: &mut Budget<'_>) -> Found {
+    pub(super) fn find(&self, budget: &mut Budget<'_>) -> Found<String> {
         match self.product(None).find(budget) {
             Found::One(text) if self.most.is_some_and(|most| text.chars().count() as u64 > most) => {
                 self.product(self.most).find(budget)
@@ -182,7 +176,7 @@ struct Product {
 }
 
 impl Product {
-    fn find(&self, budget: &mut Budget<'_>) -> Found {
+    fn find(&self, budget: &mut Budget<'_>) -> Found<String> {
         let Some(start) = self.start() else { return Found::Unsure };
         let alphabet = self.alphabet();
         let mut known: HashMap<(Vec<u32>, u64), usize> = HashMap::from([((start.clone(), 0), 0)]);

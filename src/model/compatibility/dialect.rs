@@ -10,7 +10,6 @@ use super::{numbers, unevaluated};
 use crate::model::schema::{
     Draft, PartId, Tree,
     document::{Context, Document, Unresolved},
-    uri,
 };
 
 /// The number of a [`Scope`].
@@ -169,22 +168,12 @@ impl<'a> Graph<'a> {
     pub(super) fn pointer(&self, id: Id) -> String {
         let raw = &self.raws[id as usize];
         let document = self.scopes[raw.scope as usize].document.unwrap_or_default();
-        pointer_to(self.documents[document].root, raw.part).unwrap_or_default()
+        self.documents[document].root.pointer_to(raw.part).unwrap_or_default()
     }
 }
 
 fn index(count: usize) -> u32 {
     u32::try_from(count).unwrap_or(u32::MAX)
-}
-
-/// Returns the JSON Pointer to the first occurrence of a part.
-pub(super) fn pointer_to(document: Tree<'_>, part: PartId) -> Option<String> {
-    if document.id() == part {
-        return Some(String::new());
-    }
-    let below = |token: &str, tree: Tree<'_>| pointer_to(tree, part).map(|rest| uri::step(token) + &rest);
-    let members = document.members().find_map(|(name, member)| below(name, member));
-    members.or_else(|| document.items().enumerate().find_map(|(at, item)| below(&at.to_string(), item)))
 }
 
 impl<'a> Reader<'a, '_> {

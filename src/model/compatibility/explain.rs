@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::dialect::{Graph, pointer_to};
+use super::dialect::Graph;
 use super::evaluate;
 use super::intern::Classes;
 use super::node::{Id, Lit, Sym, Table};
@@ -101,7 +101,7 @@ impl Sources<'_> {
         };
         let here = |steps: String| format!("{}{steps}", spot.pointer);
         let written = candidates.into_iter().find(is_there).map(here);
-        written.or_else(|| self.referred(document, spot, child)).or_else(|| pointer_to(schema, part).map(here))
+        written.or_else(|| self.referred(document, spot, child)).or_else(|| schema.pointer_to(part).map(here))
     }
 
     /// Returns the pointer to the target of the reference in a sub-schema that leads to `child`.

@@ -6,6 +6,7 @@ use num_rational::BigRational;
 use serde_json::Value;
 
 use super::flatten::{Kind, State};
+use super::found::Found;
 use super::node::{self, Lit};
 use super::prove::{Answer, Engine};
 use super::{evaluate, numbers, strings};
@@ -65,15 +66,15 @@ impl State {
         // A fraction is a clearer example than a whole number in another spelling.
         if self.types & node::INTEGER == 0 && wanted.fractions && wanted.integers {
             wanted.integers = false;
-            if let numbers::Found::One(value) = wanted.find() {
+            if let Found::One(value) = wanted.find() {
                 return Answer::Witness(Rc::new(value));
             }
             wanted.integers = true;
         }
         match wanted.find() {
-            numbers::Found::One(value) => self.spelled(&value),
-            numbers::Found::None => Answer::Empty,
-            numbers::Found::Unsure => {
+            Found::One(value) => self.spelled(&value),
+            Found::None => Answer::Empty,
+            Found::Unsure => {
                 engine.hinder(|| "numbers too large or too precise to compare exactly".to_owned());
                 Answer::Undecided
             }
@@ -118,9 +119,9 @@ impl State {
             }
         }
         match wanted.find(engine) {
-            strings::Found::One(text) => Answer::Witness(Rc::new(Value::String(text))),
-            strings::Found::None => Answer::Empty,
-            strings::Found::Unsure => {
+            Found::One(text) => Answer::Witness(Rc::new(Value::String(text))),
+            Found::None => Answer::Empty,
+            Found::Unsure => {
                 let checks: Vec<_> =
                     wanted.checks.iter().map(|(id, _)| engine.table.words.checks[*id as usize].name.clone()).collect();
                 engine.hinder(|| format!("no rule for this combination of string keywords: {}", checks.join(", ")));

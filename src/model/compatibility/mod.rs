@@ -15,6 +15,7 @@ mod evaluate;
 mod explain;
 mod flatten;
 mod formats;
+mod found;
 mod intern;
 mod leaf;
 mod node;

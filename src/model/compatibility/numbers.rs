@@ -9,6 +9,8 @@ use num_rational::BigRational;
 use num_traits::{FromPrimitive, One, Signed, ToPrimitive, Zero};
 use serde_json::{Number, Value};
 
+use super::found::Found;
+
 const SAFE: i64 = 1 << 53;
 /// The maximum number of multiples that are tried.
 const TRIES: i64 = 2_000;
@@ -127,13 +129,6 @@ pub(super) struct Wanted {
     pub(super) excluded: Vec<BigRational>,
 }
 
-/// The result of a search.
-pub(super) enum Found {
-    One(Value),
-    None,
-    Unsure,
-}
-
 impl Wanted {
     /// Requires at least `bound`, or more than that if `strictly`.
     pub(super) fn above(&mut self, bound: &BigRational, strictly: bool) {
@@ -161,7 +156,7 @@ impl Wanted {
     }
 
     /// Finds a number that satisfies the demands.
-    pub(super) fn find(&self) -> Found {
+    pub(super) fn find(&self) -> Found<Value> {
         if !(self.integers || self.fractions) || self.is_interval_empty() {
             return Found::None;
         }
@@ -209,7 +204,7 @@ impl Wanted {
             || self.is_bounded()
     }
 
-    fn find_multiple(&self, step: &BigRational) -> Found {
+    fn find_multiple(&self, step: &BigRational) -> Found<Value> {
         let all_whole = self.multiples.iter().all(BigRational::is_integer);
         if !self.integers && step.is_integer() {
             return if all_whole || self.is_bounded() { Found::None } else { Found::Unsure };
@@ -242,7 +237,7 @@ impl Wanted {
         if is_exhausted && (is_plain || self.is_bounded()) { Found::None } else { Found::Unsure }
     }
 
-    fn find_dense(&self) -> Found {
+    fn find_dense(&self) -> Found<Value> {
         if let (Some((low, _)), Some((high, _))) = (&self.low, &self.high)
             && low == high
         {

@@ -2,8 +2,9 @@
 
 use std::rc::Rc;
 
-use super::automaton::{self, Pattern, Search};
+use super::automaton::{Pattern, Search};
 use super::formats;
+use super::found::Found;
 use super::node::Sym;
 use super::prove::Engine;
 use serde_json::Value;
@@ -25,16 +26,9 @@ pub(super) struct Wanted {
     pub(super) excluded: Vec<String>,
 }
 
-/// The result of a search.
-pub(super) enum Found {
-    One(String),
-    None,
-    Unsure,
-}
-
 impl Wanted {
     /// Finds a string that satisfies the demands.
-    pub(super) fn find(&self, engine: &mut Engine<'_>) -> Found {
+    pub(super) fn find(&self, engine: &mut Engine<'_>) -> Found<String> {
         if self.most.is_some_and(|most| self.least > most) || self.is_contradiction(engine) {
             return Found::None;
         }
@@ -60,7 +54,7 @@ impl Wanted {
     }
 
     /// Finds a string without patterns. There are enough texts of every length except zero.
-    fn find_plain(&self) -> Found {
+    fn find_plain(&self) -> Found<String> {
         let lengths = self.least..=self.most.unwrap_or(u64::MAX).min(self.least + 1);
         for length in lengths {
             let length = usize::try_from(length).unwrap_or_default();
@@ -81,7 +75,7 @@ impl Wanted {
         }
     }
 
-    fn find_matching(&self, engine: &mut Engine<'_>) -> Found {
+    fn find_matching(&self, engine: &mut Engine<'_>) -> Found<String> {
         let mut exact = true;
         let mut patterns = Vec::new();
         for (pattern, sign) in &self.patterns {
@@ -125,7 +119,7 @@ impl Wanted {
             all.extend(literals.as_ref().map(|literals| (literals, false)));
             let search = Search { patterns: all, least: self.least, most: self.most };
             match search.find(&mut engine.budget) {
-                automaton::Found::One(text) => match self.accepts(engine, &text) {
+                Found::One(text) => match self.accepts(engine, &text) {
                     Some(true) => return Found::One(text),
                     verdict if is_long || excluded.contains(&text) || verdict.is_none() && !is_sure => {
                         return Found::Unsure;
@@ -139,7 +133,7 @@ impl Wanted {
                         excluded.push(text);
                     }
                 },
-                automaton::Found::None if is_sure => return Found::None,
+                Found::None if is_sure => return Found::None,
                 _ => return Found::Unsure,
             }
         }

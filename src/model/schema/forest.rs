@@ -15,7 +15,10 @@ use serde::Serialize;
 use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Number, Value};
 
-use super::fragments::{NAMED, VALUES, encoded_reference};
+use super::{
+    fragments::{NAMED, VALUES, encoded_reference},
+    uri::step,
+};
 use crate::model::{json::MAX_VALUES, pointer::unescape};
 
 /// Keywords that name a schema or its dialect.
@@ -391,6 +394,16 @@ impl<'a> Tree<'a> {
             Part::Number(at) => Some(&self.forest.numbers[at as usize]),
             _ => None,
         }
+    }
+
+    /// Returns the JSON Pointer to the first occurrence of a part in this one.
+    pub fn pointer_to(self, part: PartId) -> Option<String> {
+        if self.id() == part {
+            return Some(String::new());
+        }
+        let below = |token: &str, tree: Self| tree.pointer_to(part).map(|rest| step(token) + &rest);
+        let members = self.members().find_map(|(name, member)| below(name, member));
+        members.or_else(|| self.items().enumerate().find_map(|(at, item)| below(&at.to_string(), item)))
     }
 
     /// Returns its items. There are none if it is not an array.

@@ -13,7 +13,6 @@ use super::{
     Part, Problem, components,
     document::Document,
     forest::{PartId, Tree},
-    uri::step,
 };
 use crate::model::pointer::escape;
 
@@ -69,7 +68,7 @@ pub fn measure(schema: &Value) -> Result<usize, Problem> {
 pub fn measure_pointers(document: &Document<'_>) -> Result<usize, Problem> {
     let walk = Pointers { document, parts: Vec::new(), graph: Graph::default(), known: HashMap::new() };
     let (graph, parts) = walk.run();
-    let pointer = |at: usize| pointer_in(document.root, parts[at]).unwrap_or_default();
+    let pointer = |at: usize| document.root.pointer_to(parts[at]).unwrap_or_default();
     graph.measure(&pointer)
 }
 
@@ -264,16 +263,6 @@ impl<'a> Pointers<'_, 'a> {
         }
         at
     }
-}
-
-/// Returns the JSON Pointer to the first occurrence of a part in a document.
-fn pointer_in(document: Tree<'_>, part: PartId) -> Option<String> {
-    if document.id() == part {
-        return Some(String::new());
-    }
-    let below = |key: &str, tree: Tree<'_>| pointer_in(tree, part).map(|rest| step(key) + &rest);
-    let members = document.members().find_map(|(name, member)| below(name, member));
-    members.or_else(|| document.items().enumerate().find_map(|(at, item)| below(&at.to_string(), item)))
 }
 
 /// Builds a [`Graph`], following every reference like the validator.
