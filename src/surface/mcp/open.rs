@@ -72,22 +72,11 @@ pub fn open(env: &Env, project: &Project) -> Result<Rc<Ctx>, OpError> {
         // Only a project whose repository and realm were found stays open, because either may appear later: a
         // repository in any parent folder. The root has no parent folder.
         if (ctx.code.is_some() || project.folder == Path::new("/")) && ctx.here.is_ok() {
-            opened.truncate_front(MAX_OPEN - 1);
+            opened.drain(..opened.len().saturating_sub(MAX_OPEN - 1));
             opened.push(Opened { project: project.clone(), ctx: ctx.clone(), stamps });
         }
         Ok(ctx)
     })
-}
-
-trait TruncateFront {
-    fn truncate_front(&mut self, most: usize);
-}
-
-impl<T> TruncateFront for Vec<T> {
-    fn truncate_front(&mut self, most: usize) {
-        let surplus = self.len().saturating_sub(most);
-        self.drain(..surplus);
-    }
 }
 
 /// Returns the files that determine the repository and realm of a project.
