@@ -116,7 +116,10 @@ pub fn problems_of(schema: Tree<'_>, value: &Value, budget: &Budget) -> Vec<Prob
         };
         let judge = move || judge().unwrap_or_else(|spent| vec![undecided(spent, time)]);
         let levels = nested * depth(value);
-        if levels <= LEVELS_HERE { judge() } else { on_a_stack_of(levels * LEVEL_SIZE, judge) }
+        if levels <= LEVELS_HERE {
+            return judge();
+        }
+        on_a_stack_of(levels * LEVEL_SIZE, judge).unwrap_or_else(|problem| vec![problem])
     })
 }
 
@@ -176,10 +179,11 @@ fn first(validator: &Validator<Metered>, value: &Value, deadline: &Deadline) -> 
     found.ok().flatten().into_iter().chain([more]).collect()
 }
 
-fn on_a_stack_of(size: usize, judge: impl FnOnce() -> Vec<Problem> + Send) -> Vec<Problem> {
+/// Runs `judge` on a thread with a stack of this size.
+fn on_a_stack_of<T: Send>(size: usize, judge: impl FnOnce() -> T + Send) -> Result<T, Problem> {
     thread::scope(|scope| match thread::Builder::new().stack_size(size).spawn_scoped(scope, judge) {
-        Ok(thread) => thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)),
-        Err(error) => vec![whole(Part::Undecided, format!("it cannot be validated: {error}"))],
+        Ok(thread) => Ok(thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))),
+        Err(error) => Err(whole(Part::Undecided, format!("it cannot be validated: {error}"))),
     })
 }
 

@@ -1,13 +1,11 @@
 //! Validates many payloads against a schema with a single validator.
 
-use std::thread;
-
 use jsonschema::{ValidationError, Validator, error::ValidationErrorKind};
 use serde_json::Value;
 
 use super::{
     Budget, Deadline, Forest, LEVEL_SIZE, LEVELS_HERE, MAX_ERRORS, MAX_READS, Meter, Metered, MeteredValue, Part,
-    Problem, depth, options, pattern, problem, shortened, size, undecided, within,
+    Problem, depth, on_a_stack_of, options, pattern, problem, shortened, size, undecided, within,
 };
 
 /// The maximum number of failures that are listed for one payload.
@@ -39,30 +37,13 @@ pub fn payloads(schema: &Value, payloads: &[&Value], budget: &Budget) -> Result<
     };
     let deepest = payloads.iter().map(|payload| depth(payload)).max().unwrap_or_default();
     budget.spend(|deadline| {
-        let judge = || all(schema, payloads, &deadline, budget);
         let levels = nested * deepest;
         if levels <= LEVELS_HERE {
-            judge()
-        } else {
-            on_a_stack_of(levels * LEVEL_SIZE, schema, payloads, &deadline, budget)
+            return all(schema, payloads, &deadline, budget);
         }
-    })
-}
-
-fn on_a_stack_of(
-    size: usize,
-    schema: &Value,
-    payloads: &[&Value],
-    deadline: &Deadline,
-    budget: &Budget,
-) -> Result<Vec<Vec<Failure>>, Problem> {
-    let whole = Budget::new(budget.whole());
-    thread::scope(|scope| {
-        let judge = move || all(schema, payloads, deadline, &whole);
-        match thread::Builder::new().stack_size(size).spawn_scoped(scope, judge) {
-            Ok(thread) => thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)),
-            Err(error) => Err(super::whole(Part::Undecided, format!("it cannot be validated: {error}"))),
-        }
+        // A thread cannot borrow the budget.
+        let whole = Budget::new(budget.whole());
+        on_a_stack_of(levels * LEVEL_SIZE, move || all(schema, payloads, &deadline, &whole))?
     })
 }
 
