@@ -14,7 +14,7 @@ use crate::{
     surface::{
         background,
         daemon::{self, Manager, Running, State},
-        http, mcp,
+        http::Settings,
     },
     wire::{Answer, Daemon, DaemonOpen, DaemonToken, Installed},
 };
@@ -39,26 +39,10 @@ pub enum Command {
     Install(Install),
 }
 
-#[derive(Debug, Clone, Copy, Args)]
-struct Serving {
-    /// The port to listen on; 0 for any free one
-    #[arg(long, value_name = "PORT", default_value_t = daemon::PORT)]
-    port: u16,
-    /// The maximum number of MCP requests per minute; 0 for no limit
-    #[arg(long, value_name = "N", default_value_t = mcp::PER_MINUTE)]
-    rate_limit: u32,
-    /// Seconds between checks for commits that no hook published; 0 for never
-    #[arg(long, value_name = "SECONDS", default_value_t = http::CATCH_UP_SECONDS)]
-    catch_up: u32,
-    /// Seconds between syncs of the realms that are synced automatically; 0 for never
-    #[arg(long, value_name = "SECONDS", default_value_t = http::SYNC_SECONDS)]
-    sync_interval: u32,
-}
-
 #[derive(Debug, Args)]
 pub struct Start {
     #[command(flatten)]
-    serving: Serving,
+    settings: Settings,
     /// Stay in the foreground
     #[arg(long)]
     foreground: bool,
@@ -77,7 +61,7 @@ pub struct Open {
 #[derive(Debug, Args)]
 pub struct Install {
     #[command(flatten)]
-    serving: Serving,
+    settings: Settings,
     /// The service manager to use [default: that of this system]
     #[arg(long, value_enum)]
     manager: Option<By>,
@@ -89,13 +73,6 @@ enum By {
     Systemd,
     /// A launchd agent
     Launchd,
-}
-
-impl Serving {
-    fn options(self) -> daemon::Options {
-        let Self { port, rate_limit, catch_up, sync_interval } = self;
-        daemon::Options { port, rate_limit, catch_up, sync_interval }
-    }
 }
 
 impl Command {
@@ -140,13 +117,13 @@ impl Command {
                 output.answer(&Answer::new(DaemonOpen { url }), |body, text| line(text, &body.url))?;
                 Ok(Verdict::Yes)
             }
-            Self::Install(Install { serving, manager }) => {
+            Self::Install(Install { settings, manager }) => {
                 let manager = match manager {
                     Some(By::Systemd) => Manager::Systemd,
                     Some(By::Launchd) => Manager::Launchd,
                     None => Manager::of_system(env)?,
                 };
-                let (file, command) = daemon::install(env, manager, &serving.options())?;
+                let (file, command) = daemon::install(env, manager, &settings)?;
                 let answer = Answer::new(Installed { files: vec![file.display().to_string()] }).next(command);
                 output.answer(&answer, |body, text| {
                     for file in &body.files {
@@ -166,14 +143,14 @@ impl Start {
             if self.detached {
                 process::leave_session();
             }
-            daemon::serve(env, &self.serving.options(), |running| {
+            daemon::serve(env, &self.settings, |running| {
                 if !output.quiet {
                     output.note(&format!("serving {}", running.url()));
                 }
             })?;
             return Ok(Verdict::Yes);
         }
-        let (running, is_new) = daemon::start(env, &self.serving.options())?;
+        let (running, is_new) = daemon::start(env, &self.settings)?;
         let doing = if is_new { "serving" } else { "already running at" };
         let answer = Answer::new(about(format!("{doing} {}", running.url()), &running));
         render(output, answer.next("git blue daemon open  # open it in a browser"))?;

@@ -15,7 +15,7 @@ use crate::{
     error::OpError,
     model::name::RealmName,
     surface::{
-        daemon,
+        http,
         mcp::{
             self, Options,
             config::{self, ClientKind},
@@ -82,7 +82,7 @@ pub struct GenerateConfig {
     #[arg(long, value_enum, default_value_t)]
     transport: Transport,
     /// The daemon's port, with --transport http
-    #[arg(long, value_name = "PORT", default_value_t = daemon::PORT)]
+    #[arg(long, value_name = "PORT", default_value_t = http::PORT)]
     port: u16,
     /// Let tools use any realm on this machine
     #[arg(long)]

@@ -19,63 +19,40 @@ use crate::{
     env::Env,
     error::{ErrorCode, OpError},
     locate,
-    surface::http,
+    surface::http::{self, Settings},
 };
 
-/// The default port.
-pub const PORT: u16 = 7865;
-
-/// The options of the daemon.
-#[derive(Debug, Clone)]
-pub struct Options {
-    /// The port; 0 picks a free one.
-    pub port: u16,
-    /// The maximum number of MCP requests per minute; 0 for no limit.
-    pub rate_limit: u32,
-    /// The interval in seconds at which it looks for unpublished commits; 0 for never.
-    pub catch_up: u32,
-    /// The interval in seconds at which it syncs realms whose user wants that; 0 for never.
-    pub sync_interval: u32,
-}
-
-impl Options {
-    /// Returns the command line that starts a daemon with these options, without the program.
-    fn arguments(&self) -> Vec<String> {
-        let numbers = [
-            ("--port", self.port.into()),
-            ("--rate-limit", self.rate_limit),
-            ("--catch-up", self.catch_up),
-            ("--sync-interval", self.sync_interval),
-        ];
-        let command = ["daemon", "start", "--foreground"].map(String::from);
-        command
-            .into_iter()
-            .chain(numbers.into_iter().flat_map(|(name, number)| [name.into(), number.to_string()]))
-            .collect()
-    }
+/// Returns the command line that starts a daemon with these settings, without the program.
+fn arguments(settings: &Settings) -> impl Iterator<Item = String> {
+    let numbers = [
+        ("--port", settings.port.into()),
+        ("--rate-limit", settings.rate_limit),
+        ("--catch-up", settings.catch_up),
+        ("--sync-interval", settings.sync_interval),
+    ];
+    let command = ["daemon", "start", "--foreground"].map(String::from);
+    command.into_iter().chain(numbers.into_iter().flat_map(|(name, number)| [name.into(), number.to_string()]))
 }
 
 /// Serves until the process is told to stop. Calls `ready` with the address once requests can be answered.
 ///
 /// # Errors
 /// Returns an error if another daemon runs, the port is taken, or the user's folder cannot be written.
-pub fn serve(env: &Env, options: &Options, ready: impl FnOnce(&Running)) -> Result<(), OpError> {
+pub fn serve(env: &Env, settings: &Settings, ready: impl FnOnce(&Running)) -> Result<(), OpError> {
     let home = locate::home(env)?;
     let Some(held) = state::DaemonLock::take(home.folder())? else {
         return Err(already(&state::of(home.folder())?));
     };
     let token = secret::token(home.folder())?.text;
-    let Options { port, rate_limit, catch_up, sync_interval } = *options;
-    let settings = http::Settings { port, token, rate_limit, catch_up, sync_interval };
     let mut said = Ok(());
-    let served = http::serve(env, &settings, |port| {
+    let served = http::serve(env, settings, token, |port| {
         let running = Running { pid: std::process::id(), port, version: env!("CARGO_PKG_VERSION").into() };
         said = held.say(&running);
         ready(&running);
     });
     said?;
     served.map_err(|error| match error.code {
-        ErrorCode::PortTaken => taken(options.port, error),
+        ErrorCode::PortTaken => taken(settings.port, error),
         _ => error,
     })
 }
@@ -144,12 +121,12 @@ pub fn open(env: &Env) -> Result<String, OpError> {
 ///
 /// # Errors
 /// Returns an error if it cannot be written.
-pub fn install(env: &Env, manager: Manager, options: &Options) -> Result<(PathBuf, String), OpError> {
+pub fn install(env: &Env, manager: Manager, settings: &Settings) -> Result<(PathBuf, String), OpError> {
     let home = locate::home(env)?;
     let (file, command) = manager.place(env)?;
     if let Some(folder) = file.parent() {
         std::fs::create_dir_all(folder).map_err(OpError::io("create", folder))?;
     }
-    std::fs::write(&file, manager.text(env, home.folder(), options)).map_err(OpError::io("write", &file))?;
+    std::fs::write(&file, manager.text(env, home.folder(), settings)).map_err(OpError::io("write", &file))?;
     Ok((file, command))
 }

@@ -9,7 +9,7 @@ use std::{
 };
 
 use super::{
-    Options, ask,
+    arguments, ask,
     state::{self, Running, State},
 };
 use crate::{
@@ -17,7 +17,7 @@ use crate::{
     error::{ErrorCode, OpError},
     locate,
     platform::process,
-    surface::http,
+    surface::http::{self, Settings},
 };
 
 /// The maximum time to wait for the daemon to start.
@@ -31,7 +31,7 @@ const STEP: Duration = Duration::from_millis(20);
 ///
 /// # Errors
 /// Returns an error with the daemon's output if it does not start.
-pub fn start(env: &Env, options: &Options) -> Result<(Running, bool), OpError> {
+pub fn start(env: &Env, settings: &Settings) -> Result<(Running, bool), OpError> {
     let home = locate::home(env)?;
     if let Some(running) = answering(env, home.folder())? {
         return Ok((running, false));
@@ -40,7 +40,7 @@ pub fn start(env: &Env, options: &Options) -> Result<(Running, bool), OpError> {
     let file = state::open(&log)?;
     file.set_len(0).map_err(OpError::io("write", &log))?;
     let mut child = process::detached(env.exe())
-        .args(options.arguments())
+        .args(arguments(settings))
         .arg("--detached")
         .current_dir("/")
         .env_clear()

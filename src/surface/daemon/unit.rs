@@ -2,11 +2,12 @@
 
 use std::path::{Path, PathBuf};
 
-use super::Options;
+use super::arguments;
 use crate::{
     env::Env,
     error::{ErrorCode, OpError},
     platform::{SYSTEM, System},
+    surface::http::Settings,
 };
 
 /// The service manager that starts the daemon.
@@ -56,9 +57,9 @@ impl Manager {
     }
 
     /// Returns the content of the unit file.
-    pub fn text(self, env: &Env, home: &Path, options: &Options) -> String {
+    pub fn text(self, env: &Env, home: &Path, settings: &Settings) -> String {
         let exe = env.exe().display().to_string();
-        let arguments: Vec<_> = [exe].into_iter().chain(options.arguments()).collect();
+        let arguments: Vec<_> = [exe].into_iter().chain(arguments(settings)).collect();
         let home = home.display().to_string();
         match self {
             Self::Systemd => {

@@ -11,7 +11,7 @@ use hyper::{
 use tokio::sync::{Semaphore, watch};
 
 use super::{
-    Body, Settings,
+    Body,
     access::{self, Access, ClientRole},
     address,
     answer::{self, JSON, Reply, Tagged},
@@ -72,15 +72,16 @@ impl Handler {
     pub fn new(
         env: &Env,
         port: u16,
-        settings: &Settings,
+        token: String,
+        rate_limit: u32,
         streams: usize,
         stopping: watch::Receiver<bool>,
     ) -> Result<Self, OpError> {
         let contexts = Contexts::new(env);
         Ok(Self {
-            access: Access::new(port, settings.token.clone()),
+            access: Access::new(port, token),
             events: Events::new(contexts.clone(), streams, stopping.clone()),
-            mcp: Mcp::new(env, settings.rate_limit, stopping)?,
+            mcp: Mcp::new(env, rate_limit, stopping)?,
             waiting: Semaphore::new(MAX_WAITING),
             slow: Semaphore::new(MAX_SLOW),
             judging: Semaphore::new(MAX_JUDGING),

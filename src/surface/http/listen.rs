@@ -52,11 +52,11 @@ const FAREWELL: Duration = Duration::from_secs(5);
 const FULL: &[u8] =
     b"HTTP/1.1 503 Service Unavailable\r\nretry-after: 1\r\ncontent-length: 0\r\nconnection: close\r\n\r\n";
 
-/// Serves until the process is told to stop. Calls `ready` with the port once requests can be answered.
+/// Serves clients that send the token, until the process is told to stop. Calls `ready` with the port once requests can be answered.
 ///
 /// # Errors
 /// Returns an error if the port cannot be bound.
-pub fn serve(env: &Env, settings: &Settings, ready: impl FnOnce(u16)) -> Result<(), OpError> {
+pub fn serve(env: &Env, settings: &Settings, token: String, ready: impl FnOnce(u16)) -> Result<(), OpError> {
     let failed = |error: std::io::Error| OpError::cannot(ErrorCode::Io, format!("cannot start the server: {error}"));
     let mut builder = tokio::runtime::Builder::new_multi_thread();
     let runtime = builder.worker_threads(WORKERS).max_blocking_threads(ANSWERING).enable_all().build();
@@ -66,7 +66,7 @@ pub fn serve(env: &Env, settings: &Settings, ready: impl FnOnce(u16)) -> Result<
         let (port, listeners) = listen(settings.port).await?;
         let (stop, stopping) = watch::channel(false);
         let streams = descriptors::room_for(MAX_STREAMS, CONNECTIONS);
-        let handler = Arc::new(Handler::new(env, port, settings, streams, stopping.clone())?);
+        let handler = Arc::new(Handler::new(env, port, token, settings.rate_limit, streams, stopping.clone())?);
         tokio::spawn(catch_up::regularly(Contexts::new(env), settings.catch_up, stopping.clone()));
         sync::regularly(Contexts::new(env), settings.sync_interval, stopping.clone());
         tokio::spawn(warm_up::once(Contexts::new(env), stopping.clone()));

@@ -29,26 +29,31 @@ use std::convert::Infallible;
 
 use bytes::Bytes;
 
-pub use catch_up::SECONDS as CATCH_UP_SECONDS;
+use super::mcp;
+
 pub use context::Contexts;
 pub use handler::home_id;
 pub use listen::serve;
-pub use sync::SECONDS as SYNC_SECONDS;
 
 /// The body of every response.
 pub type Body = http_body_util::combinators::BoxBody<Bytes, Infallible>;
 
+/// The default port.
+pub const PORT: u16 = 7865;
+
 /// The settings of the server.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Copy, clap::Args)]
 pub struct Settings {
-    /// The port; 0 picks a free one.
+    /// The port to listen on; 0 for any free one
+    #[arg(long, value_name = "PORT", default_value_t = PORT)]
     pub port: u16,
-    /// The token that clients must send.
-    pub token: String,
-    /// The maximum number of MCP requests per minute and client; 0 for no limit.
+    /// The maximum number of MCP requests per minute; 0 for no limit
+    #[arg(long, value_name = "N", default_value_t = mcp::PER_MINUTE)]
     pub rate_limit: u32,
-    /// The interval in seconds at which the server looks for unpublished commits; 0 for never.
+    /// Seconds between checks for commits that no hook published; 0 for never
+    #[arg(long, value_name = "SECONDS", default_value_t = catch_up::SECONDS)]
     pub catch_up: u32,
-    /// The interval in seconds at which the server syncs realms whose user wants that; 0 for never.
+    /// Seconds between syncs of the realms that are synced automatically; 0 for never
+    #[arg(long, value_name = "SECONDS", default_value_t = sync::SECONDS)]
     pub sync_interval: u32,
 }
