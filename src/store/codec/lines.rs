@@ -135,29 +135,7 @@ impl<'de> Visitor<'de> for Reader {
         f.write_str("any value")
     }
 
-    fn visit_bool<E>(self, _: bool) -> Result<Node, E> {
-        Ok(Node::Leaf)
-    }
-
-    fn visit_i64<E>(self, _: i64) -> Result<Node, E> {
-        Ok(Node::Leaf)
-    }
-
-    fn visit_u64<E>(self, _: u64) -> Result<Node, E> {
-        Ok(Node::Leaf)
-    }
-
-    fn visit_f64<E>(self, _: f64) -> Result<Node, E> {
-        Ok(Node::Leaf)
-    }
-
-    fn visit_str<E>(self, _: &str) -> Result<Node, E> {
-        Ok(Node::Leaf)
-    }
-
-    fn visit_unit<E>(self) -> Result<Node, E> {
-        Ok(Node::Leaf)
-    }
+    scalar_visits!(Node::Leaf);
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut sequence: A) -> Result<Node, A::Error> {
         let mut inner = Vec::new();

@@ -1,5 +1,21 @@
 //! Converts between bytes and model types: JSON in the store, YAML in files written by people.
 
+/// Visits each scalar of YAML with the same result.
+macro_rules! scalar_visits {
+    ($result:expr) => {
+        scalar_visits!($result, visit_bool: bool, visit_i64: i64, visit_u64: u64, visit_f64: f64, visit_str: &str);
+
+        fn visit_unit<E>(self) -> Result<Node, E> {
+            Ok($result)
+        }
+    };
+    ($result:expr, $($visit:ident: $scalar:ty),+) => {
+        $(fn $visit<E>(self, _: $scalar) -> Result<Node, E> {
+            Ok($result)
+        })+
+    };
+}
+
 mod change;
 mod json;
 mod lines;
