@@ -10,11 +10,11 @@ use serde_json::{Value, json};
 
 use crate::world::{letter, validator};
 
-fn fulfils(expects: &Value, provided: &Value, flow: Flow, reading: SchemaReading) -> SchemaVerdict {
+fn satisfies(expects: &Value, provided: &Value, flow: Flow, reading: SchemaReading) -> SchemaVerdict {
     let start = Instant::now();
     let limits = Limits { time: Duration::from_secs(60), ..Limits::default() };
     let options = Options { limits, reading, ..Options::default() };
-    compatibility::fulfils(expects, provided, flow, &options, &|| start.elapsed()).unwrap()
+    compatibility::satisfies(expects, provided, flow, &options, &|| start.elapsed()).unwrap()
 }
 
 #[test]
@@ -25,7 +25,7 @@ fn break_in_unread_data_breaks_nobody() {
     };
     let expects = json!({"type": "object", "required": ["id"], "properties": {"id": {"type": "string"}}});
     let answer =
-        |provided: &Value| letter(&fulfils(&expects, provided, Flow::ProviderToConsumer, SchemaReading::Lenient));
+        |provided: &Value| letter(&satisfies(&expects, provided, Flow::ProviderToConsumer, SchemaReading::Lenient));
     assert_eq!(answer(&provided("string", "string")), 'o');
     assert_eq!(answer(&provided("string", "integer")), 'o');
     assert_eq!(answer(&provided("integer", "string")), 'x');
@@ -37,7 +37,7 @@ fn break_in_unread_data_breaks_nobody() {
 fn witness_is_sent_by_the_sender_and_refused_by_the_reader() {
     let (expects, provided) = (json!({"type": "integer", "maximum": 24}), json!({"type": "integer", "maximum": 255}));
     let SchemaVerdict::Incompatible { difference: found } =
-        fulfils(&expects, &provided, Flow::ProviderToConsumer, SchemaReading::Lenient)
+        satisfies(&expects, &provided, Flow::ProviderToConsumer, SchemaReading::Lenient)
     else {
         panic!("it may send 25")
     };
@@ -46,10 +46,10 @@ fn witness_is_sent_by_the_sender_and_refused_by_the_reader() {
     assert!(sender.is_valid(witness) && !reader.is_valid(witness), "{found:?}");
     assert_eq!((found.old_pointer.as_deref(), found.new_pointer.as_deref()), (Some("/maximum"), Some("/maximum")));
     let turned =
-        |expects, provided| letter(&fulfils(expects, provided, Flow::ConsumerToProvider, SchemaReading::Lenient));
+        |expects, provided| letter(&satisfies(expects, provided, Flow::ConsumerToProvider, SchemaReading::Lenient));
     assert_eq!(turned(&expects, &provided), 'o', "consumers send up to 24");
     let SchemaVerdict::Incompatible { difference: found } =
-        fulfils(&provided, &expects, Flow::ConsumerToProvider, SchemaReading::Lenient)
+        satisfies(&provided, &expects, Flow::ConsumerToProvider, SchemaReading::Lenient)
     else {
         panic!("consumers send 25")
     };
@@ -61,13 +61,13 @@ fn witness_is_sent_by_the_sender_and_refused_by_the_reader() {
 fn reading_is_the_senders() {
     let expects = json!({"type": "object", "properties": {"a": {}}, "additionalProperties": false});
     let provided = json!({"type": "object", "properties": {"a": {}}});
-    let answer = |reading| letter(&fulfils(&expects, &provided, Flow::ProviderToConsumer, reading));
+    let answer = |reading| letter(&satisfies(&expects, &provided, Flow::ProviderToConsumer, reading));
     assert_eq!((answer(SchemaReading::Lenient), answer(SchemaReading::Strict)), ('o', 'x'));
 }
 
 #[test]
 fn unknown_is_not_guessed() {
     let (expects, provided) = (json!({"$schema": "https://example.org/own"}), json!({"type": "string"}));
-    assert_eq!(letter(&fulfils(&expects, &provided, Flow::ProviderToConsumer, SchemaReading::Lenient)), '?');
-    assert_eq!(letter(&fulfils(&json!({}), &provided, Flow::ProviderToConsumer, SchemaReading::Lenient)), 'o');
+    assert_eq!(letter(&satisfies(&expects, &provided, Flow::ProviderToConsumer, SchemaReading::Lenient)), '?');
+    assert_eq!(letter(&satisfies(&json!({}), &provided, Flow::ProviderToConsumer, SchemaReading::Lenient)), 'o');
 }

@@ -95,7 +95,7 @@ impl State {
             best = best.or(answer);
         }
         if matches!(best, Answer::Undecided) {
-            engine.hinder(|| "a combination of contains, item counts and uniqueItems".to_owned());
+            engine.record_obstacle(|| "a combination of contains, item counts and uniqueItems".to_owned());
         }
         best
     }

@@ -4,10 +4,10 @@
 use std::collections::BTreeSet;
 use std::rc::Rc;
 
+use super::branch::BranchStatus;
 use super::evaluate;
 use super::flatten::{Choice, Item, Kind, REFUSED, State, UNLESS};
 use super::node::Lit;
-use super::outlook::Outlook;
 use super::prove::{Answer, Atom, Engine};
 
 impl State {
@@ -56,11 +56,11 @@ impl State {
             let mut work = Vec::new();
             let mut kept = Vec::with_capacity(self.open.len());
             for choice in std::mem::take(&mut self.open) {
-                let outlooks: Vec<_> = choice.iter().map(|branch| self.outlook(engine, branch, deeply)).collect();
-                if outlooks.contains(&Outlook::Given) {
+                let statuses: Vec<_> = choice.iter().map(|branch| self.branch_status(engine, branch, deeply)).collect();
+                if statuses.contains(&BranchStatus::Given) {
                     continue;
                 }
-                let left: Vec<_> = (0..choice.len()).filter(|at| outlooks[*at] == Outlook::Open).collect();
+                let left: Vec<_> = (0..choice.len()).filter(|at| statuses[*at] == BranchStatus::Open).collect();
                 match left[..] {
                     [] => return false,
                     [only] => work.extend(choice[only].iter().copied()),

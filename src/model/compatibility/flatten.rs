@@ -47,8 +47,8 @@ pub(super) enum Item {
     },
     Present(Sym),
     Absent(Sym),
-    /// Two branches of this `oneOf` hold, and this is the first of them.
-    Two {
+    /// At least two branches of this `oneOf` hold, and this is the first of them.
+    AtLeastTwo {
         node: Id,
         at: usize,
         first: usize,
@@ -138,7 +138,7 @@ impl State {
                 self.absent.insert(name);
                 !self.present.contains(&name)
             }
-            Item::Two { node, at, first } => {
+            Item::AtLeastTwo { node, at, first } => {
                 let lits = engine.table.lits(node);
                 let Lit::OneOf(ids) = &lits[at] else { return true };
                 work.push(Item::Atom(Atom::is(ids[first], false)));
@@ -220,7 +220,7 @@ impl State {
             }
             (Lit::OneOf(ids), false) => {
                 let none = ids.iter().map(is_not).collect();
-                let two = |first| vec![Item::Two { node: fact.node, at: fact.at, first }];
+                let two = |first| vec![Item::AtLeastTwo { node: fact.node, at: fact.at, first }];
                 self.open.push(Rc::new([none].into_iter().chain((0..ids.len() - 1).map(two)).collect()));
             }
             (Lit::If(condition, then, other), true) => {
@@ -249,7 +249,7 @@ impl State {
             }
             (Lit::Opaque(name, _), _) => {
                 let name = engine.table.words.text(*name);
-                engine.hinder(|| name.to_string());
+                engine.record_obstacle(|| name.to_string());
                 self.facts.push(fact.clone());
             }
             _ => self.facts.push(fact.clone()),

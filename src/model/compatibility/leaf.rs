@@ -75,7 +75,7 @@ impl State {
             Found::One(value) => self.spelled(&value),
             Found::None => Answer::Empty,
             Found::Unsure => {
-                engine.hinder(|| "numbers too large or too precise to compare exactly".to_owned());
+                engine.record_obstacle(|| "numbers too large or too precise to compare exactly".to_owned());
                 Answer::Undecided
             }
         }
@@ -124,7 +124,9 @@ impl State {
             Found::Unsure => {
                 let checks: Vec<_> =
                     wanted.checks.iter().map(|(id, _)| engine.table.words.checks[*id as usize].name.clone()).collect();
-                engine.hinder(|| format!("no rule for this combination of string keywords: {}", checks.join(", ")));
+                engine.record_obstacle(|| {
+                    format!("no rule for this combination of string keywords: {}", checks.join(", "))
+                });
                 Answer::Undecided
             }
         }

@@ -6,6 +6,7 @@
 mod answer;
 mod array;
 mod automaton;
+mod branch;
 mod budget;
 mod choose;
 mod confirm;
@@ -21,7 +22,6 @@ mod leaf;
 mod node;
 mod numbers;
 mod object;
-mod outlook;
 mod prove;
 mod rules;
 mod strings;
@@ -86,7 +86,7 @@ pub fn compare_trees(
 /// # Errors
 ///
 /// Returns an error if the comparing thread could not be started or failed.
-pub fn fulfils(
+pub fn satisfies(
     expects: &Value,
     provided: &Value,
     flow: Flow,

@@ -85,7 +85,7 @@ enum Memo {
     /// Being decided, at this position of the stack.
     Open(usize),
     /// Empty, provided that the goals at these positions of the stack are.
-    EmptyIf(Places),
+    EmptyIf(StackPositions),
     Solid(Answer),
 }
 
@@ -93,9 +93,9 @@ type Goal = Rc<[Atom]>;
 
 /// A set of stack positions, one bit each. Positions too deep to have their own bit share the last one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-struct Places(u128);
+struct StackPositions(u128);
 
-impl Places {
+impl StackPositions {
     fn one(at: usize) -> Self {
         Self(1 << at.min(127))
     }
@@ -120,7 +120,7 @@ pub(super) struct Engine<'a> {
     pub(super) budget: Budget<'a>,
     memo: HashMap<Goal, Memo>,
     /// The assumptions that were used below each open goal.
-    used: Vec<Places>,
+    used: Vec<StackPositions>,
     /// The goals that are empty under an assumption, in order of discovery.
     trail: Vec<Goal>,
     patterns: HashMap<Sym, Option<Rc<Pattern>>>,
@@ -163,7 +163,7 @@ impl<'a> Engine<'a> {
     }
 
     /// Records why the search could not decide.
-    pub(super) fn hinder(&mut self, why: impl FnOnce() -> String) {
+    pub(super) fn record_obstacle(&mut self, why: impl FnOnce() -> String) {
         if self.obstacle.is_none() {
             self.obstacle = Some(why());
         }
@@ -175,7 +175,7 @@ impl<'a> Engine<'a> {
         match self.memo.get(&goal) {
             Some(Memo::Solid(answer)) => return answer.clone(),
             Some(Memo::Open(at)) => {
-                self.lean_on(Places::one(*at));
+                self.lean_on(StackPositions::one(*at));
                 return Answer::Empty;
             }
             Some(Memo::EmptyIf(places)) => {
@@ -188,7 +188,7 @@ impl<'a> Engine<'a> {
             return Answer::Undecided;
         }
         if self.used.len() >= DEEPEST {
-            self.hinder(|| "the schema is nested too deeply".to_owned());
+            self.record_obstacle(|| "the schema is nested too deeply".to_owned());
             return Answer::Undecided;
         }
         self.decide(&goal)
@@ -215,7 +215,7 @@ impl<'a> Engine<'a> {
         Some(kept.into())
     }
 
-    fn lean_on(&mut self, places: Places) {
+    fn lean_on(&mut self, places: StackPositions) {
         if let Some(used) = self.used.last_mut() {
             *used = used.with(places);
         }
@@ -225,7 +225,7 @@ impl<'a> Engine<'a> {
         let at = self.used.len();
         let trail = self.trail.len();
         self.memo.insert(Rc::clone(goal), Memo::Open(at));
-        self.used.push(Places::default());
+        self.used.push(StackPositions::default());
         let answer = self.by_type(goal);
         let used = self.used.pop().unwrap_or_default().below(at);
         if self.budget.spent().is_some() {
@@ -242,7 +242,7 @@ impl<'a> Engine<'a> {
         }
         self.settle_trail(trail, at, answer.is_empty().then_some(used));
         let memo = match answer {
-            Answer::Empty if used != Places::default() => {
+            Answer::Empty if used != StackPositions::default() => {
                 self.trail.push(Rc::clone(goal));
                 self.lean_on(used);
                 Memo::EmptyIf(used)
@@ -256,8 +256,8 @@ impl<'a> Engine<'a> {
 
     /// Resolves the conclusions that depend on the goal at a position. If that goal is empty, they now depend on its
     /// assumptions, if any. Otherwise they are dropped.
-    fn settle_trail(&mut self, from: usize, at: usize, empty_if: Option<Places>) {
-        let place = Places::one(at);
+    fn settle_trail(&mut self, from: usize, at: usize, empty_if: Option<StackPositions>) {
+        let place = StackPositions::one(at);
         for known in self.trail.split_off(from) {
             let Some(Memo::EmptyIf(places)) = self.memo.get(&known) else { continue };
             let places = match (places.has(place), empty_if) {
@@ -268,7 +268,7 @@ impl<'a> Engine<'a> {
                     continue;
                 }
             };
-            if places == Places::default() {
+            if places == StackPositions::default() {
                 self.memo.insert(known, Memo::Solid(Answer::Empty));
             } else {
                 self.memo.insert(Rc::clone(&known), Memo::EmptyIf(places));
@@ -361,7 +361,7 @@ impl<'a> Engine<'a> {
         let compiled = Pattern::compile(&text).map(Rc::new);
         match &compiled {
             Some(compiled) => self.budget.keep(compiled.bytes()),
-            None => self.hinder(|| format!("the pattern {text:?} has no automaton")),
+            None => self.record_obstacle(|| format!("the pattern {text:?} has no automaton")),
         }
         self.patterns.insert(pattern, compiled.clone());
         compiled

@@ -213,7 +213,7 @@ impl Judge<'_> {
     fn proved(&mut self, direction: BrokenDirection, reading: SchemaReading) -> SchemaVerdict {
         match self.ask(direction, reading) {
             Answer::Empty if self.engine.table.words.is_ambiguous => {
-                self.engine.hinder(|| "a dynamic reference with more than one possible target".to_owned());
+                self.engine.record_obstacle(|| "a dynamic reference with more than one possible target".to_owned());
                 self.unknown(false)
             }
             Answer::Empty => SchemaVerdict::Compatible,

@@ -153,7 +153,7 @@ impl<'a> Judge<'a> {
         let known = self.fulfilled.borrow().get(&key).cloned();
         let answer = known.unwrap_or_else(|| {
             let found = self.within(reading, |options| {
-                compatibility::fulfils(&expects.0, &document.schema.0, document.flow, options, &*self.clock)
+                compatibility::satisfies(&expects.0, &document.schema.0, document.flow, options, &*self.clock)
             });
             let answer = match found {
                 Ok(found) => found.clipped(),

@@ -4,112 +4,115 @@ use super::flatten::{HOLDS, Item, Kind, LENIENT, REFUSED, State, UNLESS};
 use super::node::{Id, Lit, Sym};
 use super::prove::{Atom, Engine};
 
-/// The changes that a branch would make.
+/// What the facts say about a branch.
 #[derive(PartialEq, Eq)]
-pub(super) enum Outlook {
+pub(super) enum BranchStatus {
+    /// It contradicts them.
     Closed,
+    /// It adds to them.
     Open,
+    /// It follows from them.
     Given,
 }
 
-impl Outlook {
+impl BranchStatus {
     fn open_if_given(self) -> Self {
         if self == Self::Given { Self::Open } else { self }
     }
 }
 
 impl State {
-    pub(super) fn outlook(&self, engine: &mut Engine<'_>, branch: &[Item], deeply: bool) -> Outlook {
-        let mut all = Outlook::Given;
+    pub(super) fn branch_status(&self, engine: &mut Engine<'_>, branch: &[Item], deeply: bool) -> BranchStatus {
+        let mut all = BranchStatus::Given;
         for item in branch {
-            match self.outlook_of(engine, *item, deeply) {
-                Outlook::Closed => return Outlook::Closed,
-                Outlook::Open => all = Outlook::Open,
-                Outlook::Given => {}
+            match self.item_status(engine, *item, deeply) {
+                BranchStatus::Closed => return BranchStatus::Closed,
+                BranchStatus::Open => all = BranchStatus::Open,
+                BranchStatus::Given => {}
             }
         }
         all
     }
 
-    fn outlook_of(&self, engine: &mut Engine<'_>, item: Item, deeply: bool) -> Outlook {
+    fn item_status(&self, engine: &mut Engine<'_>, item: Item, deeply: bool) -> BranchStatus {
         let seen = |id: Id| self.seen.get(&id).copied().unwrap_or_default();
         match item {
             Item::Atom(atom) if atom.holds() => {
                 let known = seen(atom.id());
                 if known & (REFUSED | UNLESS) != 0 || self.is_disjoint(engine, atom.id()) {
-                    Outlook::Closed
+                    BranchStatus::Closed
                 } else if known & HOLDS != 0 && (!atom.is_lenient() || known & LENIENT != 0) {
-                    Outlook::Given
+                    BranchStatus::Given
                 } else {
-                    Outlook::Open
+                    BranchStatus::Open
                 }
             }
             Item::Atom(atom) => {
                 let known = seen(atom.id());
                 if known & HOLDS != 0 || engine.table.is_true(atom.id()) {
-                    Outlook::Closed
+                    BranchStatus::Closed
                 } else if known & REFUSED != 0 || self.is_disjoint(engine, atom.id()) {
-                    Outlook::Given
+                    BranchStatus::Given
                 } else {
-                    Outlook::Open
+                    BranchStatus::Open
                 }
             }
-            Item::Unless(id) if seen(id) & HOLDS != 0 => Outlook::Closed,
-            Item::Unless(id) if seen(id) & (UNLESS | REFUSED) != 0 => Outlook::Given,
-            Item::Unless(_) => Outlook::Open,
-            Item::Present(name) if self.absent.contains(&name) => Outlook::Closed,
-            Item::Present(name) if self.present.contains(&name) => Outlook::Given,
-            Item::Absent(name) if self.present.contains(&name) => Outlook::Closed,
-            Item::Absent(name) if self.absent.contains(&name) => Outlook::Given,
-            Item::Two { node, at, first } => {
+            Item::Unless(id) if seen(id) & HOLDS != 0 => BranchStatus::Closed,
+            Item::Unless(id) if seen(id) & (UNLESS | REFUSED) != 0 => BranchStatus::Given,
+            Item::Unless(_) => BranchStatus::Open,
+            Item::Present(name) if self.absent.contains(&name) => BranchStatus::Closed,
+            Item::Present(name) if self.present.contains(&name) => BranchStatus::Given,
+            Item::Absent(name) if self.present.contains(&name) => BranchStatus::Closed,
+            Item::Absent(name) if self.absent.contains(&name) => BranchStatus::Given,
+            Item::AtLeastTwo { node, at, first } => {
                 let lits = engine.table.lits(node);
-                let Lit::OneOf(ids) = &lits[at] else { return Outlook::Open };
-                self.outlook_of(engine, Item::Atom(Atom::is(ids[first], false)), false).open_if_given()
+                let Lit::OneOf(ids) = &lits[at] else { return BranchStatus::Open };
+                self.item_status(engine, Item::Atom(Atom::is(ids[first], false)), false).open_if_given()
             }
-            Item::Lit { node, at, holds, .. } => self.outlook_of_lit(engine, node, at, holds, deeply),
-            _ => Outlook::Open,
+            Item::Lit { node, at, holds, .. } => self.lit_status(engine, node, at, holds, deeply),
+            _ => BranchStatus::Open,
         }
     }
 
-    fn outlook_of_lit(&self, engine: &mut Engine<'_>, node: Id, at: usize, holds: bool, deeply: bool) -> Outlook {
+    fn lit_status(&self, engine: &mut Engine<'_>, node: Id, at: usize, holds: bool, deeply: bool) -> BranchStatus {
         let lits = engine.table.lits(node);
         let lit = &lits[at];
         if lit.kinds() & self.kind.types() == 0 {
-            return if holds { Outlook::Given } else { Outlook::Closed };
+            return if holds { BranchStatus::Given } else { BranchStatus::Closed };
         }
         if holds {
-            return Outlook::Open;
+            return BranchStatus::Open;
         }
         if !engine.masked.is_empty() && engine.masked.contains(&(node, lit.clone())) {
-            return Outlook::Closed;
+            return BranchStatus::Closed;
         }
         match lit {
-            Lit::Never => Outlook::Given,
-            Lit::Type(types) if self.types & !types == 0 => Outlook::Closed,
-            Lit::Type(types) if self.types & types == 0 => Outlook::Given,
-            Lit::Sub(id) => self.outlook_of(engine, Item::Atom(Atom::is_not(*id)), deeply),
-            Lit::Not(id) => self.outlook_of(engine, Item::Atom(Atom::is(*id, false)), deeply),
-            Lit::Required(name) => self.outlook_of(engine, Item::Absent(*name), deeply),
-            Lit::Prop(name, _) if self.absent.contains(name) => Outlook::Closed,
-            Lit::Prop(_, id) if engine.table.is_true(*id) => Outlook::Closed,
-            Lit::Prop(name, id) => self.outlook_of_member(engine, *name, *id, deeply),
-            _ => Outlook::Open,
+            Lit::Never => BranchStatus::Given,
+            Lit::Type(types) if self.types & !types == 0 => BranchStatus::Closed,
+            Lit::Type(types) if self.types & types == 0 => BranchStatus::Given,
+            Lit::Sub(id) => self.item_status(engine, Item::Atom(Atom::is_not(*id)), deeply),
+            Lit::Not(id) => self.item_status(engine, Item::Atom(Atom::is(*id, false)), deeply),
+            Lit::Required(name) => self.item_status(engine, Item::Absent(*name), deeply),
+            Lit::Prop(name, _) if self.absent.contains(name) => BranchStatus::Closed,
+            Lit::Prop(_, id) if engine.table.is_true(*id) => BranchStatus::Closed,
+            Lit::Prop(name, id) => self.member_status(engine, *name, *id, deeply),
+            _ => BranchStatus::Open,
         }
     }
 
     /// Returns the outlook of a property that must not satisfy `id`.
-    fn outlook_of_member(&self, engine: &mut Engine<'_>, name: Sym, id: Id, deeply: bool) -> Outlook {
+    fn member_status(&self, engine: &mut Engine<'_>, name: Sym, id: Id, deeply: bool) -> BranchStatus {
         let known = self.members.get(&name).map(Vec::as_slice).unwrap_or_default();
         if self.present.contains(&name) && are_apart(engine, known, id) {
-            return Outlook::Given;
+            return BranchStatus::Given;
         }
         if deeply {
             let goal = known.iter().copied().chain([Atom::is_not(id)]).collect();
             if engine.goal(goal).is_empty() {
-                return Outlook::Closed;
+                return BranchStatus::Closed;
             }
         }
-        Outlook::Open
+        BranchStatus::Open
     }
 
     /// Returns whether it is certain that no value of this state satisfies the node.
