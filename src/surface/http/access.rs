@@ -61,7 +61,7 @@ impl Access {
     ///
     /// # Errors
     /// Returns an error if the request names another host or origin, or no host.
-    pub fn meant(&self, request: &Parts) -> Result<(), OpError> {
+    pub fn check_host_and_origin(&self, request: &Parts) -> Result<(), OpError> {
         let named = request.uri.authority().map(|authority| authority.as_str());
         let is_here = |host: &str| self.is_here(host);
         if !(only(&request.headers, HOST).is_some_and(is_here) && named.is_none_or(is_here)) {
@@ -82,7 +82,7 @@ impl Access {
     }
 
     /// Returns the role of the client that sent a request.
-    pub fn who(&self, request: &Parts) -> ClientRole {
+    pub fn client_role(&self, request: &Parts) -> ClientRole {
         let headers = &request.headers;
         if only(headers, AUTHORIZATION).and_then(bearer).is_some_and(|token| same(token, &self.token)) {
             return ClientRole::User;
@@ -142,8 +142,8 @@ pub fn needed(method: &Method) -> ClientRole {
 }
 
 /// Returns the error for a client that may not do what it requests.
-pub fn refusal(who: ClientRole) -> OpError {
-    match who {
+pub fn refusal(role: ClientRole) -> OpError {
+    match role {
         ClientRole::Stranger => OpError::no(ErrorCode::NoToken, "send the token: Authorization: Bearer TOKEN")
             .next("git blue daemon token  # print it")
             .next("git blue daemon open  # sign a browser in"),

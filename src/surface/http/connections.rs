@@ -31,7 +31,7 @@ const WRITE_TIME: Duration = Duration::from_secs(30);
 
 /// Marks a response that lasts until its client disconnects.
 #[derive(Debug, Clone, Copy)]
-pub struct Endless;
+pub struct Streaming;
 
 /// The set of open connections.
 #[derive(Debug)]

@@ -103,14 +103,14 @@ impl Handler {
     }
 
     async fn admitted(self: Arc<Self>, parts: Parts, body: Incoming) -> Result<Response<Body>, OpError> {
-        self.access.meant(&parts)?;
-        let who = self.access.who(&parts);
+        self.access.check_host_and_origin(&parts)?;
+        let role = self.access.client_role(&parts);
         let segments = address::segments(parts.uri.path());
         let fits = |route: &'static Route| Some((route, route.variables(segments.as_ref().ok()?)?));
         let found: Vec<_> = ROUTES.iter().filter_map(fits).collect();
         let is_open = found.iter().any(|(route, _)| matches!(route.does, RouteAction::Health | RouteAction::Open));
-        if !is_open && who < access::needed(&parts.method) {
-            let refusal = access::refusal(who);
+        if !is_open && role < access::needed(&parts.method) {
+            let refusal = access::refusal(role);
             return match found.is_empty() && page::is_at(parts.uri.path()) {
                 true => Ok(page::refusal(&refusal).challenged().finish()),
                 false => Err(refusal),
@@ -127,7 +127,7 @@ impl Handler {
             return Ok(Reply::wrong_method(&allowed(&found)).finish());
         };
         if let RouteAction::Mcp = route.does {
-            return self.mcp(who, parts, body).await;
+            return self.mcp(role, parts, body).await;
         }
         let mut given = address::query(parts.uri.query().unwrap_or_default(), &route.query)?;
         if !route.body.is_empty() {
@@ -228,9 +228,9 @@ impl Handler {
         Ok(if reply.status.is_success() { Tagged::new(reply).finish(&parts.headers) } else { reply.finish() })
     }
 
-    async fn mcp(&self, who: ClientRole, parts: Parts, body: Incoming) -> Result<Response<Body>, OpError> {
-        if who < ClientRole::User {
-            return Err(access::refusal(who));
+    async fn mcp(&self, role: ClientRole, parts: Parts, body: Incoming) -> Result<Response<Body>, OpError> {
+        if role < ClientRole::User {
+            return Err(access::refusal(role));
         }
         let body = body::whole(body).await?;
         let mut response = self.mcp.answer(parts, body).await;

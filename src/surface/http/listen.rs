@@ -19,7 +19,7 @@ use tokio::{
 
 use super::{
     Settings, catch_up,
-    connections::{Connection, Connections, Endless, Socket},
+    connections::{Connection, Connections, Socket, Streaming},
     context::Contexts,
     descriptors,
     events::MAX_STREAMS,
@@ -147,7 +147,7 @@ async fn converse(
         let (handler, asking, busy) = (handler.clone(), asking.clone(), asking.busy());
         async move {
             let response = handler.answer(request).await;
-            if response.extensions().get::<Endless>().is_some() {
+            if response.extensions().get::<Streaming>().is_some() {
                 asking.listen();
             }
             Ok::<_, Infallible>(response.map(|body| busy.with(body).boxed()))

@@ -32,7 +32,7 @@ pub struct Position {
 
 /// A filter of events, besides that by repository.
 #[derive(Debug, Clone, Default)]
-pub struct Wanted {
+pub struct EventFilter {
     /// Only notifications of at least this importance.
     pub rank: Option<Rank>,
     /// Only notifications of this contract.
@@ -52,7 +52,7 @@ struct Event {
 
 /// Events that are sent at once to all subscribers of the same repository, or of all repositories.
 #[derive(Debug)]
-pub struct Told {
+pub struct EventBatch {
     events: Vec<Event>,
     /// The text of all events.
     text: Bytes,
@@ -103,7 +103,7 @@ impl fmt::Display for Position {
     }
 }
 
-impl Wanted {
+impl EventFilter {
     fn is_all(&self) -> bool {
         self.rank.is_none() && self.contract.is_none()
     }
@@ -122,7 +122,7 @@ impl Event {
     }
 }
 
-impl Told {
+impl EventBatch {
     /// Returns the events for the change of a realm from one mark to another, for subscribers of `repo`. Only the last
     /// event has the later mark, so a client that is disconnected before gets the rest when it reconnects.
     pub fn new(realm: &RealmName, [before, after]: [&Mark; 2], repo: Option<&RepoName>, happened: &Happened) -> Self {
@@ -163,14 +163,14 @@ impl Told {
     }
 
     /// Returns the text of the wanted events. Clients that want all of them share one buffer.
-    pub fn text(&self, wanted: &Wanted) -> Bytes {
-        if wanted.is_all() { self.text.clone() } else { self.text_after(0, wanted).into() }
+    pub fn text(&self, filter: &EventFilter) -> Bytes {
+        if filter.is_all() { self.text.clone() } else { self.text_after(0, filter).into() }
     }
 
     /// Returns the text of the wanted events after the first `heard`.
-    pub fn text_after(&self, heard: usize, wanted: &Wanted) -> String {
+    pub fn text_after(&self, heard: usize, filter: &EventFilter) -> String {
         let rest = self.events.iter().skip(heard);
-        rest.filter(|event| wanted.accepts(event)).map(|event| &*event.text).collect()
+        rest.filter(|event| filter.accepts(event)).map(|event| &*event.text).collect()
     }
 }
 
@@ -206,10 +206,10 @@ mod tests {
 
     #[test]
     fn clients_that_want_everything_share_one_text() {
-        let told = Told::new(&"r".parse().unwrap(), [&mark(1), &mark(2)], None, &Happened::default());
-        assert_eq!(told.text(&Wanted::default()).as_ptr(), told.text(&Wanted::default()).as_ptr());
-        let picky = Wanted { rank: Some(Rank::default()), contract: None };
-        assert_eq!(told.text(&picky), told.text(&Wanted::default()), "that the realm moved is told to everybody");
-        assert_eq!(told.text_after(1, &Wanted::default()), "");
+        let told = EventBatch::new(&"r".parse().unwrap(), [&mark(1), &mark(2)], None, &Happened::default());
+        assert_eq!(told.text(&EventFilter::default()).as_ptr(), told.text(&EventFilter::default()).as_ptr());
+        let picky = EventFilter { rank: Some(Rank::default()), contract: None };
+        assert_eq!(told.text(&picky), told.text(&EventFilter::default()), "that the realm moved is told to everybody");
+        assert_eq!(told.text_after(1, &EventFilter::default()), "");
     }
 }

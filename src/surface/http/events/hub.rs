@@ -10,10 +10,10 @@ use std::{
 use tokio::sync::watch;
 
 use super::{
-    event::{Mark, Position, Told},
+    event::{EventBatch, Mark, Position},
+    history::{Audience, History, Look, Missed},
     locked,
-    past::{Audience, Look, Missed, Past},
-    queue::Outlet,
+    queue::EventSender,
 };
 use crate::{
     error::OpError,
@@ -31,8 +31,8 @@ const PAUSE: Duration = Duration::from_millis(50);
 #[derive(Debug)]
 pub struct Hub {
     realm: RealmName,
-    past: Mutex<Past>,
-    /// Locked only briefly, and after `past` if both are locked.
+    history: Mutex<History>,
+    /// Locked only briefly, and after `history` if both are locked.
     listening: Mutex<Listening>,
 }
 
@@ -42,7 +42,7 @@ struct Listening {
     /// Whether the realm is no longer watched.
     is_over: bool,
     next: u64,
-    all: BTreeMap<u64, (Audience, Outlet)>,
+    all: BTreeMap<u64, (Audience, EventSender)>,
 }
 
 /// A subscription to a hub, which ends when this is dropped.
@@ -76,9 +76,9 @@ impl Hub {
         let change_watch = ChangeWatch::begin(&contexts.nowhere()?, realm)?;
         let ctx = contexts.realm(realm)?;
         let look = Look::now(&ctx)?;
-        let mut past = before.map(|before| std::mem::take(&mut *locked(&before.past))).unwrap_or_default();
-        past.begin(&ctx, look)?;
-        let hub = Arc::new(Self { realm: realm.clone(), past: Mutex::new(past), listening: Mutex::default() });
+        let mut history = before.map(|before| std::mem::take(&mut *locked(&before.history))).unwrap_or_default();
+        history.begin(&ctx, look)?;
+        let hub = Arc::new(Self { realm: realm.clone(), history: Mutex::new(history), listening: Mutex::default() });
         let (contexts, looking, stopping) = (contexts.clone(), hub.clone(), stopping.clone());
         let thread = std::thread::Builder::new().name(format!("events {realm}"));
         thread
@@ -106,18 +106,18 @@ impl Hub {
         contexts: &Contexts,
         audience: &Audience,
         last: Option<&Position>,
-        outlet: &Outlet,
+        sender: &EventSender,
     ) -> Result<Option<Joined>, OpError> {
         if let Some(repo) = audience
-            && !locked(&self.past).knows(repo)
+            && !locked(&self.history).knows(repo)
         {
             contexts.repo(&self.realm, repo)?;
-            locked(&self.past).know(repo);
+            locked(&self.history).know(repo);
         }
-        // A client that subscribes between two changes gets each of them once: from `past`, or from the thread.
-        let mut past = locked(&self.past);
+        // A client that subscribes between two changes gets each of them once: from `history`, or from the thread.
+        let mut history = locked(&self.history);
         let missed = match last {
-            Some(last) => past.since(contexts, &self.realm, audience, last)?,
+            Some(last) => history.since(contexts, &self.realm, audience, last)?,
             None => Vec::new(),
         };
         let mut listening = locked(&self.listening);
@@ -126,8 +126,8 @@ impl Hub {
         }
         let id = listening.next;
         listening.next += 1;
-        listening.all.insert(id, (audience.clone(), outlet.clone()));
-        Ok(Some((Listener { hub: self.clone(), id }, past.mark().clone(), missed)))
+        listening.all.insert(id, (audience.clone(), sender.clone()));
+        Ok(Some((Listener { hub: self.clone(), id }, history.mark().clone(), missed)))
     }
 
     /// Reads the realm each time it changes, while there are subscribers.
@@ -146,8 +146,8 @@ impl Hub {
                 Ok(true) => std::thread::sleep(PAUSE),
                 Ok(false) => {}
                 Err(error) => {
-                    let mark = locked(&self.past).mark().clone();
-                    let problem = Arc::new(Told::problem(&self.realm, &mark, &error.message));
+                    let mark = locked(&self.history).mark().clone();
+                    let problem = Arc::new(EventBatch::problem(&self.realm, &mark, &error.message));
                     self.tell(|_| Some(&problem));
                     if let Ok(new) = contexts.nowhere().and_then(|ctx| ChangeWatch::begin(&ctx, &self.realm)) {
                         change_watch = new;
@@ -170,20 +170,20 @@ impl Hub {
     fn look(&self, contexts: &Contexts) -> Result<bool, OpError> {
         let ctx = contexts.realm(&self.realm)?;
         let look = Look::now(&ctx)?;
-        let Some(mut turn) = locked(&self.past).turn(&ctx, &look)? else { return Ok(false) };
+        let Some(mut delta) = locked(&self.history).delta(&ctx, &look)? else { return Ok(false) };
         let mut news = News::new(&ctx);
         for audience in self.audiences() {
-            turn.told(contexts, &mut news, &audience)?;
+            delta.told(contexts, &mut news, &audience)?;
         }
-        let mut past = locked(&self.past);
+        let mut history = locked(&self.history);
         let mut told = BTreeMap::new();
         // Include audiences that subscribed meanwhile.
         for audience in self.audiences() {
-            let its = turn.told(contexts, &mut news, &audience)?;
+            let its = delta.told(contexts, &mut news, &audience)?;
             told.insert(audience, its);
         }
         self.tell(|audience| told.get(audience));
-        past.push(turn, look);
+        history.push(delta, look);
         Ok(true)
     }
 
@@ -192,8 +192,8 @@ impl Hub {
     }
 
     /// Sends each subscriber its events. A client that does not read is disconnected, and delays nobody.
-    fn tell<'t>(&self, told: impl Fn(&Audience) -> Option<&'t Arc<Told>>) {
+    fn tell<'t>(&self, told: impl Fn(&Audience) -> Option<&'t Arc<EventBatch>>) {
         let mut listening = locked(&self.listening);
-        listening.all.retain(|_, (audience, outlet)| told(audience).is_none_or(|told| outlet.tell(told)));
+        listening.all.retain(|_, (audience, sender)| told(audience).is_none_or(|told| sender.tell(told)));
     }
 }

@@ -1,4 +1,4 @@
-//! Server-sent events. [`hub`] watches a realm once for all of its subscribers, [`past`] computes and remembers what
+//! Server-sent events. [`hub`] watches a realm once for all of its subscribers, [`history`] computes and remembers what
 //! has changed, [`event`] defines the events, and [`stream`] is the body of the response.
 //!
 //! The id of an event contains the time and state of the realm, and the number of events since. A client that was
@@ -6,8 +6,8 @@
 //! from another process, the client gets everything since then, since repeated events are better than lost ones.
 
 mod event;
+mod history;
 mod hub;
-mod past;
 mod queue;
 mod stream;
 
@@ -23,16 +23,16 @@ use hyper::{
 };
 use tokio::sync::{Semaphore, watch};
 
-use super::{Body, all_realms::Narrowed, answer, connections::Endless, context::Contexts};
+use super::{Body, all_realms::Narrowed, answer, connections::Streaming, context::Contexts};
 use crate::{
     error::{ErrorCode, OpError},
     model::name::{ContractRef, RealmName},
     surface::arguments::Arguments,
 };
 
-use event::{Mark, Position, Wanted};
+use event::{EventFilter, Mark, Position};
 use hub::{Hub, Listener};
-use queue::Outlet;
+use queue::EventSender;
 use stream::Stream;
 
 /// The maximum number of event streams at a time. They do not count against the limit of other connections.
@@ -46,7 +46,7 @@ pub struct Events {
     hubs: Mutex<BTreeMap<RealmName, Arc<Hub>>>,
     streams: Arc<Semaphore>,
     /// The outlets of clients that watch no realm because there is none. They stay open until the daemon stops.
-    waiting: Mutex<Vec<Outlet>>,
+    waiting: Mutex<Vec<EventSender>>,
     stopping: watch::Receiver<bool>,
 }
 
@@ -83,25 +83,25 @@ impl Events {
         headers: &HeaderMap,
     ) -> Result<Response<Body>, OpError> {
         let narrowed: Narrowed = arguments.read_as()?;
-        let wanted = wanted(arguments)?;
+        let filter = filter(arguments)?;
         let busy = |_| OpError::cannot(ErrorCode::Busy, "too many listeners").next("try again later");
         let permit = self.streams.clone().try_acquire_owned().map_err(busy)?;
         let last = headers.get("last-event-id").and_then(|value| value.to_str().ok()).and_then(Position::parse);
-        let (outlet, waiting) = Outlet::new();
-        let (events, only) = (self.clone(), wanted.clone());
-        let join = move || events.join(&narrowed, &only, last.as_ref(), &outlet);
+        let (sender, waiting) = EventSender::new();
+        let (events, only) = (self.clone(), filter.clone());
+        let join = move || events.join(&narrowed, &only, last.as_ref(), &sender);
         let joined = tokio::task::spawn_blocking(join).await;
         let Joined { listeners, mark, missed } =
             joined.unwrap_or_else(|error| Err(OpError::cannot(ErrorCode::Io, format!("cannot listen: {error}"))))?;
         let first = format!("{}{missed}", event::hello(&mark, missed.is_empty()));
-        let mut response = Response::new(Stream::new(first, waiting, wanted, listeners, permit).boxed());
+        let mut response = Response::new(Stream::new(first, waiting, filter, listeners, permit).boxed());
         let headers = response.headers_mut();
         headers.insert(CONTENT_TYPE, HeaderValue::from_static("text/event-stream"));
         headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
         // A connection that does not count against the limit must not be used for other requests.
         headers.insert(CONNECTION, HeaderValue::from_static("close"));
         answer::guard(headers);
-        response.extensions_mut().insert(Endless);
+        response.extensions_mut().insert(Streaming);
         Ok(response)
     }
 
@@ -109,9 +109,9 @@ impl Events {
     fn join(
         &self,
         narrowed: &Narrowed,
-        wanted: &Wanted,
+        filter: &EventFilter,
         last: Option<&Position>,
-        outlet: &Outlet,
+        sender: &EventSender,
     ) -> Result<Joined, OpError> {
         let realms = match &narrowed.realm {
             Some(realm) => vec![realm.clone()],
@@ -119,11 +119,11 @@ impl Events {
         };
         let mut joined = Joined::default();
         for realm in realms {
-            match self.join_realm(&realm, narrowed, last, outlet) {
+            match self.join_realm(&realm, narrowed, last, sender) {
                 Ok((listener, mark, missed)) => {
                     joined.listeners.push(listener);
                     joined.mark = mark;
-                    missed.iter().for_each(|(told, heard)| joined.missed += &told.text_after(*heard, wanted));
+                    missed.iter().for_each(|(told, heard)| joined.missed += &told.text_after(*heard, filter));
                 }
                 // One of many realms that cannot be read, or does not have the repository, does not hide the others.
                 Err(_) if narrowed.realm.is_none() => {}
@@ -132,8 +132,8 @@ impl Events {
         }
         if joined.listeners.is_empty() {
             let mut waiting = locked(&self.waiting);
-            waiting.retain(|outlet| !outlet.is_closed());
-            waiting.push(outlet.clone());
+            waiting.retain(|sender| !sender.is_closed());
+            waiting.push(sender.clone());
         }
         Ok(joined)
     }
@@ -143,11 +143,11 @@ impl Events {
         realm: &RealmName,
         narrowed: &Narrowed,
         last: Option<&Position>,
-        outlet: &Outlet,
+        sender: &EventSender,
     ) -> Result<hub::Joined, OpError> {
         loop {
             let hub = self.hub(realm)?;
-            if let Some(joined) = hub.join(&self.contexts, &narrowed.repo, last, outlet)? {
+            if let Some(joined) = hub.join(&self.contexts, &narrowed.repo, last, sender)? {
                 return Ok(joined);
             }
             // The hub has just ended, because it had no subscribers.
@@ -174,11 +174,11 @@ impl Events {
 }
 
 /// Reads the filter of events.
-fn wanted(arguments: &Arguments) -> Result<Wanted, OpError> {
+fn filter(arguments: &Arguments) -> Result<EventFilter, OpError> {
     let parsed = |problem: String| OpError::usage(problem);
     let rank = arguments.text("rank").map(|word| word.parse().map_err(parsed)).transpose()?;
     let contract = arguments.text("contract").map(str::parse::<ContractRef>).transpose()?;
-    Ok(Wanted { rank, contract })
+    Ok(EventFilter { rank, contract })
 }
 
 /// Ends all streams once the daemon stops.

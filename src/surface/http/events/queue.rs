@@ -10,7 +10,7 @@ use std::{
 
 use tokio::sync::mpsc;
 
-use super::event::Told;
+use super::event::EventBatch;
 
 /// The maximum number of changes that are queued for a client. One that falls further behind is disconnected, and
 /// reconnects with the id of the last event that it received.
@@ -18,20 +18,20 @@ const QUEUE: usize = 16;
 
 /// The sending half of the event queue of one client.
 #[derive(Debug, Clone)]
-pub struct Outlet {
-    sender: mpsc::Sender<Arc<Told>>,
+pub struct EventSender {
+    sender: mpsc::Sender<Arc<EventBatch>>,
     is_behind: Arc<AtomicBool>,
 }
 
 /// The receiving half of the event queue of one client.
 #[derive(Debug)]
 pub struct Waiting {
-    receiver: mpsc::Receiver<Arc<Told>>,
+    receiver: mpsc::Receiver<Arc<EventBatch>>,
     /// Whether the queue overflowed: the stream ends after the queued changes.
     is_behind: Arc<AtomicBool>,
 }
 
-impl Outlet {
+impl EventSender {
     /// Creates a queue, and returns its two halves.
     pub fn new() -> (Self, Waiting) {
         let (sender, receiver) = mpsc::channel(QUEUE);
@@ -40,7 +40,7 @@ impl Outlet {
     }
 
     /// Queues events for the client. Returns whether it is still connected, and not too far behind.
-    pub fn tell(&self, told: &Arc<Told>) -> bool {
+    pub fn tell(&self, told: &Arc<EventBatch>) -> bool {
         let is_told = self.sender.try_send(told.clone()).is_ok();
         self.is_behind.fetch_or(!is_told, Ordering::Relaxed);
         is_told
@@ -54,7 +54,7 @@ impl Outlet {
 
 impl Waiting {
     /// Returns the next events, or `None` at the end.
-    pub fn poll(&mut self, context: &mut Context<'_>) -> Poll<Option<Arc<Told>>> {
+    pub fn poll(&mut self, context: &mut Context<'_>) -> Poll<Option<Arc<EventBatch>>> {
         match self.receiver.poll_recv(context) {
             // The flag was set while the queue was full, so it is seen once the queue has been emptied.
             Poll::Pending if self.is_behind.load(Ordering::Relaxed) => Poll::Ready(None),
@@ -69,12 +69,12 @@ mod tests {
 
     #[test]
     fn a_client_that_falls_behind_gets_the_queued_events_and_then_the_end() {
-        let told = Arc::new(Told::problem(&"r".parse().unwrap(), &Mark::default(), "none"));
-        let (outlet, mut waiting) = Outlet::new();
-        let other_realm = outlet.clone();
-        assert!((0..QUEUE).all(|_| outlet.tell(&told)));
-        assert!(!outlet.tell(&told));
-        drop(outlet);
+        let told = Arc::new(EventBatch::problem(&"r".parse().unwrap(), &Mark::default(), "none"));
+        let (sender, mut waiting) = EventSender::new();
+        let other_realm = sender.clone();
+        assert!((0..QUEUE).all(|_| sender.tell(&told)));
+        assert!(!sender.tell(&told));
+        drop(sender);
         let mut context = Context::from_waker(std::task::Waker::noop());
         for _ in 0..QUEUE {
             assert!(matches!(waiting.poll(&mut context), Poll::Ready(Some(_))));
@@ -86,15 +86,15 @@ mod tests {
 
     #[test]
     fn a_client_that_keeps_up_stays_connected() {
-        let told = Arc::new(Told::problem(&"r".parse().unwrap(), &Mark::default(), "none"));
-        let (outlet, mut waiting) = Outlet::new();
+        let told = Arc::new(EventBatch::problem(&"r".parse().unwrap(), &Mark::default(), "none"));
+        let (sender, mut waiting) = EventSender::new();
         let mut context = Context::from_waker(std::task::Waker::noop());
         for _ in 0..=QUEUE {
-            assert!(outlet.tell(&told));
+            assert!(sender.tell(&told));
             assert!(matches!(waiting.poll(&mut context), Poll::Ready(Some(_))));
             assert!(waiting.poll(&mut context).is_pending());
         }
-        drop(outlet);
+        drop(sender);
         assert!(matches!(waiting.poll(&mut context), Poll::Ready(None)));
     }
 }

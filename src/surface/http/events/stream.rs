@@ -14,7 +14,7 @@ use tokio::{
     time::{Instant, Sleep, sleep},
 };
 
-use super::{event::Wanted, hub::Listener, queue::Waiting};
+use super::{event::EventFilter, hub::Listener, queue::Waiting};
 
 /// The interval of heartbeats on a silent stream.
 const HEARTBEAT: Duration = Duration::from_secs(15);
@@ -24,7 +24,7 @@ pub struct Stream {
     /// Text that is sent before anything else.
     first: Option<Bytes>,
     waiting: Waiting,
-    wanted: Wanted,
+    filter: EventFilter,
     heartbeat: Pin<Box<Sleep>>,
     /// Unsubscribes from the hubs when it is dropped.
     _listeners: Vec<Listener>,
@@ -36,12 +36,12 @@ impl Stream {
     pub fn new(
         first: String,
         waiting: Waiting,
-        wanted: Wanted,
+        filter: EventFilter,
         listeners: Vec<Listener>,
         permit: OwnedSemaphorePermit,
     ) -> Self {
         let heartbeat = Box::pin(sleep(HEARTBEAT));
-        Self { first: Some(first.into()), waiting, wanted, heartbeat, _listeners: listeners, _permit: permit }
+        Self { first: Some(first.into()), waiting, filter, heartbeat, _listeners: listeners, _permit: permit }
     }
 
     fn said(&mut self, text: Bytes) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
@@ -63,7 +63,7 @@ impl hyper::body::Body for Stream {
         }
         match self.waiting.poll(context) {
             Poll::Ready(Some(told)) => {
-                let text = told.text(&self.wanted);
+                let text = told.text(&self.filter);
                 self.said(text)
             }
             Poll::Ready(None) => Poll::Ready(None),

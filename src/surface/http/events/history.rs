@@ -6,7 +6,7 @@ use std::{
     sync::Arc,
 };
 
-use super::event::{Happened, Mark, Position, Told};
+use super::event::{EventBatch, Happened, Mark, Position};
 use crate::{
     error::OpError,
     model::name::{RealmName, RepoName},
@@ -33,7 +33,7 @@ const ALL: PageRequest = PageRequest { limit: Some(0), cursor: None };
 /// The subscribers of one repository, or of all repositories.
 pub type Audience = Option<RepoName>;
 /// Events that a client missed, and the number of them that it already received.
-pub type Missed = (Arc<Told>, usize);
+pub type Missed = (Arc<EventBatch>, usize);
 
 /// The state of a realm, and the time at which it was read.
 #[derive(Debug, Default)]
@@ -44,9 +44,9 @@ pub struct Look {
 
 /// The last seen state of a realm, and the changes before it.
 #[derive(Debug, Default)]
-pub struct Past {
+pub struct History {
     seen: Look,
-    turns: VecDeque<Turn>,
+    deltas: VecDeque<Delta>,
     /// What is pending now, for clients that reconnect after another process served them.
     pending: BTreeMap<Audience, Happened>,
     /// Repositories that are known to be in the realm.
@@ -55,13 +55,13 @@ pub struct Past {
 
 /// The changes between two looks.
 #[derive(Debug)]
-pub struct Turn {
+pub struct Delta {
     realm: RealmName,
     marks: [Mark; 2],
     changed: Changed,
     sessions: Vec<SessionLine>,
     /// The events for each audience that has asked.
-    told: BTreeMap<Audience, Arc<Told>>,
+    told: BTreeMap<Audience, Arc<EventBatch>>,
 }
 
 impl Look {
@@ -76,7 +76,7 @@ impl Look {
     }
 }
 
-impl Past {
+impl History {
     /// Continues from the last look, or starts with this one.
     ///
     /// # Errors
@@ -84,8 +84,8 @@ impl Past {
     pub fn begin(&mut self, ctx: &Ctx, look: Look) -> Result<(), OpError> {
         if self.seen.mark.state.is_empty() {
             self.seen = look;
-        } else if let Some(turn) = self.turn(ctx, &look)? {
-            self.push(turn, look);
+        } else if let Some(delta) = self.delta(ctx, &look)? {
+            self.push(delta, look);
         }
         Ok(())
     }
@@ -109,23 +109,23 @@ impl Past {
     ///
     /// # Errors
     /// Returns an error if the sessions cannot be read.
-    pub fn turn(&self, ctx: &Ctx, look: &Look) -> Result<Option<Turn>, OpError> {
+    pub fn delta(&self, ctx: &Ctx, look: &Look) -> Result<Option<Delta>, OpError> {
         if look.mark.state == self.seen.mark.state {
             return Ok(None);
         }
         let changed = self.seen.standing.until(&look.standing);
         let sessions = News::new(ctx).sessions(&changed)?;
         let marks = [self.seen.mark.clone(), look.mark.clone()];
-        Ok(Some(Turn { realm: ctx.here()?.realm.clone(), marks, changed, sessions, told: BTreeMap::new() }))
+        Ok(Some(Delta { realm: ctx.here()?.realm.clone(), marks, changed, sessions, told: BTreeMap::new() }))
     }
 
-    /// Adds a turn, and drops the oldest ones beyond the limit.
-    pub fn push(&mut self, turn: Turn, look: Look) {
+    /// Adds a delta, and drops the oldest ones beyond the limit.
+    pub fn push(&mut self, delta: Delta, look: Look) {
         self.seen = look;
         self.pending.clear();
-        self.turns.push_back(turn);
-        while self.turns.len() > 1 && self.turns.iter().map(Turn::size).sum::<usize>() > MAX_REMEMBERED {
-            self.turns.pop_front();
+        self.deltas.push_back(delta);
+        while self.deltas.len() > 1 && self.deltas.iter().map(Delta::size).sum::<usize>() > MAX_REMEMBERED {
+            self.deltas.pop_front();
         }
     }
 
@@ -143,7 +143,7 @@ impl Past {
         if last.mark == self.seen.mark {
             return Ok(Vec::new());
         }
-        let Some(start) = self.turns.iter().position(|turn| turn.marks[0] == last.mark) else {
+        let Some(start) = self.deltas.iter().position(|delta| delta.marks[0] == last.mark) else {
             // The position comes from another process.
             return match last.mark.state == self.seen.mark.state {
                 true => Ok(Vec::new()),
@@ -153,8 +153,8 @@ impl Past {
         // For another audience, events are counted differently.
         let heard = if last.repo == *audience { last.heard } else { 0 };
         let mut missed = Vec::new();
-        for turn in self.turns.range_mut(start..) {
-            let told = turn.known_or_told(contexts, audience)?;
+        for delta in self.deltas.range_mut(start..) {
+            let told = delta.known_or_told(contexts, audience)?;
             missed.push((told, if missed.is_empty() { heard } else { 0 }));
         }
         Ok(missed)
@@ -167,13 +167,13 @@ impl Past {
         realm: &RealmName,
         audience: &Audience,
         last: &Mark,
-    ) -> Result<Arc<Told>, OpError> {
+    ) -> Result<Arc<EventBatch>, OpError> {
         let everything = match self.pending.entry(audience.clone()) {
             Entry::Occupied(held) => held.into_mut(),
             Entry::Vacant(free) => free.insert(everything(contexts, realm, audience)?),
         };
         let happened = everything.since(last.at);
-        Ok(Arc::new(Told::new(realm, [last, &self.seen.mark], audience.as_ref(), &happened)))
+        Ok(Arc::new(EventBatch::new(realm, [last, &self.seen.mark], audience.as_ref(), &happened)))
     }
 }
 
@@ -187,8 +187,8 @@ fn everything(contexts: &Contexts, realm: &RealmName, audience: &Audience) -> Re
     Ok(Happened { notifications, sessions: sessions.into_iter().map(|one| one.session).collect() })
 }
 
-impl Turn {
-    /// Returns the events of this turn for an audience.
+impl Delta {
+    /// Returns the events of this delta for an audience.
     ///
     /// # Errors
     /// Returns an error if the realm cannot be read.
@@ -197,7 +197,7 @@ impl Turn {
         contexts: &Contexts,
         news: &mut News<'_>,
         audience: &Audience,
-    ) -> Result<Arc<Told>, OpError> {
+    ) -> Result<Arc<EventBatch>, OpError> {
         if let Some(told) = self.told.get(audience) {
             return Ok(told.clone());
         }
@@ -214,13 +214,13 @@ impl Turn {
         notifications.sort_by_cached_key(|one| pending::key(&one.notification));
         let happened = Happened { notifications, sessions: self.sessions.clone() };
         let [before, after] = &self.marks;
-        let told = Arc::new(Told::new(&self.realm, [before, after], audience.as_ref(), &happened));
+        let told = Arc::new(EventBatch::new(&self.realm, [before, after], audience.as_ref(), &happened));
         self.told.insert(audience.clone(), told.clone());
         Ok(told)
     }
 
     /// Returns the same as [`Self::told`], opening the realm only if needed.
-    fn known_or_told(&mut self, contexts: &Contexts, audience: &Audience) -> Result<Arc<Told>, OpError> {
+    fn known_or_told(&mut self, contexts: &Contexts, audience: &Audience) -> Result<Arc<EventBatch>, OpError> {
         match self.told.get(audience) {
             Some(told) => Ok(told.clone()),
             None => self.told(contexts, &mut News::new(&contexts.realm(&self.realm)?), audience),
