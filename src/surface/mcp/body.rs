@@ -4,7 +4,7 @@ use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 use super::{
-    size_limit::{MAX_BODY, weight},
+    size_limit::{MAX_BODY, message_bytes},
     steps::for_client,
 };
 use crate::{
@@ -26,7 +26,7 @@ pub struct Body {
 
 /// The maximum number of next steps in an answer.
 const MAX_STEPS: usize = 8;
-/// Values of at most this weight are not cut.
+/// Values of at most this many bytes are not cut.
 const LEAST: usize = 160;
 
 impl Body {
@@ -45,12 +45,12 @@ impl Body {
 
     /// Returns whether the answer fits one message.
     pub fn fits(&self) -> bool {
-        self.weight() <= MAX_BODY
+        self.message_bytes() <= MAX_BODY
     }
 
-    /// Returns the weight of the answer in a message, in bytes.
-    pub fn weight(&self) -> usize {
-        weight(&to_string(&self.fields)) + self.steps_weight()
+    /// Returns the bytes that the answer takes in a message.
+    pub fn message_bytes(&self) -> usize {
+        message_bytes(&to_string(&self.fields)) + self.steps_bytes()
     }
 
     /// Cuts what does not fit, and records where. This is the last resort, after paging.
@@ -61,7 +61,7 @@ impl Body {
         }
         let mut cuts = Vec::new();
         let mut value = Value::Object(std::mem::take(&mut self.fields));
-        let room = MAX_BODY - self.steps_weight() - 1_500;
+        let room = MAX_BODY - self.steps_bytes() - 1_500;
         cut(&mut value, room, "", &mut cuts);
         if let Value::Object(fields) = value {
             self.fields = fields;
@@ -71,9 +71,9 @@ impl Body {
         self.next_steps.push(how_to_get_the_rest.into());
     }
 
-    /// Returns the weight of the next steps, in bytes.
-    pub fn steps_weight(&self) -> usize {
-        self.next_steps.iter().map(|step| weight(&to_string(step)) + 2).sum()
+    /// Returns the bytes that the next steps take in a message.
+    pub fn steps_bytes(&self) -> usize {
+        self.next_steps.iter().map(|step| message_bytes(&to_string(step)) + 2).sum()
     }
 }
 
@@ -101,7 +101,7 @@ pub fn only_at(body: &mut Body, field: &str, pointer: &str, offset: Option<usize
         })?;
         kept["part"] = json!("");
         body.fields.insert(field.to_owned(), kept.clone());
-        let others = weight(&to_string(&body.fields)) + body.steps_weight();
+        let others = message_bytes(&to_string(&body.fields)) + body.steps_bytes();
         let shown = beginning(rest, MAX_BODY.saturating_sub(others + 500));
         kept["part"] = json!(shown);
         if shown.len() < rest.len() {
@@ -121,7 +121,7 @@ pub fn only_at(body: &mut Body, field: &str, pointer: &str, offset: Option<usize
 fn beginning(text: &str, room: usize) -> &str {
     let mut left = room;
     let fits = |(_, c): &(usize, char)| {
-        let taken = weight(&to_string(c)).saturating_sub(weight("\"\""));
+        let taken = message_bytes(&to_string(c)).saturating_sub(message_bytes("\"\""));
         let fits = taken <= left;
         left = left.saturating_sub(taken);
         !fits
@@ -161,7 +161,7 @@ fn shorten(text: &mut String, most: usize) {
 /// Cuts a value to at most `room` bytes, and records the pointers to what was removed. Small values stay whole; large
 /// ones share the remaining room.
 fn cut(value: &mut Value, room: usize, place: &str, cuts: &mut Vec<String>) {
-    let total = weight(&to_string(value));
+    let total = message_bytes(&to_string(value));
     if total <= room {
         return;
     }
@@ -179,7 +179,7 @@ fn cut(value: &mut Value, room: usize, place: &str, cuts: &mut Vec<String>) {
             cuts.push(place.to_owned());
             // A byte of the text weighs at most 7 bytes as text and is counted twice.
             let mut most = room / 2;
-            while weight(&to_string(text)) > room {
+            while message_bytes(&to_string(text)) > room {
                 shorten(text, most);
                 most = most * 3 / 4;
             }
@@ -189,7 +189,7 @@ fn cut(value: &mut Value, room: usize, place: &str, cuts: &mut Vec<String>) {
             let mut left = room.saturating_sub(4);
             let mut kept = 0;
             for item in &*items {
-                let taken = weight(&to_string(item)) + 2;
+                let taken = message_bytes(&to_string(item)) + 2;
                 if taken > left {
                     break;
                 }
@@ -199,9 +199,9 @@ fn cut(value: &mut Value, room: usize, place: &str, cuts: &mut Vec<String>) {
             items.truncate(kept);
         }
         Value::Object(fields) => {
-            let own = |name: &str| weight(&to_string(&name)) + 4;
+            let own = |name: &str| message_bytes(&to_string(&name)) + 4;
             let mut sizes: Vec<_> =
-                fields.iter().map(|(name, field)| (weight(&to_string(field)), name.clone())).collect();
+                fields.iter().map(|(name, field)| (message_bytes(&to_string(field)), name.clone())).collect();
             sizes.sort();
             let mut left = room.saturating_sub(4);
             let mut count = sizes.len();
@@ -215,7 +215,7 @@ fn cut(value: &mut Value, room: usize, place: &str, cuts: &mut Vec<String>) {
                     continue;
                 }
                 cut(field, share.max(size.min(share)), &format!("{place}/{}", escape(&name)), cuts);
-                left = left.saturating_sub(weight(&to_string(&*field)) + own(&name));
+                left = left.saturating_sub(message_bytes(&to_string(&*field)) + own(&name));
             }
         }
         _ => {}

@@ -13,7 +13,7 @@ use super::{
     body::{Body, to_string},
     idle_projects::IdleProjects,
     open::{Project, open},
-    size_limit::{ENVELOPE, MAX_MESSAGE, harmless, weight},
+    size_limit::{ENVELOPE, MAX_MESSAGE, escape_control_characters, message_bytes},
     steps::for_client,
 };
 use crate::{
@@ -42,7 +42,7 @@ pub struct Answer {
     /// The answer.
     pub body: Body,
     /// Finds the notifications to add; `None` for tools without notifications.
-    pub teller: Option<NotificationSource>,
+    pub source: Option<NotificationSource>,
 }
 
 /// Finds the pending notifications of one reader in one project.
@@ -69,7 +69,7 @@ struct Finished {
 /// Notifications in an answer, to be recorded as seen once the answer has been written.
 #[derive(Debug)]
 pub struct SentNotifications {
-    teller: NotificationSource,
+    source: NotificationSource,
     receipt: Receipt,
     tips: Tips,
     is_all: bool,
@@ -107,7 +107,7 @@ impl Answer {
         let line = format!(
             r#"{{"jsonrpc":"2.0","id":{},"result":{{{result_type}"content":[{{"type":"text","text":{}}}],"structuredContent":{json},"isError":false}}}}{}"#,
             to_string(&response.id),
-            to_string(&harmless(&json)),
+            to_string(&escape_control_characters(&json)),
             "\n"
         );
         (line.into_bytes(), told)
@@ -116,19 +116,23 @@ impl Answer {
     /// Returns the result for another layer to write, and the notifications; otherwise like [`Self::finish`].
     pub fn result(self, may_tell: bool) -> (CallToolResult, Option<SentNotifications>) {
         let Finished { fields, told } = self.tell(may_tell);
-        let text = ContentBlock::text(harmless(&to_string(&fields)));
+        let text = ContentBlock::text(escape_control_characters(&to_string(&fields)));
         let mut result = CallToolResult::success(vec![text]);
         result.structured_content = Some(Value::Object(fields));
         (result, told)
     }
 
     fn tell(self, may_tell: bool) -> Finished {
-        let Self { mut body, teller } = self;
+        let Self { mut body, source } = self;
         let mut told = None;
-        if let Some(teller) = teller {
-            let room =
-                || MAX_MESSAGE - ENVELOPE - weight(&to_string(&body.fields)) - weight(&to_string(&body.next_steps));
-            let looked = if may_tell { Some(teller.look(room)) } else { None };
+        if let Some(source) = source {
+            let room = || {
+                MAX_MESSAGE
+                    - ENVELOPE
+                    - message_bytes(&to_string(&body.fields))
+                    - message_bytes(&to_string(&body.next_steps))
+            };
+            let looked = if may_tell { Some(source.look(room)) } else { None };
             // If notifications cannot be read, they stay pending and the answer is sent without them.
             let telling = looked.and_then(Result::ok).flatten();
             let (notifications, more) =
@@ -141,9 +145,9 @@ impl Answer {
             }
             body.fields.insert("more_notifications".into(), more.into());
             body.next_steps.splice(0..0, steps);
-            if let Some((telling, tips)) = telling.filter(|_| teller.marks) {
+            if let Some((telling, tips)) = telling.filter(|_| source.marks) {
                 let is_all = telling.more == 0;
-                told = Some(SentNotifications { is_all, receipt: telling.receipt, teller, tips });
+                told = Some(SentNotifications { is_all, receipt: telling.receipt, source, tips });
             }
         }
         body.fields.insert("next_steps".into(), serde_json::json!(body.next_steps));
@@ -152,7 +156,7 @@ impl Answer {
 }
 
 impl NotificationSource {
-    /// Returns the notifications to deliver, up to a weight of `room`, and the tips that decided them. Returns `None`
+    /// Returns the notifications to deliver, up to `room` bytes, and the tips that decided them. Returns `None`
     /// if nothing is pending.
     fn look(&self, room: impl FnOnce() -> usize) -> Result<Option<(NotificationBatch, Tips)>, OpError> {
         let ctx = open(&self.env, &self.project)?;
@@ -168,7 +172,7 @@ impl NotificationSource {
                 // Reserve room for the next steps.
                 left = room().saturating_sub(1_200);
             }
-            let taken = weight(&to_string(one)) + 2;
+            let taken = message_bytes(&to_string(one)) + 2;
             let fits = taken <= left;
             left = left.saturating_sub(taken);
             fits
@@ -184,7 +188,7 @@ impl SentNotifications {
     /// # Errors
     /// Returns an error if the store cannot be written.
     pub fn record(&self) -> Result<(), OpError> {
-        let NotificationSource { env, project, reader, idle, .. } = &self.teller;
+        let NotificationSource { env, project, reader, idle, .. } = &self.source;
         let ctx = open(env, project)?;
         let Ok(acting) = ctx.recording() else { return Ok(()) };
         inbox::record(acting.store, acting.repo, reader, &self.receipt, || ctx.env.now_here())?;

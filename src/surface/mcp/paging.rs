@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use self::listed::{Item, Listed};
 use super::{
     body::{Body, to_string},
-    size_limit::{MAX_BODY, weight},
+    size_limit::{MAX_BODY, message_bytes},
 };
 use crate::error::OpError;
 
@@ -47,9 +47,10 @@ pub fn page(body: &mut Body, lists: Lists, limit: Option<usize>, cursor: Option<
     body.fields = fields.iter().map(|(name, text)| ((*name).to_owned(), listed::value(text))).collect();
     body.fields.insert("next_cursor".into(), Value::Null);
     let head = body.fields.iter();
-    let head: usize = head.map(|(name, field)| weight(&to_string(name)) + weight(&to_string(field)) + 4).sum();
+    let head: usize =
+        head.map(|(name, field)| message_bytes(&to_string(name)) + message_bytes(&to_string(field)) + 4).sum();
     let names: usize = lists.iter().map(|name| name.len() * 2 + 16).sum();
-    let room = MAX_BODY.saturating_sub(head + names + body.steps_weight() + 1_200);
+    let room = MAX_BODY.saturating_sub(head + names + body.steps_bytes() + 1_200);
     let mut window = Window { at: 0, start, left: limit.unwrap_or(usize::MAX), room, end: None };
     for name in lists {
         if let Some(items) = listed.remove(name) {
@@ -82,28 +83,28 @@ struct Window {
     start: usize,
     /// The number of further items that may be shown.
     left: usize,
-    /// The remaining weight for items, in bytes.
+    /// The remaining bytes for items.
     room: usize,
     /// The index of the first item after the page.
     end: Option<usize>,
 }
 
 impl Window {
-    /// Returns whether the next item, which has this weight, is shown.
-    fn shows(&mut self, weight: impl FnOnce() -> usize) -> bool {
+    /// Returns whether the next item, which takes this many bytes, is shown.
+    fn shows(&mut self, bytes: impl FnOnce() -> usize) -> bool {
         let at = self.at;
         self.at += 1;
         if at < self.start || self.end.is_some() {
             return false;
         }
-        let weight = weight();
+        let bytes = bytes();
         let is_first = self.room > 0 && at == self.start;
-        if self.left == 0 || (weight > self.room && !is_first) {
+        if self.left == 0 || (bytes > self.room && !is_first) {
             self.end = Some(at);
             return false;
         }
         self.left -= 1;
-        self.room = self.room.saturating_sub(weight);
+        self.room = self.room.saturating_sub(bytes);
         true
     }
 
@@ -118,7 +119,7 @@ impl Window {
                 continue;
             }
             let head = item.head();
-            let header = weight(&head) + 2;
+            let header = message_bytes(&head) + 2;
             let is_shown = self.shows(|| header);
             let mut has_inner = false;
             let mut value: Value = listed::value(&head);
@@ -127,7 +128,7 @@ impl Window {
                 for one in &list.items {
                     // An item whose inner list began on the previous page is repeated around the rest of that list.
                     let again = if is_shown || has_inner { 0 } else { header };
-                    if self.shows(|| weight(one) + 2 + again) {
+                    if self.shows(|| message_bytes(one) + 2 + again) {
                         has_inner = true;
                         shown.push(listed::value(one));
                     }

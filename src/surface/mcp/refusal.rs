@@ -19,7 +19,7 @@ pub fn failed(error: &OpError) -> CallToolResult {
     error.problems.truncate(20);
     let mut failure = serde_json::json!(Failure::from(&error));
     failure["next_steps"] = steps(&error);
-    let text = super::size_limit::harmless(&to_string(&failure));
+    let text = super::size_limit::escape_control_characters(&to_string(&failure));
     CallToolResult::error(vec![ContentBlock::text(text)])
 }
 

@@ -9,11 +9,11 @@ pub const MAX_MESSAGE: usize = 46_080;
 pub const ENVELOPE: usize = 512;
 /// The number of bytes that are reserved for notifications.
 pub const BESIDE: usize = 12_000;
-/// The maximum weight of an answer, in bytes.
+/// The maximum number of bytes that an answer takes in a message.
 pub const MAX_BODY: usize = MAX_MESSAGE - ENVELOPE - BESIDE;
 
-/// Returns the weight of this JSON: the bytes that it takes in a message, as data and as text together.
-pub fn weight(json: &str) -> usize {
+/// Returns the bytes that this JSON takes in a message, as data and as text together.
+pub fn message_bytes(json: &str) -> usize {
     if is_plain(json) {
         return 2 * json.len() + json.bytes().filter(|byte| matches!(byte, b'"' | b'\\')).count();
     }
@@ -32,7 +32,7 @@ fn is_plain(text: &str) -> bool {
 }
 
 /// Returns the JSON with control characters escaped, which changes no value.
-pub fn harmless(json: &str) -> String {
+pub fn escape_control_characters(json: &str) -> String {
     if is_plain(json) || !json.contains(is_harmful) {
         return json.to_owned();
     }
@@ -55,13 +55,13 @@ mod tests {
 
     proptest! {
         #[test]
-        fn the_weight_is_the_size_of_both_copies(text in any::<String>()) {
+        fn the_bytes_are_those_of_both_copies(text in any::<String>()) {
             let json = serde_json::to_string(&text).unwrap();
-            let copy = harmless(&json);
+            let copy = escape_control_characters(&json);
             prop_assert!(!copy.contains(is_harmful));
             prop_assert_eq!(&serde_json::from_str::<String>(&copy).unwrap(), &text);
             let quoted = serde_json::to_string(&copy).unwrap();
-            prop_assert_eq!(weight(&json), json.len() + quoted.len() - 2);
+            prop_assert_eq!(message_bytes(&json), json.len() + quoted.len() - 2);
         }
     }
 }

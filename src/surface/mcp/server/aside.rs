@@ -39,7 +39,7 @@ impl Drop for CancelOnDrop {
 
 impl Server {
     /// Runs a slow tool and stores its answer.
-    pub async fn run_aside(
+    pub async fn run_in_background(
         &self,
         tool: &'static Tool,
         arguments: &Arguments,

@@ -103,7 +103,7 @@ impl Server {
         let started = Instant::now();
         loop {
             let outcome = match tool.shape.is_slow {
-                true => self.run_aside(tool, arguments, responses, context).await,
+                true => self.run_in_background(tool, arguments, responses, context).await,
                 false => self.roots_request.attempt(responses, context, attempt).await,
             };
             let is_locked = matches!(&outcome, Outcome::Failed(error) if error.code == ErrorCode::Locked);
@@ -155,12 +155,12 @@ impl Server {
 
     /// Stores an answer for the layer that writes it.
     pub fn put(&self, tool: &Tool, context: &RequestContext<RoleServer>, project: Project, body: Body) {
-        let teller = tool.shape.tells.then(|| self.teller(project, context));
-        self.answers.put(context.id.clone(), Answer { body, teller });
+        let source = tool.shape.tells.then(|| self.notification_source(project, context));
+        self.answers.put(context.id.clone(), Answer { body, source });
     }
 
     /// Returns the source of the notifications that are added to an answer in a project.
-    pub fn teller(&self, project: Project, context: &RequestContext<RoleServer>) -> NotificationSource {
+    pub fn notification_source(&self, project: Project, context: &RequestContext<RoleServer>) -> NotificationSource {
         let client = self.client(context);
         NotificationSource {
             env: self.settings.env.clone(),

@@ -62,7 +62,8 @@ impl Server {
         match outcome {
             Ok(mut body) => {
                 body.cut("the command's output is too long for a message");
-                self.answers.put(context.id.clone(), Answer { body, teller: Some(self.teller(project, context)) });
+                self.answers
+                    .put(context.id.clone(), Answer { body, source: Some(self.notification_source(project, context)) });
                 self.handed_over(context).into()
             }
             Err(error) => failed(&error).into(),

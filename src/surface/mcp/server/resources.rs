@@ -18,7 +18,7 @@ use crate::surface::mcp::{
     refusal::{refused, refused_uri},
     resources::{self, MIME, Uri},
     roots::Outcome,
-    size_limit::harmless,
+    size_limit::escape_control_characters,
     skills,
     watch::{self, Watched},
 };
@@ -83,7 +83,7 @@ impl Server {
                 if !body.next_steps.is_empty() {
                     body.fields.insert("next_steps".into(), serde_json::json!(body.next_steps));
                 }
-                let text = harmless(&to_string(&body.fields));
+                let text = escape_control_characters(&to_string(&body.fields));
                 let contents = ResourceContents::text(text, request.uri).with_mime_type(MIME);
                 let result = ReadResourceResult::new(vec![contents]).with_ttl_ms(FRESH_MS);
                 Ok(result.with_cache_scope(CacheScope::Private).into())

@@ -70,7 +70,7 @@ impl Call<'_> {
                 }
                 return Ok(body);
             }
-            limit = (limit * MAX_BODY / body.weight()).clamp(1, limit - 1);
+            limit = (limit * MAX_BODY / body.message_bytes()).clamp(1, limit - 1);
         }
     }
 }

@@ -48,7 +48,7 @@ pub struct Tool {
 /// The arguments of every tool.
 #[derive(JsonSchema)]
 #[expect(dead_code, reason = "it is read by its names")]
-struct Somewhere {
+struct CwdArgument {
     /// absolute path
     cwd: Option<String>,
 }
@@ -71,8 +71,8 @@ pub static TOOLS: LazyLock<Vec<Tool>> = LazyLock::new(|| {
 
 /// The arguments that choose the project: on a server of one realm, and on a server of all realms.
 static COMMON: LazyLock<[Vec<Parameter>; 2]> = LazyLock::new(|| {
-    let of_all = [arguments::of::<Named>(), arguments::of::<Somewhere>()].concat();
-    [arguments::of::<Somewhere>(), of_all]
+    let of_all = [arguments::of::<Named>(), arguments::of::<CwdArgument>()].concat();
+    [arguments::of::<CwdArgument>(), of_all]
 });
 
 /// The tools that do not take the name of a realm: they work on the current work tree, or on all realms.
