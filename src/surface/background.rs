@@ -54,7 +54,7 @@ pub fn fetch_if_due(ctx: &Ctx) {
 
 fn start(ctx: &Ctx, arguments: &[&str]) {
     // A child that keeps a pipe of ours open would make our caller wait for it.
-    let _ = process::apart(&mut Command::new(ctx.env.exe()))
+    let _ = process::own_process_group(&mut Command::new(ctx.env.exe()))
         .args(arguments)
         .current_dir("/")
         .env_clear()
@@ -88,7 +88,7 @@ pub fn browse(env: &Env, url: &str) {
         System::MacOs => ("open", &[]),
         System::Windows => ("rundll32", &["url.dll,FileProtocolHandler"]),
     };
-    let _ = process::apart(&mut Command::new(opener))
+    let _ = process::own_process_group(&mut Command::new(opener))
         .args(arguments)
         .arg(url)
         .env_clear()

@@ -1,6 +1,6 @@
 //! Runs one command for the MCP server, and kills everything that the command started when it ends.
 //!
-//! A separate process between the two takes charge of [all that the command starts](Offspring). On Linux, it finds even
+//! A separate process between the two takes charge of [all that the command starts](Descendants). On Linux, it finds even
 //! programs that leave their process group and session (`setsid`).
 
 use std::{
@@ -14,7 +14,7 @@ use std::{
 
 use crate::{
     error::OpError,
-    platform::process::{self, Group, Offspring},
+    platform::process::{self, Descendants, Group},
 };
 
 /// The maximum time to wait for killed processes to end.
@@ -27,7 +27,7 @@ const PATIENCE: Duration = Duration::from_secs(5);
 /// # Errors
 /// Returns an error if the program cannot be started.
 pub fn run(program: &OsString, arguments: &[OsString]) -> Result<u8, OpError> {
-    let offspring = Offspring::adopt();
+    let descendants = Descendants::adopt();
     let mut line = Vec::new();
     let read = io::stdin().lock().read_until(b'\n', &mut line);
     if read.is_err() || !line.ends_with(b"\n") {
@@ -43,7 +43,7 @@ pub fn run(program: &OsString, arguments: &[OsString]) -> Result<u8, OpError> {
     thread::spawn(move || until_closed(&abandoned));
     thread::spawn(move || ended.send(child.wait().ok()));
     let status = outcome.recv().ok().flatten();
-    offspring.end(group, PATIENCE);
+    descendants.end(group, PATIENCE);
     Ok(status.map_or(process::KILLED, process::code).try_into().unwrap_or(u8::MAX))
 }
 

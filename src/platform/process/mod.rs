@@ -31,8 +31,8 @@ pub fn code(status: ExitStatus) -> i32 {
 
 /// Makes a command the leader of its own process group, so that keys in the terminal that end its parent do not reach
 /// it. On Windows, this also keeps it from opening a window.
-pub fn apart(command: &mut Command) -> &mut Command {
-    system::apart(command)
+pub fn own_process_group(command: &mut Command) -> &mut Command {
+    system::own_process_group(command)
 }
 
 /// Returns a command that starts a program that outlives our caller, and closes all files that the caller opened
@@ -103,12 +103,12 @@ impl Group {
 /// On Linux, this process becomes the parent of orphaned descendants. On Windows, all of them are in a job object, and
 /// end if this process is killed. On other systems, processes that have left the child's group are not included.
 #[derive(Debug)]
-pub struct Offspring(system::Offspring);
+pub struct Descendants(system::Descendants);
 
-impl Offspring {
+impl Descendants {
     /// Starts to track the descendants of this process.
     pub fn adopt() -> Self {
-        Self(system::Offspring::adopt())
+        Self(system::Descendants::adopt())
     }
 
     /// Kills a group and all other descendants, and waits until they have ended, up to a time limit.

@@ -36,7 +36,7 @@ pub fn code(status: ExitStatus) -> i32 {
     status.code().unwrap_or_else(|| status.signal().unwrap_or_default() + 128)
 }
 
-pub fn apart(command: &mut Command) -> &mut Command {
+pub fn own_process_group(command: &mut Command) -> &mut Command {
     command.process_group(0)
 }
 
@@ -81,7 +81,7 @@ pub struct Group(Option<Pid>);
 
 impl Group {
     pub fn start(command: &mut Command) -> io::Result<(Child, Self)> {
-        let child = apart(command).spawn()?;
+        let child = own_process_group(command).spawn()?;
         let group = Self(of(child.id()));
         Ok((child, group))
     }
@@ -101,9 +101,9 @@ impl Group {
 }
 
 #[derive(Debug)]
-pub struct Offspring;
+pub struct Descendants;
 
-impl Offspring {
+impl Descendants {
     pub fn adopt() -> Self {
         #[cfg(target_os = "linux")]
         linux::adopt_orphans();

@@ -25,7 +25,7 @@ pub fn code(status: ExitStatus) -> i32 {
     status.code().unwrap_or(super::KILLED)
 }
 
-pub fn apart(command: &mut Command) -> &mut Command {
+pub fn own_process_group(command: &mut Command) -> &mut Command {
     command.creation_flags(CREATE_NEW_PROCESS_GROUP | CREATE_NO_WINDOW)
 }
 
@@ -59,7 +59,7 @@ pub struct Group(Job);
 impl Group {
     pub fn start(command: &mut Command) -> io::Result<(Child, Self)> {
         let job = Job::create()?;
-        let mut child = apart(command).spawn()?;
+        let mut child = own_process_group(command).spawn()?;
         if let Err(error) = job.assign_process(child.as_raw_handle() as isize) {
             // A process that has already ended needs no group, and cannot be added to one.
             if child.try_wait()?.is_none() {
@@ -82,9 +82,9 @@ impl Group {
 }
 
 #[derive(Debug)]
-pub struct Offspring(#[expect(dead_code, reason = "the job ends when it is dropped")] Option<Job>);
+pub struct Descendants(#[expect(dead_code, reason = "the job ends when it is dropped")] Option<Job>);
 
-impl Offspring {
+impl Descendants {
     pub fn adopt() -> Self {
         let job = Job::create_with_limit_info(ExtendedLimitInfo::new().limit_kill_on_job_close());
         // If this is forbidden, only the child's own job ends.

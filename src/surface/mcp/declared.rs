@@ -78,7 +78,7 @@ pub async fn run(
     command.args(["supervise", "--"]).arg(&tool.program).args(&tool.arguments).current_dir(folder);
     command.env_clear().envs(tools::environment::variables(env, &tool.passed));
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-    process::apart(command.as_std_mut());
+    process::own_process_group(command.as_std_mut());
     let mut child = command.spawn().map_err(failed)?;
     // Closed only after the command has ended.
     let mut input = child.stdin.take();
