@@ -8,6 +8,7 @@ pub mod daemon;
 pub mod graph;
 pub mod hook;
 pub mod http;
+mod locked;
 pub mod log;
 pub mod mcp;
 pub mod publication_summary;

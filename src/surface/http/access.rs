@@ -3,7 +3,7 @@
 
 use std::{
     collections::VecDeque,
-    sync::{Mutex, MutexGuard, PoisonError},
+    sync::Mutex,
     time::{Duration, Instant},
 };
 
@@ -17,7 +17,7 @@ use subtle::ConstantTimeEq as _;
 use super::peer::Ends;
 use crate::{
     error::{ErrorCode, OpError},
-    surface::daemon::secret,
+    surface::{daemon::secret, locked::locked},
 };
 
 /// How long a link is valid.
@@ -183,8 +183,4 @@ fn keep(kept: &mut VecDeque<(String, Instant)>, age: Duration) -> Result<String,
 fn is_kept(kept: &mut VecDeque<(String, Instant)>, age: Duration, value: &str) -> bool {
     kept.retain(|(_, since)| since.elapsed() < age);
     kept.iter().fold(false, |found, (one, _)| found | same(one, value))
-}
-
-fn locked<T>(of: &Mutex<T>) -> MutexGuard<'_, T> {
-    of.lock().unwrap_or_else(PoisonError::into_inner)
 }

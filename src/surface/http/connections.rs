@@ -7,7 +7,7 @@ use std::{
     io,
     pin::Pin,
     sync::{
-        Arc, Mutex, MutexGuard, PoisonError,
+        Arc, Mutex, MutexGuard,
         atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering},
     },
     task::{Context, Poll, ready},
@@ -24,7 +24,7 @@ use tokio::{
 };
 
 use super::Body;
-use crate::surface::mcp::AfterFlush;
+use crate::surface::{locked::locked, mcp::AfterFlush};
 
 /// How long a client may leave data unread before its connection is closed.
 const WRITE_TIME: Duration = Duration::from_secs(30);
@@ -96,7 +96,7 @@ impl Connections {
     }
 
     fn locked(&self) -> MutexGuard<'_, BTreeMap<u64, Arc<State>>> {
-        self.all.lock().unwrap_or_else(PoisonError::into_inner)
+        locked(&self.all)
     }
 }
 

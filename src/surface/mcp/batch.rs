@@ -1,11 +1,9 @@
 //! Batches: several messages in one array, answered by one array (JSON-RPC 2.0, section 6). Only protocol version
 //! 2025-03-26 has them; other versions refuse them.
 
-use std::{
-    collections::HashSet,
-    sync::{Mutex, PoisonError},
-};
+use std::{collections::HashSet, sync::Mutex};
 
+use crate::surface::locked::locked;
 use rmcp::model::{ErrorCode, ErrorData, JsonRpcError, RequestId};
 use serde_json::Value;
 
@@ -87,7 +85,7 @@ impl Batches {
     }
 
     fn all(&self) -> std::sync::MutexGuard<'_, Vec<Batch>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        locked(&self.0)
     }
 }
 

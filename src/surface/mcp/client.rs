@@ -1,12 +1,12 @@
 //! The client of a connection, and the notifications that were sent to it but are not recorded as seen yet.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use rmcp::{RoleServer, service::RequestContext};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use super::{idle_projects::IdleProjects, outbox::SentNotifications};
-use crate::{error::ErrorCode, model::name::ReaderName};
+use crate::{error::ErrorCode, model::name::ReaderName, surface::locked::locked};
 
 /// A reader while it is connected.
 #[derive(Debug, Clone)]
@@ -61,12 +61,12 @@ impl ClientOfRequest {
 
     /// Sets the notifications that the answer carries.
     pub fn note(&self, told: SentNotifications, turn: OwnedSemaphorePermit) {
-        *self.unrecorded.lock().unwrap_or_else(PoisonError::into_inner) = Some(Unrecorded { told, _turn: turn });
+        *locked(&self.unrecorded) = Some(Unrecorded { told, _turn: turn });
     }
 
     /// Takes the notifications that the answer carried.
     pub fn take(&self) -> Option<Unrecorded> {
-        self.unrecorded.lock().unwrap_or_else(PoisonError::into_inner).take()
+        locked(&self.unrecorded).take()
     }
 }
 

@@ -10,7 +10,7 @@
 use std::{
     collections::VecDeque,
     sync::{
-        Arc, Mutex, PoisonError,
+        Arc, Mutex,
         atomic::{AtomicBool, Ordering},
     },
     time::{Duration, Instant},
@@ -51,7 +51,10 @@ use crate::{
     env::Env,
     error::{self, OpError},
     model::hash,
-    surface::mcp::http_delivery::{Body, Work},
+    surface::{
+        locked::locked,
+        mcp::http_delivery::{Body, Work},
+    },
 };
 
 /// The maximum number of sessions.
@@ -203,7 +206,7 @@ impl Mcp {
     }
 
     fn known(&self, key: String) -> Known {
-        let mut clients = self.clients.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut clients = locked(&self.clients);
         let known = clients.iter().position(|one| one.key == key).and_then(|at| clients.remove(at));
         let known = known.unwrap_or_else(|| {
             let name = format!("mcp-{}", &hash::canonical(&key)[..32]);

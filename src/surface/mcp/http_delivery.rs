@@ -3,7 +3,7 @@
 use std::{
     convert::Infallible,
     pin::Pin,
-    sync::{Arc, Mutex, PoisonError},
+    sync::{Arc, Mutex},
     task::{Context, Poll},
 };
 
@@ -19,6 +19,7 @@ use super::{
     client::{ClientOfRequest, Unrecorded},
     pending::RequestIdGuard,
 };
+use crate::surface::locked::locked;
 
 /// Work to run once a connection has written all of its data. If the connection fails, the work is dropped.
 #[derive(Clone, Default)]
@@ -28,12 +29,12 @@ type Later = Box<dyn FnOnce() + Send>;
 
 impl AfterFlush {
     fn add(&self, work: Later) {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).push(work);
+        locked(&self.0).push(work);
     }
 
     /// Runs the work.
     pub fn run(&self) {
-        let all = std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner));
+        let all = std::mem::take(&mut *locked(&self.0));
         all.into_iter().for_each(|work| work());
     }
 }

@@ -3,7 +3,7 @@
 
 use std::{
     collections::HashMap,
-    sync::{Arc, Mutex, PoisonError},
+    sync::{Arc, Mutex},
 };
 
 use rmcp::model::{CallToolResult, ContentBlock, JsonRpcMessage, RequestId, ServerJsonRpcMessage, ServerResult};
@@ -29,6 +29,7 @@ use crate::{
         },
         repos::joined,
     },
+    surface::locked::locked,
     wire::Notification,
 };
 
@@ -78,12 +79,12 @@ pub struct SentNotifications {
 impl FinishedAnswers {
     /// Stores the answer to a request.
     pub fn put(&self, id: RequestId, answer: Answer) {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(id, answer);
+        locked(&self.0).insert(id, answer);
     }
 
     /// Takes the answer to a request.
     pub fn take(&self, id: &RequestId) -> Option<Answer> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).remove(id)
+        locked(&self.0).remove(id)
     }
 
     /// Drops the answer to a cancelled request.

@@ -3,9 +3,10 @@
 
 use std::{
     collections::HashSet,
-    sync::{Arc, Mutex, PoisonError},
+    sync::{Arc, Mutex},
 };
 
+use crate::surface::locked::locked;
 use rmcp::model::{ErrorCode, ErrorData, JsonRpcError, RequestId};
 
 /// The ids of these requests.
@@ -18,7 +19,7 @@ impl Pending {
     /// # Errors
     /// Returns an error if another request with the same id is being answered.
     pub fn begin(&self, id: &RequestId) -> Result<(), JsonRpcError> {
-        match self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(id.clone()) {
+        match locked(&self.0).insert(id.clone()) {
             true => Ok(()),
             false => Err(taken(id)),
         }
@@ -26,17 +27,17 @@ impl Pending {
 
     /// Returns whether a request is being answered.
     pub fn has(&self, id: &RequestId) -> bool {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).contains(id)
+        locked(&self.0).contains(id)
     }
 
     /// Returns the number of requests that are being answered.
     pub fn count(&self) -> usize {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).len()
+        locked(&self.0).len()
     }
 
     /// Removes a request.
     pub fn end(&self, id: &RequestId) {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).remove(id);
+        locked(&self.0).remove(id);
     }
 }
 
@@ -57,7 +58,7 @@ impl RequestIdGuard {
     /// Returns an error if another request with this id is being answered.
     pub fn take(all: &Arc<ActiveRequests>, session: &str, id: &RequestId) -> Result<Self, JsonRpcError> {
         let own = (session.to_owned(), id.clone());
-        match all.lock().unwrap_or_else(PoisonError::into_inner).insert(own.clone()) {
+        match locked(all).insert(own.clone()) {
             true => Ok(Self { all: all.clone(), own }),
             false => Err(taken(id)),
         }
@@ -66,7 +67,7 @@ impl RequestIdGuard {
 
 impl Drop for RequestIdGuard {
     fn drop(&mut self) {
-        self.all.lock().unwrap_or_else(PoisonError::into_inner).remove(&self.own);
+        locked(&self.all).remove(&self.own);
     }
 }
 

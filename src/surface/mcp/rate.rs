@@ -1,7 +1,8 @@
 //! Limits the rate of MCP requests, with a token bucket.
 
+use crate::surface::locked::locked;
 use std::{
-    sync::{Mutex, PoisonError},
+    sync::Mutex,
     time::{Duration, Instant},
 };
 
@@ -29,7 +30,7 @@ impl Rate {
             return Ok(());
         }
         let a_second = f64::from(self.per_minute) / 60.0;
-        let mut held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut held = locked(&self.held);
         let (left, since) = *held;
         let left = f64::from(BURST).min(left + now.saturating_duration_since(since).as_secs_f64() * a_second);
         *held = (if left < 1.0 { left } else { left - 1.0 }, now);

@@ -2,7 +2,7 @@
 //! change.
 
 use std::{
-    sync::{Arc, Mutex, PoisonError},
+    sync::{Arc, Mutex},
     time::Duration,
 };
 
@@ -19,6 +19,7 @@ use super::{
 use crate::{
     env::Env,
     ops::notify::{self, fingerprint::Part},
+    surface::locked::locked,
 };
 
 /// The interval of polling.
@@ -90,11 +91,11 @@ impl Watches {
         if context.protocol_version().is_some_and(|version| !version.has_initialize()) {
             return;
         }
-        let mut all = self.all.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut all = locked(&self.all);
         if all.len() < MAX_WATCHED && !all.iter().any(|one| one.uri == watched.uri) {
             all.push(watched);
         }
-        let mut is_running = self.is_running.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut is_running = locked(&self.is_running);
         if !std::mem::replace(&mut *is_running, true) {
             tokio::spawn(tell(self.clone(), env.clone(), context.peer.clone()));
         }
@@ -102,11 +103,11 @@ impl Watches {
 
     /// Removes the subscription to a resource.
     pub fn remove(&self, uri: &str) {
-        self.all.lock().unwrap_or_else(PoisonError::into_inner).retain(|one| one.uri.as_deref() != Some(uri));
+        locked(&self.all).retain(|one| one.uri.as_deref() != Some(uri));
     }
 
     fn changed(&self, env: &Env) -> Vec<Option<String>> {
-        let mut all = self.all.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut all = locked(&self.all);
         all.iter_mut().filter_map(|one| one.has_changed(env).then(|| one.uri.clone())).collect()
     }
 }

@@ -13,7 +13,7 @@ mod stream;
 
 use std::{
     collections::BTreeMap,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::{Arc, Mutex},
 };
 
 use http_body_util::BodyExt as _;
@@ -27,7 +27,7 @@ use super::{Body, all_realms::Narrowed, answer, connections::Streaming, context:
 use crate::{
     error::{ErrorCode, OpError},
     model::name::{ContractRef, RealmName},
-    surface::arguments::Arguments,
+    surface::{arguments::Arguments, locked::locked},
 };
 
 use event::{EventFilter, Mark, Position};
@@ -186,8 +186,4 @@ async fn end(events: Arc<Events>, mut stopping: watch::Receiver<bool>) {
     let _ = stopping.wait_for(|stop| *stop).await;
     locked(&events.waiting).clear();
     locked(&events.hubs).values().for_each(|hub| hub.end());
-}
-
-fn locked<T>(of: &Mutex<T>) -> MutexGuard<'_, T> {
-    of.lock().unwrap_or_else(PoisonError::into_inner)
 }
