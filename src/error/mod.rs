@@ -11,10 +11,11 @@ pub use crate::model::next_step::NextStep;
 
 use crate::{
     model::{
+        approval::Fingerprint,
         candidate::FileProblem,
         name::NameError,
         publish::{Reason, Refusal},
-        text::shell_word,
+        text::shell_path,
     },
     store::StoreError,
 };
@@ -170,9 +171,9 @@ impl From<StoreError> for OpError {
                 cannot(ErrorCode::NoStore).next("git blue realm list  # list the realms on this machine")
             }
             StoreError::Reftable { path } => cannot(ErrorCode::ReftableStore)
-                .next(format!("git -C {} refs migrate --ref-format=files", path.display())),
+                .next(format!("git -C {} refs migrate --ref-format=files", shell_path(&path))),
             StoreError::Dubious { path } => cannot(ErrorCode::DubiousOwnership)
-                .next(format!("git config --global --add safe.directory {}", shell_word(&path.display().to_string()))),
+                .next(format!("git config --global --add safe.directory {}", shell_path(&path))),
             StoreError::NewerFormat { .. } => cannot(ErrorCode::NewerFormat).next("update git blue"),
             StoreError::Locked { .. } => cannot(ErrorCode::Locked)
                 .next("try again once the other process has ended; a lock file that no process holds can be removed"),
@@ -198,6 +199,12 @@ impl From<StoreError> for OpError {
     }
 }
 
+/// Returns the step that approves a change which breaks the promise of the contract `at`.
+pub fn approve(at: &str, fingerprint: &Fingerprint) -> NextStep {
+    format!("git blue contract approve {at} {fingerprint} --reason \"…\"  # or keep the version, for this change only")
+        .into()
+}
+
 impl From<Refusal> for OpError {
     fn from(refusal: Refusal) -> Self {
         let error = Self::no((&*refusal.reason).into(), refusal.to_string());
@@ -212,16 +219,12 @@ impl From<Refusal> for OpError {
             }
             Reason::BreaksPromise { bump, promise, .. } => {
                 let at = refusal.contract.as_ref().map(|contract| format!("{domain}/{contract}")).unwrap_or_default();
-                let fingerprint = promise.fingerprint();
                 error
                     .next(format!(
                         "write version: \"{bump}\"{place}, and commit: publish it as a breaking \
                     change"
                     ))
-                    .next(format!(
-                        "git blue contract approve {at} {fingerprint} --reason \"…\"  # or keep the version, for this \
-                        change only"
-                    ))
+                    .next(approve(&at, &promise.fingerprint()))
             }
             Reason::Down { .. } => error
                 .next("merge the newer versions: git pull")

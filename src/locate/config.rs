@@ -7,7 +7,12 @@ use super::url;
 use crate::{
     error::{ErrorCode, OpError},
     machine::home::{Home, KnownRealm},
-    model::{name::RealmName, oid::Oid, repo_url::RepoUrl, text::shell_word},
+    model::{
+        name::RealmName,
+        oid::Oid,
+        repo_url::RepoUrl,
+        text::{shell_path, shell_word},
+    },
     repo::{
         CodeRepo,
         blue_files::{FOLDER, FileSource, Files},
@@ -57,7 +62,7 @@ pub fn same_url(home: &Home, known: &KnownRealm, proposed: Option<&Config>) -> R
     );
     Err(OpError::cannot(ErrorCode::OtherUrl, message).next(format!(
         "if the realm has moved: git config --file {} blue.realm.{realm}.url {}",
-        shell_word(&home.folder().join("config").display().to_string()),
+        shell_path(&home.folder().join("config")),
         shell_word(proposed)
     )))
 }

@@ -16,7 +16,7 @@ use crate::{
     machine::home::{Home, KnownRealm},
     model::{
         name::{RealmName, RepoName},
-        text::shell_word,
+        text::{shell_path, shell_word},
     },
     repo::CodeRepo,
     store::{
@@ -129,7 +129,7 @@ pub fn find(
 fn gone(home: &Home, known: &KnownRealm, error: StoreError) -> OpError {
     let StoreError::NotAStore { path } = &error else { return error.into() };
     let (realm, path) = (&known.name, path.display().to_string());
-    let config = shell_word(&home.folder().join("config").display().to_string());
+    let config = shell_path(&home.folder().join("config"));
     let again = match &known.url {
         Some(url) => format!("git blue init --url {}", shell_word(url)),
         None => format!("git blue init --realm {realm}"),

@@ -1,6 +1,6 @@
 //! Types that are a single string in JSON and YAML.
 
-use std::{fmt, marker::PhantomData, str::FromStr};
+use std::{fmt, marker::PhantomData, path::Path, str::FromStr};
 
 use serde::{
     Deserializer,
@@ -49,6 +49,11 @@ pub fn shell_word(word: &str) -> String {
         true => word.to_owned(),
         false => format!("'{}'", word.replace('\'', r"'\''")),
     }
+}
+
+/// Returns a path as one word for a POSIX shell.
+pub fn shell_path(path: &Path) -> String {
+    shell_word(&path.display().to_string())
 }
 
 /// Implements serde and JSON Schema for a type with `FromStr` and `Display`, as a string in JSON and YAML. The pattern

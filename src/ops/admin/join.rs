@@ -14,6 +14,7 @@ use crate::{
         name::{RealmName, RepoName},
         realm::{Likeness, Repo},
         repo_url::RepoUrl,
+        text::shell_path,
         yaml_text,
     },
     ops::{
@@ -277,10 +278,10 @@ fn same_repository(ctx: &Ctx, code: &CodeRepo, known: &KnownRealm, held: &Repo, 
         (Likeness::Unknown, _) => match joined::elsewhere(&ctx.home, code, &known.name, name)? {
             None => Ok(()),
             Some(folder) => {
-                let folder = folder.display();
+                let (folder, quoted) = (folder.display(), shell_path(&folder));
                 Err(taken(&format!(": {folder}, which has no commits or URL to identify it yet"))
                     .next(format!(
-                        "if this is a clone of it, make a first commit there, and run git -C {folder} blue status"
+                        "if this is a clone of it, make a first commit there, and run git -C {quoted} blue status"
                     ))
                     .next("choose another name with --repo NAME"))
             }

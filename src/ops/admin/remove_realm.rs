@@ -3,7 +3,7 @@
 use crate::{
     error::{ErrorCode, OpError},
     locate,
-    model::name::RealmName,
+    model::{name::RealmName, text::shell_path},
     ops::{Operation, ctx::Ctx, runs},
     store::{git::GitStore, overview::Overview, read},
     wire::{Answer, RealmRemoved},
@@ -76,7 +76,7 @@ fn refuse_use(ctx: &Ctx, overview: &Overview<'_>, realm: &RealmName) -> Result<(
     let paths = ctx.home.repo_paths()?;
     for repo in repos.iter().take(MAX_NAMED) {
         error = error.next(match paths.get(*repo) {
-            Some(path) => format!("git -C {} blue realm admin leave", path.display()),
+            Some(path) => format!("git -C {} blue realm admin leave", shell_path(path)),
             None => format!("git blue realm admin leave  # in {repo}"),
         });
     }

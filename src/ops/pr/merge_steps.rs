@@ -9,6 +9,7 @@ use crate::{
         merge_plan::{Clash, Leftover, Plan},
         name::{ContractRef, DomainName, RepoName},
         range::Range,
+        text::shell_path,
     },
     ops::{ctx::Ctx, repos::paths::FoundRepo},
     repo::blue_files,
@@ -146,7 +147,7 @@ impl<'a> Places<'a> {
 
     fn merge_command(&self, line: &PrRepo) -> Option<String> {
         let (folder, branch, base) = (self.folders.get(&line.name)?, line.branch.as_ref()?, line.base.as_ref()?);
-        let folder = folder.display();
+        let folder = shell_path(folder);
         Some(format!("git -C {folder} switch {base} && git -C {folder} merge {branch}"))
     }
 }

@@ -10,7 +10,7 @@ use crate::ops::{
 };
 use crate::{
     error::{ErrorCode, OpError},
-    model::{name::RfcName, secret_file::looks_secret},
+    model::{name::RfcName, secret_file::looks_secret, text::shell_path},
     wire::{Answer, PrPrepare, Prepared, RepoProblem},
 };
 
@@ -98,14 +98,13 @@ fn prepare(place: &Place, branch: &str, request: &Request) -> Result<Option<Prep
         }
         let on = on.map_or("no branch".into(), |on| format!("the branch {on}"));
         let message = format!("{at} is on {on}, not on {branch}");
-        return Err(
-            RepoProblem::new(name, ErrorCode::OtherBranch, message).next(format!("git -C {at} switch {branch}"))
-        );
+        return Err(RepoProblem::new(name, ErrorCode::OtherBranch, message)
+            .next(format!("git -C {} switch {branch}", shell_path(&place.path))));
     }
     if let Some(left) = place.work.in_progress().map_err(git)? {
         let word = left.word();
         let message = format!("{at} is in the middle of a {word}");
-        let next = format!("git -C {at} {word} --continue  # or --abort");
+        let next = format!("git -C {} {word} --continue  # or --abort", shell_path(&place.path));
         return Err(RepoProblem::new(name, ErrorCode::InTheMiddle, message).next(next));
     }
     let found = place.work.uncommitted().map_err(git)?;

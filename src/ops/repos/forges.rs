@@ -13,6 +13,7 @@ use crate::{
     error::{ErrorCode, NextStep},
     forge::{Address, Client, Forge, Kind, Secret},
     machine::user_config,
+    model::text::shell_path,
     ops::ctx::Ctx,
     platform::process,
     repo::work,
@@ -86,7 +87,7 @@ impl<'c> Forges<'c> {
             return Err(Closed {
                 code: ErrorCode::NoRemote,
                 message: format!("{name} has no remote named origin"),
-                next_step: format!("git -C {} remote add origin URL", folder.display()).into(),
+                next_step: format!("git -C {} remote add origin URL", shell_path(folder)).into(),
             });
         };
         // The URL as it is configured, since `insteadOf` may rewrite it to a mirror.

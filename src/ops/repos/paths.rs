@@ -8,6 +8,7 @@ use crate::{
     model::{
         name::{RealmName, RepoName},
         realm::Repo,
+        text::shell_path,
     },
     ops::ctx::{Ctx, Here},
     repo::{CodeRepo, Place, work::Work},
@@ -60,7 +61,7 @@ pub fn find(ctx: &Ctx, here: &Here, repo: &Repo) -> Result<Result<FoundRepo, Rep
                 ErrorCode::OtherRepository,
                 format!("{} is not joined to the realm {} as {}", folder.display(), here.realm, repo.name),
             )
-            .next(format!("git -C {} blue init --realm {}", folder.display(), here.realm)),
+            .next(format!("git -C {} blue init --realm {}", shell_path(folder), here.realm)),
             Ok(None) => problem(
                 ErrorCode::PathGone,
                 format!("{} was at {}, which no longer exists", repo.name, folder.display()),

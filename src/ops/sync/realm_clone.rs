@@ -7,7 +7,10 @@ use super::{realm_at, url};
 use crate::{
     error::{ErrorCode, OpError},
     machine::home::KnownRealm,
-    model::name::{RealmName, RemoteName},
+    model::{
+        name::{RealmName, RemoteName},
+        text::{shell_path, shell_word},
+    },
     ops::ctx::Ctx,
     repo::CodeRepo,
     store::{
@@ -185,6 +188,9 @@ pub fn record(ctx: &Ctx, known: &KnownRealm, url: &str, branches: bool) -> Resul
 fn elsewhere(known: &KnownRealm, url: &str) -> OpError {
     let place = known.url.clone().unwrap_or_else(|| known.path.display().to_string());
     let message = format!("this machine has the realm {} from {place}, not from {url}", known.name);
-    OpError::no(ErrorCode::OtherUrl, message)
-        .next(format!("git --git-dir {} remote add NAME {url}  # also share it there", known.path.display()))
+    OpError::no(ErrorCode::OtherUrl, message).next(format!(
+        "git --git-dir {} remote add NAME {}  # also share it there",
+        shell_path(&known.path),
+        shell_word(url)
+    ))
 }

@@ -6,6 +6,7 @@ use serde::Serialize;
 use super::{output::Output, text::Text};
 use crate::{
     error::OpError,
+    model::text::shell_word,
     surface::cli::text::{Look, Word, look, plain},
     wire::{Answer, LogEntry, PageRequest},
 };
@@ -105,7 +106,7 @@ pub fn signed(author: &str, is_ahead: bool) -> Word {
 /// Prints how to get the next page, if there is one.
 pub fn render_cursor(next_cursor: Option<&str>, text: &mut Text) {
     if let Some(cursor) = next_cursor {
-        text.line(&[look(format!("more: --cursor {cursor}, or --all"), Look::Dim)]);
+        text.line(&[look(format!("more: --cursor {}, or --all", shell_word(cursor)), Look::Dim)]);
     }
 }
 
