@@ -199,8 +199,7 @@ fn not_published(error: &OpError) -> String {
 
 fn one_line(error: &OpError) -> String {
     let message = error.message.lines().next().unwrap_or_default();
-    match error.next_steps.first() {
-        Some(step) => format!("{message}; {step}"),
-        None => message.to_owned(),
-    }
+    // A broken promise can be published in two ways.
+    let shown = if error.code == ErrorCode::BreaksPromise { 2 } else { 1 };
+    error.next_steps.iter().take(shown).fold(message.to_owned(), |line, step| format!("{line}; {step}"))
 }

@@ -145,7 +145,8 @@ fn refused(
             let finding = place(Finding::error(refusal.code(), refusal.to_string()));
             let verdict = promise.broken.first().cloned();
             let line = declared.line(verdict.as_ref());
-            vec![Finding { line, verdict, version: Some(version.clone()), ..finding }]
+            let fingerprint = Some(promise.fingerprint());
+            vec![Finding { line, verdict, version: Some(version.clone()), fingerprint, ..finding }]
         }
         _ => vec![place(Finding::error(refusal.code(), refusal.to_string()))],
     }

@@ -28,6 +28,7 @@ use candidate::OverlaidDomain;
 use cause::JudgedRepos;
 
 use crate::model::{
+    approval::Fingerprint,
     candidate::Judged,
     cycle::Provision,
     domain_summary::DomainSummary,
@@ -100,6 +101,9 @@ pub struct Finding {
     pub column: Option<u32>,
     /// The comparison of two versions that found the problem, if one did.
     pub verdict: Option<Verdict>,
+    /// The fingerprint of a change that breaks a promise, for `contract approve`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fingerprint: Option<Fingerprint>,
     /// JSON Pointer into the document in the file, from which a caller that has the file computes the line.
     #[serde(skip)]
     pub place: Option<String>,
@@ -122,6 +126,7 @@ impl Finding {
             line: None,
             column: None,
             verdict: None,
+            fingerprint: None,
             place: None,
         }
     }

@@ -2,7 +2,11 @@
 
 use std::collections::BTreeSet;
 
-use crate::{error::NextStep, model::check::Finding, wire::RealmCheck};
+use crate::{
+    error::{NextStep, approve},
+    model::check::Finding,
+    wire::RealmCheck,
+};
 
 /// The maximum number of steps.
 const MAX_STEPS: usize = 5;
@@ -11,12 +15,21 @@ const MAX_STEPS: usize = 5;
 pub fn of_errors(body: &RealmCheck) -> Vec<NextStep> {
     let mut kinds = BTreeSet::new();
     let firsts = body.errors.iter().filter(|error| kinds.insert(error.code.clone()));
-    let mut steps: Vec<_> = firsts.filter_map(|error| step(body, error)).take(MAX_STEPS).collect();
+    let approvals = body.errors.iter().filter_map(|error| approval(body, error));
+    let mut steps: Vec<_> = firsts.filter_map(|error| step(body, error)).chain(approvals).take(MAX_STEPS).collect();
     steps.dedup();
     if steps.is_empty() {
         steps.push(NextStep::advice("Fix the errors, and check again"));
     }
     steps
+}
+
+/// Returns the command that keeps the version of a change that breaks a promise.
+fn approval(body: &RealmCheck, error: &Finding) -> Option<NextStep> {
+    let is_own = error.repo.is_none() || error.repo == body.current_repo;
+    let (domain, contract) = (error.domain.as_ref()?, error.contract.as_ref()?);
+    let fingerprint = error.fingerprint.as_ref().filter(|_| is_own)?;
+    Some(approve(&format!("{domain}/{contract}"), fingerprint))
 }
 
 fn step(body: &RealmCheck, error: &Finding) -> Option<NextStep> {
