@@ -103,7 +103,7 @@ fn status_reports_failed_publishes() {
     let peek = world.ok(&provider, &["status", "--peek"]);
     let short = world.line(&provider, &["rev-parse", "--short=10", "HEAD"]);
     assert!(peek.stdout.contains(&format!("publishing {short} failed: ")), "{peek}");
-    assert!(peek.stdout.contains("\n  git blue contract publish\n"), "{peek}");
+    assert!(peek.stdout.contains("\n  git blue contract publish  # try again once this is corrected\n"), "{peek}");
     assert_eq!(world.version(), "1.0.0", "to peek publishes nothing");
     let status = world.ok(&provider, &["status"]);
     assert!(status.stdout.contains("published now: s3-access/s3-permissions 1.0.0 -> 1.1.0"), "{status}");

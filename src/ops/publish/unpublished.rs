@@ -104,7 +104,8 @@ impl CaughtUp {
         }
         self.next_steps.extend(steps);
         self.next_steps.push(match (&problem, news.policy) {
-            (Some(_), _) | (None, Policy::Commit | Policy::Off) => "git blue contract publish".into(),
+            (Some(_), _) => "git blue contract publish  # try again once this is corrected".into(),
+            (None, Policy::Commit | Policy::Off) => "git blue contract publish".into(),
             (None, Policy::Pushed) => format!("git push origin {}", news.branch).into(),
             (None, Policy::Ci) => "git blue contract publish --dry-run".into(),
         });
