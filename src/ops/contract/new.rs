@@ -1,6 +1,9 @@
 //! `contract_new`: writes the file of a new contract, for its owner to edit and commit.
 
-use std::{collections::BTreeMap, path::Path};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    path::Path,
+};
 
 use serde::{Serialize, Serializer};
 use serde_json::{Value, json};
@@ -15,6 +18,7 @@ use crate::{
         name::{ContractRef, RepoName},
         samples,
         schema::{self, Part},
+        text::shell_word,
         version::Version,
         yaml_text,
     },
@@ -82,7 +86,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractNew>, OpError>
     let file = WorkFile::of(ctx.code()?, format!("{CONTRACTS}/{domain_name}/{contract}.yaml"))?;
     file.require_absent()?;
     let is_member = require_new(ctx, acting, request)?;
-    let (document, samples) = document(ctx, acting.repo, request)?;
+    let (document, samples, sources) = document(ctx, acting.repo, request)?;
     require_valid(ctx, &document)?;
     let text = text(&request.contract, &document, reference(ctx, request)?.as_ref());
     let text = editor_schemas::modeline(ctx, "contract", "../..")? + &text;
@@ -100,16 +104,26 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractNew>, OpError>
         created_domain: made.as_ref().is_some_and(|made| made.created),
         added: made.map(|made| made.added).unwrap_or_default(),
     });
-    let path = file.pathspec(ctx);
+    let paths = pathspecs(ctx, &file, sources)?;
     let answer = match is_member {
         true => answer,
         false => answer.next(format!("git blue realm admin domain --name {domain_name} --repos {}", acting.repo)),
     };
     let at = &request.contract;
     Ok(answer
-        .next(format!("git add {path} && git commit -m \"Add the contract {at}\""))
+        .next(format!("git add {paths} && git commit -m \"Add the contract {at}\""))
         .next(format!("git blue import {at}  # in each consumer, once it is published"))
         .next(super::bump::step(at)))
+}
+
+/// Returns the contract's file and the files that it refers to, as arguments of `git add`. Those that are committed
+/// already may have changed since.
+fn pathspecs(ctx: &Ctx, file: &WorkFile, sources: BTreeSet<String>) -> Result<String, OpError> {
+    let mut paths = vec![file.pathspec(ctx)];
+    for source in sources {
+        paths.push(shell_word(&WorkFile::of(ctx.code()?, source)?.pathspec(ctx)));
+    }
+    Ok(paths.join(" "))
 }
 
 fn require_owner(acting: Acting<'_>, request: &Request) -> Result<(), OpError> {
@@ -159,19 +173,24 @@ fn set_domain(ctx: &Ctx, acting: Acting<'_>, request: &Request, members: &[RepoN
     admin::domain::set(ctx, ctx.here()?, &request, &[])
 }
 
-/// Returns the contract, and the number of samples that its schema was inferred from.
-fn document(ctx: &Ctx, owner: &RepoName, request: &Request) -> Result<(Contract, usize), OpError> {
+/// Returns the contract, the number of samples that its schema was inferred from, and the files that it refers to.
+fn document(ctx: &Ctx, owner: &RepoName, request: &Request) -> Result<(Contract, usize, BTreeSet<String>), OpError> {
     let mut document = Contract::new(request.contract.contract.clone(), owner.clone());
     let first = "1.0.0".parse().unwrap_or_else(|_| Version::first());
     document.version = request.version.clone().unwrap_or(first);
     document.description = request.description.clone().unwrap_or_default();
-    let mut count = 0;
+    let (mut count, mut sources) = (0, BTreeSet::new());
     document.schema = Json::from(match &request.schema {
         Schema::Open => json!({"type": "object"}),
-        Schema::Copy(source, pointer) | Schema::File(source, pointer) => schema_at(ctx, source, pointer)?,
-        Schema::Samples(sources) => {
+        Schema::Copy(source, pointer) => schema_at(ctx, source, pointer)?.0,
+        Schema::File(source, pointer) => {
+            let (schema, read) = schema_at(ctx, source, pointer)?;
+            sources = read;
+            schema
+        }
+        Schema::Samples(samples) => {
             let mut all = Vec::new();
-            for source in sources {
+            for source in samples {
                 all.extend(documents::read(source)?);
             }
             count = all.len();
@@ -183,26 +202,32 @@ fn document(ctx: &Ctx, owner: &RepoName, request: &Request) -> Result<(Contract,
     }
     let changes = vec!["Initial release".to_owned()];
     document.evolution = vec![Evolution { version: document.version.clone(), changes, compatible: true }];
-    Ok((document, count))
+    Ok((document, count, sources))
 }
 
-/// Returns the schema at a pointer into a file, with everything in this repository that the schema refers to.
-fn schema_at(ctx: &Ctx, source: &Source, pointer: &str) -> Result<Value, OpError> {
+/// Returns the schema at a pointer into a file, with everything in this repository that the schema refers to, and the
+/// files that were read.
+fn schema_at(ctx: &Ctx, source: &Source, pointer: &str) -> Result<(Value, BTreeSet<String>), OpError> {
     let first = documents::one(source)?;
     let own = own_path(ctx, Path::new(&source.name)).ok();
     let is_own = own.is_some();
     let name = own.unwrap_or_else(|| source.name.clone());
     let files = Files::Worktree(ctx.code()?.workdir().unwrap_or_default());
-    let mut load = |path: &str| match path == name {
-        true => Ok(first.clone()),
-        false if is_own => references::load(&files, path),
-        false => {
-            let message = format!("it is next to {name}, which is not in this repository");
-            Err(BundleError { file: path.to_owned(), message })
+    let mut read = BTreeSet::new();
+    let mut load = |path: &str| {
+        read.insert(path.to_owned());
+        match path == name {
+            true => Ok(first.clone()),
+            false if is_own => references::load(&files, path),
+            false => {
+                let message = format!("it is next to {name}, which is not in this repository");
+                Err(BundleError { file: path.to_owned(), message })
+            }
         }
     };
-    bundle::bundle(&name, pointer, &mut load)
-        .map_err(|error| OpError::no(ErrorCode::UnreadableSchema, error.to_string()))
+    let schema = bundle::bundle(&name, pointer, &mut load)
+        .map_err(|error| OpError::no(ErrorCode::UnreadableSchema, error.to_string()))?;
+    Ok((schema, read))
 }
 
 fn require_valid(ctx: &Ctx, document: &Contract) -> Result<(), OpError> {

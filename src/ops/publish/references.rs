@@ -180,7 +180,7 @@ pub fn load(files: &Files<'_>, path: &str) -> Result<Value, BundleError> {
         Some(Item::Other) => {
             return Err(refuse("it is not a plain file of this repository; symbolic links are not followed".into()));
         }
-        None => return Err(refuse("there is no such file in this repository".into())),
+        None => return Err(refuse(missing(files, path).into())),
     };
     let bytes = bytes.ok_or_else(|| refuse(format!("it is larger than {} MiB", codec::MAX_BLOB >> 20)))?;
     if path.ends_with(".toml") {
@@ -195,6 +195,18 @@ pub fn load(files: &Files<'_>, path: &str) -> Result<Value, BundleError> {
         });
         refuse(message)
     })
+}
+
+/// Returns why a file is missing.
+fn missing(files: &Files<'_>, path: &str) -> &'static str {
+    let root = match files {
+        Files::Commit(code, _) => code.workdir(),
+        Files::Worktree(_) => None,
+    };
+    match root.is_some_and(|root| root.join(path).is_file()) {
+        true => "it is in the work tree, but not in the commit",
+        false => "there is no such file in this repository",
+    }
 }
 
 /// Returns the blobs of all files that the contracts and the binding of a domain refer to, in a tree. Files that
