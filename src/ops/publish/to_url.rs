@@ -2,8 +2,8 @@
 //! then removed again.
 
 use crate::{
-    error::{ErrorCode, OpError},
-    model::{name::RepoName, realm::Likeness},
+    error::{ErrorCode, NextStep, OpError},
+    model::{name::RepoName, realm::Likeness, text::shell_word},
     ops::{
         contract::{self, publish::Request},
         ctx::{Acting, Ctx, Here},
@@ -36,18 +36,37 @@ pub fn run(
     };
     let repo = repo.ok_or_else(|| {
         OpError::cannot(ErrorCode::NotInRepo, "cannot tell which repository this is")
-            .next("git blue contract publish --realm-url URL --repo NAME")
+            .next(format!("git blue contract publish --realm-url {} --repo NAME", shell_word(url)))
     })?;
     let here = ctx.here.map(|here| Here { repo: Some(repo), ..here });
     let ctx = Ctx { here, ..ctx };
     let acting = ctx.acting()?;
     same_repository(ctx.code()?, acting)?;
-    let mut answer = contract::publish::publish_as(&ctx, acting, request)?;
+    let at_url = |steps| at_url(steps, url, acting.repo);
+    let mut answer = contract::publish::publish_as(&ctx, acting, request)
+        .map_err(|error| OpError { next_steps: at_url(error.next_steps), ..error })?;
+    answer.next_steps = at_url(answer.next_steps);
     if !request.dry_run {
         push(&ctx, acting)?;
         answer.body.unshared = false;
     }
     Ok(answer)
+}
+
+/// The commands that take the URL of a realm.
+const WITH_URL: [&str; 2] = ["git blue contract publish", "git blue check"];
+
+/// Adds the URL and the repository to the commands that take them: without them, these would look for the realm on this
+/// machine.
+fn at_url(steps: Vec<NextStep>, url: &str, repo: &RepoName) -> Vec<NextStep> {
+    let more = format!(" --realm-url {} --repo {repo}", shell_word(url));
+    let at_url = |step| match step {
+        NextStep::Command { command, reason } if WITH_URL.iter().any(|one| command.starts_with(one)) => {
+            NextStep::Command { command: command + &more, reason }
+        }
+        step => step,
+    };
+    steps.into_iter().map(at_url).collect()
 }
 
 /// Checks that the realm has the repository under its name, and that nothing shows that it is a different repository.
