@@ -6,6 +6,7 @@ use crate::{
         contract::{Contract, Evolution},
         domain_view::DomainView,
         name::ContractRef,
+        next_version,
         verdict::{Basis, Promise, VersionBump, needed_bump},
         version::{Level, Version},
         yaml_text,
@@ -61,6 +62,9 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractBump>, OpError
         }
         None => document.clone(),
     };
+    if resolved.version.is_auto() {
+        return Err(automatic(ctx, request, &file, &view, &resolved));
+    }
     let need = need(ctx, published, &resolved);
     let old_version = resolved.version.clone();
     let (new_version, changed) = match (&need, request.level) {
@@ -109,6 +113,19 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractBump>, OpError
             .next("git blue check --worktree  # show which consumers it would break")
             .next(format!("git add {} && git commit -m \"{at} {new_version}\"", file.pathspec(ctx))),
     })
+}
+
+/// Returns the error for a file that leaves the choice of the version to publishing.
+fn automatic(ctx: &Ctx, request: &Request, file: &WorkFile, view: &DomainView, document: &Contract) -> OpError {
+    let (path, next) = (file.relative(), next_version::with_version(view, document, &ctx.judge()).version);
+    let held = view.contracts.get(&document.name).map(|held| &held.version);
+    let own = match (request.level, held) {
+        (Some(level), Some(held)) => free(view, &request.contract, (held.raised(level), level)),
+        _ => next.clone(),
+    };
+    let message = format!("{path} says version: auto, so publishing chooses the version: {next} as it is now");
+    OpError::no(ErrorCode::CannotEdit, message)
+        .next(format!("write version: \"{own}\" in {path} to choose the version yourself"))
 }
 
 /// Returns the command that bumps a contract, with its comment.
