@@ -13,6 +13,7 @@ use std::{
 use super::git_dir_file;
 use crate::{
     error::{ErrorCode, OpError},
+    locate,
     machine::home::Home,
     model::{
         hash,
@@ -182,7 +183,14 @@ pub fn other(joined: &Joined, acting: Acting<'_>) -> OpError {
         "this clone is joined to the realm {} as {}, and cannot write as {} of {}",
         joined.realm, joined.repo, acting.repo, acting.realm
     );
-    OpError::no(ErrorCode::OtherRepo, message).next("unset GIT_BLUE_REPO GIT_BLUE_REALM")
+    let error = OpError::no(ErrorCode::OtherRepo, message);
+    let proposed = acting.code.and_then(|code| locate::proposed(code).ok()?);
+    let is_proposed = proposed.is_some_and(|config| config.realm.name == *acting.realm && config.repo == *acting.repo);
+    let Joined { realm, repo, .. } = joined;
+    match is_proposed {
+        true => error.next(format!("write the realm {realm} and repo: {repo} into {}", locate::CONFIG)),
+        false => error.next("unset GIT_BLUE_REPO GIT_BLUE_REALM"),
+    }
 }
 
 /// Returns the error for a clone that is not joined.
