@@ -5,9 +5,12 @@ use std::path::{Path, PathBuf};
 
 use super::rfc_worktrees;
 use crate::{
-    error::{ErrorCode, OpError},
+    error::{ErrorCode, NextStep, OpError},
     locate,
-    model::name::{RealmName, RepoName, RfcName},
+    model::{
+        name::{RealmName, RepoName, RfcName},
+        text::{shell_path, shell_word},
+    },
     ops::{
         Operation,
         ctx::{Ctx, Here},
@@ -182,26 +185,32 @@ fn make(job: &Job, branch: &str, root: &Path, fetch: bool) -> Result<bool, RepoP
         work.remove_worktree(path, false).map_err(git)?;
     }
     if let Some(other) = trees.iter().find(|tree| tree.path != *path && tree.branch.as_deref() == Some(branch)) {
-        let other = other.path.display();
-        let message = format!("{branch} of {name} is checked out in {other}");
-        let next = format!("git -C {other} switch --detach  # free the branch; or remove that worktree");
+        let message = format!("{branch} of {name} is checked out in {}", other.path.display());
+        let next =
+            format!("git -C {} switch --detach  # free the branch; or remove that worktree", shell_path(&other.path));
         return Err(RepoProblem::new(name, ErrorCode::BranchElsewhere, message).next(next));
     }
     is_free(name, path, root)?;
     if fetch && work.has_remote().map_err(git)? {
         work.fetch().map_err(|error| {
-            let next = format!("git -C {} fetch  # or omit --fetch", found.folder.display());
+            let next = format!("git -C {} fetch  # or omit --fetch", shell_path(&found.folder));
             RepoProblem::new(name, ErrorCode::NotFetched, error.to_string()).next(next)
         })?;
     }
     let Some(start) = work.start(branch, found.default.as_deref()).map_err(git)? else {
         let message = format!("{name} has no default branch with a commit to start from");
-        let next = format!("git -C {} config blue.publishBranch BRANCH", found.folder.display());
+        let next = format!("git -C {} config blue.publishBranch BRANCH", shell_path(&found.folder));
         return Err(RepoProblem::new(name, ErrorCode::NoDefaultBranch, message).next(next));
     };
-    work.add_worktree(path, branch, &start).map_err(git)?;
+    work.add_worktree(path, branch, &start).map_err(|error| match work.is_blocked(branch) {
+        Ok(true) => git(error).next(OTHER_NAME),
+        _ => git(error),
+    })?;
     Ok(true)
 }
+
+/// The step if an RFC cannot have this name.
+const OTHER_NAME: &str = "choose another name for the RFC";
 
 fn is_on(there: &Worktree, name: &RepoName, branch: &str) -> Result<(), RepoProblem> {
     if there.branch.as_deref() == Some(branch) {
@@ -210,7 +219,8 @@ fn is_on(there: &Worktree, name: &RepoName, branch: &str) -> Result<(), RepoProb
     let at = there.path.display();
     let on = there.branch.as_deref().map_or("no branch".into(), |on| format!("the branch {on}"));
     let message = format!("the worktree {at} is on {on}, not on {branch}");
-    Err(RepoProblem::new(name, ErrorCode::OtherBranch, message).next(format!("git -C {at} switch {branch}")))
+    Err(RepoProblem::new(name, ErrorCode::OtherBranch, message)
+        .next(format!("git -C {} switch {branch}", shell_path(&there.path))))
 }
 
 /// Checks that the path does not exist and is not in another worktree: the RFCs `a` and `a/b` would put a repository
@@ -219,7 +229,7 @@ fn is_free(name: &RepoName, path: &Path, root: &Path) -> Result<(), RepoProblem>
     let above = path.ancestors().skip(1).take_while(|above| *above != root);
     if let Some(other) = above.into_iter().find(|above| above.join(".git").symlink_metadata().is_ok()) {
         let message = format!("{} would be inside another worktree, {}", path.display(), other.display());
-        return Err(RepoProblem::new(name, ErrorCode::InAWorktree, message).next("choose another name for the RFC"));
+        return Err(RepoProblem::new(name, ErrorCode::InAWorktree, message).next(OTHER_NAME));
     }
     let is_empty = |path: &Path| path.read_dir().is_ok_and(|mut entries| entries.next().is_none());
     if path.symlink_metadata().is_ok() && !is_empty(path) {
@@ -248,16 +258,18 @@ pub(crate) fn of_git(repo: &RepoName, error: &StoreError) -> RepoProblem {
 fn with_next_steps(here: &Here, body: WorktreeCreate) -> Answer<WorktreeCreate> {
     let mine = here.repo.as_ref().and_then(|repo| body.paths.get(repo));
     let first = mine.or_else(|| body.paths.values().next()).cloned();
-    let (rfc, failed) = (body.rfc.clone(), !body.errors.is_empty());
+    let needs_name = |error: &RepoProblem| error.next_step.as_deref() == Some(&NextStep::from(OTHER_NAME));
+    let (rfc, can_retry) = (body.rfc.clone(), !body.errors.iter().all(needs_name));
     let steps: Vec<_> = body.errors.iter().filter_map(|one| one.next_step.as_deref().cloned()).collect();
     let mut answer = Answer::new(body);
     if let Some(path) = first {
+        let path = shell_word(&path);
         answer = answer
             .next(format!("cd {path}  # start working"))
             .next(format!("git blue -C {path} session start --rfc {rfc}  # track your work"));
     }
     answer.next_steps.extend(steps);
-    if failed {
+    if can_retry {
         answer = answer.next(format!("git blue realm worktree create --rfc {rfc}  # retry what failed"));
     }
     answer.next_steps.dedup();

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use super::{create::of_git, list::all_found, rfc_worktrees};
 use crate::{
     error::{ErrorCode, OpError, Problem},
-    model::name::RfcName,
+    model::{name::RfcName, text::shell_path},
     ops::{
         Operation,
         course::Course,
@@ -84,7 +84,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<WorktreeRemove>, OpErr
     let cwd = dunce::canonicalize(ctx.env.cwd()).unwrap_or_else(|_| ctx.env.cwd().to_owned());
     if let Some(job) = jobs.iter().find(|job| cwd.starts_with(&job.tree.path)) {
         let message = format!("you are in {}, which is to be removed", job.tree.path.display());
-        return Err(OpError::no(ErrorCode::InWorktree, message).next(format!("cd {}", job.found.folder.display())));
+        return Err(OpError::no(ErrorCode::InWorktree, message).next(format!("cd {}", shell_path(&job.found.folder))));
     }
     if !request.force {
         refuse_loss(&ctx.course(), &jobs, request)?;
@@ -141,8 +141,11 @@ fn refuse_loss(course: &Course, jobs: &[Job], request: &Request) -> Result<(), O
         Ok(Some((within.standing(job.base.as_deref())?, within.submodules()?)))
     };
     let (mut problems, mut with_submodules) = (Vec::new(), Vec::new());
+    let (mut has_uncommitted, mut has_unpushed) = (false, false);
     for (job, standing) in jobs.iter().zip(repos::for_each::each(course, jobs, look)?) {
         let Some((standing, submodules)) = standing? else { continue };
+        has_uncommitted |= standing.uncommitted > 0;
+        has_unpushed |= standing.only_here > 0;
         let mut holds = Vec::new();
         if standing.uncommitted > 0 {
             holds.push(counted(standing.uncommitted, "uncommitted change", "uncommitted changes"));
@@ -152,7 +155,7 @@ fn refuse_loss(course: &Course, jobs: &[Job], request: &Request) -> Result<(), O
         }
         if submodules > 0 {
             let (one, many) = ("submodule that is checked out", "submodules that are checked out");
-            with_submodules.push(job.tree.path.display());
+            with_submodules.push(shell_path(&job.tree.path));
             holds.push(if submodules == 1 { format!("a {one}") } else { format!("{submodules} {many}") });
         }
         if !holds.is_empty() {
@@ -170,9 +173,13 @@ fn refuse_loss(course: &Course, jobs: &[Job], request: &Request) -> Result<(), O
     }
     let said: Vec<_> = problems.iter().map(|problem| problem.message.clone()).collect();
     let rfc = &request.rfc;
-    let mut error = OpError::no(ErrorCode::HoldsWork, format!("nothing was removed: {}", said.join("; ")))
-        .next(format!("git blue realm pr prepare --rfc {rfc} --message …  # commit it"))
-        .next(format!("git blue realm pr create --rfc {rfc} --title …  # push it"));
+    let mut error = OpError::no(ErrorCode::HoldsWork, format!("nothing was removed: {}", said.join("; ")));
+    if has_uncommitted {
+        error = error.next(format!("git blue realm pr prepare --rfc {rfc} --message …  # commit it"));
+    }
+    if has_uncommitted || has_unpushed {
+        error = error.next(format!("git blue realm pr create --rfc {rfc} --title …  # push it"));
+    }
     for path in with_submodules {
         error = error.next(format!("git -C {path} submodule deinit --all  # once what they hold is pushed"));
     }

@@ -69,6 +69,22 @@ impl Work {
         Ok(None)
     }
 
+    /// Returns whether another branch makes this name impossible: git cannot have both `a` and `a/b`.
+    ///
+    /// # Errors
+    /// Returns an error if git fails.
+    pub fn is_blocked(&self, branch: &str) -> Result<bool, StoreError> {
+        if !self.text(&["for-each-ref", "--count=1", &format!("refs/heads/{branch}/")])?.is_empty() {
+            return Ok(true);
+        }
+        for (at, _) in branch.match_indices('/') {
+            if self.has_ref(&format!("refs/heads/{}", &branch[..at]))? {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
     /// Creates a worktree.
     ///
     /// # Errors
