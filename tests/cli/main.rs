@@ -46,6 +46,7 @@ mod locate;
 mod many_changes;
 mod merge_steps;
 mod missing_objects;
+mod next_steps;
 mod no_command;
 mod notifications;
 mod notify;

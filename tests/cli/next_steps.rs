@@ -1,0 +1,131 @@
+//! Printed commands work when they are pasted, and make progress.
+
+use crate::world::{BINDING_FILE, CONTRACT_FILE, World, contract};
+
+const AT: &str = "s3-access/s3-permissions";
+
+/// Returns the printed command that starts with `start`, without its reason.
+fn command(steps: &[String], start: &str) -> String {
+    let line = steps.iter().find(|step| step.starts_with(start)).unwrap_or_else(|| panic!("{start}: {steps:?}"));
+    line.split("  # ").next().unwrap().to_owned()
+}
+
+/// Runs a printed command in a shell.
+fn paste(world: &World, repo: &str, line: &str) {
+    let run = world.finish_shell(&world.path(repo), line);
+    assert_eq!(run.code, 0, "{line}: {run}");
+}
+
+#[test]
+fn check_prints_the_command_that_approves_a_break() {
+    let world = World::solo();
+    let fungal = world.path("fungal");
+    let narrow = contract("1.1.0").replace("required: [read]", "required: []");
+    world.write(&format!("fungal/{CONTRACT_FILE}"), &narrow);
+    let check = world.blue(&fungal, &["check", "--worktree"]).exits(1);
+    let approve = command(&world.next_steps(&check), "git blue contract approve");
+    let answer = world.blue(&fungal, &["check", "--worktree", "--json"]).exits(1).json();
+    let fingerprint = answer["errors"][0]["fingerprint"].as_str().unwrap();
+    assert!(approve.contains(&format!("{AT} {fingerprint} ")), "{approve}");
+    let commit = world.commit("fungal", "read is optional");
+    assert!(commit.stderr.contains(&approve), "{commit}");
+    paste(&world, "fungal", &approve);
+    world.blue(&fungal, &["check"]).exits(0);
+}
+
+#[test]
+fn new_contract_is_added_with_the_files_of_its_schema() {
+    let world = World::solo();
+    let fungal = world.path("fungal");
+    world.write("fungal/a schema.json", r#"{"$ref": "part.json"}"#);
+    world.write("fungal/part.json", r#"{"type": "object"}"#);
+    let new = world.ok(&fungal, &["contract", "new", "s3-access/x", "--schema", "a schema.json"]);
+    let add = command(&world.next_steps(&new), "git add");
+    world.git(&fungal, &["add", ".blue/contracts/s3-access/x.yaml"]);
+    let refused = world.git(&fungal, &["commit", "-q", "-m", "no schema"]);
+    assert!(refused.stderr.contains("a schema.json: it is in the work tree, but not in the commit"), "{refused}");
+    let status = world.ok(&fungal, &["status", "--peek"]);
+    assert!(status.stdout.contains("git blue contract publish  # try again once this is corrected"), "{status}");
+    paste(&world, "fungal", &add);
+    world.ok(&fungal, &["contract", "get", "s3-access/x"]);
+}
+
+#[test]
+fn cursor_is_one_argument() {
+    let world = World::pair();
+    for name in ["x", "y"] {
+        world.ok(&world.path("fungal"), &["contract", "new", &format!("s3-access/{name}")]);
+    }
+    world.commit("fungal", "more");
+    let access = world.path("access");
+    let list = world.ok(&access, &["notifications", "list", "-n", "1"]);
+    let more = list.stdout.lines().find_map(|line| line.strip_prefix("more: ")).unwrap();
+    let cursor = more.strip_suffix(", or --all").unwrap();
+    paste(&world, "access", &format!("git blue notifications list {cursor}"));
+}
+
+#[test]
+fn paths_are_quoted() {
+    let world = World::new();
+    let (shop, home) = (world.repo("shop"), world.path("a home"));
+    let vars = [("GIT_BLUE_HOME", home.as_os_str())];
+    assert_eq!(world.blue_with(&shop, &["init", "--realm", "trade"], &vars).code, 0);
+    world.git(&shop, &["add", "--all"]);
+    world.git(&shop, &["commit", "--quiet", "-m", "Join"]);
+    let run = world.blue_with(&shop, &["realm", "worktree", "create", "--rfc", "x", "--repos", "shop"], &vars);
+    let has = |start: &str| run.stdout.lines().any(|line| line.trim().starts_with(start) && line.contains("a home"));
+    assert!(has("cd '/") && has("git blue -C '/"), "{run}");
+}
+
+#[test]
+fn publishing_to_a_url_names_the_url_again() {
+    let world = World::solo();
+    let fungal = world.path("fungal");
+    world.git(&world.root(), &["init", "--quiet", "--bare", "hub.git"]);
+    let hub = world.path("hub.git").display().to_string();
+    world.ok(&fungal, &["init", "--url", &hub]);
+    world.ok(&fungal, &["sync"]);
+    world.git(&fungal, &["config", "blue.publish", "off"]);
+    world.bump("1.1.0");
+    let dry = world.ok(&fungal, &["contract", "publish", "--realm-url", &hub, "--dry-run"]);
+    let step = command(&world.next_steps(&dry), "git blue contract publish");
+    assert_eq!(step, format!("git blue contract publish --realm-url {hub} --repo fungal"));
+    paste(&world, "fungal", &step);
+}
+
+#[test]
+fn automatic_version_is_not_replaced() {
+    let world = World::solo();
+    let fungal = world.path("fungal");
+    let text = contract("1.0.0").replace("\"1.0.0\"", "auto");
+    world.write(&format!("fungal/{CONTRACT_FILE}"), &text);
+    for more in [&[][..], &["minor"]] {
+        let bump = world.blue(&fungal, &[&["contract", "bump", AT], more].concat()).exits(1);
+        assert!(bump.stderr.contains("version: auto") && !bump.all().contains("0.0.0-auto"), "{bump}");
+        assert_eq!(world.read(&format!("fungal/{CONTRACT_FILE}")), text);
+    }
+}
+
+#[test]
+fn file_that_names_another_repository_is_named() {
+    let world = World::pair();
+    let access = world.path("access");
+    let config = world.read("access/.blue/config.yaml").replace("repo: access", "repo: fungal");
+    world.write("access/.blue/config.yaml", &config);
+    let refused = world.blue(&access, &["contract", "retire", AT, "--reason", "x"]).exits(1);
+    assert!(refused.stderr.contains("repo: access into .blue/config.yaml"), "{refused}");
+    assert!(!refused.stderr.contains("unset"), "{refused}");
+    assert!(world.path(&format!("access/{BINDING_FILE}")).exists());
+}
+
+#[test]
+fn impossible_branch_is_not_tried_again() {
+    let world = World::pair();
+    let fungal = world.path("fungal");
+    world.ok(&fungal, &["realm", "worktree", "create", "--rfc", "a/b"]);
+    for rfc in ["a", "a/b/c"] {
+        let refused = world.blue(&fungal, &["realm", "worktree", "create", "--rfc", rfc]).exits(1);
+        assert!(refused.stdout.contains("choose another name for the RFC"), "{refused}");
+        assert!(!refused.stdout.contains("retry"), "{refused}");
+    }
+}
