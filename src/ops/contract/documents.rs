@@ -43,6 +43,9 @@ pub fn read(source: &Source) -> Result<Vec<Document>, OpError> {
     if source.bytes.len() > MAX_BYTES {
         return Err(refuse(Problem::whole(format!("the file is larger than {} MiB", MAX_BYTES >> 20))));
     }
+    if source.bytes.trim_ascii().is_empty() {
+        return Err(refuse(Problem::whole("there is nothing in it")));
+    }
     let whole = codec::decode::<Json>(&source.bytes);
     let problem = match whole {
         Ok(json) => return Ok(vec![Document { line: None, value: json.into() }]),
@@ -53,10 +56,11 @@ pub fn read(source: &Source) -> Result<Vec<Document>, OpError> {
     if has_several {
         return by_line(&source.bytes).map_err(refuse);
     }
-    // A YAML parser would also accept some malformed JSON, so a file that begins like JSON is read as YAML only if its
-    // name says so.
-    let is_yaml = [".yaml", ".yml"].iter().any(|end| source.name.ends_with(end));
-    if !is_yaml && matches!(source.bytes.trim_ascii_start().first(), Some(b'{' | b'[')) {
+    // A YAML parser accepts any line of text, and some malformed JSON. So a file with the name of a JSON file is never
+    // read as YAML, and one that begins like JSON only if its name says so.
+    let has_end = |ends: &[&str]| ends.iter().any(|end| source.name.ends_with(end));
+    let is_like_json = matches!(source.bytes.trim_ascii_start().first(), Some(b'{' | b'['));
+    if has_end(&[".json", ".jsonl", ".ndjson"]) || (is_like_json && !has_end(&[".yaml", ".yml"])) {
         return Err(refuse(problem));
     }
     let json = codec::value(&source.bytes).map_err(refuse)?;
@@ -116,6 +120,17 @@ mod tests {
             let found: Vec<_> = found.into_iter().map(|document| (document.line, document.value)).collect();
             assert_eq!(found, expected, "{text}");
         }
+    }
+
+    #[test]
+    fn empty_and_mislabelled_files_have_no_values() {
+        for text in ["", " \n\n"] {
+            assert!(read(&source(text)).unwrap_err().message.contains("there is nothing in it"));
+        }
+        for name in ["x.json", "x.jsonl"] {
+            assert!(read(&Source { name: name.into(), ..source("not json") }).is_err());
+        }
+        assert_eq!(read(&source("not json")).unwrap().len(), 1);
     }
 
     #[test]
