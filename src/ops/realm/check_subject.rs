@@ -99,11 +99,14 @@ pub fn find<'a>(ctx: &'a Ctx, subject: &Subject, repo: Option<&RepoName>) -> Res
     }
     let here = ctx.here()?;
     let Some(code) = ctx.code.as_ref() else {
-        return Err(unknown(ctx));
+        return Err(match repo {
+            Some(repo) => outside(ctx, repo),
+            None => unknown(ctx),
+        });
     };
     let commit = match subject {
         Subject::Commit(revision) => {
-            Some(code.resolve(revision).map_err(|error| OpError::no(ErrorCode::UnknownCommit, error.to_string()))?)
+            Some(code.resolve(revision).map_err(|error| OpError::cannot(ErrorCode::UnknownCommit, error.to_string()))?)
         }
         _ => code.head()?.commit,
     };
@@ -142,6 +145,13 @@ fn named_before(ctx: &Ctx, code: &CodeRepo, commit: &Oid) -> Result<Option<RepoN
         }
     }
     Ok(None)
+}
+
+fn outside(ctx: &Ctx, repo: &RepoName) -> OpError {
+    let message = format!("nothing was checked: {} is not in a git repository", ctx.env.cwd().display());
+    OpError::cannot(ErrorCode::NotInGit, message)
+        .next(format!("change to a clone of {repo}, or pass -C DIR"))
+        .next("pass --published to check only the realm")
 }
 
 fn unknown(ctx: &Ctx) -> OpError {
