@@ -72,7 +72,11 @@ fn chosen(store: &GitStore, request: &Request) -> Result<Remote, OpError> {
     }
     match (remotes.pop(), remotes.is_empty()) {
         (Some(remote), true) => Ok(remote),
-        (None, _) => Err(OpError::no(ErrorCode::NoRemote, "the realm has no remote of that name")),
+        (None, _) => Err(match &request.remote {
+            Some(wanted) => OpError::no(ErrorCode::NoRemote, format!("the realm has no remote {wanted}")),
+            None => OpError::no(ErrorCode::NoRemote, "the realm has no remote")
+                .next("git blue init --url URL  # share it at an empty repository"),
+        }),
         (Some(_), false) => Err(OpError::usage("the realm has several remotes: choose one with --remote")),
     }
 }

@@ -263,11 +263,11 @@ impl Command {
                 output.answer(&answer, |body, text| {
                     let verb = if body.created { "created domain" } else { "domain" };
                     let members: Vec<_> = body.members.iter().map(ToString::to_string).collect();
-                    text.line(&[
-                        plain(verb),
-                        look(&body.domain, Look::Bold),
-                        look(format!("members: {}", members.join(", ")), Look::Dim),
-                    ]);
+                    let members = match members.is_empty() {
+                        true => "no members".to_owned(),
+                        false => format!("members: {}", members.join(", ")),
+                    };
+                    text.line(&[plain(verb), look(&body.domain, Look::Bold), look(members, Look::Dim)]);
                 })?;
             }
             Self::Contract(arguments) => arguments.run(ctx, output)?,
