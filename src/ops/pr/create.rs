@@ -14,6 +14,7 @@ use crate::{
         merge_order::Reliance,
         name::{RepoName, RfcName},
         pull_links::Links,
+        text::shell_path,
     },
     ops::{
         Operation,
@@ -162,7 +163,7 @@ fn jobs(
             Ok(standing) if standing.branch.as_deref() != Some(branch) => {
                 let at = place.path.display();
                 let problem = RepoProblem::new(&name, ErrorCode::OtherBranch, format!("{at} is not on {branch}"));
-                body.errors.push(problem.next(format!("git -C {at} switch {branch}")));
+                body.errors.push(problem.next(format!("git -C {} switch {branch}", shell_path(&place.path))));
             }
             Ok(standing) if standing.ahead == 0 => body.nothing_to_merge.push(name),
             Ok(standing) => {
@@ -187,17 +188,28 @@ fn one(ctx: &Ctx, job: &mut Job, request: &Request, body: &str) -> Result<bool, 
     let branch = job.standing.branch.clone().unwrap_or_default();
     let work = job.place.work.clone().asking(ctx.env.is_error_terminal());
     if !work.has_remote().map_err(|error| of_git(&name, &error))? {
-        let next = format!("git -C {} remote add origin URL", job.place.found.folder.display());
+        let next = format!("git -C {} remote add origin URL", shell_path(&job.place.found.folder));
         return Err(
             RepoProblem::new(&name, ErrorCode::NoRemote, format!("{name} has no remote named origin")).next(next)
         );
     }
-    if job.standing.unpushed != Some(0) {
+    let is_pushed_now = job.standing.unpushed != Some(0);
+    if is_pushed_now {
         work.push(&branch).map_err(|error| {
-            let next = format!("git -C {} pull --rebase  # and try again", job.place.path.display());
+            let next = format!("git -C {} pull --rebase  # and try again", shell_path(&job.place.path));
             RepoProblem::new(&name, ErrorCode::NotPushed, error.to_string()).next(next)
         })?;
     }
+    open(job, request, body).map_err(|problem| match is_pushed_now {
+        true => RepoProblem { message: format!("{}; {branch} was pushed", problem.message), ..problem },
+        false => problem,
+    })
+}
+
+/// Opens a pull request for a branch that was pushed, if there is none. Returns whether it was opened.
+fn open(job: &mut Job, request: &Request, body: &str) -> Result<bool, RepoProblem> {
+    let name = job.place.found.name.clone();
+    let branch = job.standing.branch.clone().unwrap_or_default();
     let closed = |one: &Closed| RepoProblem::new(&name, one.code, &one.message).next(one.next_step.clone());
     let on = job.on.as_ref().map_err(closed)?;
     let forge = on.forge.as_ref().map_err(closed)?;
