@@ -105,6 +105,11 @@ fn standing(status: &RealmStatus) -> Vec<String> {
     if !leaving.is_empty() {
         facts.push(format!("Deprecated: {}.", listed(leaving.into_iter())));
     }
+    let retired: Vec<_> = status.imports.iter().filter(|import| import.retired.is_some()).collect();
+    if !retired.is_empty() {
+        let names = retired.iter().map(|import| format!("{}/{}", import.domain, import.contract));
+        facts.push(format!("Retired: {}.", listed(names)));
+    }
     let drifted: Vec<_> = others.into_iter().filter(|import| has_moved(import)).collect();
     if !drifted.is_empty() {
         let names = listed(drifted.iter().map(|import| moved(import)));
