@@ -88,7 +88,7 @@ pub use receiver::{
     ConcernedImport, Event, EventLine, ForgeIssue, IssueOutcome, News, NewsChange, NotifyForge, NotifyTest,
     ReceiverLine, Receivers,
 };
-pub use review::{ChangedField, FieldChange, ImportReview, Mention, RealmReview, Searched};
+pub use review::{ChangedField, FieldChange, ImportReview, Mention, RealmReview, Searched, Withdrawal};
 pub use session::{SessionInfo, SessionLine, SessionList, SessionStart, SessionStatus, SessionStop, SessionSummary};
 pub use sync::{
     ConflictSettled, How, RealmReseed, RealmSync, RefStatus, RefSync, RemoteStatus, RemoteSync, SetAsideCommit,

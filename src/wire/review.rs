@@ -29,8 +29,8 @@ pub struct RealmReview {
     pub checked: usize,
     /// The number of these imports that are judged by their version range alone.
     pub by_range_only: usize,
-    /// The imports that are broken, behind, or at another version than their code was written against. Broken ones come
-    /// first.
+    /// The imports that are broken, behind, at another version than their code was written against, or of a contract
+    /// that is deprecated or retired. Broken ones come first.
     pub imports: Vec<ImportReview>,
     /// The tree that was searched for mentions.
     pub searched: Searched,
@@ -66,6 +66,9 @@ pub struct ImportReview {
     pub state: Cow<'static, str>,
     /// The basis of the state.
     pub judged_by: JudgedBy,
+    /// Whether the owner withdraws the contract; absent if not.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub withdrawal: Option<Withdrawal>,
     /// The version that this repository's code was written against; null if unknown.
     pub old_version: Option<Version>,
     /// The current version; null if there is no such contract.
@@ -89,6 +92,16 @@ pub struct ImportReview {
     /// The lines of this repository that contain one of the field names, those in the `binding` files first. A mention
     /// need not be a use.
     pub mentions: Vec<Mention>,
+}
+
+/// How the owner of a contract withdraws it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Withdrawal {
+    /// Consumers should move away.
+    Deprecated,
+    /// It is no longer served.
+    Retired,
 }
 
 /// A line that contains the name of a field as a whole word.

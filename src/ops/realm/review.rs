@@ -52,7 +52,7 @@ pub fn run(ctx: &Ctx) -> Result<Answer<RealmReview>, OpError> {
             let Some(state) = states.get(&key) else { continue };
             checked += 1;
             by_range_only += usize::from(state.is_by_range());
-            if import::is_due(import, state) {
+            if import::is_due(import, state) || domain.withdrawal(import).is_some() {
                 reviews.push((rank(state.holds()), domain.review(import, state)?));
             }
         }

@@ -9,7 +9,7 @@ use crate::{
     error::OpError,
     model::verdict::Outcome,
     ops::{ctx::Ctx, realm},
-    wire::{ChangedField, FieldChange, ImportReview, RealmReview, Searched},
+    wire::{ChangedField, FieldChange, ImportReview, RealmReview, Searched, Withdrawal},
 };
 
 pub fn run(ctx: &Ctx, output: &mut Output<'_>) -> Result<Verdict, OpError> {
@@ -68,6 +68,13 @@ fn render_import(import: &ImportReview, text: &mut Text) {
     };
     let used = if import.binding.is_empty() { String::new() } else { format!(", used in {}", import.binding) };
     text.line(&[plain(" "), look(format!("{place}: {}{used}", import.version_req), Look::Dim)]);
+    if let Some(withdrawal) = import.withdrawal {
+        let what = match withdrawal {
+            Withdrawal::Deprecated => "the contract is deprecated",
+            Withdrawal::Retired => "the contract is retired",
+        };
+        text.line(&[plain(" "), look(what, Look::Yellow)]);
+    }
     if let Some(verdict) = &import.verdict {
         text.line(&[plain(" "), plain(verdict.phrase())]);
     }

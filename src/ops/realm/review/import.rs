@@ -3,7 +3,7 @@
 use crate::{
     error::OpError,
     model::{
-        binding::Import,
+        binding::{Import, UsedIn},
         contract::Contract,
         domain_summary::DomainSummary,
         domain_view::Standing,
@@ -21,7 +21,7 @@ use crate::{
         blue_files::{BINDINGS, Files, Item},
     },
     store::{Store, StoreRef, codec, layout, read},
-    wire::{ImportReview, JudgedBy},
+    wire::{ImportReview, JudgedBy, Withdrawal},
 };
 
 /// The maximum number of lines of differences.
@@ -86,6 +86,15 @@ impl<'a> BindingFiles<'a> {
     }
 }
 
+/// Names the code that uses a contract.
+fn code(used: &UsedIn) -> String {
+    match used.files() {
+        [] => "the code".to_owned(),
+        files if files.iter().all(|file| is_plain(file)) => used.to_string(),
+        _ => "the code".to_owned(),
+    }
+}
+
 /// Returns whether a path from a file is safe to paste into a shell.
 fn is_plain(path: &str) -> bool {
     path.len() <= 200 && path.chars().all(|c| c.is_alphanumeric() || "/._-+@".contains(c))
@@ -127,6 +136,7 @@ impl Domain<'_> {
             version_req: import.version.clone(),
             state: state.word().into(),
             judged_by: JudgedBy::of(state),
+            withdrawal: self.withdrawal(import),
             old_version: old.cloned(),
             new_version: new.cloned(),
             verdict,
@@ -138,8 +148,36 @@ impl Domain<'_> {
             binding_line: line.flatten(),
             mentions: Vec::new(),
         };
-        let next = self.next_step(&body, state);
+        let next = match self.withdrawal(import) {
+            Some(_) if !is_due(import, state) => self.way_out(&body),
+            _ => self.next_step(&body, state),
+        };
         Ok(Review { body, next })
+    }
+
+    /// Returns how the owner withdraws an imported contract, if it does.
+    pub fn withdrawal(&self, import: &Import) -> Option<Withdrawal> {
+        let offered = self.summary.contracts.get(&import.contract)?;
+        match (&offered.retired, &offered.deprecated) {
+            (Some(_), _) => Some(Withdrawal::Retired),
+            (None, Some(_)) => Some(Withdrawal::Deprecated),
+            (None, None) => None,
+        }
+    }
+
+    /// Returns the command to run next for an import that holds, but whose contract is withdrawn.
+    fn way_out(&self, body: &ImportReview) -> String {
+        let (domain, contract) = (&body.domain, &body.contract);
+        let code = code(&body.binding);
+        let deprecated = self.summary.contracts.get(contract).and_then(|offered| offered.deprecated.as_ref());
+        let successor = deprecated.and_then(|deprecated| deprecated.replaced_by.as_ref());
+        match successor.filter(|name| self.summary.contracts.contains_key(*name)) {
+            Some(name) => format!(
+                "git blue import {domain}/{name}  # it replaces {contract}; move {code} to it, then run git blue unimport \
+                    {domain}/{contract}"
+            ),
+            None => format!("git blue unimport {domain}/{contract}  # once {code} no longer uses it"),
+        }
     }
 
     fn document(&self, import: &Import, version: &Version) -> Result<Option<Contract>, OpError> {
@@ -169,11 +207,7 @@ impl Domain<'_> {
                 body.contract
             );
         };
-        let code = match body.binding.files() {
-            [] => "the code".to_owned(),
-            files if files.iter().all(|file| is_plain(file)) => body.binding.to_string(),
-            _ => "the code".to_owned(),
-        };
+        let code = code(&body.binding);
         if state.standing.resolved() != Some(new) {
             let range = Range::since(new);
             return match body.binding_file.is_some() && self.files.has_worktree {
