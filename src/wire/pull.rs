@@ -107,6 +107,9 @@ pub struct PrRepo {
     pub base: Option<String>,
     /// The number of files with uncommitted changes.
     pub uncommitted_changes: usize,
+    /// Whether these files may all contain secrets, so that `pr prepare` commits none of them.
+    #[serde(skip)]
+    pub holds_only_secrets: bool,
     /// The number of commits on the branch that are not on the base.
     pub commits_ahead: usize,
     /// The number of commits on the base that are not on the branch.

@@ -13,6 +13,7 @@ use crate::{
         merge_order::Reliance,
         merge_plan::{Clash, Plan},
         name::{RepoName, RfcName},
+        secret_file::looks_secret,
     },
     ops::{
         Operation,
@@ -223,6 +224,14 @@ pub(crate) fn standing(place: &Place) -> Result<Standing, StoreError> {
     }
 }
 
+/// Returns whether all uncommitted files look like secrets. If they cannot be listed, the answer is no.
+fn holds_only_secrets(place: &Place) -> bool {
+    let found = place.work.uncommitted();
+    found.is_ok_and(|found| {
+        found.tracked.is_empty() && found.conflicts.is_empty() && found.untracked.iter().all(|path| looks_secret(path))
+    })
+}
+
 /// Queries the forge. The default branch never belongs to a pull request.
 fn with_pull(place: &Place, standing: Standing, on: &OnForge) -> Measured {
     let forge = match &on.forge {
@@ -264,6 +273,7 @@ fn line(here: &Here, place: &Place, measured: Measured) -> PrRepo {
         branch: standing.branch.clone(),
         base: place.found.default.clone(),
         uncommitted_changes: standing.uncommitted,
+        holds_only_secrets: standing.uncommitted > 0 && holds_only_secrets(place),
         commits_ahead: standing.ahead,
         commits_behind: standing.behind,
         pushed: (standing.ahead > 0).then_some(standing.unpushed == Some(0)),
@@ -416,7 +426,7 @@ fn with_next_steps(body: PrStatus, closed: Vec<NextStep>) -> Answer<PrStatus> {
         Some(rfc) => NextStep::from(format!("git blue realm pr {verb} --rfc {rfc} {more}  # {what}")),
         None => NextStep::advice(what),
     };
-    let PrSummary { all_clean, all_pushed, .. } = body.summary;
+    let all_pushed = body.summary.all_pushed;
     let lacks_one =
         body.repos.iter().any(|line| line.commits_ahead > 0 && line.pr.is_none() && line.pr_unknown.is_none());
     let first = body.merge_order.iter().find_map(|name| {
@@ -428,7 +438,12 @@ fn with_next_steps(body: PrStatus, closed: Vec<NextStep>) -> Answer<PrStatus> {
             .map(|pr| NextStep::advice(format!("merge {name} first: {}", pr.url)))
     });
     let mut steps = Vec::new();
-    if !all_clean {
+    if body.repos.iter().any(|line| line.holds_only_secrets) {
+        steps.push(NextStep::advice(
+            "files that may contain secrets are not committed; add them one by one with git add",
+        ));
+    }
+    if body.repos.iter().any(|line| line.uncommitted_changes > 0 && !line.holds_only_secrets) {
         let what = "commit changes in repositories with uncommitted files";
         steps.push(command("prepare", "--message MESSAGE", what));
     }
