@@ -22,11 +22,12 @@ runs!(Receivers, |ctx, _| run(ctx));
 /// # Errors
 /// Returns an error if the realm or the configuration cannot be read.
 pub fn run(ctx: &Ctx) -> Result<Answer<Receivers>, OpError> {
-    Ok(with_next_steps(outgoing::run::list(ctx)?))
+    Ok(with_next_steps(outgoing::run::list(ctx)?, true))
 }
 
-/// Adds next steps for events that were not delivered.
-pub(super) fn with_next_steps(body: Receivers) -> Answer<Receivers> {
+/// Adds next steps for events that were not delivered. Only a list suggests to send them: after an attempt, they wait
+/// for the next one.
+pub(super) fn with_next_steps(body: Receivers, is_list: bool) -> Answer<Receivers> {
     let waits = body.receivers.iter().any(|one| !one.waiting.is_empty());
     let is_dead = body.receivers.iter().any(|one| !one.dead.is_empty());
     let is_empty = body.receivers.is_empty();
@@ -35,7 +36,10 @@ pub(super) fn with_next_steps(body: Receivers) -> Answer<Receivers> {
         answer = answer.next("git config --global blue.notify.NAME.url https://URL  # configure the first receiver");
     }
     if waits {
-        answer = answer.next("git blue notify send  # send pending events now");
+        answer = answer.next(match is_list {
+            true => "git blue notify send  # send pending events now",
+            false => "git blue notify list  # show why they wait, and until when",
+        });
     }
     if is_dead {
         answer = answer.next("git blue notify retry --all  # resend failed events");

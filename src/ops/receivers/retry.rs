@@ -37,5 +37,5 @@ runs!(Receivers, run);
 /// recorded.
 pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<Receivers>, OpError> {
     let pass = RunOptions { at_once: true, revive: Some(request.ids.clone()), ..RunOptions::default() };
-    Ok(with_next_steps(outgoing::run(ctx, &pass)?))
+    Ok(with_next_steps(outgoing::run(ctx, &pass)?, false))
 }

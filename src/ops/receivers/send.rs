@@ -50,5 +50,5 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<Receivers>, OpError> {
         wait: Duration::from_secs(request.wait.into()),
         revive: None,
     };
-    Ok(with_next_steps(outgoing::run(ctx, &pass)?))
+    Ok(with_next_steps(outgoing::run(ctx, &pass)?, false))
 }
