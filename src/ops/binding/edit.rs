@@ -111,7 +111,7 @@ impl<'a> Editing<'a> {
         let (change, commit) = match (&self.before, says_nothing) {
             (Some(_), true) => {
                 self.file.remove()?;
-                // The file was never committed, so git cannot stage its removal.
+                // `--all` also stages the removal of a file that git does not track.
                 let all = path.replace(self.file.relative(), FOLDER);
                 (
                     FileEdit::Removed,
@@ -137,7 +137,15 @@ impl<'a> Editing<'a> {
             }
         };
         let answer = Answer::new(self.body(change));
-        Ok(if change == FileEdit::Unchanged { answer } else { answer.next(commit) })
+        // A file that was never committed leaves nothing to commit.
+        let is_void = change == FileEdit::Unchanged || (change == FileEdit::Removed && !self.is_committed()?);
+        Ok(if is_void { answer } else { answer.next(commit) })
+    }
+
+    fn is_committed(&self) -> Result<bool, OpError> {
+        let code = self.ctx.code()?;
+        let Some(commit) = code.head()?.commit else { return Ok(false) };
+        Ok(Files::at(code, &commit)?.file(self.file.relative())?.is_some())
     }
 
     fn body(&self, change: FileEdit) -> BindingEdit {

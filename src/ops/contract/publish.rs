@@ -349,8 +349,12 @@ impl Work<'_> {
             source.commit.short(),
             self.commit.short()
         );
+        let fetch = match self.code.workdir() {
+            Some(_) => "git pull  # then publish again".to_owned(),
+            None => format!("git fetch origin {0}:{0}  # then publish again", self.branch),
+        };
         Err(OpError::no(ErrorCode::FetchFirst, message)
-            .next("git pull  # then publish again")
+            .next(fetch)
             .next("git blue realm admin reclaim --reason REASON  # if that commit does not belong to this repository"))
     }
 

@@ -106,6 +106,9 @@ impl CaughtUp {
         self.next_steps.push(match (&problem, news.policy) {
             (Some(_), _) => "git blue contract publish  # try again once this is corrected".into(),
             (None, Policy::Commit | Policy::Off) => "git blue contract publish".into(),
+            (None, Policy::Pushed) if ctx.code.as_ref().is_some_and(|code| code.origin_url().is_none()) => {
+                "git blue contract publish  # blue.publish is pushed, and this clone has no origin to push to".into()
+            }
             (None, Policy::Pushed) => format!("git push origin {}", news.branch).into(),
             (None, Policy::Ci) => "git blue contract publish --dry-run".into(),
         });

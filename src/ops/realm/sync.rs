@@ -232,6 +232,7 @@ fn notifications(ctx: &Ctx, reader: &ReaderName) -> Vec<Notification> {
 
 fn with_next_steps(body: RealmSync) -> Answer<RealmSync> {
     let has_conflicts = body.remotes.iter().any(|remote| !remote.conflicts.is_empty());
+    let has_work = body.remotes.iter().any(|remote| !remote.received.is_empty() || !remote.sent.is_empty());
     let is_refused = body.remotes.iter().flat_map(|remote| &remote.problems).any(|one| one.code == "refused");
     let (has_news, dry_run) = (!body.notifications.is_empty(), body.dry_run);
     let realm = body.realm.clone();
@@ -247,7 +248,7 @@ fn with_next_steps(body: RealmSync) -> Answer<RealmSync> {
     if has_news {
         answer = answer.next("git blue status  # show what changed");
     }
-    if dry_run {
+    if dry_run && has_work {
         answer = answer.next("git blue sync  # perform the sync");
     }
     answer
