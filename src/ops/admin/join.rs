@@ -125,6 +125,9 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<RealmJoin>, OpError> {
     }
     let overview = Overview::open(&store)?;
     if overview.domains_of(&name).next().is_none() {
+        if overview.count() > 0 {
+            answer = answer.next("git blue contract list  # list the contracts that can be imported");
+        }
         answer = answer.next(first_contract(&known.name, &overview, Some(&name)));
     }
     Ok(answer)
@@ -137,8 +140,9 @@ pub fn first_contract(realm: &RealmName, overview: &Overview<'_>, repo: Option<&
     match others.is_empty() {
         true => format!("git blue init --realm {realm}  # in each other repository"),
         false => format!(
-            "git blue contract new DOMAIN/CONTRACT --domain-members {}  # create the first contract",
-            others.join(",")
+            "git blue contract new DOMAIN/CONTRACT --domain-members {}  # create {}",
+            others.join(","),
+            if overview.count() == 0 { "the first contract" } else { "a contract" }
         ),
     }
 }
