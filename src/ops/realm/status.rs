@@ -188,8 +188,8 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<(Answer<RealmStatus>, Receipt
     }
     let answer = caught_up.next_steps.into_iter().fold(answer, Answer::next);
     let answer = here.unrecorded_url.iter().map(|url| record_url(url)).fold(answer, Answer::next);
-    let first =
-        (joined && overview.count() == 0).then(|| join::first_contract(&here.realm, &overview, here.repo.as_ref()));
+    let first = (joined && overview.count() == 0 && overview.damage().is_empty())
+        .then(|| join::first_contract(&here.realm, &overview, here.repo.as_ref()));
     Ok((with_next_steps(answer, joined, first), if writing.is_ok() { receipt } else { Receipt::default() }))
 }
 

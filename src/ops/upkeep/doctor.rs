@@ -8,7 +8,7 @@ use crate::{
     error::OpError,
     locate::{self, CONFIG, config::record_url},
     machine::home::KnownRealm,
-    model::oid::Oid,
+    model::{oid::Oid, text::shell_word},
     ops::{
         Operation,
         ctx::{Ctx, Here},
@@ -144,7 +144,7 @@ fn realm(ctx: &Ctx, request: &Request, known: &KnownRealm, checks: &mut Vec<Doct
         Err(error) => {
             let error = OpError::from(error);
             let found = check("store", subject, Health::Error, error.message.clone());
-            checks.push(failed(found, &error.next_steps));
+            checks.push(advise(found, from_elsewhere(known)));
             return;
         }
     };
@@ -159,6 +159,15 @@ fn realm(ctx: &Ctx, request: &Request, known: &KnownRealm, checks: &mut Vec<Doct
             check("objects", subject, Health::Warning, message),
             format!("git blue gc --realm {}", known.name),
         ));
+    }
+}
+
+/// Returns how to get a realm back whose store cannot be opened.
+fn from_elsewhere(known: &KnownRealm) -> String {
+    let path = known.path.display();
+    match &known.url {
+        Some(url) => format!("move {path} away, and fetch the realm again: git blue init --url {}", shell_word(url)),
+        None => format!("restore {path} from a backup, or copy it from another machine that has the realm"),
     }
 }
 

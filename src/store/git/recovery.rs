@@ -51,14 +51,14 @@ impl GitStore {
         Ok(incomplete)
     }
 
-    /// Returns whether every object that is reachable from these commits exists.
+    /// Returns whether every object that is reachable from these commits exists and can be read.
     ///
     /// # Errors
     /// Returns an error if git cannot be run.
     pub fn is_whole(&self, vars: &BTreeMap<OsString, OsString>, commits: &[Oid]) -> Result<bool, StoreError> {
         let git = Git { git_dir: self.path(), top: self.path(), vars: vars.clone() };
         let input = commits.iter().map(|commit| format!("{commit}\n")).collect();
-        match git.each_line(&["rev-list", "--objects", "--quiet", "--stdin"], input, |_| {}) {
+        match git.each_line(&["rev-list", "--verify-objects", "--quiet", "--stdin"], input, |_| {}) {
             Ok(()) => Ok(true),
             Err(StoreError::Git { problem, .. }) if says_missing(&problem) => Ok(false),
             Err(error) => Err(error),
