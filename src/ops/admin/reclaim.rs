@@ -58,7 +58,11 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<RealmReclaim>, OpError
         forget_source(ctx, acting, &name, request)?;
         domains.push(name);
     }
+    let is_new = identity_changed || !domains.is_empty();
     let body = RealmReclaim { realm: acting.realm.clone(), repo: acting.repo.clone(), identity_changed, domains };
+    if !is_new {
+        return Ok(Answer::new(body));
+    }
     Ok(Answer::new(body).next("git blue contract publish  # publish this repository's files"))
 }
 

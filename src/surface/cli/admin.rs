@@ -247,7 +247,11 @@ impl Command {
             Self::Reclaim(request) => {
                 let answer = admin::reclaim::run(ctx, &request)?;
                 output.answer(&answer, |body, text| {
-                    text.line(&[plain(format!("reclaimed the name {} in the realm {}", body.repo, body.realm))]);
+                    let verb = match body.identity_changed || !body.domains.is_empty() {
+                        true => "reclaimed the name",
+                        false => "this repository already has the name",
+                    };
+                    text.line(&[plain(format!("{verb} {} in the realm {}", body.repo, body.realm))]);
                     for domain in &body.domains {
                         text.line(&[plain(format!("forgot the commit published by another repository in {domain}"))]);
                     }

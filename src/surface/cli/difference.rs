@@ -89,7 +89,10 @@ fn render_diff(body: &ContractDiff, text: &mut Text) {
         render_values(values, text);
     }
     // The higher of the two bumps: that of the schemas and that of the value.
-    if let Some(bump) = body.compared.as_ref().map(|one| one.bump).or(body.values.as_ref().map(|one| one.bump)) {
+    let bump = body.compared.as_ref().map(|one| one.bump).or(body.values.as_ref().map(|one| one.bump));
+    if body.changes.is_empty() {
+        text.line(&[plain("no differences")]);
+    } else if let Some(bump) = bump {
         render_bump(bump, text);
     }
 }

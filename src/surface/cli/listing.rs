@@ -72,6 +72,9 @@ impl Names {
 
 /// Prints log entries as columns, for the realm and for one contract.
 pub fn render_log(entries: &[LogEntry], next_cursor: Option<&str>, text: &mut Text) {
+    if entries.is_empty() {
+        text.line(&[plain("no entries")]);
+    }
     let rows = entries.iter().map(|entry| {
         vec![
             look(entry.commit.short(), Look::Commit),
