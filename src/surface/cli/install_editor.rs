@@ -34,17 +34,20 @@ impl Editor {
     pub fn install(self, ctx: &Ctx, output: &mut Output<'_>) -> Result<Verdict, OpError> {
         let mut files = Vec::new();
         for schema in editor_schemas::all() {
-            files.push(write(ctx, schema.path(), schema.text())?);
+            files.extend(write(ctx, schema.path(), schema.text())?);
         }
         if self.vscode {
             let before = settings(ctx)?.read()?;
-            files.push(write(ctx, SETTINGS.to_owned(), mapped(before)?)?);
+            files.extend(write(ctx, SETTINGS.to_owned(), mapped(before)?)?);
+        }
+        if files.is_empty() {
+            return show(output, &Answer::new(Installed { files }), "wrote", "already installed");
         }
         let paths = files.iter().map(|file| Ok(WorkFile::of(ctx.code()?, file.clone())?.pathspec(ctx)));
         let paths = paths.collect::<Result<Vec<_>, OpError>>()?.join(" ");
         let step = format!("git add {paths} && git commit -m \"Add editor schemas for git blue\"");
         let answer = Answer::new(Installed { files }).next(step);
-        show(output, &answer, "wrote")
+        show(output, &answer, "wrote", "")
     }
 }
 
@@ -62,17 +65,20 @@ pub fn uninstall(ctx: &Ctx, output: &mut Output<'_>) -> Result<Verdict, OpError>
     if let Some(before) = file.read()? {
         let after = unmapped(&before)?;
         if after != before {
-            file.replace(&after)?;
+            match is_empty(&after) {
+                true => file.remove()?,
+                false => file.replace(&after)?,
+            }
             files.push(SETTINGS.to_owned());
         }
     }
-    show(output, &Answer::new(Installed { files }), "removed")
+    show(output, &Answer::new(Installed { files }), "removed", "nothing to remove")
 }
 
-fn show(output: &mut Output<'_>, answer: &Answer<Installed>, verb: &str) -> Result<Verdict, OpError> {
+fn show(output: &mut Output<'_>, answer: &Answer<Installed>, verb: &str, nothing: &str) -> Result<Verdict, OpError> {
     output.answer(answer, |body, text| {
         if body.files.is_empty() {
-            text.line(&[plain("nothing to remove")]);
+            text.line(&[plain(nothing)]);
         }
         for file in &body.files {
             let verb = if file == SETTINGS { "changed" } else { verb };
@@ -86,15 +92,15 @@ fn settings(ctx: &Ctx) -> Result<WorkFile, OpError> {
     WorkFile::of(ctx.code()?, SETTINGS.to_owned())
 }
 
-/// Writes a file of the work tree. Returns its path.
-fn write(ctx: &Ctx, path: String, text: String) -> Result<String, OpError> {
+/// Writes a file of the work tree. Returns its path, or `None` if it already had this text.
+fn write(ctx: &Ctx, path: String, text: String) -> Result<Option<String>, OpError> {
     let file = WorkFile::of(ctx.code()?, path.clone())?;
     match file.read()? {
-        Some(before) if before == text => {}
+        Some(before) if before == text => return Ok(None),
         Some(_) => file.replace(&text)?,
         None => file.create(&text)?,
     }
-    Ok(path)
+    Ok(Some(path))
 }
 
 /// Returns the settings with a mapping for each schema. Existing mappings are left unchanged.
@@ -106,6 +112,12 @@ fn mapped(before: Option<String>) -> Result<String, OpError> {
             false => Ok(text),
         }
     })
+}
+
+/// Returns whether settings contain nothing but empty mappings and no comment.
+fn is_empty(text: &str) -> bool {
+    let settings = serde_json::from_str::<serde_json::Map<String, Value>>(text);
+    settings.is_ok_and(|settings| settings.iter().all(|(key, value)| key == MAPPING && *value == json!({})))
 }
 
 fn unmapped(before: &str) -> Result<String, OpError> {
