@@ -26,7 +26,9 @@ pub fn failed(error: &OpError) -> CallToolResult {
 fn steps(error: &OpError) -> Value {
     // No tool takes the name of a repository, which is determined by the folder.
     let steps = error.next_steps.iter().filter(|step| !step.reason().starts_with("pass --repo "));
-    steps.map(|step| serde_json::json!(for_client(step, false))).collect()
+    // Only a tool that writes can miss a session, so the server offers those tools.
+    let may_write = error.code == ErrorCode::NoSession;
+    steps.map(|step| serde_json::json!(for_client(step, may_write))).collect()
 }
 
 /// Converts a failure into a protocol error, for requests whose result cannot carry one.

@@ -76,6 +76,10 @@ enum Word {
     Is(&'static str, &'static str),
     /// The argument of this name, set to true.
     Flag(&'static str),
+    /// None, because the tool does this anyway.
+    Anyway,
+    /// None for the option and its value, because the server determines the value.
+    Given,
 }
 
 /// The tool argument that a positional argument is converted to.
@@ -88,6 +92,7 @@ enum Position {
 }
 
 const DOMAIN: &[(&str, Word)] = &[("--domain", Word::Text("domain"))];
+const LOG: &[(&str, Word)] = &[("--domain", Word::Text("domain")), ("--realm", Word::Given), ("--all", Word::Anyway)];
 const RFC: &[(&str, Word)] = &[("--rfc", Word::Text("rfc"))];
 const CHECK: &[(&str, Word)] = &[
     ("--worktree", Word::Flag("worktree")),
@@ -108,7 +113,7 @@ const FORMS: &[Form] = &[
     (&["review"], "realm_review", &[], &[]),
     (&["realm", "review"], "realm_review", &[], &[]),
     (&["realm", "list"], "realm_list", &[], &[]),
-    (&["realm", "log"], "realm_log", DOMAIN, &[]),
+    (&["realm", "log"], "realm_log", LOG, &[]),
     (&["realm", "topology"], "realm_topology", DOMAIN, &[]),
     (&["realm", "pr", "status"], "realm_pr_status", RFC, &[]),
     (
@@ -168,6 +173,11 @@ fn call(words: &[String]) -> Option<(&'static str, Map<String, Value>)> {
             Word::List(name) => (name, json!(rest.next()?.split(',').collect::<Vec<_>>())),
             Word::Is(name, value) => (name, json!(value)),
             Word::Flag(name) => (name, json!(true)),
+            Word::Anyway => continue,
+            Word::Given => {
+                rest.next()?;
+                continue;
+            }
         };
         arguments.insert((*name).into(), value);
     }
@@ -208,6 +218,7 @@ mod tests {
             ),
             ("git blue check --worktree", tool("realm_check", json!({"worktree": true}), "")),
             ("git blue review", tool("realm_review", json!({}), "")),
+            ("git blue realm log --realm r --all  # its history", tool("realm_log", json!({}), "its history")),
             ("git blue contract list  # list the contracts", tool("contract_list", json!({}), "list the contracts")),
         ] {
             assert_eq!(of(line), expected, "{line}");
