@@ -84,7 +84,7 @@ fn options_select_what_is_checked() {
     world.blue(&provider, &["check", "--published"]).exits(0);
     world.blue(&provider, &["check", "--commit", "main"]).exits(0);
     world.blue(&provider, &["check", "--commit", "proposal"]).exits(1);
-    let unknown = world.blue(&provider, &["check", "--commit", "nowhere"]).exits(1);
+    let unknown = world.blue(&provider, &["check", "--commit", "nowhere"]).exits(128);
     assert!(unknown.stderr.contains("nowhere"), "{unknown}");
     // HEAD counts, not the work tree.
     world.write(&format!("fungal/{CONTRACT_FILE}"), &contract("1.1.0"));

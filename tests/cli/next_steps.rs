@@ -129,3 +129,82 @@ fn impossible_branch_is_not_tried_again() {
         assert!(!refused.stdout.contains("retry"), "{refused}");
     }
 }
+
+#[test]
+fn review_of_a_retired_contract_says_what_to_do() {
+    let world = World::pair();
+    let access = world.path("access");
+    world.ok(&world.path("fungal"), &["contract", "retire", AT, "--force", "--reason", "gone"]);
+    let review = world.ok(&access, &["review"]);
+    assert!(review.stdout.contains("the contract is retired"), "{review}");
+    assert!(!review.stdout.contains("nothing is broken"), "{review}");
+    assert_eq!(world.json(&access, &["review"])["imports"][0]["withdrawal"], "retired");
+    let prime = world.ok(&access, &["prime"]);
+    assert!(prime.stdout.contains(&format!("Retired: {AT}.")), "{prime}");
+    paste(&world, "access", &command(&world.next_steps(&review), "git blue unimport"));
+}
+
+#[test]
+fn binding_that_was_never_committed_needs_no_commit() {
+    let world = World::pair();
+    world.join("other");
+    let other = world.path("other");
+    world.ok(&other, &["import", AT]);
+    let undone = world.ok(&other, &["unimport", AT]);
+    assert!(!undone.stdout.contains("git commit"), "{undone}");
+}
+
+#[test]
+fn nothing_to_sync_is_not_to_be_synced() {
+    let world = World::solo();
+    let fungal = world.path("fungal");
+    world.git(&world.root(), &["init", "--quiet", "--bare", "hub.git"]);
+    world.ok(&fungal, &["init", "--url", &world.path("hub.git").display().to_string()]);
+    let first = world.ok(&fungal, &["sync", "--dry-run"]);
+    assert!(first.stdout.contains("# perform the sync"), "{first}");
+    world.ok(&fungal, &["sync"]);
+    let second = world.ok(&fungal, &["sync", "--dry-run"]);
+    assert!(!second.stdout.contains("# perform the sync"), "{second}");
+}
+
+#[test]
+fn done_work_is_not_claimed_again() {
+    let world = World::pair();
+    let fungal = world.path("fungal");
+    world.ok(&fungal, &["install", "editor", "--vscode"]);
+    let again = world.ok(&fungal, &["install", "editor", "--vscode"]);
+    assert!(again.stdout.contains("already installed") && !again.stdout.contains("git commit"), "{again}");
+    world.ok(&fungal, &["uninstall", "editor"]);
+    assert!(!world.path("fungal/.vscode/settings.json").exists());
+    let reclaim = world.ok(&fungal, &["realm", "admin", "reclaim", "--reason", "x"]);
+    assert!(reclaim.stdout.contains("already has the name fungal"), "{reclaim}");
+    let log = world.ok(&fungal, &["realm", "log", "--repo", "nobody"]);
+    assert!(log.stdout.contains("no entries"), "{log}");
+    let diff = world.ok(&fungal, &["contract", "diff", AT, "1.0.0", "1.0.0"]);
+    assert!(!diff.stdout.contains("needs"), "{diff}");
+    let reseed = world.blue(&fungal, &["realm", "admin", "reseed"]).exits(1);
+    assert!(reseed.stderr.contains("the realm has no remote\n"), "{reseed}");
+}
+
+#[test]
+fn check_of_a_named_repository_needs_a_clone() {
+    let world = World::pair();
+    let refused = world.blue(&world.root(), &["--realm", "aperture", "check", "--repo", "fungal"]).exits(128);
+    assert!(refused.stderr.contains("is not in a git repository"), "{refused}");
+    assert!(!refused.stderr.contains("pass --repo"), "{refused}");
+}
+
+#[test]
+fn corrupt_object_is_given_up_only_by_the_printed_command() {
+    let world = World::pair();
+    let fungal = world.path("fungal");
+    world.bump("1.1.0");
+    let blob = world.tip("refs/blue/domains/s3-access:contracts/s3-permissions.json");
+    crate::missing_objects::unpack(&world, &world.store());
+    let file = world.store().join("objects").join(&blob[..2]).join(&blob[2..]);
+    std::fs::remove_file(&file).unwrap();
+    std::fs::write(&file, "garbage").unwrap();
+    let sick = world.blue(&fungal, &["doctor", "--fix"]).exits(1);
+    paste(&world, "fungal", &command(&world.next_steps(&sick), "git blue doctor --realm"));
+    assert_eq!(world.version(), "1.0.0");
+}
