@@ -195,12 +195,6 @@ pub(super) fn locate(finding: &mut Finding, judged: Judged<'_>) {
     let Some(contract) = &finding.contract else {
         return;
     };
-    // A problem of a contract, not of an import of somebody else: it is at the import.
-    if let (None, Some(declared)) = (&finding.repo, judged.candidate.bindings.get(domain))
-        && let Some(line) = declared.lines.get(contract.as_str())
-    {
-        (finding.file, finding.line) = (Some(declared.path.clone()), Some(*line));
-    }
     if let Some(declared) = judged.candidate.contracts.get(&(domain.clone(), contract.clone())) {
         finding.file = Some(declared.path.clone());
         // The files cause only what they change; a line for anything else would blame the wrong commit.
@@ -210,5 +204,11 @@ pub(super) fn locate(finding: &mut Finding, judged: Judged<'_>) {
             let verdict = finding.verdict.as_ref().filter(|_| finding.requirement.as_ref().is_none_or(admits));
             finding.line = declared.line(verdict);
         }
+    } else if finding.code == "past-sunset"
+        && let Some(declared) = judged.candidate.bindings.get(domain)
+        && let Some(line) = declared.lines.get(contract.as_str())
+    {
+        // The contract is another repository's; this one can only drop its import.
+        (finding.file, finding.line) = (Some(declared.path.clone()), Some(*line));
     }
 }
