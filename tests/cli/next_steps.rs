@@ -160,6 +160,7 @@ fn nothing_to_sync_is_not_to_be_synced() {
     let fungal = world.path("fungal");
     world.git(&world.root(), &["init", "--quiet", "--bare", "hub.git"]);
     world.ok(&fungal, &["init", "--url", &world.path("hub.git").display().to_string()]);
+    world.bump("1.1.0");
     let first = world.ok(&fungal, &["sync", "--dry-run"]);
     assert!(first.stdout.contains("# perform the sync"), "{first}");
     world.ok(&fungal, &["sync"]);
