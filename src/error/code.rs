@@ -133,6 +133,8 @@ codes! {
     NotAPlainFile = "not-a-plain-file",
     /// The user did not agree to the removal.
     NotAgreed = "not-agreed",
+    /// A sparse checkout leaves a file out of the work tree.
+    NotCheckedOut = "not-checked-out",
     /// A repository could not be cloned.
     NotCloned = "not-cloned",
     /// A work tree has uncommitted changes.

@@ -88,7 +88,7 @@ pub fn proposed(code: &CodeRepo) -> Result<Option<Config>, OpError> {
         && file_without_links(&root)?
     {
         let path = root.join(CONFIG);
-        let bytes = Files::Worktree(root).read(&FileSource::Path(path))?;
+        let bytes = Files::on_disk(root).read(&FileSource::Path(path))?;
         return decode(&bytes.unwrap_or_default()).map(Some);
     }
     match code.head()?.commit {

@@ -26,14 +26,14 @@ const MAX_FILES: usize = 20_000;
 pub enum Files<'a> {
     /// A commit's tree.
     Commit(&'a CodeRepo, Oid),
-    /// The work tree with this root.
-    Worktree(PathBuf),
+    /// The work tree with this root, and the repository that knows what a sparse checkout leaves out of it.
+    Worktree(PathBuf, Option<&'a CodeRepo>),
 }
 
 /// A file that has not been read yet.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Item {
-    /// A file: its blob at a commit, or its path in the work tree.
+    /// A file: its blob, or its path in the work tree.
     File(FileSource),
     /// A symbolic link, a submodule or anything else that is not read.
     Other,
@@ -42,7 +42,7 @@ pub enum Item {
 /// The source of a file's bytes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum FileSource {
-    /// A blob of a commit.
+    /// A blob of a commit, or of the index if a sparse checkout leaves the file out.
     Blob(Oid),
     /// A path in the work tree.
     Path(PathBuf),
@@ -55,6 +55,17 @@ impl<'a> Files<'a> {
     /// Returns an error if the commit cannot be read.
     pub fn at(code: &'a CodeRepo, commit: &Oid) -> Result<Self, OpError> {
         Ok(Self::Commit(code, code.tree_of(commit)?))
+    }
+
+    /// Returns the files of the work tree, with those that a sparse checkout leaves out of it. Returns `None` if the
+    /// repository is bare.
+    pub fn checkout(code: &'a CodeRepo) -> Option<Self> {
+        code.workdir().map(|root| Self::Worktree(root, Some(code)))
+    }
+
+    /// Returns the files that are in the work tree with this root.
+    pub fn on_disk(root: PathBuf) -> Self {
+        Self::Worktree(root, None)
     }
 
     /// Returns every file below a folder, by its path relative to the root. If the folder is a symbolic link, it is a
@@ -72,7 +83,12 @@ impl<'a> Files<'a> {
                 }
                 _ => {}
             },
-            Self::Worktree(root) => walk_folder(root, folder, &mut found)?,
+            Self::Worktree(root, code) => {
+                walk_folder(root, folder, &mut found)?;
+                if let Some(code) = code {
+                    add_left_out(code, folder, &mut found)?;
+                }
+            }
         }
         Ok(found)
     }
@@ -83,7 +99,7 @@ impl<'a> Files<'a> {
     /// Returns an error if the file cannot be read.
     pub fn read(&self, handle: &FileSource) -> Result<Option<Vec<u8>>, OpError> {
         match (self, handle) {
-            (Self::Commit(code, _), FileSource::Blob(id)) => match code.blob(id) {
+            (Self::Commit(code, _) | Self::Worktree(_, Some(code)), FileSource::Blob(id)) => match code.blob(id) {
                 Ok(bytes) => Ok(Some(bytes)),
                 Err(StoreError::TooLarge { .. }) => Ok(None),
                 // A partial clone has only the objects that were checked out.
@@ -98,7 +114,7 @@ impl<'a> Files<'a> {
                 file.take(MAX_BLOB as u64 + 1).read_to_end(&mut bytes).map_err(failed)?;
                 Ok(Some(bytes).filter(|bytes| bytes.len() <= MAX_BLOB))
             }
-            (Self::Worktree(_), FileSource::Blob(_)) => Ok(None),
+            (Self::Worktree(_, None), FileSource::Blob(_)) => Ok(None),
         }
     }
 
@@ -115,12 +131,12 @@ impl<'a> Files<'a> {
                 EntryKind::Blob if found == path => Item::File(FileSource::Blob(id)),
                 _ => Item::Other,
             })),
-            Self::Worktree(root) => {
+            Self::Worktree(root, code) => {
                 let mut at = root.clone();
                 let mut parts = path.split('/').peekable();
                 while let Some(part) = parts.next() {
                     at.push(part);
-                    let Ok(meta) = at.symlink_metadata() else { return Ok(None) };
+                    let Ok(meta) = at.symlink_metadata() else { return left_out(*code, path) };
                     let is_last = parts.peek().is_none();
                     if (is_last && !meta.is_file()) || (!is_last && !meta.is_dir()) {
                         return Ok(Some(Item::Other));
@@ -146,9 +162,38 @@ impl<'a> Files<'a> {
         }
         match self {
             Self::Commit(code, tree) => Ok(read::lookup(*code, tree, path)?.is_some()),
-            Self::Worktree(root) => Ok(root.join(path).symlink_metadata().is_ok()),
+            Self::Worktree(root, code) => Ok(root.join(path).symlink_metadata().is_ok() || has_left_out(*code, path)?),
         }
     }
+}
+
+/// Returns the file at a path, if a sparse checkout leaves it out of the work tree.
+fn left_out(code: Option<&CodeRepo>, path: &str) -> Result<Option<Item>, OpError> {
+    let Some(code) = code else { return Ok(None) };
+    Ok(code.left_out()?.get(path).map(|blob| Item::File(FileSource::Blob(*blob))))
+}
+
+/// Returns whether a sparse checkout leaves the file or folder out of the work tree.
+fn has_left_out(code: Option<&CodeRepo>, path: &str) -> Result<bool, OpError> {
+    let Some(code) = code else { return Ok(false) };
+    let files = code.left_out()?;
+    Ok(files.contains_key(path) || below(files, path).next().is_some())
+}
+
+/// Returns the files below a folder.
+fn below<'f>(files: &'f BTreeMap<String, Oid>, folder: &str) -> impl Iterator<Item = (&'f String, &'f Oid)> {
+    let folder = format!("{folder}/");
+    files.range(folder.clone()..).take_while(move |(path, _)| path.starts_with(&folder))
+}
+
+/// Adds the files below a folder that a sparse checkout leaves out of the work tree.
+fn add_left_out(code: &CodeRepo, folder: &str, found: &mut BTreeMap<String, Item>) -> Result<(), OpError> {
+    for (path, blob) in below(code.left_out()?, folder) {
+        if !found.contains_key(path) {
+            insert(found, path.clone(), Item::File(FileSource::Blob(*blob)))?;
+        }
+    }
+    Ok(())
 }
 
 /// Returns whether a path stays within its folder and outside of `.git`.

@@ -7,10 +7,12 @@ mod grep;
 mod head;
 mod history;
 mod ownership;
+mod sparse;
 mod upstream;
 pub mod work;
 
 use std::{
+    cell::OnceCell,
     collections::BTreeMap,
     ffi::OsString,
     path::{Path, PathBuf},
@@ -48,6 +50,7 @@ pub struct CodeRepo {
     packed: refs::Packed,
     git: git_command::Git,
     is_reftable: bool,
+    left_out: OnceCell<BTreeMap<String, Oid>>,
 }
 
 impl CodeRepo {
@@ -94,6 +97,7 @@ impl CodeRepo {
             packed: refs::Packed::default(),
             git,
             is_reftable,
+            left_out: OnceCell::new(),
         }))
     }
 

@@ -64,6 +64,7 @@ mod schema_budget;
 mod scripts;
 mod sessions;
 mod shallow;
+mod sparse;
 mod sync;
 mod sync_hostile;
 mod terminal;

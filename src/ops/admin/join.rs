@@ -343,6 +343,9 @@ fn only_name(repos: &BTreeMap<RepoName, Repo>, entry: &Repo) -> Result<(), OpErr
 /// Returns an error if the file cannot be read or written.
 pub fn write_url(code: &CodeRepo, config: &Config, url: &str) -> Result<bool, OpError> {
     let file = WorkFile::of(code, CONFIG.to_owned())?;
+    if file.is_left_out() {
+        return Ok(false);
+    }
     let Some(text) = file.read()? else {
         return Ok(false);
     };

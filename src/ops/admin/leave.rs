@@ -109,7 +109,7 @@ fn undo(ctx: &Ctx, acting: Acting<'_>) -> Result<Vec<String>, OpError> {
         hooks.iter().filter(|hook| hook.changed).map(|hook| format!("hook {}", hook.name)).collect();
     if code.workdir().is_some() {
         let config = WorkFile::of(code, CONFIG.to_owned())?;
-        if config.read()?.is_some() {
+        if !config.is_left_out() && config.read()?.is_some() {
             config.remove()?;
             undone.push(CONFIG.to_owned());
         }

@@ -365,7 +365,7 @@ impl Renaming<'_> {
     fn files(&self, root: &Path) -> Result<Vec<String>, OpError> {
         let mut changed = Vec::new();
         changed.extend(self.rewrite(&root.join(CONFIG), "repo:")?.then(|| CONFIG.to_owned()));
-        for (path, item) in Files::Worktree(root.to_owned()).below(CONTRACTS)? {
+        for (path, item) in Files::on_disk(root.to_owned()).below(CONTRACTS)? {
             if let Item::File(FileSource::Path(file)) = item
                 && self.rewrite(&file, "owner:")?
             {

@@ -85,10 +85,10 @@ impl<'a> Editing<'a> {
             return Ok(());
         };
         let expects = Json::from(json!({"file": file}));
-        let root = self.ctx.code()?.workdir().unwrap_or_default();
+        let Some(files) = Files::checkout(self.ctx.code()?) else { return Ok(()) };
         let import = Import { expects: Some(expects.clone()), ..self.binding.imports[index].clone() };
         let mut alone = Binding { imports: vec![import], ..self.binding.clone() };
-        references::resolve_expected(&Files::Worktree(root), &mut alone).map_err(|(_, problem)| {
+        references::resolve_expected(&files, &mut alone).map_err(|(_, problem)| {
             let problem = problem.in_file(self.file.relative());
             OpError::no(ErrorCode::UnreadableFile, problem.to_string()).problem((&problem).into())
         })?;

@@ -54,11 +54,9 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractBump>, OpError
     let (text, document) = read(acting, at, &file)?;
     let view = domain::of_contract(acting.store, at)?;
     let published = published(ctx, at, &file, &view)?;
-    let resolved = match ctx.code()?.workdir() {
-        Some(root) => {
-            references::contract(&Files::Worktree(root), text.as_bytes(), &at.contract)
-                .map_err(|problem| unreadable(problem, &file))?
-                .0
+    let resolved = match Files::checkout(ctx.code()?) {
+        Some(files) => {
+            references::contract(&files, text.as_bytes(), &at.contract).map_err(|problem| unreadable(problem, &file))?.0
         }
         None => document.clone(),
     };

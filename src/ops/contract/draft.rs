@@ -91,7 +91,7 @@ impl Draft {
         let code = ctx.code()?;
         let files = match self {
             Self::Worktree => {
-                Files::Worktree(code.workdir().ok_or_else(|| OpError::usage("a bare repository has no work tree"))?)
+                Files::checkout(code).ok_or_else(|| OpError::usage("a bare repository has no work tree"))?
             }
             Self::Commit(revision) => {
                 let unknown =

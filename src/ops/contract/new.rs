@@ -2,7 +2,7 @@
 
 use std::{
     collections::{BTreeMap, BTreeSet},
-    path::Path,
+    path::{Path, PathBuf},
 };
 
 use serde::{Serialize, Serializer};
@@ -212,7 +212,7 @@ fn schema_at(ctx: &Ctx, source: &Source, pointer: &str) -> Result<(Value, BTreeS
     let own = own_path(ctx, Path::new(&source.name)).ok();
     let is_own = own.is_some();
     let name = own.unwrap_or_else(|| source.name.clone());
-    let files = Files::Worktree(ctx.code()?.workdir().unwrap_or_default());
+    let files = Files::checkout(ctx.code()?).unwrap_or(Files::on_disk(PathBuf::default()));
     let mut read = BTreeSet::new();
     let mut load = |path: &str| {
         read.insert(path.to_owned());

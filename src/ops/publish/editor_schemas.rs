@@ -60,7 +60,8 @@ pub fn all() -> [EditorSchema; 3] {
 /// Returns an error if the repository has no work tree, or the schema file cannot be read.
 pub fn modeline(ctx: &Ctx, kind: &str, up: &str) -> Result<String, OpError> {
     let name = format!("schemas/{kind}.schema.json");
-    let is_there = WorkFile::of(ctx.code()?, format!(".blue/{name}"))?.read()?.is_some();
+    let file = WorkFile::of(ctx.code()?, format!(".blue/{name}"))?;
+    let is_there = file.is_left_out() || file.read()?.is_some();
     let line = format!("# yaml-language-server: $schema={up}/{name}\n");
     Ok(if is_there { line } else { String::new() })
 }

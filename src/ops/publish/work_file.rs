@@ -8,6 +8,7 @@ use std::{
 
 use crate::{
     error::{ErrorCode, OpError},
+    model::text::shell_word,
     ops::ctx::Ctx,
     platform::files::{self, Access},
     repo::CodeRepo,
@@ -19,16 +20,26 @@ use crate::{
 pub struct WorkFile {
     root: PathBuf,
     relative: String,
+    /// How to check it out, if a sparse checkout leaves it out of the work tree.
+    check_out: Option<String>,
+    is_sparse: bool,
 }
 
 impl WorkFile {
     /// Returns the file at a path relative to the root of the work tree. The path's segments must be valid names.
     ///
     /// # Errors
-    /// Returns an error if the repository has no work tree.
+    /// Returns an error if the repository has no work tree, or git cannot list the files of a sparse checkout.
     pub fn of(code: &CodeRepo, relative: String) -> Result<Self, OpError> {
         let root = code.workdir().ok_or_else(|| OpError::usage("a bare repository has no work tree to write to"))?;
-        Ok(Self { root, relative })
+        let is_left_out = code.left_out()?.contains_key(&relative);
+        let check_out = is_left_out.then(|| check_out(code, &root, &relative));
+        Ok(Self { root, relative, check_out, is_sparse: code.is_sparse() })
+    }
+
+    /// Returns whether a sparse checkout leaves the file out of the work tree.
+    pub fn is_left_out(&self) -> bool {
+        self.check_out.is_some() && !self.path().exists()
     }
 
     /// Returns the path relative to the root of the work tree.
@@ -36,10 +47,13 @@ impl WorkFile {
         &self.relative
     }
 
-    /// Returns the path relative to the folder in which the command was started, for use with git.
+    /// Returns the path relative to the folder in which the command was started, for use with `git add`.
     pub fn pathspec(&self, ctx: &Ctx) -> String {
         let is_root = dunce::canonicalize(ctx.env.cwd()).ok() == dunce::canonicalize(&self.root).ok();
-        if is_root { self.relative.clone() } else { format!(":/{}", self.relative) }
+        // Without the option, git refuses new files that the sparse checkout would leave out.
+        let option = if self.is_sparse { "--sparse " } else { "" };
+        let root = if is_root { "" } else { ":/" };
+        format!("{option}{root}{}", self.relative)
     }
 
     /// Returns the text of the file, or `None` if it does not exist.
@@ -136,11 +150,18 @@ impl WorkFile {
                     );
                     return Err(OpError::no(ErrorCode::NotAPlainFile, message));
                 }
-                Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(false),
+                Err(error) if error.kind() == std::io::ErrorKind::NotFound => return self.require_checked_out(),
                 Err(error) => return Err(OpError::io("read", &path)(error)),
             }
         }
         Ok(false)
+    }
+
+    /// Returns `false` for a missing file, unless a sparse checkout leaves it out: a new file would replace it.
+    fn require_checked_out(&self) -> Result<bool, OpError> {
+        let Some(command) = &self.check_out else { return Ok(false) };
+        let message = format!("{} is not in the work tree, because the checkout is sparse", self.relative);
+        Err(OpError::no(ErrorCode::NotCheckedOut, message).next(format!("{command}  # check it out")))
     }
 
     /// Writes the text to a temporary file beside the file, to be renamed into place.
@@ -159,4 +180,13 @@ impl WorkFile {
         };
         write().map_err(OpError::io("write", &path))
     }
+}
+
+/// Returns the command that adds a file to a sparse checkout.
+fn check_out(code: &CodeRepo, root: &Path, relative: &str) -> String {
+    let added = match relative.rsplit_once('/') {
+        Some((folder, _)) if code.is_sparse_by_folder() => shell_word(folder),
+        _ => shell_word(&format!("/{relative}")),
+    };
+    format!("git -C {} sparse-checkout add {added}", shell_word(&root.display().to_string()))
 }

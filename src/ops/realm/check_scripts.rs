@@ -174,7 +174,7 @@ fn committed(ctx: &Ctx, found: &Found<'_>, script: &str, root: PathBuf) -> Resul
     let Some(Item::File(FileSource::Blob(blob))) = files.file(script)? else {
         return Ok(Err("HEAD has no such regular file".to_owned()));
     };
-    let here = Files::Worktree(root);
+    let here = Files::on_disk(root);
     let Some(Item::File(handle @ FileSource::Path(_))) = here.file(script)? else {
         return Ok(Err("the working tree has no such regular file".to_owned()));
     };

@@ -117,8 +117,8 @@ pub fn find<'a>(ctx: &'a Ctx, subject: &Subject, repo: Option<&RepoName>) -> Res
     let repo = repo.ok_or_else(|| unknown(ctx))?;
     let (files, commit) = match (subject, commit) {
         (Subject::Worktree, _) => {
-            let root = code.workdir().ok_or_else(|| OpError::usage("a bare repository has no work tree"))?;
-            (Some(Files::Worktree(root)), None)
+            let files = Files::checkout(code).ok_or_else(|| OpError::usage("a bare repository has no work tree"))?;
+            (Some(files), None)
         }
         (_, Some(commit)) => (Some(Files::at(code, &commit)?), Some(commit)),
         (_, None) => (None, None),

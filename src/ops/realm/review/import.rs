@@ -61,8 +61,8 @@ impl<'a> BindingFiles<'a> {
     /// Returns an error if HEAD cannot be read.
     pub fn of(code: Option<&'a CodeRepo>) -> Result<Self, OpError> {
         let Some(code) = code else { return Ok(Self { files: None, has_worktree: false }) };
-        let files = match (code.workdir(), code.head()?.commit) {
-            (Some(root), _) => Some(Files::Worktree(root)),
+        let files = match (Files::checkout(code), code.head()?.commit) {
+            (Some(files), _) => Some(files),
             (None, Some(commit)) => Some(Files::at(code, &commit)?),
             (None, None) => None,
         };
