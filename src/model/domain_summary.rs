@@ -83,9 +83,19 @@ impl ContractSummary {
         self.yanked.iter().find(|yanked| yanked.version == *version).map(|yanked| yanked.reason.as_str())
     }
 
-    /// Returns whether its importers should move away.
+    /// Returns whether its current version was yanked.
+    pub fn is_yanked(&self) -> bool {
+        self.yanked_reason(&self.version).is_some()
+    }
+
+    /// Returns whether importers of its current version should move away.
     pub fn is_leaving(&self) -> bool {
-        self.deprecated.is_some() || self.retired.is_some()
+        self.deprecated.is_some() || self.retired.is_some() || self.is_yanked()
+    }
+
+    /// Returns what its importers can get.
+    pub fn offer(&self) -> Offer<'_> {
+        Offer { current: &self.version, supported: &self.supported, yanked: &self.yanked }
     }
 
     /// Returns whether its published versions affect the state of imports.
@@ -194,8 +204,7 @@ impl DomainSummary {
 
     /// Returns the state of `import` in the current domain.
     pub fn standing(&self, import: &Import) -> Standing {
-        let current = self.contracts.get(&import.contract);
-        let offer = current.map(|contract| Offer { current: &contract.version, supported: &contract.supported });
+        let offer = self.contracts.get(&import.contract).map(ContractSummary::offer);
         Standing::of(import, offer, self.versions.get(&import.contract))
     }
 }

@@ -7,7 +7,7 @@ use crate::model::{
     approval::Approval,
     binding::{Binding, Import},
     conflict::Conflicts,
-    contract::Contract,
+    contract::{Contract, Yanked},
     domain::{Domain, Source},
     name::{ContractName, DomainName, RepoName},
     oid::Oid,
@@ -160,7 +160,7 @@ impl DomainView {
     /// Returns the state of `import` in the current domain.
     pub fn standing(&self, import: &Import) -> Standing {
         let current = self.contracts.get(&import.contract);
-        let offer = current.map(|contract| Offer { current: &contract.version, supported: &contract.supported });
+        let offer = current.map(Offer::of);
         Standing::of(import, offer, self.versions.get(&import.contract))
     }
 }
@@ -172,6 +172,21 @@ pub struct Offer<'a> {
     pub current: &'a Version,
     /// The older versions that are still served.
     pub supported: &'a [Range],
+    /// The versions that nobody should use.
+    pub yanked: &'a [Yanked],
+}
+
+impl<'a> Offer<'a> {
+    /// Returns the offer of a contract.
+    pub fn of(contract: &'a Contract) -> Self {
+        Self { current: &contract.version, supported: &contract.supported, yanked: &contract.yanked }
+    }
+
+    /// Returns whether an older version is still served.
+    fn serves(&self, version: &Version) -> bool {
+        let is_yanked = self.yanked.iter().any(|yanked| yanked.version == *version);
+        !is_yanked && self.supported.iter().any(|range| range.matches(version))
+    }
 }
 
 /// The state of an import.
@@ -198,17 +213,16 @@ pub enum Standing {
 impl Standing {
     /// Returns the state of an import, given the offer of its contract and the contract's published versions.
     pub fn of(import: &Import, offer: Option<Offer<'_>>, published: Option<&BTreeSet<Version>>) -> Self {
-        let Some(Offer { current, supported }) = offer else {
+        let Some(offer) = offer else {
             return Self::Missing;
         };
+        let current = offer.current;
         if import.version.matches(current) {
             return Self::Satisfied(current.clone());
         }
         // An older version counts only if the provider declares that it still serves it.
-        let served =
-            published.into_iter().flatten().rev().find(|version| {
-                import.version.matches(version) && supported.iter().any(|range| range.matches(version))
-            });
+        let mut newest_first = published.into_iter().flatten().rev();
+        let served = newest_first.find(|version| import.version.matches(version) && offer.serves(version));
         match served {
             Some(version) => Self::Behind { current: current.clone(), served: version.clone() },
             None => Self::Broken { current: current.clone() },

@@ -147,8 +147,7 @@ impl Edge<'_> {
     /// merged.
     fn holds(&self, consumer: bool, provider: bool) -> bool {
         let Some(import) = self.import(consumer) else { return true };
-        let offer = self.contract(provider);
-        let offer = offer.map(|contract| Offer { current: &contract.version, supported: &contract.supported });
+        let offer = self.contract(provider).map(Offer::of);
         let versions = self.domain.of(self.provider, provider).versions.get(self.contract);
         matches!(Standing::of(import, offer, versions), Standing::Satisfied(_) | Standing::Behind { .. })
     }

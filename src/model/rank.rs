@@ -17,8 +17,8 @@ use crate::model::{
 pub enum Rank {
     /// An import of this repository no longer holds.
     Broken,
-    /// An import of this repository holds but needs attention: it is behind, its contract is deprecated or retired, or
-    /// the effect of the version is unknown.
+    /// An import of this repository holds but needs attention: it is behind, its contract is deprecated or retired, its
+    /// version was yanked, or the effect of the version is unknown.
     Attention,
     /// A contract that it imports changed.
     Import,
@@ -45,7 +45,7 @@ impl Rank {
     }
 
     /// Returns the rank of an import in its current state. `is_leaving` is whether its contract is deprecated or
-    /// retired.
+    /// retired, or the current version was yanked.
     pub fn of_import(import: &Import, state: &ImportState, is_leaving: bool) -> Self {
         match state.holds() {
             Holds::Breaks => Self::Broken,

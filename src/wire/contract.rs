@@ -196,8 +196,8 @@ pub struct ContractLine {
     pub owner: Option<RepoName>,
     /// The number of repositories that import the contract.
     pub importers: usize,
-    /// `active`, `deprecated`, `retired`, `pre-release` or `damaged`.
-    #[schemars(extend("enum" = ["active", "deprecated", "retired", "pre-release", "damaged"]))]
+    /// `active`, `deprecated`, `yanked` (the current version), `retired`, `pre-release` or `damaged`.
+    #[schemars(extend("enum" = ["active", "deprecated", "yanked", "retired", "pre-release", "damaged"]))]
     pub state: Cow<'static, str>,
 }
 

@@ -199,8 +199,11 @@ pub struct ImportStatus {
     pub adapted_version: Option<Version>,
     /// The files of this repository that rely on the contract: a path, or a list of paths.
     pub binding: UsedIn,
-    /// The owner's reason for retiring the contract; null if it is not retired.
-    pub retired: Option<String>,
+    /// Whether the contract is retired; `contract_get` has the reason.
+    pub retired: bool,
+    /// Whether the current version was yanked; `contract_get` has the reason.
+    #[serde(default)]
+    pub yanked: bool,
     /// The end of the contract's support, and its replacement; null if it is not deprecated.
     #[serde(default)]
     pub deprecated: Option<Deprecation>,

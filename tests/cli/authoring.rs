@@ -222,7 +222,7 @@ fn import_and_unimport_edit_the_binding() {
     assert!(!dir.join(BINDING_FILE).exists());
     world.ok(&world.path("fungal"), &["contract", "retire", CONTRACT, "--reason", "moved on", "--force"]);
     let retired = world.blue(&dir, &["import", CONTRACT]).exits(1);
-    assert!(retired.stderr.contains("is retired: moved on"), "{retired:?}");
+    assert!(retired.stderr.contains("is retired\nhint: git blue contract get"), "{retired:?}");
 }
 
 #[test]

@@ -132,6 +132,26 @@ fn supported_older_version_is_behind_not_broken() {
         (&json!("stale"), &json!("1.4.0"))
     );
     finds(&world, "fungal", &[], &["import-behind"]);
+    // A yanked version is not served any more.
+    let state = || world.json(&world.path("access"), &["status"])["imports"][0]["resolved_version"].clone();
+    for (version, left) in [("1.4.0", json!("1.0.0")), ("1.0.0", json!(null))] {
+        let yank = ["contract", "yank", "s3-access/s3-permissions", version, "--reason", "it leaks"];
+        world.ok(&world.path("fungal"), &yank);
+        assert_eq!(state(), left);
+    }
+}
+
+#[test]
+fn misspelt_keyword_is_a_warning_of_check_and_publish() {
+    let world = World::pair();
+    let slip = contract("1.1.0").replace("  required:", "  requierd:");
+    assert_ne!(slip, contract("1.1.0"));
+    world.write(&format!("fungal/{CONTRACT_FILE}"), &slip.replace("1.1.0", "2.0.0"));
+    let warning = "s3-permissions: /schema/requierd: \"requierd\" is not a keyword and has no effect";
+    let check = world.blue(&world.path("fungal"), &["check", "--worktree"]);
+    assert!(check.stdout.contains(warning) && check.stdout.contains("[misspelt-keyword]"), "{check}");
+    let commit = world.commit("fungal", "Slip");
+    assert!(commit.stderr.contains(warning), "{commit}");
 }
 
 #[test]
@@ -150,12 +170,23 @@ fn yanked_and_retired() {
     let provider = world.path("fungal");
     world.ok(&provider, &["contract", "yank", "s3-access/s3-permissions", "1.0.0", "--reason", "it leaks"]);
     let yanked = finds(&world, "access", &[], &["import-yanked"]);
-    assert!(yanked.stdout.contains("it leaks"), "{yanked}");
+    // Nothing but the contract shows the reason, which is text from the realm.
+    assert!(!yanked.stdout.contains("it leaks"), "{yanked}");
+    let consumer = world.path("access");
+    let import = &world.json(&consumer, &["status"])["imports"][0];
+    assert_eq!((&import["yanked"], &import["rank"]), (&json!(true), &json!("attention")));
+    let status = world.ok(&consumer, &["status"]);
+    assert!(status.stdout.contains("accepts 1.0.0, which was yanked"), "{status}");
+    assert_eq!(world.json(&consumer, &["contract", "list"])["contracts"][0]["state"], "yanked");
+    let other = world.join("other");
+    let none = world.blue(&other, &["import", "s3-access/s3-permissions"]).exits(1);
+    assert!(none.stderr.contains("every version of s3-access/s3-permissions was yanked"), "{none}");
+    world.ok(&other, &["import", "s3-access/s3-permissions", ">=1.0.0"]);
     world.bump("1.1.0");
     finds(&world, "access", &[], &[]);
     world.ok(&provider, &["contract", "retire", "s3-access/s3-permissions", "--reason", "moved", "--force"]);
     let retired = finds(&world, "access", &[], &["import-retired"]);
-    assert!(retired.stdout.contains("moved"), "{retired}");
+    assert!(!retired.stdout.contains("moved"), "{retired}");
     snapshot("check_yanked_retired", &[&yanked, &retired]);
 }
 

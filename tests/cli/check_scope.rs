@@ -277,9 +277,9 @@ fn removed_files_are_reported_until_retired_or_restored() {
     assert_eq!(codes(&world.json(&provider, &["check"]), "warnings"), [pair("import-retired", "already-in-the-realm")]);
     let retired = world.commit("fungal", "It is retired");
     assert_eq!(retired.stderr, "", "{retired}");
-    // The consumer sees the reason beside the range.
+    // The consumer sees it beside the range.
     let consumer = world.ok(&world.path("access"), &["status"]);
-    assert!(consumer.stdout.contains("accepts 1.0.0, retired: moved"), "{consumer}");
+    assert!(consumer.stdout.contains("accepts 1.0.0, but the contract is retired"), "{consumer}");
     // A new version brings it back, with a message.
     world.write(&format!("fungal/{CONTRACT_FILE}"), &contract("1.1.0"));
     let commit = world.commit("fungal", "Serve it again");

@@ -311,7 +311,7 @@ fn pushed_publishes_what_the_upstream_has() {
     world.git(&provider, &["push", "--quiet", "-u", "origin", "main"]);
     assert_eq!(world.bump("1.1.0").stderr, "");
     let status = world.ok(&provider, &["status"]);
-    assert!(status.stdout.contains("published once pushed"), "{status}");
+    assert!(status.stdout.contains("will be published once it is pushed"), "{status}");
     assert!(status.stdout.contains("git push origin main"), "{status}");
     assert_eq!(world.version(), "1.0.0");
     world.git(&provider, &["push", "--quiet"]);
@@ -323,7 +323,7 @@ fn pushed_publishes_what_the_upstream_has() {
 
 #[test]
 fn ci_and_off_publish_nothing_and_say_so() {
-    for (policy, word) in [("ci", "published by CI"), ("off", "published by hand")] {
+    for (policy, word) in [("ci", "will be published by CI"), ("off", "must be published by hand")] {
         let world = World::solo();
         let provider = world.path("fungal");
         world.git(&provider, &["config", "blue.publish", policy]);

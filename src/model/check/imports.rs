@@ -32,8 +32,9 @@ pub(super) fn check(
             let verdict = state.and_then(|state| state.told());
             of_binding.extend(standing(published, domain, (repo, import), verdict));
             of_binding.extend(own(domain, repo, import));
+            let at = format!("{}/{}", domain.info.name, import.contract);
             of_binding.extend(domain.contracts.get(&import.contract).into_iter().flat_map(|contract| {
-                life(repo, import, contract, today).into_iter().map(|finding| finding.contract(&import.contract))
+                life(repo, (&at, import), contract, today).into_iter().map(|finding| finding.contract(&import.contract))
             }));
         }
         findings.extend(of_binding.into_iter().map(|finding| finding.domain(&domain.info.name).repo(repo)));
@@ -120,7 +121,8 @@ fn standing(
         Standing::Broken { current } => {
             let was = published.contracts.get(contract).map(|contract| &contract.version);
             let verb = if was == Some(&current) { "the current version is" } else { "this change publishes" };
-            let wider = range.widened(&current).map(|range| format!("; \"{range}\" accepts both")).unwrap_or_default();
+            let wider = range.widened(&current).filter(|_| !breaks_expectation(import, verdict));
+            let wider = wider.map(|range| format!("; \"{range}\" accepts both")).unwrap_or_default();
             let uses = uses(import);
             let means = verdict.map(means).unwrap_or_default();
             let message = format!("{repo} imports {name}/{contract} {range}, but {verb} {current}{uses}{wider}{means}");
@@ -160,6 +162,11 @@ fn by_verdict(domain: &DomainSummary, repo: &RepoName, import: &Import, verdict:
     Some(Finding { requirement: Some(range.clone()), ..finding.contract(contract) })
 }
 
+/// Returns whether a version does not fulfil what an import expects, regardless of its range.
+fn breaks_expectation(import: &Import, verdict: Option<&Verdict>) -> bool {
+    import.expects.is_some() && verdict.is_some_and(|verdict| verdict.verdict == Outcome::Breaks)
+}
+
 /// Describes the consequences of a version that the range refuses.
 fn means(verdict: &Verdict) -> String {
     match verdict.verdict {
@@ -181,15 +188,17 @@ fn uses(import: &Import) -> String {
 }
 
 /// Returns further warnings about a contract that satisfies the import: deprecated, retired or yanked.
-fn life(repo: &RepoName, import: &Import, contract: &ContractSummary, today: Date) -> Vec<Finding> {
-    let (name, version) = (&import.contract, &contract.version);
+fn life(repo: &RepoName, (name, import): (&str, &Import), contract: &ContractSummary, today: Date) -> Vec<Finding> {
+    let version = &contract.version;
     let mut findings = Vec::new();
-    if let Some(retired) = &contract.retired {
-        let message = format!("{repo} imports {name}, which was retired: {}", retired.reason);
+    // The reasons are free text from the realm.
+    let why = format!("git blue contract get {name} shows why");
+    if contract.retired.is_some() {
+        let message = format!("{repo} imports {name}, which was retired; {why}");
         findings.push(Finding::warning("import-retired", message));
     }
-    if let Some(reason) = contract.yanked_reason(version).filter(|_| import.version.matches(version)) {
-        let message = format!("{repo} imports {name}, whose version {version} was yanked: {reason}");
+    if contract.is_yanked() && import.version.matches(version) {
+        let message = format!("{repo} imports {name}, whose version {version} was yanked; {why}");
         findings.push(Finding::warning("import-yanked", message));
     }
     if let Some(deprecated) = &contract.deprecated

@@ -10,6 +10,7 @@ use crate::{
         contract::Contract,
         name::{Apart, ContractRef, apart},
         range::Range,
+        version::Version,
         yaml_text,
     },
     ops::{Operation, ctx::Ctx, domain, runs},
@@ -54,12 +55,11 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<BindingEdit>, OpError>
     let used_in = request.used_in.iter().map(|file| own_path(ctx, file)).collect::<Result<UsedIn, _>>()?;
     let expects = request.expects.as_deref().map(|file| own_path(ctx, file)).transpose()?;
     let mut editing = Editing::open(ctx, at, Role::Consumer)?;
-    let default = current.as_ref().map(|current| Range::since(&current.version));
     let held = editing.binding.imports.iter().position(|import| import.contract == at.contract);
-    let range = match (&request.range, held, default) {
+    let range = match (&request.range, held, &current) {
         (Some(range), ..) => range.clone(),
         (None, Some(held), _) => editing.binding.imports[held].version.clone(),
-        (None, None, Some(default)) => default,
+        (None, None, Some(current)) => default_range(acting.store, at, current)?,
         (None, None, None) => return Err(OpError::usage("a range is required: the contract has no release yet")),
     };
     if !editing.binding.role.consumes() {
@@ -83,6 +83,10 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<BindingEdit>, OpError>
         answer = answer.next("git blue check --worktree  # check that the contract meets the expectations");
     }
     Ok(match current {
+        Some(current) if is_accepted && current.yanked_reason(&current.version).is_some() => answer.next(format!(
+            "git blue contract get {at}  # {}, the current version, was yanked: see why",
+            current.version
+        )),
         Some(current) if !is_accepted => answer.next(format!(
             "git blue check --worktree  # the current version is {}, which {range} does not accept",
             current.version
@@ -100,8 +104,9 @@ fn current(store: &dyn crate::store::Store, request: &Request) -> Result<Option<
         Err(error) => return Err(error),
     };
     match &current.retired {
-        Some(retired) => {
-            let error = OpError::no(ErrorCode::Retired, format!("{at} is retired: {}", retired.reason));
+        Some(_) => {
+            let error = OpError::no(ErrorCode::Retired, format!("{at} is retired"))
+                .next(format!("git blue contract get {at}  # show why"));
             let instead = current.deprecated.and_then(|deprecated| deprecated.replaced_by);
             Err(match instead {
                 Some(instead) => error.next(format!("git blue import {}/{instead}", at.domain)),
@@ -110,6 +115,20 @@ fn current(store: &dyn crate::store::Store, request: &Request) -> Result<Option<
         }
         None => Ok(Some(current)),
     }
+}
+
+/// Returns the range from the newest version that was not yanked up to the next major version.
+fn default_range(store: &dyn crate::store::Store, at: &ContractRef, current: &Contract) -> Result<Range, OpError> {
+    let is_usable = |version: &&Version| !version.is_prerelease() && current.yanked_reason(version).is_none();
+    if is_usable(&&current.version) {
+        return Ok(Range::since(&current.version));
+    }
+    let view = domain::of_contract(store, at)?;
+    let newest = view.versions.get(&at.contract).into_iter().flatten().rev().find(is_usable);
+    newest.map(Range::since).ok_or_else(|| {
+        OpError::no(ErrorCode::YankedVersion, format!("every version of {at} was yanked"))
+            .next(format!("git blue contract get {at}  # show why"))
+    })
 }
 
 fn add(editing: &mut Editing<'_>, at: &ContractRef, range: &Range, used_in: UsedIn) {

@@ -112,6 +112,7 @@ fn line(domain: &DomainSummary, name: &ContractName) -> ContractLine {
     let newest = || domain.versions.get(name).and_then(|versions| versions.last());
     let state = match contract {
         Some(contract) if contract.retired.is_some() => "retired",
+        Some(contract) if contract.is_yanked() => "yanked",
         Some(contract) if contract.deprecated.is_some() => "deprecated",
         Some(_) => "active",
         None if domain.is_damaged(name) => "damaged",

@@ -17,8 +17,11 @@ use crate::{
 };
 
 /// The operation's entry in the table of operations.
-pub const OPERATION: Operation =
-    Operation::writes::<Request>("contract_yank", &["contract", "yank"], "Yank a version, so that no range selects it");
+pub const OPERATION: Operation = Operation::writes::<Request>(
+    "contract_yank",
+    &["contract", "yank"],
+    "Mark a version that nobody should use any more",
+);
 
 /// The arguments.
 #[derive(Debug, Clone, serde::Deserialize, schemars::JsonSchema)]
@@ -67,5 +70,9 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractMarked>, OpErr
         changed: !decision.changes.is_empty(),
         importers,
     });
-    Ok(if is_current { answer.next("it is the current version: publish a new one") } else { answer })
+    let bump = format!(
+        "git blue contract bump {} patch  # first correct its file: the yanked version is the current one",
+        request.contract
+    );
+    Ok(if is_current { answer.next(bump) } else { answer })
 }

@@ -16,7 +16,7 @@ use crate::{
     model::{
         binding::{Binding, Import},
         clock,
-        domain_summary::DomainSummary,
+        domain_summary::{ContractSummary, DomainSummary},
         held::Held,
         name::{DomainName, ReaderName, RepoName},
         notification::{self, Change},
@@ -438,7 +438,7 @@ fn notification(
     // Judged by the range only; callers that show the notification have the documents judged.
     let state = import.map(|import| ImportState { standing: domain.standing(import), verdict: None });
     let offered = change.contract.as_ref().and_then(|contract| domain.contracts.get(contract));
-    let is_leaving = offered.is_some_and(|contract| contract.deprecated.is_some() || contract.retired.is_some());
+    let is_leaving = offered.is_some_and(ContractSummary::is_leaving);
     let standing = import.zip(state.as_ref()).map(|(import, state)| Rank::of_import(import, state, is_leaving));
     let expired = inbox::is_expired(arrived_at, now);
     Notification {

@@ -309,7 +309,8 @@ fn import_status(domain: &DomainSummary, import: &Import, state: &ImportState) -
         resolved_version: standing.resolved().cloned(),
         adapted_version: import.adapted().cloned(),
         binding: import.binding.clone(),
-        retired: offered.and_then(|contract| Some(contract.retired.as_ref()?.reason.clone())),
+        retired: offered.is_some_and(|contract| contract.retired.is_some()),
+        yanked: offered.is_some_and(ContractSummary::is_yanked),
         deprecated: offered.and_then(|contract| Some(contract.deprecated.as_ref()?.into())),
     }
 }

@@ -259,10 +259,10 @@ fn render_unpublished(unpublished: &Unpublished, text: &mut Text) {
     let why = match (&unpublished.problem, &*unpublished.policy) {
         (Some(problem), _) if unpublished.failed_at.is_none() => look(format!("not published: {problem}"), Look::Red),
         (Some(problem), _) => look(format!("publishing {commit} failed: {problem}"), Look::Red),
-        (None, "pushed") => look("published once pushed (blue.publish is pushed)", Look::Dim),
-        (None, "ci") => look("published by CI (blue.publish is ci)", Look::Dim),
-        (None, "off") => look("published by hand (blue.publish is off)", Look::Dim),
-        (None, _) => look("published by the next hook, or git blue status without --peek", Look::Dim),
+        (None, "pushed") => look("will be published once it is pushed (blue.publish is pushed)", Look::Dim),
+        (None, "ci") => look("will be published by CI (blue.publish is ci)", Look::Dim),
+        (None, "off") => look("must be published by hand (blue.publish is off)", Look::Dim),
+        (None, _) => look("will be published by the next hook, or git blue status without --peek", Look::Dim),
     };
     text.line(&[plain(" "), why]);
 }
@@ -276,13 +276,14 @@ fn import(import: &ImportStatus) -> Vec<Word> {
             let shown = outcome.map(|(_, phrase)| format!(": {phrase}")).unwrap_or_default();
             look(format!("broken: {version} is in the range, but breaks the code{shown}"), Look::Red)
         }
-        ("current", _) => match (&import.retired, outcome) {
-            (Some(reason), _) => look(format!("accepts {now}, retired: {reason}"), Look::Yellow),
-            (None, Some((Outcome::Unknown, phrase))) => look(format!("accepts {now}; {phrase}"), Look::Yellow),
-            (None, _) if import.judged_by == JudgedBy::VersionRange => {
+        ("current", _) if import.retired => look(format!("accepts {now}, but the contract is retired"), Look::Yellow),
+        ("current", _) if import.yanked => look(format!("accepts {now}, which was yanked"), Look::Yellow),
+        ("current", _) => match outcome {
+            Some((Outcome::Unknown, phrase)) => look(format!("accepts {now}; {phrase}"), Look::Yellow),
+            _ if import.judged_by == JudgedBy::VersionRange => {
                 look(format!("accepts {now} (judged by version range only)"), Look::Green)
             }
-            (None, _) => look(format!("accepts {now}"), Look::Green),
+            _ => look(format!("accepts {now}"), Look::Green),
         },
         ("stale", Some(served)) => {
             look(format!("behind: the current version is {now}, but {served} is still served"), Look::Yellow)

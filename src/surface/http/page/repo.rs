@@ -162,7 +162,8 @@ fn import_now(site: &Site, import: &ImportStatus) -> Markup {
                 p.note { "replaced by " (pieces::contract(site, &import.domain, next)) }
             }
         }
-        @if let Some(reason) = &import.retired { " " (badge(Tone::Bad, "retired")) p.note dir="auto" { (text(reason)) } }
+        @if import.retired { " " (badge(Tone::Bad, "retired")) }
+        @if import.yanked { " " (badge(Tone::Bad, "yanked")) }
         @if let Some(verdict) = verdict { p.note dir="auto" { (text(&verdict.phrase())) } }
     }
 }
