@@ -181,7 +181,8 @@ fn has_moved(import: &ImportStatus) -> bool {
 fn moved(import: &ImportStatus) -> String {
     let version = |version: &Option<Version>| version.as_ref().map_or_else(|| "?".to_owned(), Version::to_string);
     let (old, new) = (version(&import.adapted_version), version(&import.current_version));
-    format!("{}/{} {old} -> {new}", import.domain, import.contract)
+    let versions = if old == new { new } else { format!("{old} -> {new}") };
+    format!("{}/{} {versions}", import.domain, import.contract)
 }
 
 /// Names an import of a deprecated contract, and until when it is served.

@@ -273,3 +273,31 @@ fn import_names_the_file_of_expects() {
     let expected = "role: consumer\nimports: [{ contract: s3-permissions, version: \">=1.0.0, <2.0.0\", expects: { file: src/expected.yaml } }]\n";
     assert_eq!(binding, expected);
 }
+
+#[test]
+fn broken_expectation_names_the_file_to_edit() {
+    let world = reader();
+    let consumer = world.path("access");
+    world.write("access/ids.json", r#"{"id": "a"}"#);
+    world.ok(&consumer, &["contract", "expect", AT, "--from-samples", "ids.json"]);
+    world.commit("access", "Expect it in a file");
+    write(&world, "3.0.0", "{ id: { type: integer }, note: { type: string } }");
+    world.commit("fungal", "Numbers");
+    let file = ".blue/expects/s3-access/s3-permissions.json";
+    let review = world.blue(&consumer, &["review"]);
+    assert!(review.stdout.contains("s3-permissions 2.0.0 -> 3.0.0 broken"), "{review}");
+    let step = world.next_step(&review);
+    assert!(step.starts_with("git blue check --worktree") && step.contains(file), "{step}");
+    // Recording that the code is adapted does not settle it; the next step still names the file.
+    world.ok(&consumer, &["contract", "adapted", AT, "3.0.0"]);
+    let review = world.blue(&consumer, &["review"]);
+    assert!(review.stdout.contains("s3-permissions 3.0.0 broken") && review.stdout.contains(file), "{review}");
+    // A wider range would not settle it either.
+    write(&world, "9.0.0", "{ id: { type: integer }, note: { type: string } }");
+    let check = world.ok(&world.path("fungal"), &["check", "--worktree"]);
+    assert!(check.stdout.contains("publishes 9.0.0") && !check.stdout.contains("accepts both"), "{check}");
+    // Once the file is edited, nothing is broken.
+    let expected = world.read(&format!("access/{file}")).replace("string", "integer");
+    world.write(&format!("access/{file}"), &expected);
+    world.blue(&consumer, &["check", "--worktree"]).exits(0);
+}

@@ -59,7 +59,10 @@ fn render_import(import: &ImportReview, text: &mut Text) {
     let version = |version: &Option<crate::model::version::Version>, missing: &str| {
         version.as_ref().map_or_else(|| missing.to_owned(), ToString::to_string)
     };
-    let versions = format!("{} -> {}", version(&import.old_version, "?"), version(&import.new_version, "missing"));
+    let versions = match (&import.old_version, &import.new_version) {
+        (Some(old), Some(new)) if old == new => new.to_string(),
+        (old, new) => format!("{} -> {}", version(old, "?"), version(new, "missing")),
+    };
     text.line(&[look(format!("{}/{}", import.domain, import.contract), Look::Bold), plain(versions), state(import)]);
     let place = match (&import.binding_file, import.binding_line) {
         (Some(file), Some(line)) => format!("{file}:{line}"),

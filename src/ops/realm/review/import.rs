@@ -5,7 +5,7 @@ use crate::{
     model::{
         binding::{Import, UsedIn},
         contract::Contract,
-        domain_summary::DomainSummary,
+        domain_summary::{ContractSummary, DomainSummary},
         domain_view::Standing,
         name::ContractName,
         nearest::question,
@@ -16,6 +16,7 @@ use crate::{
         version::Version,
         yaml_text,
     },
+    ops::publish::references::Reference,
     repo::{
         CodeRepo,
         blue_files::{BINDINGS, Files, Item},
@@ -72,17 +73,25 @@ impl<'a> BindingFiles<'a> {
     /// Returns the line of an import's range in a file; the line is `None` if it cannot be determined. Returns `None`
     /// if the file does not have the import.
     fn find(&self, file: &str, contract: &ContractName) -> Result<Option<Option<u32>>, OpError> {
-        let Some(files) = &self.files else { return Ok(None) };
-        let Some(Item::File(handle)) = files.file(file)? else { return Ok(None) };
-        let text = files.read(&handle)?.and_then(|bytes| String::from_utf8(bytes).ok());
-        let Some((text, binding)) = text.and_then(|text| {
-            let binding = codec::binding(text.as_bytes()).ok()?;
-            Some((text, binding))
-        }) else {
-            return Ok(Some(None));
-        };
+        let Some(text) = self.text(file)? else { return Ok(None) };
+        let Ok(binding) = codec::binding(text.as_bytes()) else { return Ok(Some(None)) };
         let index = binding.imports.iter().position(|import| import.contract == *contract);
         Ok(index.map(|index| yaml_text::line_in_item(&text, "imports", index, "version")))
+    }
+
+    /// Returns the file with what an import expects of its contract, if it is a file.
+    fn expects(&self, file: &str, contract: &ContractName) -> Result<Option<String>, OpError> {
+        let Some(text) = self.text(file)? else { return Ok(None) };
+        let binding = codec::binding(text.as_bytes()).ok();
+        let import = binding.as_ref().and_then(|binding| binding.import(contract));
+        Ok(import.and_then(|import| Reference::of(import.expects.as_ref()?)).map(|reference| reference.file))
+    }
+
+    /// Returns the text of a file; it is empty if the file is not text.
+    fn text(&self, file: &str) -> Result<Option<String>, OpError> {
+        let Some(files) = &self.files else { return Ok(None) };
+        let Some(Item::File(handle)) = files.file(file)? else { return Ok(None) };
+        Ok(Some(files.read(&handle)?.and_then(|bytes| String::from_utf8(bytes).ok()).unwrap_or_default()))
     }
 }
 
@@ -148,9 +157,10 @@ impl Domain<'_> {
             binding_line: line.flatten(),
             mentions: Vec::new(),
         };
+        let expects = self.unmet(import, state, &body)?;
         let next = match self.withdrawal(import) {
             Some(_) if !is_due(import, state) => self.way_out(&body),
-            _ => self.next_step(&body, state),
+            _ => self.next_step(&body, state, expects.as_deref()),
         };
         Ok(Review { body, next })
     }
@@ -191,8 +201,19 @@ impl Domain<'_> {
         }
     }
 
-    /// Returns the command to run next, and what to do before it.
-    fn next_step(&self, body: &ImportReview, state: &ImportState) -> String {
+    /// Returns the place of the expectations that the current version does not fulfil.
+    fn unmet(&self, import: &Import, state: &ImportState, body: &ImportReview) -> Result<Option<String>, OpError> {
+        if import.expects.is_none() || !state.verdict.as_ref().is_some_and(|one| one.verdict == Outcome::Breaks) {
+            return Ok(None);
+        }
+        let file = body.binding_file.as_ref().map(|file| self.files.expects(file, &import.contract)).transpose()?;
+        let file = file.flatten().filter(|file| is_plain(file));
+        Ok(Some(file.or_else(|| body.binding_file.clone()).unwrap_or_else(|| "the expectations".to_owned())))
+    }
+
+    /// Returns the command to run next, and what to do before it. `expects` is the place of expectations that the
+    /// current version does not fulfil.
+    fn next_step(&self, body: &ImportReview, state: &ImportState, expects: Option<&str>) -> String {
         let at = format!("{}/{}", body.domain, body.contract);
         let place = match (&body.binding_file, body.binding_line) {
             (Some(file), Some(line)) => format!("{file}:{line}"),
@@ -207,7 +228,12 @@ impl Domain<'_> {
                 body.contract
             );
         };
+        let is_yanked = self.summary.contracts.get(&body.contract).is_some_and(ContractSummary::is_yanked);
+        if is_yanked {
+            return format!("git blue contract get {at}  # {new} was yanked: see why, and wait for a newer version");
+        }
         let code = code(&body.binding);
+        let code = expects.map_or(code.clone(), |expects| format!("{code} and {expects}"));
         if state.standing.resolved() != Some(new) {
             let range = Range::since(new);
             return match body.binding_file.is_some() && self.files.has_worktree {
@@ -217,6 +243,9 @@ impl Domain<'_> {
                         a clone with a work tree"
                 ),
             };
+        }
+        if expects.is_some() {
+            return format!("git blue check --worktree  # first adapt {code} to {new}: the import expects more of it");
         }
         let outcome = body.verdict.as_ref().map(|verdict| verdict.verdict);
         let first = match outcome {
