@@ -131,7 +131,11 @@ fn member_can_be_removed_when_unused() {
     let world = World::pair();
     let fungal = world.path("fungal");
     let remove = |repo: &str| ["realm", "admin", "remove-member", repo, "--domain", "s3-access"].map(str::to_owned);
-    let run = |repo: &str| world.blue(&fungal, &remove(repo).each_ref().map(String::as_str));
+    let run = |repo: &str| world.blue(&world.path(repo), &remove(repo).each_ref().map(String::as_str));
+    // A sync would set the removal of another repository aside.
+    let other = world.blue(&fungal, &remove("access").each_ref().map(String::as_str)).exits(1);
+    assert!(other.stderr.contains("only access itself can leave s3-access"), "{other}");
+    assert_eq!(world.stored("domain.json")["members"], json!(["access", "fungal"]));
     let refused = run("fungal").exits(1);
     assert!(refused.stderr.contains("access imports") && refused.stderr.contains("contract transfer"), "{refused}");
     let gone = run("access").exits(0);

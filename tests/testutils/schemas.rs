@@ -209,7 +209,7 @@ fn every_operation_matches_its_schema() {
         ("fungal", &["contract", "retire", contract, "--reason", "moved", "--force"]),
         ("access", &["contract", "adapted", contract, "1.0.0"]),
         ("fungal", &["contract", "transfer", contract, "--to", "access"]),
-        ("access", &["realm", "admin", "remove-member", "fungal", "--domain", "unsent"]),
+        ("fungal", &["realm", "admin", "remove-member", "fungal", "--domain", "unsent"]),
         ("access", &["realm", "admin", "remove-domain", "unsent"]),
         ("fungal", &["realm", "admin", "rename", "fungal", "mushroom"]),
         (".", &["realm", "admin", "remove-realm", "third"]),

@@ -80,19 +80,16 @@ fn refuse_use(view: &DomainView) -> Result<(), OpError> {
         let named = names.into_iter().take(MAX_NAMED).collect::<Vec<_>>().join(", ");
         if more > 0 { format!("{named} and {more} more") } else { named }
     };
-    let contracts = list(active.iter().map(|contract| contract.name.to_string()).collect());
+    let contracts = list(active.iter().map(|contract| format!("{name}/{}", contract.name)).collect());
     let repos = list(bound.iter().map(ToString::to_string).collect());
     let parts = [
-        (!bound.is_empty()).then(|| format!("{repos} are still members")),
-        (!active.is_empty()).then(|| format!("{contracts} are not retired")),
+        (!bound.is_empty()).then(|| format!("bindings of {repos}")),
+        (!active.is_empty()).then(|| format!("contracts that are not retired: {contracts}")),
     ];
-    let why = parts.into_iter().flatten().collect::<Vec<_>>().join(", and ");
-    let mut error = OpError::no(ErrorCode::StillNeeded, format!("{name} is in use: {why}"));
+    let why = parts.into_iter().flatten().collect::<Vec<_>>().join("; ");
+    let mut error = OpError::no(ErrorCode::StillNeeded, format!("{name} is in use: it has {why}"));
     for repo in bound.iter().take(MAX_NAMED) {
-        error = error.next(format!(
-            "git rm .blue/bindings/{name}.yaml && git commit -m \"Leave {name}\"  # in {repo}, or without it: git \
-                blue realm admin remove-member {repo} --domain {name}"
-        ));
+        error = error.next(format!("git rm .blue/bindings/{name}.yaml && git commit -m \"Leave {name}\"  # in {repo}"));
     }
     for contract in active.iter().take(MAX_NAMED) {
         let (contract, owner) = (&contract.name, &contract.owner);

@@ -22,14 +22,14 @@ use crate::{
 pub const OPERATION: Operation = Operation::writes::<Request>(
     "realm_admin_remove_member",
     &["realm", "admin", "remove-member"],
-    "Remove a repository from a domain",
+    "Remove this repository from a domain",
 );
 
 /// The arguments.
 #[derive(Debug, Clone, serde::Deserialize, schemars::JsonSchema)]
 #[cfg_attr(feature = "cli", derive(clap::Args))]
 pub struct Request {
-    /// The repository
+    /// The repository, which is this one
     #[cfg_attr(feature = "cli", arg(value_name = "REPO"))]
     pub repo: RepoName,
     /// The domain
@@ -42,10 +42,12 @@ runs!(MemberRemoved, run);
 /// Removes the repository, with its binding. Its published contracts stay.
 ///
 /// # Errors
-/// Returns an error if the repository is not a member, or owns contracts that are not retired.
+/// Returns an error if the command does not run in the repository, or if that is not a member, or owns contracts that
+/// are not retired.
 pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<MemberRemoved>, OpError> {
     let here = ctx.writing_realm()?;
     let Request { repo, domain: name } = request;
+    require_own(here.repo.as_ref(), request)?;
     let subject = format!("remove {repo} from {name}");
     let why = MessageParts { repo: here.repo.as_ref(), subject: Some(&subject), ..MessageParts::default() };
     domain::change(ctx, &*here.store, name, Part::default(), why, |view| {
@@ -57,6 +59,16 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<MemberRemoved>, OpErro
     })?;
     Ok(Answer::new(MemberRemoved { realm: here.realm.clone(), domain: name.clone(), repo: repo.clone() })
         .next(format!("git rm -r --ignore-unmatch .blue/contracts/{name} .blue/bindings/{name}.yaml  # in {repo}")))
+}
+
+/// Refuses to remove another repository: a sync would set the change aside.
+fn require_own(own: Option<&RepoName>, Request { repo, domain }: &Request) -> Result<(), OpError> {
+    if own == Some(repo) {
+        return Ok(());
+    }
+    let message = format!("only {repo} itself can leave {domain}");
+    Err(OpError::no(ErrorCode::NotOwner, message)
+        .next(format!("git blue realm admin remove-member {repo} --domain {domain}  # in {repo}")))
 }
 
 /// Returns the changes that remove a repository from a domain.
