@@ -8,8 +8,12 @@ use crate::model::{
     name::{ContractName, RepoName},
     nearest::{nearest, question},
     range::Range,
+    schema::{self, Forest, KeywordWarning},
     verdict::{ImportState, Judge, Promise, Verdict},
 };
+
+/// The maximum number of remarks on the words of one schema.
+const MAX_KEYWORDS: usize = 3;
 
 /// An import that was satisfied before a change and is not after it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -66,11 +70,20 @@ pub fn of_contract(domain: &DomainView, after: &Contract, judge: &Judge<'_>) -> 
     if after.is_empty() {
         remarks.push(remark("empty-contract", format!("{} has neither a schema nor a value", after.name)));
     }
+    remarks.extend(of_keywords(after).into_iter().map(|(code, message)| remark(code, message)));
     if let Some((before, promise)) = before.and_then(|before| Some((before, Promise::of(before, after, judge)?))) {
         let of_promise = of_promise(domain, before, after, &promise);
         remarks.extend(of_promise.into_iter().map(|(code, message)| remark(code, message)));
     }
     remarks
+}
+
+/// Returns remarks on words in the schema that have no effect, although they look like keywords.
+fn of_keywords(after: &Contract) -> Vec<(&'static str, String)> {
+    let (forest, root) = Forest::of(&after.schema.0);
+    let warnings = schema::warnings(forest.tree(root)).into_iter().take(MAX_KEYWORDS);
+    let message = |one: &KeywordWarning| format!("{}: /schema{}: {}", after.name, one.pointer, one.message());
+    warnings.map(|one| (one.rule(), message(&one))).collect()
 }
 
 /// Returns remarks on breaks of a promise that are not refused because the version is a pre-release, the break was
