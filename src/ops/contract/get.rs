@@ -67,8 +67,6 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractGet>, OpError>
             .cloned()
             .map_err(|error| domain::meant(&*here.store, &request.contract, error))?,
     };
-    let mine = here.repo.as_ref() == Some(&contract.owner);
-    let owner = contract.owner.clone();
     let origin = if request.origin {
         let arrival = arrivals(&*here.store, tip, name)?.remove(&contract.version);
         arrival.map(|arrival| origin(ctx, &*here.store, name, &contract.version, arrival)).transpose()?
@@ -85,11 +83,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractGet>, OpError>
         current_version: view.contracts.get(name).map(|contract| contract.version.clone()),
         current_repo: here.repo.clone(),
     };
-    Ok(Answer::new(body).next(if mine {
-        "This repository owns the contract and can change it.".to_owned()
-    } else {
-        format!("{owner} owns the contract; make changes there.")
-    }))
+    Ok(Answer::new(body))
 }
 
 /// Returns a published version.
