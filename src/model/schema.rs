@@ -229,6 +229,14 @@ fn advice(pointer: &str, error: &ValidationError<'_>) -> Option<String> {
         let types = "array, boolean, integer, null, number, object or string";
         return Some(shortened(format!("{} is not a type; expected {types}, or a list of them", error.instance())));
     }
+    if said.starts_with("Unknown meta-schema") {
+        return Some(
+            "$schema names an unknown dialect; remove it, or write https://json-schema.org/draft/2020-12/schema".into(),
+        );
+    }
+    if matches!(error.kind(), ValidationErrorKind::Format { format } if format == "regex") {
+        return Some(shortened(format!("{} is not a regular expression", error.instance())));
+    }
     let reference = said.strip_prefix("Resource '")?.split('\'').next()?;
     said.contains("is not present in a registry").then(|| {
         shortened(format!(
@@ -264,10 +272,12 @@ mod tests {
     }
 
     #[test]
-    fn advice_is_given_for_wrong_types_and_external_references() {
+    fn advice_is_given_on_messages_that_do_not_explain_the_mistake() {
         for (schema, hint) in [
             (json!({"type": "arrray"}), "\"arrray\" is not a type; expected array, boolean"),
             (json!({"$ref": "other.json"}), "\"other.json\" points outside the schema"),
+            (json!({"$schema": "https://example.com/own"}), "$schema names an unknown dialect"),
+            (json!({"pattern": "("}), "\"(\" is not a regular expression"),
         ] {
             let found = problems(&schema, &Value::Null);
             assert!(found[0].message.contains(hint), "{found:?}");

@@ -23,11 +23,11 @@ pub fn problem(schema: Tree<'_>) -> Option<Problem> {
     let all = patterns.iter().fold(0u64, |all, pattern| all.saturating_add(PATTERN).saturating_add(states(pattern)));
     let largest = patterns.iter().max_by_key(|pattern| states(pattern)).filter(|_| all > MAX_STATES)?;
     let shown: String = largest.chars().take(40).collect();
-    let message = format!(
-        "its {} patterns are too large in total (the largest is {shown:?}); limit lengths with maxLength instead of \
-            {{n}} in a pattern",
-        patterns.len()
-    );
+    let which = match patterns.len() {
+        1 => format!("the pattern {shown:?} is too large"),
+        count => format!("its {count} patterns are too large in total (the largest is {shown:?})"),
+    };
+    let message = format!("{which}; limit lengths with maxLength instead of {{n}} in a pattern");
     Some(Problem { part: Part::Size, pointer: String::new(), message })
 }
 

@@ -112,6 +112,9 @@ impl<'t> ErrorLocation<'t> {
             ("unclosed quote", "this quote is not closed"),
             ("unclosed bracket", "this bracket is not closed"),
         ];
+        let value = self.line().split_once(": ").map_or("", |(_, value)| value.trim_start());
+        let is_named = said.contains("mapping values are not allowed") && value.starts_with(['&', '*']);
+        let said = if is_named { "unknown anchor" } else { said };
         FORMS.iter().find(|(words, _)| said.contains(words)).map(|(_, advice)| (*advice).to_owned())
     }
 
@@ -268,6 +271,7 @@ mod tests {
             (contract(&format!("{head}validation: test.sh\n")), 4, "validation is { exporter"),
             (contract(&format!("{head}flow: [both]\n")), 4, "flow must be a single word"),
             (contract(&format!("{head}description: a: b\n")), 4, "needs quotes"),
+            (contract(&format!("{head}schema: &a {{ type: object }}\n")), 4, "anchors and aliases"),
             (contract(&format!("{head}value: {{ a: *x }}\n")), 4, "anchors and aliases"),
             (contract(&format!("{head}retired: {{ reason: x }}\n")), 4, "set by the realm"),
             (contract("{\"name\": \"paths\" \"owner\": \"a\"}"), 1, "a comma or a quote is missing"),
