@@ -221,14 +221,13 @@ impl From<Refusal> for OpError {
                 let at = refusal.contract.as_ref().map(|contract| format!("{domain}/{contract}")).unwrap_or_default();
                 error
                     .next(format!(
-                        "write version: \"{bump}\"{place}, and commit: publish it as a breaking \
-                    change"
+                        "write version: \"{bump}\"{place}, and commit, which publishes it as a breaking change"
                     ))
                     .next(approve(&at, &promise.fingerprint()))
             }
             Reason::Down { .. } => error
-                .next("merge the newer versions: git pull")
-                .next("or roll back: git blue contract publish --rollback --reason \"…\""),
+                .next("git pull  # merge the newer versions")
+                .next("git blue contract publish --rollback --reason \"…\"  # or publish the older version again"),
             Reason::NotOwner { owner, .. } => error.next(format!("make the change in {owner}")),
             Reason::Damaged => error.next("git blue check  # show the file"),
             Reason::Collides(_) | Reason::NotPublished(_) | Reason::Invalid(_) | Reason::Undecided(_) => error,

@@ -319,7 +319,7 @@ fn publishing_trigger_is_configurable() {
     assert_eq!(world.version(), "1.0.0");
     set("always");
     let wrong = world.bump("1.2.0");
-    assert!(wrong.stderr.contains("it is commit, pushed, ci or off"), "{wrong}");
+    assert!(wrong.stderr.contains("expected commit, pushed, ci or off"), "{wrong}");
     set("commit");
     world.bump("1.3.0");
     assert_eq!(world.version(), "1.3.0");

@@ -50,7 +50,7 @@ fn exit_code_is_the_verdict() {
         check(&world, &["--run-hooks"]).exits(exits[0]);
         let strict = check(&world, &["--run-hooks", "--strict", "--mode", "exporter"]).exits(exits[1]);
         let said =
-            "error: scripts/test.sh, which tests s3-access/s3-permissions, fails: the paths are gone [script-failed]";
+            "error: scripts/test.sh, which tests s3-access/s3-permissions, failed: the paths are gone [script-failed]";
         assert_eq!(strict.stdout.contains(said), code == json!(1), "{strict}");
         assert_eq!(strict.stdout.contains("[script-undecided]"), code == json!(2), "{strict}");
     }

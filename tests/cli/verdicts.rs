@@ -85,7 +85,7 @@ fn broken_promise_is_refused_with_witness_and_version_to_write() {
     let commit = world.commit("fungal", "2.3.0");
     assert!(commit.stderr.contains("git blue: not published: "), "{commit}");
     assert!(
-        commit.stderr.contains("; write version: \"3.0.0\", and commit: publish it as a breaking change"),
+        commit.stderr.contains("; write version: \"3.0.0\", and commit, which publishes it as a breaking change"),
         "{commit}"
     );
     let publish = world.blue(&provider, &["contract", "publish"]).exits(1);

@@ -93,6 +93,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<RealmBootstrap>, OpErr
             domain::set(ctx, here, &request, &missing)?;
         }
     }
+    let is_larger = !entries.is_empty();
     let is_missing = !entries.is_empty() || !domains.is_empty() || rules.is_some();
     let body = RealmBootstrap {
         realm: here.realm.clone(),
@@ -105,8 +106,8 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<RealmBootstrap>, OpErr
     let answer = Answer::new(body);
     Ok(match (request.dry_run, is_missing) {
         (true, true) => answer.next(format!("git blue realm admin bootstrap --from {}  # create it", request.file)),
-        (false, true) => answer.next("git blue init  # in each new repository"),
-        (_, false) => answer,
+        (false, _) if is_larger => answer.next("git blue init  # in each new repository"),
+        _ => answer,
     })
 }
 

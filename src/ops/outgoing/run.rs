@@ -59,8 +59,9 @@ pub fn run(ctx: &Ctx, pass: &RunOptions) -> Result<Receivers, OpError> {
         });
     }
     if pass.revive.as_ref().is_some_and(|ids| done.revived < ids.len()) {
-        let message = "some ids are not of events that were given up; the others were resent";
-        return Err(OpError::no(ErrorCode::UnknownNotification, message).next("git blue notify list"));
+        let message = "some of these events were not given up, and were not sent again";
+        return Err(OpError::no(ErrorCode::UnknownNotification, message)
+            .next("git blue notify list  # show the events that were given up"));
     }
     let complete = done.given_up == 0 && lines.iter().all(|line| line.problem.is_none() && line.waiting.is_empty());
     Ok(Receivers { realm: here.realm.clone(), complete, receivers: lines })

@@ -42,7 +42,10 @@ impl Policy {
             Some("pushed") => Ok(Self::Pushed),
             Some("ci") => Ok(Self::Ci),
             Some("off") => Ok(Self::Off),
-            Some(other) => Err(OpError::usage(format!("blue.publish is {other:?}; it is commit, pushed, ci or off"))),
+            Some(other) => {
+                let message = format!("blue.publish is {other:?}: expected commit, pushed, ci or off");
+                Err(OpError::usage(message).next("git config blue.publish commit  # publish every commit"))
+            }
         }
     }
 

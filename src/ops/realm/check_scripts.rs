@@ -206,7 +206,7 @@ fn finding(checked: Checked<'_>, named: &Named<'_>, outcome: ScriptOutcome, outp
     let last = output.lines().last().map(|line| format!(": {line}")).unwrap_or_default();
     let finding = match outcome {
         ScriptOutcome::Passed | ScriptOutcome::NotRun => return None,
-        ScriptOutcome::Failed => Finding::error("script-failed", format!("{script}, which tests {at}, fails{last}")),
+        ScriptOutcome::Failed => Finding::error("script-failed", format!("{script}, which tests {at}, failed{last}")),
         ScriptOutcome::Undecided => {
             Finding::warning("script-undecided", format!("{script}, which tests {at}, gave no verdict{last}"))
         }

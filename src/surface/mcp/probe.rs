@@ -62,7 +62,7 @@ where
     asked.map_err(|error| failed(format!("cannot ask the server: {error}")))?;
     let mut message = answered?;
     match message["error"]["message"].as_str() {
-        Some(error) => Err(OpError::usage(error).next("git blue mcp list-tools  # shows the tools")),
+        Some(error) => Err(OpError::usage(error).next("git blue mcp list-tools  # show the tools")),
         None => Ok(message["result"].take()),
     }
 }

@@ -19,7 +19,7 @@ pub fn of_errors(body: &RealmCheck) -> Vec<NextStep> {
     let mut steps: Vec<_> = firsts.filter_map(|error| step(body, error)).chain(approvals).take(MAX_STEPS).collect();
     steps.dedup();
     if steps.is_empty() {
-        steps.push(NextStep::advice("Fix the errors, and check again"));
+        steps.push(NextStep::advice("correct the errors, and check again"));
     }
     steps
 }
