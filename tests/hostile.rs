@@ -128,7 +128,7 @@ fn unsafe_names_are_refused_on_the_command_line() {
         world.refused(&["init", &given("realm")], &["is not a realm name"]);
         world.refused(&["realm", "admin", "init", &given("name")], &["is not a realm name"]);
         world.refused(&["realm", "admin", "domain", &given("name"), "--repos=code"], &["is not a domain name"]);
-        world.refused(&["realm", "admin", "domain", "--name=s3", &given("repos")], &["is not a repo name"]);
+        world.refused(&["realm", "admin", "domain", "--name=s3", &given("repos")], &["is not a repository name"]);
         let contract = ["realm", "admin", "contract", "--domain=s3", &given("name"), "--owner=code"];
         world.refused(&contract, &["is not a contract name"]);
         world.refused(&["contract", "get", "--", &format!("s3/{name}")], &["is not a contract name"]);
@@ -145,8 +145,8 @@ fn unsafe_names_are_refused_in_files() {
         let quoted = serde_json::to_string(name).unwrap();
         world.write(CONTRACT, format!("name: paths\nversion: \"1.0.0\"\nowner: {quoted}\n"));
         world.commit();
-        world.refused(&["contract", "publish"], &[&format!("{CONTRACT}:3:"), "is not a repo name"]);
-        world.refused(&["check"], &[&format!("{CONTRACT}:3:"), "is not a repo name"]);
+        world.refused(&["contract", "publish"], &[&format!("{CONTRACT}:3:"), "is not a repository name"]);
+        world.refused(&["check"], &[&format!("{CONTRACT}:3:"), "is not a repository name"]);
     }
 }
 

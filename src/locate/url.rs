@@ -52,7 +52,8 @@ pub fn absolute(cwd: &std::path::Path, url: &str) -> String {
     if !is_path {
         return url.to_owned();
     }
-    let path = cwd.join(url);
+    // Without `.` components.
+    let path: std::path::PathBuf = cwd.join(url).components().collect();
     dunce::canonicalize(&path).unwrap_or(path).display().to_string()
 }
 

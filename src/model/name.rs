@@ -15,7 +15,7 @@ pub const MAX_LEN: usize = 64;
 
 /// The error for text that is not a valid name. It says which rule the text breaks.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{text:?} is not a {kind} name: {rule}")]
+#[error("{text:?} is not {} name: {rule}", with_article(kind))]
 pub struct NameError {
     /// The kind of name: `realm`, `repo`, `domain`, …
     pub kind: &'static str,
@@ -23,6 +23,15 @@ pub struct NameError {
     pub text: String,
     /// The rule that the text breaks.
     pub rule: &'static str,
+}
+
+/// Returns what people call a kind of name, with its article.
+fn with_article(kind: &str) -> String {
+    match kind {
+        "RFC" => "an RFC".to_owned(),
+        "repo" => "a repository".to_owned(),
+        kind => format!("a {kind}"),
+    }
 }
 
 fn broken_rule(text: &str) -> Option<&'static str> {

@@ -123,6 +123,10 @@ fn after(comparator: &semver::Comparator) -> semver::Version {
 
 const OPERATORS: [&str; 7] = [">=", "<=", ">", "<", "=", "^", "~"];
 
+fn explained(error: &semver::Error) -> String {
+    if super::version::exceeds(error) { super::version::TOO_LARGE.to_owned() } else { error.to_string() }
+}
+
 /// Returns the comparators of `text` in the form that semver parses: each an operator directly followed by a version.
 /// In `text`, spaces between the two are allowed.
 fn comparators(text: &str) -> Result<String, String> {
@@ -179,7 +183,7 @@ impl FromStr for Range {
             return Err(refuse("it is longer than 256 characters".into()));
         }
         let joined = comparators(text).map_err(refuse)?;
-        let req = semver::VersionReq::parse(&joined).map_err(|error| refuse(error.to_string()))?;
+        let req = semver::VersionReq::parse(&joined).map_err(|error| refuse(explained(&error)))?;
         Ok(Self { written: text.into(), req })
     }
 }

@@ -117,6 +117,14 @@ impl Version {
     }
 }
 
+/// The hint for a version with a number beyond 32 bits.
+pub(super) const TOO_LARGE: &str = "a number in it is larger than 4294967295";
+
+/// Returns whether a version could not be parsed because of the size of a number.
+pub(super) fn exceeds(error: &semver::Error) -> bool {
+    error.to_string().contains("u64::MAX")
+}
+
 impl FromStr for Version {
     type Err = VersionError;
 
@@ -128,6 +136,7 @@ impl FromStr for Version {
         let version = semver::Version::parse(text).map_err(|error| {
             refuse(match Self::meant(text) {
                 Some(meant) => format!("a version is MAJOR.MINOR.PATCH; write \"{meant}\""),
+                None if exceeds(&error) => TOO_LARGE.into(),
                 None => format!("{error}; write MAJOR.MINOR.PATCH, for example \"1.4.0\""),
             })
         })?;
@@ -137,7 +146,7 @@ impl FromStr for Version {
         }
         // Larger numbers lose precision when a JSON parser converts them to floats, and `bump` must not overflow.
         if version.major.max(version.minor).max(version.patch) > u64::from(u32::MAX) {
-            return Err(refuse("a number in it is larger than 4294967295".into()));
+            return Err(refuse(TOO_LARGE.into()));
         }
         Ok(Self(version))
     }
@@ -180,6 +189,7 @@ mod tests {
             ("v1.0.0", "MAJOR.MINOR.PATCH"),
             ("1.0.0+build", "write \"1.0.0\""),
             ("99999999999.0.0", "4294967295"),
+            ("99999999999999999999.0.0", "4294967295"),
         ] {
             let error = text.parse::<Version>().unwrap_err().to_string();
             assert!(error.contains(hint), "{error}");

@@ -34,7 +34,7 @@ pub enum StoreError {
         known: u32,
     },
     /// A lock was not released in time.
-    #[error("{} is locked{}{}", lock.display(), holder.as_ref().map(|holder| format!(" by {holder}")).unwrap_or_default(), age.map(|age| format!(", for {} s", age.as_secs())).unwrap_or_default())]
+    #[error("{} is locked{}{}", lock.display(), holder.as_ref().map(|holder| format!(" by {holder}")).unwrap_or_default(), age.filter(|age| age.as_secs() > 0).map(|age| format!(", for {} s", age.as_secs())).unwrap_or_default())]
     Locked {
         /// The lock file.
         lock: PathBuf,
@@ -127,6 +127,16 @@ const LOST: [&str; 6] = [
     "unpacker error",
 ];
 
+/// Returns an error without the path of a temporary file, which the error of the `tempfile` crate contains.
+fn without_path(error: std::io::Error) -> std::io::Error {
+    let cause = error.get_ref().and_then(|inner| inner.source());
+    let cause = cause.and_then(|cause| cause.downcast_ref::<std::io::Error>());
+    match cause.and_then(std::io::Error::raw_os_error) {
+        Some(code) => std::io::Error::from_raw_os_error(code),
+        None => error,
+    }
+}
+
 impl StoreError {
     /// Returns whether a remote may have lost objects. Only a second failure of the same kind makes this certain.
     pub fn may_be_lost_objects(&self) -> bool {
@@ -142,7 +152,7 @@ impl StoreError {
     /// Returns a function that wraps a cause in an [`Io`](Self::Io) error.
     pub fn io(doing: &'static str, path: impl Into<PathBuf>) -> impl FnOnce(std::io::Error) -> Self {
         let path = path.into();
-        move |source| Self::Io { doing, path, source: Arc::new(source) }
+        move |source| Self::Io { doing, path, source: Arc::new(without_path(source)) }
     }
 
     /// Returns a function that wraps a cause, with its own causes, in a [`Git`](Self::Git) error.

@@ -21,8 +21,8 @@ pub struct PageRequest {
 }
 
 #[cfg(feature = "cli")]
-fn positive(text: &str) -> Result<usize, std::num::ParseIntError> {
-    text.parse::<std::num::NonZeroUsize>().map(Into::into)
+fn positive(text: &str) -> Result<usize, &'static str> {
+    text.parse().ok().filter(|number| *number > 0).ok_or("write a number from 1")
 }
 
 impl PageRequest {

@@ -366,7 +366,7 @@ mod tests {
             ("name: paths\nversion: \"1.0.0\"\nowner: a\nvalue: {<<: {a: 1}}\n", 4, "merge keys"),
             ("name: paths\nversion: \"1.0.0\"\nowner: a\nvalue: !python/object x\n", 4, "tag"),
             ("name: paths\nversion: \"1.0.0\"\nowner: a\nsurprise: 1\n", 4, "surprise"),
-            ("name: paths\nversion: \"1.0.0\"\nowner: ../a\n", 3, "not a repo name"),
+            ("name: paths\nversion: \"1.0.0\"\nowner: ../a\n", 3, "not a repository name"),
         ] {
             let problem = read(text).unwrap_err();
             assert!(problem.message.contains(hint), "{text}\n{problem:?}");

@@ -26,7 +26,7 @@ pub struct Formats {
 /// Parses a report format and its file, as in `sarif=blue.sarif`.
 fn report_file(text: &str) -> Result<(Format, PathBuf), String> {
     let (format, file) = text.split_once('=').ok_or("expected FORMAT=FILE, as in sarif=blue.sarif")?;
-    let format = <Format as ValueEnum>::from_str(format, false)?;
+    let format = <Format as ValueEnum>::from_str(format, false).map_err(|_| format!("there is no format {format}"))?;
     match format {
         Format::Human => Err("human cannot be written to a file: redirect the output instead".into()),
         _ if file.is_empty() => Err("the file name after `=` is missing".into()),
