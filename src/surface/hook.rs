@@ -104,6 +104,9 @@ fn publish(ctx: &Ctx, event: &str) -> Option<String> {
         Ok(news) => news?,
         Err(error) => return Some(not_published(&error)),
     };
+    if let Some(error) = news.unclear {
+        return news.is_fresh.then(|| not_published(&error));
+    }
     // After a checkout, the commits were not made just now.
     if !news.is_due || (news.disputed.is_some() && event == "post-checkout") {
         return None;

@@ -387,3 +387,33 @@ fn missing_domain_is_answered_with_the_command_to_create_it() {
     world.ok(&dir, &["contract", "publish"]);
     assert!(world.ok(&dir, &["contract", "list"]).stdout.contains("weather/s3-permissions"));
 }
+
+#[test]
+fn unknown_publishing_branch_is_reported() {
+    let world = World::solo();
+    let provider = world.path("fungal");
+    for name in ["develop", "feature"] {
+        world.git(&provider, &["branch", "--quiet", name]);
+    }
+    world.git(&provider, &["switch", "--quiet", "develop"]);
+    world.git(&provider, &["branch", "--quiet", "-D", "main"]);
+    const STEP: &str = "git config blue.publishBranch BRANCH";
+    let reported = |commit: &crate::world::Run, problem: &str| {
+        assert_eq!(commit.stderr, format!("git blue: not published: {problem}; {STEP}\n"));
+        let status = world.ok(&provider, &["status"]);
+        assert!(status.stdout.contains(problem) && status.stdout.contains(STEP), "{status}");
+        let doctor = world.blue(&provider, &["doctor"]);
+        assert!(doctor.stdout.contains(&format!("nothing is published: {problem}")), "{doctor}");
+        assert!(doctor.stdout.contains(STEP), "{doctor}");
+    };
+    reported(&world.bump("1.1.0"), "cannot tell which branch is published");
+    // A commit that changes nothing below .blue prints nothing.
+    world.write("fungal/README.md", "More\n");
+    assert_eq!(world.commit("fungal", "Unrelated").stderr, "");
+    world.git(&provider, &["config", "blue.publishBranch", "mian"]);
+    reported(&world.bump("1.2.0"), "the publishing branch mian does not exist");
+    world.git(&provider, &["config", "blue.publishBranch", "develop"]);
+    let status = world.ok(&provider, &["status"]);
+    assert!(!status.stdout.contains(STEP), "{status}");
+    assert_eq!(world.version(), "1.2.0");
+}

@@ -88,6 +88,8 @@ pub struct News {
     /// A domain with a conflict about this repository's part. A person has to choose a side, because two clones that
     /// publish in turn would overwrite each other forever.
     pub disputed: Option<DomainName>,
+    /// Why it is unknown which branch is published. Then the commit is that of the current branch.
+    pub unclear: Option<OpError>,
     sources: Sources,
 }
 
@@ -102,7 +104,7 @@ pub fn news(acting: Acting<'_>, code: &CodeRepo, scope: Scope<'_>) -> Result<Opt
         return Ok(None);
     }
     let Some((branch, tip)) = branch(code)? else {
-        return Ok(None);
+        return if is_by_hand { Ok(None) } else { unclear(acting, code, policy, scope) };
     };
     if policy == Policy::Pushed {
         let upstream = code.upstream(&branch)?;
@@ -118,6 +120,40 @@ pub fn news(acting: Acting<'_>, code: &CodeRepo, scope: Scope<'_>) -> Result<Opt
     }
     let news = of_commit(acting, code, &branch, tip, scope)?;
     Ok(news.map(|news| News { policy, is_due: policy == Policy::Commit && !held_back(&news, scope), ..news }))
+}
+
+/// Returns the commit of the current branch that is not published because it is unknown which branch is.
+fn unclear(acting: Acting<'_>, code: &CodeRepo, policy: Policy, scope: Scope<'_>) -> Result<Option<News>, OpError> {
+    let Some(problem) = branch_problem(code)? else { return Ok(None) };
+    let head = code.head()?;
+    let (Some(branch), Some(tip)) = (head.branch, head.commit) else { return Ok(None) };
+    let news = of_commit(acting, code, &branch, tip, scope)?;
+    Ok(news.map(|news| News { policy, is_due: false, unclear: Some(problem), ..news }))
+}
+
+/// Returns the problem if it is unknown which branch is published, or that branch exists neither here nor at origin.
+///
+/// # Errors
+/// Returns an error if refs cannot be read.
+pub fn branch_problem(code: &CodeRepo) -> Result<Option<OpError>, OpError> {
+    let head = code.head()?;
+    if head.commit.is_none() {
+        return Ok(None);
+    }
+    let message = match code.publishing_branch()? {
+        None => "cannot tell which branch is published".to_owned(),
+        Some(branch) => {
+            let names = [format!("refs/heads/{branch}"), format!("refs/remotes/origin/{branch}")];
+            for name in names {
+                if code.reference(&name)?.is_some() {
+                    return Ok(None);
+                }
+            }
+            format!("the publishing branch {branch} does not exist")
+        }
+    };
+    let error = OpError::no(ErrorCode::NoPublishingBranch, message);
+    Ok(Some(error.next("git config blue.publishBranch BRANCH")))
 }
 
 /// Returns whether this needs a person to publish it. A commit that was just made counts as confirmed.
@@ -245,6 +281,7 @@ fn of_commit(
         is_due: true,
         is_fresh,
         disputed,
+        unclear: None,
         sources,
     }))
 }

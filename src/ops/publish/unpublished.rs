@@ -79,8 +79,14 @@ impl CaughtUp {
                 Err(error) => failed = Some(error),
             }
         }
-        if let Some(news) = news {
-            self.tell(ctx, acting, news, failed);
+        match news {
+            Some(News { unclear: Some(error), branch, commit, domains, policy, .. }) => {
+                self.next_steps.extend(error.next_steps);
+                let (policy, problem) = (policy.word().into(), Some(error.message));
+                self.unpublished = Some(Unpublished { branch, commit, domains, policy, problem, failed_at: None });
+            }
+            Some(news) => self.tell(ctx, acting, news, failed),
+            None => {}
         }
         Ok(())
     }

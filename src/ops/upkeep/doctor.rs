@@ -13,6 +13,7 @@ use crate::{
         Operation,
         ctx::{Ctx, Here},
         hooks,
+        publish::catch_up::{self, Policy},
         upkeep::finding::{advise, check, failed},
     },
     store::{
@@ -52,6 +53,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<Doctor>, OpError> {
         && let Some(repo) = &here.repo
     {
         checks.push(hooks(ctx, repo.as_str())?);
+        checks.extend(publishing_branch(ctx, repo.as_str())?);
     }
     Ok(answer(checks))
 }
@@ -226,6 +228,20 @@ fn files(subject: Option<&str>, store: &GitStore) -> Vec<DoctorCheck> {
         .map(|damage| check("files", subject, Health::Error, format!("{}: {}", damage.file, damage.problem)))
         .collect();
     if found.is_empty() { vec![check("files", subject, Health::Ok, "every stored file can be read")] } else { found }
+}
+
+/// Reports that nothing is published, because it is unknown which branch is.
+fn publishing_branch(ctx: &Ctx, repo: &str) -> Result<Option<DoctorCheck>, OpError> {
+    let Some(code) = &ctx.code else { return Ok(None) };
+    let is_automatic = matches!(Policy::of(code), Ok(Policy::Commit | Policy::Pushed));
+    if !is_automatic || ctx.writing().is_err() {
+        return Ok(None);
+    }
+    let problem = catch_up::branch_problem(code)?;
+    Ok(problem.map(|error| {
+        let message = format!("nothing is published: {}", error.message);
+        failed(check("branch", Some(repo), Health::Warning, message), &error.next_steps)
+    }))
 }
 
 fn hooks(ctx: &Ctx, repo: &str) -> Result<DoctorCheck, OpError> {
