@@ -21,6 +21,7 @@ use ureq::{
 use super::{
     ForgeError, Secret, bounded,
     deadline::Deadline,
+    is_private,
     redirect,
     response_cache::{CachedResponse, ResponseCache},
 };
@@ -351,14 +352,6 @@ impl Client {
     fn redacted(&self, text: &str) -> String {
         self.secret.as_ref().map_or_else(|| text.to_owned(), |secret| secret.redact(text))
     }
-}
-
-/// Returns whether requests to a URL cannot be intercepted: it uses TLS, or stays on this machine. A URL with a user
-/// name and password is refused, because these would be sent too.
-pub(super) fn is_private(url: &str) -> bool {
-    let local = ["http://127.0.0.1:", "http://localhost:", "http://[::1]:"];
-    let is_safe = url.starts_with("https://") || local.iter().any(|start| url.starts_with(start));
-    is_safe && !url.contains('@')
 }
 
 /// Returns an HTTP client that does not follow redirects.

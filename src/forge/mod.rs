@@ -47,6 +47,14 @@ pub use secret::Secret;
 #[cfg(feature = "forge")]
 pub use webhook::post;
 
+/// Returns whether requests to a URL cannot be intercepted: it uses TLS, or stays on this machine. A URL with a user
+/// name and password is refused, because these would be sent too.
+pub fn is_private(url: &str) -> bool {
+    let local = ["http://127.0.0.1:", "http://localhost:", "http://[::1]:"];
+    let is_safe = url.starts_with("https://") || local.iter().any(|start| url.starts_with(start));
+    is_safe && !url.contains('@')
+}
+
 /// Pull requests of one repository.
 pub trait PullRequests: Send + Sync {
     /// Returns the pull request of a branch: the open one, or else the latest.

@@ -10,10 +10,7 @@ use hmac::{Hmac, KeyInit as _, Mac as _};
 use sha2::Sha256;
 use ureq::http::{Request, Uri};
 
-use super::{
-    Message, Secret, bounded,
-    client::{agent, is_private},
-};
+use super::{Message, Secret, bounded, client::agent, is_private};
 
 /// The prefix of a base64-encoded secret.
 const PREFIX: &str = "whsec_";

@@ -205,6 +205,29 @@ fn failed_delivery_is_retried_within_the_wait() {
 }
 
 #[test]
+fn failing_receiver_does_not_delay_the_others() {
+    let world = World::pair();
+    world.set("GIT_BLUE_NOW", "");
+    let (file, out) = (world.path("home/gitconfig"), world.path("events"));
+    for (key, value) in [("bad", "exit 3".to_owned()), ("log", format!("cat >'{}'", out.display()))] {
+        let key = format!("blue.notify.{key}.command");
+        world.git(&world.root(), &["config", "--file", file.to_str().unwrap(), &key, &value]);
+    }
+    send(&world).exits(0);
+    publish(&world, "1.1.0");
+    let mut waiting = world.command(env!("CARGO_BIN_EXE_git-blue"), &world.path("fungal"));
+    let mut waiting = waiting.args(["notify", "send", "--wait", "60"]).spawn().unwrap();
+    let start = std::time::Instant::now();
+    while !out.exists() && start.elapsed().as_secs() < 20 {
+        std::thread::sleep(std::time::Duration::from_millis(50));
+    }
+    let was_sent = out.exists();
+    waiting.kill().unwrap();
+    waiting.wait().unwrap();
+    assert!(was_sent, "the other receiver still waits");
+}
+
+#[test]
 fn refuses_redirects_and_plain_http() {
     let receiver = Receiver::start();
     let world = place(&[("url", &receiver.url)]);
@@ -213,8 +236,8 @@ fn refuses_redirects_and_plain_http() {
     assert!(refused.stderr.contains("redirects (307), and redirects are not followed"), "{refused}");
     assert_eq!(receiver.asked(), ["/hook/s3cret-path"]);
     configure(&world, &[("url", "http://forge.test/hook")]);
-    let refused = world.blue(&world.path("fungal"), &["notify", "test", "team"]).exits(1);
-    assert!(refused.stderr.contains("not https"), "{refused}");
+    let refused = world.blue(&world.path("fungal"), &["notify", "test", "team"]).all();
+    assert!(refused.contains("must begin with https://"), "{refused}");
     let missing = world.blue(&world.path("fungal"), &["notify", "test", "teem", "--json"]).exits(1).json();
     assert_eq!(missing["code"], "unknown-receiver");
     assert!(missing["message"].as_str().unwrap().contains("did you mean team?"), "{missing}");

@@ -7,7 +7,7 @@ use std::{collections::BTreeMap, path::Path, str::FromStr};
 use crate::{
     env::Env,
     error::{ErrorCode, OpError},
-    forge::Secret,
+    forge::{self, Secret},
     machine::{
         home::Home,
         user_config::{self, Values},
@@ -188,12 +188,12 @@ impl Channel {
         };
         let needs = |what: &str| format!("it has no {what}");
         match kind.as_deref().unwrap_or(guess) {
-            "webhook" => url.map(Self::Webhook).ok_or_else(|| needs("URL")),
+            "webhook" => private(url.ok_or_else(|| needs("URL"))?).map(Self::Webhook),
             word @ ("slack" | "mattermost") => {
                 let chat = if word == "slack" { Chat::Slack } else { Chat::Mattermost };
                 let is_given = url.is_some() || has_secret;
                 if is_given {
-                    Ok(Self::Chat(chat, url))
+                    Ok(Self::Chat(chat, url.map(private).transpose()?))
                 } else {
                     Err(needs("URL, and no secretCommand that prints it"))
                 }
@@ -228,6 +228,12 @@ impl Channel {
             Self::Command(command) => command.clone(),
         }
     }
+}
+
+/// Returns the URL if events may be sent to it.
+fn private(url: String) -> Result<String, String> {
+    let why = "its URL must begin with https:// and contain no user name: events are only sent encrypted";
+    if forge::is_private(&url) { Ok(url) } else { Err(why.to_owned()) }
 }
 
 /// Returns the addresses of a `mailto:` URL. They become arguments of sendmail and a header of the email.
@@ -288,7 +294,7 @@ mod tests {
     #[test]
     fn the_kind_follows_from_the_other_keys() {
         for (values, kind, place) in [
-            (&[("url", "https://me@hooks.example.com/a/b?c")][..], "webhook", "hooks.example.com"),
+            (&[("url", "https://hooks.example.com/a/b?c")][..], "webhook", "hooks.example.com"),
             (&[("url", "mailto:a@example.com, b@example.com")], "email", "a@example.com, b@example.com"),
             (&[("command", "cat >>news")], "command", "cat >>news"),
             (&[("kind", "slack"), ("url", "https://hooks.slack.com/services/T/B/x")], "slack", "hooks.slack.com"),
@@ -308,6 +314,10 @@ mod tests {
             (&[("url", "https://h/"), ("repos", "a")], "unknown key repos"),
             (&[("url", "https://h/"), ("severity", "urgent")], "is not a rank"),
             (&[("url", "https://h/"), ("domain", "a/b")], "domain:"),
+            (&[("url", "http://h/")], "must begin with https"),
+            (&[("url", "ftp://h/")], "must begin with https"),
+            (&[("url", "https://me:x@h/")], "no user name"),
+            (&[("kind", "slack"), ("url", "http://h/")], "must begin with https"),
             (&[("url", "mailto:-oQ/tmp@h")], "is not a mail address"),
             (&[("url", "mailto:a@h\nBcc: b@h")], "is not a mail address"),
         ] {

@@ -51,13 +51,18 @@ pub struct RunOptions {
 pub fn run(ctx: &Ctx, pass: &RunOptions) -> Result<Receivers, OpError> {
     let here = ctx.here()?;
     let mut done = Done::default();
-    let mut lines = Vec::new();
-    for (name, one) in chosen(ctx, &here.realm, &pass.only)? {
-        lines.push(match one {
-            Ok(receiver) => One { ctx, realm: &here.realm, receiver: &receiver, pass }.serve(&mut done)?,
-            Err(problem) => wrong(name, problem),
-        });
+    let chosen = chosen(ctx, &here.realm, &pass.only)?;
+    let mut services = Vec::new();
+    for receiver in chosen.iter().filter_map(|(_, one)| one.as_ref().ok()) {
+        services.push(Service::start(One { ctx, realm: &here.realm, receiver, pass })?);
     }
+    serve(&mut services, ctx.env.stopwatch(), &mut done)?;
+    let mut served = services.into_iter().filter_map(|service| service.line);
+    let line = |(name, one): &Configured| match one {
+        Ok(_) => served.next(),
+        Err(problem) => Some(wrong(name.clone(), problem.clone())),
+    };
+    let lines: Vec<_> = chosen.iter().filter_map(line).collect();
     if pass.revive.as_ref().is_some_and(|ids| done.revived < ids.len()) {
         let message = "some of these events were not given up, and were not sent again";
         return Err(OpError::no(ErrorCode::UnknownNotification, message)
@@ -117,6 +122,7 @@ pub fn chosen(ctx: &Ctx, realm: &RealmName, only: &[ReaderName]) -> Result<Vec<C
 }
 
 /// One receiver during a run.
+#[derive(Clone, Copy)]
 struct One<'a> {
     ctx: &'a Ctx,
     realm: &'a RealmName,
@@ -133,36 +139,66 @@ struct Done {
     given_up: usize,
 }
 
-impl One<'_> {
-    /// Delivers events until none is waiting or the time is over. Returns the receiver's final state.
-    fn serve(&self, done: &mut Done) -> Result<ReceiverLine, OpError> {
-        let folder = locate::known(&self.ctx.home, self.realm)?.path.join("blue/notify");
-        std::fs::create_dir_all(&folder).map_err(OpError::io("create", &folder))?;
-        let places = Places { folder, name: &self.receiver.name };
-        let (elapsed, mut sent, mut round, mut patient) = (self.ctx.env.stopwatch(), 0, 0, None);
-        loop {
-            let Some(queue) = self.round(&places, round, &mut sent, done)? else {
-                // The process that holds the lock also sends new changes.
-                let here = self.ctx.here()?;
-                return Ok(line(self.receiver, &Queue::of(&*here.store, &self.receiver.name)?, sent));
-            };
-            round += 1;
-            let pause = queue.heads().iter().map(|head| until(head.next, self.ctx.env.now())).min();
-            let Some(pause) = pause.filter(|pause| elapsed() + *pause <= self.pass.wait) else {
-                return Ok(line(self.receiver, &queue, sent));
-            };
-            // One waiting process is enough if nobody waits for its result.
-            if !self.pass.at_once && patient.is_none() {
-                patient = places.lock("patient")?;
-                if patient.is_none() {
-                    return Ok(line(self.receiver, &queue, sent));
-                }
-            }
-            // New changes may be collected before the pause is over.
-            std::thread::sleep(pause.min(LOOK));
+/// Delivers to all receivers in turn until none has events waiting or the time is over, so that a receiver whose events
+/// fail does not delay the others.
+fn serve(services: &mut [Service<'_>], elapsed: impl Fn() -> Duration, done: &mut Done) -> Result<(), OpError> {
+    loop {
+        let mut pause: Option<Duration> = None;
+        for service in services.iter_mut().filter(|service| service.line.is_none()) {
+            let next = service.step(&elapsed, done)?;
+            pause = pause.into_iter().chain(next).min();
         }
+        let Some(pause) = pause else { return Ok(()) };
+        // New changes may be collected before the pause is over.
+        std::thread::sleep(pause.min(LOOK));
+    }
+}
+
+/// The progress of one receiver.
+struct Service<'a> {
+    one: One<'a>,
+    places: Places<'a>,
+    round: usize,
+    sent: usize,
+    /// The lock of the process that waits for the receiver's pauses.
+    patient: Option<File>,
+    /// The final state, once it is reached.
+    line: Option<ReceiverLine>,
+}
+
+impl<'a> Service<'a> {
+    fn start(one: One<'a>) -> Result<Self, OpError> {
+        let folder = locate::known(&one.ctx.home, one.realm)?.path.join("blue/notify");
+        std::fs::create_dir_all(&folder).map_err(OpError::io("create", &folder))?;
+        let places = Places { folder, name: &one.receiver.name };
+        Ok(Self { one, places, round: 0, sent: 0, patient: None, line: None })
     }
 
+    /// Delivers what is due. Returns the pause until more is due, or `None` after the last delivery of this run.
+    fn step(&mut self, elapsed: impl Fn() -> Duration, done: &mut Done) -> Result<Option<Duration>, OpError> {
+        let One { ctx, receiver, pass, .. } = self.one;
+        let Some(queue) = self.one.round(&self.places, self.round, &mut self.sent, done)? else {
+            // The process that holds the lock also sends new changes.
+            let here = ctx.here()?;
+            self.line = Some(line(receiver, &Queue::of(&*here.store, &receiver.name)?, self.sent));
+            return Ok(None);
+        };
+        self.round += 1;
+        let pause = queue.heads().iter().map(|head| until(head.next, ctx.env.now())).min();
+        let pause = pause.filter(|pause| elapsed() + *pause <= pass.wait);
+        // One waiting process is enough if nobody waits for its result.
+        if pause.is_some() && !pass.at_once && self.patient.is_none() {
+            self.patient = self.places.lock("patient")?;
+        }
+        if pause.is_none() || !(pass.at_once || self.patient.is_some()) {
+            self.line = Some(line(receiver, &queue, self.sent));
+            return Ok(None);
+        }
+        Ok(pause)
+    }
+}
+
+impl One<'_> {
     /// Collects changes, and delivers what is due. Returns `None` if another process does so.
     fn round(
         &self,
