@@ -102,6 +102,18 @@ fn linked_worktrees_have_their_own_sessions() {
 }
 
 #[test]
+fn session_ends_with_its_worktree() {
+    let world = World::pair();
+    let fungal = world.path("fungal");
+    let created = world.json(&fungal, &["realm", "worktree", "create", "--rfc", "x", "--repos", "fungal"]);
+    let path = created["paths"]["fungal"].as_str().unwrap().to_owned();
+    start(&world, std::path::Path::new(&path));
+    world.ok(&fungal, &["realm", "worktree", "remove", "--rfc", "x"]);
+    let open = states(&world, &fungal);
+    assert!(open.iter().all(|(_, state)| state != "active"), "{open:?}");
+}
+
+#[test]
 fn commits_of_a_session_carry_its_trailer() {
     let world = World::pair();
     let (fungal, access) = (world.path("fungal"), world.path("access"));

@@ -4,7 +4,7 @@ use super::work;
 use crate::ops::{ctx::Acting, session};
 use crate::{
     error::OpError,
-    model::session::State,
+    model::session::{SessionId, State},
     store::{
         Edit, Signature, StoreRef, layout,
         sessions::{self, SessionFilter},
@@ -32,6 +32,21 @@ pub fn end_stale(acting: Acting<'_>, author: &Signature) -> Result<usize, OpErro
         Ok::<_, OpError>((count > 0).then(|| session::change(acting, subject, None, edits, author)))
     })?;
     Ok(count)
+}
+
+/// Ends a session whose work tree is gone. Does nothing if it has already ended.
+///
+/// # Errors
+/// Returns an error if the store cannot be read or written.
+pub fn end(acting: Acting<'_>, id: &SessionId, author: &Signature) -> Result<(), OpError> {
+    write(acting.store, &StoreRef::Sessions(acting.repo.clone()), |tip| {
+        let held = tip.map(|tip| sessions::open_at(acting.store, acting.repo, id, &tip)).transpose()?.flatten();
+        let Some(held) = held else { return Ok(None) };
+        let (work, _) = work::since(acting.store, &held)?;
+        let ended = session::over(&held.ended(author.time.timestamp(), work));
+        Ok::<_, OpError>(Some(session::change(acting, format!("end {id}"), Some(id), ended.into(), author)))
+    })?;
+    Ok(())
 }
 
 /// Deletes the sessions of a repository that ended more than 30 days ago. Returns their number.

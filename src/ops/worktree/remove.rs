@@ -10,11 +10,18 @@ use crate::{
     ops::{
         Operation,
         course::Course,
-        ctx::Ctx,
+        ctx::{Acting, Ctx, Here},
         repos::{self, paths::FoundRepo},
         runs,
+        session::{
+            mark::{self, Mark, Marked},
+            upkeep,
+        },
     },
-    repo::work::{Work, Worktree},
+    repo::{
+        CodeRepo, Place,
+        work::{Work, Worktree},
+    },
     store::StoreError,
     wire::{Answer, WorktreeRemove},
 };
@@ -89,6 +96,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<WorktreeRemove>, OpErr
     if !request.force {
         refuse_loss(&ctx.course(), &jobs, request)?;
     }
+    let sessions: Vec<_> = jobs.iter().map(|job| marked(ctx, &job.tree.path)).collect();
     let outcomes = repos::for_each::each(&ctx.course(), &jobs, |job| remove(job, &branch, request))?;
     let mut body = WorktreeRemove {
         rfc: request.rfc.clone(),
@@ -99,10 +107,13 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<WorktreeRemove>, OpErr
         branches_kept: Vec::new(),
         errors,
     };
-    for (job, outcome) in jobs.iter().zip(outcomes) {
+    for ((job, outcome), session) in jobs.iter().zip(outcomes).zip(sessions) {
         let name = job.found.name.clone();
         match outcome {
             Ok(Done { is_branch_gone }) => {
+                if let Some(session) = session {
+                    end(ctx, here, &session);
+                }
                 body.removed.push(name.clone());
                 match (request.delete_branches, is_branch_gone) {
                     (true, true) => body.branches_deleted.push(name),
@@ -120,6 +131,23 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<WorktreeRemove>, OpErr
         answer = answer.next("the branches that were kept have commits that are not in the default branch");
     }
     Ok(answer)
+}
+
+/// Returns the session of a worktree, if there is one.
+fn marked(ctx: &Ctx, worktree: &Path) -> Option<Marked> {
+    let place = Place { cwd: worktree.to_owned(), vars: ctx.env.vars_elsewhere(), in_hook: false };
+    match mark::read(&CodeRepo::discover(&place).ok()??) {
+        Mark::Session(marked) => Some(marked),
+        Mark::None | Mark::Unreadable(_) => None,
+    }
+}
+
+/// Ends the session of a worktree that was removed. If that fails, the session becomes stale.
+fn end(ctx: &Ctx, here: &Here, session: &Marked) {
+    if session.realm == here.realm {
+        let acting = Acting { realm: &here.realm, store: &*here.store, repo: &session.repo, code: None };
+        let _ = upkeep::end(acting, &session.id, &ctx.upkeep_signature());
+    }
 }
 
 /// Returns the worktree in exactly this folder and the base of its work, if git lists it. Other folders are never
