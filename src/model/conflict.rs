@@ -50,14 +50,23 @@ impl Conflict {
         }
     }
 
-    /// Returns the commands that resolve the conflict, in order.
-    pub fn resolution(&self, domain: Option<&DomainName>) -> Vec<String> {
+    /// Returns the commands that resolve the conflict, in order. `elsewhere` is the owner of the contract, if only
+    /// another repository can run them.
+    pub fn resolution(&self, domain: Option<&DomainName>, elsewhere: Option<&RepoName>) -> Vec<String> {
         let within = domain.map(|domain| format!("{domain}/")).unwrap_or_default();
         match self {
-            Self::Contract(name, version) => vec![
-                format!("git blue contract edit {within}{name}  # publish the intended content under a new version"),
-                format!("git blue contract yank {within}{name} {version} --reason \"published twice\""),
-            ],
+            Self::Contract(name, version) => {
+                let (first, second) = match elsewhere {
+                    Some(owner) => (format!("in {owner}: "), format!("  # in {owner}")),
+                    None => (String::new(), String::new()),
+                };
+                vec![
+                    format!(
+                        "git blue contract edit {within}{name}  # {first}publish the intended content under a new version"
+                    ),
+                    format!("git blue contract yank {within}{name} {version} --reason \"published twice\"{second}"),
+                ]
+            }
             Self::Binding(repo) => vec![format!("git blue contract publish  # in {repo}, at the intended commit")],
             Self::SetAside(record) => vec![
                 format!("git blue realm conflict undo {}  # reject the change", record.id()),

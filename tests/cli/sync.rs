@@ -191,11 +191,16 @@ fn concurrent_bindings_are_a_conflict_until_published_again() {
         let problem = status["unpublished"]["problem"].as_str().unwrap();
         assert!(problem.contains("two machines wrote the binding of access in s3-access independently"), "{status}");
         world.blue(repo, &["check", "--published"]).exits(1);
+        world.blue(repo, &["check"]).exits(1);
         world.ok(repo, &["sync"]);
         world.git(repo, &["checkout", "--quiet", "-b", "aside"]);
         world.git(repo, &["checkout", "--quiet", "main"]);
         assert_eq!(tips(&world, home), before);
     }
+    // It concerns nobody else.
+    world.on("home").ok(&world.path("fungal"), &["sync"]);
+    let status = world.json(&world.path("fungal"), &["status", "--peek"]);
+    assert_eq!(status["conflicts"], serde_json::json!([]), "{status}");
     // Publishing once more settles it, and the other clone is told that it is outdated.
     world.on("second").ok(&access, &["contract", "publish"]);
     assert_eq!(world.json(&access, &["status"])["conflicts"], serde_json::json!([]));

@@ -12,7 +12,7 @@ use crate::model::{
 pub(super) fn check(domain: &DomainSummary, me: Option<&RepoName>) -> Vec<Finding> {
     let name = &domain.info.name;
     let finding = |conflict: &Conflict| {
-        let finding = finding(conflict, Some(name)).domain(name);
+        let finding = finding(conflict, Some(name), owner_elsewhere(conflict, domain, me)).domain(name);
         match (conflict, me) {
             (Conflict::SetAside(record), Some(me)) if !concerns(record, domain, me) => {
                 Finding { severity: Severity::Warning, ..finding }
@@ -23,34 +23,63 @@ pub(super) fn check(domain: &DomainSummary, me: Option<&RepoName>) -> Vec<Findin
     domain.open_conflicts().iter().map(finding).collect()
 }
 
+/// Returns the owner of the contract in conflict, if it is another repository than `me`.
+pub fn owner_elsewhere<'d>(
+    conflict: &Conflict,
+    domain: &'d DomainSummary,
+    me: Option<&RepoName>,
+) -> Option<&'d RepoName> {
+    let Conflict::Contract(name, _) = conflict else { return None };
+    domain.owner(name).filter(|owner| me.is_some_and(|me| me != *owner))
+}
+
+/// Returns whether a conflict in a domain, or outside of domains, concerns a repository: it is about something that the
+/// repository owns or imports, or about a commit that broke a rule in one of its domains.
+pub fn is_concerned(conflict: &Conflict, domain: Option<&DomainSummary>, me: &RepoName) -> bool {
+    match (conflict, domain) {
+        (Conflict::Binding(repo) | Conflict::Repo(repo), _) => repo == me,
+        (Conflict::Contract(name, _), Some(domain)) => {
+            domain.owner(name) == Some(me) || domain.bindings.get(me).is_some_and(|own| own.import(name).is_some())
+        }
+        (Conflict::SetAside(_), Some(domain)) => domain.takes_part(me),
+        (Conflict::SetAside(record), None) => is_mine_or_nobodys(record, me),
+        (Conflict::Contract(..), None) => true,
+    }
+}
+
+/// Returns whether a commit changed what belongs to `me`, or only what belongs to nobody.
+fn is_mine_or_nobodys(record: &SetAside, me: &RepoName) -> bool {
+    record.is_owned_by(me) || record.changes.iter().all(|change| change.owners.is_empty())
+}
+
 /// Returns whether a commit changed something that `me` owns or imports.
 fn concerns(record: &SetAside, domain: &DomainSummary, me: &RepoName) -> bool {
     let imports = domain.bindings.get(me).map(|binding| &binding.imports);
     let is_imported = |change: &crate::model::set_aside::Breach| {
         imports.into_iter().flatten().any(|import| change.contract.as_ref() == Some(&import.contract))
     };
-    let is_nobodys = record.changes.iter().all(|change| change.owners.is_empty());
-    is_nobodys || record.is_owned_by(me) || record.changes.iter().any(is_imported)
+    is_mine_or_nobodys(record, me) || record.changes.iter().any(is_imported)
 }
 
 /// Returns findings for names shared by two repositories.
 pub(super) fn names(repos: &[RepoName]) -> impl Iterator<Item = Finding> {
-    repos.iter().map(|repo| finding(&Conflict::Repo(repo.clone()), None))
+    repos.iter().map(|repo| finding(&Conflict::Repo(repo.clone()), None, None))
 }
 
 /// Returns findings for commits that broke a rule of the realm itself.
 pub(super) fn of_realm(records: &[SetAside], me: Option<&RepoName>) -> impl Iterator<Item = Finding> {
     records.iter().map(move |record| {
-        let finding = finding(&Conflict::SetAside(record.clone()), None);
-        let is_others = |me| !record.is_owned_by(me) && record.changes.iter().any(|change| !change.owners.is_empty());
-        let severity = if me.is_some_and(is_others) { Severity::Warning } else { Severity::Error };
+        let finding = finding(&Conflict::SetAside(record.clone()), None, None);
+        let severity =
+            if me.is_some_and(|me| !is_mine_or_nobodys(record, me)) { Severity::Warning } else { Severity::Error };
         Finding { severity, ..finding }
     })
 }
 
-fn finding(conflict: &Conflict, domain: Option<&DomainName>) -> Finding {
+fn finding(conflict: &Conflict, domain: Option<&DomainName>, elsewhere: Option<&RepoName>) -> Finding {
     let between = if matches!(conflict, Conflict::SetAside(_)) { ", or " } else { ", then " };
-    let message = format!("{}; to resolve it: {}", conflict.meaning(domain), conflict.resolution(domain).join(between));
+    let commands = conflict.resolution(domain, elsewhere).join(between);
+    let message = format!("{}; to resolve it: {commands}", conflict.meaning(domain));
     let finding = Finding::error(conflict.code(), message);
     match conflict {
         Conflict::Contract(name, version) => Finding { version: Some(version.clone()), ..finding.contract(name) },

@@ -5,7 +5,7 @@
 
 mod candidate;
 mod cause;
-mod conflicts;
+pub mod conflicts;
 mod contracts;
 mod cycles;
 mod examination;
@@ -323,7 +323,8 @@ impl<'a> Check<'a> {
     ) -> Vec<Finding> {
         let (CheckInput { repos, mode, .. }, name) = (self.input, &domain.info.name);
         let mut findings: Vec<_> = domain.damage.iter().map(|damage| damaged(damage).domain(name)).collect();
-        findings.extend(conflicts::check(domain, self.input.me));
+        // Files that would settle a conflict have not done so before they are published.
+        findings.extend(conflicts::check(published, self.input.me));
         if mode != Mode::Importer {
             contracts::check(repos, domain, examination, self.today, &mut findings);
         }

@@ -11,6 +11,7 @@ use crate::{
     locate::config::record_url,
     model::{
         binding::Import,
+        check::conflicts::{is_concerned, owner_elsewhere},
         conflict::Conflict,
         domain_summary::{ContractSummary, DomainSummary},
         domain_view::{Damage, Standing, Subject},
@@ -41,8 +42,8 @@ use crate::{
         sessions::SessionFilter,
     },
     wire::{
-        Answer, DomainBinding, DomainContract, DomainStatus, ImportStatus, JudgedBy, OwnContract, PageRequest,
-        RealmStatus, RemovedFile, RepoLine, SessionLine, SyncConflict, page,
+        Answer, DomainBinding, DomainContract, DomainStatus, ImportStatus, JudgedBy, OwnContract,
+        PageRequest, RealmStatus, RemovedFile, RepoLine, SessionLine, SyncConflict, page,
     },
 };
 
@@ -193,15 +194,22 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<(Answer<RealmStatus>, Receipt
     Ok((with_next_steps(answer, joined, first), if writing.is_ok() { receipt } else { Receipt::default() }))
 }
 
-/// Returns the open conflicts.
+/// Returns the open conflicts that concern the asking repository; without one, all.
 fn conflicts(here: &Here, overview: &Overview<'_>, glances: &Glances<'_>) -> Result<Vec<SyncConflict>, OpError> {
     let twice = read::names_taken_twice(&*here.store, overview.repos())?;
-    let names = twice.into_iter().map(|repo| conflict(None, Conflict::Repo(repo)));
-    let refused = read::set_aside(&*here.store)?.into_iter().map(|one| conflict(None, Conflict::SetAside(one)));
-    let mut conflicts: Vec<_> = names.chain(refused).collect();
+    let names = twice.into_iter().map(Conflict::Repo);
+    let refused = read::set_aside(&*here.store)?.into_iter().map(Conflict::SetAside);
+    let me = here.repo.as_ref();
+    let concerns = |one: &Conflict, domain: Option<&DomainSummary>| me.is_none_or(|me| is_concerned(one, domain, me));
+    let of_realm = names.chain(refused).filter(|one| concerns(one, None));
+    let mut conflicts: Vec<_> = of_realm.map(|one| conflict(None, one, None)).collect();
     for (line, _) in glances.values().filter(|(_, glance)| glance.conflicts() > 0) {
-        let open = overview.summary(line)?.open_conflicts();
-        conflicts.extend(open.into_iter().map(|one| conflict(Some(&line.name), one)));
+        let domain = overview.summary(line)?;
+        let open = domain.open_conflicts().into_iter().filter(|one| concerns(one, Some(&domain)));
+        conflicts.extend(open.map(|one| {
+            let owner = owner_elsewhere(&one, &domain, me);
+            conflict(Some(&line.name), one, owner)
+        }));
     }
     Ok(conflicts)
 }

@@ -238,7 +238,7 @@ fn with_next_steps(body: RealmSync) -> Answer<RealmSync> {
     let realm = body.realm.clone();
     let mut answer = Answer::new(body);
     if has_conflicts {
-        answer = answer.next("git blue check  # show the conflicts, and how to resolve them");
+        answer = answer.next("git blue check --all  # show the conflicts, and how to resolve them");
     }
     if is_refused {
         answer = answer.next(format!(

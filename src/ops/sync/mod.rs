@@ -15,7 +15,7 @@ use crate::{
     error::{ErrorCode, OpError},
     model::{
         conflict::Conflict,
-        name::{DomainName, RealmName},
+        name::{DomainName, RealmName, RepoName},
         oid::Oid,
         realm::Realm,
     },
@@ -174,7 +174,7 @@ impl Syncing<'_> {
             if let Some(ours) = ours {
                 let examined = append_only::examine(self.store, &name, &ours, &theirs)?;
                 let refused = examined.records.into_iter().map(Conflict::SetAside);
-                report.conflicts.extend(refused.map(|one| conflict(name.domain(), one)));
+                report.conflicts.extend(refused.map(|one| conflict(name.domain(), one, None)));
             }
             let how = match ours {
                 None => How::New,
@@ -365,8 +365,9 @@ fn problem(report: &mut RemoteSync, code: &'static str, name: Option<&StoreRef>,
     }
 }
 
-/// Returns a conflict as it appears in answers.
-pub fn conflict(domain: Option<&DomainName>, conflict: Conflict) -> SyncConflict {
+/// Returns a conflict as it appears in answers. `elsewhere` is the owner of the contract, if only another repository can
+/// resolve it.
+pub fn conflict(domain: Option<&DomainName>, conflict: Conflict, elsewhere: Option<&RepoName>) -> SyncConflict {
     let none = SyncConflict {
         code: conflict.code().into(),
         domain: domain.cloned(),
@@ -375,7 +376,7 @@ pub fn conflict(domain: Option<&DomainName>, conflict: Conflict) -> SyncConflict
         repo: None,
         set_aside: None,
         meaning: conflict.meaning(domain),
-        resolution: conflict.resolution(domain),
+        resolution: conflict.resolution(domain, elsewhere),
     };
     match conflict {
         Conflict::Contract(contract, version) => {

@@ -70,7 +70,7 @@ impl Syncing<'_> {
                 report.received.push(line(&name, old, Some(new), how));
                 let refused = self.newly_set_aside(old, &new)?.into_iter().map(Conflict::SetAside);
                 let conflicts = conflicts.into_iter().chain(refused);
-                report.conflicts.extend(conflicts.map(|one| conflict(name.domain(), one)));
+                report.conflicts.extend(conflicts.map(|one| conflict(name.domain(), one, None)));
             }
             self.note_seen(&name, theirs)?;
         }
