@@ -12,6 +12,7 @@ use crate::model::{
     hash,
     name::{ContractName, DomainName, RepoName},
     oid::Oid,
+    transfer::{Transfer, Transfers},
     version::Version,
 };
 
@@ -28,6 +29,21 @@ pub enum ChangeType {
     /// A contract was retired.
     #[cfg_attr(feature = "cli", value(name = "contract_retired"))]
     ContractRetired,
+    /// A contract was deprecated, or the day of its sunset changed.
+    #[cfg_attr(feature = "cli", value(name = "contract_deprecated"))]
+    ContractDeprecated,
+    /// A version of a contract was yanked.
+    #[cfg_attr(feature = "cli", value(name = "version_yanked"))]
+    VersionYanked,
+    /// The older versions that the owner supports changed.
+    #[cfg_attr(feature = "cli", value(name = "support_changed"))]
+    SupportChanged,
+    /// Another repository became the owner of a contract.
+    #[cfg_attr(feature = "cli", value(name = "owner_changed"))]
+    OwnerChanged,
+    /// The owner offered a contract to another repository; only that repository is notified.
+    #[cfg_attr(feature = "cli", value(name = "contract_offered"))]
+    ContractOffered,
     /// A repository added or changed its binding.
     #[cfg_attr(feature = "cli", value(name = "binding_added"))]
     BindingAdded,
@@ -38,11 +54,31 @@ pub enum ChangeType {
 
 impl ChangeType {
     /// All kinds.
-    pub const ALL: [Self; 5] =
-        [Self::ContractAdded, Self::VersionChanged, Self::ContractRetired, Self::BindingAdded, Self::BindingRemoved];
+    pub const ALL: [Self; 10] = [
+        Self::ContractAdded,
+        Self::VersionChanged,
+        Self::ContractRetired,
+        Self::ContractDeprecated,
+        Self::VersionYanked,
+        Self::SupportChanged,
+        Self::OwnerChanged,
+        Self::ContractOffered,
+        Self::BindingAdded,
+        Self::BindingRemoved,
+    ];
     /// The names of all kinds, as in [`Self::type_word`].
-    pub const WORDS: &[&str] =
-        &["contract_added", "contract_updated", "contract_retired", "binding_added", "binding_removed"];
+    pub const WORDS: &[&str] = &[
+        "contract_added",
+        "contract_updated",
+        "contract_retired",
+        "contract_deprecated",
+        "version_yanked",
+        "support_changed",
+        "owner_changed",
+        "contract_offered",
+        "binding_added",
+        "binding_removed",
+    ];
 
     /// Returns the `type` of this kind in responses.
     pub fn type_word(self) -> &'static str {
@@ -50,6 +86,11 @@ impl ChangeType {
             Self::ContractAdded => "contract_added",
             Self::VersionChanged => "contract_updated",
             Self::ContractRetired => "contract_retired",
+            Self::ContractDeprecated => "contract_deprecated",
+            Self::VersionYanked => "version_yanked",
+            Self::SupportChanged => "support_changed",
+            Self::OwnerChanged => "owner_changed",
+            Self::ContractOffered => "contract_offered",
             Self::BindingAdded => "binding_added",
             Self::BindingRemoved => "binding_removed",
         }
@@ -91,13 +132,13 @@ pub struct Change {
     pub contract: Option<ContractName>,
     /// The contract's owner, or the binding's repository.
     pub from: RepoName,
-    /// The version in the baseline.
+    /// The version in the baseline; of a yank, the yanked version.
     pub old_version: Option<Version>,
     /// The current version.
     pub new_version: Option<Version>,
     /// Whether the version went down.
     pub rollback: bool,
-    /// The number of published versions that this notification covers.
+    /// The number of published versions that this notification covers; of a yank, the number of yanked versions.
     pub coalesced: usize,
     /// Whether the contract or binding is the reader's own. The change is only of interest if someone else made it.
     pub is_mine: bool,
@@ -135,16 +176,24 @@ pub fn contract_change(
     let kind = contract_kind(delta)?;
     let (old, new) = delta.documents();
     let known = new.or(old)?;
-    let old_version = old.map(|old| old.version.clone());
     let new_version = new.map(|new| new.version.clone());
-    let rollback = old_version.as_ref().zip(new_version.as_ref()).is_some_and(|(old, new)| new < old);
+    let (old_version, coalesced) = if kind == ChangeType::VersionYanked {
+        let yanked = newly_yanked(old, new);
+        (yanked.iter().max().map(|version| (*version).clone()), yanked.len())
+    } else {
+        let old_version = old.map(|old| old.version.clone());
+        let count = versions_between(published, old_version.as_ref(), new_version.as_ref());
+        (old_version, count)
+    };
+    let versions = old_version.as_ref().zip(new_version.as_ref());
+    let rollback = kind == ChangeType::VersionChanged && versions.is_some_and(|(old, new)| new < old);
     Some(Change {
         id: delta.id(domain, path),
         kind,
         domain: domain.clone(),
         contract: Some(known.name.clone()),
         from: known.owner.clone(),
-        coalesced: versions_between(published, old_version.as_ref(), new_version.as_ref()),
+        coalesced,
         old_version,
         new_version,
         rollback,
@@ -155,14 +204,69 @@ pub fn contract_change(
 /// Returns the kind of change to a contract. Returns `None` if only descriptive text changed.
 pub fn contract_kind(delta: &Delta<Contract>) -> Option<ChangeType> {
     let (old, new) = delta.documents();
-    let was_retired = old.is_some_and(|old| old.retired.is_some());
-    Some(match (old, new) {
-        (Some(_), None) if !was_retired => ChangeType::ContractRetired,
-        (Some(_), Some(new)) if new.retired.is_some() && !was_retired => ChangeType::ContractRetired,
-        (None, Some(new)) if new.retired.is_none() => ChangeType::ContractAdded,
-        (Some(old), Some(new)) if old.version != new.version => ChangeType::VersionChanged,
-        (Some(_), Some(new)) if was_retired && new.retired.is_none() => ChangeType::ContractAdded,
-        _ => return None,
+    let Some(new) = new else {
+        return old.filter(|old| old.retired.is_none()).map(|_| ChangeType::ContractRetired);
+    };
+    match old {
+        _ if new.retired.is_some() => {
+            let was_retired = old.is_some_and(|old| old.retired.is_some());
+            (!was_retired).then_some(ChangeType::ContractRetired)
+        }
+        Some(old) if old.version != new.version => Some(ChangeType::VersionChanged),
+        Some(old) if old.retired.is_none() => same_version_kind(old, new),
+        _ => Some(ChangeType::ContractAdded),
+    }
+}
+
+/// Returns the kind of change to a contract whose version did not change.
+fn same_version_kind(old: &Contract, new: &Contract) -> Option<ChangeType> {
+    if old.owner != new.owner {
+        Some(ChangeType::OwnerChanged)
+    } else if !newly_yanked(Some(old), Some(new)).is_empty() {
+        Some(ChangeType::VersionYanked)
+    } else if new.deprecated.is_some() && old.deprecated != new.deprecated {
+        Some(ChangeType::ContractDeprecated)
+    } else {
+        (old.supported != new.supported).then_some(ChangeType::SupportChanged)
+    }
+}
+
+/// Returns the versions that were yanked between two states of a contract.
+fn newly_yanked<'c>(old: Option<&Contract>, new: Option<&'c Contract>) -> Vec<&'c Version> {
+    let known = |version: &Version| old.is_some_and(|old| old.yanked.iter().any(|one| one.version == *version));
+    let yanked = new.into_iter().flat_map(|new| &new.yanked).map(|one| &one.version);
+    yanked.filter(|version| !known(version)).collect()
+}
+
+/// Returns the offer of a contract that is new, whether or not it was accepted since.
+pub fn new_offer(delta: &Delta<Transfers>) -> Option<&Transfer> {
+    let (old, new) = delta.documents();
+    let transfers = &new?.transfers;
+    let offer = transfers.last()?;
+    let known = old.and_then(|old| old.transfers.get(transfers.len() - 1));
+    (known != Some(offer)).then_some(offer)
+}
+
+/// Returns the change if `me` was offered a contract, which is at `version`.
+pub fn offer_change(
+    domain: &DomainName,
+    (contract, version): (&ContractName, &Version),
+    me: &RepoName,
+    path: &str,
+    delta: &Delta<Transfers>,
+) -> Option<Change> {
+    let offer = new_offer(delta).filter(|offer| offer.to == *me)?;
+    Some(Change {
+        id: delta.id(domain, path),
+        kind: ChangeType::ContractOffered,
+        domain: domain.clone(),
+        contract: Some(contract.clone()),
+        from: offer.from.clone(),
+        old_version: Some(version.clone()),
+        new_version: Some(version.clone()),
+        rollback: false,
+        coalesced: 1,
+        is_mine: false,
     })
 }
 

@@ -94,7 +94,7 @@ fn standing(status: &RealmStatus) -> Vec<String> {
     facts.extend(status.unpublished.as_ref().map(unpublished));
     if !status.removed_files.is_empty() {
         let gone = count(status.removed_files.len(), "contract");
-        facts.push(format!("The files of {gone} were removed, but they are not retired: realm_status lists them."));
+        facts.push(format!("No file: {gone} that should have one or be retired; realm_status lists them."));
     }
     let ahead = status.remotes.iter().map(|remote| remote.ahead).max().unwrap_or_default();
     let behind = status.remotes.iter().map(|remote| remote.behind).max().unwrap_or_default();

@@ -49,7 +49,7 @@ pub struct Notification {
     pub changes: VersionChange,
     /// Whether the version went down.
     pub rollback: bool,
-    /// The number of published versions that the notification summarizes.
+    /// The number of published versions that the notification summarizes; of a yank, the number of yanked versions.
     pub coalesced: usize,
     /// Whether this repository imports the contract.
     pub affects_me: bool,
@@ -94,6 +94,14 @@ impl Notification {
             ChangeType::VersionChanged if self.rollback => format!("{from} rolled {contract} back {old} -> {new}"),
             ChangeType::VersionChanged => format!("{from} changed {contract} {old} -> {new}{behind}"),
             ChangeType::ContractRetired => format!("{from} retired {contract}"),
+            ChangeType::ContractDeprecated => format!("{from} deprecated {contract}"),
+            ChangeType::VersionYanked => match self.coalesced {
+                0 | 1 => format!("{from} yanked {contract} {old}"),
+                n => format!("{from} yanked {contract} {old} and {} more", n - 1),
+            },
+            ChangeType::SupportChanged => format!("{from} changed which older versions of {contract} it supports"),
+            ChangeType::OwnerChanged => format!("{from} took over {contract}"),
+            ChangeType::ContractOffered => format!("{from} offers to hand over {contract}"),
             ChangeType::BindingAdded => format!("{from} updated its binding in {domain}"),
             ChangeType::BindingRemoved => format!("{from} removed its binding from {domain}"),
         }
@@ -127,7 +135,7 @@ pub struct BindingsChanged {
 /// The versions before and after.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct VersionChange {
-    /// The version before; null for a new contract and for bindings.
+    /// The version before; of a yank, the yanked version; null for a new contract and for bindings.
     pub old_version: Option<Version>,
     /// The version after; null for a removed contract and for bindings.
     pub new_version: Option<Version>,

@@ -245,6 +245,90 @@ fn every_kind_of_change_has_a_description() {
 }
 
 #[test]
+fn changes_of_a_contract_without_a_new_version_are_notified() {
+    let world = World::pair();
+    let kinds = || -> Vec<_> { told(&world, "access").iter().map(|one| one["change_type"].clone()).collect() };
+    let write = |version: &str, lines: &str| {
+        world.write(&format!("fungal/{CONTRACT_FILE}"), &format!("{}{lines}", contract(version)));
+        world.commit("fungal", "Change the promises")
+    };
+    write("2.0.0", "supported: [\">=1.0.0, <2.0.0\"]\n");
+    assert_eq!(kinds(), ["VersionChanged"]);
+
+    // The import breaks although the version stays.
+    write("2.0.0", "");
+    let narrowed = listed(&world, "access", "pending");
+    assert_eq!((&narrowed[0]["change_type"], &narrowed[0]["rank"]), (&json!("SupportChanged"), &json!("broken")));
+    assert_eq!(kinds(), ["SupportChanged"]);
+
+    write("2.0.0", "deprecated: { since: \"2.0.0\", sunset: 2030-12-31 }\n");
+    assert_eq!(kinds(), ["ContractDeprecated"]);
+
+    let yank = ["contract", "yank", "s3-access/s3-permissions", "1.0.0", "--reason", "leaks"];
+    world.ok(&world.path("fungal"), &yank);
+    let yanked = listed(&world, "access", "pending");
+    assert_eq!(yanked[0]["changes"], json!({"old_version": "1.0.0", "new_version": "2.0.0"}));
+    assert_eq!(yanked[0]["type"], "version_yanked");
+    let text = world.ok(&world.path("access"), &["notifications", "list"]).stdout;
+    assert!(text.contains("fungal yanked s3-access/s3-permissions 1.0.0") && !text.contains("leaks"), "{text}");
+    assert_eq!(kinds(), ["VersionYanked"]);
+    world.ok(&world.path("fungal"), &yank);
+    assert_eq!(kinds(), [""; 0]);
+}
+
+#[test]
+fn contract_retired_before_it_was_seen_is_notified_to_importers() {
+    let world = World::pair();
+    let late = world.join("late");
+    world.ok(&late, &["realm", "admin", "domain", "--name", "s3-access", "--repos", "late"]);
+    let extra = contract("0.1.0").replace("s3-permissions", "extra");
+    world.write("fungal/.blue/contracts/s3-access/extra.yaml", &extra);
+    world.commit("fungal", "One more");
+    world.ok(&world.path("access"), &["import", "s3-access/extra"]);
+    world.commit("access", "Import it");
+    let retire = ["contract", "retire", "s3-access/extra", "--force", "--reason", "gone"];
+    world.ok(&world.path("fungal"), &retire);
+    let kinds = |repo| -> Vec<_> { told(&world, repo).iter().map(|one| one["change_type"].clone()).collect() };
+    assert_eq!(kinds("access"), ["ContractRetired"]);
+    assert_eq!(kinds("late"), ["BindingAdded"]);
+}
+
+#[test]
+fn offered_contract_is_notified_to_its_receiver_and_its_former_owner() {
+    let world = World::pair();
+    let (fungal, access) = (world.path("fungal"), world.path("access"));
+    world.ok(&fungal, &["contract", "transfer", "s3-access/s3-permissions", "--to", "access"]);
+    assert_eq!(pending(&world, "fungal"), 0);
+    assert_eq!(listed(&world, "access", "pending")[0]["change_type"], "ContractOffered");
+    let status = world.ok(&access, &["status"]);
+    assert!(status.stdout.contains("fungal offers to hand over s3-access/s3-permissions"), "{status}");
+    let step = world.json(&access, &["status", "--peek"]);
+    assert_eq!(step["notifications"], json!([]), "it is shown once");
+    let steps = world.next_steps(&status);
+    let accept = steps.iter().find(|step| step.contains("owner: access")).unwrap();
+    assert_eq!(world.finish_shell(&access, accept).code, 0);
+    world.commit("access", "Take it over");
+    assert_eq!(world.stored("contracts/s3-permissions.json")["owner"], "access");
+    let taken: Vec<_> = told(&world, "fungal").iter().map(|one| one["change_type"].clone()).collect();
+    assert_eq!(taken, ["OwnerChanged"]);
+    // The file that the former owner still has.
+    let check = world.ok(&fungal, &["check"]);
+    assert!(check.stdout.contains(&format!("git rm {CONTRACT_FILE} removes the file")), "{check}");
+}
+
+#[test]
+fn withdrawn_offer_is_not_notified() {
+    let world = World::pair();
+    let transfer = |args: [&str; 2]| {
+        let args: Vec<_> = ["contract", "transfer", "s3-access/s3-permissions"].into_iter().chain(args).collect();
+        world.ok(&world.path("fungal"), &args)
+    };
+    transfer(["--to", "access"]);
+    transfer(["--cancel", "--json"]);
+    assert_eq!(pending(&world, "access"), 0);
+}
+
+#[test]
 fn description_change_is_not_notified() {
     let world = World::pair();
     let described = contract("1.0.0").replace("Paths that fungal writes and others read", "Paths");

@@ -8,7 +8,7 @@ use crate::model::{
     contract::Contract,
     domain_view::DomainView,
     effects::{self, Remark},
-    name::DomainName,
+    name::{DomainName, RepoName},
     next_version,
     text::shell_word,
     verdict::Judge,
@@ -23,7 +23,7 @@ pub(super) fn check(domain: &DomainView, after: &DomainView, judged: Judged<'_>,
         let of_contract = if declared.changed {
             remarks(domain, after.document(contract, &document.version), declared, judge)
         } else {
-            differs(name, &document, domain.contracts.get(contract), declared)
+            differs((name, judged.repo), &document, domain.contracts.get(contract), declared)
         };
         findings.extend(of_contract.into_iter().map(|finding| finding.domain(name).contract(contract)));
     }
@@ -45,9 +45,17 @@ fn gone(domain: &DomainView, judged: Judged<'_>) -> Vec<Finding> {
             return None;
         }
         let of = &contract.name;
+        // A contract that was created by a command never had a file.
+        let (what, or) = match is_removed {
+            true => ("was removed", String::new()),
+            false => (
+                "does not exist",
+                format!(", or git blue contract get {name}/{of} --format yaml >{path} writes the file"),
+            ),
+        };
         let message = format!(
-            "{path} was removed, but {name}/{of} stays in the realm until it is retired: git blue contract retire \
-                {name}/{of} --reason \"…\""
+            "{path} {what}, but {name}/{of} stays in the realm until it is retired: git blue contract retire \
+                {name}/{of} --reason \"…\"{or}"
         );
         let caused_by = if is_removed { Cause::ThisChange } else { Cause::AlreadyInTheRealm };
         let finding = Finding::warning("file-removed", message).domain(name).contract(of).at(&path, None);
@@ -75,7 +83,7 @@ fn remarks(
 
 /// Returns a finding for a file that is unchanged since it was published, if the realm has changed since.
 fn differs(
-    domain: &DomainName,
+    (domain, me): (&DomainName, &RepoName),
     document: &Contract,
     held: Option<&Contract>,
     declared: &Declared<Contract>,
@@ -87,6 +95,10 @@ fn differs(
     let path = &declared.path;
     let there = format!("git blue contract get {domain}/{name} --format yaml >{path}");
     let message = match document.version == held.version {
+        _ if held.owner != *me => format!(
+            "{path} is left over, because {domain}/{name} belongs to {} now: git rm {path} removes the file",
+            held.owner
+        ),
         true => format!(
             "{path} differs from {domain}/{name} {} in the realm, which is newer: {there} updates the file, git blue \
                 contract edit {domain}/{name} --file {path} updates the realm",

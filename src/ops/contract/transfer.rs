@@ -66,12 +66,22 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractTransfer>, OpE
         changed: !decision.changes.is_empty(),
     });
     let Some(to) = &request.to else { return Ok(answer) };
-    let file = format!(".blue/contracts/{name}/{contract}.yaml");
+    let file = file(&request.contract);
     Ok(answer
-        .next(format!(
-            "mkdir -p .blue/contracts/{name} && git blue contract get {} --format yaml | sed 's/^owner: .*/owner: \
-                {to}/' >{file}  # in {to}; committing it accepts the contract",
-            request.contract
-        ))
+        .next(format!("{}  # in {to}; committing it accepts the contract", accepting(&request.contract, to)))
         .next(format!("git rm {file}  # here, once {to} owns it; also remove it from .blue/bindings/{name}.yaml")))
+}
+
+/// Returns the command that writes the file of an offered contract with its new owner. Committing it accepts the offer.
+pub fn accepting(contract: &ContractRef, to: &RepoName) -> String {
+    format!(
+        "mkdir -p .blue/contracts/{} && git blue contract get {contract} --format yaml | sed 's/^owner: .*/owner: \
+            {to}/' >{}",
+        contract.domain,
+        file(contract)
+    )
+}
+
+fn file(contract: &ContractRef) -> String {
+    format!(".blue/contracts/{}/{}.yaml", contract.domain, contract.contract)
 }

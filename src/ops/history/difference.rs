@@ -1,4 +1,4 @@
-//! Compares two trees of a domain path by path, for contracts and bindings.
+//! Compares two trees of a domain path by path, for contracts, bindings and transfers.
 
 use std::collections::BTreeMap;
 
@@ -34,6 +34,8 @@ pub enum PathContent {
     Contract(ContractName),
     /// The binding of a repository.
     Binding(RepoName),
+    /// The transfers of a contract.
+    Transfers(ContractName),
 }
 
 impl Difference {
@@ -46,6 +48,10 @@ impl Difference {
         Ok(match &self.of {
             PathContent::Contract(_) => self.delta(store)?.and_then(|delta| notification::contract_kind(&delta)),
             PathContent::Binding(_) => self.delta(store)?.and_then(|delta| notification::binding_kind(&delta)),
+            PathContent::Transfers(_) => {
+                let delta = self.delta(store)?;
+                delta.and_then(|delta| notification::new_offer(&delta).map(|_| ChangeType::ContractOffered))
+            }
         })
     }
 
@@ -70,7 +76,7 @@ fn side<T: DeserializeOwned>(store: &dyn Store, id: Oid) -> Result<Option<(Oid, 
     }
 }
 
-/// Returns the contracts and bindings that differ between two trees of a domain. Without an older tree, all are new.
+/// Returns the contracts, bindings and transfers that differ between two trees of a domain. Without an older tree, all are new.
 ///
 /// # Errors
 /// Returns an error if a tree cannot be read.
@@ -79,7 +85,7 @@ pub fn differences(store: &dyn Store, older: Option<&Oid>, newer: &Oid) -> Resul
     if older == Some(newer) {
         return Ok(found);
     }
-    for folder in [layout::CONTRACTS, layout::BINDINGS] {
+    for folder in [layout::CONTRACTS, layout::BINDINGS, layout::TRANSFERS] {
         let entry = |root: &Oid| Ok::<_, OpError>(read::lookup(store, root, folder)?.map(|entry| entry.id));
         if older.map(entry).transpose()?.flatten() == entry(newer)? {
             continue;
@@ -88,10 +94,11 @@ pub fn differences(store: &dyn Store, older: Option<&Oid>, newer: &Oid) -> Resul
         let new = blobs(store, newer, folder)?;
         let changed = old.keys().chain(new.keys().filter(|name| !old.contains_key(*name)));
         for file in changed.filter(|file| old.get(*file) != new.get(*file)) {
-            let place = if folder == layout::CONTRACTS {
-                layout::stem::<ContractName>(file).map(|name| (layout::contract(&name), PathContent::Contract(name)))
-            } else {
-                layout::stem::<RepoName>(file).map(|repo| (layout::binding(&repo), PathContent::Binding(repo)))
+            let contract = || layout::stem::<ContractName>(file);
+            let place = match folder {
+                layout::CONTRACTS => contract().map(|name| (layout::contract(&name), PathContent::Contract(name))),
+                layout::TRANSFERS => contract().map(|name| (layout::transfers(&name), PathContent::Transfers(name))),
+                _ => layout::stem::<RepoName>(file).map(|repo| (layout::binding(&repo), PathContent::Binding(repo))),
             };
             if let Some((path, of)) = place {
                 found.push(Difference { path, old: old.get(file).copied(), new: new.get(file).copied(), of });

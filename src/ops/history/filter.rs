@@ -124,7 +124,7 @@ fn makes(store: &dyn Store, id: &Oid, kind: ChangeType, contract: Option<&Contra
     for difference in differences(store, before.as_ref().map(|before| &before.tree), &commit.tree)? {
         let is_meant = match (&difference.of, contract) {
             (_, None) => true,
-            (PathContent::Contract(name), Some(wanted)) => name == wanted,
+            (PathContent::Contract(name) | PathContent::Transfers(name), Some(wanted)) => name == wanted,
             (PathContent::Binding(_), Some(_)) => false,
         };
         if is_meant && difference.kind(store)? == Some(kind) {

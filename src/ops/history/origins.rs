@@ -16,7 +16,7 @@ const MAX_COMMITS: usize = 10_000;
 const MAX_ENTRIES: usize = 4_000_000;
 
 /// The folders that notifications are about.
-const FOLDERS: [&str; 2] = [layout::CONTRACTS, layout::BINDINGS];
+const FOLDERS: [&str; 3] = [layout::CONTRACTS, layout::BINDINGS, layout::TRANSFERS];
 
 /// A folder as it was at one commit.
 #[derive(Default)]
@@ -77,7 +77,7 @@ impl<'p> Walk<'_, 'p> {
     /// Walks along first parents. Returns the other parents of merges that introduced content, with the paths.
     fn line(&mut self, tip: Oid, mut open: Open<'p>) -> Result<Vec<(Oid, Open<'p>)>, OpError> {
         let mut others = Vec::new();
-        let mut newer: Option<(CommitInfo, [Folder; 2])> = None;
+        let mut newer: Option<(CommitInfo, [Folder; FOLDERS.len()])> = None;
         for step in History::of(self.acting.store, Some(tip)) {
             self.commits += 1;
             if open.is_empty() || self.entries > MAX_ENTRIES || self.commits > MAX_COMMITS {
@@ -88,7 +88,7 @@ impl<'p> Walk<'_, 'p> {
                 Err(error) if error.code == ErrorCode::Damaged => break,
                 Err(error) => return Err(error),
             };
-            let mut older: [Folder; 2] = Default::default();
+            let mut older: [Folder; FOLDERS.len()] = Default::default();
             let mut brought = Vec::new();
             for (at, name) in FOLDERS.into_iter().enumerate() {
                 older[at].id = read::lookup(self.acting.store, &commit.tree, name)?.map(|entry| entry.id);

@@ -19,9 +19,10 @@ use crate::{
         domain_summary::{ContractSummary, DomainSummary},
         held::Held,
         name::{DomainName, ReaderName, RepoName},
-        notification::{self, Change},
+        notification::{self, Change, ChangeType},
         oid::Oid,
         rank::Rank,
+        transfer::Transfers,
         verdict::{ImportState, Judge},
         version::Version,
     },
@@ -33,9 +34,9 @@ use crate::{
         },
     },
     store::{
-        TreePath, layout,
+        StoreRef, TreePath, layout,
         overview::{Line, Overview},
-        read::Published,
+        read::{self, Published},
     },
     wire::{BindingsChanged, JudgedBy, Notification, State, VersionChange},
 };
@@ -323,7 +324,7 @@ impl Found {
         };
         let (mut found, mut unreadable, mut is_silent) = (Vec::new(), Vec::new(), false);
         for difference in differences {
-            match meaning(&difference, acting, domain, &published)? {
+            match meaning(&difference, acting, domain, &line.tree)? {
                 Meaning::Change(change) => found.push((difference, change)),
                 Meaning::Nothing => is_silent = true,
                 Meaning::Unreadable => unreadable.push((difference.path, difference.old)),
@@ -348,23 +349,62 @@ fn meaning(
     difference: &Difference,
     acting: Acting<'_>,
     domain: &DomainSummary,
-    published: &Published<'_>,
+    tree: &Oid,
 ) -> Result<Meaning, OpError> {
     let (store, name, path, me) = (acting.store, &domain.info.name, difference.path.as_str(), acting.repo);
     let change = match &difference.of {
         PathContent::Contract(contract) => {
-            let published = published.of(contract)?;
-            difference.delta(store)?.map(|delta| notification::contract_change(name, &published, me, path, &delta))
+            let published = Published::in_tree(store, tree).of(contract)?;
+            let change = |delta| notification::contract_change(name, &published, me, path, &delta);
+            match difference.delta(store)?.map(change) {
+                Some(Some(change)) => Some(if difference.old.is_none() {
+                    first_look(acting, domain, tree, change)?
+                } else {
+                    Some(change)
+                }),
+                other => other,
+            }
         }
         PathContent::Binding(repo) => {
             difference.delta(store)?.map(|delta| notification::binding_change(name, me, repo, path, &delta))
         }
+        PathContent::Transfers(contract) => difference.delta(store)?.map(|delta| {
+            let offered = domain.contracts.get(contract).filter(|offered| offered.retired.is_none())?;
+            let change = notification::offer_change(name, (contract, &offered.version), me, path, &delta);
+            change.filter(|change| change.from == offered.owner)
+        }),
     };
     Ok(match change {
         Some(Some(change)) => Meaning::Change(Box::new(change)),
         Some(None) => Meaning::Nothing,
         None => Meaning::Unreadable,
     })
+}
+
+/// Returns what a contract that the reader has never seen means: nothing if it was retired meanwhile and is not
+/// imported, and another owner if this repository owned it before.
+fn first_look(
+    acting: Acting<'_>,
+    domain: &DomainSummary,
+    tree: &Oid,
+    change: Change,
+) -> Result<Option<Change>, OpError> {
+    let Some(contract) = &change.contract else { return Ok(Some(change)) };
+    let imports = domain.bindings.get(acting.repo).map(Binding::by_contract).unwrap_or_default();
+    match change.kind {
+        ChangeType::ContractRetired if !imports.contains_key(contract) => Ok(None),
+        ChangeType::ContractAdded if !change.is_mine => {
+            let within = StoreRef::Domain(domain.info.name.clone());
+            let record = read::file::<Transfers>(acting.store, &within, tree, &layout::transfers(contract));
+            let record = match record {
+                Err(error) if error.is_damage() => None,
+                result => result?,
+            };
+            let was_mine = record.is_some_and(|record| record.transfers.iter().any(|one| one.from == *acting.repo));
+            Ok(Some(if was_mine { Change { kind: ChangeType::OwnerChanged, ..change } } else { change }))
+        }
+        _ => Ok(Some(change)),
+    }
 }
 
 /// Returns the notifications for a machine without a baseline: it is assumed to know the versions that the

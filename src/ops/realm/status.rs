@@ -16,14 +16,15 @@ use crate::{
         domain_summary::{ContractSummary, DomainSummary},
         domain_view::{Damage, Standing, Subject},
         glance::{BindingGlance, Glance, Imported, MAX_CONTRACTS, Ranked},
-        name::{ContractName, DomainName, ReaderName, RepoName},
+        name::{ContractName, ContractRef, DomainName, ReaderName, RepoName},
+        notification::ChangeType,
         rank::Rank,
         verdict::{ImportState, Judge},
     },
     ops::{
         Operation,
         admin::join,
-        contract::verdict,
+        contract::{transfer, verdict},
         ctx::{Ctx, Here},
         notify::{
             arrival,
@@ -42,7 +43,7 @@ use crate::{
         sessions::SessionFilter,
     },
     wire::{
-        Answer, DomainBinding, DomainContract, DomainStatus, ImportStatus, JudgedBy, OwnContract,
+        Answer, DomainBinding, DomainContract, DomainStatus, ImportStatus, JudgedBy, Notification, OwnContract,
         PageRequest, RealmStatus, RemovedFile, RepoLine, SessionLine, SyncConflict, page,
     },
 };
@@ -399,6 +400,16 @@ pub fn unreadable(overview: &Overview<'_>) -> Result<Vec<String>, OpError> {
     Ok(damage.iter().map(ToString::to_string).collect())
 }
 
+/// Returns the commands that accept the contracts that this repository was offered.
+fn offers(body: &RealmStatus) -> Vec<String> {
+    let offered = body.notifications.iter().filter(|one| one.change_type == ChangeType::ContractOffered);
+    let command = |one: &Notification| {
+        let contract = ContractRef { domain: one.domain.clone(), contract: one.contract.clone()? };
+        Some(transfer::accepting(&contract, body.current_repo.as_ref()?))
+    };
+    offered.filter_map(command).take(3).collect()
+}
+
 /// Adds the next steps: commands that can be pasted into a shell, each with its reason.
 fn with_next_steps(mut answer: Answer<RealmStatus>, joined: bool, first: Option<String>) -> Answer<RealmStatus> {
     let body = &answer.body;
@@ -412,6 +423,7 @@ fn with_next_steps(mut answer: Answer<RealmStatus>, joined: bool, first: Option<
         .collect();
     by_others.dedup();
     by_others.truncate(3);
+    let offers = offers(body);
     let (ahead, behind) = body.remotes.iter().fold((0, 0), |(a, b), one| (a.max(one.ahead), b.max(one.behind)));
     let has_conflicts = !body.conflicts.is_empty();
     let removed = body.removed_files.clone();
@@ -428,8 +440,11 @@ fn with_next_steps(mut answer: Answer<RealmStatus>, joined: bool, first: Option<
     }
     for RemovedFile { domain, contract, .. } in removed.into_iter().take(3) {
         answer = answer.next(format!(
-            "git blue contract retire {domain}/{contract} --reason \"…\"  # its file was removed; or restore the file"
+            "git blue contract retire {domain}/{contract} --reason \"…\"  # it has no file here; or write or restore the file"
         ));
+    }
+    for command in offers {
+        answer = answer.next(format!("{command}  # committing it accepts the contract"));
     }
     if has_conflicts {
         answer = answer.next("git blue check  # show the conflicts, and how to resolve them");

@@ -169,7 +169,7 @@ fn removed_files(files: &[RemovedFile], most: usize, text: &mut Text) {
     }
     text.heading("removed files");
     for RemovedFile { domain, contract, file } in files.iter().take(most) {
-        let stays = format!("was removed; {domain}/{contract} stays in the realm until it is retired");
+        let stays = format!("does not exist; {domain}/{contract} stays in the realm until it is retired");
         text.line(&[plain(" "), look(file, Look::Yellow), plain(stays)]);
     }
     if files.len() > most {

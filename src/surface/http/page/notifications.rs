@@ -289,6 +289,11 @@ fn verb(one: &Notification) -> &'static str {
         ChangeType::VersionChanged if one.rollback => "rolled back",
         ChangeType::VersionChanged => "changed",
         ChangeType::ContractRetired => "retired",
+        ChangeType::ContractDeprecated => "deprecated",
+        ChangeType::VersionYanked => "yanked a version of",
+        ChangeType::SupportChanged => "changed which older versions it supports of",
+        ChangeType::OwnerChanged => "took over",
+        ChangeType::ContractOffered => "offers to hand over",
         ChangeType::BindingAdded => "updated its binding in",
         ChangeType::BindingRemoved => "removed its binding from",
     }
