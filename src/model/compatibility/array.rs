@@ -9,7 +9,7 @@ use super::node::{Id, Lit};
 use super::prove::{Answer, Atom, Engine};
 
 /// The maximum length of an array that is built.
-const LONGEST: u64 = 1_000;
+const LONGEST: u64 = 10_000;
 /// The maximum number of places and wanted items for which every assignment is tried.
 const MOST_PLACES: u64 = 6;
 const MOST_PLACED: usize = 5;

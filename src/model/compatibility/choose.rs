@@ -27,9 +27,7 @@ impl State {
         if self.open.len() > 1 && !self.simplify(engine, true) {
             return Answer::Empty;
         }
-        // Prefer schemas that must hold, since they rule out more.
-        let rank = |choice: &Choice| (!is_about_what_holds(choice), choice.len());
-        let Some(at) = (0..self.open.len()).min_by_key(|at| rank(&self.open[*at])) else {
+        let Some(at) = self.next_choice() else {
             return self.build(engine);
         };
         if let Some(answer) = self.look_ahead(engine) {
@@ -47,6 +45,19 @@ impl State {
             }
         }
         best
+    }
+
+    /// Returns the choice to take first: schemas that must hold, since they rule out more, but before them a single
+    /// refusal, since it says which of them matter. Whether a property may be absent comes last.
+    fn next_choice(&self) -> Option<usize> {
+        let is_only_refusal = self.open.iter().filter(|choice| is_refusal(choice)).count() == 1;
+        let rank = |choice: &Choice| match () {
+            () if is_only_refusal && is_refusal(choice) => 0,
+            () if is_about_what_holds(choice) => 1,
+            () if matches!(choice[0][..], [Item::Absent(_)]) => 3,
+            () => 2,
+        };
+        (0..self.open.len()).min_by_key(|at| (rank(&self.open[*at]), self.open[*at].len()))
     }
 
     /// Drops branches that contradict the facts, and choices that are already satisfied. Returns false if a choice has
@@ -184,6 +195,11 @@ impl State {
         engine.obstacle = obstacle;
         Some(if is_open { next.solve(engine) } else { Answer::Empty })
     }
+}
+
+/// Returns whether a choice is between the literals of a schema that must not hold.
+fn is_refusal(choice: &[Vec<Item>]) -> bool {
+    choice.iter().all(|branch| matches!(branch[..], [Item::Lit { holds: false, .. }]))
 }
 
 /// Returns whether a choice is between schemas that must hold.

@@ -122,11 +122,15 @@ impl State {
             Found::One(text) => Answer::Witness(Rc::new(Value::String(text))),
             Found::None => Answer::Empty,
             Found::Unsure => {
-                let checks: Vec<_> =
-                    wanted.checks.iter().map(|(id, _)| engine.table.words.checks[*id as usize].name.clone()).collect();
-                engine.record_obstacle(|| {
-                    format!("no rule for this combination of string keywords: {}", checks.join(", "))
-                });
+                let words = &engine.table.words;
+                let checks = wanted.checks.iter().map(|(id, _)| words.checks[*id as usize].name.clone());
+                let patterns = wanted.patterns.iter().map(|(id, _)| format!("pattern {:?}", &*words.text(*id)));
+                let names: Vec<_> = checks.chain(patterns).collect();
+                let why = match &names[..] {
+                    [] => format!("strings of at least {} characters", wanted.least),
+                    names => format!("no rule for this combination of string keywords: {}", names.join(", ")),
+                };
+                engine.record_obstacle(|| why);
                 Answer::Undecided
             }
         }

@@ -15,7 +15,7 @@ const FEW_PATTERNS: usize = 4;
 /// The maximum number of combinations that are tried.
 const MOST_CLASSES: usize = 200;
 /// The maximum number of properties that are added to satisfy a `minProperties`.
-const MOST_FILLED: u64 = 1_000;
+const MOST_FILLED: u64 = 10_000;
 
 /// Names, patterns, and the demand on properties that are covered by neither.
 type Rest = (Box<[Sym]>, Box<[Sym]>, Atom);

@@ -354,13 +354,12 @@ impl<'a> Engine<'a> {
 
     /// Returns the automaton of a pattern, or `None` if it cannot be built or is too large.
     pub(super) fn pattern(&mut self, pattern: Sym) -> Option<Rc<Pattern>> {
-        if let Some(known) = self.patterns.get(&pattern) {
-            return known.clone();
-        }
+        let known = self.patterns.get(&pattern).cloned();
         let text = self.table.words.text(pattern);
-        let compiled = Pattern::compile(&text).map(Rc::new);
+        let compiled = known.clone().unwrap_or_else(|| Pattern::compile(&text).map(Rc::new));
         match &compiled {
-            Some(compiled) => self.budget.keep(compiled.bytes()),
+            Some(compiled) if known.is_none() => self.budget.keep(compiled.bytes()),
+            Some(_) => {}
             None => self.record_obstacle(|| format!("the pattern {text:?} has no automaton")),
         }
         self.patterns.insert(pattern, compiled.clone());

@@ -11,8 +11,10 @@ use serde_json::Value;
 
 /// The maximum number of candidates that are tried.
 const TRIES: usize = 24;
-/// The maximum length of a string that is built without patterns.
-const LONGEST: u64 = 100_000;
+/// The maximum length of a string that is built.
+const LONGEST: u64 = 1 << 20;
+/// The maximum length of a string that is searched for character by character. Longer ones repeat a character of it.
+const LONGEST_SEARCHED: u64 = 64;
 /// The maximum number of excluded texts that become part of the automaton.
 const MOST_EXCLUDED: usize = 400;
 
@@ -89,13 +91,16 @@ impl Wanted {
                 }
             }
         }
+        // What is inside of the formats satisfies them; what is outside of them does not.
+        let mut inside = patterns.clone();
         let mut samples: Vec<String> = Vec::new();
         for (check, sign) in &self.checks {
             exact = false;
             let format = engine.table.words.checks[*check as usize].format.clone();
             if let Some(known) = format.and_then(|name| formats::known(&name)) {
-                let regex = if *sign { known.around } else { known.within };
-                patterns.extend(engine.own_pattern(regex).map(|compiled| (compiled, *sign)));
+                let (outer, inner) = if *sign { (known.around, known.within) } else { (known.within, known.around) };
+                patterns.extend(engine.own_pattern(outer).map(|compiled| (compiled, *sign)));
+                inside.extend(engine.own_pattern(inner).map(|compiled| (compiled, *sign)));
                 samples.extend(known.good.iter().map(|good| (*good).to_owned()));
             }
         }
@@ -107,6 +112,9 @@ impl Wanted {
             if let Some(text) = samples.into_iter().find(|text| self.accepts(engine, text) == Some(true)) {
                 return Found::One(text);
             }
+        }
+        if let Some(text) = self.find_inside(engine, &inside) {
+            return Found::One(text);
         }
         let mut excluded: Vec<String> = self.excluded.clone();
         let is_long = excluded.len() > MOST_EXCLUDED;
@@ -138,6 +146,25 @@ impl Wanted {
             }
         }
         Found::Unsure
+    }
+
+    /// Finds a string that satisfies stricter patterns, by repeating a character of a short one if it must be long.
+    fn find_inside(&self, engine: &mut Engine<'_>, patterns: &[(Rc<Pattern>, bool)]) -> Option<String> {
+        if self.checks.is_empty() && self.least <= LONGEST_SEARCHED {
+            return None;
+        }
+        let patterns = patterns.iter().map(|(pattern, sign)| (&**pattern, *sign)).collect();
+        let search = Search { patterns, least: self.least.min(LONGEST_SEARCHED), most: self.most };
+        let Found::One(text) = search.find(&mut engine.budget) else { return None };
+        let missing = usize::try_from(self.least.saturating_sub(text.chars().count() as u64)).ok()?;
+        if missing == 0 {
+            return (self.accepts(engine, &text) == Some(true)).then_some(text);
+        }
+        let repeated = |(at, letter): (usize, char)| {
+            let more: String = std::iter::repeat_n(letter, missing).collect();
+            format!("{}{more}{}", &text[..at], &text[at..])
+        };
+        text.char_indices().map(repeated).find(|text| self.accepts(engine, text) == Some(true))
     }
 
     /// Returns whether a text satisfies the demands, by the validator's own checks.

@@ -39,6 +39,9 @@ pub struct Document<'a> {
     ids: HashMap<String, String>,
     anchors: HashMap<(String, String), String>,
     dynamic: HashMap<String, HashSet<String>>,
+    /// The dynamic anchors of the root's own resource, which every dynamic scope begins with.
+    outermost: HashMap<String, String>,
+    /// The number of resources with a recursive anchor.
     recursive: usize,
     resources: usize,
 }
@@ -63,6 +66,7 @@ impl<'a> Document<'a> {
             ids: HashMap::from([(String::new(), String::new()), (context.base.clone(), String::new())]),
             anchors: HashMap::new(),
             dynamic: HashMap::new(),
+            outermost: HashMap::new(),
             recursive: 0,
             resources: 1,
         };
@@ -111,8 +115,11 @@ impl<'a> Document<'a> {
         }
         if let Some(name) = tree.get("$dynamicAnchor").and_then(Tree::as_str) {
             self.dynamic.entry(name.to_owned()).or_default().insert(pointer.to_owned());
+            if context.base == self.context.base {
+                self.outermost.insert(name.to_owned(), pointer.to_owned());
+            }
         }
-        if tree.get("$recursiveAnchor").and_then(Tree::as_bool) == Some(true) {
+        if has_recursive_anchor(tree) && (is_new_base || pointer.is_empty()) {
             self.recursive += 1;
         }
     }
@@ -149,7 +156,8 @@ impl<'a> Document<'a> {
         let first = self.resolve(reference, base)?;
         let name = uri::split(reference).1.unwrap_or_default();
         match self.dynamic.get(name) {
-            Some(places) if places.contains(&first) && places.len() > 1 => Err(Unresolved::Dynamic),
+            Some(places) if !places.contains(&first) => Ok(first),
+            Some(places) if places.len() > 1 => self.outermost.get(name).cloned().ok_or(Unresolved::Dynamic),
             _ => Ok(first),
         }
     }
@@ -159,10 +167,18 @@ impl<'a> Document<'a> {
     /// # Errors
     /// Returns an error if there are several possible targets, or none.
     pub fn resolve_recursive(&self, reference: &str, base: &str) -> Result<String, Unresolved> {
-        if reference != "#" || (self.recursive > 0 && self.resources > 1) {
+        if reference != "#" {
             return Err(Unresolved::Dynamic);
         }
-        self.resolve(reference, base)
+        let first = self.resolve(reference, base)?;
+        let is_static = self.root.pointer(&first).is_none_or(|tree| !has_recursive_anchor(tree));
+        match self.resources {
+            1 => Ok(first),
+            _ if is_static => Ok(first),
+            // Every resource passes the reference on to the one around it.
+            count if count == self.recursive => Ok(String::new()),
+            _ => Err(Unresolved::Dynamic),
+        }
     }
 
     /// Returns the context around the schema at `pointer`.
@@ -180,4 +196,9 @@ impl<'a> Document<'a> {
         }
         context
     }
+}
+
+/// Returns whether a `$recursiveRef` to this schema leads to an outer resource.
+fn has_recursive_anchor(tree: Tree<'_>) -> bool {
+    tree.get("$recursiveAnchor").and_then(Tree::as_bool) == Some(true)
 }

@@ -44,7 +44,7 @@ pub fn read(source: &Source) -> Result<Vec<Document>, OpError> {
         return Err(refuse(Problem::whole(format!("the file is larger than {} MiB", MAX_BYTES >> 20))));
     }
     if source.bytes.trim_ascii().is_empty() {
-        return Err(refuse(Problem::whole("there is nothing in it")));
+        return Err(refuse(Problem::whole("the file is empty")));
     }
     let whole = codec::decode::<Json>(&source.bytes);
     let problem = match whole {
@@ -125,7 +125,7 @@ mod tests {
     #[test]
     fn empty_and_mislabelled_files_have_no_values() {
         for text in ["", " \n\n"] {
-            assert!(read(&source(text)).unwrap_err().message.contains("there is nothing in it"));
+            assert!(read(&source(text)).unwrap_err().message.contains("the file is empty"));
         }
         for name in ["x.json", "x.jsonl"] {
             assert!(read(&Source { name: name.into(), ..source("not json") }).is_err());
