@@ -21,8 +21,7 @@ use ureq::{
 use super::{
     ForgeError, Secret, bounded,
     deadline::Deadline,
-    is_private,
-    redirect,
+    is_private, redirect,
     response_cache::{CachedResponse, ResponseCache},
 };
 

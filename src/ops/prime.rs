@@ -105,7 +105,7 @@ fn standing(status: &RealmStatus) -> Vec<String> {
     if !leaving.is_empty() {
         facts.push(format!("Deprecated: {}.", listed(leaving.into_iter())));
     }
-    let retired: Vec<_> = status.imports.iter().filter(|import| import.retired.is_some()).collect();
+    let retired: Vec<_> = status.imports.iter().filter(|import| import.retired).collect();
     if !retired.is_empty() {
         let names = retired.iter().map(|import| format!("{}/{}", import.domain, import.contract));
         facts.push(format!("Retired: {}.", listed(names)));

@@ -43,7 +43,7 @@ fn new_contract_is_added_with_the_files_of_its_schema() {
     let add = command(&world.next_steps(&new), "git add");
     world.git(&fungal, &["add", ".blue/contracts/s3-access/x.yaml"]);
     let refused = world.git(&fungal, &["commit", "-q", "-m", "no schema"]);
-    assert!(refused.stderr.contains("a schema.json: it is in the work tree, but not in the commit"), "{refused}");
+    assert!(refused.stderr.contains("a schema.json: it is in the working tree, but not in the commit"), "{refused}");
     let status = world.ok(&fungal, &["status", "--peek"]);
     assert!(status.stdout.contains("git blue contract publish  # try again once this is corrected"), "{status}");
     paste(&world, "fungal", &add);

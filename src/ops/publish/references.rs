@@ -201,10 +201,10 @@ pub fn load(files: &Files<'_>, path: &str) -> Result<Value, BundleError> {
 fn missing(files: &Files<'_>, path: &str) -> &'static str {
     let root = match files {
         Files::Commit(code, _) => code.workdir(),
-        Files::Worktree(_) => None,
+        Files::Worktree(..) => None,
     };
     match root.is_some_and(|root| root.join(path).is_file()) {
-        true => "it is in the work tree, but not in the commit",
+        true => "it is in the working tree, but not in the commit",
         false => "there is no such file in this repository",
     }
 }
