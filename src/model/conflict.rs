@@ -62,7 +62,8 @@ impl Conflict {
                 };
                 vec![
                     format!(
-                        "git blue contract edit {within}{name}  # {first}publish the intended content under a new version"
+                        "git blue contract edit {within}{name}  # {first}publish the intended content under a new \
+                            version"
                     ),
                     format!("git blue contract yank {within}{name} {version} --reason \"published twice\"{second}"),
                 ]

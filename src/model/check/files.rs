@@ -46,13 +46,10 @@ fn gone(domain: &DomainView, judged: Judged<'_>) -> Vec<Finding> {
         }
         let of = &contract.name;
         // A contract that was created by a command never had a file.
-        let (what, or) = match is_removed {
-            true => ("was removed", String::new()),
-            false => (
-                "does not exist",
-                format!(", or git blue contract get {name}/{of} --format yaml >{path} writes the file"),
-            ),
-        };
+        let what = if is_removed { "was removed" } else { "does not exist" };
+        let writing =
+            format!("mkdir -p .blue/contracts/{name} && git blue contract get {name}/{of} --format yaml >{path}");
+        let or = if is_removed { String::new() } else { format!(", or {writing} writes the file") };
         let message = format!(
             "{path} {what}, but {name}/{of} stays in the realm until it is retired: git blue contract retire \
                 {name}/{of} --reason \"…\"{or}"

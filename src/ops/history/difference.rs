@@ -76,7 +76,8 @@ fn side<T: DeserializeOwned>(store: &dyn Store, id: Oid) -> Result<Option<(Oid, 
     }
 }
 
-/// Returns the contracts, bindings and transfers that differ between two trees of a domain. Without an older tree, all are new.
+/// Returns the contracts, bindings and transfers that differ between two trees of a domain. Without an older tree, all
+/// are new.
 ///
 /// # Errors
 /// Returns an error if a tree cannot be read.

@@ -438,9 +438,12 @@ fn with_next_steps(mut answer: Answer<RealmStatus>, joined: bool, first: Option<
     if broken > 0 || has_changed {
         answer = answer.next(REVIEW);
     }
-    for RemovedFile { domain, contract, .. } in removed.into_iter().take(3) {
+    for RemovedFile { domain, contract, file } in removed.into_iter().take(3) {
+        answer =
+            answer.next(format!("git blue contract retire {domain}/{contract} --reason \"…\"  # it has no file here"));
         answer = answer.next(format!(
-            "git blue contract retire {domain}/{contract} --reason \"…\"  # it has no file here; or write or restore the file"
+            "mkdir -p .blue/contracts/{domain} && git blue contract get {domain}/{contract} --format yaml >{file}  # or \
+                write its file"
         ));
     }
     for command in offers {

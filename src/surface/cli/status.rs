@@ -167,7 +167,7 @@ fn removed_files(files: &[RemovedFile], most: usize, text: &mut Text) {
     if files.is_empty() {
         return;
     }
-    text.heading("removed files");
+    text.heading("contracts without a file");
     for RemovedFile { domain, contract, file } in files.iter().take(most) {
         let stays = format!("does not exist; {domain}/{contract} stays in the realm until it is retired");
         text.line(&[plain(" "), look(file, Look::Yellow), plain(stays)]);

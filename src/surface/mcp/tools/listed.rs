@@ -51,8 +51,12 @@ const PLAIN: [&str; 17] = [
 /// Arguments with the same meaning in every tool. They are described only in the first tool that takes them.
 const SHARED: [&str; 7] = ["at", "cwd", "detail", "pointer", "rfc", "since", "worktree"];
 
-/// Shortens a schema, since the size of `tools/list` is limited. Removes constraints on strings, which the error of a
-/// refused call repeats, and descriptions of defaults and of arguments for which `says` returns false.
+/// The maximum number of words of an argument that are listed.
+const MAX_WORDS: usize = 8;
+
+/// Shortens a schema, since the size of `tools/list` is limited. Removes constraints on strings and long lists of
+/// words, which the error of a refused call repeats, and descriptions of defaults and of arguments for which `says`
+/// returns false.
 fn brief(mut schema: Map<String, Value>, says: impl Fn(&str) -> bool) -> Map<String, Value> {
     let properties = schema.get_mut("properties").and_then(Value::as_object_mut);
     for (name, property) in properties.into_iter().flatten() {
@@ -63,6 +67,9 @@ fn brief(mut schema: Map<String, Value>, says: impl Fn(&str) -> bool) -> Map<Str
             _ => drop(property.remove("description")),
         }
         property.retain(|name, _| !["pattern", "maxLength", "anyOf"].contains(&name.as_str()));
+        if property.get("enum").and_then(Value::as_array).is_some_and(|words| words.len() > MAX_WORDS) {
+            property.remove("enum");
+        }
         if let Some(items) = property.get_mut("items").and_then(Value::as_object_mut) {
             items.remove("pattern");
         }
