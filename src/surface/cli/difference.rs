@@ -90,9 +90,7 @@ fn render_diff(body: &ContractDiff, text: &mut Text) {
     }
     // The higher of the two bumps: that of the schemas and that of the value.
     let bump = body.compared.as_ref().map(|one| one.bump).or(body.values.as_ref().map(|one| one.bump));
-    if body.changes.is_empty() {
-        text.line(&[plain("no differences")]);
-    } else if let Some(bump) = bump {
+    if let Some(bump) = bump.filter(|_| !body.changes.is_empty()) {
         render_bump(bump, text);
     }
 }
