@@ -124,7 +124,7 @@ fn several_reports_at_once_and_invalid_options() {
     assert_eq!(answer["valid"], false);
     for (wrong, says) in [
         ("b.json", "expected FORMAT=FILE, as in sarif=blue.sarif"),
-        ("xml=b", "invalid variant: xml"),
+        ("xml=b", "there is no format xml"),
         ("human=b", "redirect the output"),
         ("sarif=", "the file name after"),
     ] {
