@@ -29,10 +29,6 @@ impl Step {
     fn run(command: &str, reason: &str) -> Self {
         Self { command: Some(command.into()), reason: reason.into() }
     }
-
-    fn advice(reason: &str) -> Self {
-        Self { command: None, reason: reason.into() }
-    }
 }
 
 #[derive(Debug, Deserialize, PartialEq)]
