@@ -33,17 +33,13 @@ pub fn owner_elsewhere<'d>(
     domain.owner(name).filter(|owner| me.is_some_and(|me| me != *owner))
 }
 
-/// Returns whether a conflict in a domain, or outside of domains, concerns a repository: it is about something that the
-/// repository owns or imports, or about a commit that broke a rule in one of its domains.
+/// Returns whether a conflict concerns a repository: it is about the repository itself or one of its domains, or about a
+/// commit that broke a rule of the realm.
 pub fn is_concerned(conflict: &Conflict, domain: Option<&DomainSummary>, me: &RepoName) -> bool {
     match (conflict, domain) {
         (Conflict::Binding(repo) | Conflict::Repo(repo), _) => repo == me,
-        (Conflict::Contract(name, _), Some(domain)) => {
-            domain.owner(name) == Some(me) || domain.bindings.get(me).is_some_and(|own| own.import(name).is_some())
-        }
-        (Conflict::SetAside(_), Some(domain)) => domain.takes_part(me),
-        (Conflict::SetAside(record), None) => is_mine_or_nobodys(record, me),
-        (Conflict::Contract(..), None) => true,
+        (Conflict::Contract(..) | Conflict::SetAside(_), Some(domain)) => domain.takes_part(me),
+        (Conflict::Contract(..) | Conflict::SetAside(_), None) => true,
     }
 }
 

@@ -29,7 +29,7 @@ pub const OPERATION: Operation = Operation::writes::<Request>(
 #[derive(Debug, Clone, serde::Deserialize, schemars::JsonSchema)]
 #[cfg_attr(feature = "cli", derive(clap::Args))]
 pub struct Request {
-    /// The repository, which is this one
+    /// The name of this repository
     #[cfg_attr(feature = "cli", arg(value_name = "REPO"))]
     pub repo: RepoName,
     /// The domain

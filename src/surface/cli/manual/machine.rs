@@ -49,7 +49,7 @@ pub(super) const PAGES: &[Page] = &[
         )]),
     page("realm admin rename").examples(&[("git blue realm admin rename shop storefront", "Rename shop to storefront")]),
     page("realm admin remove-domain").about("Its history stays in the realm.").examples(&[("git blue realm admin remove-domain orders", "Remove a domain")]),
-    page("realm admin remove-member").examples(&[("git blue realm admin remove-member --domain orders billing", "Remove a repository from a domain, in that repository")]),
+    page("realm admin remove-member").examples(&[("git blue realm admin remove-member --domain orders billing", "Remove billing from a domain, in billing")]),
     page("realm admin remove-realm").about("Deletes its store on this machine. Remotes are not changed.").examples(&[("git blue realm admin remove-realm shop", "Delete a realm that is no longer needed")]),
     page("realm admin bootstrap").about("Creates what is missing, and changes nothing that exists.").no("Something listed in the file cannot be created.").examples(&[
             ("git blue realm admin bootstrap --from realm.yaml --dry-run", "Show what is missing"),
