@@ -10,6 +10,9 @@ use super::flatten::{Choice, Item, Kind, REFUSED, State, UNLESS};
 use super::node::Lit;
 use super::prove::{Answer, Atom, Engine};
 
+/// The number of choices between schemas that must hold, from which on trying all combinations takes too long.
+const MANY: usize = 8;
+
 impl State {
     /// Decides the goal: takes branches while there are choices, then builds a value.
     pub(super) fn solve(mut self, engine: &mut Engine<'_>) -> Answer {
@@ -47,10 +50,13 @@ impl State {
         best
     }
 
-    /// Returns the choice to take first: schemas that must hold, since they rule out more, but before them a single
-    /// refusal, since it says which of them matter. Whether a property may be absent comes last.
+    /// Returns the choice to take first: schemas that must hold, since they rule out more. If there are many of them,
+    /// a single refusal comes before them, since it says which of them matter. Whether a property may be absent comes
+    /// last.
     fn next_choice(&self) -> Option<usize> {
-        let is_only_refusal = self.open.iter().filter(|choice| is_refusal(choice)).count() == 1;
+        let holding = self.open.iter().filter(|choice| is_about_what_holds(choice)).count();
+        let refusals = self.open.iter().filter(|choice| is_refusal(choice)).count();
+        let is_only_refusal = refusals == 1 && holding >= MANY;
         let rank = |choice: &Choice| match () {
             () if is_only_refusal && is_refusal(choice) => 0,
             () if is_about_what_holds(choice) => 1,
