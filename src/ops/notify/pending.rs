@@ -18,7 +18,7 @@ use crate::{
         clock,
         domain_summary::{ContractSummary, DomainSummary},
         held::Held,
-        name::{DomainName, ReaderName, RepoName},
+        name::{ContractName, DomainName, ReaderName, RepoName},
         notification::{self, Change, ChangeType},
         oid::Oid,
         rank::Rank,
@@ -323,8 +323,10 @@ impl Found {
             KnownState::Nothing => differences(acting.store, None, &line.tree)?,
         };
         let (mut found, mut unreadable, mut is_silent) = (Vec::new(), Vec::new(), false);
+        let transferred = transferred(acting, &line.tree)?;
+        let look = Look { acting, domain, tree: &line.tree, published: &published, transferred };
         for difference in differences {
-            match meaning(&difference, acting, domain, &line.tree)? {
+            match look.meaning(&difference)? {
                 Meaning::Change(change) => found.push((difference, change)),
                 Meaning::Nothing => is_silent = true,
                 Meaning::Unreadable => unreadable.push((difference.path, difference.old)),
@@ -345,66 +347,80 @@ enum Meaning {
     Unreadable,
 }
 
-fn meaning(
-    difference: &Difference,
-    acting: Acting<'_>,
-    domain: &DomainSummary,
-    tree: &Oid,
-) -> Result<Meaning, OpError> {
-    let (store, name, path, me) = (acting.store, &domain.info.name, difference.path.as_str(), acting.repo);
-    let change = match &difference.of {
-        PathContent::Contract(contract) => {
-            let published = Published::in_tree(store, tree).of(contract)?;
-            let change = |delta| notification::contract_change(name, &published, me, path, &delta);
-            match difference.delta(store)?.map(change) {
-                Some(Some(change)) => Some(if difference.old.is_none() {
-                    first_look(acting, domain, tree, change)?
-                } else {
-                    Some(change)
-                }),
-                other => other,
-            }
-        }
-        PathContent::Binding(repo) => {
-            difference.delta(store)?.map(|delta| notification::binding_change(name, me, repo, path, &delta))
-        }
-        PathContent::Transfers(contract) => difference.delta(store)?.map(|delta| {
-            let offered = domain.contracts.get(contract).filter(|offered| offered.retired.is_none())?;
-            let change = notification::offer_change(name, (contract, &offered.version), me, path, &delta);
-            change.filter(|change| change.from == offered.owner)
-        }),
-    };
-    Ok(match change {
-        Some(Some(change)) => Meaning::Change(Box::new(change)),
-        Some(None) => Meaning::Nothing,
-        None => Meaning::Unreadable,
-    })
+/// A look at a domain.
+struct Look<'a> {
+    acting: Acting<'a>,
+    domain: &'a DomainSummary,
+    tree: &'a Oid,
+    published: &'a Published<'a>,
+    /// The contracts that were offered to another repository.
+    transferred: BTreeSet<ContractName>,
 }
 
-/// Returns what a contract that the reader has never seen means: nothing if it was retired meanwhile and is not
-/// imported, and another owner if this repository owned it before.
-fn first_look(
-    acting: Acting<'_>,
-    domain: &DomainSummary,
-    tree: &Oid,
-    change: Change,
-) -> Result<Option<Change>, OpError> {
-    let Some(contract) = &change.contract else { return Ok(Some(change)) };
-    let imports = domain.bindings.get(acting.repo).map(Binding::by_contract).unwrap_or_default();
-    match change.kind {
-        ChangeType::ContractRetired if !imports.contains_key(contract) => Ok(None),
-        ChangeType::ContractAdded if !change.is_mine => {
-            let within = StoreRef::Domain(domain.info.name.clone());
-            let record = read::file::<Transfers>(acting.store, &within, tree, &layout::transfers(contract));
-            let record = match record {
-                Err(error) if error.is_damage() => None,
-                result => result?,
-            };
-            let was_mine = record.is_some_and(|record| record.transfers.iter().any(|one| one.from == *acting.repo));
-            Ok(Some(if was_mine { Change { kind: ChangeType::OwnerChanged, ..change } } else { change }))
-        }
-        _ => Ok(Some(change)),
+impl Look<'_> {
+    fn meaning(&self, difference: &Difference) -> Result<Meaning, OpError> {
+        let Self { acting, domain, published, .. } = *self;
+        let (store, name, path, me) = (acting.store, &domain.info.name, difference.path.as_str(), acting.repo);
+        let change = match &difference.of {
+            PathContent::Contract(contract) => {
+                let versions = published.of(contract)?;
+                let change = |delta| notification::contract_change(name, &versions, me, path, &delta);
+                match difference.delta(store)?.map(change) {
+                    Some(Some(change)) if difference.old.is_none() => Some(self.first(change)?),
+                    other => other,
+                }
+            }
+            PathContent::Binding(repo) => {
+                difference.delta(store)?.map(|delta| notification::binding_change(name, me, repo, path, &delta))
+            }
+            PathContent::Transfers(contract) => difference.delta(store)?.map(|delta| {
+                let offered = domain.contracts.get(contract).filter(|offered| offered.retired.is_none())?;
+                let change = notification::offer_change(name, (contract, &offered.version), me, path, &delta);
+                change.filter(|change| change.from == offered.owner)
+            }),
+        };
+        Ok(match change {
+            Some(Some(change)) => Meaning::Change(Box::new(change)),
+            Some(None) => Meaning::Nothing,
+            None => Meaning::Unreadable,
+        })
     }
+
+    /// Returns what a contract that the reader has never seen means: nothing if it was retired meanwhile and is not
+    /// imported, and another owner if this repository owned it before.
+    fn first(&self, change: Change) -> Result<Option<Change>, OpError> {
+        let Some(contract) = &change.contract else { return Ok(Some(change)) };
+        let binding = self.domain.bindings.get(self.acting.repo);
+        match change.kind {
+            ChangeType::ContractRetired if binding.is_none_or(|own| own.import(contract).is_none()) => Ok(None),
+            ChangeType::ContractAdded if !change.is_mine && self.was_mine(contract)? => {
+                Ok(Some(Change { kind: ChangeType::OwnerChanged, ..change }))
+            }
+            _ => Ok(Some(change)),
+        }
+    }
+
+    /// Returns whether this repository offered a contract to its present owner.
+    fn was_mine(&self, contract: &ContractName) -> Result<bool, OpError> {
+        if !self.transferred.contains(contract) {
+            return Ok(false);
+        }
+        let within = StoreRef::Domain(self.domain.info.name.clone());
+        match read::file::<Transfers>(self.acting.store, &within, self.tree, &layout::transfers(contract)) {
+            Ok(record) => {
+                let mut transfers = record.into_iter().flat_map(|record| record.transfers);
+                Ok(transfers.any(|one| one.from == *self.acting.repo))
+            }
+            Err(error) if error.is_damage() => Ok(false),
+            Err(error) => Err(error.into()),
+        }
+    }
+}
+
+/// Returns the contracts of a domain that were offered to another repository.
+fn transferred(acting: Acting<'_>, tree: &Oid) -> Result<BTreeSet<ContractName>, OpError> {
+    let files = read::folder(acting.store, tree, layout::TRANSFERS)?;
+    Ok(files.iter().filter_map(|file| layout::stem(&file.name)).collect())
 }
 
 /// Returns the notifications for a machine without a baseline: it is assumed to know the versions that the
