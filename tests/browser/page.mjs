@@ -92,7 +92,7 @@ const checks = {
     assert.match(numbers, /Repositories\s+3/);
     assert.match(numbers, /Broken imports\s+1/);
     const attention = await text(page, '.attention');
-    assert.match(attention, /s3-access\/s3-permissions 2\.0\.0 breaks 1:\s+fungal >=1\.0\.0, <2\.0\.0 cdk\/access_stack\.py\s+1\.0\.0 refuses .*\s+git blue contract impact s3-access\/s3-permissions/);
+    assert.match(attention, /s3-access\/s3-permissions 2\.0\.0 breaks 1:\s+fungal >=1\.0\.0, <2\.0\.0 cdk\/access_stack\.py\s+1\.0\.0 rejects .*\s+git blue contract impact s3-access\/s3-permissions/);
     assert.match(attention, /Dependency cycle: aperture -\(s3-access\/s3-permissions\)-> fungal -\(events\/deploy-finished\)-> aperture\s+git blue realm topology/);
     assert.match(attention, /events\/stack-drift is deprecated since 0\.9\.0, served until 2027-01-01, replaced by events\/deploy-finished\. 1 repository still imports it: blue\s+git blue contract get events\/deploy-finished/);
     assert.equal(await page.locator('.graph .link.broken').count(), 1);
@@ -101,7 +101,7 @@ const checks = {
     assert.match(await text(page, '.timeline'), /2\.0\.0 current[^]*read is called input[^]*1\.1\.0[^]*Also writes logs[^]*1\.0\.0/);
     assert.match(await text(page, '.diff'), /schema › required: read → input changed/);
     // The verdict, with its witness beside both schemas.
-    assert.match(await text(page, '.verdicts'), /breaks Backwards: 1\.1\.0 refuses this value, which 2\.0\.0 allows/);
+    assert.match(await text(page, '.verdicts'), /breaks Backwards: 1\.1\.0 rejects this value, which 2\.0\.0 allows/);
     assert.deepEqual(await page.locator('.side figcaption').allInnerTexts(), ['Schema of 1.1.0', 'Schema of 2.0.0']);
     assert.ok(await page.locator('.side').first().locator('mark').count() > 0, 'what offends is marked');
     assert.match(await text(page, '.facts'), /Published\s+.* by [^]* from [0-9a-f]{7}[^]*Against 1\.1\.0\s+breaks backwards/);
@@ -148,7 +148,7 @@ const checks = {
   async past() {
     const page = await open();
     await go(page, '/r/aperture');
-    await page.getByLabel('Show the end of').fill('2026-01-23');
+    await page.getByLabel('Show the realm on').fill('2026-01-23');
     await page.locator('.travel').getByRole('button', { name: 'Show' }).click();
     await page.waitForURL(/at=2026-01-23$/);
     assert.match(await text(page, '.past'), /History: the realm as of 2026-01-23 23:59/);
@@ -209,7 +209,7 @@ const checks = {
     await page.getByRole('searchbox').fill('half a wo');
     writeFileSync(file, readFileSync(file, 'utf8').replace('version: "1.1.0"', 'version: "1.2.0"'));
     execFileSync('git', ['-C', 'fungal', 'commit', '-qam', 'Say when it failed'], { stdio: 'pipe' });
-    await page.locator('#live', { hasText: 'shown once you leave the form' }).waitFor();
+    await page.locator('#live', { hasText: 'updates when you leave the form' }).waitFor();
     assert.equal(await page.getByRole('searchbox').inputValue(), 'half a wo');
     await page.getByRole('searchbox').blur();
     await page.locator('main tr', { hasText: 'deploy-failed' }).getByText('1.2.0').waitFor();
