@@ -144,7 +144,7 @@ console.log(cases.length);";
         let mut command = Command::new("node");
         command.args(["--input-type=module", "--eval", node]).arg(&file).current_dir(peers());
         assert_eq!(of_python, run(&mut command), "{of}");
-        assert!(of_python.contains(" refuses ") && of_python.starts_with("Failure git-blue."), "{of}: {of_python}");
+        assert!(of_python.contains(" rejects ") && of_python.starts_with("Failure git-blue."), "{of}: {of_python}");
     }
 }
 

@@ -15,7 +15,7 @@ fn help_opens_the_man_page() {
     for command in ["git blue --help", "git help blue", "man git-blue"] {
         let page = help(command);
         assert!(page.starts_with("GIT-BLUE(1) git blue Manual GIT-BLUE(1)"), "{command}: {page}");
-        assert!(page.contains("git-blue - Keep contracts between git repositories"), "{command}: {page}");
+        assert!(page.contains("git-blue - Manage contracts between git repositories"), "{command}: {page}");
         assert!(page.contains("git-blue-status(1)"), "{command}: {page}");
     }
     assert!(help("man git-blue-contract-diff").contains("Show changes between two versions of a contract"));
