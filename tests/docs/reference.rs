@@ -19,7 +19,8 @@ The options of every command (`--json`, `-C`, `--realm`, …) are listed once, u
 Answers go to standard output, everything else to standard error. The exit code is 0 for yes (also for an
 empty list), 1 for no (a failed check, an unknown name, a refusal), 128 if something cannot be done (no realm, a
 broken store) and 129 for wrong usage. With `--json`, errors are JSON on standard output too;
-[schema/](schema/) has a JSON Schema of each answer, named as the command, and of `error`.
+[schema/](schema/) has JSON Schemas of the answers, named as the command, and of `error`. `uninstall editor`, `mcp list-tools`
+and `mcp generate-config` have none.
 ";
 
 #[test]
