@@ -15,7 +15,7 @@ pub(super) struct Endpoints {
     pub(super) message: &'static str,
     /// The path of files.
     pub(super) files: &'static str,
-    /// Whether the path of a file is encoded as a single segment.
+    /// Encode the path of a file as a single segment.
     pub(super) is_one_segment: bool,
     /// The field that identifies a file when it is replaced.
     pub(super) file_id: &'static str,

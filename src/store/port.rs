@@ -205,7 +205,7 @@ pub trait Cache {
     fn renew(&self, since: Option<Since<'_>>) -> Option<Box<dyn Renewal>>;
 }
 
-/// What a caller read from the cache.
+/// The cached data that a caller read.
 #[derive(Debug, Clone, Copy)]
 pub struct Since<'a> {
     /// The identity of the data.

@@ -272,9 +272,9 @@ pub(super) fn part(kept: &dyn CachedData, Place(at, len, sum): Place) -> Option<
 /// The parts of a snapshot under construction.
 pub(super) struct Parts {
     storage: Storage,
-    /// Whether the parts of the previous snapshot are in another file.
+    /// Set if the parts of the previous snapshot are in another file.
     pub(super) is_new_file: bool,
-    /// Where the next part will be.
+    /// The offset of the next part.
     end: u64,
 }
 

@@ -4,7 +4,7 @@ use super::flatten::{HOLDS, Item, Kind, LENIENT, REFUSED, State, UNLESS};
 use super::node::{Id, Lit, Sym};
 use super::prove::{Atom, Engine};
 
-/// What the facts say about a branch.
+/// The status of a branch, given the facts.
 #[derive(PartialEq, Eq)]
 pub(super) enum BranchStatus {
     /// It contradicts them.

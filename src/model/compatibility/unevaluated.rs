@@ -93,7 +93,7 @@ struct Walk {
     visits: usize,
 }
 
-/// Whether each branch holds.
+/// The branches, each with whether it holds.
 type Case = BTreeMap<Id, bool>;
 
 impl Walk {

@@ -122,7 +122,7 @@ impl Cache for FileCache {
         let now = Stamp::of_file(snapshot.as_file()).ok()?.modified.0;
         let (stamp, newest) = self.look()?;
         let is_settled = newest + TICK < now;
-        let parts = Parts::further(&folder, current, since).or_else(|| Parts::anew(&folder))?;
+        let parts = Parts::reuse(&folder, current, since).or_else(|| Parts::create(&folder))?;
         Some(Box::new(Begun { stamp, is_settled, parts, snapshot, folder, note: self.note(), _lock: lock }))
     }
 }
@@ -191,7 +191,7 @@ struct Parts {
 impl Parts {
     /// Opens the file that the current snapshot refers to, if that snapshot is the one that the caller read, and not
     /// most of its parts are unused.
-    fn further(folder: &Path, current: Option<Open>, since: Option<Since<'_>>) -> Option<Self> {
+    fn reuse(folder: &Path, current: Option<Open>, since: Option<Since<'_>>) -> Option<Self> {
         let (current, since) = (current?, since?);
         if current.identity()? != since.identity {
             return None;
@@ -202,7 +202,7 @@ impl Parts {
         (unused <= since.used.max(MAX_UNUSED)).then_some(Self { file, name: current.name, start, new: None })
     }
 
-    fn anew(folder: &Path) -> Option<Self> {
+    fn create(folder: &Path) -> Option<Self> {
         let file = tempfile::Builder::new().prefix(PARTS).rand_bytes(RANDOM).tempfile_in(folder).ok()?;
         let name = file.path().file_name()?.to_str()?.to_owned();
         let (file, path) = file.into_parts();

@@ -18,7 +18,7 @@ use crate::{
 
 #[derive(Debug, Args)]
 pub struct Claude {
-    /// Where to install it
+    /// The installation scope
     #[arg(long, value_enum, default_value_t)]
     scope: Scope,
     /// Show what would change, without changing it
