@@ -96,11 +96,11 @@ pub struct Env {
     in_hook: bool,
     cache: bool,
     lasts: bool,
-    on_wait: Option<OnWait>,
+    on_wait: Option<LockWaitCallback>,
 }
 
 /// Called when a write waits for a lock, with the lock file and its holder, if known.
-pub type OnWait = fn(&Path, Option<&str>);
+pub type LockWaitCallback = fn(&Path, Option<&str>);
 
 impl Env {
     /// Reads the state of the process.
@@ -125,7 +125,7 @@ impl Env {
     }
 
     /// Creates an environment with only this working directory and these variables.
-    pub fn sealed(cwd: impl Into<PathBuf>, vars: impl IntoIterator<Item = (OsString, OsString)>) -> Self {
+    pub fn isolated(cwd: impl Into<PathBuf>, vars: impl IntoIterator<Item = (OsString, OsString)>) -> Self {
         Self {
             arguments: Vec::new(),
             vars: vars.into_iter().collect(),
@@ -172,7 +172,7 @@ impl Env {
 
     /// Returns the variables for a git command in another repository: all except those that refer to a repository, so
     /// that the user's identity is kept.
-    pub fn vars_elsewhere(&self) -> BTreeMap<OsString, OsString> {
+    pub fn vars_for_other_repo(&self) -> BTreeMap<OsString, OsString> {
         let stays = ["GIT_AUTHOR_", "GIT_COMMITTER_", "GIT_CONFIG"];
         let is_users = |name: &str| stays.iter().any(|start| name.starts_with(start));
         let names_one = |name: &str| REPOSITORY.contains(&name) || (LEAKED.contains(&name) && !is_users(name));
@@ -190,7 +190,7 @@ impl Env {
 
     /// Returns the environment without variables that select a realm and a repository.
     #[must_use]
-    pub fn without_choice(mut self) -> Self {
+    pub fn without_selection(mut self) -> Self {
         self.vars.retain(|name, _| name != REALM && name != REPO);
         self
     }
@@ -220,12 +220,12 @@ impl Env {
 
     /// Returns the environment of a command that reports the lock that a write waits for.
     #[must_use]
-    pub fn with_on_wait(self, on_wait: OnWait) -> Self {
+    pub fn with_on_wait(self, on_wait: LockWaitCallback) -> Self {
         Self { on_wait: Some(on_wait), ..self }
     }
 
     /// Returns the function to call when a write waits for a lock.
-    pub fn on_wait(&self) -> Option<OnWait> {
+    pub fn on_wait(&self) -> Option<LockWaitCallback> {
         self.on_wait
     }
 
@@ -241,7 +241,7 @@ impl Env {
     }
 
     /// Returns whether this process serves many requests.
-    pub fn lasts(&self) -> bool {
+    pub fn is_long_running(&self) -> bool {
         self.lasts
     }
 
@@ -383,7 +383,7 @@ mod tests {
     #[test]
     fn a_hook_does_not_see_variables_leaked_by_git() {
         let set = ["GIT_DIR", "GIT_CONFIG_KEY_0", "GIT_AUTHOR_NAME", "GIT_EXEC_PATH", "PATH"];
-        let env = Env::sealed("/", set.map(|name| (name.into(), "x".into()))).of_hook();
+        let env = Env::isolated("/", set.map(|name| (name.into(), "x".into()))).of_hook();
         let left: Vec<_> = env.vars().keys().map(|name| name.to_string_lossy()).collect();
         assert_eq!(left, ["GIT_EXEC_PATH", "PATH"]);
     }
@@ -393,7 +393,7 @@ mod tests {
         for name in ["UTC", "Europe/Berlin", "America/Argentina/Ushuaia", "Etc/GMT+3", "EST5EDT"] {
             assert!(is_zone(name), "{name}");
             let vars = [("TZ", name), (NOW, "2026-07-01T12:00:00Z")].map(|(name, value)| (name.into(), value.into()));
-            let env = Env { zone: None, ..Env::sealed("/", vars) };
+            let env = Env { zone: None, ..Env::isolated("/", vars) };
             // Not every machine has every zone.
             if let Ok(zone) = TimeZone::get(name) {
                 assert_eq!(env.now_here().offset(), zone.to_offset(env.now()), "{name}");
@@ -407,7 +407,7 @@ mod tests {
     #[test]
     fn variables_for_another_repository_keep_the_user() {
         let set = ["GIT_DIR", "GIT_INDEX_FILE", "GIT_CONFIG_COUNT", "GIT_AUTHOR_NAME", "PATH"];
-        let vars = Env::sealed("/", set.map(|name| (name.into(), "x".into()))).vars_elsewhere();
+        let vars = Env::isolated("/", set.map(|name| (name.into(), "x".into()))).vars_for_other_repo();
         let left: Vec<_> = vars.keys().map(|name| name.to_string_lossy()).collect();
         assert_eq!(left, ["GIT_AUTHOR_NAME", "GIT_CONFIG_COUNT", "PATH"]);
     }

@@ -12,7 +12,7 @@ use crate::{
         name::{ContractRef, NameError, ReaderName, RealmName, RepoName},
         version::{Version, VersionError},
     },
-    ops::{compat, contract, ctx::Ctx, notifications, notify::pending, realm},
+    ops::{compat, contract, ctx::Ctx, inboxes::pending, notifications, realm},
     wire::{
         Answer, AskedDirection, Compat, ContractGet, ContractImpact, ContractList, ContractPublish, Failure,
         NotificationFilter, NotificationsAck, NotificationsList, PageRequest, Problem, RealmCheck, RealmList,
@@ -127,7 +127,7 @@ impl Machine {
         let home = locate::home(&env)?;
         let env = env.with(locate::HOME, home.folder());
         // Remove variables of a surrounding repository or git command, because the caller passes the folders.
-        Ok(Self { env: env.without_repository().without_choice().without_terminal() })
+        Ok(Self { env: env.without_repository().without_selection().without_terminal() })
     }
 
     /// Lists the realms of this machine. A realm that cannot be read is listed with its problem.
@@ -176,7 +176,7 @@ impl Machine {
     pub fn repository(&self, folder: impl AsRef<Path>) -> Result<Repository, Error> {
         let ctx = Ctx::open(self.env.clone().at(folder.as_ref()), None)?;
         ctx.code()?;
-        let name = ctx.acting()?.repo.clone();
+        let name = ctx.acting_repo()?.repo.clone();
         Ok(Repository { realm: Realm { ctx }, name, reader: pending::person() })
     }
 }
@@ -191,7 +191,7 @@ pub struct Realm {
 impl Realm {
     /// Returns its name.
     pub fn name(&self) -> &RealmName {
-        match &self.ctx.here {
+        match &self.ctx.realm {
             Ok(here) => &here.realm,
             Err(_) => unreachable!("a realm that was not found is not opened"),
         }
@@ -379,7 +379,7 @@ impl Repository {
         Ok(notifications::ack::run(&self.realm.ctx, &request)?)
     }
 
-    /// Checks the realm with the files of this repository's HEAD laid over it, like CI. An invalid realm is reported
+    /// Checks the realm with the files of this repository's HEAD applied to it, like CI. An invalid realm is reported
     /// in the answer (`valid` is false), not as an error. Publishes nothing.
     ///
     /// # Errors
@@ -452,5 +452,5 @@ pub fn compare_schemas(old: &Value, new: &Value) -> Result<Compat, Error> {
         direction: AskedDirection::Both,
         reading: SchemaReading::Lenient,
     };
-    Ok(compat::compare(&Env::sealed("/", []), &request)?.body)
+    Ok(compat::compare(&Env::isolated("/", []), &request)?.body)
 }

@@ -15,10 +15,9 @@ use git_blue::{
     },
     ops::{
         admin, contract,
-        ctx::{Ctx, Here},
-        notifications,
-        notify::inbox,
-        realm,
+        ctx::{Ctx, RealmContext},
+        inboxes::inbox,
+        notifications, realm,
         repos::joined,
         session,
     },
@@ -59,7 +58,7 @@ impl World {
         domain(&owner, &[OWNER, CONSUMER]).unwrap();
         contract(&owner, "paths").unwrap();
         edit(&owner, "0.2.0").unwrap();
-        // A work tree's session is known only to its own repository: others start theirs again.
+        // A working tree's session is known only to its own repository: others start theirs again.
         session::mark::remove(owner.code.as_ref().unwrap()).unwrap();
         session::start::run(&owner, &session::start::Request::default()).unwrap();
         for (id, days) in [("sess-01d", 40), ("sess-57a1e", 2)] {
@@ -81,7 +80,7 @@ impl World {
             ended: None,
         };
         let edits = match days > 30 {
-            true => session::over(&session.ended(at, Work::default())).to_vec(),
+            true => session::ending_edits(&session.ended(at, Work::default())).to_vec(),
             false => vec![session::open(&session)],
         };
         let change = make::change("long ago\n", edits);
@@ -92,14 +91,15 @@ impl World {
         let store = FaultyStore::new(self.store.clone(), fault);
         let calls = store.counter();
         let env = code.env(code.path().join("code"));
-        let here = Here { realm: name("r"), store: Box::new(store), repo: Some(name(repo)), unrecorded_url: None };
+        let here =
+            RealmContext { realm: name("r"), store: Box::new(store), repo: Some(name(repo)), unrecorded_url: None };
         let mut ctx = Ctx {
             env,
             home: Home::new(code.path().join("home")),
             code: None,
-            here: Ok(here),
+            realm: Ok(here),
             as_of: None,
-            course: RefCell::default(),
+            progress: RefCell::default(),
         };
         ctx.code = CodeRepo::discover(&ctx.place()).unwrap();
         // As if its user had joined the clone as the requesting repository.
@@ -181,7 +181,7 @@ fn bind(ctx: &Ctx, repo: &str, role: Role) -> Result<(), OpError> {
 
 fn tell(ctx: &Ctx) -> Result<(), OpError> {
     let (_, receipt) = realm::status::run(ctx, &realm::status::Request::default())?;
-    let acting = ctx.acting()?;
+    let acting = ctx.acting_repo()?;
     inbox::record(acting.store, acting.repo, &name("cli"), &receipt, || ctx.env.now_here())
 }
 
@@ -233,15 +233,18 @@ const OPERATIONS: &[Operation] = &[
     }),
     ("session stop, by id", OWNER, |ctx| {
         let open = session::list::run(ctx, &session::list::Request::default())?.body.sessions;
-        let Some(session) = open.into_iter().find(|one| Some(&one.repo) == ctx.acting().ok().map(|it| it.repo)) else {
+        let Some(session) = open.into_iter().find(|one| Some(&one.repo) == ctx.acting_repo().ok().map(|it| it.repo))
+        else {
             return Ok(());
         };
         session::stop::run(ctx, &session::stop::Request { id: Some(session.id) }).map(drop)
     }),
     ("doctor ends stale sessions", CONSUMER, |ctx| {
-        session::upkeep::end_stale(ctx.acting()?, &ctx.signature()?).map(drop)
+        session::upkeep::end_stale(ctx.acting_repo()?, &ctx.signature()?).map(drop)
     }),
-    ("gc forgets old sessions", CONSUMER, |ctx| session::upkeep::forget(ctx.acting()?, &ctx.signature()?).map(drop)),
+    ("gc forgets old sessions", CONSUMER, |ctx| {
+        session::upkeep::forget(ctx.acting_repo()?, &ctx.signature()?).map(drop)
+    }),
     ("status, and being told", CONSUMER, tell),
     ("notifications ack", CONSUMER, |ctx| {
         notifications::ack::run(ctx, &notifications::ack::Request::by_person(Vec::new())).map(drop)

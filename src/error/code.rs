@@ -25,12 +25,18 @@ macro_rules! codes {
 }
 
 codes! {
+    /// The clone has already joined a realm.
+    AlreadyJoined = "already-joined",
     /// The daemon is already running.
     AlreadyRunning = "already-running",
+    /// The conflict was already settled.
+    AlreadySettled = "already-settled",
+    /// There are several clones of a repository, and none is recorded.
+    AmbiguousClone = "ambiguous-clone",
     /// The realm did not exist yet.
     BeforeRealm = "before-realm",
-    /// The branch is checked out in another work tree.
-    BranchElsewhere = "branch-elsewhere",
+    /// The branch is checked out in another worktree.
+    BranchCheckedOut = "branch-checked-out",
     /// A version breaks what its contract promises.
     BreaksPromise = "breaks-promise",
     /// Another command is doing the same thing, or too many clients are connected.
@@ -40,15 +46,13 @@ codes! {
     /// A file cannot be edited without losing something that someone wrote in it.
     CannotEdit = "cannot-edit",
     /// The subject of a conflict has changed since it was recorded.
-    ChangedSince = "changed-since",
-    /// Other writers won the race every time.
-    Conflict = "conflict",
-    /// Files have unresolved conflicts.
-    Conflicts = "conflicts",
+    ConflictOutdated = "conflict-outdated",
     /// The contract already exists.
     ContractExists = "contract-exists",
     /// Two parts of a file contradict each other.
     Contradiction = "contradiction",
+    /// The command is running in the worktree that it would remove.
+    CurrentWorktree = "current-worktree",
     /// Repositories rely on each other in a cycle, which the realm refuses.
     Cycle = "cycle",
     /// An object or ref cannot be read.
@@ -59,28 +63,22 @@ codes! {
     Editor = "editor",
     /// The realm knows a commit that this clone does not have.
     FetchFirst = "fetch-first",
+    /// A remote sends more data than is accepted for a realm.
+    FetchTooLarge = "fetch-too-large",
     /// A file already exists, and is not overwritten.
     FileExists = "file-exists",
     /// Git failed, or one of its files could not be read.
     Git = "git",
-    /// A work tree contains work that would be lost.
-    HoldsWork = "holds-work",
     /// A hook is a program rather than a script, and cannot be edited.
     HookNotText = "hook-not-text",
-    /// A work tree of an RFC would be inside another one.
-    InAWorktree = "in-a-worktree",
-    /// A merge, rebase or similar operation is in progress.
-    InTheMiddle = "in-the-middle",
-    /// Something else exists where a work tree would be created.
-    InTheWay = "in-the-way",
-    /// The command is running in the work tree that it would remove.
-    InWorktree = "in-worktree",
     /// A contract cannot be published as written.
     InvalidContract = "invalid-contract",
+    /// A remote sent data that breaks the rules of a realm.
+    InvalidRemoteData = "invalid-remote-data",
     /// A file system operation failed.
     Io = "io",
-    /// The clone has already joined a realm.
-    JoinedAlready = "joined-already",
+    /// The clone has joined under another name.
+    JoinedAsOther = "joined-as-other",
     /// A login link for browsers was already used, or has expired.
     LinkUsed = "link-used",
     /// Another process holds a lock.
@@ -89,6 +87,8 @@ codes! {
     NameCollision = "name-collision",
     /// Another repository already has this name in the realm.
     NameTaken = "name-taken",
+    /// A worktree of an RFC would be inside another one.
+    NestedWorktree = "nested-worktree",
     /// The realm was written by a newer version of git blue.
     NewerFormat = "newer-format",
     /// No repository has a branch for this RFC.
@@ -97,10 +97,10 @@ codes! {
     NoCommit = "no-commit",
     /// A repository has no branch to start from.
     NoDefaultBranch = "no-default-branch",
+    /// A directory does not exist.
+    NoDirectory = "no-directory",
     /// There is no version before this one.
     NoEarlierVersion = "no-earlier-version",
-    /// A folder does not exist.
-    NoFolder = "no-folder",
     /// The forge of a repository is unknown, or not configured.
     NoForge = "no-forge",
     /// Neither GIT_BLUE_HOME nor HOME is set.
@@ -117,7 +117,7 @@ codes! {
     NoRoute = "no-route",
     /// There is no open session here.
     NoSession = "no-session",
-    /// A folder is not the store of a realm.
+    /// A directory is not the store of a realm.
     NoStore = "no-store",
     /// A file does not exist.
     NoSuchFile = "no-such-file",
@@ -125,22 +125,22 @@ codes! {
     NoToken = "no-token",
     /// A bare repository has no files.
     NoWorkTree = "no-work-tree",
-    /// An RFC has no work trees.
+    /// An RFC has no worktrees.
     NoWorktrees = "no-worktrees",
     /// A path is not a file, or its size does not allow editing it.
     NotAFile = "not-a-file",
-    /// A path is a symbolic link, a folder or a device.
-    NotAPlainFile = "not-a-plain-file",
-    /// The user did not agree to the removal.
-    NotAgreed = "not-agreed",
-    /// A sparse checkout leaves a file out of the work tree.
+    /// A path is a symbolic link, a directory or a device.
+    NotARegularFile = "not-a-regular-file",
+    /// A sparse checkout leaves a file out of the working tree.
     NotCheckedOut = "not-checked-out",
     /// A repository could not be cloned.
     NotCloned = "not-cloned",
-    /// A work tree has uncommitted changes.
+    /// A working tree has uncommitted changes.
     NotCommitted = "not-committed",
     /// Two schemas could not be compared.
     NotCompared = "not-compared",
+    /// The user did not confirm.
+    NotConfirmed = "not-confirmed",
     /// There is nothing to repair.
     NotDamaged = "not-damaged",
     /// A message to a receiver was not delivered.
@@ -149,11 +149,9 @@ codes! {
     NotExported = "not-exported",
     /// A partial clone lacks required files.
     NotFetched = "not-fetched",
-    /// A repository is not on this machine.
-    NotHere = "not-here",
     /// The repository does not import this contract.
     NotImported = "not-imported",
-    /// A folder is not in a git repository.
+    /// A directory is not in a git repository.
     NotInGit = "not-in-git",
     /// The repository does not belong to a realm.
     NotInRealm = "not-in-realm",
@@ -163,6 +161,8 @@ codes! {
     NotJoined = "not-joined",
     /// The repository is not a member of this domain.
     NotMember = "not-member",
+    /// A repository is not on this machine.
+    NotOnThisMachine = "not-on-this-machine",
     /// The contract belongs to another repository.
     NotOwner = "not-owner",
     /// A contract has no published version.
@@ -185,26 +185,26 @@ codes! {
     OlderCommit = "older-commit",
     /// A contract has no releases yet.
     OnlyPreReleases = "only-pre-releases",
-    /// A work tree has another branch checked out.
+    /// A merge, rebase or similar operation is in progress.
+    OperationInProgress = "operation-in-progress",
+    /// A worktree has another branch checked out.
     OtherBranch = "other-branch",
     /// The repository has another name in its committed file.
     OtherName = "other-name",
-    /// A folder belongs to another realm.
+    /// A directory belongs to another realm.
     OtherRealm = "other-realm",
-    /// The clone has joined under another name.
-    OtherRepo = "other-repo",
-    /// A folder contains another repository than expected.
-    OtherRepository = "other-repository",
     /// The realm with this name has another URL.
     OtherUrl = "other-url",
     /// A repository is no longer at its recorded path.
     PathGone = "path-gone",
-    /// The path is occupied by something else.
+    /// Something else exists at the path.
     PathTaken = "path-taken",
     /// Another program is listening on this port.
     PortTaken = "port-taken",
     /// An MCP client violated the protocol.
     Protocol = "protocol",
+    /// A pull request was closed without being merged.
+    PullRequestClosed = "pull-request-closed",
     /// The cookie of a browser allows reading only.
     ReadOnly = "read-only",
     /// This machine already has a realm with this name.
@@ -219,10 +219,10 @@ codes! {
     RemoteDamaged = "remote-damaged",
     /// The repository has a newer name in the realm.
     Renamed = "renamed",
+    /// It cannot be determined which repository is meant.
+    RepoUndetermined = "repo-undetermined",
     /// The contract is retired.
     Retired = "retired",
-    /// The conflict was already settled.
-    Settled = "settled",
     /// The clone is shallow and lacks required history.
     Shallow = "shallow",
     /// The list has changed since the first page.
@@ -245,20 +245,14 @@ codes! {
     TooManyRequests = "too-many-requests",
     /// A range has too many versions.
     TooManyVersions = "too-many-versions",
-    /// A remote sends more data than is accepted for a realm.
-    TooMuch = "too-much",
     /// A tool that the user declared failed.
     ToolFailed = "tool-failed",
     /// A tool that the user declared took too long.
     ToolTimeout = "tool-timeout",
-    /// There are several clones of a repository, and none is recorded.
-    TwoClones = "two-clones",
     /// Nothing was changed.
     Unchanged = "unchanged",
     /// The answer could not be determined within the limits.
     Undecided = "undecided",
-    /// A remote sent data that breaks the rules of a realm.
-    Unfit = "unfit",
     /// A contract has no change with this fingerprint.
     UnknownChange = "unknown-change",
     /// A commit is not in this repository.
@@ -273,8 +267,8 @@ codes! {
     UnknownNotification = "unknown-notification",
     /// The owner of a contract is not a repository of the realm.
     UnknownOwner = "unknown-owner",
-    /// A document has nothing at this place.
-    UnknownPart = "unknown-part",
+    /// A document has nothing at this JSON Pointer.
+    UnknownPointer = "unknown-pointer",
     /// This machine does not have this realm.
     UnknownRealm = "unknown-realm",
     /// No receiver with this name is configured.
@@ -285,14 +279,14 @@ codes! {
     UnknownRemote = "unknown-remote",
     /// The realm has no such repository.
     UnknownRepo = "unknown-repo",
-    /// It cannot be determined which repository is meant.
-    UnknownRepository = "unknown-repository",
     /// There is no such resource.
     UnknownResource = "unknown-resource",
     /// There is no such session.
     UnknownSession = "unknown-session",
     /// This version was never published.
     UnknownVersion = "unknown-version",
+    /// Files have unresolved conflicts.
+    UnmergedFiles = "unmerged-files",
     /// A path cannot be quoted in a hook.
     Unquotable = "unquotable",
     /// The file that names the realm cannot be read.
@@ -303,20 +297,24 @@ codes! {
     UnreadableSchema = "unreadable-schema",
     /// The record of a session cannot be read.
     UnreadableSession = "unreadable-session",
+    /// A worktree contains work that would be lost.
+    UnsavedWork = "unsaved-work",
     /// The command or request was malformed.
     Usage = "usage",
     /// A version is lower than the published one.
     VersionDown = "version-down",
     /// This version was already published with other content.
     VersionReused = "version-reused",
-    /// A pull request was closed without being merged.
-    WasClosed = "was-closed",
+    /// Other writers won the race every time.
+    WriteRace = "write-race",
     /// A request was addressed to another host.
     WrongHost = "wrong-host",
     /// The route does not support this method.
     WrongMethod = "wrong-method",
     /// A page of another site sent the request.
     WrongOrigin = "wrong-origin",
+    /// A directory contains another repository than expected.
+    WrongRepository = "wrong-repository",
     /// The body of a request is not JSON.
     WrongType = "wrong-type",
     /// This version was yanked.

@@ -178,7 +178,7 @@ impl From<StoreError> for OpError {
             StoreError::Locked { .. } => cannot(ErrorCode::Locked)
                 .next("try again once the other process has ended; a lock file that no process holds can be removed"),
             StoreError::Conflict { .. } => {
-                cannot(ErrorCode::Conflict).next("try again: other writers kept updating it")
+                cannot(ErrorCode::WriteRace).next("try again: other writers kept updating it")
             }
             StoreError::Damaged { .. } | StoreError::TooLarge { .. } | StoreError::Missing { .. } => {
                 cannot(ErrorCode::Damaged).next("git blue doctor  # show what is damaged")
@@ -186,7 +186,7 @@ impl From<StoreError> for OpError {
             StoreError::TooLargeToWrite { .. } => cannot(ErrorCode::TooLarge),
             StoreError::Io { source, .. } => Self { source: Some(source), ..cannot(ErrorCode::Io) },
             StoreError::Git { .. } => cannot(ErrorCode::Git),
-            StoreError::TooMuch { .. } => cannot(ErrorCode::TooMuch)
+            StoreError::FetchTooLarge { .. } => cannot(ErrorCode::FetchTooLarge)
                 .next("nothing was fetched; if the realm is that large: git config --global blue.maxFetchSize 4g"),
             // The git of the server reports this itself, unlike a broken connection.
             StoreError::Remote { problem, .. } if problem.contains("repository corruption on the remote side") => {

@@ -67,13 +67,13 @@ pub(super) trait Adapter: PullRequests {
 impl<T: Adapter> Forge for T {
     fn default_branch(&self) -> Result<String, ForgeError> {
         let name = self.client().get(self.repo())?["default_branch"].as_str().map(str::to_owned);
-        name.ok_or_else(|| self.client().odd("the repository has no default branch"))
+        name.ok_or_else(|| self.client().unexpected("the repository has no default branch"))
     }
 
     fn tip(&self, branch: &str) -> Result<Option<Tip>, ForgeError> {
         let Some(answer) = if_there(self.client().get(&self.branch_path(branch)))? else { return Ok(None) };
         let text = |pointer: &str| answer.pointer(pointer).and_then(Value::as_str).map(str::to_owned);
-        let id = text(Self::ENDPOINTS.commit).ok_or_else(|| self.client().odd("the branch has no commit"))?;
+        let id = text(Self::ENDPOINTS.commit).ok_or_else(|| self.client().unexpected("the branch has no commit"))?;
         Ok(Some(Tip { id, message: text(Self::ENDPOINTS.message).unwrap_or_default() }))
     }
 
@@ -118,7 +118,7 @@ impl<T: Adapter> Forge for T {
     fn open_issue(&self, title: &str, body: &str) -> Result<Issue, ForgeError> {
         let fields = Value::Object(Self::ENDPOINTS.issue_fields(title, body));
         let answer = self.client().send("POST", &format!("{}/issues", self.repo()), &fields)?;
-        Self::ENDPOINTS.issue(&answer).ok_or_else(|| self.client().odd("the issue has no number"))
+        Self::ENDPOINTS.issue(&answer).ok_or_else(|| self.client().unexpected("the issue has no number"))
     }
 
     fn edit_issue(&self, issue: &Issue) -> Result<(), ForgeError> {
@@ -179,7 +179,7 @@ fn if_there(asked: Result<Value, ForgeError>) -> Result<Option<Value>, ForgeErro
 pub(super) fn if_shown<T>(asked: Result<T, ForgeError>) -> Result<Option<T>, ForgeError> {
     match asked {
         Ok(found) => Ok(Some(found)),
-        Err(ForgeError::Denied { .. } | ForgeError::NotFound { .. }) => Ok(None),
+        Err(ForgeError::Unauthorized { .. } | ForgeError::NotFound { .. }) => Ok(None),
         Err(error) => Err(error),
     }
 }

@@ -133,7 +133,7 @@ impl Client {
         for _ in 0..MAX_PAGES {
             let Some(url) = next.take() else { break };
             let (body, link) = self.ask("GET", &url, None)?;
-            let found = items(&body).ok_or_else(|| self.odd("it contains no list"))?;
+            let found = items(&body).ok_or_else(|| self.unexpected("it contains no list"))?;
             all.extend(found.iter().cloned());
             // Ignore links to other origins, because the secret would be sent along.
             next = link.filter(|url| url.strip_prefix(&*self.base).is_some_and(|rest| rest.starts_with('/')));
@@ -178,7 +178,7 @@ impl Client {
             let response = match outcome {
                 Ok(response) => response,
                 Err(_) if may_repeat => {
-                    self.rest(backoff);
+                    self.sleep(backoff);
                     continue;
                 }
                 Err(error) => return Err(self.unreachable(&error)),
@@ -188,12 +188,12 @@ impl Client {
             if is_limited(status, &headers) {
                 match wait(&headers, backoff).filter(|wait| is_time(*wait) && tries < TRIES) {
                     Some(wait) => self.be_silent(wait),
-                    None => return Err(ForgeError::Limited { host: self.host.clone(), until: until(&headers) }),
+                    None => return Err(ForgeError::RateLimited { host: self.host.clone(), until: until(&headers) }),
                 }
                 continue;
             }
             if matches!(status, 500 | 502 | 503 | 504) && may_repeat {
-                self.rest(backoff);
+                self.sleep(backoff);
                 continue;
             }
             if is_redirect(status, is_sent) && redirects < MAX_REDIRECTS {
@@ -246,7 +246,7 @@ impl Client {
         }
         let start = Instant::now();
         let (agent, body) = (self.agent.clone(), body.map(Value::to_string));
-        let outcome = self.waited_for(move || match body {
+        let outcome = self.run_cancellable(move || match body {
             Some(body) => request
                 .body(body)
                 .map_err(Into::into)
@@ -266,10 +266,10 @@ impl Client {
     ///
     /// # Errors
     /// Returns an error if the request was cancelled, or the system cannot start a thread.
-    fn waited_for<T: Send + 'static>(&self, work: impl FnOnce() -> T + Send + 'static) -> Result<T, ForgeError> {
+    fn run_cancellable<T: Send + 'static>(&self, work: impl FnOnce() -> T + Send + 'static) -> Result<T, ForgeError> {
         let (send, done) = mpsc::channel();
         let run = move || drop(send.send(work()));
-        std::thread::Builder::new().spawn(run).map_err(|error| self.odd(&error.to_string()))?;
+        std::thread::Builder::new().spawn(run).map_err(|error| self.unexpected(&error.to_string()))?;
         loop {
             match done.recv_timeout(LOOK) {
                 Ok(done) => return Ok(done),
@@ -294,9 +294,9 @@ impl Client {
             (200..=299, Some(body)) => Ok(body),
             (204, None) => Ok(Value::Null),
             (200..=299, None) => {
-                Err(self.odd(&format!("HTTP {status} with {:?}, which is not JSON", bounded(&kind, 60))))
+                Err(self.unexpected(&format!("HTTP {status} with {:?}, which is not JSON", bounded(&kind, 60))))
             }
-            (401 | 403, _) => Err(ForgeError::Denied { host, problem }),
+            (401 | 403, _) => Err(ForgeError::Unauthorized { host, problem }),
             (404 | 410, _) => Err(ForgeError::NotFound { host, problem }),
             (status, _) => Err(ForgeError::Refused { host, status, problem }),
         }
@@ -306,12 +306,12 @@ impl Client {
     fn wait_for_silence(&self) {
         let until = self.pause.lock().map(|pause| *pause).unwrap_or_default();
         if let Some(left) = until.and_then(|until| until.checked_duration_since(Instant::now())) {
-            self.rest(left);
+            self.sleep(left);
         }
     }
 
     /// Sleeps, but no longer than the remaining time.
-    fn rest(&self, wait: Duration) {
+    fn sleep(&self, wait: Duration) {
         let end = Instant::now() + wait;
         while let Some(left) = end.checked_duration_since(Instant::now()).filter(|_| self.deadline.left().is_some()) {
             std::thread::sleep(left.min(LOOK));
@@ -341,11 +341,11 @@ impl Client {
     /// # Errors
     /// Returns an error if it does not have the documented form.
     pub fn parse<T: serde::de::DeserializeOwned>(&self, answer: Value) -> Result<T, ForgeError> {
-        serde_json::from_value(answer).map_err(|error| self.odd(&error.to_string()))
+        serde_json::from_value(answer).map_err(|error| self.unexpected(&error.to_string()))
     }
 
-    pub(super) fn odd(&self, problem: &str) -> ForgeError {
-        ForgeError::Odd { host: self.host.clone(), problem: problem.to_owned() }
+    pub(super) fn unexpected(&self, problem: &str) -> ForgeError {
+        ForgeError::Unexpected { host: self.host.clone(), problem: problem.to_owned() }
     }
 
     fn redacted(&self, text: &str) -> String {

@@ -27,7 +27,7 @@ pub enum ForgeError {
     },
     /// The forge rejects the token, or the token lacks a permission.
     #[error("{host} does not accept the token, or the token lacks permission: {problem}")]
-    Denied {
+    Unauthorized {
         /// The forge.
         host: String,
         /// Its message.
@@ -43,7 +43,7 @@ pub enum ForgeError {
     },
     /// The forge limits the rate of requests.
     #[error("{host} is limiting requests{}", until.as_ref().map(|until| format!("; it answers again {until}")).unwrap_or_default())]
-    Limited {
+    RateLimited {
         /// The forge.
         host: String,
         /// The time from which the forge accepts requests again, as reported by it.
@@ -51,7 +51,7 @@ pub enum ForgeError {
     },
     /// The response differs from the forge's documentation.
     #[error("{host} sent a response that cannot be read: {problem}")]
-    Odd {
+    Unexpected {
         /// The forge.
         host: String,
         /// The unexpected part.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 
 use super::{
-    Address, Checks, Client, Condition, ForgeError, NewCommit, NewPull, Outcome, Pull, PullRequests, State,
+    Address, Checks, Client, ForgeError, NewCommit, NewPull, Outcome, Pull, PullRequests, PullStatus, State,
     api::{self, Adapter, Endpoints, if_shown},
     pulls::{self, PullAnswer},
     relevant, titled,
@@ -66,7 +66,7 @@ impl PullRequests for Forgejo {
         Ok(relevant(pulls.into_iter().filter(|pull| pull.branch == branch).collect()))
     }
 
-    fn condition(&self, pull: &Pull) -> Result<Condition, ForgeError> {
+    fn condition(&self, pull: &Pull) -> Result<PullStatus, ForgeError> {
         let answer: PullAnswer =
             self.client.parse(self.client.get(&format!("{}/pulls/{}", self.repo, pull.number))?)?;
         let reviews = format!("{}/pulls/{}/reviews?limit=50", self.repo, pull.number);
@@ -74,7 +74,7 @@ impl PullRequests for Forgejo {
         let checks = if_shown(self.checks(&pull.head))?;
         // A draft is always reported as not mergeable.
         let mergeable = answer.mergeable.filter(|mergeable| *mergeable || !pull.draft);
-        Ok(Condition { mergeable, approved, changes_requested, checks })
+        Ok(PullStatus { mergeable, approved, changes_requested, checks })
     }
 
     fn open(&self, new: &NewPull<'_>) -> Result<Pull, ForgeError> {
@@ -144,7 +144,7 @@ mod tests {
     use super::*;
     use crate::forge::{
         Forge, Kind,
-        canned::{self, Canned},
+        test_server::{self, TestServer},
     };
 
     /// Returns an example response from the server's own API description.
@@ -167,8 +167,8 @@ mod tests {
         one
     }
 
-    fn forge(canned: &Canned) -> Box<dyn Forge> {
-        Kind::Forgejo.forge(canned.client(), &Address::of("https://codeberg.org/acme/blue").unwrap())
+    fn forge(server: &TestServer) -> Box<dyn Forge> {
+        Kind::Forgejo.forge(server.client(), &Address::of("https://codeberg.org/acme/blue").unwrap())
     }
 
     #[test]
@@ -179,35 +179,35 @@ mod tests {
             pull(2, "open", "x", "Acme/blue"),
             pull(1, "open", "y", "acme/blue"),
         ]);
-        let canned = Canned::start([(200, list)]);
-        assert_eq!(forge(&canned).of_branch("x").unwrap().unwrap().number, 2);
+        let server = TestServer::start([(200, list)]);
+        assert_eq!(forge(&server).of_branch("x").unwrap().unwrap().number, 2);
     }
 
     #[test]
     fn the_condition_combines_reviews_and_statuses() {
-        let canned = Canned::start([
+        let server = TestServer::start([
             (200, pull(2, "open", "x", "acme/blue")),
             (200, example("reviews")),
             (200, example("combined_status")),
         ]);
         let open = serde_json::from_value::<PullAnswer>(pull(2, "open", "x", "acme/blue")).unwrap().into();
-        let expected = Condition {
+        let expected = PullStatus {
             mergeable: Some(true),
             approved: 1,
             changes_requested: 1,
             checks: Some(Checks { passed: 1, failed: 1, pending: 1 }),
         };
-        assert_eq!(forge(&canned).condition(&open).unwrap(), expected);
+        assert_eq!(forge(&server).condition(&open).unwrap(), expected);
     }
 
     #[test]
     fn a_draft_is_marked_by_its_title() {
-        let canned =
-            Canned::start([(201, pull(5, "open", "x", "acme/blue")), (201, pull(5, "open", "x", "acme/blue"))]);
+        let server =
+            TestServer::start([(201, pull(5, "open", "x", "acme/blue")), (201, pull(5, "open", "x", "acme/blue"))]);
         let new = NewPull { branch: "x", base: "main", title: "T", body: "B", draft: true };
-        assert_eq!(forge(&canned).open(&new).unwrap().url, "https://codeberg.org/acme/blue/pulls/5");
-        forge(&canned).describe(5, "C").unwrap();
-        let asked = canned.asked();
+        assert_eq!(forge(&server).open(&new).unwrap().url, "https://codeberg.org/acme/blue/pulls/5");
+        forge(&server).describe(5, "C").unwrap();
+        let asked = server.asked();
         assert!(asked[0].starts_with("POST /repos/acme/blue/pulls ") && asked[0].contains("\"WIP: T\""), "{asked:?}");
         assert!(asked[1].starts_with("PATCH /repos/acme/blue/pulls/5 "), "{asked:?}");
     }
@@ -221,7 +221,7 @@ mod tests {
             "PATCH /repos/acme/blue/issues/comments/302 ",
         ];
         let note = json!({ "id": 302, "body": "B", "html_url": url });
-        canned::comments_are_listed_written_and_edited(forge, &note, requests);
+        test_server::comments_are_listed_written_and_edited(forge, &note, requests);
     }
 
     #[test]
@@ -230,7 +230,7 @@ mod tests {
             json!({ "number": 7, "state": "open", "html_url": "https://forge.test/7", "title": "T", "body": "B" });
         let pull = json!({ "number": 8, "state": "open", "title": "P", "pull_request": {} });
         let sent = ["PATCH ", r#""body":"B""#, r#""state":"closed""#];
-        canned::issues_are_listed_opened_edited_and_closed(forge, [answer, pull], sent);
+        test_server::issues_are_listed_opened_edited_and_closed(forge, [answer, pull], sent);
     }
 
     #[test]
@@ -250,7 +250,7 @@ mod tests {
             "PUT /repos/acme/blue/contents/.blue/bindings/s3.yaml HTTP",
             "DELETE /repos/acme/blue/branches/git-blue%2Fs3%2Fpaths HTTP",
         ];
-        let asked = canned::a_file_is_read_and_committed(forge, [file, done], "79f7bbd", requests);
+        let asked = test_server::a_file_is_read_and_committed(forge, [file, done], "79f7bbd", requests);
         for field in
             [r#""branch":"main""#, r#""new_branch":"git-blue/s3/paths""#, r#""sha":"79f7bbd""#, r#""content":"bmV3""#]
         {
@@ -263,14 +263,14 @@ mod tests {
     fn open_pull_requests_of_the_repository_itself_are_listed_and_edited() {
         let list = json!([pull(4, "open", "x", "eve/blue"), pull(2, "open", "x", "Acme/blue")]);
         let one = || pull(2, "open", "x", "acme/blue");
-        let canned = Canned::start([(200, list), (201, one()), (201, one())]);
-        let forge = forge(&canned);
+        let server = TestServer::start([(200, list), (201, one()), (201, one())]);
+        let forge = forge(&server);
         let pulls = forge.open_pulls().unwrap();
         assert_eq!(pulls.iter().map(|pull| (pull.number, &*pull.branch)).collect::<Vec<_>>(), [(2, "x")]);
         let pull = Pull { draft: true, title: "T".into(), ..pulls[0].clone() };
         forge.edit_pull(&pull).unwrap();
         forge.edit_pull(&Pull { state: State::Closed, draft: false, title: "WIP: T".into(), ..pull }).unwrap();
-        let asked = canned.asked();
+        let asked = server.asked();
         assert!(asked[0].contains("state=open"), "{asked:?}");
         assert!(asked[1].contains(r#""title":"WIP: T""#) && asked[1].contains(r#""state":"open""#), "{asked:?}");
         assert!(asked[2].contains(r#""title":"T""#) && asked[2].contains(r#""state":"closed""#), "{asked:?}");

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 
 use super::{
-    Address, Checks, Client, Condition, ForgeError, NewCommit, NewPull, Outcome, Pull, PullRequests, State,
+    Address, Checks, Client, ForgeError, NewCommit, NewPull, Outcome, Pull, PullRequests, PullStatus, State,
     api::{Adapter, Endpoints, if_shown},
     pulls::{self, PullAnswer},
     query, relevant,
@@ -56,13 +56,13 @@ impl PullRequests for GitHub {
         Ok(relevant(answer.into_iter().map(Into::into).collect()))
     }
 
-    fn condition(&self, pull: &Pull) -> Result<Condition, ForgeError> {
+    fn condition(&self, pull: &Pull) -> Result<PullStatus, ForgeError> {
         let answer: PullAnswer =
             self.client.parse(self.client.get(&format!("{}/pulls/{}", self.repo, pull.number))?)?;
         let reviews = format!("{}/pulls/{}/reviews?per_page=100", self.repo, pull.number);
         let (approved, changes_requested) = pulls::reviews(&self.client, &reviews)?;
         let checks = if_shown(self.checks(&pull.head))?;
-        Ok(Condition { mergeable: answer.mergeable, approved, changes_requested, checks })
+        Ok(PullStatus { mergeable: answer.mergeable, approved, changes_requested, checks })
     }
 
     fn open(&self, new: &NewPull<'_>) -> Result<Pull, ForgeError> {

@@ -6,7 +6,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::{
-    Address, Checks, Client, Condition, ForgeError, NewCommit, NewPull, Outcome, Pull, PullRequests, State,
+    Address, Checks, Client, ForgeError, NewCommit, NewPull, Outcome, Pull, PullRequests, PullStatus, State,
     api::{Adapter, Endpoints, if_shown},
     bounded, query, relevant, titled,
 };
@@ -102,7 +102,7 @@ impl PullRequests for GitLab {
         Ok(relevant(answer.into_iter().filter(MergeRequest::is_own).map(Into::into).collect()))
     }
 
-    fn condition(&self, pull: &Pull) -> Result<Condition, ForgeError> {
+    fn condition(&self, pull: &Pull) -> Result<PullStatus, ForgeError> {
         let one = format!("{}/merge_requests/{}", self.project, pull.number);
         let answer: MergeRequest = self.client.parse(self.client.get(&one)?)?;
         let mergeable = match (answer.has_conflicts, &*answer.merge_status) {
@@ -116,7 +116,7 @@ impl PullRequests for GitLab {
             Some(Value::Null) | None => Some(Checks::default()),
             Some(_) => if_shown(self.checks(&pull.head))?,
         };
-        Ok(Condition {
+        Ok(PullStatus {
             mergeable,
             approved: approvals["approved_by"].as_array().map(Vec::len).unwrap_or_default(),
             changes_requested: reviewers.iter().filter(|one| one["state"] == "requested_changes").count(),
@@ -198,7 +198,7 @@ mod tests {
     use super::*;
     use crate::forge::{
         Forge, Kind,
-        canned::{self, Canned},
+        test_server::{self, TestServer},
     };
 
     /// The project in the documented examples.
@@ -219,20 +219,20 @@ mod tests {
         one
     }
 
-    fn forge(canned: &Canned) -> Box<dyn Forge> {
+    fn forge(server: &TestServer) -> Box<dyn Forge> {
         let address = Address::of("https://gitlab.example.com/a/b/c.git").unwrap();
-        Kind::GitLab.forge(canned.client(), &address)
+        Kind::GitLab.forge(server.client(), &address)
     }
 
     #[test]
     fn the_open_merge_request_of_the_projects_own_branch_is_found() {
         let listed = example("merge_request_in_a_list");
         let list = json!([request(7, "opened", 4), request(6, "closed", OWN), listed]);
-        let canned = Canned::start([(200, list), (200, json!([]))]);
-        let found = forge(&canned).of_branch("feat/x").unwrap().unwrap();
+        let server = TestServer::start([(200, list), (200, json!([]))]);
+        let found = forge(&server).of_branch("feat/x").unwrap().unwrap();
         assert_eq!((found.number, found.state, &*found.title), (133, State::Open, "Manual job rules"));
-        assert_eq!(forge(&canned).of_branch("feat/x").unwrap(), None);
-        let asked = &canned.asked()[0];
+        assert_eq!(forge(&server).of_branch("feat/x").unwrap(), None);
+        let asked = &server.asked()[0];
         assert!(
             asked.starts_with("GET /projects/a%2Fb%2Fc/merge_requests?") && asked.contains("source_branch=feat/x"),
             "{asked}"
@@ -241,7 +241,7 @@ mod tests {
 
     #[test]
     fn the_condition_combines_reviewers_and_jobs() {
-        let canned = Canned::start([
+        let server = TestServer::start([
             (200, request(5, "opened", OWN)),
             (200, example("approvals")),
             (200, example("reviewers")),
@@ -252,25 +252,25 @@ mod tests {
             (403, json!({"message": "403 Forbidden"})),
         ]);
         let (forge, pull) =
-            (forge(&canned), serde_json::from_value::<MergeRequest>(request(5, "opened", OWN)).unwrap().into());
-        let expected = Condition {
+            (forge(&server), serde_json::from_value::<MergeRequest>(request(5, "opened", OWN)).unwrap().into());
+        let expected = PullStatus {
             mergeable: Some(true),
             approved: 1,
             changes_requested: 1,
             checks: Some(Checks { passed: 2, failed: 1, pending: 1 }),
         };
         assert_eq!(forge.condition(&pull).unwrap(), expected);
-        let hidden = Condition { mergeable: Some(true), ..Condition::default() };
+        let hidden = PullStatus { mergeable: Some(true), ..PullStatus::default() };
         assert_eq!(forge.condition(&pull).unwrap(), hidden, "what is not shown is not known");
     }
 
     #[test]
     fn a_draft_is_marked_by_its_title() {
-        let canned = Canned::start([(201, request(9, "opened", OWN)), (200, request(9, "opened", OWN))]);
+        let server = TestServer::start([(201, request(9, "opened", OWN)), (200, request(9, "opened", OWN))]);
         let new = NewPull { branch: "feat/x", base: "main", title: "T", body: "B", draft: true };
-        assert_eq!(forge(&canned).open(&new).unwrap().number, 9);
-        forge(&canned).describe(9, "C").unwrap();
-        let asked = canned.asked();
+        assert_eq!(forge(&server).open(&new).unwrap().number, 9);
+        forge(&server).describe(9, "C").unwrap();
+        let asked = server.asked();
         assert!(asked[0].contains("POST") && asked[0].contains("\"title\":\"Draft: T\""), "{asked:?}");
         assert!(
             asked[1].starts_with("PUT /projects/a%2Fb%2Fc/merge_requests/9 ")
@@ -286,7 +286,7 @@ mod tests {
             "PUT /projects/a%2Fb%2Fc/merge_requests/9/notes/302 ",
         ];
         let note = json!({ "id": 302, "body": "B", "system": false });
-        canned::comments_are_listed_written_and_edited(forge, &note, requests);
+        test_server::comments_are_listed_written_and_edited(forge, &note, requests);
     }
 
     #[test]
@@ -295,7 +295,7 @@ mod tests {
             json!({ "iid": 7, "state": "opened", "web_url": "https://forge.test/7", "title": "T", "description": "B" });
         let pull = json!({ "iid": 8, "state": "opened", "title": "P", "pull_request": {} });
         let sent = ["PUT ", r#""description":"B""#, r#""state_event":"close""#];
-        canned::issues_are_listed_opened_edited_and_closed(forge, [answer, pull], sent);
+        test_server::issues_are_listed_opened_edited_and_closed(forge, [answer, pull], sent);
     }
 
     #[test]
@@ -315,7 +315,7 @@ mod tests {
             "PUT /projects/a%2Fb%2Fc/repository/files/.blue%2Fbindings%2Fs3.yaml HTTP",
             "DELETE /projects/a%2Fb%2Fc/repository/branches/git-blue%2Fs3%2Fpaths HTTP",
         ];
-        let asked = canned::a_file_is_read_and_committed(forge, [file, done], "570e7b2", requests);
+        let asked = test_server::a_file_is_read_and_committed(forge, [file, done], "570e7b2", requests);
         for field in [
             r#""branch":"git-blue/s3/paths""#,
             r#""start_branch":"main""#,
@@ -330,14 +330,15 @@ mod tests {
     #[test]
     fn open_merge_requests_of_the_project_itself_are_listed_and_edited() {
         let list = json!([request(7, "opened", 4), request(6, "opened", OWN)]);
-        let canned = Canned::start([(200, list), (200, request(6, "opened", OWN)), (200, request(6, "closed", OWN))]);
-        let forge = forge(&canned);
+        let server =
+            TestServer::start([(200, list), (200, request(6, "opened", OWN)), (200, request(6, "closed", OWN))]);
+        let forge = forge(&server);
         let pulls = forge.open_pulls().unwrap();
         assert_eq!(pulls.iter().map(|pull| pull.number).collect::<Vec<_>>(), [6]);
         let pull = Pull { draft: true, title: "Draft: T".into(), ..pulls[0].clone() };
         forge.edit_pull(&pull).unwrap();
         forge.edit_pull(&Pull { state: State::Closed, draft: false, title: "T".into(), ..pull }).unwrap();
-        let asked = canned.asked();
+        let asked = server.asked();
         assert!(asked[0].contains("state=opened"), "{asked:?}");
         assert!(asked[1].contains(r#""title":"Draft: T""#) && !asked[1].contains("state_event"), "{asked:?}");
         assert!(asked[2].contains(r#""title":"T""#) && asked[2].contains(r#""state_event":"close""#), "{asked:?}");

@@ -1,15 +1,12 @@
 //! Forges, which host pull requests and issues of repositories: one trait, and an adapter for each kind. This module
 //! also sends messages to webhooks, the only other use of HTTPS.
 //!
-//! Data from a forge is not trusted: it is parsed into [`Pull`] and [`Condition`], and truncated to a bounded length.
+//! Data from a forge is not trusted: it is parsed into [`Pull`] and [`PullStatus`], and truncated to a bounded length.
 //! Secrets are never printed, logged or part of an error.
 
 pub mod address;
 #[cfg(feature = "forge")]
 mod api;
-#[cfg(test)]
-#[cfg(feature = "forge")]
-mod canned;
 #[cfg(feature = "forge")]
 pub mod client;
 #[cfg(feature = "forge")]
@@ -30,6 +27,9 @@ mod redirect;
 #[cfg(feature = "forge")]
 mod response_cache;
 pub mod secret;
+#[cfg(test)]
+#[cfg(feature = "forge")]
+mod test_server;
 #[cfg(feature = "forge")]
 pub mod webhook;
 
@@ -67,7 +67,7 @@ pub trait PullRequests: Send + Sync {
     ///
     /// # Errors
     /// Returns an error if the forge cannot be queried.
-    fn condition(&self, pull: &Pull) -> Result<Condition, ForgeError>;
+    fn condition(&self, pull: &Pull) -> Result<PullStatus, ForgeError>;
 
     /// Opens a pull request.
     ///
@@ -265,7 +265,7 @@ pub enum State {
 
 /// The mergeability, reviews and checks of a pull request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Condition {
+pub struct PullStatus {
     /// Whether it can be merged without conflicts; `None` if the forge has not computed it yet.
     pub mergeable: Option<bool>,
     /// The number of reviewers who approved.

@@ -78,8 +78,8 @@ pub fn record_url(url: &str) -> String {
     format!("git blue init --url {}  # also share it there, as {CONFIG} says, if you trust that URL", shell_word(url))
 }
 
-/// Returns the content of a repository's `.blue/config.yaml`, if it has one: the file in the work tree, or the one in
-/// HEAD if it is not in the work tree, because that is bare, sparse or empty.
+/// Returns the content of a repository's `.blue/config.yaml`, if it has one: the file in the working tree, or the one
+/// in HEAD if it is not in the working tree, because that is bare, sparse or empty.
 ///
 /// # Errors
 /// Returns an error if the file cannot be read, or is reached through a symbolic link.
@@ -133,5 +133,8 @@ fn file_without_links(root: &Path) -> Result<bool, OpError> {
 }
 
 fn linked(path: &str) -> OpError {
-    OpError::cannot(ErrorCode::NotAPlainFile, format!("{path} is not a plain file; symbolic links are not followed"))
+    OpError::cannot(
+        ErrorCode::NotARegularFile,
+        format!("{path} is not a regular file; symbolic links are not followed"),
+    )
 }

@@ -71,9 +71,9 @@ pub fn known(home: &Home, realm: &RealmName) -> Result<KnownRealm, OpError> {
 /// # Errors
 /// Returns an error if this machine does not have the realm, or the realm does not have that repository.
 pub fn in_realm(home: &Home, realm: &RealmName, repo: Option<&RepoName>, options: Options) -> Result<Located, OpError> {
-    let known = trusted(false, home, realm, None)?;
+    let known = check_proposal(false, home, realm, None)?;
     let store = GitStore::open(&known.path, options)?;
-    held(&known, &store)?;
+    check_realm_of_store(&known, &store)?;
     if let Some(repo) = repo
         && !Overview::open(&store)?.repos().contains_key(repo)
     {
@@ -117,16 +117,16 @@ pub fn find(
             None => config("blue.repo").map(|text| text.parse()).transpose()?,
         },
     };
-    let known = trusted(unknown::is_ci(env), home, &realm, proposed.as_ref())?;
-    let store = GitStore::open(&known.path, options).map_err(|error| gone(home, &known, error))?;
-    held(&known, &store)?;
+    let known = check_proposal(unknown::is_ci(env), home, &realm, proposed.as_ref())?;
+    let store = GitStore::open(&known.path, options).map_err(|error| missing_store_error(home, &known, error))?;
+    check_realm_of_store(&known, &store)?;
     repo.iter().try_for_each(|repo| renamed::refuse(&store, repo))?;
     let unrecorded_url = config::unrecorded_url(&known, proposed.as_ref());
     Ok(Located { realm, store, repo, unrecorded_url })
 }
 
 /// Returns an error that says how to restore a missing store.
-fn gone(home: &Home, known: &KnownRealm, error: StoreError) -> OpError {
+fn missing_store_error(home: &Home, known: &KnownRealm, error: StoreError) -> OpError {
     let StoreError::NotAStore { path } = &error else { return error.into() };
     let (realm, path) = (&known.name, path.display().to_string());
     let config = shell_path(&home.folder().join("config"));
@@ -141,7 +141,7 @@ fn gone(home: &Home, known: &KnownRealm, error: StoreError) -> OpError {
 }
 
 /// Checks that the store contains the expected realm, and was not replaced with another one.
-fn held(known: &KnownRealm, store: &GitStore) -> Result<(), OpError> {
+fn check_realm_of_store(known: &KnownRealm, store: &GitStore) -> Result<(), OpError> {
     let found = read::realm(store)?;
     if found.name != known.name {
         let message = format!("{} contains the realm {}, not {}", known.path.display(), found.name, known.name);
@@ -151,7 +151,12 @@ fn held(known: &KnownRealm, store: &GitStore) -> Result<(), OpError> {
 }
 
 /// Compares the proposal of a repository with what the user recorded. The proposal is never used in place of it.
-fn trusted(is_ci: bool, home: &Home, realm: &RealmName, proposed: Option<&Config>) -> Result<KnownRealm, OpError> {
+fn check_proposal(
+    is_ci: bool,
+    home: &Home,
+    realm: &RealmName,
+    proposed: Option<&Config>,
+) -> Result<KnownRealm, OpError> {
     let Some(known) = home.realm(realm)? else {
         return Err(unknown::error(is_ci, home, realm, proposed).coded(ErrorCode::NotInRealm));
     };

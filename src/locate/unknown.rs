@@ -19,7 +19,7 @@ pub fn error(is_ci: bool, home: &Home, realm: &RealmName, proposed: Option<&Conf
     let url = proposal.and_then(|config| config.realm.url.as_deref());
     let shared = url.map(|url| format!(" (shared at {url}, according to {CONFIG})")).unwrap_or_default();
     let known = known(home);
-    let meant = if url.is_some() { None } else { meant(realm, &known) };
+    let meant = if url.is_some() { None } else { similar_realm(realm, &known) };
     let question = meant.map(|name| format!(" (did you mean {name}?)")).unwrap_or_default();
     let error = OpError::cannot(
         ErrorCode::UnknownRealm,
@@ -58,7 +58,7 @@ pub fn known(home: &Home) -> Vec<RealmName> {
 }
 
 /// Returns the realm whose name is similar enough for `realm` to be a typo of it, if there is one.
-pub fn meant<'a>(realm: &RealmName, known: &'a [RealmName]) -> Option<&'a RealmName> {
+pub fn similar_realm<'a>(realm: &RealmName, known: &'a [RealmName]) -> Option<&'a RealmName> {
     if realm.as_str().len() < MIN_LEN { None } else { nearest::nearest(realm, known) }
 }
 

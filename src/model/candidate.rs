@@ -1,4 +1,4 @@
-//! A candidate: the content of one repository's `.blue/` files at a commit or in the work tree.
+//! A candidate: the content of one repository's `.blue/` files at a commit or in the working tree.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -94,7 +94,7 @@ impl Candidate {
 
     /// Returns the path where the contract's file should be, if the repository has no such file. A file that cannot be
     /// read still counts as present.
-    pub fn gone(&self, domain: &DomainName, contract: &ContractName) -> Option<String> {
+    pub fn missing_file(&self, domain: &DomainName, contract: &ContractName) -> Option<String> {
         let path = format!("{CONTRACTS}/{domain}/{contract}.yaml");
         let is_there = self.contracts.contains_key(&(domain.clone(), contract.clone()))
             || self.problems.iter().any(|problem| problem.path == path);
@@ -102,7 +102,7 @@ impl Candidate {
     }
 
     /// Returns whether the files declare something in a domain, or used to.
-    pub fn says_something_of(&self, domain: &DomainName) -> bool {
+    pub fn declares_in(&self, domain: &DomainName) -> bool {
         self.bindings.contains_key(domain)
             || self.removed_bindings.contains(domain)
             || self.contracts_in(domain).next().is_some()

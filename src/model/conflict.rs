@@ -70,8 +70,8 @@ impl Conflict {
             }
             Self::Binding(repo) => vec![format!("git blue contract publish  # in {repo}, at the intended commit")],
             Self::SetAside(record) => vec![
-                format!("git blue realm conflict undo {}  # reject the change", record.id()),
-                format!("git blue realm conflict accept {}  # accept the change{}", record.id(), asked_of(record)),
+                format!("git blue realm conflict reject {}  # reject the change", record.id()),
+                format!("git blue realm conflict accept {}  # accept the change{}", record.id(), owners_to_ask(record)),
             ],
             Self::Repo(repo) => vec![format!(
                 "edit repo: in .blue/config.yaml of the repository that should not be {repo}, then run git blue init"
@@ -96,7 +96,7 @@ fn broken(record: &SetAside, within: &str) -> String {
 }
 
 /// Names the repositories whose owners may accept a change.
-fn asked_of(record: &SetAside) -> String {
+fn owners_to_ask(record: &SetAside) -> String {
     let owners: BTreeSet<_> = record.changes.iter().flat_map(|one| &one.owners).map(ToString::to_string).collect();
     if owners.is_empty() {
         String::new()

@@ -113,7 +113,7 @@ fn version_as_written<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vers
         }
 
         fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Version, A::Error> {
-            VersionFrom::deserialize(MapAccessDeserializer::new(map)).map(|_| Version::elsewhere())
+            VersionFrom::deserialize(MapAccessDeserializer::new(map)).map(|_| Version::from_file_placeholder())
         }
     }
 

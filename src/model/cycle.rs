@@ -49,12 +49,12 @@ impl std::fmt::Display for Cycle {
 
 /// The providers and consumers of a whole realm.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Provision {
+pub struct DependencyGraph {
     /// The consumers of each provider, each with one of the contracts that it relies on.
     to: BTreeMap<RepoName, BTreeMap<RepoName, ContractRef>>,
 }
 
-impl Provision {
+impl DependencyGraph {
     /// Adds the imports and exports of a domain.
     pub fn add(&mut self, domain: &DomainSummary) {
         for (consumer, binding) in &domain.bindings {
@@ -173,8 +173,8 @@ mod tests {
     use proptest::prelude::*;
 
     /// Parses edges: `a>b` means that a provides something to b.
-    fn provision(edges: &str) -> Provision {
-        let mut provision = Provision::default();
+    fn provision(edges: &str) -> DependencyGraph {
+        let mut provision = DependencyGraph::default();
         for edge in edges.split_whitespace() {
             let link = link(edge);
             provision.to.entry(link.provider).or_default().insert(link.consumer, link.contract);

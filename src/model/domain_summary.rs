@@ -10,7 +10,7 @@ use crate::model::{
     conflict::{Conflict, Conflicts},
     contract::{Contract, Deprecated, Withdrawn, Yanked},
     domain::{Domain, Source},
-    domain_view::{Damage, DomainView, Offer, Standing, Subject},
+    domain_view::{AvailableVersions, Damage, DomainView, ImportResolution, Subject},
     name::{ContractName, RepoName},
     range::Range,
     version::Version,
@@ -94,8 +94,8 @@ impl ContractSummary {
     }
 
     /// Returns what its importers can get.
-    pub fn offer(&self) -> Offer<'_> {
-        Offer { current: &self.version, supported: &self.supported, yanked: &self.yanked }
+    pub fn offer(&self) -> AvailableVersions<'_> {
+        AvailableVersions { current: &self.version, supported: &self.supported, yanked: &self.yanked }
     }
 
     /// Returns whether its published versions affect the state of imports.
@@ -203,9 +203,9 @@ impl DomainSummary {
     }
 
     /// Returns the state of `import` in the current domain.
-    pub fn standing(&self, import: &Import) -> Standing {
+    pub fn resolve_import(&self, import: &Import) -> ImportResolution {
         let offer = self.contracts.get(&import.contract).map(ContractSummary::offer);
-        Standing::of(import, offer, self.versions.get(&import.contract))
+        ImportResolution::of(import, offer, self.versions.get(&import.contract))
     }
 }
 
@@ -242,7 +242,7 @@ mod tests {
         for (name, range) in [("served", "<2.0.0"), ("served", ">=2.0.0"), ("dropped", "<2.0.0"), ("draft", ">=0.1.0")]
         {
             let import = Import::new(name.parse().unwrap(), range.parse().unwrap(), UsedIn::default());
-            assert_eq!(summary.standing(&import), view.standing(&import), "{name} {range}");
+            assert_eq!(summary.resolve_import(&import), view.resolve_import(&import), "{name} {range}");
         }
         assert_eq!(summary.versions.keys().map(ToString::to_string).collect::<Vec<_>>(), ["draft", "served"]);
     }

@@ -158,16 +158,16 @@ impl DomainView {
     }
 
     /// Returns the state of `import` in the current domain.
-    pub fn standing(&self, import: &Import) -> Standing {
+    pub fn resolve_import(&self, import: &Import) -> ImportResolution {
         let current = self.contracts.get(&import.contract);
-        let offer = current.map(Offer::of);
-        Standing::of(import, offer, self.versions.get(&import.contract))
+        let offer = current.map(AvailableVersions::of);
+        ImportResolution::of(import, offer, self.versions.get(&import.contract))
     }
 }
 
 /// The versions of a contract that its importers can get.
 #[derive(Debug, Clone, Copy)]
-pub struct Offer<'a> {
+pub struct AvailableVersions<'a> {
     /// Its current version.
     pub current: &'a Version,
     /// The older versions that are still served.
@@ -176,7 +176,7 @@ pub struct Offer<'a> {
     pub yanked: &'a [Yanked],
 }
 
-impl<'a> Offer<'a> {
+impl<'a> AvailableVersions<'a> {
     /// Returns the offer of a contract.
     pub fn of(contract: &'a Contract) -> Self {
         Self { current: &contract.version, supported: &contract.supported, yanked: &contract.yanked }
@@ -191,7 +191,7 @@ impl<'a> Offer<'a> {
 
 /// The state of an import.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Standing {
+pub enum ImportResolution {
     /// The current version satisfies it.
     Satisfied(Version),
     /// The current version does not satisfy it, but the provider still serves one that does.
@@ -210,9 +210,9 @@ pub enum Standing {
     Missing,
 }
 
-impl Standing {
+impl ImportResolution {
     /// Returns the state of an import, given the offer of its contract and the contract's published versions.
-    pub fn of(import: &Import, offer: Option<Offer<'_>>, published: Option<&BTreeSet<Version>>) -> Self {
+    pub fn of(import: &Import, offer: Option<AvailableVersions<'_>>, published: Option<&BTreeSet<Version>>) -> Self {
         let Some(offer) = offer else {
             return Self::Missing;
         };
@@ -237,11 +237,11 @@ impl Standing {
         }
     }
 
-    /// Returns the name of this state: `current`, `stale` or `broken`.
+    /// Returns the name of this state: `current`, `behind` or `broken`.
     pub fn word(&self) -> &'static str {
         match self {
             Self::Satisfied(_) => "current",
-            Self::Behind { .. } => "stale",
+            Self::Behind { .. } => "behind",
             Self::Broken { .. } | Self::Missing => "broken",
         }
     }

@@ -4,9 +4,9 @@
 use crate::model::{
     binding::{Binding, Import, UsedIn},
     contract::Contract,
-    domain_view::{DomainView, Standing},
+    domain_view::{DomainView, ImportResolution},
     name::{ContractName, RepoName},
-    nearest::{nearest, question},
+    nearest::{did_you_mean, nearest},
     range::Range,
     schema::{self, Forest, KeywordWarning},
     verdict::{ImportState, Judge, Promise, Verdict},
@@ -55,7 +55,7 @@ pub fn breaks(before: &DomainView, after: &DomainView, contract: &ContractName, 
 }
 
 fn holds(domain: &DomainView, import: &Import, judge: &Judge<'_>) -> bool {
-    domain.standing(import).resolved().is_some() && !ImportState::of(domain, import, judge).is_broken()
+    domain.resolve_import(import).resolved().is_some() && !ImportState::of(domain, import, judge).is_broken()
 }
 
 /// Returns the remarks on the new document of a contract.
@@ -128,21 +128,21 @@ pub fn of_binding(domain: &DomainView, binding: &Binding, judge: &Judge<'_>) -> 
 
 fn of_import(domain: &DomainView, import: &Import, judge: &Judge<'_>) -> Option<Remark> {
     let name = &import.contract;
-    match domain.standing(import) {
-        Standing::Satisfied(_) | Standing::Behind { .. } => {
+    match domain.resolve_import(import) {
+        ImportResolution::Satisfied(_) | ImportResolution::Behind { .. } => {
             let state = ImportState::of(domain, import, judge);
             let verdict = state.verdict.as_ref().filter(|_| state.is_broken())?;
             let message = format!("it imports {name} {}, but {}", import.version, verdict.phrase());
             Some(Remark { code: "import-broken", contract: name.clone(), nearest: None, message })
         }
-        Standing::Missing if is_known(domain, name) => Some(Remark {
+        ImportResolution::Missing if is_known(domain, name) => Some(Remark {
             code: "missing-contract",
             contract: name.clone(),
             nearest: None,
             message: format!("it imports {name} {}, which has no release yet", import.version),
         }),
-        Standing::Missing => Some(missing(domain, "imports", name)),
-        Standing::Broken { current } => Some(Remark {
+        ImportResolution::Missing => Some(missing(domain, "imports", name)),
+        ImportResolution::Broken { current } => Some(Remark {
             code: "import-broken",
             contract: name.clone(),
             nearest: None,
@@ -161,6 +161,6 @@ fn missing(domain: &DomainView, verb: &str, name: &ContractName) -> Remark {
         code: "missing-contract",
         contract: name.clone(),
         nearest: nearest(name, names()).cloned(),
-        message: format!("it {verb} {name}, which does not exist{}", question(name, names())),
+        message: format!("it {verb} {name}, which does not exist{}", did_you_mean(name, names())),
     }
 }

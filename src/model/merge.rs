@@ -295,7 +295,7 @@ mod tests {
     }
 
     /// Returns the value from the point of view of the other side.
-    fn flipped(newer: Newer) -> Newer {
+    fn swapped(newer: Newer) -> Newer {
         match newer {
             Newer::Ours => Newer::Theirs,
             Newer::Theirs => Newer::Ours,
@@ -310,9 +310,9 @@ mod tests {
         ) {
             prop_assert_eq!(
                 contract(base.as_ref(), &ours, &theirs, newer),
-                contract(base.as_ref(), &theirs, &ours, flipped(newer))
+                contract(base.as_ref(), &theirs, &ours, swapped(newer))
             );
-            prop_assert_eq!(version(&ours, &theirs, newer), version(&theirs, &ours, flipped(newer)));
+            prop_assert_eq!(version(&ours, &theirs, newer), version(&theirs, &ours, swapped(newer)));
         }
 
         #[test]
@@ -322,7 +322,7 @@ mod tests {
         ) {
             prop_assert_eq!(domain(b.as_ref(), &d, &e), domain(b.as_ref(), &e, &d));
             prop_assert_eq!(repo(&r, &s), repo(&s, &r));
-            prop_assert_eq!(binding(&x, &y, newer), binding(&y, &x, flipped(newer)));
+            prop_assert_eq!(binding(&x, &y, newer), binding(&y, &x, swapped(newer)));
         }
 
         #[test]

@@ -7,7 +7,7 @@ use crate::model::{domain_summary::DomainSummary, name::RepoName};
 
 /// The dependencies between repositories.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Reliance {
+pub struct Dependencies {
     providers: BTreeMap<RepoName, BTreeSet<RepoName>>,
 }
 
@@ -20,10 +20,10 @@ pub struct Order {
     /// All repositories, in merge order.
     pub repos: Vec<RepoName>,
     /// Repositories that are part of a cycle or rely on one. No order is right for them.
-    pub circular: Vec<RepoName>,
+    pub cyclic: Vec<RepoName>,
 }
 
-impl Reliance {
+impl Dependencies {
     /// Adds the bindings of a domain. A consumer relies on the owner of a contract.
     pub fn add(&mut self, domain: &DomainSummary) {
         for (consumer, binding) in &domain.bindings {
@@ -61,8 +61,8 @@ impl Reliance {
         let mut order = Order::default();
         while !left.is_empty() {
             let free = left.iter().find(|(_, waits)| waits.is_empty()).map(|(repo, _)| (*repo).clone());
-            if free.is_none() && order.circular.is_empty() {
-                order.circular = left.keys().map(|repo| (*repo).clone()).collect();
+            if free.is_none() && order.cyclic.is_empty() {
+                order.cyclic = left.keys().map(|repo| (*repo).clone()).collect();
             }
             // In a cycle, the repository that waits for the fewest others comes first.
             let fewest = || left.iter().min_by_key(|(_, waits)| waits.len()).map(|(repo, _)| (*repo).clone());
@@ -102,8 +102,8 @@ mod tests {
     }
 
     /// Parses pairs: `a<b` means that b relies on a.
-    fn reliance(edges: &str) -> Reliance {
-        let mut reliance = Reliance::default();
+    fn reliance(edges: &str) -> Dependencies {
+        let mut reliance = Dependencies::default();
         for edge in edges.split_whitespace() {
             let (provider, consumer) = edge.split_once('<').unwrap();
             let consumer = reliance.providers.entry(consumer.parse().unwrap()).or_default();
@@ -115,7 +115,7 @@ mod tests {
     #[test]
     fn providers_come_first_and_ties_are_broken_by_name() {
         let order = reliance("z<a y<z").order(&names("a b y z").into_iter().collect(), &Before::new());
-        assert_eq!(order, Order { repos: names("b y z a"), circular: vec![] });
+        assert_eq!(order, Order { repos: names("b y z a"), cyclic: vec![] });
     }
 
     #[test]
@@ -128,7 +128,7 @@ mod tests {
     #[test]
     fn a_cycle_is_reported_and_still_ordered() {
         let order = reliance("a<b b<a b<c").order(&names("a b c d").into_iter().collect(), &Before::new());
-        assert_eq!(order, Order { repos: names("d a b c"), circular: names("a b c") });
+        assert_eq!(order, Order { repos: names("d a b c"), cyclic: names("a b c") });
     }
 
     #[test]
@@ -138,12 +138,12 @@ mod tests {
             .map(|(later, earlier)| (names(later)[0].clone(), names(earlier).into_iter().collect()))
             .into();
         let order = reliance("p<c p<d").order(&names("c d p x").into_iter().collect(), &must);
-        assert_eq!(order, Order { repos: names("d x p c"), circular: vec![] });
+        assert_eq!(order, Order { repos: names("d x p c"), cyclic: vec![] });
         // Two repositories that must wait for each other have no order.
         let must: Before = [("a", "b"), ("b", "a")]
             .map(|(later, earlier)| (names(later)[0].clone(), names(earlier).into_iter().collect()))
             .into();
-        assert_eq!(Reliance::default().order(&names("a b").into_iter().collect(), &must).circular, names("a b"));
+        assert_eq!(Dependencies::default().order(&names("a b").into_iter().collect(), &must).cyclic, names("a b"));
     }
 
     proptest! {
@@ -160,7 +160,7 @@ mod tests {
             for (at, repo) in order.repos.iter().enumerate() {
                 for provider in reliance.of(repo, &repos) {
                     let is_before = order.repos[..at].contains(&provider);
-                    prop_assert!(is_before || order.circular.contains(repo));
+                    prop_assert!(is_before || order.cyclic.contains(repo));
                 }
             }
         }

@@ -6,13 +6,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::model::{
     binding::Import,
     contract::Contract,
-    domain_view::{DomainView, Offer, Standing},
+    domain_view::{AvailableVersions, DomainView, ImportResolution},
     name::{ContractName, ContractRef, DomainName, RepoName},
     range::Range,
     version::Version,
 };
 
-/// A domain as published, and with the branch of each repository laid over it separately.
+/// A domain as published, and with the branch of each repository applied to it separately.
 #[derive(Debug, Clone)]
 pub struct Proposed {
     /// The published domain.
@@ -27,14 +27,14 @@ pub struct Plan {
     /// The repositories that must be merged before each repository.
     pub before: BTreeMap<RepoName, BTreeSet<RepoName>>,
     /// The imports that break in every order.
-    pub clashes: Vec<Clash>,
+    pub conflicts: Vec<RangeConflict>,
     /// The imports whose range accepts versions that are not served after the merges.
-    pub leftovers: Vec<Leftover>,
+    pub to_narrow: Vec<RangeToNarrow>,
 }
 
 /// An import that accepts only the version before a provider's merge, or only the one after.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Clash {
+pub struct RangeConflict {
     /// The importer.
     pub consumer: RepoName,
     /// The repository that changes the contract.
@@ -55,7 +55,7 @@ pub struct Clash {
 
 /// An import to narrow once everything is merged.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Leftover {
+pub struct RangeToNarrow {
     /// The importer.
     pub consumer: RepoName,
     /// The contract.
@@ -106,11 +106,11 @@ impl Plan {
         } else if !consumer_alone && both && merges(provider) {
             first(provider, consumer);
         }
-        let clash = if needs_both { edge.clash() } else { None };
+        let conflict = if needs_both { edge.conflict() } else { None };
         if members.contains(consumer) && members.contains(provider) {
-            self.leftovers.extend(edge.leftover(clash.as_ref()));
+            self.to_narrow.extend(edge.range_to_narrow(conflict.as_ref()));
         }
-        self.clashes.extend(clash);
+        self.conflicts.extend(conflict);
     }
 }
 
@@ -147,9 +147,12 @@ impl Edge<'_> {
     /// merged.
     fn holds(&self, consumer: bool, provider: bool) -> bool {
         let Some(import) = self.import(consumer) else { return true };
-        let offer = self.contract(provider).map(Offer::of);
+        let offer = self.contract(provider).map(AvailableVersions::of);
         let versions = self.domain.of(self.provider, provider).versions.get(self.contract);
-        matches!(Standing::of(import, offer, versions), Standing::Satisfied(_) | Standing::Behind { .. })
+        matches!(
+            ImportResolution::of(import, offer, versions),
+            ImportResolution::Satisfied(_) | ImportResolution::Behind { .. }
+        )
     }
 
     fn at(&self) -> ContractRef {
@@ -157,13 +160,13 @@ impl Edge<'_> {
         ContractRef { domain: domain.clone(), contract: self.contract.clone() }
     }
 
-    fn clash(&self) -> Option<Clash> {
+    fn conflict(&self) -> Option<RangeConflict> {
         let new = self.contract(true)?.version.clone();
         let range_before = self.import(false).map(|import| import.version.clone());
         let range_after = self.import(true)?.version.clone();
         let old = self.contract(false).map(|contract| contract.version.clone());
         let base = range_before.as_ref().filter(|range| old.as_ref().is_some_and(|old| range.matches(old)));
-        Some(Clash {
+        Some(RangeConflict {
             consumer: self.consumer.clone(),
             provider: self.provider.clone(),
             at: self.at(),
@@ -177,11 +180,11 @@ impl Edge<'_> {
 
     /// Returns an old version that the range accepts although it is no longer served. Returns `None` for a range
     /// without an upper bound, which accepts such versions on purpose.
-    fn leftover(&self, clash: Option<&Clash>) -> Option<Leftover> {
+    fn range_to_narrow(&self, conflict: Option<&RangeConflict>) -> Option<RangeToNarrow> {
         let contract = self.contract(true)?;
         let current = &contract.version;
         let own = &self.import(true)?.version;
-        let range = clash.and_then(|clash| clash.widened.as_ref()).unwrap_or(own);
+        let range = conflict.and_then(|conflict| conflict.widened.as_ref()).unwrap_or(own);
         let compatible = Range::compatible(current);
         let is_gone = |version: &&Version| {
             *version < current
@@ -191,8 +194,8 @@ impl Edge<'_> {
         };
         let versions = self.domain.of(self.provider, true).versions.get(self.contract)?;
         let version = versions.iter().rev().find(is_gone).filter(|_| range.is_bounded() && range.matches(current))?;
-        let wanted = clash.map(|_| own).filter(|own| own.matches(current));
+        let wanted = conflict.map(|_| own).filter(|own| own.matches(current));
         let narrowed = wanted.cloned().unwrap_or(compatible);
-        Some(Leftover { consumer: self.consumer.clone(), at: self.at(), version: version.clone(), narrowed })
+        Some(RangeToNarrow { consumer: self.consumer.clone(), at: self.at(), version: version.clone(), narrowed })
     }
 }

@@ -219,14 +219,14 @@ impl fmt::Display for RfcName {
 ///
 /// # Errors
 /// Returns an error if either field is missing or is not a valid name.
-pub fn apart<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<ContractRef, D::Error> {
-    let Apart { domain, contract } = serde::Deserialize::deserialize(deserializer)?;
+pub fn contract_from_fields<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<ContractRef, D::Error> {
+    let ContractFields { domain, contract } = serde::Deserialize::deserialize(deserializer)?;
     Ok(ContractRef { domain, contract })
 }
 
 /// A contract in requests that name the domain and the contract separately.
 #[derive(Debug, serde::Deserialize, schemars::JsonSchema)]
-pub struct Apart {
+pub struct ContractFields {
     /// The domain
     pub domain: DomainName,
     /// The contract in the domain

@@ -16,7 +16,10 @@ pub fn nearest<'a, N: AsRef<str> + Ord + 'a>(wanted: &N, names: impl IntoIterato
 }
 
 /// Returns a question that suggests the nearest name, to append to a message; empty if there is none.
-pub fn question<'a, N: AsRef<str> + Ord + Display + 'a>(wanted: &N, names: impl IntoIterator<Item = &'a N>) -> String {
+pub fn did_you_mean<'a, N: AsRef<str> + Ord + Display + 'a>(
+    wanted: &N,
+    names: impl IntoIterator<Item = &'a N>,
+) -> String {
     nearest(wanted, names).map(|name| format!(" (did you mean {name}?)")).unwrap_or_default()
 }
 

@@ -139,7 +139,7 @@ pub struct Change {
     /// Whether the version went down.
     pub rollback: bool,
     /// The number of published versions that this notification covers; of a yank, the number of yanked versions.
-    pub coalesced: usize,
+    pub version_count: usize,
     /// Whether the contract or binding is the reader's own. The change is only of interest if someone else made it.
     pub is_mine: bool,
 }
@@ -177,7 +177,7 @@ pub fn contract_change(
     let (old, new) = delta.documents();
     let known = new.or(old)?;
     let new_version = new.map(|new| new.version.clone());
-    let (old_version, coalesced) = if kind == ChangeType::VersionYanked {
+    let (old_version, version_count) = if kind == ChangeType::VersionYanked {
         let yanked = newly_yanked(old, new);
         (yanked.iter().max().map(|version| (*version).clone()), yanked.len())
     } else {
@@ -193,7 +193,7 @@ pub fn contract_change(
         domain: domain.clone(),
         contract: Some(known.name.clone()),
         from: known.owner.clone(),
-        coalesced,
+        version_count,
         old_version,
         new_version,
         rollback,
@@ -265,7 +265,7 @@ pub fn offer_change(
         old_version: Some(version.clone()),
         new_version: Some(version.clone()),
         rollback: false,
-        coalesced: 1,
+        version_count: 1,
         is_mine: false,
     })
 }
@@ -305,7 +305,7 @@ pub fn binding_change(
         old_version: None,
         new_version: None,
         rollback: false,
-        coalesced: 1,
+        version_count: 1,
         is_mine: repo == me,
     })
 }

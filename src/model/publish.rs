@@ -4,6 +4,12 @@
 //! On a single machine, ownership protects against mistakes, not against attacks: anyone who can write to the store
 //! can write anything.
 
+mod refusal;
+
+pub use refusal::{Reason, Refusal};
+
+use refusal::{not_member, refuse};
+
 use crate::model::{
     approval::Approval,
     binding::{Binding, Import},
@@ -13,133 +19,13 @@ use crate::model::{
     domain_view::DomainView,
     evolution::with_evolution,
     fault::Fault,
-    name::{ContractName, DomainName, RepoName},
+    name::{ContractName, RepoName},
     next_version::{free_version, needed, settled},
     schema::{self, Part},
     transfer::Transfers,
     verdict::{Judge, Promise, VersionBump},
     version::Version,
 };
-
-/// The refusal of a change.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{}{} {reason}", domain, contract.as_ref().map(|contract| format!("/{contract}")).unwrap_or_default())]
-pub struct Refusal {
-    /// The domain.
-    pub domain: DomainName,
-    /// The contract, if the refusal concerns one.
-    pub contract: Option<ContractName>,
-    /// The reason.
-    pub reason: Box<Reason>,
-    /// The file that the version is read from, unless it is the contract's own.
-    pub version_in: Option<String>,
-}
-
-/// The reason of a [`Refusal`], with the way to resolve it.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum Reason {
-    /// Another repository owns the contract.
-    #[error("belongs to {owner}; only {owner} can change it, not {acting}")]
-    NotOwner {
-        /// The owner.
-        owner: RepoName,
-        /// The acting repository.
-        acting: RepoName,
-    },
-    /// The repository is not a member of the domain.
-    #[error("has no member {0}")]
-    NotMember(RepoName),
-    /// The name differs from an existing one only in case.
-    #[error("differs from the existing {0} only in case")]
-    Collides(ContractName),
-    /// The version was published with other content.
-    #[error("{version} was already published with different content: bump to {bump}{}",
-        why.as_ref().map(|why| format!(" ({why})")).unwrap_or_default())]
-    Republished {
-        /// The version that was used twice.
-        version: Version,
-        /// The version to use.
-        bump: Version,
-        /// What the content breaks of the promise, if anything. The version to use allows that.
-        why: Option<String>,
-    },
-    /// The document breaks the promise under a version that does not allow it.
-    #[error("{current} -> {version} breaks its promise of {}: {}; this requires {bump}, not {version}",
-        promise.directions(), promise.phrase())]
-    BreaksPromise {
-        /// The realm's version.
-        current: Version,
-        /// The candidate's version.
-        version: Version,
-        /// The version to use.
-        bump: Version,
-        /// The promise that the document breaks.
-        promise: Box<Promise>,
-    },
-    /// The version would go down.
-    #[error("would go back from {current} to {version}")]
-    Down {
-        /// The realm's version.
-        current: Version,
-        /// The candidate's version.
-        version: Version,
-    },
-    /// A rollback to something that was never published.
-    #[error("{0} was never published")]
-    NotPublished(Version),
-    /// The version was yanked.
-    #[error("{version} was yanked ({why}): bump to {bump}")]
-    Yanked {
-        /// The version.
-        version: Version,
-        /// Why it was yanked.
-        why: String,
-        /// The version to use.
-        bump: Version,
-    },
-    /// The document itself has problems: all of them, each with its place.
-    #[error("is not valid: {}", joined(.0))]
-    Invalid(Vec<Fault>),
-    /// It is undecided whether the value satisfies the schema: all known problems, each with its place.
-    #[error("cannot be validated within the limits: {}", joined(.0))]
-    Undecided(Vec<Fault>),
-    /// The realm's own copy cannot be read, so there is no basis for a decision.
-    #[error("is damaged in the realm, and was not overwritten")]
-    Damaged,
-}
-
-impl Refusal {
-    /// Returns the stable code of this kind of refusal.
-    pub fn code(&self) -> &'static str {
-        match *self.reason {
-            Reason::NotOwner { .. } => "not-owner",
-            Reason::NotMember(_) => "not-member",
-            Reason::Collides(_) => "name-collision",
-            Reason::Republished { .. } => "version-reused",
-            Reason::BreaksPromise { .. } => "breaks-promise",
-            Reason::Down { .. } => "version-down",
-            Reason::NotPublished(_) => "not-published",
-            Reason::Yanked { .. } => "yanked-version",
-            Reason::Invalid(_) => "invalid-contract",
-            Reason::Undecided(_) => "undecided",
-            Reason::Damaged => "damaged",
-        }
-    }
-}
-
-fn joined(faults: &[Fault]) -> String {
-    faults.iter().map(|fault| fault.message.as_str()).collect::<Vec<_>>().join("; ")
-}
-
-fn refuse(domain: &DomainView, contract: &ContractName, reason: Reason) -> Refusal {
-    let (domain, contract) = (domain.info.name.clone(), Some(contract.clone()));
-    Refusal { domain, contract, reason: Box::new(reason), version_in: None }
-}
-
-fn not_member(domain: &DomainView, repo: &RepoName) -> Refusal {
-    let (domain, reason) = (domain.info.name.clone(), Box::new(Reason::NotMember(repo.clone())));
-    Refusal { domain, contract: None, reason, version_in: None }
-}
 
 /// The decision of the rules: the changes, and their meaning.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -171,9 +57,9 @@ pub fn contract(
     judge: &Judge<'_>,
 ) -> Result<Decision, Refusal> {
     let document = &*settled(domain, document, judge);
-    let decision = whatever_it_breaks(domain, acting, document, direction, judge)?;
+    let decision = ignoring_promise(domain, acting, document, direction, judge)?;
     if direction == Direction::Forward {
-        keep_promise(domain, document, judge)?;
+        check_promise(domain, document, judge)?;
     }
     Ok(decision)
 }
@@ -182,7 +68,7 @@ pub fn contract(
 ///
 /// # Errors
 /// Returns a [`Refusal`] with the contract and how to resolve it.
-pub fn whatever_it_breaks(
+pub fn ignoring_promise(
     domain: &DomainView,
     acting: &RepoName,
     document: &Contract,
@@ -210,7 +96,7 @@ pub fn whatever_it_breaks(
 ///
 /// # Errors
 /// Returns [`Reason::BreaksPromise`] if the document breaks the promise.
-pub fn keep_promise(domain: &DomainView, document: &Contract, judge: &Judge<'_>) -> Result<(), Refusal> {
+pub fn check_promise(domain: &DomainView, document: &Contract, judge: &Judge<'_>) -> Result<(), Refusal> {
     let Some(held) = domain.contracts.get(&document.name).filter(|_| !document.version.is_prerelease()) else {
         return Ok(());
     };
@@ -362,7 +248,7 @@ pub fn binding(
     }
     let held = domain.bindings.get(repo);
     for import in &mut wanted.imports {
-        let resolved = domain.standing(import).resolved().cloned();
+        let resolved = domain.resolve_import(import).resolved().cloned();
         let before = held.and_then(|held| held.import(&import.contract));
         let untouched = before.filter(|before| before.typed() == import.typed());
         import.adapted_version = untouched.and_then(Import::adapted).or(resolved.as_ref()).cloned();

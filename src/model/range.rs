@@ -157,7 +157,7 @@ fn comparators(text: &str) -> Result<String, String> {
             }
             (None, None) if part == "*" => return Err("use an operator: \">=0.0.0\"".into()),
             (None, None) => {
-                return Err(match Version::meant(part) {
+                return Err(match Version::guess_intended(part) {
                     Some(version) => format!(
                         "'{part}' has no operator; write \"={version}\" for that version, \"^{version}\" for \
                             compatible ones"

@@ -5,9 +5,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::model::{
     binding::Import,
-    domain_view::Standing,
+    domain_view::ImportResolution,
     notification::ChangeType,
-    verdict::{Holds, ImportState, Outcome},
+    verdict::{ImportEffect, ImportState, Outcome},
     version::Version,
 };
 
@@ -47,11 +47,11 @@ impl Rank {
     /// Returns the rank of an import in its current state. `is_leaving` is whether its contract is deprecated or
     /// retired, or the current version was yanked.
     pub fn of_import(import: &Import, state: &ImportState, is_leaving: bool) -> Self {
-        match state.holds() {
-            Holds::Breaks => Self::Broken,
-            Holds::Unknown => Self::Attention,
-            Holds::Satisfied if is_leaving || is_behind(import, state) => Self::Attention,
-            Holds::Satisfied => Self::Import,
+        match state.effect() {
+            ImportEffect::Broken => Self::Broken,
+            ImportEffect::Unknown => Self::Attention,
+            ImportEffect::Satisfied if is_leaving || is_behind(import, state) => Self::Attention,
+            ImportEffect::Satisfied => Self::Import,
         }
     }
 
@@ -88,9 +88,9 @@ fn is_behind(import: &Import, state: &ImportState) -> bool {
     let is_proved = state.verdict.as_ref().is_some_and(|verdict| verdict.verdict == Outcome::Compatible);
     let is_other = |current: &Version| import.adapted().is_some_and(|adapted| adapted != current);
     match &state.standing {
-        Standing::Behind { .. } => true,
-        Standing::Satisfied(current) => !is_proved && is_other(current),
-        Standing::Broken { .. } | Standing::Missing => false,
+        ImportResolution::Behind { .. } => true,
+        ImportResolution::Satisfied(current) => !is_proved && is_other(current),
+        ImportResolution::Broken { .. } | ImportResolution::Missing => false,
     }
 }
 
@@ -105,7 +105,7 @@ mod tests {
         import
     }
 
-    fn state(standing: Standing) -> ImportState {
+    fn state(standing: ImportResolution) -> ImportState {
         ImportState { standing, verdict: None }
     }
 
@@ -115,22 +115,22 @@ mod tests {
 
     #[test]
     fn a_broken_import_comes_before_everything() {
-        let broken = state(Standing::Broken { current: version("2.0.0") });
+        let broken = state(ImportResolution::Broken { current: version("2.0.0") });
         let rank = Rank::of_import(&import(None), &broken, true);
         assert_eq!(rank, Rank::Broken);
         assert_eq!(Rank::of_change(ChangeType::VersionChanged, Some(rank), false), Rank::Broken);
         assert!(Rank::ALL.is_sorted() && Rank::ALL[0] == Rank::Broken);
-        assert_eq!(Rank::of_import(&import(None), &state(Standing::Missing), false), Rank::Broken);
+        assert_eq!(Rank::of_import(&import(None), &state(ImportResolution::Missing), false), Rank::Broken);
     }
 
     #[test]
     fn a_satisfied_import_may_need_attention() {
-        let holds = || state(Standing::Satisfied(version("1.1.0")));
+        let holds = || state(ImportResolution::Satisfied(version("1.1.0")));
         assert_eq!(Rank::of_import(&import(Some("1.1.0")), &holds(), false), Rank::Import);
         assert_eq!(Rank::of_import(&import(None), &holds(), false), Rank::Import);
         assert_eq!(Rank::of_import(&import(Some("1.0.0")), &holds(), false), Rank::Attention, "not adapted");
         assert_eq!(Rank::of_import(&import(Some("1.1.0")), &holds(), true), Rank::Attention, "deprecated");
-        let behind = state(Standing::Behind { current: version("2.0.0"), served: version("1.1.0") });
+        let behind = state(ImportResolution::Behind { current: version("2.0.0"), served: version("1.1.0") });
         assert_eq!(Rank::of_import(&import(None), &behind, false), Rank::Attention, "an older one is served");
     }
 

@@ -50,7 +50,7 @@ pub struct Rename {
 
 /// How a repository relates to an entry of the realm.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Likeness {
+pub enum RepoMatch {
     /// The URLs refer to the same location, and no root commit contradicts that.
     Same,
     /// They share a root commit, and the URLs cannot be compared. Forks and repositories created from the same
@@ -62,7 +62,7 @@ pub enum Likeness {
     Different,
 }
 
-impl Likeness {
+impl RepoMatch {
     /// Compares two repositories by their URLs and by whether they share a root commit, which is `None` if either has
     /// no known roots. Different URLs outweigh a shared root.
     pub fn of(urls: [Option<&str>; 2], shares_root: Option<bool>) -> Self {
@@ -85,8 +85,8 @@ impl Repo {
     pub fn is_same_repository(&self, other: &Self) -> bool {
         let knows_roots = !self.roots.is_empty() && !other.roots.is_empty();
         let shares = knows_roots.then(|| self.roots.iter().any(|root| other.roots.contains(root)));
-        let likeness = Likeness::of([self.url.as_deref(), other.url.as_deref()], shares);
-        matches!(likeness, Likeness::Same | Likeness::SharedRoot)
+        let likeness = RepoMatch::of([self.url.as_deref(), other.url.as_deref()], shares);
+        matches!(likeness, RepoMatch::Same | RepoMatch::SharedRoot)
     }
 }
 

@@ -41,7 +41,7 @@ pub struct ChangedField {
     /// The kind of change.
     pub change: FieldChange,
     /// A field that was added beside it with the same schema: it may be the same under another name.
-    pub maybe_now: Option<String>,
+    pub maybe_renamed_to: Option<String>,
 }
 
 /// The differences between two documents of a contract that affect values.
@@ -82,9 +82,12 @@ impl Changes {
             if name.is_empty() || is_new {
                 return;
             }
-            let maybe_now = renamed.get(name).cloned();
-            let field =
-                found.entry(name.to_owned()).or_insert(ChangedField { name: name.to_owned(), change, maybe_now });
+            let maybe_renamed_to = renamed.get(name).cloned();
+            let field = found.entry(name.to_owned()).or_insert(ChangedField {
+                name: name.to_owned(),
+                change,
+                maybe_renamed_to,
+            });
             if change == FieldChange::Removed {
                 field.change = change;
             }
@@ -238,7 +241,7 @@ mod tests {
 
     fn shown(old: Value, new: Value) -> Vec<String> {
         let field = |one: ChangedField| {
-            let now = one.maybe_now.map(|name| format!(" -> {name}?")).unwrap_or_default();
+            let now = one.maybe_renamed_to.map(|name| format!(" -> {name}?")).unwrap_or_default();
             format!("{} {:?}{now}", one.name, one.change)
         };
         changes(old, new).fields(&[]).into_iter().map(field).collect()

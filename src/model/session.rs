@@ -1,4 +1,4 @@
-//! A session: a period of work in one work tree of a repository.
+//! A session: a period of work in one working tree of a repository.
 
 use std::{collections::BTreeMap, fmt, str::FromStr};
 

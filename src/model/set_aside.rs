@@ -55,7 +55,7 @@ impl fmt::Display for Rule {
 /// One file that a commit changed against a rule.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct Breach {
+pub struct RuleViolation {
     /// The file, in the tree of the ref.
     pub path: String,
     /// The rule.
@@ -78,7 +78,7 @@ pub enum Verdict {
     /// The change was taken after all.
     Accepted,
     /// The former content was kept for good.
-    Undone,
+    Rejected,
 }
 
 /// The settlement of a conflict, and its author.
@@ -104,7 +104,7 @@ pub struct SetAside {
     /// The time of the commit, as recorded in the commit.
     pub time: jiff::Timestamp,
     /// The files that the commit changed in violation of a rule.
-    pub changes: Vec<Breach>,
+    pub changes: Vec<RuleViolation>,
     /// The settlement; absent while the conflict is open.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub settled: Option<Settled>,
@@ -133,8 +133,8 @@ impl SetAside {
 
     /// Merges two records of one commit. Accepting it outweighs rejecting it.
     #[must_use]
-    pub fn united(&self, other: &Self) -> Self {
-        let mut changes: BTreeMap<&str, &Breach> = BTreeMap::new();
+    pub fn merged_with(&self, other: &Self) -> Self {
+        let mut changes: BTreeMap<&str, &RuleViolation> = BTreeMap::new();
         for one in self.changes.iter().chain(&other.changes) {
             let held = changes.entry(&one.path).or_insert(one);
             *held = (*held).min(one);
@@ -153,7 +153,7 @@ mod tests {
 
     #[test]
     fn uniting_records_of_one_commit_is_symmetric() {
-        let breach = |path: &str| Breach {
+        let breach = |path: &str| RuleViolation {
             path: path.into(),
             rule: Rule::ContractRemoved,
             owners: vec!["fungal".parse().unwrap()],
@@ -168,13 +168,13 @@ mod tests {
             committer: "A <a@x>".into(),
             time: jiff::Timestamp::UNIX_EPOCH,
             changes: vec![breach("a"), breach("b")],
-            settled: settled(Verdict::Undone),
+            settled: settled(Verdict::Rejected),
         };
         let other =
             SetAside { changes: vec![breach("b"), breach("c")], settled: settled(Verdict::Accepted), ..one.clone() };
-        assert_eq!(one.united(&other), other.united(&one));
-        assert_eq!(one.united(&other).changes.len(), 3);
-        assert!(one.united(&other).is_accepted());
+        assert_eq!(one.merged_with(&other), other.merged_with(&one));
+        assert_eq!(one.merged_with(&other).changes.len(), 3);
+        assert!(one.merged_with(&other).is_accepted());
         assert_eq!(one.id().to_string(), "010101010101");
     }
 }

@@ -50,7 +50,7 @@ impl Version {
     }
 
     /// Returns the placeholder for `version: { from: FILE }` in a contract file, which reading that file replaces.
-    pub fn elsewhere() -> Self {
+    pub fn from_file_placeholder() -> Self {
         Self(semver::Version {
             pre: semver::Prerelease::new("from-file").unwrap_or_default(),
             ..semver::Version::new(0, 0, 0)
@@ -59,7 +59,7 @@ impl Version {
 
     /// Returns whether this is one of the placeholders.
     pub fn is_placeholder(&self) -> bool {
-        self.is_auto() || *self == Self::elsewhere()
+        self.is_auto() || *self == Self::from_file_placeholder()
     }
 
     /// Returns whether publishing chooses the version.
@@ -74,7 +74,7 @@ impl Version {
 
     /// Returns the version that an invalid text probably means: one with a leading `v`, in curly quotes, or with fewer
     /// numbers.
-    pub fn meant(text: &str) -> Option<Self> {
+    pub fn guess_intended(text: &str) -> Option<Self> {
         let text = text.trim_matches(|c: char| "“”‘’\"'".contains(c) || c.is_whitespace());
         let text = text.strip_prefix(['v', 'V']).unwrap_or(text);
         let missing = match text.matches('.').count() {
@@ -134,7 +134,7 @@ impl FromStr for Version {
             return Err(refuse("it is longer than 64 characters".into()));
         }
         let version = semver::Version::parse(text).map_err(|error| {
-            refuse(match Self::meant(text) {
+            refuse(match Self::guess_intended(text) {
                 Some(meant) => format!("a version is MAJOR.MINOR.PATCH; write \"{meant}\""),
                 None if exceeds(&error) => TOO_LARGE.into(),
                 None => format!("{error}; write MAJOR.MINOR.PATCH, for example \"1.4.0\""),

@@ -5,13 +5,13 @@ use std::str::FromStr;
 use jiff::Timestamp;
 use serde::{Deserialize, Deserializer, de};
 
-use super::{acting::Here, ctx::Ctx, domain, history::arrivals::arrivals};
+use super::{ctx::Ctx, domain, history::arrivals::arrivals, realm_context::RealmContext};
 use crate::{
     error::{ErrorCode, OpError},
     model::{clock::Moment, name::ContractRef, oid::Oid, version::Version},
     store::{
         Objects as _, Store as _, StoreRef,
-        past::{self, Past},
+        store_at::{self, StoreAt},
     },
 };
 
@@ -125,17 +125,17 @@ impl Ctx {
     pub fn as_of(self, at: &AsOf) -> Result<Self, OpError> {
         let mut known = None;
         let moment = match at {
-            AsOf::Time(moment) => past::Moment { time: moment.end(self.env.now()), source: None },
+            AsOf::Time(moment) => store_at::Moment { time: moment.end(self.env.now()), source: None },
             AsOf::Commit(revision) => self.commit_as_of(revision)?,
             AsOf::Version { version, contract: None } => self.commit_as_of(&version.to_string())?,
             AsOf::Version { version, contract: Some(contract) } => {
                 let (commit, time) = self.published(contract, version)?;
                 known = Some((StoreRef::Domain(contract.domain.clone()), commit));
-                past::Moment { time, source: None }
+                store_at::Moment { time, source: None }
             }
         };
-        let Here { realm, store, repo, .. } = self.here?;
-        let past = Past::new(store, moment);
+        let RealmContext { realm, store, repo, .. } = self.realm?;
+        let past = StoreAt::new(store, moment);
         let past = match known {
             Some((name, commit)) => past.with(name, commit),
             None => past,
@@ -145,18 +145,18 @@ impl Ctx {
             return Err(OpError::no(ErrorCode::BeforeRealm, message)
                 .next(format!("git blue realm log --realm {realm} --all  # its history")));
         }
-        let here = Here { realm, store: Box::new(past), repo, unrecorded_url: None };
-        Ok(Self { here: Ok(here), as_of: Some(moment.time), ..self })
+        let here = RealmContext { realm, store: Box::new(past), repo, unrecorded_url: None };
+        Ok(Self { realm: Ok(here), as_of: Some(moment.time), ..self })
     }
 
-    fn commit_as_of(&self, revision: &str) -> Result<past::Moment, OpError> {
+    fn commit_as_of(&self, revision: &str) -> Result<store_at::Moment, OpError> {
         if let Some(code) = &self.code
             && let Ok(commit) = code.resolve(revision)
         {
-            return Ok(past::Moment { time: code.commit(&commit)?.time, source: Some(commit) });
+            return Ok(store_at::Moment { time: code.commit(&commit)?.time, source: Some(commit) });
         }
-        let in_store = revision.parse::<Oid>().ok().and_then(|commit| self.here().ok()?.store.commit(&commit).ok());
-        in_store.map(|commit| past::Moment { time: commit.time, source: None }).ok_or_else(|| {
+        let in_store = revision.parse::<Oid>().ok().and_then(|commit| self.realm().ok()?.store.commit(&commit).ok());
+        in_store.map(|commit| store_at::Moment { time: commit.time, source: None }).ok_or_else(|| {
             let message = format!("{revision:?} is neither a time nor a commit");
             let error = OpError::no(ErrorCode::UnknownCommit, message)
                 .next("write 2026-03-03, 2026-03-03T12:00:00Z, \"2 weeks ago\", or a commit of this repository");
@@ -171,7 +171,7 @@ impl Ctx {
 
     /// Returns the commit that added a version to its domain, and its time.
     fn published(&self, contract: &ContractRef, version: &Version) -> Result<(Oid, Timestamp), OpError> {
-        let store = &*self.here()?.store;
+        let store = &*self.realm()?.store;
         let arrived = arrivals(store, domain::tip(store, &contract.domain)?, &contract.contract)?;
         if let Some(arrival) = arrived.get(version) {
             return Ok((arrival.commit, arrival.info.time));

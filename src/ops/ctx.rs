@@ -4,8 +4,8 @@ use std::{cell::RefCell, path::Path, time::Duration};
 
 use jiff::Timestamp;
 
-pub use super::acting::{Acting, Here};
-use super::{course::Course, repos::identity};
+pub use super::realm_context::{ActingRepo, RealmContext};
+use super::{progress::RequestProgress, repos::identity};
 use crate::{
     env::Env,
     error::{ErrorCode, OpError},
@@ -26,7 +26,7 @@ const REQUEST_COMPARES: Duration = Duration::from_secs(30);
 /// The time limit in a hook, while git waits.
 const HOOK_COMPARES: Duration = Duration::from_secs(2);
 /// The time limit for answers that only show the current state.
-const GLANCE_COMPARES: Duration = Duration::from_secs(2);
+const QUICK_COMPARES: Duration = Duration::from_secs(2);
 
 /// The context of an operation.
 pub struct Ctx {
@@ -37,14 +37,14 @@ pub struct Ctx {
     /// The user's repository that contains the current folder, if there is one.
     pub code: Option<CodeRepo>,
     /// The realm and the asking repository, or why they were not found. Some operations need neither.
-    pub here: Result<Here, OpError>,
+    pub realm: Result<RealmContext, OpError>,
     /// The time at which the realm is read; `None` for the current state.
     pub as_of: Option<Timestamp>,
     /// The progress of the current request. Servers reuse the rest of the context for the next one.
-    pub course: RefCell<Course>,
+    pub progress: RefCell<RequestProgress>,
 }
 
-impl From<Located> for Here {
+impl From<Located> for RealmContext {
     fn from(found: Located) -> Self {
         let Located { realm, store, repo, unrecorded_url } = found;
         Self { realm, store: Box::new(store), repo, unrecorded_url }
@@ -61,16 +61,16 @@ impl Ctx {
         let home = locate::home(&env)?;
         let place = Place { cwd: env.cwd().to_owned(), vars: env.vars().clone(), in_hook: env.in_hook() };
         let code = CodeRepo::discover(&place)?;
-        let here = locate::find(&env, &home, code.as_ref(), realm, options(&env)).map(Here::from);
+        let here = locate::find(&env, &home, code.as_ref(), realm, options(&env)).map(RealmContext::from);
         match &here {
             Ok(here) => tracing::debug!(realm = ?here.realm, repo = ?here.repo, folder = ?env.cwd(), "found"),
             Err(error) => tracing::debug!(code = error.code.as_str(), folder = ?env.cwd(), "found no realm"),
         }
-        Ok(Self { env, home, code, here, as_of: None, course: RefCell::default() })
+        Ok(Self { env, home, code, realm: here, as_of: None, progress: RefCell::default() })
     }
 
-    /// Opens a realm of this machine independently of the current folder: in the work tree of `repo` if that is on this
-    /// machine, and without a repository otherwise.
+    /// Opens a realm of this machine independently of the current folder: in the working tree of `repo` if that is on
+    /// this machine, and without a repository otherwise.
     ///
     /// # Errors
     /// Returns an error if there is no home folder, or the realm does not have that repository.
@@ -80,7 +80,7 @@ impl Ctx {
         let folder = repo.map(|repo| home.repo_path(repo)).transpose()?.flatten().filter(|folder| folder.is_dir());
         let code = folder.as_deref().map(|folder| clone_in(&env, folder)).transpose()?.flatten();
         let env = env.at(folder.as_deref().unwrap_or(Path::new("/")));
-        Ok(Self { env, home, code, here: Ok(here.into()), as_of: None, course: RefCell::default() })
+        Ok(Self { env, home, code, realm: Ok(here.into()), as_of: None, progress: RefCell::default() })
     }
 
     /// Returns the clone of a repository, if it is on this machine.
@@ -96,21 +96,21 @@ impl Ctx {
     ///
     /// # Errors
     /// Returns the error that says why it was not found.
-    pub fn here(&self) -> Result<&Here, OpError> {
-        self.here.as_ref().map_err(Clone::clone)
+    pub fn realm(&self) -> Result<&RealmContext, OpError> {
+        self.realm.as_ref().map_err(Clone::clone)
     }
 
     /// Returns the realm and the asking repository.
     ///
     /// # Errors
     /// Returns an error if there is no realm or no repository.
-    pub fn acting(&self) -> Result<Acting<'_>, OpError> {
-        let here = self.here()?;
+    pub fn acting_repo(&self) -> Result<ActingRepo<'_>, OpError> {
+        let here = self.realm()?;
         let repo = here.repo.as_ref().ok_or_else(|| {
             OpError::cannot(ErrorCode::NotInRepo, "this directory is not in a repository of the realm")
                 .next("change to a repository of the realm, or pass -C DIR")
         })?;
-        Ok(Acting { realm: &here.realm, store: &*here.store, repo, code: self.code.as_ref() })
+        Ok(ActingRepo { realm: &here.realm, store: &*here.store, repo, code: self.code.as_ref() })
     }
 
     /// Returns the realm and the asking repository, if this clone may write as that repository: the user joined it, and
@@ -118,9 +118,9 @@ impl Ctx {
     ///
     /// # Errors
     /// Returns an error that says why it may not write.
-    pub fn writing(&self) -> Result<Acting<'_>, OpError> {
+    pub fn require_writable(&self) -> Result<ActingRepo<'_>, OpError> {
         self.in_present()?;
-        let acting = self.acting()?;
+        let acting = self.acting_repo()?;
         identity::require(&self.home, self.code()?, acting)?;
         Ok(acting)
     }
@@ -130,11 +130,11 @@ impl Ctx {
     ///
     /// # Errors
     /// Returns an error if there is no realm, or the repository may not write.
-    pub fn writing_realm(&self) -> Result<&Here, OpError> {
+    pub fn require_writable_realm(&self) -> Result<&RealmContext, OpError> {
         self.in_present()?;
-        let here = self.here()?;
+        let here = self.realm()?;
         if here.repo.is_some() && self.code.is_some() {
-            self.writing()?;
+            self.require_writable()?;
         }
         Ok(here)
     }
@@ -144,9 +144,9 @@ impl Ctx {
     ///
     /// # Errors
     /// Returns an error if there is no repository, or the clone may not write.
-    pub fn recording(&self) -> Result<Acting<'_>, OpError> {
+    pub fn require_reader(&self) -> Result<ActingRepo<'_>, OpError> {
         self.in_present()?;
-        if self.code.is_some() { self.writing() } else { self.acting() }
+        if self.code.is_some() { self.require_writable() } else { self.acting_repo() }
     }
 
     /// Returns the user's repository.
@@ -206,27 +206,27 @@ impl Ctx {
     /// Returns the time limit for all comparisons of one request.
     pub fn budget(&self) -> Budget {
         let budget = Budget::new(self.env.check_timeout()).measured_by(process::cpu_time);
-        budget.cancelled_by(self.course().flag())
+        budget.cancelled_by(self.progress().flag())
     }
 
     /// Returns a judge that validates values and compares schemas within the time limit of this request.
     pub fn judge(&self) -> Judge<'_> {
         let whole = if self.env.in_hook() { HOOK_COMPARES } else { REQUEST_COMPARES };
-        self.judging(whole)
+        self.judge_within(whole)
     }
 
     /// Returns a judge with a shorter time limit, for notifications that are added to an answer.
-    pub fn glancing_judge(&self) -> Judge<'_> {
-        self.judging(GLANCE_COMPARES)
+    pub fn quick_judge(&self) -> Judge<'_> {
+        self.judge_within(QUICK_COMPARES)
     }
 
-    fn judging(&self, whole: Duration) -> Judge<'_> {
-        Judge::new(self.budget(), self.course().clock(self.env.cpu_stopwatch()), whole)
+    fn judge_within(&self, whole: Duration) -> Judge<'_> {
+        Judge::new(self.budget(), self.progress().clock(self.env.cpu_stopwatch()), whole)
     }
 
     /// Returns the progress of the current request.
-    pub fn course(&self) -> Course {
-        self.course.borrow().clone()
+    pub fn progress(&self) -> RequestProgress {
+        self.progress.borrow().clone()
     }
 
     /// Returns how stores wait for locks.
@@ -251,7 +251,7 @@ pub fn options(env: &Env) -> Options {
         lock_timeout: env.lock_timeout(),
         seed: env.seed(),
         cache: env.cache(),
-        holds: env.lasts() && env.cache(),
+        holds: env.is_long_running() && env.cache(),
         on_wait: env.on_wait(),
     }
 }

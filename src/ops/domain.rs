@@ -14,7 +14,7 @@ use crate::{
         publish::Decision,
         version::Version,
     },
-    ops::{contract::verdict, ctx::Ctx, message::Message, notify::arrival},
+    ops::{contract::verdict, ctx::Ctx, inboxes::arrival, message::Message},
     store::{Change, Parents, Store, StoreRef, codec, read, write::write},
 };
 
@@ -46,7 +46,7 @@ pub fn unknown(store: &dyn Store, name: &DomainName) -> OpError {
     let meant = nearest::nearest(name, &known);
     let error = OpError::no(
         ErrorCode::UnknownDomain,
-        format!("the realm has no domain {name}{}", nearest::question(name, &known)),
+        format!("the realm has no domain {name}{}", nearest::did_you_mean(name, &known)),
     );
     match meant {
         Some(_) => error,
@@ -91,7 +91,7 @@ pub fn meant(store: &dyn Store, at: &ContractRef, error: OpError) -> OpError {
         let names = entries.iter().filter_map(|entry| entry.name.strip_suffix(".json")?.parse().ok());
         Ok::<Vec<ContractName>, OpError>(names.collect())
     };
-    let question = nearest::question(&at.contract, &names().unwrap_or_default());
+    let question = nearest::did_you_mean(&at.contract, &names().unwrap_or_default());
     OpError { message: format!("{}{question}", error.message), ..error }
 }
 
@@ -174,17 +174,17 @@ fn decided(
         Ok::<_, OpError>(Some(commit(&decided.changes, message.text(), author.clone())))
     })?;
     if let Some(after) = written {
-        made_here(ctx, store, name, before, after);
+        record_local_change(ctx, store, name, before, after);
     }
     Ok(decided)
 }
 
 /// Records that a domain was changed on this machine, from one commit to another. Errors are ignored: the change is
 /// made, and only its time becomes less exact.
-pub fn made_here(ctx: &Ctx, store: &dyn Store, name: &DomainName, before: Option<Oid>, after: Oid) {
+pub fn record_local_change(ctx: &Ctx, store: &dyn Store, name: &DomainName, before: Option<Oid>, after: Oid) {
     let tree = |commit: Oid| store.commit(&commit).map(|commit| commit.tree);
     if let (Ok(before), Ok(after)) = (before.map(tree).transpose(), tree(after)) {
-        arrival::made_here(store, name, before, after, &ctx.env.now_here());
+        arrival::record_local_change(store, name, before, after, &ctx.env.now_here());
     }
 }
 

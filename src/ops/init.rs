@@ -116,7 +116,7 @@ fn provide(ctx: &Ctx, request: &Request, realm: &RealmName, proposed: Option<&Co
         let store = GitStore::open(&known.path, ctx.options())?;
         match request.url.is_some() {
             true => drop(sync_realm::with(ctx, realm, &store, &sync_realm::Request::default(), || Ok(()))),
-            false => sync_realm::glance(ctx, realm, &store),
+            false => sync_realm::fetch_quietly(ctx, realm, &store),
         }
     }
     if ctx.home.realm(realm)?.is_some() {
@@ -134,7 +134,7 @@ fn provide(ctx: &Ctx, request: &Request, realm: &RealmName, proposed: Option<&Co
 fn require_wanted(ctx: &Ctx, request: &Request, realm: &RealmName, proposed: Option<&Config>) -> Result<(), OpError> {
     let is_elsewhere = proposed.is_some_and(|config| config.realm.url.is_some()) && request.url.is_none();
     let known = unknown::known(&ctx.home);
-    let is_slip = unknown::meant(realm, &known).is_some() && request.url.is_none();
+    let is_slip = unknown::similar_realm(realm, &known).is_some() && request.url.is_none();
     if request.realm.is_some() && !is_elsewhere && !is_slip {
         return Ok(());
     }

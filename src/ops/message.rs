@@ -31,7 +31,7 @@ pub struct Message<'a> {
 }
 
 impl Message<'_> {
-    /// Returns the message of a change that is made in the session of this work tree.
+    /// Returns the message of a change that is made in the session of this working tree.
     pub fn of(ctx: &Ctx, subject: impl Into<String>) -> Self {
         Self { subject: subject.into(), session: current::active(ctx), ..Self::default() }
     }

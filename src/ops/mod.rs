@@ -4,7 +4,6 @@
 //! listed in the table of its module, such as [`contract`]; [`TABLE`] lists all of them. Commands, tools, routes and
 //! their descriptions are generated from it.
 
-pub mod acting;
 pub mod admin;
 pub mod as_of;
 pub mod binding;
@@ -12,23 +11,24 @@ pub mod binding;
 pub mod claude;
 pub mod compat;
 pub mod contract;
-pub mod course;
 pub mod ctx;
+pub mod delivery;
 pub mod domain;
 pub mod history;
 pub mod hooks;
+pub mod inboxes;
 pub mod init;
 pub mod message;
 pub mod names;
 pub mod notifications;
 pub mod notify;
 pub mod operation;
-pub mod outgoing;
 pub mod pr;
 pub mod prime;
+pub mod progress;
 pub mod publish;
 pub mod realm;
-pub mod receivers;
+pub mod realm_context;
 pub mod repos;
 pub mod session;
 pub mod sync;
@@ -56,7 +56,7 @@ const TABLES: &[&[Operation]] = &[
     binding::TABLE,
     session::TABLE,
     notifications::TABLE,
-    receivers::TABLE,
+    notify::TABLE,
     hooks::TABLE,
     #[cfg(feature = "cli")]
     claude::TABLE,

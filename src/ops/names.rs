@@ -37,7 +37,7 @@ pub fn repos(ctx: &Ctx) -> Result<Vec<String>, OpError> {
 /// # Errors
 /// Returns an error if the realm cannot be read.
 pub fn domains(ctx: &Ctx) -> Result<Vec<String>, OpError> {
-    Ok(ctx.here()?.store.domains()?.into_iter().map(|(name, _)| name.to_string()).collect())
+    Ok(ctx.realm()?.store.domains()?.into_iter().map(|(name, _)| name.to_string()).collect())
 }
 
 /// Returns the contracts of a domain, including those without a release.
@@ -81,8 +81,8 @@ pub fn notifications(ctx: &Ctx) -> Result<Vec<String>, OpError> {
 /// # Errors
 /// Returns an error if the realm cannot be read.
 pub fn sessions(ctx: &Ctx) -> Result<Vec<String>, OpError> {
-    let acting = ctx.acting()?;
-    let (open, _) = session::everywhere(acting.store, SessionFilter::Open)?;
+    let acting = ctx.acting_repo()?;
+    let (open, _) = session::all_sessions(acting.store, SessionFilter::Open)?;
     Ok(open.into_iter().filter(|session| session.repo == *acting.repo).map(|session| session.id.to_string()).collect())
 }
 
@@ -91,9 +91,9 @@ pub fn sessions(ctx: &Ctx) -> Result<Vec<String>, OpError> {
 /// # Errors
 /// Returns an error if the realm cannot be read.
 pub fn rfcs(ctx: &Ctx) -> Result<Vec<String>, OpError> {
-    let (sessions, _) = session::everywhere(&*ctx.here()?.store, SessionFilter::Open)?;
+    let (sessions, _) = session::all_sessions(&*ctx.realm()?.store, SessionFilter::Open)?;
     let mut rfcs: Vec<_> = sessions.iter().filter_map(|one| Some(one.active_rfc.as_ref()?.to_string())).collect();
-    let root = worktree::rfc_worktrees::root(ctx, &ctx.here()?.realm);
+    let root = worktree::rfc_worktrees::root(ctx, &ctx.realm()?.realm);
     let trees = worktree::rfc_worktrees::linked(&root);
     rfcs.extend(trees.iter().filter_map(|path| Some(worktree::rfc_worktrees::parse(&root, path)?.0.to_string())));
     rfcs.sort_unstable();
@@ -108,7 +108,7 @@ fn stems(ctx: &Ctx, name: &StoreRef, folder: &str) -> Result<Vec<String>, OpErro
 }
 
 fn entries(ctx: &Ctx, name: &StoreRef, folder: &str) -> Result<Vec<String>, OpError> {
-    let store = &*ctx.here()?.store;
+    let store = &*ctx.realm()?.store;
     let Some(tip) = store.tip(name)? else {
         return Ok(Vec::new());
     };

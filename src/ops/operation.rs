@@ -9,7 +9,7 @@ use crate::{
     error::{ErrorCode, OpError},
     ops::ctx::Ctx,
     wire::{
-        Answer, Answered, UnknownCursor,
+        Answer, AnyAnswer, UnknownCursor,
         schema::{self, Body},
     },
 };
@@ -44,7 +44,7 @@ pub trait Run: DeserializeOwned + JsonSchema + CommandLine + 'static {
 }
 
 /// The result of any operation.
-pub type Outcome = Result<Box<dyn Answered>, OpError>;
+pub type Outcome = Result<Box<dyn AnyAnswer>, OpError>;
 
 /// An operation with parsed arguments, ready to run.
 #[cfg(feature = "cli")]
@@ -107,7 +107,7 @@ pub struct Operation {
     answer: fn() -> Schema,
     /// Reads an answer as a client does, and writes it again; see [`schema::reread`]. This exists only with debug
     /// assertions, as in tests, because the program itself reads no answer.
-    pub reread: Option<schema::Reread>,
+    pub reread: Option<schema::RoundTrip>,
 }
 
 impl Operation {

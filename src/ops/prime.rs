@@ -1,4 +1,4 @@
-//! `prime`: the facts that a session should know from its start. Open problems come before news, and are repeated in
+//! `prime`: the facts that a session should know from its start. Open problems come before changes, and are repeated in
 //! each session until they are solved.
 
 use crate::{
@@ -7,7 +7,7 @@ use crate::{
         name::{ContractRef, ReaderName},
         version::Version,
     },
-    ops::{Operation, ctx::Ctx, notifications::list, notify::pending, realm::status},
+    ops::{Operation, ctx::Ctx, inboxes::pending, notifications::list, realm::status},
     wire::{Answer, ImportStatus, NotificationFilter, PageRequest, Prime, RealmStatus, Unpublished},
 };
 
@@ -27,7 +27,7 @@ const MAX_TOLD: usize = 100;
 pub struct Request {
     /// The reader whose session it is.
     pub reader: ReaderName,
-    /// Whether the session was resumed without its context: then news that nobody acted on is repeated.
+    /// Whether the session was resumed without its context: then changes that nobody acted on are repeated.
     pub is_resumed: bool,
 }
 
@@ -43,17 +43,17 @@ impl Default for Request {
 /// # Errors
 /// Returns an error if there is no realm, or it cannot be read.
 pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<Prime>, OpError> {
-    let acting = ctx.acting()?;
+    let acting = ctx.acting_repo()?;
     let page = PageRequest { limit: Some(1), ..PageRequest::default() };
-    let glance = status::Request { reader: None, page, ..Default::default() };
-    let status = status::run(ctx, &glance)?.0.body;
+    let status_request = status::Request { reader: None, page, ..Default::default() };
+    let status = status::run(ctx, &status_request)?.0.body;
     let mut facts = vec![format!("This repository is {} in the realm {}.", acting.repo, acting.realm)];
-    facts.extend(standing(&status));
-    let told = if request.is_resumed { told(ctx, request, &status)? } else { None };
+    facts.extend(open_problems(&status));
+    let told = if request.is_resumed { pending_adaptations(ctx, request, &status)? } else { None };
     facts.extend(told);
-    facts.push(news(ctx, request, facts.len() == 1)?);
+    facts.push(notifications_fact(ctx, request, facts.len() == 1)?);
     let (realm, current_repo) = (acting.realm.clone(), acting.repo.clone());
-    Ok(Answer::new(Prime { realm, current_repo, facts: fitting(facts) }))
+    Ok(Answer::new(Prime { realm, current_repo, facts: within_limit(facts) }))
 }
 
 /// Returns the facts as one paragraph.
@@ -62,7 +62,7 @@ pub fn text(body: &Prime) -> String {
 }
 
 /// Returns as many facts as fit into the text, leaving out the least urgent ones.
-fn fitting(facts: Vec<String>) -> Vec<String> {
+fn within_limit(facts: Vec<String>) -> Vec<String> {
     let mut left = MAX_TEXT - "git blue: \n".len();
     let fits = |fact: &String| {
         let taken = fact.chars().count() + 1;
@@ -74,7 +74,7 @@ fn fitting(facts: Vec<String>) -> Vec<String> {
 }
 
 /// Returns the open problems, even if no reader was notified of them.
-fn standing(status: &RealmStatus) -> Vec<String> {
+fn open_problems(status: &RealmStatus) -> Vec<String> {
     let mut facts = Vec::new();
     let (broken, others): (Vec<_>, Vec<_>) = status.imports.iter().partition(|import| import.state == "broken");
     if !broken.is_empty() {
@@ -128,7 +128,7 @@ fn unpublished(one: &Unpublished) -> String {
 }
 
 /// Returns the changes that this session was notified of and whose imports are not adapted yet.
-fn told(ctx: &Ctx, request: &Request, status: &RealmStatus) -> Result<Option<String>, OpError> {
+fn pending_adaptations(ctx: &Ctx, request: &Request, status: &RealmStatus) -> Result<Option<String>, OpError> {
     let page = PageRequest { limit: Some(MAX_TOLD), ..PageRequest::default() };
     let asked =
         list::Request { reader: request.reader.clone(), filter: NotificationFilter::Seen, page, ..Default::default() };
@@ -153,7 +153,7 @@ fn told(ctx: &Ctx, request: &Request, status: &RealmStatus) -> Result<Option<Str
 
 /// Returns the pending notifications as a fact. If none are pending, the fact is an all-clear only if no problem is
 /// open.
-fn news(ctx: &Ctx, request: &Request, is_clear: bool) -> Result<String, OpError> {
+fn notifications_fact(ctx: &Ctx, request: &Request, is_clear: bool) -> Result<String, OpError> {
     let page = PageRequest { limit: Some(1), ..PageRequest::default() };
     let asked = list::Request {
         reader: request.reader.clone(),
@@ -228,8 +228,8 @@ mod tests {
     #[test]
     fn the_most_urgent_facts_are_kept() {
         let facts = vec!["first".to_owned(), "x".repeat(1_180), "last".to_owned()];
-        assert_eq!(fitting(facts.clone()).len(), 2);
-        let text = format!("git blue: {}\n", fitting(facts).join(" "));
+        assert_eq!(within_limit(facts.clone()).len(), 2);
+        let text = format!("git blue: {}\n", within_limit(facts).join(" "));
         assert!(text.chars().count() <= MAX_TEXT);
     }
 }

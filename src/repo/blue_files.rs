@@ -1,4 +1,4 @@
-//! Reads the files below `.blue/` in a repository, at a commit or in the work tree. Symbolic links are reported, but
+//! Reads the files below `.blue/` in a repository, at a commit or in the working tree. Symbolic links are reported, but
 //! never followed.
 
 use std::{
@@ -26,14 +26,14 @@ const MAX_FILES: usize = 20_000;
 pub enum Files<'a> {
     /// A commit's tree.
     Commit(&'a CodeRepo, Oid),
-    /// The work tree with this root, and the repository that knows what a sparse checkout leaves out of it.
+    /// The working tree with this root, and the repository that knows what a sparse checkout leaves out of it.
     Worktree(PathBuf, Option<&'a CodeRepo>),
 }
 
 /// A file that has not been read yet.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Item {
-    /// A file: its blob, or its path in the work tree.
+    /// A file: its blob, or its path in the working tree.
     File(FileSource),
     /// A symbolic link, a submodule or anything else that is not read.
     Other,
@@ -44,7 +44,7 @@ pub enum Item {
 pub enum FileSource {
     /// A blob of a commit, or of the index if a sparse checkout leaves the file out.
     Blob(Oid),
-    /// A path in the work tree.
+    /// A path in the working tree.
     Path(PathBuf),
 }
 
@@ -57,13 +57,13 @@ impl<'a> Files<'a> {
         Ok(Self::Commit(code, code.tree_of(commit)?))
     }
 
-    /// Returns the files of the work tree, with those that a sparse checkout leaves out of it. Returns `None` if the
+    /// Returns the files of the working tree, with those that a sparse checkout leaves out of it. Returns `None` if the
     /// repository is bare.
     pub fn checkout(code: &'a CodeRepo) -> Option<Self> {
         code.workdir().map(|root| Self::Worktree(root, Some(code)))
     }
 
-    /// Returns the files that are in the work tree with this root.
+    /// Returns the files that are in the working tree with this root.
     pub fn on_disk(root: PathBuf) -> Self {
         Self::Worktree(root, None)
     }
@@ -167,13 +167,13 @@ impl<'a> Files<'a> {
     }
 }
 
-/// Returns the file at a path, if a sparse checkout leaves it out of the work tree.
+/// Returns the file at a path, if a sparse checkout leaves it out of the working tree.
 fn left_out(code: Option<&CodeRepo>, path: &str) -> Result<Option<Item>, OpError> {
     let Some(code) = code else { return Ok(None) };
     Ok(code.left_out()?.get(path).map(|blob| Item::File(FileSource::Blob(*blob))))
 }
 
-/// Returns whether a sparse checkout leaves the file or folder out of the work tree.
+/// Returns whether a sparse checkout leaves the file or folder out of the working tree.
 fn has_left_out(code: Option<&CodeRepo>, path: &str) -> Result<bool, OpError> {
     let Some(code) = code else { return Ok(false) };
     let files = code.left_out()?;
@@ -186,7 +186,7 @@ fn below<'f>(files: &'f BTreeMap<String, Oid>, folder: &str) -> impl Iterator<It
     files.range(folder.clone()..).take_while(move |(path, _)| path.starts_with(&folder))
 }
 
-/// Adds the files below a folder that a sparse checkout leaves out of the work tree.
+/// Adds the files below a folder that a sparse checkout leaves out of the working tree.
 fn add_left_out(code: &CodeRepo, folder: &str, found: &mut BTreeMap<String, Item>) -> Result<(), OpError> {
     for (path, blob) in below(code.left_out()?, folder) {
         if !found.contains_key(path) {

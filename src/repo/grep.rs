@@ -63,8 +63,8 @@ pub enum SearchScope<'a> {
 }
 
 impl CodeRepo {
-    /// Finds whole words in tracked files of the work tree, or of HEAD in a bare repository. Binary files are skipped,
-    /// and nothing is fetched. The search takes at most `time`, and ends once `cancelled` is set.
+    /// Finds whole words in tracked files of the working tree, or of HEAD in a bare repository. Binary files are
+    /// skipped, and nothing is fetched. The search takes at most `time`, and ends once `cancelled` is set.
     ///
     /// # Errors
     /// Returns an error if git cannot search.

@@ -78,7 +78,7 @@ impl CodeRepo {
                 ownership::check(place, &git_dir, work_tree.as_deref())?;
                 let mut repo =
                     options(place).with(gix::sec::Trust::Full).open(git_dir).map_err(failed)?.to_thread_local();
-                // A git dir at another location does not record its work tree.
+                // A git dir at another location does not record its working tree.
                 if let (Some(work_tree), None, false) = (work_tree, repo.workdir(), repo.is_bare()) {
                     repo.set_workdir(work_tree).map_err(failed)?;
                 }
@@ -88,7 +88,7 @@ impl CodeRepo {
         let is_reftable = crate::store::git::refs::is_reftable(repo.common_dir());
         let git_dir = absolute(&place.cwd, repo.git_dir());
         let workdir = repo.workdir().map(|path| absolute(repo.current_dir(), path));
-        // git runs hooks in the top-level folder of the work tree.
+        // git runs hooks in the top-level folder of the working tree.
         let top = workdir.clone().filter(|path| path.is_dir()).unwrap_or_else(|| git_dir.clone());
         let git = git_command::Git { git_dir, top, vars: place.vars.clone() };
         Ok(Some(Self {
@@ -101,12 +101,12 @@ impl CodeRepo {
         }))
     }
 
-    /// Returns the root of this work tree, or `None` if the repository is bare.
+    /// Returns the root of this working tree, or `None` if the repository is bare.
     pub fn workdir(&self) -> Option<PathBuf> {
         self.workdir.clone()
     }
 
-    /// Returns the git dir of this work tree. A linked worktree has its own.
+    /// Returns the git dir of this working tree. A linked worktree has its own.
     pub fn git_dir(&self) -> &Path {
         &self.git.git_dir
     }
@@ -116,15 +116,15 @@ impl CodeRepo {
         absolute(self.repo.current_dir(), self.repo.common_dir())
     }
 
-    /// Returns the root of the main work tree or, for a bare repository, its folder. This is the same in every linked
+    /// Returns the root of the main worktree or, for a bare repository, its folder. This is the same in every linked
     /// worktree.
     pub fn main_folder(&self) -> PathBuf {
         let common = self.common_dir();
         if common.file_name().is_some_and(|name| name == ".git") {
             return common.parent().map(Path::to_owned).unwrap_or(common);
         }
-        // The git dir of a submodule records its work tree. Any other separate git dir does not, and only the main
-        // work tree knows that it is the main one.
+        // The git dir of a submodule records its working tree. Any other separate git dir does not, and only the main
+        // working tree knows that it is the main one.
         if let Some(work_tree) = self.config("core.worktree") {
             return absolute(&common, Path::new(&work_tree));
         }

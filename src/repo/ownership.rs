@@ -21,7 +21,7 @@ pub(super) fn check(place: &Place, git_dir: &Path, work_tree: Option<&Path>) -> 
     let gitfile = work_tree.map(|folder| folder.join(".git")).filter(|path| path.is_file());
     let mut parts = [gitfile.as_deref(), work_tree, Some(git_dir)].into_iter().flatten();
     // Only git understands everything that `safe.directory` may contain, so ask git, but only in this case.
-    if parts.all(|path| user::owns(path, sudo)) || git_command::works_in(&place.cwd, &place.vars) {
+    if parts.all(|path| user::owns(path, sudo)) || git_command::accepts_repository(&place.cwd, &place.vars) {
         return Ok(());
     }
     let path = work_tree.unwrap_or(git_dir);

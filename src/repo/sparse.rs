@@ -1,22 +1,22 @@
-//! Finds the files that a sparse checkout leaves out of the work tree.
+//! Finds the files that a sparse checkout leaves out of the working tree.
 
 use std::collections::BTreeMap;
 
 use crate::{model::oid::Oid, repo::CodeRepo, store::StoreError};
 
 impl CodeRepo {
-    /// Returns whether the work tree is a sparse checkout.
+    /// Returns whether the working tree is a sparse checkout.
     pub fn is_sparse(&self) -> bool {
         self.repo.config_snapshot().boolean("core.sparseCheckout").unwrap_or_default()
     }
 
-    /// Returns whether a sparse checkout of the work tree consists of folders rather than patterns.
+    /// Returns whether a sparse checkout of the working tree consists of folders rather than patterns.
     pub fn is_sparse_by_folder(&self) -> bool {
         self.repo.config_snapshot().boolean("core.sparseCheckoutCone").unwrap_or_default()
     }
 
-    /// Returns the files that a sparse checkout leaves out of the work tree, with their content in the index. Asks git,
-    /// which knows every format of the index.
+    /// Returns the files that a sparse checkout leaves out of the working tree, with their content in the index. Asks
+    /// git, which knows every format of the index.
     ///
     /// # Errors
     /// Returns an error if git fails.
@@ -29,7 +29,7 @@ impl CodeRepo {
     }
 
     fn read_left_out(&self) -> Result<BTreeMap<String, Oid>, StoreError> {
-        let (said, is_done) = self.git.all_it_says(&["ls-files", "-t", "--stage", "-z"])?;
+        let (said, is_done) = self.git.output_and_errors(&["ls-files", "-t", "--stage", "-z"])?;
         if !is_done {
             return Err(StoreError::Git { doing: "list the files of the index".into(), problem: said.trim().into() });
         }
@@ -37,7 +37,7 @@ impl CodeRepo {
     }
 }
 
-/// Parses an entry, `S MODE BLOB STAGE<tab>PATH`, if git leaves the file out of the work tree.
+/// Parses an entry, `S MODE BLOB STAGE<tab>PATH`, if git leaves the file out of the working tree.
 fn left_out(entry: &str) -> Option<(String, Oid)> {
     let (about, path) = entry.strip_prefix("S ")?.split_once('\t')?;
     let (mode, blob) = about.split_once(' ')?;

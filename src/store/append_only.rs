@@ -16,7 +16,7 @@ use crate::model::{
     name::{ContractName, RepoName},
     oid::Oid,
     realm::{Rename, Repo},
-    set_aside::{Breach, Rule, SetAside},
+    set_aside::{Rule, RuleViolation, SetAside},
     trailer,
     transfer::Transfers,
 };
@@ -98,7 +98,7 @@ struct Judging<'a> {
     name: &'a StoreRef,
     known: Oid,
     renames: BTreeMap<RepoName, RepoName>,
-    breaches: BTreeMap<Oid, Vec<Breach>>,
+    breaches: BTreeMap<Oid, Vec<RuleViolation>>,
     kept_out: BTreeMap<Oid, BTreeMap<TreePath, RefusedFile>>,
 }
 
@@ -158,7 +158,7 @@ impl Judging<'_> {
         &self,
         step: &Step<'_>,
         inherited: &BTreeMap<TreePath, RefusedFile>,
-    ) -> Result<(Vec<Breach>, BTreeMap<TreePath, RefusedFile>), StoreError> {
+    ) -> Result<(Vec<RuleViolation>, BTreeMap<TreePath, RefusedFile>), StoreError> {
         let Step { id, info, before, .. } = step;
         let expected = self.expected(info)?;
         let mut paths = self.changed(before, &info.tree)?;
@@ -182,12 +182,12 @@ impl Judging<'_> {
                 continue;
             }
             if let Some(one) = inherited.get(&path)
-                && self.is_left_alone(info, &path, after)?
+                && self.is_same_as_in_parent(info, &path, after)?
             {
                 kept_out.insert(path, one.clone());
                 continue;
             }
-            if let Some(breach) = self.breach(step, &place, held, after)? {
+            if let Some(breach) = self.violation_of(step, &place, held, after)? {
                 kept_out.insert(path, RefusedFile { content: held, by: *id });
                 breaches.push(breach);
             }
@@ -220,7 +220,7 @@ impl Judging<'_> {
     }
 
     /// Returns whether a file that is kept out of a parent has the same content as in that parent.
-    fn is_left_alone(&self, info: &CommitInfo, path: &TreePath, after: Option<Oid>) -> Result<bool, StoreError> {
+    fn is_same_as_in_parent(&self, info: &CommitInfo, path: &TreePath, after: Option<Oid>) -> Result<bool, StoreError> {
         for parent in &info.parents {
             let is_kept_out = self.kept_out.get(parent).is_some_and(|kept_out| kept_out.contains_key(path));
             if is_kept_out && self.content(&self.store.commit(parent)?.tree, path)? == after {
@@ -231,21 +231,21 @@ impl Judging<'_> {
     }
 
     /// Returns the rule that a change to a file breaks, unless it resolves a conflict.
-    fn breach(
+    fn violation_of(
         &self,
         step: &Step<'_>,
         place: &Place,
         before: Option<Oid>,
         after: Option<Oid>,
-    ) -> Result<Option<Breach>, StoreError> {
+    ) -> Result<Option<RuleViolation>, StoreError> {
         let Some((rule, owners)) = self.rule(step, place, before, after)? else { return Ok(None) };
         let contract = match place {
             Place::Contract(name) | Place::Version(name, _) => Some(name.clone()),
             _ => None,
         };
         let path = place.path().to_string();
-        let breach = Breach { path, rule, owners, contract, kept: before, refused: after };
-        Ok((!self.is_accepted(step, &breach)? && !self.is_brought_back(step, &breach)?).then_some(breach))
+        let breach = RuleViolation { path, rule, owners, contract, kept: before, refused: after };
+        Ok((!self.is_accepted(step, &breach)? && !self.is_restoration(step, &breach)?).then_some(breach))
     }
 
     /// Returns the rule that a change breaks, and the owner of the file.
@@ -256,7 +256,7 @@ impl Judging<'_> {
         before: Option<Oid>,
         after: Option<Oid>,
     ) -> Result<Option<(Rule, Vec<RepoName>)>, StoreError> {
-        let claims = |repo: &RepoName| self.speaks_for(step, repo);
+        let claims = |repo: &RepoName| self.claims_to_be_by(step, repo);
         let own = |repo: &RepoName, rule| Ok((before.is_some() && !claims(repo)).then(|| (rule, vec![repo.clone()])));
         let found = match place {
             Place::Realm if after.is_none() => Some((Rule::RecordRemoved, Vec::new())),
@@ -326,7 +326,7 @@ impl Judging<'_> {
     }
 
     /// Returns whether a commit claims to be by a repository, under the given or a later name.
-    fn speaks_for(&self, step: &Step<'_>, repo: &RepoName) -> bool {
+    fn claims_to_be_by(&self, step: &Step<'_>, repo: &RepoName) -> bool {
         let Some(claim) = &step.claim else { return false };
         let mut name = repo;
         for _ in 0..=self.renames.len() {
@@ -376,7 +376,7 @@ impl Judging<'_> {
         let held: Result<Option<Domain>, StoreError> = read(before);
         let (Some(held), new) = (held?, read(after)?) else { return Ok(None) };
         let Some(new) = new else { return Ok(Some((Rule::RecordRemoved, held.members))) };
-        let is_taken_away = |repo: &RepoName| !new.has_member(repo) && !self.speaks_for(step, repo);
+        let is_taken_away = |repo: &RepoName| !new.has_member(repo) && !self.claims_to_be_by(step, repo);
         let gone: Vec<_> = held.members.into_iter().filter(is_taken_away).collect();
         Ok((!gone.is_empty()).then_some((Rule::MemberRemoved, gone)))
     }
@@ -397,7 +397,7 @@ impl Judging<'_> {
     }
 
     /// Returns whether the commit accepts a change that was set aside, on behalf of the file's owner.
-    fn is_accepted(&self, step: &Step<'_>, breach: &Breach) -> Result<bool, StoreError> {
+    fn is_accepted(&self, step: &Step<'_>, breach: &RuleViolation) -> Result<bool, StoreError> {
         let Some(claim) = &step.claim else { return Ok(false) };
         let held = read::set_aside_in(self.store, &step.before)?;
         let now = read::set_aside_in(self.store, &step.info.tree)?;
@@ -413,12 +413,12 @@ impl Judging<'_> {
 
     /// Returns whether the commit only restores what another commit changed in violation of a rule. That other commit
     /// may be in `known`.
-    fn is_brought_back(&self, step: &Step<'_>, breach: &Breach) -> Result<bool, StoreError> {
+    fn is_restoration(&self, step: &Step<'_>, breach: &RuleViolation) -> Result<bool, StoreError> {
         if step.is_looked_up {
             return Ok(false);
         }
         for record in read::set_aside_in(self.store, &step.info.tree)?.into_values() {
-            let undoes = |change: &&Breach| {
+            let undoes = |change: &&RuleViolation| {
                 change.path == breach.path && (change.kept, change.refused) == (breach.refused, breach.kept)
             };
             let Some(change) = record.changes.iter().find(undoes) else { continue };

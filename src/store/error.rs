@@ -22,7 +22,7 @@ pub enum StoreError {
     /// A repository belongs to another user. git refuses to work in it too.
     #[error("detected dubious ownership in repository at '{}'", path.display())]
     Dubious {
-        /// Its work tree, or its folder if it is bare.
+        /// Its working tree, or its folder if it is bare.
         path: PathBuf,
     },
     /// The store was written by a newer program.
@@ -100,7 +100,7 @@ pub enum StoreError {
     },
     /// A remote sends more data than is accepted.
     #[error("{url} sent more than {} KiB, so the fetch was aborted", bytes >> 10)]
-    TooMuch {
+    FetchTooLarge {
         /// The remote's URL, without credentials.
         url: String,
         /// The maximum number of bytes that is accepted.

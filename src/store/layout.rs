@@ -58,7 +58,7 @@ impl StoreRef {
     }
 
     /// Parses the full name of a shared ref.
-    pub fn travelling(full_name: &str) -> Option<Self> {
+    pub fn parse_shared(full_name: &str) -> Option<Self> {
         if full_name == "refs/blue/realm" {
             return Some(Self::Realm);
         }
@@ -69,7 +69,7 @@ impl StoreRef {
     /// Parses the full name of a ref that records the state of a remote's ref.
     pub fn seen(full_name: &str) -> Option<Self> {
         let (remote, rest) = full_name.strip_prefix(SEEN)?.split_once('/')?;
-        let of = Self::travelling(&format!("{TRAVELLING}{rest}"))?;
+        let of = Self::parse_shared(&format!("{TRAVELLING}{rest}"))?;
         Some(Self::Seen(remote.parse().ok()?, Box::new(of)))
     }
 
@@ -82,7 +82,7 @@ impl StoreRef {
     }
 
     /// Returns the name below `refs/blue/` of a shared ref. Remotes may store it under another prefix.
-    pub fn below_travelling(&self) -> String {
+    pub fn shared_name(&self) -> String {
         let name = self.to_string();
         name.strip_prefix(TRAVELLING).map(str::to_owned).unwrap_or(name)
     }
@@ -115,7 +115,7 @@ impl fmt::Display for StoreRef {
             Self::Sessions(repo) => write!(f, "{SESSIONS}{repo}"),
             Self::Inbox(repo, None) => write!(f, "{INBOXES}{repo}/shared"),
             Self::Inbox(repo, Some(reader)) => write!(f, "{INBOXES}{repo}/reader/{reader}"),
-            Self::Seen(remote, of) => write!(f, "{SEEN}{remote}/{}", of.below_travelling()),
+            Self::Seen(remote, of) => write!(f, "{SEEN}{remote}/{}", of.shared_name()),
         }
     }
 }
@@ -203,12 +203,12 @@ pub fn rename(name: &RepoName) -> TreePath {
 }
 
 /// Returns `conflicts/contracts/<name>/<version>/<id>.json`: the losing document of a conflict about a version.
-pub fn loser_contract(name: &ContractName, version: &Version, id: &ConflictId) -> TreePath {
+pub fn losing_contract(name: &ContractName, version: &Version, id: &ConflictId) -> TreePath {
     TreePath(format!("{CONFLICTS}/{CONTRACTS}/{name}/{version}/{id}.json"))
 }
 
 /// Returns `conflicts/bindings/<repo>/<id>.json`: the losing side of a conflict about a binding.
-pub fn loser_binding(repo: &RepoName, id: &ConflictId) -> TreePath {
+pub fn losing_binding(repo: &RepoName, id: &ConflictId) -> TreePath {
     TreePath(format!("{CONFLICTS}/{BINDINGS}/{repo}/{id}.json"))
 }
 
@@ -218,7 +218,7 @@ pub fn lost_bindings(repo: &RepoName) -> TreePath {
 }
 
 /// Returns `conflicts/repos/<repo>/<id>.json`: another repository that claimed the same name.
-pub fn loser_repo(repo: &RepoName, id: &ConflictId) -> TreePath {
+pub fn losing_repo(repo: &RepoName, id: &ConflictId) -> TreePath {
     TreePath(format!("{CONFLICTS}/{REPOS}/{repo}/{id}.json"))
 }
 

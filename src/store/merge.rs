@@ -72,19 +72,19 @@ pub fn merge_with_overrides(
     let sides = [store.commit(ours)?.tree, store.commit(theirs)?.tree];
     let mut merging =
         Merging { store, name, trees: sides, pasts: [BTreeMap::new(), BTreeMap::new()], merge: Merge::default() };
-    let mut clashes = merging.walk(bases.clone(), sides)?;
+    let mut conflicts = merging.walk(bases.clone(), sides)?;
     for path in overrides.iter().flat_map(|one| one.keys()).collect::<BTreeSet<_>>() {
-        clashes.retain(|clash| clash.place.path() != *path);
-        merging.anew(path, &bases, overrides, &mut clashes)?;
+        conflicts.retain(|conflict| conflict.place.path() != *path);
+        merging.anew(path, &bases, overrides, &mut conflicts)?;
     }
-    let about_repos = |clash: &Clash| {
-        matches!(clash.place, Place::Contract(_) | Place::Version(..) | Place::Binding(_) | Place::Source(_))
+    let about_repos = |conflict: &PathConflict| {
+        matches!(conflict.place, Place::Contract(_) | Place::Version(..) | Place::Binding(_) | Place::Source(_))
     };
-    if clashes.iter().any(about_repos) {
+    if conflicts.iter().any(about_repos) {
         merging.pasts = [past(store, ours, &relation.bases)?, past(store, theirs, &relation.bases)?];
     }
-    for clash in clashes {
-        merging.settle(clash)?;
+    for conflict in conflicts {
+        merging.settle(conflict)?;
     }
     merging.accept()?;
     merging.merge.conflicts.sort();
@@ -93,10 +93,10 @@ pub fn merge_with_overrides(
 }
 
 /// The blobs of each `sources/<repo>.json` in the history of one side, including the current one.
-type Past = BTreeMap<String, BTreeSet<Oid>>;
+type FormerBlobs = BTreeMap<String, BTreeSet<Oid>>;
 
-fn past(store: &dyn Store, tip: &Oid, bases: &[Oid]) -> Result<Past, StoreError> {
-    let mut past = Past::new();
+fn past(store: &dyn Store, tip: &Oid, bases: &[Oid]) -> Result<FormerBlobs, StoreError> {
+    let mut past = FormerBlobs::new();
     for commit in history::since(store, tip, bases, MAX_HISTORY)? {
         for entry in read::folder(store, &store.commit(&commit)?.tree, SOURCES)? {
             past.entry(entry.name).or_default().insert(entry.id);
@@ -106,7 +106,7 @@ fn past(store: &dyn Store, tip: &Oid, bases: &[Oid]) -> Result<Past, StoreError>
 }
 
 /// A file that both sides changed.
-struct Clash {
+struct PathConflict {
     place: Place,
     /// The content in the merge base, if it is known.
     base: Option<Oid>,
@@ -117,7 +117,7 @@ struct Merging<'a> {
     store: &'a dyn Store,
     name: &'a StoreRef,
     trees: [Oid; 2],
-    pasts: [Past; 2],
+    pasts: [FormerBlobs; 2],
     merge: Merge,
 }
 
@@ -130,8 +130,8 @@ struct Level {
 
 impl Merging<'_> {
     /// Takes the changes that only the other side made, and returns the files that both sides changed.
-    fn walk(&mut self, bases: Vec<Oid>, sides: [Oid; 2]) -> Result<Vec<Clash>, StoreError> {
-        let mut clashes = Vec::new();
+    fn walk(&mut self, bases: Vec<Oid>, sides: [Oid; 2]) -> Result<Vec<PathConflict>, StoreError> {
+        let mut conflicts = Vec::new();
         let top = Level { path: Vec::new(), bases: bases.into_iter().map(Some).collect(), sides: sides.map(Some) };
         let mut open = vec![top];
         while let Some(level) = open.pop() {
@@ -162,10 +162,10 @@ impl Merging<'_> {
                     // Neither side may have such a file, and it was reported before.
                     continue;
                 };
-                self.file(place, base, [our, their], &mut clashes);
+                self.file(place, base, [our, their], &mut conflicts);
             }
         }
-        Ok(clashes)
+        Ok(conflicts)
     }
 
     fn file(
@@ -173,7 +173,7 @@ impl Merging<'_> {
         place: Place,
         base: Option<Option<&Entry>>,
         [our, their]: [Option<&Entry>; 2],
-        clashes: &mut Vec<Clash>,
+        conflicts: &mut Vec<PathConflict>,
     ) {
         let id = |entry: Option<&Entry>| entry.filter(|entry| entry.kind == EntryKind::Blob).map(|entry| entry.id);
         let is_gone = their.is_none() || our.is_none();
@@ -187,7 +187,7 @@ impl Merging<'_> {
             }
             (Some(base), None) if same(base, our) => drop(self.merge.edits.insert(place.path(), Edit::Remove)),
             (Some(base), _) if same(base, their) => {}
-            _ => clashes.push(Clash { place, base: base.and_then(id), sides: [id(our), id(their)] }),
+            _ => conflicts.push(PathConflict { place, base: base.and_then(id), sides: [id(our), id(their)] }),
         }
     }
 
@@ -197,7 +197,7 @@ impl Merging<'_> {
         path: &TreePath,
         bases: &[Oid],
         overrides: [&Overrides; 2],
-        clashes: &mut Vec<Clash>,
+        conflicts: &mut Vec<PathConflict>,
     ) -> Result<(), StoreError> {
         self.merge.edits.remove(path);
         let Some(place) = Place::parse(self.name, &path.parts().collect::<Vec<_>>()) else { return Ok(()) };
@@ -215,7 +215,7 @@ impl Merging<'_> {
         let [our, their] = &sides;
         if !same(our.as_ref(), their.as_ref()) {
             let base = base.map(|(first, _)| first.as_ref());
-            self.file(place, base, [our.as_ref(), their.as_ref()], clashes);
+            self.file(place, base, [our.as_ref(), their.as_ref()], conflicts);
         }
         Ok(())
     }
@@ -255,8 +255,8 @@ impl Merging<'_> {
     }
 
     /// Resolves a file that both sides changed.
-    fn settle(&mut self, clash: Clash) -> Result<(), StoreError> {
-        let Clash { place, base, sides: [ours, theirs] } = clash;
+    fn settle(&mut self, conflict: PathConflict) -> Result<(), StoreError> {
+        let PathConflict { place, base, sides: [ours, theirs] } = conflict;
         let (Some(our), Some(their)) = (ours, theirs) else {
             return self.settle_absence(&place, [ours, theirs]);
         };
@@ -307,7 +307,7 @@ impl Merging<'_> {
             }
             Place::SetAside(_) => {
                 let Some([our, their]) = self.both::<SetAside>(&place, our, their)? else { return Ok(()) };
-                self.put(&place, &our, &our.united(&their));
+                self.put(&place, &our, &our.merged_with(&their));
             }
             Place::Session(_) | Place::EndedSession(_) => {
                 let Some([our, their]) = self.both::<Session>(&place, our, their)? else { return Ok(()) };

@@ -10,10 +10,10 @@ use super::{
     snapshot::{self, Head, Index, Parts, Place, Snapshot},
 };
 use crate::model::{
+    content_cache::{ContentCache, decoded_size},
+    domain_digest::DomainDigest,
     domain_summary::DomainSummary,
     domain_view::{Damage, Subject},
-    glance::Glance,
-    held::{Held, decoded_size},
     name::{ContractName, DomainName, RepoName},
     oid::Oid,
     realm::Repo,
@@ -25,10 +25,10 @@ pub use super::snapshot::Line;
 pub type Schemas = BTreeMap<ContractName, String>;
 
 /// Recently decoded summaries, by the domain's name and tree, which determine them.
-static SUMMARIES: Held<(DomainName, Oid), Arc<DomainSummary>> = Held::new(10 << 20);
+static SUMMARIES: ContentCache<(DomainName, Oid), Arc<DomainSummary>> = ContentCache::new(10 << 20);
 
-/// Recently decoded glances, by the same keys.
-static GLANCES: Held<(DomainName, Oid), Arc<Glance>> = Held::new(4 << 20);
+/// Recently decoded digests, by the same keys.
+static DIGESTS: ContentCache<(DomainName, Oid), Arc<DomainDigest>> = ContentCache::new(4 << 20);
 
 /// The overview of a realm.
 pub struct Overview<'s> {
@@ -153,24 +153,24 @@ impl<'s> Overview<'s> {
         self.stamp.as_deref()
     }
 
-    /// Returns the glance of a domain: the part of its summary that `status` shows.
+    /// Returns the digest of a domain: the part of its summary that `status` shows.
     ///
     /// # Errors
-    /// Returns an error if the glance is not cached and the domain cannot be read.
-    pub fn glance(&self, line: &Line) -> Result<Arc<Glance>, StoreError> {
+    /// Returns an error if the digest is not cached and the domain cannot be read.
+    pub fn digest(&self, line: &Line) -> Result<Arc<DomainDigest>, StoreError> {
         let key = || (line.name.clone(), line.tree);
-        let holds = self.store.holds() && line.glance.is_some();
-        if let Some(held) = holds.then(|| GLANCES.get(&key())).flatten() {
+        let holds = self.store.holds() && line.digest.is_some();
+        if let Some(held) = holds.then(|| DIGESTS.get(&key())).flatten() {
             return Ok(held);
         }
-        let Some(text) = self.part(line, line.glance).and_then(|bytes| String::from_utf8(bytes).ok()) else {
-            return Ok(Arc::new(Glance::from(&*self.summary(line)?)));
+        let Some(text) = self.part(line, line.digest).and_then(|bytes| String::from_utf8(bytes).ok()) else {
+            return Ok(Arc::new(DomainDigest::from(&*self.summary(line)?)));
         };
-        let (weight, glance) = (decoded_size(text.len()), Arc::new(Glance::with_text(text)));
+        let (weight, digest) = (decoded_size(text.len()), Arc::new(DomainDigest::with_text(text)));
         if holds {
-            GLANCES.put(key(), Arc::clone(&glance), weight);
+            DIGESTS.put(key(), Arc::clone(&digest), weight);
         }
-        Ok(glance)
+        Ok(digest)
     }
 
     /// Returns the summary of a domain.
@@ -233,7 +233,7 @@ impl<'s> Overview<'s> {
     }
 
     /// Replaces the cache with this overview, and returns the new one. `written` returns the parts of a domain that
-    /// are new: its summary, its glance, and the hashes of its schemas. All other parts stay where they are, or are
+    /// are new: its summary, its digest, and the hashes of its schemas. All other parts stay where they are, or are
     /// copied to a new file.
     fn keep(
         &self,
@@ -244,14 +244,14 @@ impl<'s> Overview<'s> {
         let is_copied = parts.is_new_file;
         let mut lines = before.to_vec();
         for (line, before) in lines.iter_mut().zip(before) {
-            let [summary, glance, schemas] = written(before);
+            let [summary, digest, schemas] = written(before);
             let mut moved = |written: Option<Place>, old: Option<Place>| match (written, old) {
                 (None, Some(_)) if is_copied => self.part(before, old).map(|bytes| Some(parts.add(&bytes))),
                 (written, old) => Some(written.or(old)),
             };
             line.summary = moved(summary, before.summary)?;
             // The other parts are recomputed if they cannot be read.
-            line.glance = moved(glance, before.glance).flatten();
+            line.digest = moved(digest, before.digest).flatten();
             line.schemas = moved(schemas, before.schemas).flatten();
             line.is_fresh = false;
         }
@@ -366,9 +366,9 @@ impl<'s> OverviewBuilder<'s> {
             return Ok(());
         }
         let place = summary.damage.is_empty().then(|| self.parts.add(&snapshot::encode(&summary)));
-        let glance = place.map(|_| self.parts.add(Glance::from(&summary).as_text().as_bytes()));
+        let digest = place.map(|_| self.parts.add(DomainDigest::from(&summary).as_text().as_bytes()));
         self.is_changed |= place.is_some();
-        self.domains.push(Line { summary: place, glance, ..Line::of(name, tip, tree, &summary) });
+        self.domains.push(Line { summary: place, digest, ..Line::of(name, tip, tree, &summary) });
         Ok(())
     }
 
@@ -397,7 +397,7 @@ impl<'s> OverviewBuilder<'s> {
             (Some(id), Some(stamp)) => parts.note(&id, stamp),
             (None, stamp) if is_changed || stamp.is_some() => {
                 let fresh = |line: &Line, place: Option<Place>| place.filter(|_| line.is_fresh);
-                let written = |line: &Line| [fresh(line, line.summary), fresh(line, line.glance), None];
+                let written = |line: &Line| [fresh(line, line.summary), fresh(line, line.digest), None];
                 if let Some((index, kept)) = overview.keep(parts, written) {
                     (overview.index, overview.kept) = (index, Some(kept));
                 }

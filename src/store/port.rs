@@ -120,7 +120,7 @@ pub trait Store: Objects {
         None
     }
 
-    /// Returns whether decoded data is [held](crate::model::held) in memory for later requests.
+    /// Returns whether decoded data is [cached](crate::model::content_cache) in memory for later requests.
     fn holds(&self) -> bool {
         false
     }

@@ -35,13 +35,13 @@ impl Mapping {
 
     /// Returns the name of a ref at the remote.
     pub fn there(self, name: &StoreRef) -> String {
-        format!("{}{}", self.prefix(), name.below_travelling())
+        format!("{}{}", self.prefix(), name.shared_name())
     }
 
     /// Returns the shared ref that has this name at the remote, if there is one.
     pub fn here(self, full_name: &str) -> Option<StoreRef> {
         let below = full_name.strip_prefix(self.prefix())?;
-        StoreRef::travelling(&format!("{}{below}", super::layout::TRAVELLING))
+        StoreRef::parse_shared(&format!("{}{below}", super::layout::TRAVELLING))
     }
 }
 
@@ -78,7 +78,7 @@ mod tests {
     fn names_at_a_remote_round_trip() {
         for mapping in [Mapping::Plain, Mapping::Branches] {
             for name in ["refs/blue/realm", "refs/blue/domains/s3", "refs/blue/sessions/fungal"] {
-                let name = StoreRef::travelling(name).unwrap();
+                let name = StoreRef::parse_shared(name).unwrap();
                 assert_eq!(mapping.here(&mapping.there(&name)), Some(name));
             }
         }

@@ -18,9 +18,9 @@ use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
 use super::{Cache, CachedData, Renewal, Since};
 use crate::model::{
+    content_cache::{ContentCache, decoded_size},
     domain::Source,
     domain_summary::DomainSummary,
-    held::{Held, decoded_size},
     name::{DomainName, RepoName},
     oid::Oid,
     realm::Repo,
@@ -33,7 +33,7 @@ const MAGIC: &str = "git-blue-snapshot-6";
 const MAX_HELD: usize = 8 << 20;
 
 /// Recently read indexes with their ids, by the identity of their file.
-static INDEXES: Held<String, (String, Arc<Index>)> = Held::new(4 << 20);
+static INDEXES: ContentCache<String, (String, Arc<Index>)> = ContentCache::new(4 << 20);
 
 /// The part of the snapshot about the realm itself, and the locations of all other parts.
 #[derive(Debug, Clone, Default)]
@@ -141,7 +141,7 @@ impl Index {
 
     /// Returns the number of bytes of the parts that the index refers to.
     fn used(&self) -> u64 {
-        let parts = self.lines.all().iter().flat_map(|line| [line.summary, line.glance, line.schemas]);
+        let parts = self.lines.all().iter().flat_map(|line| [line.summary, line.digest, line.schemas]);
         parts.flatten().map(|Place(_, len, _)| len as u64).sum()
     }
 
@@ -179,8 +179,8 @@ pub struct Line {
     pub contracts: usize,
     /// The location of its summary; `None` if a part of it could not be read.
     pub(super) summary: Option<Place>,
-    /// The location of its glance.
-    pub(super) glance: Option<Place>,
+    /// The location of its digest.
+    pub(super) digest: Option<Place>,
     /// The location of the hashes of its schemas, if it was examined without findings.
     pub(super) schemas: Option<Place>,
     /// Whether the domain was just read, so that its parts are among the new ones rather than in the cached file.
@@ -200,7 +200,7 @@ impl Line {
             contracts: summary.contract_names().len(),
             sources: summary.sources.clone(),
             summary: None,
-            glance: None,
+            digest: None,
             schemas: None,
             is_fresh: true,
         }

@@ -6,14 +6,14 @@ use crate::{
     env::Env,
     locate,
     model::oid::Oid,
-    ops::{ctx::Ctx, outgoing, publish::publish_log, repos::joined, sync::auto, upkeep::gc},
+    ops::{ctx::Ctx, delivery, publish::publish_log, repos::joined, sync::auto, upkeep::gc},
     platform::{SYSTEM, System, process},
 };
 
 /// Starts packing the store if writes have left enough loose objects and packs behind. A failure is not reported: the
 /// next write tries again, and `git blue doctor` shows it.
 pub fn pack_if_due(ctx: &Ctx) {
-    let Ok(here) = ctx.here() else { return };
+    let Ok(here) = ctx.realm() else { return };
     if !gc::is_due(ctx) {
         return;
     }
@@ -23,7 +23,7 @@ pub fn pack_if_due(ctx: &Ctx) {
 /// Starts a sync if the user wants one after each publication. It prints nothing and never prompts. Anything that fails
 /// is sent with the next sync, and `git blue status` shows it.
 pub fn sync_if_wanted(ctx: &Ctx) {
-    let Ok(here) = ctx.here() else { return };
+    let Ok(here) = ctx.realm() else { return };
     if auto::is_wanted(ctx, &here.realm, &*here.store).unwrap_or_default() {
         start(ctx, &["sync", "--quiet", "--realm", here.realm.as_str()]);
     }
@@ -32,8 +32,8 @@ pub fn sync_if_wanted(ctx: &Ctx) {
 /// Starts sending new changes to the receivers that the user configured, if there are any. It does not wait for the
 /// sending.
 pub fn notify_if_due(ctx: &Ctx) {
-    let Ok(here) = ctx.here() else { return };
-    if outgoing::run::is_due(ctx, &here.realm, &*here.store).unwrap_or_default() {
+    let Ok(here) = ctx.realm() else { return };
+    if delivery::run::is_due(ctx, &here.realm, &*here.store).unwrap_or_default() {
         start(ctx, &["notify", "send", "--due", "--wait", "60", "--quiet", "--realm", here.realm.as_str()]);
     }
 }
@@ -41,7 +41,7 @@ pub fn notify_if_due(ctx: &Ctx) {
 /// Starts a fetch of the realm if the user wants that and there was none recently, because someone who pulls code or
 /// switches branches is about to read the work of others. It does not wait for the fetch.
 pub fn fetch_if_due(ctx: &Ctx) {
-    let (Ok(here), Ok(acting)) = (ctx.here(), ctx.acting()) else { return };
+    let (Ok(here), Ok(acting)) = (ctx.realm(), ctx.acting_repo()) else { return };
     let is_wanted = || auto::is_wanted(ctx, &here.realm, &*here.store).unwrap_or_default();
     let is_due = || {
         let known = locate::known(&ctx.home, &here.realm);

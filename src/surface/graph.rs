@@ -39,7 +39,7 @@ pub fn dot(body: &RealmTopology) -> String {
             Edge::Imports { repo, contract, import } => {
                 let look = match &*import.state {
                     "broken" => ", color=red, fontcolor=red, style=dashed",
-                    "stale" => ", color=orange, fontcolor=orange",
+                    "behind" => ", color=orange, fontcolor=orange",
                     _ => "",
                 };
                 text.line(1, format_args!("c{contract} -> r{repo} [label={}{look}];", quote(&reason(import))));

@@ -70,7 +70,7 @@ pub fn run(env: Env, event: &str, arguments: &[OsString], input: impl FnOnce() -
     }
     // If the store of the realm is gone, the user of this clone would expect a publication that never happens.
     if event == "post-commit"
-        && let Err(error) = &ctx.here
+        && let Err(error) = &ctx.realm
         && ctx.code.as_ref().is_some_and(joined::was_joined)
     {
         return Some(not_published(error)).into();
@@ -97,10 +97,10 @@ fn greet(env: Env, said: &str) -> Outcome {
 
 /// Publishes what is due. Returns the line to print, if any.
 fn publish(ctx: &Ctx, event: &str) -> Option<String> {
-    let (code, acting) = (ctx.code.as_ref()?, ctx.acting().ok()?);
+    let (code, acting) = (ctx.code.as_ref()?, ctx.acting_repo().ok()?);
     // If the root commits cannot be recorded now, the next command does it.
-    let _ = roots::learn(ctx);
-    let news = match catch_up::news(acting, code, Scope::Named) {
+    let _ = roots::record_roots(ctx);
+    let news = match catch_up::unpublished_commit(acting, code, Scope::Named) {
         Ok(news) => news?,
         Err(error) => return Some(not_published(&error)),
     };
@@ -111,7 +111,7 @@ fn publish(ctx: &Ctx, event: &str) -> Option<String> {
     if !news.is_due || (news.disputed.is_some() && event == "post-checkout") {
         return None;
     }
-    if let Err(error) = ctx.writing() {
+    if let Err(error) = ctx.require_writable() {
         return news.is_fresh.then(|| not_published(&error));
     }
     match catch_up::publish(ctx, acting, code, &news) {
@@ -138,14 +138,14 @@ fn publish(ctx: &Ctx, event: &str) -> Option<String> {
 /// Returns a line about files that earlier commits removed. Errors are ignored, since `git blue status` shows the
 /// same.
 fn still_missing(ctx: &Ctx) -> Option<String> {
-    let missing = removed_files::still_missing(ctx.acting().ok()?, ctx.code.as_ref()?).ok()?;
+    let missing = removed_files::still_missing(ctx.acting_repo().ok()?, ctx.code.as_ref()?).ok()?;
     publication_summary::gone(&missing)
 }
 
 /// Returns a hint if the commit may have missed a contract, for repositories in a realm. Errors are ignored.
 fn forgotten(ctx: &Ctx) -> Option<String> {
-    ctx.acting().ok()?;
-    hint::forgotten(ctx.code.as_ref()?).ok()?
+    ctx.acting_repo().ok()?;
+    hint::stale_contract_hint(ctx.code.as_ref()?).ok()?
 }
 
 /// Publishes in the background, and reports only to the log.
@@ -153,8 +153,8 @@ fn detached(env: Env, arguments: &[OsString]) {
     process::leave_session();
     let Some(commit) = arguments.first().and_then(|text| text.to_str()?.parse::<Oid>().ok()) else { return };
     let Ok(ctx) = Ctx::open(env, None) else { return };
-    let Ok(acting) = ctx.writing() else { return };
-    let outcome = catch_up::late(&ctx, commit);
+    let Ok(acting) = ctx.require_writable() else { return };
+    let outcome = catch_up::publish_deferred(&ctx, commit);
     publish_log::record(&ctx, acting, commit, outcome.as_ref().map(|_| ()));
     session::touch(&ctx);
     background::pack_if_due(&ctx);
@@ -167,7 +167,7 @@ fn detached(env: Env, arguments: &[OsString]) {
 /// Checks every commit that is being pushed. If a check cannot be made, the push continues.
 fn check(ctx: &Ctx, input: &str) -> Outcome {
     let mut outcome = Outcome::default();
-    if ctx.acting().is_err() {
+    if ctx.acting_repo().is_err() {
         return outcome;
     }
     // A line is `<local ref> <local id> <remote ref> <remote id>`; zeros delete the remote ref.

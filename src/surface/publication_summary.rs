@@ -32,7 +32,7 @@ pub fn line(body: &ContractPublish) -> Option<String> {
     parts.extend(breaks(&body.published).map(|breaks| breaks + &shown));
     parts.extend(remarks(&body.published));
     parts.extend(gone(&body.removed_files));
-    if body.unshared && !body.published.is_empty() {
+    if body.not_pushed && !body.published.is_empty() {
         parts.push(UNSHARED.to_owned());
     }
     (!parts.is_empty()).then(|| parts.join("; "))

@@ -20,7 +20,7 @@ use crate::{
         session::{Session, SessionId},
         version::Version,
     },
-    ops::{message, notify::inbox::DeliveredNotification, session::mark::Marked, sync::url},
+    ops::{inboxes::inbox::DeliveredNotification, message, session::mark::SessionRef, sync::url},
     store::{StoreRef, codec, git, layout},
     surface::mcp::jsonrpc_frame::{self, Frame},
 };
@@ -38,7 +38,7 @@ pub struct Target {
 
 const CONTRACT: &str = r#"{"name": "paths", "version": "1.4.0", "owner": "fungal", "description": "a\u00e9", "compatibility": {"backwards": true, "forwards": false}, "supported": [">=1.2.0, <1.4.0"], "schema": {"type": "object"}, "value": {"read": ["x", 1, 0.1, -1e-7, null, true]}, "validation": {"exporter": "a.sh", "ci_only": ["b.sh"]}, "evolution": [{"version": "1.0.0", "changes": ["First"], "compatible": true}], "deprecated": {"since": "1.3.0", "sunset": "2027-01-01", "replaced_by": "other"}}"#;
 const BINDING: &str = r#"{"role": "both", "exports": [{"contract": "paths", "source_files": ["a.py"]}], "imports": [{"contract": "topics", "version": ">=1.0.0", "binding": "b.ts"}]}"#;
-const TOLD: &str = r#"[{"at": "2026-01-22T09:00:00Z", "notification": {"affects_me": false, "arrived_at": "2026-01-22T09:00:00Z", "change_type": "ContractAdded", "changes": {"new_version": "1.1.0", "old_version": null}, "coalesced": 2, "contract": "paths", "created_at": "2026-01-22T09:00:00Z", "domain": "s3", "from_repo": "aperture", "id": "notif-3f6ef35cce0b", "import_satisfied": null, "realm": "r", "rollback": false, "state": "seen", "type": "contract_added"}}]"#;
+const TOLD: &str = r#"[{"at": "2026-01-22T09:00:00Z", "notification": {"affects_me": false, "arrived_at": "2026-01-22T09:00:00Z", "change_type": "ContractAdded", "changes": {"new_version": "1.1.0", "old_version": null}, "version_count": 2, "contract": "paths", "created_at": "2026-01-22T09:00:00Z", "domain": "s3", "from_repo": "aperture", "id": "notif-3f6ef35cce0b", "import_state": null, "realm": "r", "rollback": false, "state": "seen", "type": "contract_added"}}]"#;
 const SESSION: &str = r#"{"active_rfc": "team/rfc-0042", "ended": null, "id": "sess-18f5a2b3c4d", "last_activity": "2026-01-24T10:05:00Z", "repo": "blue", "start": {"s3": "0123456789abcdef0123456789abcdef01234567"}, "started_at": "2026-01-24T10:00:00Z"}"#;
 const ENDED: &str = r#"{"active_rfc": null, "ended": {"at": "2026-01-24T12:15:00Z", "work": {"active_domains": ["s3"], "contracts_changed": [], "contracts_modified": ["s3/paths"], "contracts_watched": []}}, "id": "sess-1", "last_activity": "2026-01-24T10:05:00Z", "repo": "blue", "start": {}, "started_at": "2026-01-24T10:00:00Z"}"#;
 const OID: &str = "0123456789abcdef0123456789abcdef01234567";
@@ -96,7 +96,7 @@ pub const TARGETS: &[Target] = &[
     Target { name: "range", run: typed::<Range>, seeds: &[">=1.0.0, <2.0.0", "^1.2 ~1.2.3"] },
     Target { name: "rfc_name", run: rfc_name, seeds: &["rfc-0042-new-api", "team/rfc-0042"] },
     Target { name: "session_id", run: typed::<SessionId>, seeds: &["sess-18f5a2b3c4d"] },
-    Target { name: "session_mark", run: typed::<Marked>, seeds: &["sess-18f5a2b3c4d aperture blue"] },
+    Target { name: "session_mark", run: typed::<SessionRef>, seeds: &["sess-18f5a2b3c4d aperture blue"] },
     Target { name: "oid", run: typed::<Oid>, seeds: &[OID] },
     Target {
         name: "inbox",

@@ -74,7 +74,7 @@ impl Sandbox {
 
     /// Returns the program's environment for a folder of the sandbox.
     pub fn env(&self, cwd: impl Into<PathBuf>) -> Env {
-        Env::sealed(cwd, self.vars.clone())
+        Env::isolated(cwd, self.vars.clone())
     }
 
     /// Returns a command that runs `program` in `dir` with only the sandbox's environment.

@@ -174,7 +174,7 @@ pub struct RealmRename {
     pub changed: bool,
     /// The domains that the repository is a member of.
     pub domains: Vec<DomainName>,
-    /// The files of this work tree that now contain the new name and need to be committed.
+    /// The files of this working tree that now contain the new name and need to be committed.
     pub files: Vec<String>,
 }
 

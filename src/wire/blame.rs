@@ -48,7 +48,7 @@ pub struct VersionOrigin {
     /// The time at which it was published, according to the commit.
     pub time: jiff::Timestamp,
     /// Whether that time is more than a day ahead of this machine's clock; such a time is not used for sorting.
-    pub ahead_of_clock: bool,
+    pub in_future: bool,
     /// The author, as `Name <email>`.
     pub author: String,
     /// The repository that it was published from.

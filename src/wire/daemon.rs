@@ -34,14 +34,14 @@ pub struct DaemonOpen {
     pub url: String,
 }
 
-/// The answer of a health check: the server and the home folder it serves.
+/// The answer of a health check: the server and the home directory it serves.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Health {
     /// The name of the server: `git-blue`.
     pub server: Cow<'static, str>,
     /// The version of the server.
     pub version: Cow<'static, str>,
-    /// A hash of the home folder's path, which differs between users.
+    /// A hash of the home directory's path, which differs between users.
     pub home: String,
 }
 

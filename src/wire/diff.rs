@@ -70,8 +70,8 @@ pub enum DocumentSource {
     /// The realm: the document was published.
     Realm,
     /// The current document with the number of an unpublished version.
-    Guess,
-    /// A file in the work tree.
+    Assumed,
+    /// A file in the working tree.
     Worktree,
     /// A file in a commit.
     Commit,
@@ -140,8 +140,8 @@ pub struct ImporterImpact {
     pub version_req: Range,
     /// The files of that repository that rely on the contract: a path, or a list of paths.
     pub binding: UsedIn,
-    /// `current`, `stale` (an older version is still served) or `broken`, if this version were current.
-    #[schemars(extend("enum" = ["current", "stale", "broken"]))]
+    /// `current`, `behind` (an older version is still served) or `broken`, if this version were current.
+    #[schemars(extend("enum" = ["current", "behind", "broken"]))]
     pub state: Cow<'static, str>,
     /// The basis of the state.
     pub judged_by: JudgedBy,
@@ -152,7 +152,7 @@ pub struct ImporterImpact {
     pub resolved_version: Option<Version>,
     /// The version that the repository's code was written against; null if unknown.
     pub adapted_version: Option<Version>,
-    /// The current state: `current`, `stale` or `broken`.
-    #[schemars(extend("enum" = ["current", "stale", "broken"]))]
-    pub state_now: Cow<'static, str>,
+    /// The current state: `current`, `behind` or `broken`.
+    #[schemars(extend("enum" = ["current", "behind", "broken"]))]
+    pub current_state: Cow<'static, str>,
 }

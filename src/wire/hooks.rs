@@ -6,8 +6,8 @@ use serde::{Deserialize, Serialize};
 /// The answer of all three operations: the state of the hooks.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct HooksAnswer {
-    /// The absolute path of the folder in which git looks for hooks.
-    pub folder: String,
+    /// The absolute path of the directory in which git looks for hooks.
+    pub directory: String,
     /// All hooks that git blue can install.
     pub hooks: Vec<HookState>,
 }

@@ -1,5 +1,5 @@
 //! Deserializes types of the model, ignoring fields that a later version adds. Files that people write are read
-//! strictly, so that misspelt fields are found; answers of programs are not.
+//! strictly, so that misspelled fields are found; answers of programs are not.
 
 use serde::{Deserialize, Deserializer};
 

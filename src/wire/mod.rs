@@ -77,21 +77,21 @@ pub use page::{DEFAULT_LIMIT, PageRequest, UnknownCursor, page, page_in_order};
 pub use prime::Prime;
 pub use publish::{ContractPublish, Published};
 pub use pull::{
-    CommentOutcome, ImportClash, MergeAction, MergeStep, PrComment, PrCreate, PrCreated, PrPrepare, PrRepo, PrStatus,
-    PrSummary, Prepared, PullChecks, PullRequest, PullReviews, PullState,
+    CommentOutcome, ImportConflict, MergeAction, MergeStep, PrComment, PrCreate, PrCreated, PrPrepare, PrRepo,
+    PrStatus, PrSummary, Prepared, PullChecks, PullRequest, PullReviews, PullState,
 };
 pub use realm::{
     Deprecation, DomainBinding, DomainContract, DomainStatus, ImportStatus, LogEntry, OwnContract, RealmLine,
     RealmList, RealmLog, RealmStatus, RemovedFile, RepoLine, Role, Unpublished,
 };
 pub use receiver::{
-    ConcernedImport, Event, EventLine, ForgeIssue, IssueOutcome, News, NewsChange, NotifyForge, NotifyTest,
+    ConcernedImport, Event, EventChange, EventData, EventLine, ForgeIssue, IssueOutcome, NotifyForge, NotifyTest,
     ReceiverLine, Receivers,
 };
 pub use review::{ChangedField, FieldChange, ImportReview, Mention, RealmReview, Searched, Withdrawal};
 pub use session::{SessionInfo, SessionLine, SessionList, SessionStart, SessionStatus, SessionStop, SessionSummary};
 pub use sync::{
-    ConflictSettled, How, RealmReseed, RealmSync, RefStatus, RefSync, RemoteStatus, RemoteSync, SetAsideCommit,
+    ConflictSettled, RealmReseed, RealmSync, RefStatus, RefSync, RefUpdate, RemoteStatus, RemoteSync, SetAsideCommit,
     SyncConflict, SyncProblem,
 };
 pub use timeline::{ContractTimeline, TimelineEntry, TimelineRealm};
@@ -140,7 +140,7 @@ impl<T> Answer<T> {
 }
 
 /// The answer of any operation, as surfaces write it.
-pub trait Answered {
+pub trait AnyAnswer {
     /// Returns the answer as indented JSON.
     fn to_json(&self) -> String;
     /// Returns the answer as JSON on one line.
@@ -151,7 +151,7 @@ pub trait Answered {
     fn next_steps(&self) -> &[NextStep];
 }
 
-impl<T: Serialize> Answered for Answer<T> {
+impl<T: Serialize> AnyAnswer for Answer<T> {
     fn to_json(&self) -> String {
         serde_json::to_string_pretty(self).unwrap_or_else(|error| unreachable!("answers have a JSON form: {error}"))
     }

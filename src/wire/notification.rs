@@ -1,7 +1,7 @@
 //! Notifications: `notifications_list`, `notifications_ack`, and the notifications in other answers.
 
 use schemars::JsonSchema;
-use serde::{Deserialize, Deserializer, Serialize};
+use serde::{Deserialize, Serialize};
 
 use super::JudgedBy;
 use crate::model::{
@@ -9,7 +9,7 @@ use crate::model::{
     name::{ContractName, DomainName, RealmName, RepoName},
     notification::ChangeType,
     rank::Rank,
-    verdict::{Holds, Verdict},
+    verdict::{ImportEffect, Verdict},
     version::Version,
 };
 
@@ -44,20 +44,20 @@ pub struct Notification {
     /// Whether somebody else changed something that belongs to this repository: in the name of another repository, or
     /// neither as this clone's user nor from a commit of this clone.
     #[serde(default)]
-    pub by_another: bool,
+    pub changed_by_other: bool,
     /// The versions before and after.
     pub changes: VersionChange,
     /// Whether the version went down.
     pub rollback: bool,
     /// The number of published versions that the notification summarizes; of a yank, the number of yanked versions.
-    pub coalesced: usize,
+    pub version_count: usize,
     /// Whether this repository imports the contract.
     pub affects_me: bool,
     /// Whether this repository's import still holds: the range accepts the version, and code written against the older
     /// version accepts its data; null without an import.
-    #[serde(default, deserialize_with = "holds")]
-    pub import_satisfied: Option<Holds>,
-    /// The basis of `import_satisfied`; null without an import.
+    #[serde(default)]
+    pub import_state: Option<ImportEffect>,
+    /// The basis of `import_state`; null without an import.
     #[serde(default)]
     pub judged_by: Option<JudgedBy>,
     /// The effect of the version on code written against an older one, with a value that shows it; null if it breaks
@@ -73,7 +73,7 @@ pub struct Notification {
     pub created_at: jiff::Timestamp,
     /// Whether that time is more than a day ahead of this machine's clock; such a time is not used for sorting.
     #[serde(default)]
-    pub ahead_of_clock: bool,
+    pub in_future: bool,
     /// The time at which the change arrived on this machine. The age of the notification is counted from it.
     pub arrived_at: jiff::Timestamp,
 }
@@ -85,7 +85,7 @@ impl Notification {
         let contract = self.contract.as_ref().map(|contract| format!("{domain}/{contract}")).unwrap_or_default();
         let version = |version: &Option<Version>| version.as_ref().map(ToString::to_string).unwrap_or_default();
         let (old, new) = (version(&self.changes.old_version), version(&self.changes.new_version));
-        let behind = match self.coalesced {
+        let behind = match self.version_count {
             0 | 1 => String::new(),
             n => format!(" in {n} versions"),
         };
@@ -95,7 +95,7 @@ impl Notification {
             ChangeType::VersionChanged => format!("{from} changed {contract} {old} -> {new}{behind}"),
             ChangeType::ContractRetired => format!("{from} retired {contract}"),
             ChangeType::ContractDeprecated => format!("{from} deprecated {contract}"),
-            ChangeType::VersionYanked => match self.coalesced {
+            ChangeType::VersionYanked => match self.version_count {
                 0 | 1 => format!("{from} yanked {contract} {old}"),
                 n => format!("{from} yanked {contract} {old} and {} more", n - 1),
             },
@@ -106,21 +106,6 @@ impl Notification {
             ChangeType::BindingRemoved => format!("{from} removed its binding from {domain}"),
         }
     }
-}
-
-/// Reads the state, or the boolean that older programs write: whether the range accepts the version.
-fn holds<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Holds>, D::Error> {
-    #[derive(Deserialize)]
-    #[serde(untagged)]
-    enum Written {
-        Word(Holds),
-        ByRange(bool),
-    }
-    Ok(Option::<Written>::deserialize(deserializer)?.map(|written| match written {
-        Written::Word(word) => word,
-        Written::ByRange(true) => Holds::Satisfied,
-        Written::ByRange(false) => Holds::Breaks,
-    }))
 }
 
 /// Changes to bindings that are counted but not listed.

@@ -36,7 +36,7 @@ pub struct ContractPublish {
     pub cycles: Vec<String>,
     /// Whether other machines do not have the changes yet and they are not pushed automatically.
     #[serde(default)]
-    pub unshared: bool,
+    pub not_pushed: bool,
 }
 
 /// A change to the realm.

@@ -26,9 +26,9 @@ pub struct PrStatus {
     /// The order in which to merge: as imports require it, and otherwise providers before consumers.
     pub merge_order: Vec<RepoName>,
     /// The repositories that depend on each other, so that no merge order is correct.
-    pub circular: Vec<RepoName>,
+    pub cyclic: Vec<RepoName>,
     /// The imports that accept only the version before a merge, or only the one after it.
-    pub clashes: Vec<ImportClash>,
+    pub import_conflicts: Vec<ImportConflict>,
     /// The merge steps, in an order in which all checks pass after each step; empty if the branches change no import
     /// and no imported contract.
     pub steps: Vec<MergeStep>,
@@ -38,7 +38,7 @@ pub struct PrStatus {
 
 /// An import that breaks in every merge order.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct ImportClash {
+pub struct ImportConflict {
     /// The repository that imports the contract.
     pub consumer: RepoName,
     /// The repository that changes the contract.
@@ -56,7 +56,7 @@ pub struct ImportClash {
     /// The range in the consumer's branch.
     pub version_req: Range,
     /// The possible resolutions.
-    pub ways_out: Vec<String>,
+    pub resolutions: Vec<String>,
 }
 
 /// A step of the merge.
@@ -97,7 +97,7 @@ pub enum MergeAction {
 pub struct PrRepo {
     /// The repository.
     pub name: RepoName,
-    /// The absolute path of the folder that was read: the worktree of the RFC, if there is one.
+    /// The absolute path of the directory that was read: the worktree of the RFC, if there is one.
     pub path: String,
     /// Whether this is the current repository.
     pub is_current: bool,
@@ -119,13 +119,13 @@ pub struct PrRepo {
     /// The pull request; null if there is none or it is unknown.
     pub pr: Option<PullRequest>,
     /// The reason that the pull request or its state is unknown.
-    pub pr_unknown: Option<String>,
+    pub pr_problem: Option<String>,
     /// The repositories in this answer that this one depends on.
     pub depends_on: Vec<RepoName>,
     /// The repositories in this answer that must be merged before this one.
     pub blocked_by: Vec<RepoName>,
     /// The obstacles in this repository.
-    pub hurdles: Vec<String>,
+    pub blockers: Vec<String>,
     /// Whether this repository has no obstacles.
     pub ready: bool,
 }

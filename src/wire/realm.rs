@@ -46,7 +46,7 @@ pub struct RealmStatus {
     /// The number of contracts in the realm.
     #[serde(default)]
     pub total_contracts: usize,
-    /// The session of this work tree; null if there is none.
+    /// The session of this working tree; null if there is none.
     pub session: Option<SessionLine>,
     /// The sessions of the realm that have not ended, newest first.
     pub sessions: Vec<SessionLine>,
@@ -180,8 +180,8 @@ pub struct ImportStatus {
     pub contract: ContractName,
     /// The version range of the import.
     pub version_req: Range,
-    /// `current`, `stale` (an older version is still served) or `broken`.
-    #[schemars(extend("enum" = ["current", "stale", "broken"]))]
+    /// `current`, `behind` (an older version is still served) or `broken`.
+    #[schemars(extend("enum" = ["current", "behind", "broken"]))]
     pub state: Cow<'static, str>,
     /// The importance of the state: `broken`, `attention` or `import`.
     #[serde(default)]
@@ -302,7 +302,7 @@ pub struct LogEntry {
     /// The time of the commit.
     pub time: jiff::Timestamp,
     /// Whether that time is more than a day ahead of this machine's clock; such a time is not used for sorting.
-    pub ahead_of_clock: bool,
+    pub in_future: bool,
     /// The author, as `Name <email>`.
     pub author: String,
     /// The subject of the commit.

@@ -12,7 +12,7 @@ use crate::model::{
     notification::ChangeType,
     oid::Oid,
     rank::Rank,
-    verdict::{Holds, Verdict},
+    verdict::{ImportEffect, Verdict},
     version::Version,
 };
 
@@ -36,35 +36,35 @@ pub struct Event {
     /// The media type of `data`: `application/json`.
     pub datacontenttype: Cow<'static, str>,
     /// The changes.
-    pub data: News,
+    pub data: EventData,
 }
 
 /// The changes in a domain since the previous event.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct News {
+pub struct EventData {
     /// The realm.
     pub realm: RealmName,
     /// The commit of the domain that contains all of them; null in a test.
     pub commit: Option<Oid>,
-    /// The importance of the most important change.
-    pub severity: Rank,
-    /// The changes, most important first, at most 100.
-    pub changes: Vec<NewsChange>,
+    /// The highest rank of a change.
+    pub rank: Rank,
+    /// The changes, most urgent first, at most 100.
+    pub changes: Vec<EventChange>,
     /// The number of further changes, which are not listed.
     pub more_changes: usize,
 }
 
 /// A change, and the imports that it concerns.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct NewsChange {
+pub struct EventChange {
     /// The id of the change, the same as in `notifications list`.
     pub id: String,
     /// A description of the change in one line.
     pub text: String,
     /// The kind of change.
     pub change_type: ChangeType,
-    /// The importance to the repository that the change concerns most.
-    pub severity: Rank,
+    /// The rank for the repository that the change concerns most.
+    pub rank: Rank,
     /// The contract; null for bindings.
     pub contract: Option<ContractName>,
     /// The contract's owner, or the binding's repository.
@@ -74,7 +74,7 @@ pub struct NewsChange {
     /// The versions before and after.
     pub changes: VersionChange,
     /// The number of published versions that the change summarizes.
-    pub coalesced: usize,
+    pub version_count: usize,
     /// The time of the commit that made the change.
     pub created_at: jiff::Timestamp,
     /// The repositories whose imports the change concerns.
@@ -87,7 +87,7 @@ pub struct ConcernedImport {
     /// The repository.
     pub repo: RepoName,
     /// Whether the import still holds.
-    pub holds: Holds,
+    pub state: ImportEffect,
     /// The files of the repository that rely on the contract, from its binding: a path, or a list of paths.
     pub binding: UsedIn,
     /// The reason that the import does not hold, with a value that shows it, or the reason that this is unknown.
@@ -113,8 +113,8 @@ pub struct ReceiverLine {
     /// `webhook`, `slack`, `mattermost`, `email` or `command`; null if its configuration is invalid.
     pub kind: Option<String>,
     /// The destination, without secrets: a host, addresses or a command.
-    pub place: Option<String>,
-    /// The filter that was configured: repositories, domains and severity.
+    pub destination: Option<String>,
+    /// The filter that was configured: repositories, domains and rank.
     pub filter: String,
     /// The error in the configuration; null if there is none.
     pub problem: Option<String>,
@@ -122,8 +122,8 @@ pub struct ReceiverLine {
     pub sent: usize,
     /// The events that were not delivered yet, oldest first.
     pub waiting: Vec<EventLine>,
-    /// The events whose delivery was abandoned; `git blue notify retry` sends them again.
-    pub dead: Vec<EventLine>,
+    /// The events that could not be delivered; `git blue notify retry` sends them again.
+    pub failed: Vec<EventLine>,
 }
 
 /// An event that was not delivered.
@@ -137,7 +137,7 @@ pub struct EventLine {
     pub text: String,
     /// The number of delivery attempts.
     pub tries: u32,
-    /// The time of the next attempt; null if delivery was abandoned.
+    /// The time of the next attempt; null if no further attempt is made.
     pub next_try: Option<jiff::Timestamp>,
     /// The reason that the last attempt failed.
     pub problem: Option<String>,

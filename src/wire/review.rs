@@ -44,9 +44,9 @@ pub struct RealmReview {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Searched {
-    /// The tracked files of the work tree, as they are now.
+    /// The tracked files of the working tree, as they are now.
     Worktree,
-    /// The files of HEAD, because the repository has no work tree.
+    /// The files of HEAD, because the repository has no working tree.
     Head,
     /// No files: no field was removed or changed, or there is no repository or no commit.
     Nothing,
@@ -61,8 +61,8 @@ pub struct ImportReview {
     pub contract: ContractName,
     /// The version range of the import.
     pub version_req: Range,
-    /// `current`, `stale` (an older version is still served) or `broken`.
-    #[schemars(extend("enum" = ["current", "stale", "broken"]))]
+    /// `current`, `behind` (an older version is still served) or `broken`.
+    #[schemars(extend("enum" = ["current", "behind", "broken"]))]
     pub state: Cow<'static, str>,
     /// The basis of the state.
     pub judged_by: JudgedBy,

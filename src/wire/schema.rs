@@ -13,7 +13,7 @@ pub trait Body: JsonSchema + Serialize + DeserializeOwned {}
 impl<T: JsonSchema + Serialize + DeserializeOwned> Body for T {}
 
 /// Deserializes an answer and serializes it again; see [`reread`].
-pub type Reread = fn(&str) -> serde_json::Result<Value>;
+pub type RoundTrip = fn(&str) -> serde_json::Result<Value>;
 
 /// Deserializes an answer as a client does, and serializes it again. Tests check that the result is the same.
 ///

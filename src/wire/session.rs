@@ -27,7 +27,7 @@ pub struct SessionStatus {
     pub realm: RealmName,
     /// The current repository.
     pub current_repo: RepoName,
-    /// The session of this work tree; null if there is none.
+    /// The session of this working tree; null if there is none.
     pub session: Option<SessionInfo>,
     /// The domains whose changes cannot be determined, each with the reason.
     pub unreadable: Vec<String>,
@@ -156,7 +156,7 @@ pub struct SessionLine {
     pub ended_at: Option<Timestamp>,
     /// The RFC.
     pub active_rfc: Option<RfcName>,
-    /// Whether this is the session of this work tree.
+    /// Whether this is the session of this working tree.
     pub is_current: bool,
 }
 

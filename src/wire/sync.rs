@@ -9,7 +9,7 @@ use super::{Notification, Published, lenient};
 use crate::model::{
     name::{ContractName, DomainName, RealmName, RemoteName, RepoName},
     oid::Oid,
-    set_aside::{Breach, SetAside, Verdict},
+    set_aside::{RuleViolation, SetAside, Verdict},
     version::Version,
 };
 
@@ -76,14 +76,14 @@ pub struct RefSync {
     pub old: Option<Oid>,
     /// The new commit; null if the ref no longer exists.
     pub new: Option<Oid>,
-    /// The way in which the ref reached the new commit.
-    pub how: How,
+    /// The kind of update.
+    pub update: RefUpdate,
 }
 
-/// The way in which a ref reached its commit.
+/// The kind of update of a ref.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
-pub enum How {
+pub enum RefUpdate {
     /// The ref did not exist.
     New,
     /// Only one side had new commits.
@@ -134,7 +134,7 @@ pub struct SetAsideCommit {
     pub time: jiff::Timestamp,
     /// The files that the commit changed against a rule, at most 20.
     #[serde(deserialize_with = "lenient::list")]
-    pub changes: Vec<Breach>,
+    pub changes: Vec<RuleViolation>,
     /// The number of further files, which are not listed.
     pub more_changes: usize,
 }
@@ -156,7 +156,7 @@ impl From<SetAside> for SetAsideCommit {
     }
 }
 
-/// The answer of `realm_conflict_accept` and `realm_conflict_undo`.
+/// The answer of `realm_conflict_accept` and `realm_conflict_reject`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ConflictSettled {
     /// The realm.

@@ -43,7 +43,7 @@ pub struct TimelineEntry {
     /// The time at which the version reached the realm, according to the commit.
     pub time: jiff::Timestamp,
     /// Whether that time is more than a day ahead of this machine's clock; such a time is not used for sorting.
-    pub ahead_of_clock: bool,
+    pub in_future: bool,
     /// The author, as `Name <email>`.
     pub author: String,
     /// The realm.

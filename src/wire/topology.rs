@@ -70,8 +70,8 @@ pub struct ImportTopology {
     pub repo: RepoName,
     /// The version range of the import.
     pub version_req: Range,
-    /// `current`, `stale` (an older version is still served) or `broken`.
-    #[schemars(extend("enum" = ["current", "stale", "broken"]))]
+    /// `current`, `behind` (an older version is still served) or `broken`.
+    #[schemars(extend("enum" = ["current", "behind", "broken"]))]
     pub state: Cow<'static, str>,
     /// The files of that repository that rely on the contract: a path, or a list of paths.
     pub binding: UsedIn,

@@ -82,7 +82,7 @@ pub struct WorktreeLine {
     pub path: String,
     /// The state: who created the worktree, and whether it still exists.
     pub state: WorktreeState,
-    /// Whether the caller's current folder is in this worktree.
+    /// Whether the caller's current directory is in this worktree.
     pub is_current: bool,
     /// The current branch; null if HEAD is detached.
     pub branch: Option<String>,
@@ -106,9 +106,9 @@ pub enum WorktreeState {
     Present,
     /// The worktree was created elsewhere, not by git blue.
     Elsewhere,
-    /// Git knows the worktree, but its folder is gone.
+    /// Git knows the worktree, but its directory is gone.
     Gone,
-    /// The folder is among git blue's worktrees, but no repository on this machine has a record of it.
+    /// The directory is among git blue's worktrees, but no repository on this machine has a record of it.
     Orphan,
 }
 

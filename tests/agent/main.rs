@@ -111,7 +111,7 @@ fn finds_what_changed_whether_it_breaks_and_where_to_edit() {
     let mut task = Task::start("1 what changed, does it break us, where do I edit", &world, "access");
     let review = task.call("realm_review", json!({}));
     let import = &review["imports"][0];
-    assert_eq!((&import["state"], &import["fields"][0]["maybe_now"]), (&json!("broken"), &json!("key")));
+    assert_eq!((&import["state"], &import["fields"][0]["maybe_renamed_to"]), (&json!("broken"), &json!("key")));
     let files: Vec<_> =
         import["mentions"].as_array().unwrap().iter().map(|one| one["file"].as_str().unwrap()).collect();
     assert_eq!(files, ["cdk/access_stack.py", "tests/test_stack.py"]);

@@ -60,7 +60,7 @@ fn pages_load_without_browser_errors() {
 }
 
 #[test]
-fn repository_page_shows_neighbours() {
+fn repository_page_shows_neighbors() {
     Served::new().holds("repository");
 }
 

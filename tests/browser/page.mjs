@@ -96,7 +96,7 @@ const checks = {
     assert.match(attention, /Dependency cycle: aperture -\(s3-access\/s3-permissions\)-> fungal -\(events\/deploy-finished\)-> aperture\s+git blue realm topology/);
     assert.match(attention, /events\/stack-drift is deprecated since 0\.9\.0, served until 2027-01-01, replaced by events\/deploy-finished\. 1 repository still imports it: blue\s+git blue contract get events\/deploy-finished/);
     assert.equal(await page.locator('.graph .link.broken').count(), 1);
-    assert.equal(await page.locator('.graph .link.stale').count(), 1);
+    assert.equal(await page.locator('.graph .link.behind').count(), 1);
     await page.locator('.attention').getByRole('link', { name: 's3-access/s3-permissions' }).click();
     assert.match(await text(page, '.timeline'), /2\.0\.0 current[^]*read is called input[^]*1\.1\.0[^]*Also writes logs[^]*1\.0\.0/);
     assert.match(await text(page, '.diff'), /schema › required: read → input changed/);
@@ -118,7 +118,7 @@ const checks = {
     assert.match(await text(page), /fungal\s+0042-input-paths/);
   },
 
-  // A repository with its neighbours, from the graph and back.
+  // A repository with its neighbors, from the graph and back.
   async repository() {
     const page = await open();
     await go(page, '/r/aperture');

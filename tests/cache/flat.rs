@@ -4,8 +4,8 @@ use std::{rc::Rc, time::Duration};
 
 use git_blue::{
     ops::{
-        ctx::Acting,
-        notify::{
+        ctx::ActingRepo,
+        inboxes::{
             inbox,
             pending::{self, Pending},
         },
@@ -38,7 +38,7 @@ fn look(world: &World) -> u32 {
     let counted = FaultyStore::new(store, Fault::Never);
     let overview = Overview::open(&counted).unwrap();
     let (realm, repo) = (name("r"), name(CONSUMER));
-    let acting = Acting { realm: &realm, store: &counted, repo: &repo, code: None };
+    let acting = ActingRepo { realm: &realm, store: &counted, repo: &repo, code: None };
     let now = "2026-01-24T12:00:00Z".parse().unwrap();
     let found = pending::Pending::of(acting, &name("nobody"), now, &overview).unwrap();
     assert!(found.notifications.is_empty());
@@ -88,7 +88,7 @@ fn holding(world: &World) -> FaultyStore {
 /// Returns the pending changes of a reader of the consumer.
 fn pending(world: &World, store: &dyn Store, reader: &str) -> Pending {
     let (realm, repo) = (name("r"), name(CONSUMER));
-    let acting = Acting { realm: &realm, store, repo: &repo, code: None };
+    let acting = ActingRepo { realm: &realm, store, repo: &repo, code: None };
     let (ctx, overview) = (world.ctx(CONSUMER, true), Overview::open(store).unwrap());
     let mut pending = Pending::of(acting, &name(reader), ctx.env.now(), &overview).unwrap();
     pending.judge(acting, &overview, &ctx.judge()).unwrap();

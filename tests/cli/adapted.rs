@@ -35,7 +35,7 @@ fn changes_are_reported_since_the_adapted_version() {
         answer["notifications"].as_array().unwrap().iter().find(|one| one["contract"] == "s3-permissions").unwrap();
     assert_eq!(told["change_type"], "VersionChanged");
     assert_eq!(told["changes"], json!({"old_version": "1.0.0", "new_version": "1.1.0"}));
-    assert_eq!(told["coalesced"], 1);
+    assert_eq!(told["version_count"], 1);
     assert_eq!(
         (&import(&world)["adapted_version"], &import(&world)["resolved_version"]),
         (&json!("1.0.0"), &json!("1.1.0"))

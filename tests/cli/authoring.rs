@@ -89,7 +89,7 @@ fn schema_file_is_bundled_with_its_references() {
     let out = new("orders/out", "Out").exits(1);
     assert!(out.stderr.contains("points outside the repository"), "{out:?}");
     let link = new("orders/link", "Link").exits(1);
-    assert!(link.stderr.contains("linked.json: it is not a plain file"), "{link:?}");
+    assert!(link.stderr.contains("linked.json: it is not a regular file"), "{link:?}");
     new(ORDER, "Order").exits(0);
     let text = world.read(&format!("shop/{ORDER_FILE}"));
     world.write("payload.json", r#"{"to": "x", "price": -1}"#);
@@ -112,7 +112,7 @@ fn does_not_write_through_symlinks() {
     std::os::unix::fs::symlink(world.path("away.yaml"), dir.join(BINDING_FILE)).unwrap();
     let before = world.read("away.yaml");
     let run = world.blue(&dir, &["import", CONTRACT, ">=1.1.0, <2.0.0"]).exits(1);
-    assert!(run.stderr.contains("not a plain file"), "{run:?}");
+    assert!(run.stderr.contains("not a regular file"), "{run:?}");
     assert_eq!(world.read("away.yaml"), before);
 }
 

@@ -69,7 +69,7 @@ fn consumer_fails_after_the_break_is_published() {
     let errors = errors(&world, "access", &[]);
     assert_eq!(errors.len(), 1);
     assert_eq!((&errors[0]["file"], &errors[0]["line"]), (&json!(BINDING_FILE), &json!(4)));
-    // Fixed in the work tree, then in a commit.
+    // Fixed in the working tree, then in a commit.
     world.write(&format!("access/{BINDING_FILE}"), &importing(">=1.0.0, <3.0.0"));
     world.blue(&world.path("access"), &["check"]).exits(1);
     world.blue(&world.path("access"), &["check", "--worktree"]).exits(0);
@@ -86,7 +86,7 @@ fn options_select_what_is_checked() {
     world.blue(&provider, &["check", "--commit", "proposal"]).exits(1);
     let unknown = world.blue(&provider, &["check", "--commit", "nowhere"]).exits(128);
     assert!(unknown.stderr.contains("nowhere"), "{unknown}");
-    // HEAD counts, not the work tree.
+    // HEAD counts, not the working tree.
     world.write(&format!("fungal/{CONTRACT_FILE}"), &contract("1.1.0"));
     world.blue(&provider, &["check"]).exits(1);
     world.blue(&provider, &["check", "--worktree"]).exits(0);

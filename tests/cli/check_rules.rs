@@ -129,7 +129,7 @@ fn supported_older_version_is_behind_not_broken() {
     let status = world.json(&world.path("access"), &["status"]);
     assert_eq!(
         (&status["imports"][0]["state"], &status["imports"][0]["resolved_version"]),
-        (&json!("stale"), &json!("1.4.0"))
+        (&json!("behind"), &json!("1.4.0"))
     );
     finds(&world, "fungal", &[], &["import-behind"]);
     // A yanked version is not served any more.
@@ -142,7 +142,7 @@ fn supported_older_version_is_behind_not_broken() {
 }
 
 #[test]
-fn misspelt_keyword_is_a_warning_of_check_and_publish() {
+fn misspelled_keyword_is_a_warning_of_check_and_publish() {
     let world = World::pair();
     let slip = contract("1.1.0").replace("  required:", "  requierd:");
     assert_ne!(slip, contract("1.1.0"));

@@ -137,7 +137,7 @@ fn check_fails_without_a_known_repository() {
     world.blue_with(&shallow, check, &[("GIT_BLUE_REPO", "fungal".as_ref())]).exits(1);
     world.blue(&shallow, &[check, &["--repo", "fungul"]].concat()).exits(128);
     world.blue(&shallow, &[check, &["--published"]].concat()).exits(0);
-    // Work trees without the files.
+    // Working trees without the files.
     let sparse = clone(&["-b", "break"], "sparse");
     world.git(&sparse, &["sparse-checkout", "set", "models"]);
     world.blue(&sparse, check).exits(1);
@@ -399,7 +399,7 @@ fn breaking_commit_prints_whom_it_breaks() {
         "git blue: published s3-access/s3-permissions 1.0.0 -> 2.0.0; breaks access (cdk/access_stack.py)\n"
     );
     let told = world.json(&world.path("access"), &["notifications", "list"])["notifications"][0].clone();
-    assert_eq!((&told["import_satisfied"], &told["binding"]), (&json!("breaks"), &json!("cdk/access_stack.py")));
+    assert_eq!((&told["import_state"], &told["binding"]), (&json!("broken"), &json!("cdk/access_stack.py")));
     // A dry run has the same facts as fields.
     world.git(&world.path("access"), &["config", "blue.publish", "off"]);
     world.git(&world.path("fungal"), &["config", "blue.publish", "off"]);

@@ -66,7 +66,7 @@ fn reads_yaml_and_standard_input() {
 }
 
 #[test]
-fn warns_of_misspelt_keywords() {
+fn warns_of_misspelled_keywords() {
     let world = world();
     world.write("slip.json", r#"{"type": "object", "properties": {"indent": {"type": "integer", "maximun": 24}}}"#);
     let run = world.blue(&world.root(), &["compat", "old.json", "slip.json", "--direction", "forwards"]).exits(0);

@@ -1,4 +1,4 @@
-//! Behaviour among other programs: exit codes, streams, colours, paging, unusual text.
+//! Behavior among other programs: exit codes, streams, colors, paging, unusual text.
 
 use std::ffi::OsStr;
 
@@ -88,10 +88,10 @@ fn colour_follows_git_configuration() {
         let run = world.blue_with(&dir, args, vars).exits(0);
         run.stdout.contains('\u{1b}')
     };
-    assert!(!coloured(&["status"], &[]), "no terminal, no colour");
+    assert!(!coloured(&["status"], &[]), "no terminal, no color");
     world.git(&dir, &["config", "color.ui", "always"]);
     assert!(coloured(&["status"], &[]));
-    assert!(!coloured(&["status", "--json"], &[]), "JSON has no colour");
+    assert!(!coloured(&["status", "--json"], &[]), "JSON has no color");
     world.git(&dir, &["config", "color.blue", "never"]);
     assert!(!coloured(&["status"], &[]), "the nearer key counts");
     world.git(&dir, &["config", "color.blue", "always"]);

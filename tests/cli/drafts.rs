@@ -6,7 +6,7 @@ use crate::world::{CONTRACT_FILE, World, contract, snapshot};
 
 const CONTRACT: &str = "s3-access/s3-permissions";
 
-/// The provider's work tree has 2.0.0, with another required field.
+/// The provider's working tree has 2.0.0, with another required field.
 fn edited() -> World {
     let world = World::pair();
     let text = contract("2.0.0").replace("required: [read]", "required: [input]").replace("    read:", "    input:");

@@ -62,7 +62,7 @@ fn break_outside_expects_does_not_break_the_import() {
     let commit = world.commit("fungal", "Another note");
     assert!(commit.stderr.contains("2.0.0 -> 3.0.0") && !commit.stderr.contains("breaks"), "{commit}");
     let told = world.json(&consumer, &["notifications", "list", "--state", "pending"])["notifications"][0].clone();
-    assert_eq!((&told["import_satisfied"], &told["judged_by"]), (&json!("satisfied"), &json!("expects")), "{told}");
+    assert_eq!((&told["import_state"], &told["judged_by"]), (&json!("satisfied"), &json!("expects")), "{told}");
     world.blue(&consumer, &["check", "--strict"]).exits(0);
     assert_eq!(world.json(&consumer, &["realm", "topology"])["broken"], 0);
 }
@@ -87,7 +87,7 @@ fn break_inside_expects_breaks_the_import_everywhere() {
         "{commit}"
     );
     let told = world.json(&consumer, &["notifications", "list", "--state", "pending"])["notifications"][0].clone();
-    assert_eq!((&told["import_satisfied"], &told["judged_by"]), (&json!("breaks"), &json!("expects")), "{told}");
+    assert_eq!((&told["import_state"], &told["judged_by"]), (&json!("broken"), &json!("expects")), "{told}");
     is_break(&told["verdict"]);
     let status = world.json(&consumer, &["status"]);
     assert_eq!(status["imports"][0]["state"], "broken");

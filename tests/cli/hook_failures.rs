@@ -249,7 +249,7 @@ fn twenty_commits_in_a_loop_are_published_in_order() {
     assert!(versions.is_sorted() && versions.last() == Some(&20), "{versions:?}");
     assert_eq!(versions.len(), 20, "nobody else wrote, so none waited: {versions:?}");
     let told = world.json(&world.path("access"), &["status"])["notifications"].clone();
-    assert_eq!((told.as_array().unwrap().len(), told[0]["coalesced"].as_u64()), (1, Some(20)), "{told}");
+    assert_eq!((told.as_array().unwrap().len(), told[0]["version_count"].as_u64()), (1, Some(20)), "{told}");
 }
 
 #[test]
@@ -289,7 +289,7 @@ fn pre_push_rejects_a_break() {
 
     world.git(&provider, &["switch", "--quiet", "-c", "break"]);
     world.bump("2.0.0");
-    // The pushed commits count, not the work tree.
+    // The pushed commits count, not the working tree.
     world.git(&provider, &["push", "--quiet", "origin", "main"]);
     let run = world.try_git(&provider, &["push", "--quiet", "origin", "break"]);
     assert_ne!(run.code, 0, "{run}");

@@ -13,7 +13,7 @@ enum Place {
     Linked,
 }
 
-/// A world, and the work tree with the publishing branch.
+/// A world, and the working tree with the publishing branch.
 struct Matrix {
     world: World,
     dir: PathBuf,
@@ -31,7 +31,7 @@ impl Matrix {
         Self { world, dir }
     }
 
-    /// Runs git in the work tree, and returns the output of the hooks.
+    /// Runs git in the working tree, and returns the output of the hooks.
     fn git(&self, args: &[&str]) -> String {
         self.world.git(&self.dir, args).stderr
     }
@@ -63,7 +63,7 @@ impl Matrix {
         let told = answer["notifications"].as_array().unwrap().iter();
         told.map(|one| {
             let changes = &one["changes"];
-            (word(&changes["old_version"]), word(&changes["new_version"]), one["coalesced"].as_u64().unwrap())
+            (word(&changes["old_version"]), word(&changes["new_version"]), one["version_count"].as_u64().unwrap())
         })
         .collect()
     }
@@ -78,7 +78,7 @@ impl Matrix {
         assert_eq!(self.told(), [], "{what}: told twice");
     }
 
-    /// Asserts that the last published commit is the work tree's, and that its realm commit has the user's identity
+    /// Asserts that the last published commit is the working tree's, and that its realm commit has the user's identity
     /// and current time.
     #[track_caller]
     fn is_published(&self, what: &str) {

@@ -44,7 +44,7 @@ fn bare_repository() {
     world.git(&world.root(), &["clone", "--quiet", "--bare", "fungal", "fungal.git"]);
     let bare = world.path("fungal.git");
     let init = world.ok(&bare, &["init", "--realm", "aperture", "--repo", "fungal"]);
-    assert!(!world.path("fungal.git/.blue").exists(), "there is no work tree to write it to");
+    assert!(!world.path("fungal.git/.blue").exists(), "there is no working tree to write it to");
     // Its own configuration names the realm, as the next step said.
     world.blue(&bare, &["status"]).exits(128);
     world.git(&bare, &["config", "blue.realm", "aperture"]);
@@ -73,7 +73,7 @@ fn subfolder_and_linked_worktree() {
     let init = world.ok(&world.path("topic"), &["init"]);
     snapshot("init_linked", &[&init]);
     assert!(world.path("topic/.blue/config.yaml").exists() && !world.path("access/.blue").exists());
-    // Its recorded path and name are those of the main work tree.
+    // Its recorded path and name are those of the main worktree.
     let repos = world.json(&repo, &["status"])["repos"].clone();
     assert_eq!((&repos[0]["name"], &repos[0]["path"]), (&"access".into(), &other.to_str().unwrap().into()));
 }

@@ -63,7 +63,7 @@ fn subfolder_and_linked_worktree_are_included() {
     assert_eq!(here(&world, "fungal/models", &[], &[]), pair("aperture", "fungal"));
     world.git(&world.path("fungal"), &["worktree", "add", "--quiet", "../linked"]);
     assert_eq!(here(&world, "linked/models", &[], &[]), pair("aperture", "fungal"));
-    // The branch has no file yet, as in a work tree of an older commit.
+    // The branch has no file yet, as in a working tree of an older commit.
     world.git(&world.path("fungal"), &["worktree", "add", "--quiet", "--detach", "../older", "main~2"]);
     world.blue(&world.path("older"), &["status"]).exits(128);
     assert_eq!(here(&world, "home", &["-C", "../fungal"], &[]), pair("aperture", "fungal"));

@@ -100,20 +100,20 @@ fn deadlock_is_reported_with_both_remedies() {
     }
     assert_eq!(of(&answer, "fungal")["blocked_by"], json!(["access", "other"]));
     assert_eq!(of(&answer, "access")["blocked_by"], json!([]));
-    assert_eq!((&answer["merge_order"], &answer["circular"]), (&json!(["access", "other", "fungal"]), &json!([])));
-    let clash = &answer["clashes"][0];
-    assert_eq!((&clash["consumer"], &clash["provider"]), (&json!("access"), &json!("fungal")));
+    assert_eq!((&answer["merge_order"], &answer["cyclic"]), (&json!(["access", "other", "fungal"]), &json!([])));
+    let conflict = &answer["import_conflicts"][0];
+    assert_eq!((&conflict["consumer"], &conflict["provider"]), (&json!("access"), &json!("fungal")));
     assert_eq!(
-        (&clash["old_version_req"], &clash["version_req"]),
+        (&conflict["old_version_req"], &conflict["version_req"]),
         (&json!(">=1.0.0, <2.0.0"), &json!(">=2.0.0, <3.0.0"))
     );
-    let ways: String = clash["ways_out"].as_array().unwrap().iter().map(|way| way.as_str().unwrap()).collect();
+    let ways: String = conflict["resolutions"].as_array().unwrap().iter().map(|way| way.as_str().unwrap()).collect();
     assert!(ways.contains(">=1.0.0, <3.0.0") && ways.contains("supported: [\">=1.0.0, <2.0.0\"]"), "{ways}");
     // The second remedy: the provider still serves the old version, and is merged first.
     let served = contract("2.0.0").replace("schema:", "supported: [\">=1.0.0, <2.0.0\"]\nschema:");
     commit(&world, &tree(&world, "fungal"), CONTRACT_FILE, &served);
     let answer = status(&world);
-    assert_eq!(answer["clashes"], json!([]));
+    assert_eq!(answer["import_conflicts"], json!([]));
     assert_eq!(answer["merge_order"], json!(["fungal", "access", "other"]));
     assert_eq!(
         (&of(&answer, "access")["blocked_by"], &of(&answer, "fungal")["blocked_by"]),
@@ -129,14 +129,14 @@ fn consumer_without_a_branch_is_named() {
     world.bump("2.0.0");
     let answer = status(&world);
     assert_eq!(of(&answer, "fungal")["blocked_by"], json!([]));
-    let hurdles = of(&answer, "fungal")["hurdles"].to_string();
-    assert!(hurdles.contains("access, which has no branch for this RFC, must accept >=1.0.0, <3.0.0"), "{hurdles}");
+    let blockers = of(&answer, "fungal")["blockers"].to_string();
+    assert!(blockers.contains("access, which has no branch for this RFC, must accept >=1.0.0, <3.0.0"), "{blockers}");
     assert_eq!((&answer["steps"][0]["repo"], &answer["steps"][0]["action"]), (&json!("access"), &json!("widen")));
     assert_eq!(answer["steps"][0]["file"], json!(world.path("access").join(BINDING_FILE)));
     follow(&world, &answer["steps"][0]);
     let answer = status(&world);
-    assert_eq!((&answer["clashes"], &answer["steps"]), (&json!([]), &json!([])));
-    assert!(!of(&answer, "fungal")["hurdles"].to_string().contains("must accept"), "{answer}");
+    assert_eq!((&answer["import_conflicts"], &answer["steps"]), (&json!([]), &json!([])));
+    assert!(!of(&answer, "fungal")["blockers"].to_string().contains("must accept"), "{answer}");
     world.blue(&world.path("fungal"), &["check"]).exits(0);
 }
 

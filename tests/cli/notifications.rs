@@ -41,14 +41,14 @@ fn bump_on_main_is_pending_once_and_then_seen() {
             "from_repo": "fungal",
             "author": "Ada <ada@example.com>",
             "source_commit": world.line(&world.path("fungal"), &["rev-parse", "HEAD"]),
-            "by_another": false,
-            "ahead_of_clock": false,
+            "changed_by_other": false,
+            "in_future": false,
             "changes": { "old_version": "1.0.0", "new_version": "1.1.0" },
             "rollback": false,
-            "coalesced": 1,
+            "version_count": 1,
             "affects_me": true,
             "binding": "cdk/access_stack.py",
-            "import_satisfied": "satisfied",
+            "import_state": "satisfied",
             "judged_by": "schemas",
             "verdict": null,
             "state": "pending",
@@ -198,9 +198,9 @@ fn several_versions_are_one_notification() {
     }
     let told = told(&world, "access");
     assert_eq!(told.len(), 1);
-    assert_eq!(told[0]["coalesced"], 3, "a pre-release is no version to hear of");
+    assert_eq!(told[0]["version_count"], 3, "a pre-release is no version to hear of");
     assert_eq!(told[0]["changes"], json!({"old_version": "1.0.0", "new_version": "2.0.0"}));
-    assert_eq!(told[0]["import_satisfied"], "breaks");
+    assert_eq!(told[0]["import_state"], "broken");
 }
 
 #[test]
@@ -359,7 +359,7 @@ fn new_member_starts_at_the_current_state() {
     let told = told(&world, "late");
     assert_eq!(told.len(), 1);
     assert_eq!(told[0]["changes"], json!({"old_version": "1.1.0", "new_version": "1.2.0"}));
-    assert_eq!((&told[0]["affects_me"], &told[0]["import_satisfied"]), (&json!(false), &Value::Null));
+    assert_eq!((&told[0]["affects_me"], &told[0]["import_state"]), (&json!(false), &Value::Null));
 }
 
 #[test]
@@ -437,15 +437,15 @@ fn status_without_news_writes_nothing() {
 
 /// Returns the notifications that a `status` shows a reader, and marks them.
 fn told_to(world: &World, reader: &str) -> usize {
-    use git_blue::ops::{notify::inbox, realm};
+    use git_blue::ops::{inboxes::inbox, realm};
     let command = world.command("git", &world.path("access"));
     let vars = command.get_envs().filter_map(|(name, value)| Some((name.to_owned(), value?.to_owned())));
-    let env = git_blue::env::Env::sealed(world.path("access"), vars.collect::<Vec<_>>());
+    let env = git_blue::env::Env::isolated(world.path("access"), vars.collect::<Vec<_>>());
     let ctx = git_blue::ops::ctx::Ctx::open(env, None).unwrap();
     let reader = reader.parse().unwrap();
     let request = realm::status::Request { reader: Some(reader), catch_up: true, ..realm::status::Request::default() };
     let (answer, receipt) = realm::status::run(&ctx, &request).unwrap();
-    let acting = ctx.acting().unwrap();
+    let acting = ctx.acting_repo().unwrap();
     inbox::record(acting.store, acting.repo, request.reader.as_ref().unwrap(), &receipt, || ctx.env.now_here())
         .unwrap();
     answer.body.notifications.len()

@@ -94,11 +94,11 @@ fn commit_sends_a_signed_event() {
         (&event["source"], &event["type"]),
         (&json!("git-blue:/realms/aperture"), &json!("git-blue.domain.changed"))
     );
-    assert_eq!((&event["subject"], &event["data"]["severity"]), (&json!("s3-access"), &json!("broken")));
+    assert_eq!((&event["subject"], &event["data"]["rank"]), (&json!("s3-access"), &json!("broken")));
     assert_eq!(event["data"]["commit"], world.tip("refs/blue/domains/s3-access"));
     let change = &event["data"]["changes"][0];
     assert_eq!(change["text"], "fungal changed s3-access/s3-permissions 1.0.0 -> 2.0.0");
-    assert_eq!((&change["imports"][0]["repo"], &change["imports"][0]["holds"]), (&json!("access"), &json!("breaks")));
+    assert_eq!((&change["imports"][0]["repo"], &change["imports"][0]["state"]), (&json!("access"), &json!("broken")));
     assert_eq!(taken[0].headers["content-type"], "application/cloudevents+json; charset=utf-8");
     // Verified as by the libraries of Standard Webhooks.
     let mut mac = Hmac::<Sha256>::new_from_slice(b"secret key of tests").unwrap();
@@ -172,22 +172,22 @@ fn undeliverable_event_is_given_up_and_resent_on_demand() {
     // All changes while an event waits are one event.
     assert_eq!(due["receivers"][0]["waiting"].as_array().unwrap().len(), 1, "{due}");
     assert_eq!((asked, receiver.asked().len()), (9, 9));
-    while list(&world)["dead"] == json!([]) {
+    while list(&world)["failed"] == json!([]) {
         send(&world).exits(1);
         assert!(receiver.asked().len() <= 33, "it is given up in the end");
     }
     // The next event of the domain follows.
     let now = list(&world);
-    assert_eq!(now["dead"][0]["text"], "fungal changed s3-access/s3-permissions 1.0.0 -> 1.1.0", "{now}");
+    assert_eq!(now["failed"][0]["text"], "fungal changed s3-access/s3-permissions 1.0.0 -> 1.1.0", "{now}");
     send(&world).exits(0);
     assert_eq!(versions(&once(&receiver.taken())), [("1.1.0".to_owned(), "1.2.0".to_owned())]);
-    let id = now["dead"][0]["id"].as_str().unwrap().to_owned();
+    let id = now["failed"][0]["id"].as_str().unwrap().to_owned();
     let wrong = world.blue(&world.path("fungal"), &["notify", "retry", "nothing", "--json"]).exits(1).json();
     assert_eq!(wrong["code"], "unknown-notification");
     let text = world.blue(&world.path("fungal"), &["notify", "list"]).exits(0).stdout;
     assert!(text.contains("failed  ") && text.contains("32 tries") && text.contains("notify retry --all"), "{text}");
     let again = world.blue(&world.path("fungal"), &["notify", "retry", &id, "--json"]).exits(0).json();
-    assert_eq!((&again["receivers"][0]["sent"], &again["receivers"][0]["dead"]), (&json!(1), &json!([])));
+    assert_eq!((&again["receivers"][0]["sent"], &again["receivers"][0]["failed"]), (&json!(1), &json!([])));
     assert_eq!(receiver.taken().last().unwrap().id(), id);
 }
 
@@ -280,7 +280,7 @@ fn receiver_may_be_in_the_home_configuration() {
 #[test]
 fn filters_select_events() {
     let receiver = Receiver::start();
-    let world = place(&[("url", &receiver.url), ("severity", "broken"), ("repo", "access")]);
+    let world = place(&[("url", &receiver.url), ("rank", "broken"), ("repo", "access")]);
     publish(&world, "1.1.0");
     assert_eq!(send(&world).exits(0).json()["receivers"][0]["sent"], 0, "its import still holds");
     publish(&world, "2.0.0");

@@ -370,7 +370,7 @@ fn only_the_exporter_needs_an_existing_contract() {
     let told = world.json(&consumer, &["status"])["notifications"].clone();
     let kinds: Vec<_> = told.as_array().unwrap().iter().map(|one| one["change_type"].as_str().unwrap()).collect();
     assert_eq!(kinds, ["ContractAdded", "BindingAdded"]);
-    assert_eq!(told[0]["import_satisfied"], "satisfied");
+    assert_eq!(told[0]["import_state"], "satisfied");
 }
 
 #[test]

@@ -96,8 +96,8 @@ fn json_fields_match_the_reference() {
     );
     assert_eq!((&aperture["depends_on"], &aperture["blocked_by"]), (&json!(["blue"]), &json!(["blue"])));
     assert_eq!(of(&answer, "coral")["uncommitted_changes"], 1);
-    assert_eq!(of(&answer, "blue")["hurdles"], json!(["its pull request is a draft"]));
-    assert_eq!(of(&answer, "fungal")["hurdles"], json!(["it cannot be merged into main without conflicts"]));
+    assert_eq!(of(&answer, "blue")["blockers"], json!(["its pull request is a draft"]));
+    assert_eq!(of(&answer, "fungal")["blockers"], json!(["it cannot be merged into main without conflicts"]));
     // Merged work blocks nobody.
     forge.set("blue", "state", json!("closed"));
     forge.set("blue", "merged_at", json!("2026-01-24T12:00:00Z"));
@@ -147,9 +147,9 @@ fn works_without_forge_or_token() {
     let answer = status(&world);
     let blue = of(&answer, "blue");
     assert_eq!((&blue["commits_ahead"], &blue["pushed"], &blue["pr"]), (&json!(1), &json!(false), &Value::Null));
-    assert_eq!(blue["pr_unknown"], "the remote of blue is not on a forge");
-    assert_eq!(blue["hurdles"], json!(["its branch is not on the remote"]), "no upstream is not pushed");
-    assert_eq!(of(&answer, "coral")["pr_unknown"], "coral has no remote named origin");
+    assert_eq!(blue["pr_problem"], "the remote of blue is not on a forge");
+    assert_eq!(blue["blockers"], json!(["its branch is not on the remote"]), "no upstream is not pushed");
+    assert_eq!(of(&answer, "coral")["pr_problem"], "coral has no remote named origin");
     let run = create(&world).exits(1).json();
     assert_eq!(run["errors"][0]["code"], "no-forge");
     assert_eq!(of(&status(&world), "blue")["pushed"], true, "it was pushed all the same");
@@ -158,7 +158,7 @@ fn works_without_forge_or_token() {
     let config = world.read("home/gitconfig").replace("tokenCommand", "noTokenCommand");
     world.write("home/gitconfig", &config);
     let answer = status(&world);
-    assert_eq!(of(&answer, "blue")["pr_unknown"], format!("there is no token for {HOST}"));
+    assert_eq!(of(&answer, "blue")["pr_problem"], format!("there is no token for {HOST}"));
     let run = create(&world).exits(1).json();
     assert_eq!(of(&run, "blue")["url"], format!("https://{HOST}/acme/blue/compare/main...rfc-1?expand=1"));
     // A token of CI is sent only to the server that CI names.
@@ -166,14 +166,14 @@ fn works_without_forge_or_token() {
         let vars = [("GITHUB_TOKEN", TOKEN.as_ref()), ("GITHUB_SERVER_URL", std::ffi::OsStr::new(server))];
         world.blue_with(&world.path("aperture"), &["realm", "pr", "status", "--rfc", "rfc-1", "--json"], &vars).json()
     };
-    assert_eq!(of(&ask("https://forge.test"), "blue")["pr_unknown"], Value::Null);
-    assert_eq!(of(&ask("https://github.com"), "blue")["pr_unknown"], format!("there is no token for {HOST}"));
+    assert_eq!(of(&ask("https://forge.test"), "blue")["pr_problem"], Value::Null);
+    assert_eq!(of(&ask("https://github.com"), "blue")["pr_problem"], format!("there is no token for {HOST}"));
     // The credential helper is asked only once.
     world.write(
         "home/gitconfig",
         &format!("{config}[credential]\n\thelper = \"!f() {{ echo username=x; echo password={TOKEN}; }}; f\"\n"),
     );
-    assert_eq!(of(&status(&world), "blue")["pr_unknown"], Value::Null);
+    assert_eq!(of(&status(&world), "blue")["pr_problem"], Value::Null);
 }
 
 #[test]
@@ -219,7 +219,7 @@ fn misbehaving_forge_is_reported_without_secrets() {
         let start = Instant::now();
         let answer = ask().json();
         assert!(
-            answer["repos"].as_array().unwrap().iter().all(|one| one["pr_unknown"].is_null()),
+            answer["repos"].as_array().unwrap().iter().all(|one| one["pr_problem"].is_null()),
             "{status}: {answer}"
         );
         assert!(start.elapsed() < Duration::from_secs(10));
@@ -269,7 +269,7 @@ fn repository_cannot_set_token_command_or_forge_url() {
         }
         answer
     };
-    assert_eq!(of(&ask(&["status"]), "blue")["pr_unknown"], Value::Null);
+    assert_eq!(of(&ask(&["status"]), "blue")["pr_problem"], Value::Null);
     assert!(of(&ask(&["create", "--title", "New API"]), "blue")["created"].as_bool().unwrap());
     assert!(!forge.log().is_empty() && !ran.exists() && *seen.lock().unwrap() == 0);
     // Environment variables of other programs are ignored as well.
@@ -292,14 +292,14 @@ fn redirect_to_another_origin_is_not_followed() {
     for status in [301, 302, 303, 307, 308] {
         // One request for each repository.
         (0..4).for_each(|_| forge.instead(status, &format!("location: {other}/x\r\n"), "{}"));
-        let said = of(&ask(), "blue")["pr_unknown"].clone();
+        let said = of(&ask(), "blue")["pr_problem"].clone();
         assert_eq!(said, format!("{HOST} redirects to {other}, and its token is not sent there"), "{status}");
     }
     assert_eq!(*seen.lock().unwrap(), 0, "nobody came");
     let (same, local) = (forge.url.clone(), other.replace("127.0.0.1", "localhost"));
     (0..4).for_each(|_| forge.instead(302, &format!("location: {local}/x\r\n"), "{}"));
     (0..3).for_each(|_| forge.instead(307, &format!("location: {other}/x\r\n"), "{}"));
-    assert!(of(&ask(), "blue")["pr_unknown"].as_str().unwrap().contains("redirects to http://localhost:"));
+    assert!(of(&ask(), "blue")["pr_problem"].as_str().unwrap().contains("redirects to http://localhost:"));
     let created = create(&world).exits(1).json();
     assert_eq!(created["errors"][0]["code"], "redirected", "{created}");
     assert_eq!(*seen.lock().unwrap(), 0, "nobody came");
@@ -308,10 +308,10 @@ fn redirect_to_another_origin_is_not_followed() {
     forge.instead(301, &format!("location: {same}/repos/acme/blue/pulls?head=acme:rfc-1\r\n"), "{}");
     forge.instead(308, "location: /repos/acme/blue/pulls?head=acme:rfc-1\r\n", "{}");
     let answer = ask();
-    assert!(answer["repos"].as_array().unwrap().iter().all(|one| one["pr_unknown"].is_null()), "{answer}");
+    assert!(answer["repos"].as_array().unwrap().iter().all(|one| one["pr_problem"].is_null()), "{answer}");
     // A redirect loop ends.
     (0..16).for_each(|_| forge.instead(302, "location: /repos/acme/blue/pulls\r\n", "{}"));
-    assert!(of(&ask(), "blue")["pr_unknown"].as_str().unwrap().contains("refused (302)"));
+    assert!(of(&ask(), "blue")["pr_problem"].as_str().unwrap().contains("refused (302)"));
 }
 
 #[test]
@@ -332,7 +332,7 @@ fn unresponsive_forge_is_waited_for_once() {
     let answer = run(&["realm", "pr", "status", "--rfc", "rfc-1", "--json"]).exits(0).json();
     let said = format!("{HOST} does not answer; only what git knows is shown");
     for repo in ["aperture", "blue", "fungal"] {
-        assert_eq!(of(&answer, repo)["pr_unknown"], *said, "{answer}");
+        assert_eq!(of(&answer, repo)["pr_problem"], *said, "{answer}");
         assert_eq!(of(&answer, repo)["commits_ahead"], 1);
     }
     let answer = run(&["realm", "pr", "create", "--rfc", "rfc-1", "--title", "New API", "--json"]).exits(1).json();
@@ -344,7 +344,7 @@ fn unresponsive_forge_is_waited_for_once() {
     (0..60).for_each(|_| forge.instead(503, "", "{}"));
     let answer = run(&["realm", "pr", "status", "--rfc", "rfc-1", "--json"]).exits(0).json();
     forge.state.lock().unwrap().instead.clear();
-    assert!(of(&answer, "blue")["pr_unknown"].as_str().unwrap().contains("refused (503)"), "{answer}");
+    assert!(of(&answer, "blue")["pr_problem"].as_str().unwrap().contains("refused (503)"), "{answer}");
     forge.instead(429, "retry-after: 2\r\n", "{}");
     let answer = run(&["realm", "pr", "status", "--rfc", "rfc-1", "--json"]).exits(0).json();
     assert!(answer.to_string().contains("is limiting requests; it answers again in 2 s"), "{answer}");
@@ -373,7 +373,7 @@ fn failure_in_one_repository_stops_no_other() {
     // A pull request that its user closed stays closed.
     forge.set("blue", "state", json!("closed"));
     let run = create(&world).exits(1).json();
-    assert_eq!(run["errors"][0]["code"], "was-closed");
+    assert_eq!(run["errors"][0]["code"], "pull-request-closed");
     for title in ["", " ", "two\nlines", &"x".repeat(300)] {
         let args = ["realm", "pr", "create", "--rfc", "rfc-1", "--title", title];
         assert_eq!(world.blue(&world.path("aperture"), &args).code, 129);
@@ -421,7 +421,7 @@ fn prepare_commits_only_intended_files() {
     assert_eq!(done["secrets"], json!([".env"]));
     assert_eq!(world.line(&tree(&world, "aperture"), &["log", "-1", "--format=%s"]), "-m: odd");
     let codes: Vec<_> = answer["errors"].as_array().unwrap().iter().map(|one| (&one["repo"], &one["code"])).collect();
-    assert_eq!(codes, [(&json!("blue"), &json!("not-committed")), (&json!("fungal"), &json!("in-the-middle"))]);
+    assert_eq!(codes, [(&json!("blue"), &json!("not-committed")), (&json!("fungal"), &json!("operation-in-progress"))]);
     assert!(answer["errors"][0]["message"].as_str().unwrap().contains("no tabs"));
     let answer = prepare(&["--all"]);
     assert_eq!(of(&answer, "aperture")["files"], json!(["*.txt", "sub/new file.txt"]));

@@ -78,7 +78,7 @@ fn renamed_field_is_found_in_all_files() {
         (&json!("broken"), &json!("2.0.0"), &json!("3.0.0"))
     );
     assert_eq!(import["verdict"]["verdict"], "breaks");
-    assert_eq!(import["fields"][0], json!({"name": "path", "change": "removed", "maybe_now": "key"}));
+    assert_eq!(import["fields"][0], json!({"name": "path", "change": "removed", "maybe_renamed_to": "key"}));
     assert_eq!(places(import), ["cdk/access_stack.py:2", "a/first.ts:1", "ünï/ö b.ts:1"]);
     assert_eq!(import["mentions"][0]["text"], "print(config[\"path\"])");
     assert_eq!(import["differences"][0], "- /schema/properties/path: {\"type\":\"string\"}");
@@ -109,7 +109,7 @@ fn break_within_the_range_has_witness_and_step() {
     let import = &answer["imports"][0];
     assert_eq!((&import["state"], &import["judged_by"]), (&json!("broken"), &json!("schemas")), "{answer:#}");
     assert!(import["verdict"]["difference"]["witness"]["path"].is_i64(), "{answer:#}");
-    assert_eq!(import["fields"][0], json!({"name": "path", "change": "changed", "maybe_now": null}));
+    assert_eq!(import["fields"][0], json!({"name": "path", "change": "changed", "maybe_renamed_to": null}));
     let text = world.ok(&world.path("access"), &["review"]);
     crate::world::snapshot("review", &[&text]);
     let step = step(&answer);
@@ -133,7 +133,7 @@ fn harmless_change_is_shown_and_recorded() {
 }
 
 #[test]
-fn misspelt_contract_suggests_the_nearest_name() {
+fn misspelled_contract_suggests_the_nearest_name() {
     let world = World::pair();
     let wrong = importing(">=1.0.0").replace("s3-permissions", "s3-permission");
     world.write(&format!("access/{BINDING_FILE}"), &wrong);

@@ -43,12 +43,12 @@ fn exit_code_is_the_verdict() {
         ("exit 7", "failed", json!(7), [1, 1]),
     ] {
         let world = tested(body);
-        let runs = scripts(&world, &["--run-hooks"]);
+        let runs = scripts(&world, &["--run-scripts"]);
         assert_eq!(runs.len(), 1, "{runs:?}");
         let run = &runs[0];
         assert_eq!((&run["outcome"], &run["exit_code"], &run["role"]), (&json!(outcome), &code, &json!("exporter")));
-        check(&world, &["--run-hooks"]).exits(exits[0]);
-        let strict = check(&world, &["--run-hooks", "--strict", "--mode", "exporter"]).exits(exits[1]);
+        check(&world, &["--run-scripts"]).exits(exits[0]);
+        let strict = check(&world, &["--run-scripts", "--strict", "--mode", "exporter"]).exits(exits[1]);
         let said =
             "error: scripts/test.sh, which tests s3-access/s3-permissions, failed: the paths are gone [script-failed]";
         assert_eq!(strict.stdout.contains(said), code == json!(1), "{strict}");
@@ -62,7 +62,7 @@ fn script_gets_its_input_and_no_secrets() {
         tested("read -r line; echo \"$line\" >../input.json; echo \"$MY_TOKEN$PLAIN\" >../variables; pwd >../folder");
     world.set("MY_TOKEN", "secret");
     world.set("PLAIN", "plain");
-    check(&world, &["--run-hooks"]).exits(0);
+    check(&world, &["--run-scripts"]).exits(0);
     let input: Value = serde_json::from_str(&std::fs::read_to_string(world.path("input.json")).unwrap()).unwrap();
     assert_eq!(
         (&input["role"], &input["domain"], &input["contract"], &input["version"]),
@@ -81,18 +81,18 @@ fn nothing_runs_without_consent() {
         || std::mem::take(&mut world.path("ran").exists().then(|| std::fs::remove_file(world.path("ran"))).is_some());
     let quiet = check(&world, &[]).exits(0);
     assert!(
-        quiet
-            .stdout
-            .contains("script scripts/test.sh of s3-access/s3-permissions: not run: scripts run only with --run-hooks")
+        quiet.stdout.contains(
+            "script scripts/test.sh of s3-access/s3-permissions: not run: scripts run only with --run-scripts"
+        )
     );
     assert!(!ran());
-    check(&world, &["--worktree", "--run-hooks"]).exits(0);
-    check(&world, &["--commit", "HEAD~1", "--run-hooks"]).exits(0);
-    check(&world, &["--published", "--run-hooks"]).exits(0);
-    check(&world, &["--mode", "contract", "--run-hooks"]).exits(0);
-    check(&world, &["--mode", "importer", "--run-hooks"]).exits(0);
+    check(&world, &["--worktree", "--run-scripts"]).exits(0);
+    check(&world, &["--commit", "HEAD~1", "--run-scripts"]).exits(0);
+    check(&world, &["--published", "--run-scripts"]).exits(0);
+    check(&world, &["--mode", "contract", "--run-scripts"]).exits(0);
+    check(&world, &["--mode", "importer", "--run-scripts"]).exits(0);
     assert!(!ran());
-    check(&world, &["--run-hooks"]).exits(0);
+    check(&world, &["--run-scripts"]).exits(0);
     assert!(ran() && !world.path("ran-in-ci").exists());
     world.set("CI", "true");
     check(&world, &[]).exits(0);
@@ -103,14 +103,14 @@ fn nothing_runs_without_consent() {
     let clone = world.path("clone");
     let refused = world.blue(&clone, &["check"]);
     assert!(
-        refused.stdout.contains("not run: this clone has not joined the realm: run its scripts with --run-hooks"),
+        refused.stdout.contains("not run: this clone has not joined the realm: run its scripts with --run-scripts"),
         "{refused}"
     );
     assert!(!ran());
-    world.blue(&clone, &["check", "--run-hooks"]).exits(0);
+    world.blue(&clone, &["check", "--run-scripts"]).exits(0);
     assert!(ran());
     world.set("CI", "");
-    let refused = world.blue(&clone, &["check", "--run-hooks"]).exits(0);
+    let refused = world.blue(&clone, &["check", "--run-scripts"]).exits(0);
     assert!(
         refused.stdout.contains("not run: this clone has not joined the realm, so its scripts are not run"),
         "{refused}"
@@ -122,19 +122,19 @@ fn nothing_runs_without_consent() {
 fn only_committed_scripts_run() {
     let world = tested("touch ../ran");
     script(&world, SCRIPT, "touch ../ran-too");
-    let changed = check(&world, &["--run-hooks"]).exits(1);
+    let changed = check(&world, &["--run-scripts"]).exits(1);
     assert!(changed.stdout.contains("it has uncommitted changes: commit or restore it [script-failed]"), "{changed}");
     std::fs::remove_file(world.path(SCRIPT)).unwrap();
     std::os::unix::fs::symlink("/bin/true", world.path(SCRIPT)).unwrap();
-    check(&world, &["--run-hooks"]).exits(1);
+    check(&world, &["--run-scripts"]).exits(1);
     world.commit("fungal", "A link");
-    let link = check(&world, &["--run-hooks"]).exits(1);
+    let link = check(&world, &["--run-scripts"]).exits(1);
     assert!(link.stdout.contains("HEAD has no such regular file"), "{link}");
     for path in ["/bin/true", "../elsewhere.sh", ".git/hooks/post-commit"] {
         let validation = format!("validation: {{ exporter: \"{path}\" }}\n");
         world.write(&format!("fungal/{CONTRACT_FILE}"), &(contract("1.2.0") + &validation));
         world.commit("fungal", path);
-        check(&world, &["--run-hooks"]).exits(1);
+        check(&world, &["--run-scripts"]).exits(1);
     }
     assert!(!world.path("ran").exists() && !world.path("ran-too").exists());
 }
@@ -147,30 +147,30 @@ fn consumer_runs_scripts_of_its_own_binding() {
     script(&world, "access/scripts/theirs.sh", "touch ../theirs");
     script(&world, "access/scripts/own.sh", "read -r line; echo \"$line\" >../input.json; exit 1");
     world.commit("access", "Scripts");
-    world.blue(&consumer, &["check", "--run-hooks", "--mode", "importer"]).exits(0);
+    world.blue(&consumer, &["check", "--run-scripts", "--mode", "importer"]).exits(0);
     world
         .write(&format!("access/{BINDING_FILE}"), &(importing(">=1.0.0, <2.0.0") + "    validation: scripts/own.sh\n"));
     world.commit("access", "Test the import");
-    let failed = world.blue(&consumer, &["check", "--run-hooks", "--mode", "importer"]).exits(1);
+    let failed = world.blue(&consumer, &["check", "--run-scripts", "--mode", "importer"]).exits(1);
     assert!(failed.stdout.contains(&format!("{BINDING_FILE}:4: error: scripts/own.sh, which tests")), "{failed}");
     let input: Value = serde_json::from_str(&std::fs::read_to_string(world.path("input.json")).unwrap()).unwrap();
     assert_eq!((&input["role"], &input["version"]), (&json!("importer"), &json!("1.1.0")));
     assert!(!world.path("theirs").exists());
-    world.blue(&consumer, &["check", "--run-hooks", "--mode", "exporter"]).exits(0);
+    world.blue(&consumer, &["check", "--run-scripts", "--mode", "exporter"]).exits(0);
 }
 
 #[test]
 fn script_that_hangs_is_killed_with_its_children() {
     let world = tested("(sleep 2; touch ../late) & setsid sh -c 'sleep 2; touch ../later' & sleep 60");
     let start = std::time::Instant::now();
-    let late = check(&world, &["--run-hooks", "--hook-timeout", "1"]).exits(1);
+    let late = check(&world, &["--run-scripts", "--script-timeout", "1"]).exits(1);
     assert!(late.stdout.contains("it was stopped after 1 seconds"), "{late}");
     assert!(start.elapsed().as_secs() < 30);
     std::thread::sleep(std::time::Duration::from_secs(2));
     assert!(!world.path("late").exists() && !world.path("later").exists());
     // Its output is truncated.
     let world = tested("yes | head -c 3000000; echo end; exit 1");
-    let run = scripts(&world, &["--run-hooks"]).remove(0);
+    let run = scripts(&world, &["--run-scripts"]).remove(0);
     let output = run["output"].as_str().unwrap();
     assert!(output.len() <= 2_048 && output.ends_with("end"), "{}", output.len());
 }

@@ -97,7 +97,7 @@ fn linked_worktrees_have_their_own_sessions() {
     assert_eq!(world.json(&below, &["session", "status"])["session"]["id"], json!(own));
     world.ok(&linked, &["session", "stop"]);
     assert_eq!(world.json(&fungal, &["session", "status"])["session"]["id"], json!(ids[0]));
-    // No file was written in the work tree, where people look and git commits.
+    // No file was written in the working tree, where people look and git commits.
     assert_eq!(world.git(&fungal, &["status", "--porcelain"]).stdout, "");
 }
 
@@ -392,7 +392,7 @@ fn gc_removes_sessions_ended_over_a_month_ago() {
     assert_eq!(world.git(&world.store(), &["fsck", "--strict", "--no-dangling"]).stdout, "");
 }
 
-/// Eight work trees of one repository start and stop sessions concurrently.
+/// Eight working trees of one repository start and stop sessions concurrently.
 #[test]
 fn concurrent_sessions_are_all_recorded() {
     const TREES: usize = 8;
@@ -427,7 +427,7 @@ fn concurrent_sessions_are_all_recorded() {
     let mut found: Vec<_> = states(&world, &fungal).into_iter().map(|(id, _)| id).collect();
     found.sort();
     assert_eq!(found, ids);
-    // Two starts in one work tree give one session.
+    // Two starts in one working tree give one session.
     let twice = at_once(&[("fungal", start), ("fungal", start), ("fungal", start), ("fungal", start)]);
     let started = twice.iter().filter(|output| String::from_utf8_lossy(&output.stdout).starts_with("Session started"));
     assert_eq!(started.count(), 1, "{twice:?}");

@@ -1,4 +1,4 @@
-//! Sparse checkouts, in which files below `.blue/` are missing in the work tree.
+//! Sparse checkouts, in which files below `.blue/` are missing in the working tree.
 
 use serde_json::json;
 
@@ -26,7 +26,7 @@ fn left_out_binding_is_not_replaced() {
         assert!(!consumer.join(BINDING_FILE).exists(), "{folders:?}");
         for edit in [&["import", AT, ">=1.0.0, <4.0.0"][..], &["unimport", AT]] {
             let refused = world.blue(&consumer, edit).exits(1);
-            assert!(refused.stderr.contains("is not in the work tree, because the checkout is sparse"), "{refused}");
+            assert!(refused.stderr.contains("is not in the working tree, because the checkout is sparse"), "{refused}");
             assert!(!consumer.join(BINDING_FILE).exists(), "{refused}");
         }
         // The next step checks the file out, and then the import is changed in it.

@@ -258,7 +258,7 @@ fn dry_run_changes_nothing() {
     assert_eq!((tips(&world, "home"), hub_tips(&world)), before);
     world.on("home").ok(&fungal, &["sync"]);
     let answer = world.on("second").json(&access, &["sync", "--dry-run"]);
-    assert_eq!(answer["remotes"][0]["received"][0]["how"], "fast-forward", "{answer}");
+    assert_eq!(answer["remotes"][0]["received"][0]["update"], "fast-forward", "{answer}");
 }
 
 #[test]
@@ -287,11 +287,11 @@ fn rewound_remote_is_reported_and_restored() {
     let hub = world.path("hub.git");
     world.git(&hub, &["update-ref", DOMAIN_REF, &format!("{DOMAIN_REF}~1")]);
     let answer = world.json(&fungal, &["sync"]);
-    assert_eq!(answer["remotes"][0]["rewound"][0]["how"], "rewound", "{answer}");
+    assert_eq!(answer["remotes"][0]["rewound"][0]["update"], "rewound", "{answer}");
     assert_eq!(tips(&world, "home"), hub_tips(&world));
     world.git(&hub, &["update-ref", "-d", DOMAIN_REF]);
     let answer = world.json(&fungal, &["sync"]);
-    assert_eq!(answer["remotes"][0]["rewound"][0]["how"], "deleted", "{answer}");
+    assert_eq!(answer["remotes"][0]["rewound"][0]["update"], "deleted", "{answer}");
     assert_eq!(tips(&world, "home"), hub_tips(&world));
     world.on("second").ok(&access, &["sync"]);
     assert_eq!(tips(&world, "second"), hub_tips(&world));
@@ -356,7 +356,7 @@ fn code_repository_or_another_store_carries_the_realm() {
     assert_eq!(tips(&world, "home"), tips(&world, "second"));
     let hidden = world.git(&world.store(), &["ls-remote", &store]).stdout;
     assert!(!hidden.contains("refs/blue/local"), "{hidden}");
-    // A code repository with a work tree is the remote of the third.
+    // A code repository with a working tree is the remote of the third.
     let code = world.repo("carrier").display().to_string();
     world.on("home").git(&world.store(), &["remote", "add", "carrier", &code]);
     world.ok(&world.path("fungal"), &["sync", "--remote", "carrier"]);

@@ -1,4 +1,4 @@
-//! Behaviour at a terminal: colours, pager, progress. script(1) provides the terminal.
+//! Behavior at a terminal: colors, pager, progress. script(1) provides the terminal.
 
 use std::ffi::OsStr;
 
@@ -66,7 +66,7 @@ fn closed_or_missing_pager_is_not_an_error() {
     world.git(&world.path("access"), &["config", "core.pager", "no-such-pager-anywhere"]);
     let shown = at_terminal(&world, "access", "git-blue status", &[]);
     assert!(shown.contains("realm") && shown.contains("aperture"), "{shown}");
-    // less with git's options: it quits if everything fits, and keeps colours.
+    // less with git's options: it quits if everything fits, and keeps colors.
     world.git(&world.path("access"), &["config", "core.pager", "echo \"LESS is $LESS\"; cat"]);
     let shown = at_terminal(&world, "access", "git-blue status", &[]);
     assert!(shown.contains("LESS is FRX") && shown.contains(COLOUR), "{shown}");
@@ -91,7 +91,7 @@ fn colours_only_where_visible() {
     // Each stream is decided separately.
     assert!(coloured("git-blue contract get a/b >out || :", &[]));
     assert!(!coloured("git-blue contract get a/b 2>err || :; cat err", &[]));
-    // A pager writes to a terminal, unless configured without colours.
+    // A pager writes to a terminal, unless configured without colors.
     assert!(coloured("git-blue status", &[("GIT_PAGER", "sed p")]));
     assert!(coloured("git -p blue status", &[("GIT_PAGER", "sed p")]));
     world.git(&dir, &["config", "color.pager", "false"]);

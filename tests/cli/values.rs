@@ -81,7 +81,7 @@ fn value_that_lost_something_needs_a_major_version() {
     assert!(commit.stderr.contains("published s3-access/s3-permissions 2.0.0 -> 3.0.0; breaks access"), "{commit}");
     let told =
         world.json(&world.path("access"), &["notifications", "list", "--state", "pending"])["notifications"][0].clone();
-    assert_eq!((&told["import_satisfied"], &told["judged_by"]), (&json!("breaks"), &json!("values")), "{told}");
+    assert_eq!((&told["import_state"], &told["judged_by"]), (&json!("broken"), &json!("values")), "{told}");
     let check = world.blue(&world.path("access"), &["check"]).exits(1);
     assert!(check.stdout.contains("and 3.0.0 breaks it (used in cdk/access_stack.py): \"b/*\" was removed"), "{check}");
     world.ok(&world.path("access"), &["contract", "adapted", AT]);

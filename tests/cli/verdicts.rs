@@ -121,7 +121,7 @@ fn break_within_the_range_is_reported_everywhere() {
     assert!(commit.stderr.contains("; breaks access (cdk/access_stack.py): 2.2.0 rejects {\"id\":"), "{commit}");
 
     let told = world.json(&consumer, &["notifications", "list", "--state", "pending"])["notifications"][0].clone();
-    assert_eq!((&told["import_satisfied"], &told["judged_by"]), (&json!("breaks"), &json!("schemas")), "{told}");
+    assert_eq!((&told["import_state"], &told["judged_by"]), (&json!("broken"), &json!("schemas")), "{told}");
     is_break(&told["verdict"]);
     let check = world.json(&consumer, &["check"]);
     assert_eq!(codes(&check, "errors"), ["import-broken"]);
@@ -159,7 +159,7 @@ fn several_versions_are_judged_as_one_step() {
     let check = world.blue(&world.path("access"), &["check"]).exits(0);
     assert!(check.stdout.contains("ok: 0 errors, 0 warnings"), "{check}");
     let told = world.json(&world.path("access"), &["notifications", "list"])["notifications"][0].clone();
-    assert_eq!((&told["import_satisfied"], &told["judged_by"]), (&json!("satisfied"), &json!("schemas")));
+    assert_eq!((&told["import_state"], &told["judged_by"]), (&json!("satisfied"), &json!("schemas")));
 }
 
 #[test]

@@ -76,7 +76,7 @@ fn changes_are_printed_once_as_they_arrive() {
         let (at, line) = watching.next();
         let one: Value = serde_json::from_str(&line).unwrap();
         assert_eq!(one["changes"]["new_version"], format!("1.{minor}.0"));
-        assert_eq!(one["coalesced"], 1, "what was shown is known");
+        assert_eq!(one["version_count"], 1, "what was shown is known");
         waits.push(at.saturating_duration_since(published));
     }
     waits.sort();

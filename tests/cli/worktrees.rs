@@ -172,7 +172,7 @@ fn failure_in_one_repository_stops_no_other() {
     let answer = run.json();
     assert_eq!(answer["created"], json!(["aperture"]));
     let codes: Vec<_> = answer["errors"].as_array().unwrap().iter().map(|one| (&one["repo"], &one["code"])).collect();
-    let expected = [("blue", "branch-elsewhere"), ("coral", "path-gone"), ("fungal", "in-the-way")];
+    let expected = [("blue", "branch-checked-out"), ("coral", "path-gone"), ("fungal", "path-taken")];
     assert_eq!(
         codes,
         expected.map(|(repo, code)| (json!(repo), json!(code))).iter().map(|(a, b)| (a, b)).collect::<Vec<_>>()
@@ -196,7 +196,7 @@ fn foreign_repository_in_the_recorded_folder_is_left_alone() {
     world.write("blue/x", "x");
     world.commit("blue", "Something else");
     let answer = create(&world, "aperture", "rfc-1", &["--repos", "blue"]);
-    assert_eq!(answer["errors"][0]["code"], "other-repository");
+    assert_eq!(answer["errors"][0]["code"], "wrong-repository");
     assert_eq!(world.line(&world.path("blue"), &["branch", "--list", "rfc-1"]), "");
 }
 
@@ -206,7 +206,7 @@ fn missing_repository_is_cloned_after_consent() {
     let missing = create(&world, "aperture", "rfc-1", &["--repos", "blue"]);
     assert_eq!(missing["errors"][0]["code"], "path-gone");
     let unasked = create(&world, "aperture", "rfc-1", &["--repos", "blue", "--clone"]);
-    assert_eq!(unasked["code"], "not-agreed", "nobody is at a terminal");
+    assert_eq!(unasked["code"], "not-confirmed", "nobody is at a terminal");
     let cloned = create(&world, "aperture", "rfc-1", &["--repos", "blue", "--clone", "--yes"]);
     assert_eq!((&cloned["created"], &cloned["errors"]), (&json!(["blue"]), &json!([])));
     assert!(world.path(&format!("home/blue/clones/{REALM}/blue/.git")).is_dir());
@@ -266,7 +266,7 @@ fn removing_keeps_work_without_force() {
     work(&world, "x", "coral");
     world.git(&tree(&world, "x", "coral"), &["switch", "-q", "--detach"]);
     let refused = remove(&[]);
-    assert_eq!(refused["code"], "holds-work");
+    assert_eq!(refused["code"], "unsaved-work");
     assert_eq!(refused["problems"].as_array().unwrap().len(), 3);
     for repo in ["aperture", "blue", "coral", "fungal"] {
         assert!(tree(&world, "x", repo).is_dir(), "{repo}: all of them or none");
@@ -278,7 +278,7 @@ fn removing_keeps_work_without_force() {
         world.git(&world.path(repo), &["fetch", "-q"]);
     }
     let inside = world.json(&tree(&world, "x", "blue"), &["realm", "worktree", "remove", "--rfc", "x"]);
-    assert_eq!(inside["code"], "in-worktree");
+    assert_eq!(inside["code"], "current-worktree");
     let removed = remove(&["--delete-branches"]);
     assert_eq!(removed["removed"], json!(["aperture", "blue", "coral", "fungal"]), "{removed}");
     assert_eq!(removed["branches_deleted"], json!(["aperture", "fungal"]));
@@ -306,7 +306,7 @@ fn work_in_submodules_is_kept() {
     create(&world, "aperture", "x", &["--repos", "aperture"]);
     world.git(&tree(&world, "x", "aperture"), &[&submodule[..], &["update", "--init"]].concat());
     let refused = remove(&[]);
-    assert_eq!(refused["code"], "holds-work", "{refused}");
+    assert_eq!(refused["code"], "unsaved-work", "{refused}");
     assert_eq!(refused["problems"][0]["message"], "aperture has a submodule that is checked out");
     assert!(tree(&world, "x", "aperture").join("library/README.md").is_file());
     world.git(&tree(&world, "x", "aperture"), &["submodule", "--quiet", "deinit", "--all"]);
@@ -350,7 +350,7 @@ fn worktrees_made_or_deleted_with_git_are_handled() {
     // Missing worktrees are created again, and those made elsewhere are left alone.
     let again = create(&world, "aperture", "x", &["--repos", "blue,coral,fungal"]);
     assert_eq!((&again["created"], &again["reused"]), (&json!(["coral"]), &json!(["blue"])));
-    assert_eq!(again["errors"][0]["code"], "branch-elsewhere");
+    assert_eq!(again["errors"][0]["code"], "branch-checked-out");
     std::fs::remove_dir_all(tree(&world, "x", "coral")).unwrap();
     let removed = world.json(&aperture, &["realm", "worktree", "remove", "--rfc", "x"]);
     assert_eq!(removed["removed"], json!(["blue", "coral"]));
@@ -365,7 +365,7 @@ fn repositories_of_every_kind() {
     world.git(&world.path("blue"), &["switch", "-q", "--detach"]);
     assert_eq!(create(&world, "aperture", "x", &["--repos", "blue"])["created"], json!(["blue"]));
     let nested = create(&world, "aperture", "x/blue", &["--repos", "coral"]);
-    assert_eq!(nested["errors"][0]["code"], "in-a-worktree");
+    assert_eq!(nested["errors"][0]["code"], "nested-worktree");
     world.ok(&world.path("coral"), &["init", "--realm", REALM]);
     std::fs::remove_dir_all(world.path("coral")).unwrap();
     let url = format!("file://{}", world.path("remotes/coral.git").display());
@@ -373,7 +373,7 @@ fn repositories_of_every_kind() {
     // It lacks the root commit, and is identified by the URL that it joined with.
     let joined_with = world.path("remotes/coral.git").display().to_string();
     world.git(&world.path("coral"), &["remote", "set-url", "origin", &joined_with]);
-    assert_eq!(create(&world, "aperture", "x", &["--repos", "coral"])["errors"][0]["code"], "other-repository");
+    assert_eq!(create(&world, "aperture", "x", &["--repos", "coral"])["errors"][0]["code"], "wrong-repository");
     world.ok(&world.path("coral"), &["init"]);
     assert_eq!(world.git(&world.path("coral"), &["rev-parse", "--is-shallow-repository"]).stdout, "true\n");
     assert_eq!(create(&world, "aperture", "x", &["--repos", "coral"])["created"], json!(["coral"]));
@@ -388,7 +388,7 @@ fn repositories_of_every_kind() {
     world.ok(&empty, &["init", "--realm", REALM]);
     let nothing = create(&world, "aperture", "x", &["--repos", "empty"]);
     assert_eq!(nothing["errors"][0]["code"], "no-default-branch", "{nothing}");
-    // Removing them needs no work tree.
+    // Removing them needs no working tree.
     let removed = world.json(&aperture, &["realm", "worktree", "remove", "--rfc", "x"]);
     assert_eq!(removed["removed"], json!(["blue", "coral", "fungal"]), "{removed}");
 }

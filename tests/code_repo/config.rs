@@ -64,9 +64,9 @@ mod of_the_user {
             std::fs::write(top.join("acme"), "[blue]\n\trealm = acme\n").unwrap();
             let by_url = "includeIf.hasconfig:remote.*.url:https://git.example.com/acme/**.path";
             sandbox.git(&top, &["config", "--global", by_url, top.join("acme").to_str().unwrap()]);
-            for (code, organisation) in [("ours", "acme"), ("theirs", "other")] {
+            for (code, organization) in [("ours", "acme"), ("theirs", "other")] {
                 sandbox.git(&top, &["init", "-q", code]);
-                let url = format!("https://git.example.com/{organisation}/web.git");
+                let url = format!("https://git.example.com/{organization}/web.git");
                 sandbox.git(&top.join(code), &["remote", "add", "origin", &url]);
             }
         });

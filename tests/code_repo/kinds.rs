@@ -47,7 +47,7 @@ fn linked_worktree() {
         assert_eq!(repo.main_folder(), code.path());
         assert_eq!(repo.hooks_folder().unwrap(), code.path().join(".git/hooks"));
     }
-    // The main work tree keeps its own HEAD.
+    // The main worktree keeps its own HEAD.
     code.assert_read_by(&code.open(), Some("main"));
 }
 

@@ -1,4 +1,4 @@
-//! The labelled pairs of `pairs.txt`.
+//! The labeled pairs of `pairs.txt`.
 
 use serde_json::{Value, json};
 

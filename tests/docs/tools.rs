@@ -13,7 +13,7 @@ const END: &str = "<!-- /tools -->\n";
 #[test]
 fn tool_list_is_current() {
     let options = mcp::Options { all_realms: true, ..mcp::Options::default() };
-    let listed = mcp::ask(&Env::sealed("/", []), &options, "tools/list", &json!({})).unwrap();
+    let listed = mcp::ask(&Env::isolated("/", []), &options, "tools/list", &json!({})).unwrap();
     let mut text = String::new();
     for tool in listed["tools"].as_array().unwrap() {
         write(tool, &mut text);

@@ -69,7 +69,7 @@ fn commit_is_notified_elsewhere_even_after_a_hub_outage() {
     until("1.3.0 never came", || heard(&there, "1.3.0"));
     world.on("second");
     let listed = world.json(&world.path("access"), &["notifications", "list"]);
-    assert_eq!(listed["notifications"][0]["coalesced"], 3, "none is lost: {listed}");
+    assert_eq!(listed["notifications"][0]["version_count"], 3, "none is lost: {listed}");
     drop(there);
     world.on("home");
     drop(here);

@@ -470,7 +470,7 @@ fn check_without_repository_says_what_it_judged() {
     // A missing repository is not replaced by another one.
     let refused: Value =
         serde_json::from_str(client.call("realm_check", json!({}))["content"][0]["text"].as_str().unwrap()).unwrap();
-    assert_eq!(refused["code"], "unknown-repository", "{refused}");
+    assert_eq!(refused["code"], "repo-undetermined", "{refused}");
     let reasons: Vec<_> =
         refused["next_steps"].as_array().unwrap().iter().map(|step| step["reason"].as_str().unwrap()).collect();
     assert!(reasons[0].starts_with("pass scope published") && reasons[1].starts_with("pass cwd"), "{reasons:?}");

@@ -93,7 +93,7 @@ fn routes_print_what_the_command_prints() {
     outside(&["contract", "timeline", contract], &format!("/contracts/{contract}/timeline"));
     outside(&["contract", "blame", contract], &format!("/realms/aperture/contracts/{contract}/blame"));
     outside(&["session", "list"], "/sessions?realm=aperture");
-    // For a repository, from its work tree.
+    // For a repository, from its working tree.
     same(&daemon, "access", &["realm", "status", "--peek"], "/realms/aperture?repo=access");
     same(
         &daemon,
@@ -161,7 +161,7 @@ fn sessions_and_notifications_cover_all_realms() {
     assert_eq!(places(&daemon.get("/sessions?limit=1").is(200).json()), ["aperture/access"]);
     let cursor = daemon.get("/sessions?limit=1").json()["next_cursor"].as_str().unwrap().replace(' ', "+");
     assert_eq!(places(&daemon.get(&format!("/sessions?limit=1&cursor={cursor}")).is(200).json()), ["second/other"]);
-    // The work tree records the session, and its end.
+    // The working tree records the session, and its end.
     assert_eq!(world.json(&world.path("access"), &["session", "status"])["session"]["id"], *id);
     daemon.ask("DELETE", &format!("/sessions/{id}"), "", b"").is(200);
     assert!(world.json(&world.path("access"), &["session", "status"])["session"].is_null());

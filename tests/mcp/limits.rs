@@ -129,8 +129,8 @@ fn long_text_is_readable_in_parts() {
     }
     assert!(joined == long && (3..40).contains(&parts), "{parts}");
     for (at, offset, said) in [
-        ("/value/long", 10_000_000, "unknown-part"),
-        ("/value/long", 3, "unknown-part"),
+        ("/value/long", 10_000_000, "unknown-pointer"),
+        ("/value/long", 3, "unknown-pointer"),
         ("/value/number", 1, "no text"),
     ] {
         let failure = ask(at, json!(offset));

@@ -35,7 +35,7 @@ fn publish_in_one_repository_is_notified_once_in_the_other() {
     world.bump("1.2.0");
     world.bump("1.3.0");
     let answer = consumer.ok("contract_get", contract());
-    assert_eq!(answer["notifications"][0]["coalesced"], 2);
+    assert_eq!(answer["notifications"][0]["version_count"], 2);
     assert_eq!(answer["next_steps"][0]["tool"], "realm_review");
     // Receipts are on disk when the next answer arrives.
     consumer.request("ping", json!({}));

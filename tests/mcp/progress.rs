@@ -87,7 +87,7 @@ fn slow_call_reports_progress() {
             drop(forge.asked());
         }
         let answer = client.answer(id);
-        let known = answer["result"]["structuredContent"]["repos"][0]["pr_unknown"].as_str();
+        let known = answer["result"]["structuredContent"]["repos"][0]["pr_problem"].as_str();
         assert!(known.is_some_and(|why| why.contains("forge.test")), "{answer:#}");
         let numbers: Vec<_> = client.notices.iter().map(|one| one["params"]["progress"].as_f64().unwrap()).collect();
         assert!(numbers.is_sorted_by(|a, b| a < b) && numbers.iter().all(|number| *number > 2.0), "{numbers:?}");

@@ -31,7 +31,7 @@ fn tools_list() {
     shown(&world, "tools_list", &client.request("tools/list", json!({})));
     let mut client = Client::with(&world, &world.path("fungal"), LEGACY, &["--all-realms"], &[]);
     let list = client.request("tools/list", json!({}));
-    // These are about the current work tree, or all realms.
+    // These are about the current working tree, or all realms.
     let without = ["session_start", "session_stop", "realm_review", "realm_list", "contract_timeline"];
     for tool in list["tools"].as_array().unwrap() {
         let is_without = without.contains(&tool["name"].as_str().unwrap());

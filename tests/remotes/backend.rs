@@ -15,7 +15,7 @@ use std::{
 
 use git_blue::testing::sandbox::Sandbox;
 
-/// Its behaviour.
+/// Its behavior.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Mood {
     /// Requires this user name and password.

@@ -125,7 +125,7 @@ impl World {
         state
     }
 
-    /// Returns the session of a work tree. A marker of an ended or missing session counts as none.
+    /// Returns the session of a working tree. A marker of an ended or missing session counts as none.
     fn session(&self, repo: &str) -> String {
         let mark = std::fs::read_to_string(self.folder(repo).join(".git/blue-session")).unwrap_or_default();
         let id = mark.split(' ').next().unwrap_or_default().to_owned();

@@ -79,7 +79,7 @@ fn hold_to_type(name: &str, answer: &Value) {
 }
 
 /// Returns a function that reads an answer with its `wire` type, and writes it again.
-fn reread(name: &str) -> Option<schema::Reread> {
+fn reread(name: &str) -> Option<schema::RoundTrip> {
     match name {
         "error" => Some(schema::reread::<wire::Failure>),
         "install" => Some(schema::reread::<wire::Answer<wire::Installed>>),
@@ -236,7 +236,7 @@ fn every_operation_matches_its_schema() {
         "notifications_watch",
         "contract_approve",
         "realm_conflict_accept",
-        "realm_conflict_undo",
+        "realm_conflict_reject",
         "realm_pr_comment",
         "notify_forge",
         "notify_test",

@@ -47,34 +47,34 @@ pub(super) fn unknown_domains(
     found.collect()
 }
 
-/// A domain with files laid over it.
-pub(super) struct OverlaidDomain<'d> {
-    /// The domain after the files are laid over it.
+/// A domain with files applied to it.
+pub(super) struct AppliedDomain<'d> {
+    /// The domain after the files are applied.
     pub after: Cow<'d, DomainView>,
-    /// Problems in the files themselves. Documents that publishing would refuse are not laid over.
+    /// Problems in the files themselves. Documents that publishing would refuse are not applied.
     pub findings: Vec<Finding>,
     /// Whether the files change the domain.
     pub is_other: bool,
 }
 
-/// Lays the files of all judged repositories over a domain together: first their contracts, then their bindings,
+/// Applies the files of all judged repositories to a domain together: first their contracts, then their bindings,
 /// which may rely on any of the contracts.
-pub(super) fn lay_over<'d>(
+pub(super) fn apply_candidate<'d>(
     domain: &'d DomainView,
     judged: &[Judged<'_>],
     (now, judge): (jiff::Timestamp, &Judge<'_>),
-) -> OverlaidDomain<'d> {
+) -> AppliedDomain<'d> {
     let name = &domain.info.name;
     let mut findings = Vec::new();
     let mut changes = Vec::new();
     for one in judged {
         for (contract, declared) in one.candidate.contracts_in(name).filter(|(_, declared)| declared.changed) {
             let document = &*next_version::settled(domain, &declared.document, judge);
-            match publish::whatever_it_breaks(domain, one.repo, document, Direction::Forward, judge) {
+            match publish::ignoring_promise(domain, one.repo, document, Direction::Forward, judge) {
                 Ok(decision) => {
                     changes.extend(decision.changes);
-                    // A document that breaks a promise is laid over anyway, so that the broken imports are found.
-                    let broken = publish::keep_promise(domain, document, judge).err().into_iter();
+                    // A document that breaks a promise is applied anyway, so that the broken imports are found.
+                    let broken = publish::check_promise(domain, document, judge).err().into_iter();
                     findings.extend(broken.flat_map(|refusal| refused(domain, contract, declared, refusal)));
                 }
                 Err(refusal) => findings.extend(refused(domain, contract, declared, refusal)),
@@ -101,7 +101,7 @@ pub(super) fn lay_over<'d>(
         after = overlaid(after, &changes);
         findings.extend(files::check(domain, &after, *one, judge));
     }
-    OverlaidDomain { after, findings, is_other }
+    AppliedDomain { after, findings, is_other }
 }
 
 /// Returns a domain with the changes applied. Without changes, the domain is not copied.

@@ -51,7 +51,7 @@ fn is_mine_or_nobodys(record: &SetAside, me: &RepoName) -> bool {
 /// Returns whether a commit changed something that `me` owns or imports.
 fn concerns(record: &SetAside, domain: &DomainSummary, me: &RepoName) -> bool {
     let imports = domain.bindings.get(me).map(|binding| &binding.imports);
-    let is_imported = |change: &crate::model::set_aside::Breach| {
+    let is_imported = |change: &crate::model::set_aside::RuleViolation| {
         imports.into_iter().flatten().any(|import| change.contract.as_ref() == Some(&import.contract))
     };
     is_mine_or_nobodys(record, me) || record.changes.iter().any(is_imported)

@@ -1,11 +1,11 @@
 //! Findings for repositories that rely on each other in a cycle.
 
 use super::{Cause, Finding, Severity};
-use crate::model::{candidate::Judged, cycle::Provision, realm::Cycles};
+use crate::model::{candidate::Judged, cycle::DependencyGraph, realm::Cycles};
 
 /// Returns the cycles, each with whether a judged repository is part of it. If so, the finding is about that
 /// repository's import.
-pub(super) fn check(provision: &Provision, cycles: Cycles, judged: &[Judged<'_>]) -> Vec<(Finding, bool)> {
+pub(super) fn check(provision: &DependencyGraph, cycles: Cycles, judged: &[Judged<'_>]) -> Vec<(Finding, bool)> {
     let severity = if cycles == Cycles::Refuse { Severity::Error } else { Severity::Warning };
     let findings = provision.cycles().into_iter().filter_map(|cycle| {
         let own = judged.iter().find_map(|judged| Some((judged, cycle.relying(judged.repo)?)));

@@ -14,7 +14,7 @@ use crate::model::{
     verdict::Judge,
 };
 
-/// Checks the files of a repository. `after` is the domain with those files laid over it.
+/// Checks the files of a repository. `after` is the domain with those files applied to it.
 pub(super) fn check(domain: &DomainView, after: &DomainView, judged: Judged<'_>, judge: &Judge<'_>) -> Vec<Finding> {
     let name = &domain.info.name;
     let mut findings = gone(domain, judged);
@@ -39,7 +39,7 @@ fn gone(domain: &DomainView, judged: Judged<'_>) -> Vec<Finding> {
     let served = domain.contracts.values();
     let served = served.filter(|contract| contract.owner == *judged.repo && contract.retired.is_none());
     let finding = |contract: &Contract| {
-        let path = judged.candidate.gone(name, &contract.name)?;
+        let path = judged.candidate.missing_file(name, &contract.name)?;
         let is_removed = judged.candidate.removed_contracts.contains_key(&(name.clone(), contract.name.clone()));
         if !is_removed && !is_from_files {
             return None;

@@ -8,9 +8,9 @@ use super::{Finding, is_past};
 use crate::model::{
     binding::{Binding, Import},
     domain_summary::{ContractSummary, DomainSummary},
-    domain_view::Standing,
+    domain_view::ImportResolution,
     name::RepoName,
-    nearest::question,
+    nearest::did_you_mean,
     realm::Repo,
     verdict::{Outcome, States, Verdict},
 };
@@ -29,7 +29,7 @@ pub(super) fn check(
         of_binding.extend(exports(domain, repo, binding));
         for import in &binding.imports {
             let state = states.get(&(repo.clone(), import.contract.clone()));
-            let verdict = state.and_then(|state| state.told());
+            let verdict = state.and_then(|state| state.between_versions());
             of_binding.extend(standing(published, domain, (repo, import), verdict));
             of_binding.extend(own(domain, repo, import));
             let at = format!("{}/{}", domain.info.name, import.contract);
@@ -68,7 +68,7 @@ fn exports(domain: &DomainSummary, repo: &RepoName, binding: &Binding) -> Vec<Fi
         let finding = match domain.owner(contract) {
             None if domain.is_damaged(contract) => continue,
             None => {
-                let meant = question(contract, domain.contract_names());
+                let meant = did_you_mean(contract, domain.contract_names());
                 let message = format!("{repo} exports {name}/{contract}, which does not exist{meant}");
                 Finding::error("missing-contract", message)
             }
@@ -97,28 +97,28 @@ fn standing(
     verdict: Option<&Verdict>,
 ) -> Option<Finding> {
     let (name, contract, range) = (&domain.info.name, &import.contract, &import.version);
-    let standing = domain.standing(import);
+    let standing = domain.resolve_import(import);
     if let (Some(_), Some(found)) = (standing.resolved(), verdict.and_then(|one| by_verdict(domain, repo, import, one)))
     {
         return Some(found);
     }
     let finding = match standing {
-        Standing::Satisfied(_) => return None,
+        ImportResolution::Satisfied(_) => return None,
         // The damage has its own finding, and it is unknown whether the import is satisfied.
-        Standing::Missing if domain.is_damaged(contract) => return None,
-        Standing::Missing => {
+        ImportResolution::Missing if domain.is_damaged(contract) => return None,
+        ImportResolution::Missing => {
             let message = match domain.versions.get(contract).and_then(|versions| versions.last()) {
                 Some(version) => format!(
                     "{repo} imports {name}/{contract} {range}, but only pre-releases up to {version} are published"
                 ),
                 None => {
-                    let meant = question(contract, domain.contract_names());
+                    let meant = did_you_mean(contract, domain.contract_names());
                     format!("{repo} imports {name}/{contract} {range}, which does not exist{meant}")
                 }
             };
             Finding::error("missing-contract", message)
         }
-        Standing::Broken { current } => {
+        ImportResolution::Broken { current } => {
             let was = published.contracts.get(contract).map(|contract| &contract.version);
             let verb = if was == Some(&current) { "the current version is" } else { "this change publishes" };
             let wider = range.widened(&current).filter(|_| !breaks_expectation(import, verdict));
@@ -129,7 +129,7 @@ fn standing(
             let verdict = verdict.cloned();
             Finding { version: Some(current), verdict, ..Finding::error("import-broken", message) }
         }
-        Standing::Behind { current, served } => {
+        ImportResolution::Behind { current, served } => {
             let message = format!(
                 "{repo} imports {name}/{contract} {range}; the current version is {current}, but {served} is still served{}",
                 uses(import)
@@ -162,7 +162,7 @@ fn by_verdict(domain: &DomainSummary, repo: &RepoName, import: &Import, verdict:
     Some(Finding { requirement: Some(range.clone()), ..finding.contract(contract) })
 }
 
-/// Returns whether a version does not fulfil what an import expects, regardless of its range.
+/// Returns whether a version does not satisfy what an import expects, regardless of its range.
 fn breaks_expectation(import: &Import, verdict: Option<&Verdict>) -> bool {
     import.expects.is_some() && verdict.is_some_and(|verdict| verdict.verdict == Outcome::Breaks)
 }

@@ -1,4 +1,4 @@
-//! Checks whether the realm is consistent. The candidate, which is one repository's files, is laid over the realm, so
+//! Checks whether the realm is consistent. The candidate, which is one repository's files, is applied to the realm, so
 //! that problems are found before they are published.
 //!
 //! An error is something that does not work, a warning something that is probably wrong.
@@ -10,12 +10,10 @@ mod contracts;
 mod cycles;
 mod examination;
 mod files;
+mod finding;
 mod imports;
 
-use std::{
-    borrow::Cow,
-    collections::{BTreeMap, BTreeSet},
-};
+use std::collections::{BTreeMap, BTreeSet};
 
 use jiff::civil::Date;
 use schemars::JsonSchema;
@@ -23,21 +21,21 @@ use serde::{Deserialize, Serialize};
 
 pub use cause::{Cause, Key};
 pub use examination::{Examination, SchemaHashes};
+pub use finding::{Finding, Severity};
 
-use candidate::OverlaidDomain;
+use candidate::AppliedDomain;
 use cause::JudgedRepos;
 
 use crate::model::{
-    approval::Fingerprint,
     candidate::Judged,
-    cycle::Provision,
+    cycle::DependencyGraph,
     domain_summary::DomainSummary,
     domain_view::{Damage, DomainView, Subject},
     name::{ContractName, DomainName, RepoName},
     range::Range,
     realm::{Cycles, Repo},
     set_aside::SetAside,
-    verdict::{ImportState, Judge, Promise, States, Verdict},
+    verdict::{ImportState, Judge, Promise, States},
     version::Version,
 };
 
@@ -59,113 +57,6 @@ pub enum Mode {
     Compatibility,
 }
 
-/// The severity of a finding.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
-pub enum Severity {
-    /// An error: something does not work.
-    Error,
-    /// A warning: something is probably wrong.
-    Warning,
-}
-
-/// One problem, with everything needed to find it.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct Finding {
-    /// Its severity.
-    pub severity: Severity,
-    /// Its stable code.
-    pub code: Cow<'static, str>,
-    /// Its cause.
-    pub caused_by: Cause,
-    /// The domain.
-    pub domain: Option<DomainName>,
-    /// The contract.
-    pub contract: Option<ContractName>,
-    /// The repository that it affects.
-    pub repo: Option<RepoName>,
-    /// The range that is not satisfied.
-    #[serde(rename = "version_req")]
-    pub requirement: Option<Range>,
-    /// The version that was found.
-    pub version: Option<Version>,
-    /// JSON Pointer into the schema or value.
-    pub pointer: Option<String>,
-    /// The problem, in one sentence.
-    pub message: String,
-    /// The file to change in the checked repository, or the stored file.
-    pub file: Option<String>,
-    /// The line in the file, from 1.
-    pub line: Option<u32>,
-    /// The column in the line, from 1.
-    pub column: Option<u32>,
-    /// The comparison of two versions that found the problem, if one did.
-    pub verdict: Option<Verdict>,
-    /// The fingerprint of a change that breaks a promise, for `contract approve`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub fingerprint: Option<Fingerprint>,
-    /// JSON Pointer into the document in the file, from which a caller that has the file computes the line.
-    #[serde(skip)]
-    pub place: Option<String>,
-}
-
-impl Finding {
-    fn new(severity: Severity, code: &'static str, message: String) -> Self {
-        Self {
-            severity,
-            code: code.into(),
-            caused_by: Cause::ThisChange,
-            message,
-            domain: None,
-            contract: None,
-            repo: None,
-            requirement: None,
-            version: None,
-            pointer: None,
-            file: None,
-            line: None,
-            column: None,
-            verdict: None,
-            fingerprint: None,
-            place: None,
-        }
-    }
-
-    /// Creates an error that this change causes.
-    pub fn error(code: &'static str, message: String) -> Self {
-        Self::new(Severity::Error, code, message)
-    }
-
-    /// Creates a warning that this change causes.
-    pub fn warning(code: &'static str, message: String) -> Self {
-        Self::new(Severity::Warning, code, message)
-    }
-
-    /// Sets the domain.
-    #[must_use]
-    pub fn domain(self, domain: &DomainName) -> Self {
-        Self { domain: Some(domain.clone()), ..self }
-    }
-
-    /// Sets the contract.
-    #[must_use]
-    pub fn contract(self, contract: &ContractName) -> Self {
-        Self { contract: Some(contract.clone()), ..self }
-    }
-
-    /// Sets the repository that is affected.
-    #[must_use]
-    pub fn repo(self, repo: &RepoName) -> Self {
-        Self { repo: Some(repo.clone()), ..self }
-    }
-
-    /// Sets the file and line.
-    #[must_use]
-    pub fn at(self, file: &str, line: Option<u32>) -> Self {
-        Self { file: Some(file.to_owned()), line, ..self }
-    }
-}
-
 /// The findings to report.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Scope {
@@ -183,7 +74,7 @@ pub struct CheckInput<'a> {
     pub repos: &'a BTreeMap<RepoName, Repo>,
     /// The repository that asks, if there is one.
     pub me: Option<&'a RepoName>,
-    /// The files to lay over the realm together, at most one set per repository.
+    /// The files to apply to the realm together, at most one set per repository.
     pub judged: &'a [Judged<'a>],
     /// The findings to report.
     pub scope: Scope,
@@ -236,7 +127,7 @@ pub struct Check<'a> {
     today: Date,
     domains: BTreeSet<DomainName>,
     is_empty: bool,
-    provision: Provision,
+    provision: DependencyGraph,
     report: Report,
 }
 
@@ -249,7 +140,7 @@ impl<'a> Check<'a> {
             today,
             domains: BTreeSet::new(),
             is_empty: true,
-            provision: Provision::default(),
+            provision: DependencyGraph::default(),
             report: Report::default(),
         }
     }
@@ -267,7 +158,7 @@ impl<'a> Check<'a> {
 
     /// Returns whether the judged files mention a domain. If so, the whole domain has to be read.
     pub fn is_judged(&self, domain: &DomainName) -> bool {
-        self.input.judged.iter().any(|judged| judged.candidate.says_something_of(domain))
+        self.input.judged.iter().any(|judged| judged.candidate.declares_in(domain))
     }
 
     /// Returns whether contracts are listed with the hashes of their schemas.
@@ -283,12 +174,17 @@ impl<'a> Check<'a> {
         self.count(domain, examination, states);
     }
 
-    /// Judges a domain with the files laid over it. The view must contain the documents that its importers were written
+    /// Judges a domain with the files applied to it. The view must contain the documents that its importers were written
     /// against. `examined` are the schema hashes of an earlier examination of the domain without the files that had no
     /// findings. Returns the hashes if the domain was not examined before, is clean, and the files do not change it.
-    pub fn laid_over(&mut self, domain: &DomainView, examined: Option<SchemaHashes>) -> Option<SchemaHashes> {
+    pub fn check_with_candidate(
+        &mut self,
+        domain: &DomainView,
+        examined: Option<SchemaHashes>,
+    ) -> Option<SchemaHashes> {
         let (published, CheckInput { judged, now, judge, .. }) = (DomainSummary::from(domain), self.input);
-        let OverlaidDomain { after, findings: of_files, is_other } = candidate::lay_over(domain, judged, (now, judge));
+        let AppliedDomain { after, findings: of_files, is_other } =
+            candidate::apply_candidate(domain, judged, (now, judge));
         let laid = is_other.then(|| DomainSummary::from(&*after));
         let summary = laid.as_ref().unwrap_or(&published);
         let was_examined = examined.is_some();
@@ -439,7 +335,7 @@ impl Report {
     }
 
     /// Turns findings that existed before into warnings. `before` is the report on the commit to compare with.
-    pub fn forgive(&mut self, before: &Report) {
+    pub fn downgrade_existing(&mut self, before: &Report) {
         let is_error = |finding: &&Finding| finding.severity == Severity::Error;
         let known: BTreeSet<Key> = before.findings.iter().filter(is_error).map(Finding::key).collect();
         for finding in &mut self.findings {

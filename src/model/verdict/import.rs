@@ -9,7 +9,7 @@ use super::{Basis, Judge, Outcome, Verdict};
 use crate::model::{
     binding::Import,
     contract::Contract,
-    domain_view::{DomainView, Standing},
+    domain_view::{DomainView, ImportResolution},
     name::{ContractName, RepoName},
     version::Version,
 };
@@ -20,11 +20,11 @@ pub type States = BTreeMap<(RepoName, ContractName), ImportState>;
 /// Whether an import still holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
-pub enum Holds {
+pub enum ImportEffect {
     /// It holds: this is proved, or the range accepts the version and there is no verdict.
     Satisfied,
     /// It does not hold: the range refuses the version, or a value exists that its code does not accept.
-    Breaks,
+    Broken,
     /// The range accepts the version, but it is not known whether its code accepts all values.
     Unknown,
 }
@@ -33,7 +33,7 @@ pub enum Holds {
 #[derive(Debug, Clone, PartialEq)]
 pub struct ImportState {
     /// The state according to its range alone.
-    pub standing: Standing,
+    pub standing: ImportResolution,
     /// The consequences of the resolved version for code that is adapted to an older one. `None` if they are unknown,
     /// or if there are no schemas.
     pub verdict: Option<Verdict>,
@@ -42,12 +42,12 @@ pub struct ImportState {
 impl ImportState {
     /// Returns the state of an import in a domain. The view must contain the documents of [`needed_versions`].
     pub fn of(domain: &DomainView, import: &Import, judge: &Judge<'_>) -> Self {
-        Self::new(domain.standing(import), import, |version| domain.document(&import.contract, version), judge)
+        Self::new(domain.resolve_import(import), import, |version| domain.document(&import.contract, version), judge)
     }
 
     /// Returns the state of an import, given its state by range and access to the documents of [`needed_versions`].
     pub fn new<'d>(
-        standing: Standing,
+        standing: ImportResolution,
         import: &Import,
         document: impl Fn(&Version) -> Option<&'d Contract>,
         judge: &Judge<'_>,
@@ -62,18 +62,18 @@ impl ImportState {
         Self { standing, verdict }
     }
 
-    /// Returns whether the import is satisfied.
-    pub fn holds(&self) -> Holds {
+    /// Returns whether the import still holds.
+    pub fn effect(&self) -> ImportEffect {
         match (self.standing.resolved(), self.verdict.as_ref().map(|verdict| verdict.verdict)) {
-            (None, _) | (_, Some(Outcome::Breaks)) => Holds::Breaks,
-            (_, Some(Outcome::Unknown)) => Holds::Unknown,
-            (_, Some(Outcome::Compatible) | None) => Holds::Satisfied,
+            (None, _) | (_, Some(Outcome::Breaks)) => ImportEffect::Broken,
+            (_, Some(Outcome::Unknown)) => ImportEffect::Unknown,
+            (_, Some(Outcome::Compatible) | None) => ImportEffect::Satisfied,
         }
     }
 
     /// Returns whether the import is broken.
     pub fn is_broken(&self) -> bool {
-        self.holds() == Holds::Breaks
+        self.effect() == ImportEffect::Broken
     }
 
     /// Returns whether only the range is known to accept the version.
@@ -83,16 +83,16 @@ impl ImportState {
 
     /// Returns whether the import is proved to be satisfied.
     pub fn is_proved(&self) -> bool {
-        self.holds() == Holds::Satisfied && !self.is_by_range()
+        self.effect() == ImportEffect::Satisfied && !self.is_by_range()
     }
 
-    /// Returns the name of the state: `current`, `stale` or `broken`.
+    /// Returns the name of the state: `current`, `behind` or `broken`.
     pub fn word(&self) -> &'static str {
         if self.is_broken() { "broken" } else { self.standing.word() }
     }
 
     /// Returns the verdict, unless it compares a version with itself.
-    pub fn told(&self) -> Option<&Verdict> {
+    pub fn between_versions(&self) -> Option<&Verdict> {
         let is_itself = |one: &Verdict| one.basis == Basis::Schemas && one.old_version == one.new_version;
         self.verdict.as_ref().filter(|verdict| !is_itself(verdict))
     }
@@ -103,7 +103,7 @@ impl ImportState {
 fn of_documents(import: &Import, old: Option<&Contract>, new: &Contract, judge: &Judge<'_>) -> Option<Verdict> {
     let expects = import.expects.as_ref();
     let of_schemas = match expects {
-        Some(expects) => Some(judge.fulfils(expects, import.adapted(), new)),
+        Some(expects) => Some(judge.satisfies_expects(expects, import.adapted(), new)),
         None => old.and_then(|old| judge.verdict(old, new, new.flow.direction())),
     };
     if of_schemas.as_ref().is_some_and(|verdict| verdict.verdict == Outcome::Breaks) {
@@ -114,7 +114,7 @@ fn of_documents(import: &Import, old: Option<&Contract>, new: &Contract, judge: 
 
 /// Returns the versions whose documents decide the state of an import: the one that its code is adapted to, and the
 /// one that it resolves to. Returns none if they are equal and the import expects nothing.
-pub fn needed_versions<'a>(import: &'a Import, standing: &'a Standing) -> Vec<&'a Version> {
+pub fn needed_versions<'a>(import: &'a Import, standing: &'a ImportResolution) -> Vec<&'a Version> {
     let Some(new) = decided_by(standing) else { return Vec::new() };
     match (import.adapted(), &import.expects) {
         (Some(old), _) if old != new => vec![old, new],
@@ -124,10 +124,10 @@ pub fn needed_versions<'a>(import: &'a Import, standing: &'a Standing) -> Vec<&'
 }
 
 /// Returns the version that an import resolves to, or would resolve to if its range accepted it.
-fn decided_by(standing: &Standing) -> Option<&Version> {
+fn decided_by(standing: &ImportResolution) -> Option<&Version> {
     match standing {
-        Standing::Satisfied(version) | Standing::Behind { served: version, .. } => Some(version),
-        Standing::Broken { current } => Some(current),
-        Standing::Missing => None,
+        ImportResolution::Satisfied(version) | ImportResolution::Behind { served: version, .. } => Some(version),
+        ImportResolution::Broken { current } => Some(current),
+        ImportResolution::Missing => None,
     }
 }

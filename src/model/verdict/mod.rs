@@ -24,7 +24,7 @@ pub use answer::{
     ValuesCompared, VersionBump,
 };
 pub use basis::Basis;
-pub use import::{Holds, ImportState, States, needed_versions};
+pub use import::{ImportEffect, ImportState, States, needed_versions};
 pub use promise::{Promise, needed_bump};
 
 use super::{
@@ -102,7 +102,7 @@ pub struct Judge<'a> {
     clock: Box<dyn Fn() -> Duration + Sync + 'a>,
     left: Cell<Duration>,
     known: RefCell<BTreeMap<String, Rc<Compared>>>,
-    fulfilled: RefCell<BTreeMap<String, SchemaVerdict>>,
+    expects_answers: RefCell<BTreeMap<String, SchemaVerdict>>,
 }
 
 impl fmt::Debug for Judge<'_> {
@@ -120,7 +120,7 @@ impl<'a> Judge<'a> {
             clock: Box::new(clock),
             left: Cell::new(whole),
             known: RefCell::new(BTreeMap::new()),
-            fulfilled: RefCell::new(BTreeMap::new()),
+            expects_answers: RefCell::new(BTreeMap::new()),
         }
     }
 
@@ -147,10 +147,10 @@ impl<'a> Judge<'a> {
 
     /// Judges whether a document satisfies what an import `expects`: all values that the document allows providers to
     /// send must be expected. If importers send, the document must allow all values that they expect to send.
-    pub fn fulfils(&self, expects: &Json, adapted: Option<&Version>, document: &Contract) -> Verdict {
+    pub fn satisfies_expects(&self, expects: &Json, adapted: Option<&Version>, document: &Contract) -> Verdict {
         let reading = document.compatibility.reading;
         let key = format!("expects-{}-{:?}", key(&expects.0, &document.schema.0, reading), document.flow);
-        let known = self.fulfilled.borrow().get(&key).cloned();
+        let known = self.expects_answers.borrow().get(&key).cloned();
         let answer = known.unwrap_or_else(|| {
             let found = self.within(reading, |options| {
                 compatibility::satisfies(&expects.0, &document.schema.0, document.flow, options, &*self.clock)
@@ -159,7 +159,7 @@ impl<'a> Judge<'a> {
                 Ok(found) => found.clipped(),
                 Err(reason) => SchemaVerdict::Unknown { reason, spent: Some("time".to_owned()) },
             };
-            self.fulfilled.borrow_mut().insert(key, answer.clone());
+            self.expects_answers.borrow_mut().insert(key, answer.clone());
             answer
         });
         let (verdict, difference, reason) = outcome(&answer);

@@ -48,7 +48,7 @@ pub struct Request {
 /// Returns an error if the repository is unknown, is not a member of the domain, or is not the asking repository, or
 /// if the binding contradicts itself.
 pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<BindingSet>, OpError> {
-    let here = ctx.writing_realm()?;
+    let here = ctx.require_writable_realm()?;
     if let Some(acting) = here.repo.as_ref().filter(|acting| **acting != request.repo) {
         let message = format!("{acting} cannot change the binding of {}; only that repository can", request.repo);
         return Err(OpError::no(ErrorCode::NotOwner, message).next(format!("run it in {}", request.repo)));

@@ -14,7 +14,7 @@ use crate::{
     },
     ops::{
         Operation,
-        ctx::{Ctx, Here},
+        ctx::{Ctx, RealmContext},
         message::Message,
         publish::cycles,
         sync::url,
@@ -46,7 +46,7 @@ pub struct Request {
 /// # Errors
 /// Returns an error if the file cannot be read or contradicts itself or the realm; then nothing is written.
 pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<RealmBootstrap>, OpError> {
-    let here = ctx.writing_realm()?;
+    let here = ctx.require_writable_realm()?;
     let blueprint: Blueprint = codec::document(&request.document).map_err(|problem| {
         let problem = problem.in_file(&request.file);
         OpError::no(ErrorCode::UnreadableFile, problem.to_string()).problem((&problem).into())
@@ -167,7 +167,7 @@ fn parts<'a>(blueprint: &'a Blueprint, domains: &[BootstrappedDomain]) -> Vec<cy
 }
 
 /// Writes the entries and the realm's rules, all in one commit.
-fn enter(ctx: &Ctx, here: &Here, blueprint: &Blueprint, entries: &[Repo]) -> Result<(), OpError> {
+fn enter(ctx: &Ctx, here: &RealmContext, blueprint: &Blueprint, entries: &[Repo]) -> Result<(), OpError> {
     let author = ctx.signature()?;
     write(&*here.store, &StoreRef::Realm, |_| {
         let repos = read::repos(&*here.store)?.repos;

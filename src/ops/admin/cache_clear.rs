@@ -18,7 +18,7 @@ pub const OPERATION: Operation = Operation::write::<CacheCleared>(
 /// # Errors
 /// Returns an error if the cache cannot be removed.
 pub fn run(ctx: &Ctx) -> Result<Answer<CacheCleared>, OpError> {
-    let here = ctx.here()?;
+    let here = ctx.realm()?;
     let freed_bytes = here.store.cache().map(|cache| cache.clear()).transpose()?.unwrap_or_default();
     Ok(Answer::new(CacheCleared { realm: here.realm.clone(), freed_bytes }))
 }

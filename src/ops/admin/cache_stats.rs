@@ -19,7 +19,7 @@ pub const OPERATION: Operation = Operation::read::<CacheStats>(
 /// # Errors
 /// Returns an error if there is no realm.
 pub fn run(ctx: &Ctx) -> Result<Answer<CacheStats>, OpError> {
-    let here = ctx.here()?;
+    let here = ctx.realm()?;
     let kept = CacheState::of(&*here.store);
     let cache = here.store.cache();
     let answer = Answer::new(CacheStats {

@@ -51,7 +51,7 @@ pub struct Request {
 /// # Errors
 /// Returns an error if there is a contract of that name, or a rule refuses it.
 pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractAdded>, OpError> {
-    let here = ctx.writing_realm()?;
+    let here = ctx.require_writable_realm()?;
     if !read::repos(&*here.store)?.repos.contains_key(&request.owner) {
         let message = format!("the owner {} is not in the realm {}", request.owner, here.realm);
         return Err(OpError::no(ErrorCode::UnknownOwner, message));

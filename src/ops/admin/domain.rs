@@ -14,10 +14,10 @@ use crate::{
     },
     ops::{
         Operation,
-        ctx::{Ctx, Here},
+        ctx::{Ctx, RealmContext},
         domain,
+        inboxes::inbox::{self, NewBaseline},
         message::Message,
-        notify::inbox::{self, NewBaseline},
         runs,
     },
     store::{StoreRef, codec, read, write::write},
@@ -54,7 +54,7 @@ runs!(DomainSet, run);
 /// # Errors
 /// Returns an error if a repository is not in the realm, or the name collides with another.
 pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<DomainSet>, OpError> {
-    let body = set(ctx, ctx.writing_realm()?, request, &[])?;
+    let body = set(ctx, ctx.require_writable_realm()?, request, &[])?;
     let name = &request.name;
     Ok(Answer::new(body)
         .next(format!("write .blue/contracts/{name}/NAME.yaml in the owner's repository, and commit it"))
@@ -65,7 +65,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<DomainSet>, OpError> {
 ///
 /// # Errors
 /// Returns the errors of [`run`], and an error if a binding is refused.
-pub fn set(ctx: &Ctx, here: &Here, request: &Request, parts: &[&PlannedBinding]) -> Result<DomainSet, OpError> {
+pub fn set(ctx: &Ctx, here: &RealmContext, request: &Request, parts: &[&PlannedBinding]) -> Result<DomainSet, OpError> {
     known_repos(here, &request.repos)?;
     collision(here, &request.name)?;
     let author = ctx.signature()?;
@@ -107,7 +107,7 @@ pub fn set(ctx: &Ctx, here: &Here, request: &Request, parts: &[&PlannedBinding])
         Ok::<_, OpError>(Some(domain::commit(&changes, message, author.clone())))
     })?;
     if let Some(after) = written {
-        domain::made_here(ctx, &*here.store, &request.name, tip_before, after);
+        domain::record_local_change(ctx, &*here.store, &request.name, tip_before, after);
     }
     let (created, members, added) = outcome.unwrap_or_default();
     Ok(DomainSet { realm: here.realm.clone(), domain: request.name.clone(), created, members, added })
@@ -143,13 +143,13 @@ fn widened(before: Option<&Domain>, request: &Request) -> Domain {
     wanted
 }
 
-fn known_repos(here: &Here, repos: &[RepoName]) -> Result<(), OpError> {
+fn known_repos(here: &RealmContext, repos: &[RepoName]) -> Result<(), OpError> {
     let realm = read::repos(&*here.store)?;
     match repos.iter().find(|repo| !realm.repos.contains_key(repo)) {
         None => Ok(()),
         Some(unknown) => {
             let known: Vec<_> = realm.repos.keys().cloned().collect();
-            let meant = nearest::question(unknown, &known);
+            let meant = nearest::did_you_mean(unknown, &known);
             let message = format!("{unknown} is not in the realm {}{meant}", here.realm);
             let error = OpError::no(ErrorCode::UnknownRepo, message);
             Err(match meant.is_empty() {
@@ -166,7 +166,7 @@ fn known_repos(here: &Here, repos: &[RepoName]) -> Result<(), OpError> {
 ///
 /// # Errors
 /// Returns an error if there is such a domain.
-pub fn collision(here: &Here, name: &DomainName) -> Result<(), OpError> {
+pub fn collision(here: &RealmContext, name: &DomainName) -> Result<(), OpError> {
     let domains = here.store.domains()?;
     match domains.iter().find(|(other, _)| other != name && other.collides_with(name)) {
         None => Ok(()),
@@ -177,10 +177,16 @@ pub fn collision(here: &Here, name: &DomainName) -> Result<(), OpError> {
     }
 }
 
-fn start_knowing(ctx: &Ctx, here: &Here, tip: Option<Oid>, added: &[RepoName], wanted: &Domain) -> Result<(), OpError> {
+fn start_knowing(
+    ctx: &Ctx,
+    here: &RealmContext,
+    tip: Option<Oid>,
+    added: &[RepoName],
+    wanted: &Domain,
+) -> Result<(), OpError> {
     let known = match tip {
         Some(tip) => NewBaseline::Tree(here.store.commit(&tip)?.tree),
         None => NewBaseline::Empty(codec::encode(wanted)),
     };
-    inbox::know(&*here.store, added, &wanted.name, &known, &ctx.env.now_here())
+    inbox::set_baseline(&*here.store, added, &wanted.name, &known, &ctx.env.now_here())
 }

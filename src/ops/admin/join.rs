@@ -12,7 +12,7 @@ use crate::{
     machine::home::KnownRealm,
     model::{
         name::{RealmName, RepoName},
-        realm::{Likeness, Repo},
+        realm::{Repo, RepoMatch},
         repo_url::RepoUrl,
         text::shell_path,
         yaml_text,
@@ -83,7 +83,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<RealmJoin>, OpError> {
     let name = name(code, request, proposed.as_ref())?;
     let entry = identity::of(code, &name)?;
     renamed::refuse_entry(&store, &entry)?;
-    one_name(ctx, code, &store, &known, &name)?;
+    refuse_second_name(ctx, code, &store, &known, &name)?;
     let claim = Claim::of(ctx, code, &known, &name, proposed.is_some())?;
     let joined = enter(ctx, &store, &known, &entry, claim)?;
     ctx.home.record_repo(&name, &code.main_folder())?;
@@ -119,7 +119,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<RealmJoin>, OpError> {
     }
     if proposed.is_none() && !wrote_config {
         answer = answer.next(format!(
-            "git config blue.realm {} && git config blue.repo {name}  # there is no work tree for {CONFIG}",
+            "git config blue.realm {} && git config blue.repo {name}  # there is no working tree for {CONFIG}",
             known.name
         ));
     }
@@ -183,7 +183,7 @@ pub fn name(code: &CodeRepo, request: &Request, proposed: Option<&Config>) -> Re
     default_name(code)
 }
 
-/// Returns the last segment of origin's URL, or else the name of the main work tree's folder.
+/// Returns the last segment of origin's URL, or else the name of the main worktree's folder.
 fn default_name(code: &CodeRepo) -> Result<RepoName, OpError> {
     let url = code.origin_url();
     let folder = code.main_folder();
@@ -212,7 +212,7 @@ fn enter(ctx: &Ctx, store: &dyn Store, known: &KnownRealm, entry: &Repo, claim: 
                 identity::with_facts(held, entry)
             }
             None => {
-                only_name(&realm.repos, entry)?;
+                refuse_collision(&realm.repos, entry)?;
                 entry.clone()
             }
         };
@@ -264,22 +264,24 @@ fn same_repository(ctx: &Ctx, code: &CodeRepo, known: &KnownRealm, held: &Repo, 
         let whose = identity::place(held);
         OpError::no(ErrorCode::NameTaken, format!("another repository{whose} has the name {name} in this realm{why}"))
     };
-    match (identity::likeness(code, held)?, claim) {
-        (Likeness::Same, _) | (Likeness::SharedRoot, Claim::Proposed) => Ok(()),
+    match (identity::match_repo(code, held)?, claim) {
+        (RepoMatch::Same, _) | (RepoMatch::SharedRoot, Claim::Proposed) => Ok(()),
         // If no other clone has joined under the name, this may be the clone that was interrupted while it joined.
-        (Likeness::SharedRoot, _) if joined::elsewhere(&ctx.home, code, &known.name, name)?.is_none() => Ok(()),
-        (Likeness::SharedRoot, _) => {
+        (RepoMatch::SharedRoot, _) if joined::other_joined_clone(&ctx.home, code, &known.name, name)?.is_none() => {
+            Ok(())
+        }
+        (RepoMatch::SharedRoot, _) => {
             let why = "; it shares a root commit with this one, as forks and templates do";
             Err(taken(why)
                 .next("choose another name with --repo NAME")
                 .next(format!("git pull  # if this is a clone of {name}, to get its {CONFIG}; then try again")))
         }
-        (Likeness::Unknown, _) if code.is_shallow()? => {
+        (RepoMatch::Unknown, _) if code.is_shallow()? => {
             let message = format!("cannot tell whether this is {name}: the clone is shallow");
             Err(OpError::no(ErrorCode::Shallow, message).next("git fetch --unshallow").next("git blue init"))
         }
         // The name was reserved, or its repository joined before its first commit existed.
-        (Likeness::Unknown, _) => match joined::elsewhere(&ctx.home, code, &known.name, name)? {
+        (RepoMatch::Unknown, _) => match joined::other_joined_clone(&ctx.home, code, &known.name, name)? {
             None => Ok(()),
             Some(folder) => {
                 let (folder, quoted) = (folder.display(), shell_path(&folder));
@@ -290,17 +292,23 @@ fn same_repository(ctx: &Ctx, code: &CodeRepo, known: &KnownRealm, held: &Repo, 
                     .next("choose another name with --repo NAME"))
             }
         },
-        (Likeness::Different, Claim::Proposed) => {
+        (RepoMatch::Different, Claim::Proposed) => {
             let message = format!("{}; {}", taken(""), identity::facts(code));
             Err(OpError::no(ErrorCode::NameTaken, message)
                 .next(format!("give this repository a unique name: edit repo in {CONFIG}")))
         }
-        (Likeness::Different, _) => Err(taken("").next("choose another name with --repo NAME")),
+        (RepoMatch::Different, _) => Err(taken("").next("choose another name with --repo NAME")),
     }
 }
 
 /// Refuses a second name for a clone that already joined under another name, if the realm still has that name.
-fn one_name(ctx: &Ctx, code: &CodeRepo, store: &dyn Store, known: &KnownRealm, name: &RepoName) -> Result<(), OpError> {
+fn refuse_second_name(
+    ctx: &Ctx,
+    code: &CodeRepo,
+    store: &dyn Store,
+    known: &KnownRealm,
+    name: &RepoName,
+) -> Result<(), OpError> {
     let Some(joined) = joined::read(&ctx.home, code)?.filter(|joined| joined.realm == known.name) else {
         return Ok(());
     };
@@ -308,17 +316,17 @@ fn one_name(ctx: &Ctx, code: &CodeRepo, store: &dyn Store, known: &KnownRealm, n
     let repos = read::repos(store)?.repos;
     let Some(held) = repos.get(old).filter(|_| old != name) else { return Ok(()) };
     // If two repositories have the name, either may take another one.
-    let is_other = identity::likeness(code, held)? == Likeness::Different;
+    let is_other = identity::match_repo(code, held)? == RepoMatch::Different;
     if is_other || read::names_taken_twice(store, &repos)?.contains(old) {
         return Ok(());
     }
-    Err(OpError::no(ErrorCode::JoinedAlready, format!("this repository is already in the realm as {old}"))
+    Err(OpError::no(ErrorCode::AlreadyJoined, format!("this repository is already in the realm as {old}"))
         .next(format!("write repo: {old} in {CONFIG}"))
         .next(format!("git blue realm admin rename {old} {name}  # or rename it to {name} everywhere")))
 }
 
 /// Refuses a name that differs from another one only in case, and a second name for a URL.
-fn only_name(repos: &BTreeMap<RepoName, Repo>, entry: &Repo) -> Result<(), OpError> {
+fn refuse_collision(repos: &BTreeMap<RepoName, Repo>, entry: &Repo) -> Result<(), OpError> {
     if let Some(other) = repos.keys().find(|other| other.collides_with(&entry.name)) {
         let message = format!("{} differs from the repository {other} only in case", entry.name);
         return Err(OpError::no(ErrorCode::NameCollision, message).next("choose another name with --repo NAME"));
@@ -328,7 +336,7 @@ fn only_name(repos: &BTreeMap<RepoName, Repo>, entry: &Repo) -> Result<(), OpErr
     match repos.values().find(same_url) {
         Some(held) => {
             let message = format!("this repository{} is in the realm already, as {}", identity::place(held), held.name);
-            Err(OpError::no(ErrorCode::JoinedAlready, message)
+            Err(OpError::no(ErrorCode::AlreadyJoined, message)
                 .next(format!("git blue init --repo {}", held.name))
                 .next(format!("if {CONFIG} has another name, edit it")))
         }

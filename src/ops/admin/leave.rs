@@ -3,7 +3,7 @@
 use super::remove_member::without;
 use crate::ops::{
     Operation,
-    ctx::{Acting, Ctx},
+    ctx::{ActingRepo, Ctx},
     domain::{self, MessageParts, Part},
     hooks,
     message::Message,
@@ -50,7 +50,7 @@ const MAX_ORPHANS: usize = 5;
 /// # Errors
 /// Returns an error if the repository is still a member of domains.
 pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<RealmLeave>, OpError> {
-    let acting = ctx.writing()?;
+    let acting = ctx.require_writable()?;
     let overview = Overview::open(acting.store)?;
     let (mut domains, mut orphans) = (Vec::new(), Vec::new());
     for line in overview.domains_of(acting.repo) {
@@ -102,7 +102,7 @@ fn hand_over(at: &str) -> String {
 }
 
 /// Reverts what `init` did to the repository. Returns what was removed.
-fn undo(ctx: &Ctx, acting: Acting<'_>) -> Result<Vec<String>, OpError> {
+fn undo(ctx: &Ctx, acting: ActingRepo<'_>) -> Result<Vec<String>, OpError> {
     let code = ctx.code()?;
     let hooks = hooks::uninstall(ctx)?.body.hooks;
     let mut undone: Vec<_> =
@@ -118,7 +118,7 @@ fn undo(ctx: &Ctx, acting: Acting<'_>) -> Result<Vec<String>, OpError> {
     Ok(undone)
 }
 
-fn leave_domain(ctx: &Ctx, acting: Acting<'_>, name: &DomainName) -> Result<(), OpError> {
+fn leave_domain(ctx: &Ctx, acting: ActingRepo<'_>, name: &DomainName) -> Result<(), OpError> {
     let subject = format!("{} leaves", acting.repo);
     let why = MessageParts { repo: Some(acting.repo), subject: Some(&subject), ..MessageParts::default() };
     domain::change(ctx, acting.store, name, Part::default(), why, |view| {
@@ -127,7 +127,7 @@ fn leave_domain(ctx: &Ctx, acting: Acting<'_>, name: &DomainName) -> Result<(), 
     Ok(())
 }
 
-fn leave_realm(ctx: &Ctx, acting: Acting<'_>) -> Result<(), OpError> {
+fn leave_realm(ctx: &Ctx, acting: ActingRepo<'_>) -> Result<(), OpError> {
     let author = ctx.signature()?;
     let subject = format!("{} leaves", acting.repo);
     write(acting.store, &StoreRef::Realm, |_| {

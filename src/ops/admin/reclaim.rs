@@ -5,7 +5,7 @@ use crate::{
     model::{change::DomainChange, name::DomainName, publish::Decision, realm::Repo},
     ops::{
         Operation,
-        ctx::{Acting, Ctx},
+        ctx::{ActingRepo, Ctx},
         domain::{self, MessageParts, Part},
         message::Message,
         repos::{identity, joined},
@@ -40,7 +40,7 @@ runs!(RealmReclaim, run);
 /// # Errors
 /// Returns an error if the repository cannot be determined, or the realm cannot be written.
 pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<RealmReclaim>, OpError> {
-    let (acting, code) = (ctx.acting()?, ctx.code()?);
+    let (acting, code) = (ctx.acting_repo()?, ctx.code()?);
     if code.is_shallow()? {
         let message = "cannot tell which commits belong to another repository: this clone is shallow";
         return Err(OpError::no(ErrorCode::Shallow, message).next("git fetch --unshallow"));
@@ -67,7 +67,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<RealmReclaim>, OpError
 }
 
 /// Writes the repository's entry. Returns whether it has changed.
-fn take_name(ctx: &Ctx, acting: Acting<'_>, now: &Repo, request: &Request) -> Result<bool, OpError> {
+fn take_name(ctx: &Ctx, acting: ActingRepo<'_>, now: &Repo, request: &Request) -> Result<bool, OpError> {
     let author = ctx.signature()?;
     let written = write(acting.store, &StoreRef::Realm, |_| {
         if read::repos(acting.store)?.repos.get(acting.repo) == Some(now) {
@@ -83,7 +83,7 @@ fn take_name(ctx: &Ctx, acting: Acting<'_>, now: &Repo, request: &Request) -> Re
 }
 
 /// Returns the domains whose last published commit this clone does not have.
-fn foreign(acting: Acting<'_>, code: &CodeRepo) -> Result<Vec<DomainName>, OpError> {
+fn foreign(acting: ActingRepo<'_>, code: &CodeRepo) -> Result<Vec<DomainName>, OpError> {
     let overview = Overview::open(acting.store)?;
     let lines = overview.domains_of(acting.repo);
     let is_foreign = |commit| !code.has(commit);
@@ -93,7 +93,7 @@ fn foreign(acting: Acting<'_>, code: &CodeRepo) -> Result<Vec<DomainName>, OpErr
         .collect())
 }
 
-fn forget_source(ctx: &Ctx, acting: Acting<'_>, name: &DomainName, request: &Request) -> Result<(), OpError> {
+fn forget_source(ctx: &Ctx, acting: ActingRepo<'_>, name: &DomainName, request: &Request) -> Result<(), OpError> {
     let subject = format!("reclaim {}", acting.repo);
     let why =
         MessageParts { repo: Some(acting.repo), reason: Some(&request.reason), subject: Some(&subject), source: None };

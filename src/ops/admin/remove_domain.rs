@@ -45,7 +45,7 @@ const MAX_NAMED: usize = 5;
 /// # Errors
 /// Returns an error if a repository still has a binding in the domain, or a contract is not retired.
 pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<DomainRemoved>, OpError> {
-    let here = ctx.writing_realm()?;
+    let here = ctx.require_writable_realm()?;
     let name = &request.domain;
     let subject = format!("remove the domain {name}");
     let why = MessageParts { repo: here.repo.as_ref(), subject: Some(&subject), ..MessageParts::default() };

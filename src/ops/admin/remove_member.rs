@@ -45,7 +45,7 @@ runs!(MemberRemoved, run);
 /// Returns an error if the command does not run in the repository, or if that is not a member, or owns contracts that
 /// are not retired.
 pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<MemberRemoved>, OpError> {
-    let here = ctx.writing_realm()?;
+    let here = ctx.require_writable_realm()?;
     let Request { repo, domain: name } = request;
     require_own(here.repo.as_ref(), request)?;
     let subject = format!("remove {repo} from {name}");

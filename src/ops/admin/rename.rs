@@ -20,7 +20,7 @@ use crate::{
     },
     ops::{
         Operation,
-        ctx::{Acting, Ctx},
+        ctx::{ActingRepo, Ctx},
         domain::{self, MessageParts, Part},
         message::Message,
         repos::joined,
@@ -79,7 +79,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<RealmRename>, OpError>
         let is_joined = joined.is_some_and(|joined| joined.is_of(&realm, old) || joined.is_of(&realm, new));
         // If the realm already has the new name, only the files of this clone are rewritten.
         if !is_joined && renamed::newer(&store, old)?.as_ref() != Some(new) {
-            return Err(joined::missing(Acting { realm: &realm, store: &store, repo: old, code: None }));
+            return Err(joined::missing(ActingRepo { realm: &realm, store: &store, repo: old, code: None }));
         }
     }
     let renaming = Renaming { ctx, store: &store, old, new };
@@ -95,14 +95,14 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<RealmRename>, OpError>
     let body = RealmRename { realm, old_name: old.clone(), name: new.clone(), changed, domains, files: files.clone() };
     let answer = Answer::new(body);
     Ok(match files.is_empty() {
-        true => answer.next(format!("git blue realm admin rename {old} {new}  # in its work tree: write {CONFIG}")),
+        true => answer.next(format!("git blue realm admin rename {old} {new}  # in its working tree: write {CONFIG}")),
         false => answer.next(format!("git add {} && git commit -m \"Take the name {new}\"", files.join(" "))),
     })
 }
 
 /// Returns the realm and the asking repository, even if this clone still has the old name.
 fn find(ctx: &Ctx, request: &Request) -> Result<(RealmName, Option<RepoName>), OpError> {
-    match ctx.here() {
+    match ctx.realm() {
         Ok(here) => Ok((here.realm.clone(), here.repo.clone())),
         Err(error) if error.code == ErrorCode::Renamed => {
             let proposed = locate::proposed(ctx.code()?)?.ok_or(error)?;
@@ -191,8 +191,8 @@ impl Renaming<'_> {
         for line in overview.domains_of(self.old) {
             if overview.summary(line)?.conflicts.bindings.contains(self.old) {
                 let message = format!("two machines wrote the binding of {} in {} differently", self.old, line.name);
-                return Err(OpError::no(ErrorCode::Conflict, message)
-                    .next("git blue contract publish  # in its work tree: publish the intended one"));
+                return Err(OpError::no(ErrorCode::WriteRace, message)
+                    .next("git blue contract publish  # in its working tree: publish the intended one"));
             }
         }
         Ok(())
@@ -330,7 +330,7 @@ impl Renaming<'_> {
             }
             let now = self.ctx.env.now_here();
             write(self.store, &renamed, |_| {
-                Ok::<_, OpError>(Some(crate::ops::notify::inbox::local_change(edits.clone(), &now)))
+                Ok::<_, OpError>(Some(crate::ops::inboxes::inbox::local_change(edits.clone(), &now)))
             })?;
             let _lease = self.store.lock(&name)?;
             self.store.forget(&name, tip)?;
@@ -338,13 +338,13 @@ impl Renaming<'_> {
         Ok(())
     }
 
-    /// Renames the repository on this machine and in the current work tree. Returns the files to commit.
+    /// Renames the repository on this machine and in the current working tree. Returns the files to commit.
     fn here(&self, realm: &RealmName) -> Result<Vec<String>, OpError> {
         self.ctx.home.rename_repo(self.old, self.new)?;
         let Some(code) = &self.ctx.code else { return Ok(Vec::new()) };
-        let acting = Acting { realm, store: self.store, repo: self.old, code: None };
+        let acting = ActingRepo { realm, store: self.store, repo: self.old, code: None };
         if let Some(id) = session::mark::of(code, acting) {
-            session::mark::write(code, Acting { repo: self.new, ..acting }, &id)?;
+            session::mark::write(code, ActingRepo { repo: self.new, ..acting }, &id)?;
         }
         if code.config("blue.repo").as_deref() == Some(self.old.as_str()) {
             code.set_config("blue.repo", self.new.as_str())?;

@@ -14,7 +14,7 @@ use crate::{
         admin::join,
         ctx::Ctx,
         realm, runs,
-        sync::{self, Syncing, travelling, url},
+        sync::{self, Syncing, shared_refs, url},
     },
     store::{
         Store as _, StoreRef,
@@ -51,7 +51,7 @@ runs!(RealmReseed, run);
 /// # Errors
 /// Returns an error if this clone lacks objects itself, or the remote cannot be reached or refuses the push.
 pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<RealmReseed>, OpError> {
-    let here = ctx.here()?;
+    let here = ctx.realm()?;
     let known = locate::known(&ctx.home, &here.realm)?;
     let store = GitStore::open(&known.path, ctx.options())?;
     if let Some((name, _)) = store.incomplete_refs(ctx.env.vars())?.first() {
@@ -101,7 +101,7 @@ fn mend(ctx: &Ctx, known: &KnownRealm, store: &GitStore, remote: &Remote) -> Res
                 moves.push((name, there, tip));
             }
             _ => body.problems.push(problem(
-                "not-here",
+                "not-on-this-machine",
                 &name,
                 format!(
                     "the remote is at {there}, which this clone does not have; run this in the clone that pushed it \
@@ -168,7 +168,7 @@ fn move_to(
         realm: known.name.clone(),
         remote: remote.name.clone(),
         url: crate::model::repo_url::without_credentials(&remote.url),
-        restored: travelling(&store, false)?.into_iter().map(|(name, _)| name.to_string()).collect(),
+        restored: shared_refs(&store, false)?.into_iter().map(|(name, _)| name.to_string()).collect(),
         problems,
     };
     let shown = body.url.clone();

@@ -14,7 +14,7 @@ use crate::{
         yaml_text,
     },
     ops::{
-        ctx::{Acting, Ctx},
+        ctx::{ActingRepo, Ctx},
         publish::{editor_schemas, references, work_file::WorkFile},
     },
     repo::blue_files::{BINDINGS, FOLDER, Files},
@@ -25,7 +25,7 @@ use crate::{
 /// The file of a binding, before and after the edit.
 pub struct Editing<'a> {
     ctx: &'a Ctx,
-    acting: Acting<'a>,
+    acting: ActingRepo<'a>,
     at: &'a ContractRef,
     file: WorkFile,
     /// The text before the edit; `None` if there is no file.
@@ -42,7 +42,7 @@ impl<'a> Editing<'a> {
     /// # Errors
     /// Returns an error if the repository is in no realm, or the file cannot be read.
     pub fn open(ctx: &'a Ctx, at: &'a ContractRef, role: Role) -> Result<Self, OpError> {
-        let acting = ctx.acting()?;
+        let acting = ctx.acting_repo()?;
         let file = WorkFile::of(ctx.code()?, format!("{BINDINGS}/{}.yaml", at.domain))?;
         let before = file.read()?;
         let binding = match &before {
@@ -57,7 +57,7 @@ impl<'a> Editing<'a> {
     }
 
     /// Returns the realm and the repository.
-    pub fn acting(&self) -> Acting<'a> {
+    pub fn acting(&self) -> ActingRepo<'a> {
         self.acting
     }
 
@@ -172,7 +172,7 @@ impl<'a> Editing<'a> {
     }
 }
 
-fn beginning(acting: Acting<'_>, at: &ContractRef, role: Role) -> String {
+fn beginning(acting: ActingRepo<'_>, at: &ContractRef, role: Role) -> String {
     format!(
         "# The exports and imports of {} in the domain {}. Commit this file to publish it.\n\
          # git blue import, export, unimport and unexport edit this file.\n\n\
@@ -188,12 +188,12 @@ fn beginning(acting: Acting<'_>, at: &ContractRef, role: Role) -> String {
     )
 }
 
-/// Returns the path of a file that a user named, relative to the root of the work tree.
+/// Returns the path of a file that a user named, relative to the root of the working tree.
 ///
 /// # Errors
-/// Returns an error if the file does not exist, or is not in this work tree.
+/// Returns an error if the file does not exist, or is not in this working tree.
 pub fn own_path(ctx: &Ctx, file: &Path) -> Result<String, OpError> {
-    let root = ctx.code()?.workdir().ok_or_else(|| OpError::usage("a bare repository has no work tree"))?;
+    let root = ctx.code()?.workdir().ok_or_else(|| OpError::usage("a bare repository has no working tree"))?;
     let path = ctx.env.cwd().join(file);
     let missing = || OpError::no(ErrorCode::NoSuchFile, format!("no such file: {}", file.display()));
     path.symlink_metadata().map_err(|_| missing())?;
@@ -210,7 +210,7 @@ pub fn own_path(ctx: &Ctx, file: &Path) -> Result<String, OpError> {
 ///
 /// # Errors
 /// Returns an error if the domain does not exist or cannot be read.
-pub fn membership(acting: Acting<'_>, at: &ContractRef) -> Result<Option<String>, OpError> {
+pub fn membership(acting: ActingRepo<'_>, at: &ContractRef) -> Result<Option<String>, OpError> {
     let view = crate::ops::domain::of_contract(acting.store, at)?;
     let is_member = view.info.has_member(acting.repo);
     Ok((!is_member).then(|| format!("git blue realm admin domain --name {} --repos {}", at.domain, acting.repo)))

@@ -7,13 +7,13 @@ use crate::{
     error::{ErrorCode, OpError},
     model::{
         binding::{Export, Role},
-        name::{Apart, ContractRef, apart},
+        name::{ContractFields, ContractRef, contract_from_fields},
         yaml_text,
     },
     ops::{
         Operation,
         contract::draft::Draft,
-        ctx::{Acting, Ctx},
+        ctx::{ActingRepo, Ctx},
         domain, runs,
     },
     wire::{Answer, BindingEdit},
@@ -28,8 +28,8 @@ pub const OPERATION: Operation =
 #[cfg_attr(feature = "cli", derive(clap::Args))]
 pub struct Request {
     /// The contract
-    #[serde(flatten, deserialize_with = "apart")]
-    #[schemars(with = "Apart")]
+    #[serde(flatten, deserialize_with = "contract_from_fields")]
+    #[schemars(with = "ContractFields")]
     #[cfg_attr(feature = "cli", arg(value_name = "DOMAIN/CONTRACT"))]
     pub contract: ContractRef,
     /// The files of this repository that implement it
@@ -43,10 +43,10 @@ runs!(BindingEdit, run);
 /// Adds the export.
 ///
 /// # Errors
-/// Returns an error if neither the realm nor the work tree has the contract, or the file cannot be edited.
+/// Returns an error if neither the realm nor the working tree has the contract, or the file cannot be edited.
 pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<BindingEdit>, OpError> {
     let at = &request.contract;
-    let acting = ctx.acting()?;
+    let acting = ctx.acting_repo()?;
     require_contract(ctx, acting, at)?;
     let sources = request.sources.iter().map(|file| own_path(ctx, file)).collect::<Result<Vec<_>, _>>()?;
     let mut editing = Editing::open(ctx, at, Role::Provider)?;
@@ -65,7 +65,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<BindingEdit>, OpError>
 }
 
 /// Refuses a contract that does not exist, and one of another repository.
-fn require_contract(ctx: &Ctx, acting: Acting<'_>, at: &ContractRef) -> Result<(), OpError> {
+fn require_contract(ctx: &Ctx, acting: ActingRepo<'_>, at: &ContractRef) -> Result<(), OpError> {
     match domain::contract(acting.store, at) {
         Ok(held) if held.owner != *acting.repo => {
             let message =

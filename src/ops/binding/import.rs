@@ -8,7 +8,7 @@ use crate::{
     model::{
         binding::{Import, Role, UsedIn},
         contract::Contract,
-        name::{Apart, ContractRef, apart},
+        name::{ContractFields, ContractRef, contract_from_fields},
         range::Range,
         version::Version,
         yaml_text,
@@ -26,8 +26,8 @@ pub const OPERATION: Operation =
 #[cfg_attr(feature = "cli", derive(clap::Args))]
 pub struct Request {
     /// The contract
-    #[serde(flatten, deserialize_with = "apart")]
-    #[schemars(with = "Apart")]
+    #[serde(flatten, deserialize_with = "contract_from_fields")]
+    #[schemars(with = "ContractFields")]
     #[cfg_attr(feature = "cli", arg(value_name = "DOMAIN/CONTRACT"))]
     pub contract: ContractRef,
     /// The versions that the code works with [default: from the current version up to the next major]
@@ -50,7 +50,7 @@ runs!(BindingEdit, run);
 /// Returns an error if there is no such contract, if it is retired, or if the file cannot be edited.
 pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<BindingEdit>, OpError> {
     let at = &request.contract;
-    let acting = ctx.acting()?;
+    let acting = ctx.acting_repo()?;
     let current = current(acting.store, request)?;
     let used_in = request.used_in.iter().map(|file| own_path(ctx, file)).collect::<Result<UsedIn, _>>()?;
     let expects = request.expects.as_deref().map(|file| own_path(ctx, file)).transpose()?;

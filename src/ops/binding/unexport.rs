@@ -5,7 +5,7 @@ use crate::{
     error::{ErrorCode, OpError},
     model::{
         binding::Role,
-        name::{Apart, ContractRef, apart},
+        name::{ContractFields, ContractRef, contract_from_fields},
         nearest, yaml_text,
     },
     ops::{Operation, ctx::Ctx, runs},
@@ -21,8 +21,8 @@ pub const OPERATION: Operation =
 #[cfg_attr(feature = "cli", derive(clap::Args))]
 pub struct Request {
     /// The contract
-    #[serde(flatten, deserialize_with = "apart")]
-    #[schemars(with = "Apart")]
+    #[serde(flatten, deserialize_with = "contract_from_fields")]
+    #[schemars(with = "ContractFields")]
     #[cfg_attr(feature = "cli", arg(value_name = "DOMAIN/CONTRACT"))]
     pub contract: ContractRef,
 }
@@ -37,7 +37,7 @@ pub fn run(ctx: &Ctx, at: &ContractRef) -> Result<Answer<BindingEdit>, OpError> 
     let mut editing = Editing::open(ctx, at, Role::Provider)?;
     let exports = &editing.binding.exports;
     let Some(index) = exports.iter().position(|export| export.contract == at.contract) else {
-        let meant = nearest::question(&at.contract, exports.iter().map(|export| &export.contract));
+        let meant = nearest::did_you_mean(&at.contract, exports.iter().map(|export| &export.contract));
         return Err(OpError::no(
             ErrorCode::NotExported,
             format!("{} does not export {at}{meant}", editing.acting().repo),

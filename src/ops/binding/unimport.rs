@@ -5,7 +5,7 @@ use crate::{
     error::{ErrorCode, OpError},
     model::{
         binding::Role,
-        name::{Apart, ContractRef, apart},
+        name::{ContractFields, ContractRef, contract_from_fields},
         nearest, yaml_text,
     },
     ops::{Operation, ctx::Ctx, runs},
@@ -21,8 +21,8 @@ pub const OPERATION: Operation =
 #[cfg_attr(feature = "cli", derive(clap::Args))]
 pub struct Request {
     /// The contract
-    #[serde(flatten, deserialize_with = "apart")]
-    #[schemars(with = "Apart")]
+    #[serde(flatten, deserialize_with = "contract_from_fields")]
+    #[schemars(with = "ContractFields")]
     #[cfg_attr(feature = "cli", arg(value_name = "DOMAIN/CONTRACT"))]
     pub contract: ContractRef,
 }
@@ -37,7 +37,7 @@ pub fn run(ctx: &Ctx, at: &ContractRef) -> Result<Answer<BindingEdit>, OpError> 
     let mut editing = Editing::open(ctx, at, Role::Consumer)?;
     let imports = &editing.binding.imports;
     let Some(index) = imports.iter().position(|import| import.contract == at.contract) else {
-        let meant = nearest::question(&at.contract, imports.iter().map(|import| &import.contract));
+        let meant = nearest::did_you_mean(&at.contract, imports.iter().map(|import| &import.contract));
         return Err(OpError::no(
             ErrorCode::NotImported,
             format!("{} does not import {at}{meant}", editing.acting().repo),

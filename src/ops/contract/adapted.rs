@@ -11,7 +11,7 @@ use crate::{
     model::{
         binding::Import,
         change::DomainChange,
-        name::{Apart, ContractRef, apart},
+        name::{ContractFields, ContractRef, contract_from_fields},
         publish::Decision,
         version::Version,
     },
@@ -30,8 +30,8 @@ pub const OPERATION: Operation = Operation::writes::<Request>(
 #[cfg_attr(feature = "cli", derive(clap::Args))]
 pub struct Request {
     /// The contract
-    #[serde(flatten, deserialize_with = "apart")]
-    #[schemars(with = "Apart")]
+    #[serde(flatten, deserialize_with = "contract_from_fields")]
+    #[schemars(with = "ContractFields")]
     #[cfg_attr(feature = "cli", arg(value_name = "DOMAIN/CONTRACT"))]
     pub contract: ContractRef,
     /// The published version [default: the current one]
@@ -46,7 +46,7 @@ runs!(ContractAdapted, run);
 /// # Errors
 /// Returns an error if this repository does not import the contract, or the version was never published.
 pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractAdapted>, OpError> {
-    let acting = ctx.writing()?;
+    let acting = ctx.require_writable()?;
     let ContractRef { domain: name, contract } = &request.contract;
     let subject = format!("{} is adapted to {contract}", acting.repo);
     let why = MessageParts { repo: Some(acting.repo), subject: Some(&subject), ..MessageParts::default() };
@@ -86,7 +86,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractAdapted>, OpEr
 
 fn not_imported(ctx: &Ctx, request: &Request) -> OpError {
     let at = &request.contract;
-    let repo = ctx.acting().map(|acting| acting.repo.to_string()).unwrap_or_default();
+    let repo = ctx.acting_repo().map(|acting| acting.repo.to_string()).unwrap_or_default();
     OpError::no(ErrorCode::NotImported, format!("{repo} does not import {at}"))
         .next(format!("import it in .blue/bindings/{}.yaml, and commit it", at.domain))
 }

@@ -3,7 +3,7 @@
 use super::draft::Draft;
 use crate::ops::{
     Operation,
-    ctx::{Acting, Ctx},
+    ctx::{ActingRepo, Ctx},
     domain::{self, MessageParts, Part},
     runs,
 };
@@ -12,7 +12,7 @@ use crate::{
     model::{
         approval::{Approval, Fingerprint},
         domain_view::DomainView,
-        name::{Apart, ContractRef, apart},
+        name::{ContractFields, ContractRef, contract_from_fields},
         publish,
         verdict::{Judge, Promise},
     },
@@ -31,8 +31,8 @@ pub const OPERATION: Operation = Operation::writes::<Request>(
 #[cfg_attr(feature = "cli", derive(clap::Args))]
 pub struct Request {
     /// The contract
-    #[serde(flatten, deserialize_with = "apart")]
-    #[schemars(with = "Apart")]
+    #[serde(flatten, deserialize_with = "contract_from_fields")]
+    #[schemars(with = "ContractFields")]
     #[cfg_attr(feature = "cli", arg(value_name = "DOMAIN/CONTRACT"))]
     pub contract: ContractRef,
     /// The fingerprint of the change, as printed by check and publish
@@ -45,12 +45,12 @@ pub struct Request {
 
 runs!(ContractApproved, run);
 
-/// Records the approval of a change that the files of this repository make, at HEAD or in the work tree.
+/// Records the approval of a change that the files of this repository make, at HEAD or in the working tree.
 ///
 /// # Errors
 /// Returns an error if the contract belongs to another repository, or the files make no such change.
 pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractApproved>, OpError> {
-    let acting = ctx.writing()?;
+    let acting = ctx.require_writable()?;
     let (ContractRef { domain: name, contract }, judge) = (&request.contract, ctx.judge());
     let subject = format!("approve {contract} {}: it breaks a promise", request.fingerprint);
     let why = MessageParts {
@@ -90,7 +90,7 @@ fn known(view: &DomainView, request: &Request) -> Option<Approval> {
 /// Returns the approval of the change that the files make.
 fn wanted(
     ctx: &Ctx,
-    acting: Acting<'_>,
+    acting: ActingRepo<'_>,
     view: &DomainView,
     request: &Request,
     judge: &Judge<'_>,
@@ -110,7 +110,7 @@ fn wanted(
     }
     let (at, repo) = (&request.contract, acting.repo);
     let message =
-        format!("neither HEAD nor the work tree of {repo} contains the change {} of {at}", request.fingerprint);
+        format!("neither HEAD nor the working tree of {repo} contains the change {} of {at}", request.fingerprint);
     let error = OpError::no(ErrorCode::UnknownChange, message);
     Err(match found {
         Some(other) => error.next(format!("git blue contract approve {at} {other} --reason \"…\"  # the change found")),

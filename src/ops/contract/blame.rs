@@ -10,7 +10,7 @@ use crate::{
     model::{
         blame::{Blame, Part},
         contract::Contract,
-        name::{Apart, ContractRef, apart},
+        name::{ContractFields, ContractRef, contract_from_fields},
         version::Version,
     },
     ops::{
@@ -38,8 +38,8 @@ pub const OPERATION: Operation = Operation::reads::<Request>(
 #[cfg_attr(feature = "cli", derive(clap::Args))]
 pub struct Request {
     /// The contract
-    #[serde(flatten, deserialize_with = "apart")]
-    #[schemars(with = "Apart")]
+    #[serde(flatten, deserialize_with = "contract_from_fields")]
+    #[schemars(with = "ContractFields")]
     #[cfg_attr(feature = "cli", arg(value_name = "DOMAIN/CONTRACT"))]
     pub contract: ContractRef,
     /// Only this part, for example /schema/properties/id
@@ -61,7 +61,7 @@ runs!(ContractBlame, run);
 /// # Errors
 /// Returns an error if there is no such contract, version or part, or its history cannot be read.
 pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractBlame>, OpError> {
-    let here = ctx.here()?;
+    let here = ctx.realm()?;
     let store = &*here.store;
     let ContractRef { domain: domain_name, contract: name } = &request.contract;
     let tip = domain::tip(store, domain_name)?;
@@ -123,9 +123,8 @@ fn parts(blame: &Blame, order: &[Version], request: &Request) -> Result<Vec<Blam
     let found: Vec<_> = asked.iter().flat_map(|pointer| blame.parts(pointer)).collect();
     if found.is_empty() && !pointer.is_empty() {
         let message = format!("{} has nothing at {pointer:?}", request.contract);
-        return Err(
-            OpError::no(ErrorCode::UnknownPart, message).next("write a JSON Pointer such as /schema/properties/read")
-        );
+        return Err(OpError::no(ErrorCode::UnknownPointer, message)
+            .next("write a JSON Pointer such as /schema/properties/read"));
     }
     let is_scalar = |value: &Value| !value.is_object() && !value.is_array();
     let part = |part: Part<'_>| BlamePart {

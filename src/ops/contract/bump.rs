@@ -13,7 +13,7 @@ use crate::{
     },
     ops::{
         Operation,
-        ctx::{Acting, Ctx},
+        ctx::{ActingRepo, Ctx},
         domain,
         publish::{references, work_file::WorkFile},
     },
@@ -48,7 +48,7 @@ struct Need {
 /// # Errors
 /// Returns an error if nothing is published yet, the comparison is undecided, or the file cannot be edited in place.
 pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractBump>, OpError> {
-    let acting = ctx.acting()?;
+    let acting = ctx.acting_repo()?;
     let at = &request.contract;
     let file = WorkFile::of(ctx.code()?, format!("{CONTRACTS}/{}/{}.yaml", at.domain, at.contract))?;
     let (text, document) = read(acting, at, &file)?;
@@ -131,7 +131,7 @@ pub fn step(at: &ContractRef) -> String {
     format!("git blue contract bump {at} major  # for a breaking change; omit major to derive the level")
 }
 
-fn read(acting: Acting<'_>, at: &ContractRef, file: &WorkFile) -> Result<(String, Contract), OpError> {
+fn read(acting: ActingRepo<'_>, at: &ContractRef, file: &WorkFile) -> Result<(String, Contract), OpError> {
     let Some(text) = file.read()? else {
         let error = OpError::no(ErrorCode::NoSuchFile, format!("this repository has no {}", file.relative()));
         return Err(match domain::contract(acting.store, at) {

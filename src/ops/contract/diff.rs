@@ -22,7 +22,7 @@ use crate::{
         binding::Binding,
         contract::{BrokenDirection, Contract},
         diff::diff,
-        name::{Apart, ContractRef, apart},
+        name::{ContractFields, ContractRef, contract_from_fields},
         verdict::{Judge, ValuesCompared, needed_bump},
         version::Version,
     },
@@ -47,8 +47,8 @@ const LEFT_OUT: [&str; 5] = ["version", "schema_hash", "content_hash", "retired"
 #[cfg_attr(feature = "cli", derive(clap::Args))]
 pub struct Request {
     /// The contract
-    #[serde(flatten, deserialize_with = "apart")]
-    #[schemars(with = "Apart")]
+    #[serde(flatten, deserialize_with = "contract_from_fields")]
+    #[schemars(with = "ContractFields")]
     #[cfg_attr(feature = "cli", arg(value_name = "DOMAIN/CONTRACT"))]
     pub contract: ContractRef,
     /// From this published version [default: the one that this repository's code is adapted to, else the previous one]
@@ -150,7 +150,7 @@ fn origins(
     old: &Version,
     (new, source): (&Version, DocumentSource),
 ) -> Result<(Option<VersionOrigin>, Option<VersionOrigin>), OpError> {
-    let store = &*ctx.here()?.store;
+    let store = &*ctx.realm()?.store;
     let mut arrived = arrivals(store, domain::tip(store, &at.domain)?, &at.contract)?;
     let mut of = |version: &Version| {
         let arrival = arrived.remove(version);
@@ -210,7 +210,7 @@ fn base(ctx: &Ctx, request: &Request, newer: &Version, known: &[Version]) -> Res
 
 /// Returns the version that the code of the asking repository is adapted to.
 fn adapted(ctx: &Ctx, at: &ContractRef) -> Result<Option<Version>, OpError> {
-    let here = ctx.here()?;
+    let here = ctx.realm()?;
     let within = StoreRef::Domain(at.domain.clone());
     let (Some(repo), Some(tip)) = (&here.repo, here.store.tip(&within)?) else { return Ok(None) };
     let tree = here.store.commit(&tip)?.tree;

@@ -123,7 +123,7 @@ mod tests {
     }
 
     #[test]
-    fn empty_and_mislabelled_files_have_no_values() {
+    fn empty_and_mislabeled_files_have_no_values() {
         for text in ["", " \n\n"] {
             assert!(read(&source(text)).unwrap_err().message.contains("the file is empty"));
         }

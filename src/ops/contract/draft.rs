@@ -24,7 +24,7 @@ use crate::{
 #[derive(Debug, Clone, Default, serde::Deserialize, schemars::JsonSchema)]
 #[cfg_attr(feature = "cli", derive(clap::Args), group(id = "draft", multiple = false))]
 pub struct DraftFields {
-    /// Use the file in the work tree, committed or not
+    /// Use the file in the working tree, committed or not
     #[serde(default)]
     #[cfg_attr(feature = "cli", arg(long))]
     worktree: bool,
@@ -51,7 +51,7 @@ impl DraftFields {
 /// The files that a draft is read from.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Draft {
-    /// The work tree.
+    /// The working tree.
     Worktree,
     /// This commit.
     Commit(String),
@@ -91,7 +91,7 @@ impl Draft {
         let code = ctx.code()?;
         let files = match self {
             Self::Worktree => {
-                Files::checkout(code).ok_or_else(|| OpError::usage("a bare repository has no work tree"))?
+                Files::checkout(code).ok_or_else(|| OpError::usage("a bare repository has no working tree"))?
             }
             Self::Commit(revision) => {
                 let unknown =
@@ -102,12 +102,12 @@ impl Draft {
         let folder = format!("{CONTRACTS}/{}", at.domain);
         let path = format!("{folder}/{}.yaml", at.contract);
         let place = match self {
-            Self::Worktree => "the work tree".to_owned(),
+            Self::Worktree => "the working tree".to_owned(),
             Self::Commit(revision) => revision.clone(),
         };
         let handle = match files.below(&folder)?.remove(&path) {
             Some(Item::File(handle)) => handle,
-            Some(Item::Other) => return Err(unreadable(Problem::whole("it is not a plain file"), &path)),
+            Some(Item::Other) => return Err(unreadable(Problem::whole("it is not a regular file"), &path)),
             None => {
                 return Err(OpError::no(ErrorCode::NoSuchFile, format!("{place} has no {path}"))
                     .next("run it in the repository that owns the contract"));
@@ -122,7 +122,7 @@ impl Draft {
 
 /// Returns the document with its version. `auto` becomes the version that publishing would choose.
 fn settled(ctx: &Ctx, at: &ContractRef, document: Contract) -> Result<Contract, OpError> {
-    let store = &*ctx.here()?.store;
+    let store = &*ctx.realm()?.store;
     let tip = store.tip(&StoreRef::Domain(at.domain.clone()))?.filter(|_| document.version.is_auto());
     let Some(tip) = tip else { return Ok(document) };
     let part = Part { contracts: Some(&[at.contract.clone()].into()), ..Part::default() };

@@ -42,7 +42,7 @@ pub struct Request {
 /// # Errors
 /// Returns an error if there is no such contract.
 pub fn template(ctx: &Ctx, contract: &ContractRef) -> Result<String, OpError> {
-    let here = ctx.here()?;
+    let here = ctx.realm()?;
     let view = domain::get(&*here.store, &contract.domain)?;
     let current = domain::current(&view, &contract.contract)?;
     Ok(codec::render(&codec::Typed::from(current)))
@@ -53,7 +53,7 @@ pub fn template(ctx: &Ctx, contract: &ContractRef) -> Result<String, OpError> {
 /// # Errors
 /// Returns an error if the document cannot be parsed, or a rule refuses it.
 pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractPublish>, OpError> {
-    let acting = ctx.writing()?;
+    let acting = ctx.require_writable()?;
     let ContractRef { domain: name, contract } = &request.contract;
     let document = codec::contract(&request.document, contract).map_err(|problem| {
         let problem = problem.in_file(&request.file);
@@ -77,7 +77,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractPublish>, OpEr
         Ok(decision)
     })?;
     let answer = Answer::new(ContractPublish {
-        unshared: false,
+        not_pushed: false,
         realm: acting.realm.clone(),
         current_repo: acting.repo.clone(),
         commit: None,

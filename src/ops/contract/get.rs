@@ -6,7 +6,7 @@ use crate::{
     model::{
         contract::Contract,
         domain_view::DomainView,
-        name::{Apart, ContractName, ContractRef, apart},
+        name::{ContractFields, ContractName, ContractRef, contract_from_fields},
         version::Version,
     },
     ops::{
@@ -16,7 +16,7 @@ use crate::{
         history::arrivals::{arrivals, origin},
         runs,
     },
-    store::read::{self, Part},
+    store::read::{self, ContractRole},
     wire::{Answer, ContractBinding, ContractGet, Relationship},
 };
 
@@ -33,8 +33,8 @@ pub const OPERATION: Operation = Operation::reads::<Request>("contract_get", &["
 #[cfg_attr(feature = "cli", derive(clap::Args))]
 pub struct Request {
     /// The contract
-    #[serde(flatten, deserialize_with = "apart")]
-    #[schemars(with = "Apart")]
+    #[serde(flatten, deserialize_with = "contract_from_fields")]
+    #[schemars(with = "ContractFields")]
     #[cfg_attr(feature = "cli", arg(value_name = "DOMAIN/CONTRACT"))]
     pub contract: ContractRef,
     /// Show this published version instead of the current one
@@ -53,7 +53,7 @@ runs!(ContractGet, run);
 /// # Errors
 /// Returns an error if there is no such contract or version, or it cannot be read.
 pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractGet>, OpError> {
-    let here = ctx.here()?;
+    let here = ctx.realm()?;
     let ContractRef { domain: domain_name, contract: name } = &request.contract;
     let tip = domain::tip(&*here.store, domain_name)?;
     let mut view = read::contract_at(&*here.store, domain_name, &tip, name)?;
@@ -78,7 +78,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractGet>, OpError>
         domain: domain_name.clone(),
         contract: contract.into(),
         origin,
-        bindings: bindings(read::parts_in(&*here.store, &tree, name)?),
+        bindings: bindings(read::roles_in(&*here.store, &tree, name)?),
         versions: view.versions.get(name).into_iter().flatten().cloned().collect(),
         current_version: view.contracts.get(name).map(|contract| contract.version.clone()),
         current_repo: here.repo.clone(),
@@ -105,9 +105,9 @@ pub fn at_version(view: &DomainView, name: &ContractName, version: &Version) -> 
     Err(domain::never_published(&at, version, known))
 }
 
-fn bindings(parts: Vec<Part>) -> Vec<ContractBinding> {
+fn bindings(roles: Vec<ContractRole>) -> Vec<ContractBinding> {
     let mut lines = Vec::new();
-    for Part { repo, role, exports, imports } in parts {
+    for ContractRole { repo, role, exports, imports } in roles {
         let line = |relationship, version_req| ContractBinding {
             repo: repo.clone(),
             role: role.into(),

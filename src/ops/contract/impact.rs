@@ -10,7 +10,7 @@ use crate::{
         contract::Contract,
         domain_view::DomainView,
         json::Json,
-        name::{Apart, ContractRef, RepoName, apart},
+        name::{ContractFields, ContractRef, RepoName, contract_from_fields},
         next_version,
         verdict::{ImportState, Judge, Promise},
         version::Version,
@@ -42,8 +42,8 @@ pub const OPERATION: Operation = Operation::reads::<Request>(
 #[cfg_attr(feature = "cli", derive(clap::Args))]
 pub struct Request {
     /// The contract
-    #[serde(flatten, deserialize_with = "apart")]
-    #[schemars(with = "Apart")]
+    #[serde(flatten, deserialize_with = "contract_from_fields")]
+    #[schemars(with = "ContractFields")]
     #[cfg_attr(feature = "cli", arg(value_name = "DOMAIN/CONTRACT"))]
     pub contract: ContractRef,
     /// The document to judge as if it were current
@@ -92,7 +92,7 @@ impl TryFrom<CandidateFields> for Candidate {
 /// # Errors
 /// Returns an error if there is no such contract, or it cannot be read.
 pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractImpact>, OpError> {
-    let here = ctx.here()?;
+    let here = ctx.realm()?;
     let ContractRef { domain: domain_name, contract: name } = &request.contract;
     let tip = domain::tip(&*here.store, domain_name)?;
     let wanted: Vec<_> = match &request.to {
@@ -115,7 +115,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractImpact>, OpErr
         }
         // An unpublished version is assumed to differ only in its number.
         Candidate::Version(Some(version)) => {
-            (Contract { version: version.clone(), ..newest(&view, request)? }, DocumentSource::Guess)
+            (Contract { version: version.clone(), ..newest(&view, request)? }, DocumentSource::Assumed)
         }
         Candidate::Draft(draft) => (draft.contract(ctx, &request.contract)?, draft.source()),
         Candidate::Schema(schema) => {
@@ -124,7 +124,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractImpact>, OpErr
     };
     let version = candidate.version.clone();
     let current = view.contracts.get(name);
-    let promise = current.filter(|_| source != DocumentSource::Guess);
+    let promise = current.filter(|_| source != DocumentSource::Assumed);
     let promise =
         promise.and_then(|current| Promise::of(current, &candidate, &judge)).filter(|one| !one.broken.is_empty());
     let mut then = view.clone();
@@ -133,7 +133,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractImpact>, OpErr
         .importers(name)
         .map(|(repo, import)| {
             let mut state = ImportState::of(&then, import, &judge);
-            if source == DocumentSource::Guess {
+            if source == DocumentSource::Assumed {
                 // The schema of that version is not known.
                 state.verdict = None;
             }
@@ -143,10 +143,10 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractImpact>, OpErr
                 binding: import.binding.clone(),
                 state: state.word().into(),
                 judged_by: JudgedBy::of(&state),
-                verdict: state.told().cloned(),
+                verdict: state.between_versions().cloned(),
                 resolved_version: state.standing.resolved().cloned(),
                 adapted_version: import.adapted().cloned(),
-                state_now: ImportState::of(&view, import, &judge).word().into(),
+                current_state: ImportState::of(&view, import, &judge).word().into(),
             }
         })
         .collect();

@@ -40,7 +40,7 @@ runs!(ContractList, run);
 /// # Errors
 /// Returns an error if the realm cannot be read, or has no such domain.
 pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractList>, OpError> {
-    let here = ctx.here()?;
+    let here = ctx.realm()?;
     let overview = Overview::open(&*here.store)?;
     let is_wanted = |line: &&Line| request.domain.as_ref().is_none_or(|domain| line.name == *domain);
     if let Some(name) = request.domain.as_ref().filter(|_| !overview.domains().iter().any(|line| is_wanted(&line))) {

@@ -11,7 +11,7 @@ use crate::ops::{
 use crate::{
     error::OpError,
     model::{
-        name::{Apart, ContractRef, apart},
+        name::{ContractFields, ContractRef, contract_from_fields},
         oid::Oid,
     },
     store::{layout, read},
@@ -28,8 +28,8 @@ pub const OPERATION: Operation =
 #[cfg_attr(feature = "cli", derive(clap::Args))]
 pub struct Request {
     /// The contract
-    #[serde(flatten, deserialize_with = "apart")]
-    #[schemars(with = "Apart")]
+    #[serde(flatten, deserialize_with = "contract_from_fields")]
+    #[schemars(with = "ContractFields")]
     #[cfg_attr(feature = "cli", arg(value_name = "DOMAIN/CONTRACT"))]
     pub contract: ContractRef,
     /// The entries to show
@@ -49,7 +49,7 @@ runs!(ContractLog, run);
 /// # Errors
 /// Returns an error if there is no such contract, or its history cannot be read.
 pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractLog>, OpError> {
-    let here = ctx.here()?;
+    let here = ctx.realm()?;
     let store = &*here.store;
     let ContractRef { domain: domain_name, contract } = &request.contract;
     let tip = domain::tip(store, domain_name)?;

@@ -25,7 +25,7 @@ use crate::{
     ops::{
         Operation, admin,
         binding::edit::own_path,
-        ctx::{Acting, Ctx},
+        ctx::{ActingRepo, Ctx},
         domain,
         publish::{
             editor_schemas,
@@ -80,7 +80,7 @@ pub enum Schema {
 /// Returns an error if the contract or the file exists already, the domain does not exist, or the value does not
 /// satisfy the schema.
 pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractNew>, OpError> {
-    let acting = ctx.writing()?;
+    let acting = ctx.require_writable()?;
     let ContractRef { domain: domain_name, contract } = &request.contract;
     require_owner(acting, request)?;
     let file = WorkFile::of(ctx.code()?, format!("{CONTRACTS}/{domain_name}/{contract}.yaml"))?;
@@ -126,7 +126,7 @@ fn pathspecs(ctx: &Ctx, file: &WorkFile, sources: BTreeSet<String>) -> Result<St
     Ok(paths.join(" "))
 }
 
-fn require_owner(acting: Acting<'_>, request: &Request) -> Result<(), OpError> {
+fn require_owner(acting: ActingRepo<'_>, request: &Request) -> Result<(), OpError> {
     match &request.owner {
         Some(owner) if owner != acting.repo => {
             let message = format!("{} cannot create a contract of {owner}; only that repository can", acting.repo);
@@ -137,11 +137,11 @@ fn require_owner(acting: Acting<'_>, request: &Request) -> Result<(), OpError> {
 }
 
 /// Refuses a contract that the realm already has. Returns whether the repository is a member of the domain.
-fn require_new(ctx: &Ctx, acting: Acting<'_>, request: &Request) -> Result<bool, OpError> {
+fn require_new(ctx: &Ctx, acting: ActingRepo<'_>, request: &Request) -> Result<bool, OpError> {
     let at = &request.contract;
     if acting.store.tip(&StoreRef::Domain(at.domain.clone()))?.is_none() {
         if request.members.is_some() {
-            admin::domain::collision(ctx.here()?, &at.domain)?;
+            admin::domain::collision(ctx.realm()?, &at.domain)?;
             return Ok(false);
         }
         let error = domain::unknown(acting.store, &at.domain);
@@ -166,11 +166,16 @@ fn require_new(ctx: &Ctx, acting: Acting<'_>, request: &Request) -> Result<bool,
     Ok(view.info.has_member(acting.repo))
 }
 
-fn set_domain(ctx: &Ctx, acting: Acting<'_>, request: &Request, members: &[RepoName]) -> Result<DomainSet, OpError> {
+fn set_domain(
+    ctx: &Ctx,
+    acting: ActingRepo<'_>,
+    request: &Request,
+    members: &[RepoName],
+) -> Result<DomainSet, OpError> {
     let mut repos = members.to_vec();
     repos.push(acting.repo.clone());
     let request = admin::domain::Request { name: request.contract.domain.clone(), repos, description: None };
-    admin::domain::set(ctx, ctx.here()?, &request, &[])
+    admin::domain::set(ctx, ctx.realm()?, &request, &[])
 }
 
 /// Returns the contract, the number of samples that its schema was inferred from, and the files that it refers to.

@@ -3,7 +3,11 @@
 //! Every decision is made twice: first for all domains together, so that as far as its content is concerned, a commit
 //! is published entirely or not at all, and again under the lock of each domain.
 
-use std::{collections::BTreeSet, fmt::Display};
+mod refused;
+
+use std::collections::BTreeSet;
+
+use refused::{not_published, refused};
 
 use crate::{
     error::{ErrorCode, OpError, Problem},
@@ -14,17 +18,17 @@ use crate::{
         domain_view::{DomainView, Subject},
         name::{ContractName, DomainName, RepoName},
         oid::Oid,
-        publish::{self, Decision, Direction, Reason, Refusal},
+        publish::{self, Decision, Direction, Refusal},
         verdict::Judge,
         version::Version,
     },
     ops::{
         Operation,
-        ctx::{Acting, Ctx},
+        ctx::{ActingRepo, Ctx},
         domain::{self, MessageParts, Part},
         publish::{
             candidate::{self, Sources},
-            cycles, places,
+            cycles,
         },
         sync::auto,
     },
@@ -55,22 +59,12 @@ pub struct Request {
     pub rollback: Option<String>,
 }
 
-/// Returns the message for the problems that prevent a publication. It names the first one, because a hook's log shows
-/// only this line.
-fn not_published<P: Display>(problems: &[P]) -> String {
-    match problems {
-        [only] => format!("{only}; nothing was published"),
-        [first, more @ ..] => format!("{first} (and {} more); nothing was published", more.len()),
-        [] => "nothing was published".to_owned(),
-    }
-}
-
 /// Publishes a commit.
 ///
 /// # Errors
 /// Returns an error with all refusals. Then nothing was published.
 pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractPublish>, OpError> {
-    let acting = if request.dry_run { ctx.acting()? } else { ctx.writing()? };
+    let acting = if request.dry_run { ctx.acting_repo()? } else { ctx.require_writable()? };
     publish_as(ctx, acting, request)
 }
 
@@ -78,7 +72,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractPublish>, OpEr
 ///
 /// # Errors
 /// Returns an error with all refusals. Then nothing was published.
-pub fn publish_as(ctx: &Ctx, acting: Acting<'_>, request: &Request) -> Result<Answer<ContractPublish>, OpError> {
+pub fn publish_as(ctx: &Ctx, acting: ActingRepo<'_>, request: &Request) -> Result<Answer<ContractPublish>, OpError> {
     let code = ctx.code()?;
     let commit = match &request.commit {
         Some(revision) => {
@@ -100,7 +94,7 @@ pub fn publish_as(ctx: &Ctx, acting: Acting<'_>, request: &Request) -> Result<An
 /// Returns an error with all refusals. Then nothing was published.
 pub fn publish(
     ctx: &Ctx,
-    acting: Acting<'_>,
+    acting: ActingRepo<'_>,
     code: &CodeRepo,
     (commit, branch): (&Oid, &str),
     sources: &Sources,
@@ -122,9 +116,9 @@ pub fn publish(
     for name in names {
         let view = work.load(name)?;
         let lineage = work.require_successor(&view)?;
-        gone.extend(work.gone(&view));
+        gone.extend(work.missing_files(&view));
         match work.decide(&view, lineage) {
-            Ok(decision) => decided.push((name, Meaning::of(&view, decision, judge))),
+            Ok(decision) => decided.push((name, DecisionEffects::of(&view, decision, judge))),
             Err(mut more) => refusals.append(&mut more),
         }
     }
@@ -139,26 +133,26 @@ pub fn publish(
         }
         published.extend(meaning.published);
     }
-    let unshared = !request.dry_run && !published.is_empty() && is_unshared(ctx, acting)?;
+    let not_pushed = !request.dry_run && !published.is_empty() && is_not_pushed(ctx, acting)?;
     let mut answer = answer(acting, commit, request, published, cycles, gone);
-    answer.body.unshared = unshared;
+    answer.body.not_pushed = not_pushed;
     Ok(answer)
 }
 
 /// Returns whether a realm has remotes but is not synced automatically.
-fn is_unshared(ctx: &Ctx, acting: Acting<'_>) -> Result<bool, OpError> {
+fn is_not_pushed(ctx: &Ctx, acting: ActingRepo<'_>) -> Result<bool, OpError> {
     Ok(!acting.store.remotes().is_empty() && !auto::is_wanted(ctx, acting.realm, acting.store)?)
 }
 
 /// The consequences of a decision, computed while the domain that it was made for is still loaded.
 #[derive(Default)]
-struct Meaning {
+struct DecisionEffects {
     /// Whether anything will be written.
     is_change: bool,
     published: Vec<Published>,
 }
 
-impl Meaning {
+impl DecisionEffects {
     fn of(view: &DomainView, decision: Decision, judge: &Judge<'_>) -> Self {
         let after = publish::overlay(view, &decision.changes);
         let published = decision.events.iter().map(|event| Published::new((view, &after), event, judge)).collect();
@@ -167,7 +161,7 @@ impl Meaning {
 }
 
 /// A contract that the realm still offers, but whose file is not in the commit.
-struct Gone {
+struct MissingFile {
     domain: DomainName,
     contract: ContractName,
     path: String,
@@ -177,7 +171,7 @@ struct Gone {
 ///
 /// # Errors
 /// Returns an error if the realm cannot be read.
-pub fn sources(acting: Acting<'_>, overview: Option<&Overview<'_>>) -> Result<Sources, OpError> {
+pub fn sources(acting: ActingRepo<'_>, overview: Option<&Overview<'_>>) -> Result<Sources, OpError> {
     if let Some(overview) = overview {
         let source = |line: &Line| Some((line.name.clone(), line.sources.get(acting.repo)?.clone()));
         return Ok(overview.domains_of(acting.repo).filter_map(source).collect());
@@ -193,7 +187,7 @@ pub fn sources(acting: Acting<'_>, overview: Option<&Overview<'_>>) -> Result<So
 ///
 /// # Errors
 /// Returns an error if the realm cannot be read.
-pub fn source(acting: Acting<'_>, name: &DomainName, tip: &Oid) -> Result<Option<Source>, OpError> {
+pub fn source(acting: ActingRepo<'_>, name: &DomainName, tip: &Oid) -> Result<Option<Source>, OpError> {
     let within = StoreRef::Domain(name.clone());
     let read = acting
         .store
@@ -212,7 +206,7 @@ pub fn source(acting: Acting<'_>, name: &DomainName, tip: &Oid) -> Result<Option
 ///
 /// # Errors
 /// Returns an error if the realm cannot be read.
-pub fn is_disputed(acting: Acting<'_>, name: &DomainName) -> Result<bool, OpError> {
+pub fn is_disputed(acting: ActingRepo<'_>, name: &DomainName) -> Result<bool, OpError> {
     let Some(tip) = acting.store.tip(&StoreRef::Domain(name.clone()))? else {
         return Ok(false);
     };
@@ -251,7 +245,7 @@ enum Lineage {
 /// The publication of one commit.
 struct Work<'a> {
     ctx: &'a Ctx,
-    acting: Acting<'a>,
+    acting: ActingRepo<'a>,
     code: &'a CodeRepo,
     commit: &'a Oid,
     branch: &'a str,
@@ -289,14 +283,14 @@ impl Work<'_> {
 
     /// Returns contracts of this repository whose files were removed since the last published commit, but that are not
     /// retired.
-    fn gone(&self, view: &DomainView) -> Vec<Gone> {
+    fn missing_files(&self, view: &DomainView) -> Vec<MissingFile> {
         let domain = &view.info.name;
         let removed = self.candidate.removed_contracts.iter().filter(|((of, _), _)| of == domain);
         let served = removed.filter(|((_, contract), _)| {
             let held = view.contracts.get(contract);
             held.is_some_and(|held| held.owner == *self.acting.repo && held.retired.is_none())
         });
-        let gone = served.map(|((_, contract), path)| Gone {
+        let gone = served.map(|((_, contract), path)| MissingFile {
             domain: domain.clone(),
             contract: contract.clone(),
             path: path.clone(),
@@ -312,7 +306,7 @@ impl Work<'_> {
     }
 
     /// Suggests the command that creates the domain, if this commit has files for it and its name is not likely
-    /// misspelt.
+    /// misspelled.
     fn offer_to_create(&self, name: &DomainName, error: OpError) -> OpError {
         if error.code != ErrorCode::UnknownDomain || error.next_steps.is_empty() {
             return error;
@@ -401,17 +395,17 @@ impl Work<'_> {
             || self.candidate.removed_contracts.keys().any(|(domain, _)| domain == name)
     }
 
-    fn carry_out(&self, name: &DomainName, reason: Option<&str>) -> Result<Meaning, OpError> {
+    fn carry_out(&self, name: &DomainName, reason: Option<&str>) -> Result<DecisionEffects, OpError> {
         let why = MessageParts { repo: Some(self.acting.repo), source: Some(self.commit), reason, subject: None };
         let (contracts, changed) = (self.contracts(name), self.changed(name));
         let part = Part { contracts: Some(&contracts), published: &self.wanted(name), bases: Some(&changed) };
-        let mut meaning = Meaning::default();
+        let mut meaning = DecisionEffects::default();
         domain::change(self.ctx, self.store(), name, part, why, |view| {
             let lineage = self.require_successor(view)?;
             let decision = self
                 .decide(view, lineage)
                 .map_err(|refusals| refused(self.code, self.commit, self.candidate, refusals))?;
-            meaning = Meaning::of(view, decision.clone(), self.judge);
+            meaning = DecisionEffects::of(view, decision.clone(), self.judge);
             Ok(decision)
         })?;
         Ok(meaning)
@@ -435,69 +429,13 @@ fn unreadable(candidate: &Candidate) -> OpError {
     candidate.problems.iter().fold(error, |error, problem| error.problem(Problem::from(problem)))
 }
 
-/// Returns an error with all refusals, each with its file.
-fn refused(code: &CodeRepo, commit: &Oid, candidate: &Candidate, mut refusals: Vec<Refusal>) -> OpError {
-    // All files of a repository that is not a member are refused for the same reason.
-    refusals.dedup();
-    let count = refusals.len();
-    let mut error = OpError::no(ErrorCode::Refused, "");
-    for mut refusal in refusals {
-        refusal.version_in = version_in(code, commit, candidate, &refusal);
-        let (file, line) = place(code, commit, candidate, &refusal);
-        let OpError { code, message, next_steps, .. } = OpError::from(refusal);
-        let problem = Problem { code: code.into(), message, file, line, column: None };
-        if count == 1 {
-            error = OpError::no(code, problem.to_string());
-        }
-        error = error.problem(problem);
-        for step in next_steps {
-            error = if error.next_steps.contains(&step) { error } else { error.next(step) };
-        }
-    }
-    if count > 1 {
-        error.message = not_published(&error.problems);
-    }
-    error
-}
-
-/// Returns the file that the version of a refused contract is read from, if that is a different file.
-fn version_in(code: &CodeRepo, commit: &Oid, candidate: &Candidate, refusal: &Refusal) -> Option<String> {
-    let at = (refusal.domain.clone(), refusal.contract.clone()?);
-    let path = &candidate.contracts.get(&at)?.path;
-    places::version_in(&Files::at(code, commit).ok()?, path)
-}
-
-/// Returns the file of a refusal and a line in it: that of the version, or that of the first error.
-fn place(code: &CodeRepo, commit: &Oid, candidate: &Candidate, refusal: &Refusal) -> (Option<String>, Option<u32>) {
-    let Some(contract) = &refusal.contract else {
-        return (candidate.bindings.get(&refusal.domain).map(|declared| declared.path.clone()), None);
-    };
-    let declared = candidate.contracts.get(&(refusal.domain.clone(), contract.clone()));
-    if let (Reason::Invalid(faults) | Reason::Undecided(faults), Some(declared)) = (&*refusal.reason, declared)
-        && let (Some(fault), Ok(files)) = (faults.first(), Files::at(code, commit))
-    {
-        let (file, line) = places::place(&files, &declared.path, &fault.pointer);
-        return (Some(file), line);
-    }
-    let line = declared.and_then(|declared| declared.lines.get("version").copied());
-    let is_version = matches!(
-        *refusal.reason,
-        Reason::Republished { .. }
-            | Reason::BreaksPromise { .. }
-            | Reason::Down { .. }
-            | Reason::NotPublished(_)
-            | Reason::Yanked { .. }
-    );
-    (declared.map(|declared| declared.path.clone()), line.filter(|_| is_version))
-}
-
 fn answer(
-    acting: Acting<'_>,
+    acting: ActingRepo<'_>,
     commit: &Oid,
     request: &Request,
     published: Vec<Published>,
     cycles: Vec<String>,
-    gone: Vec<Gone>,
+    gone: Vec<MissingFile>,
 ) -> Answer<ContractPublish> {
     let nothing = published.is_empty();
     let mut answer = Answer::new(ContractPublish {
@@ -508,9 +446,9 @@ fn answer(
         published,
         removed_files: gone.iter().map(|gone| gone.path.clone()).collect(),
         cycles,
-        unshared: false,
+        not_pushed: false,
     });
-    for Gone { domain, contract, .. } in gone {
+    for MissingFile { domain, contract, .. } in gone {
         answer = answer
             .next(format!("git blue contract retire {domain}/{contract} --reason \"…\"  # if it is no longer served"));
     }

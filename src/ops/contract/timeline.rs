@@ -5,7 +5,7 @@ use crate::{
     machine::home::KnownRealm,
     model::{
         clock,
-        name::{Apart, ContractRef, apart},
+        name::{ContractFields, ContractRef, contract_from_fields},
         version::Version,
     },
     ops::{
@@ -34,8 +34,8 @@ pub const OPERATION: Operation = Operation::reads::<Request>(
 #[cfg_attr(feature = "cli", derive(clap::Args))]
 pub struct Request {
     /// The contract
-    #[serde(flatten, deserialize_with = "apart")]
-    #[schemars(with = "Apart")]
+    #[serde(flatten, deserialize_with = "contract_from_fields")]
+    #[schemars(with = "ContractFields")]
     #[cfg_attr(feature = "cli", arg(value_name = "DOMAIN/CONTRACT"))]
     pub contract: ContractRef,
     /// The cursor is REALM@VERSION.
@@ -71,7 +71,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractTimeline>, OpE
         return Err(OpError::no(ErrorCode::UnknownContract, message + &problems.collect::<String>())
             .next("git blue realm list  # list the realms on this machine"));
     }
-    let when = |one: &TimelineEntry| if one.ahead_of_clock { jiff::Timestamp::MIN } else { one.time };
+    let when = |one: &TimelineEntry| if one.in_future { jiff::Timestamp::MIN } else { one.time };
     entries.sort_by(|a, b| (when(b), &a.realm, &b.version).cmp(&(when(a), &b.realm, &a.version)));
     let total = entries.len();
     let (entries, next_cursor) = page_in_order(entries, &request.page, |one| format!("{}@{}", one.realm, one.version))?;
@@ -105,7 +105,7 @@ fn of_realm(
         let (_, repo, source_commit) = message::parse(&arrival.info.message);
         TimelineEntry {
             time: arrival.info.time,
-            ahead_of_clock: clock::is_ahead(arrival.info.time, now),
+            in_future: clock::is_ahead(arrival.info.time, now),
             realm: known.name.clone(),
             is_current: current_version.as_ref() == Some(&version),
             is_yanked: current.is_some_and(|current| current.yanked.iter().any(|yanked| yanked.version == version)),

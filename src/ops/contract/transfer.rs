@@ -36,7 +36,7 @@ pub struct Request {
 /// # Errors
 /// Returns an error if the contract belongs to another repository, or the new owner is not a member of the domain.
 pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractTransfer>, OpError> {
-    let acting = ctx.writing()?;
+    let acting = ctx.require_writable()?;
     let ContractRef { domain: name, contract } = &request.contract;
     if request.to.as_ref() == Some(acting.repo) {
         return Err(OpError::usage(format!("{} already owns {}", acting.repo, request.contract)));

@@ -10,14 +10,14 @@ use crate::{
     model::{
         contract::Contract,
         domain_view::DomainView,
-        name::{Apart, ContractRef, apart},
+        name::{ContractFields, ContractRef, contract_from_fields},
         range::Range,
         schema,
         version::Version,
     },
     ops::{
         Operation,
-        ctx::{Ctx, Here},
+        ctx::{Ctx, RealmContext},
         domain::{self, Part},
         operation::given_as,
         runs,
@@ -44,8 +44,8 @@ const MAX_VERSIONS: usize = 1_000;
 #[cfg_attr(feature = "cli", derive(clap::Args))]
 pub struct Request {
     /// The contract
-    #[serde(flatten, deserialize_with = "apart")]
-    #[schemars(with = "Apart")]
+    #[serde(flatten, deserialize_with = "contract_from_fields")]
+    #[schemars(with = "ContractFields")]
     #[cfg_attr(feature = "cli", arg(value_name = "DOMAIN/CONTRACT"))]
     pub contract: ContractRef,
     /// The versions to check against
@@ -99,7 +99,7 @@ struct AgainstFields {
     /// Check against every published version in this range
     #[cfg_attr(feature = "cli", arg(long, value_name = "RANGE", conflicts_with = "worktree"))]
     range: Option<Range>,
-    /// Check against the file in the work tree, committed or not
+    /// Check against the file in the working tree, committed or not
     #[serde(default)]
     #[cfg_attr(feature = "cli", arg(long))]
     worktree: bool,
@@ -126,7 +126,7 @@ impl TryFrom<AgainstFields> for Against {
 /// # Errors
 /// Returns an error if there is no such contract or version, or its schema is invalid.
 pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractValidate>, OpError> {
-    let here = ctx.here()?;
+    let here = ctx.realm()?;
     let (contracts, source) = contracts(ctx, here, request)?;
     let values: Vec<&Value> = request.payloads.iter().map(|payload| &payload.document.value).collect();
     let budget = ctx.budget();
@@ -171,7 +171,7 @@ fn of(payload: &Payload, version: &Version, failure: schema::Failure) -> Payload
 }
 
 /// Returns the contract at each of the versions.
-fn contracts(ctx: &Ctx, here: &Here, request: &Request) -> Result<(Vec<Contract>, DocumentSource), OpError> {
+fn contracts(ctx: &Ctx, here: &RealmContext, request: &Request) -> Result<(Vec<Contract>, DocumentSource), OpError> {
     let at = &request.contract;
     let store = &*here.store;
     let published = |versions: &[Version]| {

@@ -10,16 +10,16 @@ use crate::{
     error::OpError,
     model::{
         binding::Import,
+        content_cache::ContentCache,
         contract::Contract,
         domain_summary::DomainSummary,
-        domain_view::{DomainView, Standing},
-        held::Held,
+        domain_view::{DomainView, ImportResolution},
         name::{ContractName, RepoName},
         oid::Oid,
         verdict::{ImportState, Judge, Outcome, States, needed_versions},
         version::Version,
     },
-    ops::course::cancelled,
+    ops::progress::cancelled,
     store::{Store, codec, layout, read},
 };
 
@@ -37,7 +37,7 @@ pub fn load_bases(
     let mut wanted = BTreeSet::new();
     let imports = view.bindings.values().flat_map(|binding| &binding.imports);
     for import in imports.filter(|import| only.is_none_or(|only| only.contains(&import.contract))) {
-        let standing = view.standing(import);
+        let standing = view.resolve_import(import);
         let is_current =
             |version: &Version| view.contracts.get(&import.contract).is_some_and(|current| current.version == *version);
         let missing = needed_versions(import, &standing).into_iter().filter(|version| !is_current(version));
@@ -58,7 +58,7 @@ const STATE_WEIGHT: usize = 1 << 10;
 
 /// The states of the imports that were judged last, by domain tree, importer and contract. These determine a state,
 /// unless its verdict is unknown.
-static STATES: Held<(Oid, RepoName, ContractName), ImportState> = Held::new(4 << 20);
+static STATES: ContentCache<(Oid, RepoName, ContractName), ImportState> = ContentCache::new(4 << 20);
 
 /// A document; `None` if it cannot be read.
 type Document = Option<Rc<Contract>>;
@@ -80,7 +80,7 @@ impl<'a> Documents<'a> {
         (repo, import): (&RepoName, &Import),
         judge: &Judge<'_>,
     ) -> Result<ImportState, OpError> {
-        let standing = domain.standing(import);
+        let standing = domain.resolve_import(import);
         if !self.store.holds() || needed_versions(import, &standing).is_empty() {
             return Ok(self.judged(standing, import, judge)?.0);
         }
@@ -97,7 +97,12 @@ impl<'a> Documents<'a> {
     }
 
     /// Returns the state of an import, and whether all documents that decide it were read.
-    fn judged(&self, standing: Standing, import: &Import, judge: &Judge<'_>) -> Result<(ImportState, bool), OpError> {
+    fn judged(
+        &self,
+        standing: ImportResolution,
+        import: &Import,
+        judge: &Judge<'_>,
+    ) -> Result<(ImportState, bool), OpError> {
         let (mut documents, mut is_whole) = (BTreeMap::new(), true);
         for version in needed_versions(import, &standing) {
             match self.document(&import.contract, version)? {

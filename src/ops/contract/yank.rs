@@ -9,7 +9,7 @@ use crate::ops::{
 use crate::{
     error::OpError,
     model::{
-        name::{Apart, ContractRef, apart},
+        name::{ContractFields, ContractRef, contract_from_fields},
         publish,
         version::Version,
     },
@@ -28,8 +28,8 @@ pub const OPERATION: Operation = Operation::writes::<Request>(
 #[cfg_attr(feature = "cli", derive(clap::Args))]
 pub struct Request {
     /// The contract
-    #[serde(flatten, deserialize_with = "apart")]
-    #[schemars(with = "Apart")]
+    #[serde(flatten, deserialize_with = "contract_from_fields")]
+    #[schemars(with = "ContractFields")]
     #[cfg_attr(feature = "cli", arg(value_name = "DOMAIN/CONTRACT"))]
     pub contract: ContractRef,
     /// The version
@@ -47,7 +47,7 @@ runs!(ContractMarked, run);
 /// # Errors
 /// Returns an error if there is no such version, or the contract belongs to another repository.
 pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractMarked>, OpError> {
-    let acting = ctx.writing()?;
+    let acting = ctx.require_writable()?;
     let ContractRef { domain: name, contract } = &request.contract;
     let subject = format!("yank {contract} {}", request.version);
     let why =

@@ -91,7 +91,7 @@ pub fn origin(
     Ok(VersionOrigin {
         version: version.clone(),
         time: info.time,
-        ahead_of_clock: clock::is_ahead(info.time, ctx.env.now()),
+        in_future: clock::is_ahead(info.time, ctx.env.now()),
         author: info.author,
         commit_url: CommitLinks::new(ctx, store).of(repo.as_deref(), source_commit.as_deref()),
         repo,

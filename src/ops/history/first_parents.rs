@@ -43,7 +43,7 @@ pub fn entry(commit: Oid, info: &CommitInfo, domain: Option<&DomainName>, now: j
         commit,
         domain: domain.cloned(),
         time: info.time,
-        ahead_of_clock: clock::is_ahead(info.time, now),
+        in_future: clock::is_ahead(info.time, now),
         author: info.author.clone(),
         subject,
         repo,

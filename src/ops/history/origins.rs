@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::first_parents::History;
-use crate::ops::{ctx::Acting, message};
+use crate::ops::{ctx::ActingRepo, message};
 use crate::{
     error::{ErrorCode, OpError},
     model::oid::Oid,
@@ -52,7 +52,7 @@ impl From<&CommitInfo> for Origin {
 ///
 /// # Errors
 /// Returns an error if the store cannot be read. Missing history only makes the times less exact.
-pub fn origins(acting: Acting<'_>, tip: &Oid, paths: &[(&TreePath, Option<Oid>)]) -> Result<Vec<Origin>, OpError> {
+pub fn origins(acting: ActingRepo<'_>, tip: &Oid, paths: &[(&TreePath, Option<Oid>)]) -> Result<Vec<Origin>, OpError> {
     let mut walk = Walk { acting, paths, origins: vec![Origin::default(); paths.len()], commits: 0, entries: 0 };
     let all = paths.iter().enumerate().map(|(at, (path, _))| (path.as_str(), at)).collect();
     let mut lines = vec![(*tip, all)];
@@ -66,7 +66,7 @@ pub fn origins(acting: Acting<'_>, tip: &Oid, paths: &[(&TreePath, Option<Oid>)]
 type Open<'p> = BTreeMap<&'p str, usize>;
 
 struct Walk<'a, 'p> {
-    acting: Acting<'a>,
+    acting: ActingRepo<'a>,
     paths: &'p [(&'p TreePath, Option<Oid>)],
     origins: Vec<Origin>,
     commits: usize,
@@ -138,7 +138,7 @@ impl<'p> Walk<'_, 'p> {
 }
 
 impl Folder {
-    fn read(&mut self, acting: Acting<'_>) -> Result<&[Entry], OpError> {
+    fn read(&mut self, acting: ActingRepo<'_>) -> Result<&[Entry], OpError> {
         if self.entries.is_none() {
             let entries = self.id.map(|id| acting.store.entries(&id)).transpose();
             // An entry that is not a folder contains nothing to report.
@@ -153,7 +153,7 @@ impl Folder {
 
 /// Returns the names of the entries that only one side has, or that differ. Both are in git's order.
 fn differing<'a>(old: &'a [Entry], new: &'a [Entry]) -> Vec<&'a str> {
-    // Two neighbouring trees are mostly equal, and their common entries are at the same positions from one end or the
+    // Two neighboring trees are mostly equal, and their common entries are at the same positions from one end or the
     // other.
     let front = old.iter().zip(new).take_while(|(old, new)| old == new).count();
     let (old, new) = (&old[front..], &new[front..]);

@@ -82,7 +82,7 @@ struct Place<'a> {
     folder: PathBuf,
     /// The folder where git looks for them if `core.hooksPath` is not set.
     usual: PathBuf,
-    /// The root of the work tree, where hook managers have their configuration.
+    /// The root of the working tree, where hook managers have their configuration.
     top: PathBuf,
 }
 
@@ -130,7 +130,7 @@ pub fn install(ctx: &Ctx, request: Request) -> Result<Answer<HooksAnswer>, OpErr
         hooks.push(HookState { changed, ..state });
     }
     refused.dedup();
-    let answer = Answer::new(HooksAnswer { folder: place.folder.display().to_string(), hooks });
+    let answer = Answer::new(HooksAnswer { directory: place.folder.display().to_string(), hooks });
     let threats: Vec<_> = threats(&place, &answer.body.hooks).into_iter().map(|(_, step)| step).collect();
     Ok(refused.into_iter().chain(threats).fold(answer, Answer::next))
 }
@@ -170,7 +170,7 @@ pub fn uninstall(ctx: &Ctx) -> Result<Answer<HooksAnswer>, OpError> {
     let managers: BTreeSet<_> = hooks.iter().filter(|hook| hook.installed).filter_map(calls).collect();
     let steps =
         managers.iter().map(|name| format!("remove the call of git blue hook from what {name} runs: you added it"));
-    let answer = Answer::new(HooksAnswer { folder: place.folder.display().to_string(), hooks });
+    let answer = Answer::new(HooksAnswer { directory: place.folder.display().to_string(), hooks });
     Ok(steps.fold(answer, Answer::next))
 }
 
@@ -192,7 +192,7 @@ pub fn status(ctx: &Ctx) -> Result<Answer<HooksAnswer>, OpError> {
     let switched_off = hooks.iter().filter(|hook| hook.installed && hook.problem.is_some());
     steps.extend(switched_off.map(|hook| format!("chmod +x {}", hook.file)));
     steps.extend(threats(&place, &hooks).into_iter().map(|(_, step)| step));
-    let answer = Answer::new(HooksAnswer { folder: place.folder.display().to_string(), hooks });
+    let answer = Answer::new(HooksAnswer { directory: place.folder.display().to_string(), hooks });
     Ok(steps.into_iter().fold(answer, Answer::next))
 }
 

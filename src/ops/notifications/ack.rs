@@ -3,7 +3,7 @@
 use crate::ops::{
     Operation,
     ctx::Ctx,
-    notify::{
+    inboxes::{
         inbox,
         pending::{self, Pending},
     },
@@ -51,7 +51,7 @@ impl Request {
 /// # Errors
 /// Returns an error if no id is pending, or the store cannot be written.
 pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<NotificationsAck>, OpError> {
-    let acting = ctx.recording()?;
+    let acting = ctx.require_reader()?;
     let pending = Pending::of(acting, &request.reader, ctx.env.now(), &Overview::open(acting.store)?)?;
     let is_meant = |id: &String| request.ids.is_empty() || request.ids.contains(id);
     let acknowledged: Vec<_> =

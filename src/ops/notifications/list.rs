@@ -2,12 +2,11 @@
 
 use crate::ops::{
     Operation,
-    ctx::{Acting, Ctx},
+    ctx::{ActingRepo, Ctx},
     history::filter::Filter,
-    notify::{
-        arrival,
+    inboxes::{
+        arrival, import_effects,
         inbox::{self, DeliveredNotification, Inbox},
-        judged,
         pending::{self, Pending, is_key, key},
         pending_cache,
     },
@@ -72,11 +71,11 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<NotificationsList>, Op
     if let Some(cursor) = request.page.cursor.as_deref().filter(|cursor| !is_key(cursor)) {
         return Err(OpError::stale_cursor(cursor));
     }
-    let acting = ctx.acting()?;
+    let acting = ctx.acting_repo()?;
     let now = ctx.env.now();
     let inbox = Inbox::open(acting.store, acting.repo, &request.reader)?;
     let (mut all, not_read) = pending(ctx, acting, request)?;
-    let told = inbox.told(acting.store)?;
+    let told = inbox.delivered(acting.store)?;
     let (forgotten, kept): (Vec<_>, Vec<_>) = told.into_iter().partition(|told| inbox::is_forgotten(told.at, now));
     all.extend(kept.into_iter().map(|told| seen(told, now)));
     all.sort_by_cached_key(key);
@@ -111,14 +110,14 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<NotificationsList>, Op
 }
 
 /// Returns the pending notifications of a first page, and how many more there are.
-fn pending(ctx: &Ctx, acting: Acting<'_>, request: &Request) -> Result<(Vec<Notification>, usize), OpError> {
+fn pending(ctx: &Ctx, acting: ActingRepo<'_>, request: &Request) -> Result<(Vec<Notification>, usize), OpError> {
     let (reader, now) = (&request.reader, ctx.env.now());
-    let (overview, judge) = (Overview::open(acting.store)?, ctx.glancing_judge());
+    let (overview, judge) = (Overview::open(acting.store)?, ctx.quick_judge());
     if request.page.cursor.is_none() && request.made.is_open() {
         let limit = request.page.limit.unwrap_or(DEFAULT_LIMIT);
         if let Some(mut first) = pending_cache::first(acting, reader, limit, now) {
             let more = first.total - first.notifications.len();
-            judged::judge(acting, &overview, &judge, first.notifications.iter_mut())?;
+            import_effects::judge(acting, &overview, &judge, first.notifications.iter_mut())?;
             return Ok((first.notifications, more));
         }
     }

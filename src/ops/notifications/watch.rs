@@ -5,8 +5,8 @@ use std::{collections::BTreeSet, time::Duration};
 
 use crate::ops::{
     Operation,
-    ctx::{Acting, Ctx},
-    notify::{
+    ctx::{ActingRepo, Ctx},
+    inboxes::{
         arrival, inbox,
         pending::{self, Pending},
     },
@@ -99,14 +99,14 @@ pub trait Feed {
 }
 
 /// Finds a [`Feed`] for a repository, if one is available.
-pub type Subscribe<'f> = &'f dyn Fn(Acting<'_>) -> Option<Box<dyn Feed>>;
+pub type Subscribe<'f> = &'f dyn Fn(ActingRepo<'_>) -> Option<Box<dyn Feed>>;
 
 /// Delivers notifications until the listener is gone.
 ///
 /// # Errors
 /// Returns an error if the realm cannot be read, or the delivery cannot be recorded.
 pub fn run(ctx: &Ctx, request: &Request, listener: &mut dyn Listener, subscribe: Subscribe<'_>) -> Result<(), OpError> {
-    let here = if request.mark { ctx.recording()? } else { ctx.acting()? };
+    let here = if request.mark { ctx.require_reader()? } else { ctx.acting_repo()? };
     let mut watching = Watching { ctx, here, request, listener, shown: BTreeSet::new() };
     let mut own = None;
     loop {
@@ -125,7 +125,7 @@ pub fn run(ctx: &Ctx, request: &Request, listener: &mut dyn Listener, subscribe:
 /// A listener, and the notifications that it was shown.
 struct Watching<'a> {
     ctx: &'a Ctx,
-    here: Acting<'a>,
+    here: ActingRepo<'a>,
     request: &'a Request,
     listener: &'a mut dyn Listener,
     shown: BTreeSet<String>,
@@ -185,7 +185,7 @@ impl Watching<'_> {
     /// Delivers pending notifications that were not shown. Returns whether the listener is still there.
     fn look(&mut self) -> Result<bool, OpError> {
         let (store, ctx) = (self.store()?, self.ctx);
-        let acting = Acting { store: &store, ..self.here };
+        let acting = ActingRepo { store: &store, ..self.here };
         let overview = Overview::open(acting.store)?;
         let mut pending = Pending::of(acting, &self.request.reader, ctx.env.now(), &overview)?;
         pending.judge(acting, &overview, &ctx.judge())?;

@@ -1,11 +1,16 @@
-//! Notifies readers of changes: what is pending, what was delivered, and when to look again.
+//! Operations on receivers: list, test, send and retry; and issues and pull requests at consumers.
 
-pub mod arrival;
-pub mod change_watch;
-pub mod deliver;
-pub mod fingerprint;
-pub mod inbox;
-pub mod judged;
-pub mod news;
-pub mod pending;
-pub mod pending_cache;
+pub mod forge;
+mod issue;
+pub mod list;
+mod proposal;
+mod pulls;
+pub mod retry;
+pub mod send;
+pub mod test;
+
+use super::Operation;
+
+/// The operations, in the order of the documentation.
+pub(super) const TABLE: &[Operation] =
+    &[list::OPERATION, test::OPERATION, send::OPERATION, retry::OPERATION, forge::OPERATION];

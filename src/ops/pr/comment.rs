@@ -51,7 +51,7 @@ impl From<ForgeError> for Failure {
     fn from(error: ForgeError) -> Self {
         let message = error.to_string();
         match error {
-            ForgeError::Denied { .. } | ForgeError::NotFound { .. } => Self::MayNot(
+            ForgeError::Unauthorized { .. } | ForgeError::NotFound { .. } => Self::MayNot(
                 OpError::no(ErrorCode::Refused, message)
                     .next("give the token write access to pull requests, and check the URL of origin"),
             ),
@@ -93,7 +93,7 @@ fn write(ctx: &Ctx, request: &Request, text: &str) -> Result<PrComment, Failure>
     let missing =
         || OpError::cannot(ErrorCode::NotInGit, "this directory is not in a git repository").next("pass -C DIR");
     let code = ctx.code.as_ref().ok_or_else(missing)?;
-    let closed = |closed: crate::ops::repos::forges::Closed| {
+    let closed = |closed: crate::ops::repos::forges::ForgeUnavailable| {
         let error = OpError::no(closed.code, closed.message).next(closed.next_step);
         if closed.code == ErrorCode::NoToken { Failure::MayNot(error) } else { Failure::Other(error) }
     };
@@ -119,7 +119,7 @@ fn write_once(forge: &dyn Forge, number: u64, text: &str) -> Result<PrComment, F
         }
         match forge.edit_comment(number, comment.id, text) {
             Ok(()) => return Ok(answer(comment, CommentOutcome::Updated)),
-            Err(ForgeError::Denied { .. } | ForgeError::NotFound { .. }) => {}
+            Err(ForgeError::Unauthorized { .. } | ForgeError::NotFound { .. }) => {}
             Err(error) => return Err(error.into()),
         }
     }
@@ -135,7 +135,7 @@ fn of_runner(ctx: &Ctx) -> Option<u64> {
 
 fn of_branch(ctx: &Ctx, code: &CodeRepo, forge: &dyn Forge) -> Result<u64, Failure> {
     let folder = code.workdir().unwrap_or_else(|| code.main_folder());
-    let branch = Work::new(&folder, ctx.env.vars_elsewhere()).current_branch().map_err(OpError::from)?;
+    let branch = Work::new(&folder, ctx.env.vars_for_other_repo()).current_branch().map_err(OpError::from)?;
     let none = |what: &str| {
         let message = format!("{what}: cannot tell which pull request to comment on");
         Failure::Other(OpError::no(ErrorCode::NoBranches, message).next("pass --number N"))

@@ -11,22 +11,22 @@ use crate::{
     error::{ErrorCode, NextStep, OpError},
     forge::{ForgeError, NewPull, Pull, State},
     model::{
-        merge_order::Reliance,
+        merge_order::Dependencies,
         name::{RepoName, RfcName},
         pull_links::Links,
         text::shell_path,
     },
     ops::{
         Operation,
-        ctx::{Ctx, Here},
+        ctx::{Ctx, RealmContext},
         repos::{
             self,
-            forges::{Closed, Forges, OnForge, where_its_api_is},
+            forges::{ForgeUnavailable, Forges, OnForge, where_its_api_is},
         },
         runs,
         worktree::{self, create::of_git},
     },
-    repo::work::Standing,
+    repo::work::WorkStatus,
     wire::{Answer, PrCreate, PrCreated, RepoProblem},
 };
 
@@ -61,8 +61,8 @@ runs!(PrCreate, run);
 /// A repository with something to merge.
 struct Job {
     place: Place,
-    standing: Standing,
-    on: Result<OnForge, Closed>,
+    standing: WorkStatus,
+    on: Result<OnForge, ForgeUnavailable>,
     /// The pull request, if there is one yet.
     pull: Option<Pull>,
 }
@@ -80,7 +80,7 @@ impl Job {
 /// Returns an error if the RFC is unknown, or the title is invalid. Failures in single repositories are part of the
 /// answer.
 pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<PrCreate>, OpError> {
-    let here = ctx.here()?;
+    let here = ctx.realm()?;
     check_title(&request.title)?;
     let branch = worktree::rfc_worktrees::branch(ctx, &request.rfc)?;
     let (places, errors) = places(ctx, here, Some(&request.rfc))?;
@@ -150,12 +150,12 @@ fn check_title(title: &str) -> Result<(), OpError> {
 fn jobs(
     ctx: &Ctx,
     forges: &mut Forges<'_>,
-    here: &Here,
+    here: &RealmContext,
     places: Vec<Place>,
     branch: &str,
     body: &mut PrCreate,
-) -> Result<(Vec<Job>, Reliance), OpError> {
-    let looked = repos::for_each::each(&ctx.course(), &places, standing)?;
+) -> Result<(Vec<Job>, Dependencies), OpError> {
+    let looked = repos::for_each::each(&ctx.progress(), &places, standing)?;
     let mut jobs = BTreeMap::new();
     for (place, looked) in places.into_iter().zip(looked) {
         let name = place.found.name.clone();
@@ -210,7 +210,7 @@ fn one(ctx: &Ctx, job: &mut Job, request: &Request, body: &str) -> Result<bool, 
 fn open(job: &mut Job, request: &Request, body: &str) -> Result<bool, RepoProblem> {
     let name = job.place.found.name.clone();
     let branch = job.standing.branch.clone().unwrap_or_default();
-    let closed = |one: &Closed| RepoProblem::new(&name, one.code, &one.message).next(one.next_step.clone());
+    let closed = |one: &ForgeUnavailable| RepoProblem::new(&name, one.code, &one.message).next(one.next_step.clone());
     let on = job.on.as_ref().map_err(closed)?;
     let forge = on.forge.as_ref().map_err(closed)?;
     let Some(base) = job.place.found.default.clone() else {
@@ -227,7 +227,7 @@ fn open(job: &mut Job, request: &Request, body: &str) -> Result<bool, RepoProble
         // The user closed the pull request, and there are no new commits.
         Some(pull) if is_same(&pull) => {
             let message = format!("the pull request of {name} was closed: {}", pull.url);
-            Err(RepoProblem::new(&name, ErrorCode::WasClosed, message).next(format!("reopen {}", pull.url)))
+            Err(RepoProblem::new(&name, ErrorCode::PullRequestClosed, message).next(format!("reopen {}", pull.url)))
         }
         _ => {
             let new = NewPull { branch: &branch, base: &base, title: request.title.trim(), body, draft: request.draft };
@@ -238,7 +238,7 @@ fn open(job: &mut Job, request: &Request, body: &str) -> Result<bool, RepoProble
 }
 
 /// Returns the links from one pull request to the others.
-fn links<'r>(jobs: &[Job], at: usize, reliance: &Reliance, request: &'r Request) -> Links<'r> {
+fn links<'r>(jobs: &[Job], at: usize, reliance: &Dependencies, request: &'r Request) -> Links<'r> {
     let names: BTreeSet<_> = jobs.iter().map(|job| job.place.found.name.clone()).collect();
     let providers = reliance.of(&jobs[at].place.found.name, &names);
     let mut links = Links { rfc: &request.rfc, depends_on: Vec::new(), others: Vec::new() };
@@ -274,10 +274,12 @@ fn of_forge(repo: &RepoName, error: &ForgeError) -> RepoProblem {
     let (code, next_step): (_, Option<NextStep>) = match error {
         ForgeError::Unreachable { .. } | ForgeError::Silent { .. } => ("unreachable", Some("try again".into())),
         ForgeError::Elsewhere { host, .. } => ("redirected", Some(where_its_api_is(host))),
-        ForgeError::Denied { .. } => ("denied", Some("give the token write access to pull requests".into())),
+        ForgeError::Unauthorized { .. } => {
+            ("unauthorized", Some("give the token write access to pull requests".into()))
+        }
         ForgeError::NotFound { .. } => ("not-found", Some("check the URL of origin, and the token's access".into())),
-        ForgeError::Limited { .. } => ("limited", Some("try again later".into())),
-        ForgeError::Odd { .. } => ("odd-answer", None),
+        ForgeError::RateLimited { .. } => ("rate-limited", Some("try again later".into())),
+        ForgeError::Unexpected { .. } => ("unexpected-response", None),
         ForgeError::Refused { .. } => ("refused", None),
     };
     let problem = RepoProblem::new(repo, code, error.to_string());

@@ -6,20 +6,20 @@ use std::{collections::BTreeMap, path::PathBuf};
 use crate::{
     error::OpError,
     model::{
-        merge_plan::{Clash, Leftover, Plan},
+        merge_plan::{Plan, RangeConflict, RangeToNarrow},
         name::{ContractRef, DomainName, RepoName},
         range::Range,
         text::shell_path,
     },
     ops::{ctx::Ctx, repos::paths::FoundRepo},
     repo::blue_files,
-    wire::{ImportClash, MergeAction, MergeStep, PrRepo, PullState},
+    wire::{ImportConflict, MergeAction, MergeStep, PrRepo, PullState},
 };
 
 /// The repositories, and their folders.
 pub struct Places<'a> {
     lines: &'a [PrRepo],
-    /// The main work tree of each repository on this machine.
+    /// The main worktree of each repository on this machine.
     folders: BTreeMap<RepoName, PathBuf>,
 }
 
@@ -39,29 +39,30 @@ impl<'a> Places<'a> {
     }
 
     /// Returns the imports that break in every order, each with the possible solutions.
-    pub fn clashes(&self, plan: &Plan) -> Vec<ImportClash> {
-        let clash = |clash: &Clash| ImportClash {
-            consumer: clash.consumer.clone(),
-            provider: clash.provider.clone(),
-            domain: clash.at.domain.clone(),
-            contract: clash.at.contract.clone(),
-            old_version: clash.old.clone(),
-            new_version: clash.new.clone(),
-            old_version_req: clash.range_before.clone(),
-            version_req: clash.range_after.clone(),
-            ways_out: self.ways_out(clash),
+    pub fn import_conflicts(&self, plan: &Plan) -> Vec<ImportConflict> {
+        let conflict = |conflict: &RangeConflict| ImportConflict {
+            consumer: conflict.consumer.clone(),
+            provider: conflict.provider.clone(),
+            domain: conflict.at.domain.clone(),
+            contract: conflict.at.contract.clone(),
+            old_version: conflict.old.clone(),
+            new_version: conflict.new.clone(),
+            old_version_req: conflict.range_before.clone(),
+            version_req: conflict.range_after.clone(),
+            resolutions: self.resolutions(conflict),
         };
-        plan.clashes.iter().map(clash).collect()
+        plan.conflicts.iter().map(conflict).collect()
     }
 
-    fn ways_out(&self, clash: &Clash) -> Vec<String> {
-        let mut ways: Vec<_> = self.widen(clash).map(|step| step.text).into_iter().collect();
-        if let (Some(range), Some(old)) = (&clash.range_before, &clash.old) {
-            let ContractRef { domain, contract } = &clash.at;
-            let file = self.file(&clash.provider, true, &format!("{}/{domain}/{contract}.yaml", blue_files::CONTRACTS));
+    fn resolutions(&self, conflict: &RangeConflict) -> Vec<String> {
+        let mut ways: Vec<_> = self.widen(conflict).map(|step| step.text).into_iter().collect();
+        if let (Some(range), Some(old)) = (&conflict.range_before, &conflict.old) {
+            let ContractRef { domain, contract } = &conflict.at;
+            let file =
+                self.file(&conflict.provider, true, &format!("{}/{domain}/{contract}.yaml", blue_files::CONTRACTS));
             ways.push(format!(
                 "{}: alternatively, if {old} is still served, write supported: [\"{range}\"] in {file}, and commit it",
-                clash.provider
+                conflict.provider
             ));
         }
         ways
@@ -72,16 +73,17 @@ impl<'a> Places<'a> {
         if *plan == Plan::default() {
             return Vec::new();
         }
-        let clashes = |repo: &RepoName| plan.clashes.iter().filter(|clash| clash.consumer == *repo).collect::<Vec<_>>();
-        let outside = plan.clashes.iter().filter(|clash| !order.contains(&clash.consumer));
-        let mut steps: Vec<_> = outside.filter_map(|clash| self.widen(clash)).collect();
+        let conflicts =
+            |repo: &RepoName| plan.conflicts.iter().filter(|conflict| conflict.consumer == *repo).collect::<Vec<_>>();
+        let outside = plan.conflicts.iter().filter(|conflict| !order.contains(&conflict.consumer));
+        let mut steps: Vec<_> = outside.filter_map(|conflict| self.widen(conflict)).collect();
         for repo in order {
-            let clashes = clashes(repo);
-            steps.extend(clashes.iter().filter_map(|clash| self.widen(clash)));
-            let line = self.line(repo).filter(|line| has_to_merge(line) || !clashes.is_empty());
+            let conflicts = conflicts(repo);
+            steps.extend(conflicts.iter().filter_map(|conflict| self.widen(conflict)));
+            let line = self.line(repo).filter(|line| has_to_merge(line) || !conflicts.is_empty());
             steps.extend(line.map(|line| self.merge(line)));
         }
-        steps.extend(plan.leftovers.iter().map(|leftover| self.narrow(leftover)));
+        steps.extend(plan.to_narrow.iter().map(|narrowed| self.narrow(narrowed)));
         steps
     }
 
@@ -89,7 +91,7 @@ impl<'a> Places<'a> {
         self.lines.iter().find(|line| line.name == *repo)
     }
 
-    /// Returns a file of a repository: in the folder that has the branch, or in the main work tree.
+    /// Returns a file of a repository: in the folder that has the branch, or in the main worktree.
     fn file(&self, repo: &RepoName, on_branch: bool, path: &str) -> String {
         let branch = self.line(repo).filter(|_| on_branch).map(|line| PathBuf::from(&line.path));
         let folder = branch.or_else(|| self.folders.get(repo).cloned()).unwrap_or_default();
@@ -111,18 +113,18 @@ impl<'a> Places<'a> {
         }
     }
 
-    fn widen(&self, clash: &Clash) -> Option<MergeStep> {
-        let why = match &clash.old {
-            Some(old) => format!("accepts {old} and {}", clash.new),
-            None => format!("accepts {}", clash.new),
+    fn widen(&self, conflict: &RangeConflict) -> Option<MergeStep> {
+        let why = match &conflict.old {
+            Some(old) => format!("accepts {old} and {}", conflict.new),
+            None => format!("accepts {}", conflict.new),
         };
-        let range = clash.widened.as_ref()?;
-        Some(self.edit(&clash.consumer, &clash.at, MergeAction::Widen, range, &why))
+        let range = conflict.widened.as_ref()?;
+        Some(self.edit(&conflict.consumer, &conflict.at, MergeAction::Widen, range, &why))
     }
 
-    fn narrow(&self, leftover: &Leftover) -> MergeStep {
-        let why = format!("{} is no longer served by then", leftover.version);
-        self.edit(&leftover.consumer, &leftover.at, MergeAction::Narrow, &leftover.narrowed, &why)
+    fn narrow(&self, narrowed: &RangeToNarrow) -> MergeStep {
+        let why = format!("{} is no longer served by then", narrowed.version);
+        self.edit(&narrowed.consumer, &narrowed.at, MergeAction::Narrow, &narrowed.narrowed, &why)
     }
 
     fn merge(&self, line: &PrRepo) -> MergeStep {

@@ -49,7 +49,7 @@ runs!(PrPrepare, run);
 /// Returns an error if the RFC has no worktrees, or there is no message. Failures in single repositories are part of
 /// the answer.
 pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<PrPrepare>, OpError> {
-    let here = ctx.here()?;
+    let here = ctx.realm()?;
     if request.message.trim().is_empty() {
         return Err(OpError::usage("the message is empty"));
     }
@@ -105,12 +105,14 @@ fn prepare(place: &Place, branch: &str, request: &Request) -> Result<Option<Prep
         let word = left.word();
         let message = format!("{at} is in the middle of a {word}");
         let next = format!("git -C {} {word} --continue  # or --abort", shell_path(&place.path));
-        return Err(RepoProblem::new(name, ErrorCode::InTheMiddle, message).next(next));
+        return Err(RepoProblem::new(name, ErrorCode::OperationInProgress, message).next(next));
     }
     let found = place.work.uncommitted().map_err(git)?;
     if !found.conflicts.is_empty() {
         let message = format!("{at} has conflicts in {}", found.conflicts.join(", "));
-        return Err(RepoProblem::new(name, ErrorCode::Conflicts, message).next("resolve them, and git add the files"));
+        return Err(
+            RepoProblem::new(name, ErrorCode::UnmergedFiles, message).next("resolve them, and git add the files")
+        );
     }
     let (secrets, plain): (Vec<_>, Vec<_>) = found.untracked.into_iter().partition(|path| looks_secret(path));
     let (new, untracked) = if request.all { (plain, Vec::new()) } else { (Vec::new(), plain) };

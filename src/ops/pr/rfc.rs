@@ -17,7 +17,7 @@ use crate::{
     },
     ops::{
         contract,
-        ctx::{Acting, Ctx, Here},
+        ctx::{ActingRepo, Ctx, RealmContext},
         domain::{self, Part},
         publish::candidate,
         repos::paths,
@@ -44,16 +44,16 @@ impl Branch {
     /// Returns an error if there is no repository, or it cannot be read.
     pub fn read(
         ctx: &Ctx,
-        here: &Here,
+        here: &RealmContext,
         overview: &Overview<'_>,
         repo: &RepoName,
         (folder, commit): (&Path, &Oid),
     ) -> Result<Self, OpError> {
-        let place = Place { cwd: folder.to_owned(), vars: ctx.env.vars_elsewhere(), in_hook: false };
+        let place = Place { cwd: folder.to_owned(), vars: ctx.env.vars_for_other_repo(), in_hook: false };
         let code = CodeRepo::discover(&place)?.ok_or_else(|| {
             OpError::cannot(ErrorCode::NotInGit, format!("{} is not in a git repository", folder.display()))
         })?;
-        let acting = Acting { realm: &here.realm, store: &*here.store, repo, code: None };
+        let acting = ActingRepo { realm: &here.realm, store: &*here.store, repo, code: None };
         let sources = contract::publish::sources(acting, Some(overview))?;
         let candidate = candidate::read(&code, &Files::at(&code, commit)?, &sources)?;
         Ok(Self { repo: repo.clone(), candidate })
@@ -78,14 +78,14 @@ impl Branch {
 /// Returns an error if no repository has such a branch, or one cannot be read.
 pub fn branches(
     ctx: &Ctx,
-    here: &Here,
+    here: &RealmContext,
     overview: &Overview<'_>,
     rfc: &RfcName,
 ) -> Result<Vec<(Branch, RfcBranch)>, OpError> {
     let branch = worktree::rfc_worktrees::branch(ctx, rfc)?;
     let mut branches = Vec::new();
     for found in all_found(ctx, here)?.0 {
-        let place = Place { cwd: found.folder.clone(), vars: ctx.env.vars_elsewhere(), in_hook: false };
+        let place = Place { cwd: found.folder.clone(), vars: ctx.env.vars_for_other_repo(), in_hook: false };
         let Some(code) = CodeRepo::discover(&place)? else { continue };
         for name in [format!("refs/heads/{branch}"), format!("refs/remotes/origin/{branch}")] {
             if let Some(commit) = code.reference(&name)? {
@@ -104,7 +104,7 @@ pub fn branches(
     Ok(branches)
 }
 
-/// The realm with the branches laid over it, and the parts of them that could not be published, by repository.
+/// The realm with the branches applied to it, and the parts of them that could not be published, by repository.
 #[derive(Debug, Default)]
 struct RealmWithBranches {
     domains: Vec<Proposed>,
@@ -115,7 +115,7 @@ struct RealmWithBranches {
 /// share.
 fn lay(
     ctx: &Ctx,
-    here: &Here,
+    here: &RealmContext,
     overview: &Overview<'_>,
     branches: &[Branch],
     members: &BTreeSet<RepoName>,
@@ -133,7 +133,7 @@ fn lay(
         let part = Part { contracts: Some(&contracts), published: &versions, bases: None };
         let published = domain::load(&*here.store, name, &line.tip, part)?;
         let mut after = BTreeMap::new();
-        for branch in branches.iter().filter(|branch| branch.candidate.says_something_of(name)) {
+        for branch in branches.iter().filter(|branch| branch.candidate.declares_in(name)) {
             let judged = Judged { repo: &branch.repo, candidate: &branch.candidate };
             match publish::candidate(&published, judged, Direction::Forward, ctx.env.now(), &judge) {
                 Ok(decision) => {
@@ -176,7 +176,12 @@ pub struct Planned {
 ///
 /// # Errors
 /// Returns an error if the realm cannot be read.
-pub fn plan(ctx: &Ctx, here: &Here, heads: &[Head<'_>], members: &BTreeSet<RepoName>) -> Result<Planned, OpError> {
+pub fn plan(
+    ctx: &Ctx,
+    here: &RealmContext,
+    heads: &[Head<'_>],
+    members: &BTreeSet<RepoName>,
+) -> Result<Planned, OpError> {
     let overview = Overview::open(&*here.store)?;
     let (mut branches, mut errors) = (Vec::new(), Vec::new());
     for Head { repo, folder, commit } in heads {

@@ -8,26 +8,26 @@ use super::{
 };
 use crate::{
     error::{ErrorCode, NextStep, OpError},
-    forge::{Condition, ForgeError, Pull, State},
+    forge::{ForgeError, Pull, PullStatus, State},
     model::{
-        merge_order::Reliance,
-        merge_plan::{Clash, Plan},
+        merge_order::Dependencies,
+        merge_plan::{Plan, RangeConflict},
         name::{RepoName, RfcName},
         secret_file::looks_secret,
     },
     ops::{
         Operation,
-        ctx::{Ctx, Here},
+        ctx::{Ctx, RealmContext},
         pr::merge_steps::has_to_merge,
         repos::{
             self,
-            forges::{Closed, Forges, OnForge},
+            forges::{ForgeUnavailable, Forges, OnForge},
             paths::FoundRepo,
         },
         runs,
         worktree::{self, create::of_git, list::all_found},
     },
-    repo::work::{Standing, Work},
+    repo::work::{Work, WorkStatus},
     store::{StoreError, overview::Overview},
     wire::{
         Answer, MergeAction, PrRepo, PrStatus, PrSummary, PullChecks, PullRequest, PullReviews, PullState, RepoProblem,
@@ -74,8 +74,8 @@ impl Place {
 
 /// The progress in one repository.
 struct Measured {
-    standing: Standing,
-    pull: Result<Option<(Pull, Option<Condition>)>, String>,
+    standing: WorkStatus,
+    pull: Result<Option<(Pull, Option<PullStatus>)>, String>,
     /// Why the state of the pull request is not known.
     unknown: Option<String>,
 }
@@ -85,13 +85,13 @@ struct Measured {
 /// # Errors
 /// Returns an error if the RFC is unknown, or the realm cannot be read.
 pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<PrStatus>, OpError> {
-    let here = ctx.here()?;
+    let here = ctx.realm()?;
     let rfc = request.rfc.clone().or_else(|| worktree::rfc_worktrees::current_rfc(ctx, &here.realm));
     let (places, mut errors) = places(ctx, here, rfc.as_ref())?;
     let mut forges = Forges::new(ctx);
     let jobs: Vec<_> = places.into_iter().map(|place| (forges.of(&place.found), place)).collect();
-    let course = ctx.course();
-    let measured = repos::for_each::each(&course, &jobs, |(forge, place)| {
+    let progress = ctx.progress();
+    let measured = repos::for_each::each(&progress, &jobs, |(forge, place)| {
         let standing = standing(place)?;
         Ok::<_, StoreError>(match forge {
             Ok(on) => with_pull(place, standing, on),
@@ -106,7 +106,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<PrStatus>, OpError> {
             Ok(on) => on.forge.as_ref().err(),
             Err(closed) => Some(closed),
         };
-        steps.extend(closed.map(Closed::step));
+        steps.extend(closed.map(ForgeUnavailable::step));
         match measured {
             Ok(measured) => {
                 tips.push((place, measured.standing.head.clone()));
@@ -131,17 +131,17 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<PrStatus>, OpError> {
         add_hurdle(&mut lines, &repo, why);
     }
     let places = Places::new(ctx, &lines, tips.iter().map(|(place, _)| &place.found))?;
-    let clashes = places.clashes(&plan);
+    let import_conflicts = places.import_conflicts(&plan);
     let body = PrStatus {
         realm: here.realm.clone(),
         current_repo: here.repo.clone(),
         rfc,
         summary: summary(&lines),
         steps: places.steps(&plan, &order.repos),
-        clashes,
+        import_conflicts,
         repos: lines,
         merge_order: order.repos,
-        circular: order.circular,
+        cyclic: order.cyclic,
         errors,
     };
     let mut answer = with_next_steps(body, steps);
@@ -150,12 +150,16 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<PrStatus>, OpError> {
 }
 
 /// Returns the place of the work in each repository: the worktree of the RFC, another worktree on its branch, or only
-/// the branch if it is not checked out. Without an RFC, this is the current work tree, and the main work tree of the
+/// the branch if it is not checked out. Without an RFC, this is the current working tree, and the main worktree of the
 /// other repositories.
 ///
 /// # Errors
 /// Returns an error if the RFC has neither worktrees nor branches.
-pub(crate) fn places(ctx: &Ctx, here: &Here, rfc: Option<&RfcName>) -> Result<(Vec<Place>, Vec<RepoProblem>), OpError> {
+pub(crate) fn places(
+    ctx: &Ctx,
+    here: &RealmContext,
+    rfc: Option<&RfcName>,
+) -> Result<(Vec<Place>, Vec<RepoProblem>), OpError> {
     let (found, mut errors) = all_found(ctx, here)?;
     let branch = rfc.map(|rfc| worktree::rfc_worktrees::branch(ctx, rfc)).transpose()?;
     let root = worktree::rfc_worktrees::root(ctx, &here.realm);
@@ -163,7 +167,7 @@ pub(crate) fn places(ctx: &Ctx, here: &Here, rfc: Option<&RfcName>) -> Result<(V
     let current = ctx.code.as_ref().and_then(|code| code.workdir());
     let jobs: Vec<_> = found.iter().map(|found| (found, found.work(ctx), wanted(found))).collect();
     let mine = here.repo.as_ref();
-    let looked = repos::for_each::each(&ctx.course(), &jobs, |(found, work, wanted)| {
+    let looked = repos::for_each::each(&ctx.progress(), &jobs, |(found, work, wanted)| {
         let at = current.clone().filter(|_| mine == Some(&found.name));
         place(found, work, wanted.as_deref(), branch.as_deref(), at)
     })?;
@@ -201,7 +205,7 @@ fn place(
     let usable = || trees.iter().filter(|tree| !tree.is_gone && !tree.is_bare);
     let Some(branch) = branch else {
         let path = current.unwrap_or_else(|| found.folder.clone());
-        // A bare repository has no work tree, but its HEAD names a branch.
+        // A bare repository has no working tree, but its HEAD names a branch.
         let bare = trees.first().filter(|tree| tree.is_bare && path == found.folder);
         return Ok(match bare {
             Some(_) => found.default.clone().map(|branch| (path, Some(branch), base)),
@@ -217,10 +221,10 @@ fn place(
 }
 
 /// Returns the state of a place.
-pub(crate) fn standing(place: &Place) -> Result<Standing, StoreError> {
+pub(crate) fn standing(place: &Place) -> Result<WorkStatus, StoreError> {
     match &place.branch {
-        Some(branch) => place.work.standing_of(branch, place.base.as_deref()),
-        None => place.work.standing(place.base.as_deref()),
+        Some(branch) => place.work.status_of(branch, place.base.as_deref()),
+        None => place.work.status(place.base.as_deref()),
     }
 }
 
@@ -233,7 +237,7 @@ fn holds_only_secrets(place: &Place) -> bool {
 }
 
 /// Queries the forge. The default branch never belongs to a pull request.
-fn with_pull(place: &Place, standing: Standing, on: &OnForge) -> Measured {
+fn with_pull(place: &Place, standing: WorkStatus, on: &OnForge) -> Measured {
     let forge = match &on.forge {
         Ok(forge) => forge,
         Err(closed) => return Measured { standing, pull: Err(closed.message.clone()), unknown: None },
@@ -260,7 +264,7 @@ fn unknown(error: &ForgeError) -> String {
     }
 }
 
-fn line(here: &Here, place: &Place, measured: Measured) -> PrRepo {
+fn line(here: &RealmContext, place: &Place, measured: Measured) -> PrRepo {
     let Measured { standing, pull, unknown } = measured;
     let (pull, unknown) = match pull {
         Ok(pull) => (pull.map(|(pull, condition)| request_of(pull, condition)), unknown),
@@ -278,18 +282,18 @@ fn line(here: &Here, place: &Place, measured: Measured) -> PrRepo {
         commits_behind: standing.behind,
         pushed: (standing.ahead > 0).then_some(standing.unpushed == Some(0)),
         pr: pull,
-        pr_unknown: unknown,
+        pr_problem: unknown,
         depends_on: Vec::new(),
         blocked_by: Vec::new(),
-        hurdles: Vec::new(),
+        blockers: Vec::new(),
         ready: false,
     };
-    line.hurdles = hurdles(&line, &standing);
-    line.ready = line.hurdles.is_empty();
+    line.blockers = blockers(&line, &standing);
+    line.ready = line.blockers.is_empty();
     line
 }
 
-fn request_of(pull: Pull, condition: Option<Condition>) -> PullRequest {
+fn request_of(pull: Pull, condition: Option<PullStatus>) -> PullRequest {
     let condition = condition.unwrap_or_default();
     PullRequest {
         number: pull.number,
@@ -311,8 +315,8 @@ fn request_of(pull: Pull, condition: Option<Condition>) -> PullRequest {
     }
 }
 
-/// Returns what prevents a merge in the repository itself, from the work tree to the pull request.
-fn hurdles(line: &PrRepo, standing: &Standing) -> Vec<String> {
+/// Returns what prevents a merge in the repository itself, from the working tree to the pull request.
+fn blockers(line: &PrRepo, standing: &WorkStatus) -> Vec<String> {
     let base = line.base.as_deref().unwrap_or("the default branch");
     let count = |count: usize, one: &str, many: &str| format!("{count} {}", if count == 1 { one } else { many });
     let is_merged = line.pr.as_ref().is_some_and(|pr| pr.state == PullState::Merged);
@@ -360,9 +364,9 @@ fn hurdles(line: &PrRepo, standing: &Standing) -> Vec<String> {
 }
 
 /// Returns how the repositories of the realm rely on each other.
-pub(crate) fn reliance(here: &Here) -> Result<Reliance, OpError> {
+pub(crate) fn reliance(here: &RealmContext) -> Result<Dependencies, OpError> {
     let overview = Overview::open(&*here.store)?;
-    let mut reliance = Reliance::default();
+    let mut reliance = Dependencies::default();
     for line in overview.domains() {
         let summary = overview.summary(line)?;
         reliance.add(&summary);
@@ -380,22 +384,23 @@ fn heads<'a>(tips: &'a [(&Place, Option<String>)], lines: &[PrRepo]) -> Vec<Head
     open.filter_map(head).collect()
 }
 
-fn relate(lines: &mut [PrRepo], reliance: &Reliance, plan: &Plan) {
+fn relate(lines: &mut [PrRepo], reliance: &Dependencies, plan: &Plan) {
     let names: BTreeSet<_> = lines.iter().map(|line| line.name.clone()).collect();
-    let clashes = |name: &RepoName| plan.clashes.iter().any(|clash| clash.consumer == *name);
+    let has_conflict = |name: &RepoName| plan.conflicts.iter().any(|conflict| conflict.consumer == *name);
     // A repository without changes, or with merged ones, blocks no other.
     let is_merged = |line: &PrRepo| line.pr.as_ref().is_some_and(|pr| pr.state == PullState::Merged);
-    let is_open =
-        |line: &PrRepo| has_to_merge(line) || (line.uncommitted_changes > 0 && !is_merged(line)) || clashes(&line.name);
+    let is_open = |line: &PrRepo| {
+        has_to_merge(line) || (line.uncommitted_changes > 0 && !is_merged(line)) || has_conflict(&line.name)
+    };
     let open: BTreeSet<_> = lines.iter().filter(|line| is_open(line)).map(|line| line.name.clone()).collect();
     for line in &mut *lines {
         line.depends_on = reliance.of(&line.name, &names);
         let before = reliance.before(&line.name, &names, &plan.before);
         line.blocked_by = before.into_iter().filter(|name| open.contains(name)).collect();
     }
-    for clash in &plan.clashes {
-        let Clash { consumer, provider, at, new, .. } = clash;
-        let must = match &clash.widened {
+    for conflict in &plan.conflicts {
+        let RangeConflict { consumer, provider, at, new, .. } = conflict;
+        let must = match &conflict.widened {
             Some(range) => format!("must accept {range} of {at} before {provider} publishes {new}"),
             None => format!("must accept {new} of {at} before {provider} publishes it"),
         };
@@ -406,9 +411,9 @@ fn relate(lines: &mut [PrRepo], reliance: &Reliance, plan: &Plan) {
     }
 }
 
-fn add_hurdle(lines: &mut [PrRepo], repo: &RepoName, hurdle: String) {
+fn add_hurdle(lines: &mut [PrRepo], repo: &RepoName, blocker: String) {
     for line in lines.iter_mut().filter(|line| line.name == *repo) {
-        line.hurdles.push(hurdle.clone());
+        line.blockers.push(blocker.clone());
         line.ready = false;
     }
 }
@@ -428,7 +433,7 @@ fn with_next_steps(body: PrStatus, closed: Vec<NextStep>) -> Answer<PrStatus> {
     };
     let all_pushed = body.summary.all_pushed;
     let lacks_one =
-        body.repos.iter().any(|line| line.commits_ahead > 0 && line.pr.is_none() && line.pr_unknown.is_none());
+        body.repos.iter().any(|line| line.commits_ahead > 0 && line.pr.is_none() && line.pr_problem.is_none());
     let first = body.merge_order.iter().find_map(|name| {
         let line = body.repos.iter().find(|line| line.name == *name)?;
         let is_next = line.ready && line.blocked_by.is_empty();

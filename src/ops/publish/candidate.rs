@@ -41,7 +41,7 @@ pub fn read(code: &CodeRepo, files: &Files<'_>, sources: &Sources) -> Result<Can
             continue;
         }
         let outcome = match (item, belongs(path)) {
-            (Item::Other, _) => Err(Problem::whole("it is not a plain file; symbolic links are not followed")),
+            (Item::Other, _) => Err(Problem::whole("it is not a regular file; symbolic links are not followed")),
             (_, Err(problem)) => Err(problem),
             (Item::File(handle), Ok(place)) => {
                 read_one(files, path, handle, place, sources, &mut before, &mut candidate)?

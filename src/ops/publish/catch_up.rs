@@ -11,7 +11,7 @@ use crate::{
     model::{domain::Source, name::DomainName, oid::Oid},
     ops::{
         contract::{self, publish::Request},
-        ctx::{Acting, Ctx},
+        ctx::{ActingRepo, Ctx},
     },
     repo::CodeRepo,
     store::{Objects as _, StoreRef, layout, read},
@@ -72,7 +72,7 @@ pub enum Scope<'a> {
 
 /// A commit of the publishing branch that the realm does not have yet.
 #[derive(Debug)]
-pub struct News {
+pub struct UnpublishedCommit {
     /// The commit.
     pub commit: Oid,
     /// The publishing branch.
@@ -97,7 +97,11 @@ pub struct News {
 ///
 /// # Errors
 /// Returns an error if the repository or the realm cannot be read, or its configuration is invalid.
-pub fn news(acting: Acting<'_>, code: &CodeRepo, scope: Scope<'_>) -> Result<Option<News>, OpError> {
+pub fn unpublished_commit(
+    acting: ActingRepo<'_>,
+    code: &CodeRepo,
+    scope: Scope<'_>,
+) -> Result<Option<UnpublishedCommit>, OpError> {
     let policy = Policy::of(code)?;
     let is_by_hand = matches!(policy, Policy::Ci | Policy::Off);
     if is_by_hand && matches!(scope, Scope::Named) {
@@ -112,23 +116,32 @@ pub fn news(acting: Acting<'_>, code: &CodeRepo, scope: Scope<'_>) -> Result<Opt
         if let Some(pushed) = pushed
             && let Some(news) = of_commit(acting, code, &branch, pushed, scope)?
         {
-            return Ok(Some(News { policy, is_due: !held_back(&news, scope), ..news }));
+            return Ok(Some(UnpublishedCommit { policy, is_due: !held_back(&news, scope), ..news }));
         }
         if pushed == Some(tip) || matches!(scope, Scope::Named) {
             return Ok(None);
         }
     }
     let news = of_commit(acting, code, &branch, tip, scope)?;
-    Ok(news.map(|news| News { policy, is_due: policy == Policy::Commit && !held_back(&news, scope), ..news }))
+    Ok(news.map(|news| UnpublishedCommit {
+        policy,
+        is_due: policy == Policy::Commit && !held_back(&news, scope),
+        ..news
+    }))
 }
 
 /// Returns the commit of the current branch that is not published because it is unknown which branch is.
-fn unclear(acting: Acting<'_>, code: &CodeRepo, policy: Policy, scope: Scope<'_>) -> Result<Option<News>, OpError> {
+fn unclear(
+    acting: ActingRepo<'_>,
+    code: &CodeRepo,
+    policy: Policy,
+    scope: Scope<'_>,
+) -> Result<Option<UnpublishedCommit>, OpError> {
     let Some(problem) = branch_problem(code)? else { return Ok(None) };
     let head = code.head()?;
     let (Some(branch), Some(tip)) = (head.branch, head.commit) else { return Ok(None) };
     let news = of_commit(acting, code, &branch, tip, scope)?;
-    Ok(news.map(|news| News { policy, is_due: false, unclear: Some(problem), ..news }))
+    Ok(news.map(|news| UnpublishedCommit { policy, is_due: false, unclear: Some(problem), ..news }))
 }
 
 /// Returns the problem if it is unknown which branch is published, or that branch exists neither here nor at origin.
@@ -157,7 +170,7 @@ pub fn branch_problem(code: &CodeRepo) -> Result<Option<OpError>, OpError> {
 }
 
 /// Returns whether this needs a person to publish it. A commit that was just made counts as confirmed.
-fn held_back(news: &News, scope: Scope<'_>) -> bool {
+fn held_back(news: &UnpublishedCommit, scope: Scope<'_>) -> bool {
     news.disputed.is_some() && !(matches!(scope, Scope::Named) && news.is_fresh)
 }
 
@@ -167,9 +180,9 @@ fn held_back(news: &News, scope: Scope<'_>) -> bool {
 /// Returns the reason if it was not published.
 pub fn publish(
     ctx: &Ctx,
-    acting: Acting<'_>,
+    acting: ActingRepo<'_>,
     code: &CodeRepo,
-    news: &News,
+    news: &UnpublishedCommit,
 ) -> Result<Answer<ContractPublish>, OpError> {
     contract::publish::publish(ctx, acting, code, (&news.commit, &news.branch), &news.sources, &Request::default())
 }
@@ -179,8 +192,8 @@ pub fn publish(
 ///
 /// # Errors
 /// Returns the reason if it was not published.
-pub fn late(ctx: &Ctx, commit: Oid) -> Result<Vec<Answer<ContractPublish>>, OpError> {
-    let (code, acting) = (ctx.code()?, ctx.writing()?);
+pub fn publish_deferred(ctx: &Ctx, commit: Oid) -> Result<Vec<Answer<ContractPublish>>, OpError> {
+    let (code, acting) = (ctx.code()?, ctx.require_writable()?);
     let mut answers = Vec::new();
     if let Some((branch, tip)) = branch(code)?
         && tip != commit
@@ -195,7 +208,7 @@ pub fn late(ctx: &Ctx, commit: Oid) -> Result<Vec<Answer<ContractPublish>>, OpEr
         }
     }
     let mut refused = None;
-    while let Some(news) = news(acting, code, Scope::Named)?.filter(|news| news.is_due) {
+    while let Some(news) = unpublished_commit(acting, code, Scope::Named)?.filter(|news| news.is_due) {
         match publish(ctx, acting, code, &news) {
             Ok(answer) => {
                 answers.push(answer);
@@ -220,12 +233,12 @@ fn branch(code: &CodeRepo) -> Result<Option<(String, Oid)>, OpError> {
 }
 
 fn of_commit(
-    acting: Acting<'_>,
+    acting: ActingRepo<'_>,
     code: &CodeRepo,
     branch: &str,
     commit: Oid,
     scope: Scope<'_>,
-) -> Result<Option<News>, OpError> {
+) -> Result<Option<UnpublishedCommit>, OpError> {
     let this = code.commit(&commit)?;
     let moved_from = code.before(branch)?.filter(|before| code.has(before));
     let before = moved_from.or_else(|| this.parents.first().copied().filter(|parent| code.has(parent)));
@@ -273,7 +286,7 @@ fn of_commit(
     if found.is_empty() || !is_joined(acting)? {
         return Ok(None);
     }
-    Ok(Some(News {
+    Ok(Some(UnpublishedCommit {
         commit,
         branch: branch.to_owned(),
         policy: Policy::Commit,
@@ -286,7 +299,7 @@ fn of_commit(
     }))
 }
 
-fn source(acting: Acting<'_>, domain: &DomainName, scope: Scope<'_>) -> Result<Option<Source>, OpError> {
+fn source(acting: ActingRepo<'_>, domain: &DomainName, scope: Scope<'_>) -> Result<Option<Source>, OpError> {
     match scope {
         Scope::All(published) => Ok(published.get(domain).cloned()),
         Scope::Named => match acting.store.tip(&StoreRef::Domain(domain.clone()))? {
@@ -328,7 +341,7 @@ fn is_other(code: &CodeRepo, trees: [&Oid; 2], domain: &str) -> Result<bool, OpE
 ///
 /// # Errors
 /// Returns an error if the realm cannot be read.
-pub fn is_joined(acting: Acting<'_>) -> Result<bool, OpError> {
+pub fn is_joined(acting: ActingRepo<'_>) -> Result<bool, OpError> {
     let Some(tip) = acting.store.tip(&StoreRef::Realm)? else {
         return Ok(false);
     };

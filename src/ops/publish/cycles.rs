@@ -8,7 +8,7 @@ use crate::{
     error::{ErrorCode, OpError},
     model::{
         binding::Binding,
-        cycle::{self, Provision},
+        cycle::{self, DependencyGraph},
         domain::Domain,
         domain_summary::DomainSummary,
         domain_view::DomainView,
@@ -39,7 +39,7 @@ pub fn closed(store: &dyn Store, parts: &[Part<'_>], rule: Option<Cycles>) -> Re
     }
     let overview = Overview::open(store)?;
     let mut domains = Vec::new();
-    let mut provision = Provision::default();
+    let mut provision = DependencyGraph::default();
     for line in overview.domains() {
         let summary = overview.summary(line)?;
         provision.add(&summary);

@@ -57,7 +57,7 @@ pub fn all() -> [EditorSchema; 3] {
 /// path from the file's folder to `.blue`.
 ///
 /// # Errors
-/// Returns an error if the repository has no work tree, or the schema file cannot be read.
+/// Returns an error if the repository has no working tree, or the schema file cannot be read.
 pub fn modeline(ctx: &Ctx, kind: &str, up: &str) -> Result<String, OpError> {
     let name = format!("schemas/{kind}.schema.json");
     let file = WorkFile::of(ctx.code()?, format!(".blue/{name}"))?;

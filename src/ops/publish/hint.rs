@@ -14,7 +14,7 @@ use crate::{
 ///
 /// # Errors
 /// Returns an error if the repository cannot be read.
-pub fn forgotten(code: &CodeRepo) -> Result<Option<String>, OpError> {
+pub fn stale_contract_hint(code: &CodeRepo) -> Result<Option<String>, OpError> {
     let head = code.head()?;
     let (Some(_), Some(commit)) = (head.branch, head.commit) else {
         return Ok(None);

@@ -10,7 +10,7 @@ use std::{
 
 use serde::{Deserialize, Serialize};
 
-use crate::ops::ctx::{Acting, Ctx};
+use crate::ops::ctx::{ActingRepo, Ctx};
 use crate::{
     error::{NextStep, OpError},
     model::{
@@ -64,7 +64,7 @@ pub fn open(ctx: &Ctx) -> Result<File, OpError> {
 }
 
 /// Records an attempt. A failure to write is ignored: the realm itself shows what is published.
-pub fn record(ctx: &Ctx, acting: Acting<'_>, commit: Oid, outcome: Result<(), &OpError>) {
+pub fn record(ctx: &Ctx, acting: ActingRepo<'_>, commit: Oid, outcome: Result<(), &OpError>) {
     let attempt = Attempt {
         at: ctx.env.now(),
         realm: acting.realm.clone(),
@@ -80,7 +80,7 @@ pub fn record(ctx: &Ctx, acting: Acting<'_>, commit: Oid, outcome: Result<(), &O
 }
 
 /// Returns the last attempt of the repository, if it failed.
-pub fn last_failure(ctx: &Ctx, acting: Acting<'_>) -> Option<Attempt> {
+pub fn last_failure(ctx: &Ctx, acting: ActingRepo<'_>) -> Option<Attempt> {
     let path = path(ctx);
     for path in [path.clone(), path.with_extension("log.1")] {
         let text = std::fs::read(&path).map(|bytes| String::from_utf8_lossy(&bytes).into_owned()).unwrap_or_default();

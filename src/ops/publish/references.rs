@@ -1,6 +1,6 @@
 //! References to files: contracts whose schema, value or version is in another file, and imports that expect a schema
 //! in another file. `schema: { file: F, at: '#/$defs/Order' }`, `version: { from: package.json }`. The file is read
-//! from the same commit or work tree as the contract or binding, and its content is published as if it were written
+//! from the same commit or working tree as the contract or binding, and its content is published as if it were written
 //! there.
 
 use std::{
@@ -59,7 +59,7 @@ impl Reference {
 
 /// Returns whether a contract refers to a file.
 pub fn refers(contract: &Contract) -> bool {
-    contract.version == Version::elsewhere()
+    contract.version == Version::from_file_placeholder()
         || [&contract.schema, &contract.value].into_iter().any(|json| Reference::of(json).is_some())
 }
 
@@ -70,7 +70,7 @@ pub fn refers(contract: &Contract) -> bool {
 pub fn contract(files: &Files<'_>, bytes: &[u8], name: &ContractName) -> Result<(Contract, BTreeSet<String>), Problem> {
     let mut contract = codec::contract(bytes, name)?;
     let mut read = resolve(files, &mut contract).map_err(|(pointer, problem)| problem.or_at(bytes, pointer))?;
-    if contract.version == Version::elsewhere() {
+    if contract.version == Version::from_file_placeholder() {
         let from = codec::version_from(bytes).ok_or_else(|| Problem::whole("version: write the version, in quotes"))?;
         contract.version = version(files, &from).map_err(|problem| problem.or_at(bytes, "/version"))?;
         read.insert(from.from);
@@ -178,7 +178,7 @@ pub fn load(files: &Files<'_>, path: &str) -> Result<Value, BundleError> {
     let bytes = match files.file(path).map_err(said)? {
         Some(Item::File(handle)) => files.read(&handle).map_err(said)?,
         Some(Item::Other) => {
-            return Err(refuse("it is not a plain file of this repository; symbolic links are not followed".into()));
+            return Err(refuse("it is not a regular file of this repository; symbolic links are not followed".into()));
         }
         None => return Err(refuse(missing(files, path).into())),
     };

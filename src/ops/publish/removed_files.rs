@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use crate::{
     error::OpError,
     model::{candidate::CONTRACTS, contract::Contract, name::ContractRef},
-    ops::{acting::Acting, repos::git_dir_file},
+    ops::{realm_context::ActingRepo, repos::git_dir_file},
     repo::CodeRepo,
     store::{StoreRef, layout, read},
 };
@@ -31,7 +31,7 @@ pub fn remember(code: &CodeRepo, files: &[String]) -> Result<(), OpError> {
 ///
 /// # Errors
 /// Returns an error if the repository or the realm cannot be read.
-pub fn still_missing(acting: Acting<'_>, code: &CodeRepo) -> Result<Vec<String>, OpError> {
+pub fn still_missing(acting: ActingRepo<'_>, code: &CodeRepo) -> Result<Vec<String>, OpError> {
     let all = kept(code);
     if all.is_empty() {
         return Ok(all);
@@ -48,7 +48,7 @@ pub fn still_missing(acting: Acting<'_>, code: &CodeRepo) -> Result<Vec<String>,
     Ok(missing)
 }
 
-fn is_missing(acting: Acting<'_>, code: &CodeRepo, file: &str) -> Result<bool, OpError> {
+fn is_missing(acting: ActingRepo<'_>, code: &CodeRepo, file: &str) -> Result<bool, OpError> {
     let Some(commit) = code.head()?.commit else { return Ok(false) };
     let is_there = read::lookup(code, &code.tree_of(&commit)?, file)?.is_some();
     let name = file.strip_prefix(CONTRACTS).and_then(|file| file.strip_prefix('/')?.strip_suffix(".yaml"));

@@ -3,10 +3,10 @@
 
 use crate::{
     error::{ErrorCode, NextStep, OpError},
-    model::{name::RepoName, realm::Likeness, text::shell_word},
+    model::{name::RepoName, realm::RepoMatch, text::shell_word},
     ops::{
         contract::{self, publish::Request},
-        ctx::{Acting, Ctx, Here},
+        ctx::{ActingRepo, Ctx, RealmContext},
         realm,
         repos::{self, identity},
     },
@@ -38,9 +38,9 @@ pub fn run(
         OpError::cannot(ErrorCode::NotInRepo, "cannot tell which repository this is")
             .next(format!("git blue contract publish --realm-url {} --repo NAME", shell_word(url)))
     })?;
-    let here = ctx.here.map(|here| Here { repo: Some(repo), ..here });
-    let ctx = Ctx { here, ..ctx };
-    let acting = ctx.acting()?;
+    let here = ctx.realm.map(|here| RealmContext { repo: Some(repo), ..here });
+    let ctx = Ctx { realm: here, ..ctx };
+    let acting = ctx.acting_repo()?;
     same_repository(ctx.code()?, acting)?;
     let at_url = |steps| at_url(steps, url, acting.repo);
     let mut answer = contract::publish::publish_as(&ctx, acting, request)
@@ -48,7 +48,7 @@ pub fn run(
     answer.next_steps = at_url(answer.next_steps);
     if !request.dry_run {
         push(&ctx, acting)?;
-        answer.body.unshared = false;
+        answer.body.not_pushed = false;
     }
     Ok(answer)
 }
@@ -70,20 +70,20 @@ fn at_url(steps: Vec<NextStep>, url: &str, repo: &RepoName) -> Vec<NextStep> {
 }
 
 /// Checks that the realm has the repository under its name, and that nothing shows that it is a different repository.
-fn same_repository(code: &CodeRepo, acting: Acting<'_>) -> Result<(), OpError> {
+fn same_repository(code: &CodeRepo, acting: ActingRepo<'_>) -> Result<(), OpError> {
     let Some(held) = identity::entry(acting)? else {
         let message = format!("{} is not in the realm {}", acting.repo, acting.realm);
         return Err(OpError::no(ErrorCode::NotJoined, message)
             .next("git blue init --url URL  # once, on a developer's machine; then git blue sync"));
     };
-    match identity::likeness(code, &held)? {
-        Likeness::Different => Err(identity::mistaken(acting, code, &held)),
+    match identity::match_repo(code, &held)? {
+        RepoMatch::Different => Err(identity::wrong_repository_error(acting, code, &held)),
         _ => Ok(()),
     }
 }
 
 /// Pushes the realm.
-fn push(ctx: &Ctx, acting: Acting<'_>) -> Result<(), OpError> {
+fn push(ctx: &Ctx, acting: ActingRepo<'_>) -> Result<(), OpError> {
     let body = realm::sync::with(ctx, acting.realm, acting.store, &realm::sync::Request::default(), || Ok(()))?;
     realm::sync::require_complete(body)
 }

@@ -1,14 +1,14 @@
 //! Publishes commits that no hook published, if configured, for `status` and `check`, and reports those that remain.
 
 use super::{
-    catch_up::{self, News, Policy, Scope},
+    catch_up::{self, Policy, Scope, UnpublishedCommit},
     publish_log,
 };
 use crate::{
     error::{NextStep, OpError},
     ops::{
         contract,
-        ctx::{Acting, Ctx},
+        ctx::{ActingRepo, Ctx},
         repos::roots,
     },
     repo::CodeRepo,
@@ -33,9 +33,9 @@ pub struct CaughtUp {
 ///
 /// # Errors
 /// Returns an error if the realm cannot be read.
-pub fn look(ctx: &Ctx) -> Result<CaughtUp, OpError> {
-    roots::learn(ctx)?;
-    let Ok(acting) = ctx.writing() else {
+pub fn publish_due(ctx: &Ctx) -> Result<CaughtUp, OpError> {
+    roots::record_roots(ctx)?;
+    let Ok(acting) = ctx.require_writable() else {
         return Ok(CaughtUp::default());
     };
     Ok(run(ctx, acting, &Overview::open(acting.store)?, true))
@@ -43,12 +43,12 @@ pub fn look(ctx: &Ctx) -> Result<CaughtUp, OpError> {
 
 /// Publishes what is due if `may_publish`, and returns what is not published. An error here does not hide the rest of
 /// the answer.
-pub fn run(ctx: &Ctx, acting: Acting<'_>, overview: &Overview<'_>, may_publish: bool) -> CaughtUp {
+pub fn run(ctx: &Ctx, acting: ActingRepo<'_>, overview: &Overview<'_>, may_publish: bool) -> CaughtUp {
     let Some(code) = &ctx.code else {
         return CaughtUp::default();
     };
     let mut caught_up = CaughtUp::default();
-    let may_publish = may_publish && ctx.writing().is_ok();
+    let may_publish = may_publish && ctx.require_writable().is_ok();
     if let Err(error) = caught_up.fill(ctx, acting, code, overview, may_publish) {
         caught_up.next_steps.push(NextStep::advice(error.message));
     }
@@ -59,12 +59,16 @@ impl CaughtUp {
     fn fill(
         &mut self,
         ctx: &Ctx,
-        acting: Acting<'_>,
+        acting: ActingRepo<'_>,
         code: &CodeRepo,
         overview: &Overview<'_>,
         may_publish: bool,
     ) -> Result<(), OpError> {
-        let mut news = catch_up::news(acting, code, Scope::All(&contract::publish::sources(acting, Some(overview))?))?;
+        let mut news = catch_up::unpublished_commit(
+            acting,
+            code,
+            Scope::All(&contract::publish::sources(acting, Some(overview))?),
+        )?;
         let mut failed = None;
         if let (true, Some(due)) = (may_publish, news.as_ref().filter(|news| news.is_due)) {
             match catch_up::publish(ctx, acting, code, due) {
@@ -74,13 +78,13 @@ impl CaughtUp {
                     self.has_moved = true;
                     // If only pushed commits are published, later ones may remain.
                     let after = contract::publish::sources(acting, Some(&Overview::open(acting.store)?))?;
-                    news = catch_up::news(acting, code, Scope::All(&after))?;
+                    news = catch_up::unpublished_commit(acting, code, Scope::All(&after))?;
                 }
                 Err(error) => failed = Some(error),
             }
         }
         match news {
-            Some(News { unclear: Some(error), branch, commit, domains, policy, .. }) => {
+            Some(UnpublishedCommit { unclear: Some(error), branch, commit, domains, policy, .. }) => {
                 self.next_steps.extend(error.next_steps);
                 let (policy, problem) = (policy.word().into(), Some(error.message));
                 self.unpublished = Some(Unpublished { branch, commit, domains, policy, problem, failed_at: None });
@@ -91,7 +95,7 @@ impl CaughtUp {
         Ok(())
     }
 
-    fn tell(&mut self, ctx: &Ctx, acting: Acting<'_>, news: News, failed: Option<OpError>) {
+    fn tell(&mut self, ctx: &Ctx, acting: ActingRepo<'_>, news: UnpublishedCommit, failed: Option<OpError>) {
         let (problem, failed_at, steps) = match failed {
             Some(error) => (Some(error.message), Some(ctx.env.now()), error.next_steps),
             None => match publish_log::last_failure(ctx, acting).filter(|attempt| attempt.commit == news.commit) {

@@ -1,4 +1,4 @@
-//! Reads and writes one file below `.blue/` in the work tree. No symbolic link is followed, and files are replaced
+//! Reads and writes one file below `.blue/` in the working tree. No symbolic link is followed, and files are replaced
 //! atomically.
 
 use std::{
@@ -15,34 +15,34 @@ use crate::{
     store::codec::MAX_FILE,
 };
 
-/// A file below `.blue/` in the work tree.
+/// A file below `.blue/` in the working tree.
 #[derive(Debug, Clone)]
 pub struct WorkFile {
     root: PathBuf,
     relative: String,
-    /// How to check it out, if a sparse checkout leaves it out of the work tree.
+    /// How to check it out, if a sparse checkout leaves it out of the working tree.
     check_out: Option<String>,
     is_sparse: bool,
 }
 
 impl WorkFile {
-    /// Returns the file at a path relative to the root of the work tree. The path's segments must be valid names.
+    /// Returns the file at a path relative to the root of the working tree. The path's segments must be valid names.
     ///
     /// # Errors
-    /// Returns an error if the repository has no work tree, or git cannot list the files of a sparse checkout.
+    /// Returns an error if the repository has no working tree, or git cannot list the files of a sparse checkout.
     pub fn of(code: &CodeRepo, relative: String) -> Result<Self, OpError> {
-        let root = code.workdir().ok_or_else(|| OpError::usage("a bare repository has no work tree to write to"))?;
+        let root = code.workdir().ok_or_else(|| OpError::usage("a bare repository has no working tree to write to"))?;
         let is_left_out = code.left_out()?.contains_key(&relative);
         let check_out = is_left_out.then(|| check_out(code, &root, &relative));
         Ok(Self { root, relative, check_out, is_sparse: code.is_sparse() })
     }
 
-    /// Returns whether a sparse checkout leaves the file out of the work tree.
+    /// Returns whether a sparse checkout leaves the file out of the working tree.
     pub fn is_left_out(&self) -> bool {
         self.check_out.is_some() && !self.path().exists()
     }
 
-    /// Returns the path relative to the root of the work tree.
+    /// Returns the path relative to the root of the working tree.
     pub fn relative(&self) -> &str {
         &self.relative
     }
@@ -144,11 +144,11 @@ impl WorkFile {
                 Ok(meta) if !is_last && meta.is_dir() => {}
                 Ok(_) => {
                     let message = format!(
-                        "{} is not a plain {}; symbolic links are not followed",
+                        "{} is not a {}; symbolic links are not followed",
                         path.strip_prefix(&self.root).unwrap_or(&path).display(),
-                        if is_last { "file" } else { "folder" }
+                        if is_last { "regular file" } else { "directory" }
                     );
-                    return Err(OpError::no(ErrorCode::NotAPlainFile, message));
+                    return Err(OpError::no(ErrorCode::NotARegularFile, message));
                 }
                 Err(error) if error.kind() == std::io::ErrorKind::NotFound => return self.require_checked_out(),
                 Err(error) => return Err(OpError::io("read", &path)(error)),
@@ -160,7 +160,7 @@ impl WorkFile {
     /// Returns `false` for a missing file, unless a sparse checkout leaves it out: a new file would replace it.
     fn require_checked_out(&self) -> Result<bool, OpError> {
         let Some(command) = &self.check_out else { return Ok(false) };
-        let message = format!("{} is not in the work tree, because the checkout is sparse", self.relative);
+        let message = format!("{} is not in the working tree, because the checkout is sparse", self.relative);
         Err(OpError::no(ErrorCode::NotCheckedOut, message).next(format!("{command}  # check it out")))
     }
 

@@ -1,4 +1,4 @@
-//! `realm_check`: checks whether the realm is consistent once this repository's files are laid over it.
+//! `realm_check`: checks whether the realm is consistent once this repository's files are applied to it.
 
 mod steps;
 
@@ -21,8 +21,8 @@ use crate::{
         Operation,
         admin::join,
         contract::{self, verdict},
-        ctx::{Acting, Ctx, Here},
-        notify::pending::{self, MAX_TOLD, Pending},
+        ctx::{ActingRepo, Ctx, RealmContext},
+        inboxes::pending::{self, MAX_TOLD, Pending},
         operation::given_as,
         pr::rfc,
         publish::{candidate, places, unpublished},
@@ -154,7 +154,7 @@ impl Default for Request {
 /// Returns an error if the realm or the repository cannot be read, or if it cannot be determined which repository to
 /// judge. In these cases the check never passes.
 pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<RealmCheck>, OpError> {
-    let here = ctx.here()?;
+    let here = ctx.realm()?;
     let overview = Overview::open(&*here.store)?;
     let work = Work { ctx, here, overview: &overview, request, judge: ctx.judge() };
     let branches = match &request.rfc {
@@ -179,7 +179,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<RealmCheck>, OpError> 
     if let (Some(found), Some(commit)) = (&found, base.commit.filter(|_| report.has_errors())) {
         let before = Found::at(ctx, found.repo.clone(), &commit)?;
         let candidate = work.candidate(&before)?;
-        report.forgive(&work.judge(&[before.judged(&candidate)], false)?);
+        report.downgrade_existing(&work.judge(&[before.judged(&candidate)], false)?);
     }
     if let Some(files) = found.as_ref().and_then(|found| found.files.as_ref()) {
         places::locate(files, &mut report.findings);
@@ -200,7 +200,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<RealmCheck>, OpError> 
 /// A check in progress.
 struct Work<'a> {
     ctx: &'a Ctx,
-    here: &'a Here,
+    here: &'a RealmContext,
     overview: &'a Overview<'a>,
     request: &'a Request,
     judge: Judge<'a>,
@@ -227,7 +227,7 @@ impl<'a> Work<'a> {
         let Some(files) = &found.files else {
             return Ok(Candidate::default());
         };
-        let acting = Acting { realm: &self.here.realm, store: &*self.here.store, repo: &found.repo, code: None };
+        let acting = ActingRepo { realm: &self.here.realm, store: &*self.here.store, repo: &found.repo, code: None };
         let sources = contract::publish::sources(acting, Some(self.overview))?;
         candidate::read(self.ctx.code()?, files, &sources)
     }
@@ -299,7 +299,7 @@ impl<'a> Work<'a> {
     /// Returns why the current clone is read-only, and what to do about it.
     fn read_only(&self) -> Option<String> {
         let is_clone = self.ctx.code.is_some() && self.here.repo.is_some() && !self.request.is_temporary;
-        let error = self.ctx.writing().err().filter(|_| is_clone)?;
+        let error = self.ctx.require_writable().err().filter(|_| is_clone)?;
         Some(error.next_steps.first().map_or(error.message.clone(), |step| format!("{}; {step}", error.message)))
     }
 
@@ -311,7 +311,7 @@ impl<'a> Work<'a> {
 
     /// Returns the commit of the publishing branch that the realm does not have. A check does not publish it.
     fn unpublished(&self) -> Option<wire::Unpublished> {
-        let acting = self.ctx.writing().ok()?;
+        let acting = self.ctx.require_writable().ok()?;
         let is_asked = self.request.subject == Subject::Head && !self.request.is_temporary;
         is_asked.then(|| unpublished::run(self.ctx, acting, self.overview, false).unpublished)?
     }
@@ -340,7 +340,7 @@ fn next_steps(body: RealmCheck, missing_base: Option<String>, first: String) -> 
         answer = answer.next(NO_FILES);
     }
     if has_scripts {
-        answer = answer.next("git blue check --run-hooks  # also run the scripts");
+        answer = answer.next("git blue check --run-scripts  # also run the scripts");
     }
     if let (Some(base), true) = (missing_base, has_errors) {
         let step = format!("git fetch origin {base}  # the base is not in this clone, so its problems count as errors");
@@ -376,14 +376,14 @@ fn judge(
     mut check: Check<'_>,
     judge: &Judge<'_>,
 ) -> Result<Report, OpError> {
-    let (store, course) = (&*ctx.here()?.store, ctx.course());
-    course.expect(overview.domains().len());
+    let (store, progress) = (&*ctx.realm()?.store, ctx.progress());
+    progress.expect(overview.domains().len());
     let with_concern = |one: &Damage| (one.clone(), is_concerned(one, judged));
     let mut damage: Vec<_> = overview.damage().iter().map(with_concern).collect();
     let mut examining = overview.examining();
     for line in overview.domains() {
-        course.check()?;
-        course.step();
+        progress.check()?;
+        progress.step();
         // A repository that published here and no longer has any files is judged too.
         let has_published = judged.iter().any(|judged| line.sources.contains_key(judged.repo));
         let is_judged = has_published || check.is_judged(&line.name);
@@ -416,7 +416,7 @@ fn judge(
             });
             read::load_versions(store, &mut domain, &line.tree, &declared)?;
             verdict::load_bases(store, &mut domain, &line.tree, None)?;
-            if let Some(schemas) = check.laid_over(&domain, examined) {
+            if let Some(schemas) = check.check_with_candidate(&domain, examined) {
                 examining.add(line, &schemas);
             }
             continue;
@@ -437,11 +437,11 @@ fn judge(
 /// returns true.
 fn is_concerned(damage: &Damage, judged: &[Judged<'_>]) -> bool {
     let (name, path) = damage.file.split_once(':').unwrap_or((&damage.file, ""));
-    match StoreRef::travelling(name) {
+    match StoreRef::parse_shared(name) {
         Some(StoreRef::Realm) => {
             !path.starts_with(layout::REPOS) || judged.iter().any(|judged| path == layout::repo(judged.repo).as_str())
         }
-        Some(StoreRef::Domain(domain)) => judged.iter().any(|judged| judged.candidate.says_something_of(&domain)),
+        Some(StoreRef::Domain(domain)) => judged.iter().any(|judged| judged.candidate.declares_in(&domain)),
         _ => true,
     }
 }
@@ -455,9 +455,9 @@ fn schemas(overview: &Overview<'_>, line: &Line, listed: bool) -> Option<Schemas
 /// Returns the pending notifications. They never affect a check, so errors are ignored.
 fn notifications(ctx: &Ctx, reader: &ReaderName, overview: &Overview<'_>) -> Vec<Notification> {
     let pending = || {
-        let acting = ctx.acting()?;
+        let acting = ctx.acting_repo()?;
         let mut pending = Pending::of(acting, reader, ctx.env.now(), overview)?;
-        pending.judge(acting, overview, &ctx.glancing_judge())?;
+        pending.judge(acting, overview, &ctx.quick_judge())?;
         Ok::<_, OpError>(pending)
     };
     let pending = pending().unwrap_or_default();

@@ -46,7 +46,7 @@ pub struct Checked<'a> {
 }
 
 /// A script that a file of this repository names.
-struct Named<'a> {
+struct DeclaredScript<'a> {
     at: ContractRef,
     role: ScriptRole,
     script: &'a str,
@@ -86,7 +86,7 @@ pub fn run(ctx: &Ctx, checked: Checked<'_>, scripts: Scripts) -> Result<(Vec<Scr
     Ok((runs, findings))
 }
 
-fn named<'a>(checked: Checked<'a>, is_ci: bool) -> Vec<Named<'a>> {
+fn named<'a>(checked: Checked<'a>, is_ci: bool) -> Vec<DeclaredScript<'a>> {
     let mut found = Vec::new();
     if matches!(checked.mode, Mode::All | Mode::Exporter) {
         for ((domain, name), declared) in &checked.candidate.contracts {
@@ -97,7 +97,7 @@ fn named<'a>(checked: Checked<'a>, is_ci: bool) -> Vec<Named<'a>> {
             found.extend(
                 exporter
                     .chain(in_ci)
-                    .map(|(role, script)| Named { contract, ..place(domain, name, role, script, declared) }),
+                    .map(|(role, script)| DeclaredScript { contract, ..place(domain, name, role, script, declared) }),
             );
         }
     }
@@ -117,22 +117,22 @@ fn place<'a, T>(
     role: ScriptRole,
     script: &'a str,
     declared: &'a Declared<T>,
-) -> Named<'a> {
+) -> DeclaredScript<'a> {
     let at = ContractRef { domain: domain.clone(), contract: contract.clone() };
     let line = declared.lines.get(contract.as_str()).copied();
-    Named { at, role, script, file: &declared.path, line, contract: None }
+    DeclaredScript { at, role, script, file: &declared.path, line, contract: None }
 }
 
 /// Returns why no script may run, or `None` if scripts may run.
 fn refusal(ctx: &Ctx, checked: Checked<'_>, scripts: Scripts, is_ci: bool) -> Result<Option<String>, OpError> {
     let is_head = *checked.subject != Subject::Worktree && checked.found.commit == ctx.code()?.head()?.commit;
-    let is_joined = !checked.is_temporary && ctx.writing().is_ok();
+    let is_joined = !checked.is_temporary && ctx.require_writable().is_ok();
     let why = match (is_joined, scripts.asked, is_ci) {
-        _ if !is_head => "only the scripts of HEAD are run, in its work tree",
+        _ if !is_head => "only the scripts of HEAD are run, in its working tree",
         (true, true, _) | (true, _, true) | (false, true, true) => return Ok(None),
-        (true, false, false) => "scripts run only with --run-hooks, or in CI",
+        (true, false, false) => "scripts run only with --run-scripts, or in CI",
         (false, true, false) => "this clone has not joined the realm, so its scripts are not run",
-        (false, false, _) => "this clone has not joined the realm: run its scripts with --run-hooks",
+        (false, false, _) => "this clone has not joined the realm: run its scripts with --run-scripts",
     };
     Ok(Some(why.to_owned()))
 }
@@ -140,7 +140,7 @@ fn refusal(ctx: &Ctx, checked: Checked<'_>, scripts: Scripts, is_ci: bool) -> Re
 fn run_one(
     ctx: &Ctx,
     checked: Checked<'_>,
-    named: &Named<'_>,
+    named: &DeclaredScript<'_>,
     timeout: Duration,
 ) -> Result<(ScriptOutcome, Option<i32>, String), OpError> {
     let failed = |why: String| (ScriptOutcome::Failed, None, why);
@@ -166,7 +166,7 @@ fn run_one(
     Ok((outcome, ended.code, output.trim_end_matches([';', ' ']).to_owned()))
 }
 
-/// Returns the path of the script in the work tree, or how it differs from the committed script.
+/// Returns the path of the script in the working tree, or how it differs from the committed script.
 fn committed(ctx: &Ctx, found: &Found<'_>, script: &str, root: PathBuf) -> Result<Result<PathBuf, String>, OpError> {
     let (code, Some(files)) = (ctx.code()?, &found.files) else {
         return Ok(Err("there is no commit yet".to_owned()));
@@ -188,8 +188,8 @@ fn committed(ctx: &Ctx, found: &Found<'_>, script: &str, root: PathBuf) -> Resul
 }
 
 /// Returns the input of a script: the contract in this repository's file, or in the realm.
-fn input(ctx: &Ctx, named: &Named<'_>) -> Value {
-    let held = || ctx.here().ok().and_then(|here| domain::contract(&*here.store, &named.at).ok());
+fn input(ctx: &Ctx, named: &DeclaredScript<'_>) -> Value {
+    let held = || ctx.realm().ok().and_then(|here| domain::contract(&*here.store, &named.at).ok());
     let document = named.contract.cloned().or_else(held);
     json!({
         "role": named.role,
@@ -201,7 +201,7 @@ fn input(ctx: &Ctx, named: &Named<'_>) -> Value {
     })
 }
 
-fn finding(checked: Checked<'_>, named: &Named<'_>, outcome: ScriptOutcome, output: &str) -> Option<Finding> {
+fn finding(checked: Checked<'_>, named: &DeclaredScript<'_>, outcome: ScriptOutcome, output: &str) -> Option<Finding> {
     let (at, script) = (&named.at, named.script);
     let last = output.lines().last().map(|line| format!(": {line}")).unwrap_or_default();
     let finding = match outcome {

@@ -17,7 +17,7 @@ use crate::{
 /// The maximum number of ancestors of the judged commit that are searched for the name of the repository.
 const MAX_COMMITS: usize = 1_000;
 
-/// The files to lay over the realm.
+/// The files to apply to the realm.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub enum Subject {
     /// The files of HEAD.
@@ -25,7 +25,7 @@ pub enum Subject {
     Head,
     /// The files of this commit.
     Commit(String),
-    /// The files of the work tree.
+    /// The files of the working tree.
     Worktree,
     /// No files: the realm as published.
     Published,
@@ -42,7 +42,7 @@ struct SubjectFields {
     /// Check this commit instead of HEAD
     #[cfg_attr(feature = "cli", arg(long, value_name = "COMMIT"))]
     commit: Option<String>,
-    /// Check the work tree instead of HEAD
+    /// Check the working tree instead of HEAD
     #[serde(default)]
     #[cfg_attr(feature = "cli", arg(long))]
     worktree: bool,
@@ -70,7 +70,7 @@ pub struct Found<'a> {
     pub repo: RepoName,
     /// Its files; `None` if nothing was committed yet.
     pub files: Option<Files<'a>>,
-    /// The commit of these files; `None` for the work tree.
+    /// The commit of these files; `None` for the working tree.
     pub commit: Option<Oid>,
 }
 
@@ -97,7 +97,7 @@ pub fn find<'a>(ctx: &'a Ctx, subject: &Subject, repo: Option<&RepoName>) -> Res
     if *subject == Subject::Published {
         return Ok(None);
     }
-    let here = ctx.here()?;
+    let here = ctx.realm()?;
     let Some(code) = ctx.code.as_ref() else {
         return Err(match repo {
             Some(repo) => outside(ctx, repo),
@@ -117,7 +117,7 @@ pub fn find<'a>(ctx: &'a Ctx, subject: &Subject, repo: Option<&RepoName>) -> Res
     let repo = repo.ok_or_else(|| unknown(ctx))?;
     let (files, commit) = match (subject, commit) {
         (Subject::Worktree, _) => {
-            let files = Files::checkout(code).ok_or_else(|| OpError::usage("a bare repository has no work tree"))?;
+            let files = Files::checkout(code).ok_or_else(|| OpError::usage("a bare repository has no working tree"))?;
             (Some(files), None)
         }
         (_, Some(commit)) => (Some(Files::at(code, &commit)?), Some(commit)),
@@ -129,7 +129,7 @@ pub fn find<'a>(ctx: &'a Ctx, subject: &Subject, repo: Option<&RepoName>) -> Res
 /// Returns the repository's name in the judged commit, or in one of its ancestors, so that a commit that removes the
 /// file with the name is judged too.
 fn named_before(ctx: &Ctx, code: &CodeRepo, commit: &Oid) -> Result<Option<RepoName>, OpError> {
-    let realm = &ctx.here()?.realm;
+    let realm = &ctx.realm()?.realm;
     let base = check_base::on_a_runner(ctx, code, commit)?.commit;
     let mut next = Some(*commit);
     let mut left = MAX_COMMITS;
@@ -156,7 +156,7 @@ fn outside(ctx: &Ctx, repo: &RepoName) -> OpError {
 
 fn unknown(ctx: &Ctx) -> OpError {
     let message = format!("nothing was checked: cannot tell which repository {} is", ctx.env.cwd().display());
-    OpError::cannot(ErrorCode::UnknownRepository, message)
+    OpError::cannot(ErrorCode::RepoUndetermined, message)
         .next("pass --repo NAME, or set GIT_BLUE_REPO: its name in the realm")
         .next("pass --published to check only the realm")
         .next("change to a repository of the realm, or pass -C DIR")

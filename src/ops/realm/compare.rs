@@ -42,7 +42,7 @@ runs!(RealmCompare, run);
 /// # Errors
 /// Returns an error if this machine does not know the other realm, or either cannot be read.
 pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<RealmCompare>, OpError> {
-    let here = ctx.here()?;
+    let here = ctx.realm()?;
     let known = locate::known(&ctx.home, &request.other)?;
     let other = GitStore::open(&known.path, ctx.options())?;
     let (ours, theirs) = (Overview::open(&*here.store)?, Overview::open(&other)?);

@@ -26,7 +26,7 @@ runs!(RealmList, |ctx, _| run(ctx));
 /// # Errors
 /// Returns an error if this machine's records cannot be read.
 pub fn run(ctx: &Ctx) -> Result<Answer<RealmList>, OpError> {
-    let current = ctx.here.as_ref().ok().map(|here| &here.realm);
+    let current = ctx.realm.as_ref().ok().map(|here| &here.realm);
     let line = |known: KnownRealm| {
         let counts = GitStore::open(&known.path, ctx.options())
             .and_then(|store| Ok((read::repos(&store)?.repos.len(), store.domains()?.len())));

@@ -47,7 +47,7 @@ runs!(RealmLog, run);
 /// # Errors
 /// Returns an error if the realm cannot be read.
 pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<RealmLog>, OpError> {
-    let here = ctx.here()?;
+    let here = ctx.realm()?;
     let store = &*here.store;
     let mut histories = Vec::new();
     if request.domain.is_none() {
@@ -139,7 +139,7 @@ impl<'a> Merged<'a> {
 
 /// Returns the time that an entry is sorted by: its own, or that of its parent if its own is in the future.
 fn order(store: &dyn Store, now: jiff::Timestamp, entry: &LogEntry) -> Result<jiff::Timestamp, OpError> {
-    if !entry.ahead_of_clock {
+    if !entry.in_future {
         return Ok(entry.time);
     }
     for step in History::of(store, Some(entry.commit)) {

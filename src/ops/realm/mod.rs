@@ -6,7 +6,7 @@ mod check_scripts;
 pub mod check_subject;
 pub mod compare;
 pub mod conflict_accept;
-pub mod conflict_undo;
+pub mod conflict_reject;
 pub mod list;
 pub mod log;
 pub mod review;
@@ -28,5 +28,5 @@ pub(super) const TABLE: &[Operation] = &[
     topology::OPERATION,
     compare::OPERATION,
     conflict_accept::OPERATION,
-    conflict_undo::OPERATION,
+    conflict_reject::OPERATION,
 ];

@@ -6,7 +6,7 @@ mod mentions;
 use super::status::unreadable_domains;
 use crate::{
     error::OpError,
-    model::{name::RepoName, verdict::Holds},
+    model::{name::RepoName, verdict::ImportEffect},
     ops::{Operation, contract::verdict, ctx::Ctx, runs},
     store::overview::Overview,
     wire::{Answer, ImportReview, RealmReview},
@@ -36,14 +36,14 @@ runs!(RealmReview, |ctx, _| run(ctx));
 /// # Errors
 /// Returns an error if the current folder is not in a repository of a realm, or the realm cannot be read.
 pub fn run(ctx: &Ctx) -> Result<Answer<RealmReview>, OpError> {
-    let acting = ctx.acting()?;
+    let acting = ctx.acting_repo()?;
     let overview = Overview::open(acting.store)?;
-    let (judge, writing) = (ctx.judge(), ctx.writing());
+    let (judge, writing) = (ctx.judge(), ctx.require_writable());
     let files = import::BindingFiles::of(acting.code)?;
     let (mut reviews, mut checked, mut by_range_only) = (Vec::new(), 0, 0);
-    let course = ctx.course();
+    let progress = ctx.progress();
     for line in overview.domains_of(acting.repo) {
-        course.check()?;
+        progress.check()?;
         let summary = overview.summary(line)?;
         let states = verdict::states(acting.store, &line.tree, &summary, Some(acting.repo), &judge)?;
         let domain = import::Domain { store: acting.store, tree: &line.tree, summary: &summary, files: &files };
@@ -53,7 +53,7 @@ pub fn run(ctx: &Ctx) -> Result<Answer<RealmReview>, OpError> {
             checked += 1;
             by_range_only += usize::from(state.is_by_range());
             if import::is_due(import, state) || domain.withdrawal(import).is_some() {
-                reviews.push((rank(state.holds()), domain.review(import, state)?));
+                reviews.push((rank(state.effect()), domain.review(import, state)?));
             }
         }
     }
@@ -62,8 +62,8 @@ pub fn run(ctx: &Ctx) -> Result<Answer<RealmReview>, OpError> {
     });
     let reviews: Vec<_> = reviews.into_iter().map(|(_, review)| review).collect();
     let mut imports: Vec<ImportReview> = reviews.iter().map(|review| review.body.clone()).collect();
-    let found = mentions::add(acting.code, &mut imports, &course.flag())?;
-    course.check()?;
+    let found = mentions::add(acting.code, &mut imports, &progress.flag())?;
+    progress.check()?;
     let unreadable_domains = unreadable_domains(&overview);
     let is_damaged = !unreadable_domains.is_empty();
     let answer = Answer::new(RealmReview {
@@ -84,10 +84,10 @@ pub fn run(ctx: &Ctx) -> Result<Answer<RealmReview>, OpError> {
 }
 
 /// Returns the rank by which imports are sorted: broken ones first, then undecided ones.
-fn rank(holds: Holds) -> u8 {
-    match holds {
-        Holds::Breaks => 0,
-        Holds::Unknown => 1,
-        Holds::Satisfied => 2,
+fn rank(effect: ImportEffect) -> u8 {
+    match effect {
+        ImportEffect::Broken => 0,
+        ImportEffect::Unknown => 1,
+        ImportEffect::Satisfied => 2,
     }
 }

@@ -7,7 +7,7 @@ use crate::{
         set_aside::{SetAside, Settled, Verdict},
     },
     ops::{
-        ctx::{Acting, Ctx},
+        ctx::{ActingRepo, Ctx},
         domain,
         message::Message,
     },
@@ -23,7 +23,7 @@ use crate::{
 /// Returns an error if there is no such conflict, if it was settled with another verdict, or if this repository may
 /// not accept it.
 pub fn settle(ctx: &Ctx, id: &ConflictId, verdict: Verdict) -> Result<Answer<ConflictSettled>, OpError> {
-    let acting = ctx.acting()?;
+    let acting = ctx.acting_repo()?;
     let name = find(acting, id)?;
     let author = ctx.signature()?;
     let (mut settled, mut before) = (None, None);
@@ -34,24 +34,24 @@ pub fn settle(ctx: &Ctx, id: &ConflictId, verdict: Verdict) -> Result<Answer<Con
         let record = read::set_aside_in(acting.store, &tree)?.remove(id).ok_or_else(|| unknown(id))?;
         settled = Some(record.clone());
         if let Some(held) = &record.settled {
-            return if held.verdict == verdict { Ok(None) } else { Err(otherwise(id, held)) };
+            return if held.verdict == verdict { Ok(None) } else { Err(already_settled(id, held)) };
         }
         let mut edits = match verdict {
-            Verdict::Accepted => taken(acting, &name, &tree, &record)?,
-            Verdict::Undone => Vec::new(),
+            Verdict::Accepted => edits_to_accept(acting, &name, &tree, &record)?,
+            Verdict::Rejected => Vec::new(),
         };
         let settled = Settled { verdict, by: acting.repo.clone() };
         let record = SetAside { settled: Some(settled), ..record };
         edits.push((layout::set_aside(id), Edit::Put(codec::encode(&record))));
         let subject = match verdict {
             Verdict::Accepted => format!("accept commit {id}"),
-            Verdict::Undone => format!("reject commit {id}"),
+            Verdict::Rejected => format!("reject commit {id}"),
         };
         let message = Message { repo: Some(acting.repo), ..Message::of(ctx, subject) }.text();
         Ok(Some(Change { edits, message, author: author.clone(), parents: Parents::Tip }))
     })?;
     if let (Some(after), Some(domain)) = (written, name.domain()) {
-        domain::made_here(ctx, acting.store, domain, before, after);
+        domain::record_local_change(ctx, acting.store, domain, before, after);
     }
     let record = settled.ok_or_else(|| unknown(id))?;
     let answer = Answer::new(ConflictSettled {
@@ -69,7 +69,7 @@ pub fn settle(ctx: &Ctx, id: &ConflictId, verdict: Verdict) -> Result<Answer<Con
 }
 
 /// Returns the ref with the record of the conflict.
-fn find(acting: Acting<'_>, id: &ConflictId) -> Result<StoreRef, OpError> {
+fn find(acting: ActingRepo<'_>, id: &ConflictId) -> Result<StoreRef, OpError> {
     let domains = acting.store.domains()?.into_iter().map(|(name, _)| StoreRef::Domain(name));
     for name in std::iter::once(StoreRef::Realm).chain(domains) {
         let Some(tip) = acting.store.tip(&name)? else { continue };
@@ -85,8 +85,8 @@ fn find(acting: Acting<'_>, id: &ConflictId) -> Result<StoreRef, OpError> {
 }
 
 /// Returns the edits that apply a change that was set aside.
-fn taken(
-    acting: Acting<'_>,
+fn edits_to_accept(
+    acting: ActingRepo<'_>,
     name: &StoreRef,
     tree: &crate::model::oid::Oid,
     record: &SetAside,
@@ -98,7 +98,7 @@ fn taken(
         let message = format!("{} cannot accept it: it changes what {} owns", acting.repo, names.join("'s and "));
         return Err(OpError::no(ErrorCode::NotOwner, message)
             .next(format!("git blue realm conflict accept {id}  # in {}", names.join(" or ")))
-            .next(format!("git blue realm conflict undo {id}  # reject the change")));
+            .next(format!("git blue realm conflict reject {id}  # reject the change")));
     }
     let mut edits = Vec::new();
     for change in &record.changes {
@@ -110,8 +110,8 @@ fn taken(
         }
         if held != change.kept {
             let message = format!("{} has changed since, so commit {id} cannot be accepted", change.path);
-            return Err(OpError::no(ErrorCode::ChangedSince, message)
-                .next(format!("git blue realm conflict undo {id}  # reject it")));
+            return Err(OpError::no(ErrorCode::ConflictOutdated, message)
+                .next(format!("git blue realm conflict reject {id}  # reject it")));
         }
         edits.push((place.path(), change.refused.map_or(Edit::Remove, |blob| Edit::Link(EntryKind::Blob, blob))));
     }
@@ -123,7 +123,7 @@ fn unknown(id: &ConflictId) -> OpError {
         .next("git blue status  # list the conflicts")
 }
 
-fn otherwise(id: &ConflictId, held: &Settled) -> OpError {
+fn already_settled(id: &ConflictId, held: &Settled) -> OpError {
     let verdict = if held.verdict == Verdict::Accepted { "accepted" } else { "rejected" };
-    OpError::no(ErrorCode::Settled, format!("{id} was already {verdict} by {}", held.by))
+    OpError::no(ErrorCode::AlreadySettled, format!("{id} was already {verdict} by {}", held.by))
 }

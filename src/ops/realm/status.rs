@@ -13,9 +13,9 @@ use crate::{
         binding::Import,
         check::conflicts::{is_concerned, owner_elsewhere},
         conflict::Conflict,
+        domain_digest::{BindingDigest, DomainDigest, Imported, MAX_CONTRACTS, Ranked},
         domain_summary::{ContractSummary, DomainSummary},
-        domain_view::{Damage, Standing, Subject},
-        glance::{BindingGlance, Glance, Imported, MAX_CONTRACTS, Ranked},
+        domain_view::{Damage, ImportResolution, Subject},
         name::{ContractName, ContractRef, DomainName, ReaderName, RepoName},
         notification::ChangeType,
         rank::Rank,
@@ -25,8 +25,8 @@ use crate::{
         Operation,
         admin::join,
         contract::{transfer, verdict},
-        ctx::{Ctx, Here},
-        notify::{
+        ctx::{Ctx, RealmContext},
+        inboxes::{
             arrival,
             inbox::Receipt,
             pending::{self, MAX_TOLD, NotificationBatch, Pending},
@@ -116,21 +116,21 @@ impl Default for Request {
 /// # Errors
 /// Returns an error if the realm cannot be read.
 pub fn run(ctx: &Ctx, request: &Request) -> Result<(Answer<RealmStatus>, Receipt), OpError> {
-    let here = ctx.here()?;
+    let here = ctx.realm()?;
     let mut overview = Overview::open(&*here.store)?;
-    let writing = ctx.writing();
+    let writing = ctx.require_writable();
     let mut caught_up = CaughtUp::default();
     if let Ok(acting) = &writing {
         // If the root commits cannot be recorded now, the next command does it.
-        let _ = roots::learn(ctx);
+        let _ = roots::record_roots(ctx);
         caught_up = unpublished::run(ctx, *acting, &overview, request.catch_up);
     }
     let joined = here.repo.as_ref().is_some_and(|repo| overview.repos().contains_key(repo));
     if caught_up.has_moved {
         overview = Overview::open(&*here.store)?;
     }
-    let judge = ctx.glancing_judge();
-    let pending = match (ctx.acting(), &request.reader) {
+    let judge = ctx.quick_judge();
+    let pending = match (ctx.acting_repo(), &request.reader) {
         (Ok(acting), Some(reader)) if joined => {
             let mut pending = Pending::of(acting, reader, ctx.env.now(), &overview)?;
             pending.judge(acting, &overview, &judge)?;
@@ -149,21 +149,21 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<(Answer<RealmStatus>, Receipt
     let more_sessions = sessions.len().saturating_sub(MAX_SESSIONS);
     let (lines, next_cursor) = domains(&overview, here.repo.as_ref(), &request.page)?;
     let mine = here.repo.iter().flat_map(|repo| overview.domains_of(repo));
-    let mut glances = Glances::new();
+    let mut digests = Digests::new();
     for line in lines.iter().chain(mine) {
-        if !glances.contains_key(&line.name) {
-            glances.insert(&line.name, (line, overview.glance(line)?));
+        if !digests.contains_key(&line.name) {
+            digests.insert(&line.name, (line, overview.digest(line)?));
         }
     }
-    let of_repo = here.repo.as_ref().map(|repo| imports(here, &overview, &glances, repo, &judge)).transpose()?;
+    let of_repo = here.repo.as_ref().map(|repo| imports(here, &overview, &digests, repo, &judge)).transpose()?;
     let (own_contracts, more_own_contracts) =
-        here.repo.as_ref().map(|repo| own_contracts(&glances, repo)).unwrap_or_default();
+        here.repo.as_ref().map(|repo| own_contracts(&digests, repo)).unwrap_or_default();
     let body = RealmStatus {
         realm: here.realm.clone(),
         current_repo: here.repo.clone(),
         read_only: here.repo.is_some().then(|| writing.as_ref().err().map(|error| error.message.clone())).flatten(),
         repos: repos(ctx, here, &overview)?,
-        domains: lines.iter().map(|line| domain(&line.name, &glances[&line.name].1)).collect(),
+        domains: lines.iter().map(|line| domain(&line.name, &digests[&line.name].1)).collect(),
         total: overview.count(),
         next_cursor,
         imports: of_repo.unwrap_or_default(),
@@ -174,12 +174,12 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<(Answer<RealmStatus>, Receipt
         sessions: sessions.into_iter().take(MAX_SESSIONS).collect(),
         more_sessions,
         remotes: remote_status::all(&*here.store, ctx.home.realm(&here.realm)?.map(|known| known.path).as_deref())?,
-        conflicts: conflicts(here, &overview, &glances)?,
+        conflicts: conflicts(here, &overview, &digests)?,
         unreadable_domains: unreadable_domains(&overview),
         unreadable: unreadable(&overview)?.into_iter().chain(unreadable_sessions).collect(),
         published: caught_up.published,
         unpublished: caught_up.unpublished,
-        removed_files: removed_files(ctx, here, &glances)?,
+        removed_files: removed_files(ctx, here, &digests)?,
         notifications,
         bindings_changed,
         more_notifications,
@@ -196,7 +196,11 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<(Answer<RealmStatus>, Receipt
 }
 
 /// Returns the open conflicts that concern the asking repository; without one, all.
-fn conflicts(here: &Here, overview: &Overview<'_>, glances: &Glances<'_>) -> Result<Vec<SyncConflict>, OpError> {
+fn conflicts(
+    here: &RealmContext,
+    overview: &Overview<'_>,
+    digests: &Digests<'_>,
+) -> Result<Vec<SyncConflict>, OpError> {
     let twice = read::names_taken_twice(&*here.store, overview.repos())?;
     let names = twice.into_iter().map(Conflict::Repo);
     let refused = read::set_aside(&*here.store)?.into_iter().map(Conflict::SetAside);
@@ -204,7 +208,7 @@ fn conflicts(here: &Here, overview: &Overview<'_>, glances: &Glances<'_>) -> Res
     let concerns = |one: &Conflict, domain: Option<&DomainSummary>| me.is_none_or(|me| is_concerned(one, domain, me));
     let of_realm = names.chain(refused).filter(|one| concerns(one, None));
     let mut conflicts: Vec<_> = of_realm.map(|one| conflict(None, one, None)).collect();
-    for (line, _) in glances.values().filter(|(_, glance)| glance.conflicts() > 0) {
+    for (line, _) in digests.values().filter(|(_, digest)| digest.conflicts() > 0) {
         let domain = overview.summary(line)?;
         let open = domain.open_conflicts().into_iter().filter(|one| concerns(one, Some(&domain)));
         conflicts.extend(open.map(|one| {
@@ -216,8 +220,8 @@ fn conflicts(here: &Here, overview: &Overview<'_>, glances: &Glances<'_>) -> Res
 }
 
 /// Returns the sessions that have not ended, the latest first, and those that cannot be read.
-fn sessions(ctx: &Ctx, here: &Here) -> Result<(Vec<SessionLine>, Vec<String>), OpError> {
-    let (open, unreadable) = session::everywhere(&*here.store, SessionFilter::Open)?;
+fn sessions(ctx: &Ctx, here: &RealmContext) -> Result<(Vec<SessionLine>, Vec<String>), OpError> {
+    let (open, unreadable) = session::all_sessions(&*here.store, SessionFilter::Open)?;
     // If this session cannot be read, it is among the unreadable ones.
     let mine = session::current::current(ctx).ok().flatten().map(|session| session.id);
     let line = |session| SessionLine::new(session, ctx.env.now(), mine.as_ref() == Some(&session.id));
@@ -226,7 +230,7 @@ fn sessions(ctx: &Ctx, here: &Here) -> Result<(Vec<SessionLine>, Vec<String>), O
     Ok((lines, unreadable))
 }
 
-fn repos(ctx: &Ctx, here: &Here, overview: &Overview<'_>) -> Result<Vec<RepoLine>, OpError> {
+fn repos(ctx: &Ctx, here: &RealmContext, overview: &Overview<'_>) -> Result<Vec<RepoLine>, OpError> {
     let mut paths = ctx.home.repo_paths()?;
     let mut line = |name: &RepoName| {
         let is_current = here.repo.as_ref() == Some(name);
@@ -238,7 +242,7 @@ fn repos(ctx: &Ctx, here: &Here, overview: &Overview<'_>) -> Result<Vec<RepoLine
 }
 
 /// The domains of the page, and those of the asking repository.
-type Glances<'o> = BTreeMap<&'o DomainName, (&'o Line, Arc<Glance>)>;
+type Digests<'o> = BTreeMap<&'o DomainName, (&'o Line, Arc<DomainDigest>)>;
 
 /// Returns one page of the domains, those of `repo` first.
 fn domains(
@@ -260,9 +264,9 @@ fn domains(
     Ok(page(lines, &request, key)?)
 }
 
-fn domain(name: &DomainName, glance: &Glance) -> DomainStatus {
+fn domain(name: &DomainName, digest: &DomainDigest) -> DomainStatus {
     let contract = |(name, version, owner)| DomainContract { name, version, owner };
-    let binding = |BindingGlance { repo, role, exports, imports }: BindingGlance| DomainBinding {
+    let binding = |BindingDigest { repo, role, exports, imports }: BindingDigest| DomainBinding {
         repo,
         role: role.into(),
         exports,
@@ -270,23 +274,23 @@ fn domain(name: &DomainName, glance: &Glance) -> DomainStatus {
     };
     DomainStatus {
         name: name.clone(),
-        members: glance.members(),
-        contracts: glance.first_contracts().map(contract).collect(),
-        more_contracts: glance.contracts().saturating_sub(MAX_CONTRACTS),
-        bindings: glance.bindings().map(binding).collect(),
+        members: digest.members(),
+        contracts: digest.first_contracts().map(contract).collect(),
+        more_contracts: digest.contracts().saturating_sub(MAX_CONTRACTS),
+        bindings: digest.bindings().map(binding).collect(),
     }
 }
 
 /// Returns the imports of a repository. Only domains from which it imports are read.
 fn imports(
-    here: &Here,
+    here: &RealmContext,
     overview: &Overview<'_>,
-    glances: &Glances<'_>,
+    digests: &Digests<'_>,
     repo: &RepoName,
     judge: &Judge<'_>,
 ) -> Result<Vec<ImportStatus>, OpError> {
     let mut lines = Vec::new();
-    for (line, _) in glances.values().filter(|(_, glance)| glance.imports(repo)) {
+    for (line, _) in digests.values().filter(|(_, digest)| digest.imports(repo)) {
         let domain = overview.summary(line)?;
         let states = verdict::states(&*here.store, &line.tree, &domain, Some(repo), judge)?;
         for import in domain.bindings.get(repo).into_iter().flat_map(|binding| &binding.imports) {
@@ -309,11 +313,11 @@ fn import_status(domain: &DomainSummary, import: &Import, state: &ImportState) -
         state: state.word().into(),
         rank: Rank::of_import(import, state, offered.is_some_and(ContractSummary::is_leaving)),
         judged_by: JudgedBy::of(state),
-        verdict: state.told().cloned(),
+        verdict: state.between_versions().cloned(),
         current_version: match standing {
-            Standing::Satisfied(version) => Some(version.clone()),
-            Standing::Behind { current, .. } | Standing::Broken { current } => Some(current.clone()),
-            Standing::Missing => None,
+            ImportResolution::Satisfied(version) => Some(version.clone()),
+            ImportResolution::Behind { current, .. } | ImportResolution::Broken { current } => Some(current.clone()),
+            ImportResolution::Missing => None,
         },
         resolved_version: standing.resolved().cloned(),
         adapted_version: import.adapted().cloned(),
@@ -325,10 +329,10 @@ fn import_status(domain: &DomainSummary, import: &Import, state: &ImportState) -
 }
 
 /// Returns the contracts of a repository with their importers, judged by ranges, and how many more there are.
-fn own_contracts(glances: &Glances<'_>, repo: &RepoName) -> (Vec<OwnContract>, usize) {
+fn own_contracts(digests: &Digests<'_>, repo: &RepoName) -> (Vec<OwnContract>, usize) {
     let (mut count, mut first) = (0, Vec::new());
-    for (domain, (_, glance)) in glances {
-        let own = glance.own(repo);
+    for (domain, (_, digest)) in digests {
+        let own = digest.own(repo);
         count += own.count;
         first.extend(own.first.into_iter().map(|one| (*domain, one)));
     }
@@ -361,7 +365,7 @@ pub fn unreadable_domains(overview: &Overview<'_>) -> Vec<String> {
 
 /// Returns the contracts of this repository that the realm still offers, but whose files are not in HEAD. Returns none
 /// if the repository does not publish from files.
-fn removed_files(ctx: &Ctx, here: &Here, glances: &Glances<'_>) -> Result<Vec<RemovedFile>, OpError> {
+fn removed_files(ctx: &Ctx, here: &RealmContext, digests: &Digests<'_>) -> Result<Vec<RemovedFile>, OpError> {
     let (Some(repo), Some(code)) = (&here.repo, &ctx.code) else {
         return Ok(Vec::new());
     };
@@ -370,8 +374,8 @@ fn removed_files(ctx: &Ctx, here: &Here, glances: &Glances<'_>) -> Result<Vec<Re
     };
     let tree = code.tree_of(&commit)?;
     let mut removed = Vec::new();
-    for (domain, (_, glance)) in glances.iter().filter(|(_, (line, _))| line.sources.contains_key(repo)) {
-        let served = glance.own(repo).names;
+    for (domain, (_, digest)) in digests.iter().filter(|(_, (line, _))| line.sources.contains_key(repo)) {
+        let served = digest.own(repo).names;
         if served.is_empty() {
             continue;
         }
@@ -414,11 +418,11 @@ fn offers(body: &RealmStatus) -> Vec<String> {
 fn with_next_steps(mut answer: Answer<RealmStatus>, joined: bool, first: Option<String>) -> Answer<RealmStatus> {
     let body = &answer.body;
     let broken = body.imports.iter().filter(|import| import.state == "broken").count();
-    let has_changed = body.notifications.iter().any(|one| one.affects_me && !one.by_another);
+    let has_changed = body.notifications.iter().any(|one| one.affects_me && !one.changed_by_other);
     let mut by_others: Vec<_> = body
         .notifications
         .iter()
-        .filter(|one| one.by_another)
+        .filter(|one| one.changed_by_other)
         .filter_map(|one| Some(format!("git blue contract log {}/{}", one.domain, one.contract.as_ref()?)))
         .collect();
     by_others.dedup();

@@ -9,7 +9,7 @@ use crate::{
     ops::{
         Operation,
         ctx::Ctx,
-        notify::{
+        inboxes::{
             arrival,
             pending::{self, MAX_TOLD, Pending},
         },
@@ -32,7 +32,7 @@ pub const OPERATION: Operation =
         .route("POST", "/realms/{realm}/sync");
 
 /// The time limit of each git command if the user is waiting for something else.
-const GLANCE: Duration = Duration::from_secs(10);
+const FETCH_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// The arguments.
 #[derive(Debug, Clone, serde::Deserialize, schemars::JsonSchema)]
@@ -64,10 +64,10 @@ impl Default for Request {
 /// # Errors
 /// Returns an error if there is no remote, or if the only one cannot be reached or refuses the push.
 pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<RealmSync>, OpError> {
-    let here = ctx.here()?;
+    let here = ctx.realm()?;
     let mut caught_up = CaughtUp::default();
     // Commits that no hook published are also published and pushed.
-    let catch_up = || unpublished::look(ctx).map(|done| caught_up = done);
+    let catch_up = || unpublished::publish_due(ctx).map(|done| caught_up = done);
     let body = with(ctx, &here.realm, &*here.store, request, catch_up)?;
     // If nothing was received, the pending notifications have not changed.
     let has_news = body.remotes.iter().any(|remote| !remote.received.is_empty());
@@ -139,12 +139,15 @@ fn way<'a>(
 
 /// Fetches from the remotes of a realm, and pushes nothing. It never prompts for a password, and ignores remotes that
 /// do not answer soon.
-pub fn glance(ctx: &Ctx, realm: &RealmName, store: &dyn Store) {
+pub fn fetch_quietly(ctx: &Ctx, realm: &RealmName, store: &dyn Store) {
     let Ok(known) = locate::known(&ctx.home, realm) else { return };
     // Fetched objects are not referenced at first, so `gc` must not remove them.
     let Ok(_keep) = store.keep() else { return };
-    let transport_options =
-        TransportOptions { is_terminal: false, max_time: Some(GLANCE), ..sync::realm_clone::transport_options(ctx) };
+    let transport_options = TransportOptions {
+        is_terminal: false,
+        max_time: Some(FETCH_TIMEOUT),
+        ..sync::realm_clone::transport_options(ctx)
+    };
     for remote in store.remotes() {
         let received = way(ctx, (realm, store, &known.path), &remote, transport_options).and_then(|way| way.receive());
         match received {
@@ -173,7 +176,7 @@ pub fn require_complete(body: RealmSync) -> Result<(), OpError> {
 /// # Errors
 /// Returns an error in the cases of [`with`].
 pub fn auto(ctx: &Ctx) -> Result<Option<RealmSync>, OpError> {
-    let here = ctx.here()?;
+    let here = ctx.realm()?;
     if !auto::is_wanted(ctx, &here.realm, &*here.store)? {
         return Ok(None);
     }
@@ -184,7 +187,7 @@ pub fn auto(ctx: &Ctx) -> Result<Option<RealmSync>, OpError> {
 
 fn chosen(ctx: &Ctx, remotes: Vec<Remote>, request: &Request) -> Result<Vec<Remote>, OpError> {
     if remotes.is_empty() {
-        let url = ctx.here.as_ref().ok().and_then(|here| here.unrecorded_url.as_ref());
+        let url = ctx.realm.as_ref().ok().and_then(|here| here.unrecorded_url.as_ref());
         let share = url.map_or_else(
             || "git blue init --url URL  # share it in a git repository".to_owned(),
             |url| locate::config::record_url(url),
@@ -218,10 +221,10 @@ fn unreachable(remote: &Remote, error: &OpError) -> RemoteSync {
 /// Returns the notifications of what arrived, for display only: `status` delivers them, and errors are ignored.
 fn notifications(ctx: &Ctx, reader: &ReaderName) -> Vec<Notification> {
     let pending = || {
-        let acting = ctx.acting()?;
+        let acting = ctx.acting_repo()?;
         let overview = Overview::open(acting.store)?;
         let mut pending = Pending::of(acting, reader, ctx.env.now(), &overview)?;
-        pending.judge(acting, &overview, &ctx.glancing_judge())?;
+        pending.judge(acting, &overview, &ctx.quick_judge())?;
         // The age of a notification counts from now, not from the first time that a reader sees it.
         arrival::record(acting.store, &pending.sightings, || ctx.env.now_here());
         Ok::<_, OpError>(pending)

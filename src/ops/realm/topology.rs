@@ -6,7 +6,7 @@ use super::status;
 use crate::{
     error::OpError,
     model::{
-        cycle::Provision,
+        cycle::DependencyGraph,
         domain_summary::DomainSummary,
         name::{ContractName, DomainName, RepoName},
         verdict::{ImportState, States},
@@ -41,7 +41,7 @@ runs!(RealmTopology, run);
 /// # Errors
 /// Returns an error if the realm cannot be read, or has no such domain.
 pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<RealmTopology>, OpError> {
-    let here = ctx.here()?;
+    let here = ctx.realm()?;
     let overview = Overview::open(&*here.store)?;
     let is_wanted = |line: &&Line| request.domain.as_ref().is_none_or(|domain| line.name == *domain);
     let lines: Vec<_> = overview.domains().iter().filter(is_wanted).collect();
@@ -51,12 +51,12 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<RealmTopology>, OpErro
     }
     let (mut domains, judge) = (Vec::new(), ctx.judge());
     let mut repos: BTreeSet<RepoName> = BTreeSet::new();
-    let mut provision = Provision::default();
-    let course = ctx.course();
-    course.expect(lines.len());
+    let mut provision = DependencyGraph::default();
+    let progress = ctx.progress();
+    progress.expect(lines.len());
     for line in lines {
-        course.check()?;
-        course.step();
+        progress.check()?;
+        progress.step();
         let summary = overview.summary(line)?;
         repos.extend(summary.info.members.iter().chain(summary.bindings.keys()).cloned());
         if request.domain.is_none() {
@@ -101,7 +101,7 @@ fn domain(view: &DomainSummary, states: &States) -> DomainTopology {
                     version_req: import.version.clone(),
                     state: state.map_or("broken", ImportState::word).into(),
                     binding: import.binding.clone(),
-                    verdict: state.filter(|state| state.is_broken()).and_then(ImportState::told).cloned(),
+                    verdict: state.filter(|state| state.is_broken()).and_then(ImportState::between_versions).cloned(),
                 }
             })
             .collect(),

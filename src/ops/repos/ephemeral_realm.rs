@@ -11,18 +11,18 @@ use crate::{
         text::shell_word,
     },
     ops::{
-        ctx::{Ctx, Here},
+        ctx::{Ctx, RealmContext},
         sync::{self, realm_clone::Place, url},
     },
     repo::CodeRepo,
-    store::git::{Aside, GitStore},
+    store::git::{GitStore, UnfinishedStore},
 };
 
 /// A realm that is removed when this is dropped.
 pub struct SnapshotRealm {
     /// The context of operations.
     pub ctx: Ctx,
-    _aside: Aside,
+    _aside: UnfinishedStore,
 }
 
 /// Fetches the realm at a URL that the user typed, without its history, into a temporary folder. Nothing is recorded,
@@ -34,17 +34,25 @@ pub struct SnapshotRealm {
 pub fn at_url(ctx: &Ctx, typed: &str) -> Result<SnapshotRealm, OpError> {
     let url = url::absolute(ctx.env.cwd(), url::accept(typed)?);
     let no_realm = || OpError::cannot(ErrorCode::NoRealmThere, format!("{typed} contains no realm"));
-    let (remote, listing) =
-        sync::realm_clone::look(ctx, &url, false).map_err(|error| unreachable(error, &url))?.ok_or_else(no_realm)?;
-    let aside = Aside::new(&ctx.env.temporary_folder(), ctx.options())?;
-    let realm =
-        sync::realm_clone::fill(ctx, &aside, &remote, &listing, Some(1)).map_err(|error| unreachable(error, &url))?;
+    let (remote, listing) = sync::realm_clone::find_remote_realm(ctx, &url, false)
+        .map_err(|error| unreachable(error, &url))?
+        .ok_or_else(no_realm)?;
+    let aside = UnfinishedStore::new(&ctx.env.temporary_folder(), ctx.options())?;
+    let realm = sync::realm_clone::fetch_realm(ctx, &aside, &remote, &listing, Some(1))
+        .map_err(|error| unreachable(error, &url))?;
     let code = CodeRepo::discover(&ctx.place())?;
     let repo = who(ctx, code.as_ref(), &realm)?;
     let store = GitStore::open(&aside.store.path(), ctx.options())?;
-    let here = Ok(Here { realm, store: Box::new(store), repo, unrecorded_url: None });
+    let here = Ok(RealmContext { realm, store: Box::new(store), repo, unrecorded_url: None });
     Ok(SnapshotRealm {
-        ctx: Ctx { env: ctx.env.clone(), home: ctx.home.clone(), code, here, as_of: None, course: ctx.course.clone() },
+        ctx: Ctx {
+            env: ctx.env.clone(),
+            home: ctx.home.clone(),
+            code,
+            realm: here,
+            as_of: None,
+            progress: ctx.progress.clone(),
+        },
         _aside: aside,
     })
 }
@@ -77,12 +85,19 @@ pub fn clone_temporary(ctx: &Ctx, url: &str) -> Result<TemporaryRealm, OpError> 
     let folder = tempfile::tempdir_in(&temporary).map_err(OpError::io("create a directory in", temporary))?;
     let here = Err(OpError::usage("no realm was named"));
     let env = ctx.env.clone().with(locate::HOME, folder.path());
-    let ctx = Ctx { env, home: Home::new(folder.path()), code: None, here, as_of: None, course: ctx.course.clone() };
+    let ctx = Ctx {
+        env,
+        home: Home::new(folder.path()),
+        code: None,
+        realm: here,
+        as_of: None,
+        progress: ctx.progress.clone(),
+    };
     let realm = sync::realm_clone::obtain(&ctx, Place { realm: None, url, branches: false })?
         .ok_or_else(|| OpError::cannot(ErrorCode::NoRealmThere, format!("{url} contains no realm")))?;
     let store = GitStore::open(&ctx.home.default_store(&realm), ctx.options())?;
-    let here = Ok(Here { realm: realm.clone(), store: Box::new(store), repo: None, unrecorded_url: None });
-    Ok(TemporaryRealm { ctx: Ctx { here, ..ctx }, realm, _folder: folder })
+    let here = Ok(RealmContext { realm: realm.clone(), store: Box::new(store), repo: None, unrecorded_url: None });
+    Ok(TemporaryRealm { ctx: Ctx { realm: here, ..ctx }, realm, _folder: folder })
 }
 
 /// Opens the realm of a repository on this machine: a store, or a clone that has the realm's refs.
@@ -92,7 +107,7 @@ pub fn clone_temporary(ctx: &Ctx, url: &str) -> Result<TemporaryRealm, OpError> 
 pub fn at_path(ctx: &Ctx, path: &Path) -> Result<SnapshotRealm, OpError> {
     let path = ctx.env.cwd().join(path);
     if !path.is_dir() {
-        return Err(OpError::cannot(ErrorCode::NoFolder, format!("no such directory: {}", path.display())));
+        return Err(OpError::cannot(ErrorCode::NoDirectory, format!("no such directory: {}", path.display())));
     }
     at_url(ctx, &path.display().to_string())
 }

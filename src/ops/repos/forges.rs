@@ -27,12 +27,12 @@ pub struct OnForge {
     /// The kind of the forge.
     pub kind: Kind,
     /// The client of the forge, or why it cannot be used.
-    pub forge: Result<Box<dyn Forge>, Closed>,
+    pub forge: Result<Box<dyn Forge>, ForgeUnavailable>,
 }
 
 /// Why a forge cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Closed {
+pub struct ForgeUnavailable {
     /// The kind of problem.
     pub code: ErrorCode,
     /// What is missing.
@@ -41,7 +41,7 @@ pub struct Closed {
     pub next_step: NextStep,
 }
 
-impl Closed {
+impl ForgeUnavailable {
     /// Returns the next step, with the message as its reason.
     pub fn step(&self) -> NextStep {
         match self.next_step.command() {
@@ -54,7 +54,7 @@ impl Closed {
 /// The forges of several repositories. Each host is looked up once.
 pub struct Forges<'c> {
     ctx: &'c Ctx,
-    clients: BTreeMap<String, Result<Arc<Client>, Closed>>,
+    clients: BTreeMap<String, Result<Arc<Client>, ForgeUnavailable>>,
     ignored: BTreeSet<String>,
 }
 
@@ -74,7 +74,7 @@ impl<'c> Forges<'c> {
     ///
     /// # Errors
     /// Returns why the repository is on no known forge.
-    pub fn of(&mut self, found: &FoundRepo) -> Result<OnForge, Closed> {
+    pub fn of(&mut self, found: &FoundRepo) -> Result<OnForge, ForgeUnavailable> {
         self.at(found.name.as_str(), &found.folder, found.url.as_deref())
     }
 
@@ -82,18 +82,18 @@ impl<'c> Forges<'c> {
     ///
     /// # Errors
     /// Returns why the repository is on no known forge.
-    pub fn at(&mut self, name: &str, folder: &Path, url: Option<&str>) -> Result<OnForge, Closed> {
+    pub fn at(&mut self, name: &str, folder: &Path, url: Option<&str>) -> Result<OnForge, ForgeUnavailable> {
         let Some(url) = url else {
-            return Err(Closed {
+            return Err(ForgeUnavailable {
                 code: ErrorCode::NoRemote,
                 message: format!("{name} has no remote named origin"),
                 next_step: format!("git -C {} remote add origin URL", shell_path(folder)).into(),
             });
         };
         // The URL as it is configured, since `insteadOf` may rewrite it to a mirror.
-        let work = || work::Work::new(folder, self.ctx.env.vars_elsewhere());
+        let work = || work::Work::new(folder, self.ctx.env.vars_for_other_repo());
         let rewritten = || work().remote_url().ok().and_then(|url| Address::of(&url));
-        let address = Address::of(url).or_else(rewritten).ok_or_else(|| Closed {
+        let address = Address::of(url).or_else(rewritten).ok_or_else(|| ForgeUnavailable {
             code: ErrorCode::NoForge,
             message: format!("the remote of {name} is not on a forge"),
             next_step: "pull requests need a remote on a forge; everything else works without".into(),
@@ -115,8 +115,8 @@ impl<'c> Forges<'c> {
     /// Returns a value from the user's own configuration. The repository's configuration is ignored, because these keys
     /// decide what is run and where a secret is sent, and a repository unpacked from an archive has somebody else's
     /// configuration.
-    fn setting(&mut self, key: &str) -> Result<Option<String>, Closed> {
-        let unreadable = |error: StoreError| Closed {
+    fn setting(&mut self, key: &str) -> Result<Option<String>, ForgeUnavailable> {
+        let unreadable = |error: StoreError| ForgeUnavailable {
             code: ErrorCode::NoForge,
             message: error.to_string(),
             next_step: "git config --global --list  # show what is wrong in it".into(),
@@ -128,12 +128,14 @@ impl<'c> Forges<'c> {
         Ok(own)
     }
 
-    fn kind(&mut self, host: &str) -> Result<Kind, Closed> {
+    fn kind(&mut self, host: &str) -> Result<Kind, ForgeUnavailable> {
         let next_step = format!("git config --global blue.forge.{host}.type {}", Kind::NAMES);
         let next_step = NextStep::from(next_step);
         match self.setting(&format!("blue.forge.{host}.type"))? {
-            Some(text) => text.parse().map_err(|message| Closed { code: ErrorCode::NoForge, message, next_step }),
-            None => Kind::of_host(host).ok_or_else(|| Closed {
+            Some(text) => {
+                text.parse().map_err(|message| ForgeUnavailable { code: ErrorCode::NoForge, message, next_step })
+            }
+            None => Kind::of_host(host).ok_or_else(|| ForgeUnavailable {
                 code: ErrorCode::NoForge,
                 message: format!("cannot tell what kind of forge {host} is"),
                 next_step,
@@ -141,21 +143,21 @@ impl<'c> Forges<'c> {
         }
     }
 
-    fn client(&mut self, host: &str, kind: Kind) -> Result<Arc<Client>, Closed> {
+    fn client(&mut self, host: &str, kind: Kind) -> Result<Arc<Client>, ForgeUnavailable> {
         if !cfg!(feature = "forge") {
-            return Err(Closed {
+            return Err(ForgeUnavailable {
                 code: ErrorCode::NoForge,
                 message: format!("this program was built without the feature `forge`, so it cannot ask {host}"),
                 next_step: "cargo add git-blue --features forge  # in the program that links the library".into(),
             });
         }
-        let secret = self.secret(host, kind)?.ok_or_else(|| Closed {
+        let secret = self.secret(host, kind)?.ok_or_else(|| ForgeUnavailable {
             code: ErrorCode::NoToken,
             message: format!("there is no token for {host}"),
             next_step: kind.how_to_log_in(host).into(),
         })?;
         let base = self.setting(&format!("blue.forge.{host}.url"))?.unwrap_or_else(|| kind.api(host));
-        let wrong = |message| Closed { code: ErrorCode::NoForge, message, next_step: where_its_api_is(host) };
+        let wrong = |message| ForgeUnavailable { code: ErrorCode::NoForge, message, next_step: where_its_api_is(host) };
         let client = Client::new(host, &base, Some(secret)).map_err(wrong)?;
         let client = match self.ctx.env.forge_timeout() {
             Some(limit) => client.with_limit(limit),
@@ -165,23 +167,26 @@ impl<'c> Forges<'c> {
             true => client.with_memory(&self.ctx.home.folder().join("forge")),
             false => client,
         };
-        Ok(Arc::new(kind.prepare(client.cancelled_by(self.ctx.course().flag()))))
+        Ok(Arc::new(kind.prepare(client.cancelled_by(self.ctx.progress().flag()))))
     }
 
     /// Returns the secret that the user configured for this program, or else one that other programs have stored.
-    fn secret(&mut self, host: &str, kind: Kind) -> Result<Option<Secret>, Closed> {
+    fn secret(&mut self, host: &str, kind: Kind) -> Result<Option<Secret>, ForgeUnavailable> {
         let command = self.setting("blue.tokenCommand")?;
         let (env, vars) = (&self.ctx.env, self.ctx.env.vars());
-        let commanded = command.and_then(|command| printed(env, process::shell(), &["-c", &command, &command, host]));
+        let commanded =
+            command.and_then(|command| secret_from_command(env, process::shell(), &["-c", &command, &command, host]));
         let variable = || kind.variables(host, |name| self.ctx.env.text(name)).and_then(Secret::of);
         let helped = || work::password(host, vars).as_deref().and_then(Secret::of);
-        let kept = || kind.other_program(host).and_then(|(program, args)| printed(env, Command::new(program), &args));
+        let kept = || {
+            kind.other_program(host).and_then(|(program, args)| secret_from_command(env, Command::new(program), &args))
+        };
         Ok(commanded.or_else(variable).or_else(helped).or_else(kept))
     }
 }
 
 /// Returns the secret that one of the user's programs prints. It must never be shown.
-pub fn printed(env: &Env, mut program: Command, args: &[&str]) -> Option<Secret> {
+pub fn secret_from_command(env: &Env, mut program: Command, args: &[&str]) -> Option<Secret> {
     let output = program
         .args(args)
         .current_dir(env.cwd())

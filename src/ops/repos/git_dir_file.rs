@@ -19,7 +19,7 @@ pub fn read(path: &Path) -> Result<Option<String>, String> {
     match path.symlink_metadata() {
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
         Err(error) => return Err(error.to_string()),
-        Ok(meta) if !meta.is_file() => return Err("it is not a plain file".into()),
+        Ok(meta) if !meta.is_file() => return Err("it is not a regular file".into()),
         Ok(_) => {}
     }
     let mut text = String::new();

@@ -5,10 +5,10 @@ use crate::{
     error::{ErrorCode, OpError},
     machine::home::Home,
     model::{
-        realm::{Likeness, Repo},
+        realm::{Repo, RepoMatch},
         repo_url::RepoUrl,
     },
-    ops::acting::Acting,
+    ops::realm_context::ActingRepo,
     repo::CodeRepo,
     store::{StoreRef, layout, read},
 };
@@ -17,7 +17,7 @@ use crate::{
 ///
 /// # Errors
 /// Returns an error if the realm cannot be read.
-pub fn entry(acting: Acting<'_>) -> Result<Option<Repo>, OpError> {
+pub fn entry(acting: ActingRepo<'_>) -> Result<Option<Repo>, OpError> {
     let Some(tip) = acting.store.tip(&StoreRef::Realm)? else {
         return Ok(None);
     };
@@ -30,7 +30,7 @@ pub fn entry(acting: Acting<'_>) -> Result<Option<Repo>, OpError> {
 ///
 /// # Errors
 /// Returns an error if the clone cannot be read.
-pub fn likeness(code: &CodeRepo, held: &Repo) -> Result<Likeness, OpError> {
+pub fn match_repo(code: &CodeRepo, held: &Repo) -> Result<RepoMatch, OpError> {
     let mut has_one = false;
     for root in &held.roots {
         has_one = has_one || code.has_readable(root)?;
@@ -44,7 +44,7 @@ pub fn likeness(code: &CodeRepo, held: &Repo) -> Result<Likeness, OpError> {
     // A clone on this machine may have recorded this repository as the one that it was cloned from.
     let is_here = held.url.as_deref().is_some_and(|url| RepoUrl::of(url) == RepoUrl::of(&own));
     let url = if is_here { Some(own) } else { code.origin_url() };
-    Ok(Likeness::of([url.as_deref(), held.url.as_deref()], shares))
+    Ok(RepoMatch::of([url.as_deref(), held.url.as_deref()], shares))
 }
 
 /// Checks that a clone may write as the asking repository: the user joined it, and the realm still has the same
@@ -52,31 +52,31 @@ pub fn likeness(code: &CodeRepo, held: &Repo) -> Result<Likeness, OpError> {
 ///
 /// # Errors
 /// Returns the reason if it may not.
-pub fn require(home: &Home, code: &CodeRepo, acting: Acting<'_>) -> Result<(), OpError> {
-    let Acting { realm, repo, .. } = acting;
+pub fn require(home: &Home, code: &CodeRepo, acting: ActingRepo<'_>) -> Result<(), OpError> {
+    let ActingRepo { realm, repo, .. } = acting;
     let Some(held) = entry(acting)? else {
         let message = format!("{repo} is not in the realm {realm}");
         return Err(OpError::no(ErrorCode::NotJoined, message).next("git blue init"));
     };
     let joined = joined::read(home, code)?;
     if let Some(joined) = joined.as_ref().filter(|joined| !joined.is_of(realm, repo)) {
-        return Err(joined::other(joined, acting));
+        return Err(joined::joined_as_other_error(joined, acting));
     }
-    match (likeness(code, &held)?, joined) {
+    match (match_repo(code, &held)?, joined) {
         // A clone that its user joined may have lost its name to another repository.
-        (Likeness::Different, Some(_)) => Err(mistaken(acting, code, &held).next(WAY_BACK)),
-        (Likeness::Different, None) => Err(mistaken(acting, code, &held)),
+        (RepoMatch::Different, Some(_)) => Err(wrong_repository_error(acting, code, &held).next(WAY_BACK)),
+        (RepoMatch::Different, None) => Err(wrong_repository_error(acting, code, &held)),
         (_, None) => Err(joined::missing(acting)),
         (_, Some(_)) => Ok(()),
     }
 }
 
 /// Returns the error for a clone of a different repository than the one that the realm has under the name.
-pub fn mistaken(acting: Acting<'_>, code: &CodeRepo, held: &Repo) -> OpError {
-    let Acting { realm, repo, .. } = acting;
+pub fn wrong_repository_error(acting: ActingRepo<'_>, code: &CodeRepo, held: &Repo) -> OpError {
+    let ActingRepo { realm, repo, .. } = acting;
     let message =
         format!("the name {repo} belongs to another repository in the realm {realm}{}: {}", place(held), facts(code));
-    OpError::no(ErrorCode::OtherRepository, message)
+    OpError::no(ErrorCode::WrongRepository, message)
 }
 
 /// The command that gives a name back to its repository.

@@ -19,7 +19,7 @@ use crate::{
         hash,
         name::{RealmName, RepoName},
     },
-    ops::acting::Acting,
+    ops::realm_context::ActingRepo,
     repo::CodeRepo,
 };
 
@@ -122,7 +122,12 @@ impl CloneRecord {
 ///
 /// # Errors
 /// Returns an error if the user's own folder cannot be read.
-pub fn elsewhere(home: &Home, code: &CodeRepo, realm: &RealmName, repo: &RepoName) -> Result<Option<PathBuf>, OpError> {
+pub fn other_joined_clone(
+    home: &Home,
+    code: &CodeRepo,
+    realm: &RealmName,
+    repo: &RepoName,
+) -> Result<Option<PathBuf>, OpError> {
     let clones = home.clones();
     let entries = match clones.read_dir() {
         Ok(entries) => entries,
@@ -172,18 +177,18 @@ pub fn forget(home: &Home, code: &CodeRepo) -> Result<(), OpError> {
 }
 
 /// Returns whether the current clone is joined as the asking repository.
-pub fn is_joined(home: &Home, acting: Acting<'_>) -> bool {
+pub fn is_joined(home: &Home, acting: ActingRepo<'_>) -> bool {
     let joined = acting.code.and_then(|code| read(home, code).ok()?);
     joined.is_some_and(|joined| joined.is_of(acting.realm, acting.repo))
 }
 
 /// Returns the error for a clone that is joined under a different name than the one it should write under.
-pub fn other(joined: &Joined, acting: Acting<'_>) -> OpError {
+pub fn joined_as_other_error(joined: &Joined, acting: ActingRepo<'_>) -> OpError {
     let message = format!(
         "this clone is joined to the realm {} as {}, and cannot write as {} of {}",
         joined.realm, joined.repo, acting.repo, acting.realm
     );
-    let error = OpError::no(ErrorCode::OtherRepo, message);
+    let error = OpError::no(ErrorCode::JoinedAsOther, message);
     let proposed = acting.code.and_then(|code| locate::proposed(code).ok()?);
     let is_proposed = proposed.is_some_and(|config| config.realm.name == *acting.realm && config.repo == *acting.repo);
     let Joined { realm, repo, .. } = joined;
@@ -194,7 +199,7 @@ pub fn other(joined: &Joined, acting: Acting<'_>) -> OpError {
 }
 
 /// Returns the error for a clone that is not joined.
-pub fn missing(acting: Acting<'_>) -> OpError {
+pub fn missing(acting: ActingRepo<'_>) -> OpError {
     let message =
         format!("this clone is not joined to the realm {} as {}, so it is read-only", acting.realm, acting.repo);
     OpError::no(ErrorCode::NotJoined, message).next("git blue init")

@@ -10,7 +10,7 @@ use crate::{
         realm::Repo,
         text::shell_path,
     },
-    ops::ctx::{Ctx, Here},
+    ops::ctx::{Ctx, RealmContext},
     repo::{CodeRepo, Place, work::Work},
     wire::RepoProblem,
 };
@@ -23,7 +23,7 @@ const MAX_DEPTH: usize = 4;
 pub struct FoundRepo {
     /// Its name.
     pub name: RepoName,
-    /// The root of its main work tree, or its folder if it is bare.
+    /// The root of its main worktree, or its folder if it is bare.
     pub folder: PathBuf,
     /// Its default branch, if it has one.
     pub default: Option<String>,
@@ -34,7 +34,7 @@ pub struct FoundRepo {
 impl FoundRepo {
     /// Returns a runner of git commands in the repository.
     pub fn work(&self, ctx: &Ctx) -> Work {
-        Work::new(&self.folder, ctx.env.vars_elsewhere())
+        Work::new(&self.folder, ctx.env.vars_for_other_repo())
     }
 }
 
@@ -43,7 +43,7 @@ impl FoundRepo {
 ///
 /// # Errors
 /// Returns an error if this machine's records cannot be read or written.
-pub fn find(ctx: &Ctx, here: &Here, repo: &Repo) -> Result<Result<FoundRepo, RepoProblem>, OpError> {
+pub fn find(ctx: &Ctx, here: &RealmContext, repo: &Repo) -> Result<Result<FoundRepo, RepoProblem>, OpError> {
     let problem = |code: ErrorCode, message: String| RepoProblem::new(&repo.name, code, message);
     let of = |error: OpError| failed(&repo.name, error);
     if let (Some(code), true) = (&ctx.code, here.repo.as_ref() == Some(&repo.name))
@@ -53,12 +53,12 @@ pub fn find(ctx: &Ctx, here: &Here, repo: &Repo) -> Result<Result<FoundRepo, Rep
     }
     let recorded = ctx.home.repo_path(&repo.name)?;
     let wrong = match &recorded {
-        None => problem(ErrorCode::NotHere, format!("no clone of {} is known on this machine", repo.name))
+        None => problem(ErrorCode::NotOnThisMachine, format!("no clone of {} is known on this machine", repo.name))
             .next(format!("clone it and run git blue init --realm {} in it, or pass --clone", here.realm)),
         Some(folder) => match open(ctx, here, folder, repo) {
             Ok(Some(code)) => return Ok(found(&repo.name, &code).map_err(of)),
             Ok(None) if folder.exists() => problem(
-                ErrorCode::OtherRepository,
+                ErrorCode::WrongRepository,
                 format!("{} is not joined to the realm {} as {}", folder.display(), here.realm, repo.name),
             )
             .next(format!("git -C {} blue init --realm {}", shell_path(folder), here.realm)),
@@ -86,7 +86,9 @@ pub fn find(ctx: &Ctx, here: &Here, repo: &Repo) -> Result<Result<FoundRepo, Rep
         [one, other, ..] => {
             let [one, other] = [one, other].map(|code| code.main_folder().display().to_string());
             let message = format!("both {one} and {other} are clones of {}", repo.name);
-            Ok(Err(problem(ErrorCode::TwoClones, message).next(format!("git -C {one} blue init  # or in the other"))))
+            Ok(Err(
+                problem(ErrorCode::AmbiguousClone, message).next(format!("git -C {one} blue init  # or in the other"))
+            ))
         }
     }
 }
@@ -112,22 +114,22 @@ fn found(name: &RepoName, code: &CodeRepo) -> Result<FoundRepo, OpError> {
 }
 
 /// Opens the repository in exactly this folder, if it is the repository of the realm.
-fn open(ctx: &Ctx, here: &Here, folder: &Path, repo: &Repo) -> Result<Option<CodeRepo>, OpError> {
+fn open(ctx: &Ctx, here: &RealmContext, folder: &Path, repo: &Repo) -> Result<Option<CodeRepo>, OpError> {
     let Ok(folder) = dunce::canonicalize(folder) else { return Ok(None) };
-    let place = Place { cwd: folder.clone(), vars: ctx.env.vars_elsewhere(), in_hook: false };
+    let place = Place { cwd: folder.clone(), vars: ctx.env.vars_for_other_repo(), in_hook: false };
     let code = CodeRepo::discover(&place)?.filter(|code| code.main_folder() == folder);
     Ok(code.filter(|code| is_meant(ctx, here, code, repo)))
 }
 
 /// Returns whether the user joined this clone as the repository. Forks, and repositories made from one template, cannot
 /// be distinguished in any other way.
-fn is_meant(ctx: &Ctx, here: &Here, code: &CodeRepo, repo: &Repo) -> bool {
+fn is_meant(ctx: &Ctx, here: &RealmContext, code: &CodeRepo, repo: &Repo) -> bool {
     joined::read(&ctx.home, code).is_ok_and(|joined| joined.is_some_and(|joined| joined.is_of(&here.realm, &repo.name)))
 }
 
 /// Finds the clones below a folder that were joined as the repository. Links are not followed, and repositories within
 /// repositories are not searched.
-fn below(ctx: &Ctx, here: &Here, folder: &Path, repo: &Repo, depth: usize, clones: &mut Vec<CodeRepo>) {
+fn below(ctx: &Ctx, here: &RealmContext, folder: &Path, repo: &Repo, depth: usize, clones: &mut Vec<CodeRepo>) {
     if folder.join(".git").is_dir() || folder.join("HEAD").is_file() {
         clones.extend(open(ctx, here, folder, repo).ok().flatten());
         return;

@@ -13,8 +13,8 @@ use crate::{
 ///
 /// # Errors
 /// Returns an error if the clone or the realm cannot be read or written.
-pub fn learn(ctx: &Ctx) -> Result<(), OpError> {
-    let (Some(code), Ok(acting)) = (&ctx.code, ctx.acting()) else {
+pub fn record_roots(ctx: &Ctx) -> Result<(), OpError> {
+    let (Some(code), Ok(acting)) = (&ctx.code, ctx.acting_repo()) else {
         return Ok(());
     };
     let Some(joined) = joined::read(&ctx.home, code)? else {

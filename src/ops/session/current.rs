@@ -1,4 +1,4 @@
-//! The session of this work tree.
+//! The session of this working tree.
 
 use super::mark;
 use crate::{
@@ -8,12 +8,12 @@ use crate::{
     store::sessions,
 };
 
-/// Returns the session of this work tree, active or stale, if there is one.
+/// Returns the session of this working tree, active or stale, if there is one.
 ///
 /// # Errors
 /// Returns an error if the session cannot be read.
 pub fn current(ctx: &Ctx) -> Result<Option<Session>, OpError> {
-    let (Some(code), Ok(acting)) = (&ctx.code, ctx.acting()) else {
+    let (Some(code), Ok(acting)) = (&ctx.code, ctx.acting_repo()) else {
         return Ok(None);
     };
     match mark::of(code, acting) {

@@ -37,10 +37,10 @@ runs!(SessionList, run);
 /// # Errors
 /// Returns an error if the realm cannot be read.
 pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<SessionList>, OpError> {
-    let here = ctx.here()?;
-    let (mut found, mut unreadable) = session::everywhere(&*here.store, SessionFilter::Open)?;
+    let here = ctx.realm()?;
+    let (mut found, mut unreadable) = session::all_sessions(&*here.store, SessionFilter::Open)?;
     if request.ended {
-        let (ended, more) = session::everywhere(&*here.store, SessionFilter::Ended)?;
+        let (ended, more) = session::all_sessions(&*here.store, SessionFilter::Ended)?;
         found.extend(ended);
         unreadable.extend(more);
     }
@@ -65,7 +65,7 @@ fn key(line: &SessionLine) -> String {
     format!("{} {} {}", line.repo, line.started_at, line.id)
 }
 
-/// Returns the session of this work tree. If it cannot be read, the list reports it.
+/// Returns the session of this working tree. If it cannot be read, the list reports it.
 fn mine(ctx: &Ctx) -> Option<SessionId> {
     session::current::current(ctx).ok().flatten().map(|session: Session| session.id)
 }

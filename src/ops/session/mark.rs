@@ -1,4 +1,4 @@
-//! The mark that names the session of a work tree. It is a file in the git dir of the work tree, so every linked
+//! The mark that names the session of a working tree. It is a file in the git dir of the working tree, so every linked
 //! worktree has its own.
 //!
 //! The session itself is stored in the realm. The mark is written before the session, and removed after the session
@@ -12,20 +12,20 @@ use crate::{
         name::{RealmName, RepoName},
         session::SessionId,
     },
-    ops::{ctx::Acting, repos::git_dir_file},
+    ops::{ctx::ActingRepo, repos::git_dir_file},
     repo::CodeRepo,
 };
 
-/// The file in the git dir of a work tree.
+/// The file in the git dir of a working tree.
 const FILE: &str = "blue-session";
 
-/// The session mark of a work tree.
+/// The session mark of a working tree.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Mark {
     /// No mark.
     None,
     /// A valid mark.
-    Session(Marked),
+    Session(SessionRef),
     /// A mark that cannot be read, with the reason.
     Unreadable(String),
 }
@@ -33,7 +33,7 @@ pub enum Mark {
 /// A session mark. It includes the realm and the repository, because environment variables and flags may select others
 /// for a single command.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Marked {
+pub struct SessionRef {
     /// Its id.
     pub id: SessionId,
     /// The realm of the session.
@@ -42,14 +42,14 @@ pub struct Marked {
     pub repo: RepoName,
 }
 
-impl Marked {
+impl SessionRef {
     /// Returns whether the session belongs to the asking repository.
-    pub fn is_of(&self, acting: Acting<'_>) -> bool {
+    pub fn is_of(&self, acting: ActingRepo<'_>) -> bool {
         self.realm == *acting.realm && self.repo == *acting.repo
     }
 }
 
-impl FromStr for Marked {
+impl FromStr for SessionRef {
     type Err = &'static str;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
@@ -63,18 +63,18 @@ impl FromStr for Marked {
     }
 }
 
-impl fmt::Display for Marked {
+impl fmt::Display for SessionRef {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} {} {}", self.id, self.realm, self.repo)
     }
 }
 
-/// Returns the path of a work tree's session mark.
+/// Returns the path of a working tree's session mark.
 pub fn file(code: &CodeRepo) -> PathBuf {
     code.git_dir().join(FILE)
 }
 
-/// Returns the session mark of a work tree. A symbolic link is not followed.
+/// Returns the session mark of a working tree. A symbolic link is not followed.
 pub fn read(code: &CodeRepo) -> Mark {
     match git_dir_file::read(&file(code)) {
         Ok(None) => Mark::None,
@@ -83,24 +83,24 @@ pub fn read(code: &CodeRepo) -> Mark {
     }
 }
 
-/// Returns the session that a work tree is marked with, if it belongs to the asking repository.
-pub fn of(code: &CodeRepo, acting: Acting<'_>) -> Option<SessionId> {
+/// Returns the session that a working tree is marked with, if it belongs to the asking repository.
+pub fn of(code: &CodeRepo, acting: ActingRepo<'_>) -> Option<SessionId> {
     match read(code) {
         Mark::Session(marked) if marked.is_of(acting) => Some(marked.id),
         _ => None,
     }
 }
 
-/// Writes the session mark of a work tree, replacing an earlier one.
+/// Writes the session mark of a working tree, replacing an earlier one.
 ///
 /// # Errors
 /// Returns an error if its git dir cannot be written.
-pub fn write(code: &CodeRepo, acting: Acting<'_>, id: &SessionId) -> Result<(), OpError> {
-    let marked = Marked { id: id.clone(), realm: acting.realm.clone(), repo: acting.repo.clone() };
+pub fn write(code: &CodeRepo, acting: ActingRepo<'_>, id: &SessionId) -> Result<(), OpError> {
+    let marked = SessionRef { id: id.clone(), realm: acting.realm.clone(), repo: acting.repo.clone() };
     git_dir_file::write(code.git_dir(), FILE, &marked.to_string())
 }
 
-/// Removes the session mark of a work tree.
+/// Removes the session mark of a working tree.
 ///
 /// # Errors
 /// Returns an error if its git dir cannot be written.
@@ -125,12 +125,12 @@ mod tests {
         let sandbox = Sandbox::new();
         let (code, store) = (code(&sandbox), MemoryStore::new());
         let (realm, repo, other) = ("r".parse().unwrap(), "fungal".parse().unwrap(), "blue".parse().unwrap());
-        let acting = Acting { realm: &realm, store: &store, repo: &repo, code: None };
+        let acting = ActingRepo { realm: &realm, store: &store, repo: &repo, code: None };
         let id: SessionId = "sess-1a".parse().unwrap();
         assert_eq!(read(&code), Mark::None);
         write(&code, acting, &id).unwrap();
         assert_eq!(of(&code, acting), Some(id));
-        assert_eq!(of(&code, Acting { repo: &other, ..acting }), None);
+        assert_eq!(of(&code, ActingRepo { repo: &other, ..acting }), None);
         remove(&code).unwrap();
         remove(&code).unwrap();
         assert_eq!(read(&code), Mark::None);
@@ -141,7 +141,7 @@ mod tests {
         let sandbox = Sandbox::new();
         let (code, store) = (code(&sandbox), MemoryStore::new());
         let (realm, repo) = ("r".parse().unwrap(), "fungal".parse().unwrap());
-        let acting = Acting { realm: &realm, store: &store, repo: &repo, code: None };
+        let acting = ActingRepo { realm: &realm, store: &store, repo: &repo, code: None };
         let elsewhere = sandbox.path().join("elsewhere");
         std::fs::write(&elsewhere, "sess-1a r fungal\n").unwrap();
         std::os::unix::fs::symlink(&elsewhere, file(&code)).unwrap();

@@ -16,7 +16,7 @@ use crate::{
     locate,
     model::session::{Session, SessionId},
     ops::{
-        ctx::{Acting, Ctx},
+        ctx::{ActingRepo, Ctx},
         message::Message,
     },
     store::{
@@ -37,7 +37,7 @@ pub(super) const TABLE: &[Operation] = &[start::OPERATION, status::OPERATION, li
 /// write it.
 const PATIENCE: Duration = Duration::from_millis(200);
 
-/// Records activity in the session of this work tree, unless it was recorded recently. The command has already
+/// Records activity in the session of this working tree, unless it was recorded recently. The command has already
 /// answered, so this never fails and never waits long.
 pub fn touch(ctx: &Ctx) {
     let _ = try_touch(ctx);
@@ -48,7 +48,7 @@ fn try_touch(ctx: &Ctx) -> Result<(), OpError> {
     let Some(session) = current::current(ctx)?.filter(|session| session.is_activity_due(now)) else {
         return Ok(());
     };
-    let acting = ctx.writing()?;
+    let acting = ctx.require_writable()?;
     let author = ctx.signature()?;
     let known = locate::known(&ctx.home, acting.realm)?;
     let options = Options { lock_timeout: ctx.env.lock_timeout().min(PATIENCE), ..ctx.options() };
@@ -71,14 +71,14 @@ pub fn open(session: &Session) -> (TreePath, Edit) {
 }
 
 /// Returns the edits that move an ended session from the open ones to the ended ones.
-pub fn over(session: &Session) -> [(TreePath, Edit); 2] {
+pub fn ending_edits(session: &Session) -> [(TreePath, Edit); 2] {
     let kept = (layout::ended_session(&session.id), Edit::Put(codec::encode(session)));
     [(layout::session(&session.id), Edit::Remove), kept]
 }
 
 /// Returns the commit of a change to sessions.
 pub fn change(
-    acting: Acting<'_>,
+    acting: ActingRepo<'_>,
     subject: String,
     id: Option<&SessionId>,
     edits: Vec<(TreePath, Edit)>,
@@ -92,7 +92,7 @@ pub fn change(
 ///
 /// # Errors
 /// Returns an error if the sessions cannot be listed.
-pub fn everywhere(store: &dyn Store, which: SessionFilter) -> Result<(Vec<Session>, Vec<String>), OpError> {
+pub fn all_sessions(store: &dyn Store, which: SessionFilter) -> Result<(Vec<Session>, Vec<String>), OpError> {
     let (mut found, mut unreadable) = (Vec::new(), Vec::new());
     for (repo, tip) in store.sessions()? {
         let (sessions, damage) = sessions::at(store, &repo, &tip, which)?;

@@ -1,4 +1,4 @@
-//! `session_start`: starts a session in this work tree, or continues its current one.
+//! `session_start`: starts a session in this working tree, or continues its current one.
 
 use super::{mark, work};
 use crate::{
@@ -10,7 +10,7 @@ use crate::{
     },
     ops::{
         Operation,
-        ctx::{Acting, Ctx},
+        ctx::{ActingRepo, Ctx},
         runs, session,
     },
     repo::CodeRepo,
@@ -20,7 +20,7 @@ use crate::{
 
 /// The operation's entry in the table of operations.
 pub const OPERATION: Operation =
-    Operation::writes::<Request>("session_start", &["session", "start"], "Start a work session in this work tree")
+    Operation::writes::<Request>("session_start", &["session", "start"], "Start a work session in this working tree")
         .tool("Start a work session in this working tree.")
         .route("POST", "/sessions");
 
@@ -49,7 +49,7 @@ struct Begun {
 /// # Errors
 /// Returns an error if the repository is not in the realm, or the store or the git dir cannot be written.
 pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<SessionStart>, OpError> {
-    let acting = ctx.writing()?;
+    let acting = ctx.require_writable()?;
     let code = ctx.code()?;
     let author = ctx.signature()?;
     let mut begun = None;
@@ -70,10 +70,10 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<SessionStart>, OpError
         .next("git blue session stop  # end it, and summarize what changed"))
 }
 
-/// Decides under the lock, so that two processes in one work tree start only one session.
+/// Decides under the lock, so that two processes in one working tree start only one session.
 fn begin(
     ctx: &Ctx,
-    acting: Acting<'_>,
+    acting: ActingRepo<'_>,
     code: &CodeRepo,
     request: &Request,
     tip: Option<Oid>,
@@ -112,7 +112,7 @@ fn begin(
     let stale = held.as_ref().map(|held| held.id.clone());
     if let Some(stale) = held {
         let (work, _) = work::since(acting.store, &stale)?;
-        edits.extend(session::over(&stale.ended(now, work)));
+        edits.extend(session::ending_edits(&stale.ended(now, work)));
     }
     let about = session.active_rfc.as_ref().map(|rfc| format!(" on {rfc}")).unwrap_or_default();
     let change = session::change(acting, format!("start {}{about}", session.id), Some(&session.id), edits, author);
@@ -121,7 +121,7 @@ fn begin(
 }
 
 /// Returns an id that no session of the repository has.
-fn free_id(ctx: &Ctx, acting: Acting<'_>, code: &CodeRepo, tip: Option<Oid>) -> Result<SessionId, StoreError> {
+fn free_id(ctx: &Ctx, acting: ActingRepo<'_>, code: &CodeRepo, tip: Option<Oid>) -> Result<SessionId, StoreError> {
     let tree = tip.map(|tip| acting.store.commit(&tip)).transpose()?.map(|commit| commit.tree);
     let (seed, now) = (ctx.env.seed().to_string(), ctx.env.now().to_string());
     let place = code.git_dir().display().to_string();

@@ -1,4 +1,4 @@
-//! `session_status`: the session of this work tree, and the work done in it so far.
+//! `session_status`: the session of this working tree, and the work done in it so far.
 
 use super::work;
 use crate::ops::{Operation, ctx::Ctx, runs, session};
@@ -10,7 +10,7 @@ use crate::{
 
 /// The operation's entry in the table of operations.
 pub const OPERATION: Operation =
-    Operation::reads::<Request>("session_status", &["session", "status"], "Show the session of this work tree");
+    Operation::reads::<Request>("session_status", &["session", "status"], "Show the session of this working tree");
 
 /// The arguments.
 #[derive(Debug, Clone, Default, serde::Deserialize, schemars::JsonSchema)]
@@ -24,7 +24,7 @@ runs!(SessionStatus, |ctx, _| run(ctx));
 /// # Errors
 /// Returns an error if the realm cannot be read.
 pub fn run(ctx: &Ctx) -> Result<Answer<SessionStatus>, OpError> {
-    let acting = ctx.acting()?;
+    let acting = ctx.acting_repo()?;
     let now = ctx.env.now();
     let mut body = SessionStatus {
         realm: acting.realm.clone(),

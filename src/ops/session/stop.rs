@@ -1,4 +1,4 @@
-//! `session_stop`: ends the session of this work tree, and reports the work done in it.
+//! `session_stop`: ends the session of this working tree, and reports the work done in it.
 
 use super::{
     mark::{self, Mark},
@@ -9,7 +9,7 @@ use crate::{
     model::session::{Session, SessionId, duration},
     ops::{
         Operation,
-        ctx::{Acting, Ctx},
+        ctx::{ActingRepo, Ctx},
         runs, session,
     },
     repo::CodeRepo,
@@ -21,7 +21,7 @@ use crate::{
 pub const OPERATION: Operation = Operation::writes::<Request>(
     "session_stop",
     &["session", "stop"],
-    "End the session of this work tree, with a summary",
+    "End the session of this working tree, with a summary",
 )
 .tool("End the work session, and summarize what changed.")
 .route("DELETE", "/sessions/{id}");
@@ -30,7 +30,7 @@ pub const OPERATION: Operation = Operation::writes::<Request>(
 #[derive(Debug, Clone, Default, serde::Deserialize, schemars::JsonSchema)]
 #[cfg_attr(feature = "cli", derive(clap::Args))]
 pub struct Request {
-    /// The session [default: the one of this work tree]
+    /// The session [default: the one of this working tree]
     #[cfg_attr(feature = "cli", arg(value_name = "SESSION"))]
     pub id: Option<SessionId>,
 }
@@ -42,9 +42,9 @@ runs!(SessionStop, run);
 /// # Errors
 /// Returns an error if there is no session, or the store cannot be written. In the latter case the session stays open.
 pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<SessionStop>, OpError> {
-    let acting = ctx.recording()?;
+    let acting = ctx.require_reader()?;
     let code = match &request.id {
-        // The session may belong to another work tree, or another machine.
+        // The session may belong to another working tree, or another machine.
         Some(_) => ctx.code.as_ref(),
         None => Some(ctx.code()?),
     };
@@ -68,7 +68,8 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<SessionStop>, OpError>
         };
         let (work, unreadable) = work::since(acting.store, &held)?;
         let ended = held.ended(ctx.env.now(), work);
-        let change = session::change(acting, format!("end {id}"), Some(&id), session::over(&ended).into(), &author);
+        let change =
+            session::change(acting, format!("end {id}"), Some(&id), session::ending_edits(&ended).into(), &author);
         over = Some((ended, unreadable));
         Ok(Some(change))
     })?;
@@ -89,23 +90,23 @@ fn unreadable(code: &CodeRepo, problem: &str) -> OpError {
     OpError::no(ErrorCode::UnreadableSession, message).next("git blue doctor --fix")
 }
 
-/// Removes the mark of this session, unless another session was started in the work tree meanwhile.
-fn forget(code: Option<&CodeRepo>, acting: Acting<'_>, id: &SessionId) {
+/// Removes the mark of this session, unless another session was started in the working tree meanwhile.
+fn forget(code: Option<&CodeRepo>, acting: ActingRepo<'_>, id: &SessionId) {
     let Some(code) = code else { return };
     if mark::of(code, acting).as_ref() == Some(id) {
         let _ = mark::remove(code);
     }
 }
 
-fn unknown(acting: Acting<'_>, id: &SessionId) -> OpError {
+fn unknown(acting: ActingRepo<'_>, id: &SessionId) -> OpError {
     let message = format!("{} has no active session {id}", acting.repo);
     OpError::no(ErrorCode::UnknownSession, message).next("git blue session list")
 }
 
 fn none(was: Option<&SessionId>) -> OpError {
     let message = match was {
-        None => "there is no session in this work tree".to_owned(),
-        Some(id) => format!("there is no session in this work tree: {id} has already ended"),
+        None => "there is no session in this working tree".to_owned(),
+        Some(id) => format!("there is no session in this working tree: {id} has already ended"),
     };
     OpError::no(ErrorCode::NoSession, message).next("git blue session start")
 }

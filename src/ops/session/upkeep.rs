@@ -1,7 +1,7 @@
 //! Ends stale sessions, and deletes the records of old ones.
 
 use super::work;
-use crate::ops::{ctx::Acting, session};
+use crate::ops::{ctx::ActingRepo, session};
 use crate::{
     error::OpError,
     model::session::{SessionId, State},
@@ -16,7 +16,7 @@ use crate::{
 ///
 /// # Errors
 /// Returns an error if the store cannot be read or written.
-pub fn end_stale(acting: Acting<'_>, author: &Signature) -> Result<usize, OpError> {
+pub fn end_stale(acting: ActingRepo<'_>, author: &Signature) -> Result<usize, OpError> {
     let now = author.time.timestamp();
     let mut count = 0;
     write(acting.store, &StoreRef::Sessions(acting.repo.clone()), |tip| {
@@ -25,7 +25,7 @@ pub fn end_stale(acting: Acting<'_>, author: &Signature) -> Result<usize, OpErro
         let mut edits = Vec::new();
         for stale in open.into_iter().filter(|session| session.state(now) == State::Stale) {
             let (work, _) = work::since(acting.store, &stale)?;
-            edits.extend(session::over(&stale.ended(now, work)));
+            edits.extend(session::ending_edits(&stale.ended(now, work)));
         }
         count = edits.len() / 2;
         let subject = format!("end {count} stale {}", noun(count));
@@ -34,16 +34,16 @@ pub fn end_stale(acting: Acting<'_>, author: &Signature) -> Result<usize, OpErro
     Ok(count)
 }
 
-/// Ends a session whose work tree is gone. Does nothing if it has already ended.
+/// Ends a session whose working tree is gone. Does nothing if it has already ended.
 ///
 /// # Errors
 /// Returns an error if the store cannot be read or written.
-pub fn end(acting: Acting<'_>, id: &SessionId, author: &Signature) -> Result<(), OpError> {
+pub fn end(acting: ActingRepo<'_>, id: &SessionId, author: &Signature) -> Result<(), OpError> {
     write(acting.store, &StoreRef::Sessions(acting.repo.clone()), |tip| {
         let held = tip.map(|tip| sessions::open_at(acting.store, acting.repo, id, &tip)).transpose()?.flatten();
         let Some(held) = held else { return Ok(None) };
         let (work, _) = work::since(acting.store, &held)?;
-        let ended = session::over(&held.ended(author.time.timestamp(), work));
+        let ended = session::ending_edits(&held.ended(author.time.timestamp(), work));
         Ok::<_, OpError>(Some(session::change(acting, format!("end {id}"), Some(id), ended.into(), author)))
     })?;
     Ok(())
@@ -53,7 +53,7 @@ pub fn end(acting: Acting<'_>, id: &SessionId, author: &Signature) -> Result<(),
 ///
 /// # Errors
 /// Returns an error if the store cannot be read or written.
-pub fn forget(acting: Acting<'_>, author: &Signature) -> Result<usize, OpError> {
+pub fn forget(acting: ActingRepo<'_>, author: &Signature) -> Result<usize, OpError> {
     let now = author.time.timestamp();
     let mut count = 0;
     write(acting.store, &StoreRef::Sessions(acting.repo.clone()), |tip| {

@@ -7,7 +7,7 @@ use crate::{
     model::oid::Oid,
     store::{
         StoreError, StoreRef,
-        git::{Aside, RemoteConnection},
+        git::{RemoteConnection, UnfinishedStore},
         remote::Listing,
     },
 };
@@ -30,7 +30,7 @@ impl Syncing<'_> {
     ///
     /// # Errors
     /// Returns an error if the remote has lost objects, or cannot be reached.
-    pub(super) fn assert_whole(&self) -> Result<(), OpError> {
+    pub(super) fn check_remote_intact(&self) -> Result<(), OpError> {
         let damaged = self.damaged(&self.link.list()?)?;
         if damaged.is_empty() { Ok(()) } else { Err(self.lost(&damaged)) }
     }
@@ -41,7 +41,7 @@ impl Syncing<'_> {
     /// # Errors
     /// Returns an error if the remote cannot be reached.
     pub fn damaged(&self, listing: &Listing) -> Result<Vec<(StoreRef, Oid, String)>, OpError> {
-        let aside = Aside::new(&self.ctx.home.folder().join("realms"), self.ctx.options())?;
+        let aside = UnfinishedStore::new(&self.ctx.home.folder().join("realms"), self.ctx.options())?;
         let link = RemoteConnection::new(
             &aside.store.path(),
             self.remote,
@@ -67,7 +67,7 @@ impl Syncing<'_> {
     }
 
     fn lost(&self, damaged: &[(StoreRef, Oid, String)]) -> OpError {
-        let names: Vec<_> = damaged.iter().map(|(name, ..)| name.below_travelling().to_owned()).collect();
+        let names: Vec<_> = damaged.iter().map(|(name, ..)| name.shared_name().to_owned()).collect();
         let said = damaged.first().map(|(.., said)| said.as_str()).unwrap_or_default();
         let message = format!("{} lacks objects of {}: {said}", self.remote.name, names.join(", "));
         OpError::cannot(ErrorCode::RemoteDamaged, message)

@@ -3,9 +3,9 @@
 
 pub mod auto;
 mod damage;
+mod merge_fetched;
 pub mod realm_clone;
 pub mod remote_status;
-mod take_in;
 
 pub use crate::locate::url;
 
@@ -28,7 +28,7 @@ use crate::{
         remote::{Listing, Remote},
         validate_incoming,
     },
-    wire::{How, RefSync, RemoteSync, SetAsideCommit, SyncConflict, SyncProblem},
+    wire::{RefSync, RefUpdate, RemoteSync, SetAsideCommit, SyncConflict, SyncProblem},
 };
 
 /// The maximum number of rounds with a remote if others push meanwhile.
@@ -67,13 +67,13 @@ pub struct Received {
 }
 
 /// The tips of the synced refs on this machine, and those last seen at the remote.
-struct Here {
+struct KnownTips {
     seen: BTreeMap<StoreRef, Oid>,
     tips: BTreeMap<StoreRef, Oid>,
 }
 
 /// Refs that lead to objects that git rejects, with the reason.
-type Unsound = BTreeMap<StoreRef, String>;
+type RejectedRefs = BTreeMap<StoreRef, String>;
 
 /// A ref to push: its name, its tip at the remote, and its tip here.
 type RefToPush = (StoreRef, Option<Oid>, Oid);
@@ -85,7 +85,7 @@ impl Syncing<'_> {
     /// Returns an error if the remote cannot be reached, or has another realm.
     pub fn receive(&self) -> Result<Received, OpError> {
         let mut report = self.report();
-        let (listing, bad) = self.take_all(&mut report)?;
+        let (listing, bad) = self.fetch_and_merge_all(&mut report)?;
         Ok(Received { report, listing, bad })
     }
 
@@ -112,7 +112,7 @@ impl Syncing<'_> {
                 let (is_final, is_unable) = (says(FINAL), says(UNABLE) && round + 1 >= MAX_TRIES);
                 raced |= !is_final && !is_unable;
                 if is_unable {
-                    self.assert_whole()?;
+                    self.check_remote_intact()?;
                 }
                 if is_final || is_unable {
                     stop = true;
@@ -127,7 +127,7 @@ impl Syncing<'_> {
                 self.wait(round);
             }
             // A pushed ref counts once the remote lists it.
-            (listing, bad) = self.take_all(&mut report)?;
+            (listing, bad) = self.fetch_and_merge_all(&mut report)?;
             self.note_sent(&listing, offered, &mut report);
             if stop {
                 return Ok(report);
@@ -140,12 +140,12 @@ impl Syncing<'_> {
 
     /// Lists, fetches and merges the remote's refs until all of them are on this machine. Returns the last list, and
     /// the refs that were not merged.
-    fn take_all(&self, report: &mut RemoteSync) -> Result<(Listing, Vec<StoreRef>), OpError> {
+    fn fetch_and_merge_all(&self, report: &mut RemoteSync) -> Result<(Listing, Vec<StoreRef>), OpError> {
         for round in 0..MAX_ROUNDS {
             let listing = self.link.list()?;
-            let here = self.here()?;
+            let here = self.known_tips()?;
             if let Some(unsound) = self.fetch(&listing, &here)? {
-                let bad = self.take_in(&listing, &here, &unsound, report)?;
+                let bad = self.merge_fetched(&listing, &here, &unsound, report)?;
                 return Ok((listing, bad));
             }
             self.wait(round);
@@ -161,13 +161,13 @@ impl Syncing<'_> {
     pub fn look(&self) -> Result<RemoteSync, OpError> {
         let mut report = self.report();
         let listing = self.link.list()?;
-        let Some(unsound) = self.fetch(&listing, &self.here()?)? else {
+        let Some(unsound) = self.fetch(&listing, &self.known_tips()?)? else {
             problem(&mut report, "busy", None, format!("{} changed during the sync; try again", self.remote.name));
             return Ok(report);
         };
         for (name, theirs) in self.wanted(&listing) {
             if let Some(why) = unsound.get(&name) {
-                problem(&mut report, "unfit", Some(&name), why.clone());
+                problem(&mut report, "invalid-remote-data", Some(&name), why.clone());
                 continue;
             }
             let ours = self.store.tip(&name)?;
@@ -176,25 +176,25 @@ impl Syncing<'_> {
                 let refused = examined.records.into_iter().map(Conflict::SetAside);
                 report.conflicts.extend(refused.map(|one| conflict(name.domain(), one, None)));
             }
-            let how = match ours {
-                None => How::New,
+            let update = match ours {
+                None => RefUpdate::New,
                 Some(ours) => {
                     let relation = Relation::of(self.store, &ours, &theirs)?;
                     match (relation.contains, relation.is_contained) {
                         (true, _) => continue,
-                        (_, true) => How::FastForward,
-                        _ => How::Merged,
+                        (_, true) => RefUpdate::FastForward,
+                        _ => RefUpdate::Merged,
                     }
                 }
             };
-            report.received.push(line(&name, ours, Some(theirs), how));
+            report.received.push(line(&name, ours, Some(theirs), update));
         }
         for (name, theirs, ours) in self.missing(&listing, &[], &mut report)? {
             report.sent.push(line(
                 &name,
                 theirs,
                 Some(ours),
-                if theirs.is_none() { How::New } else { How::FastForward },
+                if theirs.is_none() { RefUpdate::New } else { RefUpdate::FastForward },
             ));
         }
         Ok(report)
@@ -221,8 +221,8 @@ impl Syncing<'_> {
     /// Fetches what is missing on this machine. Returns the refs that lead to invalid objects, with the reason. Returns
     /// `None` if not everything arrived: a listed object may be gone because the remote repacked during a push, or
     /// because somebody force-pushed.
-    fn fetch(&self, listing: &Listing, here: &Here) -> Result<Option<Unsound>, OpError> {
-        let mut unsound = Unsound::new();
+    fn fetch(&self, listing: &Listing, here: &KnownTips) -> Result<Option<RejectedRefs>, OpError> {
+        let mut unsound = RejectedRefs::new();
         let mut absent = Vec::new();
         for (name, tip) in self.wanted(listing) {
             // The tip may be left over from a fetch that was killed. All of its objects are certain to be here only if
@@ -258,12 +258,12 @@ impl Syncing<'_> {
     }
 
     /// Reads all refs at once. Most have not changed, and only the others are read further.
-    fn here(&self) -> Result<Here, StoreError> {
+    fn known_tips(&self) -> Result<KnownTips, StoreError> {
         let seen = self.store.seen()?.into_iter().filter_map(|(name, tip)| match name {
             StoreRef::Seen(remote, name) if remote == self.remote.name => Some((*name, tip)),
             _ => None,
         });
-        Ok(Here { seen: seen.collect(), tips: travelling(self.store, true)?.into_iter().collect() })
+        Ok(KnownTips { seen: seen.collect(), tips: shared_refs(self.store, true)?.into_iter().collect() })
     }
 
     fn seen_ref(&self, name: &StoreRef) -> StoreRef {
@@ -278,7 +278,7 @@ impl Syncing<'_> {
     fn missing(&self, listing: &Listing, bad: &[StoreRef], report: &mut RemoteSync) -> Result<Vec<RefToPush>, OpError> {
         let mut missing = Vec::new();
         let listed: BTreeMap<&StoreRef, Oid> = listing.refs.iter().map(|(name, tip)| (name, *tip)).collect();
-        for (name, tip) in travelling(self.store, self.sessions)? {
+        for (name, tip) in shared_refs(self.store, self.sessions)? {
             let there = listed.get(&name).copied();
             if there == Some(tip) || bad.contains(&name) {
                 continue;
@@ -297,7 +297,7 @@ impl Syncing<'_> {
             if problems.is_empty() {
                 missing.push((name, there, tip));
             } else if !report.problems.iter().any(|one| one.name.as_deref() == Some(&name.to_string())) {
-                problem(report, "unfit", Some(&name), problems.join("; "));
+                problem(report, "invalid-remote-data", Some(&name), problems.join("; "));
             }
         }
         Ok(missing)
@@ -309,7 +309,12 @@ impl Syncing<'_> {
             let Some(there) = listing.tip(&name) else { continue };
             if there == new || self.is_newer(&new, &there) {
                 report.sent.retain(|sent| sent.name != name.to_string());
-                report.sent.push(line(&name, old, Some(new), if old.is_none() { How::New } else { How::FastForward }));
+                report.sent.push(line(
+                    &name,
+                    old,
+                    Some(new),
+                    if old.is_none() { RefUpdate::New } else { RefUpdate::FastForward },
+                ));
             }
         }
     }
@@ -325,7 +330,7 @@ impl Syncing<'_> {
 ///
 /// # Errors
 /// Returns an error if they cannot be listed.
-pub fn travelling(store: &dyn Store, sessions: bool) -> Result<Vec<(StoreRef, Oid)>, StoreError> {
+pub fn shared_refs(store: &dyn Store, sessions: bool) -> Result<Vec<(StoreRef, Oid)>, StoreError> {
     let realm = store.tip(&StoreRef::Realm)?.map(|tip| (StoreRef::Realm, tip));
     let domains = store.domains()?.into_iter().map(|(name, tip)| (StoreRef::Domain(name), tip));
     let mut refs: Vec<_> = realm.into_iter().chain(domains).collect();
@@ -342,11 +347,12 @@ pub fn travelling(store: &dyn Store, sessions: bool) -> Result<Vec<(StoreRef, Oi
 pub fn realm_at(store: &dyn Store, tip: &Oid) -> Result<Realm, OpError> {
     let problems = validate_incoming::inspect(store, &StoreRef::Realm, tip, &[])?;
     if let Some(first) = problems.first() {
-        return Err(OpError::cannot(ErrorCode::Unfit, format!("it does not contain a realm: {first}")));
+        return Err(OpError::cannot(ErrorCode::InvalidRemoteData, format!("it does not contain a realm: {first}")));
     }
     let tree = store.commit(tip)?.tree;
-    read::file(store, &StoreRef::Realm, &tree, &layout::realm())?
-        .ok_or_else(|| OpError::cannot(ErrorCode::Unfit, "it does not contain a realm: there is no realm.json"))
+    read::file(store, &StoreRef::Realm, &tree, &layout::realm())?.ok_or_else(|| {
+        OpError::cannot(ErrorCode::InvalidRemoteData, "it does not contain a realm: there is no realm.json")
+    })
 }
 
 /// Returns whether git had received the objects and found them invalid.
@@ -354,8 +360,8 @@ fn is_unsound(error: &StoreError) -> bool {
     matches!(error, StoreError::Remote { problem, .. } if problem.contains("fsck error"))
 }
 
-fn line(name: &StoreRef, old: Option<Oid>, new: Option<Oid>, how: How) -> RefSync {
-    RefSync { name: name.to_string(), domain: name.domain().cloned(), old, new, how }
+fn line(name: &StoreRef, old: Option<Oid>, new: Option<Oid>, update: RefUpdate) -> RefSync {
+    RefSync { name: name.to_string(), domain: name.domain().cloned(), old, new, update }
 }
 
 fn problem(report: &mut RemoteSync, code: &'static str, name: Option<&StoreRef>, message: String) {

@@ -15,7 +15,7 @@ use crate::{
     repo::CodeRepo,
     store::{
         Store as _, StoreRef,
-        git::{Aside, GitStore, MAX_BYTES, MAX_BYTES_KEY, RemoteConnection, TransportOptions},
+        git::{GitStore, MAX_BYTES, MAX_BYTES_KEY, RemoteConnection, TransportOptions, UnfinishedStore},
         remote::{Listing, Mapping, Remote},
         validate_incoming,
     },
@@ -53,7 +53,7 @@ pub fn obtain(ctx: &Ctx, place: Place<'_>) -> Result<Option<RealmName>, OpError>
         record(ctx, known, &url, place.branches)?;
         return Ok(Some(known.name.clone()));
     }
-    let Some((remote, listing)) = look(ctx, &url, place.branches)? else {
+    let Some((remote, listing)) = find_remote_realm(ctx, &url, place.branches)? else {
         return Ok(None);
     };
     bring(ctx, place.realm, &remote, &listing).map(Some)
@@ -63,7 +63,7 @@ pub fn obtain(ctx: &Ctx, place: Place<'_>) -> Result<Option<RealmName>, OpError>
 ///
 /// # Errors
 /// Returns an error if the remote cannot be reached.
-pub fn look(ctx: &Ctx, url: &str, branches: bool) -> Result<Option<(Remote, Listing)>, OpError> {
+pub fn find_remote_realm(ctx: &Ctx, url: &str, branches: bool) -> Result<Option<(Remote, Listing)>, OpError> {
     let mappings: &[_] = if branches { &[Mapping::Branches] } else { &[Mapping::Plain, Mapping::Branches] };
     for mapping in mappings {
         let remote = Remote { name: origin(), url: url.to_owned(), mapping: *mapping };
@@ -97,8 +97,8 @@ fn bytes(text: &str) -> Option<u64> {
 
 fn bring(ctx: &Ctx, wanted: Option<&RealmName>, remote: &Remote, listing: &Listing) -> Result<RealmName, OpError> {
     let realms = ctx.home.folder().join("realms");
-    let aside = Aside::new(&realms, ctx.options())?;
-    let name = fill(ctx, &aside, remote, listing, None)?;
+    let aside = UnfinishedStore::new(&realms, ctx.options())?;
+    let name = fetch_realm(ctx, &aside, remote, listing, None)?;
     if let Some(wanted) = wanted.filter(|wanted| **wanted != name) {
         let message = format!("{} contains the realm {name}, not {wanted}", remote.url);
         return Err(OpError::no(ErrorCode::OtherRealm, message)
@@ -121,9 +121,9 @@ fn bring(ctx: &Ctx, wanted: Option<&RealmName>, remote: &Remote, listing: &Listi
 ///
 /// # Errors
 /// Returns an error if the fetch fails, or some of the content is not valid in a realm.
-pub fn fill(
+pub fn fetch_realm(
     ctx: &Ctx,
-    aside: &Aside,
+    aside: &UnfinishedStore,
     remote: &Remote,
     listing: &Listing,
     depth: Option<u32>,
@@ -141,14 +141,17 @@ pub fn fill(
         }
         let problems = validate_incoming::inspect(store, name, tip, &[])?;
         if !problems.is_empty() {
-            return Err(OpError::cannot(ErrorCode::Unfit, format!("{}: {}", remote.url, problems.join("; ")))
-                .next("nothing was fetched; ask the maintainer of that realm to fix it"));
+            return Err(OpError::cannot(
+                ErrorCode::InvalidRemoteData,
+                format!("{}: {}", remote.url, problems.join("; ")),
+            )
+            .next("nothing was fetched; ask the maintainer of that realm to fix it"));
         }
     }
     collisions(&names)?;
     let seen = refs.iter().map(|(name, tip)| (StoreRef::Seen(remote.name.clone(), Box::new(name.clone())), *tip));
-    aside.point(&refs.iter().cloned().chain(seen).collect::<Vec<_>>())?;
-    realm.ok_or_else(|| OpError::cannot(ErrorCode::Unfit, format!("{} contains no realm", remote.url)))
+    aside.write_refs(&refs.iter().cloned().chain(seen).collect::<Vec<_>>())?;
+    realm.ok_or_else(|| OpError::cannot(ErrorCode::InvalidRemoteData, format!("{} contains no realm", remote.url)))
 }
 
 fn collisions(names: &[StoreRef]) -> Result<(), OpError> {

@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeMap, path::Path};
 
-use super::{auto, travelling};
+use super::{auto, shared_refs};
 use crate::{
     error::OpError,
     model::{oid::Oid, repo_url::without_credentials},
@@ -35,7 +35,7 @@ fn one(
     let there = |name: &StoreRef| seen.get(&StoreRef::Seen(remote.name.clone(), Box::new(name.clone()))).copied();
     let mut differs = Vec::new();
     // Sessions are shared only by users who opt in, and their state matters little.
-    for (name, tip) in travelling(store, false)? {
+    for (name, tip) in shared_refs(store, false)? {
         let relation = match there(&name) {
             Some(there) if there == tip => continue,
             // The tip that was seen at the remote may be missing here if it was never merged.

@@ -193,7 +193,7 @@ mod tests {
         let file = folder.path().join("config");
         std::fs::write(&file, config).unwrap();
         let vars = [("GIT_CONFIG_GLOBAL".into(), file.into()), ("PATH".into(), "relative:/usr/bin:/bin".into())];
-        of(&Env::sealed("/", vars)).unwrap()
+        of(&Env::isolated("/", vars)).unwrap()
     }
 
     #[test]

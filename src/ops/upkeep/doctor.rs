@@ -11,7 +11,7 @@ use crate::{
     model::{oid::Oid, text::shell_word},
     ops::{
         Operation,
-        ctx::{Ctx, Here},
+        ctx::{Ctx, RealmContext},
         hooks,
         publish::catch_up::{self, Policy},
         upkeep::finding::{advise, check, failed},
@@ -47,9 +47,9 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<Doctor>, OpError> {
     for known in ctx.home.realms()? {
         realm(ctx, request, &known, &mut checks);
     }
-    checks.extend(ctx.here.as_ref().ok().and_then(unrecorded_url));
+    checks.extend(ctx.realm.as_ref().ok().and_then(unrecorded_url));
     checks.extend(doctor_sessions::of_work_tree(ctx, request));
-    if let (Some(_), Ok(here)) = (&ctx.code, &ctx.here)
+    if let (Some(_), Ok(here)) = (&ctx.code, &ctx.realm)
         && let Some(repo) = &here.repo
     {
         checks.push(hooks(ctx, repo.as_str())?);
@@ -59,7 +59,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<Doctor>, OpError> {
 }
 
 fn restore(ctx: &Ctx, name: &str, to: Oid) -> Result<Answer<Doctor>, OpError> {
-    let here = ctx.here()?;
+    let here = ctx.realm()?;
     let known = locate::known(&ctx.home, &here.realm)?;
     let store = GitStore::open(&known.path, ctx.options())?;
     let restored = doctor_objects::restore(ctx, &here.realm, &store, name, to)?;
@@ -117,7 +117,7 @@ fn man(ctx: &Ctx) -> DoctorCheck {
 }
 
 /// Reports a realm that is shared according to its repository, but that has no remote on this machine.
-fn unrecorded_url(here: &Here) -> Option<DoctorCheck> {
+fn unrecorded_url(here: &RealmContext) -> Option<DoctorCheck> {
     let url = here.unrecorded_url.as_ref()?;
     let message = format!("{CONFIG} says that the realm is shared at {url}, but it has no remote on this machine");
     Some(advise(check("url", Some(here.realm.as_str()), Health::Warning, message), record_url(url)))
@@ -234,7 +234,7 @@ fn files(subject: Option<&str>, store: &GitStore) -> Vec<DoctorCheck> {
 fn publishing_branch(ctx: &Ctx, repo: &str) -> Result<Option<DoctorCheck>, OpError> {
     let Some(code) = &ctx.code else { return Ok(None) };
     let is_automatic = matches!(Policy::of(code), Ok(Policy::Commit | Policy::Pushed));
-    if !is_automatic || ctx.writing().is_err() {
+    if !is_automatic || ctx.require_writable().is_err() {
         return Ok(None);
     }
     let problem = catch_up::branch_problem(code)?;
@@ -255,7 +255,7 @@ fn hooks(ctx: &Ctx, repo: &str) -> Result<DoctorCheck, OpError> {
         (None, false, _) => format!("not installed: {}", missing.join(", ")),
         (None, true, Some(note)) => note,
         (None, true, None) => {
-            return Ok(check("hooks", Some(repo), Health::Ok, format!("installed in {}", answer.body.folder)));
+            return Ok(check("hooks", Some(repo), Health::Ok, format!("installed in {}", answer.body.directory)));
         }
     };
     let found = check("hooks", Some(repo), Health::Warning, warning);

@@ -12,7 +12,7 @@ use crate::{
     },
     store::{
         Store as _, StoreRef,
-        git::{Aside, GitStore, Recoverable, RemoteConnection},
+        git::{GitStore, Recoverable, RemoteConnection, UnfinishedStore},
         layout,
         remote::Remote,
         validate_incoming,
@@ -68,7 +68,7 @@ fn complaints(ctx: &Ctx, store: &GitStore) -> Result<Option<String>, OpError> {
 /// Fetches everything from a remote, as if this machine had nothing, and takes over the packs.
 fn refetch(ctx: &Ctx, remote: &Remote, store: &GitStore) -> Result<(), OpError> {
     url::accept(&remote.url)?;
-    let aside = Aside::new(&ctx.home.folder().join("realms"), ctx.options())?;
+    let aside = UnfinishedStore::new(&ctx.home.folder().join("realms"), ctx.options())?;
     let link =
         RemoteConnection::new(&aside.store.path(), remote, ctx.env.vars(), sync::realm_clone::transport_options(ctx));
     let names: Vec<_> = link.list()?.refs.into_iter().map(|(name, _)| name).collect();
@@ -83,17 +83,14 @@ fn offers(ctx: &Ctx, realm: &RealmName, store: &GitStore) -> Result<Vec<DoctorCh
     for (name, tip) in store.incomplete_refs(ctx.env.vars())?.into_iter().take(MAX_OFFERED) {
         let subject = Some(realm.as_str());
         let found = |message| check("refs", subject, Health::Error, message);
-        offers.push(match store.left_of(ctx.env.vars(), &name, tip)? {
+        offers.push(match store.find_intact_commit(ctx.env.vars(), &name, tip)? {
             None => found(format!(
                 "{name} is at {tip}, and none of its commits is intact; a backup or another clone may \
                     have them"
             )),
             Some(left) => {
-                let command = format!(
-                    "git blue doctor --realm {realm} --restore {} --to {}",
-                    name.below_travelling(),
-                    left.commit
-                );
+                let command =
+                    format!("git blue doctor --realm {realm} --restore {} --to {}", name.shared_name(), left.commit);
                 advise(found(offer(&name, &tip, &left)), format!("{command}  # discard what is missing"))
             }
         });
@@ -128,7 +125,7 @@ pub(crate) fn restore(
     name: &str,
     to: Oid,
 ) -> Result<DoctorCheck, OpError> {
-    let name = StoreRef::travelling(&format!("{}{name}", layout::TRAVELLING)).ok_or_else(|| {
+    let name = StoreRef::parse_shared(&format!("{}{name}", layout::TRAVELLING)).ok_or_else(|| {
         OpError::usage(format!("{name:?} is not a ref of the realm"))
             .next("--restore realm, or --restore domains/DOMAIN")
     })?;
@@ -144,7 +141,10 @@ pub(crate) fn restore(
     }
     let problems = validate_incoming::inspect(store, &name, &to, &[])?;
     if !problems.is_empty() {
-        return Err(OpError::no(ErrorCode::Unfit, format!("{to} is not a commit of {name}: {}", problems.join("; "))));
+        return Err(OpError::no(
+            ErrorCode::InvalidRemoteData,
+            format!("{to} is not a commit of {name}: {}", problems.join("; ")),
+        ));
     }
     store.advance(&name, Some(tip), to)?;
     let message = format!("{name} was reset from {tip}, which is incomplete, to {to}");

@@ -1,4 +1,4 @@
-//! Checks of `doctor` on sessions: sessions that nobody ended, and work trees whose mark names an ended session.
+//! Checks of `doctor` on sessions: sessions that nobody ended, and working trees whose mark names an ended session.
 
 use std::collections::BTreeSet;
 
@@ -8,7 +8,7 @@ use crate::{
     machine::home::KnownRealm,
     model::session::State,
     ops::{
-        ctx::{Acting, Ctx},
+        ctx::{ActingRepo, Ctx},
         session::{self, mark::Mark},
     },
     store::{StoreRef, git::GitStore, sessions::SessionFilter},
@@ -20,7 +20,7 @@ use crate::{
 pub(crate) fn of_realm(ctx: &Ctx, request: &Request, known: &KnownRealm, store: &GitStore) -> DoctorCheck {
     let subject = Some(known.name.as_str());
     let cannot = |error: OpError| check("sessions", subject, Health::Error, error.message);
-    let (open, unreadable) = match session::everywhere(store, SessionFilter::Open) {
+    let (open, unreadable) = match session::all_sessions(store, SessionFilter::Open) {
         Ok(found) => found,
         Err(error) => return cannot(error),
     };
@@ -43,17 +43,17 @@ pub(crate) fn of_realm(ctx: &Ctx, request: &Request, known: &KnownRealm, store: 
     let author = ctx.upkeep_signature();
     let ended = repos
         .into_iter()
-        .map(|repo| session::upkeep::end_stale(Acting { realm: &known.name, store, repo, code: None }, &author));
+        .map(|repo| session::upkeep::end_stale(ActingRepo { realm: &known.name, store, repo, code: None }, &author));
     match ended.collect::<Result<Vec<_>, _>>() {
         Ok(_) => DoctorCheck { fixed: true, ..found },
         Err(error) => DoctorCheck { message: format!("{}; not ended: {error}", found.message), ..found },
     }
 }
 
-/// Reports a work tree whose mark names an ended session, or is invalid.
+/// Reports a working tree whose mark names an ended session, or is invalid.
 pub(crate) fn of_work_tree(ctx: &Ctx, request: &Request) -> Option<DoctorCheck> {
     let code = ctx.code.as_ref()?;
-    let acting = ctx.acting().ok();
+    let acting = ctx.acting_repo().ok();
     // A session that is being started has a mark before it has a record.
     let lease = match (acting, request.fix) {
         (Some(acting), true) => Some(acting.store.lock(&StoreRef::Sessions(acting.repo.clone()))),

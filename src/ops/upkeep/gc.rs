@@ -2,8 +2,8 @@
 
 use crate::ops::{
     Operation,
-    ctx::{Acting, Ctx},
-    notify::inbox,
+    ctx::{ActingRepo, Ctx},
+    inboxes::inbox,
     runs, session,
 };
 use crate::{
@@ -33,7 +33,7 @@ runs!(Gc, |ctx, request| run(ctx, *request));
 /// # Errors
 /// Returns an error if git fails, or the store cannot be written.
 pub fn run(ctx: &Ctx, request: Request) -> Result<Answer<Gc>, OpError> {
-    let here = ctx.here()?;
+    let here = ctx.realm()?;
     let store = git_store(ctx)?;
     let before = store.loose_objects()?;
     let mut body = Gc {
@@ -57,7 +57,7 @@ pub fn run(ctx: &Ctx, request: Request) -> Result<Answer<Gc>, OpError> {
     }
     let author = ctx.upkeep_signature();
     for (repo, _) in store.sessions()? {
-        let acting = Acting { realm: &here.realm, store: &store, repo: &repo, code: None };
+        let acting = ActingRepo { realm: &here.realm, store: &store, repo: &repo, code: None };
         body.forgotten_sessions += session::upkeep::forget(acting, &author)?;
     }
     let packed = store.pack(ctx.env.vars())?;
@@ -73,7 +73,7 @@ pub fn is_due(ctx: &Ctx) -> bool {
 
 /// Opens the store as a git repository. Packing is specific to git, so the `Store` trait does not have it.
 fn git_store(ctx: &Ctx) -> Result<GitStore, OpError> {
-    let here = ctx.here()?;
+    let here = ctx.realm()?;
     let known = crate::locate::known(&ctx.home, &here.realm)?;
     Ok(GitStore::open(&known.path, ctx.options())?)
 }

@@ -13,7 +13,7 @@ use crate::{
     },
     ops::{
         Operation,
-        ctx::{Ctx, Here},
+        ctx::{Ctx, RealmContext},
         repos::{self, joined, paths::FoundRepo},
         runs,
         sync::url,
@@ -71,7 +71,7 @@ struct Job {
 /// Returns an error if the request names no repository, or one that is not in the realm, or if the realm cannot be
 /// read. Failures in single repositories are part of the answer.
 pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<WorktreeCreate>, OpError> {
-    let here = ctx.here()?;
+    let here = ctx.realm()?;
     let overview = Overview::open(&*here.store)?;
     let (repos, reason) = rfc_worktrees::select(ctx, here, &overview, request.repos.as_deref())?;
     let branch = rfc_worktrees::branch(ctx, &request.rfc)?;
@@ -98,13 +98,13 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<WorktreeCreate>, OpErr
             Err(problem) => body.errors.push(problem),
         }
     }
-    let made = repos::for_each::each(&ctx.course(), &jobs, |job| make(job, &branch, &root, request.fetch))?;
+    let made = repos::for_each::each(&ctx.progress(), &jobs, |job| make(job, &branch, &root, request.fetch))?;
     for (job, made) in jobs.iter().zip(made) {
         let name = job.found.name.clone();
         match made {
             Ok(is_new) => {
                 body.paths.insert(name.clone(), job.path.display().to_string());
-                if let Err(error) = belong(job, &here.realm) {
+                if let Err(error) = record_realm(job, &here.realm) {
                     body.errors.push(RepoProblem { repo: name.clone(), ..of_git(&name, &error) });
                 }
                 if is_new { &mut body.created } else { &mut body.reused }.push(name);
@@ -122,7 +122,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<WorktreeCreate>, OpErr
 /// # Errors
 /// Returns an error in the cases of [`run`].
 pub fn missing(ctx: &Ctx, request: &Request) -> Result<Vec<(RepoName, String)>, OpError> {
-    let here = ctx.here()?;
+    let here = ctx.realm()?;
     let overview = Overview::open(&*here.store)?;
     let (repos, _) = rfc_worktrees::select(ctx, here, &overview, request.repos.as_deref())?;
     let mut missing = Vec::new();
@@ -137,7 +137,7 @@ pub fn missing(ctx: &Ctx, request: &Request) -> Result<Vec<(RepoName, String)>, 
 
 fn located(
     ctx: &Ctx,
-    here: &Here,
+    here: &RealmContext,
     overview: &Overview<'_>,
     name: &RepoName,
     clone: bool,
@@ -155,7 +155,7 @@ fn located(
         return Ok(Err(RepoProblem { message, ..problem }));
     };
     let to = repos::paths::clone_folder(ctx, &here.realm, name);
-    let vars = ctx.env.vars_elsewhere();
+    let vars = ctx.env.vars_for_other_repo();
     let cloned = url::accept(from).and_then(|from| Ok(work::clone(from, &to, vars, ctx.env.is_error_terminal())?));
     if let Err(error) = cloned {
         let message = format!("cannot clone {name} from {from}: {}", error.message);
@@ -164,7 +164,7 @@ fn located(
     let to = dunce::canonicalize(&to).unwrap_or(to);
     ctx.home.record_repo(name, &to)?;
     // The user agreed to clone this repository from the URL in the realm.
-    let place = Place { cwd: to, vars: ctx.env.vars_elsewhere(), in_hook: false };
+    let place = Place { cwd: to, vars: ctx.env.vars_for_other_repo(), in_hook: false };
     if let Some(code) = CodeRepo::discover(&place)? {
         joined::write(&ctx.home, &code, &here.realm, name, !repo.roots.is_empty())?;
     }
@@ -188,7 +188,7 @@ fn make(job: &Job, branch: &str, root: &Path, fetch: bool) -> Result<bool, RepoP
         let message = format!("{branch} of {name} is checked out in {}", other.path.display());
         let next =
             format!("git -C {} switch --detach  # free the branch; or remove that worktree", shell_path(&other.path));
-        return Err(RepoProblem::new(name, ErrorCode::BranchElsewhere, message).next(next));
+        return Err(RepoProblem::new(name, ErrorCode::BranchCheckedOut, message).next(next));
     }
     is_free(name, path, root)?;
     if fetch && work.has_remote().map_err(git)? {
@@ -229,19 +229,19 @@ fn is_free(name: &RepoName, path: &Path, root: &Path) -> Result<(), RepoProblem>
     let above = path.ancestors().skip(1).take_while(|above| *above != root);
     if let Some(other) = above.into_iter().find(|above| above.join(".git").symlink_metadata().is_ok()) {
         let message = format!("{} would be inside another worktree, {}", path.display(), other.display());
-        return Err(RepoProblem::new(name, ErrorCode::InAWorktree, message).next(OTHER_NAME));
+        return Err(RepoProblem::new(name, ErrorCode::NestedWorktree, message).next(OTHER_NAME));
     }
     let is_empty = |path: &Path| path.read_dir().is_ok_and(|mut entries| entries.next().is_none());
     if path.symlink_metadata().is_ok() && !is_empty(path) {
         let message = format!("{} already exists, and is not a worktree of {name}", path.display());
-        return Err(RepoProblem::new(name, ErrorCode::InTheWay, message).next(format!("move {} away", path.display())));
+        return Err(RepoProblem::new(name, ErrorCode::PathTaken, message).next(format!("move {} away", path.display())));
     }
     Ok(())
 }
 
 /// Makes the new worktree part of the realm even if its branch lacks `.blue/config.yaml`, by writing to the
 /// repository's own git configuration.
-fn belong(job: &Job, realm: &RealmName) -> Result<(), StoreError> {
+fn record_realm(job: &Job, realm: &RealmName) -> Result<(), StoreError> {
     let within = job.work.at(&job.path);
     if job.path.join(locate::CONFIG).exists() || within.config("blue.realm")?.is_some() {
         return Ok(());
@@ -255,7 +255,7 @@ pub(crate) fn of_git(repo: &RepoName, error: &StoreError) -> RepoProblem {
     RepoProblem::new(repo, ErrorCode::Git, error.to_string())
 }
 
-fn with_next_steps(here: &Here, body: WorktreeCreate) -> Answer<WorktreeCreate> {
+fn with_next_steps(here: &RealmContext, body: WorktreeCreate) -> Answer<WorktreeCreate> {
     let mine = here.repo.as_ref().and_then(|repo| body.paths.get(repo));
     let first = mine.or_else(|| body.paths.values().next()).cloned();
     let needs_name = |error: &RepoProblem| error.next_step.as_deref() == Some(&NextStep::from(OTHER_NAME));

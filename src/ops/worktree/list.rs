@@ -7,11 +7,11 @@ use crate::{
     error::{NextStep, OpError},
     ops::{
         Operation,
-        ctx::{Ctx, Here},
+        ctx::{Ctx, RealmContext},
         repos::{self, paths::FoundRepo},
         runs,
     },
-    repo::work::{Standing, Work, Worktree},
+    repo::work::{Work, WorkStatus, Worktree},
     store::{StoreError, overview::Overview},
     wire::{Answer, RepoProblem, WorktreeLine, WorktreeList, WorktreeState},
 };
@@ -35,13 +35,13 @@ runs!(WorktreeList, |ctx, _| run(ctx));
 /// # Errors
 /// Returns an error if the realm cannot be read.
 pub fn run(ctx: &Ctx) -> Result<Answer<WorktreeList>, OpError> {
-    let here = ctx.here()?;
+    let here = ctx.realm()?;
     let root = rfc_worktrees::root(ctx, &here.realm);
     let (found, mut errors) = all_found(ctx, here)?;
     let jobs: Vec<_> = found.iter().map(|found| (found, found.work(ctx))).collect();
     let mut lines = Vec::new();
     let mut claimed = BTreeSet::new();
-    let listed = repos::for_each::each(&ctx.course(), &jobs, |(found, work)| of_repo(found, work))?;
+    let listed = repos::for_each::each(&ctx.progress(), &jobs, |(found, work)| of_repo(found, work))?;
     for (found, listed) in found.iter().zip(listed) {
         match listed {
             Ok(trees) => {
@@ -67,13 +67,13 @@ pub fn run(ctx: &Ctx) -> Result<Answer<WorktreeList>, OpError> {
 ///
 /// # Errors
 /// Returns an error if the realm cannot be read.
-pub(crate) fn all_found(ctx: &Ctx, here: &Here) -> Result<(Vec<FoundRepo>, Vec<RepoProblem>), OpError> {
+pub(crate) fn all_found(ctx: &Ctx, here: &RealmContext) -> Result<(Vec<FoundRepo>, Vec<RepoProblem>), OpError> {
     let overview = Overview::open(&*here.store)?;
     let (mut found, mut errors) = (Vec::new(), Vec::new());
     for repo in overview.repos().values() {
         match repos::paths::find(ctx, here, repo)? {
             Ok(one) => found.push(one),
-            Err(problem) if problem.code == "not-here" => {}
+            Err(problem) if problem.code == "not-on-this-machine" => {}
             Err(problem) => errors.push(problem),
         }
     }
@@ -81,18 +81,18 @@ pub(crate) fn all_found(ctx: &Ctx, here: &Here) -> Result<(Vec<FoundRepo>, Vec<R
 }
 
 /// Returns the linked worktrees of a repository, and the progress in each.
-fn of_repo(found: &FoundRepo, work: &Work) -> Result<Vec<(Worktree, Option<Standing>)>, StoreError> {
+fn of_repo(found: &FoundRepo, work: &Work) -> Result<Vec<(Worktree, Option<WorkStatus>)>, StoreError> {
     let base = found.default.as_deref().map(|default| work.base(default)).transpose()?.flatten();
     let standing = |tree: Worktree| {
         // A worktree that cannot be read is still listed.
-        let standing = (!tree.is_gone).then(|| work.at(&tree.path).standing(base.as_deref()).ok()).flatten();
+        let standing = (!tree.is_gone).then(|| work.at(&tree.path).status(base.as_deref()).ok()).flatten();
         (tree, standing)
     };
-    // The first one is the main work tree.
+    // The first one is the main worktree.
     Ok(work.worktrees()?.into_iter().skip(1).map(standing).collect())
 }
 
-fn line(ctx: &Ctx, root: &Path, found: &FoundRepo, tree: &Worktree, standing: Option<Standing>) -> WorktreeLine {
+fn line(ctx: &Ctx, root: &Path, found: &FoundRepo, tree: &Worktree, standing: Option<WorkStatus>) -> WorktreeLine {
     let meant = rfc_worktrees::parse(root, &tree.path).filter(|(_, repo)| *repo == found.name);
     let state = match &meant {
         _ if tree.is_gone => WorktreeState::Gone,

@@ -9,12 +9,12 @@ use crate::{
     model::{name::RfcName, text::shell_path},
     ops::{
         Operation,
-        course::Course,
-        ctx::{Acting, Ctx, Here},
+        ctx::{ActingRepo, Ctx, RealmContext},
+        progress::RequestProgress,
         repos::{self, paths::FoundRepo},
         runs,
         session::{
-            mark::{self, Mark, Marked},
+            mark::{self, Mark, SessionRef},
             upkeep,
         },
     },
@@ -70,7 +70,7 @@ struct Done {
 /// # Errors
 /// Returns an error if there are none, if one has work that exists nowhere else, or if the current folder is in one.
 pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<WorktreeRemove>, OpError> {
-    let here = ctx.here()?;
+    let here = ctx.realm()?;
     let root = rfc_worktrees::root(ctx, &here.realm);
     let branch = rfc_worktrees::branch(ctx, &request.rfc)?;
     let (found, mut errors) = all_found(ctx, here)?;
@@ -91,13 +91,15 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<WorktreeRemove>, OpErr
     let cwd = dunce::canonicalize(ctx.env.cwd()).unwrap_or_else(|_| ctx.env.cwd().to_owned());
     if let Some(job) = jobs.iter().find(|job| cwd.starts_with(&job.tree.path)) {
         let message = format!("you are in {}, which is to be removed", job.tree.path.display());
-        return Err(OpError::no(ErrorCode::InWorktree, message).next(format!("cd {}", shell_path(&job.found.folder))));
+        return Err(
+            OpError::no(ErrorCode::CurrentWorktree, message).next(format!("cd {}", shell_path(&job.found.folder)))
+        );
     }
     if !request.force {
-        refuse_loss(&ctx.course(), &jobs, request)?;
+        refuse_loss(&ctx.progress(), &jobs, request)?;
     }
     let sessions: Vec<_> = jobs.iter().map(|job| marked(ctx, &job.tree.path)).collect();
-    let outcomes = repos::for_each::each(&ctx.course(), &jobs, |job| remove(job, &branch, request))?;
+    let outcomes = repos::for_each::each(&ctx.progress(), &jobs, |job| remove(job, &branch, request))?;
     let mut body = WorktreeRemove {
         rfc: request.rfc.clone(),
         realm: here.realm.clone(),
@@ -134,8 +136,8 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<WorktreeRemove>, OpErr
 }
 
 /// Returns the session of a worktree, if there is one.
-fn marked(ctx: &Ctx, worktree: &Path) -> Option<Marked> {
-    let place = Place { cwd: worktree.to_owned(), vars: ctx.env.vars_elsewhere(), in_hook: false };
+fn marked(ctx: &Ctx, worktree: &Path) -> Option<SessionRef> {
+    let place = Place { cwd: worktree.to_owned(), vars: ctx.env.vars_for_other_repo(), in_hook: false };
     match mark::read(&CodeRepo::discover(&place).ok()??) {
         Mark::Session(marked) => Some(marked),
         Mark::None | Mark::Unreadable(_) => None,
@@ -143,9 +145,9 @@ fn marked(ctx: &Ctx, worktree: &Path) -> Option<Marked> {
 }
 
 /// Ends the session of a worktree that was removed. If that fails, the session becomes stale.
-fn end(ctx: &Ctx, here: &Here, session: &Marked) {
+fn end(ctx: &Ctx, here: &RealmContext, session: &SessionRef) {
     if session.realm == here.realm {
-        let acting = Acting { realm: &here.realm, store: &*here.store, repo: &session.repo, code: None };
+        let acting = ActingRepo { realm: &here.realm, store: &*here.store, repo: &session.repo, code: None };
         let _ = upkeep::end(acting, &session.id, &ctx.upkeep_signature());
     }
 }
@@ -160,17 +162,17 @@ fn of_path(work: &Work, found: &FoundRepo, path: &Path) -> Result<Option<(Worktr
     Ok(Some((tree, base)))
 }
 
-fn refuse_loss(course: &Course, jobs: &[Job], request: &Request) -> Result<(), OpError> {
+fn refuse_loss(progress: &RequestProgress, jobs: &[Job], request: &Request) -> Result<(), OpError> {
     let look = |job: &Job| -> Result<_, StoreError> {
         if job.tree.is_gone {
             return Ok(None);
         }
         let within = job.work.at(&job.tree.path);
-        Ok(Some((within.standing(job.base.as_deref())?, within.submodules()?)))
+        Ok(Some((within.status(job.base.as_deref())?, within.submodules()?)))
     };
     let (mut problems, mut with_submodules) = (Vec::new(), Vec::new());
     let (mut has_uncommitted, mut has_unpushed) = (false, false);
-    for (job, standing) in jobs.iter().zip(repos::for_each::each(course, jobs, look)?) {
+    for (job, standing) in jobs.iter().zip(repos::for_each::each(progress, jobs, look)?) {
         let Some((standing, submodules)) = standing? else { continue };
         has_uncommitted |= standing.uncommitted > 0;
         has_unpushed |= standing.only_here > 0;
@@ -188,7 +190,7 @@ fn refuse_loss(course: &Course, jobs: &[Job], request: &Request) -> Result<(), O
         }
         if !holds.is_empty() {
             problems.push(Problem {
-                code: ErrorCode::HoldsWork.into(),
+                code: ErrorCode::UnsavedWork.into(),
                 message: format!("{} has {}", job.found.name, holds.join(" and ")),
                 file: Some(job.tree.path.display().to_string()),
                 line: None,
@@ -201,7 +203,7 @@ fn refuse_loss(course: &Course, jobs: &[Job], request: &Request) -> Result<(), O
     }
     let said: Vec<_> = problems.iter().map(|problem| problem.message.clone()).collect();
     let rfc = &request.rfc;
-    let mut error = OpError::no(ErrorCode::HoldsWork, format!("nothing was removed: {}", said.join("; ")));
+    let mut error = OpError::no(ErrorCode::UnsavedWork, format!("nothing was removed: {}", said.join("; ")));
     if has_uncommitted {
         error = error.next(format!("git blue realm pr prepare --rfc {rfc} --message …  # commit it"));
     }

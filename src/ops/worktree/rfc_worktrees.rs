@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::ops::ctx::{Ctx, Here};
+use crate::ops::ctx::{Ctx, RealmContext};
 use crate::{
     error::{ErrorCode, OpError},
     model::name::{DomainName, RealmName, RepoName, RfcName},
@@ -87,7 +87,7 @@ pub fn linked(root: &Path) -> Vec<PathBuf> {
 /// Returns an error if no repository is named, or one is not in the realm.
 pub fn select(
     ctx: &Ctx,
-    here: &Here,
+    here: &RealmContext,
     overview: &Overview<'_>,
     named: Option<&[RepoName]>,
 ) -> Result<(Vec<RepoName>, String), OpError> {
@@ -108,7 +108,7 @@ pub fn select(
         }
         return Ok((repos, "Named".into()));
     }
-    let acting = ctx.acting()?;
+    let acting = ctx.acting_repo()?;
     let mut repos = vec![acting.repo.clone()];
     let mut domains: Vec<&DomainName> = Vec::new();
     for line in overview.domains_of(acting.repo) {

@@ -17,7 +17,7 @@ use std::{
 
 pub use change::{InProgress, Uncommitted, clone};
 pub use credential::password;
-pub use worktree_status::Standing;
+pub use worktree_status::WorkStatus;
 pub use worktrees::{Start, Worktree};
 
 use crate::store::StoreError;

@@ -5,7 +5,7 @@ use crate::store::StoreError;
 
 /// The uncommitted, unpushed and unmerged work in a folder.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Standing {
+pub struct WorkStatus {
     /// The branch, without `refs/heads/`; `None` if HEAD is detached.
     pub branch: Option<String>,
     /// The commit; `None` before the first one.
@@ -27,17 +27,17 @@ impl Work {
     ///
     /// # Errors
     /// Returns an error if git fails.
-    pub fn standing(&self, base: Option<&str>) -> Result<Standing, StoreError> {
+    pub fn status(&self, base: Option<&str>) -> Result<WorkStatus, StoreError> {
         let branch = self.current_branch()?;
         let standing = self.commits("HEAD", branch, base)?;
-        Ok(Standing { uncommitted: self.changes()?, ..standing })
+        Ok(WorkStatus { uncommitted: self.changes()?, ..standing })
     }
 
     /// Returns the state of a branch that is not checked out.
     ///
     /// # Errors
     /// Returns an error if git fails.
-    pub fn standing_of(&self, branch: &str, base: Option<&str>) -> Result<Standing, StoreError> {
+    pub fn status_of(&self, branch: &str, base: Option<&str>) -> Result<WorkStatus, StoreError> {
         self.commits(&format!("refs/heads/{branch}"), Some(branch.to_owned()), base)
     }
 
@@ -49,9 +49,9 @@ impl Work {
         self.line(&["symbolic-ref", "--quiet", "--short", "HEAD"])
     }
 
-    fn commits(&self, tip: &str, branch: Option<String>, base: Option<&str>) -> Result<Standing, StoreError> {
+    fn commits(&self, tip: &str, branch: Option<String>, base: Option<&str>) -> Result<WorkStatus, StoreError> {
         let head = self.line(&["rev-parse", "--verify", "--quiet", "--end-of-options", tip])?;
-        let mut standing = Standing { branch, head, ..Standing::default() };
+        let mut standing = WorkStatus { branch, head, ..WorkStatus::default() };
         if standing.head.is_none() {
             return Ok(standing);
         }

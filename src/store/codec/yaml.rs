@@ -175,7 +175,7 @@ fn plain_version(error: &Error, text: &str) -> Option<Problem> {
 fn whole_version(value: &str, error: &Error, text: &str) -> Option<String> {
     let line = usize::try_from(error.location()?.line()).ok()?;
     let written = text.lines().nth(line.checked_sub(1)?)?;
-    Version::meant(value).filter(|_| written.contains("version:")).map(|whole| whole.to_string())
+    Version::guess_intended(value).filter(|_| written.contains("version:")).map(|whole| whole.to_string())
 }
 
 /// Parses a contract in `.blue/contracts/<domain>/<name>.yaml`.

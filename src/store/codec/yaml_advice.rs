@@ -90,7 +90,7 @@ impl<'t> ErrorLocation<'t> {
         let others = others.filter(|other| !expected.iter().any(|known| known == other));
         let told: Vec<_> = std::iter::once(word)
             .chain(others)
-            .map(|word| format!("{word:?}{}", nearest::question(&word.to_owned(), &known)))
+            .map(|word| format!("{word:?}{}", nearest::did_you_mean(&word.to_owned(), &known)))
             .collect();
         let are = if told.len() > 1 { "are" } else { "is" };
         format!("{} {are} not valid here; the keys are {}", told.join(" and "), known.join(", "))

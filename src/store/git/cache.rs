@@ -51,7 +51,7 @@ impl FileCache {
 
     /// Returns the stamp of the shared refs, and the time of their last change in seconds. Every way to write a ref
     /// renames a file in its folder, or replaces packed-refs.
-    fn look(&self) -> Option<(String, i64)> {
+    fn stamp_refs(&self) -> Option<(String, i64)> {
         let mut stamp = String::new();
         let mut newest = i64::MIN;
         for name in ["packed-refs", "refs/blue", "refs/blue/domains"] {
@@ -107,7 +107,7 @@ impl Cache for FileCache {
     }
 
     fn stamp(&self) -> Option<String> {
-        self.look().map(|(stamp, _)| stamp)
+        self.stamp_refs().map(|(stamp, _)| stamp)
     }
 
     fn renew(&self, since: Option<Since<'_>>) -> Option<Box<dyn Renewal>> {
@@ -120,7 +120,7 @@ impl Cache for FileCache {
         let snapshot = tempfile::Builder::new().prefix("new-").tempfile_in(&folder).ok()?;
         // Use the file system's clock, which may differ from that of this machine.
         let now = Stamp::of_file(snapshot.as_file()).ok()?.modified.0;
-        let (stamp, newest) = self.look()?;
+        let (stamp, newest) = self.stamp_refs()?;
         let is_settled = newest + TICK < now;
         let parts = Parts::reuse(&folder, current, since).or_else(|| Parts::create(&folder))?;
         Some(Box::new(Begun { stamp, is_settled, parts, snapshot, folder, note: self.note(), _lock: lock }))

@@ -19,7 +19,7 @@ use super::{
     lock::Locks,
     objects::{self, to_git, to_oid},
     pack::Packing,
-    ref_update::{self, Step, is_passing},
+    ref_update::{self, Step, is_transient},
     small_packs,
 };
 use crate::{
@@ -66,11 +66,11 @@ pub(super) fn commit(
     })?;
     let step = Step { name, from: expected, to: id, by: signature };
     match &packing {
-        None => ref_update::locally(repo, locks, &step)?,
+        None => ref_update::update_local(repo, locks, &step)?,
         Some(packing) => {
             small_packs::put(packing, locks, objects, repo.object_hash())?;
             written.remove_torn();
-            ref_update::durably(repo, locks, &step)?;
+            ref_update::update_shared(repo, locks, &step)?;
         }
     }
     Ok(to_oid(&id))
@@ -86,7 +86,11 @@ pub(super) fn advance(
 ) -> Result<(), StoreError> {
     objects::commit(repo, &to)?;
     let step = Step { name, from: expected, to: to_git(&to), by: gix::actor::Signature::default() };
-    if name.is_local() { ref_update::locally(repo, locks, &step) } else { ref_update::durably(repo, locks, &step) }
+    if name.is_local() {
+        ref_update::update_local(repo, locks, &step)
+    } else {
+        ref_update::update_shared(repo, locks, &step)
+    }
 }
 
 /// The reason why a tree could not be written.
@@ -167,7 +171,7 @@ impl Written<'_> {
             match self.repo.objects.write_buf_with_known_id(kind, bytes, id) {
                 Ok(_) => break,
                 // A packer may remove an empty folder after its creation, before the file is created in it.
-                Err(error) if is_passing(&error) && tries < MAX_TRIES => {}
+                Err(error) if is_transient(&error) && tries < MAX_TRIES => {}
                 Err(error) => return Err(error),
             }
         }

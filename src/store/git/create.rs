@@ -14,21 +14,21 @@ use crate::{
 /// # Errors
 /// Returns an error if something exists at `path`, or it cannot be written.
 pub fn create(path: &Path, first: &Change, options: Options) -> Result<GitStore, StoreError> {
-    let aside = Aside::new(path.parent().unwrap_or(Path::new(".")), options)?;
+    let aside = UnfinishedStore::new(path.parent().unwrap_or(Path::new(".")), options)?;
     aside.store.commit_change(&StoreRef::Realm, None, first)?;
     aside.put(path)
 }
 
 /// A store under construction, next to its final path. It is removed on drop.
 #[derive(Debug)]
-pub struct Aside {
+pub struct UnfinishedStore {
     /// The store, which has no realm yet.
     pub store: GitStore,
     folder: tempfile::TempDir,
     options: Options,
 }
 
-impl Aside {
+impl UnfinishedStore {
     /// Creates an empty store in the folder `parent`.
     ///
     /// # Errors
@@ -59,7 +59,7 @@ impl Aside {
     ///
     /// # Errors
     /// Returns an error if they cannot be written.
-    pub fn point(&self, refs: &[(StoreRef, Oid)]) -> Result<(), StoreError> {
+    pub fn write_refs(&self, refs: &[(StoreRef, Oid)]) -> Result<(), StoreError> {
         let mut lines: Vec<_> = refs.iter().map(|(name, tip)| (name.to_string(), *tip)).collect();
         lines.sort();
         let lines = lines.iter().map(|(name, tip)| format!("{tip} {name}\n")).collect::<String>();

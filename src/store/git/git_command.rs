@@ -41,7 +41,7 @@ impl Git {
     }
 
     /// Runs git in the repository. Returns its standard output and error, and whether it succeeded.
-    pub(crate) fn all_it_says(&self, args: &[&str]) -> Result<(String, bool), StoreError> {
+    pub(crate) fn output_and_errors(&self, args: &[&str]) -> Result<(String, bool), StoreError> {
         let output = self.command(args).output();
         let output = output.map_err(|error| StoreError::git(format!("run git {}", args.join(" ")))(error))?;
         let said = [output.stdout, output.stderr].concat();
@@ -92,7 +92,7 @@ fn command(vars: &BTreeMap<OsString, OsString>) -> Command {
 }
 
 /// Returns whether git accepts the repository at a folder. Reads as little of the repository as possible.
-pub(crate) fn works_in(folder: &Path, vars: &BTreeMap<OsString, OsString>) -> bool {
+pub(crate) fn accepts_repository(folder: &Path, vars: &BTreeMap<OsString, OsString>) -> bool {
     let output = command(vars).current_dir(folder).args(["rev-parse", "--git-dir"]).output();
     output.is_ok_and(|output| output.status.success())
 }

@@ -31,7 +31,7 @@ use std::{
     time::Duration,
 };
 
-pub use create::{Aside, create};
+pub use create::{UnfinishedStore, create};
 pub use git_command::{GUARD, git_version, numbers};
 pub use journal::parse as noted;
 pub use packing::Packed;
@@ -217,7 +217,7 @@ impl Store for GitStore {
     }
 
     fn forget(&self, name: &StoreRef, expected: Oid) -> Result<(), StoreError> {
-        ref_update::away(&self.repo(), &self.locks, name, expected)
+        ref_update::delete_local(&self.repo(), &self.locks, name, expected)
     }
 
     fn lock(&self, name: &StoreRef) -> Result<Box<dyn Lease + '_>, StoreError> {

@@ -70,7 +70,7 @@ impl GitStore {
     ///
     /// # Errors
     /// Returns an error if git cannot be run.
-    pub fn left_of(
+    pub fn find_intact_commit(
         &self,
         vars: &BTreeMap<OsString, OsString>,
         name: &StoreRef,

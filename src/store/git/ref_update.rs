@@ -57,7 +57,7 @@ impl Step<'_> {
 
 /// Updates a shared ref. The packed-refs file is locked in the same transaction, because otherwise an update that
 /// races with `git pack-refs` can be lost after it was reported as successful.
-pub(super) fn durably(repo: &gix::Repository, locks: &Locks, step: &Step<'_>) -> Result<(), StoreError> {
+pub(super) fn update_shared(repo: &gix::Repository, locks: &Locks, step: &Step<'_>) -> Result<(), StoreError> {
     let top = repo.common_dir();
     let reference = top.join(step.name.to_string());
     let packed = top.join("packed-refs");
@@ -116,7 +116,7 @@ pub(super) fn durably(repo: &gix::Repository, locks: &Locks, step: &Step<'_>) ->
 
 /// Updates a local ref, without flushing and without writing to packed-refs. gix still locks packed-refs if it has to
 /// look there, so the locks are recorded as for any other ref.
-pub(super) fn locally(repo: &gix::Repository, locks: &Locks, step: &Step<'_>) -> Result<(), StoreError> {
+pub(super) fn update_local(repo: &gix::Repository, locks: &Locks, step: &Step<'_>) -> Result<(), StoreError> {
     unflushed(repo, locks, step, &step.edit()?)
 }
 
@@ -142,7 +142,12 @@ fn unflushed(repo: &gix::Repository, locks: &Locks, step: &Step<'_>, edit: &RefE
 }
 
 /// Deletes a local ref.
-pub(super) fn away(repo: &gix::Repository, locks: &Locks, name: &StoreRef, expected: Oid) -> Result<(), StoreError> {
+pub(super) fn delete_local(
+    repo: &gix::Repository,
+    locks: &Locks,
+    name: &StoreRef,
+    expected: Oid,
+) -> Result<(), StoreError> {
     if !name.is_local() {
         return Err(StoreError::Conflict { name: name.to_string() });
     }
@@ -173,7 +178,7 @@ fn again(
         let problem = "it is a file where refs need a directory; move it away".to_owned();
         return Err(StoreError::Damaged { what: top.join(file).display().to_string(), problem });
     }
-    if is_passing(error) && !wait.is_over() {
+    if is_transient(error) && !wait.is_over() {
         return wait.step(&top.join(step.name.to_string()), || None);
     }
     match in_the_way(error, lock_files) {
@@ -188,7 +193,7 @@ fn file_above<'a>(top: &Path, name: &'a str) -> Option<&'a Path> {
 }
 
 /// Returns whether the error is transient, so that a retry may succeed.
-pub(super) fn is_passing(error: &gix::Error) -> bool {
+pub(super) fn is_transient(error: &gix::Error) -> bool {
     use std::io::ErrorKind::{NotADirectory, NotFound};
     error.downcast_any_ref::<std::io::Error>().is_some_and(|error| matches!(error.kind(), NotFound | NotADirectory))
 }

@@ -162,7 +162,7 @@ impl<'a> RemoteConnection<'a> {
         // At a terminal, git prints its messages there and they are not captured.
         if outcome.words.contains(TOO_MUCH) || incoming.has_file_of(self.transport_options.max_bytes) {
             let url = self.shown_url();
-            return Err(StoreError::TooMuch { url, bytes: self.transport_options.max_bytes });
+            return Err(StoreError::FetchTooLarge { url, bytes: self.transport_options.max_bytes });
         }
         Err(self.failed(&outcome))
     }
@@ -179,7 +179,7 @@ impl<'a> RemoteConnection<'a> {
             let args = ["push", "--porcelain", "--no-verify", "--no-recurse-submodules", self.progress()];
             let outcome = self.try_run(&args, &specs, None)?;
             let before = pushed.len();
-            pushed.extend(outcome.stdout.lines().filter_map(|line| self.answered(line)));
+            pushed.extend(outcome.stdout.lines().filter_map(|line| self.parse_push_line(line)));
             // git fails if any ref was refused. If it lists no ref, nothing was pushed.
             if !outcome.success && pushed.len() == before {
                 return Err(self.failed(&outcome));
@@ -202,7 +202,7 @@ impl<'a> RemoteConnection<'a> {
             args.extend(leases.iter().map(String::as_str));
             let outcome = self.try_run(&args, &specs, None)?;
             let before = deleted.len();
-            deleted.extend(outcome.stdout.lines().filter_map(|line| self.answered(line)));
+            deleted.extend(outcome.stdout.lines().filter_map(|line| self.parse_push_line(line)));
             if !outcome.success && deleted.len() == before {
                 return Err(self.failed(&outcome));
             }
@@ -211,7 +211,7 @@ impl<'a> RemoteConnection<'a> {
     }
 
     /// Parses a line of `git push --porcelain`: a flag, the refs, and the outcome.
-    fn answered(&self, line: &str) -> Option<Pushed> {
+    fn parse_push_line(&self, line: &str) -> Option<Pushed> {
         let mut parts = line.split('\t');
         let (flag, refs, summary) = (parts.next()?, parts.next()?, parts.next()?);
         let name = self.remote.mapping.here(refs.split_once(':')?.1)?;
@@ -263,7 +263,7 @@ impl<'a> RemoteConnection<'a> {
             }
             None => (command.spawn().map_err(cannot)?, None),
         };
-        let (stdout, words) = converse(&mut child, input).map_err(cannot)?;
+        let (stdout, words) = feed_and_read(&mut child, input).map_err(cannot)?;
         drop(watch);
         let status = child.wait().map_err(cannot)?;
         tracing::debug!(command = args.first(), status = status.code(), "ran git");
@@ -366,7 +366,7 @@ impl Drop for Watch {
 }
 
 /// Feeds a child and reads its output up to a limit, without a deadlock between the two.
-fn converse(child: &mut Child, input: Option<String>) -> std::io::Result<(Vec<u8>, Vec<u8>)> {
+fn feed_and_read(child: &mut Child, input: Option<String>) -> std::io::Result<(Vec<u8>, Vec<u8>)> {
     let (stdin, stdout, stderr) = (child.stdin.take(), child.stdout.take(), child.stderr.take());
     std::thread::scope(|scope| {
         let fed = scope.spawn(move || {

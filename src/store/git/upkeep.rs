@@ -50,7 +50,7 @@ impl GitStore {
     /// Returns an error if git cannot be run.
     pub fn fsck(&self, vars: &BTreeMap<OsString, OsString>) -> Result<Vec<String>, StoreError> {
         let git = git_command::Git { git_dir: self.path(), top: self.path(), vars: vars.clone() };
-        let (said, is_sound) = git.all_it_says(&["fsck", "--strict", "--no-dangling", "--no-progress"])?;
+        let (said, is_sound) = git.output_and_errors(&["fsck", "--strict", "--no-dangling", "--no-progress"])?;
         let lines = said.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with("notice:"));
         let lines: Vec<_> = lines.map(str::to_owned).collect();
         Ok(if lines.is_empty() && !is_sound { vec!["it failed without a message".into()] } else { lines })

@@ -1,28 +1,20 @@
 //! Reads a domain, in full or as a summary.
 
-use std::{
-    borrow::Cow,
-    cell::OnceCell,
-    collections::{BTreeMap, BTreeSet},
-    sync::Arc,
-};
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::de::DeserializeOwned;
 
-use super::{decode, file, folder as read_folder, lookup, reader::Reader};
+use super::{decode, file, folder as read_folder, lookup, published::Published, reader::Reader};
 use crate::{
     model::{
         approval::Approval,
-        binding::Role,
         conflict::Conflicts,
         contract::Contract,
         domain::Domain,
         domain_summary::{ContractSummary, DomainSummary},
         domain_view::{Damage, DomainView, Subject},
-        held::Held,
         name::{ContractName, DomainName, RepoName},
         oid::Oid,
-        range::Range,
         set_aside::SetAside,
         transfer::Transfers,
         version::Version,
@@ -150,162 +142,6 @@ pub fn contract_at(
     }
     view.damage = reader.damage;
     Ok(view)
-}
-
-/// The published versions of a domain's contracts. Their folders are listed once, when the first contract is
-/// requested.
-pub struct Published<'a> {
-    store: &'a dyn Store,
-    tree: &'a Oid,
-    folders: OnceCell<BTreeMap<String, Oid>>,
-}
-
-impl<'a> Published<'a> {
-    /// Creates an accessor for the published versions in the tree of a domain.
-    pub fn in_tree(store: &'a dyn Store, tree: &'a Oid) -> Self {
-        Self { store, tree, folders: OnceCell::new() }
-    }
-
-    /// Returns the id of a version's document, or `None` if it was not published.
-    ///
-    /// # Errors
-    /// Returns an error if a folder on the way cannot be read.
-    pub fn document(&self, contract: &ContractName, version: &Version) -> Result<Option<Oid>, StoreError> {
-        Ok(self.entry(contract, version)?.map(|entry| entry.id))
-    }
-
-    fn entry(&self, contract: &ContractName, version: &Version) -> Result<Option<Entry>, StoreError> {
-        let Some(folder) = self.folder(contract)? else { return Ok(None) };
-        self.store.entry(&folder, &format!("{version}.json"))
-    }
-
-    /// Returns the published versions of a contract.
-    ///
-    /// # Errors
-    /// Returns an error if a folder on the way cannot be read.
-    pub fn of(&self, contract: &ContractName) -> Result<BTreeSet<Version>, StoreError> {
-        let Some(folder) = self.folder(contract)? else { return Ok(BTreeSet::new()) };
-        Ok(self.store.entries(&folder)?.iter().filter_map(|entry| layout::stem(&entry.name)).collect())
-    }
-
-    fn folder(&self, contract: &ContractName) -> Result<Option<Oid>, StoreError> {
-        if let Some(folders) = self.folders.get() {
-            return Ok(folders.get(contract.as_str()).copied());
-        }
-        let folders = read_folder(self.store, self.tree, layout::VERSIONS)?.into_iter();
-        let folders = folders.filter(|entry| entry.kind == EntryKind::Tree).map(|entry| (entry.name, entry.id));
-        let folders = self.folders.get_or_init(|| folders.collect());
-        Ok(folders.get(contract.as_str()).copied())
-    }
-}
-
-/// The part that a repository plays for one contract.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Part {
-    /// The repository.
-    pub repo: RepoName,
-    /// Its role in the domain.
-    pub role: Role,
-    /// Whether it exports the contract.
-    pub exports: bool,
-    /// The range in which it imports the contract.
-    pub imports: Option<Range>,
-}
-
-/// The parts of all repositories, by contract.
-type Parts = BTreeMap<String, Vec<Part>>;
-
-/// The approximate memory usage of a part, in bytes.
-const PART_WEIGHT: usize = 200;
-
-/// Recently read parts, by the id of the folder of bindings, which determines them.
-static PARTS: Held<Oid, Arc<Parts>> = Held::new(8 << 20);
-
-/// The fields of a binding that name contracts.
-#[derive(serde::Deserialize)]
-struct Names<'a> {
-    role: Role,
-    #[serde(borrow, default)]
-    exports: Vec<Named<'a>>,
-    #[serde(borrow, default)]
-    imports: Vec<Named<'a>>,
-}
-
-#[derive(serde::Deserialize)]
-struct Named<'a> {
-    #[serde(borrow)]
-    contract: Cow<'a, str>,
-    #[serde(borrow, default)]
-    version: Option<Cow<'a, str>>,
-}
-
-/// Returns the exporters and importers of a contract in the tree of a domain. Only the entries of a binding that name
-/// the contract are parsed. A binding that cannot be read is left out.
-///
-/// # Errors
-/// Returns an error if a tree on the way cannot be read.
-pub fn parts_in(store: &dyn Store, tree: &Oid, contract: &ContractName) -> Result<Vec<Part>, StoreError> {
-    let Some(folder) = lookup(store, tree, layout::BINDINGS)?.filter(|entry| entry.kind == EntryKind::Tree) else {
-        return Ok(Vec::new());
-    };
-    if !store.holds() {
-        let (mut parts, _) = parts_below(store, &folder.id, |name| name == contract.as_str())?;
-        return Ok(parts.remove(contract.as_str()).unwrap_or_default());
-    }
-    let parts = match PARTS.get(&folder.id) {
-        Some(held) => held,
-        None => {
-            let (parts, is_whole) = parts_below(store, &folder.id, |_| true)?;
-            let parts = Arc::new(parts);
-            if is_whole {
-                let weight = parts.values().map(Vec::len).sum::<usize>() * PART_WEIGHT;
-                PARTS.put(folder.id, Arc::clone(&parts), weight);
-            }
-            parts
-        }
-    };
-    Ok(parts.get(contract.as_str()).cloned().unwrap_or_default())
-}
-
-/// Returns the exporters and importers of the contracts that `is_wanted` accepts, and whether every binding could be
-/// read.
-fn parts_below(store: &dyn Store, folder: &Oid, is_wanted: impl Fn(&str) -> bool) -> Result<(Parts, bool), StoreError> {
-    let (mut parts, mut is_whole) = (Parts::new(), true);
-    for entry in store.entries(folder)? {
-        let Some(repo) = layout::stem::<RepoName>(&entry.name).filter(|_| entry.kind == EntryKind::Blob) else {
-            continue;
-        };
-        let bytes = match store.blob(&entry.id) {
-            Err(error) if error.is_damage() => {
-                is_whole = false;
-                continue;
-            }
-            bytes => bytes?,
-        };
-        let Ok(names) = serde_json::from_slice::<Names<'_>>(&bytes) else { continue };
-        for (contract, part) in names.parts(&repo, &is_wanted) {
-            parts.entry(contract.to_owned()).or_default().push(part);
-        }
-    }
-    Ok((parts, is_whole))
-}
-
-impl Names<'_> {
-    /// Returns the part of the binding's repository in each contract that `is_wanted` accepts.
-    fn parts(&self, repo: &RepoName, is_wanted: impl Fn(&str) -> bool) -> BTreeMap<&str, Part> {
-        let part = || Part { repo: repo.clone(), role: self.role, exports: false, imports: None };
-        let mut parts = BTreeMap::new();
-        // If a contract is imported more than once, the first import counts.
-        for named in self.imports.iter().rev().filter(|named| is_wanted(&named.contract)) {
-            let range = named.version.as_ref().and_then(|range| range.parse().ok());
-            parts.insert(&*named.contract, Part { imports: range, ..part() });
-        }
-        parts.retain(|_, part| part.imports.is_some());
-        for named in self.exports.iter().filter(|named| is_wanted(&named.contract)) {
-            parts.entry(&*named.contract).or_insert_with(part).exports = true;
-        }
-        parts
-    }
 }
 
 /// Returns the summary of a domain from its tree. It equals the summary of the full domain, except that damage in

@@ -2,11 +2,13 @@
 //! the others.
 
 mod domain;
+mod published;
 mod reader;
+mod roles;
 
-pub use domain::{
-    Part, Published, contract_at, contracts_at, domain, domain_at, load_version, load_versions, parts_in, summary_of,
-};
+pub use domain::{contract_at, contracts_at, domain, domain_at, load_version, load_versions, summary_of};
+pub use published::Published;
+pub use roles::{ContractRole, roles_in};
 
 use std::collections::BTreeMap;
 

@@ -8,7 +8,7 @@ use super::{
     Verdict,
     output::Output,
     sync,
-    text::{Look, Text, look, plain},
+    text::{Style, Text, plain, styled},
 };
 use crate::{
     error::OpError,
@@ -169,8 +169,8 @@ impl Init {
             text.line(&[
                 plain(verb),
                 plain("realm"),
-                look(&body.realm, Look::Bold),
-                look(format!("in {}", body.path), Look::Dim),
+                styled(&body.realm, Style::Bold),
+                styled(format!("in {}", body.path), Style::Dim),
             ]);
             joined(body.joined, &body.realm, &body.current_repo, body.wrote_config, text);
             if !body.hooks.is_empty() {
@@ -201,9 +201,9 @@ fn auto_synced(choice: Option<bool>) -> &'static str {
 
 fn joined(now: bool, realm: &RealmName, repo: &RepoName, wrote_config: bool, text: &mut Text) {
     let verb = if now { "joined as" } else { "already joined as" };
-    text.line(&[plain(verb), look(repo, Look::Bold)]);
+    text.line(&[plain(verb), styled(repo, Style::Bold)]);
     if wrote_config {
-        text.line(&[plain("wrote"), plain(locate::CONFIG), look(format!("for realm {realm}"), Look::Dim)]);
+        text.line(&[plain("wrote"), plain(locate::CONFIG), styled(format!("for realm {realm}"), Style::Dim)]);
     }
 }
 
@@ -230,8 +230,8 @@ impl Command {
                     text.line(&[
                         plain(verb),
                         plain("realm"),
-                        look(&body.realm, Look::Bold),
-                        look(format!("in {}", body.path), Look::Dim),
+                        styled(&body.realm, Style::Bold),
+                        styled(format!("in {}", body.path), Style::Dim),
                     ]);
                 })?;
             }
@@ -271,7 +271,7 @@ impl Command {
                         true => "no members".to_owned(),
                         false => format!("members: {}", members.join(", ")),
                     };
-                    text.line(&[plain(verb), look(&body.domain, Look::Bold), look(members, Look::Dim)]);
+                    text.line(&[plain(verb), styled(&body.domain, Style::Bold), styled(members, Style::Dim)]);
                 })?;
             }
             Self::Contract(arguments) => arguments.run(ctx, output)?,
@@ -280,7 +280,7 @@ impl Command {
                 let answer = admin::rename::run(ctx, &request)?;
                 output.answer(&answer, |body, text| {
                     let verb = if body.changed { "renamed" } else { "already renamed" };
-                    text.line(&[plain(verb), plain(&body.old_name), plain("to"), look(&body.name, Look::Bold)]);
+                    text.line(&[plain(verb), plain(&body.old_name), plain("to"), styled(&body.name, Style::Bold)]);
                     text.table("  ", &body.files.iter().map(|file| vec![plain(file)]).collect::<Vec<_>>());
                 })?;
             }
@@ -298,7 +298,7 @@ impl Command {
             Self::RemoveRealm(request) => {
                 let answer = admin::remove_realm::run(ctx, &request)?;
                 output.answer(&answer, |body, text| {
-                    text.line(&[plain(format!("deleted the realm {}", body.realm)), look(&body.path, Look::Dim)]);
+                    text.line(&[plain(format!("deleted the realm {}", body.realm)), styled(&body.path, Style::Dim)]);
                 })?;
             }
             Self::Bootstrap(arguments) => arguments.run(ctx, output)?,
@@ -323,7 +323,7 @@ impl Contract {
         let answer = admin::contract::run(ctx, &request)?;
         output.answer(&answer, |body, text| {
             let name = format!("{}/{}", body.domain, body.contract.name);
-            text.line(&[plain("created"), look(name, Look::Bold), plain(&body.contract.version)]);
+            text.line(&[plain("created"), styled(name, Style::Bold), plain(&body.contract.version)]);
         })?;
         Ok(())
     }
@@ -348,10 +348,10 @@ impl Binding {
             let counts = format!("exports {}, imports {}", body.exports, body.imports);
             text.line(&[
                 plain(state),
-                look(&body.repo, Look::Bold),
+                styled(&body.repo, Style::Bold),
                 plain("in"),
                 plain(&body.domain),
-                look(counts, Look::Dim),
+                styled(counts, Style::Dim),
             ]);
             super::listing::render_cycles(&body.cycles, text);
         })?;

@@ -2,7 +2,7 @@
 
 use super::{
     output::Output,
-    text::{Look, Text, look, plain},
+    text::{Style, Text, plain, styled},
 };
 use crate::{
     error::OpError,
@@ -24,6 +24,6 @@ fn render(body: &ContractApproved, text: &mut Text) {
     text.line(&[
         plain(format!("{already}approved {}/{} {}", body.domain, body.contract, body.fingerprint)),
         plain(format!("after {}: it breaks {}", body.old_version, directions.join(" and "))),
-        look(format!("[{}]", body.rules.join(", ")), Look::Dim),
+        styled(format!("[{}]", body.rules.join(", ")), Style::Dim),
     ]);
 }

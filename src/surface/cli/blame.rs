@@ -5,7 +5,7 @@ use clap::Args;
 use super::{
     All,
     output::Output,
-    text::{Look, Text, look, plain},
+    text::{Style, Text, plain, styled},
 };
 use crate::{
     error::OpError,
@@ -42,21 +42,21 @@ fn render(body: &ContractBlame, text: &mut Text) {
         let of = |fact: fn(&VersionOrigin) -> String| brought.map_or_else(|| "-".to_owned(), fact);
         vec![
             plain(&part.version),
-            look(of(|brought| brought.time.strftime("%Y-%m-%d").to_string()), Look::Dim),
-            look(of(|brought| short(brought.source_commit.as_deref()).to_owned()), Look::Commit),
+            styled(of(|brought| brought.time.strftime("%Y-%m-%d").to_string()), Style::Dim),
+            styled(of(|brought| short(brought.source_commit.as_deref()).to_owned()), Style::Commit),
             plain(of(|brought| name(&brought.author).to_owned())),
-            look(&part.pointer, Look::Bold),
-            look(value(part), Look::Dim),
+            styled(&part.pointer, Style::Bold),
+            styled(value(part), Style::Dim),
         ]
     });
     text.table("", &rows.collect::<Vec<_>>());
     for version in &body.versions {
         if let Some(url) = &version.commit_url {
-            text.line(&[plain(&version.version), look(url, Look::Dim)]);
+            text.line(&[plain(&version.version), styled(url, Style::Dim)]);
         }
     }
-    for late in body.versions.iter().filter(|version| version.ahead_of_clock) {
-        text.line(&[look(format!("{} has a date in the future", late.version), Look::Yellow)]);
+    for late in body.versions.iter().filter(|version| version.in_future) {
+        text.line(&[styled(format!("{} has a date in the future", late.version), Style::Yellow)]);
     }
     render_cursor(body.next_cursor.as_deref(), text);
 }

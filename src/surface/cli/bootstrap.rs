@@ -6,7 +6,7 @@ use clap::Args;
 
 use super::{
     output::Output,
-    text::{Look, Text, look, plain},
+    text::{Style, Text, plain, styled},
 };
 use crate::{
     error::OpError,
@@ -40,14 +40,14 @@ impl Bootstrap {
 fn render(body: &RealmBootstrap, text: &mut Text) {
     let (made, would) = if body.dry_run { ("would be created", "would be ") } else { ("created", "") };
     if body.repos.is_empty() && body.domains.is_empty() && !body.rules_changed {
-        text.line(&[plain("nothing is missing in the realm"), look(&body.realm, Look::Bold)]);
+        text.line(&[plain("nothing is missing in the realm"), styled(&body.realm, Style::Bold)]);
     }
     for repo in &body.repos {
-        text.line(&[look(repo, Look::Bold), plain(format!("{would}in the realm"))]);
+        text.line(&[styled(repo, Style::Bold), plain(format!("{would}in the realm"))]);
     }
     for line in &body.domains {
         let state = if line.created { made.to_owned() } else { format!("{would}extended") };
-        text.line(&[plain("domain"), look(&line.domain, Look::Bold), plain(state)]);
+        text.line(&[plain("domain"), styled(&line.domain, Style::Bold), plain(state)]);
         let list = |what: &str, names: &[crate::model::name::RepoName]| {
             let names: Vec<_> = names.iter().map(ToString::to_string).collect();
             (!names.is_empty()).then(|| format!("{what} {}", names.join(", ")))

@@ -5,7 +5,7 @@ use clap::{Args, ValueEnum};
 use super::{
     Verdict,
     output::Output,
-    text::{Look, Text, look, plain},
+    text::{Style, Text, plain, styled},
 };
 use crate::{
     error::OpError,
@@ -74,15 +74,15 @@ impl Claude {
 
 fn render_changes(body: &ClaudeSetup, text: &mut Text) {
     for file in body.files.iter().filter(|file| file.change != FileChange::None) {
-        text.gap().line(&[look(&file.path, Look::Bold)]);
+        text.gap().line(&[styled(&file.path, Style::Bold)]);
         for line in file.diff.lines() {
             let shade = match line.as_bytes().first() {
-                Some(b'+') => Look::Green,
-                Some(b'-') => Look::Red,
-                Some(b'@') => Look::Dim,
-                _ => Look::Plain,
+                Some(b'+') => Style::Green,
+                Some(b'-') => Style::Red,
+                Some(b'@') => Style::Dim,
+                _ => Style::Plain,
             };
-            text.line(&[look(line, shade)]);
+            text.line(&[styled(line, shade)]);
         }
     }
 }
@@ -95,6 +95,6 @@ fn render(body: &ClaudeSetup, text: &mut Text) {
             FileChange::Removed => "removed",
             FileChange::None => "unchanged:",
         };
-        text.line(&[plain(word), look(&file.path, Look::Dim)]);
+        text.line(&[plain(word), styled(&file.path, Style::Dim)]);
     }
 }

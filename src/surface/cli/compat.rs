@@ -7,7 +7,7 @@ use clap::{Args, ValueEnum};
 use super::{
     Verdict,
     output::Output,
-    text::{Look, Text, look, plain},
+    text::{Style, Text, plain, styled},
 };
 use crate::{
     error::OpError,
@@ -118,7 +118,7 @@ fn render(body: &Compat, text: &mut Text) {
         text.gap();
     }
     for one in &body.warnings {
-        let rule = look(format!("warning[{}]:", one.rule), Look::Yellow);
+        let rule = styled(format!("warning[{}]:", one.rule), Style::Yellow);
         text.line(&[rule, plain(format!("{}#{}", one.schema, one.pointer))]);
         text.block("      ", &one.message);
         text.gap();
@@ -140,9 +140,9 @@ pub fn render_bump(bump: VersionBump, text: &mut Text) {
 /// Prints what was found in one direction.
 pub fn render_readings(name: &str, (reader, sent): (&str, &str), readings: &BothReadings, text: &mut Text) {
     let word = |verdict: &SchemaVerdict| match verdict {
-        SchemaVerdict::Compatible => look("compatible", Look::Green),
-        SchemaVerdict::Incompatible { .. } => look("incompatible", Look::Red),
-        SchemaVerdict::Unknown { .. } => look("unknown", Look::Yellow),
+        SchemaVerdict::Compatible => styled("compatible", Style::Green),
+        SchemaVerdict::Incompatible { .. } => styled("incompatible", Style::Red),
+        SchemaVerdict::Unknown { .. } => styled("unknown", Style::Yellow),
     };
     let verb = match readings.lenient {
         SchemaVerdict::Compatible => "accept",
@@ -150,7 +150,7 @@ pub fn render_readings(name: &str, (reader, sent): (&str, &str), readings: &Both
         SchemaVerdict::Unknown { .. } => "may reject some of",
     };
     let meaning = format!("(consumers of {reader} {verb} what {sent})");
-    text.line(&[look(format!("{name}:"), Look::Bold), word(&readings.lenient), look(meaning, Look::Dim)]);
+    text.line(&[styled(format!("{name}:"), Style::Bold), word(&readings.lenient), styled(meaning, Style::Dim)]);
     if std::mem::discriminant(&readings.lenient) != std::mem::discriminant(&readings.strict) {
         text.line(&[plain("  read strictly:"), word(&readings.strict)]);
     }
@@ -177,15 +177,15 @@ impl Sides<'_> {
             BrokenDirection::Backwards => (new, old, "breaks backwards compatibility"),
             BrokenDirection::Forwards => (old, new, "breaks forwards compatibility"),
         };
-        let (level, colour) = if one.reading == *reading { ("error", Look::Red) } else { ("note", Look::Dim) };
+        let (level, color) = if one.reading == *reading { ("error", Style::Red) } else { ("note", Style::Dim) };
         let reading = if one.reading == SchemaReading::Strict { "read strictly, " } else { "" };
         text.line(&[
-            look(format!("{level}[{}]:", one.rule), colour),
+            styled(format!("{level}[{}]:", one.rule), color),
             plain(format!("{reading}{old} -> {new} {breaks}")),
         ]);
         for (name, pointer) in [(old, &one.old_pointer), (new, &one.new_pointer)] {
             if let Some(pointer) = pointer {
-                text.line(&[look("  -->", Look::Dim), plain(format!("{name}#{pointer}"))]);
+                text.line(&[styled("  -->", Style::Dim), plain(format!("{name}#{pointer}"))]);
             }
         }
         text.line(&[plain(format!("  valid in {sender}, invalid in {reader}:"))]);

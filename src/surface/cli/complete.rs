@@ -317,7 +317,7 @@ mod tests {
 
     fn offered(words: &[&str]) -> Vec<String> {
         let words: Vec<_> = words.iter().map(ToString::to_string).collect();
-        let text = offer(Env::sealed("/", []), &words);
+        let text = offer(Env::isolated("/", []), &words);
         text.lines().map(|line| line.split('\t').next().unwrap().to_owned()).collect()
     }
 

@@ -5,7 +5,7 @@ use clap::Subcommand;
 use super::{
     Verdict,
     output::Output,
-    text::{Look, Text, look, plain},
+    text::{Style, Text, plain, styled},
 };
 use crate::{
     error::OpError,
@@ -18,15 +18,15 @@ use crate::{
 pub enum Command {
     #[command(about = ops::realm::conflict_accept::OPERATION.summary)]
     Accept(realm::conflict_accept::Request),
-    #[command(about = ops::realm::conflict_undo::OPERATION.summary)]
-    Undo(realm::conflict_undo::Request),
+    #[command(about = ops::realm::conflict_reject::OPERATION.summary)]
+    Reject(realm::conflict_reject::Request),
 }
 
 impl Command {
     pub fn run(self, ctx: &Ctx, output: &mut Output<'_>) -> Result<Verdict, OpError> {
         let answer = match self {
             Self::Accept(request) => realm::conflict_accept::run(ctx, &request.id)?,
-            Self::Undo(request) => realm::conflict_undo::run(ctx, &request.id)?,
+            Self::Reject(request) => realm::conflict_reject::run(ctx, &request.id)?,
         };
         output.answer(&answer, render)?;
         Ok(Verdict::Yes)
@@ -36,12 +36,12 @@ impl Command {
 fn render(body: &ConflictSettled, text: &mut Text) {
     let verdict = match (body.verdict, body.changed) {
         (set_aside::Verdict::Accepted, true) => "accepted",
-        (set_aside::Verdict::Undone, true) => "undone",
+        (set_aside::Verdict::Rejected, true) => "rejected",
         (set_aside::Verdict::Accepted, false) => "already accepted",
-        (set_aside::Verdict::Undone, false) => "already rejected",
+        (set_aside::Verdict::Rejected, false) => "already rejected",
     };
-    text.line(&[plain(verdict), look(&body.id, Look::Commit)]);
+    text.line(&[plain(verdict), styled(&body.id, Style::Commit)]);
     for file in &body.files {
-        text.line(&[plain(" "), look(file, Look::Dim)]);
+        text.line(&[plain(" "), styled(file, Style::Dim)]);
     }
 }

@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 use clap::{Args, Subcommand, ValueEnum};
 
 use super::{
-    All, Names, Verdict, approve, author, blame, difference, editor,
+    All, Names, Verdict, approve, blame, contract_files, difference, editor,
     output::Output,
-    text::{Look, Text, look, plain},
+    text::{Style, Text, plain, styled},
     timeline, validate,
 };
 use crate::{
@@ -53,9 +53,9 @@ pub enum Command {
     #[command(about = ops::contract::publish::OPERATION.summary)]
     Publish(Publish),
     #[command(about = ops::contract::new::OPERATION.summary)]
-    New(author::New),
+    New(contract_files::New),
     #[command(about = ops::contract::bump::OPERATION.summary)]
-    Bump(author::Bump),
+    Bump(contract_files::Bump),
     #[command(about = ops::contract::edit::OPERATION.summary)]
     Edit(Edit),
     #[command(about = ops::contract::retire::OPERATION.summary)]
@@ -67,7 +67,7 @@ pub enum Command {
     #[command(about = ops::contract::adapted::OPERATION.summary)]
     Adapted(contract::adapted::Request),
     #[command(about = ops::contract::expect::OPERATION.summary)]
-    Expect(super::author::Expect),
+    Expect(super::contract_files::Expect),
     #[command(about = ops::contract::approve::OPERATION.summary)]
     Approve(contract::approve::Request),
 }
@@ -197,7 +197,7 @@ impl Command {
                 };
                 let answer = match &arguments.realm_url {
                     Some(url) => publish::to_url::run(ctx, url, arguments.repo, &request)?,
-                    None if arguments.sync => publish::share::run(ctx, &request)?,
+                    None if arguments.sync => publish::publish_and_sync::run(ctx, &request)?,
                     None => {
                         let answer = contract::publish::run(ctx, &request)?;
                         background::sync_if_wanted(ctx);
@@ -277,17 +277,17 @@ fn render_list(body: &ContractList, text: &mut Text) {
         let owner = contract.owner.as_ref().map_or_else(|| "-".into(), ToString::to_string);
         let state = match &*contract.state {
             "active" => plain(""),
-            "damaged" => look("damaged", Look::Red),
-            state => look(state, Look::Yellow),
+            "damaged" => styled("damaged", Style::Red),
+            state => styled(state, Style::Yellow),
         };
         let importers = match contract.importers {
-            0 => look("unused", Look::Dim),
-            n => look(format!("importers {n}"), Look::Dim),
+            0 => styled("unused", Style::Dim),
+            n => styled(format!("importers {n}"), Style::Dim),
         };
         vec![
-            look(
+            styled(
                 format!("{}{}/{}", if mine { "* " } else { "  " }, contract.domain, contract.name),
-                if mine { Look::Green } else { Look::Plain },
+                if mine { Style::Green } else { Style::Plain },
             ),
             plain(contract.version.as_ref().map_or_else(|| "-".into(), ToString::to_string)),
             plain(owner),
@@ -302,16 +302,16 @@ fn render_list(body: &ContractList, text: &mut Text) {
 fn render_get(body: &ContractGet, text: &mut Text) {
     let contract = &body.contract;
     text.line(&[
-        look(format!("{}/{}", body.domain, contract.name), Look::Bold),
+        styled(format!("{}/{}", body.domain, contract.name), Style::Bold),
         plain(&contract.version),
-        look(format!("of {}", contract.owner), Look::Dim),
+        styled(format!("of {}", contract.owner), Style::Dim),
     ]);
     if !contract.description.is_empty() {
         text.block("  ", &contract.description);
     }
     let mut facts = Vec::new();
     if let Some(origin) = &body.origin {
-        facts.push(vec![plain("published"), look(published(origin), Look::Dim)]);
+        facts.push(vec![plain("published"), styled(published(origin), Style::Dim)]);
     }
     facts.extend([
         vec![plain("promises"), plain(contract.compatibility.promise())],
@@ -325,13 +325,13 @@ fn render_get(body: &ContractGet, text: &mut Text) {
     }
     if let Some(deprecated) = &contract.deprecated {
         let sunset = deprecated.sunset.map(|date| format!(", served until {date}")).unwrap_or_default();
-        facts.push(vec![plain("deprecated"), look(format!("since {}{sunset}", deprecated.since), Look::Yellow)]);
+        facts.push(vec![plain("deprecated"), styled(format!("since {}{sunset}", deprecated.since), Style::Yellow)]);
     }
     if let Some(retired) = &contract.retired {
-        facts.push(vec![plain("retired"), look(&retired.reason, Look::Yellow)]);
+        facts.push(vec![plain("retired"), styled(&retired.reason, Style::Yellow)]);
     }
     for yanked in &contract.yanked {
-        facts.push(vec![plain("yanked"), look(format!("{}: {}", yanked.version, yanked.reason), Look::Yellow)]);
+        facts.push(vec![plain("yanked"), styled(format!("{}: {}", yanked.version, yanked.reason), Style::Yellow)]);
     }
     text.table("  ", &facts);
     if !body.bindings.is_empty() {
@@ -346,7 +346,7 @@ fn render_get(body: &ContractGet, text: &mut Text) {
     if !contract.evolution.is_empty() {
         text.heading("evolution");
         let rows = contract.evolution.iter().map(|entry| {
-            let mark = if entry.compatible { plain("") } else { look("breaking", Look::Red) };
+            let mark = if entry.compatible { plain("") } else { styled("breaking", Style::Red) };
             vec![plain(&entry.version), plain(entry.changes.join("; ")), mark]
         });
         text.table("  ", &rows.collect::<Vec<_>>());
@@ -360,7 +360,7 @@ fn render_get(body: &ContractGet, text: &mut Text) {
 fn published(origin: &VersionOrigin) -> String {
     let source = origin.source_commit.as_deref().map(|commit| format!(" from {}", super::blame::short(Some(commit))));
     let link = origin.commit_url.as_deref().map(|url| format!(" from {url}"));
-    let ahead = if origin.ahead_of_clock { " (in the future)" } else { "" };
+    let ahead = if origin.in_future { " (in the future)" } else { "" };
     let date = origin.time.strftime("%Y-%m-%d");
     format!("{date}{ahead} by {}{}", origin.author, link.or(source).unwrap_or_default())
 }
@@ -398,30 +398,30 @@ fn render_published(body: &ContractPublish, text: &mut Text) {
         .map(|one| vec![plain(verb), plain(publication_summary::phrase(one)), plain(&*one.change)]);
     text.table("", &rows.collect::<Vec<_>>());
     if let Some(breaks) = publication_summary::breaks(&body.published) {
-        text.line(&[look(breaks, Look::Red)]);
+        text.line(&[styled(breaks, Style::Red)]);
     }
     for one in body.published.iter().flat_map(|published| &published.breaks) {
         if let Some(verdict) = &one.verdict {
-            text.line(&[look(format!("  {}:", one.repo), Look::Bold), plain(verdict.phrase())]);
+            text.line(&[styled(format!("  {}:", one.repo), Style::Bold), plain(verdict.phrase())]);
         }
     }
     for remark in body.published.iter().flat_map(|published| &published.remarks) {
         text.line(&[
-            look("warning:", Look::Yellow),
+            styled("warning:", Style::Yellow),
             plain(&remark.message),
-            look(format!("[{}]", remark.code), Look::Dim),
+            styled(format!("[{}]", remark.code), Style::Dim),
         ]);
     }
     for file in &body.removed_files {
         text.line(&[
-            look("removed:", Look::Yellow),
+            styled("removed:", Style::Yellow),
             plain(file),
             plain("(the contract stays in the realm until it is retired)"),
         ]);
     }
     render_cycles(&body.cycles, text);
-    if body.unshared {
-        text.line(&[look(publication_summary::UNSHARED, Look::Yellow)]);
+    if body.not_pushed {
+        text.line(&[styled(publication_summary::UNSHARED, Style::Yellow)]);
     }
 }
 
@@ -430,7 +430,7 @@ fn render_marked(verb: &str, body: &ContractMarked, text: &mut Text) {
     let already = if body.changed { "" } else { "already " };
     text.line(&[plain(format!("{already}{verb} {}/{}{version}", body.domain, body.contract))]);
     if !body.importers.is_empty() {
-        text.line(&[look("imported by:", Look::Yellow), plain(joined(&body.importers))]);
+        text.line(&[styled("imported by:", Style::Yellow), plain(joined(&body.importers))]);
     }
 }
 
@@ -440,6 +440,6 @@ fn render_adapted(body: &ContractAdapted, text: &mut Text) {
     text.line(&[
         plain(format!("{} is adapted to {}/{}", body.current_repo, body.domain, body.contract)),
         plain(version(&body.adapted_version)),
-        look(format!("({})", if body.changed { format!("previously {before}") } else { before }), Look::Dim),
+        styled(format!("({})", if body.changed { format!("previously {before}") } else { before }), Style::Dim),
     ]);
 }

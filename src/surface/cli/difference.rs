@@ -8,7 +8,7 @@ use super::{
     compat::{Sides, render_bump, render_readings},
     listing::{signed, source},
     output::Output,
-    text::{Look, Text, Word, look, plain},
+    text::{Style, Text, Word, plain, styled},
 };
 use crate::{
     error::OpError,
@@ -63,15 +63,15 @@ impl Diff {
 
 fn render_diff(body: &ContractDiff, text: &mut Text) {
     text.line(&[
-        look(format!("{}/{}", body.domain, body.contract), Look::Bold),
+        styled(format!("{}/{}", body.domain, body.contract), Style::Bold),
         plain(format!("{} -> {}{}", body.old_version, body.new_version, from(body.source))),
-        look(if body.content_changed { "" } else { "(schema, value and promise are the same)" }, Look::Dim),
+        styled(if body.content_changed { "" } else { "(schema, value and promise are the same)" }, Style::Dim),
     ]);
     for origin in [&body.old_origin, &body.new_origin].into_iter().flatten() {
         text.line(&[
             plain(&origin.version),
-            look(origin.time.strftime("%Y-%m-%d").to_string(), Look::Dim),
-            signed(&origin.author, origin.ahead_of_clock),
+            styled(origin.time.strftime("%Y-%m-%d").to_string(), Style::Dim),
+            signed(&origin.author, origin.in_future),
             source(origin.source_commit.as_deref(), origin.commit_url.as_deref()),
         ]);
     }
@@ -80,7 +80,7 @@ fn render_diff(body: &ContractDiff, text: &mut Text) {
         render_difference(one, text);
     }
     if let Some(more @ 1..) = body.changes.len().checked_sub(MAX_SHOWN) {
-        text.gap().line(&[look(format!("and {more} more; use --json to show all"), Look::Dim)]);
+        text.gap().line(&[styled(format!("and {more} more; use --json to show all"), Style::Dim)]);
     }
     if let Some(compared) = &body.compared {
         render_compared(body, compared, text);
@@ -98,22 +98,22 @@ fn render_diff(body: &ContractDiff, text: &mut Text) {
 /// Prints how the agreed value changed, and the bump that this requires.
 fn render_values(values: &ValuesCompared, text: &mut Text) {
     let (word, shown) = match (values.bump, values.promised) {
-        (VersionBump::Major, _) => ("breaks the promise", Look::Red),
-        (_, Values::Free) => ("changed, which is allowed", Look::Green),
-        _ => ("extended, which is allowed", Look::Green),
+        (VersionBump::Major, _) => ("breaks the promise", Style::Red),
+        (_, Values::Free) => ("changed, which is allowed", Style::Green),
+        _ => ("extended, which is allowed", Style::Green),
     };
-    text.line(&[look("value:", Look::Bold), look(word, shown)]);
+    text.line(&[styled("value:", Style::Bold), styled(word, shown)]);
     let breaking: Vec<_> = values.differences.iter().filter(|one| one.bump == VersionBump::Major).collect();
     for one in breaking.iter().take(MAX_BREAKS) {
         let place = one.old_pointer.as_ref().or(one.new_pointer.as_ref()).map_or("", String::as_str);
         text.line(&[
-            look(format!("  /value{place}"), Look::Bold),
+            styled(format!("  /value{place}"), Style::Bold),
             plain(&one.message),
-            look(format!("[{}]", one.rule), Look::Dim),
+            styled(format!("[{}]", one.rule), Style::Dim),
         ]);
     }
     if let Some(more @ 1..) = (breaking.len() + values.more).checked_sub(MAX_BREAKS) {
-        text.line(&[look(format!("  and {more} more; use --json to show all"), Look::Dim)]);
+        text.line(&[styled(format!("  and {more} more; use --json to show all"), Style::Dim)]);
     }
 }
 
@@ -128,7 +128,7 @@ fn render_compared(body: &ContractDiff, compared: &SchemasCompared, text: &mut T
     }
     text.gap();
     if let Some(more @ 1..) = decisive.len().checked_sub(MAX_BREAKS) {
-        text.line(&[look(format!("and {more} more breaking changes; use --json to show all"), Look::Dim)]);
+        text.line(&[styled(format!("and {more} more breaking changes; use --json to show all"), Style::Dim)]);
     }
     let (of_old, of_new) = (format!("{new} sends"), format!("{old} sent"));
     render_readings("backwards", (&old, &of_old), &compared.backwards, text);
@@ -137,7 +137,7 @@ fn render_compared(body: &ContractDiff, compared: &SchemasCompared, text: &mut T
 
 fn from(source: DocumentSource) -> &'static str {
     match source {
-        DocumentSource::Realm | DocumentSource::Guess => "",
+        DocumentSource::Realm | DocumentSource::Assumed => "",
         DocumentSource::Worktree => " (working tree)",
         DocumentSource::Commit => " (commit)",
         DocumentSource::Schema => " (given schema)",
@@ -152,17 +152,17 @@ fn render_difference(one: &Difference, text: &mut Text) {
         Kind::Removed => "removed",
         Kind::Changed => "changed",
     };
-    text.line(&[look(place, Look::Bold), look(word, Look::Dim)]);
+    text.line(&[styled(place, Style::Bold), styled(word, Style::Dim)]);
     if one.change != Kind::Added {
-        render_value("- ", Look::Red, &one.old, text);
+        render_value("- ", Style::Red, &one.old, text);
     }
     if one.change != Kind::Removed {
-        render_value("+ ", Look::Green, &one.new, text);
+        render_value("+ ", Style::Green, &one.new, text);
     }
 }
 
 /// Prints a value on one line if it fits, and truncates a very long one.
-fn render_value(mark: &str, shown: Look, value: &Json, text: &mut Text) {
+fn render_value(mark: &str, shown: Style, value: &Json, text: &mut Text) {
     let mut rendered = value.0.to_string();
     if rendered.len() > MAX_INLINE {
         rendered = format!("{:#}", value.0);
@@ -171,10 +171,10 @@ fn render_value(mark: &str, shown: Look, value: &Json, text: &mut Text) {
     for line in lines.iter().take(MAX_LINES) {
         let cut: String = line.chars().take(MAX_WIDTH).collect();
         let dots = if cut.len() < line.len() { " …" } else { "" };
-        text.line(&[look(format!("  {mark}{cut}{dots}"), shown)]);
+        text.line(&[styled(format!("  {mark}{cut}{dots}"), shown)]);
     }
     if let Some(more @ 1..) = lines.len().checked_sub(MAX_LINES) {
-        text.line(&[look(format!("  {mark}… {more} more lines"), Look::Dim)]);
+        text.line(&[styled(format!("  {mark}… {more} more lines"), Style::Dim)]);
     }
 }
 
@@ -201,17 +201,17 @@ fn render_impact(body: &ContractImpact, text: &mut Text) {
     let kind = match (body.source, body.current_version.as_ref() == Some(&body.version)) {
         (DocumentSource::Realm, true) => "current",
         (DocumentSource::Realm, false) => "published",
-        (DocumentSource::Guess, _) => "not published yet",
+        (DocumentSource::Assumed, _) => "not published yet",
         (source, _) => from(source).trim_start(),
     };
     text.line(&[
-        look(format!("{}/{}", body.domain, body.contract), Look::Bold),
+        styled(format!("{}/{}", body.domain, body.contract), Style::Bold),
         plain(&body.version),
-        look(kind, Look::Dim),
+        styled(kind, Style::Dim),
     ]);
     for verdict in &body.breaks_promise {
         let message = format!("breaks the promised {}: {}", verdict.broken(), verdict.phrase());
-        text.line(&[look("  error:", Look::Red), plain(message), look("[breaks-promise]", Look::Dim)]);
+        text.line(&[styled("  error:", Style::Red), plain(message), styled("[breaks-promise]", Style::Dim)]);
     }
     if body.importers.is_empty() {
         text.line(&[plain("  no repository imports it")]);
@@ -220,20 +220,20 @@ fn render_impact(body: &ContractImpact, text: &mut Text) {
         let verdict = impact_word(one);
         let adapted = one.adapted_version.as_ref().filter(|adapted| **adapted != body.version);
         let adapted = adapted.map(|version| format!("(adapted to {version})")).unwrap_or_default();
-        let already = one.state == "broken" && one.state_now == "broken" && kind != "current";
+        let already = one.state == "broken" && one.current_state == "broken" && kind != "current";
         vec![
             plain(&one.repo),
             plain(&one.version_req),
             verdict,
-            look(&one.binding, Look::Dim),
-            look(adapted, Look::Dim),
-            look(if already { "(already broken)" } else { "" }, Look::Dim),
+            styled(&one.binding, Style::Dim),
+            styled(adapted, Style::Dim),
+            styled(if already { "(already broken)" } else { "" }, Style::Dim),
         ]
     };
     text.table("  ", &body.importers.iter().map(row).collect::<Vec<_>>());
     for one in &body.importers {
         if let Some(verdict) = one.verdict.as_ref().filter(|verdict| verdict.verdict != Outcome::Compatible) {
-            text.line(&[look(format!("  {}:", one.repo), Look::Bold), plain(verdict.phrase())]);
+            text.line(&[styled(format!("  {}:", one.repo), Style::Bold), plain(verdict.phrase())]);
         }
     }
 }
@@ -242,11 +242,11 @@ fn render_impact(body: &ContractImpact, text: &mut Text) {
 fn impact_word(one: &ImporterImpact) -> Word {
     let outcome = one.verdict.as_ref().map(|verdict| verdict.verdict);
     match (&*one.state, &one.resolved_version, outcome) {
-        ("broken", Some(_), _) => look("broken, although in range", Look::Red),
-        ("broken", ..) => look("broken", Look::Red),
-        (_, _, Some(Outcome::Unknown)) => look("unknown", Look::Yellow),
-        ("stale", Some(served), _) => look(format!("behind: {served} is still served"), Look::Yellow),
-        _ if one.judged_by == JudgedBy::VersionRange => look("accepted (judged by version range only)", Look::Green),
-        _ => look("accepted", Look::Green),
+        ("broken", Some(_), _) => styled("broken, although in range", Style::Red),
+        ("broken", ..) => styled("broken", Style::Red),
+        (_, _, Some(Outcome::Unknown)) => styled("unknown", Style::Yellow),
+        ("behind", Some(served), _) => styled(format!("behind: {served} is still served"), Style::Yellow),
+        _ if one.judged_by == JudgedBy::VersionRange => styled("accepted (judged by version range only)", Style::Green),
+        _ => styled("accepted", Style::Green),
     }
 }

@@ -5,7 +5,7 @@ use clap::{Args, Subcommand};
 use super::{
     Verdict,
     output::Output,
-    text::{Look, Text, look, plain},
+    text::{Style, Text, plain, styled},
 };
 use crate::{
     error::OpError,
@@ -50,21 +50,21 @@ impl Command {
 }
 
 fn render(body: &HooksAnswer, text: &mut Text) {
-    text.line(&[plain("hooks in"), look(&body.folder, Look::Bold)]);
+    text.line(&[plain("hooks in"), styled(&body.directory, Style::Bold)]);
     let rows = body.hooks.iter().map(|hook| {
         let state = match (hook.installed, hook.changed) {
-            (true, true) => look("installed now", Look::Green),
-            (true, false) => look("installed", Look::Green),
+            (true, true) => styled("installed now", Style::Green),
+            (true, false) => styled("installed", Style::Green),
             (false, true) => plain("removed"),
-            (false, false) if hook.optional => look("not installed", Look::Dim),
-            (false, false) => look("not installed", Look::Yellow),
+            (false, false) if hook.optional => styled("not installed", Style::Dim),
+            (false, false) => styled("not installed", Style::Yellow),
         };
         let note = match (&hook.problem, &hook.note, hook.has_other_lines) {
-            (Some(problem), ..) => look(problem, Look::Red),
-            (None, Some(note), _) if hook.in_file => look(note, Look::Yellow),
-            (None, Some(note), _) => look(note, Look::Dim),
-            (None, None, true) => look("alongside other lines", Look::Dim),
-            (None, None, false) if hook.optional && !hook.installed => look("only with --pre-push", Look::Dim),
+            (Some(problem), ..) => styled(problem, Style::Red),
+            (None, Some(note), _) if hook.in_file => styled(note, Style::Yellow),
+            (None, Some(note), _) => styled(note, Style::Dim),
+            (None, None, true) => styled("alongside other lines", Style::Dim),
+            (None, None, false) if hook.optional && !hook.installed => styled("only with --pre-push", Style::Dim),
             (None, None, false) => plain(""),
         };
         vec![plain(&hook.name), state, note]

@@ -10,7 +10,7 @@ use super::{
     install_editor::{self, Editor},
     manual,
     output::Output,
-    text::{Look, look, plain},
+    text::{Style, plain, styled},
 };
 use crate::{
     error::OpError,
@@ -76,7 +76,7 @@ impl Command {
         });
         output.answer(&answer, |body, text| {
             for file in &body.files {
-                text.line(&[plain("wrote"), look(file, Look::Dim)]);
+                text.line(&[plain("wrote"), styled(file, Style::Dim)]);
             }
         })?;
         Ok(Verdict::Yes)

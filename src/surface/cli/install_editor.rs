@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use super::{
     Verdict,
     output::Output,
-    text::{Look, look, plain},
+    text::{Style, plain, styled},
 };
 use crate::{
     error::{ErrorCode, OpError},
@@ -82,7 +82,7 @@ fn show(output: &mut Output<'_>, answer: &Answer<Installed>, verb: &str, nothing
         }
         for file in &body.files {
             let verb = if file == SETTINGS { "changed" } else { verb };
-            text.line(&[plain(verb), look(file, Look::Dim)]);
+            text.line(&[plain(verb), styled(file, Style::Dim)]);
         }
     })?;
     Ok(Verdict::Yes)
@@ -92,7 +92,7 @@ fn settings(ctx: &Ctx) -> Result<WorkFile, OpError> {
     WorkFile::of(ctx.code()?, SETTINGS.to_owned())
 }
 
-/// Writes a file of the work tree. Returns its path, or `None` if it already had this text.
+/// Writes a file of the working tree. Returns its path, or `None` if it already had this text.
 fn write(ctx: &Ctx, path: String, text: String) -> Result<Option<String>, OpError> {
     let file = WorkFile::of(ctx.code()?, path.clone())?;
     match file.read()? {

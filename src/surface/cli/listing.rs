@@ -7,7 +7,7 @@ use super::{output::Output, text::Text};
 use crate::{
     error::OpError,
     model::text::shell_word,
-    surface::cli::text::{Look, Word, look, plain},
+    surface::cli::text::{Style, Word, plain, styled},
     wire::{Answer, LogEntry, PageRequest},
 };
 
@@ -77,11 +77,11 @@ pub fn render_log(entries: &[LogEntry], next_cursor: Option<&str>, text: &mut Te
     }
     let rows = entries.iter().map(|entry| {
         vec![
-            look(entry.commit.short(), Look::Commit),
-            look(entry.time.strftime("%Y-%m-%d %H:%M").to_string(), Look::Dim),
-            look(entry.domain.as_ref().map_or_else(|| "-".into(), ToString::to_string), Look::Green),
+            styled(entry.commit.short(), Style::Commit),
+            styled(entry.time.strftime("%Y-%m-%d %H:%M").to_string(), Style::Dim),
+            styled(entry.domain.as_ref().map_or_else(|| "-".into(), ToString::to_string), Style::Green),
             plain(&entry.subject),
-            signed(&entry.author, entry.ahead_of_clock),
+            signed(&entry.author, entry.in_future),
             source(entry.source_commit.as_deref(), entry.commit_url.as_deref()),
         ]
     });
@@ -92,8 +92,8 @@ pub fn render_log(entries: &[LogEntry], next_cursor: Option<&str>, text: &mut Te
 /// Returns the published commit: its page on the forge if that is known, otherwise its first digits.
 pub fn source(commit: Option<&str>, url: Option<&str>) -> Word {
     match (url, commit) {
-        (Some(url), _) => look(url, Look::Dim),
-        (None, Some(commit)) => look(format!("from {}", commit.get(..7).unwrap_or(commit)), Look::Dim),
+        (Some(url), _) => styled(url, Style::Dim),
+        (None, Some(commit)) => styled(format!("from {}", commit.get(..7).unwrap_or(commit)), Style::Dim),
         (None, None) => plain(""),
     }
 }
@@ -101,21 +101,21 @@ pub fn source(commit: Option<&str>, url: Option<&str>) -> Word {
 /// Returns the author of a commit, marked if the commit's date is in the future.
 pub fn signed(author: &str, is_ahead: bool) -> Word {
     match is_ahead {
-        true => look(format!("by {author}, dated in the future"), Look::Yellow),
-        false => look(format!("by {author}"), Look::Dim),
+        true => styled(format!("by {author}, dated in the future"), Style::Yellow),
+        false => styled(format!("by {author}"), Style::Dim),
     }
 }
 
 /// Prints how to get the next page, if there is one.
 pub fn render_cursor(next_cursor: Option<&str>, text: &mut Text) {
     if let Some(cursor) = next_cursor {
-        text.line(&[look(format!("more: --cursor {}, or --all", shell_word(cursor)), Look::Dim)]);
+        text.line(&[styled(format!("more: --cursor {}, or --all", shell_word(cursor)), Style::Dim)]);
     }
 }
 
 /// Prints the import cycles that the change created.
 pub fn render_cycles(cycles: &[String], text: &mut Text) {
     for cycle in cycles {
-        text.line(&[look("circle", Look::Yellow), plain(format!("dependency cycle: {cycle}"))]);
+        text.line(&[styled("circle", Style::Yellow), plain(format!("dependency cycle: {cycle}"))]);
     }
 }

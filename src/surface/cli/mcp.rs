@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 use super::{
     Verdict,
     output::Output,
-    text::{Look, Text, look, plain},
+    text::{Style, Text, plain, styled},
 };
 use crate::{
     env::Env,
@@ -201,7 +201,7 @@ fn render_tools(list: &Value, text: &mut Text) {
     for tool in list["tools"].as_array().into_iter().flatten() {
         let name = tool["name"].as_str().unwrap_or_default();
         if is_first {
-            text.line(&[look(name, Look::Bold)]);
+            text.line(&[styled(name, Style::Bold)]);
         } else {
             text.heading(name);
         }
@@ -210,7 +210,8 @@ fn render_tools(list: &Value, text: &mut Text) {
         let required: Vec<_> = tool["inputSchema"]["required"].as_array().into_iter().flatten().collect();
         let properties = tool["inputSchema"]["properties"].as_object().into_iter().flatten();
         let rows = properties.map(|(name, schema)| {
-            let need = if required.iter().any(|one| *one == name) { look("required", Look::Yellow) } else { plain("") };
+            let need =
+                if required.iter().any(|one| *one == name) { styled("required", Style::Yellow) } else { plain("") };
             vec![plain(name), plain(kind(schema)), need, plain(schema["description"].as_str().unwrap_or_default())]
         });
         text.table("    ", &rows.collect::<Vec<_>>());

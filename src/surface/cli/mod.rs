@@ -1,9 +1,7 @@
 //! The command line: reads arguments, and prints text or JSON.
 
 mod admin;
-mod announce;
 mod approve;
-mod author;
 mod blame;
 mod bootstrap;
 mod cache;
@@ -12,12 +10,14 @@ mod compat;
 mod complete;
 mod conflict;
 mod contract;
+mod contract_files;
 mod daemon;
+mod desktop_notification;
 mod difference;
 mod editor;
 mod fast_parse;
 mod formats;
-mod general;
+mod generated_commands;
 mod hooks;
 mod input;
 mod install;
@@ -35,9 +35,9 @@ mod process;
 mod progress;
 mod realm;
 mod review;
-mod screen;
 mod session;
 mod shortcut;
+mod start_screen;
 mod status;
 mod sync;
 pub mod text;
@@ -213,7 +213,7 @@ struct Hook {
 
 /// Returns the full definition of the command line, for help, man pages and completions.
 pub fn command() -> clap::Command {
-    manual::describe(general::add(Cli::command()))
+    manual::describe(generated_commands::add(Cli::command()))
 }
 
 /// Runs the command line. Returns the exit code.
@@ -244,7 +244,7 @@ pub fn run(env: Env, arguments: &[std::ffi::OsString], output: &mut Output<'_>) 
     let env = if cli.global.no_cache { env.without_cache() } else { env };
     if !env.cwd().is_dir() {
         let message = format!("cannot change to {}: no such directory", env.cwd().display());
-        return output.error(&OpError::cannot(ErrorCode::NoFolder, message));
+        return output.error(&OpError::cannot(ErrorCode::NoDirectory, message));
     }
     let Global { realm, at, color, no_pager, directory, .. } = cli.global;
     if let (Some(_), Err(error)) = (&at, ops::as_of::require(operation)) {
@@ -255,8 +255,8 @@ pub fn run(env: Env, arguments: &[std::ffi::OsString], output: &mut Output<'_>) 
             return output.error(&OpError::usage("no command given").next("git blue -h"));
         }
         let outcome = Ctx::open(env, realm).and_then(|ctx| {
-            output.choose_colour(&ctx, color);
-            screen::show(&ctx, output)
+            output.choose_color(&ctx, color);
+            start_screen::show(&ctx, output)
         });
         return end(outcome, output);
     };
@@ -290,7 +290,7 @@ pub fn run(env: Env, arguments: &[std::ffi::OsString], output: &mut Output<'_>) 
     let opened = opened.and_then(|ctx| at.into_iter().try_fold(ctx, |ctx, at| ctx.as_of(&at.of(contract.clone()))));
     let outcome = opened.and_then(|ctx| {
         output.choose_pager(&ctx, !no_pager && operation.is_some_and(|operation| !operation.writes));
-        output.choose_colour(&ctx, color);
+        output.choose_color(&ctx, color);
         if let Some(operation) = operation.filter(|operation| takes_time(operation)) {
             output.show_progress(&ctx.env, operation);
         }
@@ -316,7 +316,7 @@ pub fn run(env: Env, arguments: &[std::ffi::OsString], output: &mut Output<'_>) 
 fn read(matches: clap::ArgMatches, operation: Option<&ops::Operation>) -> Result<Cli, clap::Error> {
     let cli = Cli::from_arg_matches(&matches);
     let is_unknown = cli.as_ref().is_err_and(|error| error.kind() == clap::error::ErrorKind::InvalidSubcommand);
-    match operation.filter(|_| is_unknown).and_then(|operation| general::prepared(operation, &matches)) {
+    match operation.filter(|_| is_unknown).and_then(|operation| generated_commands::prepared(operation, &matches)) {
         Some(prepared) => {
             Ok(Cli { global: Global::from_arg_matches(&matches)?, command: Some(Command::General(prepared?)) })
         }
@@ -413,10 +413,10 @@ fn dispatch(
         Command::Prime(arguments) => arguments.run(ctx, output).map(|()| Verdict::Yes),
         Command::Realm(command) => command.run(ctx, output),
         Command::Contract(command) => command.run(ctx, output),
-        Command::Import(request) => author::edited(binding::import::run(ctx, &request)?, output),
-        Command::Export(request) => author::edited(binding::export::run(ctx, &request)?, output),
-        Command::Unimport(request) => author::edited(binding::unimport::run(ctx, &request.contract)?, output),
-        Command::Unexport(request) => author::edited(binding::unexport::run(ctx, &request.contract)?, output),
+        Command::Import(request) => contract_files::edited(binding::import::run(ctx, &request)?, output),
+        Command::Export(request) => contract_files::edited(binding::export::run(ctx, &request)?, output),
+        Command::Unimport(request) => contract_files::edited(binding::unimport::run(ctx, &request.contract)?, output),
+        Command::Unexport(request) => contract_files::edited(binding::unexport::run(ctx, &request.contract)?, output),
         Command::Compat(arguments) => arguments.run(ctx, output),
         Command::Session(command) => command.run(ctx, output),
         Command::Notifications(command) => command.run(ctx, output),

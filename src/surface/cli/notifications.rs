@@ -9,17 +9,17 @@ use clap::{
 
 use super::{
     All, Names, Verdict,
-    announce::{self, Desktop},
+    desktop_notification::{self, Desktop},
     output::{Delivery, Output},
-    text::{Look, Text, Word, look, plain},
+    text::{Style, Text, Word, plain, styled},
 };
 use crate::{
     env::Env,
     error::OpError,
-    model::{name::ContractRef, rank::Rank, verdict::Holds},
+    model::{name::ContractRef, rank::Rank, verdict::ImportEffect},
     ops::{
         self,
-        ctx::{Acting, Ctx},
+        ctx::{ActingRepo, Ctx},
         notifications,
     },
     surface::{
@@ -89,7 +89,7 @@ impl Command {
                     notifications::watch::Request { rank, contract, ..notifications::watch::Request::by_person(mark) };
                 let desktop = if desktop { Some(Desktop::find(&ctx.env)?) } else { None };
                 let mut listener = Listener { env: &ctx.env, output, exec, desktop, bell };
-                let of_daemon = |acting: Acting<'_>| {
+                let of_daemon = |acting: ActingRepo<'_>| {
                     let feed = Feed::open(&ctx.env, acting.realm, acting.repo)?;
                     Some(Box::new(feed) as Box<dyn notifications::watch::Feed>)
                 };
@@ -101,7 +101,7 @@ impl Command {
                 output.answer(&answer, |body, text| {
                     text.line(&[plain(format!("marked {} as seen", body.acknowledged.len()))]);
                     for id in &body.unknown {
-                        text.line(&[look("not pending:", Look::Yellow), plain(id)]);
+                        text.line(&[styled("not pending:", Style::Yellow), plain(id)]);
                     }
                 })?;
                 Ok(Verdict::Yes)
@@ -124,7 +124,7 @@ impl notifications::watch::Listener for Listener<'_, '_> {
         let delivery = self.output.item(&Answer::new(one.clone()), |answer, text| {
             let one = &answer.body;
             let time = one.created_at.strftime("%Y-%m-%d %H:%M");
-            let words = [look(time, Look::Dim), phrase(one)].into_iter().chain(consequence(one)).chain(author(one));
+            let words = [styled(time, Style::Dim), phrase(one)].into_iter().chain(consequence(one)).chain(author(one));
             text.line(&words.collect::<Vec<_>>());
         })?;
         if delivery == Delivery::Done {
@@ -159,7 +159,7 @@ impl Listener<'_, '_> {
         if self.bell {
             self.output.ring();
         }
-        let exec = self.exec.as_ref().map(|command| announce::run(self.env, command, one));
+        let exec = self.exec.as_ref().map(|command| desktop_notification::run(self.env, command, one));
         let shown = self.desktop.as_ref().map(|desktop| desktop.show(self.env, &in_short(one)));
         for failure in [exec, shown].into_iter().flatten().filter_map(Result::err) {
             self.output.note(&failure);
@@ -169,10 +169,10 @@ impl Listener<'_, '_> {
 
 /// Returns a change in one line that contains only names and versions.
 fn in_short(one: &Notification) -> String {
-    let meaning = match one.import_satisfied {
-        Some(Holds::Breaks) => ": your import is broken",
-        Some(Holds::Unknown) => ": it is unknown whether your import holds",
-        Some(Holds::Satisfied) | None => "",
+    let meaning = match one.import_state {
+        Some(ImportEffect::Broken) => ": your import is broken",
+        Some(ImportEffect::Unknown) => ": it is unknown whether your import holds",
+        Some(ImportEffect::Satisfied) | None => "",
     };
     format!("{}{meaning}", one.phrase())
 }
@@ -183,12 +183,12 @@ fn render_list(body: &NotificationsList, text: &mut Text) {
     }
     let rows = body.notifications.iter().map(|one| {
         let state = match one.state {
-            State::Pending => look("pending", Look::Yellow),
-            State::Seen => look("seen", Look::Dim),
-            State::Expired => look("expired", Look::Dim),
+            State::Pending => styled("pending", Style::Yellow),
+            State::Seen => styled("seen", Style::Dim),
+            State::Expired => styled("expired", Style::Dim),
         };
         let mut row =
-            vec![look(&one.id, Look::Commit), state, look(one.created_at.strftime("%Y-%m-%d %H:%M"), Look::Dim)];
+            vec![styled(&one.id, Style::Commit), state, styled(one.created_at.strftime("%Y-%m-%d %H:%M"), Style::Dim)];
         row.push(phrase(one));
         row.extend(consequence(one));
         row.extend(author(one));
@@ -237,9 +237,9 @@ fn phrase(one: &Notification) -> Word {
 /// Returns the author, highlighted if it is not the repository that may publish this.
 fn author(one: &Notification) -> Option<Word> {
     let author = one.author.as_deref()?;
-    Some(match one.by_another {
-        true => look(format!("warning: changed by {author}, although this repository owns it"), Look::Red),
-        false => signed(author, one.ahead_of_clock),
+    Some(match one.changed_by_other {
+        true => styled(format!("warning: changed by {author}, although this repository owns it"), Style::Red),
+        false => signed(author, one.in_future),
     })
 }
 
@@ -253,14 +253,14 @@ fn of_import(one: &Notification, range: Option<&str>) -> Option<Word> {
     let file = if one.binding.is_empty() { String::new() } else { format!(" ({})", one.binding) };
     let range = |tail: &str| format!("your import{range} {tail}");
     let shown = one.verdict.as_ref().map(|verdict| format!(": {}", verdict.phrase())).unwrap_or_default();
-    Some(match one.import_satisfied? {
-        Holds::Satisfied if one.judged_by == Some(JudgedBy::VersionRange) => {
-            look(range("still accepts it (judged by version range only)"), Look::Green)
+    Some(match one.import_state? {
+        ImportEffect::Satisfied if one.judged_by == Some(JudgedBy::VersionRange) => {
+            styled(range("still accepts it (judged by version range only)"), Style::Green)
         }
-        Holds::Satisfied => look(range("still holds"), Look::Green),
-        Holds::Unknown => {
-            look(range(&format!("accepts it, but it is unknown whether it breaks{file}{shown}")), Look::Yellow)
+        ImportEffect::Satisfied => styled(range("still holds"), Style::Green),
+        ImportEffect::Unknown => {
+            styled(range(&format!("accepts it, but it is unknown whether it breaks{file}{shown}")), Style::Yellow)
         }
-        Holds::Breaks => look(range(&format!("is broken{file}{shown}")), Look::Red),
+        ImportEffect::Broken => styled(range(&format!("is broken{file}{shown}")), Style::Red),
     })
 }

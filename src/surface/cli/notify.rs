@@ -5,32 +5,32 @@ use clap::{Args, Subcommand};
 use super::{
     Verdict,
     output::Output,
-    text::{Look, Text, look, plain},
+    text::{Style, Text, plain, styled},
 };
 use crate::{
     error::OpError,
-    ops::{self, Operation, ctx::Ctx, receivers},
+    ops::{self, Operation, ctx::Ctx, notify},
     wire::{EventLine, IssueOutcome, NotifyForge, ReceiverLine, Receivers},
 };
 
 #[derive(Debug, Subcommand)]
 pub enum Command {
-    #[command(about = ops::receivers::list::OPERATION.summary)]
-    List(receivers::list::Request),
-    #[command(about = ops::receivers::test::OPERATION.summary)]
-    Test(receivers::test::Request),
-    #[command(about = ops::receivers::send::OPERATION.summary)]
-    Send(receivers::send::Request),
-    #[command(about = ops::receivers::retry::OPERATION.summary)]
+    #[command(about = ops::notify::list::OPERATION.summary)]
+    List(notify::list::Request),
+    #[command(about = ops::notify::test::OPERATION.summary)]
+    Test(notify::test::Request),
+    #[command(about = ops::notify::send::OPERATION.summary)]
+    Send(notify::send::Request),
+    #[command(about = ops::notify::retry::OPERATION.summary)]
     Retry(Retry),
-    #[command(about = ops::receivers::forge::OPERATION.summary)]
-    Forge(receivers::forge::Request),
+    #[command(about = ops::notify::forge::OPERATION.summary)]
+    Forge(notify::forge::Request),
 }
 
 #[derive(Debug, Args)]
 pub struct Retry {
     #[command(flatten)]
-    request: receivers::retry::Request,
+    request: notify::retry::Request,
     /// Resend all failed events
     #[arg(long, conflicts_with = "ids")]
     all: bool,
@@ -46,31 +46,31 @@ impl Command {
         let verdict = |complete| if complete { Verdict::Yes } else { Verdict::No };
         match self {
             Self::List(_) => {
-                output.answer(&receivers::list::run(ctx)?, |body, text| render(body, false, text))?;
+                output.answer(&notify::list::run(ctx)?, |body, text| render(body, false, text))?;
                 Ok(Verdict::Yes)
             }
             Self::Test(request) => {
-                output.answer(&receivers::test::run(ctx, &request)?, |body, text| {
+                output.answer(&notify::test::run(ctx, &request)?, |body, text| {
                     text.line(&[
-                        look("delivered to", Look::Green),
-                        look(&body.name, Look::Bold),
-                        look(&body.id, Look::Dim),
+                        styled("delivered to", Style::Green),
+                        styled(&body.name, Style::Bold),
+                        styled(&body.id, Style::Dim),
                     ]);
                 })?;
                 Ok(Verdict::Yes)
             }
             Self::Send(request) => {
-                let answer = receivers::send::run(ctx, &request)?;
+                let answer = notify::send::run(ctx, &request)?;
                 output.answer(&answer, |body, text| render(body, true, text))?;
                 Ok(verdict(answer.body.complete))
             }
             Self::Retry(Retry { request, .. }) => {
-                let answer = receivers::retry::run(ctx, &request)?;
+                let answer = notify::retry::run(ctx, &request)?;
                 output.answer(&answer, |body, text| render(body, true, text))?;
                 Ok(verdict(answer.body.complete))
             }
             Self::Forge(request) => {
-                let answer = receivers::forge::run(ctx, &request)?;
+                let answer = notify::forge::run(ctx, &request)?;
                 output.answer(&answer, render_forge)?;
                 Ok(verdict(answer.body.complete))
             }
@@ -88,14 +88,14 @@ fn render(body: &Receivers, was_sent: bool, text: &mut Text) {
 }
 
 fn render_receiver(one: &ReceiverLine, was_sent: bool, text: &mut Text) {
-    let ReceiverLine { name, kind, place, filter, problem, sent, waiting, dead } = one;
-    let mut words = vec![look(name, Look::Bold)];
+    let ReceiverLine { name, kind, destination, filter, problem, sent, waiting, failed } = one;
+    let mut words = vec![styled(name, Style::Bold)];
     match problem {
-        Some(problem) => words.extend([look("not used:", Look::Red), plain(problem)]),
+        Some(problem) => words.extend([styled("not used:", Style::Red), plain(problem)]),
         None => {
             words.extend(kind.iter().map(plain));
-            words.extend(place.iter().map(|place| look(place, Look::Dim)));
-            words.push(look(format!("({filter})"), Look::Dim));
+            words.extend(destination.iter().map(|destination| styled(destination, Style::Dim)));
+            words.push(styled(format!("({filter})"), Style::Dim));
         }
     }
     text.line(&words);
@@ -108,17 +108,17 @@ fn render_receiver(one: &ReceiverLine, was_sent: bool, text: &mut Text) {
         let when = one.next_try.map(|next| format!("next try {}", next.strftime("%Y-%m-%d %H:%M"))).unwrap_or_default();
         let tries = format!("{} {}", one.tries, if one.tries == 1 { "try" } else { "tries" });
         vec![
-            look(word, style),
-            look(&one.id, Look::Commit),
+            styled(word, style),
+            styled(&one.id, Style::Commit),
             plain(&one.text),
             plain(tries),
             plain(why),
-            look(when, Look::Dim),
+            styled(when, Style::Dim),
         ]
     };
-    let waiting = waiting.iter().map(|one| row("waiting", Look::Yellow, one));
-    let dead = dead.iter().map(|one| row("failed", Look::Red, one));
-    text.table("  ", &waiting.chain(dead).collect::<Vec<_>>());
+    let waiting = waiting.iter().map(|one| row("waiting", Style::Yellow, one));
+    let failed = failed.iter().map(|one| row("failed", Style::Red, one));
+    text.table("  ", &waiting.chain(failed).collect::<Vec<_>>());
 }
 
 fn render_forge(body: &NotifyForge, text: &mut Text) {
@@ -127,22 +127,22 @@ fn render_forge(body: &NotifyForge, text: &mut Text) {
     }
     let rows = body.issues.iter().map(|one| {
         let (word, style) = match one.outcome {
-            IssueOutcome::Opened => ("opened", Look::Green),
-            IssueOutcome::Updated => ("updated", Look::Green),
-            IssueOutcome::Unchanged => ("unchanged", Look::Dim),
-            IssueOutcome::Dismissed => ("dismissed", Look::Dim),
-            IssueOutcome::Unpublished => ("unpublished", Look::Dim),
-            IssueOutcome::Closed => ("closed", Look::Green),
-            IssueOutcome::Failed => ("failed", Look::Red),
+            IssueOutcome::Opened => ("opened", Style::Green),
+            IssueOutcome::Updated => ("updated", Style::Green),
+            IssueOutcome::Unchanged => ("unchanged", Style::Dim),
+            IssueOutcome::Dismissed => ("dismissed", Style::Dim),
+            IssueOutcome::Unpublished => ("unpublished", Style::Dim),
+            IssueOutcome::Closed => ("closed", Style::Green),
+            IssueOutcome::Failed => ("failed", Style::Red),
         };
         let contract = one.domain.as_ref().zip(one.contract.as_ref());
         let contract = contract.map(|(domain, contract)| format!("{domain}/{contract}")).unwrap_or_default();
         let version = one.version.as_ref().map(ToString::to_string).unwrap_or_default();
         let place = one.problem.clone().or_else(|| one.url.clone()).unwrap_or_default();
-        vec![look(word, style), look(&one.repo, Look::Bold), plain(contract), plain(version), plain(place)]
+        vec![styled(word, style), styled(&one.repo, Style::Bold), plain(contract), plain(version), plain(place)]
     });
     text.table("", &rows.collect::<Vec<_>>());
     if body.dry_run {
-        text.line(&[look("nothing was written", Look::Dim)]);
+        text.line(&[styled("nothing was written", Style::Dim)]);
     }
 }

@@ -8,14 +8,14 @@ use super::{
     When,
     pager::{self, Pager, Shown},
     progress::Progress,
-    text::{Look, Text, clean, is_harmful, look, plain},
+    text::{Style, Text, clean, is_harmful, plain, styled},
 };
 use crate::{
     env::Env,
     error::{ErrorCode, Kind, NextStep, OpError},
     ops::{Operation, ctx::Ctx},
     platform::terminal,
-    wire::{Answer, Answered, Failure},
+    wire::{Answer, AnyAnswer, Failure},
 };
 
 /// The output of the process.
@@ -24,9 +24,9 @@ pub struct Output<'a> {
     pub json: bool,
     /// Whether next steps are omitted.
     pub quiet: bool,
-    colour: bool,
-    /// Whether standard error is coloured; it may be redirected elsewhere than standard output.
-    colour_errors: bool,
+    color: bool,
+    /// Whether standard error is colored; it may be redirected elsewhere than standard output.
+    color_errors: bool,
     is_terminal: bool,
     pager: Option<Pager>,
     progress: Option<Progress>,
@@ -51,8 +51,8 @@ impl<'a> Output<'a> {
         Self {
             json: false,
             quiet: false,
-            colour: false,
-            colour_errors: false,
+            color: false,
+            color_errors: false,
             is_terminal: env.is_terminal(),
             pager: None,
             progress: None,
@@ -69,9 +69,9 @@ impl<'a> Output<'a> {
         }
     }
 
-    /// Decides about colours by git's rules: the option, `color.blue` or else `color.ui`, the environment variables,
+    /// Decides about colors by git's rules: the option, `color.blue` or else `color.ui`, the environment variables,
     /// and then whether the output is a terminal or a pager in front of one.
-    pub fn choose_colour(&mut self, ctx: &Ctx, asked: Option<When>) {
+    pub fn choose_color(&mut self, ctx: &Ctx, asked: Option<When>) {
         // Outside of a repository, this starts git, so it is done only if the answer matters.
         let set = |key: &str| match &ctx.code {
             Some(code) => code.config(key),
@@ -93,11 +93,11 @@ impl<'a> Output<'a> {
             _ => auto(is_terminal),
         };
         let paged = self.pager.is_some() || ctx.env.var(pager::IN_USE).is_some();
-        self.colour = choose(match paged {
+        self.color = choose(match paged {
             true => ctx.setting("color.pager").is_none_or(|value| !matches!(&*value, "false" | "no" | "off" | "0")),
             false => self.is_terminal,
         });
-        self.colour_errors = choose(ctx.env.is_error_terminal());
+        self.color_errors = choose(ctx.env.is_error_terminal());
     }
 
     /// Shows at the terminal that `operation` is running once it takes a while, until something is written.
@@ -122,9 +122,9 @@ impl<'a> Output<'a> {
         self.write(&held)
     }
 
-    /// Returns an empty text with the colour setting of this output.
+    /// Returns an empty text with the color setting of this output.
     pub fn text(&self) -> Text {
-        Text::new(self.colour)
+        Text::new(self.color)
     }
 
     /// Returns whether standard output is a terminal.
@@ -165,12 +165,12 @@ impl<'a> Output<'a> {
     ///
     /// # Errors
     /// Returns an error if the output cannot be written.
-    pub fn fields(&mut self, answer: &dyn Answered) -> Result<Delivery, OpError> {
+    pub fn fields(&mut self, answer: &dyn AnyAnswer) -> Result<Delivery, OpError> {
         let mut fields = Answer::new(answer.to_value());
         fields.next_steps = answer.next_steps().to_vec();
         match self.json {
             true => self.write(&json_of(answer)),
-            false => self.answer(&fields, super::general::render),
+            false => self.answer(&fields, super::generated_commands::render),
         }
     }
 
@@ -260,15 +260,15 @@ impl<'a> Output<'a> {
             Kind::Cannot => "fatal:",
             Kind::Usage => "usage:",
         };
-        let mut text = Text::new(self.colour_errors);
-        text.line(&[look(label, Look::Red), plain(&error.message)]);
+        let mut text = Text::new(self.color_errors);
+        text.line(&[styled(label, Style::Red), plain(&error.message)]);
         // The message already contains the first problem, or the only one.
         let is_said = |problem: &String| error.problems.len() == 1 || error.message.starts_with(problem);
         for problem in error.problems.iter().map(ToString::to_string).filter(|problem| !is_said(problem)) {
             text.line(&[plain(format!("  {problem}"))]);
         }
         for step in error.next_steps.iter().filter(|_| !self.quiet) {
-            text.line(&[look("hint:", Look::Yellow), plain(step.to_string())]);
+            text.line(&[styled("hint:", Style::Yellow), plain(step.to_string())]);
         }
         let _ = self.err.write_all(text.into_string().as_bytes()).and_then(|()| self.err.flush());
         error.kind.exit_code()
@@ -306,7 +306,7 @@ pub fn json<T: Serialize>(value: &T) -> String {
 }
 
 /// Serializes the answer of any operation in the same way.
-pub fn json_of(answer: &dyn Answered) -> String {
+pub fn json_of(answer: &dyn AnyAnswer) -> String {
     safe(&answer.to_json())
 }
 

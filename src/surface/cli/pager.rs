@@ -16,7 +16,7 @@ use crate::{
 /// Set by git, and by this program, for processes whose output goes through a pager to a terminal.
 pub const IN_USE: &str = "GIT_PAGER_IN_USE";
 
-/// Defaults that git sets for pagers: quit if all fits on the screen, keep colours, do not clear the screen.
+/// Defaults that git sets for pagers: quit if all fits on the screen, keep colors, do not clear the screen.
 const DEFAULTS: [(&str, &str); 2] = [("LESS", "FRX"), ("LV", "-c")];
 
 /// The exit codes of a shell that did not find a program, or may not run it.

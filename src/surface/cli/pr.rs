@@ -8,7 +8,7 @@ use super::{
     Verdict,
     input::read_file,
     output::Output,
-    text::{Look, Text, Word, look, plain},
+    text::{Style, Text, Word, plain, styled},
     worktree::{render_errors, verdict},
 };
 use crate::{
@@ -68,10 +68,10 @@ impl Command {
 
 fn render_comment(body: &PrComment, text: &mut Text) {
     let done = match body.outcome {
-        CommentOutcome::Created => look("commented", Look::Green),
-        CommentOutcome::Updated => look("updated the comment", Look::Green),
+        CommentOutcome::Created => styled("commented", Style::Green),
+        CommentOutcome::Updated => styled("updated the comment", Style::Green),
         CommentOutcome::Unchanged => plain("the comment is up to date"),
-        CommentOutcome::Summary => look("no comment was written; the report is in the summary:", Look::Yellow),
+        CommentOutcome::Summary => styled("no comment was written; the report is in the summary:", Style::Yellow),
     };
     let place = body.url.clone().or_else(|| body.reason.clone()).unwrap_or_default();
     let number = body.number.map(|number| plain(format!("#{number}")));
@@ -80,7 +80,7 @@ fn render_comment(body: &PrComment, text: &mut Text) {
 
 fn render_status(body: &PrStatus, text: &mut Text) {
     if let Some(rfc) = &body.rfc {
-        text.line(&[plain("rfc"), look(rfc, Look::Bold)]);
+        text.line(&[plain("rfc"), styled(rfc, Style::Bold)]);
     }
     for name in &body.merge_order {
         let Some(repo) = body.repos.iter().find(|repo| repo.name == *name) else { continue };
@@ -89,23 +89,23 @@ fn render_status(body: &PrStatus, text: &mut Text) {
     let is_several = body.merge_order.len() > 1 && body.repos.iter().any(|repo| !repo.depends_on.is_empty());
     if is_several {
         let order: Vec<_> = body.merge_order.iter().map(ToString::to_string).collect();
-        text.gap().line(&[look("merge order:", Look::Bold), plain(order.join(", "))]);
+        text.gap().line(&[styled("merge order:", Style::Bold), plain(order.join(", "))]);
     }
-    if !body.circular.is_empty() {
-        let names: Vec<_> = body.circular.iter().map(ToString::to_string).collect();
-        text.line(&[look("no merge order works for:", Look::Yellow), plain(names.join(", "))]);
+    if !body.cyclic.is_empty() {
+        let names: Vec<_> = body.cyclic.iter().map(ToString::to_string).collect();
+        text.line(&[styled("no merge order works for:", Style::Yellow), plain(names.join(", "))]);
     }
-    if !body.clashes.is_empty() {
+    if !body.import_conflicts.is_empty() {
         text.heading("imports that break in every merge order");
     }
-    for clash in &body.clashes {
-        let at = format!("{}/{}", clash.domain, clash.contract);
+    for conflict in &body.import_conflicts {
+        let at = format!("{}/{}", conflict.domain, conflict.contract);
         text.line(&[
-            plain(format!("  {} imports {at} {};", clash.consumer, clash.version_req)),
-            plain(format!("{} publishes {}", clash.provider, clash.new_version)),
-            look(clash.old_version.as_ref().map(|old| format!("(now {old})")).unwrap_or_default(), Look::Dim),
+            plain(format!("  {} imports {at} {};", conflict.consumer, conflict.version_req)),
+            plain(format!("{} publishes {}", conflict.provider, conflict.new_version)),
+            styled(conflict.old_version.as_ref().map(|old| format!("(now {old})")).unwrap_or_default(), Style::Dim),
         ]);
-        for way in &clash.ways_out {
+        for way in &conflict.resolutions {
             text.line(&[plain("    -"), plain(way)]);
         }
     }
@@ -119,36 +119,36 @@ fn render_status(body: &PrStatus, text: &mut Text) {
 }
 
 fn render_repo(repo: &PrRepo, text: &mut Text) {
-    let (mark, shown) = if repo.is_current { ("*", Look::Green) } else { (" ", Look::Bold) };
+    let (mark, shown) = if repo.is_current { ("*", Style::Green) } else { (" ", Style::Bold) };
     let verdict = match repo.ready {
-        true => look("ready", Look::Green),
-        false => look("not ready", Look::Yellow),
+        true => styled("ready", Style::Green),
+        false => styled("not ready", Style::Yellow),
     };
     let branch = repo.branch.as_deref().unwrap_or("(no branch)");
     let standing = format!("{branch}, {} ahead, {} behind", repo.commits_ahead, repo.commits_behind);
-    text.line(&[look(format!("{mark} {}:", repo.name), shown), verdict, look(format!("({standing})"), Look::Dim)]);
+    text.line(&[styled(format!("{mark} {}:", repo.name), shown), verdict, styled(format!("({standing})"), Style::Dim)]);
     if let Some(pr) = &repo.pr {
-        text.line(&[plain("   "), look(format!("#{}", pr.number), Look::Commit), state(pr), plain(&pr.title)]);
-        text.line(&[plain("   "), look(&pr.url, Look::Dim)]);
+        text.line(&[plain("   "), styled(format!("#{}", pr.number), Style::Commit), state(pr), plain(&pr.title)]);
+        text.line(&[plain("   "), styled(&pr.url, Style::Dim)]);
     }
-    for hurdle in &repo.hurdles {
-        text.line(&[plain("    -"), plain(hurdle)]);
+    for blocker in &repo.blockers {
+        text.line(&[plain("    -"), plain(blocker)]);
     }
     if !repo.blocked_by.is_empty() {
         let names: Vec<_> = repo.blocked_by.iter().map(ToString::to_string).collect();
         text.line(&[plain("    - waits for"), plain(names.join(", "))]);
     }
-    if let Some(why) = &repo.pr_unknown {
-        text.line(&[plain("    ?"), look(why, Look::Dim)]);
+    if let Some(why) = &repo.pr_problem {
+        text.line(&[plain("    ?"), styled(why, Style::Dim)]);
     }
 }
 
 fn state(pr: &PullRequest) -> Word {
     match (pr.state, pr.draft) {
-        (PullState::Open, true) => look("draft", Look::Dim),
-        (PullState::Open, false) => look("open", Look::Green),
-        (PullState::Merged, _) => look("merged", Look::Green),
-        (PullState::Closed, _) => look("closed", Look::Red),
+        (PullState::Open, true) => styled("draft", Style::Dim),
+        (PullState::Open, false) => styled("open", Style::Green),
+        (PullState::Merged, _) => styled("merged", Style::Green),
+        (PullState::Closed, _) => styled("closed", Style::Red),
     }
 }
 
@@ -157,20 +157,20 @@ fn render_prepare(body: &PrPrepare, text: &mut Text) {
     let files = |count: usize| if count == 1 { "1 file".to_owned() } else { format!("{count} files") };
     for repo in &body.repos {
         let what = match (&repo.commit, repo.files.len()) {
-            (_, 0) => look("nothing to commit", Look::Dim),
+            (_, 0) => styled("nothing to commit", Style::Dim),
             (Some(commit), count) => {
                 plain(format!("{verb} {} as {}", files(count), commit.get(..10).unwrap_or(commit)))
             }
             (None, count) => plain(format!("{verb} {}", files(count))),
         };
-        text.line(&[look(format!("{}:", repo.name), Look::Bold), what]);
-        let rows = |files: &[String], mark: &str, shown: Look| {
-            files.iter().map(|file| vec![look(mark, shown), plain(file)]).collect::<Vec<_>>()
+        text.line(&[styled(format!("{}:", repo.name), Style::Bold), what]);
+        let rows = |files: &[String], mark: &str, shown: Style| {
+            files.iter().map(|file| vec![styled(mark, shown), plain(file)]).collect::<Vec<_>>()
         };
         let tracked = repo.files.iter().map(|file| vec![plain(file)]).collect::<Vec<_>>();
         text.table("  ", &tracked);
-        text.table("  ", &rows(&repo.untracked, "untracked:", Look::Dim));
-        text.table("  ", &rows(&repo.secrets, "skipped, may be a secret:", Look::Red));
+        text.table("  ", &rows(&repo.untracked, "untracked:", Style::Dim));
+        text.table("  ", &rows(&repo.secrets, "skipped, may be a secret:", Style::Red));
     }
     render_errors(&body.errors, text);
 }
@@ -181,16 +181,16 @@ fn render_create(body: &PrCreate, text: &mut Text) {
         .iter()
         .map(|repo| {
             let what = match (repo.number, repo.created, repo.updated) {
-                (None, _, _) => look("no pull request", Look::Yellow),
-                (Some(number), true, _) => look(format!("opened #{number}"), Look::Green),
+                (None, _, _) => styled("no pull request", Style::Yellow),
+                (Some(number), true, _) => styled(format!("opened #{number}"), Style::Green),
                 (Some(number), _, true) => plain(format!("updated #{number}")),
-                (Some(number), _, false) => look(format!("#{number} is up to date"), Look::Dim),
+                (Some(number), _, false) => styled(format!("#{number} is up to date"), Style::Dim),
             };
-            vec![look(&repo.name, Look::Bold), what, plain(repo.url.as_deref().unwrap_or_default())]
+            vec![styled(&repo.name, Style::Bold), what, plain(repo.url.as_deref().unwrap_or_default())]
         })
         .collect();
     let nothing = body.nothing_to_merge.iter();
-    rows.extend(nothing.map(|name| vec![look(name, Look::Bold), look("nothing to merge", Look::Dim)]));
+    rows.extend(nothing.map(|name| vec![styled(name, Style::Bold), styled("nothing to merge", Style::Dim)]));
     text.table("", &rows);
     render_errors(&body.errors, text);
 }

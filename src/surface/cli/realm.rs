@@ -8,7 +8,7 @@ use super::{
     All, Names, Verdict, admin, conflict,
     output::{Delivery, Output},
     pr, review, status, sync,
-    text::{Look, Text, Word, look, plain},
+    text::{Style, Text, Word, plain, styled},
     topology, worktree,
 };
 use crate::{
@@ -17,7 +17,7 @@ use crate::{
     ops::{
         self,
         ctx::Ctx,
-        notify::{inbox, pending},
+        inboxes::{inbox, pending},
         realm, repos,
     },
     repo::CodeRepo,
@@ -129,7 +129,7 @@ impl Status {
         }
         let delivery = output.answer(&answer, |body, text| status::render(body, shown, text))?;
         // Mark the changes only after the output was written, so that changes that were not read are shown again.
-        if let (false, Delivery::Done, Ok(acting)) = (peek, delivery, ctx.recording()) {
+        if let (false, Delivery::Done, Ok(acting)) = (peek, delivery, ctx.require_reader()) {
             let now = || ctx.env.now_here();
             if let Err(error) = inbox::record(acting.store, acting.repo, &pending::person(), &receipt, now) {
                 // The answer was printed; its reader will be shown the same changes again.
@@ -159,10 +159,10 @@ pub struct Check {
     /// Run the validation scripts that this repository's committed files name. With CI=true,
     /// a joined clone runs them even without this option.
     #[arg(long)]
-    run_hooks: bool,
+    run_scripts: bool,
     /// The time limit for each of these scripts
     #[arg(long, value_name = "SECONDS", default_value_t = 60, value_parser = clap::value_parser!(u64).range(1..=3600))]
-    hook_timeout: u64,
+    script_timeout: u64,
     #[command(flatten)]
     formats: Formats,
 }
@@ -180,8 +180,8 @@ impl Check {
         let request = realm::check::Request {
             is_temporary: temporary.is_some(),
             scripts: Some(realm::check::Scripts {
-                asked: self.run_hooks,
-                timeout: Duration::from_secs(self.hook_timeout),
+                asked: self.run_scripts,
+                timeout: Duration::from_secs(self.script_timeout),
             }),
             listed: is_listed,
             ..self.request
@@ -202,10 +202,10 @@ impl Check {
 
 fn render_check(body: &RealmCheck, text: &mut Text) {
     for finding in &body.errors {
-        render_finding(finding, look("error:", Look::Red), text);
+        render_finding(finding, styled("error:", Style::Red), text);
     }
     for finding in &body.warnings {
-        render_finding(finding, look("warning:", Look::Yellow), text);
+        render_finding(finding, styled("warning:", Style::Yellow), text);
     }
     let count = |n: usize, what: &str| format!("{n} {what}{}", if n == 1 { "" } else { "s" });
     body.scripts.iter().for_each(|script| render_script(script, text));
@@ -213,22 +213,22 @@ fn render_check(body: &RealmCheck, text: &mut Text) {
     if *errors > 0 {
         let counts = format!("{}, {}", count(*errors, "error"), count(*warnings, "warning"));
         text.line(&[
-            look("elsewhere:", Look::Dim),
+            styled("elsewhere:", Style::Dim),
             plain(counts),
-            look("(git blue check --all lists them)", Look::Dim),
+            styled("(git blue check --all lists them)", Style::Dim),
         ]);
     }
     if let Some(unpublished) = &body.unpublished {
         let (commit, branch) = (unpublished.commit.short(), &unpublished.branch);
         let news = format!("{commit} ({branch}) has unpublished changes in {}", unpublished.domains.join(", "));
-        text.line(&[look("not published yet:", Look::Dim), plain(news)]);
+        text.line(&[styled("not published yet:", Style::Dim), plain(news)]);
     }
     if let Some(why) = &body.read_only {
-        text.line(&[look("read-only:", Look::Yellow), plain(why)]);
+        text.line(&[styled("read-only:", Style::Yellow), plain(why)]);
     }
     if body.files == Some(0) {
         let message = "this repository has no files under .blue/contracts or .blue/bindings to check";
-        text.line(&[look("note:", Look::Yellow), plain(message)]);
+        text.line(&[styled("note:", Style::Yellow), plain(message)]);
     }
     let counts = format!(
         "{}, {}, {} checked",
@@ -237,24 +237,24 @@ fn render_check(body: &RealmCheck, text: &mut Text) {
         count(body.contracts, "contract")
     );
     text.line(&[
-        if body.valid { look("ok:", Look::Green) } else { look("failed:", Look::Red) },
+        if body.valid { styled("ok:", Style::Green) } else { styled("failed:", Style::Red) },
         plain(counts),
-        look(by_range(body.imports_by_range), Look::Dim),
+        styled(by_range(body.imports_by_range), Style::Dim),
     ]);
 }
 
 fn render_script(one: &ScriptRun, text: &mut Text) {
     let outcome = match one.outcome {
-        ScriptOutcome::Passed => look("passed", Look::Green),
-        ScriptOutcome::Failed => look("failed", Look::Red),
-        ScriptOutcome::Undecided => look("no verdict", Look::Yellow),
-        ScriptOutcome::NotRun => look(format!("not run: {}", one.output), Look::Dim),
+        ScriptOutcome::Passed => styled("passed", Style::Green),
+        ScriptOutcome::Failed => styled("failed", Style::Red),
+        ScriptOutcome::Undecided => styled("no verdict", Style::Yellow),
+        ScriptOutcome::NotRun => styled(format!("not run: {}", one.output), Style::Dim),
     };
     let at = format!("of {}/{}:", one.domain, one.contract);
-    text.line(&[look("script", Look::Dim), plain(&one.script), plain(at), outcome]);
+    text.line(&[styled("script", Style::Dim), plain(&one.script), plain(at), outcome]);
     let shown = matches!(one.outcome, ScriptOutcome::Failed | ScriptOutcome::Undecided);
     for line in one.output.lines().filter(|_| shown) {
-        text.line(&[plain(" "), look(line, Look::Dim)]);
+        text.line(&[plain(" "), styled(line, Style::Dim)]);
     }
 }
 
@@ -271,12 +271,12 @@ fn render_finding(finding: &Finding, label: Word, text: &mut Text) {
     let mut words = Vec::new();
     if let Some(file) = &finding.file {
         let numbers = [finding.line, finding.column].into_iter().flatten();
-        words.push(look(numbers.fold(file.clone(), |place, n| format!("{place}:{n}")) + ":", Look::Bold));
+        words.push(styled(numbers.fold(file.clone(), |place, n| format!("{place}:{n}")) + ":", Style::Bold));
     }
-    words.extend([label, plain(&finding.message), look(format!("[{}]", finding.code), Look::Dim)]);
+    words.extend([label, plain(&finding.message), styled(format!("[{}]", finding.code), Style::Dim)]);
     text.line(&words);
     for place in finding.verdict.iter().flat_map(|verdict| verdict.places()) {
-        text.line(&[look("  -->", Look::Dim), plain(place)]);
+        text.line(&[styled("  -->", Style::Dim), plain(place)]);
     }
 }
 
@@ -285,14 +285,14 @@ fn render_list(body: &RealmList, text: &mut Text) {
         text.line(&[plain("no realms on this machine")]);
     }
     let rows = body.realms.iter().map(|realm| {
-        let (mark, shown) = if realm.is_current { ("*", Look::Green) } else { (" ", Look::Plain) };
+        let (mark, shown) = if realm.is_current { ("*", Style::Green) } else { (" ", Style::Plain) };
         let state = match (&realm.problem, realm.repos, realm.domains) {
-            (Some(problem), ..) => look(problem, Look::Red),
+            (Some(problem), ..) => styled(problem, Style::Red),
             (None, repos, domains) => {
                 plain(format!("repos {}, domains {}", repos.unwrap_or_default(), domains.unwrap_or_default()))
             }
         };
-        vec![look(format!("{mark} {}", realm.name), shown), look(&realm.path, Look::Dim), state]
+        vec![styled(format!("{mark} {}", realm.name), shown), styled(&realm.path, Style::Dim), state]
     });
     text.table("", &rows.collect::<Vec<_>>());
 }

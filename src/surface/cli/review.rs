@@ -3,7 +3,7 @@
 use super::{
     Verdict,
     output::Output,
-    text::{Look, Text, Word, look, plain},
+    text::{Style, Text, Word, plain, styled},
 };
 use crate::{
     error::OpError,
@@ -24,13 +24,13 @@ fn render(body: &RealmReview, text: &mut Text) {
     }
     text.line(&[plain(summary(body))]);
     if let (Some(cut), true) = (&body.mentions_cut, body.searched != Searched::Nothing) {
-        text.line(&[look(format!("there may be more mentions: {cut}"), Look::Dim)]);
+        text.line(&[styled(format!("there may be more mentions: {cut}"), Style::Dim)]);
     }
     if let Some(why) = &body.read_only {
-        text.line(&[look("read-only:", Look::Yellow), plain(why)]);
+        text.line(&[styled("read-only:", Style::Yellow), plain(why)]);
     }
     for line in &body.unreadable_domains {
-        text.line(&[look("not read:", Look::Red), plain(line)]);
+        text.line(&[styled("not read:", Style::Red), plain(line)]);
     }
 }
 
@@ -63,46 +63,46 @@ fn render_import(import: &ImportReview, text: &mut Text) {
         (Some(old), Some(new)) if old == new => new.to_string(),
         (old, new) => format!("{} -> {}", version(old, "?"), version(new, "missing")),
     };
-    text.line(&[look(format!("{}/{}", import.domain, import.contract), Look::Bold), plain(versions), state(import)]);
+    text.line(&[styled(format!("{}/{}", import.domain, import.contract), Style::Bold), plain(versions), state(import)]);
     let place = match (&import.binding_file, import.binding_line) {
         (Some(file), Some(line)) => format!("{file}:{line}"),
         (Some(file), None) => file.clone(),
         (None, _) => "only in the realm".to_owned(),
     };
     let used = if import.binding.is_empty() { String::new() } else { format!(", used in {}", import.binding) };
-    text.line(&[plain(" "), look(format!("{place}: {}{used}", import.version_req), Look::Dim)]);
+    text.line(&[plain(" "), styled(format!("{place}: {}{used}", import.version_req), Style::Dim)]);
     if let Some(withdrawal) = import.withdrawal {
         let what = match withdrawal {
             Withdrawal::Deprecated => "the contract is deprecated",
             Withdrawal::Retired => "the contract is retired",
         };
-        text.line(&[plain(" "), look(what, Look::Yellow)]);
+        text.line(&[plain(" "), styled(what, Style::Yellow)]);
     }
     if let Some(verdict) = &import.verdict {
         text.line(&[plain(" "), plain(verdict.phrase())]);
     }
     for line in &import.differences {
         let shown = match line.chars().next() {
-            Some('-') => Look::Red,
-            Some('+') => Look::Green,
-            _ => Look::Yellow,
+            Some('-') => Style::Red,
+            Some('+') => Style::Green,
+            _ => Style::Yellow,
         };
-        text.line(&[plain("   "), look(line, shown)]);
+        text.line(&[plain("   "), styled(line, shown)]);
     }
     if import.more_differences > 0 {
         let more = format!("and {} more differences", import.more_differences);
-        text.line(&[plain("   "), look(more, Look::Dim)]);
+        text.line(&[plain("   "), styled(more, Style::Dim)]);
     }
     for field in &import.fields {
         text.line(&[plain(" "), plain(field_line(import, field))]);
         for one in import.mentions.iter().filter(|one| one.field == field.name) {
-            text.line(&[plain("   "), look(format!("{}:{}:", one.file, one.line), Look::Bold), plain(&one.text)]);
+            text.line(&[plain("   "), styled(format!("{}:{}:", one.file, one.line), Style::Bold), plain(&one.text)]);
         }
     }
 }
 
 fn field_line(import: &ImportReview, field: &ChangedField) -> String {
-    let what = match (field.change, &field.maybe_now) {
+    let what = match (field.change, &field.maybe_renamed_to) {
         (FieldChange::Removed, Some(now)) => format!("removed, maybe renamed to {now}"),
         (FieldChange::Removed, None) => "removed".to_owned(),
         (FieldChange::Changed, _) => "changed".to_owned(),
@@ -119,12 +119,12 @@ fn field_line(import: &ImportReview, field: &ChangedField) -> String {
 fn state(import: &ImportReview) -> Word {
     let outcome = import.verdict.as_ref().map(|verdict| verdict.verdict);
     match (&*import.state, outcome) {
-        ("broken", Some(Outcome::Breaks)) => look("broken", Look::Red),
-        ("broken", _) if import.new_version.is_none() => look("broken: there is no such contract", Look::Red),
-        ("broken", _) => look("broken: outside the range of the import", Look::Red),
-        ("stale", _) => look("behind: an older version is still served", Look::Yellow),
-        (_, Some(Outcome::Compatible)) => look("accepted", Look::Green),
-        (_, Some(_)) => look("in range, but it is unknown whether it breaks the code", Look::Yellow),
-        (_, None) => look("accepted (judged by version range only)", Look::Yellow),
+        ("broken", Some(Outcome::Breaks)) => styled("broken", Style::Red),
+        ("broken", _) if import.new_version.is_none() => styled("broken: there is no such contract", Style::Red),
+        ("broken", _) => styled("broken: outside the range of the import", Style::Red),
+        ("behind", _) => styled("behind: an older version is still served", Style::Yellow),
+        (_, Some(Outcome::Compatible)) => styled("accepted", Style::Green),
+        (_, Some(_)) => styled("in range, but it is unknown whether it breaks the code", Style::Yellow),
+        (_, None) => styled("accepted (judged by version range only)", Style::Yellow),
     }
 }

@@ -6,7 +6,7 @@ use jiff::Timestamp;
 use super::{
     All, Verdict,
     output::Output,
-    text::{Look, Text, Word, look, plain},
+    text::{Style, Text, Word, plain, styled},
 };
 use crate::{
     error::OpError,
@@ -67,14 +67,14 @@ fn render_start(body: &SessionStart, text: &mut Text) {
 fn render_status(body: &SessionStatus, text: &mut Text) {
     match &body.session {
         Some(session) => render_info(session, text),
-        None => drop(text.line(&[plain("no session in this work tree")])),
+        None => drop(text.line(&[plain("no session in this working tree")])),
     }
     render_unreadable(&body.unreadable, text);
 }
 
 fn render_info(session: &SessionInfo, text: &mut Text) {
     let mut rows = vec![
-        vec![plain("session"), look(&session.id, Look::Commit), state(session.state)],
+        vec![plain("session"), styled(&session.id, Style::Commit), state(session.state)],
         vec![plain("since"), plain(moment(session.started_at))],
     ];
     if session.state == State::Stale {
@@ -87,7 +87,7 @@ fn render_info(session: &SessionInfo, text: &mut Text) {
 
 fn render_stop(body: &SessionStop, text: &mut Text) {
     text.line(&[plain(&body.message)]);
-    let mut rows = vec![vec![plain("session"), look(&body.summary.id, Look::Commit)]];
+    let mut rows = vec![vec![plain("session"), styled(&body.summary.id, Style::Commit)]];
     rows.extend(body.summary.active_rfc.as_ref().map(|rfc| vec![plain("rfc"), plain(rfc)]));
     rows.extend(work(&body.summary.work));
     text.table("", &rows);
@@ -130,17 +130,17 @@ pub fn render(sessions: &[SessionLine], more: usize, text: &mut Text) {
 
 fn render_lines(indent: &str, sessions: &[SessionLine], text: &mut Text) {
     let rows = sessions.iter().map(|session| {
-        let (mark, shown) = if session.is_current { ("*", Look::Green) } else { (" ", Look::Plain) };
+        let (mark, shown) = if session.is_current { ("*", Style::Green) } else { (" ", Style::Plain) };
         let since = moment(session.started_at);
         let when = match (session.state, session.ended_at) {
             (State::Active, _) => format!("since {since}"),
             (_, ended_at) => format!("{since} to {}", moment(ended_at.unwrap_or(session.last_activity))),
         };
         let mut row = vec![
-            look(format!("{mark} {}", session.repo), shown),
-            look(&session.id, Look::Commit),
+            styled(format!("{mark} {}", session.repo), shown),
+            styled(&session.id, Style::Commit),
             state(session.state),
-            look(when, Look::Dim),
+            styled(when, Style::Dim),
         ];
         row.extend(session.active_rfc.as_ref().map(plain));
         row
@@ -150,9 +150,9 @@ fn render_lines(indent: &str, sessions: &[SessionLine], text: &mut Text) {
 
 fn state(state: State) -> Word {
     match state {
-        State::Active => look("active", Look::Green),
-        State::Stale => look("stale", Look::Yellow),
-        State::Ended => look("ended", Look::Dim),
+        State::Active => styled("active", Style::Green),
+        State::Stale => styled("stale", Style::Yellow),
+        State::Ended => styled("ended", Style::Dim),
     }
 }
 
@@ -160,7 +160,7 @@ fn render_unreadable(lines: &[String], text: &mut Text) {
     if !lines.is_empty() {
         text.heading("unreadable");
         for line in lines {
-            text.line(&[plain(" "), look(line, Look::Red)]);
+            text.line(&[plain(" "), styled(line, Style::Red)]);
         }
     }
 }

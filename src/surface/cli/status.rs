@@ -3,7 +3,7 @@
 use super::{
     listing::render_cursor,
     notifications, session, sync,
-    text::{Look, Text, Word, look, plain},
+    text::{Style, Text, Word, plain, styled},
 };
 use crate::{
     model::{name::RepoName, rank::Rank, verdict::Outcome},
@@ -42,7 +42,7 @@ pub fn render(body: &RealmStatus, shown: Shown, text: &mut Text) {
     let most = |most: usize| if shows_realm { usize::MAX } else { most };
     headline(body, text);
     if let Some(why) = &body.read_only {
-        text.line(&[look("read-only:", Look::Yellow), plain(why)]);
+        text.line(&[styled("read-only:", Style::Yellow), plain(why)]);
     }
     imports(&body.imports, most(MAX_IMPORTS), text);
     render_published(&body.published, text);
@@ -65,27 +65,27 @@ pub fn render(body: &RealmStatus, shown: Shown, text: &mut Text) {
         let (domains, contracts) = (count(body.total, "domain", "domains"), body.total_contracts);
         let contracts = count(contracts, "contract", "contracts");
         let line = format!("realm {}: {repos}, {domains}, {contracts} (git blue status --all)", body.realm);
-        text.gap().line(&[look(line, Look::Dim)]);
+        text.gap().line(&[styled(line, Style::Dim)]);
     }
 }
 
 /// Prints the realm and repository, and whether anything needs attention.
 fn headline(body: &RealmStatus, text: &mut Text) {
     let Some(repo) = &body.current_repo else {
-        text.line(&[plain("realm"), look(&body.realm, Look::Bold)]);
+        text.line(&[plain("realm"), styled(&body.realm, Style::Bold)]);
         return;
     };
     let of = |rank: Rank| body.imports.iter().filter(|import| import.rank == rank).count();
     let (broken, unsure) = (of(Rank::Broken), of(Rank::Attention));
     let holding = body.imports.len() - broken - unsure;
     let parts = [
-        (broken, Look::Red, "broken"),
-        (unsure, Look::Yellow, if unsure == 1 { "needs attention" } else { "need attention" }),
-        (holding, Look::Green, if holding == 1 { "holds" } else { "hold" }),
+        (broken, Style::Red, "broken"),
+        (unsure, Style::Yellow, if unsure == 1 { "needs attention" } else { "need attention" }),
+        (holding, Style::Green, if holding == 1 { "holds" } else { "hold" }),
     ];
     let parts: Vec<_> = parts.into_iter().filter(|(number, ..)| *number > 0).collect();
-    let mut words = vec![look(repo, Look::Bold), plain("in the realm"), look(&body.realm, Look::Bold)];
-    for (at, (number, colour, word)) in parts.iter().enumerate() {
+    let mut words = vec![styled(repo, Style::Bold), plain("in the realm"), styled(&body.realm, Style::Bold)];
+    for (at, (number, color, word)) in parts.iter().enumerate() {
         let of = if at > 0 {
             ""
         } else if *number == 1 {
@@ -94,7 +94,7 @@ fn headline(body: &RealmStatus, text: &mut Text) {
             " imports"
         };
         let end = if at + 1 < parts.len() { "," } else { "" };
-        words.push(look(format!("{number}{of} {word}{end}"), *colour));
+        words.push(styled(format!("{number}{of} {word}{end}"), *color));
     }
     if let Some(Word(last, _)) = words.get_mut(2).filter(|_| !parts.is_empty()) {
         last.push(':');
@@ -120,13 +120,13 @@ fn own_contracts(own: &[OwnContract], unlisted: usize, most: usize, text: &mut T
         let mut row = vec![plain(format!("{}/{}", one.domain, one.contract)), plain(&one.version)];
         if !one.broken.is_empty() {
             let unnamed = if one.importers.is_empty() { one.more_importers } else { 0 };
-            row.push(look(format!("breaks {}", names(&one.broken, unnamed)), Look::Red));
+            row.push(styled(format!("breaks {}", names(&one.broken, unnamed)), Style::Red));
         }
         if !one.importers.is_empty() {
             row.push(plain(format!("imported by {}", names(&one.importers, one.more_importers))));
         }
         if one.broken.is_empty() && one.importers.is_empty() {
-            row.push(look("no importers", Look::Dim));
+            row.push(styled("no importers", Style::Dim));
         }
         row
     });
@@ -147,7 +147,7 @@ fn names(repos: &[RepoName], unlisted: usize) -> String {
 }
 
 fn more(count: usize, command: &str, text: &mut Text) {
-    text.line(&[look(format!("  and {count} more: {command}"), Look::Dim)]);
+    text.line(&[styled(format!("  and {count} more: {command}"), Style::Dim)]);
 }
 
 fn unreadable(lines: &[String], most: usize, text: &mut Text) {
@@ -156,7 +156,7 @@ fn unreadable(lines: &[String], most: usize, text: &mut Text) {
     }
     text.heading("unreadable");
     for line in lines.iter().take(most) {
-        text.line(&[plain(" "), look(line, Look::Red)]);
+        text.line(&[plain(" "), styled(line, Style::Red)]);
     }
     if lines.len() > most {
         more(lines.len() - most, "git blue check", text);
@@ -170,7 +170,7 @@ fn removed_files(files: &[RemovedFile], most: usize, text: &mut Text) {
     text.heading("contracts without a file");
     for RemovedFile { domain, contract, file } in files.iter().take(most) {
         let stays = format!("does not exist; {domain}/{contract} stays in the realm until it is retired");
-        text.line(&[plain(" "), look(file, Look::Yellow), plain(stays)]);
+        text.line(&[plain(" "), styled(file, Style::Yellow), plain(stays)]);
     }
     if files.len() > most {
         more(files.len() - most, "git blue status --all", text);
@@ -187,7 +187,7 @@ fn realm(body: &RealmStatus, paths: bool, text: &mut Text) {
                 Some(path) => format!("{path} (missing)"),
                 None => "not on this machine".into(),
             };
-            vec![look(&repo.name, Look::Plain), look(path, Look::Dim)]
+            vec![styled(&repo.name, Style::Plain), styled(path, Style::Dim)]
         });
         text.table("  ", &rows.collect::<Vec<_>>());
     } else {
@@ -201,7 +201,7 @@ fn realm(body: &RealmStatus, paths: bool, text: &mut Text) {
         domain(one, text);
     }
     if body.next_cursor.is_some() {
-        text.gap().line(&[look(format!("{} of {} domains", body.domains.len(), body.total), Look::Dim)]);
+        text.gap().line(&[styled(format!("{} of {} domains", body.domains.len(), body.total), Style::Dim)]);
         render_cursor(body.next_cursor.as_deref(), text);
     }
 }
@@ -210,14 +210,14 @@ fn domain(domain: &DomainStatus, text: &mut Text) {
     let members: Vec<_> = domain.members.iter().map(ToString::to_string).collect();
     text.heading(&format!("domain {}", domain.name));
     let members = if members.is_empty() { "no members".to_owned() } else { members.join(", ") };
-    text.line(&[plain(" "), look(members, Look::Dim)]);
+    text.line(&[plain(" "), styled(members, Style::Dim)]);
     let contracts = domain.contracts.iter().map(|contract| {
-        vec![plain(&contract.name), plain(&contract.version), look(format!("of {}", contract.owner), Look::Dim)]
+        vec![plain(&contract.name), plain(&contract.version), styled(format!("of {}", contract.owner), Style::Dim)]
     });
     text.table("  ", &contracts.collect::<Vec<_>>());
     if domain.more_contracts > 0 {
         let rest = format!("and {} more: git blue contract list --domain {}", domain.more_contracts, domain.name);
-        text.line(&[plain(" "), look(rest, Look::Dim)]);
+        text.line(&[plain(" "), styled(rest, Style::Dim)]);
     }
     let bindings = domain.bindings.iter().map(|binding| {
         let role = match binding.role {
@@ -229,7 +229,7 @@ fn domain(domain: &DomainStatus, text: &mut Text) {
         let counts: Vec<_> =
             counts.into_iter().filter(|(n, _)| *n > 0).map(|(n, what)| format!("{what} {n}")).collect();
         let counts = if counts.is_empty() { "nothing yet".to_owned() } else { counts.join(", ") };
-        vec![plain(&binding.repo), plain(role), look(counts, Look::Dim)]
+        vec![plain(&binding.repo), plain(role), styled(counts, Style::Dim)]
     });
     text.table("  ", &bindings.collect::<Vec<_>>());
 }
@@ -243,7 +243,7 @@ fn render_published(published: &[Published], text: &mut Text) {
     if !published.is_empty() {
         let phrases = publication_summary::phrases(published.iter());
         text.gap();
-        text.line(&[look("published now:", Look::Green), plain(phrases)]);
+        text.line(&[styled("published now:", Style::Green), plain(phrases)]);
     }
 }
 
@@ -253,16 +253,18 @@ fn render_unpublished(unpublished: &Unpublished, text: &mut Text) {
     let domains = unpublished.domains.join(", ");
     text.line(&[
         plain(" "),
-        look(&commit, Look::Commit),
+        styled(&commit, Style::Commit),
         plain(format!("({branch}) has unpublished changes in {domains}")),
     ]);
     let why = match (&unpublished.problem, &*unpublished.policy) {
-        (Some(problem), _) if unpublished.failed_at.is_none() => look(format!("not published: {problem}"), Look::Red),
-        (Some(problem), _) => look(format!("publishing {commit} failed: {problem}"), Look::Red),
-        (None, "pushed") => look("will be published once it is pushed (blue.publish is pushed)", Look::Dim),
-        (None, "ci") => look("will be published by CI (blue.publish is ci)", Look::Dim),
-        (None, "off") => look("must be published by hand (blue.publish is off)", Look::Dim),
-        (None, _) => look("will be published by the next hook, or git blue status without --peek", Look::Dim),
+        (Some(problem), _) if unpublished.failed_at.is_none() => {
+            styled(format!("not published: {problem}"), Style::Red)
+        }
+        (Some(problem), _) => styled(format!("publishing {commit} failed: {problem}"), Style::Red),
+        (None, "pushed") => styled("will be published once it is pushed (blue.publish is pushed)", Style::Dim),
+        (None, "ci") => styled("will be published by CI (blue.publish is ci)", Style::Dim),
+        (None, "off") => styled("must be published by hand (blue.publish is off)", Style::Dim),
+        (None, _) => styled("will be published by the next hook, or git blue status without --peek", Style::Dim),
     };
     text.line(&[plain(" "), why]);
 }
@@ -274,22 +276,24 @@ fn import(import: &ImportStatus) -> Vec<Word> {
     let verdict = match (&*import.state, &import.resolved_version) {
         ("broken", Some(version)) => {
             let shown = outcome.map(|(_, phrase)| format!(": {phrase}")).unwrap_or_default();
-            look(format!("broken: {version} is in the range, but breaks the code{shown}"), Look::Red)
+            styled(format!("broken: {version} is in the range, but breaks the code{shown}"), Style::Red)
         }
-        ("current", _) if import.retired => look(format!("accepts {now}, but the contract is retired"), Look::Yellow),
-        ("current", _) if import.yanked => look(format!("accepts {now}, which was yanked"), Look::Yellow),
+        ("current", _) if import.retired => {
+            styled(format!("accepts {now}, but the contract is retired"), Style::Yellow)
+        }
+        ("current", _) if import.yanked => styled(format!("accepts {now}, which was yanked"), Style::Yellow),
         ("current", _) => match outcome {
-            Some((Outcome::Unknown, phrase)) => look(format!("accepts {now}; {phrase}"), Look::Yellow),
+            Some((Outcome::Unknown, phrase)) => styled(format!("accepts {now}; {phrase}"), Style::Yellow),
             _ if import.judged_by == JudgedBy::VersionRange => {
-                look(format!("accepts {now} (judged by version range only)"), Look::Green)
+                styled(format!("accepts {now} (judged by version range only)"), Style::Green)
             }
-            _ => look(format!("accepts {now}"), Look::Green),
+            _ => styled(format!("accepts {now}"), Style::Green),
         },
-        ("stale", Some(served)) => {
-            look(format!("behind: the current version is {now}, but {served} is still served"), Look::Yellow)
+        ("behind", Some(served)) => {
+            styled(format!("behind: the current version is {now}, but {served} is still served"), Style::Yellow)
         }
-        _ if import.current_version.is_none() => look("broken: there is no such contract", Look::Red),
-        _ => look(format!("broken: the current version is {now}"), Look::Red),
+        _ if import.current_version.is_none() => styled("broken: there is no such contract", Style::Red),
+        _ => styled(format!("broken: the current version is {now}"), Style::Red),
     };
     let adapted = import.adapted_version.as_ref().filter(|adapted| Some(*adapted) != import.current_version.as_ref());
     let adapted = adapted.map(|version| format!("(adapted to {version})")).unwrap_or_default();
@@ -297,9 +301,9 @@ fn import(import: &ImportStatus) -> Vec<Word> {
     let file = Some(&import.binding).filter(|files| import.rank < Rank::Import && !files.is_empty());
     let mut row = vec![name, plain(&import.version_req), verdict];
     let behind = [Some(adapted), file.map(|file| format!("in {file}")), leaving(import)];
-    row.push(look(
+    row.push(styled(
         behind.into_iter().flatten().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(", "),
-        Look::Dim,
+        Style::Dim,
     ));
     row
 }

@@ -5,12 +5,12 @@ use clap::Args;
 use super::{
     Verdict, notifications,
     output::Output,
-    text::{Look, Text, Word, look, plain},
+    text::{Style, Text, Word, plain, styled},
 };
 use crate::{
     error::OpError,
     ops::{ctx::Ctx, realm},
-    wire::{How, RealmReseed, RealmSync, RefSync, RemoteStatus, RemoteSync, SyncConflict, SyncProblem},
+    wire::{RealmReseed, RealmSync, RefSync, RefUpdate, RemoteStatus, RemoteSync, SyncConflict, SyncProblem},
 };
 
 #[derive(Debug, Args)]
@@ -36,7 +36,7 @@ impl Sync {
 
 fn render(body: &RealmSync, text: &mut Text) {
     for remote in &body.remotes {
-        text.line(&[plain("remote"), look(&remote.remote, Look::Bold), look(&remote.url, Look::Dim)]);
+        text.line(&[plain("remote"), styled(&remote.remote, Style::Bold), styled(&remote.url, Style::Dim)]);
         let (came, went) = if body.dry_run { ("would fetch", "would push") } else { ("fetched", "pushed") };
         let rows = rows(remote, came, went);
         if rows.is_empty() {
@@ -51,19 +51,22 @@ fn render(body: &RealmSync, text: &mut Text) {
 
 /// Prints what was pushed again to a remote.
 pub fn render_reseed(body: &RealmReseed, text: &mut Text) {
-    text.line(&[plain("remote"), look(&body.remote, Look::Bold), look(&body.url, Look::Dim)]);
+    text.line(&[plain("remote"), styled(&body.remote, Style::Bold), styled(&body.url, Style::Dim)]);
     if body.restored.is_empty() && body.problems.is_empty() {
         text.line(&[plain("  Already up to date")]);
     }
-    let mut rows: Vec<_> =
-        body.restored.iter().map(|name| vec![look("restored", Look::Green), look(below(name), Look::Bold)]).collect();
+    let mut rows: Vec<_> = body
+        .restored
+        .iter()
+        .map(|name| vec![styled("restored", Style::Green), styled(below(name), Style::Bold)])
+        .collect();
     rows.extend(body.problems.iter().map(problem));
     text.table("  ", &rows);
 }
 
 fn problem(problem: &SyncProblem) -> Vec<Word> {
     let name = problem.name.as_deref().map(below).unwrap_or_default();
-    vec![look("problem", Look::Red), plain(name), plain(&problem.message)]
+    vec![styled("problem", Style::Red), plain(name), plain(&problem.message)]
 }
 
 /// Prints conflicts between two machines, and the commands that resolve them.
@@ -73,12 +76,12 @@ pub fn render_conflicts(conflicts: &[SyncConflict], most: usize, text: &mut Text
     }
     text.heading("conflicts");
     for one in conflicts.iter().take(most) {
-        text.line(&[plain(" "), look(subject(one), Look::Red), look(format!("[{}]", one.code), Look::Dim)]);
+        text.line(&[plain(" "), styled(subject(one), Style::Red), styled(format!("[{}]", one.code), Style::Dim)]);
         if one.set_aside.is_some() {
             text.line(&[plain("   "), plain(&one.meaning)]);
         }
         for command in &one.resolution {
-            text.line(&[plain("   "), look(command, Look::Dim)]);
+            text.line(&[plain("   "), styled(command, Style::Dim)]);
         }
     }
     if conflicts.len() > most {
@@ -90,9 +93,9 @@ pub fn render_conflicts(conflicts: &[SyncConflict], most: usize, text: &mut Text
 pub fn render_status(remotes: &[RemoteStatus], now: jiff::Timestamp, most: usize, text: &mut Text) {
     for remote in remotes {
         if let Some(days) = remote.last_contact.and_then(|last| days(last, now)) {
-            text.gap().line(&[look(
+            text.gap().line(&[styled(
                 format!("last contact with {} was {days} ago: git blue sync", remote.remote),
-                Look::Yellow,
+                Style::Yellow,
             )]);
         }
     }
@@ -103,7 +106,7 @@ pub fn render_status(remotes: &[RemoteStatus], now: jiff::Timestamp, most: usize
             let name = one.domain.as_ref().map_or_else(|| below(&one.name).to_owned(), ToString::to_string);
             let counts = [count(one.ahead, "to push"), count(one.behind, "to fetch")];
             let counts = counts.into_iter().flatten().collect::<Vec<_>>().join(", ");
-            vec![look(name, Look::Bold), look(counts, Look::Yellow)]
+            vec![styled(name, Style::Bold), styled(counts, Style::Yellow)]
         });
         text.table("  ", &rows.collect::<Vec<_>>());
         let more = remote.more + remote.differs.len().saturating_sub(most);
@@ -123,21 +126,21 @@ fn days(from: jiff::Timestamp, to: jiff::Timestamp) -> Option<String> {
 }
 
 fn rows(remote: &RemoteSync, came: &str, went: &str) -> Vec<Vec<Word>> {
-    let moved = |label: &str, line: &RefSync, shown: Look| {
+    let moved = |label: &str, line: &RefSync, shown: Style| {
         let old = line.old.map_or_else(|| "-".into(), |old| old.short());
         let new = line.new.map_or_else(|| "-".into(), |new| new.short());
         vec![
-            look(label, shown),
-            look(name(line), Look::Bold),
-            look(format!("{old}..{new}"), Look::Commit),
-            plain(how(line.how)),
+            styled(label, shown),
+            styled(name(line), Style::Bold),
+            styled(format!("{old}..{new}"), Style::Commit),
+            plain(update_word(line.update)),
         ]
     };
-    let mut rows: Vec<_> = remote.rewound.iter().map(|line| moved("rewound", line, Look::Yellow)).collect();
-    rows.extend(remote.received.iter().map(|line| moved(came, line, Look::Green)));
-    rows.extend(remote.sent.iter().map(|line| moved(went, line, Look::Green)));
+    let mut rows: Vec<_> = remote.rewound.iter().map(|line| moved("rewound", line, Style::Yellow)).collect();
+    rows.extend(remote.received.iter().map(|line| moved(came, line, Style::Green)));
+    rows.extend(remote.sent.iter().map(|line| moved(went, line, Style::Green)));
     rows.extend(
-        remote.conflicts.iter().map(|one| vec![look("conflict", Look::Red), plain(subject(one)), plain(&*one.code)]),
+        remote.conflicts.iter().map(|one| vec![styled("conflict", Style::Red), plain(subject(one)), plain(&*one.code)]),
     );
     rows.extend(remote.problems.iter().map(problem));
     rows
@@ -151,13 +154,13 @@ fn below(name: &str) -> &str {
     name.strip_prefix("refs/blue/").unwrap_or(name)
 }
 
-fn how(how: How) -> &'static str {
-    match how {
-        How::New => "new",
-        How::FastForward => "",
-        How::Merged => "merged with local changes",
-        How::Rewound => "rewound by the remote; merged again",
-        How::Deleted => "deleted on the remote; will be pushed again",
+fn update_word(update: RefUpdate) -> &'static str {
+    match update {
+        RefUpdate::New => "new",
+        RefUpdate::FastForward => "",
+        RefUpdate::Merged => "merged with local changes",
+        RefUpdate::Rewound => "rewound by the remote; merged again",
+        RefUpdate::Deleted => "deleted on the remote; will be pushed again",
     }
 }
 

@@ -4,18 +4,18 @@
 use crate::error::NextStep;
 use std::{borrow::Cow, fmt::Write as _};
 
-use anstyle::{AnsiColor, Style};
+use anstyle::AnsiColor;
 
 /// A text under construction.
 #[derive(Debug, Default)]
 pub struct Text {
     buffer: String,
-    colour: bool,
+    color: bool,
 }
 
 /// The style of a word.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Look {
+pub enum Style {
     /// Without style.
     #[default]
     Plain,
@@ -33,38 +33,38 @@ pub enum Look {
     Commit,
 }
 
-impl Look {
-    fn style(self) -> Style {
-        let colour = |colour: AnsiColor| Style::new().fg_color(Some(colour.into()));
+impl Style {
+    fn ansi(self) -> anstyle::Style {
+        let color = |color: AnsiColor| anstyle::Style::new().fg_color(Some(color.into()));
         match self {
-            Self::Plain => Style::new(),
-            Self::Bold => Style::new().bold(),
-            Self::Dim => Style::new().dimmed(),
-            Self::Green => colour(AnsiColor::Green),
-            Self::Yellow | Self::Commit => colour(AnsiColor::Yellow),
-            Self::Red => colour(AnsiColor::Red),
+            Self::Plain => anstyle::Style::new(),
+            Self::Bold => anstyle::Style::new().bold(),
+            Self::Dim => anstyle::Style::new().dimmed(),
+            Self::Green => color(AnsiColor::Green),
+            Self::Yellow | Self::Commit => color(AnsiColor::Yellow),
+            Self::Red => color(AnsiColor::Red),
         }
     }
 }
 
 /// A word and its style.
 #[derive(Debug, Clone)]
-pub struct Word(pub String, pub Look);
+pub struct Word(pub String, pub Style);
 
 /// Returns a word without style.
 pub fn plain(text: impl ToString) -> Word {
-    Word(text.to_string(), Look::Plain)
+    Word(text.to_string(), Style::Plain)
 }
 
 /// Returns a word in this style.
-pub fn look(text: impl ToString, look: Look) -> Word {
-    Word(text.to_string(), look)
+pub fn styled(text: impl ToString, style: Style) -> Word {
+    Word(text.to_string(), style)
 }
 
 impl Text {
     /// Returns an empty text.
-    pub fn new(colour: bool) -> Self {
-        Self { buffer: String::new(), colour }
+    pub fn new(color: bool) -> Self {
+        Self { buffer: String::new(), color }
     }
 
     /// Returns the text.
@@ -73,17 +73,17 @@ impl Text {
     }
 
     /// Adds a word.
-    pub fn word(&mut self, Word(text, look): &Word) -> &mut Self {
-        self.padded(text, *look, 0);
+    pub fn word(&mut self, Word(text, style): &Word) -> &mut Self {
+        self.padded(text, *style, 0);
         self
     }
 
-    fn padded(&mut self, text: &str, look: Look, width: usize) {
+    fn padded(&mut self, text: &str, style: Style, width: usize) {
         let text = clean(text);
         let padding = width.saturating_sub(text.chars().count());
-        if self.colour && look != Look::Plain {
-            let style = look.style();
-            let _ = write!(self.buffer, "{style}{text}{style:#}");
+        if self.color && style != Style::Plain {
+            let ansi = style.ansi();
+            let _ = write!(self.buffer, "{ansi}{text}{ansi:#}");
         } else {
             self.buffer.push_str(&text);
         }
@@ -104,7 +104,7 @@ impl Text {
     /// Adds a heading after an empty line.
     pub fn heading(&mut self, text: &str) -> &mut Self {
         self.gap();
-        self.line(&[look(text, Look::Bold)])
+        self.line(&[styled(text, Style::Bold)])
     }
 
     /// Adds an empty line, unless the text is empty.
@@ -133,12 +133,12 @@ impl Text {
         let widths: Vec<usize> = (0..columns).map(|column| width(column).unwrap_or_default()).collect();
         for row in rows {
             self.buffer.push_str(indent);
-            for (at, Word(text, look)) in row.iter().enumerate() {
+            for (at, Word(text, style)) in row.iter().enumerate() {
                 if at > 0 {
                     self.buffer.push_str("  ");
                 }
                 let last = at + 1 == row.len();
-                self.padded(text, *look, if last { 0 } else { widths[at] });
+                self.padded(text, *style, if last { 0 } else { widths[at] });
             }
             self.end();
         }
@@ -198,12 +198,12 @@ mod tests {
     }
 
     #[test]
-    fn colours_are_used_only_on_request() {
+    fn colors_are_used_only_on_request() {
         let mut text = Text::new(true);
-        text.line(&[look("x", Look::Red)]);
+        text.line(&[styled("x", Style::Red)]);
         assert_eq!(text.into_string(), "\u{1b}[31mx\u{1b}[0m\n");
         let mut text = Text::new(false);
-        text.line(&[look("x", Look::Red)]);
+        text.line(&[styled("x", Style::Red)]);
         assert_eq!(text.into_string(), "x\n");
     }
 

@@ -5,7 +5,7 @@ use clap::Args;
 use super::{
     All,
     output::Output,
-    text::{Look, Text, look, plain},
+    text::{Style, Text, plain, styled},
 };
 use crate::{
     error::OpError,
@@ -33,16 +33,16 @@ impl Timeline {
 fn render(body: &ContractTimeline, text: &mut Text) {
     let rows = body.entries.iter().map(|entry| {
         let note = match (entry.is_current, entry.is_yanked) {
-            (_, true) => look("yanked", Look::Red),
-            (true, false) => look("current", Look::Bold),
+            (_, true) => styled("yanked", Style::Red),
+            (true, false) => styled("current", Style::Bold),
             (false, false) => plain(""),
         };
         vec![
-            look(entry.time.strftime("%Y-%m-%d %H:%M").to_string(), Look::Dim),
-            look(entry.realm.as_str(), Look::Green),
+            styled(entry.time.strftime("%Y-%m-%d %H:%M").to_string(), Style::Dim),
+            styled(entry.realm.as_str(), Style::Green),
             plain(entry.version.to_string()),
             note,
-            signed(&entry.author, entry.ahead_of_clock),
+            signed(&entry.author, entry.in_future),
             source(entry.source_commit.as_deref(), entry.commit_url.as_deref()),
         ]
     });
@@ -50,7 +50,7 @@ fn render(body: &ContractTimeline, text: &mut Text) {
     render_cursor(body.next_cursor.as_deref(), text);
     for realm in &body.realms {
         if let Some(problem) = &realm.problem {
-            text.line(&[look(format!("{} cannot be read: {problem}", realm.realm), Look::Yellow)]);
+            text.line(&[styled(format!("{} cannot be read: {problem}", realm.realm), Style::Yellow)]);
         }
     }
 }

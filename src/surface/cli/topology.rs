@@ -5,7 +5,7 @@ use clap::{Args, ValueEnum};
 use super::{
     All,
     output::Output,
-    text::{Look, Text, Word, look, plain},
+    text::{Style, Text, Word, plain, styled},
 };
 use crate::{
     error::OpError,
@@ -50,11 +50,11 @@ impl Topology {
 }
 
 fn render_topology(body: &RealmTopology, text: &mut Text) {
-    text.line(&[plain("realm"), look(&body.realm, Look::Bold)]);
+    text.line(&[plain("realm"), styled(&body.realm, Style::Bold)]);
     for domain in &body.domains {
         text.heading(&format!("domain {}", domain.name));
         if domain.contracts.is_empty() {
-            text.line(&[look("  no contracts", Look::Dim)]);
+            text.line(&[styled("  no contracts", Style::Dim)]);
         }
         text.table("  ", &domain.contracts.iter().flat_map(rows).collect::<Vec<_>>());
     }
@@ -62,18 +62,18 @@ fn render_topology(body: &RealmTopology, text: &mut Text) {
     let idle: Vec<_> = body.repos.iter().filter(|repo| !takes_part(*repo)).map(ToString::to_string).collect();
     if !idle.is_empty() {
         text.heading("in none of these domains");
-        text.line(&[plain(" "), look(idle.join(", "), Look::Dim)]);
+        text.line(&[plain(" "), styled(idle.join(", "), Style::Dim)]);
     }
     if !body.cycles.is_empty() {
         text.heading("dependency cycles");
         for cycle in &body.cycles {
-            text.line(&[plain(" "), look(cycle, Look::Yellow)]);
+            text.line(&[plain(" "), styled(cycle, Style::Yellow)]);
         }
     }
     if !body.unreadable.is_empty() {
         text.heading("unreadable");
         for line in &body.unreadable {
-            text.line(&[plain(" "), look(line, Look::Red)]);
+            text.line(&[plain(" "), styled(line, Style::Red)]);
         }
     }
 }
@@ -82,27 +82,27 @@ fn render_topology(body: &RealmTopology, text: &mut Text) {
 fn rows(contract: &ContractTopology) -> Vec<Vec<Word>> {
     let providers: Vec<_> = contract.providers().into_iter().map(ToString::to_string).collect();
     let provider = match providers.is_empty() {
-        true => look("nobody", Look::Red),
+        true => styled("nobody", Style::Red),
         false => plain(providers.join(", ")),
     };
     let version = match (&contract.version, &contract.owner) {
         (Some(version), _) => plain(version),
-        (None, Some(_)) => look("pre-release", Look::Yellow),
-        (None, None) => look("missing", Look::Red),
+        (None, Some(_)) => styled("pre-release", Style::Yellow),
+        (None, None) => styled("missing", Style::Red),
     };
     let head = [plain(&contract.name), version, provider];
     if contract.importers.is_empty() {
-        return vec![head.into_iter().chain([look("-> nobody", Look::Dim)]).collect()];
+        return vec![head.into_iter().chain([styled("-> nobody", Style::Dim)]).collect()];
     }
     let imports = contract.importers.iter().enumerate().map(|(at, import)| {
         let head = if at == 0 { head.clone() } else { [plain(""), plain(""), plain("")] };
         let state = match &*import.state {
             "current" => plain(""),
-            "stale" => look("behind", Look::Yellow),
-            state => look(state, Look::Red),
+            "behind" => styled("behind", Style::Yellow),
+            state => styled(state, Style::Red),
         };
         let arrow = plain(format!("-> {}", import.repo));
-        head.into_iter().chain([arrow, look(&import.version_req, Look::Dim), state]).collect()
+        head.into_iter().chain([arrow, styled(&import.version_req, Style::Dim), state]).collect()
     });
     imports.collect()
 }
@@ -126,14 +126,14 @@ impl Compare {
 fn render_compare(body: &RealmCompare, text: &mut Text) {
     let (here, there) = (body.realm.to_string(), body.other_realm.to_string());
     let counts = format!("{} contracts differ, {} are equal", body.total, body.same);
-    text.line(&[look(&here, Look::Bold), plain("and"), look(&there, Look::Bold), look(counts, Look::Dim)]);
+    text.line(&[styled(&here, Style::Bold), plain("and"), styled(&there, Style::Bold), styled(counts, Style::Dim)]);
     let row = |one: &ContractComparison| {
         let what = match &*one.difference {
-            "only-here" => look(format!("only in {here}"), Look::Yellow),
-            "only-there" => look(format!("only in {there}"), Look::Yellow),
-            "content" => look("same version, different content", Look::Red),
-            "owner" => look("different owner", Look::Yellow),
-            _ => look("different version", Look::Yellow),
+            "only-here" => styled(format!("only in {here}"), Style::Yellow),
+            "only-there" => styled(format!("only in {there}"), Style::Yellow),
+            "content" => styled("same version, different content", Style::Red),
+            "owner" => styled("different owner", Style::Yellow),
+            _ => styled("different version", Style::Yellow),
         };
         vec![plain(format!("{}/{}", one.domain, one.contract)), side(&one.here), side(&one.there), what]
     };
@@ -145,7 +145,7 @@ fn render_compare(body: &RealmCompare, text: &mut Text) {
         }
     }
     for line in &body.unreadable {
-        text.line(&[look("unreadable:", Look::Red), plain(line)]);
+        text.line(&[styled("unreadable:", Style::Red), plain(line)]);
     }
     render_cursor(body.next_cursor.as_deref(), text);
 }

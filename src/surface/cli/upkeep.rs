@@ -5,7 +5,7 @@ use clap::Args;
 use super::{
     Verdict,
     output::Output,
-    text::{Look, Text, look, plain},
+    text::{Style, Text, plain, styled},
 };
 use crate::{
     error::OpError,
@@ -58,13 +58,13 @@ impl Doctor {
 fn render_doctor(body: &wire::Doctor, text: &mut Text) {
     let rows = body.checks.iter().map(|check| {
         let state = match (check.fixed, check.state) {
-            (true, _) => look("fixed", Look::Green),
-            (false, Health::Ok) => look("ok", Look::Green),
-            (false, Health::Warning) => look("warning", Look::Yellow),
-            (false, Health::Error) => look("error", Look::Red),
+            (true, _) => styled("fixed", Style::Green),
+            (false, Health::Ok) => styled("ok", Style::Green),
+            (false, Health::Warning) => styled("warning", Style::Yellow),
+            (false, Health::Error) => styled("error", Style::Red),
         };
         let subject = check.subject.clone().unwrap_or_else(|| "-".into());
-        vec![state, plain(&*check.name), look(subject, Look::Dim), plain(&check.message)]
+        vec![state, plain(&*check.name), styled(subject, Style::Dim), plain(&check.message)]
     });
     text.table("", &rows.collect::<Vec<_>>());
 }

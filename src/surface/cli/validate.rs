@@ -5,9 +5,9 @@ use std::path::PathBuf;
 use clap::Args;
 
 use super::{
-    Verdict, author,
+    Verdict, contract_files,
     output::Output,
-    text::{Look, Text, look, plain},
+    text::{Style, Text, plain, styled},
 };
 use crate::{
     error::OpError,
@@ -32,7 +32,7 @@ pub struct Validate {
 
 impl Validate {
     pub fn run(mut self, ctx: &Ctx, output: &mut Output<'_>) -> Result<Verdict, OpError> {
-        for source in author::sources(ctx, &self.files)? {
+        for source in contract_files::sources(ctx, &self.files)? {
             let found = documents::read(&source)?.into_iter();
             self.request.payloads.extend(found.map(|document| Payload { file: source.name.clone(), document }));
         }
@@ -46,23 +46,23 @@ fn render(body: &ContractValidate, text: &mut Text) {
     let has_several = body.versions.len() > 1;
     for failure in &body.failures {
         let line = failure.line.map(|line| format!(":{line}")).unwrap_or_default();
-        let label = if failure.undecided { look("unknown:", Look::Yellow) } else { look("error:", Look::Red) };
+        let label = if failure.undecided { styled("unknown:", Style::Yellow) } else { styled("error:", Style::Red) };
         let place = if failure.pointer.is_empty() { String::new() } else { format!("{}: ", failure.pointer) };
         let version = if has_several { format!("{}: ", failure.version) } else { String::new() };
         text.line(&[
             plain(format!("{}{line}:", failure.file)),
             label,
             plain(format!("{version}{place}{}", failure.message)),
-            look(format!("[{}]", failure.schema_pointer), Look::Dim),
+            styled(format!("[{}]", failure.schema_pointer), Style::Dim),
         ]);
     }
     if body.more_failures > 0 {
         text.line(&[plain(format!("and {} more", body.more_failures))]);
     }
     let word = match body.valid {
-        Some(true) => look("valid:", Look::Green),
-        Some(false) => look("not valid:", Look::Red),
-        None => look("undecided:", Look::Yellow),
+        Some(true) => styled("valid:", Style::Green),
+        Some(false) => styled("not valid:", Style::Red),
+        None => styled("undecided:", Style::Yellow),
     };
     let versions: Vec<_> = body.versions.iter().map(ToString::to_string).collect();
     let payloads = if body.payloads == 1 { "1 payload".to_owned() } else { format!("{} payloads", body.payloads) };

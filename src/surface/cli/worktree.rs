@@ -5,7 +5,7 @@ use clap::{Args, Subcommand};
 use super::{
     Verdict,
     output::Output,
-    text::{Look, Text, Word, look, plain},
+    text::{Style, Text, Word, plain, styled},
 };
 use crate::{
     error::{ErrorCode, OpError},
@@ -73,7 +73,7 @@ fn agreed(ctx: &Ctx, output: &mut Output<'_>, missing: &[(RepoName, String)]) ->
     let urls: Vec<_> = missing.iter().map(|(repo, url)| format!("{repo} from {url}")).collect();
     if !ctx.env.is_error_terminal() || output.json {
         let message = format!("cannot ask whether to clone {}: not a terminal", urls.join(", "));
-        return Err(OpError::no(ErrorCode::NotAgreed, message).next("pass --yes to clone without asking"));
+        return Err(OpError::no(ErrorCode::NotConfirmed, message).next("pass --yes to clone without asking"));
     }
     for url in &urls {
         output.note(&format!("clone {url}"));
@@ -87,14 +87,14 @@ pub fn verdict(errors: &[RepoProblem]) -> Verdict {
 }
 
 fn render_create(body: &WorktreeCreate, text: &mut Text) {
-    text.line(&[plain("rfc"), look(&body.rfc, Look::Bold), plain(format!("on branch {}", body.branch))]);
-    text.line(&[look(&body.reason, Look::Dim)]);
+    text.line(&[plain("rfc"), styled(&body.rfc, Style::Bold), plain(format!("on branch {}", body.branch))]);
+    text.line(&[styled(&body.reason, Style::Dim)]);
     let rows: Vec<_> = body
         .paths
         .iter()
         .map(|(repo, path)| {
             let is_new = body.created.contains(repo);
-            let what = if is_new { look("created", Look::Green) } else { look("exists", Look::Dim) };
+            let what = if is_new { styled("created", Style::Green) } else { styled("exists", Style::Dim) };
             vec![plain(repo), what, plain(path)]
         })
         .collect();
@@ -119,16 +119,16 @@ fn render_list(body: &WorktreeList, text: &mut Text) {
 }
 
 fn row(line: &WorktreeLine) -> Vec<Word> {
-    let (mark, shown) = if line.is_current { ("*", Look::Green) } else { (" ", Look::Plain) };
+    let (mark, shown) = if line.is_current { ("*", Style::Green) } else { (" ", Style::Plain) };
     let repo = line.repo.as_ref().map_or("?".to_owned(), ToString::to_string);
     let state = match line.state {
         WorktreeState::Present => standing(line),
-        WorktreeState::Elsewhere => Word(format!("elsewhere, {}", standing(line).0), Look::Dim),
-        WorktreeState::Gone => look("its directory is missing", Look::Yellow),
-        WorktreeState::Orphan => look("of an unknown repository", Look::Yellow),
+        WorktreeState::Elsewhere => Word(format!("elsewhere, {}", standing(line).0), Style::Dim),
+        WorktreeState::Gone => styled("its directory is missing", Style::Yellow),
+        WorktreeState::Orphan => styled("of an unknown repository", Style::Yellow),
     };
     let branch = line.branch.as_deref().unwrap_or("(no branch)");
-    vec![look(format!("{mark} {repo}"), shown), plain(branch), state, look(&line.path, Look::Dim)]
+    vec![styled(format!("{mark} {repo}"), shown), plain(branch), state, styled(&line.path, Style::Dim)]
 }
 
 fn standing(line: &WorktreeLine) -> Word {
@@ -146,8 +146,8 @@ fn standing(line: &WorktreeLine) -> Word {
     }
     parts.extend(line.locked.then(|| "locked".to_owned()));
     match parts.is_empty() {
-        true => look("clean", Look::Green),
-        false => look(parts.join(", "), Look::Yellow),
+        true => styled("clean", Style::Green),
+        false => styled(parts.join(", "), Style::Yellow),
     }
 }
 
@@ -160,7 +160,7 @@ fn render_remove(body: &WorktreeRemove, text: &mut Text) {
             if body.branches_deleted.contains(repo) {
                 row.push(plain(format!("and branch {}", body.branch)));
             } else if body.branches_kept.contains(repo) {
-                row.push(look(format!("kept the unmerged branch {}", body.branch), Look::Yellow));
+                row.push(styled(format!("kept the unmerged branch {}", body.branch), Style::Yellow));
             }
             row
         })
@@ -176,7 +176,10 @@ pub fn render_errors(errors: &[RepoProblem], text: &mut Text) {
     }
     text.heading("failed");
     for error in errors {
-        text.line(&[look(format!("  {}:", error.repo), Look::Red), plain(error.message.lines().next().unwrap_or(""))]);
+        text.line(&[
+            styled(format!("  {}:", error.repo), Style::Red),
+            plain(error.message.lines().next().unwrap_or("")),
+        ]);
         let more: Vec<_> = error.message.lines().skip(1).take(20).collect();
         text.block("    ", &more.join("\n"));
     }

@@ -8,7 +8,7 @@ use super::context::Contexts;
 use crate::{
     error::{ErrorCode, OpError},
     model::name::{RealmName, RepoName},
-    ops::{notifications, notify::pending, session},
+    ops::{inboxes::pending, notifications, session},
     wire::{
         self, Answer, NotificationFilter, NotificationSummary, PageRequest,
         all_realms::{AllNotifications, AllSessions, NotificationForRepo, RealmProblem, SessionOfRealm},
@@ -21,14 +21,14 @@ const ALL: PageRequest = PageRequest { limit: Some(0), cursor: None };
 
 /// A filter by realm and repository.
 #[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
-pub struct Narrowed {
+pub struct RealmFilter {
     /// Only this realm
     pub realm: Option<RealmName>,
     /// Only this repository
     pub repo: Option<RepoName>,
 }
 
-impl Narrowed {
+impl RealmFilter {
     fn realms(&self, contexts: &Contexts) -> Result<Vec<RealmName>, OpError> {
         match &self.realm {
             Some(realm) => Ok(vec![realm.clone()]),
@@ -43,7 +43,7 @@ impl Narrowed {
 /// Returns an error if this machine's records cannot be read.
 pub fn sessions(
     contexts: &Contexts,
-    narrowed: &Narrowed,
+    narrowed: &RealmFilter,
     ended: bool,
     page: &PageRequest,
 ) -> Result<Answer<AllSessions>, OpError> {
@@ -71,7 +71,7 @@ pub fn sessions(
 /// Returns an error if this machine's records cannot be read.
 pub fn notifications(
     contexts: &Contexts,
-    narrowed: &Narrowed,
+    narrowed: &RealmFilter,
     wanted: &notifications::list::Request,
     page: &PageRequest,
 ) -> Result<Answer<AllNotifications>, OpError> {
@@ -120,7 +120,7 @@ fn add(sum: &mut NotificationSummary, more: &NotificationSummary) {
 ///
 /// # Errors
 /// Returns an error if it is pending nowhere, or in several repositories.
-pub fn pending_in(contexts: &Contexts, narrowed: &Narrowed, id: &str) -> Result<(RealmName, RepoName), OpError> {
+pub fn pending_in(contexts: &Contexts, narrowed: &RealmFilter, id: &str) -> Result<(RealmName, RepoName), OpError> {
     let wanted = notifications::list::Request { filter: NotificationFilter::Pending, ..Default::default() };
     let found = notifications(contexts, narrowed, &wanted, &ALL)?.body.notifications;
     let mut places = found.into_iter().filter(|one| one.notification.id == id);
@@ -138,7 +138,7 @@ pub fn pending_in(contexts: &Contexts, narrowed: &Narrowed, id: &str) -> Result<
 ///
 /// # Errors
 /// Returns an error if there is no such session.
-pub fn session_in(contexts: &Contexts, narrowed: &Narrowed, id: &str) -> Result<(RealmName, RepoName), OpError> {
+pub fn session_in(contexts: &Contexts, narrowed: &RealmFilter, id: &str) -> Result<(RealmName, RepoName), OpError> {
     let all = sessions(contexts, narrowed, false, &ALL)?.body.sessions;
     let found = all.into_iter().find(|one| one.session.id.to_string() == id);
     found

@@ -8,7 +8,7 @@ use crate::{
     error::{ErrorCode, OpError},
     model::hash,
     surface::cli,
-    wire::{Answered, Failure},
+    wire::{AnyAnswer, Failure},
 };
 use bytes::Bytes;
 use http_body_util::{BodyExt as _, Full};
@@ -49,7 +49,7 @@ impl Reply {
     }
 
     /// Creates the response for the answer of an operation.
-    pub fn of(answer: &dyn Answered) -> Self {
+    pub fn of(answer: &dyn AnyAnswer) -> Self {
         Self::new(JSON, cli::json_of(answer))
     }
 
@@ -59,13 +59,13 @@ impl Reply {
         let reply = Self { status, ..Self::new(JSON, cli::json(&Failure::from(error))) };
         match status {
             StatusCode::SERVICE_UNAVAILABLE => reply.with(RETRY_AFTER, HeaderValue::from_static("1")),
-            _ => reply.challenged(),
+            _ => reply.with_www_authenticate(),
         }
     }
 
     /// Adds a `WWW-Authenticate` header if the status is 401.
     #[must_use]
-    pub fn challenged(self) -> Self {
+    pub fn with_www_authenticate(self) -> Self {
         match self.status {
             StatusCode::UNAUTHORIZED => self.with(WWW_AUTHENTICATE, HeaderValue::from_static("Bearer")),
             _ => self,
@@ -94,13 +94,13 @@ impl Reply {
         headers.insert(CONTENT_TYPE, HeaderValue::from_static(self.kind));
         headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-cache"));
         headers.extend(self.headers);
-        guard(headers);
+        add_security_headers(headers);
         response
     }
 }
 
 /// Adds the headers of every response.
-pub fn guard(headers: &mut HeaderMap) {
+pub fn add_security_headers(headers: &mut HeaderMap) {
     headers.insert(CONTENT_SECURITY_POLICY, HeaderValue::from_static(POLICY));
     headers.insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
     headers.insert(REFERRER_POLICY, HeaderValue::from_static("no-referrer"));
@@ -132,7 +132,7 @@ impl Tagged {
     }
 
     /// Converts it into a response without the tag.
-    pub fn plainly(self) -> Response<Body> {
+    pub fn without_etag(self) -> Response<Body> {
         self.reply.finish()
     }
 

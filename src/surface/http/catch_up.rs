@@ -46,7 +46,7 @@ fn all(contexts: &Contexts) -> Result<(), OpError> {
 }
 
 fn one(contexts: &Contexts, realm: &RealmName, repo: &RepoName) -> Result<(), OpError> {
-    for published in unpublished::look(&contexts.repo(realm, repo)?)?.published {
+    for published in unpublished::publish_due(&contexts.repo(realm, repo)?)?.published {
         tracing::info!(%realm, %repo, ?published, "published commits that no hook had published");
     }
     Ok(())

@@ -23,7 +23,7 @@ impl Contexts {
     /// Creates the contexts of this machine. The current folder and the variables that name a repository or realm are
     /// ignored, because each request names its own.
     pub fn new(env: &Env) -> Self {
-        let env = env.clone().without_repository().without_choice().of_server().at(Path::new("/"));
+        let env = env.clone().without_repository().without_selection().of_server().at(Path::new("/"));
         // A thread that waits for a lock cannot answer other requests.
         let patience = env.lock_timeout().min(PATIENCE).as_millis();
         Self { env: env.with(LOCK_TIMEOUT, patience.to_string()) }
@@ -38,10 +38,10 @@ impl Contexts {
     ///
     /// # Errors
     /// Returns an error if there is no home folder.
-    pub fn nowhere(&self) -> Result<Ctx, OpError> {
+    pub fn without_realm(&self) -> Result<Ctx, OpError> {
         let none = OpError::usage("no realm was named");
         let home = locate::home(&self.env)?;
-        Ok(Ctx { home, env: self.env.clone(), code: None, here: Err(none), as_of: None, course: RefCell::default() })
+        Ok(Ctx { home, env: self.env.clone(), code: None, realm: Err(none), as_of: None, progress: RefCell::default() })
     }
 
     /// Returns the realms of this machine.
@@ -81,7 +81,7 @@ impl Contexts {
         self.of(realm, None)
     }
 
-    /// Returns a context for a repository of a realm. Its work tree is used if it is on this machine.
+    /// Returns a context for a repository of a realm. Its working tree is used if it is on this machine.
     ///
     /// # Errors
     /// Returns an error in the cases of [`Self::realm`], and if the realm has no such repository.

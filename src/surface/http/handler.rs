@@ -57,7 +57,7 @@ pub struct Handler {
 }
 
 /// A request whose client is allowed to send it.
-struct Asked {
+struct AuthorizedRequest {
     route: &'static Route,
     path: BTreeMap<&'static str, String>,
     arguments: Arguments,
@@ -112,7 +112,7 @@ impl Handler {
         if !is_open && role < access::needed(&parts.method) {
             let refusal = access::refusal(role);
             return match found.is_empty() && page::is_at(parts.uri.path()) {
-                true => Ok(page::refusal(&refusal).challenged().finish()),
+                true => Ok(page::refusal(&refusal).with_www_authenticate().finish()),
                 false => Err(refusal),
             };
         }
@@ -134,13 +134,13 @@ impl Handler {
             given.extend(body::object(&parts.headers, &body::whole(body).await?)?);
         }
         let taken: Vec<_> = route.query.iter().chain(&route.body).cloned().collect();
-        let asked = Asked { route, path: path.clone(), arguments: Arguments::read(given, &taken)? };
+        let asked = AuthorizedRequest { route, path: path.clone(), arguments: Arguments::read(given, &taken)? };
         self.does(asked, &parts.method, &parts.headers).await
     }
 
     async fn does(
         self: Arc<Self>,
-        asked: Asked,
+        asked: AuthorizedRequest,
         method: &Method,
         headers: &HeaderMap,
     ) -> Result<Response<Body>, OpError> {
@@ -163,13 +163,13 @@ impl Handler {
     /// Runs an operation on a thread that may block.
     async fn run(
         self: Arc<Self>,
-        asked: Asked,
+        asked: AuthorizedRequest,
         (operation, call): (&'static Operation, ops::operation::Call),
         run: fn(&Call<'_>) -> Result<Reply, OpError>,
         headers: &HeaderMap,
     ) -> Result<Response<Body>, OpError> {
         let _waiting = self.waiting.try_acquire().map_err(|_| busy())?;
-        let _turn = match self.turns(operation) {
+        let _turn = match self.limit_for(operation) {
             Some(turns) => Some(turns.acquire().await.map_err(|_| busy())?),
             None => None,
         };
@@ -179,15 +179,15 @@ impl Handler {
             run(&Call { operation: call, contexts: &handler.contexts, path: &asked.path, arguments: &asked.arguments })
                 .map(Tagged::new)
         };
-        let reply = aside(work).await?;
+        let reply = run_blocking(work).await?;
         Ok(match method {
             "GET" => reply.finish(headers),
-            _ => reply.plainly(),
+            _ => reply.without_etag(),
         })
     }
 
     /// Returns the semaphore that limits how many operations of this kind run at once, if the operation can be slow.
-    fn turns(&self, operation: &Operation) -> Option<&Semaphore> {
+    fn limit_for(&self, operation: &Operation) -> Option<&Semaphore> {
         match operation.name {
             name if name == ops::realm::sync::OPERATION.name => Some(&self.slow),
             name if name == ops::realm::check::OPERATION.name => Some(&self.judging),
@@ -224,7 +224,8 @@ impl Handler {
         let handler = self.clone();
         let uri = parts.uri;
         let reply =
-            aside(move || Ok(page::answer(&handler.contexts, uri.path(), uri.query().unwrap_or_default()))).await?;
+            run_blocking(move || Ok(page::answer(&handler.contexts, uri.path(), uri.query().unwrap_or_default())))
+                .await?;
         Ok(if reply.status.is_success() { Tagged::new(reply).finish(&parts.headers) } else { reply.finish() })
     }
 
@@ -234,7 +235,7 @@ impl Handler {
         }
         let body = body::whole(body).await?;
         let mut response = self.mcp.answer(parts, body).await;
-        answer::guard(response.headers_mut());
+        answer::add_security_headers(response.headers_mut());
         Ok(response)
     }
 }
@@ -244,7 +245,9 @@ fn busy() -> OpError {
 }
 
 /// Runs blocking work on a separate thread, so that it delays no other request.
-async fn aside<T: Send + 'static>(work: impl FnOnce() -> Result<T, OpError> + Send + 'static) -> Result<T, OpError> {
+async fn run_blocking<T: Send + 'static>(
+    work: impl FnOnce() -> Result<T, OpError> + Send + 'static,
+) -> Result<T, OpError> {
     let done = tokio::task::spawn_blocking(work).await;
     done.unwrap_or_else(|error| Err(OpError::cannot(ErrorCode::Io, format!("cannot answer: {error}"))))
 }

@@ -65,7 +65,7 @@ pub fn serve(env: &Env, settings: &Settings, token: String, ready: impl FnOnce(u
         let mut end = Stop::listen().map_err(failed)?;
         let (port, listeners) = listen(settings.port).await?;
         let (stop, stopping) = watch::channel(false);
-        let streams = descriptors::room_for(MAX_STREAMS, CONNECTIONS);
+        let streams = descriptors::raise_file_limit(MAX_STREAMS, CONNECTIONS);
         let handler = Arc::new(Handler::new(env, port, token, settings.rate_limit, streams, stopping.clone())?);
         tokio::spawn(catch_up::regularly(Contexts::new(env), settings.catch_up, stopping.clone()));
         sync::regularly(Contexts::new(env), settings.sync_interval, stopping.clone());

@@ -13,8 +13,8 @@ use crate::{
     error::OpError,
     model::name::RealmName,
     ops::{
-        notify::change_watch::ChangeWatch,
-        outgoing::run::{self, RunOptions},
+        delivery::run::{self, RunOptions},
+        inboxes::change_watch::ChangeWatch,
     },
 };
 
@@ -55,14 +55,14 @@ fn one(contexts: &Contexts, realm: &RealmName, realms: &mut BTreeMap<RealmName, 
         return Ok(());
     }
     watched.looked = Some(Instant::now());
-    if run::chosen(&contexts.nowhere()?, realm, &[])?.is_empty() {
+    if run::chosen(&contexts.without_realm()?, realm, &[])?.is_empty() {
         return Ok(());
     }
     let ctx = contexts.realm(realm)?;
     if watched.change_watch.is_none() {
         watched.change_watch = ChangeWatch::begin(&ctx, realm).ok();
     }
-    if run::is_due(&ctx, realm, &*ctx.here()?.store)? {
+    if run::is_due(&ctx, realm, &*ctx.realm()?.store)? {
         run::run(&ctx, &RunOptions::default())?;
     }
     Ok(())

@@ -8,7 +8,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::{
-    all_realms::{self, Narrowed},
+    all_realms::{self, RealmFilter},
     answer::Reply,
     context::Contexts,
 };
@@ -22,7 +22,7 @@ use crate::{
         self, Operation,
         as_of::{self, At},
         ctx::Ctx,
-        notify::pending,
+        inboxes::pending,
         operation,
         realm::check::Subject,
     },
@@ -85,7 +85,7 @@ pub struct Call<'a> {
 
 /// The reader that asks.
 #[derive(Deserialize, JsonSchema)]
-struct Asking {
+struct AskingRepoArgument {
     /// As seen by this repository
     repo: Option<RepoName>,
 }
@@ -106,9 +106,9 @@ struct Publishing {
     repo: Option<RepoName>,
 }
 
-/// The work tree of a request.
+/// The working tree of a request.
 #[derive(Deserialize, JsonSchema)]
-struct Here {
+struct RepoArguments {
     /// The realm
     realm: RealmName,
     /// The repository, which must be on this machine
@@ -152,7 +152,7 @@ struct Shape {
 }
 
 /// A route that takes exactly the request of its operation, optionally on behalf of a repository.
-const PLAIN: Shape = Shape { adds: arguments::of::<Asking>, hides: &[], run: plain };
+const PLAIN: Shape = Shape { adds: arguments::of::<AskingRepoArgument>, hides: &[], run: plain };
 
 /// The routes that differ from their operations.
 const SHAPES: &[(&Operation, Shape)] = &[
@@ -162,13 +162,16 @@ const SHAPES: &[(&Operation, Shape)] = &[
     (&ops::realm::review::OPERATION, Shape { adds: arguments::of::<Importing>, ..PLAIN }),
     (&ops::realm::list::OPERATION, Shape { adds: Vec::new, ..PLAIN }),
     (&ops::contract::timeline::OPERATION, Shape { adds: Vec::new, ..PLAIN }),
-    (&ops::session::list::OPERATION, Shape { adds: arguments::of::<Narrowed>, run: session_list, ..PLAIN }),
-    (&ops::session::start::OPERATION, Shape { adds: arguments::of::<Here>, run: session_start, ..PLAIN }),
-    (&ops::session::stop::OPERATION, Shape { adds: arguments::of::<Narrowed>, run: session_stop, ..PLAIN }),
-    (&ops::notifications::list::OPERATION, Shape { adds: arguments::of::<Narrowed>, run: notifications_list, ..PLAIN }),
+    (&ops::session::list::OPERATION, Shape { adds: arguments::of::<RealmFilter>, run: session_list, ..PLAIN }),
+    (&ops::session::start::OPERATION, Shape { adds: arguments::of::<RepoArguments>, run: session_start, ..PLAIN }),
+    (&ops::session::stop::OPERATION, Shape { adds: arguments::of::<RealmFilter>, run: session_stop, ..PLAIN }),
+    (
+        &ops::notifications::list::OPERATION,
+        Shape { adds: arguments::of::<RealmFilter>, run: notifications_list, ..PLAIN },
+    ),
     (
         &ops::notifications::ack::OPERATION,
-        Shape { adds: arguments::of::<Narrowed>, hides: &["ids"], run: notifications_ack },
+        Shape { adds: arguments::of::<RealmFilter>, hides: &["ids"], run: notifications_ack },
     ),
 ];
 
@@ -247,8 +250,8 @@ impl Call<'_> {
     /// Returns the context of the operation: the realm in the path, at the time that the request asks for, on behalf
     /// of the repository that it names.
     fn ctx(&self) -> Result<Ctx, OpError> {
-        let Some(realm) = self.path.get("realm") else { return self.contexts.nowhere() };
-        let ctx = self.contexts.of(&realm.parse()?, self.arguments.read_as::<Asking>()?.repo.as_ref())?;
+        let Some(realm) = self.path.get("realm") else { return self.contexts.without_realm() };
+        let ctx = self.contexts.of(&realm.parse()?, self.arguments.read_as::<AskingRepoArgument>()?.repo.as_ref())?;
         match self.arguments.read_as::<At>()?.at {
             Some(at) => {
                 let part = |name| self.path.get(name).map(String::as_str);
@@ -258,7 +261,7 @@ impl Call<'_> {
         }
     }
 
-    fn narrowed(&self) -> Result<Narrowed, OpError> {
+    fn narrowed(&self) -> Result<RealmFilter, OpError> {
         self.arguments.read_as()
     }
 }
@@ -280,7 +283,7 @@ fn realm_status(call: &Call<'_>) -> Result<Reply, OpError> {
 fn realm_check(call: &Call<'_>) -> Result<Reply, OpError> {
     let mut request: ops::realm::check::Request = call.arguments.read_as()?;
     request.reader = Some(pending::person());
-    if call.arguments.read_as::<Asking>()?.repo.is_none() && request.subject == Subject::Head {
+    if call.arguments.read_as::<AskingRepoArgument>()?.repo.is_none() && request.subject == Subject::Head {
         request.subject = Subject::Published;
     }
     Ok(Reply::of(&ops::realm::check::run(&call.ctx()?, &request)?))
@@ -290,7 +293,7 @@ fn realm_check(call: &Call<'_>) -> Result<Reply, OpError> {
 fn session_list(call: &Call<'_>) -> Result<Reply, OpError> {
     let request: ops::session::list::Request = call.arguments.read_as()?;
     match &call.narrowed()? {
-        Narrowed { realm: Some(realm), repo: None } => {
+        RealmFilter { realm: Some(realm), repo: None } => {
             Ok(Reply::of(&ops::session::list::run(&call.contexts.realm(realm)?, &request)?))
         }
         narrowed => Ok(Reply::of(&all_realms::sessions(call.contexts, narrowed, request.ended, &request.page)?)),
@@ -298,7 +301,7 @@ fn session_list(call: &Call<'_>) -> Result<Reply, OpError> {
 }
 
 fn session_start(call: &Call<'_>) -> Result<Reply, OpError> {
-    let Here { realm, repo } = call.arguments.read_as()?;
+    let RepoArguments { realm, repo } = call.arguments.read_as()?;
     let request = call.arguments.read_as()?;
     Ok(Reply::of(&ops::session::start::run(&call.contexts.repo(&realm, &repo)?, &request)?))
 }
@@ -314,7 +317,7 @@ fn session_stop(call: &Call<'_>) -> Result<Reply, OpError> {
 fn notifications_list(call: &Call<'_>) -> Result<Reply, OpError> {
     let request: ops::notifications::list::Request = call.arguments.read_as()?;
     match &call.narrowed()? {
-        Narrowed { realm: Some(realm), repo: Some(repo) } => {
+        RealmFilter { realm: Some(realm), repo: Some(repo) } => {
             Ok(Reply::of(&ops::notifications::list::run(&call.contexts.repo(realm, repo)?, &request)?))
         }
         narrowed => Ok(Reply::of(&all_realms::notifications(call.contexts, narrowed, &request, &request.page)?)),
@@ -324,7 +327,7 @@ fn notifications_list(call: &Call<'_>) -> Result<Reply, OpError> {
 fn notifications_ack(call: &Call<'_>) -> Result<Reply, OpError> {
     let id = call.part("id");
     let (realm, repo) = match call.narrowed()? {
-        Narrowed { realm: Some(realm), repo: Some(repo) } => (realm, repo),
+        RealmFilter { realm: Some(realm), repo: Some(repo) } => (realm, repo),
         narrowed => all_realms::pending_in(call.contexts, &narrowed, id)?,
     };
     let request = ops::notifications::ack::Request::by_person(vec![id.to_owned()]);

@@ -21,13 +21,13 @@ pub fn of(error: &OpError) -> StatusCode {
         | Code::UnknownDomain
         | Code::UnknownNotification
         | Code::UnknownOwner
-        | Code::UnknownPart
+        | Code::UnknownPointer
         | Code::UnknownRealm
         | Code::UnknownReceiver
         | Code::UnknownRef
         | Code::UnknownRemote
         | Code::UnknownRepo
-        | Code::UnknownRepository
+        | Code::RepoUndetermined
         | Code::UnknownResource
         | Code::UnknownSession
         | Code::UnknownVersion => StatusCode::NOT_FOUND,
@@ -37,7 +37,7 @@ pub fn of(error: &OpError) -> StatusCode {
         Code::WrongType => StatusCode::UNSUPPORTED_MEDIA_TYPE,
         Code::WrongHost => StatusCode::MISDIRECTED_REQUEST,
         Code::TooManyRequests => StatusCode::TOO_MANY_REQUESTS,
-        Code::Conflict | Code::Damaged | Code::Git | Code::Io => StatusCode::INTERNAL_SERVER_ERROR,
+        Code::WriteRace | Code::Damaged | Code::Git | Code::Io => StatusCode::INTERNAL_SERVER_ERROR,
         Code::Remote => StatusCode::BAD_GATEWAY,
         Code::Busy | Code::Locked => StatusCode::SERVICE_UNAVAILABLE,
         Code::Usage => StatusCode::BAD_REQUEST,

@@ -10,7 +10,7 @@ use super::{
 use crate::{
     error::{ErrorCode, NextStep, OpError},
     model::pointer::escape,
-    wire::Answered,
+    wire::AnyAnswer,
 };
 
 /// The fields of an answer, except for those that every answer has.
@@ -31,7 +31,7 @@ const LEAST: usize = 160;
 
 impl Body {
     /// Converts the answer of an operation into fields.
-    pub fn of(answer: &dyn Answered) -> Self {
+    pub fn of(answer: &dyn AnyAnswer) -> Self {
         let Value::Object(mut fields) = answer.to_value() else { unreachable!("answers are objects") };
         fields.remove("next_steps");
         let next_steps = answer.next_steps().iter().map(|step| for_client(step, false)).collect();
@@ -39,7 +39,7 @@ impl Body {
     }
 
     /// Converts an answer whose lists are to be paged.
-    pub fn unpaged(answer: &dyn Answered, next_steps: Vec<NextStep>) -> Self {
+    pub fn unpaged(answer: &dyn AnyAnswer, next_steps: Vec<NextStep>) -> Self {
         Self { fields: Map::new(), next_steps, unpaged: Some(answer.to_text()) }
     }
 
@@ -87,7 +87,7 @@ pub fn only_at(body: &mut Body, field: &str, pointer: &str, offset: Option<usize
     let Some(part) = whole.pointer(pointer) else {
         let mut pointer = pointer.to_owned();
         shorten(&mut pointer, 80);
-        return Err(OpError::no(ErrorCode::UnknownPart, format!("the {field} has nothing at {pointer:?}"))
+        return Err(OpError::no(ErrorCode::UnknownPointer, format!("the {field} has nothing at {pointer:?}"))
             .next("write a JSON Pointer such as /schema/properties/read"));
     };
     let mut kept = json!({"name": whole["name"], "version": whole["version"], "owner": whole["owner"]});
@@ -96,7 +96,7 @@ pub fn only_at(body: &mut Body, field: &str, pointer: &str, offset: Option<usize
     if let Some(text) = part.as_str() {
         let offset = offset.unwrap_or_default();
         let rest = text.get(offset..).filter(|rest| !rest.is_empty() || text.is_empty()).ok_or_else(|| {
-            OpError::no(ErrorCode::UnknownPart, format!("the text has no part at offset {offset}"))
+            OpError::no(ErrorCode::UnknownPointer, format!("the text has no part at offset {offset}"))
                 .next("pass an offset from next_offset")
         })?;
         kept["part"] = json!("");

@@ -96,7 +96,7 @@ mod tests {
 
     #[test]
     fn a_committed_file_names_no_path_of_this_machine() {
-        let env = Env::sealed("/home/ada/work", []);
+        let env = Env::isolated("/home/ada/work", []);
         for client in [ClientKind::ClaudeCode, ClientKind::Cursor, ClientKind::VsCode] {
             let text = config(&env, client, false).content.to_string();
             assert!(!text.contains("ada") && text.contains("\"git-blue\""), "{text}");

@@ -166,7 +166,7 @@ impl Mcp {
         let mut id_guard = None;
         if is_posted {
             if is_stateless(&parts.headers)
-                && let Some(error) = jsonrpc_frame::gone(&frame, &body)
+                && let Some(error) = jsonrpc_frame::removed_method_error(&frame, &body)
             {
                 return wrong(&error);
             }
@@ -175,7 +175,7 @@ impl Mcp {
                 Frame::Nothing => return empty(StatusCode::ACCEPTED),
                 Frame::Message(message) => {
                     is_of_batches = version(&message) == Some(batch::VERSION);
-                    if is_hello(&message) && self.sessions.sessions.read().await.len() >= MAX_SESSIONS {
+                    if is_initialize(&message) && self.sessions.sessions.read().await.len() >= MAX_SESSIONS {
                         return full();
                     }
                     if let (Some(session), JsonRpcMessage::Request(request)) = (&session, &*message) {
@@ -289,7 +289,7 @@ fn is_stateless(headers: &HeaderMap) -> bool {
     headers.get("mcp-protocol-version").is_some_and(|version| version.as_bytes() >= &b"2026-07-28"[..])
 }
 
-fn is_hello(message: &ClientJsonRpcMessage) -> bool {
+fn is_initialize(message: &ClientJsonRpcMessage) -> bool {
     version(message).is_some()
 }
 

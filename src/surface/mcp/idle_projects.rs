@@ -4,7 +4,7 @@
 use std::sync::Mutex;
 
 use super::open::Project;
-use crate::{ops::notify::deliver::Tips, surface::locked::locked};
+use crate::{ops::inboxes::deliver::Tips, surface::locked::locked};
 
 /// The tips of the domains and inboxes of each project when nothing was pending.
 #[derive(Debug, Default)]

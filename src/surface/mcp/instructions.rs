@@ -15,7 +15,7 @@ version can be in the range and still break the code.
 realm_check with worktree true, and commit: the commit publishes it. Only the owner can change a contract.
 - Call realm_check before a release, and after editing anything under .blue/.
 - Changes by other repositories arrive automatically, once, as notifications with other answers. If \
-import_satisfied is \"breaks\", something here is about to break: report it, with the value in verdict. \
+import_state is \"broken\", something here is about to break: report it, with the value in verdict. \
 notifications_list shows earlier ones.
 
 The skill skill://git-blue/contracts/SKILL.md describes workflows, how to join, and the file formats.

@@ -60,7 +60,7 @@ pub fn oversized() -> JsonRpcError {
 }
 
 /// Returns the error for a request that the stateless protocol no longer has.
-pub fn gone(frame: &Frame, line: &[u8]) -> Option<JsonRpcError> {
+pub fn removed_method_error(frame: &Frame, line: &[u8]) -> Option<JsonRpcError> {
     let (id, method) = match frame {
         Frame::Message(message) => match &**message {
             // An `initialize` request starts a handshake, whatever else it contains.

@@ -68,7 +68,7 @@ mod tests {
     #[test]
     fn the_log_is_private_and_each_message_is_one_line() {
         let folder = tempfile::tempdir().unwrap();
-        let env = Env::sealed("/", [("GIT_BLUE_NOW".into(), "2026-01-24T12:00:00Z".into())]);
+        let env = Env::isolated("/", [("GIT_BLUE_NOW".into(), "2026-01-24T12:00:00Z".into())]);
         let path = folder.path().join("mcp.log");
         std::fs::write(&path, "before\n").unwrap();
         Log::open(&env, folder.path()).unwrap().say(|| "a\n\u{1b}[2Jb".into());

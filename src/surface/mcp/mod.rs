@@ -144,7 +144,7 @@ mod tests {
 
     #[test]
     fn a_call_that_takes_too_long_fails_and_the_server_continues() {
-        let settings = Settings::shared(&Env::sealed("/", []), &Options { all_realms: true, ..Options::default() });
+        let settings = Settings::shared(&Env::isolated("/", []), &Options { all_realms: true, ..Options::default() });
         let settings = Settings { limit: Some(Duration::from_secs(1)), ..settings };
         runtime().unwrap().block_on(async {
             let (ours, theirs) = tokio::io::duplex(1 << 16);

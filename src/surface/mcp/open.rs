@@ -71,7 +71,7 @@ pub fn open(env: &Env, project: &Project) -> Result<Rc<Ctx>, OpError> {
         let stamps = Stamps(stamps.map(|(stamp, path)| (path, stamp)).collect());
         // Only a project whose repository and realm were found stays open, because either may appear later: a
         // repository in any parent folder. The root has no parent folder.
-        if (ctx.code.is_some() || project.folder == Path::new("/")) && ctx.here.is_ok() {
+        if (ctx.code.is_some() || project.folder == Path::new("/")) && ctx.realm.is_ok() {
             opened.drain(..opened.len().saturating_sub(MAX_OPEN - 1));
             opened.push(Opened { project: project.clone(), ctx: ctx.clone(), stamps });
         }
@@ -90,7 +90,7 @@ fn deciding(ctx: &Ctx, project: &Project) -> Vec<PathBuf> {
         paths.extend(common.map(|common| common.join("config")));
         paths.push(code.main_folder().join(".git/config"));
     }
-    if let Ok(here) = &ctx.here
+    if let Ok(here) = &ctx.realm
         && let Ok(Some(known)) = ctx.home.realm(&here.realm)
     {
         // A recreated store has another folder of objects.

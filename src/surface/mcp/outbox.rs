@@ -21,7 +21,7 @@ use crate::{
     error::{NextStep, OpError},
     model::name::ReaderName,
     ops::{
-        notify::{
+        inboxes::{
             self,
             deliver::Tips,
             inbox::{self, Receipt},
@@ -161,7 +161,7 @@ impl NotificationSource {
     /// if nothing is pending.
     fn look(&self, room: impl FnOnce() -> usize) -> Result<Option<(NotificationBatch, Tips)>, OpError> {
         let ctx = open(&self.env, &self.project)?;
-        let Ok(acting) = ctx.acting() else { return Ok(None) };
+        let Ok(acting) = ctx.acting_repo() else { return Ok(None) };
         // Notifications that cannot be recorded as seen would come with every answer.
         if !joined::is_joined(&ctx.home, acting) {
             return Ok(None);
@@ -178,8 +178,8 @@ impl NotificationSource {
             left = left.saturating_sub(taken);
             fits
         };
-        let judge = ctx.glancing_judge();
-        notify::deliver::due_since(acting, &self.reader, is_quiet, (ctx.env.now(), &judge), fits)
+        let judge = ctx.quick_judge();
+        inboxes::deliver::due_since(acting, &self.reader, is_quiet, (ctx.env.now(), &judge), fits)
     }
 }
 
@@ -191,11 +191,11 @@ impl SentNotifications {
     pub fn record(&self) -> Result<(), OpError> {
         let NotificationSource { env, project, reader, idle, .. } = &self.source;
         let ctx = open(env, project)?;
-        let Ok(acting) = ctx.recording() else { return Ok(()) };
+        let Ok(acting) = ctx.require_reader() else { return Ok(()) };
         inbox::record(acting.store, acting.repo, reader, &self.receipt, || ctx.env.now_here())?;
         if self.is_all {
             // These are the domains when nothing else was pending, and the current inboxes.
-            idle.record(project.clone(), self.tips.clone().told(acting, reader)?);
+            idle.record(project.clone(), self.tips.clone().after_delivery(acting, reader)?);
         }
         Ok(())
     }

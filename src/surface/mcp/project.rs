@@ -26,19 +26,19 @@ pub enum NoProject {
     /// The project cannot be opened, or the request is invalid.
     Failed(OpError),
     /// No place is in a realm. Asking the client for its roots may help.
-    Nowhere(Tried),
+    Nowhere(TriedPlaces),
 }
 
 /// The places that were tried, and the next steps of their errors.
 #[derive(Debug, Default)]
-pub struct Tried {
+pub struct TriedPlaces {
     places: Vec<String>,
     steps: Vec<NextStep>,
     /// The realms of this machine.
     realms: Vec<String>,
 }
 
-impl Tried {
+impl TriedPlaces {
     /// Returns the places on one line.
     pub fn places(&self) -> String {
         self.places.join("; ")
@@ -76,7 +76,8 @@ pub fn find(
     realm: Option<RealmName>,
     roots: &Roots,
 ) -> Result<Project, NoProject> {
-    let mut search = Search { settings, realm: realm.or_else(|| settings.realm.clone()), tried: Tried::default() };
+    let mut search =
+        Search { settings, realm: realm.or_else(|| settings.realm.clone()), tried: TriedPlaces::default() };
     if let Some(cwd) = cwd {
         let folder = folder(cwd)?;
         return search.only("cwd", &folder);
@@ -141,7 +142,7 @@ pub fn find_named(
         Err(NoProject::Nowhere(_)) if *roots != Roots::Unasked => return find(settings, cwd, realm, roots),
         found => found?,
     };
-    match &open(&settings.env, &project)?.here {
+    match &open(&settings.env, &project)?.realm {
         Ok(here) if here.realm != *named => {
             let message = format!("this server is limited to the realm {}", here.realm);
             Err(OpError::usage(message).next("start it with --all-realms to use other realms").into())
@@ -151,7 +152,7 @@ pub fn find_named(
 }
 
 /// Returns the error that lists the places that were tried.
-pub fn nowhere(tried: &Tried) -> OpError {
+pub fn not_found_error(tried: &TriedPlaces) -> OpError {
     let message = format!("no repository that is in a realm was found; tried: {}", tried.places());
     let error = OpError::cannot(ErrorCode::NotInRealm, message);
     // If a repository says where its realm is, that step is enough.
@@ -181,7 +182,7 @@ fn known(settings: &Settings) -> Vec<String> {
 struct Search<'a> {
     settings: &'a Settings,
     realm: Option<RealmName>,
-    tried: Tried,
+    tried: TriedPlaces,
 }
 
 impl Search<'_> {
@@ -223,13 +224,13 @@ impl Search<'_> {
     fn only(&mut self, source: &str, folder: &Path) -> Result<Project, NoProject> {
         match self.at(source, folder)? {
             Some(found) => Ok(found),
-            None => Err(nowhere(&self.lost()).into()),
+            None => Err(not_found_error(&self.lost()).into()),
         }
     }
 
     /// Returns the places that were tried.
-    fn lost(&mut self) -> Tried {
-        Tried { realms: known(self.settings), ..std::mem::take(&mut self.tried) }
+    fn lost(&mut self) -> TriedPlaces {
+        TriedPlaces { realms: known(self.settings), ..std::mem::take(&mut self.tried) }
     }
 
     fn at(&mut self, source: &str, folder: &Path) -> Result<Option<Project>, OpError> {
@@ -239,7 +240,7 @@ impl Search<'_> {
         }
         let project = Project { folder: folder.to_owned(), realm: self.realm.clone() };
         let ctx = open(&self.settings.env, &project)?;
-        match &ctx.here {
+        match &ctx.realm {
             // A damaged realm is still the right one.
             Err(error) if error.code == ErrorCode::NotInRealm => {
                 self.tried.push(format!("{source}: {}", error.message));

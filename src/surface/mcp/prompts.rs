@@ -15,7 +15,7 @@ use crate::{
     ops::{
         contract::{self, impact::Candidate},
         ctx::Ctx,
-        notify, realm,
+        inboxes, realm,
     },
 };
 
@@ -96,9 +96,9 @@ impl Template {
 }
 
 fn incoming(ctx: &Ctx, reader: &ReaderName, _: &Map<String, Value>) -> Result<Body, OpError> {
-    let acting = ctx.acting()?;
+    let acting = ctx.acting_repo()?;
     // A prompt marks nothing as seen: the notifications in it also come with the next answer.
-    let telling = notify::deliver::due(acting, reader, (ctx.env.now(), &ctx.glancing_judge()), |_| true)?;
+    let telling = inboxes::deliver::due(acting, reader, (ctx.env.now(), &ctx.quick_judge()), |_| true)?;
     let mut body = status(ctx)?;
     body.fields.insert("notifications".into(), json!(telling.notifications));
     body.fields.insert("bindings_changed".into(), json!(telling.bindings_changed));

@@ -11,7 +11,7 @@ use crate::{
         name::{ContractRef, RealmName},
         version::Version,
     },
-    ops::{contract, ctx::Ctx, names, notify::fingerprint::Part, realm},
+    ops::{contract, ctx::Ctx, inboxes::fingerprint::Part, names, realm},
 };
 
 /// The MIME type of every resource.
@@ -111,7 +111,7 @@ impl ResourceKind {
 /// # Errors
 /// Returns an error if the store cannot be read.
 pub fn list(ctx: &Ctx, start: usize) -> Result<(Vec<Resource>, Option<usize>), OpError> {
-    let realm = &ctx.here()?.realm;
+    let realm = &ctx.realm()?.realm;
     let own: Vec<_> = skills::resources().chain(of_realm(realm)).collect();
     let mut contracts = Vec::new();
     for domain in names::domains(ctx)? {

@@ -68,7 +68,7 @@ impl RootsRequest {
                 Err(NoProject::Failed(error)) => return Outcome::Failed(error),
                 Err(NoProject::Nowhere(tried)) if roots != Roots::Unasked => {
                     self.log.say(|| format!("no project: {}", tried.places()));
-                    return Outcome::Failed(project::nowhere(&tried));
+                    return Outcome::Failed(project::not_found_error(&tried));
                 }
                 Err(NoProject::Nowhere(_)) => {
                     if context.client_capabilities().is_none_or(|can| can.roots.is_none()) {

@@ -104,7 +104,7 @@ impl Settings {
     /// Reads the settings of a server for all projects of this machine. The folder, project and session with which it
     /// was started are ignored.
     pub fn shared(env: &Env, options: &Options) -> Self {
-        let env = env.clone().without_choice().at(Path::new("/"));
+        let env = env.clone().without_selection().at(Path::new("/"));
         Self { folder: None, project_dir: None, is_shared: true, limit: Some(LIMIT), ..Self::new(&env, options) }
     }
 }
@@ -133,7 +133,7 @@ mod tests {
 
     fn of(vars: &[(&str, &str)]) -> Settings {
         let vars = vars.iter().map(|(name, value)| ((*name).into(), (*value).into()));
-        Settings::new(&Env::sealed("/work", vars), &Options::default())
+        Settings::new(&Env::isolated("/work", vars), &Options::default())
     }
 
     #[test]

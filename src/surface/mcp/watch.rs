@@ -18,7 +18,7 @@ use super::{
 };
 use crate::{
     env::Env,
-    ops::notify::{self, fingerprint::Part},
+    ops::inboxes::{self, fingerprint::Part},
     surface::locked::locked,
 };
 
@@ -70,7 +70,7 @@ impl Watched {
 
     fn look(&self, env: &Env, part: &Part) -> Option<String> {
         let ctx = open(env, &self.project).ok()?;
-        notify::fingerprint::of(&ctx, part).ok()
+        inboxes::fingerprint::of(&ctx, part).ok()
     }
 }
 

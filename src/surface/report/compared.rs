@@ -63,7 +63,7 @@ pub fn of_compat(body: &Compat, files: [Option<SideFile>; 2], strict: bool) -> R
     let asked = || asked.iter().filter(|(.., is_asked)| *is_asked);
     let mut entries: Vec<_> = body.differences.iter().map(|one| comparison.difference(one)).collect();
     entries.extend(asked().filter_map(|(direction, found, _)| comparison.unknown(*direction, found)));
-    entries.extend(body.warnings.iter().map(|one| comparison.misspelt(one)));
+    entries.extend(body.warnings.iter().map(|one| comparison.misspelled(one)));
     let report = Report {
         command: "git blue compat",
         passed: body.compatible.unwrap_or(!strict),
@@ -178,7 +178,7 @@ impl Comparison {
         }
     }
 
-    fn misspelt(&self, one: &SchemaWarning) -> Entry {
+    fn misspelled(&self, one: &SchemaWarning) -> Entry {
         let side = if one.schema == self.new.name { &self.new } else { &self.old };
         let place = side.file.as_ref().map(|file| file.place(&one.pointer));
         Entry {
@@ -246,9 +246,9 @@ impl Comparison {
         let at = format!("{part}{}", pointer.unwrap_or_default());
         let message = format!("{} {}", self.old.name, if at.is_empty() { "/" } else { &at });
         let (file, line) = match (&self.old.file, &self.subject) {
-            (Some(file), _) => (RelatedFile::Here(file.name.clone()), file.place(&at).line),
+            (Some(file), _) => (RelatedFile::RealmContext(file.name.clone()), file.place(&at).line),
             (None, Some(subject)) => (RelatedFile::Realm(format!("{subject}/{}", self.old.name)), None),
-            (None, None) => (RelatedFile::Here(self.old.name.clone()), None),
+            (None, None) => (RelatedFile::RealmContext(self.old.name.clone()), None),
         };
         Related { message, file, line }
     }

@@ -110,7 +110,7 @@ struct Related {
 #[derive(Debug)]
 enum RelatedFile {
     /// A file that exists on the runner.
-    Here(String),
+    RealmContext(String),
     /// A version in the realm: `domain/contract/version`.
     Realm(String),
 }
@@ -201,14 +201,14 @@ pub fn as_runner_names(env: &Env, path: &Path) -> String {
     whole.strip_prefix(root).unwrap_or(path).display().to_string()
 }
 
-/// Returns the path of a work tree below the runner's base folder; empty if they are the same.
+/// Returns the path of a working tree below the runner's base folder; empty if they are the same.
 pub fn prefix(env: &Env, root: Option<&Path>) -> String {
     let runner = env.text("GITHUB_WORKSPACE").or_else(|| env.text("CI_PROJECT_DIR"));
     let named = root.filter(|_| runner.is_some()).map(|root| as_runner_names(env, root));
     named.filter(|named| Path::new(named).is_relative()).unwrap_or_default()
 }
 
-/// Returns a file of the repository as the runner names it. `prefix` is the work tree's, see [`prefix`].
+/// Returns a file of the repository as the runner names it. `prefix` is the working tree's, see [`prefix`].
 pub fn below(prefix: &str, file: &str) -> String {
     if prefix.is_empty() { file.to_owned() } else { format!("{prefix}/{file}") }
 }

@@ -6,9 +6,9 @@ use crate::{
         binding::{Import, UsedIn},
         contract::Contract,
         domain_summary::{ContractSummary, DomainSummary},
-        domain_view::Standing,
+        domain_view::ImportResolution,
         name::ContractName,
-        nearest::question,
+        nearest::did_you_mean,
         oid::Oid,
         range::Range,
         review::{Changes, fields_at},
@@ -41,15 +41,15 @@ pub fn is_due(import: &Import, state: &ImportState) -> bool {
     state.is_broken() || is_moved
 }
 
-fn current(standing: &Standing) -> Option<&Version> {
+fn current(standing: &ImportResolution) -> Option<&Version> {
     match standing {
-        Standing::Satisfied(version) => Some(version),
-        Standing::Behind { current, .. } | Standing::Broken { current } => Some(current),
-        Standing::Missing => None,
+        ImportResolution::Satisfied(version) => Some(version),
+        ImportResolution::Behind { current, .. } | ImportResolution::Broken { current } => Some(current),
+        ImportResolution::Missing => None,
     }
 }
 
-/// The bindings of the user's repository, in the work tree, or at HEAD if there is no work tree.
+/// The bindings of the user's repository, in the working tree, or at HEAD if there is no working tree.
 pub struct BindingFiles<'a> {
     files: Option<Files<'a>>,
     has_worktree: bool,
@@ -131,7 +131,7 @@ impl Domain<'_> {
             },
             _ => Changes::default(),
         };
-        let verdict = state.told().cloned();
+        let verdict = state.between_versions().cloned();
         let broken_at = verdict.iter().filter_map(|verdict| verdict.difference.as_ref());
         let first: Vec<_> = broken_at.flat_map(|difference| fields_at(&difference.at)).collect();
         let mut differences = changes.lines();
@@ -201,7 +201,7 @@ impl Domain<'_> {
         }
     }
 
-    /// Returns the place of the expectations that the current version does not fulfil.
+    /// Returns the place of the expectations that the current version does not satisfy.
     fn unmet(&self, import: &Import, state: &ImportState, body: &ImportReview) -> Result<Option<String>, OpError> {
         if import.expects.is_none() || !state.verdict.as_ref().is_some_and(|one| one.verdict == Outcome::Breaks) {
             return Ok(None);
@@ -212,7 +212,7 @@ impl Domain<'_> {
     }
 
     /// Returns the command to run next, and what to do before it. `expects` is the place of expectations that the
-    /// current version does not fulfil.
+    /// current version does not satisfy.
     fn next_step(&self, body: &ImportReview, state: &ImportState, expects: Option<&str>) -> String {
         let at = format!("{}/{}", body.domain, body.contract);
         let place = match (&body.binding_file, body.binding_line) {
@@ -221,7 +221,7 @@ impl Domain<'_> {
             (None, _) => "the binding in the realm".to_owned(),
         };
         let Some(new) = &body.new_version else {
-            let meant = question(&body.contract, self.summary.contract_names());
+            let meant = did_you_mean(&body.contract, self.summary.contract_names());
             let domain = &body.domain;
             return format!(
                 "git blue contract list --domain {domain}  # {place} imports {}, which {domain} does not have{meant}",
@@ -240,7 +240,7 @@ impl Domain<'_> {
                 true => format!("git blue import {at} '{range}'  # first adapt {code} to {new}; this updates {place}"),
                 false => format!(
                     "git blue contract diff {at}  # then adapt {code} to {new}, and write \"{range}\" in {place}, in \
-                        a clone with a work tree"
+                        a clone with a working tree"
                 ),
             };
         }

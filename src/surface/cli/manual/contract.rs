@@ -84,7 +84,7 @@ pub(super) const PAGES: &[Page] = &[
             ("git blue contract publish --rollback --reason 'Broke the import'", "Go back to an older version"),
         ]),
     page("contract new")
-        .about("Writes .blue/contracts/DOMAIN/NAME.yaml to the work tree. Committing the file publishes it.")
+        .about("Writes .blue/contracts/DOMAIN/NAME.yaml to the working tree. Committing the file publishes it.")
         .examples(&[
             ("git blue contract new orders/order-placed --from-samples events.jsonl", "Infer the schema from payloads"),
             (
@@ -98,7 +98,7 @@ pub(super) const PAGES: &[Page] = &[
         ]),
     page("contract expect")
         .about(
-            "Writes a JSON Schema of what the code relies on to the work tree, and names it in the import. A \
+            "Writes a JSON Schema of what the code relies on to the working tree, and names it in the import. A \
             version then breaks this repository only if it breaks these expectations.",
         )
         .examples(&[(
@@ -107,7 +107,7 @@ pub(super) const PAGES: &[Page] = &[
         )]),
     page("contract bump")
         .about(
-            "Edits the file in the work tree, keeping comments and order. The level `auto` derives the bump \
+            "Edits the file in the working tree, keeping comments and order. The level `auto` derives the bump \
             from a comparison with the published version.",
         )
         .examples(&[

@@ -58,12 +58,12 @@ pub(super) const PAGES: &[Page] = &[
     page("realm admin cache").about("The cache speeds up reading and never affects results. It is rebuilt automatically.").examples(&[("git blue realm admin cache stats", "Show the size of the cache")]),
     page("realm admin cache stats").examples(&[("git blue realm admin cache stats", "Show the size of the cache")]),
     page("realm admin cache clear").examples(&[("git blue realm admin cache clear", "Delete the cache; the next command rebuilds it")]),
-    page("session").about("A session is a period of work in one work tree. When it ends, a summary shows which contracts \
+    page("session").about("A session is a period of work in one working tree. When it ends, a summary shows which contracts \
             changed meanwhile.").examples(&[("git blue session start --rfc faster-checkout", "Start work on an RFC")]),
     page("session start").examples(&[("git blue session start --rfc faster-checkout", "Start work on an RFC")]),
     page("session status").examples(&[("git blue session status", "Show what changed since the session started")]),
     page("session list").examples(&[("git blue session list --ended", "List sessions, including those that ended in the last 30 days")]),
-    page("session stop").examples(&[("git blue session stop", "End the session of this work tree")]),
+    page("session stop").examples(&[("git blue session stop", "End the session of this working tree")]),
     page("notifications").examples(&[("git blue notifications list --state pending", "List pending notifications")]),
     page("notifications list").about("Marks nothing as seen.").examples(&[
             ("git blue notifications list --state pending", "List pending notifications"),
@@ -128,7 +128,7 @@ pub(super) const PAGES: &[Page] = &[
     page("gc").about("Commands that write run this automatically from time to time. Published versions are never \
             removed.").examples(&[("git blue gc", "Pack the store now")]),
     page("doctor").about("Checks the realm's store, this clone and its hooks, and this machine's records of them.").no("A problem was found.").examples(&[
-            ("git blue doctor", "Look for problems without changing anything"),
+            ("git blue doctor", "Style for problems without changing anything"),
             ("git blue doctor --fix", "Repair what can be repaired without losing anything"),
         ]),
     page("mcp").examples(&[("git blue mcp generate-config --client cursor", "Print the configuration for a client")]),

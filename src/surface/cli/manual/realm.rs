@@ -58,7 +58,7 @@ pub(super) const PAGES: &[Page] = &[
         .no("There are errors, or warnings with --strict.")
         .examples(&[
             ("git blue check", "Check HEAD"),
-            ("git blue check --worktree", "Check the work tree before committing"),
+            ("git blue check --worktree", "Check the working tree before committing"),
             ("git blue check --base origin/main", "Fail only on problems that the branch adds"),
             (
                 "git blue check --realm-url https://git.example.com/realms/shop.git --output sarif=blue.sarif",
@@ -119,11 +119,11 @@ pub(super) const PAGES: &[Page] = &[
             published version, changing a contract without owning it, or removing a member. `git blue status` lists \
             them with their ids and authors.",
         )
-        .examples(&[("git blue realm conflict undo 3f9c0a1b2c3d", "Reject a change that a sync set aside")]),
+        .examples(&[("git blue realm conflict reject 3f9c0a1b2c3d", "Reject a change that a sync set aside")]),
     page("realm conflict accept")
         .examples(&[("git blue realm conflict accept 3f9c0a1b2c3d", "Accept the change into the realm")]),
-    page("realm conflict undo").examples(&[(
-        "git blue realm conflict undo 3f9c0a1b2c3d",
+    page("realm conflict reject").examples(&[(
+        "git blue realm conflict reject 3f9c0a1b2c3d",
         "Reject the change; the next sync restores the remote",
     )]),
     page("realm worktree")
@@ -203,7 +203,7 @@ pub(super) const PAGES: &[Page] = &[
         ]),
     page("import")
         .about(
-            "Edits .blue/bindings/DOMAIN.yaml in the work tree, keeping comments and order. The change takes \
+            "Edits .blue/bindings/DOMAIN.yaml in the working tree, keeping comments and order. The change takes \
             effect once it is committed.",
         )
         .examples(&[
@@ -219,7 +219,7 @@ pub(super) const PAGES: &[Page] = &[
         ]),
     page("export")
         .about(
-            "Edits .blue/bindings/DOMAIN.yaml in the work tree, keeping comments and order. The change takes \
+            "Edits .blue/bindings/DOMAIN.yaml in the working tree, keeping comments and order. The change takes \
             effect once it is committed.",
         )
         .examples(&[
@@ -230,11 +230,11 @@ pub(super) const PAGES: &[Page] = &[
             ),
         ]),
     page("unimport")
-        .about("Edits the binding in the work tree. The change takes effect once it is committed.")
+        .about("Edits the binding in the working tree. The change takes effect once it is committed.")
         .examples(&[("git blue unimport s3-access/s3-permissions", "Stop importing a contract")]),
     page("unexport")
         .about(
-            "Edits the binding in the work tree. The change takes effect once it is committed. The contract \
+            "Edits the binding in the working tree. The change takes effect once it is committed. The contract \
             stays in the realm until it is retired with `git blue contract retire`.",
         )
         .examples(&[("git blue unexport orders/order-placed", "Stop exporting a contract")]),

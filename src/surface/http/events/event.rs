@@ -60,12 +60,12 @@ pub struct EventBatch {
 
 /// The changes that events are made from.
 #[derive(Debug, Default)]
-pub struct Happened {
+pub struct Changes {
     pub notifications: Vec<NotificationForRepo>,
     pub sessions: Vec<SessionLine>,
 }
 
-impl Happened {
+impl Changes {
     /// Returns the notifications that arrived, and the sessions that changed, at this second or later.
     pub fn since(&self, second: i64) -> Self {
         let is_since = |at: Timestamp| at.as_second() >= second;
@@ -125,9 +125,9 @@ impl Event {
 impl EventBatch {
     /// Returns the events for the change of a realm from one mark to another, for subscribers of `repo`. Only the last
     /// event has the later mark, so a client that is disconnected before gets the rest when it reconnects.
-    pub fn new(realm: &RealmName, [before, after]: [&Mark; 2], repo: Option<&RepoName>, happened: &Happened) -> Self {
+    pub fn new(realm: &RealmName, [before, after]: [&Mark; 2], repo: Option<&RepoName>, happened: &Changes) -> Self {
         let id = |heard| Position { mark: before.clone(), heard, repo: repo.cloned() };
-        let Happened { notifications, sessions } = happened;
+        let Changes { notifications, sessions } = happened;
         let mut events = Vec::new();
         for one in notifications {
             let about = &one.notification;
@@ -206,7 +206,7 @@ mod tests {
 
     #[test]
     fn clients_that_want_everything_share_one_text() {
-        let told = EventBatch::new(&"r".parse().unwrap(), [&mark(1), &mark(2)], None, &Happened::default());
+        let told = EventBatch::new(&"r".parse().unwrap(), [&mark(1), &mark(2)], None, &Changes::default());
         assert_eq!(told.text(&EventFilter::default()).as_ptr(), told.text(&EventFilter::default()).as_ptr());
         let picky = EventFilter { rank: Some(Rank::default()), contract: None };
         assert_eq!(told.text(&picky), told.text(&EventFilter::default()), "that the realm moved is told to everybody");

@@ -6,20 +6,20 @@ use std::{
     sync::Arc,
 };
 
-use super::event::{EventBatch, Happened, Mark, Position};
+use super::event::{Changes, EventBatch, Mark, Position};
 use crate::{
     error::OpError,
     model::name::{RealmName, RepoName},
     ops::{
         ctx::Ctx,
-        notifications::list,
-        notify::{
-            news::{Changed, News, Standing},
+        inboxes::{
             pending,
+            realm_changes::{ChangedRefs, RealmChanges, RefTips},
         },
+        notifications::list,
     },
     surface::http::{
-        all_realms::{self, Narrowed},
+        all_realms::{self, RealmFilter},
         context::Contexts,
     },
     wire::{NotificationFilter, PageRequest, SessionLine, all_realms::NotificationForRepo},
@@ -37,18 +37,18 @@ pub type Missed = (Arc<EventBatch>, usize);
 
 /// The state of a realm, and the time at which it was read.
 #[derive(Debug, Default)]
-pub struct Look {
+pub struct RealmSnapshot {
     mark: Mark,
-    standing: Standing,
+    standing: RefTips,
 }
 
 /// The last seen state of a realm, and the changes before it.
 #[derive(Debug, Default)]
 pub struct History {
-    seen: Look,
+    seen: RealmSnapshot,
     deltas: VecDeque<Delta>,
     /// What is pending now, for clients that reconnect after another process served them.
-    pending: BTreeMap<Audience, Happened>,
+    pending: BTreeMap<Audience, Changes>,
     /// Repositories that are known to be in the realm.
     known: BTreeSet<RepoName>,
 }
@@ -58,20 +58,20 @@ pub struct History {
 pub struct Delta {
     realm: RealmName,
     marks: [Mark; 2],
-    changed: Changed,
+    changed: ChangedRefs,
     sessions: Vec<SessionLine>,
     /// The events for each audience that has asked.
     told: BTreeMap<Audience, Arc<EventBatch>>,
 }
 
-impl Look {
+impl RealmSnapshot {
     /// Reads the current state of a realm. Later changes belong to the next look.
     ///
     /// # Errors
     /// Returns an error if the refs cannot be listed.
     pub fn now(ctx: &Ctx) -> Result<Self, OpError> {
         let at = ctx.env.now().as_second();
-        let standing = Standing::of(ctx)?;
+        let standing = RefTips::of(ctx)?;
         Ok(Self { mark: Mark { at, state: standing.id() }, standing })
     }
 }
@@ -81,7 +81,7 @@ impl History {
     ///
     /// # Errors
     /// Returns an error if the sessions cannot be read.
-    pub fn begin(&mut self, ctx: &Ctx, look: Look) -> Result<(), OpError> {
+    pub fn begin(&mut self, ctx: &Ctx, look: RealmSnapshot) -> Result<(), OpError> {
         if self.seen.mark.state.is_empty() {
             self.seen = look;
         } else if let Some(delta) = self.delta(ctx, &look)? {
@@ -109,18 +109,18 @@ impl History {
     ///
     /// # Errors
     /// Returns an error if the sessions cannot be read.
-    pub fn delta(&self, ctx: &Ctx, look: &Look) -> Result<Option<Delta>, OpError> {
+    pub fn delta(&self, ctx: &Ctx, look: &RealmSnapshot) -> Result<Option<Delta>, OpError> {
         if look.mark.state == self.seen.mark.state {
             return Ok(None);
         }
         let changed = self.seen.standing.until(&look.standing);
-        let sessions = News::new(ctx).sessions(&changed)?;
+        let sessions = RealmChanges::new(ctx).sessions(&changed)?;
         let marks = [self.seen.mark.clone(), look.mark.clone()];
-        Ok(Some(Delta { realm: ctx.here()?.realm.clone(), marks, changed, sessions, told: BTreeMap::new() }))
+        Ok(Some(Delta { realm: ctx.realm()?.realm.clone(), marks, changed, sessions, told: BTreeMap::new() }))
     }
 
     /// Adds a delta, and drops the oldest ones beyond the limit.
-    pub fn push(&mut self, delta: Delta, look: Look) {
+    pub fn push(&mut self, delta: Delta, look: RealmSnapshot) {
         self.seen = look;
         self.pending.clear();
         self.deltas.push_back(delta);
@@ -154,7 +154,7 @@ impl History {
         let heard = if last.repo == *audience { last.heard } else { 0 };
         let mut missed = Vec::new();
         for delta in self.deltas.range_mut(start..) {
-            let told = delta.known_or_told(contexts, audience)?;
+            let told = delta.cached_changes_for(contexts, audience)?;
             missed.push((told, if missed.is_empty() { heard } else { 0 }));
         }
         Ok(missed)
@@ -178,13 +178,13 @@ impl History {
 }
 
 /// Returns everything that is pending for an audience, and all sessions.
-fn everything(contexts: &Contexts, realm: &RealmName, audience: &Audience) -> Result<Happened, OpError> {
+fn everything(contexts: &Contexts, realm: &RealmName, audience: &Audience) -> Result<Changes, OpError> {
     let wanted = list::Request { filter: NotificationFilter::Pending, ..Default::default() };
-    let narrowed = Narrowed { realm: Some(realm.clone()), repo: audience.clone() };
+    let narrowed = RealmFilter { realm: Some(realm.clone()), repo: audience.clone() };
     let notifications = all_realms::notifications(contexts, &narrowed, &wanted, &ALL)?.body.notifications;
-    let whole = Narrowed { repo: None, ..narrowed };
+    let whole = RealmFilter { repo: None, ..narrowed };
     let sessions = all_realms::sessions(contexts, &whole, true, &ALL)?.body.sessions;
-    Ok(Happened { notifications, sessions: sessions.into_iter().map(|one| one.session).collect() })
+    Ok(Changes { notifications, sessions: sessions.into_iter().map(|one| one.session).collect() })
 }
 
 impl Delta {
@@ -192,10 +192,10 @@ impl Delta {
     ///
     /// # Errors
     /// Returns an error if the realm cannot be read.
-    pub fn told(
+    pub fn changes_for(
         &mut self,
         contexts: &Contexts,
-        news: &mut News<'_>,
+        news: &mut RealmChanges<'_>,
         audience: &Audience,
     ) -> Result<Arc<EventBatch>, OpError> {
         if let Some(told) = self.told.get(audience) {
@@ -212,7 +212,7 @@ impl Delta {
             notifications.extend(found.map(of_repo));
         }
         notifications.sort_by_cached_key(|one| pending::key(&one.notification));
-        let happened = Happened { notifications, sessions: self.sessions.clone() };
+        let happened = Changes { notifications, sessions: self.sessions.clone() };
         let [before, after] = &self.marks;
         let told = Arc::new(EventBatch::new(&self.realm, [before, after], audience.as_ref(), &happened));
         self.told.insert(audience.clone(), told.clone());
@@ -220,10 +220,10 @@ impl Delta {
     }
 
     /// Returns the same as [`Self::told`], opening the realm only if needed.
-    fn known_or_told(&mut self, contexts: &Contexts, audience: &Audience) -> Result<Arc<EventBatch>, OpError> {
+    fn cached_changes_for(&mut self, contexts: &Contexts, audience: &Audience) -> Result<Arc<EventBatch>, OpError> {
         match self.told.get(audience) {
             Some(told) => Ok(told.clone()),
-            None => self.told(contexts, &mut News::new(&contexts.realm(&self.realm)?), audience),
+            None => self.changes_for(contexts, &mut RealmChanges::new(&contexts.realm(&self.realm)?), audience),
         }
     }
 

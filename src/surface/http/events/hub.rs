@@ -11,14 +11,14 @@ use tokio::sync::watch;
 
 use super::{
     event::{EventBatch, Mark, Position},
-    history::{Audience, History, Look, Missed},
+    history::{Audience, History, Missed, RealmSnapshot},
     locked,
     queue::EventSender,
 };
 use crate::{
     error::OpError,
     model::name::RealmName,
-    ops::notify::{change_watch::ChangeWatch, news::News},
+    ops::inboxes::{change_watch::ChangeWatch, realm_changes::RealmChanges},
     surface::http::context::Contexts,
 };
 
@@ -73,16 +73,16 @@ impl Hub {
         before: Option<&Self>,
         stopping: &watch::Receiver<bool>,
     ) -> Result<Arc<Self>, OpError> {
-        let change_watch = ChangeWatch::begin(&contexts.nowhere()?, realm)?;
+        let change_watch = ChangeWatch::begin(&contexts.without_realm()?, realm)?;
         let ctx = contexts.realm(realm)?;
-        let look = Look::now(&ctx)?;
+        let look = RealmSnapshot::now(&ctx)?;
         let mut history = before.map(|before| std::mem::take(&mut *locked(&before.history))).unwrap_or_default();
         history.begin(&ctx, look)?;
         let hub = Arc::new(Self { realm: realm.clone(), history: Mutex::new(history), listening: Mutex::default() });
         let (contexts, looking, stopping) = (contexts.clone(), hub.clone(), stopping.clone());
         let thread = std::thread::Builder::new().name(format!("events {realm}"));
         thread
-            .spawn(move || looking.look_on(&contexts, change_watch, &stopping))
+            .spawn(move || looking.watch_realm(&contexts, change_watch, &stopping))
             .map_err(OpError::io("watch", "the realm"))?;
         Ok(hub)
     }
@@ -131,7 +131,7 @@ impl Hub {
     }
 
     /// Reads the realm each time it changes, while there are subscribers.
-    fn look_on(&self, contexts: &Contexts, mut change_watch: ChangeWatch, stopping: &watch::Receiver<bool>) {
+    fn watch_realm(&self, contexts: &Contexts, mut change_watch: ChangeWatch, stopping: &watch::Receiver<bool>) {
         let begun = Instant::now();
         loop {
             let moved = change_watch.waited(STEP);
@@ -149,7 +149,7 @@ impl Hub {
                     let mark = locked(&self.history).mark().clone();
                     let problem = Arc::new(EventBatch::problem(&self.realm, &mark, &error.message));
                     self.tell(|_| Some(&problem));
-                    if let Ok(new) = contexts.nowhere().and_then(|ctx| ChangeWatch::begin(&ctx, &self.realm)) {
+                    if let Ok(new) = contexts.without_realm().and_then(|ctx| ChangeWatch::begin(&ctx, &self.realm)) {
                         change_watch = new;
                     }
                     std::thread::sleep(STEP);
@@ -169,17 +169,17 @@ impl Hub {
     /// Reads the realm, and sends what has changed. Returns whether anything has.
     fn look(&self, contexts: &Contexts) -> Result<bool, OpError> {
         let ctx = contexts.realm(&self.realm)?;
-        let look = Look::now(&ctx)?;
+        let look = RealmSnapshot::now(&ctx)?;
         let Some(mut delta) = locked(&self.history).delta(&ctx, &look)? else { return Ok(false) };
-        let mut news = News::new(&ctx);
+        let mut news = RealmChanges::new(&ctx);
         for audience in self.audiences() {
-            delta.told(contexts, &mut news, &audience)?;
+            delta.changes_for(contexts, &mut news, &audience)?;
         }
         let mut history = locked(&self.history);
         let mut told = BTreeMap::new();
         // Include audiences that subscribed meanwhile.
         for audience in self.audiences() {
-            let its = delta.told(contexts, &mut news, &audience)?;
+            let its = delta.changes_for(contexts, &mut news, &audience)?;
             told.insert(audience, its);
         }
         self.tell(|audience| told.get(audience));

@@ -23,7 +23,7 @@ use hyper::{
 };
 use tokio::sync::{Semaphore, watch};
 
-use super::{Body, all_realms::Narrowed, answer, connections::Streaming, context::Contexts};
+use super::{Body, all_realms::RealmFilter, answer, connections::Streaming, context::Contexts};
 use crate::{
     error::{ErrorCode, OpError},
     model::name::{ContractRef, RealmName},
@@ -82,7 +82,7 @@ impl Events {
         arguments: &Arguments,
         headers: &HeaderMap,
     ) -> Result<Response<Body>, OpError> {
-        let narrowed: Narrowed = arguments.read_as()?;
+        let narrowed: RealmFilter = arguments.read_as()?;
         let filter = filter(arguments)?;
         let busy = |_| OpError::cannot(ErrorCode::Busy, "too many listeners").next("try again later");
         let permit = self.streams.clone().try_acquire_owned().map_err(busy)?;
@@ -100,7 +100,7 @@ impl Events {
         headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
         // A connection that does not count against the limit must not be used for other requests.
         headers.insert(CONNECTION, HeaderValue::from_static("close"));
-        answer::guard(headers);
+        answer::add_security_headers(headers);
         response.extensions_mut().insert(Streaming);
         Ok(response)
     }
@@ -108,7 +108,7 @@ impl Events {
     /// Subscribes to the hubs of the wanted realms.
     fn join(
         &self,
-        narrowed: &Narrowed,
+        narrowed: &RealmFilter,
         filter: &EventFilter,
         last: Option<&Position>,
         sender: &EventSender,
@@ -141,7 +141,7 @@ impl Events {
     fn join_realm(
         &self,
         realm: &RealmName,
-        narrowed: &Narrowed,
+        narrowed: &RealmFilter,
         last: Option<&Position>,
         sender: &EventSender,
     ) -> Result<hub::Joined, OpError> {

@@ -76,7 +76,7 @@ fn causes(site: &Site, topology: &RealmTopology, status: Option<&RealmStatus>) -
         Cause::new(Tone::Warn, "cycle", what).run("git blue realm topology")
     }));
     causes.extend(contracts().filter_map(|(domain, contract)| deprecated(site, domain, contract)));
-    causes.extend(status.iter().flat_map(|status| &status.remotes).filter_map(unshared));
+    causes.extend(status.iter().flat_map(|status| &status.remotes).filter_map(not_pushed));
     causes
 }
 
@@ -155,7 +155,7 @@ fn deprecated(site: &Site, domain: &DomainTopology, contract: &ContractTopology)
     Some(Cause::new(Tone::Warn, "deprecated", what).run(format!("git blue contract get {}/{next}", domain.name)))
 }
 
-fn unshared(remote: &RemoteStatus) -> Option<Cause> {
+fn not_pushed(remote: &RemoteStatus) -> Option<Cause> {
     if remote.ahead + remote.behind == 0 {
         return None;
     }

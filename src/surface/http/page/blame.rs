@@ -62,7 +62,7 @@ mod tests {
         let version = |version: &str, author: &str| VersionOrigin {
             version: version.parse().unwrap(),
             time: "2026-01-21T09:00:00Z".parse().unwrap(),
-            ahead_of_clock: false,
+            in_future: false,
             author: author.into(),
             repo: Some("fungal".into()),
             source_commit: Some("1234567890".into()),

@@ -77,7 +77,7 @@ pub fn page(site: &Site, ctx: &Ctx, wanted: &ContractRef, query: &Query) -> Resu
         )
         .map(|answer| answer.body),
         blame: blame(ctx, wanted, &contract),
-        topology: neighbours(ctx, wanted),
+        topology: neighbors(ctx, wanted),
         contract,
     };
     Ok(Page {
@@ -107,7 +107,7 @@ fn blame(ctx: &Ctx, wanted: &ContractRef, shown: &ContractGet) -> Option<Contrac
 }
 
 /// Returns the topology of this contract only.
-fn neighbours(ctx: &Ctx, wanted: &ContractRef) -> Option<RealmTopology> {
+fn neighbors(ctx: &Ctx, wanted: &ContractRef) -> Option<RealmTopology> {
     let request = realm::topology::Request { domain: Some(wanted.domain.clone()) };
     let mut topology = realm::topology::run(ctx, &request).ok()?.body;
     topology.domains.iter_mut().for_each(|domain| domain.contracts.retain(|one| one.name == wanted.contract));
@@ -305,7 +305,7 @@ mod tests {
         let mut shown = shown(evil);
         shown.timeline = vec![TimelineEntry {
             time: "2026-01-21T09:00:00Z".parse().unwrap(),
-            ahead_of_clock: true,
+            in_future: true,
             author: EVIL.into(),
             realm: "aperture".parse().unwrap(),
             version: "1.0.0".parse().unwrap(),

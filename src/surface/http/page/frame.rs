@@ -4,7 +4,7 @@ use maud::{DOCTYPE, Markup, html};
 
 use super::{
     super::status,
-    links::{Past, Site},
+    links::{PastTime, Site},
     pieces::{text, time},
 };
 use crate::error::OpError;
@@ -43,7 +43,7 @@ pub struct Page {
 }
 
 impl Page {
-    fn past(&self) -> Option<&Past> {
+    fn past(&self) -> Option<&PastTime> {
         self.site.as_ref()?.past.as_ref()
     }
 }
@@ -111,7 +111,7 @@ fn tabs(site: &Site, here: Option<Part>) -> Markup {
     }
 }
 
-fn banner(past: &Past, path: &str) -> Markup {
+fn banner(past: &PastTime, path: &str) -> Markup {
     html! {
         div.past {
             p {
@@ -123,7 +123,7 @@ fn banner(past: &Past, path: &str) -> Markup {
 }
 
 /// Returns the form that shows the page at an earlier time.
-fn travel(past: Option<&Past>, path: &str) -> Markup {
+fn travel(past: Option<&PastTime>, path: &str) -> Markup {
     let day = past.map(|past| &past.said).filter(|said| said.parse::<jiff::civil::Date>().is_ok());
     html! {
         form.travel method="get" action=(path) {

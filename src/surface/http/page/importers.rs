@@ -45,7 +45,7 @@ fn now(one: &ImporterImpact) -> Markup {
             ("current", _) if outcome == Some(Outcome::Unknown) => { (badge(Tone::Warn, "unknown")) }
             ("current", _) if one.judged_by == JudgedBy::VersionRange => { (badge(Tone::Good, "in range")) }
             ("current", _) => { (badge(Tone::Good, "holds")) }
-            ("stale", Some(served)) => { (badge(Tone::Warn, "behind")) " " (served) " is still served" }
+            ("behind", Some(served)) => { (badge(Tone::Warn, "behind")) " " (served) " is still served" }
             _ => { (badge(Tone::Bad, "broken")) }
         }
         @if let Some(verdict) = one.verdict.as_ref().filter(|one| one.verdict != Outcome::Compatible) {

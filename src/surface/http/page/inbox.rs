@@ -4,7 +4,7 @@ use super::Contexts;
 use crate::{
     error::OpError,
     model::name::RepoName,
-    ops::{ctx::Ctx, notifications, notify::pending::key, realm},
+    ops::{ctx::Ctx, inboxes::pending::key, notifications, realm},
     wire::{NotificationFilter, NotificationsList, PageRequest, RealmStatus},
 };
 

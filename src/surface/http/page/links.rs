@@ -15,12 +15,12 @@ pub struct Site {
     /// The realm.
     pub realm: RealmName,
     /// The earlier time; `None` for the current state.
-    pub past: Option<Past>,
+    pub past: Option<PastTime>,
 }
 
 /// An earlier time.
 #[derive(Debug, Clone)]
-pub struct Past {
+pub struct PastTime {
     /// The time as it is written in the URL.
     pub said: String,
     /// The latest time that is included.
@@ -40,7 +40,7 @@ impl Site {
     pub fn at(realm: &RealmName, ctx: Ctx, query: &Query) -> Result<(Self, Ctx), OpError> {
         let Some(said) = query.get("at") else { return Ok((Self::now(realm), ctx)) };
         let ctx = ctx.as_of(&said.parse::<AsOf>().map_err(OpError::usage)?)?;
-        let past = ctx.as_of.map(|moment| Past { said: said.to_owned(), moment });
+        let past = ctx.as_of.map(|moment| PastTime { said: said.to_owned(), moment });
         Ok((Self { realm: realm.clone(), past }, ctx))
     }
 
@@ -136,7 +136,7 @@ mod tests {
 
     #[test]
     fn every_link_keeps_the_time() {
-        let past = Past { said: "2 weeks ago".into(), moment: "2026-01-21T09:00:00Z".parse().unwrap() };
+        let past = PastTime { said: "2 weeks ago".into(), moment: "2026-01-21T09:00:00Z".parse().unwrap() };
         let then = Site { past: Some(past), ..site() };
         assert_eq!(then.overview(), "/r/aperture?at=2+weeks+ago");
         assert_eq!(then.repo(&"a".parse().unwrap()), "/r/aperture/repos/a?at=2+weeks+ago");

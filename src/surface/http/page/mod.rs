@@ -105,7 +105,7 @@ fn find(path: &str) -> Result<Wanted, OpError> {
 impl Wanted {
     fn page(&self, contexts: &Contexts, query: &Query) -> Result<Page, OpError> {
         match self {
-            Self::Home => home::page(&contexts.nowhere()?),
+            Self::Home => home::page(&contexts.without_realm()?),
             Self::Overview(realm) => {
                 let (site, ctx) = open(contexts, realm, query)?;
                 overview::page(contexts, &site, &ctx, query)

@@ -18,10 +18,10 @@ use crate::{
         name::RepoName,
         notification::ChangeType,
         rank::Rank,
-        verdict::{Holds, Outcome},
+        verdict::{ImportEffect, Outcome},
         version::Version,
     },
-    ops::{notifications, notify::pending::key},
+    ops::{inboxes::pending::key, notifications},
     wire::{JudgedBy, Notification, NotificationFilter, NotificationsList, PageRequest, RealmStatus, State},
 };
 
@@ -232,7 +232,7 @@ pub fn entries(site: &Site, notifications: &[Notification], state: &str) -> Mark
             @for one in notifications {
                 li data-key=(one.id) {
                     (entry(site, one, state))
-                    @if let Some(Holds::Breaks | Holds::Unknown) = one.import_satisfied {
+                    @if let Some(ImportEffect::Broken | ImportEffect::Unknown) = one.import_state {
                         p.when { @for file in one.binding.files() { span.path dir="auto" { (text(file)) } " " } }
                     }
                 }
@@ -259,13 +259,13 @@ fn entry(site: &Site, one: &Notification, asked: &str) -> Markup {
                 (None, Some(new)) => { " " span.version { (new) } }
                 _ => {}
             }
-            @match one.import_satisfied {
-                Some(Holds::Satisfied) if one.judged_by == Some(JudgedBy::VersionRange) => {
+            @match one.import_state {
+                Some(ImportEffect::Satisfied) if one.judged_by == Some(JudgedBy::VersionRange) => {
                     " " (badge(Tone::Good, "in range"))
                 }
-                Some(Holds::Satisfied) => { " " (badge(Tone::Good, "import holds")) }
-                Some(Holds::Unknown) => { " " (badge(Tone::Warn, "effect unknown")) }
-                Some(Holds::Breaks) => { " " (badge(Tone::Bad, "import broken")) }
+                Some(ImportEffect::Satisfied) => { " " (badge(Tone::Good, "import holds")) }
+                Some(ImportEffect::Unknown) => { " " (badge(Tone::Warn, "effect unknown")) }
+                Some(ImportEffect::Broken) => { " " (badge(Tone::Bad, "import broken")) }
                 None => {}
             }
         }
@@ -276,9 +276,9 @@ fn entry(site: &Site, one: &Notification, asked: &str) -> Markup {
             @if state != asked { (badge(tone, state)) " " }
             (time(one.arrived_at))
             @if let Some(author) = &one.author { " · by " (text(author)) }
-            @if one.by_another { " · " (badge(Tone::Bad, "owned here, but changed by somebody else")) }
-            @if one.ahead_of_clock { " · " (badge(Tone::Warn, "dated in the future")) }
-            @if one.coalesced > 1 { " · " (count(one.coalesced, "version")) }
+            @if one.changed_by_other { " · " (badge(Tone::Bad, "owned here, but changed by somebody else")) }
+            @if one.in_future { " · " (badge(Tone::Warn, "dated in the future")) }
+            @if one.version_count > 1 { " · " (count(one.version_count, "version")) }
         }
     }
 }

@@ -124,7 +124,7 @@ pub fn history(site: &Site, log: &[LogEntry]) -> Markup {
                             " " (pieces::source_commit(commit, entry.commit_url.as_deref()))
                         }
                         " · by " (text(&entry.author))
-                        @if entry.ahead_of_clock { " · " (badge(Tone::Warn, "dated in the future")) }
+                        @if entry.in_future { " · " (badge(Tone::Warn, "dated in the future")) }
                     }
                 }
             }
@@ -284,7 +284,7 @@ mod tests {
             commit: "1234567890123456789012345678901234567890".parse().unwrap(),
             domain: None,
             time: "2026-01-21T09:00:00Z".parse().unwrap(),
-            ahead_of_clock: true,
+            in_future: true,
             author: EVIL.into(),
             subject: EVIL.into(),
             repo: Some(EVIL.into()),

@@ -10,7 +10,7 @@ use crate::{
     surface::cli::text::clean,
 };
 
-/// The meaning of a word. It is never shown by colour alone.
+/// The meaning of a word. It is never shown by color alone.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Tone {
     /// Less important.

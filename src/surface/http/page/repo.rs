@@ -151,7 +151,7 @@ fn import_now(site: &Site, import: &ImportStatus) -> Markup {
         }
         @match (&*import.state, import.rank) {
             ("broken", _) => { " " (badge(Tone::Bad, "broken")) }
-            ("stale", _) => { " " (badge(Tone::Warn, "behind")) }
+            ("behind", _) => { " " (badge(Tone::Warn, "behind")) }
             (_, Rank::Attention) if verdict.is_some() => { " " (badge(Tone::Warn, "unknown")) }
             _ => {}
         }

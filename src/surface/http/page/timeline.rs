@@ -44,7 +44,7 @@ fn entry_head(site: &Site, body: &ContractGet, entry: &TimelineEntry, older: Opt
             @if let Some(commit) = &entry.source_commit {
                 " · from " (source_commit(commit, entry.commit_url.as_deref()))
             }
-            @if entry.ahead_of_clock { " · " (badge(Tone::Warn, "dated in the future")) }
+            @if entry.in_future { " · " (badge(Tone::Warn, "dated in the future")) }
             @if let Some(older) = older {
                 " · "
                 a href=(href(&[("version", &version), ("from", &older.to_string()), ("to", &version)])) {

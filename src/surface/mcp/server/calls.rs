@@ -28,8 +28,8 @@ use crate::{
     error::{ErrorCode, OpError},
     ops::{
         as_of::{self, At},
-        course::cancelled,
         ctx::Ctx,
+        progress::cancelled,
     },
     surface::arguments::Arguments,
 };
@@ -71,7 +71,7 @@ impl Server {
             None => work.await,
         };
         Ok(match outcome {
-            Outcome::Done(()) => self.handed_over(context).into(),
+            Outcome::Done(()) => self.placeholder_result(context).into(),
             Outcome::Failed(error) => failed(&error).into(),
             Outcome::Asked(question) => question.into(),
         })
@@ -142,7 +142,7 @@ impl Server {
     /// # Errors
     /// Returns an error if no project is found.
     pub fn project_of(&self, tool: &Tool, arguments: &Arguments, roots: &Roots) -> Result<Project, NoProject> {
-        let realm = arguments.read_as::<tools::Named>()?.realm;
+        let realm = arguments.read_as::<tools::RealmArgument>()?.realm;
         let found = project::find_named(&self.settings, arguments.text("cwd"), realm, roots);
         let project = match found {
             // The realms of this machine can be listed from anywhere, so that clients can find a realm.
@@ -173,7 +173,7 @@ impl Server {
 
     /// Returns the result of a call whose answer is stored. It is empty if the transport replaces it when writing the
     /// message.
-    pub fn handed_over(&self, context: &RequestContext<RoleServer>) -> CallToolResult {
+    pub fn placeholder_result(&self, context: &RequestContext<RoleServer>) -> CallToolResult {
         let Some(request_client) = ClientOfRequest::of(context) else { return CallToolResult::success(Vec::new()) };
         let Some(answer) = self.answers.take(&context.id) else {
             return failed(&cancelled());

@@ -8,7 +8,7 @@ use rmcp::{
 
 use super::Server;
 use crate::{
-    ops::{course::cancelled, tools::declared::DeclaredTool},
+    ops::{progress::cancelled, tools::declared::DeclaredTool},
     surface::mcp::{
         declared,
         open::open,
@@ -36,7 +36,7 @@ impl Server {
             let project = project::find(
                 &self.settings,
                 arguments.text("cwd"),
-                arguments.read_as::<crate::surface::mcp::tools::Named>()?.realm,
+                arguments.read_as::<crate::surface::mcp::tools::RealmArgument>()?.realm,
                 roots,
             )?;
             let ctx = open(&self.settings.env, &project)?;
@@ -64,7 +64,7 @@ impl Server {
                 body.cut("the command's output is too long for a message");
                 self.answers
                     .put(context.id.clone(), Answer { body, source: Some(self.notification_source(project, context)) });
-                self.handed_over(context).into()
+                self.placeholder_result(context).into()
             }
             Err(error) => failed(&error).into(),
         }

@@ -1,6 +1,6 @@
 //! The server that answers one client.
 
-mod aside;
+mod background;
 mod calls;
 mod commands;
 mod handler;
@@ -83,7 +83,7 @@ impl Server {
         };
         found.map_err(|lost| match lost {
             NoProject::Failed(error) => refused(&error),
-            NoProject::Nowhere(tried) => refused(&project::nowhere(&tried)),
+            NoProject::Nowhere(tried) => refused(&project::not_found_error(&tried)),
         })
     }
 

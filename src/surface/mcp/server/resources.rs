@@ -142,7 +142,7 @@ impl Server {
         let roots = if self.settings.is_shared { &unasked } else { roots };
         let project = project::find(&self.settings, None, realm, roots)?;
         let ctx = open(&self.settings.env, &project)?;
-        match ctx.here()?.realm == uri.realm {
+        match ctx.realm()?.realm == uri.realm {
             true => Ok(project),
             false => Err(OpError::no(
                 ErrorCode::UnknownResource,

@@ -9,7 +9,7 @@ use crate::{
     model::name::ReaderName,
     ops::ctx::Ctx,
     surface::arguments::Arguments,
-    wire::{Answered, PageRequest},
+    wire::{AnyAnswer, PageRequest},
 };
 
 /// A call of a tool.
@@ -36,7 +36,7 @@ impl Call<'_> {
     }
 
     /// Converts an answer. Its next steps become calls of tools that the server offers.
-    pub fn body(&self, answer: &dyn Answered) -> Body {
+    pub fn body(&self, answer: &dyn AnyAnswer) -> Body {
         let steps = answer.next_steps().iter().map(|step| for_client(step, !self.settings.read_only)).collect();
         if !self.tool.shape.lists.is_empty() {
             return Body::unpaged(answer, steps);

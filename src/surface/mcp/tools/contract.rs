@@ -9,7 +9,7 @@ use super::{
 };
 use crate::error::OpError;
 
-/// The version that means the files of the work tree. Older clients send it.
+/// The version that means the files of the working tree. Older clients send it.
 const WORKTREE: &str = "worktree";
 
 /// The part of a contract to return.

@@ -55,7 +55,7 @@ struct CwdArgument {
 
 /// The realm argument: any realm if the server serves all of them, else only the current one.
 #[derive(Deserialize, JsonSchema)]
-pub struct Named {
+pub struct RealmArgument {
     // What a realm is, needs no words in each of many tools.
     #[doc(hidden)]
     pub realm: Option<RealmName>,
@@ -71,11 +71,11 @@ pub static TOOLS: LazyLock<Vec<Tool>> = LazyLock::new(|| {
 
 /// The arguments that choose the project: on a server of one realm, and on a server of all realms.
 static COMMON: LazyLock<[Vec<Parameter>; 2]> = LazyLock::new(|| {
-    let of_all = [arguments::of::<Named>(), arguments::of::<CwdArgument>()].concat();
+    let of_all = [arguments::of::<RealmArgument>(), arguments::of::<CwdArgument>()].concat();
     [arguments::of::<CwdArgument>(), of_all]
 });
 
-/// The tools that do not take the name of a realm: they work on the current work tree, or on all realms.
+/// The tools that do not take the name of a realm: they work on the current working tree, or on all realms.
 const WITHOUT_REALM: [&Operation; 5] = [
     &ops::session::start::OPERATION,
     &ops::session::stop::OPERATION,

@@ -32,15 +32,15 @@ enum Detail {
 
 /// The scope of a check.
 #[derive(Debug, Deserialize, JsonSchema)]
-pub struct About {
+pub struct ScopeArgument {
     /// own: this repository (default)
-    scope: Option<Whole>,
+    scope: Option<CheckedScope>,
 }
 
 /// The values of `scope`.
 #[derive(Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
-enum Whole {
+enum CheckedScope {
     Own,
     All,
     Published,
@@ -105,10 +105,10 @@ fn leave_out_current_imports(body: &mut Body) {
 
 pub fn check(call: &Call<'_>) -> Result<Body, OpError> {
     let mut request: check::Request = call.arguments.read_as()?;
-    match call.arguments.read_as::<About>()?.scope {
-        Some(Whole::All) => request.scope = Scope::Everything,
-        Some(Whole::Published) => request.subject = Subject::Published,
-        Some(Whole::Own) | None => {}
+    match call.arguments.read_as::<ScopeArgument>()?.scope {
+        Some(CheckedScope::All) => request.scope = Scope::Everything,
+        Some(CheckedScope::Published) => request.subject = Subject::Published,
+        Some(CheckedScope::Own) | None => {}
     }
     let mut answer = check::run(call.ctx, &request)?;
     let RealmCheck { current_repo, schema_hashes: hashes, warnings, .. } = &mut answer.body;

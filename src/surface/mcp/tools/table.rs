@@ -54,7 +54,7 @@ pub const SHAPES: &[(&Operation, Shape)] = &[
         &ops::realm::check::OPERATION,
         Shape {
             hides: &["all", "base", "commit", "mode", "published", "strict"],
-            adds: &[arguments::of::<realm::About>, arguments::of::<realm::Detailed>],
+            adds: &[arguments::of::<realm::ScopeArgument>, arguments::of::<realm::Detailed>],
             lists: &["errors", "warnings", "schema_hashes"],
             is_slow: true,
             run: realm::check,

@@ -39,7 +39,7 @@ const MAX_LINES: usize = 240;
 pub enum Scope<'a> {
     /// A realm.
     Realm,
-    /// A repository and its neighbours.
+    /// A repository and its neighbors.
     Repo(&'a RepoName),
     /// A domain.
     Domain,
@@ -115,7 +115,7 @@ struct Link {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Stand {
     Current,
-    Stale,
+    Behind,
     Broken,
 }
 
@@ -123,7 +123,7 @@ impl Stand {
     fn of(state: &str) -> Self {
         match state {
             "current" => Self::Current,
-            "stale" => Self::Stale,
+            "behind" => Self::Behind,
             _ => Self::Broken,
         }
     }
@@ -131,7 +131,7 @@ impl Stand {
     fn class(self) -> &'static str {
         match self {
             Self::Current => "current",
-            Self::Stale => "stale",
+            Self::Behind => "behind",
             Self::Broken => "broken",
         }
     }
@@ -304,7 +304,7 @@ fn idle(body: &RealmTopology) -> Vec<&RepoName> {
 fn word(stand: Stand) -> (&'static str, Tone) {
     match stand {
         Stand::Current => ("in range", Tone::Good),
-        Stand::Stale => ("behind, still served", Tone::Warn),
+        Stand::Behind => ("behind, still served", Tone::Warn),
         Stand::Broken => ("broken", Tone::Bad),
     }
 }
@@ -364,14 +364,14 @@ mod tests {
         let body = realm(1, |_| {
             vec![
                 contract("one", Some("a"), &[("b", "current"), ("c", "broken")]),
-                contract("two", None, &[("b", "stale")]),
+                contract("two", None, &[("b", "behind")]),
             ]
         });
         let shown = shown(&body);
         assert_eq!(shown.matches("class=\"link current\"").count(), 1, "{shown}");
         assert_eq!(shown.matches("class=\"link provided\"").count(), 1, "{shown}");
         assert_eq!(shown.matches("class=\"link broken\"").count(), 1);
-        assert_eq!(shown.matches("class=\"link stale\"").count(), 1);
+        assert_eq!(shown.matches("class=\"link behind\"").count(), 1);
         assert!(shown.contains("class=\"row lost\"") && shown.contains(">missing<"));
         for word in ["in range", "broken", "behind, still served"] {
             assert!(shown.contains(&format!(">{word}<")), "{word}");
@@ -457,7 +457,7 @@ mod tests {
     }
 
     /// Returns a topology in which `me` provides to `down`, imports from `up`, and has nothing to do with `far`.
-    fn neighbours() -> RealmTopology {
+    fn neighbors() -> RealmTopology {
         realm(1, |_| {
             vec![
                 contract("mine", Some("me"), &[("down", "broken"), ("up", "current")]),
@@ -468,9 +468,9 @@ mod tests {
     }
 
     #[test]
-    fn a_repository_is_drawn_with_its_neighbours() {
+    fn a_repository_is_drawn_with_its_neighbors() {
         let me: RepoName = "me".parse().unwrap();
-        let around = around(&neighbours(), &me);
+        let around = around(&neighbors(), &me);
         assert_eq!(around.broken, 1, "what is broken elsewhere does not count");
         let graph = Graph::of(&around, Scope::Repo(&me));
         let nodes: Vec<_> = graph.nodes.iter().map(|node| (node.repo.as_str(), node.column)).collect();
@@ -483,11 +483,11 @@ mod tests {
     #[test]
     fn the_broken_filter_keeps_only_broken_imports() {
         let query = crate::surface::http::page::links::Query::parse("broken=1&domain=domain-000");
-        let shown = section(&site(), &neighbours(), Scope::Realm, &Filter::of(&query).unwrap()).into_string();
+        let shown = section(&site(), &neighbors(), Scope::Realm, &Filter::of(&query).unwrap()).into_string();
         assert!(shown.contains("contracts/domain-000/mine") && !shown.contains("unrelated"), "{shown}");
         assert!(shown.contains("name=\"broken\" value=\"1\" checked"), "{shown}");
         let query = crate::surface::http::page::links::Query::parse("domain=other");
-        let shown = section(&site(), &neighbours(), Scope::Realm, &Filter::of(&query).unwrap()).into_string();
+        let shown = section(&site(), &neighbors(), Scope::Realm, &Filter::of(&query).unwrap()).into_string();
         assert!(shown.contains("Nothing matches."), "{shown}");
     }
 

@@ -1,4 +1,4 @@
-//! Selects the part of a realm that is drawn: what the user filters for, or the neighbours of a repository.
+//! Selects the part of a realm that is drawn: what the user filters for, or the neighbors of a repository.
 
 use maud::{Markup, html};
 

@@ -1,0 +1,122 @@
+//! A finding of a check.
+
+use std::borrow::Cow;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::cause::Cause;
+use crate::model::{
+    approval::Fingerprint,
+    name::{ContractName, DomainName, RepoName},
+    range::Range,
+    verdict::Verdict,
+    version::Version,
+};
+
+/// The severity of a finding.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Severity {
+    /// An error: something does not work.
+    Error,
+    /// A warning: something is probably wrong.
+    Warning,
+}
+
+/// One problem, with everything needed to find it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Finding {
+    /// Its severity.
+    pub severity: Severity,
+    /// Its stable code.
+    pub code: Cow<'static, str>,
+    /// Its cause.
+    pub caused_by: Cause,
+    /// The domain.
+    pub domain: Option<DomainName>,
+    /// The contract.
+    pub contract: Option<ContractName>,
+    /// The repository that it affects.
+    pub repo: Option<RepoName>,
+    /// The range that is not satisfied.
+    #[serde(rename = "version_req")]
+    pub requirement: Option<Range>,
+    /// The version that was found.
+    pub version: Option<Version>,
+    /// JSON Pointer into the schema or value.
+    pub pointer: Option<String>,
+    /// The problem, in one sentence.
+    pub message: String,
+    /// The file to change in the checked repository, or the stored file.
+    pub file: Option<String>,
+    /// The line in the file, from 1.
+    pub line: Option<u32>,
+    /// The column in the line, from 1.
+    pub column: Option<u32>,
+    /// The comparison of two versions that found the problem, if one did.
+    pub verdict: Option<Verdict>,
+    /// The fingerprint of a change that breaks a promise, for `contract approve`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fingerprint: Option<Fingerprint>,
+    /// JSON Pointer into the document in the file, from which a caller that has the file computes the line.
+    #[serde(skip)]
+    pub place: Option<String>,
+}
+
+impl Finding {
+    pub(super) fn new(severity: Severity, code: &'static str, message: String) -> Self {
+        Self {
+            severity,
+            code: code.into(),
+            caused_by: Cause::ThisChange,
+            message,
+            domain: None,
+            contract: None,
+            repo: None,
+            requirement: None,
+            version: None,
+            pointer: None,
+            file: None,
+            line: None,
+            column: None,
+            verdict: None,
+            fingerprint: None,
+            place: None,
+        }
+    }
+
+    /// Creates an error that this change causes.
+    pub fn error(code: &'static str, message: String) -> Self {
+        Self::new(Severity::Error, code, message)
+    }
+
+    /// Creates a warning that this change causes.
+    pub fn warning(code: &'static str, message: String) -> Self {
+        Self::new(Severity::Warning, code, message)
+    }
+
+    /// Sets the domain.
+    #[must_use]
+    pub fn domain(self, domain: &DomainName) -> Self {
+        Self { domain: Some(domain.clone()), ..self }
+    }
+
+    /// Sets the contract.
+    #[must_use]
+    pub fn contract(self, contract: &ContractName) -> Self {
+        Self { contract: Some(contract.clone()), ..self }
+    }
+
+    /// Sets the repository that is affected.
+    #[must_use]
+    pub fn repo(self, repo: &RepoName) -> Self {
+        Self { repo: Some(repo.clone()), ..self }
+    }
+
+    /// Sets the file and line.
+    #[must_use]
+    pub fn at(self, file: &str, line: Option<u32>) -> Self {
+        Self { file: Some(file.to_owned()), line, ..self }
+    }
+}

@@ -1,0 +1,324 @@
+//! A digest of a domain: the part of its summary that `status` shows, which is counts, the first contracts, and the
+//! contracts of each owner that break the most importers. A repository may be in hundreds of domains, and decoding
+//! every summary only to count its entries took most of the time of `status`.
+//!
+//! A digest is a text with one line for each entry. Readers decode only the lines that they show.
+
+use std::{cmp::Reverse, collections::BTreeSet, fmt::Write as _, str::FromStr};
+
+use super::{
+    binding::{Import, Role},
+    domain_summary::{ContractSummary, DomainSummary},
+    name::{ContractName, RepoName},
+    version::Version,
+};
+
+/// The maximum number of contracts that are shown for a domain, and for an owner.
+pub const MAX_CONTRACTS: usize = 50;
+/// The maximum number of importers that are named for one contract.
+const MAX_IMPORTERS: usize = 50;
+/// Represents an empty list.
+const NONE: &str = "-";
+
+/// The digest of a domain.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DomainDigest(String);
+
+/// The digest of a binding.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct BindingDigest {
+    /// The repository.
+    pub repo: RepoName,
+    /// Its role.
+    pub role: Role,
+    /// The number of its exports.
+    pub exports: usize,
+    /// The number of its imports.
+    pub imports: usize,
+}
+
+/// The contracts of one owner in a domain, without retired ones.
+#[derive(Debug, Clone, Default)]
+pub struct OwnContracts<'g> {
+    /// The number of contracts.
+    pub count: usize,
+    /// The first contracts: those that break the most importers, then those with the most importers, then by name.
+    pub first: Vec<Ranked<'g>>,
+    /// Their names, if the owner published a commit to the domain.
+    pub names: Vec<&'g str>,
+}
+
+/// A contract with the number of importers that are named for it.
+#[derive(Debug, Clone, Copy)]
+pub struct Ranked<'g> {
+    /// The number of importers that it breaks.
+    pub broken: usize,
+    /// The number of other importers.
+    pub importers: usize,
+    rest: &'g str,
+}
+
+/// A contract and its importers.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Imported {
+    /// Its name.
+    pub name: ContractName,
+    /// Its current version.
+    pub version: Version,
+    /// The importers that the version breaks, judged by ranges.
+    pub broken: Vec<RepoName>,
+    /// The other importers.
+    pub importers: Vec<RepoName>,
+    /// The number of importers that are not named.
+    pub more: usize,
+}
+
+impl From<&DomainSummary> for DomainDigest {
+    fn from(summary: &DomainSummary) -> Self {
+        let mut text = String::new();
+        let members = summary.info.members.iter();
+        line(&mut text, "members", members);
+        line(&mut text, "contracts", [summary.contracts.len()]);
+        line(&mut text, "conflicts", [summary.open_conflicts().len()]);
+        for (name, contract) in summary.contracts.iter().take(MAX_CONTRACTS) {
+            line(&mut text, "contract", [&name as &dyn std::fmt::Display, &contract.version, &contract.owner]);
+        }
+        for (repo, binding) in &summary.bindings {
+            let counts: [&dyn std::fmt::Display; 2] = [&binding.exports.len(), &binding.imports.len()];
+            line(&mut text, "binding", [repo as &dyn std::fmt::Display, &binding.role, counts[0], counts[1]]);
+        }
+        let importers = summary.all_importers();
+        let owners: BTreeSet<&RepoName> = held(summary).map(|(_, contract)| &contract.owner).collect();
+        for owner in owners {
+            let own = || held(summary).filter(|(_, contract)| contract.owner == *owner);
+            line(&mut text, "owner", [owner as &dyn std::fmt::Display, &own().count()]);
+            if summary.sources.contains_key(owner) {
+                line(&mut text, "names", own().map(|(name, _)| name));
+            }
+            let of = |name| importers.get(name).map(Vec::as_slice).unwrap_or_default();
+            let mut own: Vec<_> = own().map(|(name, contract)| imported(summary, name, contract, of(name))).collect();
+            own.sort_by_key(|one| Reverse((one.broken.len(), one.importers.len())));
+            for Imported { name, version, broken, importers, more } in own.iter().take(MAX_CONTRACTS) {
+                let (counts, names) = ((broken.len(), importers.len()), (listed(broken), listed(importers)));
+                let counts: [&dyn std::fmt::Display; 2] = [&counts.0, &counts.1];
+                line(&mut text, "own", [counts[0], counts[1], name, version, &names.0, &names.1, more]);
+            }
+        }
+        Self(text)
+    }
+}
+
+/// Returns the contracts that are not retired.
+fn held(summary: &DomainSummary) -> impl Iterator<Item = (&ContractName, &ContractSummary)> {
+    summary.contracts.iter().filter(|(_, contract)| contract.retired.is_none())
+}
+
+fn imported(
+    summary: &DomainSummary,
+    name: &ContractName,
+    contract: &ContractSummary,
+    all: &[(&RepoName, &Import)],
+) -> Imported {
+    let (mut broken, mut importers) = (Vec::new(), Vec::new());
+    for &(repo, import) in all {
+        let list = if summary.resolve_import(import).resolved().is_some() { &mut importers } else { &mut broken };
+        list.push(repo.clone());
+    }
+    broken.truncate(MAX_IMPORTERS);
+    importers.truncate(MAX_IMPORTERS);
+    let more = all.len() - broken.len() - importers.len();
+    Imported { name: name.clone(), version: contract.version.clone(), broken, importers, more }
+}
+
+/// Appends a line that consists of a key and its values. None of them contains a space.
+fn line(text: &mut String, word: &str, parts: impl IntoIterator<Item = impl std::fmt::Display>) {
+    text.push_str(word);
+    for part in parts {
+        // Writing to a string does not fail.
+        let _ = write!(text, " {part}");
+    }
+    text.push('\n');
+}
+
+fn listed(repos: &[RepoName]) -> String {
+    match repos {
+        [] => NONE.to_owned(),
+        repos => repos.iter().map(RepoName::as_str).collect::<Vec<_>>().join(","),
+    }
+}
+
+impl DomainDigest {
+    /// Returns the digest with this text.
+    pub fn with_text(text: String) -> Self {
+        Self(text)
+    }
+
+    /// Returns its text.
+    pub fn as_text(&self) -> &str {
+        &self.0
+    }
+
+    /// Returns the values of each line with this key.
+    fn lines<'g>(&'g self, word: &'g str) -> impl Iterator<Item = &'g str> {
+        self.0.lines().filter_map(move |line| line.strip_prefix(word)?.strip_prefix(' '))
+    }
+
+    fn number(&self, word: &str) -> usize {
+        self.lines(word).next().and_then(parsed).unwrap_or_default()
+    }
+
+    /// Returns the members of the domain.
+    pub fn members(&self) -> Vec<RepoName> {
+        self.lines("members").flat_map(|names| names.split(' ')).filter_map(parsed).collect()
+    }
+
+    /// Returns the number of contracts with a current version.
+    pub fn contracts(&self) -> usize {
+        self.number("contracts")
+    }
+
+    /// Returns the number of unresolved conflicts.
+    pub fn conflicts(&self) -> usize {
+        self.number("conflicts")
+    }
+
+    /// Returns the first contracts, each with its current version and its owner.
+    pub fn first_contracts(&self) -> impl Iterator<Item = (ContractName, Version, RepoName)> {
+        self.lines("contract").filter_map(|line| {
+            let mut words = line.split(' ');
+            Some((parsed(words.next()?)?, parsed(words.next()?)?, parsed(words.next()?)?))
+        })
+    }
+
+    /// Returns the bindings, by the names of their repositories.
+    pub fn bindings(&self) -> impl Iterator<Item = BindingDigest> {
+        self.lines("binding").filter_map(|line| {
+            let mut words = line.split(' ');
+            let repo = parsed(words.next()?)?;
+            let role = match words.next()? {
+                "provider" => Role::Provider,
+                "consumer" => Role::Consumer,
+                _ => Role::Both,
+            };
+            Some(BindingDigest { repo, role, exports: parsed(words.next()?)?, imports: parsed(words.next()?)? })
+        })
+    }
+
+    /// Returns whether a repository imports anything.
+    pub fn imports(&self, repo: &RepoName) -> bool {
+        let mut own = self.lines("binding").filter_map(|line| line.strip_prefix(repo.as_str())?.strip_prefix(' '));
+        own.any(|binding| !binding.ends_with(" 0"))
+    }
+
+    /// Returns the contracts of an owner.
+    pub fn own<'g>(&'g self, owner: &RepoName) -> OwnContracts<'g> {
+        let is_its =
+            |line: &&str| line.strip_prefix("owner ").and_then(|line| line.split(' ').next()) == Some(owner.as_str());
+        let mut lines = self.0.lines().skip_while(|line| !is_its(line));
+        let Some(first) = lines.next() else { return OwnContracts::default() };
+        let mut own = OwnContracts {
+            count: first.rsplit(' ').next().and_then(parsed).unwrap_or_default(),
+            ..OwnContracts::default()
+        };
+        for line in lines.take_while(|line| !line.starts_with("owner ")) {
+            if let Some(names) = line.strip_prefix("names ") {
+                own.names = names.split(' ').collect();
+            }
+            own.first.extend(line.strip_prefix("own ").and_then(Ranked::of));
+        }
+        own
+    }
+}
+
+impl<'g> Ranked<'g> {
+    fn of(line: &'g str) -> Option<Self> {
+        let mut words = line.splitn(3, ' ');
+        Some(Self { broken: parsed(words.next()?)?, importers: parsed(words.next()?)?, rest: words.next()? })
+    }
+
+    /// Returns the contract.
+    pub fn imported(&self) -> Option<Imported> {
+        let mut words = self.rest.split(' ');
+        let name = parsed(words.next()?)?;
+        let version = parsed(words.next()?)?;
+        let repos = |list: &str| list.split(',').filter(|_| list != NONE).filter_map(parsed).collect();
+        let (broken, importers) = (repos(words.next()?), repos(words.next()?));
+        Some(Imported { name, version, broken, importers, more: parsed(words.next()?)? })
+    }
+}
+
+fn parsed<T: FromStr>(word: &str) -> Option<T> {
+    word.parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::{
+        binding::{Binding, UsedIn},
+        contract::Contract,
+        domain::{Domain, Source},
+        domain_view::DomainView,
+        oid::Oid,
+    };
+
+    fn summary() -> DomainSummary {
+        let name = |name: &str| -> RepoName { name.parse().unwrap() };
+        let info = Domain {
+            name: "s3".parse().unwrap(),
+            description: "two words".into(),
+            members: vec![name("a"), name("b")],
+            removed: false,
+        };
+        let mut view = DomainView::new(info);
+        for (at, owner) in (0..60).map(|at| (at, if at == 7 { "b" } else { "a" })) {
+            let contract = Contract::new(format!("c{at:02}").parse().unwrap(), name(owner));
+            view.contracts.insert(contract.name.clone(), contract);
+        }
+        let import = |contract: &str, range: &str| {
+            Import::new(contract.parse().unwrap(), range.parse().unwrap(), UsedIn::default())
+        };
+        let many = (0..120).map(|at| (format!("m{at:03}"), vec![import("c03", "<1.0.0")]));
+        let few = [("b", vec![import("c09", ">=9.0.0"), import("c11", "<1.0.0")]), ("a", vec![])];
+        let few = few.map(|(repo, imports)| (repo.to_owned(), imports));
+        for (repo, imports) in many.chain(few) {
+            view.bindings.insert(name(&repo), Binding { role: Role::Consumer, exports: vec![], imports });
+        }
+        view.sources.insert(name("b"), Source { commit: Oid::from_bytes(&[1; 20]).unwrap() });
+        DomainSummary::from(&view)
+    }
+
+    #[test]
+    fn it_says_what_the_summary_says() {
+        let summary = summary();
+        let digest = DomainDigest::with_text(DomainDigest::from(&summary).as_text().to_owned());
+        assert_eq!((digest.members(), digest.contracts(), digest.conflicts()), (summary.info.members.clone(), 60, 0));
+        let first = summary.contracts.iter().take(MAX_CONTRACTS);
+        let first: Vec<_> = first.map(|(name, one)| (name.clone(), one.version.clone(), one.owner.clone())).collect();
+        assert_eq!(digest.first_contracts().collect::<Vec<_>>(), first);
+        let bindings = summary.bindings.iter().map(|(repo, binding)| BindingDigest {
+            repo: repo.clone(),
+            role: binding.role,
+            exports: 0,
+            imports: binding.imports.len(),
+        });
+        assert_eq!(digest.bindings().collect::<Vec<_>>(), bindings.collect::<Vec<_>>());
+        let imports = ["a", "b", "m000", "m", "x"].map(|repo| digest.imports(&repo.parse().unwrap()));
+        assert_eq!(imports, [false, true, true, false, false]);
+    }
+
+    #[test]
+    fn the_contracts_of_an_owner_are_ranked() {
+        let digest = DomainDigest::from(&summary());
+        let own = digest.own(&"a".parse().unwrap());
+        assert_eq!((own.count, own.first.len(), own.names.len()), (59, MAX_CONTRACTS, 0));
+        let shown: Vec<_> = own.first.iter().take(4).map(|one| one.imported().unwrap()).collect();
+        let names: Vec<_> = shown.iter().map(|one| one.name.as_str()).collect();
+        assert_eq!(names, ["c09", "c03", "c11", "c00"], "first what breaks, then what is used most");
+        let counts: Vec<_> = shown.iter().map(|one| (one.broken.len(), one.importers.len(), one.more)).collect();
+        assert_eq!(counts, [(1, 0, 0), (0, MAX_IMPORTERS, 70), (0, 1, 0), (0, 0, 0)]);
+        let other = digest.own(&"b".parse().unwrap());
+        assert_eq!((other.count, other.names, other.first.len()), (1, vec!["c07"], 1));
+        assert_eq!(digest.own(&"c".parse().unwrap()).count, 0);
+    }
+}

@@ -1,0 +1,129 @@
+//! Why the rules refuse a change, and how to resolve it.
+
+use crate::model::{
+    domain_view::DomainView,
+    fault::Fault,
+    name::{ContractName, DomainName, RepoName},
+    verdict::Promise,
+    version::Version,
+};
+
+/// The refusal of a change.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{}{} {reason}", domain, contract.as_ref().map(|contract| format!("/{contract}")).unwrap_or_default())]
+pub struct Refusal {
+    /// The domain.
+    pub domain: DomainName,
+    /// The contract, if the refusal concerns one.
+    pub contract: Option<ContractName>,
+    /// The reason.
+    pub reason: Box<Reason>,
+    /// The file that the version is read from, unless it is the contract's own.
+    pub version_in: Option<String>,
+}
+
+/// The reason of a [`Refusal`], with the way to resolve it.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Reason {
+    /// Another repository owns the contract.
+    #[error("belongs to {owner}; only {owner} can change it, not {acting}")]
+    NotOwner {
+        /// The owner.
+        owner: RepoName,
+        /// The acting repository.
+        acting: RepoName,
+    },
+    /// The repository is not a member of the domain.
+    #[error("has no member {0}")]
+    NotMember(RepoName),
+    /// The name differs from an existing one only in case.
+    #[error("differs from the existing {0} only in case")]
+    Collides(ContractName),
+    /// The version was published with other content.
+    #[error("{version} was already published with different content: bump to {bump}{}",
+        why.as_ref().map(|why| format!(" ({why})")).unwrap_or_default())]
+    Republished {
+        /// The version that was used twice.
+        version: Version,
+        /// The version to use.
+        bump: Version,
+        /// What the content breaks of the promise, if anything. The version to use allows that.
+        why: Option<String>,
+    },
+    /// The document breaks the promise under a version that does not allow it.
+    #[error("{current} -> {version} breaks its promise of {}: {}; this requires {bump}, not {version}",
+        promise.directions(), promise.phrase())]
+    BreaksPromise {
+        /// The realm's version.
+        current: Version,
+        /// The candidate's version.
+        version: Version,
+        /// The version to use.
+        bump: Version,
+        /// The promise that the document breaks.
+        promise: Box<Promise>,
+    },
+    /// The version would go down.
+    #[error("would go back from {current} to {version}")]
+    Down {
+        /// The realm's version.
+        current: Version,
+        /// The candidate's version.
+        version: Version,
+    },
+    /// A rollback to something that was never published.
+    #[error("{0} was never published")]
+    NotPublished(Version),
+    /// The version was yanked.
+    #[error("{version} was yanked ({why}): bump to {bump}")]
+    Yanked {
+        /// The version.
+        version: Version,
+        /// Why it was yanked.
+        why: String,
+        /// The version to use.
+        bump: Version,
+    },
+    /// The document itself has problems: all of them, each with its place.
+    #[error("is not valid: {}", joined(.0))]
+    Invalid(Vec<Fault>),
+    /// It is undecided whether the value satisfies the schema: all known problems, each with its place.
+    #[error("cannot be validated within the limits: {}", joined(.0))]
+    Undecided(Vec<Fault>),
+    /// The realm's own copy cannot be read, so there is no basis for a decision.
+    #[error("is damaged in the realm, and was not overwritten")]
+    Damaged,
+}
+
+impl Refusal {
+    /// Returns the stable code of this kind of refusal.
+    pub fn code(&self) -> &'static str {
+        match *self.reason {
+            Reason::NotOwner { .. } => "not-owner",
+            Reason::NotMember(_) => "not-member",
+            Reason::Collides(_) => "name-collision",
+            Reason::Republished { .. } => "version-reused",
+            Reason::BreaksPromise { .. } => "breaks-promise",
+            Reason::Down { .. } => "version-down",
+            Reason::NotPublished(_) => "not-published",
+            Reason::Yanked { .. } => "yanked-version",
+            Reason::Invalid(_) => "invalid-contract",
+            Reason::Undecided(_) => "undecided",
+            Reason::Damaged => "damaged",
+        }
+    }
+}
+
+fn joined(faults: &[Fault]) -> String {
+    faults.iter().map(|fault| fault.message.as_str()).collect::<Vec<_>>().join("; ")
+}
+
+pub(super) fn refuse(domain: &DomainView, contract: &ContractName, reason: Reason) -> Refusal {
+    let (domain, contract) = (domain.info.name.clone(), Some(contract.clone()));
+    Refusal { domain, contract, reason: Box::new(reason), version_in: None }
+}
+
+pub(super) fn not_member(domain: &DomainView, repo: &RepoName) -> Refusal {
+    let (domain, reason) = (domain.info.name.clone(), Box::new(Reason::NotMember(repo.clone())));
+    Refusal { domain, contract: None, reason, version_in: None }
+}

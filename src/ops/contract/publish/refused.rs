@@ -1,0 +1,80 @@
+//! Reports refusals with the files and lines that cause them.
+
+use std::fmt::Display;
+
+use crate::{
+    error::{ErrorCode, OpError, Problem},
+    model::{
+        candidate::Candidate,
+        oid::Oid,
+        publish::{Reason, Refusal},
+    },
+    ops::publish::places,
+    repo::{CodeRepo, blue_files::Files},
+};
+
+/// Returns the message for the problems that prevent a publication. It names the first one, because a hook's log shows
+/// only this line.
+pub(super) fn not_published<P: Display>(problems: &[P]) -> String {
+    match problems {
+        [only] => format!("{only}; nothing was published"),
+        [first, more @ ..] => format!("{first} (and {} more); nothing was published", more.len()),
+        [] => "nothing was published".to_owned(),
+    }
+}
+
+/// Returns an error with all refusals, each with its file.
+pub(super) fn refused(code: &CodeRepo, commit: &Oid, candidate: &Candidate, mut refusals: Vec<Refusal>) -> OpError {
+    // All files of a repository that is not a member are refused for the same reason.
+    refusals.dedup();
+    let count = refusals.len();
+    let mut error = OpError::no(ErrorCode::Refused, "");
+    for mut refusal in refusals {
+        refusal.version_in = version_in(code, commit, candidate, &refusal);
+        let (file, line) = place(code, commit, candidate, &refusal);
+        let OpError { code, message, next_steps, .. } = OpError::from(refusal);
+        let problem = Problem { code: code.into(), message, file, line, column: None };
+        if count == 1 {
+            error = OpError::no(code, problem.to_string());
+        }
+        error = error.problem(problem);
+        for step in next_steps {
+            error = if error.next_steps.contains(&step) { error } else { error.next(step) };
+        }
+    }
+    if count > 1 {
+        error.message = not_published(&error.problems);
+    }
+    error
+}
+
+/// Returns the file that the version of a refused contract is read from, if that is a different file.
+fn version_in(code: &CodeRepo, commit: &Oid, candidate: &Candidate, refusal: &Refusal) -> Option<String> {
+    let at = (refusal.domain.clone(), refusal.contract.clone()?);
+    let path = &candidate.contracts.get(&at)?.path;
+    places::version_in(&Files::at(code, commit).ok()?, path)
+}
+
+/// Returns the file of a refusal and a line in it: that of the version, or that of the first error.
+fn place(code: &CodeRepo, commit: &Oid, candidate: &Candidate, refusal: &Refusal) -> (Option<String>, Option<u32>) {
+    let Some(contract) = &refusal.contract else {
+        return (candidate.bindings.get(&refusal.domain).map(|declared| declared.path.clone()), None);
+    };
+    let declared = candidate.contracts.get(&(refusal.domain.clone(), contract.clone()));
+    if let (Reason::Invalid(faults) | Reason::Undecided(faults), Some(declared)) = (&*refusal.reason, declared)
+        && let (Some(fault), Ok(files)) = (faults.first(), Files::at(code, commit))
+    {
+        let (file, line) = places::place(&files, &declared.path, &fault.pointer);
+        return (Some(file), line);
+    }
+    let line = declared.and_then(|declared| declared.lines.get("version").copied());
+    let is_version = matches!(
+        *refusal.reason,
+        Reason::Republished { .. }
+            | Reason::BreaksPromise { .. }
+            | Reason::Down { .. }
+            | Reason::NotPublished(_)
+            | Reason::Yanked { .. }
+    );
+    (declared.map(|declared| declared.path.clone()), line.filter(|_| is_version))
+}

@@ -1,0 +1,203 @@
+//! The queue of a receiver: a ref of this machine whose tree contains the baseline of each domain, and the events that
+//! were not delivered.
+
+use std::{collections::BTreeMap, time::Duration};
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    error::OpError,
+    model::{
+        name::{DomainName, ReaderName},
+        oid::Oid,
+    },
+    ops::inboxes::inbox::local_change,
+    store::{Edit, EntryKind, Store, StoreError, StoreRef, codec, layout, read, write::write},
+    wire::{Event, EventLine},
+};
+
+/// The maximum number of attempts to deliver an event. With the pauses in between, they take about a day.
+pub const MAX_TRIES: u32 = 32;
+/// The maximum number of abandoned events that are kept.
+const MAX_DEAD: usize = 100;
+/// The first pause between attempts, in seconds. Each further one is twice as long.
+const FIRST_PAUSE: u64 = 5;
+/// The maximum pause between attempts, in seconds.
+const LONGEST_PAUSE: u64 = 3_600;
+
+/// The state of one receiver.
+#[derive(Debug, Clone, Default)]
+pub struct Queue {
+    /// The waiting events, oldest first.
+    pub waiting: Vec<Waiting>,
+    /// The events that could not be delivered, oldest first.
+    pub failed: Vec<Waiting>,
+    /// The fingerprint of the realm when changes were last collected.
+    pub seen: String,
+    /// Whether nothing is recorded about this receiver yet.
+    pub is_new: bool,
+    known: BTreeMap<String, Oid>,
+    changed: Vec<(DomainName, Oid)>,
+}
+
+/// An event that was not delivered yet.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct Waiting {
+    pub event: Event,
+    pub tries: u32,
+    pub next: Timestamp,
+    pub problem: Option<String>,
+}
+
+/// The content of `queue.json`.
+#[derive(Debug, Default, Serialize, Deserialize)]
+struct Written {
+    waiting: Vec<Waiting>,
+    failed: Vec<Waiting>,
+    seen: String,
+}
+
+impl Queue {
+    /// Returns the queue of a receiver. A damaged record counts as missing.
+    ///
+    /// # Errors
+    /// Returns an error if the store cannot be read.
+    pub fn of(store: &dyn Store, name: &ReaderName) -> Result<Self, OpError> {
+        let place = StoreRef::Receiver(name.clone());
+        let Some(tip) = store.tip(&place)? else {
+            return Ok(Self { is_new: true, ..Self::default() });
+        };
+        let read = || -> Result<Self, StoreError> {
+            let tree = store.commit(&tip)?.tree;
+            let known = read::folder(store, &tree, layout::BASELINES)?.into_iter();
+            let Written { waiting, failed, seen } =
+                read::file(store, &place, &tree, &layout::queue())?.unwrap_or_default();
+            let known =
+                known.filter(|entry| entry.kind == EntryKind::Tree).map(|entry| (entry.name, entry.id)).collect();
+            Ok(Self { waiting, failed, seen, known, ..Self::default() })
+        };
+        match read() {
+            Err(error) if error.is_damage() => Ok(Self { is_new: true, ..Self::default() }),
+            result => Ok(result?),
+        }
+    }
+
+    /// Returns the baseline of a domain.
+    pub fn known(&self, domain: &DomainName) -> Option<Oid> {
+        self.known.get(domain.as_str()).copied()
+    }
+
+    /// Sets the baseline of a domain, which takes effect once the waiting events are delivered.
+    pub fn set_baseline(&mut self, domain: &DomainName, tree: Oid) {
+        self.known.insert(domain.to_string(), tree);
+        self.changed.push((domain.clone(), tree));
+    }
+
+    /// Returns whether an event of a domain is waiting.
+    pub fn is_waiting(&self, domain: &DomainName) -> bool {
+        self.waiting.iter().any(|one| one.event.subject.as_ref() == Some(domain))
+    }
+
+    /// Removes a delivered event, and marks its domain to be collected again.
+    pub fn arrived(&mut self, id: &str) {
+        self.waiting.retain(|one| one.event.id != id);
+        self.seen.clear();
+    }
+
+    /// Records a failed attempt: the event is retried later, or abandoned.
+    pub fn failed(&mut self, id: &str, problem: String, now: Timestamp, chance: u64) {
+        let Some(at) = self.waiting.iter().position(|one| one.event.id == id) else { return };
+        let one = &mut self.waiting[at];
+        one.tries += 1;
+        one.next = now
+            .saturating_add(jiff::SignedDuration::try_from(pause(one.tries, chance)).unwrap_or_default())
+            .unwrap_or(now);
+        one.problem = Some(problem);
+        if one.tries >= MAX_TRIES {
+            let failed = self.waiting.remove(at);
+            self.failed.push(failed);
+            self.seen.clear();
+            let surplus = self.failed.len().saturating_sub(MAX_DEAD);
+            self.failed.drain(..surplus);
+        }
+    }
+
+    /// Queues abandoned events again: those with these ids, or all if there are no ids. Returns their number.
+    pub fn requeue(&mut self, ids: &[String], now: Timestamp) -> usize {
+        let is_meant = |one: &Waiting| ids.is_empty() || ids.contains(&one.event.id);
+        let (meant, failed): (Vec<_>, Vec<_>) = std::mem::take(&mut self.failed).into_iter().partition(is_meant);
+        self.failed = failed;
+        let count = meant.len();
+        let fresh = meant.into_iter().map(|one| Waiting { tries: 0, next: now, ..one });
+        // They are older than the waiting events.
+        self.waiting.splice(..0, fresh);
+        count
+    }
+
+    /// Returns the first event of each domain. The events of a domain are delivered in order.
+    pub fn next_per_domain(&self) -> Vec<&Waiting> {
+        let mut heads: Vec<&Waiting> = Vec::new();
+        for one in &self.waiting {
+            if !heads.iter().any(|head| head.event.subject == one.event.subject) {
+                heads.push(one);
+            }
+        }
+        heads
+    }
+
+    /// Writes the queue.
+    ///
+    /// # Errors
+    /// Returns an error if the store cannot be written.
+    pub fn save(&mut self, store: &dyn Store, name: &ReaderName, now: &jiff::Zoned) -> Result<(), OpError> {
+        let changed = std::mem::take(&mut self.changed);
+        let known = |(domain, tree): &(DomainName, Oid)| (layout::baseline(domain), Edit::Link(EntryKind::Tree, *tree));
+        let written = Written { waiting: self.waiting.clone(), failed: self.failed.clone(), seen: self.seen.clone() };
+        let mut edits: Vec<_> = changed.iter().map(known).collect();
+        edits.push((layout::queue(), Edit::Put(codec::encode(&written))));
+        let place = StoreRef::Receiver(name.clone());
+        write(store, &place, |_| Ok::<_, OpError>(Some(local_change(edits.clone(), now))))?;
+        self.is_new = false;
+        Ok(())
+    }
+}
+
+impl Waiting {
+    /// Returns the event as it appears in answers.
+    pub fn line(&self, is_dead: bool) -> EventLine {
+        let Event { id, subject, data, .. } = &self.event;
+        EventLine {
+            id: id.clone(),
+            domain: subject.clone(),
+            text: data.changes.first().map(|change| change.text.clone()).unwrap_or_default(),
+            tries: self.tries,
+            next_try: (!is_dead).then_some(self.next),
+            problem: self.problem.clone(),
+        }
+    }
+}
+
+/// Returns the pause after a number of failures. Half of it is random, so that events that failed together are not
+/// retried together.
+fn pause(tries: u32, chance: u64) -> Duration {
+    let whole = FIRST_PAUSE.saturating_mul(1 << tries.saturating_sub(1).min(20)).min(LONGEST_PAUSE) * 1_000;
+    Duration::from_millis(whole / 2 + chance % (whole / 2 + 1))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pauses_grow_up_to_an_hour_and_are_half_random() {
+        for chance in [0, 1, 999_999_937, u64::MAX] {
+            let seconds = |tries| pause(tries, chance).as_secs_f64();
+            assert!((2.5..=5.0).contains(&seconds(1)) && (5.0..=10.0).contains(&seconds(2)));
+            assert!((1_800.0..=3_600.0).contains(&seconds(12)) && (1_800.0..=3_600.0).contains(&seconds(MAX_TRIES)));
+        }
+        assert_ne!(pause(3, 1), pause(3, 5_000));
+        let longest: u64 = (1..=MAX_TRIES).map(|tries| pause(tries, u64::MAX).as_secs()).sum();
+        assert!((12 * 3_600..30 * 3_600).contains(&longest), "about a day: {longest}");
+    }
+}

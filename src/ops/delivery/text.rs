@@ -1,0 +1,51 @@
+//! Renders an event for people. It contains only names and versions, because free text in a realm is data.
+
+use crate::{
+    model::verdict::ImportEffect,
+    wire::{Event, EventChange, EventData},
+};
+
+/// The maximum number of changes that a text lists.
+const MAX_LINES: usize = 20;
+/// The maximum number of repositories that a line names.
+const MAX_REPOS: usize = 10;
+
+/// Returns the subject line.
+pub fn subject(event: &Event) -> String {
+    let EventData { realm, changes, more_changes, .. } = &event.data;
+    match &changes[..] {
+        [] => format!("Test of git blue, realm {realm}"),
+        [first, rest @ ..] => {
+            let more = rest.len() + more_changes;
+            let more = if more > 0 { format!(" (and {more} more)") } else { String::new() };
+            format!("{}{more}", first.text)
+        }
+    }
+}
+
+/// Returns one line per change.
+pub fn lines(event: &Event) -> Vec<String> {
+    let data = &event.data;
+    if data.changes.is_empty() {
+        return vec![format!("This is a test of git blue: changes in the realm {} are sent here.", data.realm)];
+    }
+    let mut lines: Vec<_> = data.changes.iter().take(MAX_LINES).map(line).collect();
+    let more = data.changes.len().saturating_sub(MAX_LINES) + data.more_changes;
+    if more > 0 {
+        lines.push(format!("and {more} more"));
+    }
+    lines
+}
+
+fn line(change: &EventChange) -> String {
+    let of = |state: ImportEffect| {
+        let repos: Vec<_> =
+            change.imports.iter().filter(|one| one.state == state).map(|one| one.repo.as_str()).collect();
+        let more = repos.len().saturating_sub(MAX_REPOS);
+        let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+        (!repos.is_empty()).then(|| format!("{}{more}", repos[..repos.len().min(MAX_REPOS)].join(", ")))
+    };
+    let breaks = of(ImportEffect::Broken).map(|repos| format!(": breaks {repos}")).unwrap_or_default();
+    let unknown = of(ImportEffect::Unknown).map(|repos| format!("; may break {repos}")).unwrap_or_default();
+    format!("{}{breaks}{unknown}", change.text)
+}

@@ -1,0 +1,157 @@
+//! Decodes the differences between two states of a domain into changes that a reader is notified of.
+
+use std::collections::BTreeSet;
+
+use crate::{
+    error::OpError,
+    model::{
+        binding::{Binding, Import},
+        domain_summary::DomainSummary,
+        name::ContractName,
+        notification::{self, Change, ChangeType},
+        oid::Oid,
+        transfer::Transfers,
+        version::Version,
+    },
+    ops::{
+        ctx::ActingRepo,
+        history::difference::{self, Difference, PathContent},
+    },
+    store::{
+        StoreRef, layout,
+        read::{self, Published},
+    },
+};
+
+/// What a difference means to the reader.
+pub(super) enum Decoded {
+    Change(Box<Change>),
+    Nothing,
+    Unreadable,
+}
+
+/// Decodes the differences of one domain for one repository.
+pub(super) struct ChangeDecoder<'a> {
+    pub(super) acting: ActingRepo<'a>,
+    pub(super) domain: &'a DomainSummary,
+    pub(super) tree: &'a Oid,
+    pub(super) published: &'a Published<'a>,
+    /// The contracts that were offered to another repository.
+    pub(super) transferred: BTreeSet<ContractName>,
+}
+
+impl ChangeDecoder<'_> {
+    pub(super) fn decode(&self, difference: &Difference) -> Result<Decoded, OpError> {
+        let Self { acting, domain, published, .. } = *self;
+        let (store, name, path, me) = (acting.store, &domain.info.name, difference.path.as_str(), acting.repo);
+        let change = match &difference.of {
+            PathContent::Contract(contract) => {
+                let versions = published.of(contract)?;
+                let change = |delta| notification::contract_change(name, &versions, me, path, &delta);
+                match difference.delta(store)?.map(change) {
+                    Some(Some(change)) if difference.old.is_none() => Some(self.first(change)?),
+                    other => other,
+                }
+            }
+            PathContent::Binding(repo) => {
+                difference.delta(store)?.map(|delta| notification::binding_change(name, me, repo, path, &delta))
+            }
+            PathContent::Transfers(contract) => difference.delta(store)?.map(|delta| {
+                let offered = domain.contracts.get(contract).filter(|offered| offered.retired.is_none())?;
+                let change = notification::offer_change(name, (contract, &offered.version), me, path, &delta);
+                change.filter(|change| change.from == offered.owner)
+            }),
+        };
+        Ok(match change {
+            Some(Some(change)) => Decoded::Change(Box::new(change)),
+            Some(None) => Decoded::Nothing,
+            None => Decoded::Unreadable,
+        })
+    }
+
+    /// Returns what a contract that the reader has never seen means: nothing if it was retired meanwhile and is not
+    /// imported, and another owner if this repository owned it before.
+    fn first(&self, change: Change) -> Result<Option<Change>, OpError> {
+        let Some(contract) = &change.contract else { return Ok(Some(change)) };
+        let binding = self.domain.bindings.get(self.acting.repo);
+        match change.kind {
+            ChangeType::ContractRetired if binding.is_none_or(|own| own.import(contract).is_none()) => Ok(None),
+            ChangeType::ContractAdded if !change.is_mine && self.was_mine(contract)? => {
+                Ok(Some(Change { kind: ChangeType::OwnerChanged, ..change }))
+            }
+            _ => Ok(Some(change)),
+        }
+    }
+
+    /// Returns whether this repository offered a contract to its present owner.
+    fn was_mine(&self, contract: &ContractName) -> Result<bool, OpError> {
+        if !self.transferred.contains(contract) {
+            return Ok(false);
+        }
+        let within = StoreRef::Domain(self.domain.info.name.clone());
+        match read::file::<Transfers>(self.acting.store, &within, self.tree, &layout::transfers(contract)) {
+            Ok(record) => {
+                let mut transfers = record.into_iter().flat_map(|record| record.transfers);
+                Ok(transfers.any(|one| one.from == *self.acting.repo))
+            }
+            Err(error) if error.is_damage() => Ok(false),
+            Err(error) => Err(error.into()),
+        }
+    }
+}
+
+/// Returns the contracts of a domain that were offered to another repository.
+pub(super) fn transferred(acting: ActingRepo<'_>, tree: &Oid) -> Result<BTreeSet<ContractName>, OpError> {
+    let files = read::folder(acting.store, tree, layout::TRANSFERS)?;
+    Ok(files.iter().filter_map(|file| layout::stem(&file.name)).collect())
+}
+
+/// Returns the notifications for a machine without a baseline: it is assumed to know the versions that the
+/// repository's code is adapted to, and the current state of everything else.
+pub(super) fn since_adapted(
+    acting: ActingRepo<'_>,
+    domain: &DomainSummary,
+    published: &Published<'_>,
+    tree: &Oid,
+) -> Result<Vec<Difference>, OpError> {
+    let imports = domain.bindings.get(acting.repo).into_iter().flat_map(|binding| &binding.imports);
+    let behind: Vec<_> = imports.filter_map(|import| Some((&import.contract, behind(domain, import)?))).collect();
+    if behind.is_empty() {
+        return Ok(Vec::new());
+    }
+    let mut found = Vec::new();
+    let current = difference::blobs(acting.store, tree, layout::CONTRACTS)?;
+    for (contract, version) in behind {
+        let path = layout::contract(contract);
+        let old = published.document(contract, version)?;
+        let new = current.get(&format!("{contract}.json")).copied();
+        if let (Some(_), Some(_)) = (old, new) {
+            found.push(Difference { path, old, new, of: PathContent::Contract(contract.clone()) });
+        }
+    }
+    Ok(found)
+}
+
+/// Treats a contract without a baseline as changed since the version that the repository's code is adapted to.
+pub(super) fn with_adapted(
+    acting: ActingRepo<'_>,
+    domain: &DomainSummary,
+    published: &Published<'_>,
+    mut differences: Vec<Difference>,
+) -> Result<Vec<Difference>, OpError> {
+    let imports = domain.bindings.get(acting.repo).map(Binding::by_contract).unwrap_or_default();
+    for difference in differences.iter_mut().filter(|one| one.old.is_none() && one.new.is_some()) {
+        if let PathContent::Contract(name) = &difference.of
+            && let Some(version) = imports.get(name).and_then(|import| behind(domain, import))
+        {
+            difference.old = published.document(name, version)?;
+        }
+    }
+    Ok(differences)
+}
+
+/// Returns the version that the code of an import was written against, if it is not the current one.
+fn behind<'i>(domain: &DomainSummary, import: &'i Import) -> Option<&'i Version> {
+    let current = domain.contracts.get(&import.contract).map(|contract| &contract.version);
+    import.adapted().filter(|version| Some(*version) != current)
+}

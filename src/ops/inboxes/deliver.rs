@@ -1,0 +1,97 @@
+//! Selects the notifications that are delivered along with another answer.
+
+use super::pending::{MAX_TOLD, NotificationBatch, Pending};
+use crate::ops::ctx::ActingRepo;
+use crate::{
+    error::OpError,
+    model::{
+        name::{DomainName, ReaderName},
+        oid::Oid,
+        verdict::Judge,
+    },
+    store::{StoreRef, overview::Overview},
+    wire::Notification,
+};
+
+/// Returns the notifications to deliver now, of those that `fits` accepts, most important first.
+///
+/// # Errors
+/// Returns an error if the realm cannot be read.
+pub fn due(
+    acting: ActingRepo<'_>,
+    reader: &ReaderName,
+    (now, judge): (jiff::Timestamp, &Judge<'_>),
+    fits: impl FnMut(&Notification) -> bool,
+) -> Result<NotificationBatch, OpError> {
+    of(acting, reader, &Overview::open(acting.store)?, (now, judge), fits)
+}
+
+/// Returns the notifications to deliver now, as [`due`] does, and the tips that decided them. Returns `None` if
+/// `is_quiet` says that nothing was pending at these tips.
+///
+/// # Errors
+/// Returns an error if the realm cannot be read.
+pub fn due_since(
+    acting: ActingRepo<'_>,
+    reader: &ReaderName,
+    is_quiet: impl FnOnce(&Tips) -> bool,
+    (now, judge): (jiff::Timestamp, &Judge<'_>),
+    fits: impl FnMut(&Notification) -> bool,
+) -> Result<Option<(NotificationBatch, Tips)>, OpError> {
+    let overview = Overview::open(acting.store)?;
+    let domains = match overview.stamp() {
+        Some(stamp) => Domains::AtRest(stamp.to_owned()),
+        None => Domains::At(overview.domains_of(acting.repo).map(|line| (line.name.clone(), line.tip)).collect()),
+    };
+    let tips = Tips { domains, inboxes: inboxes(acting, reader)? };
+    if is_quiet(&tips) {
+        return Ok(None);
+    }
+    Ok(Some((of(acting, reader, &overview, (now, judge), fits)?, tips)))
+}
+
+fn of(
+    acting: ActingRepo<'_>,
+    reader: &ReaderName,
+    overview: &Overview<'_>,
+    (now, judge): (jiff::Timestamp, &Judge<'_>),
+    fits: impl FnMut(&Notification) -> bool,
+) -> Result<NotificationBatch, OpError> {
+    let mut pending = Pending::of(acting, reader, now, overview)?;
+    pending.judge(acting, overview, judge)?;
+    Ok(pending.first(MAX_TOLD, fits))
+}
+
+/// The refs that decide what is pending for a reader. Equal values mean that nothing has changed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Tips {
+    domains: Domains,
+    inboxes: Inboxes,
+}
+
+/// The state of a repository's domains.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Domains {
+    /// The refs did not change recently, and have this stamp.
+    AtRest(String),
+    /// The refs changed very recently: the tip of each domain.
+    At(Vec<(DomainName, Oid)>),
+}
+
+/// The tips of a reader's own inbox and of the shared one.
+type Inboxes = [Option<Oid>; 2];
+
+impl Tips {
+    /// Returns these tips with the current tips of the inboxes.
+    ///
+    /// # Errors
+    /// Returns an error if the refs cannot be read.
+    pub fn after_delivery(self, acting: ActingRepo<'_>, reader: &ReaderName) -> Result<Self, OpError> {
+        Ok(Self { inboxes: inboxes(acting, reader)?, ..self })
+    }
+}
+
+fn inboxes(acting: ActingRepo<'_>, reader: &ReaderName) -> Result<Inboxes, OpError> {
+    let tip = |reader| acting.store.tip(&StoreRef::Inbox(acting.repo.clone(), reader));
+    Ok([tip(Some(reader.clone()))?, tip(None)?])
+}

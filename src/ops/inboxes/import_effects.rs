@@ -1,0 +1,66 @@
+//! Judges what changes mean for the reader's imports. Only changes that are shown are judged.
+
+use std::collections::BTreeMap;
+
+use crate::{
+    error::OpError,
+    model::{
+        binding::Binding,
+        domain_summary::{ContractSummary, DomainSummary},
+        oid::Oid,
+        rank::Rank,
+        verdict::{ImportState, Judge, Outcome},
+    },
+    ops::{contract::verdict::Documents, ctx::ActingRepo},
+    store::overview::Overview,
+    wire::{JudgedBy, Notification, State},
+};
+
+/// Sets in each notification what it means for the import of the asking repository.
+///
+/// # Errors
+/// Returns an error if a domain cannot be read.
+pub fn judge<'n>(
+    acting: ActingRepo<'_>,
+    overview: &Overview<'_>,
+    judge: &Judge<'_>,
+    shown: impl Iterator<Item = &'n mut Notification>,
+) -> Result<(), OpError> {
+    let mut by_domain: BTreeMap<_, Vec<&mut Notification>> = BTreeMap::new();
+    for one in shown.filter(|one| one.affects_me && one.state == State::Pending) {
+        by_domain.entry(one.domain.clone()).or_default().push(one);
+    }
+    for (name, notifications) in by_domain {
+        let Some(line) = overview.domains_of(acting.repo).find(|line| line.name == name) else { continue };
+        let summary = overview.summary(line)?;
+        in_domain(acting, &summary, &line.tree, judge, notifications.into_iter())?;
+    }
+    Ok(())
+}
+
+/// Does the same as [`judge`] for notifications of one domain with this tree.
+///
+/// # Errors
+/// Returns an error if the domain cannot be read.
+pub fn in_domain<'n>(
+    acting: ActingRepo<'_>,
+    domain: &DomainSummary,
+    tree: &Oid,
+    judge: &Judge<'_>,
+    shown: impl Iterator<Item = &'n mut Notification>,
+) -> Result<(), OpError> {
+    let documents = Documents::of(acting.store, tree);
+    let imports = domain.bindings.get(acting.repo).map(Binding::by_contract).unwrap_or_default();
+    for one in shown {
+        let import = one.contract.as_ref().and_then(|name| imports.get(name)).copied();
+        let Some(import) = import else { continue };
+        let state = documents.state(domain, (acting.repo, import), judge)?;
+        one.import_state = Some(state.effect());
+        one.judged_by = Some(JudgedBy::of(&state));
+        let offered = domain.contracts.get(&import.contract);
+        one.rank = Rank::of_import(import, &state, offered.is_some_and(ContractSummary::is_leaving));
+        one.verdict =
+            ImportState::between_versions(&state).filter(|verdict| verdict.verdict != Outcome::Compatible).cloned();
+    }
+    Ok(())
+}

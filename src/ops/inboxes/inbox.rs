@@ -1,0 +1,319 @@
+//! The inboxes of readers. An inbox is a ref of this machine whose tree contains, for each domain, the domain's tree as
+//! the reader last knew it, and the notifications delivered in the last 30 days.
+
+use std::collections::BTreeMap;
+
+use jiff::{Timestamp, ToSpan as _};
+use serde::{Deserialize, Serialize};
+
+use crate::ops::ctx::own_signature;
+use crate::{
+    error::OpError,
+    model::{
+        name::{DomainName, ReaderName, RepoName},
+        oid::Oid,
+    },
+    store::{Change, Edit, EntryKind, Parents, Store, StoreRef, TreePath, codec, layout, read, write::write},
+    wire::Notification,
+};
+
+/// The number of days for which delivered notifications are kept.
+const KEPT_DAYS: i64 = 30;
+/// The number of days after which a notification expires.
+const EXPIRED_DAYS: i64 = 7;
+/// The maximum number of delivered notifications that are kept.
+const MAX_TOLD: usize = 1_000;
+
+/// The current state of an inbox.
+#[derive(Debug, Clone, Default)]
+pub struct Inbox {
+    /// Its ref, and the tree that it holds.
+    at: Option<(StoreRef, Oid)>,
+    /// The tree of the repository's shared inbox.
+    shared: Option<Oid>,
+}
+
+/// A reader's baselines in all domains, read at once.
+#[derive(Debug, Default)]
+pub struct Baselines(BTreeMap<String, Recorded>);
+
+/// A recorded baseline.
+#[derive(Debug, Clone, Copy)]
+struct Recorded {
+    tree: Oid,
+    /// Whether it is in the reader's own inbox. A baseline in the shared inbox also moves when other readers are
+    /// notified.
+    is_own: bool,
+}
+
+impl Baselines {
+    /// Returns the tree of a domain as the reader knew it.
+    pub fn of(&self, domain: &DomainName) -> Option<Oid> {
+        self.0.get(domain.as_str()).map(|recorded| recorded.tree)
+    }
+
+    /// Returns whether the reader's own inbox has a baseline of a domain.
+    pub fn is_own(&self, domain: &DomainName) -> bool {
+        self.0.get(domain.as_str()).is_some_and(|recorded| recorded.is_own)
+    }
+}
+
+/// A delivered notification.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct DeliveredNotification {
+    /// The time.
+    pub at: Timestamp,
+    /// The notification.
+    pub notification: Notification,
+}
+
+/// The notifications that one answer delivers to a reader. It is recorded once the answer has reached the reader.
+#[derive(Debug, Clone, Default)]
+pub struct Receipt {
+    /// The reader's new baselines.
+    pub baselines: Vec<Baseline>,
+    /// The notifications that were delivered.
+    pub told: Vec<Notification>,
+}
+
+/// The baseline of a reader in a domain: the domain's tree, except for paths still pending.
+#[derive(Debug, Clone)]
+pub struct Baseline {
+    /// The domain.
+    pub domain: DomainName,
+    /// The domain's tree.
+    pub tree: Oid,
+    /// The pending paths, each with the blob that the reader knew, if any.
+    pub untold: Vec<(TreePath, Option<Oid>)>,
+}
+
+impl Inbox {
+    /// Returns a reader's inbox, or the repository's shared one if the reader has none.
+    ///
+    /// # Errors
+    /// Returns an error if it cannot be read.
+    pub fn open(store: &dyn Store, repo: &RepoName, reader: &ReaderName) -> Result<Self, OpError> {
+        let own = StoreRef::Inbox(repo.clone(), Some(reader.clone()));
+        let shared = Self::at(store, &StoreRef::Inbox(repo.clone(), None))?.unwrap_or_default();
+        Ok(match Self::at(store, &own)? {
+            Some(inbox) => Self { shared: shared.tree(), ..inbox },
+            None => shared,
+        })
+    }
+
+    fn tree(&self) -> Option<Oid> {
+        self.at.as_ref().map(|(_, tree)| *tree)
+    }
+
+    fn at(store: &dyn Store, name: &StoreRef) -> Result<Option<Self>, OpError> {
+        let Some(tip) = store.tip(name)? else {
+            return Ok(None);
+        };
+        Ok(Some(Self { at: Some((name.clone(), store.commit(&tip)?.tree)), shared: None }))
+    }
+
+    /// Returns the delivered notifications, oldest first. They do not affect what is pending.
+    ///
+    /// # Errors
+    /// Returns an error if it cannot be read.
+    pub fn delivered(&self, store: &dyn Store) -> Result<Vec<DeliveredNotification>, OpError> {
+        let Some((name, tree)) = &self.at else {
+            return Ok(Vec::new());
+        };
+        match read::file(store, name, tree, &layout::told()) {
+            Ok(told) => Ok(told.unwrap_or_default()),
+            // A damaged record of this machine counts as empty.
+            Err(error) if error.is_damage() => Ok(Vec::new()),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// Returns the reader's baseline in a domain, if any: the tree of its last delivery or, if the repository joined
+    /// the domain after that, the domain's tree at that time.
+    ///
+    /// # Errors
+    /// Returns an error if the inbox cannot be read.
+    pub fn baseline(&self, store: &dyn Store, domain: &DomainName) -> Result<Option<Oid>, OpError> {
+        let places = [(self.tree(), layout::baseline(domain)), (self.shared, layout::joined(domain))];
+        for (tree, path) in places {
+            let Some(tree) = tree else { continue };
+            let entry = read::lookup(store, &tree, path.as_str())?;
+            if let Some(entry) = entry.filter(|entry| entry.kind == EntryKind::Tree) {
+                return Ok(Some(entry.id));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Returns the reader's baselines of all domains, as [`Self::baseline`] does for one.
+    ///
+    /// # Errors
+    /// Returns an error if the inbox cannot be read.
+    pub fn baselines(&self, store: &dyn Store) -> Result<Baselines, OpError> {
+        let mut found = BTreeMap::new();
+        let is_reader = matches!(self.at, Some((StoreRef::Inbox(_, Some(_)), _)));
+        let places = [(self.shared, layout::JOINED, false), (self.tree(), layout::BASELINES, is_reader)];
+        for (tree, folder, is_own) in places {
+            let Some(tree) = tree else { continue };
+            let trees = read::folder(store, &tree, folder)?.into_iter().filter(|entry| entry.kind == EntryKind::Tree);
+            found.extend(trees.map(|entry| (entry.name, Recorded { tree: entry.id, is_own })));
+        }
+        Ok(Baselines(found))
+    }
+}
+
+/// Records a delivery in the reader's own inbox and the repository's shared one. `now` is called only if there is
+/// something to write.
+///
+/// # Errors
+/// Returns an error if the store cannot be written; the reader is then notified again.
+pub fn record(
+    store: &dyn Store,
+    repo: &RepoName,
+    reader: &ReaderName,
+    receipt: &Receipt,
+    now: impl Fn() -> jiff::Zoned,
+) -> Result<(), OpError> {
+    if receipt.baselines.is_empty() && receipt.told.is_empty() {
+        return Ok(());
+    }
+    let own = StoreRef::Inbox(repo.clone(), Some(reader.clone()));
+    let shared = StoreRef::Inbox(repo.clone(), None);
+    let is_known = |inbox: &Inbox, baseline: &Baseline| -> Result<bool, OpError> {
+        Ok(baseline.untold.is_empty() && inbox.baseline(store, &baseline.domain)? == Some(baseline.tree))
+    };
+    for name in [own, shared] {
+        // Most deliveries contain nothing new, so there is nothing to write.
+        if let (true, Some(held)) = (receipt.told.is_empty(), Inbox::at(store, &name)?)
+            && receipt.baselines.iter().map(|baseline| is_known(&held, baseline)).all(|known| known.unwrap_or(false))
+        {
+            continue;
+        }
+        let before = Inbox::open(store, repo, reader)?;
+        // A new reader starts from the shared inbox, with its baselines for all domains, including those that this
+        // receipt does not mention.
+        let start = if store.tip(&name)?.is_none() { before.tree() } else { None };
+        append(store, &name, receipt, start, &now())?;
+    }
+    Ok(())
+}
+
+/// Records the current state of a domain as known to its members, in their shared inboxes. It is the baseline of future
+/// readers, and of existing readers that have none in this domain.
+///
+/// # Errors
+/// Returns an error if the store cannot be written.
+pub fn set_baseline(
+    store: &dyn Store,
+    repos: &[RepoName],
+    domain: &DomainName,
+    known: &NewBaseline,
+    now: &jiff::Zoned,
+) -> Result<(), OpError> {
+    for repo in repos {
+        let mut edits = Vec::new();
+        for path in [layout::baseline(domain), layout::joined(domain)] {
+            match known {
+                NewBaseline::Tree(tree) => edits.push((path, Edit::Link(EntryKind::Tree, *tree))),
+                NewBaseline::Empty(document) => {
+                    edits.push((path.clone(), Edit::Remove));
+                    edits.push((layout::domain().below(&path), Edit::Put(document.clone())));
+                }
+            }
+        }
+        commit(store, &StoreRef::Inbox(repo.clone(), None), edits, now)?;
+    }
+    Ok(())
+}
+
+/// The new baseline of a domain's members.
+#[derive(Debug, Clone)]
+pub enum NewBaseline {
+    /// Everything in this tree.
+    Tree(Oid),
+    /// Only this `domain.json`.
+    Empty(Vec<u8>),
+}
+
+fn append(
+    store: &dyn Store,
+    name: &StoreRef,
+    receipt: &Receipt,
+    start: Option<Oid>,
+    now: &jiff::Zoned,
+) -> Result<(), OpError> {
+    let mut edits = Vec::new();
+    if let Some(tree) = start
+        && let Some(entry) = read::lookup(store, &tree, layout::BASELINES)?
+    {
+        edits.extend(store.entries(&entry.id)?.into_iter().filter_map(|entry| {
+            let domain: DomainName = entry.name.parse().ok()?;
+            let replaced = receipt.baselines.iter().any(|baseline| baseline.domain == domain);
+            (!replaced).then(|| (layout::baseline(&domain), Edit::Link(entry.kind, entry.id)))
+        }));
+    }
+    for baseline in &receipt.baselines {
+        let folder = layout::baseline(&baseline.domain);
+        edits.push((folder.clone(), Edit::Link(EntryKind::Tree, baseline.tree)));
+        edits.extend(baseline.untold.iter().map(|(path, known)| {
+            let edit = known.map_or(Edit::Remove, |blob| Edit::Link(EntryKind::Blob, blob));
+            (path.below(&folder), edit)
+        }));
+    }
+    let mut told = Inbox::at(store, name)?.unwrap_or_default().delivered(store)?;
+    if let Some(tree) = start
+        && let Ok(Some(before)) = read::file::<Vec<DeliveredNotification>>(store, name, &tree, &layout::told())
+    {
+        told = before;
+    }
+    let at = now.timestamp();
+    told.retain(|told| !is_older(told.at, at, KEPT_DAYS));
+    told.extend(receipt.told.iter().cloned().map(|notification| DeliveredNotification { at, notification }));
+    let surplus = told.len().saturating_sub(MAX_TOLD);
+    told.drain(..surplus);
+    edits.push((layout::told(), Edit::Put(codec::encode(&told))));
+    commit(store, name, edits, now)
+}
+
+fn commit(store: &dyn Store, name: &StoreRef, edits: Vec<(TreePath, Edit)>, now: &jiff::Zoned) -> Result<(), OpError> {
+    write(store, name, |_| Ok::<_, OpError>(Some(local_change(edits.clone(), now))))?;
+    Ok(())
+}
+
+/// Returns a change of a ref of this machine. Such a ref is never shared, and the change must work without a git
+/// identity.
+pub fn local_change(edits: Vec<(TreePath, Edit)>, now: &jiff::Zoned) -> Change {
+    Change { edits, message: "told\n".into(), author: own_signature(now.clone()), parents: Parents::None }
+}
+
+/// Returns whether a reader whose last delivery was at `at` is forgotten.
+pub fn is_forgotten(at: Timestamp, now: Timestamp) -> bool {
+    is_older(at, now, KEPT_DAYS)
+}
+
+/// Removes notifications that were delivered more than 30 days ago. Returns their number.
+///
+/// The caller must hold the lock of `name`.
+///
+/// # Errors
+/// Returns an error if the inbox cannot be written.
+pub fn prune(store: &dyn Store, name: &StoreRef, tip: Oid, now: &jiff::Zoned) -> Result<usize, OpError> {
+    let mut told = Inbox::at(store, name)?.unwrap_or_default().delivered(store)?;
+    let before = told.len();
+    told.retain(|told| !is_older(told.at, now.timestamp(), KEPT_DAYS));
+    let forgotten = before - told.len();
+    if forgotten > 0 {
+        let edits = vec![(layout::told(), Edit::Put(codec::encode(&told)))];
+        store.commit_change(name, Some(tip), &local_change(edits, now))?;
+    }
+    Ok(forgotten)
+}
+
+/// Returns whether a change that arrived at `at` is expired.
+pub fn is_expired(at: Timestamp, now: Timestamp) -> bool {
+    is_older(at, now, EXPIRED_DAYS)
+}
+
+fn is_older(at: Timestamp, now: Timestamp, days: i64) -> bool {
+    at.checked_add((days * 24).hours()).is_ok_and(|end| end < now)
+}

@@ -1,0 +1,12 @@
+//! Notifies readers of changes: what is pending, what was delivered, and when to look again.
+
+pub mod arrival;
+mod change_decoder;
+pub mod change_watch;
+pub mod deliver;
+pub mod fingerprint;
+pub mod import_effects;
+pub mod inbox;
+pub mod pending;
+pub mod pending_cache;
+pub mod realm_changes;

@@ -1,0 +1,408 @@
+//! The pending notifications of a reader: the net difference between its baselines and the current domains. They do not
+//! depend on history, so rewritten history cannot break them.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+};
+
+use super::{
+    arrival::{Arrivals, FirstSeen, Paths},
+    change_decoder::{ChangeDecoder, Decoded, since_adapted, transferred, with_adapted},
+    import_effects,
+    inbox::{self, Baseline, Inbox, Receipt},
+};
+use crate::{
+    error::OpError,
+    model::{
+        binding::{Binding, Import},
+        clock,
+        content_cache::ContentCache,
+        domain_summary::{ContractSummary, DomainSummary},
+        name::{DomainName, ReaderName, RepoName},
+        notification::Change,
+        oid::Oid,
+        rank::Rank,
+        verdict::{ImportState, Judge},
+    },
+    ops::{
+        ctx::ActingRepo,
+        history::{
+            difference::{Difference, differences},
+            origins::{self, Origin},
+        },
+    },
+    store::{
+        TreePath,
+        overview::{Line, Overview},
+        read::Published,
+    },
+    wire::{BindingsChanged, JudgedBy, Notification, State, VersionChange},
+};
+
+/// Returns the name of the person at the command line, as a reader.
+pub fn person() -> ReaderName {
+    "cli".parse().unwrap_or_else(|_| unreachable!("it is a name"))
+}
+
+/// The maximum number of notifications in one answer.
+pub const MAX_TOLD: usize = 20;
+/// The maximum number of imports whose schemas are compared before sorting. Notifications of the others are sorted by
+/// the imports' ranges.
+const MAX_JUDGED: usize = 200;
+/// The maximum number of binding changes that are listed individually. If there are more, they are counted.
+const MAX_BINDINGS: usize = 3;
+
+/// Returns the sort key of a notification as text: the most important come first, and among equals the newest.
+pub fn key(one: &Notification) -> String {
+    let contract = one.contract.as_ref().map_or("~", |contract| contract.as_str());
+    let when = if one.in_future { one.arrived_at } else { one.created_at };
+    let age = i64::MAX.saturating_sub(when.as_microsecond());
+    format!("{} {age:019} {}/{contract} {}", one.rank as u8, one.domain, one.id)
+}
+
+/// Returns whether a text has the form of a [`key`].
+pub fn is_key(text: &str) -> bool {
+    let parts: Vec<_> = text.split(' ').collect();
+    matches!(parts[..], [_, age, place, _] if age.len() == 19 && place.contains('/'))
+}
+
+/// All pending notifications of one reader.
+#[derive(Debug, Default)]
+pub struct Pending {
+    /// The notifications. Those that have been judged are sorted, the most important first.
+    pub notifications: Vec<Notification>,
+    /// The path of each notification, with the blob in the reader's baseline.
+    paths: Vec<(DomainName, TreePath, Option<Oid>)>,
+    /// Paths that currently cannot be read. Their baseline is not changed.
+    kept: Vec<(DomainName, TreePath, Option<Oid>)>,
+    /// The domains that were examined.
+    seen: BTreeMap<DomainName, Seen>,
+    /// Changes that are seen for the first time. A caller that may write records them.
+    pub sightings: Vec<FirstSeen>,
+}
+
+/// A domain that was examined.
+#[derive(Debug, Clone, Copy)]
+struct Seen {
+    tree: Oid,
+    /// Whether the reader's own inbox needs no new baseline, unless it is notified of something in the domain.
+    is_recorded: bool,
+}
+
+/// What a reader knows of a domain.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum KnownState {
+    /// This tree.
+    Tree(Oid),
+    /// The versions that the repository's code is adapted to.
+    Adapted,
+    /// Nothing: everything in the domain is new.
+    Nothing,
+}
+
+impl Pending {
+    /// Finds the pending notifications of `reader` in the domains of the asking repository. A domain that equals its
+    /// baseline is not read.
+    ///
+    /// # Errors
+    /// Returns an error if the realm cannot be read.
+    pub fn of(
+        acting: ActingRepo<'_>,
+        reader: &ReaderName,
+        now: jiff::Timestamp,
+        overview: &Overview<'_>,
+    ) -> Result<Self, OpError> {
+        let baselines = Inbox::open(acting.store, acting.repo, reader)?.baselines(acting.store)?;
+        let mut pending = Self::default();
+        for line in overview.domains_of(acting.repo) {
+            let (known, is_own) = (baselines.of(&line.name), baselines.is_own(&line.name));
+            if known == Some(line.tree) || (known.is_none() && line.is_as_adapted(acting.repo)) {
+                if !is_own {
+                    pending.seen.insert(line.name.clone(), Seen { tree: line.tree, is_recorded: false });
+                }
+                continue;
+            }
+            match overview.summary(line) {
+                Ok(domain) if domain.takes_part(acting.repo) => {
+                    let known = known.map_or(KnownState::Adapted, KnownState::Tree);
+                    let is_silent = pending.add_domain(acting, known, &domain, line, now)?;
+                    if let Some(seen) = pending.seen.get_mut(&line.name) {
+                        seen.is_recorded = is_own && !is_silent;
+                    }
+                }
+                Ok(_) => {}
+                // A damaged domain does not hide the others; `check` reports it.
+                Err(error) if error.is_damage() => {}
+                Err(error) => return Err(error.into()),
+            }
+        }
+        pending.sort();
+        Ok(pending)
+    }
+
+    /// Finds what is new to the asking repository in one domain.
+    ///
+    /// # Errors
+    /// Returns an error if the domain cannot be read.
+    pub fn in_domain(
+        acting: ActingRepo<'_>,
+        known: KnownState,
+        domain: &DomainSummary,
+        line: &Line,
+        now: jiff::Timestamp,
+    ) -> Result<Self, OpError> {
+        let mut pending = Self::default();
+        pending.add_domain(acting, known, domain, line, now)?;
+        Ok(pending)
+    }
+
+    /// Adds what is new in one domain. Returns whether the reader's baseline moves without a notification: there is no
+    /// change to notify of, or a change that does not concern the reader.
+    fn add_domain(
+        &mut self,
+        acting: ActingRepo<'_>,
+        known: KnownState,
+        domain: &DomainSummary,
+        line: &Line,
+        now: jiff::Timestamp,
+    ) -> Result<bool, OpError> {
+        let (name, tree) = (&line.name, line.tree);
+        let found = Found::of(acting, known, domain, line)?;
+        self.seen.insert(name.clone(), Seen { tree, is_recorded: false });
+        let unreadable = found.unreadable.iter().cloned();
+        self.kept.extend(unreadable.map(|(path, known)| (name.clone(), path, known)));
+        if found.changes.is_empty() {
+            return Ok(true);
+        }
+        let arrivals = Arrivals::of(acting.store, name)?;
+        let new = first_seen(acting, &arrivals, &tree)?;
+        let paths: Option<BTreeSet<_>> = new.as_ref().map(|new| new.iter().map(|(path, _)| path).collect());
+        let is_new = |path: &TreePath| paths.as_ref().is_none_or(|paths| paths.contains(path));
+        let imports = domain.bindings.get(acting.repo).map(Binding::by_contract).unwrap_or_default();
+        let mut is_silent = found.is_silent;
+        for (difference, change, origin) in &found.changes {
+            if change.is_mine && !is_changed_by_other(acting, origin) {
+                is_silent = true;
+                continue;
+            }
+            let created_at = if clock::is_ahead(origin.time, now) { now } else { origin.time };
+            let arrived_at = match arrivals.known {
+                Some(known) if known == tree => arrivals.when(&difference.path, difference.new, created_at),
+                _ if is_new(&difference.path) => now,
+                _ => arrivals.when(&difference.path, difference.new, created_at),
+            };
+            let import = change.contract.as_ref().and_then(|contract| imports.get(contract)).copied();
+            self.notifications.push(notification(acting, (domain, import), (change, origin), arrived_at, now));
+            self.paths.push((name.clone(), difference.path.clone(), difference.old));
+        }
+        if arrivals.known != Some(tree) {
+            self.sightings.push(FirstSeen { domain: name.clone(), tree, paths: new });
+        }
+        Ok(is_silent)
+    }
+
+    fn sort(&mut self) {
+        let all = self.notifications.drain(..).zip(self.paths.drain(..));
+        let mut all: Vec<_> = all.map(|(one, path)| (key(&one), one, path)).collect();
+        all.sort_by(|(a, ..), (b, ..)| a.cmp(b));
+        (self.notifications, self.paths) = all.into_iter().map(|(_, one, path)| (one, path)).unzip();
+    }
+
+    /// Judges the changes of imported contracts, and sorts all notifications by importance.
+    ///
+    /// # Errors
+    /// Returns an error if a domain cannot be read.
+    pub fn judge(&mut self, acting: ActingRepo<'_>, overview: &Overview<'_>, judge: &Judge<'_>) -> Result<(), OpError> {
+        let due = self.notifications.iter_mut().filter(|one| one.affects_me && one.state == State::Pending);
+        import_effects::judge(acting, overview, judge, due.take(MAX_JUDGED))?;
+        self.sort();
+        Ok(())
+    }
+
+    /// Returns the notifications for one answer: the first `most` that `fits` accepts. Changes of bindings are only
+    /// counted if there are many.
+    pub fn first(&self, most: usize, mut fits: impl FnMut(&Notification) -> bool) -> NotificationBatch {
+        let due = || self.notifications.iter().filter(|one| one.state == State::Pending);
+        let bindings: Vec<_> = due().filter(|one| one.rank == Rank::Binding).collect();
+        let is_folded = bindings.len() > MAX_BINDINGS;
+        let listed = || due().filter(|one| !is_folded || one.rank != Rank::Binding);
+        let notifications: Vec<_> = listed().take(most).take_while(|one| fits(one)).cloned().collect();
+        let more = listed().count() - notifications.len();
+        let domains: BTreeSet<_> = bindings.iter().map(|one| &one.domain).collect();
+        let counted = BindingsChanged { changes: bindings.len(), domains: domains.len() };
+        let receipt = self.receipt(|_, one| {
+            (is_folded && one.rank == Rank::Binding && one.state == State::Pending)
+                || notifications.iter().any(|told| told.id == one.id)
+        });
+        NotificationBatch { bindings_changed: is_folded.then_some(counted), notifications, more, receipt }
+    }
+
+    /// Returns the receipt for delivering the notifications that `tells` accepts. It is called with their index.
+    pub fn receipt(&self, tells: impl Fn(usize, &Notification) -> bool) -> Receipt {
+        let (mut told, mut moved) = (Vec::new(), BTreeSet::new());
+        let mut untold: BTreeMap<&DomainName, Vec<(TreePath, Option<Oid>)>> = BTreeMap::new();
+        for (at, (one, (domain, path, known))) in self.notifications.iter().zip(&self.paths).enumerate() {
+            if tells(at, one) {
+                told.push(Notification { state: State::Seen, ..one.clone() });
+                moved.insert(domain);
+            } else {
+                untold.entry(domain).or_default().push((path.clone(), *known));
+            }
+        }
+        for (domain, path, known) in &self.kept {
+            untold.entry(domain).or_default().push((path.clone(), *known));
+        }
+        let seen = self.seen.iter().filter(|(domain, seen)| !seen.is_recorded || moved.contains(domain));
+        let baseline = |(domain, seen): (&DomainName, &Seen)| Baseline {
+            domain: domain.clone(),
+            tree: seen.tree,
+            untold: untold.remove(domain).unwrap_or_default(),
+        };
+        Receipt { baselines: seen.map(baseline).collect(), told }
+    }
+}
+
+/// The notifications in one answer.
+#[derive(Debug, Default)]
+pub struct NotificationBatch {
+    /// The notifications, the most important first.
+    pub notifications: Vec<Notification>,
+    /// The number of changed bindings, if there are too many to list.
+    pub bindings_changed: Option<BindingsChanged>,
+    /// The number of notifications that are pending for later answers.
+    pub more: usize,
+    /// The receipt to record once the answer has reached its reader.
+    pub receipt: Receipt,
+}
+
+/// The differences between a domain and what a repository knows of it, with their meaning.
+#[derive(Debug)]
+struct Found {
+    /// Changes to notify of, with the commits that introduced them.
+    changes: Vec<(Difference, Change, Origin)>,
+    /// Paths that currently cannot be read, with the known blobs.
+    unreadable: Vec<(TreePath, Option<Oid>)>,
+    /// Whether there are differences that need no notification.
+    is_silent: bool,
+}
+
+/// The approximate size of one change in memory, in bytes.
+const CHANGE_WEIGHT: usize = 640;
+/// The approximate size of a result without changes, with its key.
+const FOUND_WEIGHT: usize = 2 << 10;
+
+/// The latest results, by the asking repository, the domain, its commit, and the known state. These determine the
+/// result.
+static FOUND: ContentCache<(RepoName, DomainName, Oid, KnownState), Arc<Found>> = ContentCache::new(8 << 20);
+
+impl Found {
+    /// Returns how a domain differs from what the asking repository knows of it.
+    fn of(
+        acting: ActingRepo<'_>,
+        known: KnownState,
+        domain: &DomainSummary,
+        line: &Line,
+    ) -> Result<Arc<Self>, OpError> {
+        let key = || (acting.repo.clone(), line.name.clone(), line.tip, known);
+        let holds = acting.store.holds();
+        if let Some(held) = holds.then(|| FOUND.get(&key())).flatten() {
+            return Ok(held);
+        }
+        let found = Arc::new(Self::read(acting, known, domain, line)?);
+        // Paths that cannot be read now may become readable later.
+        if holds && found.unreadable.is_empty() {
+            FOUND.put(key(), Arc::clone(&found), FOUND_WEIGHT + CHANGE_WEIGHT * found.changes.len());
+        }
+        Ok(found)
+    }
+
+    fn read(acting: ActingRepo<'_>, known: KnownState, domain: &DomainSummary, line: &Line) -> Result<Self, OpError> {
+        let published = Published::in_tree(acting.store, &line.tree);
+        let differences = match known {
+            KnownState::Tree(known) => {
+                with_adapted(acting, domain, &published, differences(acting.store, Some(&known), &line.tree)?)?
+            }
+            KnownState::Adapted => since_adapted(acting, domain, &published, &line.tree)?,
+            KnownState::Nothing => differences(acting.store, None, &line.tree)?,
+        };
+        let (mut found, mut unreadable, mut is_silent) = (Vec::new(), Vec::new(), false);
+        let transferred = transferred(acting, &line.tree)?;
+        let decoder = ChangeDecoder { acting, domain, tree: &line.tree, published: &published, transferred };
+        for difference in differences {
+            match decoder.decode(&difference)? {
+                Decoded::Change(change) => found.push((difference, change)),
+                Decoded::Nothing => is_silent = true,
+                Decoded::Unreadable => unreadable.push((difference.path, difference.old)),
+            }
+        }
+        let paths: Vec<_> = found.iter().map(|(difference, _)| (&difference.path, difference.new)).collect();
+        let origins = origins::origins(acting, &line.tip, &paths)?;
+        let changes =
+            found.into_iter().zip(origins).map(|((difference, change), origin)| (difference, *change, origin));
+        Ok(Self { changes: changes.collect(), unreadable, is_silent })
+    }
+}
+
+/// Returns what this machine sees for the first time in a domain's tree. Returns `None` if it has never seen the
+/// domain.
+fn first_seen(acting: ActingRepo<'_>, arrivals: &Arrivals, tree: &Oid) -> Result<Option<Paths>, OpError> {
+    let Some(known) = arrivals.known else {
+        return Ok(None);
+    };
+    let differences = differences(acting.store, Some(&known), tree)?;
+    Ok(Some(differences.into_iter().map(|difference| (difference.path, difference.new)).collect()))
+}
+
+fn notification(
+    acting: ActingRepo<'_>,
+    (domain, import): (&DomainSummary, Option<&Import>),
+    (change, origin): (&Change, &Origin),
+    arrived_at: jiff::Timestamp,
+    now: jiff::Timestamp,
+) -> Notification {
+    let change = change.clone();
+    // Judged by the range only; callers that show the notification have the documents judged.
+    let state = import.map(|import| ImportState { standing: domain.resolve_import(import), verdict: None });
+    let offered = change.contract.as_ref().and_then(|contract| domain.contracts.get(contract));
+    let is_leaving = offered.is_some_and(ContractSummary::is_leaving);
+    let standing = import.zip(state.as_ref()).map(|(import, state)| Rank::of_import(import, state, is_leaving));
+    let expired = inbox::is_expired(arrived_at, now);
+    Notification {
+        id: change.id,
+        kind: change.kind.type_word().to_owned(),
+        change_type: change.kind,
+        rank: Rank::of_change(change.kind, standing, change.is_mine),
+        realm: acting.realm.clone(),
+        domain: change.domain,
+        contract: change.contract,
+        from_repo: change.from,
+        author: Some(origin.author.clone()),
+        source_commit: origin.source_commit.clone(),
+        changed_by_other: change.is_mine,
+        changes: VersionChange { old_version: change.old_version, new_version: change.new_version },
+        rollback: change.rollback,
+        version_count: change.version_count,
+        affects_me: import.is_some(),
+        binding: import.map(|import| import.binding.clone()).unwrap_or_default(),
+        import_state: state.as_ref().map(ImportState::effect),
+        judged_by: state.as_ref().map(JudgedBy::of),
+        verdict: None,
+        state: if expired { State::Expired } else { State::Pending },
+        created_at: origin.time,
+        in_future: clock::is_ahead(origin.time, now),
+        arrived_at,
+    }
+}
+
+/// Returns whether somebody else changed what belongs to this repository: in the name of another repository, or in its
+/// own name but neither as its user nor from a commit of this clone.
+fn is_changed_by_other(acting: ActingRepo<'_>, origin: &Origin) -> bool {
+    if origin.repo.as_deref() != Some(acting.repo.as_str()) {
+        return true;
+    }
+    let Some(code) = acting.code else { return false };
+    let is_author = |email: String| origin.author.ends_with(&format!("<{email}>"));
+    let source = origin.source_commit.as_ref().and_then(|commit| commit.parse().ok());
+    !code.config("user.email").is_some_and(is_author) && !source.is_some_and(|commit| code.has(&commit))
+}

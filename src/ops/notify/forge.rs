@@ -1,0 +1,271 @@
+//! `notify_forge`: opens an issue or a pull request at each consumer that a published version breaks or leaves behind.
+//! It is recognized by a marker in its text, kept up to date, and closed once the import is settled.
+
+use std::collections::BTreeMap;
+
+use super::{
+    issue,
+    pulls::{Done, Pulls},
+};
+use crate::{
+    error::OpError,
+    forge::{Address, Forge, ForgeError, Issue},
+    model::{
+        name::{ContractRef, RepoName},
+        realm::Repo,
+        version::Version,
+    },
+    ops::{
+        Operation,
+        ctx::{Ctx, RealmContext},
+        realm::review,
+        repos::{
+            ephemeral_realm,
+            forges::{ForgeUnavailable, Forges},
+            paths,
+        },
+        runs,
+    },
+    store::overview::Overview,
+    wire::{Answer, ForgeIssue, ImportReview, IssueOutcome, NotifyForge},
+};
+
+/// The operation's entry in the table of operations.
+pub const OPERATION: Operation = Operation::writes::<Request>(
+    "notify_forge",
+    &["notify", "forge"],
+    "Open issues or pull requests for broken or outdated imports",
+);
+
+/// The arguments.
+#[derive(Debug, Clone, Default, serde::Deserialize, schemars::JsonSchema)]
+#[cfg_attr(feature = "cli", derive(clap::Args))]
+pub struct Request {
+    /// Only for this repository
+    #[serde(default)]
+    #[cfg_attr(feature = "cli", arg(long, value_name = "REPO"))]
+    pub repo: Option<RepoName>,
+    /// Also write to repositories of this owner that are not cloned here, such as github.com/acme
+    #[serde(default)]
+    #[cfg_attr(feature = "cli", arg(long = "owner", value_name = "HOST/OWNER"))]
+    pub owners: Vec<String>,
+    /// Use the realm at this URL for this command only
+    #[serde(default)]
+    #[cfg_attr(feature = "cli", arg(long, value_name = "URL"))]
+    pub realm_url: Option<String>,
+    /// Open a pull request where a range can be changed, and an issue elsewhere
+    #[serde(default)]
+    #[cfg_attr(feature = "cli", arg(long))]
+    pub pull_request: bool,
+    /// Show what would be written, without writing it
+    #[serde(default)]
+    #[cfg_attr(feature = "cli", arg(long))]
+    pub dry_run: bool,
+}
+
+runs!(NotifyForge, run);
+
+/// Writes the issues and pull requests.
+///
+/// # Errors
+/// Returns an error if the realm cannot be read. Failures in single repositories are part of the answer.
+pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<NotifyForge>, OpError> {
+    match &request.realm_url {
+        Some(url) => tell(&ephemeral_realm::clone_temporary(ctx, url)?.ctx, request),
+        None => tell(ctx, request),
+    }
+}
+
+fn tell(ctx: &Ctx, request: &Request) -> Result<Answer<NotifyForge>, OpError> {
+    let here = ctx.realm()?;
+    let overview = Overview::open(&*here.store)?;
+    let mut telling = IssueRun { ctx, here, request, forges: Forges::new(ctx), issues: Vec::new() };
+    for repo in overview.repos().values() {
+        if request.repo.as_ref().is_some_and(|only| *only != repo.name) {
+            continue;
+        }
+        let mut lines = overview.domains_of(&repo.name);
+        let imports = lines.try_fold(false, |found, line| {
+            let summary = overview.summary(line)?;
+            let binding = summary.bindings.get(&repo.name);
+            Ok::<_, OpError>(found || binding.is_some_and(|binding| !binding.imports.is_empty()))
+        })?;
+        if imports {
+            telling.repo(repo);
+        }
+    }
+    let ignored: Vec<_> = telling.forges.ignored().collect();
+    let complete = telling.issues.iter().all(|one| one.outcome != IssueOutcome::Failed);
+    let body = NotifyForge { realm: here.realm.clone(), dry_run: request.dry_run, complete, issues: telling.issues };
+    Ok(ignored.into_iter().fold(Answer::new(body), Answer::next))
+}
+
+struct IssueRun<'a> {
+    ctx: &'a Ctx,
+    here: &'a RealmContext,
+    request: &'a Request,
+    forges: Forges<'a>,
+    issues: Vec<ForgeIssue>,
+}
+
+impl IssueRun<'_> {
+    fn repo(&mut self, repo: &Repo) {
+        let told = self.due(&repo.name).and_then(|due| match self.forge(repo) {
+            Ok(forge) => self.tell(&*forge, &repo.name, &due).map_err(|error| error.to_string()),
+            // If nothing is due, the forge is not needed.
+            Err(_) if due.is_empty() => Ok(()),
+            Err(problem) => Err(problem),
+        });
+        if let Err(problem) = told {
+            let failed = line(&repo.name, None, IssueOutcome::Failed, None);
+            self.issues.push(ForgeIssue { problem: Some(problem), ..failed });
+        }
+    }
+
+    /// Returns the imports of a repository that are broken or behind, from the repository's point of view.
+    fn due(&self, repo: &RepoName) -> Result<Vec<ImportReview>, String> {
+        let own = Ctx::in_realm(self.ctx.env.clone(), &self.here.realm, Some(repo));
+        let imports = own.and_then(|own| review::run(&own)).map_err(|error| error.message)?.body.imports;
+        Ok(imports.into_iter().filter(issue::is_due).collect())
+    }
+
+    /// Returns the forge of a repository. A clone on this machine determines it. The URL in the realm is used only if
+    /// it is below a place that the user trusts, because any member may have written it.
+    fn forge(&mut self, repo: &Repo) -> Result<Box<dyn Forge>, String> {
+        let found = paths::find(self.ctx, self.here, repo).map_err(|error| error.message)?;
+        let (folder, url) = match found {
+            Ok(found) => (found.folder, found.url),
+            Err(problem) => {
+                let url =
+                    repo.url.clone().ok_or_else(|| format!("{}, and the realm has no URL for it", problem.message))?;
+                let address = Address::of(&url).ok_or_else(|| format!("{} is not on a forge", repo.name))?;
+                let place = format!("{}/{}/", address.host, address.path);
+                let is_named = |owner: &String| place.starts_with(&format!("{}/", owner.trim_end_matches('/')));
+                if !self.request.owners.iter().any(is_named) {
+                    let owner = format!("{}/{}", address.host, address.owner());
+                    return Err(format!("it is not cloned here: pass --owner {owner} to use the URL in the realm"));
+                }
+                (self.ctx.env.cwd().to_owned(), Some(url))
+            }
+        };
+        let on = self.forges.at(repo.name.as_str(), &folder, url.as_deref());
+        let closed = |closed: ForgeUnavailable| format!("{}: {}", closed.message, closed.next_step);
+        on.map_err(closed)?.forge.map_err(closed)
+    }
+
+    fn tell(&mut self, forge: &dyn Forge, repo: &RepoName, due: &[ImportReview]) -> Result<(), ForgeError> {
+        let proposed = if self.request.pull_request { self.propose(forge, repo, due)? } else { BTreeMap::new() };
+        let rest: Vec<_> = due.iter().filter(|import| !proposed.contains_key(&issue::contract(import))).collect();
+        let there = match forge.issues() {
+            // A repository may have issues disabled.
+            Err(ForgeError::Unauthorized { .. } | ForgeError::NotFound { .. }) if rest.is_empty() => return Ok(()),
+            there => there?,
+        };
+        for import in &rest {
+            let done = self.one(forge, repo, import, &there)?;
+            self.issues.push(done);
+        }
+        for issue in there.iter().filter(|issue| issue.is_open) {
+            let Some(mark) = issue::IssueMarker::of(&issue.body) else { continue };
+            let is_due = rest.iter().any(|import| issue::contract(import) == mark.contract);
+            if is_due || mark.is_settled {
+                continue;
+            }
+            let why = proposed.get(&mark.contract).map_or(issue::SETTLED_BY, |why| why);
+            let closed = Issue { is_open: false, body: mark.closed(&issue.body, why), ..issue.clone() };
+            if self.write(|| forge.edit_issue(&closed))? {
+                let closed = line(repo, Some(&mark.contract), IssueOutcome::Closed, Some(issue));
+                self.issues.push(ForgeIssue { version: Some(mark.version), ..closed });
+            }
+        }
+        Ok(())
+    }
+
+    /// Opens, updates and closes pull requests. Returns the contracts whose imports need no issue, and why.
+    fn propose(
+        &mut self,
+        forge: &dyn Forge,
+        repo: &RepoName,
+        due: &[ImportReview],
+    ) -> Result<BTreeMap<ContractRef, String>, ForgeError> {
+        let pulls = Pulls::read(forge, due, self.request.dry_run)?;
+        let mut proposed = BTreeMap::new();
+        for import in due {
+            let Some(done) = pulls.propose(import)? else { continue };
+            let contract = issue::contract(import);
+            self.note(repo, &contract, import.new_version.clone(), &done);
+            proposed.insert(contract, done.in_place_of_an_issue());
+        }
+        for (mark, done) in pulls.close_settled()? {
+            self.note(repo, &mark.contract, Some(mark.version), &done);
+        }
+        Ok(proposed)
+    }
+
+    /// Adds a pull request to the answer.
+    fn note(&mut self, repo: &RepoName, contract: &ContractRef, version: Option<Version>, done: &Done) {
+        let Done { outcome, url } = done;
+        let plain = line(repo, Some(contract), *outcome, None);
+        self.issues.push(ForgeIssue { version, url: url.clone(), pull_request: true, ..plain });
+    }
+
+    /// Opens or updates the issue about one import. Another user's issue with the same marker cannot be edited, and is
+    /// skipped.
+    fn one(
+        &self,
+        forge: &dyn Forge,
+        repo: &RepoName,
+        import: &ImportReview,
+        there: &[Issue],
+    ) -> Result<ForgeIssue, ForgeError> {
+        let contract = issue::contract(import);
+        let (title, body) = (issue::title(import), issue::text(import));
+        let done = |outcome, issue: Option<&Issue>| ForgeIssue {
+            version: import.new_version.clone(),
+            ..line(repo, Some(&contract), outcome, issue)
+        };
+        let of_it = there.iter().filter_map(|issue| Some((issue, issue::IssueMarker::of(&issue.body)?)));
+        let of_it: Vec<_> = of_it.filter(|(_, mark)| mark.contract == contract).collect();
+        for (issue, _) in of_it.iter().filter(|(issue, _)| issue.is_open) {
+            if issue::is_same(&issue.body, &body) && issue.title == title {
+                return Ok(done(IssueOutcome::Unchanged, Some(issue)));
+            }
+            let new = Issue { title: title.clone(), body: body.clone(), ..(*issue).clone() };
+            if self.write(|| forge.edit_issue(&new))? {
+                return Ok(done(IssueOutcome::Updated, Some(issue)));
+            }
+        }
+        let is_dismissed =
+            |mark: &issue::IssueMarker| !mark.is_settled && Some(&mark.version) == import.new_version.as_ref();
+        if let Some((issue, _)) = of_it.iter().find(|(issue, mark)| !issue.is_open && is_dismissed(mark)) {
+            return Ok(done(IssueOutcome::Dismissed, Some(issue)));
+        }
+        let opened = if self.request.dry_run { None } else { Some(forge.open_issue(&title, &body)?) };
+        Ok(done(IssueOutcome::Opened, opened.as_ref()))
+    }
+
+    /// Writes to the forge, unless this is a dry run. Returns false if the forge denies it.
+    fn write(&self, write: impl FnOnce() -> Result<(), ForgeError>) -> Result<bool, ForgeError> {
+        if self.request.dry_run {
+            return Ok(true);
+        }
+        match write() {
+            Ok(()) => Ok(true),
+            Err(ForgeError::Unauthorized { .. } | ForgeError::NotFound { .. }) => Ok(false),
+            Err(error) => Err(error),
+        }
+    }
+}
+
+fn line(repo: &RepoName, contract: Option<&ContractRef>, outcome: IssueOutcome, issue: Option<&Issue>) -> ForgeIssue {
+    ForgeIssue {
+        repo: repo.clone(),
+        domain: contract.map(|contract| contract.domain.clone()),
+        contract: contract.map(|contract| contract.contract.clone()),
+        version: None,
+        pull_request: false,
+        outcome,
+        url: issue.map(|issue| issue.url.clone()).filter(|url| !url.is_empty()),
+        problem: None,
+    }
+}

@@ -1,0 +1,48 @@
+//! `notify_list`: lists the receivers and their waiting events.
+
+use crate::{
+    error::OpError,
+    ops::{Operation, ctx::Ctx, delivery, runs},
+    wire::{Answer, Receivers},
+};
+
+/// The operation's entry in the table of operations.
+pub const OPERATION: Operation =
+    Operation::reads::<Request>("notify_list", &["notify", "list"], "List the receivers and their undelivered events");
+
+/// The arguments.
+#[derive(Debug, Clone, Copy, Default, serde::Deserialize, schemars::JsonSchema)]
+#[cfg_attr(feature = "cli", derive(clap::Args))]
+pub struct Request {}
+
+runs!(Receivers, |ctx, _| run(ctx));
+
+/// Lists the receivers. Nothing is sent.
+///
+/// # Errors
+/// Returns an error if the realm or the configuration cannot be read.
+pub fn run(ctx: &Ctx) -> Result<Answer<Receivers>, OpError> {
+    Ok(with_next_steps(delivery::run::list(ctx)?, true))
+}
+
+/// Adds next steps for events that were not delivered. Only a list suggests to send them: after an attempt, they wait
+/// for the next one.
+pub(super) fn with_next_steps(body: Receivers, is_list: bool) -> Answer<Receivers> {
+    let waits = body.receivers.iter().any(|one| !one.waiting.is_empty());
+    let has_failed = body.receivers.iter().any(|one| !one.failed.is_empty());
+    let is_empty = body.receivers.is_empty();
+    let mut answer = Answer::new(body);
+    if is_empty {
+        answer = answer.next("git config --global blue.notify.NAME.url https://URL  # configure the first receiver");
+    }
+    if waits {
+        answer = answer.next(match is_list {
+            true => "git blue notify send  # send pending events now",
+            false => "git blue notify list  # show why they wait, and until when",
+        });
+    }
+    if has_failed {
+        answer = answer.next("git blue notify retry --all  # resend failed events");
+    }
+    answer
+}

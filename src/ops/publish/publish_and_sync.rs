@@ -1,0 +1,29 @@
+//! Publishes, then syncs.
+
+use crate::{
+    error::OpError,
+    ops::{
+        contract::{self, publish::Request},
+        ctx::Ctx,
+        realm,
+    },
+    wire::{Answer, ContractPublish},
+};
+
+/// Publishes, then syncs the realm with its remotes.
+///
+/// # Errors
+/// Returns an error in the cases of [`contract::publish::run`], and if the sync fails. In that case the commit is
+/// published on this machine.
+pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractPublish>, OpError> {
+    let mut answer = contract::publish::run(ctx, request)?;
+    if !request.dry_run {
+        let here = ctx.realm()?;
+        let synced = realm::sync::with(ctx, &here.realm, &*here.store, &realm::sync::Request::default(), || Ok(()));
+        synced
+            .and_then(realm::sync::require_complete)
+            .map_err(|error| error.next("git blue sync  # try again: it is published only on this machine"))?;
+        answer.body.not_pushed = false;
+    }
+    Ok(answer)
+}

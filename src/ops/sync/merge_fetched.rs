@@ -1,0 +1,202 @@
+//! Merges what was fetched from a remote, ref by ref, after checking it.
+
+use std::collections::BTreeSet;
+
+use super::{KnownTips, RejectedRefs, Syncing, conflict, line, problem, realm_at};
+use crate::{
+    error::{ErrorCode, OpError},
+    model::{conflict::Conflict, name::RemoteName, oid::Oid, repo_url::without_credentials, set_aside::SetAside},
+    store::{
+        Change, Edit, Parents, StoreRef, append_only, codec,
+        history::Relation,
+        layout,
+        merge::{self, Overrides},
+        read,
+        remote::Listing,
+        validate_incoming,
+    },
+    wire::{RefUpdate, RemoteSync},
+};
+
+/// The maximum number of retries if another process moves a ref meanwhile.
+const MAX_RACES: u32 = 16;
+
+/// The result of merging one ref.
+enum Outcome {
+    Same,
+    Ahead,
+    Moved(Option<Oid>, Oid, RefUpdate, Vec<Conflict>),
+}
+
+impl Syncing<'_> {
+    /// Merges the refs of the remote. Returns those that were not merged and must not be pushed.
+    pub(super) fn merge_fetched(
+        &self,
+        listing: &Listing,
+        here: &KnownTips,
+        unsound: &RejectedRefs,
+        report: &mut RemoteSync,
+    ) -> Result<Vec<StoreRef>, OpError> {
+        if let Some(why) = unsound.get(&StoreRef::Realm) {
+            return Err(OpError::cannot(ErrorCode::InvalidRemoteData, why.clone()));
+        }
+        if here.seen.get(&StoreRef::Realm) != listing.tip(&StoreRef::Realm).as_ref() {
+            self.same_realm(listing)?;
+        }
+        let mut bad = Vec::new();
+        for name in &listing.ignored {
+            problem(report, "bad-name", None, format!("ignored {name:?}: it contains an invalid name"));
+        }
+        let mut wanted: Vec<_> = self.wanted(listing).into_iter().collect();
+        // The realm's own ref comes first, because it records renames that the others need.
+        wanted.sort_by_key(|(name, _)| *name != StoreRef::Realm);
+        for (name, theirs) in wanted {
+            if here.seen.get(&name) == Some(&theirs) && here.tips.get(&name) == Some(&theirs) {
+                continue;
+            }
+            let why = unsound.get(&name).map(|why| ("invalid-remote-data", why.clone()));
+            if let Some(why) = why.map_or_else(|| self.unfit(&name, &theirs), |why| Ok(Some(why)))? {
+                problem(report, why.0, Some(&name), why.1);
+                bad.push(name);
+                continue;
+            }
+            let seen = self.seen(&name)?;
+            if let Some(before) = seen.filter(|before| *before != theirs)
+                && !self.is_newer(&before, &theirs)
+            {
+                report.rewound.push(line(&name, Some(before), Some(theirs), RefUpdate::Rewound));
+            }
+            if let Outcome::Moved(old, new, update, conflicts) = self.bring_together(&name, &theirs)? {
+                report.received.push(line(&name, old, Some(new), update));
+                let refused = self.newly_set_aside(old, &new)?.into_iter().map(Conflict::SetAside);
+                let conflicts = conflicts.into_iter().chain(refused);
+                report.conflicts.extend(conflicts.map(|one| conflict(name.domain(), one, None)));
+            }
+            self.note_seen(&name, theirs)?;
+        }
+        self.note_deleted(listing, here, report)?;
+        Ok(bad)
+    }
+
+    /// Returns whether the remote's ref was only fast-forwarded. Its previous tip may be missing on this machine.
+    pub(super) fn is_newer(&self, before: &Oid, now: &Oid) -> bool {
+        Relation::of(self.store, before, now).is_ok_and(|relation| relation.is_contained)
+    }
+
+    fn note_deleted(&self, listing: &Listing, here: &KnownTips, report: &mut RemoteSync) -> Result<(), OpError> {
+        let listed: BTreeSet<&StoreRef> = listing.refs.iter().map(|(name, _)| name).collect();
+        for (name, before) in &here.seen {
+            let travels = self.sessions || !matches!(name, StoreRef::Sessions(_));
+            if travels && !listed.contains(name) {
+                report.rewound.push(line(name, Some(*before), None, RefUpdate::Deleted));
+                let seen = self.seen_ref(name);
+                let _lease = self.store.lock(&seen)?;
+                self.store.forget(&seen, *before)?;
+            }
+        }
+        Ok(())
+    }
+
+    pub(super) fn note_seen(&self, name: &StoreRef, tip: Oid) -> Result<(), OpError> {
+        let seen = self.seen_ref(name);
+        let _lease = self.store.lock(&seen)?;
+        let before = self.store.tip(&seen)?;
+        if before != Some(tip) {
+            self.store.advance(&seen, before, tip)?;
+        }
+        Ok(())
+    }
+
+    /// Checks that the remote has this realm, or none yet.
+    fn same_realm(&self, listing: &Listing) -> Result<(), OpError> {
+        let Some(tip) = listing.tip(&StoreRef::Realm) else { return Ok(()) };
+        let found = realm_at(self.store, &tip)?;
+        if found.name == *self.realm {
+            return Ok(());
+        }
+        let url = without_credentials(&self.remote.url);
+        let message = format!("{url} contains the realm {}, not {}", found.name, self.realm);
+        Err(OpError::cannot(ErrorCode::OtherRealm, message).next("a URL can hold only one realm"))
+    }
+
+    /// Returns why a ref must not be merged, if there is a reason.
+    fn unfit(&self, name: &StoreRef, theirs: &Oid) -> Result<Option<(&'static str, String)>, OpError> {
+        let known: Vec<Oid> = [self.store.tip(name)?, self.seen(name)?].into_iter().flatten().collect();
+        let problems = validate_incoming::inspect(self.store, name, theirs, &known)?;
+        if !problems.is_empty() {
+            return Ok(Some(("invalid-remote-data", problems.join("; "))));
+        }
+        if let StoreRef::Domain(domain) = name {
+            let mut domains = self.store.domains()?.into_iter();
+            if let Some((other, _)) = domains.find(|(other, _)| other != domain && other.collides_with(domain)) {
+                let message = format!("{domain} differs from the domain {other} only in case");
+                return Ok(Some(("name-collision", message)));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Returns the open conflicts about commits that broke a rule, except for those that were recorded before.
+    fn newly_set_aside(&self, old: Option<Oid>, new: &Oid) -> Result<Vec<SetAside>, OpError> {
+        let records = |tip: &Oid| read::set_aside_in(self.store, &self.store.commit(tip)?.tree);
+        let held = old.map(|old| records(&old)).transpose()?.unwrap_or_default();
+        let new = records(new)?.into_iter();
+        Ok(new.filter(|(id, one)| one.is_open() && !held.contains_key(id)).map(|(_, one)| one).collect())
+    }
+
+    fn bring_together(&self, name: &StoreRef, theirs: &Oid) -> Result<Outcome, OpError> {
+        let _lease = self.store.lock(name)?;
+        let mut races = 0;
+        loop {
+            let ours = self.store.tip(name)?;
+            match self.step(name, ours, theirs) {
+                Err(error) if error.code == ErrorCode::WriteRace && races < MAX_RACES => races += 1,
+                result => return result,
+            }
+        }
+    }
+
+    fn step(&self, name: &StoreRef, ours: Option<Oid>, theirs: &Oid) -> Result<Outcome, OpError> {
+        let Some(tip) = ours else {
+            self.store.advance(name, None, *theirs)?;
+            return Ok(Outcome::Moved(None, *theirs, RefUpdate::New, Vec::new()));
+        };
+        if tip == *theirs {
+            return Ok(Outcome::Same);
+        }
+        let relation = Relation::of(self.store, &tip, theirs)?;
+        if relation.contains {
+            return Ok(Outcome::Ahead);
+        }
+        let examined = append_only::examine(self.store, name, &tip, theirs)?;
+        if relation.is_contained && examined.overrides.is_empty() {
+            self.store.advance(name, ours, *theirs)?;
+            return Ok(Outcome::Moved(ours, *theirs, RefUpdate::FastForward, Vec::new()));
+        }
+        let overrides = [&Overrides::new(), &examined.overrides];
+        let mut merged = merge::merge_with_overrides(self.store, name, &relation, [&tip, theirs], overrides)?;
+        let held = read::set_aside_in(self.store, &self.store.commit(&tip)?.tree)?;
+        for record in examined.records.iter().filter(|record| !held.contains_key(&record.id())) {
+            merged.edits.insert(layout::set_aside(&record.id()), Edit::Put(codec::encode(record)));
+        }
+        let change = Change {
+            edits: merged.edits.into_iter().collect(),
+            message: message(name, &self.remote.name, &examined.records),
+            author: self.ctx.signature()?,
+            parents: Parents::Merge(*theirs),
+        };
+        let new = self.store.commit_change(name, ours, &change)?;
+        Ok(Outcome::Moved(ours, new, RefUpdate::Merged, merged.conflicts))
+    }
+}
+
+fn message(name: &StoreRef, from: &RemoteName, set_aside: &[SetAside]) -> String {
+    let mut text = format!("merge {} from {from}\n", name.shared_name());
+    if !set_aside.is_empty() {
+        text += "\nSet aside, because a rule was broken:\n";
+    }
+    for one in set_aside {
+        text += &format!("  {} by {}\n", one.id(), one.author);
+    }
+    text
+}

@@ -1,0 +1,128 @@
+//! Reads which repositories export and import a contract, without reading the rest of their bindings.
+
+use std::{borrow::Cow, collections::BTreeMap, sync::Arc};
+
+use super::lookup;
+use crate::{
+    model::{
+        binding::Role,
+        content_cache::ContentCache,
+        name::{ContractName, RepoName},
+        oid::Oid,
+        range::Range,
+    },
+    store::{EntryKind, Store, StoreError, layout},
+};
+
+/// The role of a repository for one contract.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ContractRole {
+    /// The repository.
+    pub repo: RepoName,
+    /// Its role in the domain.
+    pub role: Role,
+    /// Whether it exports the contract.
+    pub exports: bool,
+    /// The range in which it imports the contract.
+    pub imports: Option<Range>,
+}
+
+/// The roles of all repositories, by contract.
+type ContractRoles = BTreeMap<String, Vec<ContractRole>>;
+
+/// The approximate memory usage of a role, in bytes.
+const ROLE_WEIGHT: usize = 200;
+
+/// Recently read roles, by the id of the folder of bindings, which determines them.
+static ROLES: ContentCache<Oid, Arc<ContractRoles>> = ContentCache::new(8 << 20);
+
+/// The fields of a binding that name contracts.
+#[derive(serde::Deserialize)]
+struct Names<'a> {
+    role: Role,
+    #[serde(borrow, default)]
+    exports: Vec<Named<'a>>,
+    #[serde(borrow, default)]
+    imports: Vec<Named<'a>>,
+}
+
+#[derive(serde::Deserialize)]
+struct Named<'a> {
+    #[serde(borrow)]
+    contract: Cow<'a, str>,
+    #[serde(borrow, default)]
+    version: Option<Cow<'a, str>>,
+}
+
+/// Returns the exporters and importers of a contract in the tree of a domain. Only the entries of a binding that name
+/// the contract are parsed. A binding that cannot be read is left out.
+///
+/// # Errors
+/// Returns an error if a tree on the way cannot be read.
+pub fn roles_in(store: &dyn Store, tree: &Oid, contract: &ContractName) -> Result<Vec<ContractRole>, StoreError> {
+    let Some(folder) = lookup(store, tree, layout::BINDINGS)?.filter(|entry| entry.kind == EntryKind::Tree) else {
+        return Ok(Vec::new());
+    };
+    if !store.holds() {
+        let (mut roles, _) = roles_below(store, &folder.id, |name| name == contract.as_str())?;
+        return Ok(roles.remove(contract.as_str()).unwrap_or_default());
+    }
+    let roles = match ROLES.get(&folder.id) {
+        Some(held) => held,
+        None => {
+            let (roles, is_whole) = roles_below(store, &folder.id, |_| true)?;
+            let roles = Arc::new(roles);
+            if is_whole {
+                let weight = roles.values().map(Vec::len).sum::<usize>() * ROLE_WEIGHT;
+                ROLES.put(folder.id, Arc::clone(&roles), weight);
+            }
+            roles
+        }
+    };
+    Ok(roles.get(contract.as_str()).cloned().unwrap_or_default())
+}
+
+/// Returns the exporters and importers of the contracts that `is_wanted` accepts, and whether every binding could be
+/// read.
+fn roles_below(
+    store: &dyn Store,
+    folder: &Oid,
+    is_wanted: impl Fn(&str) -> bool,
+) -> Result<(ContractRoles, bool), StoreError> {
+    let (mut roles, mut is_whole) = (ContractRoles::new(), true);
+    for entry in store.entries(folder)? {
+        let Some(repo) = layout::stem::<RepoName>(&entry.name).filter(|_| entry.kind == EntryKind::Blob) else {
+            continue;
+        };
+        let bytes = match store.blob(&entry.id) {
+            Err(error) if error.is_damage() => {
+                is_whole = false;
+                continue;
+            }
+            bytes => bytes?,
+        };
+        let Ok(names) = serde_json::from_slice::<Names<'_>>(&bytes) else { continue };
+        for (contract, role) in names.roles(&repo, &is_wanted) {
+            roles.entry(contract.to_owned()).or_default().push(role);
+        }
+    }
+    Ok((roles, is_whole))
+}
+
+impl Names<'_> {
+    /// Returns the role of the binding's repository in each contract that `is_wanted` accepts.
+    fn roles(&self, repo: &RepoName, is_wanted: impl Fn(&str) -> bool) -> BTreeMap<&str, ContractRole> {
+        let role = || ContractRole { repo: repo.clone(), role: self.role, exports: false, imports: None };
+        let mut roles = BTreeMap::new();
+        // If a contract is imported more than once, the first import counts.
+        for named in self.imports.iter().rev().filter(|named| is_wanted(&named.contract)) {
+            let range = named.version.as_ref().and_then(|range| range.parse().ok());
+            roles.insert(&*named.contract, ContractRole { imports: range, ..role() });
+        }
+        roles.retain(|_, role| role.imports.is_some());
+        for named in self.exports.iter().filter(|named| is_wanted(&named.contract)) {
+            roles.entry(&*named.contract).or_insert_with(role).exports = true;
+        }
+        roles
+    }
+}

@@ -1,0 +1,195 @@
+//! A read-only view of a realm at an earlier moment.
+
+use jiff::Timestamp;
+
+use super::{Change, CommitInfo, Entry, Lease, Objects, Store, StoreError, StoreRef};
+use crate::model::{
+    name::{DomainName, RepoName},
+    oid::Oid,
+    trailer,
+};
+
+/// A moment in a realm's history.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Moment {
+    /// The time.
+    pub time: Timestamp,
+    /// A commit of a code repository, if the moment is defined by one. Its publication belongs to the moment even
+    /// though it happened later.
+    pub source: Option<Oid>,
+}
+
+impl Moment {
+    fn has(&self, commit: &CommitInfo) -> bool {
+        let is_source = |source: Oid| trailer::last(&commit.message, trailer::SOURCE) == Some(&source.to_string());
+        commit.time <= self.time || self.source.is_some_and(is_source)
+    }
+}
+
+/// A store whose refs point to where they pointed at a moment: the newest commit along first parents that belongs to
+/// it.
+pub struct StoreAt {
+    store: Box<dyn Store>,
+    moment: Moment,
+    /// A ref whose commit is given explicitly, because dates do not always identify it: two commits can have the same
+    /// date.
+    known: Option<(StoreRef, Oid)>,
+}
+
+impl StoreAt {
+    /// Returns a view of `store` at `moment`.
+    pub fn new(store: Box<dyn Store>, moment: Moment) -> Self {
+        Self { store, moment, known: None }
+    }
+
+    /// Returns the view with a ref fixed to one of its own commits.
+    #[must_use]
+    pub fn with(self, name: StoreRef, commit: Oid) -> Self {
+        Self { known: Some((name, commit)), ..self }
+    }
+
+    fn then(&self, name: &StoreRef, tip: Oid) -> Result<Option<Oid>, StoreError> {
+        if let Some((_, commit)) = self.known.as_ref().filter(|(known, _)| known == name) {
+            return Ok(Some(*commit));
+        }
+        let mut next = Some(tip);
+        while let Some(id) = next {
+            let commit = self.store.commit(&id)?;
+            if self.moment.has(&commit) {
+                return Ok(Some(id));
+            }
+            next = commit.parents.first().copied();
+        }
+        Ok(None)
+    }
+
+    fn all_then<T: Clone>(
+        &self,
+        refs: Vec<(T, Oid)>,
+        kind: impl Fn(T) -> StoreRef,
+    ) -> Result<Vec<(T, Oid)>, StoreError> {
+        let then = |(name, tip): (T, Oid)| Ok(self.then(&kind(name.clone()), tip)?.map(|tip| (name, tip)));
+        refs.into_iter().filter_map(|one| then(one).transpose()).collect()
+    }
+
+    fn refused<T>() -> Result<T, StoreError> {
+        let problem = "the past is only read".to_owned();
+        Err(StoreError::Git { doing: "change a realm as it was".to_owned(), problem })
+    }
+}
+
+impl Objects for StoreAt {
+    fn entries(&self, id: &Oid) -> Result<Vec<Entry>, StoreError> {
+        self.store.entries(id)
+    }
+
+    fn blob(&self, id: &Oid) -> Result<Vec<u8>, StoreError> {
+        self.store.blob(id)
+    }
+
+    fn commit(&self, id: &Oid) -> Result<CommitInfo, StoreError> {
+        self.store.commit(id)
+    }
+}
+
+/// The cache and the records of readers and remotes describe the present, so this view has none.
+impl Store for StoreAt {
+    fn tip(&self, name: &StoreRef) -> Result<Option<Oid>, StoreError> {
+        match self.store.tip(name)? {
+            Some(tip) if !name.is_local() => self.then(name, tip),
+            _ => Ok(None),
+        }
+    }
+
+    fn domains(&self) -> Result<Vec<(DomainName, Oid)>, StoreError> {
+        self.all_then(self.store.domains()?, StoreRef::Domain)
+    }
+
+    fn inboxes(&self) -> Result<Vec<(StoreRef, Oid)>, StoreError> {
+        Ok(Vec::new())
+    }
+
+    fn sessions(&self) -> Result<Vec<(RepoName, Oid)>, StoreError> {
+        self.all_then(self.store.sessions()?, StoreRef::Sessions)
+    }
+
+    fn broken_refs(&self) -> Result<Vec<String>, StoreError> {
+        self.store.broken_refs()
+    }
+
+    fn forget(&self, _: &StoreRef, _: Oid) -> Result<(), StoreError> {
+        Self::refused()
+    }
+
+    fn lock(&self, _: &StoreRef) -> Result<Box<dyn Lease + '_>, StoreError> {
+        Self::refused()
+    }
+
+    fn commit_change(&self, _: &StoreRef, _: Option<Oid>, _: &Change) -> Result<Oid, StoreError> {
+        Self::refused()
+    }
+
+    fn advance(&self, _: &StoreRef, _: Option<Oid>, _: Oid) -> Result<(), StoreError> {
+        Self::refused()
+    }
+
+    fn seen(&self) -> Result<Vec<(StoreRef, Oid)>, StoreError> {
+        Ok(Vec::new())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use jiff::SignedDuration;
+
+    use super::*;
+    use crate::{
+        store::layout,
+        testing::{make, memory::MemoryStore},
+    };
+
+    /// Creates a domain with two commits, two minutes apart. The second one publishes `source`.
+    fn store(domain: &StoreRef, source: Oid) -> (MemoryStore, Vec<Oid>) {
+        let (store, mut commits) = (MemoryStore::new(), Vec::new());
+        for (minutes, message) in [(0, "one\n".to_owned()), (2, format!("two\n\nBlue-Source-Commit: {source}\n"))] {
+            let mut change = make::change(&message, [make::put(layout::domain(), message.clone())]);
+            change.author.time = change.author.time.checked_add(SignedDuration::from_mins(minutes)).unwrap();
+            let _lease = store.lock(domain).unwrap();
+            commits.push(store.commit_change(domain, commits.last().copied(), &change).unwrap());
+        }
+        (store, commits)
+    }
+
+    #[test]
+    fn refs_point_to_their_commit_at_the_moment() {
+        let oid = |digit: &str| digit.repeat(40).parse::<Oid>().unwrap();
+        let domain = StoreRef::Domain("orders".parse().unwrap());
+        let start = make::change("", []).author.time.timestamp();
+        for (minutes, source, expected) in [
+            (-1, None, None),
+            (1, None, Some(0)),
+            (2, None, Some(1)),
+            (1, Some(oid("1")), Some(1)),
+            (1, Some(oid("2")), Some(0)),
+        ] {
+            let (store, commits) = store(&domain, oid("1"));
+            let past =
+                StoreAt::new(Box::new(store), Moment { time: start + SignedDuration::from_mins(minutes), source });
+            let expected: Option<Oid> = expected.map(|at: usize| commits[at]);
+            assert_eq!(past.tip(&domain).unwrap(), expected, "{minutes} {source:?}");
+            assert_eq!(past.domains().unwrap().first().map(|(_, tip)| *tip), expected);
+            assert!(past.lock(&domain).is_err());
+        }
+    }
+
+    #[test]
+    fn an_explicit_commit_overrides_the_dates() {
+        let domain = StoreRef::Domain("orders".parse().unwrap());
+        let (store, commits) = store(&domain, "1".repeat(40).parse().unwrap());
+        let time = make::change("", []).author.time.timestamp() + SignedDuration::from_mins(2);
+        let past = StoreAt::new(Box::new(store), Moment { time, source: None }).with(domain.clone(), commits[0]);
+        assert_eq!(past.tip(&domain).unwrap(), Some(commits[0]));
+        assert_eq!(past.domains().unwrap()[0].1, commits[0]);
+        assert_eq!(past.tip(&StoreRef::Realm).unwrap(), None);
+    }
+}

@@ -1,0 +1,226 @@
+//! `git blue contract new`, `expect` and `bump`, `git blue import`, `export`, `unimport` and `unexport`, which write
+//! the repository's own files.
+
+use std::path::{Path, PathBuf};
+
+use clap::{Args, ValueEnum};
+
+use super::{
+    Verdict,
+    input::read_at_most,
+    output::Output,
+    text::{Style, Text, plain, styled},
+};
+use crate::{
+    error::OpError,
+    model::{
+        name::{ContractRef, RepoName},
+        version::{self, Version},
+    },
+    ops::{
+        contract::{
+            self,
+            documents::{MAX_BYTES, Source},
+        },
+        ctx::Ctx,
+    },
+    wire::{Answer, BindingEdit, ContractBump, ContractExpect, ContractNew, FileEdit},
+};
+
+#[derive(Debug, Args)]
+pub struct New {
+    /// The contract
+    #[arg(value_name = "DOMAIN/CONTRACT")]
+    contract: ContractRef,
+    /// Refer to the JSON Schema in this file of the repository, or in a part of it: FILE#POINTER
+    #[arg(long, value_name = "FILE", conflicts_with = "from_samples")]
+    schema: Option<String>,
+    /// Copy the schema from that file instead of referring to it
+    #[arg(long, requires = "schema")]
+    inline: bool,
+    /// Infer the schema from examples: JSON, JSON Lines or YAML files, or - for standard input
+    #[arg(long, value_name = "FILE", num_args = 1..)]
+    from_samples: Vec<PathBuf>,
+    /// Copy the agreed value from this file
+    #[arg(long, value_name = "FILE")]
+    value: Option<PathBuf>,
+    /// Its first version [default: 1.0.0]
+    #[arg(long, value_name = "VERSION")]
+    version: Option<Version>,
+    /// The repository that owns it [default: this one]
+    #[arg(long, value_name = "REPO")]
+    owner: Option<RepoName>,
+    /// Describe its purpose in a sentence
+    #[arg(long, value_name = "TEXT")]
+    description: Option<String>,
+    /// Create the domain if needed, and add this repository and the given ones
+    #[arg(long, value_name = "REPO,…", value_delimiter = ',')]
+    domain_members: Option<Vec<RepoName>>,
+}
+
+#[derive(Debug, Args)]
+pub struct Bump {
+    /// The contract
+    #[arg(value_name = "DOMAIN/CONTRACT")]
+    contract: ContractRef,
+    /// The part of the version to bump
+    #[arg(value_enum, default_value_t = Level::Auto)]
+    level: Level,
+    /// Describe the change, for the contract's evolution; can be given several times
+    #[arg(short, long = "message", value_name = "TEXT", value_parser = super::input::reason)]
+    message: Vec<String>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Level {
+    /// Consumers may break
+    Major,
+    /// Different values are valid, but consumers keep working
+    Minor,
+    /// The meaning is unchanged
+    Patch,
+    /// Determined by comparing with the published version
+    Auto,
+}
+
+#[derive(Debug, Args)]
+pub struct Expect {
+    /// The contract
+    #[arg(value_name = "DOMAIN/CONTRACT")]
+    contract: ContractRef,
+    /// Examples of what the code reads, or sends: JSON, JSON Lines or YAML files, or - for standard input
+    #[arg(long, value_name = "FILE", num_args = 1.., required = true)]
+    from_samples: Vec<PathBuf>,
+    /// Replace the file if it exists
+    #[arg(long)]
+    replace: bool,
+}
+
+impl New {
+    pub fn run(self, ctx: &Ctx, output: &mut Output<'_>) -> Result<(), OpError> {
+        let schema = match (&self.schema, &self.from_samples[..]) {
+            (Some(place), _) => {
+                let (file, pointer) = place.split_once('#').unwrap_or((place, ""));
+                let source = source(ctx, Path::new(file))?;
+                match self.inline {
+                    true => contract::new::Schema::Copy(source, pointer.to_owned()),
+                    false => contract::new::Schema::File(source, pointer.to_owned()),
+                }
+            }
+            (None, []) => contract::new::Schema::Open,
+            (None, files) => contract::new::Schema::Samples(sources(ctx, files)?),
+        };
+        let request = contract::new::Request {
+            contract: self.contract,
+            schema,
+            value: self.value.map(|file| source(ctx, &file)).transpose()?,
+            version: self.version,
+            owner: self.owner,
+            description: self.description,
+            members: self.domain_members,
+        };
+        output.answer(&contract::new::run(ctx, &request)?, render_new)?;
+        Ok(())
+    }
+}
+
+/// Reads a file that the user named; `-` is standard input.
+///
+/// # Errors
+/// Returns an error if the file cannot be read.
+pub fn source(ctx: &Ctx, file: &Path) -> Result<Source, OpError> {
+    let name = if file == Path::new("-") { "standard input".to_owned() } else { file.display().to_string() };
+    Ok(Source { name, bytes: read_at_most(ctx, file, MAX_BYTES)? })
+}
+
+/// Reads several files that the user named; only one of them can be standard input.
+///
+/// # Errors
+/// Returns an error if a file cannot be read, or standard input is named twice.
+pub fn sources(ctx: &Ctx, files: &[PathBuf]) -> Result<Vec<Source>, OpError> {
+    if files.iter().filter(|file| *file == Path::new("-")).count() > 1 {
+        return Err(OpError::usage("only one of the files can be standard input"));
+    }
+    files.iter().map(|file| source(ctx, file)).collect()
+}
+
+impl Bump {
+    pub fn run(self, ctx: &Ctx, output: &mut Output<'_>) -> Result<(), OpError> {
+        let level = match self.level {
+            Level::Major => Some(version::Level::Major),
+            Level::Minor => Some(version::Level::Minor),
+            Level::Patch => Some(version::Level::Patch),
+            Level::Auto => None,
+        };
+        let request = contract::bump::Request { contract: self.contract, level, changes: self.message };
+        output.answer(&contract::bump::run(ctx, &request)?, render_bump)?;
+        Ok(())
+    }
+}
+
+impl Expect {
+    pub fn run(self, ctx: &Ctx, output: &mut Output<'_>) -> Result<(), OpError> {
+        let samples = sources(ctx, &self.from_samples)?;
+        let request = contract::expect::Request { contract: self.contract, samples, replace: self.replace };
+        output.answer(&contract::expect::run(ctx, &request)?, render_expect)?;
+        Ok(())
+    }
+}
+
+/// Prints the changes to a binding.
+pub fn edited(answer: Answer<BindingEdit>, output: &mut Output<'_>) -> Result<Verdict, OpError> {
+    output.answer(&answer, render_binding)?;
+    Ok(Verdict::Yes)
+}
+
+fn render_new(body: &ContractNew, text: &mut Text) {
+    if body.created_domain || !body.added.is_empty() {
+        let verb = if body.created_domain { "created domain" } else { "extended domain" };
+        let added: Vec<_> = body.added.iter().map(ToString::to_string).collect();
+        let added = format!("with {}", added.join(", "));
+        text.line(&[plain(verb), styled(&body.domain, Style::Bold), styled(added, Style::Dim)]);
+    }
+    let samples = match body.samples {
+        0 => String::new(),
+        1 => "(schema inferred from 1 sample)".to_owned(),
+        n => format!("(schema inferred from {n} samples)"),
+    };
+    text.line(&[plain("wrote"), styled(&body.file, Style::Bold), plain(&body.version), styled(samples, Style::Dim)]);
+}
+
+fn render_expect(body: &ContractExpect, text: &mut Text) {
+    let samples = format!("inferred from {} sample{}", body.samples, if body.samples == 1 { "" } else { "s" });
+    text.line(&[plain(word(body.change)), styled(&body.file, Style::Bold), styled(samples, Style::Dim)]);
+    text.line(&[plain(word(body.binding_change)), styled(&body.binding, Style::Bold)]);
+}
+
+fn render_bump(body: &ContractBump, text: &mut Text) {
+    let at = format!("{}/{}", body.domain, body.contract);
+    let step = match (body.changed, body.old_version == body.new_version) {
+        (true, false) => format!("{} -> {}", body.old_version, body.new_version),
+        (true, true) => format!("{} (evolution changed)", body.new_version),
+        (false, _) => format!("stays at {}", body.new_version),
+    };
+    text.line(&[
+        styled(at, Style::Bold),
+        plain(step),
+        styled(format!("(published: {})", body.published_version), Style::Dim),
+    ]);
+    text.line(&[plain("  because"), plain(&body.reason)]);
+}
+
+fn render_binding(body: &BindingEdit, text: &mut Text) {
+    text.line(&[plain(word(body.change)), styled(&body.file, Style::Bold)]);
+    if let Some(range) = &body.version_req {
+        text.line(&[plain(format!("  imports {}/{}", body.domain, body.contract)), plain(range)]);
+    }
+}
+
+fn word(change: FileEdit) -> &'static str {
+    match change {
+        FileEdit::Created => "wrote",
+        FileEdit::Changed => "changed",
+        FileEdit::Unchanged => "unchanged:",
+        FileEdit::Removed => "removed",
+    }
+}

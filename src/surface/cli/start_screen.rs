@@ -1,0 +1,90 @@
+//! `git blue` without a command: the current repository, what is pending, and what to do next.
+
+use super::{
+    Verdict,
+    output::Output,
+    text::{Style, Text, plain, styled},
+};
+use crate::{
+    error::{ErrorCode, OpError},
+    model::name::ContractRef,
+    ops::{contract, ctx::Ctx, realm},
+    wire::{Answer, RealmStatus},
+};
+
+/// The maximum number of next steps that are shown.
+const MAX_STEPS: usize = 4;
+
+/// Shows the screen. It marks no notification as seen, so `git blue status` still shows them.
+///
+/// # Errors
+/// Returns an error if the output cannot be written.
+pub fn show(ctx: &Ctx, output: &mut Output<'_>) -> Result<Verdict, OpError> {
+    let mut text = output.text();
+    match &ctx.realm {
+        Ok(_) => match realm::status::run(ctx, &realm::status::Request::default()) {
+            Ok((answer, _)) => here(&answer, &mut text),
+            Err(error) => trouble(&error, &mut text),
+        },
+        Err(error) if error.code == ErrorCode::NotInRealm && ctx.code.is_none() => nowhere(&mut text),
+        Err(error) => trouble(error, &mut text),
+    }
+    text.line(&[styled("See", Style::Dim), plain("git blue -h"), styled("for all commands.", Style::Dim)]);
+    output.write_plainly(&text.into_string())?;
+    Ok(Verdict::Yes)
+}
+
+fn here(answer: &Answer<RealmStatus>, text: &mut Text) {
+    let body = &answer.body;
+    let mut place = Vec::new();
+    if let Some(repo) = &body.current_repo {
+        place.extend([styled(repo, Style::Bold), plain("in the")]);
+    }
+    place.extend([plain("realm"), styled(&body.realm, Style::Bold)]);
+    text.line(&place);
+    if let Some(why) = &body.read_only {
+        text.line(&[styled("  read only:", Style::Yellow), plain(why)]);
+    }
+    let broken = body.imports.iter().filter(|import| import.state == "broken").count();
+    let imports = body.imports.len();
+    let rows = [
+        (broken, Style::Red, format!("{broken} of {imports} imports broken")),
+        (body.unpublished.iter().count(), Style::Yellow, "unpublished commits".to_owned()),
+        (body.conflicts.len(), Style::Red, format!("{} conflicts", body.conflicts.len())),
+        (body.pending(), Style::Plain, format!("pending changes by other repositories: {}", body.pending())),
+    ];
+    let shown: Vec<_> = rows.into_iter().filter(|(count, ..)| *count > 0).collect();
+    for (_, color, line) in &shown {
+        text.line(&[plain(" "), styled(line, *color)]);
+    }
+    if shown.is_empty() {
+        text.line(&[styled("  no pending changes", Style::Dim)]);
+    }
+    let steps = answer.next_steps.iter().filter(|step| !realm::status::starts_a_session(step));
+    let mut steps: Vec<_> = steps.take(MAX_STEPS).cloned().collect();
+    if let (true, None, Some(own)) = (shown.is_empty(), &body.read_only, body.own_contracts.first()) {
+        steps.push(
+            contract::bump::step(&ContractRef { domain: own.domain.clone(), contract: own.contract.clone() }).into(),
+        );
+    }
+    if !shown.is_empty() || body.total > 0 || steps.is_empty() {
+        steps.push("git blue status  # show the details".into());
+    }
+    text.next_steps(&steps);
+    text.gap();
+}
+
+fn nowhere(text: &mut Text) {
+    text.line(&[plain("git blue manages contracts between git repositories.")]);
+    text.line(&[plain("This directory is not in a git repository.")]);
+    text.next_steps(
+        &["git init -b main && git blue init --realm NAME  # start here, or change to a repository".into()],
+    );
+    text.gap();
+}
+
+fn trouble(error: &OpError, text: &mut Text) {
+    text.line(&[plain(&error.message)]);
+    text.next_steps(&error.next_steps);
+    text.gap();
+}
