@@ -2,9 +2,12 @@
 //! contracts of each owner that break the most importers. A repository may be in hundreds of domains, and decoding
 //! every summary only to count its entries took most of the time of `status`.
 //!
-//! A digest is a text with one line for each entry. Readers decode only the lines that they show.
+//! A digest is a text with one line for each entry, and the entries of a kind follow each other. Readers search for the
+//! first, and decode only the lines that they show.
 
 use std::{cmp::Reverse, collections::BTreeSet, fmt::Write as _, str::FromStr};
+
+use memchr::memmem;
 
 use super::{
     binding::{Import, Role},
@@ -38,14 +41,12 @@ pub struct BindingDigest {
 }
 
 /// The contracts of one owner in a domain, without retired ones.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Copy, Default)]
 pub struct OwnContracts<'g> {
     /// The number of contracts.
     pub count: usize,
-    /// The first contracts: those that break the most importers, then those with the most importers, then by name.
-    pub first: Vec<Ranked<'g>>,
-    /// Their names, if the owner published a commit to the domain.
-    pub names: Vec<&'g str>,
+    names: &'g str,
+    first: &'g str,
 }
 
 /// A contract with the number of importers that are named for it.
@@ -158,9 +159,20 @@ impl DomainDigest {
         &self.0
     }
 
+    /// Returns the text from the first line that starts with these words; empty if none does.
+    fn text_from(&self, words: &str) -> &str {
+        let text = &*self.0;
+        if text.starts_with(words) {
+            return text;
+        }
+        let found = memmem::find(text.as_bytes(), format!("\n{words}").as_bytes());
+        found.map_or("", |at| &text[at + 1..])
+    }
+
     /// Returns the values of each line with this key.
     fn lines<'g>(&'g self, word: &'g str) -> impl Iterator<Item = &'g str> {
-        self.0.lines().filter_map(move |line| line.strip_prefix(word)?.strip_prefix(' '))
+        let lines = self.text_from(&format!("{word} ")).lines();
+        lines.map_while(move |line| line.strip_prefix(word)?.strip_prefix(' '))
     }
 
     fn number(&self, word: &str) -> usize {
@@ -206,27 +218,34 @@ impl DomainDigest {
 
     /// Returns whether a repository imports anything.
     pub fn imports(&self, repo: &RepoName) -> bool {
-        let mut own = self.lines("binding").filter_map(|line| line.strip_prefix(repo.as_str())?.strip_prefix(' '));
-        own.any(|binding| !binding.ends_with(" 0"))
+        let binding = self.text_from(&format!("binding {repo} ")).lines().next();
+        binding.is_some_and(|binding| !binding.ends_with(" 0"))
     }
 
     /// Returns the contracts of an owner.
-    pub fn own<'g>(&'g self, owner: &RepoName) -> OwnContracts<'g> {
-        let is_its =
-            |line: &&str| line.strip_prefix("owner ").and_then(|line| line.split(' ').next()) == Some(owner.as_str());
-        let mut lines = self.0.lines().skip_while(|line| !is_its(line));
-        let Some(first) = lines.next() else { return OwnContracts::default() };
-        let mut own = OwnContracts {
-            count: first.rsplit(' ').next().and_then(parsed).unwrap_or_default(),
-            ..OwnContracts::default()
+    pub fn own(&self, owner: &RepoName) -> OwnContracts<'_> {
+        let Some((head, rest)) = self.text_from(&format!("owner {owner} ")).split_once('\n') else {
+            return OwnContracts::default();
         };
-        for line in lines.take_while(|line| !line.starts_with("owner ")) {
-            if let Some(names) = line.strip_prefix("names ") {
-                own.names = names.split(' ').collect();
-            }
-            own.first.extend(line.strip_prefix("own ").and_then(Ranked::of));
-        }
-        own
+        let count = head.rsplit(' ').next().and_then(parsed).unwrap_or_default();
+        let (names, first) = match rest.strip_prefix("names ").and_then(|rest| rest.split_once('\n')) {
+            Some((names, first)) => (names, first),
+            None => ("", rest),
+        };
+        OwnContracts { count, names, first }
+    }
+}
+
+impl<'g> OwnContracts<'g> {
+    /// Returns the names of the contracts, if the owner published a commit to the domain.
+    pub fn names(&self) -> impl Iterator<Item = &'g str> + use<'g> {
+        self.names.split(' ').filter(|name| !name.is_empty())
+    }
+
+    /// Returns the first contracts: those that break the most importers, then those with the most importers, then by
+    /// name.
+    pub fn first(&self) -> impl Iterator<Item = Ranked<'g>> + use<'g> {
+        self.first.lines().map_while(|line| Ranked::of(line.strip_prefix("own ")?))
     }
 }
 
@@ -311,14 +330,14 @@ mod tests {
     fn the_contracts_of_an_owner_are_ranked() {
         let digest = DomainDigest::from(&summary());
         let own = digest.own(&"a".parse().unwrap());
-        assert_eq!((own.count, own.first.len(), own.names.len()), (59, MAX_CONTRACTS, 0));
-        let shown: Vec<_> = own.first.iter().take(4).map(|one| one.imported().unwrap()).collect();
+        assert_eq!((own.count, own.first().count(), own.names().count()), (59, MAX_CONTRACTS, 0));
+        let shown: Vec<_> = own.first().take(4).map(|one| one.imported().unwrap()).collect();
         let names: Vec<_> = shown.iter().map(|one| one.name.as_str()).collect();
         assert_eq!(names, ["c09", "c03", "c11", "c00"], "first what breaks, then what is used most");
         let counts: Vec<_> = shown.iter().map(|one| (one.broken.len(), one.importers.len(), one.more)).collect();
         assert_eq!(counts, [(1, 0, 0), (0, MAX_IMPORTERS, 70), (0, 1, 0), (0, 0, 0)]);
         let other = digest.own(&"b".parse().unwrap());
-        assert_eq!((other.count, other.names, other.first.len()), (1, vec!["c07"], 1));
+        assert_eq!((other.count, other.names().collect(), other.first().count()), (1, vec!["c07"], 1));
         assert_eq!(digest.own(&"c".parse().unwrap()).count, 0);
     }
 }

@@ -202,6 +202,8 @@ mod tests {
                     contract("edge", None, import("^1.0.0-x", "broken")),
                 ],
             }],
+            total: 1,
+            next_cursor: None,
             broken: 1,
             cycles: Vec::new(),
             unreadable: Vec::new(),

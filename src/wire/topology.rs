@@ -21,16 +21,23 @@ pub struct RealmTopology {
     pub realm: RealmName,
     /// The current repository; null outside of a repository.
     pub current_repo: Option<RepoName>,
-    /// All repositories that joined the realm, and those that are only members of a domain.
+    /// All repositories that joined the realm, and those that are only members of a domain; on the first page.
     pub repos: Vec<RepoName>,
-    /// The domains with their contracts.
+    /// The domains on this page, with their contracts.
     pub domains: Vec<DomainTopology>,
-    /// The number of broken imports.
+    /// The number of contracts in the realm, or in the domain if only one is shown.
+    #[serde(default)]
+    pub total: usize,
+    /// The cursor of the next page of contracts; null on the last page.
+    #[serde(default)]
+    pub next_cursor: Option<String>,
+    /// The number of broken imports, including those of contracts on other pages.
     pub broken: usize,
-    /// The dependency cycles, as `a -(s3/paths)-> b -(jobs/events)-> a`; empty if only one domain is shown.
+    /// The dependency cycles, as `a -(s3/paths)-> b -(jobs/events)-> a`; on the first page, and empty if only one
+    /// domain is shown.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub cycles: Vec<String>,
-    /// The stored files that cannot be read. Their content is missing from this answer.
+    /// The stored files that cannot be read; on the first page. Their content is missing from this answer.
     pub unreadable: Vec<String>,
 }
 
@@ -41,7 +48,7 @@ pub struct DomainTopology {
     pub name: DomainName,
     /// The members of the domain.
     pub members: Vec<RepoName>,
-    /// The contracts of the domain, including those that are imported but not provided.
+    /// The contracts of the domain that are on this page, including those that are imported but not provided.
     pub contracts: Vec<ContractTopology>,
 }
 

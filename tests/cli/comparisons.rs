@@ -1,6 +1,6 @@
 //! `diff`, `impact`, `topology` and `compare`.
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::world::{CONTRACT_FILE, World, contract, importing, snapshot};
 
@@ -135,6 +135,52 @@ fn topology_shows_providers_and_consumers() {
     world.plant("contracts/s3-permissions.json", "{");
     let damaged = world.json(&dir, &["realm", "topology"]);
     assert!(damaged["unreadable"][0].as_str().unwrap().contains("contracts/s3-permissions.json"), "{damaged:#}");
+}
+
+#[test]
+fn topology_pages_join_into_the_whole() {
+    let world = World::pair();
+    let dir = world.path("access");
+    let imports: String = ["a-missing", "b-missing", "z-missing"]
+        .map(|name| format!("  - {{ contract: {name}, version: \"^1.0.0\" }}\n"))
+        .concat();
+    world.write("access/.blue/bindings/s3-access.yaml", &(importing(">=1.0.0, <2.0.0") + &imports));
+    world.commit("access", "Rely on what is not there");
+    for domain in ["a-first", "y-empty", "z-empty"] {
+        world.ok(&dir, &["realm", "admin", "domain", "--name", domain, "--repos", "access"]);
+    }
+    let whole = world.json(&dir, &["realm", "topology"]);
+    assert_eq!((&whole["total"], &whole["next_cursor"]), (&json!(4), &Value::Null));
+    let names = |page: &Value| -> Vec<String> {
+        let of = |domain: &Value| {
+            let name = domain["name"].as_str().unwrap().to_owned();
+            let contracts = domain["contracts"].as_array().unwrap().iter();
+            let contracts: Vec<_> = contracts.map(|one| format!("{name}/{}", one["name"].as_str().unwrap())).collect();
+            if contracts.is_empty() { vec![name] } else { contracts }
+        };
+        page["domains"].as_array().unwrap().iter().flat_map(of).collect()
+    };
+    assert_eq!(names(&whole).len(), 7);
+    for limit in 1..=8 {
+        let (mut found, mut cursor) = (Vec::new(), None);
+        loop {
+            let limit = limit.to_string();
+            let mut args = vec!["realm", "topology", "--limit", &limit];
+            args.extend(cursor.as_deref().into_iter().flat_map(|cursor| ["--cursor", cursor]));
+            let page = world.json(&dir, &args);
+            assert_eq!((&page["total"], &page["broken"]), (&whole["total"], &whole["broken"]));
+            assert_eq!(page["repos"] == whole["repos"], cursor.is_none());
+            found.extend(names(&page));
+            match page["next_cursor"].as_str() {
+                Some(next) => cursor = Some(next.to_owned()),
+                None => break,
+            }
+        }
+        assert_eq!(found, names(&whole), "{limit}");
+    }
+    let text = world.ok(&dir, &["realm", "topology", "-n", "2"]);
+    assert!(text.stdout.contains("\nmore: --cursor s3-access/a-missing\n"), "{text:?}");
+    world.blue(&dir, &["realm", "topology", "--cursor", "none"]).exits(1);
 }
 
 #[test]

@@ -76,7 +76,7 @@ fn pages_of_every_tool_fit_a_message() {
         ("realm_status", json!({}), "domains", Some(200)),
         ("contract_list", json!({}), "contracts", Some(10_000)),
         ("contract_list", json!({"domain": "domain-00001"}), "contracts", Some(50)),
-        ("realm_topology", json!({"domain": "domain-00001"}), "domains", None),
+        ("realm_topology", json!({"domain": "domain-00001", "limit": 7}), "domains", Some(8)),
         ("realm_log", json!({"limit": 1000}), "entries", None),
         ("realm_list", json!({}), "realms", Some(1)),
         ("realm_compare", json!({"other": "aperture"}), "differences", Some(0)),
@@ -109,19 +109,14 @@ fn pages_of_every_tool_fit_a_message() {
     let status = client.ok("realm_status", json!({}));
     assert!(!status.contains_key("cut") && status["imports"] == json!([]), "{:?}", status.get("cut"));
     assert!(json!(status["next_steps"]).to_string().contains("150 of 150 imports are current"), "{status:?}");
-    // Tools that read everything for each page: the first page, a middle one, and the last.
-    for tool in ["realm_check", "realm_topology"] {
-        asked.push(tool);
-        let whole = if tool == "realm_check" { json!({"detail": "full"}) } else { json!({}) };
-        let first = client.ok(tool, whole.clone());
-        let (total, cursor) = (first["total"].as_u64().unwrap(), first["next_cursor"].as_str().unwrap());
-        let mark = cursor.split_once('-').unwrap().1;
-        for start in [total / 2, total - 10] {
-            let mut arguments = whole.clone();
-            arguments["cursor"] = json!(format!("{start}-{mark}"));
-            let page = client.ok(tool, arguments);
-            assert_eq!(page["next_cursor"].is_null(), start == total - 10, "{tool} {start}");
-        }
+    // This tool reads everything for each page: the first page, a middle one, and the last.
+    asked.push("realm_check");
+    let first = client.ok("realm_check", json!({"detail": "full"}));
+    let (total, cursor) = (first["total"].as_u64().unwrap(), first["next_cursor"].as_str().unwrap());
+    let mark = cursor.split_once('-').unwrap().1;
+    for start in [total / 2, total - 10] {
+        let page = client.ok("realm_check", json!({"detail": "full", "cursor": format!("{start}-{mark}")}));
+        assert_eq!(page["next_cursor"].is_null(), start == total - 10, "{start}");
     }
     // One tool needs two versions of a contract, which this realm lacks, and one creates worktrees in repositories
     // that share no small domain here.

@@ -74,9 +74,11 @@ fn pages_of_a_large_realm_are_complete() {
     ] {
         client.ok(tool, arguments);
     }
+    // A change between two pages does not matter, since the cursor names a contract.
     let first = client.ok("realm_topology", json!({"limit": 3}))["next_cursor"].clone();
     world.bump("1.1.0");
-    assert_eq!(client.fails("realm_topology", json!({"cursor": first}))["code"], "stale-cursor");
+    let second = client.ok("realm_topology", json!({"limit": 3, "cursor": first}));
+    assert!(second["next_cursor"].as_str().unwrap() > first.as_str().unwrap(), "{second:?}");
 }
 
 #[test]

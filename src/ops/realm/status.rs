@@ -2,7 +2,8 @@
 
 use std::{
     cmp::Reverse,
-    collections::{BTreeMap, BTreeSet},
+    collections::{BTreeMap, BTreeSet, BinaryHeap},
+    iter::Peekable,
     sync::Arc,
 };
 
@@ -330,17 +331,32 @@ fn import_status(domain: &DomainSummary, import: &Import, state: &ImportState) -
 
 /// Returns the contracts of a repository with their importers, judged by ranges, and how many more there are.
 fn own_contracts(digests: &Digests<'_>, repo: &RepoName) -> (Vec<OwnContract>, usize) {
-    let (mut count, mut first) = (0, Vec::new());
+    let (mut count, mut lists) = (0, Vec::new());
     for (domain, (_, digest)) in digests {
         let own = digest.own(repo);
         count += own.count;
-        first.extend(own.first.into_iter().map(|one| (*domain, one)));
+        lists.push((*domain, own.first().peekable()));
     }
-    first.sort_by_key(|(_, one)| Reverse((one.broken, one.importers)));
-    let own: Vec<_> =
-        first.into_iter().take(MAX_CONTRACTS).filter_map(|(domain, one)| own_contract(domain, one)).collect();
+    // The contracts of each domain are in order, so that only those that are shown need to be decoded.
+    let mut next: BinaryHeap<_> = lists.iter_mut().enumerate().filter_map(|(at, (_, list))| rank(list, at)).collect();
+    let mut own = Vec::new();
+    while own.len() < MAX_CONTRACTS
+        && let Some((_, _, Reverse(at))) = next.pop()
+    {
+        let (domain, list) = &mut lists[at];
+        own.extend(list.next().and_then(|one| own_contract(domain, one)));
+        next.extend(rank(list, at));
+    }
     let more = count - own.len();
     (own, more)
+}
+
+/// Returns the rank of the next contract of a domain: by what it breaks, then by its importers, then by domain.
+fn rank<'g>(
+    list: &mut Peekable<impl Iterator<Item = Ranked<'g>>>,
+    domain: usize,
+) -> Option<(usize, usize, Reverse<usize>)> {
+    list.peek().map(|one| (one.broken, one.importers, Reverse(domain)))
 }
 
 fn own_contract(domain: &DomainName, one: Ranked<'_>) -> Option<OwnContract> {
@@ -375,15 +391,15 @@ fn removed_files(ctx: &Ctx, here: &RealmContext, digests: &Digests<'_>) -> Resul
     let tree = code.tree_of(&commit)?;
     let mut removed = Vec::new();
     for (domain, (_, digest)) in digests.iter().filter(|(_, (line, _))| line.sources.contains_key(repo)) {
-        let served = digest.own(repo).names;
-        if served.is_empty() {
+        let mut served = digest.own(repo).names().peekable();
+        if served.peek().is_none() {
             continue;
         }
         let folder = format!("{CONTRACTS}/{domain}");
         let files = read::folder(code, &tree, &folder)?.into_iter();
         let files: BTreeSet<String> =
             files.filter_map(|entry| Some(entry.name.strip_suffix(".yaml")?.to_owned())).collect();
-        for name in served.into_iter().filter(|name| !files.contains(*name)) {
+        for name in served.filter(|name| !files.contains(*name)) {
             let Ok(contract) = name.parse::<ContractName>() else { continue };
             let file = format!("{folder}/{contract}.yaml");
             removed.push(RemovedFile { domain: (*domain).clone(), contract, file });

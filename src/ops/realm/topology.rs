@@ -13,7 +13,7 @@ use crate::{
     },
     ops::{Operation, contract::verdict, ctx::Ctx, runs},
     store::overview::{Line, Overview},
-    wire::{Answer, ContractTopology, Deprecation, DomainTopology, ImportTopology, RealmTopology},
+    wire::{Answer, ContractTopology, Deprecation, DomainTopology, ImportTopology, PageRequest, RealmTopology},
 };
 
 /// The operation's entry in the table of operations.
@@ -32,14 +32,19 @@ pub struct Request {
     /// Only this domain
     #[cfg_attr(feature = "cli", arg(long, value_name = "DOMAIN"))]
     pub domain: Option<DomainName>,
+    /// The page of contracts; all of them if no limit is given. The cursor is DOMAIN/CONTRACT.
+    #[serde(flatten)]
+    #[cfg_attr(feature = "cli", command(flatten))]
+    pub page: PageRequest,
 }
 
 runs!(RealmTopology, run);
 
-/// Lists the contracts.
+/// Lists the contracts. Only those of the requested page are converted, so that a page costs little more than the
+/// counts of the whole realm.
 ///
 /// # Errors
-/// Returns an error if the realm cannot be read, or has no such domain.
+/// Returns an error if the realm cannot be read, has no such domain, or the cursor is of another list.
 pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<RealmTopology>, OpError> {
     let here = ctx.realm()?;
     let overview = Overview::open(&*here.store)?;
@@ -49,7 +54,9 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<RealmTopology>, OpErro
         // Distinguishes a missing domain from a damaged one.
         crate::ops::domain::get(&*here.store, name)?;
     }
-    let (mut domains, judge) = (Vec::new(), ctx.judge());
+    let (mut page, judge) = (Page::new(&request.page)?, ctx.judge());
+    let (mut total, mut broken) = (0, 0);
+    let is_first = request.page.cursor.is_none();
     let mut repos: BTreeSet<RepoName> = BTreeSet::new();
     let mut provision = DependencyGraph::default();
     let progress = ctx.progress();
@@ -59,31 +66,94 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<RealmTopology>, OpErro
         progress.step();
         let summary = overview.summary(line)?;
         repos.extend(summary.info.members.iter().chain(summary.bindings.keys()).cloned());
-        if request.domain.is_none() {
+        if request.domain.is_none() && is_first {
             provision.add(&summary);
         }
-        domains.push(domain(&summary, &verdict::states(&*here.store, &line.tree, &summary, None, &judge)?));
+        let states = verdict::states(&*here.store, &line.tree, &summary, None, &judge)?;
+        broken += states.values().filter(|state| state.is_broken()).count();
+        let names = names(&summary);
+        total += names.len();
+        page.add(&summary, names, &states);
     }
     if request.domain.is_none() {
         repos.extend(overview.repos().keys().cloned());
     }
-    let imports = domains.iter().flat_map(|domain| &domain.contracts).flat_map(|contract| &contract.importers);
-    let broken = imports.filter(|import| import.state == "broken").count();
     let answer = Answer::new(RealmTopology {
         realm: here.realm.clone(),
         current_repo: here.repo.clone(),
-        repos: repos.into_iter().collect(),
-        domains,
+        repos: repos.into_iter().filter(|_| is_first).collect(),
+        domains: page.domains,
+        total,
+        next_cursor: page.next_cursor,
         broken,
-        cycles: provision.cycles().iter().map(ToString::to_string).collect(),
-        unreadable: status::unreadable(&overview)?,
+        cycles: if is_first { provision.cycles().iter().map(ToString::to_string).collect() } else { Vec::new() },
+        unreadable: if is_first { status::unreadable(&overview)? } else { Vec::new() },
     });
     Ok(if broken > 0 { answer.next("git blue check  # show why") } else { answer })
 }
 
-fn domain(view: &DomainSummary, states: &States) -> DomainTopology {
+/// Returns the contracts of a domain, including those that are imported but not provided.
+fn names(view: &DomainSummary) -> BTreeSet<&ContractName> {
     let imported = view.bindings.values().flat_map(|binding| &binding.imports).map(|import| &import.contract);
-    let names: BTreeSet<&ContractName> = view.contracts.keys().chain(view.versions.keys()).chain(imported).collect();
+    view.contracts.keys().chain(view.versions.keys()).chain(imported).collect()
+}
+
+/// The contracts of a page, by domain.
+struct Page<'r> {
+    /// The domain and the name of the last contract of the previous page. The name is empty after a domain without
+    /// contracts.
+    after: Option<(&'r str, &'r str)>,
+    /// The number of contracts that still fit. A domain without contracts counts as one.
+    left: usize,
+    domains: Vec<DomainTopology>,
+    next_cursor: Option<String>,
+}
+
+impl<'r> Page<'r> {
+    fn new(request: &'r PageRequest) -> Result<Self, OpError> {
+        let of = |cursor: &'r str| cursor.split_once('/').ok_or_else(|| OpError::stale_cursor(cursor));
+        let after = request.cursor.as_deref().map(of).transpose()?;
+        let left = request.limit.map_or(usize::MAX, |_| request.limit());
+        Ok(Self { after, left, domains: Vec::new(), next_cursor: None })
+    }
+
+    /// Adds what belongs to the page. Domains come in order.
+    fn add(&mut self, view: &DomainSummary, mut names: BTreeSet<&ContractName>, states: &States) {
+        let of = view.info.name.as_str();
+        let is_empty = names.is_empty();
+        match self.after {
+            _ if self.next_cursor.is_some() => return,
+            Some((domain, _)) if of < domain => return,
+            Some((domain, contract)) if of == domain => names.retain(|name| name.as_str() > contract),
+            _ => {}
+        }
+        let is_started = self.after.is_some_and(|(domain, _)| of == domain);
+        if names.is_empty() && (is_started || !is_empty) {
+            return;
+        }
+        if self.left == 0 {
+            self.next_cursor = self.domains.last().map(cursor_after);
+            return;
+        }
+        let rest = names.len().saturating_sub(self.left);
+        let shown = names.into_iter().take(self.left);
+        let domain = domain(view, shown, states);
+        self.left -= domain.contracts.len().max(1);
+        self.next_cursor = (rest > 0).then(|| cursor_after(&domain));
+        self.domains.push(domain);
+    }
+}
+
+/// Returns the cursor after the last contract of a domain.
+fn cursor_after(domain: &DomainTopology) -> String {
+    format!("{}/{}", domain.name, domain.contracts.last().map(|contract| contract.name.as_str()).unwrap_or_default())
+}
+
+fn domain<'v>(
+    view: &'v DomainSummary,
+    names: impl Iterator<Item = &'v ContractName>,
+    states: &States,
+) -> DomainTopology {
     let (exporters, importers) = (exporters(view), view.all_importers());
     let contract = |name: &ContractName| ContractTopology {
         name: name.clone(),
@@ -110,7 +180,7 @@ fn domain(view: &DomainSummary, states: &States) -> DomainTopology {
     DomainTopology {
         name: view.info.name.clone(),
         members: view.info.members.clone(),
-        contracts: names.into_iter().map(contract).collect(),
+        contracts: names.map(contract).collect(),
     }
 }
 

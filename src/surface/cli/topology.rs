@@ -9,6 +9,7 @@ use super::{
 };
 use crate::{
     error::OpError,
+    model::text::shell_word,
     ops::{ctx::Ctx, realm},
     surface::{cli::listing::render_cursor, graph},
     wire::{ContractComparison, ContractSide, ContractTopology, RealmCompare, RealmTopology},
@@ -60,7 +61,7 @@ fn render_topology(body: &RealmTopology, text: &mut Text) {
     }
     let takes_part = |repo| body.domains.iter().any(|domain| domain.members.contains(repo));
     let idle: Vec<_> = body.repos.iter().filter(|repo| !takes_part(*repo)).map(ToString::to_string).collect();
-    if !idle.is_empty() {
+    if !idle.is_empty() && body.next_cursor.is_none() {
         text.heading("in none of these domains");
         text.line(&[plain(" "), styled(idle.join(", "), Style::Dim)]);
     }
@@ -75,6 +76,9 @@ fn render_topology(body: &RealmTopology, text: &mut Text) {
         for line in &body.unreadable {
             text.line(&[plain(" "), styled(line, Style::Red)]);
         }
+    }
+    if let Some(cursor) = &body.next_cursor {
+        text.line(&[styled(format!("more: --cursor {}", shell_word(cursor)), Style::Dim)]);
     }
 }
 

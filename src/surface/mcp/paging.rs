@@ -7,15 +7,14 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 
-use self::listed::{Item, Listed};
+use self::listed::Listed;
 use super::{
     body::{Body, to_string},
     size_limit::{MAX_BODY, message_bytes},
 };
 use crate::error::OpError;
 
-/// The lists of an answer that are paged, in this order and as if they were one list. `a.b` is the list `b` in each
-/// item of the list `a`; its items follow that item.
+/// The lists of an answer that are paged, in this order and as if they were one list.
 pub type Lists = &'static [&'static str];
 
 /// Reduces the lists of an answer to the page after `cursor`: at most `limit` items, and only as many as fit.
@@ -25,7 +24,7 @@ pub type Lists = &'static [&'static str];
 pub fn page(body: &mut Body, lists: Lists, limit: Option<usize>, cursor: Option<&str>) -> Result<(), OpError> {
     let text = body.unpaged.take().unwrap_or_else(|| to_string(&body.fields));
     let Listed { fields, lists: mut listed } = Listed::of(&text, lists);
-    let total = listed.values().flatten().map(Item::count).sum::<usize>();
+    let total = listed.values().map(Vec::len).sum::<usize>();
     // An answer weighs more than its text is long.
     if limit.is_none() && cursor.is_none() && text.len() <= MAX_BODY {
         body.fields = listed::value(&text);
@@ -66,10 +65,10 @@ pub fn page(body: &mut Body, lists: Lists, limit: Option<usize>, cursor: Option<
 }
 
 /// Returns a hash of the answer that a cursor was made for.
-fn mark(fields: &BTreeMap<&str, &str>, lists: &BTreeMap<&str, Vec<Item<'_>>>) -> String {
+fn mark(fields: &BTreeMap<&str, &str>, lists: &BTreeMap<&str, Vec<&str>>) -> String {
     use std::hash::{DefaultHasher, Hasher as _};
     let mut hasher = DefaultHasher::new();
-    for text in fields.values().copied().chain(lists.values().flatten().map(|item| item.text)) {
+    for text in fields.values().chain(lists.values().flatten()) {
         hasher.write(text.as_bytes());
     }
     format!("{:08x}", hasher.finish() as u32)
@@ -90,14 +89,14 @@ struct Window {
 }
 
 impl Window {
-    /// Returns whether the next item, which takes this many bytes, is shown.
-    fn shows(&mut self, bytes: impl FnOnce() -> usize) -> bool {
+    /// Returns whether the next item is shown.
+    fn shows(&mut self, item: &str) -> bool {
         let at = self.at;
         self.at += 1;
         if at < self.start || self.end.is_some() {
             return false;
         }
-        let bytes = bytes();
+        let bytes = message_bytes(item) + 2;
         let is_first = self.room > 0 && at == self.start;
         if self.left == 0 || (bytes > self.room && !is_first) {
             self.end = Some(at);
@@ -109,37 +108,8 @@ impl Window {
     }
 
     /// Returns the items of a list that are shown.
-    fn part(&mut self, items: &[Item<'_>]) -> Vec<Value> {
-        let mut part = Vec::new();
-        for item in items {
-            let count = item.count();
-            // Items before the page and behind it are counted only.
-            if self.end.is_some() || self.at + count <= self.start {
-                self.at += count;
-                continue;
-            }
-            let head = item.head();
-            let header = message_bytes(&head) + 2;
-            let is_shown = self.shows(|| header);
-            let mut has_inner = false;
-            let mut value: Value = listed::value(&head);
-            for list in &item.inner {
-                let mut shown = Vec::new();
-                for one in &list.items {
-                    // An item whose inner list began on the previous page is repeated around the rest of that list.
-                    let again = if is_shown || has_inner { 0 } else { header };
-                    if self.shows(|| message_bytes(one) + 2 + again) {
-                        has_inner = true;
-                        shown.push(listed::value(one));
-                    }
-                }
-                value[list.name] = Value::Array(shown);
-            }
-            if is_shown || has_inner {
-                part.push(value);
-            }
-        }
-        part
+    fn part(&mut self, items: &[&str]) -> Vec<Value> {
+        items.iter().filter(|item| self.shows(item)).map(|item| listed::value(item)).collect()
     }
 }
 
@@ -153,30 +123,24 @@ mod tests {
         Body { fields, ..Body::default() }
     }
 
-    fn realm(domains: usize, contracts: usize) -> Body {
-        let contract = |n| json!({"name": format!("contract-{n}"), "version": "1.0.0", "owner": "fungal"});
-        let domain = |n| {
-            let contracts: Vec<_> = (0..contracts).map(contract).collect();
-            json!({"name": format!("domain-{n}"), "members": ["fungal"], "contracts": contracts, "bindings": []})
-        };
-        let domains: Vec<_> = (0..domains).map(domain).collect();
-        body(json!({"status": "success", "repos": [{"name": "fungal"}], "domains": domains}))
+    fn check(errors: usize, warnings: usize) -> Body {
+        let finding = |n| json!({"code": "deprecated", "message": format!("finding {n}"), "repo": "fungal"});
+        let findings = |from, count| (from..from + count).map(finding).collect::<Vec<_>>();
+        body(json!({"status": "success", "errors": findings(0, errors), "warnings": findings(errors, warnings)}))
     }
 
-    const LISTS: Lists = &["repos", "domains", "domains.contracts", "domains.bindings"];
+    const LISTS: Lists = &["errors", "warnings"];
 
     #[test]
     fn pages_join_into_the_whole_list() {
-        for (domains, contracts, limit) in [(3, 500, None), (40, 20, Some(7)), (1, 2_000, None)] {
-            let (mut cursor, mut seen, mut pages): (Option<String>, Vec<String>, usize) = (None, Vec::new(), 0);
+        for (errors, warnings, limit) in [(3, 1_500, None), (400, 400, Some(7)), (0, 2_000, None)] {
+            let (mut cursor, mut seen, mut pages): (Option<String>, Vec<Value>, usize) = (None, Vec::new(), 0);
             loop {
-                let mut one = realm(domains, contracts);
+                let mut one = check(errors, warnings);
                 page(&mut one, LISTS, limit, cursor.as_deref()).unwrap();
                 assert!(one.fits(), "page {pages} weighs too much");
-                for domain in one.fields["domains"].as_array().unwrap() {
-                    let name = domain["name"].as_str().unwrap();
-                    let of = domain["contracts"].as_array().unwrap();
-                    seen.extend(of.iter().map(|contract| format!("{name}/{}", contract["name"])));
+                for list in LISTS {
+                    seen.extend(one.fields[*list].as_array().unwrap().iter().map(|finding| finding["message"].clone()));
                 }
                 pages += 1;
                 cursor = one.fields["next_cursor"].as_str().map(str::to_owned);
@@ -184,26 +148,25 @@ mod tests {
                     break;
                 }
             }
-            let expected = domains * contracts;
-            seen.dedup();
-            assert_eq!(seen.len(), expected, "{domains} {contracts} {limit:?}");
+            let expected: Vec<_> = (0..errors + warnings).map(|n| json!(format!("finding {n}"))).collect();
+            assert_eq!(seen, expected, "{errors} {warnings} {limit:?}");
             assert!(pages > 1);
         }
     }
 
     #[test]
     fn a_short_list_is_one_page() {
-        let mut one = realm(2, 3);
+        let mut one = check(2, 3);
         page(&mut one, LISTS, None, None).unwrap();
-        assert_eq!((&one.fields["total"], &one.fields["next_cursor"]), (&json!(9), &Value::Null));
+        assert_eq!((&one.fields["total"], &one.fields["next_cursor"]), (&json!(5), &Value::Null));
     }
 
     #[test]
     fn a_cursor_of_another_list_is_refused() {
-        let mut first = realm(1, 10);
+        let mut first = check(1, 10);
         page(&mut first, LISTS, Some(3), None).unwrap();
         let cursor = first.fields["next_cursor"].as_str().unwrap().to_owned();
-        for (mut other, cursor) in [(realm(1, 11), &*cursor), (realm(1, 10), "x"), (realm(1, 10), "-")] {
+        for (mut other, cursor) in [(check(1, 11), &*cursor), (check(1, 10), "x"), (check(1, 10), "-")] {
             assert_eq!(page(&mut other, LISTS, None, Some(cursor)).unwrap_err().code, ErrorCode::StaleCursor);
         }
     }

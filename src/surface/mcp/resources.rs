@@ -3,6 +3,7 @@
 use std::str::FromStr;
 
 use rmcp::model::{Resource, ResourceTemplate};
+use serde_json::Value;
 
 use super::{body::Body, skills, tools};
 use crate::{
@@ -12,6 +13,7 @@ use crate::{
         version::Version,
     },
     ops::{contract, ctx::Ctx, inboxes::fingerprint::Part, names, realm},
+    wire::PageRequest,
 };
 
 /// The MIME type of every resource.
@@ -78,27 +80,27 @@ impl ResourceKind {
     /// # Errors
     /// Returns an error if there is no such resource, or it cannot be read.
     pub fn read(&self, ctx: &Ctx) -> Result<Body, OpError> {
-        let (mut body, lists) = match self {
+        let mut body = match self {
             Self::Status => {
                 let (answer, _) =
                     realm::status::run(ctx, &realm::status::Request { reader: None, ..Default::default() })?;
                 let mut body = Body::of(&answer);
                 // Notifications are sent only with the answers of tools.
                 body.fields.retain(|name, _| name != "notifications" && name != "more_notifications");
-                (body, &[][..])
+                body
             }
             Self::Topology => {
-                (Body::of(&realm::topology::run(ctx, &realm::topology::Request::default())?), tools::TOPOLOGY_LISTS)
+                let page = PageRequest { limit: Some(tools::TOPOLOGY_PAGE), cursor: None };
+                Body::of(&realm::topology::run(ctx, &realm::topology::Request { domain: None, page })?)
             }
             Self::Contract(contract, version) => {
                 let request =
                     contract::get::Request { contract: contract.clone(), version: version.clone(), origin: false };
-                (Body::of(&contract::get::run(ctx, &request)?), &[][..])
+                Body::of(&contract::get::run(ctx, &request)?)
             }
         };
         body.next_steps.clear();
-        if !lists.is_empty() && !body.fits() {
-            super::paging::page(&mut body, lists, None, None)?;
+        if body.fields.get("next_cursor").is_some_and(Value::is_string) {
             body.next_steps = vec!["the tool of the same name returns the rest, in pages".into()];
         }
         body.cut("contract_get with pointer, a JSON pointer, returns what was cut");

@@ -108,7 +108,7 @@ fn blame(ctx: &Ctx, wanted: &ContractRef, shown: &ContractGet) -> Option<Contrac
 
 /// Returns the topology of this contract only.
 fn neighbors(ctx: &Ctx, wanted: &ContractRef) -> Option<RealmTopology> {
-    let request = realm::topology::Request { domain: Some(wanted.domain.clone()) };
+    let request = realm::topology::Request { domain: Some(wanted.domain.clone()), ..Default::default() };
     let mut topology = realm::topology::run(ctx, &request).ok()?.body;
     topology.domains.iter_mut().for_each(|domain| domain.contracts.retain(|one| one.name == wanted.contract));
     Some(topology)

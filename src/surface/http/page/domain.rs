@@ -26,7 +26,9 @@ const MAX_LOG: usize = 12;
 /// Returns an error if there is no such domain, or it cannot be read.
 pub fn page(site: &Site, ctx: &Ctx, domain: &DomainName, query: &Query) -> Result<Page, OpError> {
     let filter = Filter::of(query)?;
-    let topology = realm::topology::run(ctx, &realm::topology::Request { domain: Some(domain.clone()) })?.body;
+    let topology =
+        realm::topology::run(ctx, &realm::topology::Request { domain: Some(domain.clone()), ..Default::default() })?
+            .body;
     let page = PageRequest { limit: Some(MAX_LOG), cursor: None };
     let request = realm::log::Request { domain: Some(domain.clone()), page, ..Default::default() };
     let log = realm::log::run(ctx, &request)?.body.entries;

@@ -203,6 +203,8 @@ mod tests {
             current_repo: None,
             repos: vec!["fungal".parse().unwrap()],
             domains: Vec::new(),
+            total: 0,
+            next_cursor: None,
             broken: 0,
             cycles: Vec::new(),
             unreadable: Vec::new(),

@@ -4,7 +4,7 @@
 //! serde_json can do this too, with its feature `raw_value`. But that feature changes how every document is read that
 //! has a key of a certain name, also a contract.
 
-use std::{borrow::Cow, collections::BTreeMap, ops::Range};
+use std::collections::BTreeMap;
 
 use serde::de::DeserializeOwned;
 
@@ -12,26 +12,8 @@ use serde::de::DeserializeOwned;
 pub struct Listed<'t> {
     /// The fields that are not paged, as JSON, without next steps.
     pub fields: BTreeMap<&'t str, &'t str>,
-    /// The lists that are paged.
-    pub lists: BTreeMap<&'t str, Vec<Item<'t>>>,
-}
-
-/// An entry of a list.
-pub struct Item<'t> {
-    /// The entry.
-    pub text: &'t str,
-    /// The lists in the entry that are also paged.
-    pub inner: Vec<Inner<'t>>,
-}
-
-/// A list in an entry.
-pub struct Inner<'t> {
-    /// Its name.
-    pub name: &'t str,
-    /// The range of the list in the text of the entry.
-    place: Range<usize>,
-    /// Its entries.
-    pub items: Vec<&'t str>,
+    /// The entries of the lists that are paged, as JSON.
+    pub lists: BTreeMap<&'t str, Vec<&'t str>>,
 }
 
 impl<'t> Listed<'t> {
@@ -41,10 +23,8 @@ impl<'t> Listed<'t> {
         let mut scanner = Scanner { text, at: 0 };
         scanner.members(|scanner, name| {
             if names.contains(&name) && scanner.is_list() {
-                let nested = names.iter().filter_map(|list| list.strip_prefix(name)?.strip_prefix('.'));
-                let nested: Vec<_> = nested.collect();
                 let mut items = Vec::new();
-                scanner.items(|scanner| items.push(scanner.item(&nested)));
+                scanner.items(|scanner| items.push(scanner.value()));
                 found.lists.insert(name, items);
             } else {
                 let value = scanner.value();
@@ -54,30 +34,6 @@ impl<'t> Listed<'t> {
             }
         });
         found
-    }
-}
-
-impl Item<'_> {
-    /// Returns the number of entries: this one and those of its lists.
-    pub fn count(&self) -> usize {
-        1 + self.inner.iter().map(|list| list.items.len()).sum::<usize>()
-    }
-
-    /// Returns the entry with its lists empty.
-    pub fn head(&self) -> Cow<'_, str> {
-        if self.inner.is_empty() {
-            return Cow::Borrowed(self.text);
-        }
-        let mut places: Vec<_> = self.inner.iter().map(|list| &list.place).collect();
-        places.sort_by_key(|place| place.start);
-        let (mut head, mut at) = (String::new(), 0);
-        for place in places {
-            head.push_str(&self.text[at..place.start]);
-            head.push_str("[]");
-            at = place.end;
-        }
-        head.push_str(&self.text[at..]);
-        Cow::Owned(head)
     }
 }
 
@@ -130,26 +86,6 @@ impl<'t> Scanner<'t> {
         }
     }
 
-    /// Returns the entry at the cursor, with its lists of these names, and advances past it.
-    fn item(&mut self, names: &[&'t str]) -> Item<'t> {
-        let start = self.at;
-        if names.is_empty() || self.byte() != Some(b'{') {
-            return Item { text: self.value(), inner: Vec::new() };
-        }
-        let mut inner = Vec::new();
-        self.members(|scanner, name| {
-            let (at, mut items) = (scanner.at, Vec::new());
-            if !names.contains(&name) || !scanner.is_list() {
-                scanner.value();
-                return;
-            }
-            scanner.items(|scanner| items.push(scanner.value()));
-            inner.push(Inner { name, place: at - start..scanner.at - start, items });
-        });
-        inner.sort_by_key(|list: &Inner<'_>| names.iter().position(|name| *name == list.name));
-        Item { text: &self.text[start..self.at], inner }
-    }
-
     /// Returns the value at the cursor, and advances past it.
     fn value(&mut self) -> &'t str {
         let (start, mut depth) = (self.at, 0);
@@ -200,13 +136,9 @@ mod tests {
             "next_steps": ["x"],
         });
         let text = answer.to_string();
-        let Listed { fields, lists } = Listed::of(&text, &["a", "a.y", "a.x", "d", "e", "f"]);
+        let Listed { fields, lists } = Listed::of(&text, &["a", "d", "e", "f"]);
         assert_eq!(fields, [("b", r#"{"c":["}"]}"#), ("e", "null")].into());
-        assert_eq!(lists.keys().copied().collect::<Vec<_>>(), ["a", "d"]);
-        let [first, second, third] = &lists["a"][..] else { panic!("three entries") };
-        assert_eq!((first.text, third.text, third.count()), ("1", r#""s,""#, 1));
-        assert_eq!((second.head(), second.count()), (r#"{"x":[],"y":[],"z":"{"}"#.into(), 4));
-        let inner: Vec<_> = second.inner.iter().map(|list| (list.name, list.items.clone())).collect();
-        assert_eq!(inner, [("y", vec![]), ("x", vec![r#""\\""#, r#""]\"""#, "[]"])]);
+        let entry = r#"{"x":["\\","]\"",[]],"y":[],"z":"{"}"#;
+        assert_eq!(lists, [("a", vec!["1", entry, r#""s,""#]), ("d", vec![])].into());
     }
 }

@@ -16,7 +16,7 @@ use serde_json::{Map, Value};
 
 pub use call::Call;
 pub use listed::listed;
-pub use table::TOPOLOGY_LISTS;
+pub use realm::TOPOLOGY_PAGE;
 
 use super::settings::Settings;
 use crate::{

@@ -4,14 +4,20 @@ use std::collections::BTreeMap;
 
 use schemars::JsonSchema;
 use serde::Deserialize;
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use super::{super::body::Body, Call};
 use crate::{
     error::{NextStep, OpError},
     model::check::{Finding, Scope},
-    ops::realm::check::{self, Subject},
-    wire::RealmCheck,
+    ops::{
+        operation,
+        realm::{
+            check::{self, Subject},
+            status, topology,
+        },
+    },
+    wire::{DomainStatus, ImportStatus, RealmCheck, RealmStatus},
 };
 
 /// The level of detail of an answer.
@@ -48,59 +54,73 @@ enum CheckedScope {
 
 /// The maximum number of imports that `realm_status` lists.
 const MAX_IMPORTS: usize = 30;
-/// The maximum number of own contracts that it lists. Those that break consumers come first.
+/// The maximum number of repositories that `realm_status` and `realm_topology` list.
+const MAX_REPOS: usize = 50;
+/// The maximum number of own contracts that `realm_status` lists. Those that break consumers come first.
 const MAX_OWN: usize = 10;
 /// The number of contracts that it lists in total, evenly for each domain. With more, few domains fit a message.
 const MAX_LISTED: usize = 160;
+/// The number of contracts on a page of the topology. More seldom fit into a message.
+pub const TOPOLOGY_PAGE: usize = 50;
 /// The maximum number of warnings with the same code that a concise `realm_check` lists.
 const MAX_OF_A_CODE: usize = 3;
 
 pub fn status(call: &Call<'_>) -> Result<Body, OpError> {
     call.paged(20, |fields| {
-        let mut body = call.ask(fields)?;
-        limit_contracts(&mut body);
-        limit_own_contracts(&mut body);
-        leave_out_current_imports(&mut body);
+        let (mut answer, _) = status::run(call.ctx, &operation::read(fields)?)?;
+        let repos = limit_repos(&mut answer.body.repos);
+        limit_contracts(&mut answer.body.domains);
+        limit_own_contracts(&mut answer.body);
+        let omitted = leave_out_current_imports(&mut answer.body.imports);
+        let mut body = call.body(&answer);
+        body.next_steps.extend(repos.into_iter().chain(omitted));
         Ok(body)
     })
 }
 
+/// Lists the first repositories, and returns a next step that counts them, if there are many.
+fn limit_repos<T>(repos: &mut Vec<T>) -> Option<NextStep> {
+    let all = repos.len();
+    repos.truncate(MAX_REPOS);
+    let step = || format!("{MAX_REPOS} of {all} repositories are listed: realm_topology lists the members of a domain");
+    (all > MAX_REPOS).then(|| step().into())
+}
+
 /// Lists the first contracts of each domain and counts the others.
-fn limit_contracts(body: &mut Body) {
-    let Some(Value::Array(domains)) = body.fields.get_mut("domains") else { return };
+fn limit_contracts(domains: &mut [DomainStatus]) {
     let most = MAX_LISTED / domains.len().max(1);
     for domain in domains {
-        let more = domain["more_contracts"].as_u64().unwrap_or_default();
-        if let Some(contracts) = domain["contracts"].as_array_mut().filter(|all| all.len() > most) {
-            let left_out = contracts.len() - most;
-            contracts.truncate(most);
-            domain["more_contracts"] = json!(more + left_out as u64);
-        }
+        domain.more_contracts += domain.contracts.len().saturating_sub(most);
+        domain.contracts.truncate(most);
     }
 }
 
 /// Lists the first own contracts and counts the others.
-fn limit_own_contracts(body: &mut Body) {
-    let more = body.fields.get("more_own_contracts").and_then(Value::as_u64).unwrap_or_default();
-    if let Some(Value::Array(own)) = body.fields.get_mut("own_contracts")
-        && own.len() > MAX_OWN
-    {
-        let left_out = own.len() - MAX_OWN;
-        own.truncate(MAX_OWN);
-        body.fields.insert("more_own_contracts".into(), json!(more + left_out as u64));
-    }
+fn limit_own_contracts(status: &mut RealmStatus) {
+    status.more_own_contracts += status.own_contracts.len().saturating_sub(MAX_OWN);
+    status.own_contracts.truncate(MAX_OWN);
 }
 
-/// Replaces up-to-date imports with their count, if there are many imports. They would fill every page.
-fn leave_out_current_imports(body: &mut Body) {
-    if let Some(Value::Array(imports)) = body.fields.get_mut("imports")
-        && imports.len() > MAX_IMPORTS
-    {
-        let all = imports.len();
-        imports.retain(|import| import["state"] != "current");
-        let current = all - imports.len();
-        body.next_steps.push(format!("{current} of {all} imports are current and not listed").into());
+/// Removes up-to-date imports, if there are many imports, and returns a next step that counts them. They would fill
+/// every page.
+fn leave_out_current_imports(imports: &mut Vec<ImportStatus>) -> Option<NextStep> {
+    let all = imports.len();
+    if all <= MAX_IMPORTS {
+        return None;
     }
+    imports.retain(|import| import.state != "current");
+    let current = all - imports.len();
+    Some(format!("{current} of {all} imports are current and not listed").into())
+}
+
+pub fn topology(call: &Call<'_>) -> Result<Body, OpError> {
+    call.paged(TOPOLOGY_PAGE, |fields| {
+        let mut answer = topology::run(call.ctx, &operation::read(fields)?)?;
+        let repos = limit_repos(&mut answer.body.repos);
+        let mut body = call.body(&answer);
+        body.next_steps.extend(repos);
+        Ok(body)
+    })
 }
 
 pub fn check(call: &Call<'_>) -> Result<Body, OpError> {

@@ -44,9 +44,6 @@ pub const PLAIN: Shape = Shape {
     run: |call| call.ask(call.arguments.fields()),
 };
 
-/// The paged lists of a realm's topology.
-pub const TOPOLOGY_LISTS: Lists = &["repos", "unreadable", "domains", "domains.contracts"];
-
 /// The tools that differ from their operations, and those that come first in `tools/list`, in this order.
 pub const SHAPES: &[(&Operation, Shape)] = &[
     (&ops::realm::status::OPERATION, Shape { run: realm::status, ..PLAIN }),
@@ -89,7 +86,7 @@ pub const SHAPES: &[(&Operation, Shape)] = &[
     ),
     (&ops::contract::impact::OPERATION, Shape { hides: &["commit"], lists: &["importers"], is_slow: true, ..PLAIN }),
     (&ops::contract::validate::OPERATION, Shape { lists: &["failures"], is_slow: true, ..PLAIN }),
-    (&ops::realm::topology::OPERATION, Shape { lists: TOPOLOGY_LISTS, is_slow: true, ..PLAIN }),
+    (&ops::realm::topology::OPERATION, Shape { is_slow: true, run: realm::topology, ..PLAIN }),
     (&ops::realm::log::OPERATION, Shape { adds: &[arguments::of::<realm::Detailed>], run: realm::log, ..PLAIN }),
     (&ops::realm::list::OPERATION, Shape { tells: false, lists: &["realms"], ..PLAIN }),
     (&ops::realm::compare::OPERATION, Shape { run: |call| pages(call, 50), ..PLAIN }),

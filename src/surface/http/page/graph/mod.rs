@@ -344,6 +344,8 @@ mod tests {
             realm: "aperture".parse().unwrap(),
             current_repo: None,
             repos: vec!["a".parse().unwrap(), "idler".parse().unwrap()],
+            total: domains.iter().map(|domain| domain.contracts.len()).sum(),
+            next_cursor: None,
             broken: domains.iter().map(broken).sum(),
             domains,
             cycles: Vec::new(),

@@ -107,6 +107,8 @@ fn only(
         realm: body.realm.clone(),
         current_repo: body.current_repo.clone(),
         repos: body.repos.clone(),
+        total: domains.iter().map(|domain| domain.contracts.len()).sum(),
+        next_cursor: None,
         broken: domains.iter().map(super::broken).sum(),
         domains,
         cycles: body.cycles.clone(),
