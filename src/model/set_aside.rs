@@ -78,6 +78,7 @@ pub enum Verdict {
     /// The change was taken after all.
     Accepted,
     /// The former content was kept for good.
+    #[serde(alias = "undone")]
     Rejected,
 }
 
