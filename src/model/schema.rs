@@ -3,19 +3,24 @@
 //! A schema is validated on its own: a `$ref` out of the document is an error, and nothing is fetched. Neither a
 //! schema nor a value can make this take long or use much memory: see [`size`], [`metered`] and [`Budget`].
 
+mod assumed;
 mod budget;
 pub(super) mod components;
 pub(super) mod document;
 mod draft;
+pub(super) mod ecma;
 mod forest;
 mod fragments;
 mod keywords;
 mod meta;
+pub(super) mod metaschemas;
 pub(super) mod metered;
+pub(super) mod official;
 pub(super) mod part;
 mod pattern;
 mod payloads;
 mod size;
+mod subschemas;
 pub(super) mod uri;
 mod words;
 
@@ -24,6 +29,7 @@ use std::{sync::Arc, thread, time::Duration};
 use jsonschema::{PatternOptions, Retrieve, ValidationError, ValidationOptions, Validator, error::ValidationErrorKind};
 use serde_json::Value;
 
+pub use assumed::assume_draft;
 pub use budget::{Budget, Deadline};
 pub use draft::Draft;
 pub use forest::{Forest, PartId, Tree};
@@ -143,7 +149,7 @@ fn judge(schema: &Value, value: &Value, deadline: &Deadline) -> Result<Vec<Probl
     if deadline.is_over() {
         return Err(Spent::Time);
     }
-    let validator = match options().build(schema) {
+    let validator = match options_for(schema).build(&ecma::patterns(schema)) {
         Ok(validator) if !value.is_null() => validator,
         built => return Ok(built.err().map(|error| problem(Part::Schema, &error)).into_iter().collect()),
     };
@@ -169,6 +175,14 @@ fn judge(schema: &Value, value: &Value, deadline: &Deadline) -> Result<Vec<Probl
 fn options() -> ValidationOptions<'static, Arc<dyn Retrieve>, Metered> {
     let patterns = PatternOptions::fancy_regex().dfa_size_limit(PATTERN_CACHE).backtrack_limit(BACKTRACKS);
     jsonschema::options_for::<Metered>().offline().with_pattern_options(patterns)
+}
+
+/// Returns the options for a validator of `schema`.
+fn options_for(schema: &Value) -> ValidationOptions<'static, Arc<dyn Retrieve>, Metered> {
+    match official::needs_other_drafts(schema) {
+        true => options().with_registry(&referencing::SPECIFICATIONS),
+        false => options(),
+    }
 }
 
 /// Returns the first problem, for values with too many to collect.
@@ -229,6 +243,11 @@ fn advice(pointer: &str, error: &ValidationError<'_>) -> Option<String> {
         let types = "array, boolean, integer, null, number, object or string";
         return Some(shortened(format!("{} is not a type; expected {types}, or a list of them", error.instance())));
     }
+    if let (ValidationErrorKind::Type { .. }, Some(advice)) =
+        (error.kind(), advice_on_older_syntax(pointer, error.instance()))
+    {
+        return Some(advice);
+    }
     if said.starts_with("Unknown meta-schema") {
         return Some(
             "$schema names an unknown dialect; remove it, or write https://json-schema.org/draft/2020-12/schema".into(),
@@ -242,6 +261,29 @@ fn advice(pointer: &str, error: &ValidationError<'_>) -> Option<String> {
         shortened(format!(
             "$ref: {reference:?} points outside the schema; copy the target to $defs, and write #/$defs/NAME"
         ))
+    })
+}
+
+/// Returns what to write instead of the syntax of an older draft, or of nothing.
+fn advice_on_older_syntax(pointer: &str, instance: &Value) -> Option<String> {
+    let keyword = pointer.rsplit('/').next().unwrap_or_default();
+    Some(match (keyword, instance) {
+        ("", Value::Null) if pointer.is_empty() => {
+            "there is no schema, only null or nothing; write an object, such as {\"type\": \"object\"}".to_owned()
+        }
+        ("exclusiveMinimum" | "exclusiveMaximum", Value::Bool(_)) => format!(
+            "true and false are values of {keyword} in draft-04 only; write the bound as {keyword:?}: NUMBER, or \
+                \"$schema\": {:?}",
+            Draft::D4.uri()
+        ),
+        ("items", Value::Array(_)) => format!(
+            "a list as items is older than 2020-12; write it as prefixItems, or \"$schema\": {:?}",
+            Draft::D7.uri()
+        ),
+        ("required", Value::Bool(_)) => "true and false are values of required in draft-03 only, which is not \
+            supported; list the names of required properties in the schema of their object: \"required\": [\"NAME\"]"
+            .to_owned(),
+        _ => return None,
     })
 }
 
@@ -278,6 +320,13 @@ mod tests {
             (json!({"$ref": "other.json"}), "\"other.json\" points outside the schema"),
             (json!({"$schema": "https://example.com/own"}), "$schema names an unknown dialect"),
             (json!({"pattern": "("}), "\"(\" is not a regular expression"),
+            (json!(null), "there is no schema"),
+            (json!({"exclusiveMinimum": true}), "\"$schema\": \"http://json-schema.org/draft-04/schema#\""),
+            (
+                json!({"not": {"items": [{}]}}),
+                "write it as prefixItems, or \"$schema\": \"http://json-schema.org/draft-07",
+            ),
+            (json!({"properties": {"a": {"required": true}}}), "draft-03 only"),
         ] {
             let found = problems(&schema, &Value::Null);
             assert!(found[0].message.contains(hint), "{found:?}");

@@ -10,7 +10,7 @@ use crate::{
     error::{ErrorCode, OpError},
     model::{
         compatibility::{self, Options},
-        schema::{self, Budget, Forest, Part, PartId, Tree},
+        schema::{self, Budget, Forest, KeywordWarning, Part, PartId, Tree},
     },
     store::codec,
     wire::{Answer, AskedDirection, Compat, SchemaReading, SchemaWarning},
@@ -60,8 +60,11 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<Compat>, OpError> {
 pub fn compare(env: &Env, request: &Request) -> Result<Answer<Compat>, OpError> {
     let budget = &Budget::new(env.check_timeout());
     let mut forest = Forest::default();
-    let (old, new) = (parse(&mut forest, &request.old)?, parse(&mut forest, &request.new)?);
+    let mut parts = [parse(&mut forest, &request.old)?, parse(&mut forest, &request.new)?];
+    let written = parts;
+    let assumed = schema::assume_draft(&mut forest, &mut parts);
     let forest = forest.closed();
+    let [old, new] = parts;
     let (old, new) = (forest.tree(old), forest.tree(new));
     [(&request.old, old), (&request.new, new)]
         .iter()
@@ -90,7 +93,18 @@ pub fn compare(env: &Env, request: &Request) -> Result<Answer<Compat>, OpError> 
         forwards: found.forwards,
         differences: found.differences.into_iter().map(|one| one.identified_between(old, new)).collect(),
         bump: found.bump,
-        warnings: warnings(&request.old, old).chain(warnings(&request.new, new)).collect(),
+        warnings: assumed
+            .into_iter()
+            .flat_map(|draft| {
+                let sources = [(&request.old, written[0] != parts[0]), (&request.new, written[1] != parts[1])];
+                sources
+                    .into_iter()
+                    .filter(|(_, is_named)| *is_named)
+                    .map(move |(source, _)| SchemaWarning::of(&source.name, KeywordWarning::assumed(draft)))
+            })
+            .chain(warnings(&request.old, old))
+            .chain(warnings(&request.new, new))
+            .collect(),
     }))
 }
 

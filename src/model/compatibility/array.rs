@@ -1,9 +1,11 @@
 //! Builds arrays: the demands on each index, which items must occur, and how often items may occur.
 
+use std::collections::BTreeSet;
 use std::rc::Rc;
 
 use serde_json::Value;
 
+use super::counting::{Counted, Counting, Demand};
 use super::flatten::State;
 use super::node::{Id, Lit};
 use super::prove::{Answer, Atom, Engine};
@@ -95,6 +97,17 @@ impl State {
             best = best.or(answer);
         }
         if matches!(best, Answer::Undecided) {
+            match counted(engine, &shape) {
+                Counted::Impossible => return Answer::Empty,
+                Counted::Items(goals) => {
+                    if let Some(found) = items(engine, &shape, goals)
+                        && engine.check(&self.goal, &found) == Some(true)
+                    {
+                        return Answer::Witness(Rc::new(found));
+                    }
+                }
+                Counted::Unknown => {}
+            }
             engine.record_obstacle(|| "a combination of contains, item counts and uniqueItems".to_owned());
         }
         best
@@ -190,18 +203,97 @@ impl State {
                 return None;
             }
         }
-        if shape.repeated {
-            repeat(engine, &mut goals)?;
+        items(engine, shape, goals)
+    }
+}
+
+/// Counts the items that satisfy schemas, if there are demands on their number.
+fn counted(engine: &mut Engine<'_>, shape: &Shape) -> Counted {
+    let mut demands: Vec<Demand> = Vec::new();
+    for wanted in shape.wanted.iter().filter(|wanted| wanted.last.is_none()) {
+        let demand = |demand: &&mut Demand| wanted.group == Some(demand.id) && demand.holds;
+        if let Some(known) = demands.iter_mut().find(demand) {
+            known.least += 1;
+            continue;
         }
-        let mut items: Vec<Rc<Value>> = Vec::with_capacity(goals.len());
-        for goal in goals {
-            let goal = if shape.unique { distinct(engine, goal, &items) } else { goal };
-            match engine.goal(goal) {
-                Answer::Witness(value) | Answer::PossibleWitness(value) => items.push(value),
-                _ => return None,
+        let (id, holds, lenient) = (wanted.atom.id(), wanted.atom.holds(), wanted.atom.is_lenient());
+        demands.push(Demand { id, holds, lenient, first: wanted.first, least: 1, most: None });
+    }
+    for (id, most) in &shape.limited {
+        demands.push(Demand { id: *id, holds: true, lenient: false, first: 0, least: 0, most: Some(*most) });
+    }
+    if demands.is_empty() {
+        return Counted::Unknown;
+    }
+    let item = |at: u64| shape.item(at);
+    let (uniform_from, least, most) = (shape.uniform_from(), shape.least, shape.most);
+    Counting { demands: &demands, item: &item, uniform_from, least, most }.solve(engine)
+}
+
+/// Builds an array from the demands on each item.
+fn items(engine: &mut Engine<'_>, shape: &Shape, mut goals: Vec<Vec<Atom>>) -> Option<Value> {
+    if shape.repeated {
+        repeat(engine, &mut goals)?;
+    }
+    let mut items: Vec<Rc<Value>> = Vec::with_capacity(goals.len());
+    let mut before: Option<Vec<Atom>> = None;
+    for goal in goals {
+        let is_same = before.as_ref() == Some(&goal);
+        let similar = if shape.unique && is_same { another(engine, &goal, &items) } else { None };
+        before = Some(goal.clone());
+        if let Some(value) = similar {
+            items.push(value);
+            continue;
+        }
+        let goal = if shape.unique { distinct(engine, goal, &items) } else { goal };
+        match engine.goal(goal) {
+            Answer::Witness(value) | Answer::PossibleWitness(value) => items.push(value),
+            _ => return None,
+        }
+    }
+    Some(items.iter().map(|item| (**item).clone()).collect())
+}
+
+/// The maximum number of members that are tried, to tell objects apart.
+const MOST_MEMBERS: usize = 4;
+
+/// Returns an object of a goal that has a member which differs from the same member of all items. To refuse that member's
+/// values is easier than to refuse whole objects.
+fn another(engine: &mut Engine<'_>, goal: &[Atom], items: &[Rc<Value>]) -> Option<Rc<Value>> {
+    let last = items.last().filter(|last| last.is_object())?;
+    let all: Vec<&Value> = items.iter().map(|item| &**item).collect();
+    for differs in differing(engine, last, &all) {
+        let goal = goal.iter().copied().chain([Atom::is(differs, false)]).collect();
+        if let Answer::Witness(value) = engine.goal(goal) {
+            return Some(value);
+        }
+    }
+    None
+}
+
+/// Returns schemas of values that differ from all of these in one number or string, at the place of one in `like`.
+fn differing(engine: &mut Engine<'_>, like: &Value, all: &[&Value]) -> Vec<Id> {
+    match like {
+        Value::String(_) | Value::Number(_) => {
+            let known: BTreeSet<u32> = all.iter().map(|value| engine.table.words.value(value)).collect();
+            let known = engine.table.node(vec![Lit::Enum(known.into_iter().collect())]);
+            vec![engine.table.node(vec![Lit::Not(known)])]
+        }
+        Value::Object(members) => {
+            let mut found = Vec::new();
+            for (name, member) in members {
+                let others: Vec<&Value> = all.iter().filter_map(|value| value.get(name)).collect();
+                let symbol = engine.table.words.symbol(name);
+                for inner in differing(engine, member, &others) {
+                    found.push(engine.table.node(vec![Lit::Required(symbol), Lit::Prop(symbol, inner)]));
+                }
+                if found.len() >= MOST_MEMBERS {
+                    break;
+                }
             }
+            found
         }
-        Some(items.iter().map(|item| (**item).clone()).collect())
+        _ => Vec::new(),
     }
 }
 
@@ -394,6 +486,10 @@ fn has_fewer(engine: &mut Engine<'_>, goal: &[Atom], count: u64) -> bool {
 fn fewer_than(engine: &mut Engine<'_>, goal: &[Atom], count: u64) -> Option<Vec<Rc<Value>>> {
     let mut items = Vec::new();
     while (items.len() as u64) < count.min(LONGEST) {
+        if let Some(value) = another(engine, goal, &items) {
+            items.push(value);
+            continue;
+        }
         let goal = distinct(engine, goal.to_vec(), &items);
         match engine.goal(goal) {
             Answer::Witness(value) => items.push(value),

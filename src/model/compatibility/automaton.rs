@@ -9,17 +9,94 @@ use regex_automata::{Anchored, Input, MatchKind};
 
 use super::budget::Budget;
 use super::found::Found;
+use super::looking::{self, Looking};
 
 /// The size limit of the automaton of one pattern, in bytes.
 const MOST_BYTES: usize = 4 << 20;
 /// The maximum number of states of a product automaton that are visited.
 const MOST_STATES: usize = 60_000;
 
+thread_local! {
+    /// The automaton of all texts, which rejects bytes that are no UTF-8.
+    static ANY_TEXT: Option<Rc<Dfa>> = dfa("^(?s:.)*$");
+}
+
 type Dfa = dense::DFA<Vec<u32>>;
 
 /// A pattern: a conjunction of regular expressions that must match, or must not match.
 pub(super) struct Pattern {
-    parts: Vec<(Rc<Dfa>, bool)>,
+    parts: Vec<(Machine, bool)>,
+}
+
+/// The automaton of a regular expression.
+#[derive(Clone)]
+enum Machine {
+    Plain(Rc<Dfa>),
+    /// One with look-arounds.
+    Looking(Rc<Looking>),
+}
+
+impl Machine {
+    /// Builds the automaton of a regular expression in the syntax of the validator.
+    fn build(regex: &str) -> Option<Self> {
+        if let Some(dfa) = dfa(regex) {
+            return Some(Self::Plain(dfa));
+        }
+        Looking::build(regex).filter(|looking| looking.is_exact).map(|looking| Self::Looking(Rc::new(looking)))
+    }
+
+    fn start(&self) -> Option<u32> {
+        match self {
+            Self::Plain(dfa) => {
+                let input = Input::new("").anchored(Anchored::No);
+                dfa.start_state_forward(&input).ok().map(|id| id.as_u32())
+            }
+            Self::Looking(_) => Some(looking::START),
+        }
+    }
+
+    /// Returns the state after a byte, [`MATCHED`] or [`DEAD`].
+    fn next(&self, state: u32, byte: u8) -> u32 {
+        match self {
+            _ if state == MATCHED || state == DEAD => state,
+            Self::Plain(dfa) => {
+                let to = dfa.next_state(StateID::new_unchecked(state as usize), byte);
+                match () {
+                    () if dfa.is_match_state(to) => MATCHED,
+                    () if dfa.is_dead_state(to) => DEAD,
+                    () => to.as_u32(),
+                }
+            }
+            Self::Looking(looking) => match looking.next(state, byte) {
+                None => DEAD,
+                Some(to) if looking.is_done(to) => MATCHED,
+                Some(to) => to,
+            },
+        }
+    }
+
+    fn accepts(&self, state: u32) -> bool {
+        match self {
+            _ if state == MATCHED || state == DEAD => state == MATCHED,
+            Self::Plain(dfa) => dfa.is_match_state(dfa.next_eoi_state(StateID::new_unchecked(state as usize))),
+            Self::Looking(looking) => looking.accepts(state),
+        }
+    }
+
+    /// Returns a key that is the same for bytes that the automaton does not distinguish.
+    fn byte_key(&self, byte: u8) -> Vec<u32> {
+        match self {
+            Self::Plain(dfa) => vec![u32::from(dfa.byte_classes().get(byte))],
+            Self::Looking(looking) => looking.byte_key(byte),
+        }
+    }
+
+    fn memory(&self) -> usize {
+        match self {
+            Self::Plain(dfa) => dfa.memory_usage(),
+            Self::Looking(looking) => looking.memory(),
+        }
+    }
 }
 
 /// Builds the automaton of a regular expression in Rust's syntax.
@@ -37,33 +114,32 @@ impl Pattern {
     pub(super) fn compile(pattern: &str) -> Option<Self> {
         let translated = jsonschema_regex::to_rust_regex(pattern).ok()?;
         if let Some(dfa) = dfa(&translated) {
-            return Some(Self { parts: vec![(dfa, true)] });
+            return Some(Self { parts: vec![(Machine::Plain(dfa), true)] });
         }
-        // `^(?!A)B` matches what `^B` matches, unless A matches at the start.
+        Self::look_first(&translated).or_else(|| Some(Self { parts: vec![(Machine::build(&translated)?, true)] }))
+    }
+
+    /// Compiles a pattern that begins with look-aheads: `^(?!A)B` matches what `^B` matches, unless A matches at the start.
+    fn look_first(translated: &str) -> Option<Self> {
         let mut rest = translated.strip_prefix('^')?;
         let mut parts = Vec::new();
         while let Some((body, wanted, after)) = leading_look(rest) {
-            parts.push((dfa(&format!("^(?:{body})"))?, wanted));
+            parts.push((Machine::build(&format!("^(?:{body})"))?, wanted));
             rest = after;
         }
-        parts.push((dfa(&format!("^(?:{rest})"))?, true));
+        parts.push((Machine::build(&format!("^(?:{rest})"))?, true));
         (parts.len() > 1).then_some(Self { parts })
     }
 
-    /// Compiles a pattern that matches a superset of what a `pattern` keyword with word boundaries matches.
+    /// Compiles a pattern that matches all that a `pattern` keyword with back-references matches, and more.
     pub(super) fn around(pattern: &str) -> Option<Self> {
         let translated = jsonschema_regex::to_rust_regex(pattern).ok()?;
-        if translated.contains('[') {
-            // In a character class, `\b` may mean something else.
-            return None;
-        }
-        let wider = translated.replace("\\\\", "\\x5c").replace("\\b", "").replace("\\B", "");
-        (wider != translated).then(|| Self::own(&wider))?
+        Some(Self { parts: vec![(Machine::Looking(Rc::new(Looking::build(&translated)?)), true)] })
     }
 
     /// Compiles one of this program's own regular expressions.
     pub(super) fn own(regex: &str) -> Option<Self> {
-        Some(Self { parts: vec![(dfa(regex)?, true)] })
+        Some(Self { parts: vec![(Machine::Plain(dfa(regex)?), true)] })
     }
 
     /// Returns the pattern that matches exactly these texts.
@@ -74,7 +150,7 @@ impl Pattern {
 
     /// Returns the memory use of the pattern in bytes.
     pub(super) fn bytes(&self) -> usize {
-        self.parts.iter().map(|(dfa, _)| dfa.memory_usage()).sum()
+        self.parts.iter().map(|(machine, _)| machine.memory()).sum()
     }
 }
 
@@ -84,6 +160,30 @@ fn escape(text: &str) -> String {
         if c.is_alphanumeric() { escaped.push(c) } else { escaped.push_str(&format!("\\x{{{:x}}}", u32::from(c))) }
     }
     escaped
+}
+
+/// Returns the strings that a pattern such as `^a$` or `^(a|b)$` matches, or `None` for other patterns.
+pub(super) fn texts(pattern: &str) -> Option<Vec<String>> {
+    let body = pattern.strip_prefix('^')?.strip_suffix('$')?;
+    let group = body.strip_prefix("(?:").or_else(|| body.strip_prefix('(')).and_then(|body| body.strip_suffix(')'));
+    match group {
+        Some(group) => group.split('|').map(literal).collect(),
+        None => Some(vec![literal(body)?]),
+    }
+}
+
+/// Returns the text that an expression without operators matches.
+fn literal(expression: &str) -> Option<String> {
+    let mut letters = expression.chars();
+    let mut text = String::new();
+    while let Some(letter) = letters.next() {
+        match letter {
+            '\\' => text.push(letters.next().filter(char::is_ascii_punctuation)?),
+            '.' | '*' | '+' | '?' | '(' | ')' | '[' | ']' | '{' | '}' | '^' | '$' | '|' => return None,
+            letter => text.push(letter),
+        }
+    }
+    Some(text)
 }
 
 /// Splits `(?!A)B` into A, false and B; `(?=A)B` into A, true and B.
@@ -153,13 +253,13 @@ impl Search<'_> {
         let mut wanted = Vec::new();
         for (pattern, sign) in &self.patterns {
             let first = dfas.len();
-            dfas.extend(pattern.parts.iter().map(|(dfa, _)| Rc::clone(dfa)));
+            dfas.extend(pattern.parts.iter().map(|(machine, _)| machine.clone()));
             let parts = pattern.parts.iter().enumerate().map(|(at, (_, sign))| (first + at, *sign)).collect();
             wanted.push((parts, *sign));
         }
-        if let Some(text) = dfa("^(?s:.)*$") {
+        if let Some(text) = ANY_TEXT.with(Clone::clone) {
             wanted.push((vec![(dfas.len(), true)], true));
-            dfas.push(text);
+            dfas.push(Machine::Plain(text));
         }
         Product { dfas, wanted, least: self.least, most }
     }
@@ -167,9 +267,11 @@ impl Search<'_> {
 
 /// The state of a pattern that has already matched, regardless of what follows.
 const MATCHED: u32 = u32::MAX;
+/// The state of a pattern that cannot match, regardless of what follows.
+const DEAD: u32 = u32::MAX - 1;
 
 struct Product {
-    dfas: Vec<Rc<Dfa>>,
+    dfas: Vec<Machine>,
     wanted: Vec<(Vec<(usize, bool)>, bool)>,
     least: u64,
     most: Option<u64>,
@@ -210,8 +312,7 @@ impl Product {
     }
 
     fn start(&self) -> Option<Vec<u32>> {
-        let input = Input::new("").anchored(Anchored::No);
-        self.dfas.iter().map(|dfa| dfa.start_state_forward(&input).ok().map(|id| id.as_u32())).collect()
+        self.dfas.iter().map(Machine::start).collect()
     }
 
     /// Returns one byte of each class that the automata distinguish, preferring letters.
@@ -229,44 +330,23 @@ impl Product {
         bytes.sort_by_key(|byte| (rank(*byte), *byte));
         let mut seen = std::collections::HashSet::new();
         bytes.retain(|byte| {
-            let kind: Vec<_> = self.dfas.iter().map(|dfa| dfa.byte_classes().get(*byte)).collect();
+            let kind: Vec<_> = self.dfas.iter().map(|machine| machine.byte_key(*byte)).collect();
             seen.insert((kind, byte & 0xC0 == 0x80))
         });
         bytes
     }
 
     fn next(&self, states: &[u32], byte: u8) -> Option<Vec<u32>> {
-        let mut next = Vec::with_capacity(states.len());
-        for (dfa, state) in self.dfas.iter().zip(states) {
-            if *state == MATCHED {
-                next.push(MATCHED);
-                continue;
-            }
-            let to = dfa.next_state(StateID::new_unchecked(*state as usize), byte);
-            next.push(if dfa.is_match_state(to) { MATCHED } else { to.as_u32() });
-        }
+        let next: Vec<_> = self.dfas.iter().zip(states).map(|(machine, state)| machine.next(*state, byte)).collect();
         let is_hopeless = self.wanted.iter().any(|(parts, sign)| match parts[..] {
-            [(at, part)] => {
-                let has_matched = next[at] == MATCHED;
-                let is_dead = !has_matched && self.is_dead(at, next[at]);
-                if *sign == part { is_dead } else { has_matched }
-            }
+            [(at, part)] => next[at] == if *sign == part { DEAD } else { MATCHED },
             _ => false,
         });
         (!is_hopeless).then_some(next)
     }
 
-    fn is_dead(&self, at: usize, state: u32) -> bool {
-        self.dfas[at].is_dead_state(StateID::new_unchecked(state as usize))
-    }
-
     fn accepts(&self, states: &[u32]) -> bool {
-        let has_matched = |at: usize| {
-            states[at] == MATCHED || {
-                let dfa = &self.dfas[at];
-                dfa.is_match_state(dfa.next_eoi_state(StateID::new_unchecked(states[at] as usize)))
-            }
-        };
+        let has_matched = |at: usize| self.dfas[at].accepts(states[at]);
         self.wanted.iter().all(|(parts, sign)| parts.iter().all(|(at, part)| has_matched(*at) == *part) == *sign)
     }
 }

@@ -1,7 +1,7 @@
 //! Predicts the effect of a branch of a choice: whether it contradicts the facts, or follows from them.
 
 use super::flatten::{HOLDS, Item, Kind, LENIENT, REFUSED, State, UNLESS};
-use super::node::{Id, Lit, Sym};
+use super::node::{self, Id, Lit, Sym};
 use super::prove::{Atom, Engine};
 
 /// The status of a branch, given the facts.
@@ -60,10 +60,10 @@ impl State {
             Item::Unless(id) if seen(id) & HOLDS != 0 => BranchStatus::Closed,
             Item::Unless(id) if seen(id) & (UNLESS | REFUSED) != 0 => BranchStatus::Given,
             Item::Unless(_) => BranchStatus::Open,
-            Item::Present(name) if self.absent.contains(&name) => BranchStatus::Closed,
+            Item::Present(name) if self.is_barred(engine, name) => BranchStatus::Closed,
             Item::Present(name) if self.present.contains(&name) => BranchStatus::Given,
             Item::Absent(name) if self.present.contains(&name) => BranchStatus::Closed,
-            Item::Absent(name) if self.absent.contains(&name) => BranchStatus::Given,
+            Item::Absent(name) if self.is_barred(engine, name) => BranchStatus::Given,
             Item::AtLeastTwo { node, at, first } => {
                 let lits = engine.table.lits(node);
                 let Lit::OneOf(ids) = &lits[at] else { return BranchStatus::Open };
@@ -93,7 +93,7 @@ impl State {
             Lit::Sub(id) => self.item_status(engine, Item::Atom(Atom::is_not(*id)), deeply),
             Lit::Not(id) => self.item_status(engine, Item::Atom(Atom::is(*id, false)), deeply),
             Lit::Required(name) => self.item_status(engine, Item::Absent(*name), deeply),
-            Lit::Prop(name, _) if self.absent.contains(name) => BranchStatus::Closed,
+            Lit::Prop(name, _) if self.is_barred(engine, *name) => BranchStatus::Closed,
             Lit::Prop(_, id) if engine.table.is_true(*id) => BranchStatus::Closed,
             Lit::Prop(name, id) => self.member_status(engine, *name, *id, deeply),
             _ => BranchStatus::Open,
@@ -105,6 +105,13 @@ impl State {
         let known = self.members.get(&name).map(Vec::as_slice).unwrap_or_default();
         if self.present.contains(&name) && are_apart(engine, known, id) {
             return BranchStatus::Given;
+        }
+        let has_pattern = |engine: &Engine<'_>| engine.table.lits(id).iter().any(|lit| matches!(lit, Lit::Pattern(_)));
+        if deeply && self.present.contains(&name) && !known.is_empty() && has_pattern(engine) {
+            let goal = known.iter().copied().chain([Atom::is(id, false)]).collect();
+            if engine.goal(goal).is_empty() {
+                return BranchStatus::Given;
+            }
         }
         if deeply {
             let goal = known.iter().copied().chain([Atom::is_not(id)]).collect();
@@ -138,6 +145,7 @@ impl State {
 fn are_apart(engine: &mut Engine<'_>, known: &[Atom], id: Id) -> bool {
     let other = engine.summary(id);
     let mut types = other.types;
+    let mut texts = other.texts.clone();
     for atom in known {
         types &= engine.types(*atom);
         if types == 0 {
@@ -152,6 +160,11 @@ fn are_apart(engine: &mut Engine<'_>, known: &[Atom], id: Id) -> bool {
         {
             return true;
         }
+        if let (Some(some), Some(others)) = (&one.texts, &mut texts) {
+            others.retain(|text| some.contains(text));
+        } else if one.texts.is_some() {
+            texts.clone_from(&one.texts);
+        }
     }
-    false
+    types == node::STRING && texts.is_some_and(|texts| texts.is_empty())
 }

@@ -19,6 +19,10 @@ impl State {
         if !engine.budget.step() {
             return Answer::Undecided;
         }
+        self.sent = self.sent(engine);
+        if let Some(answer) = self.by_last_property(engine) {
+            return answer;
+        }
         if !self.simplify(engine, false) {
             return Answer::Empty;
         }
@@ -48,6 +52,54 @@ impl State {
             }
         }
         best
+    }
+
+    /// If exactly one more property must be there, and its possible names are known, tries each of them. Then everything
+    /// is known about all other properties.
+    fn by_last_property(&mut self, engine: &mut Engine<'_>) -> Option<Answer> {
+        if self.kind != Kind::Object {
+            return None;
+        }
+        let (least, most) = self.counts(engine);
+        self.most = most;
+        let count = self.present.len() as u64;
+        let fence = self.fences.iter().find(|fence| fence.patterns.is_empty()).cloned();
+        let fence = fence.filter(|_| self.open.len() > 1 && most == Some(count + 1) && least > count)?;
+        let names: Vec<_> = fence.names.iter().filter(|name| !self.present.contains(name)).copied().collect();
+        let mut best = Answer::Empty;
+        for name in names {
+            let mut next = self.clone();
+            if !self.is_barred(engine, name) && next.add(engine, vec![Item::Present(name)]) {
+                best = best.or(next.solve(engine));
+            }
+            if matches!(best, Answer::Witness(_)) || engine.budget.spent().is_some() {
+                break;
+            }
+        }
+        Some(best)
+    }
+
+    /// Returns the bounds on the number of properties.
+    fn counts(&self, engine: &Engine<'_>) -> (u64, Option<u64>) {
+        let (mut least, mut most) = (0, None::<u64>);
+        for fact in &self.facts {
+            let lits = engine.table.lits(fact.node);
+            let bound = match (&lits[fact.at], fact.holds) {
+                (Lit::MinProps(n), true) => {
+                    least = least.max(*n);
+                    continue;
+                }
+                (Lit::MaxProps(n), false) => {
+                    least = least.max(n.saturating_add(1));
+                    continue;
+                }
+                (Lit::MaxProps(n), true) => *n,
+                (Lit::MinProps(n), false) => n - 1,
+                _ => continue,
+            };
+            most = Some(most.map_or(bound, |most| most.min(bound)));
+        }
+        (least, most)
     }
 
     /// Returns the choice to take first: schemas that must hold, since they rule out more. If there are many of them,
@@ -158,11 +210,6 @@ impl State {
             Kind::Array => self.array(engine),
             Kind::Object => self.object(engine),
         }
-    }
-
-    /// Returns whether there are no open choices.
-    pub(super) fn is_settled(&self) -> bool {
-        self.open.is_empty()
     }
 
     /// Builds a value from the facts. There must be no open choices.

@@ -9,9 +9,9 @@ use super::evaluate;
 use crate::model::schema::{
     Deadline, Draft, Tree,
     document::Document,
-    encoded,
+    ecma, encoded,
     metered::{Meter, Metered, MeteredValue, within},
-    part,
+    official, part,
 };
 
 /// The maximum number of validations while shrinking a witness.
@@ -36,7 +36,12 @@ impl<'a> Side<'a> {
     /// value is compiled.
     pub(super) fn turn_to(&mut self, value: &Value) {
         if self.validator.is_none() || part::is_cut(self.document) {
-            self.validator = Some(build(&part::for_value(self.document, value)));
+            let mut schema = part::for_value(self.document, value);
+            if let Some(members) = schema.as_object_mut() {
+                // The validator knows the meta-schemas.
+                members.remove(official::MEMBER);
+            }
+            self.validator = Some(build(&schema));
         }
     }
 
@@ -67,7 +72,13 @@ impl<'a> Side<'a> {
 }
 
 fn build(schema: &Value) -> Option<Validator<Metered>> {
-    jsonschema::options_for::<Metered>().offline().build(&encoded(schema)).ok()
+    let schema = encoded(schema);
+    let options = jsonschema::options_for::<Metered>().offline();
+    let options = match official::needs_other_drafts(&schema) {
+        true => options.with_registry(&referencing::SPECIFICATIONS),
+        false => options,
+    };
+    options.build(&ecma::patterns(&schema)).ok()
 }
 
 /// Returns whether `value` is valid in `inner` and refused by `outer`.

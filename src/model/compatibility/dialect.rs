@@ -10,6 +10,7 @@ use super::{numbers, unevaluated};
 use crate::model::schema::{
     Draft, PartId, Tree,
     document::{Context, Document, Unresolved},
+    ecma,
 };
 
 /// The number of a [`Scope`].
@@ -93,8 +94,8 @@ impl<'a> Graph<'a> {
         let pending = std::mem::take(&mut self.pending);
         self.evaluates_all.extend(pending.iter().map(|(id, kind, _)| (*id, *kind)));
         for (id, kind, child) in pending {
-            let lit = unevaluated::rewrite(self, id, kind, child);
-            let lits = self.lits(id).iter().cloned().chain(lit).collect();
+            let more = unevaluated::rewrite(self, id, kind, child);
+            let lits = self.lits(id).iter().cloned().chain(more).collect();
             self.set(id, lits);
         }
         Ok(root)
@@ -337,7 +338,7 @@ impl<'a> Keywords<'a, '_, '_> {
         self.lits.extend(self.count("minLength").filter(|n| *n > 0).map(Lit::MinLength));
         self.lits.extend(self.count("maxLength").map(Lit::MaxLength));
         if let Some(pattern) = self.schema.get("pattern").and_then(Tree::as_str) {
-            let pattern = self.symbol(pattern);
+            let pattern = self.symbol(&ecma::pattern(pattern));
             self.lits.push(Lit::Pattern(pattern));
         }
         let draft = self.draft;
@@ -420,7 +421,9 @@ impl<'a> Keywords<'a, '_, '_> {
         let names: Vec<_> = required.filter_map(Tree::as_str).map(|name| self.symbol(name)).collect();
         self.lits.extend(names.into_iter().map(Lit::Required));
         let properties = self.members("properties");
-        let patterns = self.members("patternProperties");
+        let patterns = self.schema.get("patternProperties").into_iter().flat_map(Tree::members);
+        let patterns: Vec<_> =
+            patterns.map(|(name, part)| (self.symbol(&ecma::pattern(name)), self.below(part))).collect();
         // Needed even if it is `true`, because it evaluates every property.
         if let Some(value) = self.schema.get("additionalProperties") {
             let id = self.below(value);

@@ -87,6 +87,30 @@ pub(super) struct State {
     pub(super) has_values: bool,
     pub(super) seen: HashMap<Id, u8>,
     pub(super) open: Vec<Choice>,
+    /// The names and patterns outside of which the facts allow no property.
+    pub(super) fences: Vec<Fence>,
+    /// The same for the properties that a lenient writer sends, once it is certain.
+    pub(super) sent: Option<Rc<Fence>>,
+    /// The maximum number of properties.
+    pub(super) most: Option<u64>,
+}
+
+/// Names and patterns. Properties that are in neither are not allowed.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Fence {
+    pub(super) names: BTreeSet<Sym>,
+    pub(super) patterns: BTreeSet<Sym>,
+}
+
+impl Fence {
+    /// Returns whether a property is outside of it.
+    pub(super) fn excludes(&self, engine: &mut Engine<'_>, name: Sym) -> bool {
+        if self.names.contains(&name) {
+            return false;
+        }
+        let text = engine.table.words.text(name);
+        !self.patterns.iter().any(|pattern| engine.table.words.matches(*pattern, &text) != Some(false))
+    }
 }
 
 impl State {
@@ -102,6 +126,9 @@ impl State {
             has_values: false,
             seen: HashMap::new(),
             open: Vec::new(),
+            fences: Vec::new(),
+            sent: None,
+            most: None,
         }
     }
 
@@ -252,9 +279,23 @@ impl State {
                 engine.record_obstacle(|| name.to_string());
                 self.facts.push(fact.clone());
             }
+            (Lit::AddProp(names, patterns, id), true) if matches!(*engine.table.lits(*id), [Lit::Never]) => {
+                self.facts.push(fact.clone());
+                let (names, patterns) = (names.iter().copied().collect(), patterns.iter().copied().collect());
+                self.fences.push(Fence { names, patterns });
+            }
             _ => self.facts.push(fact.clone()),
         }
         true
+    }
+
+    /// Returns whether the facts do not allow a property.
+    pub(super) fn is_barred(&self, engine: &mut Engine<'_>, name: Sym) -> bool {
+        let is_full = self.most.is_some_and(|most| self.present.len() as u64 >= most);
+        self.absent.contains(&name)
+            || is_full && !self.present.contains(&name)
+            || self.sent.as_ref().is_some_and(|fence| fence.excludes(engine, name))
+            || self.fences.iter().any(|fence| fence.excludes(engine, name))
     }
 
     /// Adds a literal about one property.

@@ -10,6 +10,7 @@ mod branch;
 mod budget;
 mod choose;
 mod confirm;
+mod counting;
 mod cyclic;
 mod dialect;
 mod evaluate;
@@ -19,11 +20,14 @@ mod formats;
 mod found;
 mod intern;
 mod leaf;
+mod looking;
 mod node;
 mod numbers;
 mod object;
 mod prove;
 mod rules;
+mod shape;
+mod steps;
 mod strings;
 mod summary;
 mod unevaluated;
@@ -36,7 +40,7 @@ use serde_json::Value;
 
 use super::{
     contract::Flow,
-    schema::{Forest, Tree},
+    schema::{Forest, PartId, Tree, metaschemas},
 };
 
 pub use answer::{BothReadings, MAX_WITNESS, SchemaDifference, SchemaVerdict, ValueChange, VersionBump};
@@ -76,7 +80,26 @@ pub fn compare_trees(
     options: &Options,
     clock: &(dyn Fn() -> Duration + Sync),
 ) -> Result<Comparison, String> {
+    if let Some((forest, [old, new])) = with_metaschemas(old, new) {
+        let (old, new) = (forest.tree(old), forest.tree(new));
+        return on_own_stack(|| verdict::compare(old, new, options, clock));
+    }
     on_own_stack(|| verdict::compare(old, new, options, clock))
+}
+
+/// Returns both schemas with the meta-schemas that they refer to, or `None` if they refer to none.
+fn with_metaschemas(old: Tree<'_>, new: Tree<'_>) -> Option<(Forest, [PartId; 2])> {
+    let whole = [old, new].map(metaschemas::with_metaschemas);
+    if whole.iter().all(Option::is_none) {
+        return None;
+    }
+    let mut forest = Forest::default();
+    let mut add = |tree: Tree<'_>, whole: &Option<Value>| match whole {
+        Some(whole) => forest.add(whole),
+        None => forest.add(&tree.to_value()),
+    };
+    let parts = [add(old, &whole[0]), add(new, &whole[1])];
+    Some((forest.closed(), parts))
 }
 
 /// Decides whether a provider's schema satisfies what a consumer `expects`: every value that the provider sends must
@@ -97,7 +120,12 @@ pub fn satisfies(
     let mut forest = Forest::default();
     let (expects, provided) = (forest.add(expects), forest.add(provided));
     let forest = forest.closed();
-    on_own_stack(|| verdict::answer(forest.tree(expects), forest.tree(provided), direction, options, clock))
+    let (expects, provided) = (forest.tree(expects), forest.tree(provided));
+    if let Some((forest, [expects, provided])) = with_metaschemas(expects, provided) {
+        let (expects, provided) = (forest.tree(expects), forest.tree(provided));
+        return on_own_stack(|| verdict::answer(expects, provided, direction, options, clock));
+    }
+    on_own_stack(|| verdict::answer(expects, provided, direction, options, clock))
 }
 
 fn on_own_stack<T: Send>(work: impl FnOnce() -> T + Send) -> Result<T, String> {

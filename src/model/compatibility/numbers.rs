@@ -3,6 +3,8 @@
 //! A number has the value that the validator reads: a decimal exactly as written or, from 2^53 on, the double that it
 //! is rounded to. Divisibility is claimed only if both readings agree.
 
+use std::collections::HashSet;
+
 use num_bigint::BigInt;
 use num_integer::Integer;
 use num_rational::BigRational;
@@ -126,7 +128,7 @@ pub(super) struct Wanted {
     pub(super) fractions: bool,
     pub(super) multiples: Vec<BigRational>,
     pub(super) not_multiples: Vec<BigRational>,
-    pub(super) excluded: Vec<BigRational>,
+    pub(super) excluded: HashSet<BigRational>,
 }
 
 impl Wanted {
@@ -220,8 +222,9 @@ impl Wanted {
             let k = (high / step).floor().to_integer();
             if *strict && BigRational::from_integer(k.clone()) * step == *high { k - 1 } else { k }
         });
+        let tries = TRIES.saturating_add(i64::try_from(self.excluded.len()).unwrap_or(i64::MAX));
         let found = Walk { first: first.clone(), last: last.clone() }
-            .nearest(TRIES)
+            .nearest(tries)
             .into_iter()
             .map(|k| BigRational::from_integer(k) * step)
             .filter(|value| self.accepts(value))
@@ -230,7 +233,7 @@ impl Wanted {
             return Found::One(value);
         }
         let is_exhausted = match (first, last) {
-            (Some(first), Some(last)) => last - first < BigInt::from(TRIES),
+            (Some(first), Some(last)) => last - first < BigInt::from(tries),
             _ => false,
         };
         let is_plain = all_whole && self.not_multiples.iter().all(BigRational::is_integer);

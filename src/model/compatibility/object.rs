@@ -1,62 +1,26 @@
-//! Builds objects: properties by name, and any other name by the combination of patterns that it matches.
+//! Builds objects: the required properties, then those that must exist somewhere, then others until there are enough.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::rc::Rc;
 
 use serde_json::{Map, Value};
 
 use super::evaluate;
 use super::flatten::State;
-use super::node::{self, Id, Lit, Sym};
+use super::node::Sym;
 use super::prove::{Answer, Atom, Engine};
+use super::shape::{Draft, Shape, Slot, Wanted};
 
-/// The number of patterns up to which all combinations are tried without checking that a name exists.
-const FEW_PATTERNS: usize = 4;
-/// The maximum number of combinations that are tried.
-const MOST_CLASSES: usize = 200;
+/// The maximum number of times that required properties are placed elsewhere.
+const MOST_PLACINGS: usize = 30;
 /// The maximum number of properties that are added to satisfy a `minProperties`.
 const MOST_FILLED: u64 = 10_000;
 
-/// Names, patterns, and the demand on properties that are covered by neither.
-type Rest = (Box<[Sym]>, Box<[Sym]>, Atom);
-
-/// The demands of the facts on an object.
-struct Shape {
-    least: u64,
-    most: Option<u64>,
-    /// The demands on properties whose name matches a pattern.
-    matching: Vec<(Sym, Atom)>,
-    /// The demands on properties that are neither named nor matched.
-    others: Vec<Rest>,
-    names: Vec<Atom>,
-    /// Properties that must exist somewhere.
-    wanted: Vec<Wanted>,
-    /// The names and patterns outside of which a lenient writer sends nothing.
-    closed: Option<(BTreeSet<Sym>, BTreeSet<Sym>)>,
-    /// All names that the facts mention.
-    known: BTreeSet<Sym>,
-    patterns: Vec<Sym>,
-}
-
-enum Wanted {
-    Matching(Sym, Atom),
-    Other(Box<[Sym]>, Box<[Sym]>, Atom),
-    Named(Atom),
-}
-
-/// A possible name of a property: one that the facts mention, or any name of a class.
-enum Slot {
-    Name(Sym),
-    Class(Vec<bool>),
-}
-
-/// An object under construction.
-#[derive(Default)]
-struct Draft {
-    values: BTreeMap<Sym, Rc<Value>>,
-    extra: BTreeMap<Sym, Vec<Atom>>,
-    maybe: bool,
-    unsure: bool,
+/// The result of adding a property.
+enum Placed {
+    In(Draft),
+    Nowhere,
+    Undecided,
 }
 
 impl State {
@@ -73,14 +37,20 @@ impl State {
                 found => draft.put(*name, found),
             }
         }
-        for wanted in &shape.wanted {
-            if !self.place(engine, &shape, wanted, &mut draft) {
+        let mut tries = shape.wanted.len();
+        let mut found = self.place_all(engine, &shape, &shape.wanted, draft.clone(), &mut tries);
+        if found.as_ref().is_some_and(|found| found.unsure) && shape.wanted.len() > 1 && !draft.unsure {
+            if !shape.wanted.iter().all(|wanted| self.has_place(engine, &shape, wanted)) {
                 return Answer::Empty;
             }
+            let mut tries = shape.wanted.len() + MOST_PLACINGS;
+            found = self.place_all(engine, &shape, &shape.wanted, draft, &mut tries);
         }
-        if !self.fill(engine, &shape, &mut draft) {
-            return Answer::Empty;
-        }
+        let Some(draft) = found else {
+            // One name may be able to satisfy several demands on names, but another one was tried.
+            let names = shape.wanted.iter().filter(|wanted| matches!(wanted, Wanted::Named(_))).count();
+            return if shape.most.is_some() && names > 1 { Answer::Undecided } else { Answer::Empty };
+        };
         if draft.unsure {
             return Answer::Undecided;
         }
@@ -90,246 +60,87 @@ impl State {
         if draft.maybe { Answer::PossibleWitness(value) } else { Answer::Witness(value) }
     }
 
-    fn shape(&self, engine: &Engine<'_>) -> Shape {
-        let mut shape = Shape {
-            least: 0,
-            most: None,
-            matching: Vec::new(),
-            others: Vec::new(),
-            names: Vec::new(),
-            wanted: Vec::new(),
-            closed: None,
-            known: self.members.keys().chain(&self.present).chain(&self.absent).copied().collect(),
-            patterns: Vec::new(),
-        };
-        let lower = |most: &mut Option<u64>, n: u64| *most = Some(most.map_or(n, |most| most.min(n)));
-        for fact in &self.facts {
-            let atom = |id: Id| if fact.holds { Atom::is(id, fact.lenient) } else { Atom::is_not(id) };
-            match (&engine.table.lits(fact.node)[fact.at], fact.holds) {
-                (Lit::MinProps(n), true) => shape.least = shape.least.max(*n),
-                (Lit::MinProps(n), false) => lower(&mut shape.most, n - 1),
-                (Lit::MaxProps(n), true) => lower(&mut shape.most, *n),
-                (Lit::MaxProps(n), false) => shape.least = shape.least.max(n.saturating_add(1)),
-                (Lit::PatProp(pattern, id), holds) => {
-                    shape.patterns.push(*pattern);
-                    if holds {
-                        shape.matching.push((*pattern, atom(*id)));
-                    } else {
-                        shape.wanted.push(Wanted::Matching(*pattern, atom(*id)));
-                    }
-                }
-                (Lit::AddProp(names, patterns, id), holds) => {
-                    shape.known.extend(names);
-                    shape.patterns.extend(patterns);
-                    if holds {
-                        shape.others.push((names.clone(), patterns.clone(), atom(*id)));
-                    } else {
-                        shape.wanted.push(Wanted::Other(names.clone(), patterns.clone(), atom(*id)));
-                    }
-                }
-                (Lit::PropNames(id), true) => shape.names.push(Atom::is(*id, false)),
-                (Lit::PropNames(id), false) => shape.wanted.push(Wanted::Named(Atom::is_not(*id))),
-                _ => {}
-            }
-        }
-        // An open choice may name more properties.
-        shape.closed = if self.is_settled() { self.named(engine) } else { None };
-        if let Some((names, patterns)) = &shape.closed {
-            shape.known.extend(names);
-            shape.patterns.extend(patterns);
-        }
-        shape.patterns.sort_unstable();
-        shape.patterns.dedup();
-        shape
-    }
-
-    /// Returns the names and patterns outside of which a lenient writer sends nothing.
-    fn named(&self, engine: &Engine<'_>) -> Option<(BTreeSet<Sym>, BTreeSet<Sym>)> {
-        let (mut names, mut patterns, mut is_closed) = (BTreeSet::new(), BTreeSet::new(), false);
-        for fact in self.facts.iter().filter(|fact| fact.lenient && fact.holds) {
-            match &engine.table.lits(fact.node)[fact.at] {
-                Lit::Prop(name, _) => {
-                    names.insert(*name);
-                    is_closed = true;
-                }
-                Lit::PatProp(pattern, _) => {
-                    patterns.insert(*pattern);
-                    is_closed = true;
-                }
-                Lit::Required(name) | Lit::DepSchema(name, _) => drop(names.insert(*name)),
-                Lit::DepRequired(name, others) => names.extend(others.iter().chain([name])),
-                // These keywords allow further properties explicitly.
-                Lit::AddProp(..) | Lit::Enum(_) => return None,
-                _ => {}
-            }
-        }
-        is_closed.then_some((names, patterns))
-    }
-
-    /// Returns the demands on the property with this name, or `None` if the property is not allowed.
-    fn member(&self, engine: &mut Engine<'_>, shape: &Shape, name: Sym) -> Option<Vec<Atom>> {
-        if self.absent.contains(&name) {
-            return None;
-        }
-        let text = engine.table.words.text(name);
-        let value = Value::String(text.to_string());
-        for atom in &shape.names {
-            if evaluate::holds(&mut engine.table, atom.id(), &value) == Some(false) {
-                return None;
-            }
-        }
-        let mut matches = |pattern: &Sym| engine.table.words.matches(*pattern, &text) == Some(true);
-        if let Some((names, patterns)) = &shape.closed
-            && !names.contains(&name)
-            && !patterns.iter().any(&mut matches)
-        {
-            return None;
-        }
-        let mut goal = self.members.get(&name).cloned().unwrap_or_default();
-        for (pattern, atom) in &shape.matching {
-            if matches(pattern) {
-                goal.push(*atom);
-            }
-        }
-        for (names, patterns, atom) in &shape.others {
-            if names.binary_search(&name).is_err() && !patterns.iter().any(&mut matches) {
-                goal.push(*atom);
-            }
-        }
-        Some(goal)
-    }
-
-    /// Returns the demands on a property with an unknown name that matches exactly these patterns, or `None` if no
-    /// such property is allowed.
-    fn class_member(shape: &Shape, signs: &[bool]) -> Option<Vec<Atom>> {
-        let matches = |pattern: &Sym| shape.patterns.binary_search(pattern).is_ok_and(|at| signs[at]);
-        if let Some((_, patterns)) = &shape.closed
-            && !patterns.iter().any(matches)
-        {
-            return None;
-        }
-        let mut goal: Vec<_> =
-            shape.matching.iter().filter(|(pattern, _)| matches(pattern)).map(|(_, atom)| *atom).collect();
-        for (_, patterns, atom) in &shape.others {
-            if !patterns.iter().any(matches) {
-                goal.push(*atom);
-            }
-        }
-        Some(goal)
-    }
-
-    /// Returns a name of the class that is neither known nor already used.
-    fn fresh(shape: &Shape, engine: &mut Engine<'_>, signs: &[bool], more: Option<Atom>, draft: &Draft) -> Answer {
-        let mut goal = Self::names(shape, engine, signs);
-        goal.extend(more);
-        let used: BTreeSet<Sym> = shape.known.iter().chain(draft.values.keys()).copied().collect();
-        let mut used: Vec<_> = used
-            .into_iter()
-            .map(|name| {
-                let text = Value::String(engine.table.words.text(name).to_string());
-                engine.table.words.value(&text)
+    /// Returns whether there may be a place for a property that a fact requires, regardless of the others.
+    fn has_place(&self, engine: &mut Engine<'_>, shape: &Shape, wanted: &Wanted) -> bool {
+        let names = shape.known.iter().map(|name| Slot::Name(*name));
+        let (classes, is_complete) = Self::classes(engine, shape, Some(wanted));
+        let mut slots = names.chain(classes.into_iter().map(Slot::Class));
+        !is_complete
+            || slots.any(|slot| match self.goal_in(engine, shape, wanted, &slot) {
+                None => false,
+                Some((goal, _)) => !engine.goal(goal).is_empty(),
             })
-            .collect();
-        used.sort_unstable();
-        if !used.is_empty() {
-            let node = engine.table.node(vec![Lit::Enum(used)]);
-            goal.push(Atom::is_not(node));
-        }
-        let named = engine.table.node(vec![Lit::Type(node::STRING), Lit::MinLength(1)]);
-        let readable = goal.iter().copied().chain([Atom::is(named, false)]).collect();
-        match engine.goal(readable) {
-            Answer::Witness(name) => Answer::Witness(name),
-            _ => engine.goal(goal),
-        }
     }
 
-    /// Returns every combination of patterns that an unknown name can match.
-    fn classes(engine: &mut Engine<'_>, shape: &Shape, draft: &mut Draft) -> Vec<Vec<bool>> {
-        let mut classes = vec![Vec::new()];
-        for at in 0..shape.patterns.len() {
-            let both = classes.into_iter().flat_map(|signs: Vec<bool>| {
-                [false, true].map(|sign| signs.iter().copied().chain([sign]).collect::<Vec<_>>())
-            });
-            classes = both.collect();
-            if at >= FEW_PATTERNS {
-                classes.retain(|signs| {
-                    let names = Self::names(shape, engine, signs);
-                    !engine.goal(names).is_empty()
-                });
-            }
-            if classes.len() > MOST_CLASSES {
-                draft.unsure = true;
-                classes.truncate(MOST_CLASSES);
-            }
+    /// Adds all properties that the facts require, then others until there are enough. Returns `None` if that is
+    /// impossible, and an unsure draft if it was not decided.
+    fn place_all(
+        &self,
+        engine: &mut Engine<'_>,
+        shape: &Shape,
+        wanted: &[Wanted],
+        draft: Draft,
+        tries: &mut usize,
+    ) -> Option<Draft> {
+        let Some((first, rest)) = wanted.split_first() else {
+            let mut draft = draft;
+            return self.fill(engine, shape, &mut draft).then_some(draft);
+        };
+        let mut unsure = None;
+        let names: BTreeSet<Sym> = shape.known.iter().chain(draft.values.keys()).copied().collect();
+        let slots = names.into_iter().map(Slot::Name);
+        let (classes, is_complete) = Self::classes(engine, shape, Some(first));
+        if !is_complete {
+            unsure = Some(Draft { unsure: true, ..Draft::default() });
         }
-        classes
-    }
-
-    /// Returns the demands on a name that matches the patterns in this combination.
-    fn names(shape: &Shape, engine: &mut Engine<'_>, signs: &[bool]) -> Vec<Atom> {
-        let mut goal = shape.names.clone();
-        for (pattern, sign) in shape.patterns.iter().zip(signs) {
-            let node = engine.table.node(vec![Lit::Pattern(*pattern)]);
-            goal.push(if *sign { Atom::is(node, false) } else { Atom::is_not(node) });
-        }
-        let text = engine.table.node(vec![Lit::Type(node::STRING)]);
-        goal.push(Atom::is(text, false));
-        goal
-    }
-
-    /// Adds a property that a fact requires. Returns false if that is impossible.
-    fn place(&self, engine: &mut Engine<'_>, shape: &Shape, wanted: &Wanted, draft: &mut Draft) -> bool {
-        let unsure_before = draft.unsure;
-        let slots: Vec<_> = shape.known.iter().map(|name| Slot::Name(*name)).collect();
-        let classes = Self::classes(engine, shape, draft);
-        let is_full = |draft: &Draft| shape.most.is_some_and(|most| draft.values.len() as u64 >= most);
-        let mut is_possible = false;
-        for slot in slots.into_iter().chain(classes.into_iter().map(Slot::Class)) {
-            let Some((goal, named)) = self.goal_in(engine, shape, wanted, &slot) else { continue };
-            let found = engine.goal(goal.clone());
-            if found.is_empty() {
-                continue;
-            }
-            let name = match slot {
-                Slot::Name(name) => {
-                    let is_new = !draft.values.contains_key(&name) && !self.present.contains(&name);
-                    if is_new && is_full(draft) {
-                        is_possible |= draft.values.len() > self.present.len();
-                        continue;
-                    }
-                    name
+        for slot in slots.chain(classes.into_iter().map(Slot::Class)) {
+            let found = match self.place(engine, shape, first, slot, &draft) {
+                Placed::Nowhere => continue,
+                Placed::In(draft) if *tries > 0 && engine.budget.spent().is_none() => {
+                    *tries -= 1;
+                    self.place_all(engine, shape, rest, draft, tries)
                 }
-                Slot::Class(signs) => {
-                    if is_full(draft) {
-                        is_possible |= draft.values.len() > self.present.len();
-                        continue;
-                    }
-                    match Self::fresh(shape, engine, &signs, named, draft) {
-                        Answer::Empty => continue,
-                        Answer::Witness(name) | Answer::PossibleWitness(name) => {
-                            engine.table.words.symbol(name.as_str().unwrap_or_default())
-                        }
-                        Answer::Undecided => {
-                            is_possible = true;
-                            continue;
-                        }
-                    }
-                }
+                _ => Some(Draft { unsure: true, ..Draft::default() }),
             };
-            is_possible = true;
-            let extra: Vec<_> = draft.extra.get(&name).into_iter().flatten().copied().chain(goal).collect();
-            match engine.goal(extra.clone()) {
-                found @ (Answer::Witness(_) | Answer::PossibleWitness(_)) => {
-                    draft.extra.insert(name, extra);
-                    draft.unsure = unsure_before;
-                    draft.put(name, found);
-                    return true;
-                }
-                _ => continue,
+            match found {
+                Some(found) if !found.unsure => return Some(found),
+                Some(found) => unsure = Some(found),
+                None => {}
             }
         }
-        draft.unsure |= is_possible;
-        draft.unsure
+        unsure
+    }
+
+    /// Adds a property that a fact requires, in one slot.
+    fn place(&self, engine: &mut Engine<'_>, shape: &Shape, wanted: &Wanted, slot: Slot, draft: &Draft) -> Placed {
+        let Some((goal, named)) = self.goal_in(engine, shape, wanted, &slot) else { return Placed::Nowhere };
+        if engine.goal(goal.clone()).is_empty() {
+            return Placed::Nowhere;
+        }
+        let is_full = shape.most.is_some_and(|most| draft.values.len() as u64 >= most);
+        let name = match slot {
+            Slot::Name(name) if is_full && !draft.values.contains_key(&name) => return Placed::Nowhere,
+            Slot::Name(name) => name,
+            Slot::Class(_) if is_full => return Placed::Nowhere,
+            Slot::Class(signs) => match Self::fresh(shape, engine, &signs, named, draft) {
+                Answer::Empty => return Placed::Nowhere,
+                Answer::Undecided => return Placed::Undecided,
+                Answer::Witness(name) | Answer::PossibleWitness(name) => {
+                    engine.table.words.symbol(name.as_str().unwrap_or_default())
+                }
+            },
+        };
+        let all: Vec<_> = draft.extra.get(&name).into_iter().flatten().copied().chain(goal).collect();
+        match engine.goal(all.clone()) {
+            Answer::Empty => Placed::Nowhere,
+            Answer::Undecided => Placed::Undecided,
+            found => {
+                let mut draft = draft.clone();
+                draft.extra.insert(name, all);
+                draft.put(name, found);
+                Placed::In(draft)
+            }
+        }
     }
 
     /// Returns the demands on a required property in a slot, and on its name.
@@ -404,7 +215,9 @@ impl State {
             }
         }
         let unsure_before = draft.unsure;
-        for signs in Self::classes(engine, shape, draft) {
+        let (classes, is_complete) = Self::classes(engine, shape, None);
+        is_sure &= is_complete;
+        for signs in classes {
             let Some(goal) = Self::class_member(shape, &signs) else { continue };
             let found = engine.goal(goal);
             if found.is_empty() {
@@ -435,18 +248,5 @@ impl State {
         let is_impossible = is_sure && !draft.unsure;
         draft.unsure = true;
         !is_impossible
-    }
-}
-
-impl Draft {
-    fn put(&mut self, name: Sym, found: Answer) {
-        match found {
-            Answer::Witness(value) => drop(self.values.insert(name, value)),
-            Answer::PossibleWitness(value) => {
-                self.maybe = true;
-                self.values.insert(name, value);
-            }
-            _ => self.unsure = true,
-        }
     }
 }

@@ -16,7 +16,7 @@ const LONGEST: u64 = 1 << 20;
 /// The maximum length of a string that is searched for character by character. Longer ones repeat a character of it.
 const LONGEST_SEARCHED: u64 = 64;
 /// The maximum number of excluded texts that become part of the automaton.
-const MOST_EXCLUDED: usize = 400;
+const MOST_EXCLUDED: usize = 20_000;
 
 /// The demands on a string.
 #[derive(Debug, Default)]
@@ -117,6 +117,7 @@ impl Wanted {
             return Found::One(text);
         }
         let mut excluded: Vec<String> = self.excluded.clone();
+        excluded.retain(|text| self.matches(engine, text) != Some(false));
         let is_long = excluded.len() > MOST_EXCLUDED;
         let mut is_sure = true;
         for _ in 0..TRIES {
@@ -169,9 +170,13 @@ impl Wanted {
 
     /// Returns whether a text satisfies the demands, by the validator's own checks.
     fn accepts(&self, engine: &mut Engine<'_>, text: &str) -> Option<bool> {
+        if self.excluded.iter().any(|excluded| excluded == text) { Some(false) } else { self.matches(engine, text) }
+    }
+
+    /// Returns whether a text satisfies all demands but that of not being excluded.
+    fn matches(&self, engine: &mut Engine<'_>, text: &str) -> Option<bool> {
         let length = text.chars().count() as u64;
-        if length < self.least || self.most.is_some_and(|most| length > most) || self.excluded.iter().any(|e| e == text)
-        {
+        if length < self.least || self.most.is_some_and(|most| length > most) {
             return Some(false);
         }
         let words = &mut engine.table.words;

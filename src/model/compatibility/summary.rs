@@ -4,6 +4,7 @@
 use std::collections::BTreeSet;
 use std::rc::Rc;
 
+use super::automaton;
 use super::evaluate;
 use super::node::{self, Id, Lit, Sym};
 use super::prove::Engine;
@@ -20,6 +21,8 @@ pub(super) struct Summary {
     pub(super) types: u8,
     /// The accepted values, if they are few and enumerated.
     pub(super) values: Option<BTreeSet<u32>>,
+    /// The accepted strings, if they are few and enumerated.
+    pub(super) texts: Option<BTreeSet<Sym>>,
     pub(super) required: BTreeSet<Sym>,
     /// The schemas of properties.
     pub(super) members: Vec<(Sym, Id)>,
@@ -47,6 +50,10 @@ impl Engine<'_> {
         summary
     }
 
+    fn text_of(&self, value: u32) -> Option<String> {
+        self.table.words.values[value as usize].as_str().map(str::to_owned)
+    }
+
     fn add(&mut self, summary: &mut Summary, lit: &Lit, depth: usize) {
         match lit {
             Lit::Never => summary.types = 0,
@@ -55,6 +62,13 @@ impl Engine<'_> {
                 let types = ids.iter().map(|id| evaluate::types_written(&self.table.words.values[*id as usize]));
                 summary.types &= types.fold(0, |all, one| all | one);
                 meet(&mut summary.values, &ids.iter().copied().collect());
+                let texts: Vec<_> = ids.iter().filter_map(|id| self.text_of(*id)).collect();
+                meet(&mut summary.texts, &texts.iter().map(|text| self.table.words.symbol(text)).collect());
+            }
+            Lit::Pattern(pattern) => {
+                if let Some(texts) = automaton::texts(&self.table.words.text(*pattern)) {
+                    meet(&mut summary.texts, &texts.iter().map(|text| self.table.words.symbol(text)).collect());
+                }
             }
             Lit::Required(name) => drop(summary.required.insert(*name)),
             Lit::Prop(name, id) => summary.members.push((*name, *id)),
@@ -63,6 +77,9 @@ impl Engine<'_> {
                 summary.types &= inner.types;
                 if let Some(values) = &inner.values {
                     meet(&mut summary.values, values);
+                }
+                if let Some(texts) = &inner.texts {
+                    meet(&mut summary.texts, texts);
                 }
                 summary.required.extend(&inner.required);
                 summary.members.extend(&inner.members);
@@ -73,23 +90,34 @@ impl Engine<'_> {
                 }
             }
             Lit::AnyOf(ids) | Lit::OneOf(ids) => {
-                let (mut types, mut values) = (0, Some(BTreeSet::new()));
+                let (mut types, mut values, mut texts) = (0, Some(BTreeSet::new()), Some(BTreeSet::new()));
                 for id in ids {
                     let inner = self.summary_within(*id, depth + 1);
                     types |= inner.types;
-                    values = values.zip(inner.values.as_ref()).map(|(mut all, some)| {
-                        all.extend(some);
-                        all
-                    });
+                    values = join(values, inner.values.as_ref());
+                    if inner.types & node::STRING != 0 {
+                        texts = join(texts, inner.texts.as_ref());
+                    }
                 }
                 summary.types &= types;
                 if let Some(values) = values {
                     meet(&mut summary.values, &values);
                 }
+                if let Some(texts) = texts {
+                    meet(&mut summary.texts, &texts);
+                }
             }
             _ => {}
         }
     }
+}
+
+/// Returns the union of two sets, if both are known.
+fn join(all: Option<BTreeSet<u32>>, some: Option<&BTreeSet<u32>>) -> Option<BTreeSet<u32>> {
+    all.zip(some).map(|(mut all, some)| {
+        all.extend(some);
+        all
+    })
 }
 
 fn meet(values: &mut Option<BTreeSet<u32>>, others: &BTreeSet<u32>) {

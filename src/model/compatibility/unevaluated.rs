@@ -2,7 +2,8 @@
 //!
 //! Which properties are evaluated depends on which branches hold. Every combination of branches becomes an
 //! alternative, in which the remaining properties are treated as by `additionalProperties`. Of a `oneOf`, exactly one
-//! branch holds.
+//! branch holds. Where there are many combinations, every property gets its own condition instead: it is evaluated, or
+//! satisfies the demand.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,6 +12,8 @@ use super::node::{self, Id, Lit, Sym};
 
 /// The maximum number of combinations of branches; schemas with more are not rewritten.
 const MOST_CASES: usize = 128;
+/// The number of combinations up to which each becomes an alternative.
+const FEW_CASES: usize = 8;
 /// The maximum number of sub-schemas that are visited.
 const MOST_VISITS: usize = 1_000;
 
@@ -37,14 +40,74 @@ enum What {
     All,
 }
 
-/// Returns the literal that is equivalent to `unevaluated…: child` in the schema `id`, or `None` if nothing is left
-/// unevaluated.
-pub(super) fn rewrite(graph: &mut Graph<'_>, id: Id, kind: Kind, child: Id) -> Option<Lit> {
+/// Returns the literals that are equivalent to `unevaluated…: child` in the schema `id`.
+pub(super) fn rewrite(graph: &mut Graph<'_>, id: Id, kind: Kind, child: Id) -> Vec<Lit> {
     let mut walk = Walk { of: id, kind, guards: Vec::new(), parts: Vec::new(), choices: Vec::new(), visits: 0 };
-    let Some(cases) = walk.collect(graph, id, 0).and_then(|()| walk.cases()) else {
+    let collected = walk.collect(graph, id, 0);
+    let cases = collected.and_then(|()| walk.cases());
+    let are_few = cases.as_ref().is_some_and(|cases| cases.len() <= FEW_CASES);
+    if let (Some(()), false, Kind::Properties) = (collected, are_few, kind)
+        && let Some(lits) = by_name(graph, id, &walk.parts, child)
+    {
+        return lits;
+    }
+    let Some(cases) = cases else {
         let name = graph.words.symbol("unevaluated properties or items with many branches");
-        return Some(Lit::Opaque(name, id));
+        return vec![Lit::Opaque(name, id)];
     };
+    by_case(graph, (id, kind, child), &walk, cases).into_iter().collect()
+}
+
+/// Returns a condition for each property that some branches evaluate: if it is there, one of them holds, or its value
+/// satisfies `child`. Returns `None` if branches evaluate properties by pattern.
+fn by_name(graph: &mut Graph<'_>, id: Id, parts: &[Part], child: Id) -> Option<Vec<Lit>> {
+    let (mut always, mut patterns) = (BTreeSet::new(), BTreeSet::new());
+    let mut guarded: BTreeMap<Sym, Vec<Id>> = BTreeMap::new();
+    let mut all = Vec::new();
+    for part in parts {
+        let is_guarded = !part.guards.is_empty();
+        match part.what {
+            What::Name(name) if is_guarded => guarded.entry(name).or_default().push(guard(graph, id, part)),
+            What::All if is_guarded => all.push(guard(graph, id, part)),
+            What::Name(name) => drop(always.insert(name)),
+            What::Pattern(pattern) if !is_guarded => drop(patterns.insert(pattern)),
+            What::All => return Some(Vec::new()),
+            _ => return None,
+        }
+    }
+    for name in guarded.keys().copied().collect::<Vec<_>>() {
+        let text = graph.words.text(name);
+        let is_matched = patterns.iter().any(|pattern| graph.words.matches(*pattern, &text) == Some(true));
+        if is_matched || always.contains(&name) {
+            guarded.remove(&name);
+            always.insert(name);
+        }
+    }
+    let names: BTreeSet<Sym> = always.iter().chain(guarded.keys()).copied().collect();
+    let mut lits = vec![Lit::AddProp(names.into_iter().collect(), patterns.into_iter().collect(), child)];
+    for (name, mut ways) in guarded {
+        if *graph.lits(child) != [Lit::Never] {
+            ways.push(graph.add(vec![Lit::Prop(name, child)], id));
+        }
+        let any = graph.add(vec![Lit::AnyOf(ways)], id);
+        lits.push(Lit::DepSchema(name, any));
+    }
+    if all.is_empty() {
+        return Some(lits);
+    }
+    all.push(graph.add(lits, id));
+    Some(vec![Lit::AnyOf(all)])
+}
+
+/// Adds a schema that holds if the branches hold that lead to a part.
+fn guard(graph: &mut Graph<'_>, id: Id, part: &Part) -> Id {
+    let lit = |(branch, holds): &(Id, bool)| if *holds { Lit::Sub(*branch) } else { Lit::Not(*branch) };
+    graph.add(part.guards.iter().map(lit).collect(), id)
+}
+
+/// Returns an alternative for each combination of branches, or `None` if nothing is left unevaluated.
+fn by_case(graph: &mut Graph<'_>, of: (Id, Kind, Id), walk: &Walk, cases: Vec<Case>) -> Option<Lit> {
+    let (id, kind, child) = of;
     if let [case] = &cases[..]
         && case.is_empty()
     {

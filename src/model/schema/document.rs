@@ -1,8 +1,8 @@
 //! A schema document: its drafts, its base URIs, and the targets of its references.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 
-use super::{Draft, Tree, uri};
+use super::{Draft, Tree, subschemas, uri};
 use crate::model::percent;
 
 /// The base of a sub-schema, which determines the meaning of its relative references and keywords.
@@ -38,12 +38,16 @@ pub struct Document<'a> {
     pub context: Context,
     ids: HashMap<String, String>,
     anchors: HashMap<(String, String), String>,
-    dynamic: HashMap<String, HashSet<String>>,
+    /// The dynamic anchors by name, each with the pointer to it by the base of its resource.
+    dynamic: HashMap<String, HashMap<String, String>>,
     /// The dynamic anchors of the root's own resource, which every dynamic scope begins with.
     outermost: HashMap<String, String>,
-    /// The number of resources with a recursive anchor.
-    recursive: usize,
+    /// The resources with a recursive anchor, by base.
+    recursive: HashMap<String, String>,
     resources: usize,
+    /// The only resource with a dynamic anchor that the root leads to without passing another one, by name of the anchor.
+    /// The empty name stands for recursive anchors.
+    entries: HashMap<String, String>,
 }
 
 /// The reason why a reference is not resolved.
@@ -67,14 +71,16 @@ impl<'a> Document<'a> {
             anchors: HashMap::new(),
             dynamic: HashMap::new(),
             outermost: HashMap::new(),
-            recursive: 0,
+            recursive: HashMap::new(),
             resources: 1,
+            entries: HashMap::new(),
         };
         let outer = Context { base: String::new(), draft: context.draft };
         let mut waiting = vec![(root, String::new(), outer)];
         while let Some((tree, pointer, context)) = waiting.pop() {
             document.read(tree, &pointer, &context, &mut waiting);
         }
+        document.entries = document.entries();
         document
     }
 
@@ -114,14 +120,77 @@ impl<'a> Document<'a> {
             }
         }
         if let Some(name) = tree.get("$dynamicAnchor").and_then(Tree::as_str) {
-            self.dynamic.entry(name.to_owned()).or_default().insert(pointer.to_owned());
+            self.dynamic.entry(name.to_owned()).or_default().insert(context.base.clone(), pointer.to_owned());
             if context.base == self.context.base {
                 self.outermost.insert(name.to_owned(), pointer.to_owned());
             }
         }
         if has_recursive_anchor(tree) && (is_new_base || pointer.is_empty()) {
-            self.recursive += 1;
+            self.recursive.insert(context.base.clone(), pointer.to_owned());
         }
+    }
+
+    fn entries(&self) -> HashMap<String, String> {
+        let mut found = HashMap::new();
+        let several =
+            self.dynamic.iter().filter(|(name, places)| places.len() > 1 && !self.outermost.contains_key(*name));
+        for (name, places) in several {
+            if let [entry] = &self.reached(self.root, &|base| places.contains_key(base))[..] {
+                found.insert(name.clone(), places[entry].clone());
+            }
+        }
+        let is_recursive = |base: &str| self.recursive.contains_key(base);
+        if self.recursive.len() > 1
+            && let [entry] = &self.reached(self.root, &is_recursive)[..]
+            && let Some(root) = self.root.pointer(&self.recursive[entry])
+            // A resource without the anchor would end the search for the outermost one.
+            && self.reached(root, &|base| !is_recursive(base)).is_empty()
+        {
+            found.insert(String::new(), self.recursive[entry].clone());
+        }
+        found
+    }
+
+    /// Returns the bases for which `is_end` holds, and that sub-schemas reachable from `start` have. Does not look beyond
+    /// them.
+    fn reached(&self, start: Tree<'a>, is_end: &dyn Fn(&str) -> bool) -> Vec<String> {
+        let mut ends = BTreeSet::new();
+        let mut seen = HashSet::new();
+        let mut waiting = vec![(start, self.outside())];
+        if start.id() != self.root.id() {
+            waiting = vec![(start, self.context_at(&self.root.pointer_to(start.id()).unwrap_or_default()))];
+        }
+        while let Some((part, outer)) = waiting.pop() {
+            let context = outer.within(part);
+            if !seen.insert((part.id(), context.base.clone())) {
+                continue;
+            }
+            if is_end(&context.base) {
+                ends.insert(context.base);
+                continue;
+            }
+            subschemas::for_each_part_of_tree(part, |_, below| waiting.push((below, context.clone())));
+            for pointer in self.targets(part, &context.base) {
+                if let Some(target) = self.root.pointer(&pointer) {
+                    waiting.push((target, self.context_at(&pointer)));
+                }
+            }
+        }
+        ends.into_iter().collect()
+    }
+
+    /// Returns pointers to everything that a reference of a sub-schema may lead to.
+    fn targets(&self, part: Tree<'a>, base: &str) -> Vec<String> {
+        let text = |keyword: &str| part.get(keyword).and_then(Tree::as_str);
+        let references = ["$ref", "$dynamicRef", "$recursiveRef"].into_iter().filter_map(text);
+        let mut found: Vec<_> = references.filter_map(|to| self.resolve(to, base).ok()).collect();
+        if let Some(name) = text("$dynamicRef").and_then(|to| uri::split(to).1) {
+            found.extend(self.dynamic.get(name).into_iter().flat_map(HashMap::values).cloned());
+        }
+        if text("$recursiveRef").is_some() {
+            found.extend(self.recursive.values().cloned());
+        }
+        found
     }
 
     /// Returns the context around the root.
@@ -156,8 +225,12 @@ impl<'a> Document<'a> {
         let first = self.resolve(reference, base)?;
         let name = uri::split(reference).1.unwrap_or_default();
         match self.dynamic.get(name) {
-            Some(places) if !places.contains(&first) => Ok(first),
-            Some(places) if places.len() > 1 => self.outermost.get(name).cloned().ok_or(Unresolved::Dynamic),
+            Some(places) if !places.values().any(|place| *place == first) => Ok(first),
+            Some(places) if places.len() > 1 => {
+                // Whatever leads to a reference within a resource with the anchor passes the only entry.
+                let entry = self.entries.get(name).filter(|_| uri::split(reference).0.is_empty());
+                self.outermost.get(name).or(entry).cloned().ok_or(Unresolved::Dynamic)
+            }
             _ => Ok(first),
         }
     }
@@ -176,8 +249,8 @@ impl<'a> Document<'a> {
             1 => Ok(first),
             _ if is_static => Ok(first),
             // Every resource passes the reference on to the one around it.
-            count if count == self.recursive => Ok(String::new()),
-            _ => Err(Unresolved::Dynamic),
+            count if count == self.recursive.len() => Ok(String::new()),
+            _ => self.entries.get("").cloned().ok_or(Unresolved::Dynamic),
         }
     }
 

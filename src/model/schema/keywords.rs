@@ -39,15 +39,25 @@ pub enum KeywordKind {
     OtherDraft(Draft),
     /// The word is a keyword of another language, such as OpenAPI.
     OtherLanguage,
+    /// The schema names no draft, and another one than 2020-12 was assumed.
+    Assumed(Draft),
 }
 
 impl KeywordWarning {
+    /// Returns the warning that a draft was assumed for a schema that names none.
+    pub fn assumed(draft: Draft) -> Self {
+        let suggestion = format!("write \"$schema\": {:?}", draft.uri());
+        let keyword = "$schema".to_owned();
+        Self { pointer: String::new(), keyword, kind: KeywordKind::Assumed(draft), suggestion }
+    }
+
     /// Returns the id of the rule.
     pub fn rule(&self) -> &'static str {
         match self.kind {
             KeywordKind::Misspelt => "misspelt-keyword",
             KeywordKind::OtherDraft(_) => "keyword-of-another-draft",
             KeywordKind::OtherLanguage => "keyword-of-another-language",
+            KeywordKind::Assumed(_) => "assumed-draft",
         }
     }
 
@@ -60,6 +70,9 @@ impl KeywordWarning {
                 format!("{keyword:?} has no effect in this form in {draft}; {suggestion}")
             }
             KeywordKind::OtherLanguage => format!("{keyword:?} is not a JSON Schema keyword; {suggestion}"),
+            KeywordKind::Assumed(draft) => {
+                format!("no draft is named, and not all is valid in 2020-12, so it was read as {draft}; {suggestion}")
+            }
         }
     }
 }

@@ -14,6 +14,11 @@ pub(super) fn problem(schema: Tree<'_>) -> Option<Problem> {
         let message = format!("the dialect {:?} is not known", named.unwrap_or_default());
         return Some(Problem { part: Part::Schema, pointer: "/$schema".to_owned(), message });
     };
+    problem_in(schema, draft)
+}
+
+/// Returns the first problem of a schema according to the meta-schema of a draft.
+pub(super) fn problem_in(schema: Tree<'_>, draft: Draft) -> Option<Problem> {
     let of_draft = json!({"$schema": draft.uri(), "$ref": draft.uri()});
     let validator = match jsonschema::options_for::<Metered>().offline().build(&of_draft) {
         Ok(validator) => validator,

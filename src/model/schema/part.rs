@@ -11,7 +11,7 @@ use serde_json::{Map, Value, json};
 use super::{
     Draft, Part, Problem,
     document::Document,
-    encoded,
+    ecma, encoded,
     forest::{PartId, Tree},
     fragments::{NAMED, VALUES},
     uri,
@@ -98,7 +98,7 @@ pub fn problem(document: &Document<'_>) -> Option<Problem> {
     let lost = lost.map(|(to, place)| (json!({"$schema": document.context.draft.uri(), "$ref": to}), place));
     let patterns = found.patterns.iter().map(|(pattern, place)| (json!({"pattern": pattern}), place));
     lost.chain(patterns).find_map(|(alone, place)| {
-        let error = super::options().build(&encoded(&alone)).err()?;
+        let error = super::options().build(&ecma::patterns(&encoded(&alone))).err()?;
         Some(Problem { pointer: place.clone(), ..super::problem(Part::Schema, &error) })
     })
 }

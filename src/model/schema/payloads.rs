@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use super::{
     Budget, Deadline, Forest, LEVEL_SIZE, LEVELS_HERE, MAX_ERRORS, MAX_READS, Meter, Metered, MeteredValue, Part,
-    Problem, depth, on_a_stack_of, options, pattern, problem, shortened, size, undecided, within,
+    Problem, depth, ecma, on_a_stack_of, options_for, pattern, problem, shortened, size, undecided, within,
 };
 
 /// The maximum number of failures that are listed for one payload.
@@ -53,7 +53,8 @@ fn all(
     deadline: &Deadline,
     budget: &Budget,
 ) -> Result<Vec<Vec<Failure>>, Problem> {
-    let validator = options().build(schema).map_err(|error| problem(Part::Schema, &error))?;
+    let validator =
+        options_for(schema).build(&ecma::patterns(schema)).map_err(|error| problem(Part::Schema, &error))?;
     Ok(payloads.iter().map(|payload| one(&validator, payload, deadline, budget)).collect())
 }
 

@@ -6,13 +6,15 @@
 
 use std::collections::HashMap;
 
-use referencing::{Draft, Registry, Resolver, ResourceRef, Uri, uri};
+use referencing::{Draft, Registry, Resolver, ResourceRef, SPECIFICATIONS, Uri, uri};
 use serde_json::Value;
 
 use super::{
     Part, Problem, components,
     document::Document,
     forest::{PartId, Tree},
+    official,
+    subschemas::{IN_PLACE, NAMED, SKIPPED, for_each_part_of_tree},
 };
 use crate::model::pointer::escape;
 
@@ -30,13 +32,6 @@ pub const MAX_NESTED: usize = 100;
 
 /// The base URI of a document without `$id`, the same as in the validator.
 const BASE: &str = "json-schema:///";
-/// Keywords whose value maps names to sub-schemas.
-const NAMED: [&str; 4] = ["properties", "patternProperties", "dependentSchemas", "dependencies"];
-/// Keywords without sub-schemas, or whose sub-schemas count only when referenced.
-const SKIPPED: [&str; 6] = ["$defs", "definitions", "enum", "const", "default", "examples"];
-/// Keywords whose sub-schemas apply to the same place of the value.
-const IN_PLACE: [&str; 9] =
-    ["allOf", "anyOf", "oneOf", "not", "if", "then", "else", "dependentSchemas", "dependencies"];
 /// Keywords that refer to a sub-schema, which then applies to the same place of the value.
 const REFERENCES: [&str; 3] = ["$ref", "$dynamicRef", "$recursiveRef"];
 
@@ -49,7 +44,7 @@ pub fn measure(schema: &Value) -> Result<usize, Problem> {
         // The sub-schemas nest no deeper than a document may.
         let (written, in_place) = plain(schema);
         return match () {
-            () if in_place > MAX_EXPANDED => Err(too_large(String::new())),
+            () if in_place > MAX_EXPANDED => Err(too_wide(String::new())),
             () if written > MAX_WRITTEN => Err(too_long()),
             () => Ok(1),
         };
@@ -75,7 +70,11 @@ pub fn measure_pointers(document: &Document<'_>) -> Result<usize, Problem> {
 fn registry(root: ResourceRef<'_>) -> Option<(Registry<'_>, Uri<String>)> {
     let base = uri::from_str(BASE).ok()?;
     let base = root.id().map_or(Ok(base.clone()), |id| uri::resolve_against(&base.borrow(), id)).ok()?;
-    let registry = Registry::new().draft(root.draft()).add(base.as_str(), root).ok()?.prepare().ok()?;
+    let builder = match official::needs_other_drafts(root.contents()) {
+        true => SPECIFICATIONS.add(base.as_str(), root),
+        false => Registry::new().add(base.as_str(), root),
+    };
+    let registry = builder.ok()?.draft(root.draft()).prepare().ok()?;
     Some((registry, base))
 }
 
@@ -83,6 +82,15 @@ fn too_large(pointer: String) -> Problem {
     let message = format!(
         "it expands to more than {MAX_EXPANDED} sub-schemas, with every $ref expanded; refer to each definition fewer \
             times, or simplify it"
+    );
+    Problem { part: Part::Size, pointer, message }
+}
+
+/// Returns the problem of a schema that is too large even without its references.
+fn too_wide(pointer: String) -> Problem {
+    let message = format!(
+        "more than {MAX_EXPANDED} sub-schemas apply to the same part of a value; use fewer branches, such as one enum \
+            instead of a const in each"
     );
     Problem { part: Part::Size, pointer, message }
 }
@@ -111,21 +119,6 @@ fn plain(schema: &Value) -> (u64, u64) {
         most = most.max(at_once);
     });
     (written, most.max(here))
-}
-
-/// Calls `take` like [`for_each_part`].
-fn for_each_part_of_tree<'a>(schema: Tree<'a>, mut take: impl FnMut(bool, Tree<'a>)) {
-    let is_schema = |tree: &Tree<'_>| tree.is_object() || tree.is_boolean();
-    for (key, tree) in schema.members().filter(|(key, _)| !SKIPPED.contains(key)) {
-        let in_place = IN_PLACE.contains(&key);
-        match tree.is_object() {
-            true if NAMED.contains(&key) => {
-                tree.members().map(|(_, part)| part).filter(is_schema).for_each(|part| take(in_place, part));
-            }
-            true => take(in_place, tree),
-            false => tree.items().filter(is_schema).for_each(|part| take(in_place, part)),
-        }
-    }
 }
 
 /// Calls `take` with each direct sub-schema, and whether it applies to the same place of the value.
@@ -204,7 +197,8 @@ impl Graph {
                 }
             }
             if all.in_place > MAX_EXPANDED || all.whole > MAX_WHOLE {
-                return Err(too_large(pointer(at)));
+                let is_written = all.in_place <= self.edges.len() as u64;
+                return Err(if is_written { too_wide(pointer(at)) } else { too_large(pointer(at)) });
             }
             if all.nested > MAX_NESTED {
                 let message = format!(

@@ -1,0 +1,493 @@
+//! Builds a deterministic automaton of a pattern with look-arounds, over UTF-8.
+//!
+//! Which steps of the pattern hold at a position is determined by the text after it, so texts are first read backwards:
+//! each set of steps that can hold is a node, and each character leads from one to another. The nodes with these
+//! edges reversed are a nondeterministic automaton that reads forwards, which is then determinized. What precedes a
+//! position matters to look-behinds only; it is a part of each node.
+
+use std::collections::{BTreeSet, HashMap};
+
+use super::steps::{self, Alphabet, Step, StepId, Steps};
+
+/// The maximum number of nodes, and of states.
+const MOST_NODES: usize = 1_500;
+const MOST_STATES: usize = 3_000;
+/// The maximum number of steps that are looked at.
+const MOST_WORK: usize = 1_500_000;
+
+/// An automaton over UTF-8. A state is that between two characters, times the number of nodes, plus a node of the tree of
+/// bytes.
+pub(super) struct Looking {
+    /// For each state and class of characters, the next state.
+    next: Vec<Vec<u32>>,
+    accepts: Vec<bool>,
+    /// Whether every text is accepted from a state, and whether none is.
+    always: Vec<bool>,
+    never: Vec<bool>,
+    bytes: Bytes,
+    /// Whether the automaton accepts exactly what the pattern matches, or more.
+    pub(super) is_exact: bool,
+}
+
+/// The state before the first character.
+pub(super) const START: u32 = 0;
+
+impl Looking {
+    /// Builds the automaton of a pattern in the syntax of the validator.
+    pub(super) fn build(pattern: &str) -> Option<Self> {
+        let steps = steps::read(pattern)?;
+        let alphabet = Alphabet::of(&steps.sets);
+        let graph = Graph::build(&steps, &alphabet)?;
+        let (next, accepts) = graph.determinize()?;
+        let always = reach(&next, &|at| !accepts[at]).into_iter().map(|reaches| !reaches).collect();
+        let never = reach(&next, &|at| accepts[at]).into_iter().map(|reaches| !reaches).collect();
+        Some(Self { next, accepts, always, never, bytes: Bytes::of(&alphabet), is_exact: steps.is_exact })
+    }
+
+    /// Returns the state after a byte, or `None` if no text with it is accepted.
+    pub(super) fn next(&self, state: u32, byte: u8) -> Option<u32> {
+        let count = self.bytes.count();
+        let (at, node) = (state / count, state % count);
+        match self.bytes.after(node, byte) {
+            After::Nothing => None,
+            After::Node(node) => Some(at * count + node),
+            After::Class(class) => {
+                let to = self.next[at as usize][class];
+                (!self.never[to as usize]).then_some(to * count)
+            }
+        }
+    }
+
+    pub(super) fn accepts(&self, state: u32) -> bool {
+        state.is_multiple_of(self.bytes.count()) && self.accepts[(state / self.bytes.count()) as usize]
+    }
+
+    /// Returns whether every text is accepted from here.
+    pub(super) fn is_done(&self, state: u32) -> bool {
+        state.is_multiple_of(self.bytes.count()) && self.always[(state / self.bytes.count()) as usize]
+    }
+
+    /// Returns a key that is the same for bytes that lead to the same states from every state.
+    pub(super) fn byte_key(&self, byte: u8) -> Vec<u32> {
+        self.bytes.column(byte)
+    }
+
+    /// Returns the approximate memory use in bytes.
+    pub(super) fn memory(&self) -> usize {
+        self.next.iter().map(|row| 24 + row.len() * 4).sum::<usize>() + self.bytes.nodes.len() * 256
+    }
+}
+
+/// Returns for each state whether it leads to a wanted one, or is one.
+fn reach(next: &[Vec<u32>], is_wanted: &dyn Fn(usize) -> bool) -> Vec<bool> {
+    let mut before = vec![Vec::new(); next.len()];
+    for (at, row) in next.iter().enumerate() {
+        row.iter().for_each(|to| before[*to as usize].push(at));
+    }
+    let mut reaches = vec![false; next.len()];
+    let mut open: Vec<_> = (0..next.len()).filter(|at| is_wanted(*at)).collect();
+    while let Some(at) = open.pop() {
+        if !std::mem::replace(&mut reaches[at], true) {
+            open.append(&mut before[at]);
+        }
+    }
+    reaches
+}
+
+/// A set of steps.
+type Set = Vec<bool>;
+
+/// A position of a text: the steps of look-behinds before it, the steps that hold there, whether it is the first one,
+/// and whether the pattern matches there or later.
+type Node = (u32, Set, bool, bool);
+
+/// The nodes, and the edges between them in the direction of reading.
+struct Graph {
+    /// For each node, its successors by class.
+    edges: Vec<Vec<BTreeSet<u32>>>,
+    starts: BTreeSet<u32>,
+    ends: Vec<bool>,
+}
+
+impl Graph {
+    fn build(steps: &Steps, alphabet: &Alphabet) -> Option<Self> {
+        let behind = Behind::build(steps, alphabet)?;
+        let classes = alphabet.sets_of.len();
+        let mut known: HashMap<Node, u32> = HashMap::new();
+        let mut nodes: Vec<Node> = Vec::new();
+        let mut graph = Self { edges: Vec::new(), starts: BTreeSet::new(), ends: Vec::new() };
+        let mut add = |graph: &mut Self, node: Node| {
+            let fresh = u32::try_from(nodes.len()).unwrap_or(u32::MAX);
+            let id = *known.entry(node.clone()).or_insert(fresh);
+            if id == fresh {
+                if node.2 && node.3 {
+                    graph.starts.insert(id);
+                }
+                nodes.push(node);
+                graph.edges.push(vec![BTreeSet::new(); classes]);
+                graph.ends.push(false);
+            }
+            (id, nodes.len())
+        };
+        let mut open = Vec::new();
+        let (mut closed, mut work) = (0, 0);
+        for (state, is_start) in (0..behind.sets.len()).flat_map(|state| [(state, false), (state, true)]) {
+            if is_start && state != 0 {
+                continue;
+            }
+            let holds = holding(steps, &behind.matched[state], is_start, None);
+            let is_found = holds[steps.first];
+            let node = (u32::try_from(state).ok()?, holds, is_start, is_found);
+            let (id, count) = add(&mut graph, node.clone());
+            graph.ends[id as usize] = true;
+            if count > closed {
+                closed = count;
+                open.push((id, node));
+            }
+        }
+        while let Some((id, node)) = open.pop() {
+            if node.2 {
+                // Nothing precedes the first position.
+                continue;
+            }
+            for class in 0..classes {
+                for before in 0..behind.sets.len() {
+                    if behind.next[before][class] != node.0 {
+                        continue;
+                    }
+                    for is_start in [false, true] {
+                        if is_start && before != 0 {
+                            continue;
+                        }
+                        work += steps.steps.len();
+                        (work <= MOST_WORK).then_some(())?;
+                        let after = Some((&node.1, &alphabet.sets_of[class]));
+                        let holds = holding(steps, &behind.matched[before], is_start, after);
+                        let is_found = node.3 || holds[steps.first];
+                        let earlier = (u32::try_from(before).ok()?, holds, is_start, is_found);
+                        let (to, count) = add(&mut graph, earlier.clone());
+                        (count <= MOST_NODES).then_some(())?;
+                        graph.edges[to as usize][class].insert(id);
+                        if count > closed {
+                            closed = count;
+                            open.push((to, earlier));
+                        }
+                    }
+                }
+            }
+        }
+        Some(graph)
+    }
+
+    /// Returns the states after each class, and which of them accept.
+    fn determinize(&self) -> Option<(Vec<Vec<u32>>, Vec<bool>)> {
+        let classes = self.edges.first().map_or(0, Vec::len);
+        let mut known: HashMap<BTreeSet<u32>, u32> = HashMap::from([(self.starts.clone(), START)]);
+        let mut states = vec![self.starts.clone()];
+        let mut next: Vec<Vec<u32>> = Vec::new();
+        while next.len() < states.len() {
+            let state = states[next.len()].clone();
+            let mut row = Vec::with_capacity(classes);
+            for class in 0..classes {
+                let to: BTreeSet<u32> =
+                    state.iter().flat_map(|node| &self.edges[*node as usize][class]).copied().collect();
+                let fresh = u32::try_from(states.len()).unwrap_or(u32::MAX);
+                let id = *known.entry(to.clone()).or_insert(fresh);
+                if id == fresh {
+                    states.push(to);
+                }
+                row.push(id);
+            }
+            (states.len() <= MOST_STATES).then_some(())?;
+            next.push(row);
+        }
+        let accepts = states.iter().map(|state| state.iter().any(|node| self.ends[*node as usize])).collect();
+        Some((next, accepts))
+    }
+}
+
+/// Returns the steps that hold at a position. `after` has the steps that hold at the next position, and the sets that
+/// contain the character between them; without it, the position is the end.
+fn holding(steps: &Steps, behind: &[bool], is_start: bool, after: Option<(&Set, &BTreeSet<usize>)>) -> Set {
+    let mut holds = vec![false; steps.steps.len()];
+    let deepest = steps.levels.iter().copied().max().unwrap_or_default();
+    // What a look-ahead refuses must be known before.
+    for level in (0..=deepest).rev() {
+        loop {
+            let mut changes = false;
+            for at in (0..holds.len()).filter(|at| steps.levels[*at] == level) {
+                if holds[at] {
+                    continue;
+                }
+                holds[at] = match steps.steps[at] {
+                    Step::Char(set, next) => after.is_some_and(|(later, sets)| sets.contains(&set) && later[next]),
+                    Step::Either(one, other) => holds[one] || holds[other],
+                    Step::Ahead(first, wanted, next) => holds[first] == wanted && holds[next],
+                    Step::Behind(at, wanted, next) => behind[at] == wanted && holds[next],
+                    Step::AtStart(next) => is_start && holds[next],
+                    Step::AtEnd(next) => after.is_none() && holds[next],
+                    Step::Match => true,
+                    Step::Never => false,
+                };
+                changes |= holds[at];
+            }
+            if !changes {
+                break;
+            }
+        }
+    }
+    holds
+}
+
+/// The deterministic automaton that tracks what look-behinds match.
+struct Behind {
+    sets: Vec<BTreeSet<StepId>>,
+    next: Vec<Vec<u32>>,
+    /// For each state, which look-behinds match there.
+    matched: Vec<Vec<bool>>,
+}
+
+impl Behind {
+    fn build(steps: &Steps, alphabet: &Alphabet) -> Option<Self> {
+        let start = closure(steps, steps.behinds.iter().copied());
+        let mut all = Self { sets: vec![start], next: Vec::new(), matched: Vec::new() };
+        while all.next.len() < all.sets.len() {
+            let set = all.sets[all.next.len()].clone();
+            let mut row = Vec::new();
+            for sets in &alphabet.sets_of {
+                let moved = set.iter().filter_map(|at| match steps.steps[*at] {
+                    Step::Char(class, next) if sets.contains(&class) => Some(next),
+                    _ => None,
+                });
+                let to = closure(steps, moved.chain(steps.behinds.iter().copied()));
+                let known = all.sets.iter().position(|known| *known == to);
+                row.push(u32::try_from(known.unwrap_or(all.sets.len())).ok()?);
+                if known.is_none() {
+                    all.sets.push(to);
+                }
+            }
+            (all.sets.len() <= MOST_NODES).then_some(())?;
+            all.next.push(row);
+        }
+        let ends: Vec<BTreeSet<StepId>> = steps.behinds.iter().map(|first| ends_of(steps, *first)).collect();
+        all.matched = all.sets.iter().map(|set| ends.iter().map(|ends| !set.is_disjoint(ends)).collect()).collect();
+        Some(all)
+    }
+}
+
+fn closure(steps: &Steps, from: impl Iterator<Item = StepId>) -> BTreeSet<StepId> {
+    let mut all = BTreeSet::new();
+    let mut open: Vec<_> = from.collect();
+    while let Some(at) = open.pop() {
+        if all.insert(at)
+            && let Step::Either(one, other) = steps.steps[at]
+        {
+            open.extend([one, other]);
+        }
+    }
+    all
+}
+
+/// Returns the final steps of the expression that begins with a step.
+fn ends_of(steps: &Steps, first: StepId) -> BTreeSet<StepId> {
+    let mut seen = BTreeSet::new();
+    let mut open = vec![first];
+    while let Some(at) = open.pop() {
+        if !seen.insert(at) {
+            continue;
+        }
+        match steps.steps[at] {
+            Step::Either(one, other) => open.extend([one, other]),
+            Step::Char(_, next) => open.push(next),
+            _ => {}
+        }
+    }
+    seen.into_iter().filter(|at| matches!(steps.steps[*at], Step::Match)).collect()
+}
+
+/// Reads the classes of characters from their bytes in UTF-8.
+struct Bytes {
+    root: Vec<After>,
+    /// The nodes after the first byte. Node 0 stands for the root.
+    nodes: Vec<Vec<After>>,
+}
+
+/// What a byte leads to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+enum After {
+    Nothing,
+    Node(u32),
+    Class(usize),
+}
+
+impl Bytes {
+    fn of(alphabet: &Alphabet) -> Self {
+        let mut bytes = Self { root: Vec::new(), nodes: vec![Vec::new()] };
+        let mut known = HashMap::new();
+        for byte in 0..=255u32 {
+            let after = match byte {
+                0x00..=0x7F => After::Class(class_of(alphabet, byte)),
+                0xC2..=0xDF => bytes.tail(alphabet, &mut known, (byte & 0x1F) << 6, 1, 0x80),
+                0xE0..=0xEF => bytes.tail(alphabet, &mut known, (byte & 0x0F) << 12, 2, 0x800),
+                0xF0..=0xF4 => bytes.tail(alphabet, &mut known, (byte & 0x07) << 18, 3, 0x1_0000),
+                _ => After::Nothing,
+            };
+            bytes.root.push(after);
+        }
+        bytes
+    }
+
+    /// Returns what leads to the code points from `low` on that differ in the last `count` bytes.
+    fn tail(
+        &mut self,
+        alphabet: &Alphabet,
+        known: &mut HashMap<Vec<After>, u32>,
+        low: u32,
+        count: u32,
+        least: u32,
+    ) -> After {
+        let high = low + (1 << (6 * count)) - 1;
+        let last = alphabet.segments.partition_point(|(first, _)| *first <= low);
+        let is_uniform = alphabet.segments.get(last).is_none_or(|(first, _)| *first > high)
+            && low >= least
+            && high <= u32::from(char::MAX)
+            && (high < 0xD800 || low > 0xDFFF);
+        let row: Vec<After> = match count {
+            0 if low < least => return After::Nothing,
+            0 => return char::from_u32(low).map_or(After::Nothing, |_| After::Class(class_of(alphabet, low))),
+            _ if is_uniform => vec![self.tail(alphabet, known, low, count - 1, least); 64],
+            _ => {
+                let step = 1 << (6 * (count - 1));
+                (0..64).map(|n| self.tail(alphabet, known, low + n * step, count - 1, least)).collect()
+            }
+        };
+        if row.iter().all(|after| *after == After::Nothing) {
+            return After::Nothing;
+        }
+        let fresh = u32::try_from(self.nodes.len()).unwrap_or(u32::MAX);
+        let id = *known.entry(row.clone()).or_insert(fresh);
+        if id == fresh {
+            self.nodes.push(row);
+        }
+        After::Node(id)
+    }
+
+    fn count(&self) -> u32 {
+        u32::try_from(self.nodes.len()).unwrap_or(u32::MAX)
+    }
+
+    fn after(&self, node: u32, byte: u8) -> After {
+        match node {
+            0 => self.root[byte as usize],
+            _ if byte & 0xC0 == 0x80 => self.nodes[node as usize][(byte & 0x3F) as usize],
+            _ => After::Nothing,
+        }
+    }
+
+    fn column(&self, byte: u8) -> Vec<u32> {
+        let key = |after: After| match after {
+            After::Nothing => 0,
+            After::Class(class) => 1 + u32::try_from(class).unwrap_or(u32::MAX - 1) * 2,
+            After::Node(node) => 2 + node * 2,
+        };
+        (0..self.count()).map(|node| key(self.after(node, byte))).collect()
+    }
+}
+
+fn class_of(alphabet: &Alphabet, point: u32) -> usize {
+    let at = alphabet.segments.partition_point(|(first, _)| *first <= point);
+    alphabet.segments[at.saturating_sub(1)].1
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn matches(looking: &Looking, text: &str) -> bool {
+        let mut state = START;
+        for byte in text.bytes() {
+            match looking.next(state, byte) {
+                Some(to) => state = to,
+                None => return false,
+            }
+        }
+        looking.accepts(state)
+    }
+
+    /// Returns all texts of at most `most` of these letters.
+    fn texts(letters: &[char], most: usize) -> Vec<String> {
+        let mut all = vec![String::new()];
+        let mut longest = all.clone();
+        for _ in 0..most {
+            longest =
+                longest.iter().flat_map(|text| letters.iter().map(move |letter| format!("{text}{letter}"))).collect();
+            all.extend(longest.clone());
+        }
+        all
+    }
+
+    struct Random(u64);
+
+    impl Random {
+        fn below(&mut self, count: u64) -> u64 {
+            self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (self.0 >> 33) % count
+        }
+
+        fn pattern(&mut self, depth: u64, is_plain: bool) -> String {
+            let of = |random: &mut Self| random.pattern(depth.saturating_sub(1), is_plain);
+            match self.below(if depth == 0 { 6 } else { 18 }) {
+                0 => "a".into(),
+                1 => "b".into(),
+                2 => "[ab]".into(),
+                3 => "[^a]".into(),
+                4 => ["é", ".", r"\w", r"\W"][self.below(4) as usize].into(),
+                5 if is_plain => String::new(),
+                5 => ["^", "$", r"\b", r"\B"][self.below(4) as usize].into(),
+                6 | 7 => format!("(?:{})*", of(self)),
+                8 => format!("(?:{})?", of(self)),
+                9 => format!("(?:{}){{1,2}}", of(self)),
+                10 => format!("(?:{}|{})", of(self), of(self)),
+                11..=13 => format!("{}{}", of(self), of(self)),
+                _ if is_plain => of(self),
+                14 => format!("(?={})", of(self)),
+                15 => format!("(?!{})", of(self)),
+                16 => format!("(?<={})", self.pattern(depth - 1, true)),
+                _ => format!("(?<!{})", self.pattern(depth - 1, true)),
+            }
+        }
+    }
+
+    #[test]
+    fn look_arounds_match_what_the_validator_matches() {
+        let texts = texts(&['a', 'b', 'é', ' '], 3);
+        let (mut random, mut compared) = (Random(7), 0);
+        for _ in 0..300 {
+            let pattern = random.pattern(4, false);
+            let (Some(looking), Ok(regex)) = (Looking::build(&pattern), fancy_regex::Regex::new(&pattern)) else {
+                continue;
+            };
+            for text in &texts {
+                let Ok(expected) = regex.is_match(text) else { continue };
+                assert_eq!(matches(&looking, text), expected, "{pattern} {text:?}");
+            }
+            compared += 1;
+        }
+        assert!(compared > 200, "{compared}");
+    }
+
+    #[test]
+    fn characters_are_read_from_any_number_of_bytes() {
+        for (pattern, yes, no) in [
+            ("^[é-ÿ](?!.)", &["é", "ÿ"][..], &["è", "\u{100}", "e"][..]),
+            ("^[\u{fff}-\u{1001}](?!.)", &["\u{fff}", "\u{1001}"], &["\u{ffe}", "\u{1002}"]),
+            ("^[\u{ffff}-\u{10001}](?!.)", &["\u{ffff}", "\u{10000}", "\u{10001}"], &["\u{fffe}", "\u{10002}"]),
+            (r"^\p{Lu}(?!.)", &["A", "É", "Ж", "\u{10400}"], &["a", "é", "ж", "\u{10428}", "1"]),
+            ("^.(?!.)", &["a", "\u{10ffff}", "\u{d7ff}", "\u{e000}"], &["", "\n", "ab"]),
+        ] {
+            let looking = Looking::build(pattern).unwrap();
+            yes.iter().for_each(|text| assert!(matches(&looking, text), "{pattern} {text:?}"));
+            no.iter().for_each(|text| assert!(!matches(&looking, text), "{pattern} {text:?}"));
+        }
+    }
+}

@@ -1,0 +1,297 @@
+//! The demands of the facts on an object: on properties by name, and on any other name by the combination of patterns that
+//! it matches.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
+
+use serde_json::Value;
+
+use super::evaluate;
+use super::flatten::{Fence, Item, Kind, State};
+use super::node::{self, Id, Lit, Sym};
+use super::prove::{Answer, Atom, Engine};
+
+/// The number of patterns up to which all combinations are tried without checking that a name exists.
+const FEW_PATTERNS: usize = 4;
+/// The maximum number of combinations that are tried.
+const MOST_CLASSES: usize = 200;
+
+/// Names, patterns, and the demand on properties that are covered by neither.
+pub(super) type Rest = (Box<[Sym]>, Box<[Sym]>, Atom);
+
+/// The demands of the facts on an object.
+pub(super) struct Shape {
+    pub(super) least: u64,
+    pub(super) most: Option<u64>,
+    /// The demands on properties whose name matches a pattern.
+    pub(super) matching: Vec<(Sym, Atom)>,
+    /// The demands on properties that are neither named nor matched.
+    pub(super) others: Vec<Rest>,
+    pub(super) names: Vec<Atom>,
+    /// Properties that must exist somewhere.
+    pub(super) wanted: Vec<Wanted>,
+    /// The names and patterns outside of which a lenient writer sends nothing.
+    pub(super) closed: Option<Rc<Fence>>,
+    /// All names that the facts mention.
+    pub(super) known: BTreeSet<Sym>,
+    pub(super) patterns: Vec<Sym>,
+}
+
+pub(super) enum Wanted {
+    Matching(Sym, Atom),
+    Other(Box<[Sym]>, Box<[Sym]>, Atom),
+    Named(Atom),
+}
+
+/// A possible name of a property: one that the facts mention, or any name of a class.
+pub(super) enum Slot {
+    Name(Sym),
+    Class(Vec<bool>),
+}
+
+/// An object under construction.
+#[derive(Default, Clone)]
+pub(super) struct Draft {
+    pub(super) values: BTreeMap<Sym, Rc<Value>>,
+    pub(super) extra: BTreeMap<Sym, Vec<Atom>>,
+    pub(super) maybe: bool,
+    pub(super) unsure: bool,
+}
+
+impl State {
+    pub(super) fn shape(&self, engine: &Engine<'_>) -> Shape {
+        let mut shape = Shape {
+            least: 0,
+            most: None,
+            matching: Vec::new(),
+            others: Vec::new(),
+            names: Vec::new(),
+            wanted: Vec::new(),
+            closed: None,
+            known: self.members.keys().chain(&self.present).chain(&self.absent).copied().collect(),
+            patterns: Vec::new(),
+        };
+        let lower = |most: &mut Option<u64>, n: u64| *most = Some(most.map_or(n, |most| most.min(n)));
+        for fact in &self.facts {
+            let atom = |id: Id| if fact.holds { Atom::is(id, fact.lenient) } else { Atom::is_not(id) };
+            match (&engine.table.lits(fact.node)[fact.at], fact.holds) {
+                (Lit::MinProps(n), true) => shape.least = shape.least.max(*n),
+                (Lit::MinProps(n), false) => lower(&mut shape.most, n - 1),
+                (Lit::MaxProps(n), true) => lower(&mut shape.most, *n),
+                (Lit::MaxProps(n), false) => shape.least = shape.least.max(n.saturating_add(1)),
+                (Lit::PatProp(pattern, id), holds) => {
+                    shape.patterns.push(*pattern);
+                    if holds {
+                        shape.matching.push((*pattern, atom(*id)));
+                    } else {
+                        shape.wanted.push(Wanted::Matching(*pattern, atom(*id)));
+                    }
+                }
+                (Lit::AddProp(names, patterns, id), holds) => {
+                    shape.known.extend(names);
+                    shape.patterns.extend(patterns);
+                    if holds {
+                        shape.others.push((names.clone(), patterns.clone(), atom(*id)));
+                    } else {
+                        shape.wanted.push(Wanted::Other(names.clone(), patterns.clone(), atom(*id)));
+                    }
+                }
+                (Lit::PropNames(id), true) => shape.names.push(Atom::is(*id, false)),
+                (Lit::PropNames(id), false) => shape.wanted.push(Wanted::Named(Atom::is_not(*id))),
+                _ => {}
+            }
+        }
+        shape.closed = self.sent(engine);
+        if let Some(fence) = &shape.closed {
+            shape.known.extend(&fence.names);
+            shape.patterns.extend(&fence.patterns);
+        }
+        shape.patterns.sort_unstable();
+        shape.patterns.dedup();
+        // A name that is chosen for a demand on names must still be free to satisfy the others.
+        shape.wanted.sort_by_key(|wanted| !matches!(wanted, Wanted::Named(_)));
+        shape
+    }
+
+    /// Returns the names and patterns outside of which a lenient writer sends nothing.
+    pub(super) fn sent(&self, engine: &Engine<'_>) -> Option<Rc<Fence>> {
+        // An open choice may name more properties.
+        let names_more = |item: &Item| match item {
+            Item::Atom(atom) => atom.is_lenient(),
+            Item::Lit { lenient, .. } => *lenient,
+            _ => false,
+        };
+        if self.kind != Kind::Object || self.open.iter().any(|choice| choice.iter().flatten().any(names_more)) {
+            return None;
+        }
+        let Fence { mut names, mut patterns } = Fence::default();
+        let mut is_closed = false;
+        for fact in self.facts.iter().filter(|fact| fact.lenient && fact.holds) {
+            match &engine.table.lits(fact.node)[fact.at] {
+                Lit::Prop(name, _) => {
+                    names.insert(*name);
+                    is_closed = true;
+                }
+                Lit::PatProp(pattern, _) => {
+                    patterns.insert(*pattern);
+                    is_closed = true;
+                }
+                Lit::Required(name) | Lit::DepSchema(name, _) => drop(names.insert(*name)),
+                Lit::DepRequired(name, others) => names.extend(others.iter().chain([name])),
+                // These keywords allow further properties explicitly.
+                Lit::AddProp(..) | Lit::Enum(_) => return None,
+                _ => {}
+            }
+        }
+        is_closed.then(|| Rc::new(Fence { names, patterns }))
+    }
+
+    /// Returns the demands on the property with this name, or `None` if the property is not allowed.
+    pub(super) fn member(&self, engine: &mut Engine<'_>, shape: &Shape, name: Sym) -> Option<Vec<Atom>> {
+        if self.absent.contains(&name) {
+            return None;
+        }
+        let text = engine.table.words.text(name);
+        let value = Value::String(text.to_string());
+        for atom in &shape.names {
+            if evaluate::holds(&mut engine.table, atom.id(), &value) == Some(false) {
+                return None;
+            }
+        }
+        let mut matches = |pattern: &Sym| engine.table.words.matches(*pattern, &text) == Some(true);
+        if let Some(fence) = &shape.closed
+            && !fence.names.contains(&name)
+            && !fence.patterns.iter().any(&mut matches)
+        {
+            return None;
+        }
+        let mut goal = self.members.get(&name).cloned().unwrap_or_default();
+        for (pattern, atom) in &shape.matching {
+            if matches(pattern) {
+                goal.push(*atom);
+            }
+        }
+        for (names, patterns, atom) in &shape.others {
+            if names.binary_search(&name).is_err() && !patterns.iter().any(&mut matches) {
+                goal.push(*atom);
+            }
+        }
+        Some(goal)
+    }
+
+    /// Returns the demands on a property with an unknown name that matches exactly these patterns, or `None` if no
+    /// such property is allowed.
+    pub(super) fn class_member(shape: &Shape, signs: &[bool]) -> Option<Vec<Atom>> {
+        let matches = |pattern: &Sym| shape.patterns.binary_search(pattern).is_ok_and(|at| signs[at]);
+        if let Some(fence) = &shape.closed
+            && !fence.patterns.iter().any(matches)
+        {
+            return None;
+        }
+        let mut goal: Vec<_> =
+            shape.matching.iter().filter(|(pattern, _)| matches(pattern)).map(|(_, atom)| *atom).collect();
+        for (_, patterns, atom) in &shape.others {
+            if !patterns.iter().any(matches) {
+                goal.push(*atom);
+            }
+        }
+        Some(goal)
+    }
+
+    /// Returns a name of the class that is neither known nor already used.
+    pub(super) fn fresh(
+        shape: &Shape,
+        engine: &mut Engine<'_>,
+        signs: &[bool],
+        more: Option<Atom>,
+        draft: &Draft,
+    ) -> Answer {
+        let mut goal = Self::names(shape, engine, signs);
+        goal.extend(more);
+        let used: BTreeSet<Sym> = shape.known.iter().chain(draft.values.keys()).copied().collect();
+        let mut used: Vec<_> = used
+            .into_iter()
+            .map(|name| {
+                let text = Value::String(engine.table.words.text(name).to_string());
+                engine.table.words.value(&text)
+            })
+            .collect();
+        used.sort_unstable();
+        if !used.is_empty() {
+            let node = engine.table.node(vec![Lit::Enum(used)]);
+            goal.push(Atom::is_not(node));
+        }
+        let named = engine.table.node(vec![Lit::Type(node::STRING), Lit::MinLength(1)]);
+        let readable = goal.iter().copied().chain([Atom::is(named, false)]).collect();
+        match engine.goal(readable) {
+            Answer::Witness(name) => Answer::Witness(name),
+            _ => engine.goal(goal),
+        }
+    }
+
+    /// Returns every combination of patterns that an unknown name can match, and whether these are all. Where there are
+    /// many patterns, those are left out whose properties cannot satisfy what is wanted.
+    pub(super) fn classes(engine: &mut Engine<'_>, shape: &Shape, wanted: Option<&Wanted>) -> (Vec<Vec<bool>>, bool) {
+        let mut classes = vec![Vec::new()];
+        let mut is_complete = true;
+        for at in 0..shape.patterns.len() {
+            let both = classes.into_iter().flat_map(|signs: Vec<bool>| {
+                [false, true].map(|sign| signs.iter().copied().chain([sign]).collect::<Vec<_>>())
+            });
+            classes = both.collect();
+            if at >= FEW_PATTERNS {
+                classes.retain(|signs| {
+                    let names = Self::names(shape, engine, signs);
+                    !engine.goal(Self::partial(shape, wanted, signs)).is_empty() && !engine.goal(names).is_empty()
+                });
+            }
+            if classes.len() > MOST_CLASSES {
+                is_complete = false;
+                classes.truncate(MOST_CLASSES);
+            }
+        }
+        (classes, is_complete)
+    }
+
+    /// Returns demands on a property whose name matches the first patterns in this combination. There may be more.
+    fn partial(shape: &Shape, wanted: Option<&Wanted>, signs: &[bool]) -> Vec<Atom> {
+        let matches =
+            |pattern: &Sym| shape.patterns.binary_search(pattern).is_ok_and(|at| signs.get(at) == Some(&true));
+        let refuses =
+            |pattern: &Sym| shape.patterns.binary_search(pattern).is_ok_and(|at| signs.get(at) == Some(&false));
+        let mut goal: Vec<_> =
+            shape.matching.iter().filter(|(pattern, _)| matches(pattern)).map(|(_, atom)| *atom).collect();
+        for (_, patterns, atom) in &shape.others {
+            goal.extend(patterns.iter().all(refuses).then_some(*atom));
+        }
+        if let Some(Wanted::Matching(_, atom) | Wanted::Other(_, _, atom)) = wanted {
+            goal.push(*atom);
+        }
+        goal
+    }
+
+    /// Returns the demands on a name that matches the patterns in this combination.
+    fn names(shape: &Shape, engine: &mut Engine<'_>, signs: &[bool]) -> Vec<Atom> {
+        let mut goal = shape.names.clone();
+        for (pattern, sign) in shape.patterns.iter().zip(signs) {
+            let node = engine.table.node(vec![Lit::Pattern(*pattern)]);
+            goal.push(if *sign { Atom::is(node, false) } else { Atom::is_not(node) });
+        }
+        let text = engine.table.node(vec![Lit::Type(node::STRING)]);
+        goal.push(Atom::is(text, false));
+        goal
+    }
+}
+
+impl Draft {
+    pub(super) fn put(&mut self, name: Sym, found: Answer) {
+        match found {
+            Answer::Witness(value) => drop(self.values.insert(name, value)),
+            Answer::PossibleWitness(value) => {
+                self.maybe = true;
+                self.values.insert(name, value);
+            }
+            _ => self.unsure = true,
+        }
+    }
+}

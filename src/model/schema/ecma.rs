@@ -1,0 +1,193 @@
+//! Rewrites patterns so that the validator reads them as ECMA-262 does.
+//!
+//! The validator passes patterns with look-arounds or back-references unchanged to an engine in which `\d` and `\w` match
+//! characters of all scripts. It refuses a hyphen after such a class, as in `[\w-.]`, which ECMA-262 accepts
+//! without the `u` flag.
+
+use std::borrow::Cow;
+
+use serde_json::{Map, Value};
+
+use super::fragments::{NAMED, VALUES};
+
+/// Returns a pattern that the validator reads as ECMA-262 reads `pattern`.
+pub fn pattern(pattern: &str) -> Cow<'_, str> {
+    let has_classes = pattern.contains('\\');
+    if !has_classes || !(looks_around(pattern) || has_hyphen_after_class(pattern)) {
+        return Cow::Borrowed(pattern);
+    }
+    let mut written = String::with_capacity(pattern.len() + 16);
+    let mut letters = pattern.chars().peekable();
+    let (mut in_class, mut is_kept) = (false, false);
+    let looks_around = looks_around(pattern);
+    while let Some(letter) = letters.next() {
+        match letter {
+            '[' if !in_class => {
+                in_class = true;
+                // Classes cannot be nested, so one with `\D` stays as it is.
+                is_kept = has_complement(letters.clone());
+                written.push('[');
+                // A `]` right after the bracket ends an empty class in ECMA-262, which the validator does not have.
+                written.extend(letters.next_if_eq(&'^'));
+            }
+            ']' => {
+                in_class = false;
+                written.push(']');
+            }
+            '\\' => {
+                let Some(escaped) = letters.next() else { break };
+                match class(escaped, in_class).filter(|_| looks_around && !(in_class && is_kept)) {
+                    Some(class) => written.push_str(&class),
+                    None => written.extend(['\\', escaped]),
+                }
+                let is_class = in_class && "dDwWsS".contains(escaped);
+                if is_class && letters.peek() == Some(&'-') {
+                    letters.next();
+                    written.push_str(if letters.peek() == Some(&']') { "-" } else { "\\-" });
+                }
+            }
+            other => written.push(other),
+        }
+    }
+    Cow::Owned(written)
+}
+
+/// Returns whether the validator does not translate a pattern, because it has look-arounds or back-references.
+fn looks_around(pattern: &str) -> bool {
+    let mut is_escaped = false;
+    pattern.char_indices().any(|(at, letter)| {
+        let rest = &pattern[at..];
+        let found = match letter {
+            _ if is_escaped => matches!(letter, '1'..='9' | 'k'),
+            '(' => ["(?=", "(?!", "(?<=", "(?<!"].iter().any(|look| rest.starts_with(look)),
+            _ => false,
+        };
+        is_escaped = letter == '\\' && !is_escaped;
+        found
+    })
+}
+
+fn has_hyphen_after_class(pattern: &str) -> bool {
+    ["\\d-", "\\D-", "\\w-", "\\W-", "\\s-", "\\S-"].iter().any(|class| pattern.contains(class))
+}
+
+/// Returns whether the rest of a class contains `\D` or `\W`.
+fn has_complement(mut letters: impl Iterator<Item = char>) -> bool {
+    while let Some(letter) = letters.next() {
+        match letter {
+            ']' => return false,
+            '\\' if matches!(letters.next(), Some('D' | 'W')) => return true,
+            _ => {}
+        }
+    }
+    false
+}
+
+/// Returns the characters of `\d` and similar, within brackets or with their own.
+fn class(letter: char, in_class: bool) -> Option<String> {
+    let inner = match letter.to_ascii_lowercase() {
+        'd' => "0-9",
+        'w' => "A-Za-z0-9_",
+        _ => return None,
+    };
+    Some(match (letter.is_ascii_uppercase(), in_class) {
+        (true, false) => format!("[^{inner}]"),
+        (true, true) => return None,
+        (false, true) => inner.to_owned(),
+        (false, false) => format!("[{inner}]"),
+    })
+}
+
+/// Returns a schema with all patterns rewritten. It is borrowed if none changes.
+pub fn patterns(schema: &Value) -> Cow<'_, Value> {
+    if !needs(schema, false) {
+        return Cow::Borrowed(schema);
+    }
+    let mut schema = schema.clone();
+    rewrite(&mut schema, false);
+    Cow::Owned(schema)
+}
+
+fn changes(text: &str) -> bool {
+    matches!(pattern(text), Cow::Owned(_))
+}
+
+fn needs(schema: &Value, are_names: bool) -> bool {
+    match schema {
+        Value::Object(members) => members.iter().any(|(name, member)| match (name.as_str(), member) {
+            ("pattern", Value::String(text)) if !are_names => changes(text),
+            (name, _) if !are_names && VALUES.contains(&name) => false,
+            (name, Value::Object(inner)) if !are_names && name == "patternProperties" => {
+                inner.keys().any(|key| changes(key)) || needs(member, true)
+            }
+            (name, _) => needs(member, !are_names && NAMED.contains(&name)),
+        }),
+        Value::Array(items) => items.iter().any(|item| needs(item, false)),
+        _ => false,
+    }
+}
+
+fn rewrite(schema: &mut Value, are_names: bool) {
+    match schema {
+        Value::Object(members) => {
+            for (name, member) in members.iter_mut() {
+                match (name.as_str(), &mut *member) {
+                    ("pattern", Value::String(text)) if !are_names => *text = pattern(text).into_owned(),
+                    (name, _) if !are_names && VALUES.contains(&name) => {}
+                    (name, _) => {
+                        let are_inner_names = !are_names && NAMED.contains(&name);
+                        if let (false, "patternProperties", Value::Object(inner)) = (are_names, name, &mut *member) {
+                            let taken = std::mem::take(inner);
+                            *inner = taken
+                                .into_iter()
+                                .map(|(key, part)| (pattern(&key).into_owned(), part))
+                                .collect::<Map<_, _>>();
+                        }
+                        rewrite(member, are_inner_names);
+                    }
+                }
+            }
+        }
+        Value::Array(items) => items.iter_mut().for_each(|item| rewrite(item, false)),
+        _ => {}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn only_patterns_that_the_validator_misreads_are_rewritten() {
+        for (written, expected) in [
+            (r"^\d+$", r"^\d+$"),
+            (r"^(?!a)\d[\w-]\D$", r"^(?!a)[0-9][A-Za-z0-9_-][^0-9]$"),
+            (r"^[\w-.]+$", r"^[\w\-.]+$"),
+            (r"^[^\d-x]$", r"^[^\d\-x]$"),
+            (r"^[a-z]\w-\d$", r"^[a-z]\w-\d$"),
+            (r"^(a)\1\W$", r"^(a)\1[^A-Za-z0-9_]$"),
+            (r"^\(?=\d$", r"^\(?=\d$"),
+            (r"\\d(?=a)", r"\\d(?=a)"),
+            (r"(?<year>\d)", r"(?<year>\d)"),
+            (r"(?!a)[\d\D\]]\d\s", r"(?!a)[\d\D\]][0-9]\s"),
+        ] {
+            assert_eq!(pattern(written), expected, "{written}");
+        }
+    }
+
+    #[test]
+    fn patterns_are_read_as_in_ecma_262() {
+        let schema = json!({"pattern": r"^(?=.)[\w-.]\s?$", "enum": [{"pattern": r"[\w-.]"}],
+            "patternProperties": {r"^(?!x)\d$": {"properties": {"pattern": {"pattern": r"[\d-.]"}}}}});
+        let found = patterns(&schema);
+        assert_eq!(found["enum"], schema["enum"]);
+        assert_eq!(found["patternProperties"]["^(?!x)[0-9]$"]["properties"]["pattern"]["pattern"], r"[\d\-.]");
+        let validator = jsonschema::validator_for(&json!({"pattern": found["pattern"]})).unwrap();
+        for (text, is_valid) in
+            [("a", true), ("-", true), (".\u{2003}", true), ("-٠", false), ("٠", false), ("é", false)]
+        {
+            assert_eq!(validator.is_valid(&json!(text)), is_valid, "{text}");
+        }
+    }
+}
