@@ -9,6 +9,7 @@ pub(super) mod components;
 pub(super) mod document;
 mod draft;
 pub(super) mod ecma;
+pub(super) mod external;
 mod forest;
 mod fragments;
 mod keywords;
@@ -32,6 +33,7 @@ use serde_json::Value;
 pub use assumed::assume_draft;
 pub use budget::{Budget, Deadline};
 pub use draft::Draft;
+pub use external::replace_external;
 pub use forest::{Forest, PartId, Tree};
 pub use fragments::encoded;
 pub use keywords::{KeywordKind, KeywordWarning, warnings};
@@ -254,7 +256,19 @@ fn advice(pointer: &str, error: &ValidationError<'_>) -> Option<String> {
         );
     }
     if matches!(error.kind(), ValidationErrorKind::Format { format } if format == "regex") {
-        return Some(shortened(format!("{} is not a regular expression", error.instance())));
+        let pattern = error.instance().as_str().unwrap_or_default();
+        let is_anchored = [r"\A", r"\Z", r"\z"].iter().any(|anchor| pattern.contains(anchor));
+        let hint = if is_anchored { "; write ^ for \\A, and $ for \\Z" } else { "" };
+        return Some(shortened(format!("{} is not a regular expression", error.instance())) + hint);
+    }
+    match error.kind() {
+        ValidationErrorKind::Referencing(referencing::Error::PointerToNowhere { pointer }) => {
+            return Some(shortened(format!("$ref: there is nothing at \"#{pointer}\"; write #/$defs/NAME")));
+        }
+        ValidationErrorKind::Referencing(referencing::Error::NoSuchAnchor { anchor }) => {
+            return Some(shortened(format!("$ref: nothing has the anchor {anchor:?}; write #/$defs/NAME")));
+        }
+        _ => {}
     }
     let reference = said.strip_prefix("Resource '")?.split('\'').next()?;
     said.contains("is not present in a registry").then(|| {
@@ -320,6 +334,9 @@ mod tests {
             (json!({"$ref": "other.json"}), "\"other.json\" points outside the schema"),
             (json!({"$schema": "https://example.com/own"}), "$schema names an unknown dialect"),
             (json!({"pattern": "("}), "\"(\" is not a regular expression"),
+            (json!({"pattern": "a\\Z"}), "write ^ for \\A"),
+            (json!({"$ref": "#/none"}), "there is nothing at \"#/none\""),
+            (json!({"$ref": "#none"}), "nothing has the anchor \"none\""),
             (json!(null), "there is no schema"),
             (json!({"exclusiveMinimum": true}), "\"$schema\": \"http://json-schema.org/draft-04/schema#\""),
             (

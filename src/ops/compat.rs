@@ -63,6 +63,8 @@ pub fn compare(env: &Env, request: &Request) -> Result<Answer<Compat>, OpError> 
     let mut parts = [parse(&mut forest, &request.old)?, parse(&mut forest, &request.new)?];
     let written = parts;
     let assumed = schema::assume_draft(&mut forest, &mut parts);
+    let named = parts;
+    let external = schema::replace_external(&mut forest, &mut parts);
     let forest = forest.closed();
     let [old, new] = parts;
     let (old, new) = (forest.tree(old), forest.tree(new));
@@ -96,12 +98,16 @@ pub fn compare(env: &Env, request: &Request) -> Result<Answer<Compat>, OpError> 
         warnings: assumed
             .into_iter()
             .flat_map(|draft| {
-                let sources = [(&request.old, written[0] != parts[0]), (&request.new, written[1] != parts[1])];
+                let sources = [(&request.old, written[0] != named[0]), (&request.new, written[1] != named[1])];
                 sources
                     .into_iter()
                     .filter(|(_, is_named)| *is_named)
                     .map(move |(source, _)| SchemaWarning::of(&source.name, KeywordWarning::assumed(draft)))
             })
+            .chain(external.into_iter().map(|(at, target)| {
+                let source = [&request.old, &request.new][at];
+                SchemaWarning::of(&source.name, KeywordWarning::external(target))
+            }))
             .chain(warnings(&request.old, old))
             .chain(warnings(&request.new, new))
             .collect(),

@@ -39,8 +39,8 @@ pub struct Compat {
 /// A word in a schema that looks like a keyword but has no effect.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct SchemaWarning {
-    /// The kind of warning: `misspelt-keyword`, `keyword-of-another-draft`, `keyword-of-another-language` or
-    /// `assumed-draft`.
+    /// The kind of warning: `misspelt-keyword`, `keyword-of-another-draft`, `keyword-of-another-language`,
+    /// `assumed-draft` or `external-reference`.
     pub rule: Cow<'static, str>,
     /// The schema, as named in the request.
     pub schema: String,

@@ -97,6 +97,53 @@ fn follows_references_named_after_types() {
 }
 
 #[test]
+fn what_is_outside_of_a_schema_is_not_known() {
+    let world = world();
+    let schema =
+        |target: &str, b: &str| format!(r#"{{"properties": {{"a": {{"$ref": "{target}"}}, "b": {{"type": "{b}"}}}}}}"#);
+    let compare = |old: &str, new: &str| {
+        world.write("old.json", old);
+        world.write("new.json", new);
+        let run = world.blue(&world.root(), &["compat", "old.json", "new.json", "--json"]);
+        let answer = run.json();
+        let verdict = |direction: &str| answer[direction]["strict"]["verdict"].as_str().unwrap_or_default().to_owned();
+        let reason = answer["backwards"]["strict"]["reason"].as_str().unwrap_or_default().to_owned();
+        let rules = answer["warnings"].as_array().unwrap().iter().map(|one| one["rule"].as_str().unwrap().to_owned());
+        ([verdict("backwards"), verdict("forwards")], reason, rules.collect::<Vec<_>>(), run.code)
+    };
+    let (there, other) = ("https://example.com/a.json#/$defs/a", "https://example.com/b.json");
+    // The same target has the same values, and the other parts are compared.
+    let (verdicts, _, warnings, code) = compare(&schema(there, "integer"), &schema(there, "number"));
+    assert_eq!((verdicts, code), (["incompatible", "compatible"].map(str::to_owned), 1));
+    assert_eq!(warnings, ["external-reference", "external-reference"]);
+    let (verdicts, reason, _, code) = compare(&schema(there, "integer"), &schema(other, "integer"));
+    assert_eq!((verdicts, code), (["unknown", "unknown"].map(str::to_owned), 0));
+    assert!(reason.ends_with("is outside of the schemas"), "{reason}");
+    // A file beside the schema may have changed with it.
+    let beside = schema("./a.json", "integer");
+    let (verdicts, reason, ..) = compare(&beside, &beside);
+    assert_eq!(
+        (verdicts, &*reason),
+        (["unknown", "unknown"].map(str::to_owned), "\"./a.json\" is outside of the new schema")
+    );
+    // A value that proves a break does not depend on what is not known.
+    let required = r#"{"properties": {"a": {"$ref": "https://example.com/a.json"}}, "required": ["a"]}"#;
+    let (verdicts, ..) = compare(required, &required.replace("true", "false").replace("[\"a\"]", "[\"a\", \"b\"]"));
+    assert_eq!(verdicts, ["compatible", "unknown"]);
+    let negated = r#"{"not": {"$ref": "https://example.com/a.json"}, "minimum": 1}"#;
+    let (verdicts, ..) = compare(negated, &negated.replace('1', "2"));
+    assert_eq!(verdicts, ["compatible", "unknown"]);
+    // A URI with a fragment is still that of the schema itself.
+    let own = r##"{"$schema": "http://json-schema.org/draft-07/schema", "$id": "https://example.com/a#b",
+        "$ref": "#/definitions/c", "definitions": {"c": {"type": "string"}}}"##;
+    let (verdicts, _, warnings, _) = compare(own, &own.replace("string", "null"));
+    assert_eq!((verdicts, warnings.len()), (["incompatible", "incompatible"].map(str::to_owned), 0));
+    let latest = r#"{"$schema": "http://json-schema.org/schema#", "id": "x", "maximum": 1}"#;
+    let (verdicts, ..) = compare(latest, &latest.replace('1', "2"));
+    assert_eq!(verdicts, ["incompatible", "compatible"]);
+}
+
+#[test]
 fn unknown_fails_only_with_strict() {
     let world = world();
     // An automaton cannot handle a back-reference.

@@ -103,7 +103,11 @@ pub(super) fn among_named<'a>(inner: &mut Side<'a>, outer: &mut Side<'a>) -> Opt
 }
 
 /// Returns a smaller witness, after one pass from front to back that removes unneeded parts.
-pub(super) fn shrink(inner: &Side<'_>, outer: &Side<'_>, value: Value, time_left: &dyn Fn() -> Duration) -> Value {
+pub(super) fn shrink(
+    value: Value,
+    is_witness: &mut dyn FnMut(&Value) -> bool,
+    time_left: &dyn Fn() -> Duration,
+) -> Value {
     let mut best = value;
     let mut tries = 0;
     let mut paths = vec![Vec::new()];
@@ -114,7 +118,7 @@ pub(super) fn shrink(inner: &Side<'_>, outer: &Side<'_>, value: Value, time_left
             if tries > TRIES || time_left().is_zero() {
                 return best;
             }
-            if is_witness(inner, outer, &smaller) {
+            if is_witness(&smaller) {
                 best = smaller;
             } else {
                 at += 1;

@@ -10,7 +10,7 @@ use super::{numbers, unevaluated};
 use crate::model::schema::{
     Draft, PartId, Tree,
     document::{Context, Document, Unresolved},
-    ecma,
+    ecma, external,
 };
 
 /// The number of a [`Scope`].
@@ -223,6 +223,11 @@ struct Keywords<'a, 'r, 'g> {
 impl<'a> Keywords<'a, '_, '_> {
     fn read(&mut self) -> Result<(), String> {
         self.references()?;
+        if let Some(reason) = self.schema.get(external::KEYWORD).and_then(Tree::as_str) {
+            let reason = self.symbol(reason);
+            self.lits.push(Lit::Opaque(reason, 0));
+            self.reader.graph.words.has_external = true;
+        }
         if self.draft <= Draft::D7 && self.schema.get("$ref").is_some_and(Tree::is_string) {
             return Ok(());
         }

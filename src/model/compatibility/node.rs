@@ -235,6 +235,8 @@ pub(super) struct Words {
     pub(super) tells_spellings: bool,
     /// Whether the same sub-schema may mean something else, depending on the references that lead to it.
     pub(super) is_ambiguous: bool,
+    /// Whether a schema has references out of the schemas, which the validator ignores.
+    pub(super) has_external: bool,
     pub(super) checks: Vec<Check>,
     check_ids: HashMap<String, u32>,
     patterns: HashMap<Sym, Option<jsonschema::Validator>>,

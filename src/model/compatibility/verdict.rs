@@ -8,6 +8,7 @@ use super::answer::{BothReadings, SchemaDifference, SchemaVerdict, VersionBump};
 use super::budget::{Budget, Limits};
 use super::confirm::{self, Side};
 use super::dialect::Graph;
+use super::evaluate;
 use super::explain::Sources;
 use super::intern;
 use super::node::Id;
@@ -200,6 +201,9 @@ impl Judge<'_> {
 
     /// Has the validator decide about each value of a schema that lists its values.
     fn listed(&mut self, direction: BrokenDirection, reading: SchemaReading) -> Option<SchemaVerdict> {
+        if self.engine.table.words.has_external {
+            return None;
+        }
         let [old, new] = &mut self.sides;
         let (inner, outer) = if sides(direction).0 == 0 { (old, new) } else { (new, old) };
         let Some(witness) = confirm::among_named(inner, outer)? else { return Some(SchemaVerdict::Compatible) };
@@ -255,13 +259,22 @@ impl Judge<'_> {
         let [old, new] = &mut self.sides;
         [&mut *old, &mut *new].into_iter().for_each(|side| side.turn_to(&value));
         let (inner_side, outer_side) = if inner == 0 { (&*old, &*new) } else { (&*new, &*old) };
-        if !confirm::is_witness(inner_side, outer_side, &value) {
+        let roots = [inner, outer].map(|side| self.sources.classes.of(self.sources.roots[side]));
+        let table = &mut self.engine.table;
+        let mut is_witness = |value: &Value| {
+            confirm::is_witness(inner_side, outer_side, value)
+                // The validator ignores references out of the schemas.
+                && (!table.words.has_external
+                    || evaluate::holds(table, roots[0], value) == Some(true)
+                        && evaluate::holds(table, roots[1], value) == Some(false))
+        };
+        if !is_witness(&value) {
             return None;
         }
         let started = self.engine.budget.elapsed();
         let budget = &self.engine.budget;
         let time_left = || SHRINKING.saturating_sub(budget.elapsed().saturating_sub(started));
-        let witness = confirm::shrink(inner_side, outer_side, value, &time_left);
+        let witness = confirm::shrink(value, &mut is_witness, &time_left);
         let masked = self.engine.masked.clone();
         let table = &mut self.engine.table;
         let leaf = self.sources.leaf(table, outer, &witness, &|mask| masked.contains(mask));

@@ -1,4 +1,7 @@
 //! Assumes a draft for schemas that name none and are written in the syntax of an older one.
+//!
+//! `http://json-schema.org/schema#` names none either: it stands for the latest draft, whichever that is (draft-04,
+//! section 6).
 
 use serde_json::Value;
 
@@ -21,12 +24,18 @@ const SINCE_2019: [&str; 8] = [
 pub fn assume_draft(forest: &mut Forest, schemas: &mut [PartId; 2]) -> Option<Draft> {
     let is_unnamed = |part: &PartId| {
         let schema = forest.tree(*part);
-        schema.is_object() && schema.get("$schema").is_none()
+        schema.is_object() && schema.get("$schema").is_none_or(is_latest)
     };
     let unnamed: Vec<_> = (0..2).filter(|at| is_unnamed(&schemas[*at])).collect();
     let trees: Vec<_> = unnamed.iter().map(|at| forest.tree(schemas[*at])).collect();
     let are_valid = |draft: Draft| trees.iter().all(|schema| meta::problem_in(*schema, draft).is_none());
     if are_valid(Draft::D2020) {
+        for at in unnamed {
+            if forest.tree(schemas[at]).get("$schema").is_some() {
+                let schema = named(forest.tree(schemas[at]), Draft::D2020);
+                schemas[at] = forest.add(&schema);
+            }
+        }
         return None;
     }
     let is_later = trees.iter().any(|schema| SINCE_2019.iter().any(|keyword| schema.get(keyword).is_some()));
@@ -37,6 +46,12 @@ pub fn assume_draft(forest: &mut Forest, schemas: &mut [PartId; 2]) -> Option<Dr
         schemas[at] = forest.add(schema);
     }
     Some(draft)
+}
+
+/// Returns whether a `$schema` names the latest draft.
+fn is_latest(uri: Tree<'_>) -> bool {
+    let uri = uri.as_str().unwrap_or_default().trim_end_matches('#');
+    uri.split_once("://").is_some_and(|(_, name)| name == "json-schema.org/schema")
 }
 
 fn named(schema: Tree<'_>, draft: Draft) -> Value {
@@ -66,6 +81,7 @@ mod tests {
             (&later, &new, Some(Draft::D2019)),
             (&named, &list, Some(Draft::D7)),
             (&named, &new, None),
+            (&json!({"$schema": "http://json-schema.org/schema#", "items": [true]}), &new, Some(Draft::D7)),
             (&json!({"required": true}), &new, None),
             (&json!({"type": "strin"}), &list, None),
         ] {
@@ -73,9 +89,20 @@ mod tests {
             let mut parts = [forest.add(old), forest.add(new)];
             assert_eq!(assume_draft(&mut forest, &mut parts), expected, "{old} {new}");
             for (part, written) in parts.into_iter().zip([old, new]) {
-                let uri = written.get("$schema").and_then(Value::as_str).or(expected.map(Draft::uri));
+                let named = written.get("$schema").and_then(Value::as_str).filter(|uri| Draft::of(uri).is_some());
+                let uri = named.or(expected.map(Draft::uri));
                 assert_eq!(forest.tree(part).get("$schema").and_then(Tree::as_str), uri);
             }
         }
+    }
+
+    #[test]
+    fn latest_draft_is_named_by_its_own_uri() {
+        let mut forest = Forest::default();
+        let schema = json!({"$schema": "https://json-schema.org/schema", "minimum": 1});
+        let mut parts = [forest.add(&schema), forest.add(&json!({"minimum": 1}))];
+        assert_eq!(assume_draft(&mut forest, &mut parts), None);
+        let named = parts.map(|part| forest.tree(part).get("$schema").and_then(Tree::as_str).map(str::to_owned));
+        assert_eq!(named, [Some(Draft::D2020.uri().to_owned()), None]);
     }
 }

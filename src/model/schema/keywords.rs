@@ -4,7 +4,7 @@
 //! mistakes are reported; any other word may be an annotation.
 
 use std::{
-    collections::HashSet,
+    collections::{HashMap, HashSet},
     hash::{BuildHasher as _, RandomState},
 };
 
@@ -41,6 +41,8 @@ pub enum KeywordKind {
     OtherLanguage,
     /// The schema names no draft, and another one than 2020-12 was assumed.
     Assumed(Draft),
+    /// The reference leads out of the schema, so that its target is not known.
+    External,
 }
 
 impl KeywordWarning {
@@ -51,6 +53,12 @@ impl KeywordWarning {
         Self { pointer: String::new(), keyword, kind: KeywordKind::Assumed(draft), suggestion }
     }
 
+    /// Returns the warning that a reference leads out of the schema.
+    pub fn external(target: String) -> Self {
+        let suggestion = "copy it to $defs to compare it too".to_owned();
+        Self { pointer: String::new(), keyword: target, kind: KeywordKind::External, suggestion }
+    }
+
     /// Returns the id of the rule.
     pub fn rule(&self) -> &'static str {
         match self.kind {
@@ -58,6 +66,7 @@ impl KeywordWarning {
             KeywordKind::OtherDraft(_) => "keyword-of-another-draft",
             KeywordKind::OtherLanguage => "keyword-of-another-language",
             KeywordKind::Assumed(_) => "assumed-draft",
+            KeywordKind::External => "external-reference",
         }
     }
 
@@ -73,6 +82,7 @@ impl KeywordWarning {
             KeywordKind::Assumed(draft) => {
                 format!("no draft is named, and not all is valid in 2020-12, so it was read as {draft}; {suggestion}")
             }
+            KeywordKind::External => format!("{keyword:?} is outside of the schema and was not read; {suggestion}"),
         }
     }
 }
@@ -80,7 +90,8 @@ impl KeywordWarning {
 /// Returns the words of a schema that assert nothing although they look like keywords, at most 50, in document order.
 /// This excludes names of properties, and values in `enum`, `const`, `default` and `examples`.
 pub fn warnings(schema: Tree<'_>) -> Vec<KeywordWarning> {
-    let mut walk = Walk { root: schema, seen: HashSet::new(), open: Vec::new(), found: Vec::new() };
+    let mut walk =
+        Walk { root: schema, seen: HashSet::new(), open: Vec::new(), found: Vec::new(), nearest: HashMap::new() };
     walk.open.push(Place { schema, pointer: String::new(), draft: Some(Draft::D2020), is_named: false });
     // Hashes of pointers take a tenth of the memory of the pointers.
     let hashes = RandomState::new();
@@ -110,6 +121,16 @@ struct Walk<'a> {
     seen: HashSet<u64>,
     open: Vec<Place<'a>>,
     found: Vec<KeywordWarning>,
+    /// The nearest keyword to each word, since generated schemas repeat the same words thousands of times.
+    nearest: HashMap<&'a str, Option<Nearest>>,
+}
+
+/// The keyword that is nearest to a word.
+#[derive(Debug, Clone, Copy)]
+struct Nearest {
+    keyword: &'static str,
+    /// Whether they differ only in case and punctuation.
+    is_same_word: bool,
 }
 
 impl<'a> Walk<'a> {
@@ -123,8 +144,10 @@ impl<'a> Walk<'a> {
         let here = Here { pointer: &place.pointer, draft, is_named };
         let refers = schema.get("$ref").and_then(Tree::as_str);
         if refers.is_none() || draft > Draft::D7 {
-            let words = schema.members().filter_map(|(word, value)| here.warning(word, value));
-            self.found.extend(words);
+            for (word, value) in schema.members() {
+                let nearest = || *self.nearest.entry(word).or_insert_with(|| nearest(word));
+                self.found.extend(here.warning(word, value, nearest));
+            }
         }
         let first = self.open.len();
         for (keyword, value) in schema.members() {
@@ -196,7 +219,12 @@ struct Here<'p> {
 }
 
 impl Here<'_> {
-    fn warning(&self, word: &str, value: Tree<'_>) -> Option<KeywordWarning> {
+    fn warning(
+        &self,
+        word: &str,
+        value: Tree<'_>,
+        nearest: impl FnOnce() -> Option<Nearest>,
+    ) -> Option<KeywordWarning> {
         let (kind, suggestion) = self
             .of_other_draft(word, value)
             .or_else(|| {
@@ -204,7 +232,7 @@ impl Here<'_> {
                 Some((KeywordKind::OtherLanguage, language.to_owned()))
             })
             .or_else(|| {
-                let meant = self.meant(word, value)?;
+                let meant = meant(word, value, nearest)?;
                 Some((KeywordKind::Misspelt, format!("did you mean {meant:?}?")))
             })?;
         let pointer = format!("{}/{}", self.pointer, escape(word));
@@ -248,35 +276,41 @@ impl Here<'_> {
         let or = if self.is_named { String::new() } else { format!(", or name {until} in \"$schema\"") };
         Some((KeywordKind::OtherDraft(draft), format!("{write}{or}")))
     }
+}
 
-    /// Returns the keyword that the author of a word probably meant.
-    fn meant(&self, word: &str, value: Tree<'_>) -> Option<&'static str> {
-        if word.starts_with("x-") || word.starts_with("X-") {
-            return None;
-        }
-        let sometimes = SOMETIMES.iter().map(|(keyword, ..)| *keyword);
-        let known = || ALWAYS.into_iter().chain(sometimes.clone());
-        if known().any(|keyword| keyword == word) || ANNOTATIONS.contains(&word) {
-            return None;
-        }
-        if let Some(keyword) = known().filter(|keyword| *keyword != "id").find(|keyword| plain(keyword) == plain(word))
-        {
-            return Some(keyword);
-        }
-        if word == "ref" {
-            return value.is_string().then_some("$ref");
-        }
-        let allowed = match word.len() {
-            0..4 => return None,
-            4..6 => 1,
-            _ => 2,
-        };
-        let edits = |keyword: &'static str| (strsim::osa_distance(word, keyword), keyword);
-        // Too many words are similar to short keywords.
-        let nearest = known().filter(|keyword| keyword.len() > 3 && *keyword != "$id").map(edits).min()?;
-        let is_annotation = ANNOTATIONS.into_iter().any(|keyword| edits(keyword).0 <= nearest.0);
-        (nearest.0 <= allowed && !is_annotation && fits(nearest.1, value)).then_some(nearest.1)
+/// Returns the keyword that the author of a word probably meant.
+fn meant(word: &str, value: Tree<'_>, nearest: impl FnOnce() -> Option<Nearest>) -> Option<&'static str> {
+    if word == "ref" {
+        return value.is_string().then_some("$ref");
     }
+    let Nearest { keyword, is_same_word } = nearest()?;
+    (is_same_word || fits(keyword, value)).then_some(keyword)
+}
+
+/// Returns the keyword that is nearest to a word, if the word is none and is near enough.
+fn nearest(word: &str) -> Option<Nearest> {
+    if word.starts_with("x-") || word.starts_with("X-") {
+        return None;
+    }
+    let sometimes = SOMETIMES.iter().map(|(keyword, ..)| *keyword);
+    let known = || ALWAYS.into_iter().chain(sometimes.clone());
+    if known().any(|keyword| keyword == word) || ANNOTATIONS.contains(&word) {
+        return None;
+    }
+    let letters = plain(word);
+    if let Some(keyword) = known().filter(|keyword| *keyword != "id").find(|keyword| plain(keyword) == letters) {
+        return Some(Nearest { keyword, is_same_word: true });
+    }
+    let allowed = match word.len() {
+        0..4 => return None,
+        4..6 => 1,
+        _ => 2,
+    };
+    let edits = |keyword: &'static str| (strsim::osa_distance(word, keyword), keyword);
+    // Too many words are similar to short keywords.
+    let nearest = known().filter(|keyword| keyword.len() > 3 && *keyword != "$id").map(edits).min()?;
+    let is_annotation = ANNOTATIONS.into_iter().any(|keyword| edits(keyword).0 <= nearest.0);
+    (nearest.0 <= allowed && !is_annotation).then_some(Nearest { keyword: nearest.1, is_same_word: false })
 }
 
 #[cfg(test)]

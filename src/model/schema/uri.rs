@@ -40,6 +40,11 @@ pub fn join(base: &str, reference: &str) -> String {
     format!("{scheme}{authority}{}{query}", without_dots(&merged))
 }
 
+/// Returns whether a reference has a scheme.
+pub fn is_absolute(reference: &str) -> bool {
+    scheme_end(reference).is_some()
+}
+
 fn scheme_end(uri: &str) -> Option<usize> {
     let end = uri.find(':')?;
     let is_scheme = uri.starts_with(|c: char| c.is_ascii_alphabetic())

@@ -1,0 +1,150 @@
+//! References that lead out of a schema. Nothing outside of a schema is read, so that it is not known which values such a
+//! reference allows.
+
+use serde_json::{Map, Value};
+
+use super::{
+    Draft, Forest, PartId, Tree,
+    document::{Context, Document},
+    fragments::{NAMED, VALUES},
+    official, uri,
+};
+
+/// The keyword that replaces a reference out of a schema. Its value is the reason why nothing is known about it.
+/// Validators ignore the keyword; a comparison treats it as equal to nothing but the same keyword.
+pub const KEYWORD: &str = "\u{0}external";
+
+/// Replaces the references out of two schemas that are compared. Returns the targets, each with the index of the schema.
+///
+/// An absolute target is the same for both schemas. A relative one, if the schema has no `$id`, is not: what it leads to
+/// may have changed between them. A fragment in the root's `$id`, which drafts up to 07 allow, is removed: with it, the
+/// validator takes every reference for one that leads out of the schema.
+pub fn replace_external(forest: &mut Forest, schemas: &mut [PartId; 2]) -> Vec<(usize, String)> {
+    let mut found = Vec::new();
+    for (at, of) in ["old", "new"].into_iter().enumerate() {
+        let document = Document::new(forest.tree(schemas[at]));
+        let mut rewriter = Rewriter { document: &document, of, targets: Vec::new() };
+        let mut rewritten = rewriter.rewritten(document.root, false, &document.outside());
+        let targets = rewriter.targets;
+        if remove_id_fragment(&mut rewritten, document.context.draft) || !targets.is_empty() {
+            schemas[at] = forest.add(&rewritten);
+            found.extend(targets.into_iter().map(|target| (at, target)));
+        }
+    }
+    found
+}
+
+fn remove_id_fragment(schema: &mut Value, draft: Draft) -> bool {
+    let id = schema.get_mut(draft.id()).filter(|_| draft <= Draft::D7);
+    let Some(Value::String(id)) = id else { return false };
+    let end = id.find('#').filter(|end| (1..id.len() - 1).contains(end));
+    end.map(|end| id.truncate(end)).is_some()
+}
+
+struct Rewriter<'d, 'a> {
+    document: &'d Document<'a>,
+    /// Which of the two schemas this is.
+    of: &'static str,
+    targets: Vec<String>,
+}
+
+impl Rewriter<'_, '_> {
+    fn rewritten(&mut self, part: Tree<'_>, are_names: bool, outer: &Context) -> Value {
+        if !part.has_references() || !part.is_object() && !part.is_array() {
+            return part.to_value();
+        }
+        if part.is_array() {
+            return Value::Array(part.items().map(|item| self.rewritten(item, false, outer)).collect());
+        }
+        let context = if are_names { outer.clone() } else { outer.within(part) };
+        let mut members = Map::new();
+        for (name, member) in part.members() {
+            let member = match !are_names && VALUES.contains(&name) {
+                true => member.to_value(),
+                false => self.rewritten(member, !are_names && NAMED.contains(&name), &context),
+            };
+            members.insert(name.to_owned(), member);
+        }
+        if let Some(target) = members.get("$ref").and_then(Value::as_str).filter(|_| !are_names)
+            && let Some(target) = self.external(target, &context)
+        {
+            if context.draft <= Draft::D7 {
+                // The keywords beside a reference have no effect, but other references may lead into them.
+                members.retain(|name, _| NAMED[4..].contains(&name.as_str()));
+            }
+            members.remove("$ref");
+            members.insert(KEYWORD.to_owned(), Value::String(self.reason(&target)));
+            if !self.targets.contains(&target) {
+                self.targets.push(target);
+            }
+        }
+        Value::Object(members)
+    }
+
+    /// Returns the absolute target of a reference, if it leads to another document.
+    fn external(&self, reference: &str, context: &Context) -> Option<String> {
+        let (document, fragment) = uri::split(reference);
+        let target = match context.base.is_empty() {
+            true => document.to_owned(),
+            false => uri::join(&context.base, document),
+        };
+        let is_external = !document.is_empty()
+            && self.document.resolve(&target, "").is_err()
+            && official::draft_of(&target).is_none();
+        let fragment = fragment.filter(|fragment| !fragment.is_empty()).map(|fragment| format!("#{fragment}"));
+        is_external.then(|| target + &fragment.unwrap_or_default())
+    }
+
+    fn reason(&self, target: &str) -> String {
+        match uri::is_absolute(target) {
+            true => format!("{target:?} is outside of the schemas"),
+            false => format!("{target:?} is outside of the {} schema", self.of),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn replaced(old: &Value, new: &Value) -> ([Value; 2], Vec<(usize, String)>) {
+        let mut forest = Forest::default();
+        let mut parts = [forest.add(old), forest.add(new)];
+        let found = replace_external(&mut forest, &mut parts);
+        (parts.map(|part| forest.tree(part).to_value()), found)
+    }
+
+    #[test]
+    fn only_references_out_of_the_schema_are_replaced() {
+        let there = json!({"$id": "https://example.com/a/b.json", "$ref": "c.json#/x", "type": "object",
+            "properties": {"$ref": {"$ref": "#/$defs/own"}}, "$defs": {"own": {"const": {"$ref": "d.json"}},
+                "meta": {"$ref": "https://json-schema.org/draft/2020-12/schema"}, "lost": {"$ref": "#/$defs/none"}}});
+        let ([found, other], targets) = replaced(&there, &json!({"items": {"$ref": "../e.json"}}));
+        let mut expected = there.clone();
+        expected.as_object_mut().unwrap().remove("$ref");
+        expected[KEYWORD] = json!("\"https://example.com/a/c.json#/x\" is outside of the schemas");
+        assert_eq!(found, expected);
+        assert_eq!(other, json!({"items": {KEYWORD: "\"../e.json\" is outside of the new schema"}}));
+        assert_eq!(targets, [(0, "https://example.com/a/c.json#/x".to_owned()), (1, "../e.json".to_owned())]);
+        let whole = json!({"$ref": "#/$defs/a", "$defs": {"a": {"$id": "a.json"}, "b": {"$ref": "a.json"}}});
+        assert_eq!(replaced(&whole, &whole), ([whole.clone(), whole.clone()], Vec::new()));
+    }
+
+    #[test]
+    fn fragment_of_an_id_is_removed() {
+        let schema = |id: &str| json!({"$schema": Draft::D7.uri(), "$id": id, "$ref": "#/definitions/a"});
+        for (id, expected) in [("https://a/b#c", "https://a/b"), ("https://a/b#", "https://a/b#"), ("#c", "#c")] {
+            assert_eq!(replaced(&schema(id), &json!(true)).0[0], schema(expected));
+        }
+    }
+
+    #[test]
+    fn what_stands_beside_a_reference_counts_from_2019_on() {
+        let schema = json!({"$schema": Draft::D7.uri(), "properties": {
+            "a": {"$ref": "https://example.com/a", "type": "string", "definitions": {"b": true}}}});
+        let ([found, _], _) = replaced(&schema, &json!(true));
+        let keywords: Vec<_> = found["properties"]["a"].as_object().unwrap().keys().map(String::as_str).collect();
+        assert_eq!(keywords, [KEYWORD, "definitions"]);
+    }
+}
