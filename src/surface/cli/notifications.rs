@@ -101,7 +101,7 @@ impl Command {
                 output.answer(&answer, |body, text| {
                     text.line(&[plain(format!("marked {} as seen", body.acknowledged.len()))]);
                     for id in &body.unknown {
-                        text.line(&[look("not pending:", Look::Yellow), plain(id)]);
+                        text.line(&[look("no such notification:", Look::Yellow), plain(id)]);
                     }
                 })?;
                 Ok(Verdict::Yes)
