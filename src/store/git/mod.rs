@@ -204,7 +204,7 @@ impl Store for GitStore {
         Ok(refs::below(&self.repo(), &self.packed, SESSIONS)?.found.into_iter().filter_map(named).collect())
     }
 
-    fn broken_refs(&self) -> Result<Vec<String>, StoreError> {
+    fn broken_refs(&self) -> Result<Vec<(String, String)>, StoreError> {
         Ok(refs::below(&self.repo(), &self.packed, DOMAINS)?.broken)
     }
 
