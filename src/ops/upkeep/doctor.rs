@@ -225,14 +225,17 @@ fn files(subject: Option<&str>, store: &GitStore) -> Vec<DoctorCheck> {
     if found.is_empty() { vec![check("files", subject, Health::Ok, "every stored file can be read")] } else { found }
 }
 
-/// Reports that nothing is published, because it is unknown which branch is.
+/// Reports that nothing is published, because it is unknown which branch is, or which commits are.
 fn publishing_branch(ctx: &Ctx, repo: &str) -> Result<Option<DoctorCheck>, OpError> {
     let Some(code) = &ctx.code else { return Ok(None) };
-    let is_automatic = matches!(Policy::of(code), Ok(Policy::Commit | Policy::Pushed));
-    if !is_automatic || ctx.writing().is_err() {
+    if ctx.writing().is_err() {
         return Ok(None);
     }
-    let problem = catch_up::branch_problem(code)?;
+    let problem = match Policy::of(code) {
+        Ok(Policy::Commit | Policy::Pushed) => catch_up::branch_problem(code)?,
+        Ok(Policy::Ci | Policy::Off) => None,
+        Err(error) => Some(error),
+    };
     Ok(problem.map(|error| {
         let message = format!("nothing is published: {}", error.message);
         failed(check("branch", Some(repo), Health::Warning, message), &error.next_steps)

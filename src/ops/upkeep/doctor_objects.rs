@@ -58,7 +58,11 @@ pub(crate) fn objects(ctx: &Ctx, request: &Request, known: &KnownRealm, store: &
 
 /// Returns git's complaints about the objects; `None` if all are sound.
 fn complaints(ctx: &Ctx, store: &GitStore) -> Result<Option<String>, OpError> {
-    let lines = store.fsck(ctx.env.vars())?;
+    let mut lines = store.fsck(ctx.env.vars())?;
+    if !lines.is_empty() {
+        // git lists the packs only once, so it misses objects that another process repacks meanwhile.
+        lines = store.fsck(ctx.env.vars())?;
+    }
     let more = lines.len().saturating_sub(MAX_SHOWN);
     let more = if more > 0 { format!("; and {more} more") } else { String::new() };
     let shown: Vec<_> = lines.into_iter().take(MAX_SHOWN).collect();
