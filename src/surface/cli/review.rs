@@ -125,6 +125,7 @@ fn state(import: &ImportReview) -> Word {
         ("stale", _) => look("behind: an older version is still served", Look::Yellow),
         (_, Some(Outcome::Compatible)) => look("accepted", Look::Green),
         (_, Some(_)) => look("in range, but it is unknown whether it breaks the code", Look::Yellow),
+        (_, None) if import.old_version == import.new_version => look("accepted", Look::Green),
         (_, None) => look("accepted (judged by version range only)", Look::Yellow),
     }
 }
