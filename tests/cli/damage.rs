@@ -177,3 +177,24 @@ fn torn_ref_of_a_domain_is_reset_to_its_newest_commit() {
         world.blue(&fungal, &["doctor"]).exits(0);
     }
 }
+
+/// The records of readers are written without flushing, so a power failure may leave an empty file.
+#[test]
+fn torn_records_of_readers_only_show_notifications_again() {
+    let world = World::pair();
+    let access = world.path("access");
+    world.bump("1.1.0");
+    world.ok(&access, &["status"]);
+    for text in ["", "noise"] {
+        for name in ["inbox/access/shared", "inbox/access/reader/cli", "arrivals/s3-access"] {
+            break_ref(&world, &format!("refs/blue/local/{name}"), text);
+        }
+        world.ok(&access, &["notifications", "list"]);
+        world.ok(&access, &["status"]);
+        world.ok(&access, &["notifications", "ack", "--all"]);
+        assert_eq!(world.json(&access, &["notifications", "list"])["summary"]["pending"], 0);
+        world.bump(if text.is_empty() { "1.2.0" } else { "1.3.0" });
+        assert_eq!(world.json(&access, &["notifications", "list"])["summary"]["pending"], 1);
+        world.ok(&access, &["status"]);
+    }
+}

@@ -182,7 +182,11 @@ impl Objects for GitStore {
 
 impl Store for GitStore {
     fn tip(&self, name: &StoreRef) -> Result<Option<Oid>, StoreError> {
-        refs::tip(&self.repo(), &self.packed, &name.to_string())
+        match refs::tip(&self.repo(), &self.packed, &name.to_string()) {
+            // A lost record of this machine only means that notifications are shown again.
+            Err(error) if name.is_local() && error.is_damage() => Ok(None),
+            tip => tip,
+        }
     }
 
     fn domains(&self) -> Result<Vec<(DomainName, Oid)>, StoreError> {
