@@ -365,10 +365,10 @@ impl Repository {
         Ok(notifications::list::run(&self.realm.ctx, &request)?)
     }
 
-    /// Marks pending notifications as seen by this reader. Ids that are not pending are listed in the answer.
+    /// Marks pending notifications as seen by this reader. Unknown ids are listed in the answer.
     ///
     /// # Errors
-    /// Returns an error if none of them is pending, or the clone may not write.
+    /// Returns an error if none of them is a notification of this reader, or the clone may not write.
     pub fn acknowledge(&self, ids: impl IntoIterator<Item = String>) -> Result<Answer<NotificationsAck>, Error> {
         let ids: Vec<_> = ids.into_iter().collect();
         if ids.is_empty() {

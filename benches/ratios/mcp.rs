@@ -256,9 +256,15 @@ impl Server {
         let request = format!("{request}\n");
         let start = Instant::now();
         self.input.write_all(request.as_bytes()).unwrap();
-        let answer = self.lines.next().unwrap().unwrap();
+        let (answer, value) = loop {
+            let line = self.lines.next().unwrap().unwrap();
+            let value: Value = serde_json::from_str(&line).unwrap();
+            // A slow call sends notifications of its progress first.
+            if !value["id"].is_null() {
+                break (line, value);
+            }
+        };
         let taken = milliseconds(start);
-        let value: Value = serde_json::from_str(&answer).unwrap();
         assert!(value["id"] == self.next && value["result"]["isError"] != true, "{method}: {answer}");
         (answer.len() + 1, taken)
     }

@@ -183,6 +183,8 @@ impl From<StoreError> for OpError {
             StoreError::Damaged { .. } | StoreError::TooLarge { .. } | StoreError::Missing { .. } => {
                 cannot(ErrorCode::Damaged).next("git blue doctor  # show what is damaged")
             }
+            StoreError::NotFetched { .. } => cannot(ErrorCode::NotFetched)
+                .next("git fetch --refetch --filter=blob:none origin  # fetch the trees of all commits"),
             StoreError::TooLargeToWrite { .. } => cannot(ErrorCode::TooLarge),
             StoreError::Io { source, .. } => Self { source: Some(source), ..cannot(ErrorCode::Io) },
             StoreError::Git { .. } => cannot(ErrorCode::Git),

@@ -72,7 +72,7 @@ pub fn known(home: &Home, realm: &RealmName) -> Result<KnownRealm, OpError> {
 /// Returns an error if this machine does not have the realm, or the realm does not have that repository.
 pub fn in_realm(home: &Home, realm: &RealmName, repo: Option<&RepoName>, options: Options) -> Result<Located, OpError> {
     let known = check_proposal(false, home, realm, None)?;
-    let store = GitStore::open(&known.path, options)?;
+    let store = open(home, &known, options)?;
     check_realm_of_store(&known, &store)?;
     if let Some(repo) = repo
         && !Overview::open(&store)?.repos().contains_key(repo)
@@ -118,26 +118,46 @@ pub fn find(
         },
     };
     let known = check_proposal(unknown::is_ci(env), home, &realm, proposed.as_ref())?;
-    let store = GitStore::open(&known.path, options).map_err(|error| missing_store_error(home, &known, error))?;
+    let store = open(home, &known, options)?;
     check_realm_of_store(&known, &store)?;
     repo.iter().try_for_each(|repo| renamed::refuse(&store, repo))?;
     let unrecorded_url = config::unrecorded_url(&known, proposed.as_ref());
     Ok(Located { realm, store, repo, unrecorded_url })
 }
 
-/// Returns an error that says how to restore a missing store.
-fn missing_store_error(home: &Home, known: &KnownRealm, error: StoreError) -> OpError {
-    let StoreError::NotAStore { path } = &error else { return error.into() };
-    let (realm, path) = (&known.name, path.display().to_string());
-    let config = shell_path(&home.folder().join("config"));
-    let again = match &known.url {
-        Some(url) => format!("git blue init --url {}", shell_word(url)),
-        None => format!("git blue init --realm {realm}"),
+/// Opens the store of a realm. The error for a missing store says how to get the realm back.
+///
+/// # Errors
+/// Returns an error if the store is missing or cannot be opened.
+pub fn open(home: &Home, known: &KnownRealm, options: Options) -> Result<GitStore, OpError> {
+    GitStore::open(&known.path, options).map_err(|error| match error {
+        StoreError::NotAStore { .. } => missing_store_error(home, known),
+        error => error.into(),
+    })
+}
+
+fn missing_store_error(home: &Home, known: &KnownRealm) -> OpError {
+    let (realm, path) = (&known.name, known.path.display());
+    let message = match known.path.exists() {
+        true => format!("{path} is not the store of the realm {realm}"),
+        false => format!("the store of the realm {realm} is missing from {path}"),
     };
-    OpError::cannot(ErrorCode::NoStore, format!("the store of the realm {realm} is missing from {path}")).next(format!(
-        "restore it there, or forget it and start over: git config --file {config} --remove-section \
-            blue.realm.{realm} && {again}"
-    ))
+    OpError::cannot(ErrorCode::NoStore, message).next(obtain_again(home, known))
+}
+
+/// Returns the step that replaces a store that is missing or cannot be used.
+pub fn obtain_again(home: &Home, known: &KnownRealm) -> String {
+    let (realm, path) = (&known.name, shell_path(&known.path));
+    let config = shell_path(&home.folder().join("config"));
+    let away = if known.path.exists() { format!("mv {path} {path}.old && ") } else { String::new() };
+    let (again, what) = match &known.url {
+        Some(url) => (format!("git blue init --url {}", shell_word(url)), "fetch the realm again"),
+        None => (format!("git blue init --realm {realm}"), "start over with an empty realm"),
+    };
+    format!(
+        "git config --file {config} --remove-section blue.realm.{realm} && {away}{again}  # {what}, unless you can \
+            restore the store from a backup"
+    )
 }
 
 /// Checks that the store contains the expected realm, and was not replaced with another one.

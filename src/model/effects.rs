@@ -39,6 +39,8 @@ pub struct Remark {
     pub nearest: Option<ContractName>,
     /// The remark, phrased as the end of a sentence.
     pub message: String,
+    /// The part of the document that it concerns, as a pointer.
+    pub place: Option<String>,
 }
 
 /// Returns the imports of `contract` that are satisfied in `before` but not in `after`.
@@ -58,10 +60,11 @@ fn holds(domain: &DomainView, import: &Import, judge: &Judge<'_>) -> bool {
     domain.resolve_import(import).resolved().is_some() && !ImportState::of(domain, import, judge).is_broken()
 }
 
-/// Returns the remarks on the new document of a contract.
-pub fn of_contract(domain: &DomainView, after: &Contract, judge: &Judge<'_>) -> Vec<Remark> {
+/// Returns the remarks on the new document of a contract. `domains` are the domain before the change and after it.
+pub fn of_contract(domains: (&DomainView, &DomainView), after: &Contract, judge: &Judge<'_>) -> Vec<Remark> {
+    let domain = domains.0;
     let before = domain.contracts.get(&after.name);
-    let remark = |code, message| Remark { code, contract: after.name.clone(), nearest: None, message };
+    let remark = |code, message| Remark { code, contract: after.name.clone(), nearest: None, message, place: None };
     let mut remarks = Vec::new();
     if before.is_some_and(|before| before.retired.is_some()) && after.retired.is_none() {
         let message = format!("this publishes {} again, although it was retired", after.name);
@@ -74,6 +77,29 @@ pub fn of_contract(domain: &DomainView, after: &Contract, judge: &Judge<'_>) -> 
     if let Some((before, promise)) = before.and_then(|before| Some((before, Promise::of(before, after, judge)?))) {
         let of_promise = of_promise(domain, before, after, &promise);
         remarks.extend(of_promise.into_iter().map(|(code, message)| remark(code, message)));
+    }
+    remarks.extend(of_deprecation(domains.1, after));
+    remarks
+}
+
+/// Returns remarks on a deprecation that names a contract or a version that does not exist.
+fn of_deprecation(domain: &DomainView, after: &Contract) -> Vec<Remark> {
+    let Some(deprecated) = &after.deprecated else { return Vec::new() };
+    let (name, mut remarks) = (&after.name, Vec::new());
+    if let Some(other) = deprecated.replaced_by.as_ref().filter(|other| !is_known(domain, other)) {
+        let missing = missing(domain, "is replaced by", other);
+        let place = Some("/deprecated/replaced_by".to_owned());
+        remarks.push(Remark { code: "unknown-successor", contract: name.clone(), place, ..missing });
+    }
+    let newest = domain.versions.get(name).into_iter().flatten().chain([&after.version]).max();
+    if let Some(newest) = newest.filter(|newest| deprecated.since > **newest) {
+        remarks.push(Remark {
+            code: "deprecated-later",
+            contract: name.clone(),
+            nearest: None,
+            message: format!("deprecated.since is {}, but the newest version is {newest}", deprecated.since),
+            place: Some("/deprecated/since".to_owned()),
+        });
     }
     remarks
 }
@@ -133,13 +159,14 @@ fn of_import(domain: &DomainView, import: &Import, judge: &Judge<'_>) -> Option<
             let state = ImportState::of(domain, import, judge);
             let verdict = state.verdict.as_ref().filter(|_| state.is_broken())?;
             let message = format!("it imports {name} {}, but {}", import.version, verdict.phrase());
-            Some(Remark { code: "import-broken", contract: name.clone(), nearest: None, message })
+            Some(Remark { code: "import-broken", contract: name.clone(), nearest: None, message, place: None })
         }
         ImportResolution::Missing if is_known(domain, name) => Some(Remark {
             code: "missing-contract",
             contract: name.clone(),
             nearest: None,
             message: format!("it imports {name} {}, which has no release yet", import.version),
+            place: None,
         }),
         ImportResolution::Missing => Some(missing(domain, "imports", name)),
         ImportResolution::Broken { current } => Some(Remark {
@@ -147,6 +174,7 @@ fn of_import(domain: &DomainView, import: &Import, judge: &Judge<'_>) -> Option<
             contract: name.clone(),
             nearest: None,
             message: format!("it imports {name} {}, but the current version is {current}", import.version),
+            place: None,
         }),
     }
 }
@@ -162,5 +190,6 @@ fn missing(domain: &DomainView, verb: &str, name: &ContractName) -> Remark {
         contract: name.clone(),
         nearest: nearest(name, names()).cloned(),
         message: format!("it {verb} {name}, which does not exist{}", did_you_mean(name, names())),
+        place: None,
     }
 }

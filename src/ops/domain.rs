@@ -50,7 +50,7 @@ pub fn unknown(store: &dyn Store, name: &DomainName) -> OpError {
     );
     match meant {
         Some(_) => error,
-        None => error.next("git blue contract list  # list the contracts of all domains"),
+        None => error.next("git blue realm topology  # list the domains and their contracts"),
     }
 }
 
@@ -91,7 +91,13 @@ pub fn meant(store: &dyn Store, at: &ContractRef, error: OpError) -> OpError {
         let names = entries.iter().filter_map(|entry| entry.name.strip_suffix(".json")?.parse().ok());
         Ok::<Vec<ContractName>, OpError>(names.collect())
     };
-    let question = nearest::did_you_mean(&at.contract, &names().unwrap_or_default());
+    let Ok(names) = names() else { return error };
+    if names.is_empty() {
+        let message = format!("{}: the domain {} has no contracts", error.message, at.domain);
+        return OpError { message, next_steps: Vec::new(), ..error }
+            .next("git blue realm topology  # list the domains and their contracts");
+    }
+    let question = nearest::did_you_mean(&at.contract, &names);
     OpError { message: format!("{}{question}", error.message), ..error }
 }
 

@@ -7,7 +7,7 @@ use crate::{
     locate::{self, config::same_realm, unknown},
     model::name::{RealmName, RepoName},
     ops::{Operation, admin, ctx::Ctx, hooks, realm::sync as sync_realm, repos::joined, sync},
-    store::{Store as _, codec::Config, git::GitStore},
+    store::{Store as _, codec::Config},
     wire::{Answer, Init},
 };
 
@@ -73,7 +73,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<Init>, OpError> {
     if let Some(wanted) = request.auto_sync {
         choose_auto_sync(ctx, &realm, wanted)?;
     }
-    let auto_sync = match GitStore::open(&known.path, ctx.options())?.remotes().is_empty() {
+    let auto_sync = match locate::open(&ctx.home, &known, ctx.options())?.remotes().is_empty() {
         true => None,
         false => sync::auto::chosen(ctx, &realm)?,
     };
@@ -113,7 +113,7 @@ fn provide(ctx: &Ctx, request: &Request, realm: &RealmName, proposed: Option<&Co
     // Names are checked against the current state of the remote, or against the local one if it cannot be reached. A
     // clone that joined before the realm was shared keeps its name until the conflict is settled.
     if let (Some(known), None) = (was_known, joined::read(&ctx.home, ctx.code()?)?) {
-        let store = GitStore::open(&known.path, ctx.options())?;
+        let store = locate::open(&ctx.home, &known, ctx.options())?;
         match request.url.is_some() {
             true => drop(sync_realm::with(ctx, realm, &store, &sync_realm::Request::default(), || Ok(()))),
             false => sync_realm::fetch_quietly(ctx, realm, &store),

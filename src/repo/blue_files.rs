@@ -103,7 +103,7 @@ impl<'a> Files<'a> {
                 Ok(bytes) => Ok(Some(bytes)),
                 Err(StoreError::TooLarge { .. }) => Ok(None),
                 // A partial clone has only the objects that were checked out.
-                Err(StoreError::Missing { .. }) => Err(not_fetched()),
+                Err(StoreError::Missing { .. }) => Err(self.not_fetched(code)),
                 Err(error) => Err(error.into()),
             },
             (_, FileSource::Path(path)) => {
@@ -116,6 +116,16 @@ impl<'a> Files<'a> {
             }
             (Self::Worktree(_, None), FileSource::Blob(_)) => Ok(None),
         }
+    }
+
+    fn not_fetched(&self, code: &CodeRepo) -> OpError {
+        let head = code.head().ok().and_then(|head| code.tree_of(&head.commit?).ok());
+        let tree = match self {
+            Self::Commit(_, tree) if head != Some(*tree) => tree.to_string(),
+            _ => "HEAD".to_owned(),
+        };
+        OpError::cannot(ErrorCode::NotFetched, format!("files under {FOLDER} are missing in this partial clone"))
+            .next(format!("git archive {tree} {FOLDER} >/dev/null  # fetch them"))
     }
 
     /// Returns the file at a path relative to the root, if neither it nor a parent is a symbolic link.
@@ -199,11 +209,6 @@ fn add_left_out(code: &CodeRepo, folder: &str, found: &mut BTreeMap<String, Item
 /// Returns whether a path stays within its folder and outside of `.git`.
 fn is_plain(path: &str) -> bool {
     path.split('/').all(paths::is_name)
-}
-
-fn not_fetched() -> OpError {
-    OpError::cannot(ErrorCode::NotFetched, format!("files under {FOLDER} are missing in this partial clone"))
-        .next(format!("git archive HEAD {FOLDER} >/dev/null  # fetch them"))
 }
 
 /// Returns `folder`, or the first component of its path that is not a folder.

@@ -179,6 +179,11 @@ impl CodeRepo {
         self.config("remote.origin.url").map(|url| without_credentials(&url))
     }
 
+    /// Returns whether this is a partial clone, from which git fetches missing objects when it needs them.
+    fn is_partial(&self) -> bool {
+        ["remote.origin.promisor", "extensions.partialClone"].iter().any(|key| self.config(key).is_some())
+    }
+
     /// Returns the tree of a commit.
     ///
     /// # Errors
@@ -190,7 +195,10 @@ impl CodeRepo {
 
 impl Objects for CodeRepo {
     fn entries(&self, id: &Oid) -> Result<Vec<Entry>, StoreError> {
-        objects::entries(&self.repo, id, EntryKind::Blob)
+        objects::entries(&self.repo, id, EntryKind::Blob).map_err(|error| match error {
+            StoreError::Missing { id } if self.is_partial() => StoreError::NotFetched { id },
+            error => error,
+        })
     }
 
     fn blob(&self, id: &Oid) -> Result<Vec<u8>, StoreError> {

@@ -57,6 +57,12 @@ pub enum StoreError {
         /// The problem, as a sentence.
         problem: String,
     },
+    /// A partial clone does not have a directory of a commit.
+    #[error("the tree {id} is missing in this partial clone")]
+    NotFetched {
+        /// Its id.
+        id: Oid,
+    },
     /// A file exceeds the size limit for stored files.
     #[error("the blob {id} cannot be read: it has {size} bytes, more than {} MiB", super::codec::MAX_BLOB >> 20)]
     TooLarge {

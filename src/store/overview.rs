@@ -6,7 +6,7 @@
 use std::{collections::BTreeMap, sync::Arc};
 
 use super::{
-    CachedData as KeptFile, Store, StoreError, StoreRef, layout, read,
+    CachedData as KeptFile, Store, StoreError, StoreRef, read,
     snapshot::{self, Head, Index, Parts, Place, Snapshot},
 };
 use crate::model::{
@@ -319,7 +319,7 @@ impl<'s> OverviewBuilder<'s> {
         let (head, domains) = (Head::default(), Vec::new());
         let mut making = Self { store, head, domains, parts, damage: Vec::new(), before, is_changed };
         making.realm()?;
-        let broken = |problem| Damage { file: layout::DOMAINS.to_owned(), subject: Subject::Domains, problem };
+        let broken = |(file, problem)| Damage { file, subject: Subject::Domains, problem };
         making.damage.extend(store.broken_refs()?.into_iter().map(broken));
         for (name, tip) in store.domains()? {
             making.domain(name, tip)?;

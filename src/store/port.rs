@@ -109,11 +109,11 @@ pub trait Store: Objects {
     /// Returns an error if the refs cannot be listed.
     fn sessions(&self) -> Result<Vec<(crate::model::name::RepoName, Oid)>, StoreError>;
 
-    /// Returns a sentence for each ref of a domain that cannot be read.
+    /// Returns the full name of each ref of a domain that cannot be read, with the problem.
     ///
     /// # Errors
     /// Returns an error if the refs cannot be listed.
-    fn broken_refs(&self) -> Result<Vec<String>, StoreError>;
+    fn broken_refs(&self) -> Result<Vec<(String, String)>, StoreError>;
 
     /// Returns the cache, or `None` if the store has none.
     fn cache(&self) -> Option<&dyn Cache> {

@@ -113,7 +113,7 @@ impl Store for StoreAt {
         self.all_then(self.store.sessions()?, StoreRef::Sessions)
     }
 
-    fn broken_refs(&self) -> Result<Vec<String>, StoreError> {
+    fn broken_refs(&self) -> Result<Vec<(String, String)>, StoreError> {
         self.store.broken_refs()
     }
 

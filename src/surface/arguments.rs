@@ -70,7 +70,10 @@ impl Parameter {
             Kind::Flag => "true or false".to_owned(),
             Kind::Count => "a whole number above 0".to_owned(),
             Kind::List => "a list of strings".to_owned(),
-            Kind::OneOf(words) => words.join(" or "),
+            Kind::OneOf(words) => match &words[..] {
+                [first @ .., last] if !first.is_empty() => format!("{} or {last}", first.join(", ")),
+                words => words.concat(),
+            },
             Kind::Json => "JSON".to_owned(),
         }
     }

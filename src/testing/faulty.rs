@@ -86,7 +86,7 @@ impl Store for FaultyStore {
         self.call(|store| store.sessions())
     }
 
-    fn broken_refs(&self) -> Result<Vec<String>, StoreError> {
+    fn broken_refs(&self) -> Result<Vec<(String, String)>, StoreError> {
         self.call(|store| store.broken_refs())
     }
 

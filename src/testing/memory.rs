@@ -229,7 +229,7 @@ impl Store for MemoryStore {
         Ok(refs.iter().filter_map(sessions).collect())
     }
 
-    fn broken_refs(&self) -> Result<Vec<String>, StoreError> {
+    fn broken_refs(&self) -> Result<Vec<(String, String)>, StoreError> {
         Ok(Vec::new())
     }
 

@@ -102,6 +102,9 @@ pub struct BindingEdit {
     pub role: Option<Role>,
     /// The version range of the import in the file now; null if the file does not import the contract.
     pub version_req: Option<Range>,
+    /// The files that implement the contract, if the file exports it now; null if it does not.
+    #[serde(default)]
+    pub exported_files: Option<Vec<String>>,
 }
 
 /// A change to a file.

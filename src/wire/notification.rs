@@ -102,7 +102,7 @@ impl Notification {
             ChangeType::SupportChanged => format!("{from} changed which older versions of {contract} it supports"),
             ChangeType::OwnerChanged => format!("{from} took over {contract}"),
             ChangeType::ContractOffered => format!("{from} offers to hand over {contract}"),
-            ChangeType::BindingAdded => format!("{from} updated its binding in {domain}"),
+            ChangeType::BindingAdded => format!("{from} published its binding in {domain}"),
             ChangeType::BindingRemoved => format!("{from} removed its binding from {domain}"),
         }
     }
@@ -207,8 +207,8 @@ pub struct NotificationsAck {
     pub realm: RealmName,
     /// The current repository.
     pub current_repo: RepoName,
-    /// The ids of the notifications that are now marked as seen.
+    /// The ids of the notifications that are now marked as seen, including those that already were.
     pub acknowledged: Vec<String>,
-    /// The requested ids that were not pending.
+    /// The requested ids that this reader has no notification with.
     pub unknown: Vec<String>,
 }

@@ -108,7 +108,7 @@ impl Published {
             Event::Unbound(_) => None,
             _ => contract
                 .zip(new)
-                .and_then(|(name, new)| Some(effects::of_contract(before, after.document(name, new)?, judge))),
+                .and_then(|(name, new)| Some(effects::of_contract((before, after), after.document(name, new)?, judge))),
         };
         Self {
             domain: after.info.name.clone(),

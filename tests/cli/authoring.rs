@@ -226,13 +226,32 @@ fn import_and_unimport_edit_the_binding() {
 }
 
 #[test]
+fn unknown_domain_and_empty_domain_say_which_domains_there_are() {
+    let world = World::pair();
+    let dir = world.path("access");
+    world.ok(&dir, &["realm", "admin", "domain", "--name", "empty", "--repos", "access"]);
+    for (at, message) in [
+        ("queues/x", "the realm has no domain queues\n"),
+        ("empty/x", "there is no contract empty/x: the domain empty has"),
+    ] {
+        let refused = world.blue(&dir, &["import", at]).exits(1);
+        assert!(refused.stderr.contains(message), "{refused}");
+        let shown = world.finish_shell(&dir, &world.next_step(&refused));
+        assert!(shown.code == 0 && shown.stdout.contains("domain empty\n  no contracts"), "{shown}");
+    }
+    let near = world.blue(&dir, &["import", "emty/x"]).exits(1);
+    assert!(near.stderr.contains("did you mean empty?"), "{near}");
+}
+
+#[test]
 fn export_makes_a_consumer_both() {
     let world = World::pair();
     let dir = world.path("access");
     world.ok(&dir, &["contract", "new", "s3-access/stacks"]);
     world.write("access/b.py", "");
     world.ok(&dir, &["export", "s3-access/stacks", "--source", "cdk/access_stack.py"]);
-    world.ok(&dir, &["export", "s3-access/stacks", "--source", "b.py"]);
+    let export = world.ok(&dir, &["export", "s3-access/stacks", "--source", "b.py"]);
+    assert!(export.stdout.contains("exports s3-access/stacks implemented in cdk/access_stack.py, b.py\n"), "{export}");
     insta::assert_snapshot!("authoring_both_file", world.read(&format!("access/{BINDING_FILE}")));
     let other = world.blue(&dir, &["export", CONTRACT]).exits(1);
     assert!(other.stderr.contains("git blue import s3-access/s3-permissions"), "{other:?}");

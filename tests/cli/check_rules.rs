@@ -165,6 +165,33 @@ fn deprecated_and_past_sunset() {
 }
 
 #[test]
+fn deprecation_that_names_nothing() {
+    let world = World::solo();
+    let fungal = world.path("fungal");
+    let deprecated = |since: &str, by: &str| {
+        let lines = format!("deprecated:\n  since: \"{since}\"\n  replaced_by: {by}\n");
+        world.write(&format!("fungal/{CONTRACT_FILE}"), &(contract("1.1.0") + &lines));
+    };
+    deprecated("9.0.0", "s3-pemissions");
+    let check = world.blue(&fungal, &["check", "--worktree"]).exits(0);
+    let line = contract("1.1.0").lines().count() + 2;
+    let file = format!("{CONTRACT_FILE}:{line}: warning: ");
+    assert!(check.stdout.contains("deprecated.since is 9.0.0, but the newest version is 1.1.0"), "{check}");
+    assert!(check.stdout.contains(&file), "{check}");
+    let file = format!("{CONTRACT_FILE}:{}: warning: ", line + 1);
+    assert!(check.stdout.contains(&file) && check.stdout.contains("[unknown-successor]"), "{check}");
+    let published = world.commit("fungal", "Deprecate");
+    let dry = world.blue(&fungal, &["contract", "log", "s3-access/s3-permissions"]);
+    assert!(published.stderr.contains("is replaced by s3-pemissions, which does not exist"), "{published} {dry}");
+    // A contract of the same commit counts.
+    deprecated("1.1.0", "paths");
+    let other = contract("0.1.0").replace("s3-permissions", "paths");
+    world.write("fungal/.blue/contracts/s3-access/paths.yaml", &other);
+    let check = world.blue(&fungal, &["check", "--worktree"]);
+    assert!(!check.stdout.contains("unknown-successor") && !check.stdout.contains("deprecated-later"), "{check}");
+}
+
+#[test]
 fn yanked_and_retired() {
     let world = World::pair();
     let provider = world.path("fungal");

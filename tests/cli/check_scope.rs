@@ -80,7 +80,7 @@ fn problem_at_the_base_is_a_warning() {
         world.blue_with(&consumer, &["check"], &[(name, value.as_ref())]).exits(0);
     }
     let missing = world.blue_with(&consumer, &["check"], &[("GITHUB_BASE_REF", "trunk".as_ref())]).exits(1);
-    assert!(missing.stdout.contains("git fetch origin trunk"), "{missing}");
+    assert!(missing.stdout.contains("git fetch origin trunk:refs/remotes/origin/trunk"), "{missing}");
     world.blue(&consumer, &["check", "--base", "nowhere"]).exits(128);
     // A change for the worse is an error: another range that does not hold either.
     world.write(&format!("access/{BINDING_FILE}"), &importing(">=1.0.0, <1.5.0"));
@@ -149,6 +149,24 @@ fn check_fails_without_a_known_repository() {
     assert!(run.all().contains("git archive HEAD .blue >/dev/null"), "{run}");
     assert_eq!(world.finish_shell(&blobless, "git archive HEAD .blue >/dev/null").code, 0);
     world.blue(&blobless, check).exits(1);
+    // The files of another commit, and trees, are fetched by the printed steps too.
+    let blobless = clone(&["-b", "break", "--filter=blob:none"], "blobless-base");
+    let treeless = clone(&["-b", "break", "--filter=tree:0"], "treeless");
+    for (clone, extra) in [(&blobless, &["--base", "origin/main"][..]), (&treeless, &[])] {
+        let command = [check, extra].concat();
+        let lacking = world.blue(clone, &command).exits(128);
+        assert_eq!(world.finish_shell(clone, &world.next_step(&lacking)).code, 0, "{lacking}");
+        world.blue(clone, &command).exits(1);
+    }
+    // A base that a clone of one branch lacks.
+    let single = clone(&["-b", "break", "--depth=1"], "single");
+    for base in [&*world.line(&world.path("code.git"), &["rev-parse", "main"]), "origin/main", "main"] {
+        let command = [check, &["--base", base]].concat();
+        let lacking = world.blue(&single, &command).exits(128);
+        assert_eq!(world.finish_shell(&single, &world.next_step(&lacking)).code, 0, "{lacking}");
+        world.blue(&single, &command).exits(1);
+        world.git(&single, &["update-ref", "-d", "refs/remotes/origin/main"]);
+    }
     world.blue(&clone(&["-b", "break", "--bare"], "bare"), check).exits(1);
     // Nothing to judge.
     std::fs::create_dir(world.path("empty")).unwrap();

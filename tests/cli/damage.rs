@@ -126,3 +126,75 @@ fn newer_format_is_refused_unchanged() {
     world.bump("1.1.0");
     assert_eq!(world.version(), "1.0.0");
 }
+
+/// Overwrites a ref of the store with text that is not an object id, as a power failure may.
+fn break_ref(world: &World, name: &str, text: &str) {
+    let path = world.store().join(name);
+    std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+    std::fs::write(path, text).unwrap();
+}
+
+#[test]
+fn ref_that_names_no_commit_is_removed_on_request() {
+    let world = World::pair();
+    let fungal = world.path("fungal");
+    for place in ["domains/noise", "sessions/nobody"] {
+        let name = format!("refs/blue/{place}");
+        for text in ["", "noise"] {
+            break_ref(&world, &name, text);
+            let sick = world.blue(&fungal, &["doctor"]).exits(1);
+            assert!(sick.stdout.contains(&format!("{name}: it does not contain an object id")), "{sick}");
+            let step = world.next_steps(&sick).into_iter().find(|step| step.contains("remove it")).unwrap();
+            let mended = world.finish_shell(&fungal, &step);
+            assert!(mended.stdout.contains("it was removed"), "{mended}");
+            world.blue(&fungal, &["doctor"]).exits(0);
+            world.ok(&fungal, &["status"]);
+        }
+        let blob = world.tip(&format!("{DOMAIN_REF}:domain.json"));
+        world.git(&world.store(), &["update-ref", &name, &blob]);
+        let sick = world.blue(&fungal, &["doctor"]).exits(1);
+        assert!(sick.stdout.contains(&format!("{name}: it points to a blob instead of a commit")), "{sick}");
+        world.blue(&fungal, &["doctor", "--fix"]);
+        world.blue(&fungal, &["doctor"]).exits(0);
+    }
+}
+
+#[test]
+fn torn_ref_of_a_domain_is_reset_to_its_newest_commit() {
+    let world = World::pair();
+    let fungal = world.path("fungal");
+    world.bump("1.1.0");
+    let tip = world.tip(DOMAIN_REF);
+    for text in ["", "0123"] {
+        break_ref(&world, DOMAIN_REF, text);
+        let status = world.blue(&fungal, &["status"]).exits(128);
+        assert!(status.stderr.contains(&format!("{DOMAIN_REF}: it does not contain an object id")), "{status}");
+        let kept = world.blue(&fungal, &["doctor", "--fix"]).exits(1);
+        let step = world.next_steps(&kept).into_iter().find(|step| step.contains("--restore")).unwrap();
+        let mended = world.finish_shell(&fungal, &step);
+        assert_eq!(mended.code, 0, "{mended}");
+        assert_eq!(world.tip(DOMAIN_REF), tip);
+        world.blue(&fungal, &["doctor"]).exits(0);
+    }
+}
+
+/// The records of readers are written without flushing, so a power failure may leave an empty file.
+#[test]
+fn torn_records_of_readers_only_show_notifications_again() {
+    let world = World::pair();
+    let access = world.path("access");
+    world.bump("1.1.0");
+    world.ok(&access, &["status"]);
+    for text in ["", "noise"] {
+        for name in ["inbox/access/shared", "inbox/access/reader/cli", "arrivals/s3-access"] {
+            break_ref(&world, &format!("refs/blue/local/{name}"), text);
+        }
+        world.ok(&access, &["notifications", "list"]);
+        world.ok(&access, &["status"]);
+        world.ok(&access, &["notifications", "ack", "--all"]);
+        assert_eq!(world.json(&access, &["notifications", "list"])["summary"]["pending"], 0);
+        world.bump(if text.is_empty() { "1.2.0" } else { "1.3.0" });
+        assert_eq!(world.json(&access, &["notifications", "list"])["summary"]["pending"], 1);
+        world.ok(&access, &["status"]);
+    }
+}

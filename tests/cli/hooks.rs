@@ -96,6 +96,27 @@ fn status_reports_hooks_that_git_would_not_run() {
 }
 
 #[test]
+fn hooks_that_are_switched_off_do_not_stop_init() {
+    let world = World::new();
+    let provider = world.repo("fungal");
+    world.git(&provider, &["config", "core.hooksPath", "/dev/null"]);
+    let init = world.ok(&provider, &["init", "--realm", "aperture"]);
+    assert!(init.stdout.contains("/dev/null is not a directory, so git runs no hooks"), "{init}");
+    for args in [&["hooks", "install"], &["hooks", "status"]] {
+        let run = world.blue(&provider, args).exits(1);
+        assert_eq!(world.finish_shell(&provider, &world.next_step(&run)).code, 0, "{run}");
+    }
+    assert!(world.ok(&provider, &["doctor"]).stdout.contains("git config --show-origin core.hooksPath"));
+    // With the setting gone, they are installed; one that is not executable is named at once.
+    world.git(&provider, &["config", "--unset", "core.hooksPath"]);
+    user_hook(&world, HOOK, "#!/bin/sh\n");
+    std::fs::set_permissions(world.path(HOOK), std::fs::Permissions::from_mode(0o644)).unwrap();
+    let install = world.blue(&provider, &["hooks", "install"]).exits(1);
+    assert_eq!(world.finish_shell(&provider, &world.next_step(&install)).code, 0, "{install}");
+    world.blue(&provider, &["hooks", "status"]).exits(0);
+}
+
+#[test]
 fn commit_in_a_linked_worktree_publishes_to_its_realm() {
     let world = World::solo();
     let provider = world.path("fungal");

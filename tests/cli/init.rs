@@ -140,3 +140,41 @@ fn writes_nothing_without_identity() {
     snapshot("no_identity", &[&run]);
     assert!(!world.path("fungal/.blue").exists());
 }
+
+#[test]
+fn lost_store_is_replaced_by_the_next_step() {
+    for (shared, replaced) in [(true, false), (true, true), (false, false)] {
+        let world = World::solo();
+        let fungal = world.path("fungal");
+        if shared {
+            world.git(&world.root(), &["init", "--quiet", "--bare", "hub.git"]);
+            world.ok(&fungal, &["init", "--url", world.path("hub.git").to_str().unwrap()]);
+            world.ok(&fungal, &["sync"]);
+        }
+        std::fs::remove_dir_all(world.store()).unwrap();
+        if replaced {
+            world.git(&world.root(), &["init", "--quiet", "--bare", world.store().to_str().unwrap()]);
+        }
+        let expected = if replaced { "is not the store of the realm" } else { "is missing from" };
+        for command in [&["init"][..], &["status"], &["init", "--realm", "aperture"]] {
+            let lost = world.blue(&fungal, command).exits(128);
+            assert!(lost.stderr.contains(expected) && lost.stderr.contains("remove-section"), "{lost}");
+        }
+        let doctor = world.blue(&fungal, &["doctor"]).exits(1);
+        let step = world.next_steps(&doctor).into_iter().find(|step| step.contains("remove-section")).unwrap();
+        let again = world.finish_shell(&fungal, &step);
+        assert_eq!(again.code, 0, "{again}");
+        world.ok(&fungal, &["status"]);
+        if shared {
+            assert_eq!(world.version(), "1.0.0");
+        }
+    }
+}
+
+#[test]
+fn realm_without_a_store_is_forgotten() {
+    let world = World::solo();
+    std::fs::remove_dir_all(world.store()).unwrap();
+    world.ok(&world.root(), &["realm", "admin", "remove-realm", "aperture"]);
+    assert!(!world.ok(&world.root(), &["realm", "list"]).stdout.contains("aperture"));
+}

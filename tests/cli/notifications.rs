@@ -184,7 +184,10 @@ fn ack_marks_only_what_it_names() {
     assert_eq!(left, before[1..]);
     assert_eq!(listed(&world, "access", "seen")[0]["id"], id);
 
-    let unknown = world.blue(&consumer, &["notifications", "ack", id]).exits(1);
+    // Marking it again changes nothing.
+    assert_eq!(world.json(&consumer, &["notifications", "ack", id])["acknowledged"], json!([id]));
+    assert_eq!(listed(&world, "access", "pending"), before[1..]);
+    let unknown = world.blue(&consumer, &["notifications", "ack", "notif-000000000000"]).exits(1);
     let all = world.ok(&consumer, &["notifications", "ack", "--all"]);
     snapshot("ack", &[&unknown, &all]);
     assert_eq!(pending(&world, "access"), 0);

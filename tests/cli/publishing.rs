@@ -413,6 +413,10 @@ fn unknown_publishing_branch_is_reported() {
     world.git(&provider, &["config", "blue.publishBranch", "mian"]);
     reported(&world.bump("1.2.0"), "the publishing branch mian does not exist");
     world.git(&provider, &["config", "blue.publishBranch", "develop"]);
+    world.git(&provider, &["config", "blue.publish", "banana"]);
+    let doctor = world.blue(&provider, &["doctor"]);
+    assert!(doctor.stdout.contains("nothing is published: blue.publish is \"banana\""), "{doctor}");
+    world.git(&provider, &["config", "--unset", "blue.publish"]);
     let status = world.ok(&provider, &["status"]);
     assert!(!status.stdout.contains(STEP), "{status}");
     assert_eq!(world.version(), "1.2.0");

@@ -114,6 +114,57 @@ fn session_ends_with_its_worktree() {
 }
 
 #[test]
+fn session_of_a_deleted_worktree_is_named_and_ended() {
+    let world = World::pair();
+    let fungal = world.path("fungal");
+    let lose = |id: &str| {
+        let path = world.path(id);
+        world.git(&fungal, &["worktree", "add", "--quiet", path.to_str().unwrap(), "-b", id]);
+        let session = start(&world, &path);
+        std::fs::remove_dir_all(&path).unwrap();
+        session
+    };
+    let here = start(&world, &fungal);
+    let lost = lose("one");
+    // After that, git has forgotten the worktree; no other clone can have started the session.
+    for prune in [false, true] {
+        if prune {
+            world.git(&fungal, &["worktree", "prune"]);
+        }
+        let doctor = world.ok(&fungal, &["doctor"]);
+        let line = doctor.stdout.lines().find(|line| line.contains("its working tree was deleted")).unwrap();
+        assert!(line.contains(&lost) && !line.contains(&here), "{doctor}");
+        assert!(doctor.stdout.contains(&format!("git blue session stop {lost}")), "{doctor}");
+    }
+    world.ok(&fungal, &["session", "stop", &lost]);
+    assert!(!world.ok(&fungal, &["doctor"]).stdout.contains("was deleted"));
+    let (two, three) = (lose("two"), lose("three"));
+    let doctor = world.ok(&fungal, &["doctor", "--fix"]);
+    assert!(doctor.stdout.contains(&two) && doctor.stdout.contains(&three), "{doctor}");
+    let active: Vec<_> = states(&world, &fungal).into_iter().filter(|(_, state)| state == "active").collect();
+    assert_eq!(active, [(here, "active".to_owned())]);
+    // A session that another machine shares, or another clone started, is not in question.
+    world.git(&fungal, &["config", "blue.shareSessions", "true"]);
+    let lost = lose("four");
+    assert!(world.ok(&fungal, &["doctor"]).stdout.contains(&lost));
+    world.git(&fungal, &["worktree", "prune"]);
+    assert!(!world.ok(&fungal, &["doctor"]).stdout.contains(&lost));
+}
+
+#[test]
+fn session_ends_with_the_removal_of_a_deleted_worktree() {
+    let world = World::pair();
+    let fungal = world.path("fungal");
+    let created = world.json(&fungal, &["realm", "worktree", "create", "--rfc", "x", "--repos", "fungal"]);
+    let path = std::path::PathBuf::from(created["paths"]["fungal"].as_str().unwrap());
+    start(&world, &path);
+    std::fs::remove_dir_all(&path).unwrap();
+    world.ok(&fungal, &["realm", "worktree", "remove", "--rfc", "x"]);
+    let open = states(&world, &fungal);
+    assert!(open.iter().all(|(_, state)| state != "active"), "{open:?}");
+}
+
+#[test]
 fn commits_of_a_session_carry_its_trailer() {
     let world = World::pair();
     let (fungal, access) = (world.path("fungal"), world.path("access"));

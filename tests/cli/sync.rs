@@ -214,6 +214,44 @@ fn concurrent_bindings_are_a_conflict_until_published_again() {
     assert_eq!(tips(&world, "second"), tips(&world, "third"));
 }
 
+/// A pull request is not to blame for a conflict at its base, and may be the one that resolves it.
+#[test]
+fn branch_that_resolves_a_conflict_passes() {
+    let (world, hub) = shared();
+    let access = second(&world, &hub);
+    world.on("third").git(&world.root(), &["clone", "--quiet", "access", "access-third"]);
+    let third = world.path("access-third");
+    world.ok(&third, &["init", "--url", &hub]);
+    for (home, repo, range) in [("second", "access", ">=1.0.0, <1.5.0"), ("third", "access-third", ">=1.0.0, <1.7.0")] {
+        world.on(home).write(&format!("{repo}/{BINDING_FILE}"), &importing(range));
+        world.commit(repo, "Another range");
+        world.ok(&world.path(repo), &["sync"]);
+    }
+    world.on("second").ok(&access, &["sync"]);
+    world.git(&access, &["switch", "--quiet", "-c", "unrelated"]);
+    world.write("access/README.md", "more\n");
+    world.commit("access", "Nothing of the realm's");
+    // A commit of another branch does not confirm that of the publishing branch.
+    assert_eq!(world.json(&access, &["status"])["conflicts"][0]["code"], "binding-conflict");
+    world.blue(&access, &["check", "--base", "main"]).exits(0);
+    world.git(&access, &["switch", "--quiet", "-c", "settle", "main"]);
+    world.write(&format!("access/{BINDING_FILE}"), &importing(">=1.0.0, <1.6.0"));
+    world.commit("access", "What both mean");
+    // The conflict is open until the commit is published, and the pull request is not to blame for it.
+    let proposed = world.blue(&access, &["check", "--base", "main"]).exits(0);
+    assert!(proposed.stdout.contains("warning: two machines wrote the binding"), "{proposed}");
+    world.blue(&access, &["check"]).exits(1);
+    // Merging it resolves the conflict, and so would the step that is printed before.
+    world.git(&access, &["switch", "--quiet", "main"]);
+    let open = world.blue(&access, &["check"]).exits(1);
+    let step = world.next_steps(&open).into_iter().find(|step| step.contains("resolves the conflict")).unwrap();
+    let pasted = world.finish_shell(&access, &step);
+    assert_eq!(pasted.code, 0, "{pasted}");
+    world.blue(&access, &["check"]).exits(0);
+    world.git(&access, &["merge", "--quiet", "settle"]);
+    assert_eq!(world.stored("bindings/access.json")["imports"][0]["version"], ">=1.0.0, <1.6.0");
+}
+
 /// The next commit that changes the binding settles it too.
 #[test]
 fn next_commit_settles_a_binding_conflict() {

@@ -176,6 +176,8 @@ fn deep_folders_and_unknown_refs_are_reported() {
         assert!(run.all().contains(words), "{words}: {run:?}");
     }
     assert_eq!(hub.world.git(&hub.world.store(), &["for-each-ref", "refs/blue/domains"]).stdout.lines().count(), 2);
+    let listed = hub.world.finish_shell(&hub.world.path("fungal"), &hub.world.next_step(&run));
+    assert!(listed.stdout.contains("refs/blue/domains/-x"), "{listed}");
 }
 
 #[test]

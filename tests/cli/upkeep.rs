@@ -105,7 +105,7 @@ fn doctor_reports_a_damaged_object_and_a_missing_realm() {
     assert!(sick.stdout.contains(&tip), "{sick:?}");
     std::fs::remove_dir_all(world.store()).unwrap();
     let sick = world.blue(&world.root(), &["doctor"]).exits(1);
-    assert!(sick.stdout.contains("is not a realm's store"), "{sick:?}");
+    assert!(sick.stdout.contains("the store of the realm aperture is missing"), "{sick:?}");
 }
 
 /// Packing is started by a write and runs in the background, so this waits for at most a minute.

@@ -29,6 +29,9 @@ fn tool_list_stays_small() {
             };
             let read: usize = list["tools"].as_array().unwrap().iter().map(read).sum();
             assert!(read <= 8_192, "{arguments:?}: a model reads {read} bytes");
+            let kinds = list["tools"].as_array().unwrap().iter().map(|tool| &tool["inputSchema"]["properties"]["kind"]);
+            let kinds: Vec<_> = kinds.filter(|kind| !kind.is_null()).map(|kind| kind["enum"].is_array()).collect();
+            assert_eq!(kinds, [true, false], "the words are listed once");
         }
     }
 }

@@ -349,7 +349,11 @@ impl World {
         let hints = run.stderr.lines().filter_map(|line| line.strip_prefix("hint: "));
         let steps = run.stdout.lines().skip_while(|line| *line != "next").skip(1);
         let steps = steps.take_while(|line| !line.is_empty()).map(str::trim);
-        steps.chain(hints).filter(|step| step.starts_with("git ")).map(str::to_owned).collect()
+        steps
+            .chain(hints)
+            .filter(|step| step.starts_with("git ") || step.starts_with("chmod "))
+            .map(str::to_owned)
+            .collect()
     }
 
     fn run(&self, mut command: Command, name: &str, args: &[&str]) -> Run {

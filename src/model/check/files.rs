@@ -21,7 +21,7 @@ pub(super) fn check(domain: &DomainView, after: &DomainView, judged: Judged<'_>,
     for (contract, declared) in judged.candidate.contracts_in(name) {
         let document = next_version::settled(domain, &declared.document, judge);
         let of_contract = if declared.changed {
-            remarks(domain, after.document(contract, &document.version), declared, judge)
+            remarks((domain, after), after.document(contract, &document.version), declared, judge)
         } else {
             differs((name, judged.repo), &document, domain.contracts.get(contract), declared)
         };
@@ -63,17 +63,19 @@ fn gone(domain: &DomainView, judged: Judged<'_>) -> Vec<Finding> {
 
 /// Returns the remarks on a changed document that publishing it would report too. A refused document gets none.
 fn remarks(
-    domain: &DomainView,
+    domains: (&DomainView, &DomainView),
     after: Option<&Contract>,
     declared: &Declared<Contract>,
     judge: &Judge<'_>,
 ) -> Vec<Finding> {
     let line = declared.lines.get("version").copied();
-    let remarks = after.map(|after| effects::of_contract(domain, after, judge)).unwrap_or_default().into_iter();
-    let name = &domain.info.name;
+    let remarks = after.map(|after| effects::of_contract(domains, after, judge)).unwrap_or_default().into_iter();
+    let name = &domains.0.info.name;
     let finding = |remark: Remark| {
+        // Callers that have the file convert a place to its line.
+        let line = line.filter(|_| remark.place.is_none());
         let finding = Finding::warning(remark.code, format!("{name}: {}", remark.message)).at(&declared.path, line);
-        finding.domain(name).contract(&remark.contract)
+        Finding { place: remark.place, ..finding.domain(name).contract(&remark.contract) }
     };
     remarks.map(finding).collect()
 }

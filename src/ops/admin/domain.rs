@@ -55,10 +55,14 @@ runs!(DomainSet, run);
 /// Returns an error if a repository is not in the realm, or the name collides with another.
 pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<DomainSet>, OpError> {
     let body = set(ctx, ctx.require_writable_realm()?, request, &[])?;
-    let name = &request.name;
-    Ok(Answer::new(body)
-        .next(format!("write .blue/contracts/{name}/NAME.yaml in the owner's repository, and commit it"))
-        .next(format!("write .blue/bindings/{name}.yaml in each member, and commit it")))
+    let (name, has_members) = (&request.name, !body.members.is_empty());
+    let answer = Answer::new(body);
+    Ok(match has_members {
+        true => answer
+            .next(format!("git blue contract new {name}/CONTRACT  # in the repository that owns it"))
+            .next(format!("git blue import {name}/CONTRACT  # in each consumer, once it is published")),
+        false => answer.next(format!("git blue realm admin domain --name {name} --repos REPO  # add members")),
+    })
 }
 
 /// Creates the domain or adds members to it, and writes the missing bindings, all in one commit.

@@ -7,7 +7,7 @@ use crate::{
     locate::{
         CONFIG,
         config::{same_realm, same_url},
-        proposed, renamed, unknown,
+        open, proposed, renamed, unknown,
     },
     machine::home::KnownRealm,
     model::{
@@ -31,7 +31,6 @@ use crate::{
     store::{
         Change, Edit, Parents, Store, StoreRef,
         codec::{self, Config, ProposedRealm},
-        git::GitStore,
         layout,
         overview::Overview,
         read,
@@ -76,7 +75,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<RealmJoin>, OpError> {
     let proposed = proposed(code)?;
     let unknown = || unknown::error(unknown::is_ci(&ctx.env), &ctx.home, &request.realm, proposed.as_ref());
     let known = ctx.home.realm(&request.realm)?.ok_or_else(unknown)?;
-    let store = GitStore::open(&known.path, ctx.options())?;
+    let store = open(&ctx.home, &known, ctx.options())?;
     read::realm(&store)?;
     same_realm(&known.name, proposed.as_ref())?;
     same_url(&ctx.home, &known, proposed.as_ref())?;

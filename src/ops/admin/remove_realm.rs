@@ -3,9 +3,10 @@
 use crate::{
     error::{ErrorCode, OpError},
     locate,
+    machine::home::KnownRealm,
     model::{name::RealmName, text::shell_path},
     ops::{Operation, ctx::Ctx, runs},
-    store::{git::GitStore, overview::Overview, read},
+    store::{overview::Overview, read},
     wire::{Answer, RealmRemoved},
 };
 
@@ -30,21 +31,15 @@ runs!(RealmRemoved, run);
 /// The maximum number of obstacles that an answer names.
 const MAX_NAMED: usize = 5;
 
-/// Deletes the store, and this machine's records of it. Copies on remotes stay.
+/// Deletes the store if it is still there, and this machine's records of it. Copies on remotes stay.
 ///
 /// # Errors
 /// Returns an error if the realm still has a repository or a domain, or this machine does not know it.
 pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<RealmRemoved>, OpError> {
     let known = locate::known(&ctx.home, &request.realm)?;
-    let store = GitStore::open(&known.path, ctx.options())?;
-    let found = read::realm(&store)?;
-    if found.name != known.name {
-        let message = format!("{} contains the realm {}, not {}", known.path.display(), found.name, known.name);
-        return Err(OpError::cannot(ErrorCode::OtherRealm, message));
+    if known.path.exists() {
+        delete(ctx, &known)?;
     }
-    refuse_use(ctx, &Overview::open(&store)?, &known.name)?;
-    drop(store);
-    std::fs::remove_dir_all(&known.path).map_err(OpError::io("delete", &known.path))?;
     ctx.home.forget_realm(&known.name)?;
     let body = RealmRemoved { realm: known.name, path: known.path.display().to_string(), url: known.url.clone() };
     let answer = Answer::new(body);
@@ -55,6 +50,18 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<RealmRemoved>, OpError
         )),
         None => answer,
     })
+}
+
+fn delete(ctx: &Ctx, known: &KnownRealm) -> Result<(), OpError> {
+    let store = locate::open(&ctx.home, known, ctx.options())?;
+    let found = read::realm(&store)?;
+    if found.name != known.name {
+        let message = format!("{} contains the realm {}, not {}", known.path.display(), found.name, known.name);
+        return Err(OpError::cannot(ErrorCode::OtherRealm, message));
+    }
+    refuse_use(ctx, &Overview::open(&store)?, &known.name)?;
+    drop(store);
+    std::fs::remove_dir_all(&known.path).map_err(OpError::io("delete", &known.path))
 }
 
 fn refuse_use(ctx: &Ctx, overview: &Overview<'_>, realm: &RealmName) -> Result<(), OpError> {

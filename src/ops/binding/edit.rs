@@ -159,6 +159,7 @@ impl<'a> Editing<'a> {
             change,
             role: (!is_gone).then(|| self.binding.role.into()),
             version_req: self.range(),
+            exported_files: self.binding.export(&self.at.contract).map(|export| export.source_files.clone()),
         }
     }
 

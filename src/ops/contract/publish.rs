@@ -344,6 +344,9 @@ impl Work<'_> {
             self.commit.short()
         );
         let fetch = match self.code.workdir() {
+            Some(_) if self.code.origin_url().is_none() => {
+                "fetch that commit from the clone that has it, merge it, and publish again".to_owned()
+            }
             Some(_) => "git pull  # then publish again".to_owned(),
             None => format!("git fetch origin {0}:{0}  # then publish again", self.branch),
         };

@@ -15,6 +15,7 @@ use self::{block::Block, manager::Manager};
 use super::{Operation, ctx::Ctx};
 use crate::{
     error::OpError,
+    model::text::shell_word,
     platform::files,
     repo::CodeRepo,
     wire::{Answer, HookState, HooksAnswer},
@@ -92,6 +93,15 @@ impl<'a> Place<'a> {
         let top = code.workdir().unwrap_or_else(|| code.git_dir().to_owned());
         Ok(Self { code, folder: code.hooks_folder()?, usual: code.usual_hooks_folder(), top })
     }
+
+    /// Returns the step if git runs no hooks, because `core.hooksPath` is a file such as `/dev/null`.
+    fn switched_off(&self) -> Option<String> {
+        let is_file = self.folder.exists() && !self.folder.is_dir();
+        is_file.then(|| {
+            let folder = self.folder.display();
+            format!("git config --show-origin core.hooksPath  # {folder} is not a directory, so git runs no hooks")
+        })
+    }
 }
 
 /// Installs every hook.
@@ -103,7 +113,9 @@ pub fn install(ctx: &Ctx, request: Request) -> Result<Answer<HooksAnswer>, OpErr
         config::require(ctx)?;
     }
     let place = Place::of(ctx)?;
-    let mut refused = Vec::new();
+    let off = place.switched_off().filter(|_| !request.in_config);
+    let is_off = off.is_some();
+    let mut refused: Vec<_> = off.into_iter().collect();
     let mut hooks = Vec::new();
     // Several hooks may be links to one file that distinguishes them by name. That file gets only one block.
     let mut done = BTreeSet::new();
@@ -113,7 +125,7 @@ pub fn install(ctx: &Ctx, request: Request) -> Result<Answer<HooksAnswer>, OpErr
         if !hook.optional || request.pre_push {
             if request.in_config {
                 changed = config::install(place.code, block, hook.optional)?;
-            } else if !runs_elsewhere(&state(&place, hook)?) {
+            } else if !is_off && !runs_elsewhere(&state(&place, hook)?) {
                 let path = place.folder.join(hook.event);
                 let real = dunce::canonicalize(&path).unwrap_or_else(|_| path.clone());
                 if done.insert(real) {
@@ -130,6 +142,7 @@ pub fn install(ctx: &Ctx, request: Request) -> Result<Answer<HooksAnswer>, OpErr
         hooks.push(HookState { changed, ..state });
     }
     refused.dedup();
+    refused.extend(not_executable(&hooks));
     let answer = Answer::new(HooksAnswer { directory: place.folder.display().to_string(), hooks });
     let threats: Vec<_> = threats(&place, &answer.body.hooks).into_iter().map(|(_, step)| step).collect();
     Ok(refused.into_iter().chain(threats).fold(answer, Answer::next))
@@ -185,15 +198,24 @@ pub fn status(ctx: &Ctx) -> Result<Answer<HooksAnswer>, OpError> {
     let place = Place::of(ctx)?;
     let hooks: Vec<_> = HOOKS.iter().map(|hook| state(&place, hook)).collect::<Result<_, _>>()?;
     let mut steps = Vec::new();
-    if hooks.iter().any(|hook| !hook.installed && !hook.optional) {
-        steps.push("git blue hooks install".to_owned());
+    match place.switched_off() {
+        Some(step) => steps.push(step),
+        None if hooks.iter().any(|hook| !hook.installed && !hook.optional) => {
+            steps.push("git blue hooks install".to_owned());
+        }
+        None => {}
     }
-    // Other lines in the file may be disabled on purpose, so installing does not make it executable.
-    let switched_off = hooks.iter().filter(|hook| hook.installed && hook.problem.is_some());
-    steps.extend(switched_off.map(|hook| format!("chmod +x {}", hook.file)));
+    steps.extend(not_executable(&hooks));
     steps.extend(threats(&place, &hooks).into_iter().map(|(_, step)| step));
     let answer = Answer::new(HooksAnswer { directory: place.folder.display().to_string(), hooks });
     Ok(steps.into_iter().fold(answer, Answer::next))
+}
+
+/// Returns the steps for installed hooks that git does not run. Other lines in the file may be disabled on purpose, so
+/// installing does not make it executable.
+fn not_executable(hooks: &[HookState]) -> Vec<String> {
+    let disabled = hooks.iter().filter(|hook| hook.installed && hook.problem.is_some());
+    disabled.map(|hook| format!("chmod +x {}  # git runs only executable hooks", shell_word(&hook.file))).collect()
 }
 
 /// Returns what other programs will do to our blocks, and the command that helps, without duplicates.

@@ -4,7 +4,7 @@ use crate::ops::{
     Operation,
     ctx::Ctx,
     inboxes::{
-        inbox,
+        inbox::{self, Inbox},
         pending::{self, Pending},
     },
     runs,
@@ -46,24 +46,31 @@ impl Request {
     }
 }
 
-/// Marks the notifications as seen.
+/// Marks the notifications as seen. Marking one again changes nothing.
 ///
 /// # Errors
-/// Returns an error if no id is pending, or the store cannot be written.
+/// Returns an error if the reader has no notification with any of the ids, or the store cannot be written.
 pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<NotificationsAck>, OpError> {
     let acting = ctx.require_reader()?;
     let pending = Pending::of(acting, &request.reader, ctx.env.now(), &Overview::open(acting.store)?)?;
     let is_meant = |id: &String| request.ids.is_empty() || request.ids.contains(id);
-    let acknowledged: Vec<_> =
+    let mut acknowledged: Vec<_> =
         pending.notifications.iter().map(|one| one.id.clone()).filter(|id| is_meant(id)).collect();
-    let unknown: Vec<_> = request.ids.iter().filter(|id| !acknowledged.contains(id)).cloned().collect();
-    if acknowledged.is_empty() && !unknown.is_empty() {
-        let message = format!("not pending: {}", unknown.join(", "));
-        return Err(
-            OpError::no(ErrorCode::UnknownNotification, message).next("git blue notifications list --state pending")
-        );
-    }
     let receipt = pending.receipt(|_, one| acknowledged.contains(&one.id));
+    let others: Vec<_> = request.ids.iter().filter(|id| !acknowledged.contains(id)).cloned().collect();
+    let told = if others.is_empty() {
+        Vec::new()
+    } else {
+        Inbox::open(acting.store, acting.repo, &request.reader)?.delivered(acting.store)?
+    };
+    let (seen, unknown): (Vec<_>, Vec<_>) =
+        others.into_iter().partition(|id| told.iter().any(|told| told.notification.id == *id));
+    acknowledged.extend(seen);
+    if acknowledged.is_empty() && !unknown.is_empty() {
+        let message = format!("no such notification: {}", unknown.join(", "));
+        return Err(OpError::no(ErrorCode::UnknownNotification, message)
+            .next("git blue notifications list --state all  # list them, with those that were seen"));
+    }
     inbox::record(acting.store, acting.repo, &request.reader, &receipt, || ctx.env.now_here())?;
     Ok(Answer::new(NotificationsAck {
         realm: acting.realm.clone(),

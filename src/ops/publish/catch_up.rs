@@ -116,18 +116,15 @@ pub fn unpublished_commit(
         if let Some(pushed) = pushed
             && let Some(news) = of_commit(acting, code, &branch, pushed, scope)?
         {
-            return Ok(Some(UnpublishedCommit { policy, is_due: !held_back(&news, scope), ..news }));
+            return Ok(Some(UnpublishedCommit { policy, is_due: !held_back(&news, scope, code)?, ..news }));
         }
         if pushed == Some(tip) || matches!(scope, Scope::Named) {
             return Ok(None);
         }
     }
-    let news = of_commit(acting, code, &branch, tip, scope)?;
-    Ok(news.map(|news| UnpublishedCommit {
-        policy,
-        is_due: policy == Policy::Commit && !held_back(&news, scope),
-        ..news
-    }))
+    let Some(news) = of_commit(acting, code, &branch, tip, scope)? else { return Ok(None) };
+    let is_due = policy == Policy::Commit && !held_back(&news, scope, code)?;
+    Ok(Some(UnpublishedCommit { policy, is_due, ..news }))
 }
 
 /// Returns the commit of the current branch that is not published because it is unknown which branch is.
@@ -169,9 +166,13 @@ pub fn branch_problem(code: &CodeRepo) -> Result<Option<OpError>, OpError> {
     Ok(Some(error.next("git config blue.publishBranch BRANCH")))
 }
 
-/// Returns whether this needs a person to publish it. A commit that was just made counts as confirmed.
-fn held_back(news: &UnpublishedCommit, scope: Scope<'_>) -> bool {
-    news.disputed.is_some() && !(matches!(scope, Scope::Named) && news.is_fresh)
+/// Returns whether this needs a person to publish it. A commit that was just made counts as confirmed, but a commit on
+/// another branch does not confirm what the publishing branch already had.
+fn held_back(news: &UnpublishedCommit, scope: Scope<'_>, code: &CodeRepo) -> Result<bool, OpError> {
+    if news.disputed.is_none() || !matches!(scope, Scope::Named) || !news.is_fresh {
+        return Ok(news.disputed.is_some());
+    }
+    Ok(code.head()?.branch.as_ref() != Some(&news.branch))
 }
 
 /// Publishes the commit if it is due.

@@ -108,15 +108,17 @@ impl CaughtUp {
             let told = |domain| format!("two machines wrote the binding of {} in {domain} independently", acting.repo);
             disputed.map(told)
         });
-        if disputed.is_some() {
+        let has_origin = ctx.code.as_ref().is_some_and(|code| code.origin_url().is_some());
+        if disputed.is_some() && has_origin {
             let step = format!("git pull origin {}  # merge both, and publish the result", news.branch);
             self.next_steps.push(step.into());
         }
         self.next_steps.extend(steps);
         self.next_steps.push(match (&problem, news.policy) {
+            _ if disputed.is_some() => "git blue contract publish  # or publish what this commit has".into(),
             (Some(_), _) => "git blue contract publish  # try again once this is corrected".into(),
             (None, Policy::Commit | Policy::Off) => "git blue contract publish".into(),
-            (None, Policy::Pushed) if ctx.code.as_ref().is_some_and(|code| code.origin_url().is_none()) => {
+            (None, Policy::Pushed) if !has_origin => {
                 "git blue contract publish  # blue.publish is pushed, and this clone has no origin to push to".into()
             }
             (None, Policy::Pushed) => format!("git push origin {}", news.branch).into(),

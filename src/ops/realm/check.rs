@@ -343,8 +343,8 @@ fn next_steps(body: RealmCheck, missing_base: Option<String>, first: String) -> 
         answer = answer.next("git blue check --run-scripts  # also run the scripts");
     }
     if let (Some(base), true) = (missing_base, has_errors) {
-        let step = format!("git fetch origin {base}  # the base is not in this clone, so its problems count as errors");
-        answer = answer.next(step);
+        let step = check_base::fetch(&base);
+        answer = answer.next(format!("{step}  # the base is not in this clone, so its problems count as errors"));
     }
     match (valid, has_errors) {
         (true, _) => by_range_only(by_range).into_iter().fold(answer, Answer::next),

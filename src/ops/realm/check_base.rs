@@ -3,7 +3,7 @@
 
 use crate::{
     error::{ErrorCode, OpError},
-    model::oid::Oid,
+    model::{oid::Oid, text::shell_word},
     ops::ctx::Ctx,
     repo::CodeRepo,
     store::Objects as _,
@@ -23,7 +23,7 @@ const TARGET_BRANCH: &str = "CI_MERGE_REQUEST_TARGET_BRANCH_NAME";
 pub struct Base {
     /// The commit, if this clone has it.
     pub commit: Option<Oid>,
-    /// The runner's name for it, if this clone does not have the commit.
+    /// The revision to fetch, if this clone does not have the commit.
     pub missing: Option<String>,
 }
 
@@ -33,10 +33,25 @@ pub struct Base {
 /// # Errors
 /// Returns an error if there is no such commit.
 pub fn named(code: &CodeRepo, judged: &Oid, revision: &str) -> Result<Oid, OpError> {
-    let base = code.resolve(revision).map_err(|error| {
-        OpError::cannot(ErrorCode::UnknownCommit, error.to_string()).next(format!("git fetch origin {revision}"))
-    })?;
+    let base = code
+        .resolve(revision)
+        .map_err(|error| OpError::cannot(ErrorCode::UnknownCommit, error.to_string()).next(fetch(revision)))?;
     Ok(code.common(judged, &base)?.unwrap_or(base))
+}
+
+/// Returns the command that fetches a missing revision, as it is named. A clone of one branch needs the full refspec to
+/// see another one.
+pub fn fetch(revision: &str) -> String {
+    let remote = revision.strip_prefix("refs/remotes/").unwrap_or(revision).strip_prefix("origin/");
+    let refspec = match (remote, revision.bytes().all(|byte| byte.is_ascii_hexdigit())) {
+        (Some(branch), _) => format!("{branch}:refs/remotes/origin/{branch}"),
+        (None, true) => revision.to_owned(),
+        (None, false) => format!("{revision}:{revision}"),
+    };
+    match revision.contains(['~', '^', '@', ' ']) {
+        true => "git fetch --unshallow  # if this is a shallow clone".to_owned(),
+        false => format!("git fetch origin {}", shell_word(&refspec)),
+    }
 }
 
 /// Returns the commit that the runner of a pull request compares `judged` with. Outside of such a runner, the base is
@@ -67,6 +82,6 @@ pub fn on_a_runner(ctx: &Ctx, code: &CodeRepo, judged: &Oid) -> Result<Base, OpE
     {
         return Ok(Base { commit: Some(*first), missing: None });
     }
-    let missing = [TARGET_BRANCH, BASE_REF].into_iter().find_map(variable).or_else(|| variable(DIFF_BASE));
-    Ok(Base { commit: None, missing: missing.map(str::to_owned) })
+    let branch = [TARGET_BRANCH, BASE_REF].into_iter().find_map(variable).map(|branch| format!("origin/{branch}"));
+    Ok(Base { commit: None, missing: branch.or_else(|| variable(DIFF_BASE).map(str::to_owned)) })
 }

@@ -5,7 +5,10 @@ use std::{path::Path, time::Duration};
 use crate::{
     error::{ErrorCode, OpError},
     locate,
-    model::name::{ReaderName, RealmName, RemoteName},
+    model::{
+        name::{ReaderName, RealmName, RemoteName},
+        text::shell_word,
+    },
     ops::{
         Operation,
         ctx::Ctx,
@@ -237,6 +240,10 @@ fn with_next_steps(body: RealmSync) -> Answer<RealmSync> {
     let has_conflicts = body.remotes.iter().any(|remote| !remote.conflicts.is_empty());
     let has_work = body.remotes.iter().any(|remote| !remote.received.is_empty() || !remote.sent.is_empty());
     let is_refused = body.remotes.iter().flat_map(|remote| &remote.problems).any(|one| one.code == "refused");
+    let has_stray = |remote: &&RemoteSync| {
+        remote.problems.iter().any(|one| matches!(&*one.code, "invalid-remote-data" | "bad-name"))
+    };
+    let strays: Vec<_> = body.remotes.iter().filter(has_stray).map(|remote| shell_word(&remote.url)).collect();
     let (has_news, dry_run) = (!body.notifications.is_empty(), body.dry_run);
     let realm = body.realm.clone();
     let mut answer = Answer::new(body);
@@ -246,6 +253,12 @@ fn with_next_steps(body: RealmSync) -> Answer<RealmSync> {
     if is_refused {
         answer = answer.next(format!(
             "git blue realm admin join {realm} --branches  # store the realm in branches, at refs/heads/blue/"
+        ));
+    }
+    for url in strays {
+        answer = answer.next(format!(
+            "git ls-remote {url} 'refs/blue/*'  # list what is there; git push {url} --delete REF removes a ref that \
+                does not belong there"
         ));
     }
     if has_news {

@@ -4,7 +4,11 @@
 //! The session itself is stored in the realm. The mark is written before the session, and removed after the session
 //! has ended: if a process dies in between, the mark names a session that does not exist, which counts as none.
 
-use std::{fmt, path::PathBuf, str::FromStr};
+use std::{
+    fmt,
+    path::{Path, PathBuf},
+    str::FromStr,
+};
 
 use crate::{
     error::OpError,
@@ -81,6 +85,44 @@ pub fn read(code: &CodeRepo) -> Mark {
         Ok(Some(text)) => text.parse().map_or_else(|why: &str| Mark::Unreadable(why.into()), Mark::Session),
         Err(why) => Mark::Unreadable(why),
     }
+}
+
+/// The session marks of a clone's working trees.
+#[derive(Debug, Default)]
+pub struct Marks {
+    /// The marks of the working trees that exist.
+    pub present: Vec<SessionRef>,
+    /// The linked worktrees whose directory was deleted without git, with their marks.
+    pub deleted: Vec<(PathBuf, SessionRef)>,
+}
+
+/// Returns the session marks of all working trees of a clone.
+pub fn of_clone(code: &CodeRepo) -> Marks {
+    let common = code.common_dir();
+    let linked = common.join("worktrees").read_dir().into_iter().flatten().filter_map(Result::ok);
+    let linked: Vec<_> = linked.map(|entry| entry.path()).collect();
+    let mut marks = Marks { present: in_folder(&common).into_iter().collect(), deleted: Vec::new() };
+    for folder in linked {
+        if let Some(marked) = in_folder(&folder) {
+            match deleted(&folder) {
+                Some(path) => marks.deleted.push((path, marked)),
+                None => marks.present.push(marked),
+            }
+        }
+    }
+    marks
+}
+
+fn in_folder(git_dir: &Path) -> Option<SessionRef> {
+    git_dir_file::read(&git_dir.join(FILE)).ok()??.parse().ok()
+}
+
+/// Returns the directory of a linked worktree that was deleted. git keeps a locked one, which may be on a drive that is
+/// not mounted.
+fn deleted(git_dir: &Path) -> Option<PathBuf> {
+    let file = git_dir.join(git_dir_file::read(&git_dir.join("gitdir")).ok()??);
+    let is_deleted = !file.exists() && !git_dir.join("locked").exists();
+    is_deleted.then(|| file.parent().map(Path::to_owned))?
 }
 
 /// Returns the session that a working tree is marked with, if it belongs to the asking repository.

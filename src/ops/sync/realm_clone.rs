@@ -6,6 +6,7 @@ use std::path::Path;
 use super::{realm_at, url};
 use crate::{
     error::{ErrorCode, OpError},
+    locate,
     machine::home::KnownRealm,
     model::{
         name::{RealmName, RemoteName},
@@ -15,7 +16,7 @@ use crate::{
     repo::CodeRepo,
     store::{
         Store as _, StoreRef,
-        git::{GitStore, MAX_BYTES, MAX_BYTES_KEY, RemoteConnection, TransportOptions, UnfinishedStore},
+        git::{MAX_BYTES, MAX_BYTES_KEY, RemoteConnection, TransportOptions, UnfinishedStore},
         remote::{Listing, Mapping, Remote},
         validate_incoming,
     },
@@ -170,7 +171,7 @@ fn collisions(names: &[StoreRef]) -> Result<(), OpError> {
 /// # Errors
 /// Returns an error if another URL is recorded for it.
 pub fn record(ctx: &Ctx, known: &KnownRealm, url: &str, branches: bool) -> Result<(), OpError> {
-    let store = GitStore::open(&known.path, ctx.options())?;
+    let store = locate::open(&ctx.home, known, ctx.options())?;
     let held = store.remotes().into_iter().find(|remote| remote.name == origin());
     let recorded = held.as_ref().map(|remote| &remote.url).or(known.url.as_ref());
     if recorded.is_some_and(|recorded| recorded != url) {

@@ -5,10 +5,10 @@ use std::time::Duration;
 pub use super::finding::Request;
 use super::{doctor_objects, doctor_sessions};
 use crate::{
-    error::OpError,
+    error::{ErrorCode, OpError},
     locate::{self, CONFIG, config::record_url},
     machine::home::KnownRealm,
-    model::{oid::Oid, text::shell_word},
+    model::oid::Oid,
     ops::{
         Operation,
         ctx::{Ctx, RealmContext},
@@ -49,6 +49,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<Doctor>, OpError> {
     }
     checks.extend(ctx.realm.as_ref().ok().and_then(unrecorded_url));
     checks.extend(doctor_sessions::of_work_tree(ctx, request));
+    checks.extend(doctor_sessions::of_deleted_trees(ctx, request)?);
     if let (Some(_), Ok(here)) = (&ctx.code, &ctx.realm)
         && let Some(repo) = &here.repo
     {
@@ -132,27 +133,30 @@ fn identity(ctx: &Ctx) -> DoctorCheck {
 
 fn realm(ctx: &Ctx, request: &Request, known: &KnownRealm, checks: &mut Vec<DoctorCheck>) {
     let subject = Some(known.name.as_str());
-    let store = GitStore::open(&known.path, ctx.options());
-    let store = match store.and_then(|store| read::realm(&store).map(|realm| (store, realm))) {
-        Ok((store, realm)) if realm.name == known.name => {
+    let store = locate::open(&ctx.home, known, ctx.options());
+    let store = match store.and_then(|store| Ok((read::realm(&store)?, store))) {
+        Ok((realm, store)) if realm.name == known.name => {
             checks.push(check("store", subject, Health::Ok, known.path.display().to_string()));
             store
         }
-        Ok((_, realm)) => {
+        Ok((realm, _)) => {
             let message = format!("{} contains the realm {}", known.path.display(), realm.name);
             checks.push(check("store", subject, Health::Error, message));
             return;
         }
         Err(error) => {
-            let error = OpError::from(error);
             let found = check("store", subject, Health::Error, error.message.clone());
-            checks.push(advise(found, from_elsewhere(known)));
+            checks.push(match error.code {
+                ErrorCode::Damaged => advise(found, locate::obtain_again(&ctx.home, known)),
+                _ => failed(found, &error.next_steps),
+            });
             return;
         }
     };
     checks.push(locks(request, subject, &store));
     checks.push(mode(request, subject, &store));
     checks.extend(doctor_objects::objects(ctx, request, known, &store));
+    checks.extend(doctor_objects::refs(ctx, request, known, &store));
     checks.extend(files(subject, &store));
     checks.push(doctor_sessions::of_realm(ctx, request, known, &store));
     if store.should_be_packed() {
@@ -161,15 +165,6 @@ fn realm(ctx: &Ctx, request: &Request, known: &KnownRealm, checks: &mut Vec<Doct
             check("objects", subject, Health::Warning, message),
             format!("git blue gc --realm {}", known.name),
         ));
-    }
-}
-
-/// Returns how to get a realm back whose store cannot be opened.
-fn from_elsewhere(known: &KnownRealm) -> String {
-    let path = known.path.display();
-    match &known.url {
-        Some(url) => format!("move {path} away, and fetch the realm again: git blue init --url {}", shell_word(url)),
-        None => format!("restore {path} from a backup, or copy it from another machine that has the realm"),
     }
 }
 
@@ -230,14 +225,17 @@ fn files(subject: Option<&str>, store: &GitStore) -> Vec<DoctorCheck> {
     if found.is_empty() { vec![check("files", subject, Health::Ok, "every stored file can be read")] } else { found }
 }
 
-/// Reports that nothing is published, because it is unknown which branch is.
+/// Reports that nothing is published, because it is unknown which branch is, or which commits are.
 fn publishing_branch(ctx: &Ctx, repo: &str) -> Result<Option<DoctorCheck>, OpError> {
     let Some(code) = &ctx.code else { return Ok(None) };
-    let is_automatic = matches!(Policy::of(code), Ok(Policy::Commit | Policy::Pushed));
-    if !is_automatic || ctx.require_writable().is_err() {
+    if ctx.require_writable().is_err() {
         return Ok(None);
     }
-    let problem = catch_up::branch_problem(code)?;
+    let problem = match Policy::of(code) {
+        Ok(Policy::Commit | Policy::Pushed) => catch_up::branch_problem(code)?,
+        Ok(Policy::Ci | Policy::Off) => None,
+        Err(error) => Some(error),
+    };
     Ok(problem.map(|error| {
         let message = format!("nothing is published: {}", error.message);
         failed(check("branch", Some(repo), Health::Warning, message), &error.next_steps)

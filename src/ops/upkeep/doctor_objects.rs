@@ -58,7 +58,11 @@ pub(crate) fn objects(ctx: &Ctx, request: &Request, known: &KnownRealm, store: &
 
 /// Returns git's complaints about the objects; `None` if all are sound.
 fn complaints(ctx: &Ctx, store: &GitStore) -> Result<Option<String>, OpError> {
-    let lines = store.fsck(ctx.env.vars())?;
+    let mut lines = store.fsck(ctx.env.vars())?;
+    if !lines.is_empty() {
+        // git lists the packs only once, so it misses objects that another process repacks meanwhile.
+        lines = store.fsck(ctx.env.vars())?;
+    }
     let more = lines.len().saturating_sub(MAX_SHOWN);
     let more = if more > 0 { format!("; and {more} more") } else { String::new() };
     let shown: Vec<_> = lines.into_iter().take(MAX_SHOWN).collect();
@@ -83,22 +87,55 @@ fn offers(ctx: &Ctx, realm: &RealmName, store: &GitStore) -> Result<Vec<DoctorCh
     for (name, tip) in store.incomplete_refs(ctx.env.vars())?.into_iter().take(MAX_OFFERED) {
         let subject = Some(realm.as_str());
         let found = |message| check("refs", subject, Health::Error, message);
-        offers.push(match store.find_intact_commit(ctx.env.vars(), &name, tip)? {
+        offers.push(match store.find_intact_commit(ctx.env.vars(), &name, Some(tip))? {
             None => found(format!(
                 "{name} is at {tip}, and none of its commits is intact; a backup or another clone may \
                     have them"
             )),
-            Some(left) => {
-                let command =
-                    format!("git blue doctor --realm {realm} --restore {} --to {}", name.shared_name(), left.commit);
-                advise(found(offer(&name, &tip, &left)), format!("{command}  # discard what is missing"))
-            }
+            Some(left) => advise(
+                found(offer(&name, &format!("is at {tip}, which is incomplete"), &left)),
+                format!("{}  # discard what is missing", command(realm, &name, &left)),
+            ),
         });
     }
     Ok(offers)
 }
 
-fn offer(name: &StoreRef, tip: &Oid, left: &Recoverable) -> String {
+/// Returns the command that resets a ref.
+fn command(realm: &RealmName, name: &StoreRef, left: &Recoverable) -> String {
+    format!("git blue doctor --realm {realm} --restore {} --to {}", name.shared_name(), left.commit)
+}
+
+/// Checks that every shared ref names a commit. One that does not is removed on request, if the store has no commit
+/// that it may have named.
+pub(crate) fn refs(ctx: &Ctx, request: &Request, known: &KnownRealm, store: &GitStore) -> Vec<DoctorCheck> {
+    let found = |message| check("refs", Some(known.name.as_str()), Health::Error, message);
+    let unusable = match store.unusable_refs() {
+        Ok(unusable) => unusable,
+        Err(error) => return vec![found(error.to_string())],
+    };
+    let check_one = |(name, problem): (StoreRef, String)| match store.find_intact_commit(ctx.env.vars(), &name, None) {
+        Err(error) => found(format!("{name}: {problem}; {error}")),
+        Ok(Some(left)) => advise(
+            found(offer(&name, &format!("cannot be used: {problem}"), &left)),
+            format!("{}  # reset it", command(&known.name, &name, &left)),
+        ),
+        Ok(None) if request.fix => {
+            let removed = store.lock(&name).and_then(|_lease| store.remove_unusable(ctx.env.vars(), &name));
+            match removed {
+                Ok(()) => DoctorCheck { fixed: true, ..found(format!("{name}: {problem}; it was removed")) },
+                Err(error) => found(format!("{name}: {problem}; not removed: {error}")),
+            }
+        }
+        Ok(None) => advise(
+            found(format!("{name}: {problem}, and the store has no commit that it may have named")),
+            "git blue doctor --fix  # remove it",
+        ),
+    };
+    unusable.into_iter().map(check_one).collect()
+}
+
+fn offer(name: &StoreRef, problem: &str, left: &Recoverable) -> String {
     let named: Vec<_> = left.lost.iter().take(MAX_SHOWN).map(|subject| format!("\"{subject}\"")).collect();
     let more = left.lost.len().saturating_sub(named.len());
     let more = if more > 0 { format!(" and {more} more") } else { String::new() };
@@ -108,10 +145,7 @@ fn offer(name: &StoreRef, tip: &Oid, left: &Recoverable) -> String {
     };
     let unsure = if left.is_ancestor { "" } else { ", but it is unknown how much was written after it" };
     let commit = left.commit;
-    format!(
-        "{name} is at {tip}, which is incomplete. The newest complete commit is {commit} of {}{unsure}; {lost}",
-        left.time
-    )
+    format!("{name} {problem}. The newest complete commit is {commit} of {}{unsure}; {lost}", left.time)
 }
 
 /// Moves a ref back to a whole commit.
@@ -130,11 +164,14 @@ pub(crate) fn restore(
             .next("--restore realm, or --restore domains/DOMAIN")
     })?;
     let _lease = store.lock(&name)?;
-    let Some(tip) = store.tip(&name)? else {
-        return Err(OpError::no(ErrorCode::UnknownRef, format!("{name} does not exist")));
-    };
-    if store.is_whole(ctx.env.vars(), &[tip])? {
-        return Err(OpError::no(ErrorCode::NotDamaged, format!("{name} is intact, so nothing was changed")));
+    let unusable = store.unusable_refs()?.into_iter().find(|(unusable, _)| *unusable == name);
+    if unusable.is_none() {
+        let Some(tip) = store.tip(&name)? else {
+            return Err(OpError::no(ErrorCode::UnknownRef, format!("{name} does not exist")));
+        };
+        if store.is_whole(ctx.env.vars(), &[tip])? {
+            return Err(OpError::no(ErrorCode::NotDamaged, format!("{name} is intact, so nothing was changed")));
+        }
     }
     if !store.is_whole(ctx.env.vars(), &[to])? {
         return Err(OpError::no(ErrorCode::UnknownCommit, format!("{to} is incomplete in this store")));
@@ -146,7 +183,18 @@ pub(crate) fn restore(
             format!("{to} is not a commit of {name}: {}", problems.join("; ")),
         ));
     }
-    store.advance(&name, Some(tip), to)?;
-    let message = format!("{name} was reset from {tip}, which is incomplete, to {to}");
+    if unusable.is_some() {
+        store.remove_unusable(ctx.env.vars(), &name)?;
+    }
+    // Without the unusable file, the ref has the value that was packed last, if any.
+    let tip = store.tip(&name)?;
+    store.advance(&name, tip, to)?;
+    let message = match (unusable, tip) {
+        (None, Some(tip)) => format!("{name} was reset from {tip}, which is incomplete, to {to}"),
+        (problem, _) => {
+            let problem = problem.map(|(_, problem)| format!("; {problem}")).unwrap_or_default();
+            format!("{name} was reset to {to}{problem}")
+        }
+    };
     Ok(DoctorCheck { fixed: true, ..check("refs", Some(realm.as_str()), Health::Error, message) })
 }

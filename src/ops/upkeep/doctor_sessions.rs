@@ -6,12 +6,21 @@ use super::finding::{Request, advise, check};
 use crate::{
     error::OpError,
     machine::home::KnownRealm,
-    model::session::State,
+    model::session::{Session, SessionId, State},
     ops::{
         ctx::{ActingRepo, Ctx},
-        session::{self, mark::Mark},
+        repos::joined,
+        session::{
+            self,
+            mark::{self, Mark, SessionRef},
+        },
+        sync,
     },
-    store::{StoreRef, git::GitStore, sessions::SessionFilter},
+    store::{
+        StoreRef,
+        git::GitStore,
+        sessions::{self, SessionFilter},
+    },
     wire::{DoctorCheck, Health},
 };
 
@@ -50,6 +59,43 @@ pub(crate) fn of_realm(ctx: &Ctx, request: &Request, known: &KnownRealm, store: 
     }
 }
 
+/// Reports the active sessions of this repository whose working tree was deleted. A session without any working tree is only
+/// reported if no other clone can have started it.
+pub(crate) fn of_deleted_trees(ctx: &Ctx, request: &Request) -> Result<Option<DoctorCheck>, OpError> {
+    let (Some(code), Ok(acting)) = (&ctx.code, ctx.acting_repo()) else { return Ok(None) };
+    let marks = mark::of_clone(code);
+    let is_shared = ctx.setting("blue.shareSessions").is_some_and(|value| sync::auto::is_on(&value));
+    let is_alone = !is_shared && joined::other_joined_clone(&ctx.home, code, acting.realm, acting.repo)?.is_none();
+    let is = |marked: &SessionRef, id: &SessionId| marked.is_of(acting) && marked.id == *id;
+    let Some(tip) = acting.store.tip(&StoreRef::Sessions(acting.repo.clone()))? else { return Ok(None) };
+    let (open, _) = sessions::at(acting.store, acting.repo, &tip, SessionFilter::Open)?;
+    let is_lost = |session: &&Session| {
+        let id = &session.id;
+        session.state(ctx.env.now()) == State::Active
+            && !marks.present.iter().any(|marked| is(marked, id))
+            && (is_alone || marks.deleted.iter().any(|(_, marked)| is(marked, id)))
+    };
+    let lost: Vec<_> = open.iter().filter(is_lost).map(|session| &session.id).collect();
+    let Some(first) = lost.first() else { return Ok(None) };
+    let name = |id: &&SessionId| match marks.deleted.iter().find(|(_, marked)| is(marked, id)) {
+        Some((path, _)) => format!("{id} ({})", path.display()),
+        None => id.to_string(),
+    };
+    let names = lost.iter().map(name).collect::<Vec<_>>().join(", ");
+    let message = format!("active, but its working tree was deleted: {names}");
+    let found = check("sessions", Some(acting.repo.as_str()), Health::Warning, message);
+    if !request.fix {
+        let step = match lost.len() {
+            1 => format!("git blue session stop {first}  # end it"),
+            _ => "git blue doctor --fix  # end them".to_owned(),
+        };
+        return Ok(Some(advise(found, step)));
+    }
+    let author = ctx.upkeep_signature();
+    lost.iter().try_for_each(|id| session::upkeep::end(acting, id, &author))?;
+    Ok(Some(DoctorCheck { fixed: true, ..found }))
+}
+
 /// Reports a working tree whose mark names an ended session, or is invalid.
 pub(crate) fn of_work_tree(ctx: &Ctx, request: &Request) -> Option<DoctorCheck> {
     let code = ctx.code.as_ref()?;
@@ -59,8 +105,8 @@ pub(crate) fn of_work_tree(ctx: &Ctx, request: &Request) -> Option<DoctorCheck> 
         (Some(acting), true) => Some(acting.store.lock(&StoreRef::Sessions(acting.repo.clone()))),
         _ => None,
     };
-    let file = session::mark::file(code).display().to_string();
-    let problem = match session::mark::read(code) {
+    let file = mark::file(code).display().to_string();
+    let problem = match mark::read(code) {
         Mark::None => return None,
         Mark::Unreadable(problem) => problem,
         Mark::Session(marked) => {
@@ -80,7 +126,7 @@ pub(crate) fn of_work_tree(ctx: &Ctx, request: &Request) -> Option<DoctorCheck> 
     if !request.fix {
         return Some(advise(found, "git blue doctor --fix  # remove that file"));
     }
-    let removed = lease.transpose().map_err(OpError::from).and_then(|_lease| session::mark::remove(code));
+    let removed = lease.transpose().map_err(OpError::from).and_then(|_lease| mark::remove(code));
     Some(match removed {
         Ok(()) => DoctorCheck { fixed: true, ..found },
         Err(error) => DoctorCheck { message: format!("{}; not removed: {error}", found.message), ..found },

@@ -98,7 +98,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<WorktreeRemove>, OpErr
     if !request.force {
         refuse_loss(&ctx.progress(), &jobs, request)?;
     }
-    let sessions: Vec<_> = jobs.iter().map(|job| marked(ctx, &job.tree.path)).collect();
+    let sessions: Vec<_> = jobs.iter().map(|job| marked(ctx, job)).collect();
     let outcomes = repos::for_each::each(&ctx.progress(), &jobs, |job| remove(job, &branch, request))?;
     let mut body = WorktreeRemove {
         rfc: request.rfc.clone(),
@@ -136,9 +136,19 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<WorktreeRemove>, OpErr
 }
 
 /// Returns the session of a worktree, if there is one.
-fn marked(ctx: &Ctx, worktree: &Path) -> Option<SessionRef> {
-    let place = Place { cwd: worktree.to_owned(), vars: ctx.env.vars_for_other_repo(), in_hook: false };
-    match mark::read(&CodeRepo::discover(&place).ok()??) {
+fn marked(ctx: &Ctx, job: &Job) -> Option<SessionRef> {
+    let path = &job.tree.path;
+    let cwd = if job.tree.is_gone { &job.found.folder } else { path };
+    let place = Place { cwd: cwd.clone(), vars: ctx.env.vars_for_other_repo(), in_hook: false };
+    let code = CodeRepo::discover(&place).ok()??;
+    if job.tree.is_gone {
+        return mark::of_clone(&code)
+            .deleted
+            .into_iter()
+            .find(|(deleted, _)| deleted == path)
+            .map(|(_, marked)| marked);
+    }
+    match mark::read(&code) {
         Mark::Session(marked) => Some(marked),
         Mark::None | Mark::Unreadable(_) => None,
     }

@@ -33,8 +33,11 @@ impl From<&serde_json::Error> for Problem {
         let (line, column) = (place(error.line()), place(error.column()));
         // serde_json ends its message with the location, which `Problem` already prints.
         let message = error.to_string();
-        let message = message.split(" at line ").next().unwrap_or(&message).to_owned();
-        Self { line, column, message }
+        let message = match message.split(" at line ").next().unwrap_or(&message) {
+            "expected ident" => "expected a value: true, false and null are the only words",
+            message => message,
+        };
+        Self { line, column, message: message.to_owned() }
     }
 }
 

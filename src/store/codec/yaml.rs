@@ -118,6 +118,7 @@ fn explain(error: &Error, text: &str, size: Size) -> Problem {
         }
         Error::UnsupportedTag { tag, .. } => format!("the tag {tag} is not allowed"),
         Error::MultipleDocuments { .. } => "there is more than one document (---); keep one".into(),
+        Error::Eof { .. } if text.trim().is_empty() => "it is empty".into(),
         Error::Eof { .. } => "unexpected end of file".into(),
         Error::Budget { breach, .. } => match breach {
             BudgetBreach::Aliases { .. } | BudgetBreach::Anchors { .. } => {
@@ -365,6 +366,8 @@ mod tests {
             ("name: paths\nversion: \"1.0.0\"\nowner: &x a\n", 3, "anchors"),
             ("name: paths\nversion: \"1.0.0\"\nowner: a\nvalue: {<<: {a: 1}}\n", 4, "merge keys"),
             ("name: paths\nversion: \"1.0.0\"\nowner: a\nvalue: !python/object x\n", 4, "tag"),
+            ("name: paths\nversion: \"1.0.0\"\nowner: a\nvalue: [a, !!binary aGk=]\n", 4, "!!binary is not allowed"),
+            ("name: paths\nversion: \"1.0.0\"\nowner: a\nvalue: !!timestamp 2026-01-01\n", 4, "a tag (!)"),
             ("name: paths\nversion: \"1.0.0\"\nowner: a\nsurprise: 1\n", 4, "surprise"),
             ("name: paths\nversion: \"1.0.0\"\nowner: ../a\n", 3, "not a repository name"),
         ] {

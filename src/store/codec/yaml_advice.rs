@@ -105,6 +105,7 @@ impl<'t> ErrorLocation<'t> {
                 "anchors and aliases (& and *) are not allowed; write the value out, or a string in quotes",
             ),
             ("!!binary", "the tag !!binary is not allowed; write a string in quotes"),
+            ("tagged scalar", "a tag (!) is not allowed here; write the value without it"),
             ("mapping values are not allowed", "a string with a colon and a space needs quotes"),
             ("simple key expected", "write KEY: VALUE, with a colon and a space"),
             ("trailing content after", "a comma or a quote is missing before this"),

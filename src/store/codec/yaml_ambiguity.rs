@@ -50,11 +50,23 @@ pub(super) fn find(text: &str, node: &Spanned<Node>) -> Option<Problem> {
             let (start, length) = (place.span().byte_offset()?, place.span().byte_len()?);
             let (start, length) = (usize::try_from(start).ok()?, usize::try_from(length).ok()?);
             let written = text.get(start..start.checked_add(length)?)?.trim_end();
-            let message = complaint(written).filter(|_| !is_block(&text[..start]))?;
+            let message = match is_binary(&text[..start]) || written.starts_with(BINARY) {
+                true => format!("the tag {BINARY} is not allowed; write a string in quotes"),
+                false => complaint(written).filter(|_| !is_block(&text[..start]))?,
+            };
             let number = |number: u64| u32::try_from(number).ok();
             Some(Problem { line: number(place.line()), column: number(place.column()), message })
         }
     }
+}
+
+/// The tag of base64 text. The parser would decode it, and other parsers return bytes, which JSON does not have.
+const BINARY: &str = "!!binary";
+
+/// Returns whether the text before a scalar ends with the tag of base64 text.
+fn is_binary(before: &str) -> bool {
+    let line = before.trim_end().lines().next_back().unwrap_or_default();
+    line.split_whitespace().any(|word| word == BINARY)
 }
 
 /// Returns whether the text before a scalar makes it a block scalar (`|`, `>-`), which is always a string.

@@ -182,7 +182,11 @@ impl Objects for GitStore {
 
 impl Store for GitStore {
     fn tip(&self, name: &StoreRef) -> Result<Option<Oid>, StoreError> {
-        refs::tip(&self.repo(), &self.packed, &name.to_string())
+        match refs::tip(&self.repo(), &self.packed, &name.to_string()) {
+            // A lost record of this machine only means that notifications are shown again.
+            Err(error) if name.is_local() && error.is_damage() => Ok(None),
+            tip => tip,
+        }
     }
 
     fn domains(&self) -> Result<Vec<(DomainName, Oid)>, StoreError> {
@@ -204,7 +208,7 @@ impl Store for GitStore {
         Ok(refs::below(&self.repo(), &self.packed, SESSIONS)?.found.into_iter().filter_map(named).collect())
     }
 
-    fn broken_refs(&self) -> Result<Vec<String>, StoreError> {
+    fn broken_refs(&self) -> Result<Vec<(String, String)>, StoreError> {
         Ok(refs::below(&self.repo(), &self.packed, DOMAINS)?.broken)
     }
 

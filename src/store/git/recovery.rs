@@ -5,7 +5,7 @@ use std::{
     ffi::OsString,
 };
 
-use super::{GitStore, git_command::Git};
+use super::{GitStore, git_command::Git, objects::to_git, refs};
 use crate::{
     model::oid::Oid,
     platform::files::{self, Access},
@@ -65,6 +65,48 @@ impl GitStore {
         }
     }
 
+    /// Returns the shared refs that name no commit, each with the problem: files that are not refs, and refs to other
+    /// objects. Refs whose object is missing are not among them.
+    ///
+    /// # Errors
+    /// Returns an error if refs cannot be listed.
+    pub fn unusable_refs(&self) -> Result<Vec<(StoreRef, String)>, StoreError> {
+        let (mut unusable, repo) = (Vec::new(), self.repo());
+        for prefix in [layout::DOMAINS, layout::SESSIONS] {
+            let listing = refs::below(&repo, &self.packed, prefix)?;
+            unusable.extend(listing.broken);
+            for (name, id) in listing.found {
+                let kind = repo.try_find_header(to_git(&id)).ok().flatten().map(|header| header.kind());
+                if let Some(kind) = kind.filter(|kind| *kind != gix::object::Kind::Commit) {
+                    unusable.push((name, format!("it points to a {kind} instead of a commit")));
+                }
+            }
+        }
+        let named = |(name, problem): (String, String)| Some((StoreRef::parse_shared(&name)?, problem));
+        Ok(unusable.into_iter().filter_map(named).collect())
+    }
+
+    /// Removes a ref that [`Self::unusable_refs`] returned. The caller holds its lock.
+    ///
+    /// # Errors
+    /// Returns an error if it cannot be removed.
+    pub fn remove_unusable(&self, vars: &BTreeMap<OsString, OsString>, name: &StoreRef) -> Result<(), StoreError> {
+        match self.tip(name) {
+            // git does not delete a ref that it cannot read.
+            Err(error) if error.is_damage() => {
+                let path = self.path().join(name.to_string());
+                std::fs::remove_file(&path).map_err(StoreError::io("delete", path))
+            }
+            Err(error) => Err(error),
+            Ok(tip) => {
+                let git = Git { git_dir: self.path(), top: self.path(), vars: vars.clone() };
+                let expected = tip.map(|tip| tip.to_string());
+                let args = ["update-ref", "--no-deref", "-d", &name.to_string()];
+                git.text(&args.into_iter().chain(expected.as_deref()).collect::<Vec<_>>()).map(drop)
+            }
+        }
+    }
+
     /// Returns what can be recovered of a ref with missing objects: one of its own commits, a commit last seen at a
     /// remote, or an unreachable commit that looks like one of its own. Returns `None` if there is none.
     ///
@@ -74,9 +116,9 @@ impl GitStore {
         &self,
         vars: &BTreeMap<OsString, OsString>,
         name: &StoreRef,
-        tip: Oid,
+        tip: Option<Oid>,
     ) -> Result<Option<Recoverable>, StoreError> {
-        let mut followed = self.followed(tip);
+        let mut followed = tip.map(|tip| self.followed(tip)).unwrap_or_default();
         let seen = self.seen()?.into_iter().filter(|(seen, _)| matches!(seen, StoreRef::Seen(_, of) if **of == *name));
         let known: BTreeSet<Oid> = followed.iter().map(|(_, commit, _)| *commit).collect();
         let others = seen.map(|(_, tip)| tip).chain(self.strays(vars, name)?).filter(|id| !known.contains(id));

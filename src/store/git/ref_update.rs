@@ -120,6 +120,17 @@ pub(super) fn update_local(repo: &gix::Repository, locks: &Locks, step: &Step<'_
     unflushed(repo, locks, step, &step.edit()?)
 }
 
+/// Removes the file of a ref whose content is lost. Local refs are not flushed, so a power failure may leave an empty
+/// file, over which neither git nor gix writes.
+fn remove_torn(repo: &gix::Repository, step: &Step<'_>) -> Result<(), StoreError> {
+    let name = step.name.to_string();
+    if step.from.is_some() || !refs::loose(repo, &name).is_err_and(|error| error.is_damage()) {
+        return Ok(());
+    }
+    let path = repo.common_dir().join(name);
+    std::fs::remove_file(&path).map_err(StoreError::io("delete", path))
+}
+
 /// Changes a local ref.
 fn unflushed(repo: &gix::Repository, locks: &Locks, step: &Step<'_>, edit: &RefEdit) -> Result<(), StoreError> {
     let top = repo.common_dir();
@@ -128,6 +139,7 @@ fn unflushed(repo: &gix::Repository, locks: &Locks, step: &Step<'_>, edit: &RefE
     loop {
         let mut held = journal::begin_within(&mut wait, locks, top, &lock_files)?;
         refs::refresh(repo)?;
+        remove_torn(repo, step)?;
         let moved = repo.refs.transaction().prepare([edit.clone()], AT_ONCE, AT_ONCE).and_then(|prepared| {
             let _ = journal::taken(&mut held, top, &lock_files);
             prepared.commit(step.by.to_ref(&mut TimeBuf::default()))

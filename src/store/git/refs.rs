@@ -10,7 +10,11 @@ use std::{
 
 use gix::{
     bstr::ByteSlice as _,
-    refs::{Target, file::loose::Reference, packed::Buffer},
+    refs::{
+        Target,
+        file::{find::ReferenceDecode, loose::Reference},
+        packed::Buffer,
+    },
 };
 
 use super::objects::to_oid;
@@ -91,8 +95,8 @@ pub(crate) fn loose(repo: &gix::Repository, name: &str) -> Result<Option<Target>
 pub(crate) struct Listing {
     /// The readable refs, by full name.
     pub(crate) found: BTreeMap<String, Oid>,
-    /// The problems of the other refs, one sentence each.
-    pub(crate) broken: Vec<String>,
+    /// The other refs by full name, with the problem of each.
+    pub(crate) broken: Vec<(String, String)>,
 }
 
 /// Returns the refs below `prefix`: first those with files and then the others from packed-refs, for the reason given
@@ -111,7 +115,7 @@ pub(crate) fn below(repo: &gix::Repository, packed: &Packed, prefix: &str) -> Re
                         loose.insert(name.clone());
                         match reference.target.try_id() {
                             Some(id) => drop(listing.found.insert(name, to_oid(id))),
-                            None => listing.broken.push(format!("{name}: it is a symbolic ref")),
+                            None => listing.broken.push((name, "it is a symbolic ref".to_owned())),
                         }
                     }
                     // A ref that cannot be read does not hide the others. If a packer has removed the file, the ref is
@@ -121,7 +125,13 @@ pub(crate) fn below(repo: &gix::Repository, packed: &Packed, prefix: &str) -> Re
                     Err(error) if error.downcast_any_ref::<std::io::Error>().is_some() => {
                         return Err(StoreError::git(doing())(error));
                     }
-                    Err(error) => listing.broken.push(error.to_string()),
+                    Err(error) => listing.broken.push(match error.downcast_any_ref::<ReferenceDecode>() {
+                        Some(decode) => {
+                            let name = decode.relative_path.to_string_lossy().into_owned();
+                            (name, "it does not contain an object id".to_owned())
+                        }
+                        None => (prefix.to_owned(), error.to_string()),
+                    }),
                 }
             }
         }

@@ -157,8 +157,8 @@ pub fn set_aside(store: &dyn Store) -> Result<Vec<SetAside>, StoreError> {
 /// Returns an error if the realm itself, or its list of domains, cannot be read.
 pub fn view(store: &dyn Store) -> Result<RealmView, StoreError> {
     let mut view = repos(store)?;
-    view.damage.extend(store.broken_refs()?.into_iter().map(|problem| Damage {
-        file: layout::DOMAINS.to_owned(),
+    view.damage.extend(store.broken_refs()?.into_iter().map(|(file, problem)| Damage {
+        file,
         subject: Subject::Domains,
         problem,
     }));

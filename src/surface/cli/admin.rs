@@ -268,8 +268,8 @@ impl Command {
                     let verb = if body.created { "created domain" } else { "domain" };
                     let members: Vec<_> = body.members.iter().map(ToString::to_string).collect();
                     let members = match members.is_empty() {
-                        true => "no members".to_owned(),
-                        false => format!("members: {}", members.join(", ")),
+                        true => "without members".to_owned(),
+                        false => format!("with {}", members.join(", ")),
                     };
                     text.line(&[plain(verb), styled(&body.domain, Style::Bold), styled(members, Style::Dim)]);
                 })?;

@@ -214,6 +214,10 @@ fn render_binding(body: &BindingEdit, text: &mut Text) {
     if let Some(range) = &body.version_req {
         text.line(&[plain(format!("  imports {}/{}", body.domain, body.contract)), plain(range)]);
     }
+    if let Some(files) = &body.exported_files {
+        let files = if files.is_empty() { String::new() } else { format!("implemented in {}", files.join(", ")) };
+        text.line(&[plain(format!("  exports {}/{}", body.domain, body.contract)), styled(files, Style::Dim)]);
+    }
 }
 
 fn word(change: FileEdit) -> &'static str {

@@ -212,16 +212,24 @@ fn render_tools(list: &Value, text: &mut Text) {
         let rows = properties.map(|(name, schema)| {
             let need =
                 if required.iter().any(|one| *one == name) { styled("required", Style::Yellow) } else { plain("") };
-            vec![plain(name), plain(kind(schema)), need, plain(schema["description"].as_str().unwrap_or_default())]
+            let (kind, about) = kind(schema);
+            vec![plain(name), plain(kind), need, plain(about)]
         });
         text.table("    ", &rows.collect::<Vec<_>>());
     }
 }
 
-/// Returns the type of an argument in one word.
-fn kind(schema: &Value) -> String {
-    match schema["enum"].as_array() {
-        Some(words) => words.iter().filter_map(Value::as_str).collect::<Vec<_>>().join("|"),
-        None => schema["type"].as_str().unwrap_or("any").to_owned(),
+/// The number of words of an argument that its type can show in a table.
+const FEW_WORDS: usize = 4;
+
+/// Returns the type of an argument in one word, and what it is for.
+fn kind(schema: &Value) -> (String, String) {
+    let about = schema["description"].as_str().unwrap_or_default().to_owned();
+    let plain = schema["type"].as_str().unwrap_or("any").to_owned();
+    let words = schema["enum"].as_array().into_iter().flatten();
+    match &words.filter_map(Value::as_str).collect::<Vec<_>>()[..] {
+        [] => (plain, about),
+        words if words.len() <= FEW_WORDS => (words.join("|"), about),
+        words => (plain, format!("one of {}{}{about}", words.join(", "), if about.is_empty() { "" } else { ": " })),
     }
 }

@@ -101,7 +101,7 @@ impl Command {
                 output.answer(&answer, |body, text| {
                     text.line(&[plain(format!("marked {} as seen", body.acknowledged.len()))]);
                     for id in &body.unknown {
-                        text.line(&[styled("not pending:", Style::Yellow), plain(id)]);
+                        text.line(&[styled("no such notification:", Style::Yellow), plain(id)]);
                     }
                 })?;
                 Ok(Verdict::Yes)

@@ -125,6 +125,7 @@ fn state(import: &ImportReview) -> Word {
         ("behind", _) => styled("behind: an older version is still served", Style::Yellow),
         (_, Some(Outcome::Compatible)) => styled("accepted", Style::Green),
         (_, Some(_)) => styled("in range, but it is unknown whether it breaks the code", Style::Yellow),
+        (_, None) if import.old_version == import.new_version => styled("accepted", Style::Green),
         (_, None) => styled("accepted (judged by version range only)", Style::Yellow),
     }
 }

@@ -10,7 +10,7 @@ use crate::{
     model::name::{RealmName, RepoName},
     ops::{inboxes::pending, notifications, session},
     wire::{
-        self, Answer, NotificationFilter, NotificationSummary, PageRequest,
+        self, Answer, NotificationFilter, NotificationSummary, PageRequest, State,
         all_realms::{AllNotifications, AllSessions, NotificationForRepo, RealmProblem, SessionOfRealm},
         page_in_order,
     },
@@ -116,21 +116,23 @@ fn add(sum: &mut NotificationSummary, more: &NotificationSummary) {
     sum.expired_cleaned += more.expired_cleaned;
 }
 
-/// Returns the realm and repository where a notification is pending.
+/// Returns the realm and repository where a notification is pending, or else was seen.
 ///
 /// # Errors
-/// Returns an error if it is pending nowhere, or in several repositories.
-pub fn pending_in(contexts: &Contexts, narrowed: &RealmFilter, id: &str) -> Result<(RealmName, RepoName), OpError> {
-    let wanted = notifications::list::Request { filter: NotificationFilter::Pending, ..Default::default() };
+/// Returns an error if there is no such notification, or it is pending in several repositories.
+pub fn place_of(contexts: &Contexts, narrowed: &RealmFilter, id: &str) -> Result<(RealmName, RepoName), OpError> {
+    let wanted = notifications::list::Request { filter: NotificationFilter::All, ..Default::default() };
     let found = notifications(contexts, narrowed, &wanted, &ALL)?.body.notifications;
-    let mut places = found.into_iter().filter(|one| one.notification.id == id);
+    let places = found.into_iter().filter(|one| one.notification.id == id);
+    let (pending, seen): (Vec<_>, Vec<_>) = places.partition(|one| one.notification.state == State::Pending);
+    let mut places = pending.into_iter().chain(seen);
     match (places.next(), places.next()) {
-        (Some(only), None) => Ok((only.notification.realm, only.current_repo)),
-        (Some(one), Some(other)) => {
+        (Some(one), Some(other)) if other.notification.state == State::Pending => {
             let message = format!("{id} is pending for {} and for {}", one.current_repo, other.current_repo);
             Err(OpError::usage(message).next("choose one: ?realm=REALM&repo=REPO"))
         }
-        (None, _) => Err(OpError::no(ErrorCode::UnknownNotification, format!("not pending: {id}"))),
+        (Some(one), _) => Ok((one.notification.realm, one.current_repo)),
+        (None, _) => Err(OpError::no(ErrorCode::UnknownNotification, format!("no such notification: {id}"))),
     }
 }
 

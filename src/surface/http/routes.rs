@@ -328,7 +328,7 @@ fn notifications_ack(call: &Call<'_>) -> Result<Reply, OpError> {
     let id = call.part("id");
     let (realm, repo) = match call.narrowed()? {
         RealmFilter { realm: Some(realm), repo: Some(repo) } => (realm, repo),
-        narrowed => all_realms::pending_in(call.contexts, &narrowed, id)?,
+        narrowed => all_realms::place_of(call.contexts, &narrowed, id)?,
     };
     let request = ops::notifications::ack::Request::by_person(vec![id.to_owned()]);
     Ok(Reply::of(&ops::notifications::ack::run(&call.contexts.repo(&realm, &repo)?, &request)?))

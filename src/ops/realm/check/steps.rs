@@ -70,6 +70,10 @@ fn step(body: &RealmCheck, error: &Finding) -> Option<NextStep> {
             )
             .into(),
         ),
+        ("binding-conflict", ..) if is_own => Some(
+            format!("git blue contract publish  # publish {place} as this commit has it, which resolves the conflict")
+                .into(),
+        ),
         ("damaged", ..) => Some("git blue doctor --fix  # restore what is missing, if possible".into()),
         (code, ..) => {
             error.file.as_ref().map(|_| NextStep::advice(format!("correct {place} ({code}), and check again")))

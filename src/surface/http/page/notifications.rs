@@ -294,7 +294,7 @@ fn verb(one: &Notification) -> &'static str {
         ChangeType::SupportChanged => "changed which older versions it supports of",
         ChangeType::OwnerChanged => "took over",
         ChangeType::ContractOffered => "offers to hand over",
-        ChangeType::BindingAdded => "updated its binding in",
+        ChangeType::BindingAdded => "published its binding in",
         ChangeType::BindingRemoved => "removed its binding from",
     }
 }

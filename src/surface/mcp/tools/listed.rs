@@ -23,7 +23,7 @@ pub fn listed(tool: &Tool, settings: &Settings) -> rmcp::model::Tool {
         offered(settings).find(|other| takes(other)).is_some_and(|first| first.name() == tool.name())
     };
     let says = |name: &str| !PLAIN.contains(&name) && (!SHARED.contains(&name) || is_first(name));
-    rmcp::model::Tool::new(tool.name(), tool.about, Arc::new(brief(schema(&taken), says)))
+    rmcp::model::Tool::new(tool.name(), tool.about, Arc::new(brief(schema(&taken), says, is_first)))
         .with_raw_output_schema(Arc::new(output::schema(tool)))
         .with_annotations(annotations)
 }
@@ -51,13 +51,16 @@ const PLAIN: [&str; 17] = [
 /// Arguments with the same meaning in every tool. They are described only in the first tool that takes them.
 const SHARED: [&str; 7] = ["at", "cwd", "detail", "pointer", "rfc", "since", "worktree"];
 
-/// The maximum number of words of an argument that are listed.
-const MAX_WORDS: usize = 8;
+/// The number of words of an argument from which they are listed only in the first tool that takes it.
+const MANY_WORDS: usize = 8;
 
-/// Shortens a schema, since the size of `tools/list` is limited. Removes constraints on strings and long lists of
-/// words, which the error of a refused call repeats, and descriptions of defaults and of arguments for which `says`
-/// returns false.
-fn brief(mut schema: Map<String, Value>, says: impl Fn(&str) -> bool) -> Map<String, Value> {
+/// Shortens a schema, since the size of `tools/list` is limited. Removes constraints on strings and numbers, which the
+/// error of a refused call repeats, and descriptions of defaults and of arguments for which `says` returns false.
+fn brief(
+    mut schema: Map<String, Value>,
+    says: impl Fn(&str) -> bool,
+    is_first: impl Fn(&str) -> bool,
+) -> Map<String, Value> {
     let properties = schema.get_mut("properties").and_then(Value::as_object_mut);
     for (name, property) in properties.into_iter().flatten() {
         let Some(property) = property.as_object_mut() else { continue };
@@ -66,8 +69,9 @@ fn brief(mut schema: Map<String, Value>, says: impl Fn(&str) -> bool) -> Map<Str
             Some(Value::String(about)) if says(name) && !about.contains(" [default") => {}
             _ => drop(property.remove("description")),
         }
-        property.retain(|name, _| !["pattern", "maxLength", "anyOf"].contains(&name.as_str()));
-        if property.get("enum").and_then(Value::as_array).is_some_and(|words| words.len() > MAX_WORDS) {
+        property.retain(|name, _| !["pattern", "maxLength", "anyOf", "minimum"].contains(&name.as_str()));
+        let has_many = property.get("enum").and_then(Value::as_array).is_some_and(|words| words.len() > MANY_WORDS);
+        if has_many && !is_first(name) {
             property.remove("enum");
         }
         if let Some(items) = property.get_mut("items").and_then(Value::as_object_mut) {
