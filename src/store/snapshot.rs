@@ -27,7 +27,7 @@ use crate::model::{
 };
 
 /// The start of the first line of the index, with the version of the format. Other versions are ignored.
-const MAGIC: &str = "git-blue-snapshot-6";
+const MAGIC: &str = "git-blue-snapshot-7";
 /// The size limit of computed parts that are held in memory if no file can be written. Other parts are recomputed on
 /// demand.
 const MAX_HELD: usize = 8 << 20;
