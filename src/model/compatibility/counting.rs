@@ -17,9 +17,9 @@ const MOST_STATES: usize = 20_000;
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Demand {
     pub(super) id: Id,
-    /// Whether the items that satisfy the schema are counted, or the others.
+    /// True to count the items that satisfy the schema, false to count the others.
     pub(super) holds: bool,
-    /// Whether the schema is read leniently.
+    /// True to read the schema leniently.
     pub(super) lenient: bool,
     /// The index from which items are counted.
     pub(super) first: u64,

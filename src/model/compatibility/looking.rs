@@ -21,11 +21,11 @@ pub(super) struct Looking {
     /// For each state and class of characters, the next state.
     next: Vec<Vec<u32>>,
     accepts: Vec<bool>,
-    /// Whether every text is accepted from a state, and whether none is.
+    /// For each state, true if it accepts every text; in `never`, true if it accepts none.
     always: Vec<bool>,
     never: Vec<bool>,
     bytes: Bytes,
-    /// Whether the automaton accepts exactly what the pattern matches, or more.
+    /// False if the automaton may accept texts that the pattern does not match.
     pub(super) is_exact: bool,
 }
 
@@ -312,7 +312,7 @@ struct Bytes {
     nodes: Vec<Vec<After>>,
 }
 
-/// What a byte leads to.
+/// The target of a byte.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 enum After {
     Nothing,
