@@ -213,16 +213,31 @@ struct Hook {
 
 /// Returns the full definition of the command line, for help, man pages and completions.
 pub fn command() -> clap::Command {
-    manual::describe(generated_commands::add(Cli::command()))
+    manual::describe(definition())
+}
+
+/// Returns the definition of the command line without descriptions and examples, which parses the same arguments.
+fn definition() -> clap::Command {
+    generated_commands::add(Cli::command())
+}
+
+/// Parses arguments. Adding descriptions and examples takes longer than most commands run, so only help gets them.
+fn parse(arguments: &[std::ffi::OsString]) -> Result<clap::ArgMatches, clap::Error> {
+    use clap::error::ErrorKind::{DisplayHelp, DisplayHelpOnMissingArgumentOrSubcommand};
+    let is_help = |error: &clap::Error| matches!(error.kind(), DisplayHelp | DisplayHelpOnMissingArgumentOrSubcommand);
+    match definition().try_get_matches_from(arguments) {
+        Err(error) if is_help(&error) => command().try_get_matches_from(arguments),
+        parsed => parsed,
+    }
 }
 
 /// Runs the command line. Returns the exit code.
 pub fn run(env: Env, arguments: &[std::ffi::OsString], output: &mut Output<'_>) -> u8 {
-    let parsed = fast_parse::parse(arguments).map_or_else(|| command().try_get_matches_from(arguments), Ok);
-    let parsed = match parsed.map_err(|error| (shortcut::meant(&command(), arguments, &error), error)) {
+    let parsed = fast_parse::parse(arguments).map_or_else(|| parse(arguments), Ok);
+    let parsed = match parsed.map_err(|error| (shortcut::meant(definition, arguments, &error), error)) {
         Ok(matches) => Ok(matches),
         Err((None, error)) => Err(error),
-        Err((Some(shortcut::PossibleCommands::One(line)), _)) => command().try_get_matches_from(line),
+        Err((Some(shortcut::PossibleCommands::One(line)), _)) => parse(&line),
         Err((Some(shortcut::PossibleCommands::Several(paths)), _)) => {
             output.json = wants_json(arguments);
             let error = OpError::usage("the command is ambiguous");

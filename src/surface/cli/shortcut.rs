@@ -18,13 +18,14 @@ pub enum PossibleCommands {
 
 /// Returns the commands that a command line may mean if its first word is not a top-level command. Returns `None` if
 /// nothing matches.
-pub fn meant(whole: &Command, arguments: &[OsString], error: &clap::Error) -> Option<PossibleCommands> {
+pub fn meant(definition: fn() -> Command, arguments: &[OsString], error: &clap::Error) -> Option<PossibleCommands> {
     if error.kind() != ErrorKind::InvalidSubcommand {
         return None;
     }
     let Some(ContextValue::String(word)) = error.get(ContextKind::InvalidSubcommand) else {
         return None;
     };
+    let whole = &definition();
     let mut found = Vec::new();
     deeper(whole, &mut Vec::new(), word, &mut found);
     let is_outermost = whole.find_subcommand(word).is_some();
@@ -79,10 +80,9 @@ mod tests {
     use super::*;
 
     fn ask(line: &str) -> Option<PossibleCommands> {
-        let whole = crate::surface::cli::command();
         let arguments: Vec<_> = ["git-blue"].into_iter().chain(line.split(' ')).map(OsString::from).collect();
-        let error = whole.clone().try_get_matches_from(&arguments).err()?;
-        meant(&whole, &arguments, &error)
+        let error = crate::surface::cli::parse(&arguments).err()?;
+        meant(crate::surface::cli::command, &arguments, &error)
     }
 
     #[test]
