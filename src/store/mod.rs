@@ -22,6 +22,6 @@ pub mod write;
 pub use error::StoreError;
 pub use layout::{StoreRef, TreePath};
 pub use port::{
-    Cache, CachedData, Change, CommitInfo, Edit, Entry, EntryKind, Lease, Objects, Parents, Renewal, Signature, Since,
-    Store,
+    Cache, CachedData, Change, CommitInfo, DomainRefs, Edit, Entry, EntryKind, Lease, Objects, Parents, Renewal,
+    Signature, Since, Store,
 };

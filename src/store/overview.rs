@@ -6,8 +6,8 @@
 use std::{collections::BTreeMap, sync::Arc};
 
 use super::{
-    CachedData as KeptFile, Store, StoreError, StoreRef, read,
-    snapshot::{self, Head, Index, Parts, Place, Snapshot},
+    CachedData as KeptFile, DomainRefs, Store, StoreError, StoreRef, read,
+    snapshot::{self, Head, Index, LineWriter, Parts, Place, Snapshot, WrittenLine},
 };
 use crate::model::{
     content_cache::{ContentCache, decoded_size},
@@ -38,7 +38,7 @@ pub struct Overview<'s> {
     kept: Option<Box<dyn KeptFile>>,
     /// The stamp of the refs, if they have not changed since.
     stamp: Option<String>,
-    /// The parts that were just read and could not be cached.
+    /// The parts that were just read, if they could not be cached.
     fresh: Parts,
     damage: Vec<Damage>,
 }
@@ -66,7 +66,7 @@ impl CacheState {
             is_current: stamp.is_some(),
             domains: domains.len(),
             examined: domains.iter().filter(|line| line.schemas.is_some()).count(),
-            contracts: index.head.contracts,
+            contracts: index.head.sums.contracts,
         })
     }
 }
@@ -85,7 +85,7 @@ impl<'s> Overview<'s> {
                     Some(Snapshot { index, kept, .. }) => index.renewal(cache, Some(&**kept)),
                     None => cache.renew(None),
                 });
-                Ok(OverviewBuilder::of(store, kept, Parts::new(renewal))?.finish())
+                OverviewBuilder::build(store, kept, Parts::new(renewal))
             }
         }
     }
@@ -104,7 +104,7 @@ impl<'s> Overview<'s> {
         Ok(match kept(store) {
             (None, _) => None,
             (Some(kept), Some(stamp)) => Some(Self::at_rest(store, kept, stamp)),
-            (kept, None) => Some(OverviewBuilder::of(store, kept, Parts::new(None))?.finish()),
+            (kept, None) => Some(OverviewBuilder::build(store, kept, Parts::new(None))?),
         })
     }
 
@@ -125,7 +125,7 @@ impl<'s> Overview<'s> {
 
     /// Returns the number of contracts in the readable domains.
     pub fn contracts(&self) -> usize {
-        self.index.head.contracts
+        self.index.head.sums.contracts
     }
 
     /// Returns the domains that `repo` is involved in.
@@ -163,7 +163,7 @@ impl<'s> Overview<'s> {
         if let Some(held) = holds.then(|| DIGESTS.get(&key())).flatten() {
             return Ok(held);
         }
-        let Some(text) = self.part(line, line.digest).and_then(|bytes| String::from_utf8(bytes).ok()) else {
+        let Some(text) = self.part(line.digest).and_then(|bytes| String::from_utf8(bytes).ok()) else {
             return Ok(Arc::new(DomainDigest::from(&*self.summary(line)?)));
         };
         let (weight, digest) = (decoded_size(text.len()), Arc::new(DomainDigest::with_text(text)));
@@ -184,7 +184,7 @@ impl<'s> Overview<'s> {
         if let Some(held) = holds.then(|| SUMMARIES.get(&key())).flatten() {
             return Ok(held);
         }
-        let bytes = self.part(line, line.summary);
+        let bytes = self.part(line.summary);
         match bytes.as_ref().and_then(|bytes| Some((snapshot::decode(bytes)?, decoded_size(bytes.len())))) {
             Some((summary, weight)) => {
                 let summary = Arc::new(summary);
@@ -199,7 +199,7 @@ impl<'s> Overview<'s> {
 
     /// Returns the hashes of a domain's schemas, if it was examined without findings.
     pub fn schemas(&self, line: &Line) -> Option<Schemas> {
-        self.part(line, line.schemas).and_then(|bytes| snapshot::decode(&bytes))
+        self.part(line.schemas).and_then(|bytes| snapshot::decode(&bytes))
     }
 
     /// Returns whether a domain was examined without findings.
@@ -207,17 +207,16 @@ impl<'s> Overview<'s> {
         line.schemas.is_some()
     }
 
-    fn part(&self, line: &Line, place: Option<Place>) -> Option<Vec<u8>> {
-        match &self.kept {
-            _ if line.is_fresh => self.fresh.part(place?),
-            kept => {
-                let bytes = snapshot::part(&**kept.as_ref()?, place?);
-                if bytes.is_none() {
-                    self.discard();
-                }
-                bytes
-            }
+    fn part(&self, place: Option<Place>) -> Option<Vec<u8>> {
+        let place = place?;
+        if self.fresh.contain(place) {
+            return self.fresh.part(place);
         }
+        let bytes = snapshot::part(&**self.kept.as_ref()?, place);
+        if bytes.is_none() {
+            self.discard();
+        }
+        bytes
     }
 
     /// Removes a damaged cache, so that the next command rebuilds it.
@@ -231,34 +230,6 @@ impl<'s> Overview<'s> {
     pub fn examining(&self) -> Examining<'_> {
         Examining { overview: self, parts: None, places: BTreeMap::new() }
     }
-
-    /// Replaces the cache with this overview, and returns the new one. `written` returns the parts of a domain that
-    /// are new: its summary, its digest, and the hashes of its schemas. All other parts stay where they are, or are
-    /// copied to a new file.
-    fn keep(
-        &self,
-        mut parts: Parts,
-        written: impl Fn(&Line) -> [Option<Place>; 3],
-    ) -> Option<(Arc<Index>, Box<dyn KeptFile>)> {
-        let before = self.index.lines.all();
-        let is_copied = parts.is_new_file;
-        let mut lines = before.to_vec();
-        for (line, before) in lines.iter_mut().zip(before) {
-            let [summary, digest, schemas] = written(before);
-            let mut moved = |written: Option<Place>, old: Option<Place>| match (written, old) {
-                (None, Some(_)) if is_copied => self.part(before, old).map(|bytes| Some(parts.add(&bytes))),
-                (written, old) => Some(written.or(old)),
-            };
-            line.summary = moved(summary, before.summary)?;
-            // The other parts are recomputed if they cannot be read.
-            line.digest = moved(digest, before.digest).flatten();
-            line.schemas = moved(schemas, before.schemas).flatten();
-            line.is_fresh = false;
-        }
-        let index = Arc::new(Index { head: self.index.head.clone(), lines: lines.into() });
-        let kept = parts.keep(&index, self.stamp.as_deref())?;
-        Some((index, kept))
-    }
 }
 
 /// Records domains that were examined without findings, with the hashes of their schemas.
@@ -266,27 +237,60 @@ pub struct Examining<'o> {
     overview: &'o Overview<'o>,
     /// Created when the first domain is added; usually there is none.
     parts: Option<Parts>,
-    places: BTreeMap<DomainName, Place>,
+    places: BTreeMap<String, Place>,
 }
 
 impl Examining<'_> {
     /// Adds a domain.
     pub fn add(&mut self, line: &Line, schemas: &Schemas) {
-        let Overview { store, index, kept, .. } = self.overview;
-        let renewal = || index.renewal(store.cache()?, kept.as_deref());
+        let Overview { store, index, kept, fresh, .. } = self.overview;
+        // Only what is in the cached file can be added to.
+        let renewal = || index.renewal(store.cache().filter(|_| fresh.is_empty())?, kept.as_deref());
         let parts = self.parts.get_or_insert_with(|| Parts::new(renewal()));
         if parts.renewal().is_some() {
-            self.places.insert(line.name.clone(), parts.add(&snapshot::encode(schemas)));
+            self.places.insert(line.name.to_string(), parts.add(&snapshot::encode(schemas)));
         }
     }
 
     /// Adds the recorded domains to the cache.
-    pub fn keep(self) {
-        let Self { overview, parts, places } = self;
-        if let Some(parts) = parts.filter(|parts| parts.renewal().is_some()) {
-            overview.keep(parts, |line| [None, None, places.get(&line.name).copied()]);
+    pub fn keep(mut self) {
+        if let Some(mut parts) = self.parts.take().filter(|parts| parts.renewal().is_some())
+            && let Some(index) = self.index(&mut parts)
+        {
+            parts.keep(&index, self.overview.stamp.as_deref());
         }
     }
+
+    /// Returns the index with the recorded domains, or `None` if a part of the previous file cannot be read.
+    fn index(&self, parts: &mut Parts) -> Option<Index> {
+        let Overview { index, kept, .. } = self.overview;
+        let (mut head, mut lines) = (index.head.clone(), LineWriter::default());
+        for written in index.lines.written() {
+            let place = self.places.get(written.name());
+            if place.is_none() && !parts.is_new_file() {
+                lines.copy(written);
+                continue;
+            }
+            let mut line = written.decode()?;
+            head.sums.subtract(&line);
+            if parts.is_new_file() {
+                line = moved(line, &**kept.as_ref()?, parts)?;
+            }
+            line.schemas = place.copied().or(line.schemas);
+            head.sums.add(&line);
+            lines.add(&line);
+        }
+        Some(Index::new(head, lines))
+    }
+}
+
+/// Copies the parts of a domain to a new file. Returns `None` if its summary cannot be read. The other parts are
+/// recomputed if they cannot be read.
+fn moved(line: Line, kept: &dyn KeptFile, parts: &mut Parts) -> Option<Line> {
+    let mut copy = |place: Option<Place>| Some(parts.add(&snapshot::part(kept, place?)?));
+    let summary = copy(line.summary);
+    let is_lost = summary.is_none() && line.summary.is_some();
+    (!is_lost).then(|| Line { summary, digest: copy(line.digest), schemas: copy(line.schemas), ..line })
 }
 
 /// Returns the cached snapshot, and the stamp of the refs if they have not changed since. The stamp is taken first, so
@@ -304,35 +308,41 @@ fn kept(store: &dyn Store) -> (Option<Snapshot>, Option<String>) {
 struct OverviewBuilder<'s> {
     store: &'s dyn Store,
     head: Head,
-    domains: Vec<Line>,
+    lines: LineWriter,
     parts: Parts,
     damage: Vec<Damage>,
-    /// The previous snapshot.
-    before: Option<Snapshot>,
     /// Whether there is anything new to cache.
     is_changed: bool,
 }
 
 impl<'s> OverviewBuilder<'s> {
-    fn of(store: &'s dyn Store, before: Option<Snapshot>, parts: Parts) -> Result<Self, StoreError> {
-        let is_changed = before.is_none();
-        let (head, domains) = (Head::default(), Vec::new());
-        let mut making = Self { store, head, domains, parts, damage: Vec::new(), before, is_changed };
-        making.realm()?;
-        let broken = |(file, problem)| Damage { file, subject: Subject::Domains, problem };
-        making.damage.extend(store.broken_refs()?.into_iter().map(broken));
-        for (name, tip) in store.domains()? {
-            making.domain(name, tip)?;
+    /// Returns the overview of the current refs. Reads only the domains that have changed since `before`.
+    fn build(store: &'s dyn Store, before: Option<Snapshot>, parts: Parts) -> Result<Overview<'s>, StoreError> {
+        let (is_changed, lines) = (before.is_none(), LineWriter::default());
+        let mut builder = Self { store, head: Head::default(), lines, parts, damage: Vec::new(), is_changed };
+        builder.add_realm(before.as_ref().map(|before| &before.index.head))?;
+        let DomainRefs { tips, broken } = store.domain_refs()?;
+        let broken = broken.into_iter().map(|(file, problem)| Damage { file, subject: Subject::Domains, problem });
+        builder.damage.extend(broken);
+        let kept = before.as_ref().map(|before| &*before.kept);
+        let mut earlier = before.iter().flat_map(|before| before.index.lines.written()).peekable();
+        for (name, tip) in tips {
+            while let Some(line) = earlier.next_if(|line| line.name() < name.as_str()) {
+                builder.remove(line);
+            }
+            let line = earlier.next_if(|line| line.name() == name.as_str());
+            if !line.zip(kept).is_some_and(|(line, kept)| builder.reuse(line, &tip, kept)) {
+                line.into_iter().for_each(|line| builder.remove(line));
+                builder.add(name, tip)?;
+            }
         }
-        let kept = |lines: &[Line]| lines.iter().filter(|line| line.summary.is_some()).count();
-        let before = making.before.as_ref().map(|before| kept(before.index.lines.all()));
-        making.is_changed |= before.is_some_and(|before| before != kept(&making.domains));
-        Ok(making)
+        earlier.for_each(|line| builder.remove(line));
+        Ok(builder.finish(before))
     }
 
-    fn realm(&mut self) -> Result<(), StoreError> {
+    fn add_realm(&mut self, before: Option<&Head>) -> Result<(), StoreError> {
         let tip = self.store.tip(&StoreRef::Realm)?;
-        match self.before.as_ref().map(|before| &before.index.head).filter(|head| tip.is_some() && head.realm == tip) {
+        match before.filter(|head| tip.is_some() && head.realm == tip) {
             Some(head) => self.head = head.clone(),
             None => {
                 let view = read::repos(self.store)?;
@@ -343,14 +353,38 @@ impl<'s> OverviewBuilder<'s> {
                 self.damage.extend(view.damage);
             }
         }
+        self.head.sums = before.map_or_else(Default::default, |before| before.sums);
         Ok(())
     }
 
-    fn domain(&mut self, name: DomainName, tip: Oid) -> Result<(), StoreError> {
-        if let Some(line) = self.unchanged(&name, &tip) {
-            self.domains.push(line);
-            return Ok(());
+    /// Adds a domain whose tip has not changed. Returns whether that was possible.
+    fn reuse(&mut self, line: WrittenLine<'_>, tip: &Oid, kept: &dyn KeptFile) -> bool {
+        if !line.is_of(tip) {
+            return false;
         }
+        if !self.parts.is_new_file() {
+            self.lines.copy(line);
+            return true;
+        }
+        let Some((before, line)) =
+            line.decode().and_then(|line| Some((line.clone(), moved(line, kept, &mut self.parts)?)))
+        else {
+            return false;
+        };
+        self.head.sums.subtract(&before);
+        self.head.sums.add(&line);
+        self.lines.add(&line);
+        true
+    }
+
+    fn remove(&mut self, line: WrittenLine<'_>) {
+        if let Some(line) = line.decode() {
+            self.head.sums.subtract(&line);
+            self.is_changed |= line.summary.is_some();
+        }
+    }
+
+    fn add(&mut self, name: DomainName, tip: Oid) -> Result<(), StoreError> {
         let read = self.store.commit(&tip).map(|commit| commit.tree);
         let read = read.and_then(|tree| Ok((tree, read::summary_of(self.store, &name, &tree)?)));
         let (tree, summary) = match read {
@@ -368,42 +402,33 @@ impl<'s> OverviewBuilder<'s> {
         let place = summary.damage.is_empty().then(|| self.parts.add(&snapshot::encode(&summary)));
         let digest = place.map(|_| self.parts.add(DomainDigest::from(&summary).as_text().as_bytes()));
         self.is_changed |= place.is_some();
-        self.domains.push(Line { summary: place, digest, ..Line::of(name, tip, tree, &summary) });
+        let line = Line { summary: place, digest, ..Line::of(name, tip, tree, &summary) };
+        self.head.sums.add(&line);
+        self.lines.add(&line);
         Ok(())
     }
 
-    /// Returns the line of a domain whose tip has not changed.
-    fn unchanged(&self, name: &DomainName, tip: &Oid) -> Option<Line> {
-        let domains = self.before.as_ref()?.index.lines.all();
-        let at = domains.binary_search_by(|line| line.name.cmp(name)).ok()?;
-        domains.get(at).filter(|line| line.tip == *tip && line.summary.is_some()).cloned()
-    }
-
-    fn finish(self) -> Overview<'s> {
-        let Self { store, mut head, domains, parts, damage, before, is_changed } = self;
-        head.contracts = domains.iter().map(|line| line.contracts).sum();
-        let index = Arc::new(Index { head, lines: domains.into() });
-        let Some(renewal) = parts.renewal() else {
-            let kept = before.map(|before| before.kept);
-            return Overview { store, index, kept, stamp: None, fresh: parts, damage };
-        };
+    fn finish(self, before: Option<Snapshot>) -> Overview<'s> {
+        let Self { store, head, lines, mut parts, damage, is_changed } = self;
+        let index = Arc::new(Index::new(head, lines));
         // Damage outside of domains is only found by listing the refs.
-        let is_settled = renewal.is_settled() && damage.is_empty() && index.head.realm.is_some();
-        let stamp = is_settled.then(|| renewal.stamp().to_owned());
-        let same = before.as_ref().filter(|before| before.index.is_same(&index)).map(|before| before.id.clone());
-        let kept = before.map(|before| before.kept);
-        let mut overview = Overview { store, index, kept, stamp, fresh: Parts::new(None), damage };
-        match (same, &overview.stamp) {
+        let is_whole = damage.is_empty() && index.head.realm.is_some();
+        let renewal = parts.renewal().filter(|renewal| is_whole && renewal.is_settled());
+        let stamp = renewal.map(|renewal| renewal.stamp().to_owned());
+        let same = before.as_ref().filter(|before| before.index.text() == index.text()).map(|before| before.id.clone());
+        let mut kept = before.map(|before| before.kept);
+        match (same, &stamp) {
             (Some(id), Some(stamp)) => parts.note(&id, stamp),
-            (None, stamp) if is_changed || stamp.is_some() => {
-                let fresh = |line: &Line, place: Option<Place>| place.filter(|_| line.is_fresh);
-                let written = |line: &Line| [fresh(line, line.summary), fresh(line, line.digest), None];
-                if let Some((index, kept)) = overview.keep(parts, written) {
-                    (overview.index, overview.kept) = (index, Some(kept));
+            // If the parts were copied to a new file, the old one is not used any more.
+            (None, stamp) if is_changed || stamp.is_some() || parts.is_new_file() => {
+                if let Some(written) = parts.keep(&index, stamp.as_deref()) {
+                    (kept, parts) = (Some(written), Parts::new(None));
                 }
             }
             _ => {}
         }
-        overview
+        // An incomplete replacement is dropped.
+        drop(parts.take_file());
+        Overview { store, index, kept, stamp, fresh: parts, damage }
     }
 }

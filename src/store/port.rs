@@ -5,7 +5,10 @@ use std::path::PathBuf;
 use jiff::Zoned;
 
 use super::{StoreError, StoreRef, TreePath, remote::Remote};
-use crate::model::oid::Oid;
+use crate::model::{
+    name::{DomainName, RepoName},
+    oid::Oid,
+};
 
 /// One entry of a tree.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -89,7 +92,15 @@ pub trait Store: Objects {
     ///
     /// # Errors
     /// Returns an error if the refs cannot be listed.
-    fn domains(&self) -> Result<Vec<(crate::model::name::DomainName, Oid)>, StoreError>;
+    fn domains(&self) -> Result<Vec<(DomainName, Oid)>, StoreError> {
+        Ok(self.domain_refs()?.tips)
+    }
+
+    /// Returns the refs of the domains, with those that cannot be read.
+    ///
+    /// # Errors
+    /// Returns an error if the refs cannot be listed.
+    fn domain_refs(&self) -> Result<DomainRefs, StoreError>;
 
     /// Returns the inboxes of this machine and their tips, sorted by name. Refs with invalid names are left out.
     ///
@@ -107,13 +118,7 @@ pub trait Store: Objects {
     ///
     /// # Errors
     /// Returns an error if the refs cannot be listed.
-    fn sessions(&self) -> Result<Vec<(crate::model::name::RepoName, Oid)>, StoreError>;
-
-    /// Returns the full name of each ref of a domain that cannot be read, with the problem.
-    ///
-    /// # Errors
-    /// Returns an error if the refs cannot be listed.
-    fn broken_refs(&self) -> Result<Vec<(String, String)>, StoreError>;
+    fn sessions(&self) -> Result<Vec<(RepoName, Oid)>, StoreError>;
 
     /// Returns the cache, or `None` if the store has none.
     fn cache(&self) -> Option<&dyn Cache> {
@@ -178,6 +183,15 @@ pub trait Store: Objects {
     /// # Errors
     /// Returns an error if the refs cannot be listed.
     fn seen(&self) -> Result<Vec<(StoreRef, Oid)>, StoreError>;
+}
+
+/// The refs of the domains.
+#[derive(Debug, Clone, Default)]
+pub struct DomainRefs {
+    /// The domains with their tips, sorted by name.
+    pub tips: Vec<(DomainName, Oid)>,
+    /// The full name of each ref that cannot be read, with the problem.
+    pub broken: Vec<(String, String)>,
 }
 
 /// A cache of data that can be computed from refs and objects. Losing it costs only time, so its methods do not fail.

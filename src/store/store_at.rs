@@ -2,12 +2,8 @@
 
 use jiff::Timestamp;
 
-use super::{Change, CommitInfo, Entry, Lease, Objects, Store, StoreError, StoreRef};
-use crate::model::{
-    name::{DomainName, RepoName},
-    oid::Oid,
-    trailer,
-};
+use super::{Change, CommitInfo, DomainRefs, Entry, Lease, Objects, Store, StoreError, StoreRef};
+use crate::model::{name::RepoName, oid::Oid, trailer};
 
 /// A moment in a realm's history.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -101,8 +97,9 @@ impl Store for StoreAt {
         }
     }
 
-    fn domains(&self) -> Result<Vec<(DomainName, Oid)>, StoreError> {
-        self.all_then(self.store.domains()?, StoreRef::Domain)
+    fn domain_refs(&self) -> Result<DomainRefs, StoreError> {
+        let DomainRefs { tips, broken } = self.store.domain_refs()?;
+        Ok(DomainRefs { tips: self.all_then(tips, StoreRef::Domain)?, broken })
     }
 
     fn inboxes(&self) -> Result<Vec<(StoreRef, Oid)>, StoreError> {
@@ -111,10 +108,6 @@ impl Store for StoreAt {
 
     fn sessions(&self) -> Result<Vec<(RepoName, Oid)>, StoreError> {
         self.all_then(self.store.sessions()?, StoreRef::Sessions)
-    }
-
-    fn broken_refs(&self) -> Result<Vec<(String, String)>, StoreError> {
-        self.store.broken_refs()
     }
 
     fn forget(&self, _: &StoreRef, _: Oid) -> Result<(), StoreError> {

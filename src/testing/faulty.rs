@@ -3,11 +3,10 @@
 use std::{cell::Cell, rc::Rc, sync::Arc};
 
 use crate::{
-    model::{
-        name::{DomainName, RepoName},
-        oid::Oid,
+    model::{name::RepoName, oid::Oid},
+    store::{
+        Cache, Change, CommitInfo, DomainRefs, Entry, Lease, Objects, Store, StoreError, StoreRef, remote::Remote,
     },
-    store::{Cache, Change, CommitInfo, Entry, Lease, Objects, Store, StoreError, StoreRef, remote::Remote},
 };
 
 /// A store with a single failure.
@@ -74,8 +73,8 @@ impl Store for FaultyStore {
         self.call(|store| store.tip(name))
     }
 
-    fn domains(&self) -> Result<Vec<(DomainName, Oid)>, StoreError> {
-        self.call(|store| store.domains())
+    fn domain_refs(&self) -> Result<DomainRefs, StoreError> {
+        self.call(|store| store.domain_refs())
     }
 
     fn inboxes(&self) -> Result<Vec<(StoreRef, Oid)>, StoreError> {
@@ -84,10 +83,6 @@ impl Store for FaultyStore {
 
     fn sessions(&self) -> Result<Vec<(RepoName, Oid)>, StoreError> {
         self.call(|store| store.sessions())
-    }
-
-    fn broken_refs(&self) -> Result<Vec<(String, String)>, StoreError> {
-        self.call(|store| store.broken_refs())
     }
 
     fn holds(&self) -> bool {

@@ -22,11 +22,11 @@ use self::{
     tree::{Hands, Leaf},
 };
 use crate::{
-    model::{
-        name::{DomainName, RepoName},
-        oid::Oid,
+    model::{name::RepoName, oid::Oid},
+    store::{
+        Change, CommitInfo, DomainRefs, Entry, EntryKind, Lease, Objects, Parents, Signature, Store, StoreError,
+        StoreRef,
     },
-    store::{Change, CommitInfo, Entry, EntryKind, Lease, Objects, Parents, Signature, Store, StoreError, StoreRef},
 };
 
 /// A store in memory.
@@ -183,14 +183,14 @@ impl Store for MemoryStore {
         Ok(self.at(name))
     }
 
-    fn domains(&self) -> Result<Vec<(DomainName, Oid)>, StoreError> {
+    fn domain_refs(&self) -> Result<DomainRefs, StoreError> {
         self.count(|calls| calls.domains += 1);
         let refs = self.refs.borrow();
         let domain = |(name, tip): (&StoreRef, &Oid)| match name {
             StoreRef::Domain(name) => Some((name.clone(), *tip)),
             _ => None,
         };
-        Ok(refs.iter().filter_map(domain).collect())
+        Ok(DomainRefs { tips: refs.iter().filter_map(domain).collect(), broken: Vec::new() })
     }
 
     fn inboxes(&self) -> Result<Vec<(StoreRef, Oid)>, StoreError> {
@@ -227,10 +227,6 @@ impl Store for MemoryStore {
             _ => None,
         };
         Ok(refs.iter().filter_map(sessions).collect())
-    }
-
-    fn broken_refs(&self) -> Result<Vec<(String, String)>, StoreError> {
-        Ok(Vec::new())
     }
 
     fn forget(&self, name: &StoreRef, expected: Oid) -> Result<(), StoreError> {

@@ -36,7 +36,7 @@ fn ref_without_an_id_is_reported() {
     // They are named, and hide no others.
     let domains: Vec<_> = store.domains().unwrap().into_iter().map(|(domain, _)| domain).collect();
     assert_eq!(domains, [name("s3")]);
-    let broken = store.broken_refs().unwrap();
+    let broken = store.domain_refs().unwrap().broken;
     assert_eq!(broken.len(), 2, "{broken:?}");
     assert!(broken.iter().any(|(name, _)| name == "refs/blue/domains/torn"), "{broken:?}");
     assert!(broken.iter().any(|(name, _)| name == "refs/blue/domains/linked"), "{broken:?}");

@@ -189,8 +189,8 @@ struct Parts {
 }
 
 impl Parts {
-    /// Opens the file that the current snapshot refers to, if that snapshot is the one that the caller read, and not
-    /// most of its parts are unused.
+    /// Opens the file that the current snapshot refers to, if that snapshot is the one that the caller read, no parts
+    /// are missing, and not most of them are unused.
     fn reuse(folder: &Path, current: Option<Open>, since: Option<Since<'_>>) -> Option<Self> {
         let (current, since) = (current?, since?);
         if current.identity()? != since.identity {
@@ -198,7 +198,8 @@ impl Parts {
         }
         let file = OpenOptions::new().append(true).open(folder.join(&current.name)).ok()?;
         let start = file.metadata().ok()?.len();
-        let unused = start.saturating_sub(since.used);
+        // A file that is shorter than its parts is damaged.
+        let unused = start.checked_sub(since.used)?;
         (unused <= since.used.max(MAX_UNUSED)).then_some(Self { file, name: current.name, start, new: None })
     }
 

@@ -43,13 +43,10 @@ pub use watch::Watch;
 use reading::Reading;
 
 use super::{
-    Cache, Change, CommitInfo, Entry, EntryKind, Lease, Objects, Store, StoreError, StoreRef,
+    Cache, Change, CommitInfo, DomainRefs, Entry, EntryKind, Lease, Objects, Store, StoreError, StoreRef,
     layout::{DOMAINS, INBOXES, SEEN, SESSIONS},
 };
-use crate::model::{
-    name::{DomainName, RepoName},
-    oid::Oid,
-};
+use crate::model::{name::RepoName, oid::Oid};
 
 /// git packs objects as chains of deltas. Without a cache, reading each object would inflate its whole chain again,
 /// which took 60 % of the time of a cold read. 16 MiB is enough for the chains of a domain.
@@ -189,9 +186,10 @@ impl Store for GitStore {
         }
     }
 
-    fn domains(&self) -> Result<Vec<(DomainName, Oid)>, StoreError> {
+    fn domain_refs(&self) -> Result<DomainRefs, StoreError> {
         let named = |(name, tip): (String, Oid)| Some((name.strip_prefix(DOMAINS)?.parse().ok()?, tip));
-        Ok(refs::below(&self.repo(), &self.packed, DOMAINS)?.found.into_iter().filter_map(named).collect())
+        let refs::Listing { found, broken } = refs::below(&self.repo(), &self.packed, DOMAINS)?;
+        Ok(DomainRefs { tips: found.into_iter().filter_map(named).collect(), broken })
     }
 
     fn inboxes(&self) -> Result<Vec<(StoreRef, Oid)>, StoreError> {
@@ -206,10 +204,6 @@ impl Store for GitStore {
     fn sessions(&self) -> Result<Vec<(RepoName, Oid)>, StoreError> {
         let named = |(name, tip): (String, Oid)| Some((name.strip_prefix(SESSIONS)?.parse().ok()?, tip));
         Ok(refs::below(&self.repo(), &self.packed, SESSIONS)?.found.into_iter().filter_map(named).collect())
-    }
-
-    fn broken_refs(&self) -> Result<Vec<(String, String)>, StoreError> {
-        Ok(refs::below(&self.repo(), &self.packed, DOMAINS)?.broken)
     }
 
     fn cache(&self) -> Option<&dyn Cache> {

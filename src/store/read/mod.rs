@@ -16,7 +16,7 @@ use serde::de::DeserializeOwned;
 
 use reader::Reader;
 
-use super::{Entry, EntryKind, Objects, Store, StoreError, StoreRef, TreePath, codec, layout};
+use super::{DomainRefs, Entry, EntryKind, Objects, Store, StoreError, StoreRef, TreePath, codec, layout};
 use crate::model::{
     domain_view::{Damage, RealmView, Subject},
     merge::ConflictId,
@@ -157,12 +157,10 @@ pub fn set_aside(store: &dyn Store) -> Result<Vec<SetAside>, StoreError> {
 /// Returns an error if the realm itself, or its list of domains, cannot be read.
 pub fn view(store: &dyn Store) -> Result<RealmView, StoreError> {
     let mut view = repos(store)?;
-    view.damage.extend(store.broken_refs()?.into_iter().map(|(file, problem)| Damage {
-        file,
-        subject: Subject::Domains,
-        problem,
-    }));
-    for (name, tip) in store.domains()? {
+    let DomainRefs { tips, broken } = store.domain_refs()?;
+    let broken = broken.into_iter().map(|(file, problem)| Damage { file, subject: Subject::Domains, problem });
+    view.damage.extend(broken);
+    for (name, tip) in tips {
         match domain_at(store, &name, &tip) {
             Ok(domain) => {
                 view.domains.insert(name, domain);
