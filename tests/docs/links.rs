@@ -69,8 +69,16 @@ fn decisions_have_the_same_parts_and_are_indexed() {
         let name = path.file_name().unwrap().to_str().unwrap();
         assert!(index.contains(&format!("]({name})")), "the index lacks {name}");
         let text = std::fs::read_to_string(path).unwrap();
+        let title = text.lines().next().and_then(|line| line.split_once(". ")).unwrap().1;
+        assert_eq!(name[5..].strip_suffix(".md"), Some(slug(title).as_str()), "{name}: named after its title");
         let found: Vec<_> = text.lines().filter_map(|line| line.strip_prefix("## ")).collect();
         assert_eq!(found.get(..2), Some(&parts[..2]), "{name}");
         assert!(found.iter().all(|part| parts.contains(part)), "{name}: {found:?}");
     }
+}
+
+/// Returns a title as part of a file name: lower case, with hyphens.
+fn slug(title: &str) -> String {
+    let plain = title.to_lowercase().replace(['\'', '`'], "");
+    plain.split(|c: char| !c.is_ascii_alphanumeric()).filter(|word| !word.is_empty()).collect::<Vec<_>>().join("-")
 }
