@@ -24,7 +24,7 @@ const MACHINES: [(&str, &str); 3] = [("home", "fungal"), ("second", "access"), (
 impl Three {
     fn new() -> Self {
         let world = World::solo();
-        world.git(&world.root(), &["init", "--quiet", "--bare", "hub.git"]);
+        world.hub();
         let hub = world.path("hub.git");
         world.ok(&world.path("fungal"), &["init", "--url", hub.to_str().unwrap()]);
         for (home, repo) in &MACHINES[1..] {

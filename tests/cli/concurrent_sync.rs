@@ -17,8 +17,7 @@ fn contract(repo: &str, version: u32) -> String {
 /// Three machines, each with its own repository in one domain.
 fn machines() -> World {
     let world = World::new();
-    world.git(&world.root(), &["init", "--quiet", "--bare", "hub.git"]);
-    let hub = world.path("hub.git").display().to_string();
+    let hub = world.hub();
     for home in MACHINES {
         let repo = world.on(home).repo(&format!("repo-{home}"));
         world.ok(&repo, &["init", "--realm", REALM, "--url", &hub]);

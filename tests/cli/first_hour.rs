@@ -96,8 +96,7 @@ fn second_machine_needs_only_clone_and_url() {
     agree(&world, &shop, &billing, &follower);
     follower.follows(&shop);
     // The owner shares the realm.
-    world.git(&world.root(), &["init", "--quiet", "--bare", "hub.git"]);
-    let hub = world.path("hub.git").display().to_string();
+    let hub = world.hub();
     for repo in [&shop, &billing] {
         world.ok(repo, &["init", "--url", &hub]);
         world.git(repo, &["commit", "--quiet", "--all", "-m", "Say where the realm is shared"]);

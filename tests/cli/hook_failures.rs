@@ -268,7 +268,7 @@ fn hint_if_only_source_files_changed() {
 /// Creates a hub and installs the pre-push hook.
 fn pushing(world: &World, more: &[&str]) -> std::path::PathBuf {
     let provider = world.path("fungal");
-    world.git(&world.root(), &["init", "--quiet", "--bare", "hub.git"]);
+    world.hub();
     world.git(&provider, &["remote", "add", "origin", "../hub.git"]);
     world.ok(&provider, &[&["hooks", "install", "--pre-push"], more].concat());
     provider

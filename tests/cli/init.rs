@@ -147,7 +147,7 @@ fn lost_store_is_replaced_by_the_next_step() {
         let world = World::solo();
         let fungal = world.path("fungal");
         if shared {
-            world.git(&world.root(), &["init", "--quiet", "--bare", "hub.git"]);
+            world.hub();
             world.ok(&fungal, &["init", "--url", world.path("hub.git").to_str().unwrap()]);
             world.ok(&fungal, &["sync"]);
         }

@@ -7,8 +7,7 @@ use crate::world::{REALM, World, snapshot};
 /// A shared realm with `fungal`, and a teammate's clone of it on another machine. Returns the clone.
 fn teammate() -> (World, PathBuf, String) {
     let world = World::new();
-    world.git(&world.root(), &["init", "--quiet", "--bare", "hub.git"]);
-    let hub = world.path("hub.git").display().to_string();
+    let hub = world.hub();
     let dir = world.repo("fungal");
     world.ok(&dir, &["init", "--realm", REALM, "--url", &hub]);
     world.commit("fungal", "Join the realm");
@@ -83,8 +82,7 @@ fn refused_init_leaves_nothing_and_typo_creates_nothing() {
 fn later_url_is_written_to_the_committed_file() {
     let world = World::solo();
     let dir = world.path("fungal");
-    world.git(&world.root(), &["init", "--quiet", "--bare", "hub.git"]);
-    let hub = world.path("hub.git").display().to_string();
+    let hub = world.hub();
     let text = world.read("fungal/.blue/config.yaml");
     world.write("fungal/.blue/config.yaml", &format!("# ours\n{text}"));
     world.ok(&dir, &["init", "--url", &hub]);
@@ -126,7 +124,7 @@ fn joined_clone_cannot_take_a_second_name() {
 fn unrecorded_url_in_config_is_a_warning() {
     let world = World::solo();
     let dir = world.path("fungal");
-    world.git(&world.root(), &["init", "--quiet", "--bare", "hub.git"]);
+    world.hub();
     let right = format!("git blue init --url {}", world.path("hub.git").display());
     let config = world.read("fungal/.blue/config.yaml");
     let url = format!("realm:\n  url: {}\n", world.path("hub.git").display());

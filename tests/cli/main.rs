@@ -17,6 +17,7 @@ mod adapted;
 mod append_only;
 mod as_of;
 mod authoring;
+mod binding_conflicts;
 mod bootstrap;
 mod check_break;
 mod check_rules;

@@ -25,14 +25,9 @@ fn lose(world: &World, repo: &Path, id: &str) {
     fs::remove_file(repo.join("objects").join(&id[..2]).join(&id[2..])).unwrap();
 }
 
-fn hub(world: &World, name: &str) -> String {
-    world.git(&world.root(), &["init", "--quiet", "--bare", name]);
-    world.path(name).display().to_string()
-}
-
 fn shared() -> (World, String) {
     let world = World::solo();
-    let hub = hub(&world, "hub.git");
+    let hub = world.hub();
     world.ok(&world.path("fungal"), &["init", "--url", &hub]);
     world.ok(&world.path("fungal"), &["sync"]);
     (world, hub)
@@ -173,7 +168,7 @@ fn hub_that_refuses_deletion_is_replaced() {
     lose(&world, &old, &world.line(&old, &["rev-parse", &format!("{DOMAIN_REF}^{{tree}}")]));
     let refused = world.blue(&fungal, &["realm", "admin", "reseed"]).exits(1);
     assert!(refused.stdout.contains("refuses to delete it") && refused.stdout.contains("--url"), "{refused}");
-    let new = hub(&world, "new.git");
+    let new = world.bare("new.git");
     let moved = world.ok(&fungal, &["realm", "admin", "reseed", "--url", &new]);
     assert!(!moved.stdout.contains("problem"), "{moved}");
     assert!(is_clean(&world, &world.path("new.git")));
@@ -269,7 +264,7 @@ fn readable_store_is_reported_and_closed() {
 fn all_local_git_versions_sync_and_pack_the_store() {
     for git in crate::world::gits() {
         let world = World::solo_with(&git);
-        let url = hub(&world, "hub.git");
+        let url = world.hub();
         let fungal = world.path("fungal");
         world.ok(&fungal, &["init", "--url", &url]);
         world.ok(&fungal, &["sync"]);

@@ -81,8 +81,7 @@ fn paths_are_quoted() {
 fn publishing_to_a_url_names_the_url_again() {
     let world = World::solo();
     let fungal = world.path("fungal");
-    world.git(&world.root(), &["init", "--quiet", "--bare", "hub.git"]);
-    let hub = world.path("hub.git").display().to_string();
+    let hub = world.hub();
     world.ok(&fungal, &["init", "--url", &hub]);
     world.ok(&fungal, &["sync"]);
     world.git(&fungal, &["config", "blue.publish", "off"]);
@@ -158,7 +157,7 @@ fn binding_that_was_never_committed_needs_no_commit() {
 fn nothing_to_sync_is_not_to_be_synced() {
     let world = World::solo();
     let fungal = world.path("fungal");
-    world.git(&world.root(), &["init", "--quiet", "--bare", "hub.git"]);
+    world.hub();
     world.ok(&fungal, &["init", "--url", &world.path("hub.git").display().to_string()]);
     world.bump("1.1.0");
     let first = world.ok(&fungal, &["sync", "--dry-run"]);

@@ -48,8 +48,7 @@ fn command_prints_the_same_as_the_hook() {
 #[test]
 fn reports_refused_unsynced_and_moved() {
     let world = World::pair();
-    world.git(&world.root(), &["init", "--quiet", "--bare", "hub.git"]);
-    let hub = world.path("hub.git").display().to_string();
+    let hub = world.hub();
     world.ok(&world.path("fungal"), &["init", "--url", &hub]);
     world.ok(&world.path("fungal"), &["sync"]);
     world.bump("1.1.0");

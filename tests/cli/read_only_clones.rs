@@ -199,8 +199,7 @@ fn name_without_a_commit_is_reserved_for_the_joined_clone() {
 fn urls_are_compared_by_what_they_identify() {
     let world = World::new();
     let set = |repo: &str, url: &str| world.git(&world.path(repo), &["remote", "add", "origin", url]);
-    world.git(&world.root(), &["init", "--quiet", "--bare", "hub.git"]);
-    let hub = world.path("hub.git").display().to_string();
+    let hub = world.hub();
     world.git(&world.root(), &["init", "--quiet", "ap"]);
     set("ap", "https://github.com/acme/ap.git");
     world.ok(&world.path("ap"), &["init", "--realm", "aperture", "--url", &hub]);
@@ -289,8 +288,7 @@ fn reclaim_restores_a_lost_name() {
 #[test]
 fn ci_publishes_by_url_and_stores_nothing() {
     let world = World::solo();
-    world.git(&world.root(), &["init", "--quiet", "--bare", "hub.git"]);
-    let hub = world.path("hub.git").display().to_string();
+    let hub = world.hub();
     world.ok(&world.path("fungal"), &["init", "--url", &hub]);
     world.git(&world.path("fungal"), &["config", "blue.publish", "ci"]);
     world.bump("1.1.0");

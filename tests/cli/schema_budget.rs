@@ -99,7 +99,7 @@ fn slow_value_is_undecided_and_never_passes() {
 #[test]
 fn fetched_schemas_are_measured() {
     let world = World::solo();
-    world.git(&world.root(), &["init", "--quiet", "--bare", "hub.git"]);
+    world.hub();
     let fungal = world.path("fungal");
     world.ok(&fungal, &["init", "--url", world.path("hub.git").to_str().unwrap()]);
     world.ok(&fungal, &["sync"]);

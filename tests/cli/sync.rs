@@ -6,20 +6,15 @@ use crate::world::{BINDING_FILE, CONTRACT_FILE, DOMAIN_REF, REALM, World, contra
 
 /// A realm that the machine `home` shares at a bare repository, with `fungal`, which has published s3-permissions
 /// 1.0.0.
-fn shared() -> (World, String) {
+pub fn shared() -> (World, String) {
     let world = World::solo();
-    let hub = hub(&world, "hub.git");
+    let hub = world.hub();
     world.ok(&world.path("fungal"), &["init", "--url", &hub]);
     (world, hub)
 }
 
-fn hub(world: &World, name: &str) -> String {
-    world.git(&world.root(), &["init", "--quiet", "--bare", name]);
-    world.path(name).display().to_string()
-}
-
 /// A second machine with a clone of `access`, a consumer, which joins by URL.
-fn second(world: &World, hub: &str) -> PathBuf {
+pub fn second(world: &World, hub: &str) -> PathBuf {
     world.on("second").repo("access");
     let access = world.path("access");
     world.ok(&access, &["init", "--url", hub]);
@@ -43,7 +38,7 @@ fn clone(world: &World, home: &'static str, hub: &str) -> PathBuf {
     path
 }
 
-fn tips(world: &World, home: &'static str) -> String {
+pub fn tips(world: &World, home: &'static str) -> String {
     world.on(home);
     world
         .git(
@@ -163,126 +158,6 @@ fn same_name_for_two_repositories_is_a_conflict_until_renamed() {
 }
 
 #[test]
-fn concurrent_bindings_are_a_conflict_until_published_again() {
-    let (world, hub) = shared();
-    let access = second(&world, &hub);
-    world.on("third").git(&world.root(), &["clone", "--quiet", "access", "access-third"]);
-    let third = world.path("access-third");
-    world.git(&third, &["remote", "remove", "origin"]);
-    world.ok(&third, &["init", "--url", &hub]);
-    for (home, repo, range) in [("second", "access", ">=1.0.0, <1.5.0"), ("third", "access-third", ">=1.0.0, <1.7.0")] {
-        world.on(home).write(&format!("{repo}/{BINDING_FILE}"), &importing(range));
-        world.commit(repo, "Another range");
-        let answer = world.json(&world.path(repo), &["sync"]);
-        let found = answer["remotes"][0]["conflicts"][0]["code"].as_str();
-        assert_eq!(found, (home == "third").then_some("binding-conflict"), "{answer}");
-    }
-    world.on("second").ok(&access, &["sync"]);
-    assert_eq!(tips(&world, "second"), tips(&world, "third"));
-    let folder = ["ls-tree", "-r", "--name-only", DOMAIN_REF, "conflicts/bindings/access/"];
-    assert_eq!(world.git(&world.store(), &folder).stdout.lines().count(), 1);
-    // Which commit is later is unknown: both report it, and neither overwrites the other's binding by looking or
-    // syncing again.
-    let before = tips(&world, "second");
-    for (home, repo) in [("second", &access), ("third", &third)] {
-        let status = world.on(home).json(repo, &["status"]);
-        assert_eq!(status["conflicts"][0]["code"], "binding-conflict", "{status}");
-        assert_eq!(status["published"], serde_json::json!([]));
-        let problem = status["unpublished"]["problem"].as_str().unwrap();
-        assert!(problem.contains("two machines wrote the binding of access in s3-access independently"), "{status}");
-        world.blue(repo, &["check", "--published"]).exits(1);
-        world.blue(repo, &["check"]).exits(1);
-        world.ok(repo, &["sync"]);
-        world.git(repo, &["checkout", "--quiet", "-b", "aside"]);
-        world.git(repo, &["checkout", "--quiet", "main"]);
-        assert_eq!(tips(&world, home), before);
-    }
-    // It concerns nobody else.
-    world.on("home").ok(&world.path("fungal"), &["sync"]);
-    let status = world.json(&world.path("fungal"), &["status", "--peek"]);
-    assert_eq!(status["conflicts"], serde_json::json!([]), "{status}");
-    // Publishing once more settles it, and the other clone is told that it is outdated.
-    world.on("second").ok(&access, &["contract", "publish"]);
-    assert_eq!(world.json(&access, &["status"])["conflicts"], serde_json::json!([]));
-    assert_eq!(world.stored("bindings/access.json")["imports"][0]["version"], ">=1.0.0, <1.5.0");
-    assert_eq!(world.git(&world.store(), &folder).stdout, "");
-    world.ok(&access, &["sync"]);
-    world.on("third").ok(&third, &["sync"]);
-    assert_eq!(tips(&world, "second"), tips(&world, "third"));
-    let status = world.json(&third, &["status"]);
-    assert!(status["unpublished"]["problem"].as_str().unwrap().contains("fetch first"), "{status}");
-    assert_eq!(tips(&world, "second"), tips(&world, "third"));
-}
-
-/// A pull request is not to blame for a conflict at its base, and may be the one that resolves it.
-#[test]
-fn branch_that_resolves_a_conflict_passes() {
-    let (world, hub) = shared();
-    let access = second(&world, &hub);
-    world.on("third").git(&world.root(), &["clone", "--quiet", "access", "access-third"]);
-    let third = world.path("access-third");
-    world.ok(&third, &["init", "--url", &hub]);
-    for (home, repo, range) in [("second", "access", ">=1.0.0, <1.5.0"), ("third", "access-third", ">=1.0.0, <1.7.0")] {
-        world.on(home).write(&format!("{repo}/{BINDING_FILE}"), &importing(range));
-        world.commit(repo, "Another range");
-        world.ok(&world.path(repo), &["sync"]);
-    }
-    world.on("second").ok(&access, &["sync"]);
-    world.git(&access, &["switch", "--quiet", "-c", "unrelated"]);
-    world.write("access/README.md", "more\n");
-    world.commit("access", "Nothing of the realm's");
-    // A commit of another branch does not confirm that of the publishing branch.
-    assert_eq!(world.json(&access, &["status"])["conflicts"][0]["code"], "binding-conflict");
-    world.blue(&access, &["check", "--base", "main"]).exits(0);
-    world.git(&access, &["switch", "--quiet", "-c", "settle", "main"]);
-    world.write(&format!("access/{BINDING_FILE}"), &importing(">=1.0.0, <1.6.0"));
-    world.commit("access", "What both mean");
-    // The conflict is open until the commit is published, and the pull request is not to blame for it.
-    let proposed = world.blue(&access, &["check", "--base", "main"]).exits(0);
-    assert!(proposed.stdout.contains("warning: two machines wrote the binding"), "{proposed}");
-    world.blue(&access, &["check"]).exits(1);
-    // Merging it resolves the conflict, and so would the step that is printed before.
-    world.git(&access, &["switch", "--quiet", "main"]);
-    let open = world.blue(&access, &["check"]).exits(1);
-    let step = world.next_steps(&open).into_iter().find(|step| step.contains("resolves the conflict")).unwrap();
-    let pasted = world.finish_shell(&access, &step);
-    assert_eq!(pasted.code, 0, "{pasted}");
-    world.blue(&access, &["check"]).exits(0);
-    world.git(&access, &["merge", "--quiet", "settle"]);
-    assert_eq!(world.stored("bindings/access.json")["imports"][0]["version"], ">=1.0.0, <1.6.0");
-}
-
-/// The next commit that changes the binding settles it too.
-#[test]
-fn next_commit_settles_a_binding_conflict() {
-    let (world, hub) = shared();
-    let access = second(&world, &hub);
-    world.on("third").git(&world.root(), &["clone", "--quiet", "access", "access-third"]);
-    let third = world.path("access-third");
-    world.ok(&third, &["init", "--url", &hub]);
-    for (home, repo, range) in [("second", "access", ">=1.0.0, <1.5.0"), ("third", "access-third", ">=1.0.0, <1.7.0")] {
-        world.on(home).write(&format!("{repo}/{BINDING_FILE}"), &importing(range));
-        world.commit(repo, "Another range");
-        world.ok(&world.path(repo), &["sync"]);
-    }
-    world.on("second").ok(&access, &["sync"]);
-    // Both commits are merged, as when people push code.
-    world.on("third").try_git(&third, &["pull", "--quiet", "--no-rebase", "-X", "theirs", "origin", "main"]);
-    world.write(&format!("access-third/{BINDING_FILE}"), &importing(">=1.0.0, <1.6.0"));
-    world.commit("access-third", "What both mean");
-    assert_eq!(world.json(&third, &["status"])["conflicts"], serde_json::json!([]));
-    world.ok(&third, &["sync"]);
-    world.on("second").ok(&access, &["sync"]);
-    assert_eq!(tips(&world, "second"), tips(&world, "third"));
-    assert_eq!(world.stored("bindings/access.json")["imports"][0]["version"], ">=1.0.0, <1.6.0");
-    let status = world.on("second").json(&access, &["status"]);
-    assert!(status["unpublished"]["problem"].as_str().unwrap().contains("fetch first"), "{status}");
-    world.git(&access, &["pull", "--quiet", world.path("access-third").to_str().unwrap(), "main"]);
-    assert_eq!(world.json(&access, &["status"])["unpublished"], serde_json::Value::Null);
-    assert_eq!(tips(&world, "second"), tips(&world, "third"));
-}
-
-#[test]
 fn dry_run_changes_nothing() {
     let (world, hub) = shared();
     let access = second(&world, &hub);
@@ -351,7 +226,7 @@ fn another_realm_at_the_url_is_refused() {
 #[test]
 fn url_without_a_realm_needs_a_name() {
     let world = World::new();
-    let hub = hub(&world, "hub.git");
+    let hub = world.hub();
     let repo = world.repo("fungal");
     let run = world.blue(&repo, &["init", "--url", &hub]).exits(129);
     assert!(run.stderr.contains("--realm NAME"), "{run:?}");
@@ -362,7 +237,7 @@ fn url_without_a_realm_needs_a_name() {
 #[test]
 fn branches_only_remote_gets_branches() {
     let world = World::new();
-    let hub_url = hub(&world, "hub.git");
+    let hub_url = world.hub();
     let hook = "#!/bin/sh\ncase $1 in refs/heads/*) ;; *) echo 'only branches here'; exit 1;; esac\n";
     world.write("hub.git/hooks/update", hook);
     std::fs::set_permissions(world.path("hub.git/hooks/update"), std::os::unix::fs::PermissionsExt::from_mode(0o755))

@@ -13,7 +13,7 @@ impl Hub {
     /// A realm of one machine, shared at a hub, with a second, valid domain.
     fn new() -> Self {
         let world = World::solo();
-        world.git(&world.root(), &["init", "--quiet", "--bare", "hub.git"]);
+        world.hub();
         let path = world.path("hub.git");
         let fungal = world.path("fungal");
         world.ok(&fungal, &["realm", "admin", "domain", "--name", "sound", "--repos", "fungal"]);

@@ -214,7 +214,7 @@ fn log_is_written_to_the_given_place() {
 #[test]
 fn init_asks_once_about_automatic_sync() {
     let world = World::solo();
-    world.git(&world.root(), &["init", "--quiet", "--bare", "hub.git"]);
+    world.hub();
     let line = format!("echo y | git-blue init --url {}", world.path("hub.git").display());
     let first = at_terminal(&world, "fungal", &line, &[]);
     assert!(first.contains("Sync this realm automatically? [y/N]"), "{first}");

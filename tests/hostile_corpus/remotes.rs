@@ -26,7 +26,7 @@ struct Hub {
 impl Hub {
     fn new() -> Self {
         let world = World::solo();
-        world.git(&world.root(), &["init", "--quiet", "--bare", "hub.git"]);
+        world.hub();
         let path = world.path("hub.git");
         let fungal = world.path("fungal");
         world.ok(&fungal, &["init", "--url", path.to_str().unwrap()]);

@@ -15,8 +15,7 @@ use crate::{
 /// automatically.
 fn machines() -> World {
     let world = World::solo();
-    world.git(&world.root(), &["init", "--quiet", "--bare", "hub.git"]);
-    let hub = world.path("hub.git").display().to_string();
+    let hub = world.hub();
     let said = world.ok(&world.path("fungal"), &["init", "--url", &hub, "--auto-sync"]).stdout;
     assert!(said.contains("automatic sync is on"), "{said}");
     world.on("second").repo("access");

@@ -16,6 +16,7 @@ mod receiver;
 mod team_realm;
 
 mod client;
+mod mcp_client;
 
 mod access;
 mod between_machines;

@@ -185,7 +185,7 @@ fn sessions_and_notifications_cover_all_realms() {
 #[test]
 fn sync_route_syncs() {
     let world = World::solo();
-    world.git(&world.root(), &["init", "--quiet", "--bare", "hub.git"]);
+    world.hub();
     let daemon = Daemon::start(&world);
     daemon.post("/realms/aperture/sync", &json!({})).is(409);
     let hub = world.path("hub.git").display().to_string();

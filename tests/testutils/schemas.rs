@@ -145,8 +145,7 @@ fn every_operation_matches_its_schema() {
     world.write("payload.json", "{\"read\": []}");
     world.repo("third");
     world.ok(&world.root(), &["realm", "admin", "init", "--name", "other"]);
-    world.git(&world.root(), &["init", "--quiet", "--bare", "hub.git"]);
-    let hub = world.path("hub.git").display().to_string();
+    let hub = world.hub();
     let calls: &[(&str, &[&str])] = &[
         ("access", &["status", "--peek"]),
         ("access", &["check"]),

@@ -15,8 +15,12 @@ use crate::schemas;
 
 #[path = "next_steps.rs"]
 mod next_steps;
+#[path = "run.rs"]
+mod run;
 #[path = "template.rs"]
 mod template;
+
+pub use run::Run;
 
 /// The realm, domain and contract of most tests.
 pub const REALM: &str = "aperture";
@@ -67,16 +71,6 @@ pub fn gits() -> Vec<PathBuf> {
     found.sort();
     found.dedup_by(|a, b| a.0 == b.0);
     found.into_iter().map(|(_, git)| git).collect()
-}
-
-/// The result of a command.
-#[derive(Debug)]
-pub struct Run {
-    pub stdout: String,
-    pub stderr: String,
-    pub code: i32,
-    line: String,
-    root: PathBuf,
 }
 
 impl World {
@@ -176,6 +170,17 @@ impl World {
     /// Returns the store of the realm.
     pub fn store(&self) -> PathBuf {
         self.path(&format!("{}/blue/realms/{REALM}.git", self.home.get()))
+    }
+
+    /// Creates an empty bare repository, `hub.git`. Returns its URL.
+    pub fn hub(&self) -> String {
+        self.bare("hub.git")
+    }
+
+    /// Creates an empty bare repository. Returns its URL.
+    pub fn bare(&self, name: &str) -> String {
+        self.git(&self.root(), &["init", "--quiet", "--bare", name]);
+        self.path(name).display().to_string()
     }
 
     /// Switches to another machine, with a home of its own.
@@ -415,38 +420,6 @@ impl World {
         let tree = git(&["write-tree"]);
         let commit = git(&["commit-tree", "-p", name, "-m", "by other hands", &tree]);
         git(&["update-ref", name, &commit]);
-    }
-}
-
-impl Run {
-    pub fn json(&self) -> Value {
-        serde_json::from_str(&self.stdout).unwrap_or_else(|error| panic!("{error}: {self:?}"))
-    }
-
-    /// Asserts the exit code. Returns the run.
-    #[track_caller]
-    pub fn exits(self, code: i32) -> Self {
-        assert_eq!(self.code, code, "{self:?}");
-        self
-    }
-
-    /// Returns standard output and standard error.
-    pub fn all(&self) -> String {
-        format!("{}{}", self.stdout, self.stderr)
-    }
-}
-
-/// Formats a run: the command, its output and exit code. Values that depend on the machine are replaced.
-impl std::fmt::Display for Run {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let bin = Path::new(env!("CARGO_BIN_EXE_git-blue")).display().to_string();
-        let place = |text: &str| text.replace(&self.root.display().to_string(), "[TEMP]").replace(&bin, "[GIT-BLUE]");
-        writeln!(f, "$ {}", place(&self.line))?;
-        f.write_str(&place(&self.stdout))?;
-        if !self.stderr.is_empty() {
-            write!(f, "[stderr]\n{}", place(&self.stderr))?;
-        }
-        write!(f, "[exit {}]", self.code)
     }
 }
 
