@@ -41,6 +41,14 @@ pub trait Run: DeserializeOwned + JsonSchema + CommandLine + 'static {
     type Answer: Body + 'static;
     /// The function that runs the operation.
     const RUN: Runs<Self>;
+
+    /// Runs the operation.
+    ///
+    /// # Errors
+    /// Returns an error if the operation fails.
+    fn run(&self, ctx: &Ctx) -> Result<Answer<Self::Answer>, OpError> {
+        Self::RUN(ctx, self)
+    }
 }
 
 /// The result of any operation.
@@ -211,13 +219,13 @@ fn misread(fields: &Map<String, Value>, message: &str) -> OpError {
 }
 
 fn run<R: Run>(ctx: &Ctx, fields: Map<String, Value>) -> Outcome {
-    Ok(Box::new(R::RUN(ctx, &read::<R>(fields)?)?))
+    Ok(Box::new(read::<R>(fields)?.run(ctx)?))
 }
 
 #[cfg(feature = "cli")]
 fn parse<R: Run>(matches: &clap::ArgMatches) -> Result<Prepared, clap::Error> {
     let request = R::from_arg_matches(matches)?;
-    Ok(Prepared(Box::new(move |ctx| Ok(Box::new(R::RUN(ctx, &request)?)))))
+    Ok(Prepared(Box::new(move |ctx| Ok(Box::new(request.run(ctx)?)))))
 }
 
 /// Deserializes a type from the fields of another one, which are flattened into the request: a choice between several
@@ -276,7 +284,7 @@ macro_rules! runs {
     ($answer:ty, $run:expr) => {
         impl $crate::ops::Run for Request {
             type Answer = $answer;
-            const RUN: fn(&Ctx, &Self) -> Result<Answer<$answer>, OpError> = $run;
+            const RUN: $crate::ops::operation::Runs<Self> = $run;
         }
     };
 }

@@ -10,6 +10,7 @@ use crate::{
         binding::{Binding, Import, Role},
         json::Json,
         name::ContractRef,
+        nearest,
         range::Range,
         yaml_text,
     },
@@ -171,6 +172,35 @@ impl<'a> Editing<'a> {
         let message = format!("cannot edit {}: its layout is not supported; nothing was changed", self.file.relative());
         OpError::no(ErrorCode::CannotEdit, message).next(format!("edit it by hand: {otherwise}"))
     }
+}
+
+/// Removes the contract from the exports or imports of a binding: those that `role` has. Removes the file if nothing
+/// else is in it.
+///
+/// # Errors
+/// Returns an error if the binding does not have the contract, or the file cannot be edited.
+pub fn remove(ctx: &Ctx, at: &ContractRef, role: Role) -> Result<Answer<BindingEdit>, OpError> {
+    let mut editing = Editing::open(ctx, at, role)?;
+    let Binding { exports, imports, .. } = &editing.binding;
+    let (list, verb, code, names): (_, _, _, Vec<_>) = match role.provides() {
+        true => ("exports", "export", ErrorCode::NotExported, exports.iter().map(|one| &one.contract).collect()),
+        false => ("imports", "import", ErrorCode::NotImported, imports.iter().map(|one| &one.contract).collect()),
+    };
+    let Some(index) = names.iter().position(|name| **name == at.contract) else {
+        let meant = nearest::did_you_mean(&at.contract, names);
+        return Err(OpError::no(code, format!("{} does not {verb} {at}{meant}", editing.acting.repo)));
+    };
+    match role.provides() {
+        true => drop(editing.binding.exports.remove(index)),
+        false => drop(editing.binding.imports.remove(index)),
+    }
+    editing.step(|text| yaml_text::remove(text, list, index));
+    match (editing.binding.exports.is_empty(), editing.binding.imports.is_empty()) {
+        (true, false) => editing.set_role(Role::Consumer),
+        (false, true) => editing.set_role(Role::Provider),
+        _ => {}
+    }
+    editing.finish(&format!("remove {} from {list}", at.contract))
 }
 
 fn beginning(acting: ActingRepo<'_>, at: &ContractRef, role: Role) -> String {

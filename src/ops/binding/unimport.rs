@@ -1,15 +1,12 @@
 //! `unimport`: removes an import from this repository's binding.
 
-use super::edit::Editing;
 use crate::{
-    error::{ErrorCode, OpError},
     model::{
         binding::Role,
         name::{ContractFields, ContractRef, contract_from_fields},
-        nearest, yaml_text,
     },
-    ops::{Operation, ctx::Ctx, runs},
-    wire::{Answer, BindingEdit},
+    ops::{Operation, runs},
+    wire::BindingEdit,
 };
 
 /// The operation's entry in the table of operations.
@@ -27,26 +24,4 @@ pub struct Request {
     pub contract: ContractRef,
 }
 
-runs!(BindingEdit, |ctx, request| run(ctx, &request.contract));
-
-/// Removes the import, and the file if nothing else is in it.
-///
-/// # Errors
-/// Returns an error if the binding does not import the contract, or the file cannot be edited.
-pub fn run(ctx: &Ctx, at: &ContractRef) -> Result<Answer<BindingEdit>, OpError> {
-    let mut editing = Editing::open(ctx, at, Role::Consumer)?;
-    let imports = &editing.binding.imports;
-    let Some(index) = imports.iter().position(|import| import.contract == at.contract) else {
-        let meant = nearest::did_you_mean(&at.contract, imports.iter().map(|import| &import.contract));
-        return Err(OpError::no(
-            ErrorCode::NotImported,
-            format!("{} does not import {at}{meant}", editing.acting().repo),
-        ));
-    };
-    editing.binding.imports.remove(index);
-    editing.step(|text| yaml_text::remove(text, "imports", index));
-    if editing.binding.imports.is_empty() && !editing.binding.exports.is_empty() {
-        editing.set_role(Role::Provider);
-    }
-    editing.finish(&format!("remove {} from imports", at.contract))
-}
+runs!(BindingEdit, |ctx, request| super::edit::remove(ctx, &request.contract, Role::Consumer));

@@ -88,10 +88,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractLog>, OpError>
         }
     }
     let (mut entries, next_cursor) = page_in_order(entries, &request.page, |entry| entry.commit.to_string())?;
-    let links = CommitLinks::new(ctx, store);
-    for entry in &mut entries {
-        entry.commit_url = links.of(entry.repo.as_deref(), entry.source_commit.as_deref());
-    }
+    CommitLinks::new(ctx, store).add_to(&mut entries);
     Ok(Answer::new(ContractLog {
         realm: here.realm.clone(),
         domain: domain_name.clone(),

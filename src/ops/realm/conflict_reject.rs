@@ -1,11 +1,10 @@
 //! `realm_conflict_reject`: rejects a change that was set aside.
 
 use super::settle::settle;
-use crate::ops::{Operation, ctx::Ctx, runs};
 use crate::{
-    error::OpError,
     model::{merge::ConflictId, set_aside::Verdict},
-    wire::{Answer, ConflictSettled},
+    ops::{Operation, runs},
+    wire::ConflictSettled,
 };
 
 /// The operation's entry in the table of operations.
@@ -24,12 +23,4 @@ pub struct Request {
     pub id: ConflictId,
 }
 
-runs!(ConflictSettled, |ctx, request| run(ctx, &request.id));
-
-/// Settles the conflict `id`.
-///
-/// # Errors
-/// Returns the errors of [`settle`].
-pub fn run(ctx: &Ctx, id: &ConflictId) -> Result<Answer<ConflictSettled>, OpError> {
-    settle(ctx, id, Verdict::Rejected)
-}
+runs!(ConflictSettled, |ctx, request| settle(ctx, &request.id, Verdict::Rejected));

@@ -86,10 +86,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<RealmLog>, OpError> {
     }
     let more = next_wanted()?.is_some();
     let next_cursor = entries.last().filter(|_| more).map(|entry: &LogEntry| entry.commit.to_string());
-    let links = CommitLinks::new(ctx, store);
-    for entry in &mut entries {
-        entry.commit_url = links.of(entry.repo.as_deref(), entry.source_commit.as_deref());
-    }
+    CommitLinks::new(ctx, store).add_to(&mut entries);
     Ok(Answer::new(RealmLog { realm: here.realm.clone(), entries, next_cursor }))
 }
 

@@ -8,6 +8,7 @@ use crate::{
     model::{name::RepoName, oid::Oid, realm::Repo},
     ops::ctx::Ctx,
     store::{Store, StoreRef, layout, read},
+    wire::LogEntry,
 };
 
 /// The pages of commits, by the URLs that a realm records for its repositories. Each repository is read once.
@@ -30,6 +31,13 @@ impl<'a> CommitLinks<'a> {
         let mut known = self.known.borrow_mut();
         let place = known.entry(repo.to_owned()).or_insert_with(|| self.place(&repo.parse().ok()?));
         place.as_ref().map(|(kind, address)| kind.commit_page(address, &commit.to_string()))
+    }
+
+    /// Sets the page of each entry's source commit.
+    pub fn add_to(&self, entries: &mut [LogEntry]) {
+        for entry in entries {
+            entry.commit_url = self.of(entry.repo.as_deref(), entry.source_commit.as_deref());
+        }
     }
 
     /// Returns the forge of a repository. If its entry cannot be read, `check` reports it.

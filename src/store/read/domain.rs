@@ -57,13 +57,7 @@ pub fn domain_at(store: &dyn Store, name: &DomainName, tip: &Oid) -> Result<Doma
         }
         view.versions.insert(contract, published.into_keys().collect());
     }
-    view.bindings = reader.all(&tree, layout::BINDINGS, Subject::Binding)?;
-    view.sources = reader.all(&tree, layout::SOURCES, Subject::Source)?;
-    view.transfers = reader.transfers(&tree)?;
-    view.approvals = reader.approvals(&tree)?;
-    view.conflicts = reader.conflicts(&tree)?;
-    view.damage = reader.damage;
-    Ok(view)
+    reader.all_but_contracts(&tree, view)
 }
 
 /// Returns a domain at the commit `tip` with only the contracts in `only`. The names of the others are in
@@ -101,13 +95,7 @@ pub fn contracts_at(
             versions.extend(published.into_keys());
         }
     }
-    view.bindings = reader.all(&tree, layout::BINDINGS, Subject::Binding)?;
-    view.sources = reader.all(&tree, layout::SOURCES, Subject::Source)?;
-    view.transfers = reader.transfers(&tree)?;
-    view.approvals = reader.approvals(&tree)?;
-    view.conflicts = reader.conflicts(&tree)?;
-    view.damage = reader.damage;
-    Ok(view)
+    reader.all_but_contracts(&tree, view)
 }
 
 /// Returns a domain at the commit `tip` with only this contract, and without bindings, transfers and approvals. The
@@ -254,6 +242,19 @@ fn load_document(
 }
 
 impl Reader<'_> {
+    /// Completes a view that has its contracts. The damage found so far is part of it.
+    fn all_but_contracts(mut self, tree: &Oid, view: DomainView) -> Result<DomainView, StoreError> {
+        Ok(DomainView {
+            bindings: self.all(tree, layout::BINDINGS, Subject::Binding)?,
+            sources: self.all(tree, layout::SOURCES, Subject::Source)?,
+            transfers: self.transfers(tree)?,
+            approvals: self.approvals(tree)?,
+            conflicts: self.conflicts(tree)?,
+            damage: self.damage,
+            ..view
+        })
+    }
+
     /// Reads the current documents, with the ids of their blobs.
     fn contracts(&mut self, tree: &Oid, mut take: impl FnMut(Contract, Oid)) -> Result<(), StoreError> {
         for (name, entry) in self.named::<ContractName>(tree, layout::CONTRACTS)? {

@@ -18,37 +18,24 @@ use crate::{
         name::{ContractName, DomainName, RealmName, RepoName},
         version::Version,
     },
-    ops::{self, admin, ctx::Ctx, init},
+    ops::{admin, ctx::Ctx, init},
     surface::cli::input::value,
 };
 
 #[derive(Debug, Subcommand)]
 pub enum Command {
-    #[command(about = ops::admin::init::OPERATION.summary)]
     Init(admin::init::Request),
-    #[command(about = ops::admin::join::OPERATION.summary)]
     Join(admin::join::Request),
-    #[command(about = ops::admin::leave::OPERATION.summary)]
     Leave(admin::leave::Request),
-    #[command(about = ops::admin::reclaim::OPERATION.summary)]
     Reclaim(admin::reclaim::Request),
-    #[command(about = ops::admin::reseed::OPERATION.summary)]
     Reseed(admin::reseed::Request),
-    #[command(about = ops::admin::domain::OPERATION.summary)]
     Domain(admin::domain::Request),
-    #[command(about = ops::admin::contract::OPERATION.summary)]
     Contract(Contract),
-    #[command(about = ops::admin::binding::OPERATION.summary)]
     Binding(Binding),
-    #[command(about = ops::admin::rename::OPERATION.summary)]
     Rename(admin::rename::Request),
-    #[command(about = ops::admin::remove_domain::OPERATION.summary)]
     RemoveDomain(admin::remove_domain::Request),
-    #[command(about = ops::admin::remove_member::OPERATION.summary)]
     RemoveMember(admin::remove_member::Request),
-    #[command(about = ops::admin::remove_realm::OPERATION.summary)]
     RemoveRealm(admin::remove_realm::Request),
-    #[command(about = ops::admin::bootstrap::OPERATION.summary)]
     Bootstrap(super::bootstrap::Bootstrap),
     /// Show or clear the realm's cache
     #[command(subcommand)]

@@ -9,15 +9,13 @@ use super::{
 };
 use crate::{
     error::OpError,
-    ops::{self, admin, ctx::Ctx},
+    ops::{admin, ctx::Ctx},
     wire::CacheStats,
 };
 
 #[derive(Debug, Subcommand)]
 pub enum Command {
-    #[command(about = ops::admin::cache_stats::OPERATION.summary)]
     Stats,
-    #[command(about = ops::admin::cache_clear::OPERATION.summary)]
     Clear,
 }
 

@@ -10,23 +10,21 @@ use super::{
 use crate::{
     error::OpError,
     model::set_aside,
-    ops::{self, ctx::Ctx, realm},
+    ops::{Run as _, ctx::Ctx, realm},
     wire::ConflictSettled,
 };
 
 #[derive(Debug, Subcommand)]
 pub enum Command {
-    #[command(about = ops::realm::conflict_accept::OPERATION.summary)]
     Accept(realm::conflict_accept::Request),
-    #[command(about = ops::realm::conflict_reject::OPERATION.summary)]
     Reject(realm::conflict_reject::Request),
 }
 
 impl Command {
     pub fn run(self, ctx: &Ctx, output: &mut Output<'_>) -> Result<Verdict, OpError> {
         let answer = match self {
-            Self::Accept(request) => realm::conflict_accept::run(ctx, &request.id)?,
-            Self::Reject(request) => realm::conflict_reject::run(ctx, &request.id)?,
+            Self::Accept(request) => request.run(ctx)?,
+            Self::Reject(request) => request.run(ctx)?,
         };
         output.answer(&answer, render)?;
         Ok(Verdict::Yes)

@@ -16,7 +16,7 @@ use crate::{
         name::{ContractRef, RepoName},
         version::Version,
     },
-    ops::{self, contract, ctx::Ctx, publish},
+    ops::{contract, ctx::Ctx, publish},
     store::codec::{self},
     surface::{
         background,
@@ -34,41 +34,23 @@ use crate::{
 
 #[derive(Debug, Subcommand)]
 pub enum Command {
-    #[command(about = ops::contract::list::OPERATION.summary)]
     List(List),
-    #[command(about = ops::contract::get::OPERATION.summary)]
     Get(Get),
-    #[command(about = ops::contract::log::OPERATION.summary)]
     Log(Log),
-    #[command(about = ops::contract::timeline::OPERATION.summary)]
     Timeline(timeline::Timeline),
-    #[command(about = ops::contract::blame::OPERATION.summary)]
     Blame(blame::Blame),
-    #[command(about = ops::contract::diff::OPERATION.summary)]
     Diff(difference::Diff),
-    #[command(about = ops::contract::impact::OPERATION.summary)]
     Impact(difference::Impact),
-    #[command(about = ops::contract::validate::OPERATION.summary)]
     Validate(validate::Validate),
-    #[command(about = ops::contract::publish::OPERATION.summary)]
     Publish(Publish),
-    #[command(about = ops::contract::new::OPERATION.summary)]
     New(contract_files::New),
-    #[command(about = ops::contract::bump::OPERATION.summary)]
     Bump(contract_files::Bump),
-    #[command(about = ops::contract::edit::OPERATION.summary)]
     Edit(Edit),
-    #[command(about = ops::contract::retire::OPERATION.summary)]
     Retire(contract::retire::Request),
-    #[command(about = ops::contract::yank::OPERATION.summary)]
     Yank(contract::yank::Request),
-    #[command(about = ops::contract::transfer::OPERATION.summary)]
     Transfer(Transfer),
-    #[command(about = ops::contract::adapted::OPERATION.summary)]
     Adapted(contract::adapted::Request),
-    #[command(about = ops::contract::expect::OPERATION.summary)]
     Expect(super::contract_files::Expect),
-    #[command(about = ops::contract::approve::OPERATION.summary)]
     Approve(contract::approve::Request),
 }
 

@@ -14,21 +14,19 @@ use crate::ops::{
 pub fn add(command: Command) -> Command {
     let missing = ops::TABLE.iter().filter_map(|operation| Some((operation, operation.call?)));
     let missing: Vec<_> = missing.filter(|(operation, _)| !has(&command, operation.cli)).collect();
-    missing.into_iter().fold(command, |command, (operation, call)| below(command, operation.cli, operation, call))
+    missing.into_iter().fold(command, |command, (operation, call)| below(command, operation.cli, call))
 }
 
 fn has(command: &Command, path: &[&str]) -> bool {
     path.split_first().is_none_or(|(first, rest)| command.find_subcommand(first).is_some_and(|sub| has(sub, rest)))
 }
 
-fn below(command: Command, path: &[&'static str], operation: &Operation, call: Call) -> Command {
+fn below(command: Command, path: &[&'static str], call: Call) -> Command {
     match path {
         [] => command,
-        [last] => command.subcommand((call.options)(Command::new(*last)).about(operation.summary)),
-        [first, rest @ ..] if has(&command, &[first]) => {
-            command.mut_subcommand(first, |sub| below(sub, rest, operation, call))
-        }
-        [first, rest @ ..] => command.subcommand(below(Command::new(*first), rest, operation, call)),
+        [last] => command.subcommand((call.options)(Command::new(*last))),
+        [first, rest @ ..] if has(&command, &[first]) => command.mut_subcommand(first, |sub| below(sub, rest, call)),
+        [first, rest @ ..] => command.subcommand(below(Command::new(*first), rest, call)),
     }
 }
 

@@ -9,17 +9,14 @@ use super::{
 };
 use crate::{
     error::OpError,
-    ops::{self, ctx::Ctx, hooks},
+    ops::{ctx::Ctx, hooks},
     wire::HooksAnswer,
 };
 
 #[derive(Debug, Subcommand)]
 pub enum Command {
-    #[command(about = ops::hooks::INSTALL.summary)]
     Install(Install),
-    #[command(about = ops::hooks::UNINSTALL.summary)]
     Uninstall,
-    #[command(about = ops::hooks::STATUS.summary)]
     Status,
 }
 

@@ -12,10 +12,7 @@ use super::{
     output::Output,
     text::{Style, plain, styled},
 };
-use crate::{
-    error::OpError,
-    ops::{self, ctx::Ctx},
-};
+use crate::{error::OpError, ops::ctx::Ctx};
 
 /// The completion script of each shell, and the path below `share` at which the shell looks for it. Each calls `git
 /// blue complete`.
@@ -34,7 +31,6 @@ pub enum Command {
     Completions(Place),
     /// Let editors complete and check the files under .blue/
     Editor(Editor),
-    #[command(about = ops::claude::INSTALL.summary)]
     Claude(Claude),
 }
 
@@ -43,7 +39,6 @@ pub enum Command {
 pub enum Uninstall {
     /// Remove what `install editor` added
     Editor,
-    #[command(about = ops::claude::UNINSTALL.summary)]
     Claude(Claude),
 }
 

@@ -18,7 +18,6 @@ use crate::{
     error::OpError,
     model::{name::ContractRef, rank::Rank, verdict::ImportEffect},
     ops::{
-        self,
         ctx::{ActingRepo, Ctx},
         notifications,
     },
@@ -31,11 +30,8 @@ use crate::{
 
 #[derive(Debug, Subcommand)]
 pub enum Command {
-    #[command(about = ops::notifications::list::OPERATION.summary)]
     List(List),
-    #[command(about = ops::notifications::ack::OPERATION.summary)]
     Ack(Ack),
-    #[command(about = ops::notifications::watch::OPERATION.summary)]
     Watch(Watch),
 }
 

@@ -9,21 +9,16 @@ use super::{
 };
 use crate::{
     error::OpError,
-    ops::{self, Operation, ctx::Ctx, notify},
+    ops::{Operation, ctx::Ctx, notify},
     wire::{EventLine, IssueOutcome, NotifyForge, ReceiverLine, Receivers},
 };
 
 #[derive(Debug, Subcommand)]
 pub enum Command {
-    #[command(about = ops::notify::list::OPERATION.summary)]
     List(notify::list::Request),
-    #[command(about = ops::notify::test::OPERATION.summary)]
     Test(notify::test::Request),
-    #[command(about = ops::notify::send::OPERATION.summary)]
     Send(notify::send::Request),
-    #[command(about = ops::notify::retry::OPERATION.summary)]
     Retry(Retry),
-    #[command(about = ops::notify::forge::OPERATION.summary)]
     Forge(notify::forge::Request),
 }
 

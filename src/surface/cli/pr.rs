@@ -13,19 +13,15 @@ use super::{
 };
 use crate::{
     error::OpError,
-    ops::{self, ctx::Ctx, pr},
+    ops::{ctx::Ctx, pr},
     wire::{CommentOutcome, PrComment, PrCreate, PrPrepare, PrRepo, PrStatus, PullRequest, PullState},
 };
 
 #[derive(Debug, Subcommand)]
 pub enum Command {
-    #[command(about = ops::pr::status::OPERATION.summary)]
     Status(pr::status::Request),
-    #[command(about = ops::pr::prepare::OPERATION.summary)]
     Prepare(pr::prepare::Request),
-    #[command(about = ops::pr::create::OPERATION.summary)]
     Create(pr::create::Request),
-    #[command(about = ops::pr::comment::OPERATION.summary)]
     Comment(Comment),
 }
 

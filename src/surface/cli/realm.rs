@@ -30,21 +30,13 @@ use crate::{
 
 #[derive(Debug, Subcommand)]
 pub enum Command {
-    #[command(about = ops::realm::status::OPERATION.summary)]
     Status(Status),
-    #[command(about = ops::realm::check::OPERATION.summary)]
     Check(Check),
-    #[command(about = ops::realm::review::OPERATION.summary)]
     Review,
-    #[command(about = ops::realm::sync::OPERATION.summary)]
     Sync(sync::Sync),
-    #[command(about = ops::realm::list::OPERATION.summary)]
     List(List),
-    #[command(about = ops::realm::log::OPERATION.summary)]
     Log(Log),
-    #[command(about = ops::realm::topology::OPERATION.summary)]
     Topology(topology::Topology),
-    #[command(about = ops::realm::compare::OPERATION.summary)]
     Compare(topology::Compare),
     /// Accept or reject changes that a sync set aside
     #[command(subcommand)]

@@ -11,20 +11,16 @@ use super::{
 use crate::{
     error::OpError,
     model::session::{State, Work},
-    ops::{self, ctx::Ctx, session},
+    ops::{ctx::Ctx, session},
     surface::cli::listing::render_cursor,
     wire::{SessionInfo, SessionLine, SessionList, SessionStart, SessionStatus, SessionStop},
 };
 
 #[derive(Debug, Subcommand)]
 pub enum Command {
-    #[command(about = ops::session::start::OPERATION.summary)]
     Start(session::start::Request),
-    #[command(about = ops::session::status::OPERATION.summary)]
     Status,
-    #[command(about = ops::session::list::OPERATION.summary)]
     List(List),
-    #[command(about = ops::session::stop::OPERATION.summary)]
     Stop(session::stop::Request),
 }
 

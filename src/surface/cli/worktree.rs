@@ -10,17 +10,14 @@ use super::{
 use crate::{
     error::{ErrorCode, OpError},
     model::name::RepoName,
-    ops::{self, ctx::Ctx, worktree},
+    ops::{ctx::Ctx, worktree},
     wire::{RepoProblem, WorktreeCreate, WorktreeLine, WorktreeList, WorktreeRemove, WorktreeState},
 };
 
 #[derive(Debug, Subcommand)]
 pub enum Command {
-    #[command(about = ops::worktree::create::OPERATION.summary)]
     Create(Create),
-    #[command(about = ops::worktree::list::OPERATION.summary)]
     List,
-    #[command(about = ops::worktree::remove::OPERATION.summary)]
     Remove(worktree::remove::Request),
 }
 

@@ -77,7 +77,7 @@ fn long_name(command: &str) -> Option<&'static str> {
     SHORT.iter().find(|(short, _)| *short == command).map(|(_, long)| *long)
 }
 
-/// Adds descriptions and examples to the long help of every command.
+/// Adds the summary of its operation to every command, and descriptions and examples to its long help.
 pub(super) fn describe(command: clap::Command) -> clap::Command {
     below(command, "")
 }
@@ -87,6 +87,9 @@ fn below(mut command: clap::Command, path: &str) -> clap::Command {
     for name in names {
         let path = if path.is_empty() { name.clone() } else { format!("{path} {name}") };
         command = command.mut_subcommand(name, |sub| below(sub, &path));
+    }
+    if let Some(operation) = ops::TABLE.iter().find(|operation| operation.cli.iter().copied().eq(path.split(' '))) {
+        command = command.about(operation.summary);
     }
     let Some(page) = page_of(path) else { return command };
     let about = command.get_about().map(ToString::to_string).unwrap_or_default();
