@@ -34,11 +34,11 @@ pub const REPO: &str = "GIT_BLUE_REPO";
 /// Set for every git process started by this program, so that hooks can recognize it.
 pub const RUNNING: &str = "GIT_BLUE_RUNNING";
 
-/// How long a hook, and therefore the commit, waits for a lock, in milliseconds.
+/// The maximum time that a hook, and therefore the commit, waits for a lock, in milliseconds.
 const HOOK_TIMEOUT: u64 = 50;
-/// How long a hook may spend on validating the values of contracts, in milliseconds.
+/// The maximum time that a hook spends on validating the values of contracts, in milliseconds.
 const HOOK_CHECK_TIMEOUT: u64 = 1_000;
-/// How long one request to a server may spend on validating the values of contracts, in milliseconds. Other requests
+/// The maximum time that a request to a server spends on validating the values of contracts, in milliseconds. Other requests
 /// wait for it.
 const SERVER_CHECK_TIMEOUT: u64 = 5_000;
 

@@ -177,7 +177,7 @@ impl Machine {
         let ctx = Ctx::open(self.env.clone().at(folder.as_ref()), None)?;
         ctx.code()?;
         let name = ctx.acting_repo()?.repo.clone();
-        Ok(Repository { realm: Realm { ctx }, name, reader: pending::person() })
+        Ok(Repository { realm: Realm { ctx }, name, reader: pending::cli_reader() })
     }
 }
 
@@ -272,7 +272,7 @@ impl Realm {
     /// # Ok::<(), git_blue::Error>(())
     /// ```
     pub fn sync(&self) -> Result<Answer<RealmSync>, Error> {
-        self.sync_for(&pending::person())
+        self.sync_for(&pending::cli_reader())
     }
 
     fn sync_for(&self, reader: &ReaderName) -> Result<Answer<RealmSync>, Error> {

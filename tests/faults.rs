@@ -59,7 +59,7 @@ impl World {
         contract(&owner, "paths").unwrap();
         edit(&owner, "0.2.0").unwrap();
         // A working tree's session is known only to its own repository: others start theirs again.
-        session::mark::remove(owner.code.as_ref().unwrap()).unwrap();
+        session::marker::remove(owner.code.as_ref().unwrap()).unwrap();
         session::start::run(&owner, &session::start::Request::default()).unwrap();
         for (id, days) in [("sess-01d", 40), ("sess-57a1e", 2)] {
             world.forgotten(&owner, id, days);

@@ -284,7 +284,7 @@ impl Client {
         let read = response.body_mut().with_config().limit(MAX_ANSWER).read_to_vec();
         let bytes = read.map_err(|error| self.unreachable(&error))?;
         let body: Option<Value> = serde_json::from_slice(&bytes).ok();
-        let said = body.as_ref().map(said).unwrap_or_default();
+        let said = body.as_ref().map(error_message).unwrap_or_default();
         let problem = match said.is_empty() {
             true => format!("HTTP {status}"),
             false => self.redacted(&bounded(&said, 300)),
@@ -369,7 +369,7 @@ pub(super) fn agent() -> Agent {
 }
 
 /// Returns the error in a response: `message`, and the individual errors that GitHub adds.
-fn said(body: &Value) -> String {
+fn error_message(body: &Value) -> String {
     let text = |value: &Value| match value {
         Value::String(text) => text.clone(),
         other => other.to_string(),
@@ -446,9 +446,9 @@ mod tests {
     #[test]
     fn errors_are_found_in_responses_of_every_format() {
         let errors = serde_json::json!({"message": "Validation Failed", "errors": [{"message": "No commits"}, {}]});
-        assert_eq!(said(&errors), "Validation Failed; No commits");
-        assert_eq!(said(&serde_json::json!({"error": "404"})), "404");
-        assert_eq!(said(&serde_json::json!([1])), "");
+        assert_eq!(error_message(&errors), "Validation Failed; No commits");
+        assert_eq!(error_message(&serde_json::json!({"error": "404"})), "404");
+        assert_eq!(error_message(&serde_json::json!([1])), "");
     }
 
     #[test]

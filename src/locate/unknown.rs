@@ -28,8 +28,8 @@ pub fn error(is_ci: bool, home: &Home, realm: &RealmName, proposed: Option<&Conf
     match (url.filter(|url| url::accept(url).is_ok()), proposal) {
         (Some(url), _) if is_ci => error
             .next(format!("git blue check --realm-url {}  # in CI: store nothing here", shell_word(url)))
-            .next(bring(url)),
-        (Some(url), _) => error.next(bring(url)),
+            .next(init_from_url(url)),
+        (Some(url), _) => error.next(init_from_url(url)),
         (None, Some(_)) if url.is_some() => error.next(format!("the URL in {CONFIG} is not accepted: ask its author")),
         (None, _) if is_ci => error.next("git blue check --realm-url URL  # in CI: give the URL of the realm"),
         (None, Some(_)) if meant.is_none() => error
@@ -39,7 +39,7 @@ pub fn error(is_ci: bool, home: &Home, realm: &RealmName, proposed: Option<&Conf
     }
 }
 
-fn bring(url: &str) -> String {
+fn init_from_url(url: &str) -> String {
     format!("git blue init --url {}  # fetch it, if you trust that URL", shell_word(url))
 }
 

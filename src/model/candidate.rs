@@ -67,7 +67,7 @@ pub struct FileProblem {
     pub line: Option<u32>,
     /// The column, from 1, if it is known.
     pub column: Option<u32>,
-    /// What is wrong, and what to write instead.
+    /// The problem, and what to write instead.
     pub message: String,
 }
 

@@ -6,7 +6,7 @@ use jiff::{SignedDuration, Span, Timestamp, civil, tz::TimeZone};
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer};
 
-/// How far in the future the date of a commit may be before it is ignored.
+/// The maximum time by which the date of a commit may be in the future; later dates are ignored.
 const MAX_AHEAD: SignedDuration = SignedDuration::from_hours(24);
 
 /// Returns whether the date of a commit is too far in the future to sort by.

@@ -130,7 +130,7 @@ fn put_below(root: &CstRootNode, path: &[&str], new: New<'_>) -> Result<(), Edit
     Ok(())
 }
 
-/// What is left of a value after a removal.
+/// The rest of a value after a removal.
 #[derive(PartialEq, Eq)]
 enum Remainder {
     /// The value is unchanged.

@@ -48,7 +48,7 @@ pub struct Rename {
     pub to: RepoName,
 }
 
-/// How a repository relates to an entry of the realm.
+/// The relation of a repository to an entry of the realm.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RepoMatch {
     /// The URLs refer to the same location, and no root commit contradicts that.

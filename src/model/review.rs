@@ -149,7 +149,7 @@ pub fn fields_at(pointer: &str) -> Vec<String> {
     names
 }
 
-/// What a place in a contract's document belongs to.
+/// The part of a contract's document that a place belongs to.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Place {
     /// The innermost enclosing field.

@@ -77,11 +77,11 @@ pub fn of_contract(store: &dyn Store, at: &ContractRef) -> Result<DomainView, Op
 /// Returns an error if there is no such contract, or it cannot be read.
 pub fn contract(store: &dyn Store, at: &ContractRef) -> Result<Contract, OpError> {
     let view = read::contract_at(store, &at.domain, &tip(store, &at.domain)?, &at.contract)?;
-    current(&view, &at.contract).cloned().map_err(|error| meant(store, at, error))
+    current(&view, &at.contract).cloned().map_err(|error| with_similar_name(store, at, error))
 }
 
 /// Adds the contract with a similar name to the error for an unknown contract.
-pub fn meant(store: &dyn Store, at: &ContractRef, error: OpError) -> OpError {
+pub fn with_similar_name(store: &dyn Store, at: &ContractRef, error: OpError) -> OpError {
     if error.code != ErrorCode::UnknownContract {
         return error;
     }

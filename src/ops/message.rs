@@ -18,7 +18,7 @@ const SESSION: &str = "Blue-Session";
 /// The parts of a commit message.
 #[derive(Debug, Default)]
 pub struct Message<'a> {
-    /// What happened, in one line.
+    /// The change, in one line.
     pub subject: String,
     /// The reason, in the words of the author.
     pub reason: Option<&'a str>,

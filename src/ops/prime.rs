@@ -33,7 +33,7 @@ pub struct Request {
 
 impl Default for Request {
     fn default() -> Self {
-        Self { reader: pending::person(), is_resumed: false }
+        Self { reader: pending::cli_reader(), is_resumed: false }
     }
 }
 

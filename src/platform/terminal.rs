@@ -68,8 +68,8 @@ impl Stop {
     }
 
     /// Waits for the request.
-    pub async fn told(&mut self) {
-        self.0.told().await;
+    pub async fn requested(&mut self) {
+        self.0.requested().await;
     }
 }
 
@@ -90,7 +90,7 @@ mod system {
             Ok(Self { terminate: signal(SignalKind::terminate())?, interrupt: signal(SignalKind::interrupt())? })
         }
 
-        pub async fn told(&mut self) {
+        pub async fn requested(&mut self) {
             tokio::select! {
                 _ = self.terminate.recv() => {}
                 _ = self.interrupt.recv() => {}
@@ -120,7 +120,7 @@ mod system {
             Ok(Self { c: ctrl_c()?, pause: ctrl_break()?, close: ctrl_close()?, shutdown: ctrl_shutdown()? })
         }
 
-        pub async fn told(&mut self) {
+        pub async fn requested(&mut self) {
             tokio::select! {
                 _ = self.c.recv() => {}
                 _ = self.pause.recv() => {}

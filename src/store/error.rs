@@ -40,7 +40,7 @@ pub enum StoreError {
         lock: PathBuf,
         /// The holder, if known.
         holder: Option<String>,
-        /// How long the lock has been held, if known.
+        /// The time for which the lock has been held, if known.
         age: Option<Duration>,
     },
     /// A ref no longer has the expected value. The caller must read it and decide again.

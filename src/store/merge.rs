@@ -75,7 +75,7 @@ pub fn merge_with_overrides(
     let mut conflicts = merging.walk(bases.clone(), sides)?;
     for path in overrides.iter().flat_map(|one| one.keys()).collect::<BTreeSet<_>>() {
         conflicts.retain(|conflict| conflict.place.path() != *path);
-        merging.anew(path, &bases, overrides, &mut conflicts)?;
+        merging.merge_again(path, &bases, overrides, &mut conflicts)?;
     }
     let about_repos = |conflict: &PathConflict| {
         matches!(conflict.place, Place::Contract(_) | Place::Version(..) | Place::Binding(_) | Place::Source(_))
@@ -192,7 +192,7 @@ impl Merging<'_> {
     }
 
     /// Merges a file again whose content was replaced.
-    fn anew(
+    fn merge_again(
         &mut self,
         path: &TreePath,
         bases: &[Oid],

@@ -52,7 +52,7 @@ pub fn run(env: Env, event: &str, arguments: &[OsString], input: impl FnOnce() -
         return Outcome::default();
     }
     if event == claude::SESSION_START {
-        return greet(env, &input());
+        return session_start(env, &input());
     }
     if event != hooks::PRE_PUSH && !hooks::is_publishing(event) {
         return Some(format!("unknown hook {event}")).into();
@@ -75,7 +75,7 @@ pub fn run(env: Env, event: &str, arguments: &[OsString], input: impl FnOnce() -
     {
         return Some(not_published(error)).into();
     }
-    let hint = if event == "post-commit" { forgotten(&ctx) } else { None };
+    let hint = if event == "post-commit" { missed_contract_hint(&ctx) } else { None };
     // Collected before the files of this commit are added, because the line about the commit names those.
     let missing = if event == "post-commit" { still_missing(&ctx) } else { None };
     if ["post-merge", "post-checkout"].contains(&event) {
@@ -87,7 +87,7 @@ pub fn run(env: Env, event: &str, arguments: &[OsString], input: impl FnOnce() -
 
 /// Greets a session of Claude Code. Prints nothing outside of a realm, or if the realm cannot be read: the commands
 /// that read it report why.
-fn greet(env: Env, said: &str) -> Outcome {
+fn session_start(env: Env, said: &str) -> Outcome {
     let is_resumed = matches!(claude::source(said).as_deref(), Some("resume" | "compact"));
     let request = prime::Request { reader: mcp::reader(&env), is_resumed };
     let greeting = Ctx::open(env.of_hook(), None).and_then(|ctx| prime::run(&ctx, &request));
@@ -121,7 +121,7 @@ fn publish(ctx: &Ctx, event: &str) -> Option<String> {
             background::sync_if_wanted(ctx);
             background::notify_if_due(ctx);
             // If the files cannot be recorded, `git blue status` and `check` still show them.
-            let _ = removed_files::remember(code, &answer.body.removed_files);
+            let _ = removed_files::record(code, &answer.body.removed_files);
             publication_summary::line(&answer.body)
         }
         Err(error) if error.code == ErrorCode::Locked && background::publish_later(ctx, &news.commit) => {
@@ -139,11 +139,11 @@ fn publish(ctx: &Ctx, event: &str) -> Option<String> {
 /// same.
 fn still_missing(ctx: &Ctx) -> Option<String> {
     let missing = removed_files::still_missing(ctx.acting_repo().ok()?, ctx.code.as_ref()?).ok()?;
-    publication_summary::gone(&missing)
+    publication_summary::removed_files_line(&missing)
 }
 
 /// Returns a hint if the commit may have missed a contract, for repositories in a realm. Errors are ignored.
-fn forgotten(ctx: &Ctx) -> Option<String> {
+fn missed_contract_hint(ctx: &Ctx) -> Option<String> {
     ctx.acting_repo().ok()?;
     hint::stale_contract_hint(ctx.code.as_ref()?).ok()?
 }

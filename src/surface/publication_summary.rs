@@ -31,7 +31,7 @@ pub fn line(body: &ContractPublish) -> Option<String> {
     let shown = shown.map(|verdict| format!(": {}", verdict.phrase())).unwrap_or_default();
     parts.extend(breaks(&body.published).map(|breaks| breaks + &shown));
     parts.extend(remarks(&body.published));
-    parts.extend(gone(&body.removed_files));
+    parts.extend(removed_files_line(&body.removed_files));
     if body.not_pushed && !body.published.is_empty() {
         parts.push(UNSHARED.to_owned());
     }
@@ -100,7 +100,7 @@ fn remarks(published: &[Published]) -> Option<String> {
 }
 
 /// Returns the contract files that were removed although the realm still offers their contracts, if there are any.
-pub fn gone(files: &[String]) -> Option<String> {
+pub fn removed_files_line(files: &[String]) -> Option<String> {
     let first = files.first()?;
     let contract = first.strip_prefix(CONTRACTS)?.strip_prefix('/')?.strip_suffix(".yaml")?;
     let more = if files.len() > 1 { format!(" (and {} more)", files.len() - 1) } else { String::new() };

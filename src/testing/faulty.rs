@@ -16,7 +16,7 @@ pub struct FaultyStore {
     fault: Fault,
 }
 
-/// Which call fails, and how.
+/// The call that fails, and its failure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Fault {
     /// No call fails.

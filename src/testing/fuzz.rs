@@ -20,7 +20,7 @@ use crate::{
         session::{Session, SessionId},
         version::Version,
     },
-    ops::{inboxes::inbox::DeliveredNotification, message, session::mark::SessionRef, sync::url},
+    ops::{inboxes::inbox::DeliveredNotification, message, session::marker::SessionRef, sync::url},
     store::{StoreRef, codec, git, layout},
     surface::mcp::jsonrpc_frame::{self, Frame},
 };

@@ -47,7 +47,7 @@ pub enum Reason {
         version: Version,
         /// The version to use.
         bump: Version,
-        /// What the content breaks of the promise, if anything. The version to use allows that.
+        /// The part of the promise that the content breaks, if any. The version to use allows that.
         why: Option<String>,
     },
     /// The document breaks the promise under a version that does not allow it.

@@ -78,7 +78,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<RealmBootstrap>, OpErr
     let cycles = cycles::closed(&*here.store, &parts(&blueprint, &domains), blueprint.cycles)?;
     let rules = blueprint.cycles.filter(|wanted| read::realm(&*here.store).is_ok_and(|realm| realm.cycles != *wanted));
     if !request.dry_run {
-        enter(ctx, here, &blueprint, &entries)?;
+        write_entries(ctx, here, &blueprint, &entries)?;
         for (planned, line) in blueprint
             .domains
             .iter()
@@ -167,7 +167,7 @@ fn parts<'a>(blueprint: &'a Blueprint, domains: &[BootstrappedDomain]) -> Vec<cy
 }
 
 /// Writes the entries and the realm's rules, all in one commit.
-fn enter(ctx: &Ctx, here: &RealmContext, blueprint: &Blueprint, entries: &[Repo]) -> Result<(), OpError> {
+fn write_entries(ctx: &Ctx, here: &RealmContext, blueprint: &Blueprint, entries: &[Repo]) -> Result<(), OpError> {
     let author = ctx.signature()?;
     write(&*here.store, &StoreRef::Realm, |_| {
         let repos = read::repos(&*here.store)?.repos;

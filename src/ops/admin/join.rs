@@ -84,7 +84,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<RealmJoin>, OpError> {
     renamed::refuse_entry(&store, &entry)?;
     refuse_second_name(ctx, code, &store, &known, &name)?;
     let claim = Claim::of(ctx, code, &known, &name, proposed.is_some())?;
-    let joined = enter(ctx, &store, &known, &entry, claim)?;
+    let joined = write_entry(ctx, &store, &known, &entry, claim)?;
     ctx.home.record_repo(&name, &code.main_folder())?;
     joined::write(&ctx.home, code, &known.name, &name, !entry.roots.is_empty())?;
     let wrote_config = match (&proposed, code.workdir()) {
@@ -195,7 +195,7 @@ fn default_name(code: &CodeRepo) -> Result<RepoName, OpError> {
 }
 
 /// Writes the repository's entry, unless another repository has the name.
-fn enter(ctx: &Ctx, store: &dyn Store, known: &KnownRealm, entry: &Repo, claim: Claim) -> Result<bool, OpError> {
+fn write_entry(ctx: &Ctx, store: &dyn Store, known: &KnownRealm, entry: &Repo, claim: Claim) -> Result<bool, OpError> {
     let author = ctx.signature()?;
     let code = ctx.code()?;
     let done = write(store, &StoreRef::Realm, |_| {

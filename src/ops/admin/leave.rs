@@ -74,7 +74,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<RealmLeave>, OpError> 
     }
     leave_realm(ctx, acting)?;
     joined::forget(&ctx.home, ctx.code()?)?;
-    let undone = if request.undo { undo(ctx, acting)? } else { Vec::new() };
+    let undone = if request.undo { undo_init(ctx, acting)? } else { Vec::new() };
     let removed = undone.iter().any(|one| one == CONFIG);
     let body = RealmLeave { realm: acting.realm.clone(), repo: acting.repo.clone(), domains, undone };
     let answer = Answer::new(body);
@@ -102,7 +102,7 @@ fn hand_over(at: &str) -> String {
 }
 
 /// Reverts what `init` did to the repository. Returns what was removed.
-fn undo(ctx: &Ctx, acting: ActingRepo<'_>) -> Result<Vec<String>, OpError> {
+fn undo_init(ctx: &Ctx, acting: ActingRepo<'_>) -> Result<Vec<String>, OpError> {
     let code = ctx.code()?;
     let hooks = hooks::uninstall(ctx)?.body.hooks;
     let mut undone: Vec<_> =

@@ -54,7 +54,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<RealmReclaim>, OpError
     joined::write(&ctx.home, code, acting.realm, acting.repo, !now.roots.is_empty())?;
     ctx.home.record_repo(acting.repo, &code.main_folder())?;
     let mut domains = Vec::new();
-    for name in foreign(acting, code)? {
+    for name in domains_with_unknown_commit(acting, code)? {
         forget_source(ctx, acting, &name, request)?;
         domains.push(name);
     }
@@ -83,7 +83,7 @@ fn take_name(ctx: &Ctx, acting: ActingRepo<'_>, now: &Repo, request: &Request) -
 }
 
 /// Returns the domains whose last published commit this clone does not have.
-fn foreign(acting: ActingRepo<'_>, code: &CodeRepo) -> Result<Vec<DomainName>, OpError> {
+fn domains_with_unknown_commit(acting: ActingRepo<'_>, code: &CodeRepo) -> Result<Vec<DomainName>, OpError> {
     let overview = Overview::open(acting.store)?;
     let lines = overview.domains_of(acting.repo);
     let is_foreign = |commit| !code.has(commit);

@@ -91,7 +91,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<RealmRename>, OpError>
         renaming.finish()?;
     }
     renaming.inboxes()?;
-    let files = renaming.here(&realm)?;
+    let files = renaming.rename_locally(&realm)?;
     let body = RealmRename { realm, old_name: old.clone(), name: new.clone(), changed, domains, files: files.clone() };
     let answer = Answer::new(body);
     Ok(match files.is_empty() {
@@ -339,12 +339,12 @@ impl Renaming<'_> {
     }
 
     /// Renames the repository on this machine and in the current working tree. Returns the files to commit.
-    fn here(&self, realm: &RealmName) -> Result<Vec<String>, OpError> {
+    fn rename_locally(&self, realm: &RealmName) -> Result<Vec<String>, OpError> {
         self.ctx.home.rename_repo(self.old, self.new)?;
         let Some(code) = &self.ctx.code else { return Ok(Vec::new()) };
         let acting = ActingRepo { realm, store: self.store, repo: self.old, code: None };
-        if let Some(id) = session::mark::of(code, acting) {
-            session::mark::write(code, ActingRepo { repo: self.new, ..acting }, &id)?;
+        if let Some(id) = session::marker::of(code, acting) {
+            session::marker::write(code, ActingRepo { repo: self.new, ..acting }, &id)?;
         }
         if code.config("blue.repo").as_deref() == Some(self.old.as_str()) {
             code.set_config("blue.repo", self.new.as_str())?;

@@ -61,7 +61,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<RealmReseed>, OpError>
     let remote = chosen(&store, request)?;
     match &request.url {
         Some(url) => move_to(ctx, &known, &store, remote, url),
-        None => mend(ctx, &known, &store, &remote),
+        None => repair(ctx, &known, &store, &remote),
     }
 }
 
@@ -81,7 +81,7 @@ fn chosen(store: &GitStore, request: &Request) -> Result<Remote, OpError> {
     }
 }
 
-fn mend(ctx: &Ctx, known: &KnownRealm, store: &GitStore, remote: &Remote) -> Result<Answer<RealmReseed>, OpError> {
+fn repair(ctx: &Ctx, known: &KnownRealm, store: &GitStore, remote: &Remote) -> Result<Answer<RealmReseed>, OpError> {
     url::accept(&remote.url)?;
     let sessions = ctx.setting("blue.shareSessions").is_some_and(|value| sync::auto::is_on(&value));
     let link = RemoteConnection::new(&known.path, remote, ctx.env.vars(), sync::realm_clone::transport_options(ctx));

@@ -70,7 +70,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractBlame>, OpErro
         Some(version) => version.clone(),
         None => {
             let current = domain::current(&view, name).map(|contract| contract.version.clone());
-            current.map_err(|error| domain::meant(store, &request.contract, error))?
+            current.map_err(|error| domain::with_similar_name(store, &request.contract, error))?
         }
     };
     let tree = store.commit(&tip)?.tree;

@@ -65,7 +65,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractGet>, OpError>
         Some(version) => at_version(&view, name, version)?,
         None => domain::current(&view, name)
             .cloned()
-            .map_err(|error| domain::meant(&*here.store, &request.contract, error))?,
+            .map_err(|error| domain::with_similar_name(&*here.store, &request.contract, error))?,
     };
     let origin = if request.origin {
         let arrival = arrivals(&*here.store, tip, name)?.remove(&contract.version);

@@ -80,7 +80,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractLog>, OpError>
     if all.is_empty() {
         domain::current(&domain::get(store, domain_name)?, contract)?;
     }
-    let wanted = request.filter.meant(ctx)?;
+    let wanted = request.filter.resolve(ctx)?;
     let mut entries = Vec::new();
     for entry in all {
         if wanted.accepts_entry(store, &entry, Some(contract))? {

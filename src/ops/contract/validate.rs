@@ -190,11 +190,11 @@ fn contracts(ctx: &Ctx, here: &RealmContext, request: &Request) -> Result<(Vec<C
         Against::Version(version) => {
             let view = published(std::slice::from_ref(version))?;
             let found = at_version(&view, &at.contract, version);
-            vec![found.map_err(|error| domain::meant(store, at, error))?]
+            vec![found.map_err(|error| domain::with_similar_name(store, at, error))?]
         }
         Against::Range(range) => {
             let view = domain::of_contract(store, at)?;
-            let versions = in_range(&view, at, range).map_err(|error| domain::meant(store, at, error))?;
+            let versions = in_range(&view, at, range).map_err(|error| domain::with_similar_name(store, at, error))?;
             let view = published(&versions)?;
             versions.iter().map(|version| at_version(&view, &at.contract, version)).collect::<Result<_, _>>()?
         }

@@ -36,7 +36,7 @@ pub fn deliver(ctx: &Ctx, receiver: &Receiver, event: &Event) -> Result<(), Stri
             post(url, &message, receiver.secret(env)?.as_ref(), limit)
         }
         Channel::Chat(chat, url) => {
-            let body = serde_json::json!({ "text": said(*chat, event) }).to_string();
+            let body = serde_json::json!({ "text": chat_text(*chat, event) }).to_string();
             let secret = receiver.secret(env)?;
             let (url, key) = match (url, &secret) {
                 (Some(url), key) => (url.as_str(), key.as_ref()),
@@ -61,7 +61,7 @@ fn message<'a>(env: &Env, event: &'a Event, body: &'a str) -> Message<'a> {
 }
 
 /// Returns the text for a chat. Names and versions contain no character that Slack or Mattermost read as markup.
-fn said(chat: Chat, event: &Event) -> String {
+fn chat_text(chat: Chat, event: &Event) -> String {
     let (bold, dot) = match chat {
         Chat::Slack => ("*", "• "),
         Chat::Mattermost => ("**", "- "),

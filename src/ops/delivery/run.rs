@@ -37,7 +37,7 @@ pub struct RunOptions {
     pub only: Vec<ReaderName>,
     /// Whether failed events are retried at once instead of after their pause.
     pub at_once: bool,
-    /// How long failed events are retried.
+    /// The time for which failed events are retried.
     pub wait: Duration,
     /// The abandoned events to queue again: those with these ids, or all if it is empty.
     pub revive: Option<Vec<String>>,

@@ -23,11 +23,11 @@ pub struct Difference {
     pub old: Option<Oid>,
     /// The blob in the newer tree.
     pub new: Option<Oid>,
-    /// What is stored at the path.
+    /// The content of the path.
     pub of: PathContent,
 }
 
-/// What is stored at a path of a domain.
+/// The content of a path of a domain.
 #[derive(Debug)]
 pub enum PathContent {
     /// A contract.

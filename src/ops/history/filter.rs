@@ -19,7 +19,7 @@ use crate::{
 /// The minimum number of digits that name a commit.
 const MIN_DIGITS: usize = 7;
 
-/// What an entry has to be to be wanted; everything where nothing is said.
+/// The conditions for an entry to be included. Without conditions, all entries are.
 #[derive(Debug, Clone, Default, serde::Deserialize, schemars::JsonSchema)]
 #[cfg_attr(feature = "cli", derive(clap::Args))]
 pub struct Filter {
@@ -53,7 +53,7 @@ impl Filter {
     ///
     /// # Errors
     /// Returns an error if the commit is neither.
-    pub fn meant<'f>(&'f self, ctx: &Ctx) -> Result<Wanted<'f>, OpError> {
+    pub fn resolve<'f>(&'f self, ctx: &Ctx) -> Result<Wanted<'f>, OpError> {
         let commit = self.commit.as_deref().map(|revision| digits(ctx, revision)).transpose()?;
         Ok(Wanted { filter: self, commit, now: ctx.env.now() })
     }

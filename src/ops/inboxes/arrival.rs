@@ -55,7 +55,7 @@ pub struct FirstSeen {
     pub domain: DomainName,
     /// The domain's tree.
     pub tree: Oid,
-    /// What arrived since the domain was last seen; `None` if it was never seen before and all of it is new.
+    /// The paths that arrived since the domain was last seen; `None` if it was never seen before and all of it is new.
     pub paths: Option<Paths>,
 }
 

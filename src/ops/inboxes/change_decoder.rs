@@ -23,7 +23,7 @@ use crate::{
     },
 };
 
-/// What a difference means to the reader.
+/// The meaning of a difference to the reader.
 pub(super) enum Decoded {
     Change(Box<Change>),
     Nothing,

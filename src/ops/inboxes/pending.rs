@@ -41,7 +41,7 @@ use crate::{
 };
 
 /// Returns the name of the person at the command line, as a reader.
-pub fn person() -> ReaderName {
+pub fn cli_reader() -> ReaderName {
     "cli".parse().unwrap_or_else(|_| unreachable!("it is a name"))
 }
 
@@ -90,7 +90,7 @@ struct Seen {
     is_recorded: bool,
 }
 
-/// What a reader knows of a domain.
+/// The state of a domain that a reader knows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum KnownState {
     /// This tree.

@@ -115,7 +115,7 @@ impl<'c> RealmChanges<'c> {
         // Without the clone, it is only less exact whether somebody else wrote the repository's own contracts.
         let code = self.ctx.clone_of(repo).unwrap_or_default();
         let acting = ActingRepo { realm: &here.realm, store: &*here.store, repo, code: code.as_ref() };
-        let inbox = Inbox::open(acting.store, repo, &pending::person())?;
+        let inbox = Inbox::open(acting.store, repo, &pending::cli_reader())?;
         let mut found = Vec::new();
         for step in concerned {
             found.extend(self.in_domain(acting, &inbox, step)?);

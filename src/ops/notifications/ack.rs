@@ -26,8 +26,8 @@ pub const OPERATION: Operation =
 #[cfg_attr(feature = "cli", derive(clap::Args))]
 pub struct Request {
     /// The reader that has seen them.
-    #[serde(skip, default = "pending::person")]
-    #[cfg_attr(feature = "cli", arg(skip = pending::person()))]
+    #[serde(skip, default = "pending::cli_reader")]
+    #[cfg_attr(feature = "cli", arg(skip = pending::cli_reader()))]
     pub reader: ReaderName,
     /// The ids of the notifications, from `git blue notifications list`
     ///
@@ -42,7 +42,7 @@ runs!(NotificationsAck, run);
 impl Request {
     /// Returns the request of the person at the command line.
     pub fn by_person(ids: Vec<String>) -> Self {
-        Self { reader: pending::person(), ids }
+        Self { reader: pending::cli_reader(), ids }
     }
 }
 

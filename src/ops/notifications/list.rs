@@ -33,8 +33,8 @@ pub const OPERATION: Operation =
 #[cfg_attr(feature = "cli", derive(clap::Args))]
 pub struct Request {
     /// The reader that asks.
-    #[serde(skip, default = "pending::person")]
-    #[cfg_attr(feature = "cli", arg(skip = pending::person()))]
+    #[serde(skip, default = "pending::cli_reader")]
+    #[cfg_attr(feature = "cli", arg(skip = pending::cli_reader()))]
     pub reader: ReaderName,
     /// Only notifications in this state
     #[serde(rename = "state", default)]
@@ -55,7 +55,7 @@ runs!(NotificationsList, run);
 impl Default for Request {
     fn default() -> Self {
         Self {
-            reader: pending::person(),
+            reader: pending::cli_reader(),
             filter: NotificationFilter::All,
             made: Filter::default(),
             page: PageRequest::default(),
@@ -87,7 +87,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<NotificationsList>, Op
         expired: count(State::Expired),
         expired_cleaned: forgotten.len(),
     };
-    let made = request.made.meant(ctx)?;
+    let made = request.made.resolve(ctx)?;
     let is_made = |one: &Notification| {
         made.accepts(one.created_at, &one.from_repo, one.change_type, one.source_commit.as_deref())
     };

@@ -54,7 +54,7 @@ pub struct Request {
 impl Request {
     /// Returns the request for all notifications of the person at the command line.
     pub fn by_person(mark: bool) -> Self {
-        Self { reader: pending::person(), mark, rank: None, contract: None }
+        Self { reader: pending::cli_reader(), mark, rank: None, contract: None }
     }
 
     fn accepts(&self, one: &Notification) -> bool {
@@ -70,10 +70,10 @@ pub trait Listener {
     ///
     /// # Errors
     /// Returns an error if it cannot be determined whether it reached the listener.
-    fn tell(&mut self, one: &Notification) -> Result<bool, OpError>;
+    fn deliver(&mut self, one: &Notification) -> Result<bool, OpError>;
 
     /// Returns whether the listener is still there.
-    fn listens(&self) -> bool;
+    fn is_connected(&self) -> bool;
 
     /// Shows a message that is not a notification.
     fn warn(&mut self, line: &str);
@@ -81,7 +81,7 @@ pub trait Listener {
 
 /// An item from a [`Feed`].
 #[derive(Debug)]
-pub enum Heard {
+pub enum FeedItem {
     /// Nothing arrived within the timeout.
     Nothing,
     /// A notification of the person at the command line.
@@ -94,8 +94,8 @@ pub enum Heard {
 
 /// Another process that watches the realm and sends what is new for a repository.
 pub trait Feed {
-    /// Returns the next item, or [`Heard::Nothing`] after the timeout.
-    fn next(&mut self, timeout: Duration) -> Heard;
+    /// Returns the next item, or [`FeedItem::Nothing`] after the timeout.
+    fn next(&mut self, timeout: Duration) -> FeedItem;
 }
 
 /// Finds a [`Feed`] for a repository, if one is available.
@@ -112,11 +112,11 @@ pub fn run(ctx: &Ctx, request: &Request, listener: &mut dyn Listener, subscribe:
     loop {
         if let Some(mut feed) = subscribe(here) {
             own = None;
-            if !watching.follow(&mut *feed)? {
+            if !watching.follow_feed(&mut *feed)? {
                 return Ok(());
             }
         }
-        if !watching.alone(&mut own)? {
+        if !watching.watch_realm(&mut own)? {
             return Ok(());
         }
     }
@@ -133,27 +133,27 @@ struct Watching<'a> {
 
 impl Watching<'_> {
     /// Delivers the items of a feed until it ends. Returns whether the listener is still there.
-    fn follow(&mut self, feed: &mut dyn Feed) -> Result<bool, OpError> {
+    fn follow_feed(&mut self, feed: &mut dyn Feed) -> Result<bool, OpError> {
         // Delivers what was pending before the feed began, and what changed in between.
-        let mut listens = self.look()?;
+        let mut listens = self.deliver_pending()?;
         while listens {
             listens = match feed.next(STEP) {
-                Heard::Nothing => self.listener.listens(),
+                FeedItem::Nothing => self.listener.is_connected(),
                 // Only a look at the realm can mark notifications as seen.
-                Heard::Moved if self.request.mark => self.look()?,
-                Heard::Notification(one) if !self.request.mark => self.show(&one)?,
-                Heard::Moved | Heard::Notification(_) => true,
-                Heard::End => return Ok(true),
+                FeedItem::Moved if self.request.mark => self.deliver_pending()?,
+                FeedItem::Notification(one) if !self.request.mark => self.show(&one)?,
+                FeedItem::Moved | FeedItem::Notification(_) => true,
+                FeedItem::End => return Ok(true),
             };
             if self.shown.len() > MAX_SHOWN {
-                listens = listens && self.look()?;
+                listens = listens && self.deliver_pending()?;
             }
         }
         Ok(false)
     }
 
     /// Watches the realm without a feed for a while. Returns whether the listener is still there.
-    fn alone(&mut self, own: &mut Option<Watch>) -> Result<bool, OpError> {
+    fn watch_realm(&mut self, own: &mut Option<Watch>) -> Result<bool, OpError> {
         let watch = match own {
             Some(watch) => watch,
             None => {
@@ -161,14 +161,14 @@ impl Watching<'_> {
                 if let Some(setting) = watch.limit() {
                     self.listener.warn(&format!("polling for changes 40 times a second, because {setting} is too low"));
                 }
-                if !self.look()? {
+                if !self.deliver_pending()? {
                     return Ok(false);
                 }
                 watch
             }
         };
         for _ in 0..STEPS_ALONE {
-            let listens = if watch.wait(STEP) { self.look()? } else { self.listener.listens() };
+            let listens = if watch.wait(STEP) { self.deliver_pending()? } else { self.listener.is_connected() };
             if !listens {
                 return Ok(false);
             }
@@ -183,7 +183,7 @@ impl Watching<'_> {
     }
 
     /// Delivers pending notifications that were not shown. Returns whether the listener is still there.
-    fn look(&mut self) -> Result<bool, OpError> {
+    fn deliver_pending(&mut self) -> Result<bool, OpError> {
         let (store, ctx) = (self.store()?, self.ctx);
         let acting = ActingRepo { store: &store, ..self.here };
         let overview = Overview::open(acting.store)?;
@@ -216,6 +216,6 @@ impl Watching<'_> {
         if !self.request.accepts(one) || !self.shown.insert(one.id.clone()) {
             return Ok(true);
         }
-        self.listener.tell(one)
+        self.listener.deliver(one)
     }
 }

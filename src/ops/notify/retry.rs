@@ -6,7 +6,7 @@ use crate::{
     ops::{
         Operation,
         ctx::Ctx,
-        delivery::run::{self as outgoing, RunOptions},
+        delivery::run::{self, RunOptions},
         runs,
     },
     wire::{Answer, Receivers},
@@ -37,5 +37,5 @@ runs!(Receivers, run);
 /// recorded.
 pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<Receivers>, OpError> {
     let pass = RunOptions { at_once: true, revive: Some(request.ids.clone()), ..RunOptions::default() };
-    Ok(with_next_steps(outgoing::run(ctx, &pass)?, false))
+    Ok(with_next_steps(run::run(ctx, &pass)?, false))
 }

@@ -9,7 +9,7 @@ use crate::{
     ops::{
         Operation,
         ctx::Ctx,
-        delivery::run::{self as outgoing, RunOptions},
+        delivery::run::{self, RunOptions},
         runs,
     },
     wire::{Answer, Receivers},
@@ -50,5 +50,5 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<Receivers>, OpError> {
         wait: Duration::from_secs(request.wait.into()),
         revive: None,
     };
-    Ok(with_next_steps(outgoing::run(ctx, &pass)?, false))
+    Ok(with_next_steps(run::run(ctx, &pass)?, false))
 }

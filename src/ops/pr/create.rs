@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::{
     rfc::{self, Head},
-    status::{Place, places, reliance, standing},
+    status::{Place, dependencies, places, standing},
 };
 use crate::{
     error::{ErrorCode, NextStep, OpError},
@@ -21,7 +21,7 @@ use crate::{
         ctx::{Ctx, RealmContext},
         repos::{
             self,
-            forges::{ForgeUnavailable, Forges, OnForge, where_its_api_is},
+            forges::{ForgeUnavailable, Forges, OnForge, set_api_url_step},
         },
         runs,
         worktree::{self, create::of_git},
@@ -92,7 +92,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<PrCreate>, OpError> {
         errors,
     };
     let mut forges = Forges::new(ctx);
-    let (mut jobs, reliance) = jobs(ctx, &mut forges, here, places, &branch, &mut body)?;
+    let (mut jobs, dependencies) = jobs(ctx, &mut forges, here, places, &branch, &mut body)?;
     let mut lines = Vec::new();
     let mut warnings = Vec::new();
     for at in 0..jobs.len() {
@@ -100,7 +100,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<PrCreate>, OpError> {
             let name = &jobs[at].place.found.name;
             warnings.push(NextStep::advice(format!("{name} has uncommitted changes, which were not included")));
         }
-        let links = links(&jobs, at, &reliance, request).within("");
+        let links = links(&jobs, at, &dependencies, request).within("");
         match one(ctx, &mut jobs[at], request, &links) {
             Ok(created) => lines.push(line(&jobs[at], &branch, created)),
             Err(problem) => {
@@ -113,7 +113,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<PrCreate>, OpError> {
     // All pull requests have numbers now, so each can link to the others.
     for at in 0..jobs.len() {
         let (Some(pull), Ok(OnForge { forge: Ok(forge), .. })) = (&jobs[at].pull, &jobs[at].on) else { continue };
-        let text = links(&jobs, at, &reliance, request).within(&pull.body);
+        let text = links(&jobs, at, &dependencies, request).within(&pull.body);
         if pull.state != State::Open || text == pull.body.replace("\r\n", "\n") {
             continue;
         }
@@ -177,9 +177,9 @@ fn jobs(
     let heads: Vec<_> = jobs.values().filter_map(Job::head).collect();
     let planned = rfc::plan(ctx, here, &heads, &names)?;
     body.errors.extend(planned.errors);
-    let reliance = reliance(here)?;
-    let order = reliance.order(&names, &planned.plan.before);
-    Ok((order.repos.iter().filter_map(|name| jobs.remove(name)).collect(), reliance))
+    let dependencies = dependencies(here)?;
+    let order = dependencies.order(&names, &planned.plan.before);
+    Ok((order.repos.iter().filter_map(|name| jobs.remove(name)).collect(), dependencies))
 }
 
 /// Pushes a branch, and opens a pull request if there is none. Returns whether it was opened.
@@ -238,9 +238,9 @@ fn open(job: &mut Job, request: &Request, body: &str) -> Result<bool, RepoProble
 }
 
 /// Returns the links from one pull request to the others.
-fn links<'r>(jobs: &[Job], at: usize, reliance: &Dependencies, request: &'r Request) -> Links<'r> {
+fn links<'r>(jobs: &[Job], at: usize, dependencies: &Dependencies, request: &'r Request) -> Links<'r> {
     let names: BTreeSet<_> = jobs.iter().map(|job| job.place.found.name.clone()).collect();
-    let providers = reliance.of(&jobs[at].place.found.name, &names);
+    let providers = dependencies.of(&jobs[at].place.found.name, &names);
     let mut links = Links { rfc: &request.rfc, depends_on: Vec::new(), others: Vec::new() };
     let Ok(from) = &jobs[at].on else { return links };
     for (other, job) in jobs.iter().enumerate().filter(|(other, _)| *other != at) {
@@ -273,7 +273,7 @@ fn line(job: &Job, branch: &str, created: bool) -> PrCreated {
 fn of_forge(repo: &RepoName, error: &ForgeError) -> RepoProblem {
     let (code, next_step): (_, Option<NextStep>) = match error {
         ForgeError::Unreachable { .. } | ForgeError::Silent { .. } => ("unreachable", Some("try again".into())),
-        ForgeError::Elsewhere { host, .. } => ("redirected", Some(where_its_api_is(host))),
+        ForgeError::Elsewhere { host, .. } => ("redirected", Some(set_api_url_step(host))),
         ForgeError::Unauthorized { .. } => {
             ("unauthorized", Some("give the token write access to pull requests".into()))
         }

@@ -113,7 +113,7 @@ struct RealmWithBranches {
 
 /// Lays each branch over the realm separately, in the domains that a branch mentions or that several of the `members`
 /// share.
-fn lay(
+fn overlay(
     ctx: &Ctx,
     here: &RealmContext,
     overview: &Overview<'_>,
@@ -195,7 +195,7 @@ pub fn plan(
         .iter()
         .flat_map(|branch| branch.candidate.problems.iter().map(|problem| (branch.repo.clone(), problem.to_string())));
     let unreadable: Vec<_> = unreadable.collect();
-    let RealmWithBranches { domains, mut refused } = lay(ctx, here, &overview, &branches, members)?;
+    let RealmWithBranches { domains, mut refused } = overlay(ctx, here, &overview, &branches, members)?;
     refused.extend(unreadable);
     Ok(Planned { plan: Plan::of(&domains, members), refused, errors })
 }

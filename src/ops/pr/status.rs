@@ -116,7 +116,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<PrStatus>, OpError> {
         }
     }
     let names: BTreeSet<_> = lines.iter().map(|line| line.name.clone()).collect();
-    let heads = heads(&tips, &lines);
+    let heads = branch_tips(&tips, &lines);
     // Without an RFC, only repositories with something to merge belong together.
     let members = match rfc {
         Some(_) => names.clone(),
@@ -124,11 +124,11 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<PrStatus>, OpError> {
     };
     let Planned { plan, refused, errors: unread } = rfc::plan(ctx, here, &heads, &members)?;
     errors.extend(unread);
-    let reliance = reliance(here)?;
+    let reliance = dependencies(here)?;
     let order = reliance.order(&names, &plan.before);
-    relate(&mut lines, &reliance, &plan);
+    set_relations(&mut lines, &reliance, &plan);
     for (repo, why) in refused {
-        add_hurdle(&mut lines, &repo, why);
+        add_blocker(&mut lines, &repo, why);
     }
     let places = Places::new(ctx, &lines, tips.iter().map(|(place, _)| &place.found))?;
     let import_conflicts = places.import_conflicts(&plan);
@@ -364,7 +364,7 @@ fn blockers(line: &PrRepo, standing: &WorkStatus) -> Vec<String> {
 }
 
 /// Returns how the repositories of the realm rely on each other.
-pub(crate) fn reliance(here: &RealmContext) -> Result<Dependencies, OpError> {
+pub(crate) fn dependencies(here: &RealmContext) -> Result<Dependencies, OpError> {
     let overview = Overview::open(&*here.store)?;
     let mut reliance = Dependencies::default();
     for line in overview.domains() {
@@ -375,7 +375,7 @@ pub(crate) fn reliance(here: &RealmContext) -> Result<Dependencies, OpError> {
 }
 
 /// Returns the tips of the branches that have something to merge.
-fn heads<'a>(tips: &'a [(&Place, Option<String>)], lines: &[PrRepo]) -> Vec<Head<'a>> {
+fn branch_tips<'a>(tips: &'a [(&Place, Option<String>)], lines: &[PrRepo]) -> Vec<Head<'a>> {
     let is_open = |name: &RepoName| lines.iter().any(|line| line.name == *name && has_to_merge(line));
     let open = tips.iter().filter(|(place, _)| is_open(&place.found.name));
     let head = |(place, head): &'a (&Place, Option<String>)| {
@@ -384,7 +384,7 @@ fn heads<'a>(tips: &'a [(&Place, Option<String>)], lines: &[PrRepo]) -> Vec<Head
     open.filter_map(head).collect()
 }
 
-fn relate(lines: &mut [PrRepo], reliance: &Dependencies, plan: &Plan) {
+fn set_relations(lines: &mut [PrRepo], reliance: &Dependencies, plan: &Plan) {
     let names: BTreeSet<_> = lines.iter().map(|line| line.name.clone()).collect();
     let has_conflict = |name: &RepoName| plan.conflicts.iter().any(|conflict| conflict.consumer == *name);
     // A repository without changes, or with merged ones, blocks no other.
@@ -405,13 +405,13 @@ fn relate(lines: &mut [PrRepo], reliance: &Dependencies, plan: &Plan) {
             None => format!("must accept {new} of {at} before {provider} publishes it"),
         };
         match names.contains(consumer) {
-            true => add_hurdle(lines, consumer, must),
-            false => add_hurdle(lines, provider, format!("{consumer}, which has no branch for this RFC, {must}")),
+            true => add_blocker(lines, consumer, must),
+            false => add_blocker(lines, provider, format!("{consumer}, which has no branch for this RFC, {must}")),
         }
     }
 }
 
-fn add_hurdle(lines: &mut [PrRepo], repo: &RepoName, blocker: String) {
+fn add_blocker(lines: &mut [PrRepo], repo: &RepoName, blocker: String) {
     for line in lines.iter_mut().filter(|line| line.name == *repo) {
         line.blockers.push(blocker.clone());
         line.ready = false;

@@ -20,10 +20,10 @@ const MAX: usize = 20;
 ///
 /// # Errors
 /// Returns an error if the git dir cannot be written.
-pub fn remember(code: &CodeRepo, files: &[String]) -> Result<(), OpError> {
-    let mut all = kept(code);
+pub fn record(code: &CodeRepo, files: &[String]) -> Result<(), OpError> {
+    let mut all = read(code);
     all.extend(files.iter().filter(|file| !all.contains(file)).cloned().collect::<Vec<_>>());
-    keep(code, &all)
+    write(code, &all)
 }
 
 /// Returns the recorded files that HEAD still lacks and whose contracts the realm still offers as this repository's.
@@ -32,7 +32,7 @@ pub fn remember(code: &CodeRepo, files: &[String]) -> Result<(), OpError> {
 /// # Errors
 /// Returns an error if the repository or the realm cannot be read.
 pub fn still_missing(acting: ActingRepo<'_>, code: &CodeRepo) -> Result<Vec<String>, OpError> {
-    let all = kept(code);
+    let all = read(code);
     if all.is_empty() {
         return Ok(all);
     }
@@ -43,7 +43,7 @@ pub fn still_missing(acting: ActingRepo<'_>, code: &CodeRepo) -> Result<Vec<Stri
         }
     }
     if missing != all {
-        keep(code, &missing)?;
+        write(code, &missing)?;
     }
     Ok(missing)
 }
@@ -61,12 +61,12 @@ fn is_missing(acting: ActingRepo<'_>, code: &CodeRepo, file: &str) -> Result<boo
 }
 
 /// Returns the recorded paths; empty if the file cannot be read, since `status` and `check` read the realm itself.
-fn kept(code: &CodeRepo) -> Vec<String> {
+fn read(code: &CodeRepo) -> Vec<String> {
     let text = git_dir_file::read(&path(code)).ok().flatten().unwrap_or_default();
     text.lines().map(str::to_owned).take(MAX).collect()
 }
 
-fn keep(code: &CodeRepo, files: &[String]) -> Result<(), OpError> {
+fn write(code: &CodeRepo, files: &[String]) -> Result<(), OpError> {
     match files.get(..files.len().min(MAX)) {
         None | Some([]) => git_dir_file::remove(&path(code)),
         Some(files) => git_dir_file::write(&code.common_dir(), FILE, &files.join("\n")),

@@ -19,11 +19,11 @@ use crate::{
 /// The result of catching up.
 #[derive(Debug, Default)]
 pub struct CaughtUp {
-    /// What was published.
+    /// The published changes.
     pub published: Vec<Published>,
     /// Whether the realm has changed.
     pub has_moved: bool,
-    /// What is still not published.
+    /// The changes that are still unpublished.
     pub unpublished: Option<Unpublished>,
     /// The next steps.
     pub next_steps: Vec<NextStep>,
@@ -89,13 +89,19 @@ impl CaughtUp {
                 let (policy, problem) = (policy.word().into(), Some(error.message));
                 self.unpublished = Some(Unpublished { branch, commit, domains, policy, problem, failed_at: None });
             }
-            Some(news) => self.tell(ctx, acting, news, failed),
+            Some(news) => self.report_unpublished(ctx, acting, news, failed),
             None => {}
         }
         Ok(())
     }
 
-    fn tell(&mut self, ctx: &Ctx, acting: ActingRepo<'_>, news: UnpublishedCommit, failed: Option<OpError>) {
+    fn report_unpublished(
+        &mut self,
+        ctx: &Ctx,
+        acting: ActingRepo<'_>,
+        news: UnpublishedCommit,
+        failed: Option<OpError>,
+    ) {
         let (problem, failed_at, steps) = match failed {
             Some(error) => (Some(error.message), Some(ctx.env.now()), error.next_steps),
             None => match publish_log::last_failure(ctx, acting).filter(|attempt| attempt.commit == news.commit) {

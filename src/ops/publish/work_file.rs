@@ -20,7 +20,7 @@ use crate::{
 pub struct WorkFile {
     root: PathBuf,
     relative: String,
-    /// How to check it out, if a sparse checkout leaves it out of the working tree.
+    /// The command that checks it out, if a sparse checkout leaves it out of the working tree.
     check_out: Option<String>,
     is_sparse: bool,
 }
@@ -85,7 +85,7 @@ impl WorkFile {
         if self.is_there()? {
             return Err(self.exists());
         }
-        match self.aside(text)?.persist_noclobber(self.path()) {
+        match self.write_temporary(text)?.persist_noclobber(self.path()) {
             Ok(_) => Ok(()),
             Err(error) if error.error.kind() == std::io::ErrorKind::AlreadyExists => Err(self.exists()),
             Err(error) => Err(OpError::io("write", self.path())(error.error)),
@@ -100,7 +100,7 @@ impl WorkFile {
         self.is_there()?;
         let path = self.path();
         let mode = path.symlink_metadata().map(|meta| meta.permissions());
-        let aside = self.aside(text)?;
+        let aside = self.write_temporary(text)?;
         if let Ok(mode) = mode {
             std::fs::set_permissions(aside.path(), mode).map_err(OpError::io("write", &path))?;
         }
@@ -165,7 +165,7 @@ impl WorkFile {
     }
 
     /// Writes the text to a temporary file beside the file, to be renamed into place.
-    fn aside(&self, text: &str) -> Result<tempfile::NamedTempFile, OpError> {
+    fn write_temporary(&self, text: &str) -> Result<tempfile::NamedTempFile, OpError> {
         let path = self.path();
         let folder = path.parent().unwrap_or(&self.root);
         std::fs::create_dir_all(folder).map_err(OpError::io("create", folder))?;

@@ -57,7 +57,7 @@ const MAX_ELSEWHERE: usize = 20;
 pub struct Request {
     /// The reader whose pending notifications are added to the answer; none if they are shown elsewhere.
     #[serde(skip)]
-    #[cfg_attr(feature = "cli", arg(skip = Some(pending::person())))]
+    #[cfg_attr(feature = "cli", arg(skip = Some(pending::cli_reader())))]
     pub reader: Option<ReaderName>,
     /// Also fail on warnings
     #[serde(default)]
@@ -133,7 +133,7 @@ impl TryFrom<ScopeFields> for Scope {
 impl Default for Request {
     fn default() -> Self {
         Self {
-            reader: Some(pending::person()),
+            reader: Some(pending::cli_reader()),
             subject: Subject::default(),
             rfc: None,
             repo: None,

@@ -71,7 +71,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<RealmLog>, OpError> {
     if let Some(cursor) = &request.page.cursor {
         while merged.next_entry()?.ok_or_else(|| OpError::stale_cursor(cursor))?.commit.to_string() != *cursor {}
     }
-    let wanted = request.filter.meant(ctx)?;
+    let wanted = request.filter.resolve(ctx)?;
     let mut next_wanted = || loop {
         match merged.next_entry()? {
             Some(entry) if !wanted.accepts_entry(store, &entry, None)? => {}

@@ -84,7 +84,7 @@ const MAX_SESSIONS: usize = 20;
 pub struct Request {
     /// The reader whose notifications are added to the answer; none if they are shown elsewhere.
     #[serde(skip)]
-    #[cfg_attr(feature = "cli", arg(skip = Some(pending::person())))]
+    #[cfg_attr(feature = "cli", arg(skip = Some(pending::cli_reader())))]
     pub reader: Option<ReaderName>,
     /// The page of domains; those of the repository that asks come first.
     #[serde(flatten)]
@@ -108,7 +108,7 @@ runs!(RealmStatus, |ctx, request| Ok(run(ctx, request)?.0));
 
 impl Default for Request {
     fn default() -> Self {
-        Self { reader: Some(pending::person()), page: PageRequest::default(), catch_up: false, most: MAX_TOLD }
+        Self { reader: Some(pending::cli_reader()), page: PageRequest::default(), catch_up: false, most: MAX_TOLD }
     }
 }
 

@@ -42,8 +42,8 @@ const FETCH_TIMEOUT: Duration = Duration::from_secs(10);
 #[cfg_attr(feature = "cli", derive(clap::Args))]
 pub struct Request {
     /// The reader whose pending notifications are added to the answer.
-    #[serde(skip, default = "pending::person")]
-    #[cfg_attr(feature = "cli", arg(skip = pending::person()))]
+    #[serde(skip, default = "pending::cli_reader")]
+    #[cfg_attr(feature = "cli", arg(skip = pending::cli_reader()))]
     pub reader: ReaderName,
     /// Show what would be fetched and pushed, without doing it
     #[serde(default)]
@@ -58,7 +58,7 @@ runs!(RealmSync, run);
 
 impl Default for Request {
     fn default() -> Self {
-        Self { reader: pending::person(), dry_run: false, remote: None }
+        Self { reader: pending::cli_reader(), dry_run: false, remote: None }
     }
 }
 
@@ -96,10 +96,10 @@ pub fn with(
     // Fetched objects are not referenced at first, so `gc` must not remove them.
     let _keep = store.keep()?;
     let transport_options = sync::realm_clone::transport_options(ctx);
-    let way = |remote| way(ctx, (realm, store, &path), remote, transport_options);
+    let way = |remote| connection(ctx, (realm, store, &path), remote, transport_options);
     let ways = remotes.iter().map(way).collect::<Result<Vec<_>, _>>()?;
     let reports: Vec<_> = if request.dry_run {
-        ways.iter().map(Syncing::look).collect()
+        ways.iter().map(Syncing::dry_run).collect()
     } else {
         let received: Vec<_> = ways.iter().map(Syncing::receive).collect();
         for (way, _) in ways.iter().zip(&received).filter(|(_, received)| received.is_ok()) {
@@ -128,7 +128,7 @@ pub fn with(
 }
 
 /// Returns the connection between a realm, whose store is at `path`, and a remote.
-fn way<'a>(
+fn connection<'a>(
     ctx: &'a Ctx,
     (realm, store, path): (&'a RealmName, &'a dyn Store, &Path),
     remote: &'a Remote,
@@ -152,7 +152,8 @@ pub fn fetch_quietly(ctx: &Ctx, realm: &RealmName, store: &dyn Store) {
         ..sync::realm_clone::transport_options(ctx)
     };
     for remote in store.remotes() {
-        let received = way(ctx, (realm, store, &known.path), &remote, transport_options).and_then(|way| way.receive());
+        let received =
+            connection(ctx, (realm, store, &known.path), &remote, transport_options).and_then(|way| way.receive());
         match received {
             Ok(_) => auto::note_contact(&known.path, &remote.name, ctx.env.now()),
             Err(error) => tracing::debug!(%error, remote = %remote.name, "not fetched"),

@@ -35,7 +35,7 @@ pub struct OnForge {
 pub struct ForgeUnavailable {
     /// The kind of problem.
     pub code: ErrorCode,
-    /// What is missing.
+    /// A message that names what is missing.
     pub message: String,
     /// The next step.
     pub next_step: NextStep,
@@ -157,7 +157,7 @@ impl<'c> Forges<'c> {
             next_step: kind.how_to_log_in(host).into(),
         })?;
         let base = self.setting(&format!("blue.forge.{host}.url"))?.unwrap_or_else(|| kind.api(host));
-        let wrong = |message| ForgeUnavailable { code: ErrorCode::NoForge, message, next_step: where_its_api_is(host) };
+        let wrong = |message| ForgeUnavailable { code: ErrorCode::NoForge, message, next_step: set_api_url_step(host) };
         let client = Client::new(host, &base, Some(secret)).map_err(wrong)?;
         let client = match self.ctx.env.forge_timeout() {
             Some(limit) => client.with_limit(limit),
@@ -201,6 +201,6 @@ pub fn secret_from_command(env: &Env, mut program: Command, args: &[&str]) -> Op
 }
 
 /// Returns the command that configures the API URL of a host.
-pub fn where_its_api_is(host: &str) -> NextStep {
+pub fn set_api_url_step(host: &str) -> NextStep {
     format!("git config --global blue.forge.{host}.url https://URL").into()
 }

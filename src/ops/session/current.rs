@@ -1,6 +1,6 @@
 //! The session of this working tree.
 
-use super::mark;
+use super::marker;
 use crate::{
     error::OpError,
     model::session::{Session, SessionId, State},
@@ -16,7 +16,7 @@ pub fn current(ctx: &Ctx) -> Result<Option<Session>, OpError> {
     let (Some(code), Ok(acting)) = (&ctx.code, ctx.acting_repo()) else {
         return Ok(None);
     };
-    match mark::of(code, acting) {
+    match marker::of(code, acting) {
         Some(id) => Ok(sessions::open(acting.store, acting.repo, &id)?),
         None => Ok(None),
     }

@@ -2,7 +2,7 @@
 
 pub mod current;
 pub mod list;
-pub mod mark;
+pub mod marker;
 pub mod start;
 pub mod status;
 pub mod stop;

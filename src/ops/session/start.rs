@@ -1,6 +1,6 @@
 //! `session_start`: starts a session in this working tree, or continues its current one.
 
-use super::{mark, work};
+use super::{marker, work};
 use crate::{
     error::OpError,
     model::{
@@ -80,7 +80,7 @@ fn begin(
     author: &Signature,
 ) -> Result<(Begun, Option<Change>), OpError> {
     let now = ctx.env.now();
-    let held = match (mark::of(code, acting), tip) {
+    let held = match (marker::of(code, acting), tip) {
         (Some(id), Some(tip)) => match sessions::open_at(acting.store, acting.repo, &id, &tip) {
             Ok(held) => held,
             // `doctor` reports the damaged session, which does not prevent a new one.
@@ -116,7 +116,7 @@ fn begin(
     }
     let about = session.active_rfc.as_ref().map(|rfc| format!(" on {rfc}")).unwrap_or_default();
     let change = session::change(acting, format!("start {}{about}", session.id), Some(&session.id), edits, author);
-    mark::write(code, acting, &session.id)?;
+    marker::write(code, acting, &session.id)?;
     Ok((Begun { session, resumed: false, stale }, Some(change)))
 }
 

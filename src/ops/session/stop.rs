@@ -1,7 +1,7 @@
 //! `session_stop`: ends the session of this working tree, and reports the work done in it.
 
 use super::{
-    mark::{self, Mark},
+    marker::{self, SessionMarker},
     work,
 };
 use crate::{
@@ -52,10 +52,10 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<SessionStop>, OpError>
     let at = StoreRef::Sessions(acting.repo.clone());
     let mut over: Option<(Session, Vec<String>)> = None;
     write(acting.store, &at, |tip| {
-        let id = match (&request.id, code.map(|code| (code, mark::read(code)))) {
+        let id = match (&request.id, code.map(|code| (code, marker::read(code)))) {
             (Some(id), _) => id.clone(),
-            (None, Some((_, Mark::Session(marked)))) if marked.is_of(acting) => marked.id,
-            (None, Some((code, Mark::Unreadable(problem)))) => return Err(unreadable(code, &problem)),
+            (None, Some((_, SessionMarker::Session(marked)))) if marked.is_of(acting) => marked.id,
+            (None, Some((code, SessionMarker::Unreadable(problem)))) => return Err(unreadable(code, &problem)),
             (None, _) => return Err(none(None)),
         };
         let held = tip.map(|tip| sessions::open_at(acting.store, acting.repo, &id, &tip)).transpose()?.flatten();
@@ -74,7 +74,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<SessionStop>, OpError>
         Ok(Some(change))
     })?;
     let (ended, unreadable) = over.unwrap_or_else(|| unreachable!("it was decided"));
-    // Locked again, because a process that starts the next session here writes its mark under the lock. If the mark
+    // Locked again, because a process that starts the next session here writes its marker under the lock. If the marker
     // cannot be removed, it names an ended session, which counts as none.
     if let Ok(_lease) = acting.store.lock(&at) {
         forget(code, acting, &ended.id);
@@ -86,15 +86,15 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<SessionStop>, OpError>
 }
 
 fn unreadable(code: &CodeRepo, problem: &str) -> OpError {
-    let message = format!("cannot read {}: {problem}", mark::file(code).display());
+    let message = format!("cannot read {}: {problem}", marker::file(code).display());
     OpError::no(ErrorCode::UnreadableSession, message).next("git blue doctor --fix")
 }
 
-/// Removes the mark of this session, unless another session was started in the working tree meanwhile.
+/// Removes the marker of this session, unless another session was started in the working tree meanwhile.
 fn forget(code: Option<&CodeRepo>, acting: ActingRepo<'_>, id: &SessionId) {
     let Some(code) = code else { return };
-    if mark::of(code, acting).as_ref() == Some(id) {
-        let _ = mark::remove(code);
+    if marker::of(code, acting).as_ref() == Some(id) {
+        let _ = marker::remove(code);
     }
 }
 

@@ -66,7 +66,7 @@ impl Syncing<'_> {
             {
                 report.rewound.push(line(&name, Some(before), Some(theirs), RefUpdate::Rewound));
             }
-            if let Outcome::Moved(old, new, update, conflicts) = self.bring_together(&name, &theirs)? {
+            if let Outcome::Moved(old, new, update, conflicts) = self.merge_until_won(&name, &theirs)? {
                 report.received.push(line(&name, old, Some(new), update));
                 let refused = self.newly_set_aside(old, &new)?.into_iter().map(Conflict::SetAside);
                 let conflicts = conflicts.into_iter().chain(refused);
@@ -144,7 +144,7 @@ impl Syncing<'_> {
         Ok(new.filter(|(id, one)| one.is_open() && !held.contains_key(id)).map(|(_, one)| one).collect())
     }
 
-    fn bring_together(&self, name: &StoreRef, theirs: &Oid) -> Result<Outcome, OpError> {
+    fn merge_until_won(&self, name: &StoreRef, theirs: &Oid) -> Result<Outcome, OpError> {
         let _lease = self.store.lock(name)?;
         let mut races = 0;
         loop {

@@ -158,7 +158,7 @@ impl Syncing<'_> {
     ///
     /// # Errors
     /// Returns an error if the remote cannot be reached.
-    pub fn look(&self) -> Result<RemoteSync, OpError> {
+    pub fn dry_run(&self) -> Result<RemoteSync, OpError> {
         let mut report = self.report();
         let listing = self.link.list()?;
         let Some(unsound) = self.fetch(&listing, &self.known_tips()?)? else {

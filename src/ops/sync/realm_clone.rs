@@ -57,7 +57,7 @@ pub fn obtain(ctx: &Ctx, place: Place<'_>) -> Result<Option<RealmName>, OpError>
     let Some((remote, listing)) = find_remote_realm(ctx, &url, place.branches)? else {
         return Ok(None);
     };
-    bring(ctx, place.realm, &remote, &listing).map(Some)
+    fetch_new_realm(ctx, place.realm, &remote, &listing).map(Some)
 }
 
 /// Returns the realm at a URL and where the remote stores it, or `None` if there is no realm.
@@ -96,7 +96,12 @@ fn bytes(text: &str) -> Option<u64> {
     number.parse::<u64>().ok()?.checked_mul(unit)
 }
 
-fn bring(ctx: &Ctx, wanted: Option<&RealmName>, remote: &Remote, listing: &Listing) -> Result<RealmName, OpError> {
+fn fetch_new_realm(
+    ctx: &Ctx,
+    wanted: Option<&RealmName>,
+    remote: &Remote,
+    listing: &Listing,
+) -> Result<RealmName, OpError> {
     let realms = ctx.home.folder().join("realms");
     let aside = UnfinishedStore::new(&realms, ctx.options())?;
     let name = fetch_realm(ctx, &aside, remote, listing, None)?;

@@ -16,7 +16,7 @@ use crate::env::Env;
 const MAX_OUTPUT: usize = 2 << 10;
 /// The interval at which the program is polled.
 const STEP: Duration = Duration::from_millis(10);
-/// How long to wait for remaining output once the program has ended.
+/// The maximum time to wait for remaining output once the program has ended.
 const PATIENCE: Duration = Duration::from_secs(1);
 
 /// The result of running a program.
@@ -41,8 +41,8 @@ pub fn run(env: &Env, program: &Path, folder: &Path, line: &str, timeout: Durati
     let mut child = command.spawn()?;
     let kept = Arc::new(Mutex::new(Vec::new()));
     let readers = [
-        child.stdout.take().map(|stream| keep(stream, Arc::clone(&kept))),
-        child.stderr.take().map(|stream| keep(stream, Arc::clone(&kept))),
+        child.stdout.take().map(|stream| read_tail(stream, Arc::clone(&kept))),
+        child.stderr.take().map(|stream| read_tail(stream, Arc::clone(&kept))),
     ];
     // Keep the input open until the end: closing it makes the supervisor kill everything.
     let mut input = child.stdin.take();
@@ -73,7 +73,7 @@ pub fn run(env: &Env, program: &Path, folder: &Path, line: &str, timeout: Durati
 }
 
 /// Keeps the end of a stream.
-fn keep(mut stream: impl Read + Send + 'static, kept: Arc<Mutex<Vec<u8>>>) -> thread::JoinHandle<()> {
+fn read_tail(mut stream: impl Read + Send + 'static, kept: Arc<Mutex<Vec<u8>>>) -> thread::JoinHandle<()> {
     thread::spawn(move || {
         let mut part = [0; 8 << 10];
         // A read error counts as the end.

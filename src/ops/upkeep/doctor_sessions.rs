@@ -1,4 +1,4 @@
-//! Checks of `doctor` on sessions: sessions that nobody ended, and working trees whose mark names an ended session.
+//! Checks of `doctor` on sessions: sessions that nobody ended, and working trees whose marker names an ended session.
 
 use std::collections::BTreeSet;
 
@@ -12,7 +12,7 @@ use crate::{
         repos::joined,
         session::{
             self,
-            mark::{self, Mark, SessionRef},
+            marker::{self, SessionMarker, SessionRef},
         },
         sync,
     },
@@ -63,7 +63,7 @@ pub(crate) fn of_realm(ctx: &Ctx, request: &Request, known: &KnownRealm, store: 
 /// reported if no other clone can have started it.
 pub(crate) fn of_deleted_trees(ctx: &Ctx, request: &Request) -> Result<Option<DoctorCheck>, OpError> {
     let (Some(code), Ok(acting)) = (&ctx.code, ctx.acting_repo()) else { return Ok(None) };
-    let marks = mark::of_clone(code);
+    let markers = marker::of_clone(code);
     let is_shared = ctx.setting("blue.shareSessions").is_some_and(|value| sync::auto::is_on(&value));
     let is_alone = !is_shared && joined::other_joined_clone(&ctx.home, code, acting.realm, acting.repo)?.is_none();
     let is = |marked: &SessionRef, id: &SessionId| marked.is_of(acting) && marked.id == *id;
@@ -72,12 +72,12 @@ pub(crate) fn of_deleted_trees(ctx: &Ctx, request: &Request) -> Result<Option<Do
     let is_lost = |session: &&Session| {
         let id = &session.id;
         session.state(ctx.env.now()) == State::Active
-            && !marks.present.iter().any(|marked| is(marked, id))
-            && (is_alone || marks.deleted.iter().any(|(_, marked)| is(marked, id)))
+            && !markers.present.iter().any(|marked| is(marked, id))
+            && (is_alone || markers.deleted.iter().any(|(_, marked)| is(marked, id)))
     };
     let lost: Vec<_> = open.iter().filter(is_lost).map(|session| &session.id).collect();
     let Some(first) = lost.first() else { return Ok(None) };
-    let name = |id: &&SessionId| match marks.deleted.iter().find(|(_, marked)| is(marked, id)) {
+    let name = |id: &&SessionId| match markers.deleted.iter().find(|(_, marked)| is(marked, id)) {
         Some((path, _)) => format!("{id} ({})", path.display()),
         None => id.to_string(),
     };
@@ -96,20 +96,20 @@ pub(crate) fn of_deleted_trees(ctx: &Ctx, request: &Request) -> Result<Option<Do
     Ok(Some(DoctorCheck { fixed: true, ..found }))
 }
 
-/// Reports a working tree whose mark names an ended session, or is invalid.
+/// Reports a working tree whose marker names an ended session, or is invalid.
 pub(crate) fn of_work_tree(ctx: &Ctx, request: &Request) -> Option<DoctorCheck> {
     let code = ctx.code.as_ref()?;
     let acting = ctx.acting_repo().ok();
-    // A session that is being started has a mark before it has a record.
+    // A session that is being started has a marker before it has a record.
     let lease = match (acting, request.fix) {
         (Some(acting), true) => Some(acting.store.lock(&StoreRef::Sessions(acting.repo.clone()))),
         _ => None,
     };
-    let file = mark::file(code).display().to_string();
-    let problem = match mark::read(code) {
-        Mark::None => return None,
-        Mark::Unreadable(problem) => problem,
-        Mark::Session(marked) => {
+    let file = marker::file(code).display().to_string();
+    let problem = match marker::read(code) {
+        SessionMarker::None => return None,
+        SessionMarker::Unreadable(problem) => problem,
+        SessionMarker::Session(marked) => {
             let is_mine = acting.is_some_and(|acting| marked.is_of(acting));
             match session::current::current(ctx) {
                 Ok(Some(_)) if is_mine => return Some(check("session", None, Health::Ok, marked.id.to_string())),
@@ -126,7 +126,7 @@ pub(crate) fn of_work_tree(ctx: &Ctx, request: &Request) -> Option<DoctorCheck> 
     if !request.fix {
         return Some(advise(found, "git blue doctor --fix  # remove that file"));
     }
-    let removed = lease.transpose().map_err(OpError::from).and_then(|_lease| mark::remove(code));
+    let removed = lease.transpose().map_err(OpError::from).and_then(|_lease| marker::remove(code));
     Some(match removed {
         Ok(()) => DoctorCheck { fixed: true, ..found },
         Err(error) => DoctorCheck { message: format!("{}; not removed: {error}", found.message), ..found },

@@ -14,7 +14,7 @@ use crate::{
         repos::{self, paths::FoundRepo},
         runs,
         session::{
-            mark::{self, Mark, SessionRef},
+            marker::{self, SessionMarker, SessionRef},
             upkeep,
         },
     },
@@ -98,7 +98,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<WorktreeRemove>, OpErr
     if !request.force {
         refuse_loss(&ctx.progress(), &jobs, request)?;
     }
-    let sessions: Vec<_> = jobs.iter().map(|job| marked(ctx, job)).collect();
+    let sessions: Vec<_> = jobs.iter().map(|job| session_of(ctx, job)).collect();
     let outcomes = repos::for_each::each(&ctx.progress(), &jobs, |job| remove(job, &branch, request))?;
     let mut body = WorktreeRemove {
         rfc: request.rfc.clone(),
@@ -126,7 +126,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<WorktreeRemove>, OpErr
             Err(error) => body.errors.push(of_git(&name, &error)),
         }
     }
-    tidy(&root, &request.rfc);
+    remove_empty_folders(&root, &request.rfc);
     let kept = !body.branches_kept.is_empty();
     let mut answer = Answer::new(body);
     if kept {
@@ -136,21 +136,21 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<WorktreeRemove>, OpErr
 }
 
 /// Returns the session of a worktree, if there is one.
-fn marked(ctx: &Ctx, job: &Job) -> Option<SessionRef> {
+fn session_of(ctx: &Ctx, job: &Job) -> Option<SessionRef> {
     let path = &job.tree.path;
     let cwd = if job.tree.is_gone { &job.found.folder } else { path };
     let place = Place { cwd: cwd.clone(), vars: ctx.env.vars_for_other_repo(), in_hook: false };
     let code = CodeRepo::discover(&place).ok()??;
     if job.tree.is_gone {
-        return mark::of_clone(&code)
+        return marker::of_clone(&code)
             .deleted
             .into_iter()
             .find(|(deleted, _)| deleted == path)
             .map(|(_, marked)| marked);
     }
-    match mark::read(&code) {
-        Mark::Session(marked) => Some(marked),
-        Mark::None | Mark::Unreadable(_) => None,
+    match marker::read(&code) {
+        SessionMarker::Session(marked) => Some(marked),
+        SessionMarker::None | SessionMarker::Unreadable(_) => None,
     }
 }
 
@@ -188,10 +188,10 @@ fn refuse_loss(progress: &RequestProgress, jobs: &[Job], request: &Request) -> R
         has_unpushed |= standing.only_here > 0;
         let mut holds = Vec::new();
         if standing.uncommitted > 0 {
-            holds.push(counted(standing.uncommitted, "uncommitted change", "uncommitted changes"));
+            holds.push(count_of(standing.uncommitted, "uncommitted change", "uncommitted changes"));
         }
         if standing.only_here > 0 {
-            holds.push(counted(standing.only_here, "commit that is not pushed", "commits that are not pushed"));
+            holds.push(count_of(standing.only_here, "commit that is not pushed", "commits that are not pushed"));
         }
         if submodules > 0 {
             let (one, many) = ("submodule that is checked out", "submodules that are checked out");
@@ -227,7 +227,7 @@ fn refuse_loss(progress: &RequestProgress, jobs: &[Job], request: &Request) -> R
     Err(error.next(format!("git blue realm worktree remove --rfc {rfc} --force  # discard it")))
 }
 
-fn counted(count: usize, one: &str, many: &str) -> String {
+fn count_of(count: usize, one: &str, many: &str) -> String {
     format!("{count} {}", if count == 1 { one } else { many })
 }
 
@@ -249,7 +249,7 @@ fn remove(job: &Job, branch: &str, request: &Request) -> Result<Done, StoreError
 }
 
 /// Removes the empty folders of an RFC.
-fn tidy(root: &Path, rfc: &RfcName) {
+fn remove_empty_folders(root: &Path, rfc: &RfcName) {
     let mut folder: PathBuf = root.join(rfc.to_string());
     while folder != *root && std::fs::remove_dir(&folder).is_ok() && folder.pop() {}
 }

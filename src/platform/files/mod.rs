@@ -16,7 +16,7 @@ use unix as system;
 #[cfg(windows)]
 use windows as system;
 
-/// Who may access a file or folder that this program creates.
+/// The users who may access a file or folder that this program creates.
 ///
 /// Windows uses access control lists instead, which a new file inherits from its folder. In a user's profile, they
 /// grant access to the user, the system and administrators. There, none of these variants has an effect.

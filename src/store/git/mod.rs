@@ -58,7 +58,7 @@ const OBJECT_CACHE: usize = 4 << 20;
 /// The options of a store.
 #[derive(Debug, Clone, Copy)]
 pub struct Options {
-    /// How long a writer waits for a lock.
+    /// The maximum time that a writer waits for a lock.
     pub lock_timeout: Duration,
     /// The seed for the random waits between attempts.
     pub seed: u64,

@@ -30,7 +30,7 @@ pub(super) fn is_marked(repo: &gix::Repository) -> bool {
 /// Returns an error if its configuration cannot be read or written.
 pub(super) fn mark_new(top: &Path) -> Result<(), StoreError> {
     let path = top.join("config");
-    if let Some(text) = marked(&path)? {
+    if let Some(text) = with_mark(&path)? {
         std::fs::write(&path, text).map_err(StoreError::io("write", &path))?;
     }
     Ok(())
@@ -58,7 +58,7 @@ pub(super) fn mark(locks: &Locks, top: &Path) -> Result<(), StoreError> {
     };
     journal::taken(&mut held, top, &lock_files)?;
     // Read under the lock, because another program may have changed other keys.
-    let result = marked(&path).and_then(|text| {
+    let result = with_mark(&path).and_then(|text| {
         let Some(text) = text else { return Ok(()) };
         let mut put = || {
             file.set_permissions(path.metadata()?.permissions())?;
@@ -74,7 +74,7 @@ pub(super) fn mark(locks: &Locks, top: &Path) -> Result<(), StoreError> {
 }
 
 /// Returns the configuration with the mark added, or `None` if it is already marked.
-fn marked(path: &Path) -> Result<Option<Vec<u8>>, StoreError> {
+fn with_mark(path: &Path) -> Result<Option<Vec<u8>>, StoreError> {
     let cannot = || StoreError::git(format!("mark {}", path.display()));
     let bytes = std::fs::read(path).map_err(StoreError::io("read", path))?;
     let mut config =

@@ -151,7 +151,7 @@ impl Init {
             init::choose_auto_sync(ctx, &answer.body.realm, wanted)?;
             answer.body.auto_sync = Some(wanted);
         }
-        output.answer(&answer, |body, text| {
+        output.shown(&answer, |body, text| {
             let verb = if body.created_realm { "created" } else { "found" };
             text.line(&[
                 plain(verb),
@@ -172,8 +172,7 @@ impl Init {
                 }
                 _ => {}
             }
-        })?;
-        Ok(Verdict::Yes)
+        })
     }
 }
 
@@ -196,8 +195,7 @@ fn joined(now: bool, realm: &RealmName, repo: &RepoName, wrote_config: bool, tex
 
 /// Leaves the realm, and reverts the changes of `init` in the repository.
 pub fn leave(ctx: &Ctx, request: admin::leave::Request, output: &mut Output<'_>) -> Result<Verdict, OpError> {
-    output.answer(&admin::leave::run(ctx, &admin::leave::Request { undo: true, ..request })?, left)?;
-    Ok(Verdict::Yes)
+    output.shown(&admin::leave::run(ctx, &admin::leave::Request { undo: true, ..request })?, left)
 }
 
 fn left(body: &crate::wire::RealmLeave, text: &mut Text) {
@@ -210,93 +208,67 @@ fn left(body: &crate::wire::RealmLeave, text: &mut Text) {
 impl Command {
     pub fn run(self, ctx: &Ctx, output: &mut Output<'_>) -> Result<Verdict, OpError> {
         match self {
-            Self::Init(request) => {
-                let answer = admin::init::run(ctx, &request)?;
-                output.answer(&answer, |body, text| {
-                    let verb = if body.created { "created" } else { "recorded" };
-                    text.line(&[
-                        plain(verb),
-                        plain("realm"),
-                        styled(&body.realm, Style::Bold),
-                        styled(format!("in {}", body.path), Style::Dim),
-                    ]);
-                })?;
-            }
-            Self::Join(request) => {
-                let answer = admin::join::run(ctx, &request)?;
-                output.answer(&answer, |body, text| {
-                    joined(body.joined, &body.realm, &body.current_repo, body.wrote_config, text);
-                })?;
-            }
-            Self::Leave(request) => {
-                output.answer(&admin::leave::run(ctx, &request)?, left)?;
-            }
-            Self::Reclaim(request) => {
-                let answer = admin::reclaim::run(ctx, &request)?;
-                output.answer(&answer, |body, text| {
-                    let verb = match body.identity_changed || !body.domains.is_empty() {
-                        true => "reclaimed the name",
-                        false => "this repository already has the name",
-                    };
-                    text.line(&[plain(format!("{verb} {} in the realm {}", body.repo, body.realm))]);
-                    for domain in &body.domains {
-                        text.line(&[plain(format!("forgot the commit published by another repository in {domain}"))]);
-                    }
-                })?;
-            }
+            Self::Init(request) => output.shown(&admin::init::run(ctx, &request)?, |body, text| {
+                let verb = if body.created { "created" } else { "recorded" };
+                text.line(&[
+                    plain(verb),
+                    plain("realm"),
+                    styled(&body.realm, Style::Bold),
+                    styled(format!("in {}", body.path), Style::Dim),
+                ]);
+            }),
+            Self::Join(request) => output.shown(&admin::join::run(ctx, &request)?, |body, text| {
+                joined(body.joined, &body.realm, &body.current_repo, body.wrote_config, text);
+            }),
+            Self::Leave(request) => output.shown(&admin::leave::run(ctx, &request)?, left),
+            Self::Reclaim(request) => output.shown(&admin::reclaim::run(ctx, &request)?, |body, text| {
+                let verb = match body.identity_changed || !body.domains.is_empty() {
+                    true => "reclaimed the name",
+                    false => "this repository already has the name",
+                };
+                text.line(&[plain(format!("{verb} {} in the realm {}", body.repo, body.realm))]);
+                for domain in &body.domains {
+                    text.line(&[plain(format!("forgot the commit published by another repository in {domain}"))]);
+                }
+            }),
             Self::Reseed(request) => {
                 let answer = admin::reseed::run(ctx, &request)?;
                 output.answer(&answer, sync::render_reseed)?;
-                return Ok(if answer.body.problems.is_empty() { Verdict::Yes } else { Verdict::No });
+                Ok(if answer.body.problems.is_empty() { Verdict::Yes } else { Verdict::No })
             }
-            Self::Domain(request) => {
-                let answer = admin::domain::run(ctx, &request)?;
-                output.answer(&answer, |body, text| {
-                    let verb = if body.created { "created domain" } else { "domain" };
-                    let members: Vec<_> = body.members.iter().map(ToString::to_string).collect();
-                    let members = match members.is_empty() {
-                        true => "without members".to_owned(),
-                        false => format!("with {}", members.join(", ")),
-                    };
-                    text.line(&[plain(verb), styled(&body.domain, Style::Bold), styled(members, Style::Dim)]);
-                })?;
-            }
-            Self::Contract(arguments) => arguments.run(ctx, output)?,
-            Self::Binding(arguments) => arguments.run(ctx, output)?,
-            Self::Rename(request) => {
-                let answer = admin::rename::run(ctx, &request)?;
-                output.answer(&answer, |body, text| {
-                    let verb = if body.changed { "renamed" } else { "already renamed" };
-                    text.line(&[plain(verb), plain(&body.old_name), plain("to"), styled(&body.name, Style::Bold)]);
-                    text.table("  ", &body.files.iter().map(|file| vec![plain(file)]).collect::<Vec<_>>());
-                })?;
-            }
-            Self::RemoveDomain(request) => {
-                let answer = admin::remove_domain::run(ctx, &request)?;
-                output.answer(&answer, |body, text| {
-                    text.line(&[plain(format!("removed the domain {} from {}", body.domain, body.realm))]);
-                })?;
-            }
-            Self::RemoveMember(request) => {
-                output.answer(&admin::remove_member::run(ctx, &request)?, |body, text| {
-                    text.line(&[plain(format!("removed {} from {}", body.repo, body.domain))]);
-                })?;
-            }
-            Self::RemoveRealm(request) => {
-                let answer = admin::remove_realm::run(ctx, &request)?;
-                output.answer(&answer, |body, text| {
-                    text.line(&[plain(format!("deleted the realm {}", body.realm)), styled(&body.path, Style::Dim)]);
-                })?;
-            }
-            Self::Bootstrap(arguments) => arguments.run(ctx, output)?,
-            Self::Cache(command) => return command.run(ctx, output),
+            Self::Domain(request) => output.shown(&admin::domain::run(ctx, &request)?, |body, text| {
+                let verb = if body.created { "created domain" } else { "domain" };
+                let members: Vec<_> = body.members.iter().map(ToString::to_string).collect();
+                let members = match members.is_empty() {
+                    true => "without members".to_owned(),
+                    false => format!("with {}", members.join(", ")),
+                };
+                text.line(&[plain(verb), styled(&body.domain, Style::Bold), styled(members, Style::Dim)]);
+            }),
+            Self::Contract(arguments) => arguments.run(ctx, output),
+            Self::Binding(arguments) => arguments.run(ctx, output),
+            Self::Rename(request) => output.shown(&admin::rename::run(ctx, &request)?, |body, text| {
+                let verb = if body.changed { "renamed" } else { "already renamed" };
+                text.line(&[plain(verb), plain(&body.old_name), plain("to"), styled(&body.name, Style::Bold)]);
+                text.table("  ", &body.files.iter().map(|file| vec![plain(file)]).collect::<Vec<_>>());
+            }),
+            Self::RemoveDomain(request) => output.shown(&admin::remove_domain::run(ctx, &request)?, |body, text| {
+                text.line(&[plain(format!("removed the domain {} from {}", body.domain, body.realm))]);
+            }),
+            Self::RemoveMember(request) => output.shown(&admin::remove_member::run(ctx, &request)?, |body, text| {
+                text.line(&[plain(format!("removed {} from {}", body.repo, body.domain))]);
+            }),
+            Self::RemoveRealm(request) => output.shown(&admin::remove_realm::run(ctx, &request)?, |body, text| {
+                text.line(&[plain(format!("deleted the realm {}", body.realm)), styled(&body.path, Style::Dim)]);
+            }),
+            Self::Bootstrap(arguments) => arguments.run(ctx, output),
+            Self::Cache(command) => command.run(ctx, output),
         }
-        Ok(Verdict::Yes)
     }
 }
 
 impl Contract {
-    fn run(self, ctx: &Ctx, output: &mut Output<'_>) -> Result<(), OpError> {
+    fn run(self, ctx: &Ctx, output: &mut Output<'_>) -> Result<Verdict, OpError> {
         let request = admin::contract::Request {
             domain: self.domain,
             contract: self.name,
@@ -308,16 +280,15 @@ impl Contract {
             forwards: self.forwards,
         };
         let answer = admin::contract::run(ctx, &request)?;
-        output.answer(&answer, |body, text| {
+        output.shown(&answer, |body, text| {
             let name = format!("{}/{}", body.domain, body.contract.name);
             text.line(&[plain("created"), styled(name, Style::Bold), plain(&body.contract.version)]);
-        })?;
-        Ok(())
+        })
     }
 }
 
 impl Binding {
-    fn run(self, ctx: &Ctx, output: &mut Output<'_>) -> Result<(), OpError> {
+    fn run(self, ctx: &Ctx, output: &mut Output<'_>) -> Result<Verdict, OpError> {
         let request = admin::binding::Request {
             domain: self.domain,
             repo: self.repo,
@@ -330,7 +301,7 @@ impl Binding {
             imports: self.import,
         };
         let answer = admin::binding::run(ctx, &request)?;
-        output.answer(&answer, |body, text| {
+        output.shown(&answer, |body, text| {
             let state = if body.changed { "bound" } else { "already bound" };
             let counts = format!("exports {}, imports {}", body.exports, body.imports);
             text.line(&[
@@ -341,7 +312,6 @@ impl Binding {
                 styled(counts, Style::Dim),
             ]);
             super::listing::render_cycles(&body.cycles, text);
-        })?;
-        Ok(())
+        })
     }
 }

@@ -1,6 +1,7 @@
 //! `git blue contract approve`.
 
 use super::{
+    Verdict,
     output::Output,
     text::{Style, Text, plain, styled},
 };
@@ -11,9 +12,8 @@ use crate::{
     wire::ContractApproved,
 };
 
-pub fn show(ctx: &Ctx, request: &approve::Request, output: &mut Output<'_>) -> Result<(), OpError> {
-    output.answer(&approve::run(ctx, request)?, render)?;
-    Ok(())
+pub fn show(ctx: &Ctx, request: &approve::Request, output: &mut Output<'_>) -> Result<Verdict, OpError> {
+    output.shown(&approve::run(ctx, request)?, render)
 }
 
 fn render(body: &ContractApproved, text: &mut Text) {

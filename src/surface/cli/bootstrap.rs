@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 
 use super::{
+    Verdict,
     output::Output,
     text::{Style, Text, plain, styled},
 };
@@ -26,14 +27,13 @@ pub struct Bootstrap {
 }
 
 impl Bootstrap {
-    pub fn run(self, ctx: &Ctx, output: &mut Output<'_>) -> Result<(), OpError> {
+    pub fn run(self, ctx: &Ctx, output: &mut Output<'_>) -> Result<Verdict, OpError> {
         let request = admin::bootstrap::Request {
             document: read_file(ctx, &self.from)?,
             file: self.from.display().to_string(),
             dry_run: self.dry_run,
         };
-        output.answer(&admin::bootstrap::run(ctx, &request)?, render)?;
-        Ok(())
+        output.shown(&admin::bootstrap::run(ctx, &request)?, render)
     }
 }
 

@@ -67,8 +67,7 @@ impl Claude {
                 return Ok(Verdict::No);
             }
         }
-        output.answer(&operation(ctx, request(false))?, render)?;
-        Ok(Verdict::Yes)
+        output.shown(&operation(ctx, request(false))?, render)
     }
 }
 

@@ -26,8 +26,7 @@ impl Command {
             Self::Accept(request) => request.run(ctx)?,
             Self::Reject(request) => request.run(ctx)?,
         };
-        output.answer(&answer, render)?;
-        Ok(Verdict::Yes)
+        output.shown(&answer, render)
     }
 }
 

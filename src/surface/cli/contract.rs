@@ -149,28 +149,29 @@ impl Command {
                 let all = |body: &ContractList| {
                     body.contracts.iter().map(|line| format!("{}/{}", line.domain, line.name)).collect()
                 };
-                names.answer(output, &contract::list::run(ctx, &request)?, all, render_list)?;
+                names.answer(output, &contract::list::run(ctx, &request)?, all, render_list)
             }
             Self::Get(arguments) => {
                 let answer = contract::get::run(ctx, &arguments.request)?;
                 match (arguments.format, arguments.schema) {
-                    (None, false) => output.answer(&answer, render_get)?,
+                    (None, false) => output.shown(&answer, render_get),
                     (format, is_schema) => {
                         let format = format.unwrap_or(DocumentFormat::Json);
-                        output.write(&document(&answer, format, is_schema, output.is_terminal()))?
+                        output.write(&document(&answer, format, is_schema, output.is_terminal()))?;
+                        Ok(Verdict::Yes)
                     }
-                };
+                }
             }
             Self::Log(Log { mut request, all }) => {
                 all.widen(&mut request.page);
                 let answer = contract::log::run(ctx, &request)?;
-                output.answer(&answer, |body, text| render_log(&body.entries, body.next_cursor.as_deref(), text))?;
+                output.shown(&answer, |body, text| render_log(&body.entries, body.next_cursor.as_deref(), text))
             }
-            Self::Timeline(arguments) => arguments.run(ctx, output)?,
-            Self::Blame(arguments) => arguments.run(ctx, output)?,
-            Self::Diff(arguments) => arguments.run(ctx, output)?,
-            Self::Impact(arguments) => arguments.run(ctx, output)?,
-            Self::Validate(arguments) => return arguments.run(ctx, output),
+            Self::Timeline(arguments) => arguments.run(ctx, output),
+            Self::Blame(arguments) => arguments.run(ctx, output),
+            Self::Diff(arguments) => arguments.run(ctx, output),
+            Self::Impact(arguments) => arguments.run(ctx, output),
+            Self::Validate(arguments) => arguments.run(ctx, output),
             Self::Publish(arguments) => {
                 let request = contract::publish::Request {
                     commit: arguments.commit,
@@ -186,22 +187,20 @@ impl Command {
                         answer
                     }
                 };
-                output.answer(&answer, render_published)?;
+                output.shown(&answer, render_published)
             }
-            Self::New(arguments) => arguments.run(ctx, output)?,
-            Self::Bump(arguments) => arguments.run(ctx, output)?,
-            Self::Edit(arguments) => arguments.run(ctx, output)?,
+            Self::New(arguments) => arguments.run(ctx, output),
+            Self::Bump(arguments) => arguments.run(ctx, output),
+            Self::Edit(arguments) => arguments.run(ctx, output),
             Self::Retire(request) => {
-                let answer = contract::retire::run(ctx, &request)?;
-                output.answer(&answer, |body, text| render_marked("retired", body, text))?;
+                output.shown(&contract::retire::run(ctx, &request)?, |body, text| render_marked("retired", body, text))
             }
             Self::Yank(request) => {
-                let answer = contract::yank::run(ctx, &request)?;
-                output.answer(&answer, |body, text| render_marked("yanked", body, text))?;
+                output.shown(&contract::yank::run(ctx, &request)?, |body, text| render_marked("yanked", body, text))
             }
-            Self::Transfer(Transfer { contract, to, cancel: _ }) => {
-                let answer = contract::transfer::run(ctx, &contract::transfer::Request { contract, to })?;
-                output.answer(&answer, |body, text| {
+            Self::Transfer(Transfer { contract, to, cancel: _ }) => output.shown(
+                &contract::transfer::run(ctx, &contract::transfer::Request { contract, to })?,
+                |body, text| {
                     let at = format!("{}/{}", body.domain, body.contract);
                     text.line(&[match &body.offered_to {
                         Some(to) => {
@@ -209,21 +208,17 @@ impl Command {
                         }
                         None => plain(format!("{} stays the owner of {at}", body.owner)),
                     }]);
-                })?;
-            }
-            Self::Approve(request) => approve::show(ctx, &request, output)?,
-            Self::Expect(arguments) => arguments.run(ctx, output)?,
-            Self::Adapted(request) => {
-                let answer = contract::adapted::run(ctx, &request)?;
-                output.answer(&answer, render_adapted)?;
-            }
+                },
+            ),
+            Self::Approve(request) => approve::show(ctx, &request, output),
+            Self::Expect(arguments) => arguments.run(ctx, output),
+            Self::Adapted(request) => output.shown(&contract::adapted::run(ctx, &request)?, render_adapted),
         }
-        Ok(Verdict::Yes)
     }
 }
 
 impl Edit {
-    fn run(self, ctx: &Ctx, output: &mut Output<'_>) -> Result<(), OpError> {
+    fn run(self, ctx: &Ctx, output: &mut Output<'_>) -> Result<Verdict, OpError> {
         let contract = self.contract;
         let answer = match self.file {
             Some(file) => {
@@ -245,8 +240,7 @@ impl Edit {
                     })?
             }
         };
-        output.answer(&answer, render_published)?;
-        Ok(())
+        output.shown(&answer, render_published)
     }
 }
 

@@ -97,7 +97,7 @@ pub struct Expect {
 }
 
 impl New {
-    pub fn run(self, ctx: &Ctx, output: &mut Output<'_>) -> Result<(), OpError> {
+    pub fn run(self, ctx: &Ctx, output: &mut Output<'_>) -> Result<Verdict, OpError> {
         let schema = match (&self.schema, &self.from_samples[..]) {
             (Some(place), _) => {
                 let (file, pointer) = place.split_once('#').unwrap_or((place, ""));
@@ -119,8 +119,7 @@ impl New {
             description: self.description,
             members: self.domain_members,
         };
-        output.answer(&contract::new::run(ctx, &request)?, render_new)?;
-        Ok(())
+        output.shown(&contract::new::run(ctx, &request)?, render_new)
     }
 }
 
@@ -145,7 +144,7 @@ pub fn sources(ctx: &Ctx, files: &[PathBuf]) -> Result<Vec<Source>, OpError> {
 }
 
 impl Bump {
-    pub fn run(self, ctx: &Ctx, output: &mut Output<'_>) -> Result<(), OpError> {
+    pub fn run(self, ctx: &Ctx, output: &mut Output<'_>) -> Result<Verdict, OpError> {
         let level = match self.level {
             Level::Major => Some(version::Level::Major),
             Level::Minor => Some(version::Level::Minor),
@@ -153,24 +152,21 @@ impl Bump {
             Level::Auto => None,
         };
         let request = contract::bump::Request { contract: self.contract, level, changes: self.message };
-        output.answer(&contract::bump::run(ctx, &request)?, render_bump)?;
-        Ok(())
+        output.shown(&contract::bump::run(ctx, &request)?, render_bump)
     }
 }
 
 impl Expect {
-    pub fn run(self, ctx: &Ctx, output: &mut Output<'_>) -> Result<(), OpError> {
+    pub fn run(self, ctx: &Ctx, output: &mut Output<'_>) -> Result<Verdict, OpError> {
         let samples = sources(ctx, &self.from_samples)?;
         let request = contract::expect::Request { contract: self.contract, samples, replace: self.replace };
-        output.answer(&contract::expect::run(ctx, &request)?, render_expect)?;
-        Ok(())
+        output.shown(&contract::expect::run(ctx, &request)?, render_expect)
     }
 }
 
 /// Prints the changes to a binding.
 pub fn edited(answer: Answer<BindingEdit>, output: &mut Output<'_>) -> Result<Verdict, OpError> {
-    output.answer(&answer, render_binding)?;
-    Ok(Verdict::Yes)
+    output.shown(&answer, render_binding)
 }
 
 fn render_new(body: &ContractNew, text: &mut Text) {

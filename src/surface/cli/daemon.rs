@@ -87,7 +87,7 @@ impl Command {
                     Some(running) => Daemon { running: false, ..about(format!("stopped {}", running.url()), &running) },
                     None => nothing("the daemon was not running"),
                 };
-                say(output, body)?;
+                print_state(output, body)?;
                 Ok(Verdict::Yes)
             }
             Self::Status => {
@@ -97,13 +97,12 @@ impl Command {
                     State::Stopped => nothing("the daemon is not running"),
                 };
                 let is_running = body.running;
-                say(output, body)?;
+                print_state(output, body)?;
                 Ok(if is_running { Verdict::Yes } else { Verdict::No })
             }
             Self::Token => {
                 let answer = Answer::new(DaemonToken { token: token(env, output)? });
-                output.answer(&answer, |body, text| line(text, &body.token))?;
-                Ok(Verdict::Yes)
+                output.shown(&answer, |body, text| line(text, &body.token))
             }
             Self::Open(Open { print }) => {
                 token(env, output)?;
@@ -114,8 +113,7 @@ impl Command {
                 if !print && output.is_terminal() && !output.json {
                     background::browse(env, &url);
                 }
-                output.answer(&Answer::new(DaemonOpen { url }), |body, text| line(text, &body.url))?;
-                Ok(Verdict::Yes)
+                output.shown(&Answer::new(DaemonOpen { url }), |body, text| line(text, &body.url))
             }
             Self::Install(Install { settings, manager }) => {
                 let manager = match manager {
@@ -125,12 +123,11 @@ impl Command {
                 };
                 let (file, command) = daemon::install(env, manager, &settings)?;
                 let answer = Answer::new(Installed { files: vec![file.display().to_string()] }).next(command);
-                output.answer(&answer, |body, text| {
+                output.shown(&answer, |body, text| {
                     for file in &body.files {
                         text.line(&[plain("wrote"), plain(file)]);
                     }
-                })?;
-                Ok(Verdict::Yes)
+                })
             }
         }
     }
@@ -181,13 +178,12 @@ fn nothing(message: &str) -> Daemon {
     Daemon { message: message.into(), running: false, url: None, pid: None, version: None }
 }
 
-fn say(output: &mut Output<'_>, body: Daemon) -> Result<(), OpError> {
+fn print_state(output: &mut Output<'_>, body: Daemon) -> Result<Verdict, OpError> {
     render(output, Answer::new(body))
 }
 
-fn render(output: &mut Output<'_>, answer: Answer<Daemon>) -> Result<(), OpError> {
-    output.answer(&answer, |body, text| line(text, &body.message))?;
-    Ok(())
+fn render(output: &mut Output<'_>, answer: Answer<Daemon>) -> Result<Verdict, OpError> {
+    output.shown(&answer, |body, text| line(text, &body.message))
 }
 
 fn line(text: &mut Text, said: &str) {

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 
 use super::{
+    Verdict,
     compat::{Sides, render_bump, render_readings},
     listing::{signed, source},
     output::Output,
@@ -50,14 +51,15 @@ pub struct Diff {
 }
 
 impl Diff {
-    pub fn run(self, ctx: &Ctx, output: &mut Output<'_>) -> Result<(), OpError> {
+    pub fn run(self, ctx: &Ctx, output: &mut Output<'_>) -> Result<Verdict, OpError> {
         let answer = contract::diff::run(ctx, &self.request)?;
         let file = || {
             let root = ctx.code.as_ref().and_then(CodeRepo::workdir);
             let (path, lines) = contract::diff::draft(ctx, &self.request)?;
             Some(SideFile { name: report::below(&report::prefix(&ctx.env, root.as_deref()), &path), lines })
         };
-        self.formats.deliver(ctx, output, &answer, || report::of_diff(&answer.body, file()), render_diff)
+        self.formats.deliver(ctx, output, &answer, || report::of_diff(&answer.body, file()), render_diff)?;
+        Ok(Verdict::Yes)
     }
 }
 
@@ -188,12 +190,11 @@ pub struct Impact {
 }
 
 impl Impact {
-    pub fn run(mut self, ctx: &Ctx, output: &mut Output<'_>) -> Result<(), OpError> {
+    pub fn run(mut self, ctx: &Ctx, output: &mut Output<'_>) -> Result<Verdict, OpError> {
         if let Some(file) = self.schema {
             self.request.to = Candidate::Schema(value(ctx, &file)?);
         }
-        output.answer(&contract::impact::run(ctx, &self.request)?, render_impact)?;
-        Ok(())
+        output.shown(&contract::impact::run(ctx, &self.request)?, render_impact)
     }
 }
 

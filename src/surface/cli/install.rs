@@ -69,12 +69,11 @@ impl Command {
         let answer = crate::wire::Answer::new(crate::wire::Installed {
             files: files.iter().map(|file| file.display().to_string()).collect(),
         });
-        output.answer(&answer, |body, text| {
+        output.shown(&answer, |body, text| {
             for file in &body.files {
                 text.line(&[plain("wrote"), styled(file, Style::Dim)]);
             }
-        })?;
-        Ok(Verdict::Yes)
+        })
     }
 }
 

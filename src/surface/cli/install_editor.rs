@@ -76,7 +76,7 @@ pub fn uninstall(ctx: &Ctx, output: &mut Output<'_>) -> Result<Verdict, OpError>
 }
 
 fn show(output: &mut Output<'_>, answer: &Answer<Installed>, verb: &str, nothing: &str) -> Result<Verdict, OpError> {
-    output.answer(answer, |body, text| {
+    output.shown(answer, |body, text| {
         if body.files.is_empty() {
             text.line(&[plain(nothing)]);
         }
@@ -84,8 +84,7 @@ fn show(output: &mut Output<'_>, answer: &Answer<Installed>, verb: &str, nothing
             let verb = if file == SETTINGS { "changed" } else { verb };
             text.line(&[plain(verb), styled(file, Style::Dim)]);
         }
-    })?;
-    Ok(Verdict::Yes)
+    })
 }
 
 fn settings(ctx: &Ctx) -> Result<WorkFile, OpError> {

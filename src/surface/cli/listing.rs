@@ -3,7 +3,7 @@
 use clap::Args;
 use serde::Serialize;
 
-use super::{output::Output, text::Text};
+use super::{Verdict, output::Output, text::Text};
 use crate::{
     error::OpError,
     model::text::shell_word,
@@ -59,14 +59,12 @@ impl Names {
         answer: &Answer<T>,
         names: impl FnOnce(&T) -> Vec<N>,
         render: impl FnOnce(&T, &mut Text),
-    ) -> Result<(), OpError> {
-        if self.null {
-            let names = names(&answer.body).iter().map(|name| name.to_string() + "\0").collect::<String>();
-            output.write_plainly(&names)?;
-        } else {
-            output.answer(answer, render)?;
+    ) -> Result<Verdict, OpError> {
+        if !self.null {
+            return output.shown(answer, render);
         }
-        Ok(())
+        let names = names(&answer.body).iter().map(|name| name.to_string() + "\0").collect::<String>();
+        output.write_plainly(&names).map(|_| Verdict::Yes)
     }
 }
 

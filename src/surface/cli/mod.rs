@@ -225,7 +225,7 @@ fn parse(arguments: &[std::ffi::OsString]) -> Result<clap::ArgMatches, clap::Err
 /// Runs the command line. Returns the exit code.
 pub fn run(env: Env, arguments: &[std::ffi::OsString], output: &mut Output<'_>) -> u8 {
     let parsed = fast_parse::parse(arguments).map_or_else(|| parse(arguments), Ok);
-    let parsed = match parsed.map_err(|error| (shortcut::meant(definition, arguments, &error), error)) {
+    let parsed = match parsed.map_err(|error| (shortcut::expand(definition, arguments, &error), error)) {
         Ok(matches) => Ok(matches),
         Err((None, error)) => Err(error),
         Err((Some(shortcut::PossibleCommands::One(line)), _)) => parse(&line),
@@ -416,7 +416,7 @@ fn dispatch(
         Command::Check(arguments) => arguments.run(ctx, output),
         Command::Review => review::run(ctx, output),
         Command::Sync(arguments) => arguments.run(ctx, output),
-        Command::Prime(arguments) => arguments.run(ctx, output).map(|()| Verdict::Yes),
+        Command::Prime(arguments) => arguments.run(ctx, output),
         Command::Realm(command) => command.run(ctx, output),
         Command::Contract(command) => command.run(ctx, output),
         Command::Import(request) => contract_files::edited(binding::import::run(ctx, &request)?, output),

@@ -94,13 +94,12 @@ impl Command {
             }
             Self::Ack(arguments) => {
                 let answer = notifications::ack::run(ctx, &arguments.request)?;
-                output.answer(&answer, |body, text| {
+                output.shown(&answer, |body, text| {
                     text.line(&[plain(format!("marked {} as seen", body.acknowledged.len()))]);
                     for id in &body.unknown {
                         text.line(&[styled("no such notification:", Style::Yellow), plain(id)]);
                     }
-                })?;
-                Ok(Verdict::Yes)
+                })
             }
         }
     }
@@ -116,7 +115,7 @@ struct Listener<'a, 'b> {
 }
 
 impl notifications::watch::Listener for Listener<'_, '_> {
-    fn tell(&mut self, one: &Notification) -> Result<bool, OpError> {
+    fn deliver(&mut self, one: &Notification) -> Result<bool, OpError> {
         let delivery = self.output.item(&Answer::new(one.clone()), |answer, text| {
             let one = &answer.body;
             let time = one.created_at.strftime("%Y-%m-%d %H:%M");
@@ -129,7 +128,7 @@ impl notifications::watch::Listener for Listener<'_, '_> {
         Ok(delivery == Delivery::Done)
     }
 
-    fn listens(&self) -> bool {
+    fn is_connected(&self) -> bool {
         !Output::is_closed()
     }
 
@@ -144,8 +143,7 @@ impl List {
         all.widen(&mut request.page);
         names.widen(&mut request.page);
         let ids = |body: &NotificationsList| body.notifications.iter().map(|one| one.id.clone()).collect();
-        names.answer(output, &notifications::list::run(ctx, &request)?, ids, render_list)?;
-        Ok(Verdict::Yes)
+        names.answer(output, &notifications::list::run(ctx, &request)?, ids, render_list)
     }
 }
 

@@ -40,20 +40,14 @@ impl Command {
     pub fn run(self, ctx: &Ctx, output: &mut Output<'_>) -> Result<Verdict, OpError> {
         let verdict = |complete| if complete { Verdict::Yes } else { Verdict::No };
         match self {
-            Self::List(_) => {
-                output.answer(&notify::list::run(ctx)?, |body, text| render(body, false, text))?;
-                Ok(Verdict::Yes)
-            }
-            Self::Test(request) => {
-                output.answer(&notify::test::run(ctx, &request)?, |body, text| {
-                    text.line(&[
-                        styled("delivered to", Style::Green),
-                        styled(&body.name, Style::Bold),
-                        styled(&body.id, Style::Dim),
-                    ]);
-                })?;
-                Ok(Verdict::Yes)
-            }
+            Self::List(_) => output.shown(&notify::list::run(ctx)?, |body, text| render(body, false, text)),
+            Self::Test(request) => output.shown(&notify::test::run(ctx, &request)?, |body, text| {
+                text.line(&[
+                    styled("delivered to", Style::Green),
+                    styled(&body.name, Style::Bold),
+                    styled(&body.id, Style::Dim),
+                ]);
+            }),
             Self::Send(request) => {
                 let answer = notify::send::run(ctx, &request)?;
                 output.answer(&answer, |body, text| render(body, true, text))?;

@@ -5,7 +5,7 @@ use std::io::{self, BufRead as _, Read as _, Write};
 use serde::Serialize;
 
 use super::{
-    When,
+    Verdict, When,
     pager::{self, Pager, Shown},
     progress::Progress,
     text::{Style, Text, clean, is_harmful, plain, styled},
@@ -147,6 +147,15 @@ impl<'a> Output<'a> {
         let mut text = self.text();
         render(&answer.body, &mut text);
         self.finish(text, &answer.next_steps)
+    }
+
+    /// Writes an answer like [`Self::answer`], and returns [`Verdict::Yes`].
+    pub(super) fn shown<T: Serialize>(
+        &mut self,
+        answer: &Answer<T>,
+        render: impl FnOnce(&T, &mut Text),
+    ) -> Result<Verdict, OpError> {
+        self.answer(answer, render).map(|_| Verdict::Yes)
     }
 
     /// Writes the text of an answer with its next steps, or holds it back.

@@ -30,7 +30,7 @@ pub struct Pager {
     folder: PathBuf,
 }
 
-/// How much of a text reached the pager.
+/// The part of a text that reached the pager.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Shown {
     /// The pager read all of it.

@@ -55,8 +55,7 @@ impl Command {
             }
             Self::Comment(Comment { body, number }) => {
                 let report = String::from_utf8_lossy(&read_file(ctx, &body)?).into_owned();
-                output.answer(&pr::comment::run(ctx, &pr::comment::Request { report, number })?, render_comment)?;
-                Ok(Verdict::Yes)
+                output.shown(&pr::comment::run(ctx, &pr::comment::Request { report, number })?, render_comment)
             }
         }
     }

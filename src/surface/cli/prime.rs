@@ -2,7 +2,7 @@
 
 use clap::Args;
 
-use super::{output::Output, text::plain};
+use super::{Verdict, output::Output, text::plain};
 use crate::{
     error::OpError,
     ops::{self, ctx::Ctx},
@@ -17,12 +17,11 @@ pub struct Prime {
 }
 
 impl Prime {
-    pub fn run(self, ctx: &Ctx, output: &mut Output<'_>) -> Result<(), OpError> {
+    pub fn run(self, ctx: &Ctx, output: &mut Output<'_>) -> Result<Verdict, OpError> {
         let request = ops::prime::Request { reader: mcp::reader(&ctx.env), is_resumed: self.resumed };
         let answer = ops::prime::run(ctx, &request)?;
-        output.answer(&answer, |body, text| {
+        output.shown(&answer, |body, text| {
             text.line(&[plain(ops::prime::text(body).trim_end())]);
-        })?;
-        Ok(())
+        })
     }
 }

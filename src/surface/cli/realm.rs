@@ -61,12 +61,11 @@ impl Command {
             Self::Sync(arguments) => arguments.run(ctx, output),
             Self::List(List { names }) => {
                 let all = |body: &RealmList| body.realms.iter().map(|realm| realm.name.clone()).collect();
-                names.answer(output, &realm::list::run(ctx)?, all, render_list)?;
-                Ok(Verdict::Yes)
+                names.answer(output, &realm::list::run(ctx)?, all, render_list)
             }
             Self::Log(arguments) => arguments.run(ctx, output),
-            Self::Topology(arguments) => arguments.run(ctx, output).map(|()| Verdict::Yes),
-            Self::Compare(arguments) => arguments.run(ctx, output).map(|()| Verdict::Yes),
+            Self::Topology(arguments) => arguments.run(ctx, output),
+            Self::Compare(arguments) => arguments.run(ctx, output),
             Self::Conflict(command) => command.run(ctx, output),
             Self::Worktree(command) => command.run(ctx, output),
             Self::Pr(command) => command.run(ctx, output),
@@ -123,7 +122,7 @@ impl Status {
         // Mark the changes only after the output was written, so that changes that were not read are shown again.
         if let (false, Delivery::Done, Ok(acting)) = (peek, delivery, ctx.require_reader()) {
             let now = || ctx.env.now_here();
-            if let Err(error) = inbox::record(acting.store, acting.repo, &pending::person(), &receipt, now) {
+            if let Err(error) = inbox::record(acting.store, acting.repo, &pending::cli_reader(), &receipt, now) {
                 // The answer was printed; its reader will be shown the same changes again.
                 output.note(&format!("cannot record what was shown: {error}"));
             }
@@ -301,7 +300,6 @@ impl Log {
     fn run(mut self, ctx: &Ctx, output: &mut Output<'_>) -> Result<Verdict, OpError> {
         self.all.widen(&mut self.request.page);
         let answer = realm::log::run(ctx, &self.request)?;
-        output.answer(&answer, |body, text| render_log(&body.entries, body.next_cursor.as_deref(), text))?;
-        Ok(Verdict::Yes)
+        output.shown(&answer, |body, text| render_log(&body.entries, body.next_cursor.as_deref(), text))
     }
 }

@@ -13,8 +13,7 @@ use crate::{
 };
 
 pub fn run(ctx: &Ctx, output: &mut Output<'_>) -> Result<Verdict, OpError> {
-    output.answer(&realm::review::run(ctx)?, render)?;
-    Ok(Verdict::Yes)
+    output.shown(&realm::review::run(ctx)?, render)
 }
 
 fn render(body: &RealmReview, text: &mut Text) {

@@ -35,23 +35,20 @@ pub struct List {
 impl Command {
     pub fn run(self, ctx: &Ctx, output: &mut Output<'_>) -> Result<Verdict, OpError> {
         match self {
-            Self::Start(request) => {
-                output.answer(&session::start::run(ctx, &request)?, render_start)?;
-            }
+            Self::Start(request) => output.shown(&session::start::run(ctx, &request)?, render_start),
             Self::Status => {
-                output.answer(&session::status::run(ctx)?, render_status)?;
+                let shown = output.shown(&session::status::run(ctx)?, render_status)?;
                 session::touch(ctx);
+                Ok(shown)
             }
             Self::List(List { mut request, all }) => {
                 all.widen(&mut request.page);
-                output.answer(&session::list::run(ctx, &request)?, render_list)?;
+                let shown = output.shown(&session::list::run(ctx, &request)?, render_list)?;
                 session::touch(ctx);
+                Ok(shown)
             }
-            Self::Stop(request) => {
-                output.answer(&session::stop::run(ctx, &request)?, render_stop)?;
-            }
+            Self::Stop(request) => output.shown(&session::stop::run(ctx, &request)?, render_stop),
         }
-        Ok(Verdict::Yes)
     }
 }
 

@@ -18,7 +18,7 @@ pub enum PossibleCommands {
 
 /// Returns the commands that a command line may mean if its first word is not a top-level command. Returns `None` if
 /// nothing matches.
-pub fn meant(definition: fn() -> Command, arguments: &[OsString], error: &clap::Error) -> Option<PossibleCommands> {
+pub fn expand(definition: fn() -> Command, arguments: &[OsString], error: &clap::Error) -> Option<PossibleCommands> {
     if error.kind() != ErrorKind::InvalidSubcommand {
         return None;
     }
@@ -82,7 +82,7 @@ mod tests {
     fn ask(line: &str) -> Option<PossibleCommands> {
         let arguments: Vec<_> = ["git-blue"].into_iter().chain(line.split(' ')).map(OsString::from).collect();
         let error = crate::surface::cli::parse(&arguments).err()?;
-        meant(crate::surface::cli::command, &arguments, &error)
+        expand(crate::surface::cli::command, &arguments, &error)
     }
 
     #[test]

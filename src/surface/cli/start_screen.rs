@@ -23,18 +23,18 @@ pub fn show(ctx: &Ctx, output: &mut Output<'_>) -> Result<Verdict, OpError> {
     let mut text = output.text();
     match &ctx.realm {
         Ok(_) => match realm::status::run(ctx, &realm::status::Request::default()) {
-            Ok((answer, _)) => here(&answer, &mut text),
-            Err(error) => trouble(&error, &mut text),
+            Ok((answer, _)) => in_realm(&answer, &mut text),
+            Err(error) => problem(&error, &mut text),
         },
-        Err(error) if error.code == ErrorCode::NotInRealm && ctx.code.is_none() => nowhere(&mut text),
-        Err(error) => trouble(error, &mut text),
+        Err(error) if error.code == ErrorCode::NotInRealm && ctx.code.is_none() => outside_realm(&mut text),
+        Err(error) => problem(error, &mut text),
     }
     text.line(&[styled("See", Style::Dim), plain("git blue -h"), styled("for all commands.", Style::Dim)]);
     output.write_plainly(&text.into_string())?;
     Ok(Verdict::Yes)
 }
 
-fn here(answer: &Answer<RealmStatus>, text: &mut Text) {
+fn in_realm(answer: &Answer<RealmStatus>, text: &mut Text) {
     let body = &answer.body;
     let mut place = Vec::new();
     if let Some(repo) = &body.current_repo {
@@ -74,7 +74,7 @@ fn here(answer: &Answer<RealmStatus>, text: &mut Text) {
     text.gap();
 }
 
-fn nowhere(text: &mut Text) {
+fn outside_realm(text: &mut Text) {
     text.line(&[plain("git blue manages contracts between git repositories.")]);
     text.line(&[plain("This directory is not in a git repository.")]);
     text.next_steps(
@@ -83,7 +83,7 @@ fn nowhere(text: &mut Text) {
     text.gap();
 }
 
-fn trouble(error: &OpError, text: &mut Text) {
+fn problem(error: &OpError, text: &mut Text) {
     text.line(&[plain(&error.message)]);
     text.next_steps(&error.next_steps);
     text.gap();

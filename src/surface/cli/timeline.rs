@@ -3,7 +3,7 @@
 use clap::Args;
 
 use super::{
-    All,
+    All, Verdict,
     output::Output,
     text::{Style, Text, plain, styled},
 };
@@ -23,10 +23,9 @@ pub struct Timeline {
 }
 
 impl Timeline {
-    pub fn run(mut self, ctx: &Ctx, output: &mut Output<'_>) -> Result<(), OpError> {
+    pub fn run(mut self, ctx: &Ctx, output: &mut Output<'_>) -> Result<Verdict, OpError> {
         self.all.widen(&mut self.request.page);
-        output.answer(&contract::timeline::run(ctx, &self.request)?, render)?;
-        Ok(())
+        output.shown(&contract::timeline::run(ctx, &self.request)?, render)
     }
 }
 

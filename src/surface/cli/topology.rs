@@ -3,7 +3,7 @@
 use clap::{Args, ValueEnum};
 
 use super::{
-    All,
+    All, Verdict,
     output::Output,
     text::{Style, Text, Word, plain, styled},
 };
@@ -38,7 +38,7 @@ enum Format {
 }
 
 impl Topology {
-    pub fn run(self, ctx: &Ctx, output: &mut Output<'_>) -> Result<(), OpError> {
+    pub fn run(self, ctx: &Ctx, output: &mut Output<'_>) -> Result<Verdict, OpError> {
         output.json |= self.format == Format::Json;
         let answer = realm::topology::run(ctx, &self.request)?;
         match self.format {
@@ -46,7 +46,7 @@ impl Topology {
             Format::Mermaid if !output.json => output.write(&graph::mermaid(&answer.body))?,
             _ => output.answer(&answer, render_topology)?,
         };
-        Ok(())
+        Ok(Verdict::Yes)
     }
 }
 
@@ -120,10 +120,9 @@ pub struct Compare {
 }
 
 impl Compare {
-    pub fn run(mut self, ctx: &Ctx, output: &mut Output<'_>) -> Result<(), OpError> {
+    pub fn run(mut self, ctx: &Ctx, output: &mut Output<'_>) -> Result<Verdict, OpError> {
         self.all.widen(&mut self.request.page);
-        output.answer(&realm::compare::run(ctx, &self.request)?, render_compare)?;
-        Ok(())
+        output.shown(&realm::compare::run(ctx, &self.request)?, render_compare)
     }
 }
 

@@ -18,8 +18,7 @@ use crate::{
 };
 
 pub fn pack(ctx: &Ctx, request: gc::Request, output: &mut Output<'_>) -> Result<Verdict, OpError> {
-    output.answer(&gc::run(ctx, request)?, render_gc)?;
-    Ok(Verdict::Yes)
+    output.shown(&gc::run(ctx, request)?, render_gc)
 }
 
 fn render_gc(body: &wire::Gc, text: &mut Text) {

@@ -14,7 +14,7 @@ use crate::{
     env::Env,
     locate,
     model::name::{RealmName, RepoName},
-    ops::notifications::watch::{self, Heard},
+    ops::notifications::watch::{self, FeedItem},
     wire::all_realms::NotificationForRepo,
 };
 
@@ -70,19 +70,19 @@ impl Feed {
 }
 
 impl watch::Feed for Feed {
-    fn next(&mut self, timeout: Duration) -> Heard {
+    fn next(&mut self, timeout: Duration) -> FeedItem {
         if self.stream.get_ref().set_read_timeout(Some(timeout)).is_err() {
-            return Heard::End;
+            return FeedItem::End;
         }
         loop {
             let line = match self.line() {
                 Ok(Some(line)) => line,
-                Ok(None) => return Heard::Nothing,
-                Err(_) => return Heard::End,
+                Ok(None) => return FeedItem::Nothing,
+                Err(_) => return FeedItem::End,
             };
             match line.split_once(": ") {
                 Some(("event", name)) => self.event = name.to_owned(),
-                Some(("data", data)) => return heard(&self.event, data),
+                Some(("data", data)) => return parse_event(&self.event, data),
                 _ => {}
             }
         }
@@ -90,11 +90,11 @@ impl watch::Feed for Feed {
 }
 
 /// Parses an event. A notification in another format, as from a daemon of another version, ends the feed.
-fn heard(event: &str, data: &str) -> Heard {
+fn parse_event(event: &str, data: &str) -> FeedItem {
     match event {
         "notification" => serde_json::from_str::<NotificationForRepo>(data)
-            .map_or(Heard::End, |one| Heard::Notification(Box::new(one.notification))),
-        _ => Heard::Moved,
+            .map_or(FeedItem::End, |one| FeedItem::Notification(Box::new(one.notification))),
+        _ => FeedItem::Moved,
     }
 }
 
@@ -119,14 +119,14 @@ mod tests {
             Feed { stream: BufReader::new(stream), line: Vec::new(), event: String::new(), heard: Instant::now() };
         daemon.write_all(b"HTTP/1.0 200 OK\r\ncontent-type: text/event-stream\r\n\r\nretry: 2000\n\n:\n\n").unwrap();
         assert_eq!(feed.begins(), Some(true));
-        assert!(matches!(feed.next(SHORT), Heard::Nothing));
+        assert!(matches!(feed.next(SHORT), FeedItem::Nothing));
         // The data is split within a character.
         daemon.write_all(b"event: realm\nid: 1-0\ndata: {\"realm\": \"\xc3").unwrap();
-        assert!(matches!(feed.next(SHORT), Heard::Nothing));
+        assert!(matches!(feed.next(SHORT), FeedItem::Nothing));
         daemon.write_all(b"\xa9\"}\n\nevent: notification\ndata: {}\n\n").unwrap();
-        assert!(matches!(feed.next(SHORT), Heard::Moved));
-        assert!(matches!(feed.next(SHORT), Heard::End), "it is no notification");
+        assert!(matches!(feed.next(SHORT), FeedItem::Moved));
+        assert!(matches!(feed.next(SHORT), FeedItem::End), "it is no notification");
         drop(daemon);
-        assert!(matches!(feed.next(SHORT), Heard::End));
+        assert!(matches!(feed.next(SHORT), FeedItem::End));
     }
 }

@@ -47,7 +47,7 @@ pub fn serve(env: &Env, settings: &Settings, ready: impl FnOnce(&Running)) -> Re
     let mut said = Ok(());
     let served = http::serve(env, settings, token, |port| {
         let running = Running { pid: std::process::id(), port, version: env!("CARGO_PKG_VERSION").into() };
-        said = held.say(&running);
+        said = held.record(&running);
         ready(&running);
     });
     said?;

@@ -116,7 +116,7 @@ impl DaemonLock {
     ///
     /// # Errors
     /// Returns an error if the file cannot be written.
-    pub fn say(&self, running: &Running) -> Result<(), OpError> {
+    pub fn record(&self, running: &Running) -> Result<(), OpError> {
         let text = serde_json::to_string(running).unwrap_or_else(|error| unreachable!("it has a JSON form: {error}"));
         self.write(&(text + "\n"))
     }
@@ -145,7 +145,7 @@ mod tests {
         let held = DaemonLock::take(home.path()).unwrap().unwrap();
         assert_eq!(of(home.path()).unwrap(), State::Changing);
         let running = Running { pid: 7, port: 7865, version: "1".into() };
-        held.say(&running).unwrap();
+        held.record(&running).unwrap();
         assert_eq!(of(home.path()).unwrap(), State::Running(running.clone()));
         assert!(DaemonLock::take(home.path()).unwrap().is_none());
         drop(held);

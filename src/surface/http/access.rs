@@ -20,9 +20,9 @@ use crate::{
     surface::{daemon::secret, locked::locked},
 };
 
-/// How long a link is valid.
+/// The time for which a link is valid.
 const LINK_AGE: Duration = Duration::from_secs(60);
-/// How long a browser stays admitted.
+/// The time for which a browser stays admitted.
 const COOKIE_AGE: Duration = Duration::from_secs(12 * 3600);
 /// The maximum number of links, and of browsers, that are remembered. The oldest are dropped.
 const MAX_KEPT: usize = 64;

@@ -26,7 +26,7 @@ use tokio::{
 use super::Body;
 use crate::surface::{locked::locked, mcp::AfterFlush};
 
-/// How long a client may leave data unread before its connection is closed.
+/// The time after which a connection is closed whose client leaves data unread.
 const WRITE_TIME: Duration = Duration::from_secs(30);
 
 /// Marks a response that lasts until its client disconnects.

@@ -77,7 +77,7 @@ pub fn serve(env: &Env, settings: &Settings, token: String, ready: impl FnOnce(u
             .map(|listener| tokio::spawn(accept(listener, handler.clone(), connections.clone(), stopping.clone())));
         let accepting: Vec<_> = accepting.collect();
         ready(port);
-        end.told().await;
+        end.requested().await;
         // Free the port before the connections are closed.
         for task in accepting {
             task.abort();
@@ -124,13 +124,15 @@ async fn accept(
             continue;
         };
         match connections.admit() {
-            Some(connected) => drop(tokio::spawn(converse(stream, connected, handler.clone(), stopping.clone()))),
+            Some(connected) => {
+                drop(tokio::spawn(serve_connection(stream, connected, handler.clone(), stopping.clone())))
+            }
             None => drop(stream.try_write(FULL)),
         }
     }
 }
 
-async fn converse(
+async fn serve_connection(
     stream: TcpStream,
     connected: Connection,
     handler: Arc<Handler>,
@@ -163,7 +165,7 @@ async fn converse(
     tokio::select! {
         _ = connection.as_mut() => {}
         () = connected.left() => {}
-        () = told(&mut stopping) => {
+        () = stop_requested(&mut stopping) => {
             connection.as_mut().graceful_shutdown();
             let _ = connection.await;
         }
@@ -171,6 +173,6 @@ async fn converse(
 }
 
 /// Waits until the daemon stops.
-async fn told(stopping: &mut watch::Receiver<bool>) {
+async fn stop_requested(stopping: &mut watch::Receiver<bool>) {
     let _ = stopping.wait_for(|stop| *stop).await;
 }

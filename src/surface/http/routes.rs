@@ -282,7 +282,7 @@ fn realm_status(call: &Call<'_>) -> Result<Reply, OpError> {
 /// Checks the published state if the request names no repository.
 fn realm_check(call: &Call<'_>) -> Result<Reply, OpError> {
     let mut request: ops::realm::check::Request = call.arguments.read_as()?;
-    request.reader = Some(pending::person());
+    request.reader = Some(pending::cli_reader());
     if call.arguments.read_as::<AskingRepoArgument>()?.repo.is_none() && request.subject == Subject::Head {
         request.subject = Subject::Published;
     }

@@ -52,7 +52,7 @@ pub fn listed(tool: &DeclaredTool, settings: &Settings) -> rmcp::model::Tool {
 ///
 /// # Errors
 /// Returns an error if one of them is invalid.
-pub fn ours(given: &Map<String, Value>, settings: &Settings) -> Result<Arguments, OpError> {
+pub fn parse_arguments(given: &Map<String, Value>, settings: &Settings) -> Result<Arguments, OpError> {
     let parameters = common(settings);
     let is_ours = |name: &str| parameters.iter().any(|one| one.name == name);
     let ours = given.iter().filter(|(name, _)| is_ours(name)).map(|(name, value)| (name.clone(), value.clone()));
@@ -90,9 +90,10 @@ pub async fn run(
             let _ = input.write_all(text.as_bytes()).await;
         }
     };
-    let work = async { tokio::join!(child.wait(), feed, kept(output, MAX_OUTPUT), kept(errors, MAX_ERROR)) };
+    let work =
+        async { tokio::join!(child.wait(), feed, read_start(output, MAX_OUTPUT), read_start(errors, MAX_ERROR)) };
     let Ok((status, (), (output, is_cut), (errors, _))) = tokio::time::timeout(tool.timeout, work).await else {
-        return Err(late(tool));
+        return Err(timed_out(tool));
     };
     let status = status.map_err(failed)?;
     if !status.success() {
@@ -109,14 +110,14 @@ pub async fn run(
     Ok(Body { fields: fields.as_object().cloned().unwrap_or_default(), ..Body::default() })
 }
 
-fn late(tool: &DeclaredTool) -> OpError {
+fn timed_out(tool: &DeclaredTool) -> OpError {
     let message = format!("{}: stopped after {} seconds", tool.name, tool.timeout.as_secs());
     OpError::no(ErrorCode::ToolTimeout, message)
         .next(format!("blue.mcp.tool.{}.timeout, in the user's git configuration, raises the limit", tool.name))
 }
 
 /// Reads to the end and returns the first `most` bytes as text, and whether there was more.
-async fn kept(stream: Option<impl AsyncRead + Unpin>, most: usize) -> (String, bool) {
+async fn read_start(stream: Option<impl AsyncRead + Unpin>, most: usize) -> (String, bool) {
     let (mut kept, mut is_cut) = (Vec::new(), false);
     if let Some(mut stream) = stream {
         let mut part = [0; 8 << 10];

@@ -1,6 +1,6 @@
 //! The instructions that the server sends to a client.
 
-/// What a model should know before its first call, in fewer than 2,000 characters.
+/// The facts that a model should know before its first call, in fewer than 2,000 characters.
 pub const INSTRUCTIONS: &str = "\
 git blue manages contracts between git repositories: one repository provides something (an API shape, S3 paths, \
 configuration keys) that others rely on. A realm contains the repositories; a domain groups those that coordinate. A \

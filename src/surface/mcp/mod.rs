@@ -92,7 +92,7 @@ pub fn serve(env: &Env, options: &Options) -> Result<(), OpError> {
     let runtime = runtime()?;
     let outcome = runtime.block_on(async {
         let (input, output) = rmcp::transport::stdio_pipes();
-        converse(settings, input, output, log.clone()).await
+        serve_client(settings, input, output, log.clone()).await
     });
     // Otherwise a pending read of a standard input that is not a pipe would block the exit.
     runtime.shutdown_background();
@@ -109,7 +109,7 @@ fn runtime() -> Result<tokio::runtime::Runtime, OpError> {
 }
 
 /// Serves one client until it disconnects.
-async fn converse<R, W>(settings: Settings, input: R, output: W, log: Log) -> Result<(), OpError>
+async fn serve_client<R, W>(settings: Settings, input: R, output: W, log: Log) -> Result<(), OpError>
 where
     R: AsyncRead + Unpin + Send + 'static,
     W: AsyncWrite + Unpin + Send + 'static,
@@ -149,7 +149,7 @@ mod tests {
         runtime().unwrap().block_on(async {
             let (ours, theirs) = tokio::io::duplex(1 << 16);
             let (input, output) = tokio::io::split(theirs);
-            let serving = tokio::spawn(converse(settings, input, output, Log::default()));
+            let serving = tokio::spawn(serve_client(settings, input, output, Log::default()));
             let (read, mut write) = tokio::io::split(ours);
             let mut lines = BufReader::new(read).lines();
             let info = json!({"name": "test", "version": "1"});

@@ -42,7 +42,7 @@ struct Stamps(Vec<(PathBuf, Option<Stamp>)>);
 
 impl Stamps {
     /// Returns whether none of the files has changed.
-    fn hold(&self) -> bool {
+    fn are_unchanged(&self) -> bool {
         self.0.iter().all(|(path, before)| stamp(path) == *before)
     }
 }
@@ -60,7 +60,7 @@ pub fn open(env: &Env, project: &Project) -> Result<Rc<Ctx>, OpError> {
     OPENED.with_borrow_mut(|opened| {
         if let Some(at) = opened.iter().position(|one| one.project == *project) {
             let found = opened.remove(at);
-            if found.stamps.hold() {
+            if found.stamps.are_unchanged() {
                 let ctx = found.ctx.clone();
                 opened.push(found);
                 return Ok(ctx);

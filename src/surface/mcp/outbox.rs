@@ -102,7 +102,7 @@ impl Answer {
             ServerResult::CallToolResult(result) => result.result_type.is_some(),
             _ => false,
         };
-        let Finished { fields, told } = self.tell(may_tell);
+        let Finished { fields, told } = self.add_notifications(may_tell);
         let json = to_string(&fields);
         let result_type = if is_versioned { r#""resultType":"complete","# } else { "" };
         let line = format!(
@@ -116,14 +116,14 @@ impl Answer {
 
     /// Returns the result for another layer to write, and the notifications; otherwise like [`Self::finish`].
     pub fn result(self, may_tell: bool) -> (CallToolResult, Option<SentNotifications>) {
-        let Finished { fields, told } = self.tell(may_tell);
+        let Finished { fields, told } = self.add_notifications(may_tell);
         let text = ContentBlock::text(escape_control_characters(&to_string(&fields)));
         let mut result = CallToolResult::success(vec![text]);
         result.structured_content = Some(Value::Object(fields));
         (result, told)
     }
 
-    fn tell(self, may_tell: bool) -> Finished {
+    fn add_notifications(self, may_tell: bool) -> Finished {
         let Self { mut body, source } = self;
         let mut told = None;
         if let Some(source) = source {
@@ -133,7 +133,7 @@ impl Answer {
                     - message_bytes(&to_string(&body.fields))
                     - message_bytes(&to_string(&body.next_steps))
             };
-            let looked = if may_tell { Some(source.look(room)) } else { None };
+            let looked = if may_tell { Some(source.pending(room)) } else { None };
             // If notifications cannot be read, they stay pending and the answer is sent without them.
             let telling = looked.and_then(Result::ok).flatten();
             let (notifications, more) =
@@ -159,7 +159,7 @@ impl Answer {
 impl NotificationSource {
     /// Returns the notifications to deliver, up to `room` bytes, and the tips that decided them. Returns `None`
     /// if nothing is pending.
-    fn look(&self, room: impl FnOnce() -> usize) -> Result<Option<(NotificationBatch, Tips)>, OpError> {
+    fn pending(&self, room: impl FnOnce() -> usize) -> Result<Option<(NotificationBatch, Tips)>, OpError> {
         let ctx = open(&self.env, &self.project)?;
         let Ok(acting) = ctx.acting_repo() else { return Ok(None) };
         // Notifications that cannot be recorded as seen would come with every answer.

@@ -4,10 +4,9 @@ use serde_json::{Value, json};
 use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt as _};
 
 use super::{
-    converse,
     line_reader::{Line, Lines},
     log::Log,
-    runtime,
+    runtime, serve_client,
     settings::{Options, Settings},
 };
 use crate::{
@@ -25,7 +24,7 @@ pub fn ask(env: &Env, options: &Options, method: &str, params: &Value) -> Result
     runtime()?.block_on(async {
         let (near, far) = tokio::io::duplex(1 << 16);
         let (input, output) = tokio::io::split(far);
-        let server = tokio::spawn(converse(settings, input, output, Log::default()));
+        let server = tokio::spawn(serve_client(settings, input, output, Log::default()));
         let (answers, questions) = tokio::io::split(near);
         let answer = question(answers, questions, method, params).await;
         server.abort();

@@ -49,26 +49,26 @@ impl Watched {
 
     fn new(env: &Env, project: Project, uri: Option<String>, part: Part) -> Self {
         let mut watched = Self { project, uri, part, realm: None, stood: None };
-        watched.realm = watched.look(env, &Part::Realm);
-        watched.stood = watched.look(env, &watched.part);
+        watched.realm = watched.read_state(env, &Part::Realm);
+        watched.stood = watched.read_state(env, &watched.part);
         watched
     }
 
     /// Returns whether it has changed since the last call.
     pub fn has_changed(&mut self, env: &Env) -> bool {
         // A failed read counts as no change, and is retried.
-        let Some(realm) = self.look(env, &Part::Realm) else { return false };
+        let Some(realm) = self.read_state(env, &Part::Realm) else { return false };
         if self.realm.as_ref() == Some(&realm) {
             return false;
         }
-        let Some(stands) = self.look(env, &self.part) else { return false };
+        let Some(stands) = self.read_state(env, &self.part) else { return false };
         self.realm = Some(realm);
         let has_changed = self.stood.as_ref() != Some(&stands);
         self.stood = Some(stands);
         has_changed
     }
 
-    fn look(&self, env: &Env, part: &Part) -> Option<String> {
+    fn read_state(&self, env: &Env, part: &Part) -> Option<String> {
         let ctx = open(env, &self.project).ok()?;
         inboxes::fingerprint::of(&ctx, part).ok()
     }
@@ -97,7 +97,7 @@ impl Watches {
         }
         let mut is_running = locked(&self.is_running);
         if !std::mem::replace(&mut *is_running, true) {
-            tokio::spawn(tell(self.clone(), env.clone(), context.peer.clone()));
+            tokio::spawn(notify_changes(self.clone(), env.clone(), context.peer.clone()));
         }
     }
 
@@ -113,7 +113,7 @@ impl Watches {
 }
 
 /// Notifies a client of changes until it disconnects.
-async fn tell(watches: Arc<Watches>, env: Env, peer: Peer<RoleServer>) {
+async fn notify_changes(watches: Arc<Watches>, env: Env, peer: Peer<RoleServer>) {
     while !peer.is_transport_closed() {
         tokio::time::sleep(EVERY).await;
         for uri in watches.changed(&env) {

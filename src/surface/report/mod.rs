@@ -75,7 +75,7 @@ struct Entry {
     subject: Option<String>,
     /// The test case that it belongs to.
     case: Case,
-    /// What is wrong, in a sentence.
+    /// The problem, in a sentence.
     message: String,
     /// Its location.
     place: Option<Place>,
@@ -100,7 +100,7 @@ struct Place {
 /// A related location.
 #[derive(Debug)]
 struct Related {
-    /// What is at that location.
+    /// The content of that location.
     message: String,
     file: RelatedFile,
     line: Option<u32>,

@@ -4,7 +4,7 @@
 pub(super) struct Fact {
     /// Its name.
     pub name: &'static str,
-    /// What it means, in a sentence.
+    /// Its meaning, in a sentence.
     pub text: &'static str,
     /// The prefixes of the names of the commands that it concerns; empty for all commands.
     pub commands: &'static [&'static str],
@@ -35,7 +35,7 @@ pub(super) const EXIT_CODES: [(&str, &str); 3] = [
     ("129", "The command line is invalid."),
 ];
 
-/// What exit code 1 means unless the page of a command says otherwise.
+/// The meaning of exit code 1, unless the page of a command says otherwise.
 pub(super) const NO: &str =
     "The request was refused, or names something that does not exist; the message gives the reason.";
 

@@ -47,7 +47,7 @@ pub struct RealmSnapshot {
 pub struct History {
     seen: RealmSnapshot,
     deltas: VecDeque<Delta>,
-    /// What is pending now, for clients that reconnect after another process served them.
+    /// The pending changes, for clients that reconnect after another process served them.
     pending: BTreeMap<Audience, Changes>,
     /// Repositories that are known to be in the realm.
     known: BTreeSet<RepoName>,

@@ -142,13 +142,13 @@ impl Hub {
             if !moved {
                 continue;
             }
-            match self.look(contexts) {
+            match self.read_changes(contexts) {
                 Ok(true) => std::thread::sleep(PAUSE),
                 Ok(false) => {}
                 Err(error) => {
                     let mark = locked(&self.history).mark().clone();
                     let problem = Arc::new(EventBatch::problem(&self.realm, &mark, &error.message));
-                    self.tell(|_| Some(&problem));
+                    self.send(|_| Some(&problem));
                     if let Ok(new) = contexts.without_realm().and_then(|ctx| ChangeWatch::begin(&ctx, &self.realm)) {
                         change_watch = new;
                     }
@@ -167,7 +167,7 @@ impl Hub {
     }
 
     /// Reads the realm, and sends what has changed. Returns whether anything has.
-    fn look(&self, contexts: &Contexts) -> Result<bool, OpError> {
+    fn read_changes(&self, contexts: &Contexts) -> Result<bool, OpError> {
         let ctx = contexts.realm(&self.realm)?;
         let look = RealmSnapshot::now(&ctx)?;
         let Some(mut delta) = locked(&self.history).delta(&ctx, &look)? else { return Ok(false) };
@@ -182,7 +182,7 @@ impl Hub {
             let its = delta.changes_for(contexts, &mut news, &audience)?;
             told.insert(audience, its);
         }
-        self.tell(|audience| told.get(audience));
+        self.send(|audience| told.get(audience));
         history.push(delta, look);
         Ok(true)
     }
@@ -192,8 +192,8 @@ impl Hub {
     }
 
     /// Sends each subscriber its events. A client that does not read is disconnected, and delays nobody.
-    fn tell<'t>(&self, told: impl Fn(&Audience) -> Option<&'t Arc<EventBatch>>) {
+    fn send<'t>(&self, told: impl Fn(&Audience) -> Option<&'t Arc<EventBatch>>) {
         let mut listening = locked(&self.listening);
-        listening.all.retain(|_, (audience, sender)| told(audience).is_none_or(|told| sender.tell(told)));
+        listening.all.retain(|_, (audience, sender)| told(audience).is_none_or(|told| sender.send(told)));
     }
 }

@@ -40,7 +40,7 @@ impl EventSender {
     }
 
     /// Queues events for the client. Returns whether it is still connected, and not too far behind.
-    pub fn tell(&self, told: &Arc<EventBatch>) -> bool {
+    pub fn send(&self, told: &Arc<EventBatch>) -> bool {
         let is_told = self.sender.try_send(told.clone()).is_ok();
         self.is_behind.fetch_or(!is_told, Ordering::Relaxed);
         is_told
@@ -72,8 +72,8 @@ mod tests {
         let told = Arc::new(EventBatch::problem(&"r".parse().unwrap(), &Mark::default(), "none"));
         let (sender, mut waiting) = EventSender::new();
         let other_realm = sender.clone();
-        assert!((0..QUEUE).all(|_| sender.tell(&told)));
-        assert!(!sender.tell(&told));
+        assert!((0..QUEUE).all(|_| sender.send(&told)));
+        assert!(!sender.send(&told));
         drop(sender);
         let mut context = Context::from_waker(std::task::Waker::noop());
         for _ in 0..QUEUE {
@@ -90,7 +90,7 @@ mod tests {
         let (sender, mut waiting) = EventSender::new();
         let mut context = Context::from_waker(std::task::Waker::noop());
         for _ in 0..=QUEUE {
-            assert!(sender.tell(&told));
+            assert!(sender.send(&told));
             assert!(matches!(waiting.poll(&mut context), Poll::Ready(Some(_))));
             assert!(waiting.poll(&mut context).is_pending());
         }

@@ -44,7 +44,7 @@ impl Stream {
         Self { first: Some(first.into()), waiting, filter, heartbeat, _listeners: listeners, _permit: permit }
     }
 
-    fn said(&mut self, text: Bytes) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
+    fn data_frame(&mut self, text: Bytes) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
         self.heartbeat.as_mut().reset(Instant::now() + HEARTBEAT);
         Poll::Ready(Some(Ok(Frame::data(text))))
     }
@@ -59,17 +59,17 @@ impl hyper::body::Body for Stream {
         context: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
         if let Some(first) = self.first.take() {
-            return self.said(first);
+            return self.data_frame(first);
         }
         match self.waiting.poll(context) {
             Poll::Ready(Some(told)) => {
                 let text = told.text(&self.filter);
-                self.said(text)
+                self.data_frame(text)
             }
             Poll::Ready(None) => Poll::Ready(None),
             Poll::Pending => {
                 ready!(self.heartbeat.as_mut().poll(context));
-                self.said(Bytes::from_static(b":\n\n"))
+                self.data_frame(Bytes::from_static(b":\n\n"))
             }
         }
     }

@@ -148,7 +148,7 @@ fn severity(site: &Site, rank: Rank, changes: &[Change<'_>], state: &str) -> Mar
                 @for change in changes.iter().take(MAX_CHANGES) {
                     li data-key={ (rank) "-" (change.first.id) } {
                         (entry(site, change.first, state))
-                        (told(site, &change.told))
+                        (concerned(site, &change.told))
                         @if rank <= Rank::Attention { (next(change.first)) }
                     }
                 }
@@ -159,7 +159,7 @@ fn severity(site: &Site, rank: Rank, changes: &[Change<'_>], state: &str) -> Mar
 }
 
 /// Returns the repositories that a change concerns, and which of their files rely on the changed contract.
-fn told(site: &Site, told: &[(&RepoName, &Notification)]) -> Markup {
+fn concerned(site: &Site, told: &[(&RepoName, &Notification)]) -> Markup {
     let repos: Vec<_> = told.iter().map(|(repo, _)| *repo).collect();
     let files: Vec<_> =
         told.iter().flat_map(|(repo, one)| one.binding.files().iter().map(move |file| (repo, file))).collect();

@@ -210,6 +210,6 @@ pub fn answer(call: &Call<'_>) -> Result<Body, OpError> {
     if !call.tool.shape.lists.is_empty() {
         paging::page(&mut body, call.tool.shape.lists, call.arguments.count("limit"), call.arguments.text("cursor"))?;
     }
-    body.cut(call.tool.rest());
+    body.cut(call.tool.rest_hint());
     Ok(body)
 }

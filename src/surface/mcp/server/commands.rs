@@ -28,7 +28,7 @@ impl Server {
         context: &RequestContext<RoleServer>,
     ) -> CallToolResponse {
         let given = request.arguments.unwrap_or_default();
-        let arguments = match declared::ours(&given, &self.settings) {
+        let arguments = match declared::parse_arguments(&given, &self.settings) {
             Ok(arguments) => arguments,
             Err(error) => return failed(&error).into(),
         };

@@ -26,7 +26,7 @@ use super::{
 };
 use crate::{locate, model::name::RealmName, ops::prime};
 
-/// How long a client may cache data that does not change while the server runs, in milliseconds.
+/// The time for which a client may cache data that does not change while the server runs, in milliseconds.
 const STABLE_MS: u64 = 3_600_000;
 
 /// A server for one client.

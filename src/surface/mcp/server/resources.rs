@@ -23,7 +23,7 @@ use crate::surface::mcp::{
     watch::{self, Watched},
 };
 
-/// How long a client may cache data that changes with the realm, in milliseconds.
+/// The time for which a client may cache data that changes with the realm, in milliseconds.
 const FRESH_MS: u64 = 5_000;
 
 impl Server {

@@ -37,9 +37,9 @@ pub struct Tool {
     pub operation: &'static Operation,
     /// The functions that call the operation.
     pub call: operation::Call,
-    /// What the tool is for and when to use it.
+    /// The purpose of the tool, and when to use it.
     pub about: &'static str,
-    /// What the tool does besides calling the operation.
+    /// The behavior of the tool besides calling the operation.
     pub shape: Shape,
     /// The arguments of the tool.
     pub parameters: Vec<Parameter>,
@@ -117,7 +117,7 @@ impl Tool {
     }
 
     /// Returns a hint on how to get what did not fit into an answer.
-    pub fn rest(&self) -> &'static str {
+    pub fn rest_hint(&self) -> &'static str {
         match self.parameters.iter().any(|one| one.name == "offset") {
             true => "to get a part that cut lists, pass its JSON pointer, without /contract, as pointer",
             false => "use limit or another argument to get less at once",

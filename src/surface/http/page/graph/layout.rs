@@ -25,7 +25,7 @@ const SPACE: usize = 130;
 const CHARACTER: usize = 8;
 /// The maximum number of characters of a name that are drawn.
 pub const MAX_NAME: usize = 28;
-/// How often each column is ordered by its neighboring columns.
+/// The number of times that each column is ordered by its neighboring columns.
 const SWEEPS: usize = 6;
 /// The last position in a column. All columns have the same height while they are ordered.
 const LAST: usize = 1 << 20;

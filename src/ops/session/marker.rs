@@ -1,8 +1,8 @@
-//! The mark that names the session of a working tree. It is a file in the git dir of the working tree, so every linked
+//! The marker that names the session of a working tree. It is a file in the git dir of the working tree, so every linked
 //! worktree has its own.
 //!
-//! The session itself is stored in the realm. The mark is written before the session, and removed after the session
-//! has ended: if a process dies in between, the mark names a session that does not exist, which counts as none.
+//! The session itself is stored in the realm. The marker is written before the session, and removed after the session
+//! has ended: if a process dies in between, the marker names a session that does not exist, which counts as none.
 
 use std::{
     fmt,
@@ -23,18 +23,18 @@ use crate::{
 /// The file in the git dir of a working tree.
 const FILE: &str = "blue-session";
 
-/// The session mark of a working tree.
+/// The session marker of a working tree.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Mark {
-    /// No mark.
+pub enum SessionMarker {
+    /// No marker.
     None,
-    /// A valid mark.
+    /// A valid marker.
     Session(SessionRef),
-    /// A mark that cannot be read, with the reason.
+    /// A marker that cannot be read, with the reason.
     Unreadable(String),
 }
 
-/// A session mark. It includes the realm and the repository, because environment variables and flags may select others
+/// A session marker. It includes the realm and the repository, because environment variables and flags may select others
 /// for a single command.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SessionRef {
@@ -73,44 +73,46 @@ impl fmt::Display for SessionRef {
     }
 }
 
-/// Returns the path of a working tree's session mark.
+/// Returns the path of a working tree's session marker.
 pub fn file(code: &CodeRepo) -> PathBuf {
     code.git_dir().join(FILE)
 }
 
-/// Returns the session mark of a working tree. A symbolic link is not followed.
-pub fn read(code: &CodeRepo) -> Mark {
+/// Returns the session marker of a working tree. A symbolic link is not followed.
+pub fn read(code: &CodeRepo) -> SessionMarker {
     match git_dir_file::read(&file(code)) {
-        Ok(None) => Mark::None,
-        Ok(Some(text)) => text.parse().map_or_else(|why: &str| Mark::Unreadable(why.into()), Mark::Session),
-        Err(why) => Mark::Unreadable(why),
+        Ok(None) => SessionMarker::None,
+        Ok(Some(text)) => {
+            text.parse().map_or_else(|why: &str| SessionMarker::Unreadable(why.into()), SessionMarker::Session)
+        }
+        Err(why) => SessionMarker::Unreadable(why),
     }
 }
 
-/// The session marks of a clone's working trees.
+/// The session markers of a clone's working trees.
 #[derive(Debug, Default)]
-pub struct Marks {
-    /// The marks of the working trees that exist.
+pub struct SessionMarkers {
+    /// The markers of the working trees that exist.
     pub present: Vec<SessionRef>,
-    /// The linked worktrees whose directory was deleted without git, with their marks.
+    /// The linked worktrees whose directory was deleted without git, with their markers.
     pub deleted: Vec<(PathBuf, SessionRef)>,
 }
 
-/// Returns the session marks of all working trees of a clone.
-pub fn of_clone(code: &CodeRepo) -> Marks {
+/// Returns the session markers of all working trees of a clone.
+pub fn of_clone(code: &CodeRepo) -> SessionMarkers {
     let common = code.common_dir();
     let linked = common.join("worktrees").read_dir().into_iter().flatten().filter_map(Result::ok);
     let linked: Vec<_> = linked.map(|entry| entry.path()).collect();
-    let mut marks = Marks { present: in_folder(&common).into_iter().collect(), deleted: Vec::new() };
+    let mut markers = SessionMarkers { present: in_folder(&common).into_iter().collect(), deleted: Vec::new() };
     for folder in linked {
         if let Some(marked) = in_folder(&folder) {
             match deleted(&folder) {
-                Some(path) => marks.deleted.push((path, marked)),
-                None => marks.present.push(marked),
+                Some(path) => markers.deleted.push((path, marked)),
+                None => markers.present.push(marked),
             }
         }
     }
-    marks
+    markers
 }
 
 fn in_folder(git_dir: &Path) -> Option<SessionRef> {
@@ -128,12 +130,12 @@ fn deleted(git_dir: &Path) -> Option<PathBuf> {
 /// Returns the session that a working tree is marked with, if it belongs to the asking repository.
 pub fn of(code: &CodeRepo, acting: ActingRepo<'_>) -> Option<SessionId> {
     match read(code) {
-        Mark::Session(marked) if marked.is_of(acting) => Some(marked.id),
+        SessionMarker::Session(marked) if marked.is_of(acting) => Some(marked.id),
         _ => None,
     }
 }
 
-/// Writes the session mark of a working tree, replacing an earlier one.
+/// Writes the session marker of a working tree, replacing an earlier one.
 ///
 /// # Errors
 /// Returns an error if its git dir cannot be written.
@@ -142,7 +144,7 @@ pub fn write(code: &CodeRepo, acting: ActingRepo<'_>, id: &SessionId) -> Result<
     git_dir_file::write(code.git_dir(), FILE, &marked.to_string())
 }
 
-/// Removes the session mark of a working tree.
+/// Removes the session marker of a working tree.
 ///
 /// # Errors
 /// Returns an error if its git dir cannot be written.
@@ -163,19 +165,19 @@ mod tests {
     }
 
     #[test]
-    fn a_mark_belongs_to_one_repository() {
+    fn a_marker_belongs_to_one_repository() {
         let sandbox = Sandbox::new();
         let (code, store) = (code(&sandbox), MemoryStore::new());
         let (realm, repo, other) = ("r".parse().unwrap(), "fungal".parse().unwrap(), "blue".parse().unwrap());
         let acting = ActingRepo { realm: &realm, store: &store, repo: &repo, code: None };
         let id: SessionId = "sess-1a".parse().unwrap();
-        assert_eq!(read(&code), Mark::None);
+        assert_eq!(read(&code), SessionMarker::None);
         write(&code, acting, &id).unwrap();
         assert_eq!(of(&code, acting), Some(id));
         assert_eq!(of(&code, ActingRepo { repo: &other, ..acting }), None);
         remove(&code).unwrap();
         remove(&code).unwrap();
-        assert_eq!(read(&code), Mark::None);
+        assert_eq!(read(&code), SessionMarker::None);
     }
 
     #[test]
@@ -187,14 +189,14 @@ mod tests {
         let elsewhere = sandbox.path().join("elsewhere");
         std::fs::write(&elsewhere, "sess-1a r fungal\n").unwrap();
         std::os::unix::fs::symlink(&elsewhere, file(&code)).unwrap();
-        assert!(matches!(read(&code), Mark::Unreadable(_)));
+        assert!(matches!(read(&code), SessionMarker::Unreadable(_)));
         write(&code, acting, &"sess-2b".parse().unwrap()).unwrap();
         assert_eq!(of(&code, acting).unwrap().to_string(), "sess-2b");
         assert_eq!(std::fs::read_to_string(&elsewhere).unwrap(), "sess-1a r fungal\n");
     }
 
     #[test]
-    fn invalid_marks_are_unreadable() {
+    fn invalid_markers_are_unreadable() {
         let sandbox = Sandbox::new();
         let code = code(&sandbox);
         let long = "a".repeat(300);
@@ -202,9 +204,9 @@ mod tests {
             ["", "sess-1a", "sess-1a r", "sess-1a r ../x", "x r fungal", "sess-1a r fungal more", &long, "\u{1b}"]
         {
             std::fs::write(file(&code), text).unwrap();
-            assert!(matches!(read(&code), Mark::Unreadable(_)), "{text:?}");
+            assert!(matches!(read(&code), SessionMarker::Unreadable(_)), "{text:?}");
         }
         std::fs::write(file(&code), [0xff, 0xfe]).unwrap();
-        assert!(matches!(read(&code), Mark::Unreadable(_)));
+        assert!(matches!(read(&code), SessionMarker::Unreadable(_)));
     }
 }
