@@ -17,7 +17,7 @@ use crate::{
         verdict::Judge,
     },
     platform::process,
-    repo::{CodeRepo, Place},
+    repo::{CodeRepo, DiscoverOptions},
     store::{Signature, git::Options},
 };
 
@@ -59,7 +59,7 @@ impl Ctx {
     /// Returns an error if the repository cannot be opened, or there is no home folder.
     pub fn open(env: Env, realm: Option<RealmName>) -> Result<Self, OpError> {
         let home = locate::home(&env)?;
-        let place = Place { cwd: env.cwd().to_owned(), vars: env.vars().clone(), in_hook: env.in_hook() };
+        let place = DiscoverOptions { cwd: env.cwd().to_owned(), vars: env.vars().clone(), in_hook: env.in_hook() };
         let code = CodeRepo::discover(&place)?;
         let here = locate::find(&env, &home, code.as_ref(), realm, options(&env)).map(RealmContext::from);
         match &here {
@@ -199,8 +199,8 @@ impl Ctx {
     }
 
     /// Returns how the user's repositories are discovered.
-    pub fn place(&self) -> Place {
-        Place { cwd: self.env.cwd().to_owned(), vars: self.env.vars().clone(), in_hook: self.env.in_hook() }
+    pub fn place(&self) -> DiscoverOptions {
+        DiscoverOptions { cwd: self.env.cwd().to_owned(), vars: self.env.vars().clone(), in_hook: self.env.in_hook() }
     }
 
     /// Returns the time limit for all comparisons of one request.
@@ -236,7 +236,7 @@ impl Ctx {
 }
 
 fn clone_in(env: &Env, folder: &Path) -> Result<Option<CodeRepo>, OpError> {
-    let place = Place { cwd: env.cwd().join(folder), vars: env.vars().clone(), in_hook: false };
+    let place = DiscoverOptions { cwd: env.cwd().join(folder), vars: env.vars().clone(), in_hook: false };
     Ok(CodeRepo::discover(&place)?)
 }
 

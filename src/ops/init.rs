@@ -107,7 +107,7 @@ pub fn choose_auto_sync(ctx: &Ctx, realm: &RealmName, wanted: bool) -> Result<()
 fn provide(ctx: &Ctx, request: &Request, realm: &RealmName, proposed: Option<&Config>) -> Result<bool, OpError> {
     let was_known = ctx.home.realm(realm)?;
     if let Some(url) = &request.url {
-        let place = sync::realm_clone::Place { realm: Some(realm), url, branches: request.branches };
+        let place = sync::realm_clone::RealmLocation { realm: Some(realm), url, branches: request.branches };
         sync::realm_clone::obtain(ctx, place)?;
     }
     // Names are checked against the current state of the remote, or against the local one if it cannot be reached. A
@@ -182,7 +182,7 @@ impl Before {
 
 /// Returns the realm at a URL.
 fn at(ctx: &Ctx, url: &str, branches: bool) -> Result<RealmName, OpError> {
-    sync::realm_clone::obtain(ctx, sync::realm_clone::Place { realm: None, url, branches })?.ok_or_else(|| {
+    sync::realm_clone::obtain(ctx, sync::realm_clone::RealmLocation { realm: None, url, branches })?.ok_or_else(|| {
         OpError::usage(format!("{url} contains no realm yet: choose a name"))
             .next(format!("git blue init --realm NAME --url {url}"))
     })

@@ -33,7 +33,7 @@ const VENDORED: &[&str] = &[
 
 /// A line that contains at least one of the words.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Place {
+pub struct GrepMatch {
     /// The file, relative to the root of the repository.
     pub file: String,
     /// The line, from 1.
@@ -48,7 +48,7 @@ pub struct Place {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct SearchResult {
     /// The lines, in git's order of files.
-    pub places: Vec<Place>,
+    pub places: Vec<GrepMatch>,
     /// Whether these are all lines, because neither the time nor the output limit was reached.
     pub is_whole: bool,
 }
@@ -154,7 +154,7 @@ fn read(stdout: Option<ChildStdout>) -> Vec<u8> {
 }
 
 /// Parses lines of the form `file NUL line NUL text LF`.
-fn places(output: &[u8], words: &[&str], is_bare: bool) -> Vec<Place> {
+fn places(output: &[u8], words: &[&str], is_bare: bool) -> Vec<GrepMatch> {
     let mut found = Vec::new();
     let mut rest = output;
     while let Some((file, after)) = split(rest, 0) {
@@ -166,7 +166,12 @@ fn places(output: &[u8], words: &[&str], is_bare: bool) -> Vec<Place> {
         let has = |word: &&str| has_word(&text, word);
         let words: Vec<_> = words.iter().enumerate().filter(|(_, word)| has(word)).map(|(index, _)| index).collect();
         let file = if is_bare { file.strip_prefix("HEAD:").unwrap_or(&file) } else { &file };
-        found.push(Place { file: file.to_owned(), line, text: text.trim().chars().take(MAX_LINE).collect(), words });
+        found.push(GrepMatch {
+            file: file.to_owned(),
+            line,
+            text: text.trim().chars().take(MAX_LINE).collect(),
+            words,
+        });
     }
     found
 }

@@ -33,7 +33,7 @@ use crate::{
 
 /// The options for finding a repository.
 #[derive(Debug, Clone)]
-pub struct Place {
+pub struct DiscoverOptions {
     /// The folder to start from.
     pub cwd: PathBuf,
     /// The variables for child processes. `GIT_DIR` and `GIT_WORK_TREE` are honored.
@@ -58,7 +58,7 @@ impl CodeRepo {
     ///
     /// # Errors
     /// Returns an error if the repository cannot be opened, or if git would refuse it because of its owner.
-    pub fn discover(place: &Place) -> Result<Option<Self>, StoreError> {
+    pub fn discover(place: &DiscoverOptions) -> Result<Option<Self>, StoreError> {
         let named = |name: &str| place.vars.get(&OsString::from(name)).filter(|value| !value.is_empty());
         let failed = |error: gix::Error| StoreError::git("open the repository")(error);
         let repo = match named("GIT_DIR") {
@@ -170,7 +170,7 @@ impl CodeRepo {
     }
 
     /// Returns the value of a configuration key outside of any repository.
-    pub fn global_config(place: &Place, key: &str) -> Option<String> {
+    pub fn global_config(place: &DiscoverOptions, key: &str) -> Option<String> {
         git_command::global_config(&place.vars, key)
     }
 
@@ -210,7 +210,7 @@ impl Objects for CodeRepo {
     }
 }
 
-fn options(place: &Place) -> gix::open::Options {
+fn options(place: &DiscoverOptions) -> gix::open::Options {
     use gix::sec::Permission::{Allow, Deny};
     let mut options = gix::open::Options::default();
     options.permissions.env = gix::open::permissions::Environment {

@@ -8,7 +8,7 @@ use std::{
 
 use crate::{
     platform::user,
-    repo::Place,
+    repo::DiscoverOptions,
     store::{StoreError, git::git_command},
 };
 
@@ -16,7 +16,7 @@ use crate::{
 ///
 /// # Errors
 /// Returns an error if the repository belongs to another user, and no `safe.directory` of the current user lists it.
-pub(super) fn check(place: &Place, git_dir: &Path, work_tree: Option<&Path>) -> Result<(), StoreError> {
+pub(super) fn check(place: &DiscoverOptions, git_dir: &Path, work_tree: Option<&Path>) -> Result<(), StoreError> {
     let sudo = place.vars.get(OsStr::new("SUDO_UID")).map(OsString::as_os_str);
     let gitfile = work_tree.map(|folder| folder.join(".git")).filter(|path| path.is_file());
     let mut parts = [gitfile.as_deref(), work_tree, Some(git_dir)].into_iter().flatten();

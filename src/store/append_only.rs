@@ -26,7 +26,7 @@ use crate::store::{
     layout,
     merge::{self, Overrides},
     read,
-    tree_place::Place,
+    tree_file::TreeFile,
 };
 
 /// The maximum number of files in the record of one commit. Further files are kept out as well.
@@ -163,7 +163,7 @@ impl Judging<'_> {
         let expected = self.expected(info)?;
         let mut paths = self.changed(before, &info.tree)?;
         for path in expected.keys().chain(inherited.keys()) {
-            if let Some(place) = Place::parse(self.name, &path.parts().collect::<Vec<_>>()) {
+            if let Some(place) = TreeFile::parse(self.name, &path.parts().collect::<Vec<_>>()) {
                 paths.insert(path.clone(), place);
             }
         }
@@ -234,13 +234,13 @@ impl Judging<'_> {
     fn violation_of(
         &self,
         step: &Step<'_>,
-        place: &Place,
+        place: &TreeFile,
         before: Option<Oid>,
         after: Option<Oid>,
     ) -> Result<Option<RuleViolation>, StoreError> {
         let Some((rule, owners)) = self.rule(step, place, before, after)? else { return Ok(None) };
         let contract = match place {
-            Place::Contract(name) | Place::Version(name, _) => Some(name.clone()),
+            TreeFile::Contract(name) | TreeFile::Version(name, _) => Some(name.clone()),
             _ => None,
         };
         let path = place.path().to_string();
@@ -252,16 +252,16 @@ impl Judging<'_> {
     fn rule(
         &self,
         step: &Step<'_>,
-        place: &Place,
+        place: &TreeFile,
         before: Option<Oid>,
         after: Option<Oid>,
     ) -> Result<Option<(Rule, Vec<RepoName>)>, StoreError> {
         let claims = |repo: &RepoName| self.claims_to_be_by(step, repo);
         let own = |repo: &RepoName, rule| Ok((before.is_some() && !claims(repo)).then(|| (rule, vec![repo.clone()])));
         let found = match place {
-            Place::Realm if after.is_none() => Some((Rule::RecordRemoved, Vec::new())),
-            Place::Domain => return self.membership(step, before, after),
-            Place::Version(name, _) => {
+            TreeFile::Realm if after.is_none() => Some((Rule::RecordRemoved, Vec::new())),
+            TreeFile::Domain => return self.membership(step, before, after),
+            TreeFile::Version(name, _) => {
                 let held = before.map(|blob| self.read::<Contract>(&blob)).transpose()?.flatten();
                 let owner = held.map(|contract| contract.owner).or(self.owner(&step.before, name)?);
                 match (before, after, owner) {
@@ -273,28 +273,28 @@ impl Judging<'_> {
                     _ => None,
                 }
             }
-            Place::Contract(name) => match (self.owner(&step.before, name)?, after) {
+            TreeFile::Contract(name) => match (self.owner(&step.before, name)?, after) {
                 (owner, None) => Some((Rule::ContractRemoved, owner.into_iter().collect())),
                 (Some(owner), Some(_)) if !claims(&owner) && !self.is_offered(step, name, &owner)? => {
                     Some((Rule::ContractChanged, vec![owner]))
                 }
                 _ => None,
             },
-            Place::Transfers(name) => match self.owner(&step.before, name)? {
+            TreeFile::Transfers(name) => match self.owner(&step.before, name)? {
                 Some(owner) if !claims(&owner) => Some((Rule::ContractChanged, vec![owner])),
                 _ => None,
             },
-            Place::Approval(name, _) => match (self.owner(&step.before, name)?, before) {
+            TreeFile::Approval(name, _) => match (self.owner(&step.before, name)?, before) {
                 (_, Some(_)) if after.is_none() => Some((Rule::RecordRemoved, Vec::new())),
                 (Some(owner), _) if !claims(&owner) => Some((Rule::ContractChanged, vec![owner])),
                 _ => None,
             },
-            Place::Rename(old) => {
+            TreeFile::Rename(old) => {
                 (!self.is_honest_rename(step, old, after)?).then(|| (Rule::IdentityChanged, vec![old.clone()]))
             }
-            Place::Binding(repo) => return own(repo, Rule::BindingChanged),
-            Place::Source(repo) => return own(repo, Rule::SourceChanged),
-            Place::Repo(repo) => {
+            TreeFile::Binding(repo) => return own(repo, Rule::BindingChanged),
+            TreeFile::Source(repo) => return own(repo, Rule::SourceChanged),
+            TreeFile::Repo(repo) => {
                 let held = before.map(|blob| self.read::<Repo>(&blob)).transpose()?.flatten();
                 let new = after.map(|blob| self.read::<Repo>(&blob)).transpose()?.flatten();
                 let is_broken = match (held, new) {
@@ -307,10 +307,10 @@ impl Judging<'_> {
                 };
                 is_broken.then(|| (Rule::IdentityChanged, vec![repo.clone()]))
             }
-            Place::LoserContract(..) | Place::LoserRepo(..) if after.is_none() => {
+            TreeFile::LoserContract(..) | TreeFile::LoserRepo(..) if after.is_none() => {
                 Some((Rule::RecordRemoved, Vec::new()))
             }
-            Place::SetAside(_) => {
+            TreeFile::SetAside(_) => {
                 let read = |blob: Option<Oid>| Ok(blob.map(|blob| self.read::<SetAside>(&blob)).transpose()?.flatten());
                 let [held, new]: [Result<Option<SetAside>, StoreError>; 2] = [read(before), read(after)];
                 let is_broken = match (held?, new?) {
@@ -452,7 +452,7 @@ impl Judging<'_> {
     }
 
     /// Returns the files of the realm that differ between two trees.
-    fn changed(&self, before: &Oid, after: &Oid) -> Result<BTreeMap<TreePath, Place>, StoreError> {
+    fn changed(&self, before: &Oid, after: &Oid) -> Result<BTreeMap<TreePath, TreeFile>, StoreError> {
         let mut changed = BTreeMap::new();
         let mut open = vec![(Vec::<String>::new(), Some(*before), Some(*after))];
         while let Some((path, before, after)) = open.pop() {
@@ -469,7 +469,7 @@ impl Judging<'_> {
                 if (old.is_some() || new.is_some()) && path.len() < MAX_DEPTH {
                     open.push((path.clone(), old, new));
                 }
-                if let Some(place) = Place::parse(self.name, &path.iter().map(String::as_str).collect::<Vec<_>>()) {
+                if let Some(place) = TreeFile::parse(self.name, &path.iter().map(String::as_str).collect::<Vec<_>>()) {
                     changed.insert(place.path(), place);
                 }
             }

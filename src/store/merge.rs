@@ -23,7 +23,7 @@ use crate::store::{
     history::{self, Relation},
     layout::{self, SOURCES},
     read,
-    tree_place::Place,
+    tree_file::TreeFile,
 };
 
 /// The maximum number of commits that are searched for earlier published commits of a repository.
@@ -78,7 +78,10 @@ pub fn merge_with_overrides(
         merging.merge_again(path, &bases, overrides, &mut conflicts)?;
     }
     let about_repos = |conflict: &PathConflict| {
-        matches!(conflict.place, Place::Contract(_) | Place::Version(..) | Place::Binding(_) | Place::Source(_))
+        matches!(
+            conflict.place,
+            TreeFile::Contract(_) | TreeFile::Version(..) | TreeFile::Binding(_) | TreeFile::Source(_)
+        )
     };
     if conflicts.iter().any(about_repos) {
         merging.pasts = [past(store, ours, &relation.bases)?, past(store, theirs, &relation.bases)?];
@@ -107,7 +110,7 @@ fn past(store: &dyn Store, tip: &Oid, bases: &[Oid]) -> Result<FormerBlobs, Stor
 
 /// A file that both sides changed.
 struct PathConflict {
-    place: Place,
+    place: TreeFile,
     /// The content in the merge base, if it is known.
     base: Option<Oid>,
     sides: [Option<Oid>; 2],
@@ -158,7 +161,7 @@ impl Merging<'_> {
                     continue;
                 }
                 let parts: Vec<&str> = path.iter().map(String::as_str).collect();
-                let Some(place) = Place::parse(self.name, &parts) else {
+                let Some(place) = TreeFile::parse(self.name, &parts) else {
                     // Neither side may have such a file, and it was reported before.
                     continue;
                 };
@@ -170,7 +173,7 @@ impl Merging<'_> {
 
     fn file(
         &mut self,
-        place: Place,
+        place: TreeFile,
         base: Option<Option<&Entry>>,
         [our, their]: [Option<&Entry>; 2],
         conflicts: &mut Vec<PathConflict>,
@@ -200,7 +203,7 @@ impl Merging<'_> {
         conflicts: &mut Vec<PathConflict>,
     ) -> Result<(), StoreError> {
         self.merge.edits.remove(path);
-        let Some(place) = Place::parse(self.name, &path.parts().collect::<Vec<_>>()) else { return Ok(()) };
+        let Some(place) = TreeFile::parse(self.name, &path.parts().collect::<Vec<_>>()) else { return Ok(()) };
         let found = |tree: &Oid| read::lookup(self.store, tree, path.as_str());
         let known = bases.iter().map(found).collect::<Result<Vec<_>, _>>()?;
         let base = known.split_first().filter(|(first, rest)| rest.iter().all(|one| one == *first));
@@ -237,7 +240,7 @@ impl Merging<'_> {
                 };
                 let sides = [content(&ours)?, content(&theirs)?];
                 let parts: Vec<_> = change.path.split('/').collect();
-                let Some(place) = Place::parse(self.name, &parts) else { continue };
+                let Some(place) = TreeFile::parse(self.name, &parts) else { continue };
                 if sides == [change.refused, change.kept] {
                     self.merge.edits.remove(&place.path());
                 } else if sides == [change.kept, change.refused] {
@@ -261,29 +264,29 @@ impl Merging<'_> {
             return self.settle_absence(&place, [ours, theirs]);
         };
         match &place {
-            Place::Contract(name) => {
+            TreeFile::Contract(name) => {
                 let Some([our, their]) = self.both::<Contract>(&place, our, their)? else { return Ok(()) };
                 let base = base.map(|base| self.read::<Contract>(&base)).transpose()?.flatten();
                 let newer = self.newer(&our.owner)?;
                 let merged = merge::contract(base.as_ref(), &our, &their, newer);
                 self.put_contract(&place, &our, merged, name);
             }
-            Place::Version(name, _) => {
+            TreeFile::Version(name, _) => {
                 let Some([our, their]) = self.both::<Contract>(&place, our, their)? else { return Ok(()) };
                 let newer = self.newer(&our.owner)?;
                 let merged = merge::version(&our, &their, newer);
                 self.put_contract(&place, &our, merged, name);
             }
-            Place::Binding(repo) => {
+            TreeFile::Binding(repo) => {
                 let Some([our, their]) = self.both::<Binding>(&place, our, their)? else { return Ok(()) };
                 let Merged { winner, lost } = merge::binding(&our, &their, self.newer(repo)?);
                 if let Some(lost) = lost {
-                    self.record(Place::LoserBinding(repo.clone(), ConflictId::of(&lost)), &lost);
+                    self.record(TreeFile::LoserBinding(repo.clone(), ConflictId::of(&lost)), &lost);
                     self.merge.conflicts.push(Conflict::Binding(repo.clone()));
                 }
                 self.put(&place, &our, &winner);
             }
-            Place::Source(repo) => {
+            TreeFile::Source(repo) => {
                 let Some([our, their]) = self.both::<Source>(&place, our, their)? else { return Ok(()) };
                 let base = base.map(|base| self.read::<Source>(&base)).transpose()?.flatten();
                 match merge::source(base.as_ref(), &our, &their, self.newer(repo)?) {
@@ -291,39 +294,39 @@ impl Merging<'_> {
                     None => drop(self.merge.edits.insert(place.path(), Edit::Remove)),
                 }
             }
-            Place::Domain => {
+            TreeFile::Domain => {
                 let Some([our, their]) = self.both::<Domain>(&place, our, their)? else { return Ok(()) };
                 let base = base.map(|base| self.read::<Domain>(&base)).transpose()?.flatten();
                 self.put(&place, &our, &merge::domain(base.as_ref(), &our, &their));
             }
-            Place::Repo(repo) => {
+            TreeFile::Repo(repo) => {
                 let Some([our, their]) = self.both::<Repo>(&place, our, their)? else { return Ok(()) };
                 let Merged { winner, lost } = merge::repo(&our, &their);
                 if let Some(lost) = lost {
-                    self.record(Place::LoserRepo(repo.clone(), ConflictId::of(&lost)), &lost);
+                    self.record(TreeFile::LoserRepo(repo.clone(), ConflictId::of(&lost)), &lost);
                     self.merge.conflicts.push(Conflict::Repo(repo.clone()));
                 }
                 self.put(&place, &our, &winner);
             }
-            Place::SetAside(_) => {
+            TreeFile::SetAside(_) => {
                 let Some([our, their]) = self.both::<SetAside>(&place, our, their)? else { return Ok(()) };
                 self.put(&place, &our, &our.merged_with(&their));
             }
-            Place::Session(_) | Place::EndedSession(_) => {
+            TreeFile::Session(_) | TreeFile::EndedSession(_) => {
                 let Some([our, their]) = self.both::<Session>(&place, our, their)? else { return Ok(()) };
                 self.put(&place, &our, &merge::session(&our, &their));
             }
-            Place::Transfers(_) => {
+            TreeFile::Transfers(_) => {
                 let Some([our, their]) = self.both::<Transfers>(&place, our, their)? else { return Ok(()) };
                 self.put(&place, &our, &merge::transfers(&our, &their));
             }
             // These files are named by their content, or never differ.
-            Place::Realm
-            | Place::Rename(_)
-            | Place::Approval(..)
-            | Place::LoserRepo(..)
-            | Place::LoserContract(..)
-            | Place::LoserBinding(..) => {
+            TreeFile::Realm
+            | TreeFile::Rename(_)
+            | TreeFile::Approval(..)
+            | TreeFile::LoserRepo(..)
+            | TreeFile::LoserContract(..)
+            | TreeFile::LoserBinding(..) => {
                 self.smaller(&place, our, their);
             }
         }
@@ -331,8 +334,8 @@ impl Merging<'_> {
     }
 
     /// Resolves a file that one side removed and the other changed: it stays, unless it is a session that has ended.
-    fn settle_absence(&mut self, place: &Place, [ours, theirs]: [Option<Oid>; 2]) -> Result<(), StoreError> {
-        if let Place::Session(id) = place {
+    fn settle_absence(&mut self, place: &TreeFile, [ours, theirs]: [Option<Oid>; 2]) -> Result<(), StoreError> {
+        if let TreeFile::Session(id) = place {
             let ended = layout::ended_session(id);
             let without = usize::from(ours.is_some());
             if read::lookup(self.store, &self.trees[without], ended.as_str())?.is_some() {
@@ -345,7 +348,12 @@ impl Merging<'_> {
     }
 
     /// Reads both sides. If one cannot be read, the other wins; if neither can, the one with the smaller id wins.
-    fn both<T: DeserializeOwned>(&mut self, place: &Place, our: Oid, their: Oid) -> Result<Option<[T; 2]>, StoreError> {
+    fn both<T: DeserializeOwned>(
+        &mut self,
+        place: &TreeFile,
+        our: Oid,
+        their: Oid,
+    ) -> Result<Option<[T; 2]>, StoreError> {
         Ok(match (self.read(&our)?, self.read(&their)?) {
             (Some(ours), Some(theirs)) => Some([ours, theirs]),
             (Some(_), None) => None,
@@ -360,7 +368,7 @@ impl Merging<'_> {
         })
     }
 
-    fn smaller(&mut self, place: &Place, our: Oid, their: Oid) {
+    fn smaller(&mut self, place: &TreeFile, our: Oid, their: Oid) {
         if their < our {
             self.merge.edits.insert(place.path(), Edit::Link(EntryKind::Blob, their));
         }
@@ -374,23 +382,23 @@ impl Merging<'_> {
         }
     }
 
-    fn put<T: Serialize + PartialEq>(&mut self, place: &Place, ours: &T, winner: &T) {
+    fn put<T: Serialize + PartialEq>(&mut self, place: &TreeFile, ours: &T, winner: &T) {
         if ours != winner {
             self.merge.edits.insert(place.path(), Edit::Put(codec::encode(winner)));
         }
     }
 
-    fn put_contract(&mut self, place: &Place, ours: &Contract, merged: Merged<Contract>, name: &ContractName) {
+    fn put_contract(&mut self, place: &TreeFile, ours: &Contract, merged: Merged<Contract>, name: &ContractName) {
         let Merged { winner, lost } = merged;
         if let Some(lost) = lost {
             let lost = lost.as_published();
-            self.record(Place::LoserContract(name.clone(), lost.version.clone(), ConflictId::of(&lost)), &lost);
+            self.record(TreeFile::LoserContract(name.clone(), lost.version.clone(), ConflictId::of(&lost)), &lost);
             self.merge.conflicts.push(Conflict::Contract(name.clone(), lost.version));
         }
         self.put(place, ours, &winner);
     }
 
-    fn record<T: Serialize>(&mut self, place: Place, lost: &T) {
+    fn record<T: Serialize>(&mut self, place: TreeFile, lost: &T) {
         // The file is named by its content, so it may already exist.
         self.merge.edits.insert(place.path(), Edit::Put(codec::encode(lost)));
     }

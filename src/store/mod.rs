@@ -15,7 +15,7 @@ pub mod remote;
 pub mod sessions;
 mod snapshot;
 pub mod store_at;
-pub mod tree_place;
+pub mod tree_file;
 pub mod validate_incoming;
 pub mod write;
 

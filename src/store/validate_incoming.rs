@@ -17,7 +17,7 @@ use crate::model::{
     set_aside::SetAside,
     transfer::Transfers,
 };
-use crate::store::{Entry, EntryKind, Store, StoreError, StoreRef, codec, tree_place::Place};
+use crate::store::{Entry, EntryKind, Store, StoreError, StoreRef, codec, tree_file::TreeFile};
 
 /// The maximum number of files and folders in the tree of one ref.
 const MAX_ENTRIES: usize = 500_000;
@@ -117,7 +117,7 @@ impl Looking<'_> {
 
     fn file(&mut self, path: &[String], blob: &Oid) -> Result<(), StoreError> {
         let parts: Vec<&str> = path.iter().map(String::as_str).collect();
-        let Some(place) = Place::parse(self.name, &parts) else {
+        let Some(place) = TreeFile::parse(self.name, &parts) else {
             self.problem(path, "such a file does not belong in a realm");
             return Ok(());
         };
@@ -135,7 +135,7 @@ impl Looking<'_> {
     }
 
     /// Returns the problem of a file if its content does not fit its path.
-    fn is_right(&self, place: &Place, bytes: &[u8]) -> Result<(), String> {
+    fn is_right(&self, place: &TreeFile, bytes: &[u8]) -> Result<(), String> {
         fn read<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, String> {
             codec::decode(bytes).map_err(|problem| problem.to_string())
         }
@@ -143,22 +143,24 @@ impl Looking<'_> {
             if is_right { Ok(()) } else { Err(format!("it names {names}")) }
         };
         match place {
-            Place::Realm => {
+            TreeFile::Realm => {
                 let realm: Realm = read(bytes)?;
                 let message = || format!("the realm has storage format {}, this git blue knows {FORMAT}", realm.format);
                 if realm.format > FORMAT { Err(message()) } else { Ok(()) }
             }
-            Place::Domain => {
+            TreeFile::Domain => {
                 let domain: Domain = read(bytes)?;
                 named(self.name.domain() == Some(&domain.name), &domain.name)
             }
-            Place::Contract(name) | Place::LoserContract(name, ..) | Place::Version(name, _) => {
+            TreeFile::Contract(name) | TreeFile::LoserContract(name, ..) | TreeFile::Version(name, _) => {
                 let contract: Contract = read(bytes)?;
                 if contract.version.is_placeholder() {
                     return Err("its version is not resolved".into());
                 }
                 let is_right = match place {
-                    Place::Version(_, version) | Place::LoserContract(_, version, _) => contract.version == *version,
+                    TreeFile::Version(_, version) | TreeFile::LoserContract(_, version, _) => {
+                        contract.version == *version
+                    }
                     _ => true,
                 };
                 named(contract.name == *name && is_right, &format!("{} {}", contract.name, contract.version))?;
@@ -167,29 +169,29 @@ impl Looking<'_> {
                     None => Ok(()),
                 }
             }
-            Place::Binding(_) | Place::LoserBinding(..) => read::<Binding>(bytes).map(drop),
-            Place::Source(_) => read::<Source>(bytes).map(drop),
-            Place::Transfers(name) => {
+            TreeFile::Binding(_) | TreeFile::LoserBinding(..) => read::<Binding>(bytes).map(drop),
+            TreeFile::Source(_) => read::<Source>(bytes).map(drop),
+            TreeFile::Transfers(name) => {
                 let transfers: Transfers = read(bytes)?;
                 named(transfers.contract == *name, &transfers.contract)
             }
-            Place::Approval(name, fingerprint) => {
+            TreeFile::Approval(name, fingerprint) => {
                 let approval: Approval = read(bytes)?;
                 named(approval.contract == *name && approval.fingerprint == *fingerprint, &approval.fingerprint)
             }
-            Place::Rename(name) => {
+            TreeFile::Rename(name) => {
                 let rename: Rename = read(bytes)?;
                 named(rename.from == *name, &rename.from)
             }
-            Place::Repo(name) | Place::LoserRepo(name, _) => {
+            TreeFile::Repo(name) | TreeFile::LoserRepo(name, _) => {
                 let repo: Repo = read(bytes)?;
                 named(repo.name == *name, &repo.name)
             }
-            Place::SetAside(id) => {
+            TreeFile::SetAside(id) => {
                 let record: SetAside = read(bytes)?;
                 named(record.id() == *id, &record.commit)
             }
-            Place::Session(id) | Place::EndedSession(id) => {
+            TreeFile::Session(id) | TreeFile::EndedSession(id) => {
                 let session: Session = read(bytes)?;
                 named(session.id == *id, &session.id)
             }

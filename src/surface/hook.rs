@@ -100,21 +100,21 @@ fn publish(ctx: &Ctx, event: &str) -> Option<String> {
     let (code, acting) = (ctx.code.as_ref()?, ctx.acting_repo().ok()?);
     // If the root commits cannot be recorded now, the next command does it.
     let _ = roots::record_roots(ctx);
-    let news = match catch_up::unpublished_commit(acting, code, Scope::Named) {
-        Ok(news) => news?,
+    let unpublished = match catch_up::unpublished_commit(acting, code, Scope::Named) {
+        Ok(unpublished) => unpublished?,
         Err(error) => return Some(not_published(&error)),
     };
-    if let Some(error) = news.unclear {
-        return news.is_fresh.then(|| not_published(&error));
+    if let Some(error) = unpublished.unclear {
+        return unpublished.is_fresh.then(|| not_published(&error));
     }
     // After a checkout, the commits were not made just now.
-    if !news.is_due || (news.disputed.is_some() && event == "post-checkout") {
+    if !unpublished.is_due || (unpublished.disputed.is_some() && event == "post-checkout") {
         return None;
     }
     if let Err(error) = ctx.require_writable() {
-        return news.is_fresh.then(|| not_published(&error));
+        return unpublished.is_fresh.then(|| not_published(&error));
     }
-    match catch_up::publish(ctx, acting, code, &news) {
+    match catch_up::publish(ctx, acting, code, &unpublished) {
         Ok(answer) => {
             session::touch(ctx);
             background::pack_if_due(ctx);
@@ -124,13 +124,13 @@ fn publish(ctx: &Ctx, event: &str) -> Option<String> {
             let _ = removed_files::record(code, &answer.body.removed_files);
             publication_summary::line(&answer.body)
         }
-        Err(error) if error.code == ErrorCode::Locked && background::publish_later(ctx, &news.commit) => {
-            Some(format!("the realm is locked; {} will be published once it is free", news.commit.short()))
+        Err(error) if error.code == ErrorCode::Locked && background::publish_later(ctx, &unpublished.commit) => {
+            Some(format!("the realm is locked; {} will be published once it is free", unpublished.commit.short()))
         }
         Err(error) => {
-            publish_log::record(ctx, acting, news.commit, Err(&error));
+            publish_log::record(ctx, acting, unpublished.commit, Err(&error));
             // The commit does not repeat older failures: they were printed when they occurred, and `status` shows them.
-            news.is_fresh.then(|| not_published(&error))
+            unpublished.is_fresh.then(|| not_published(&error))
         }
     }
 }

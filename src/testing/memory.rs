@@ -19,7 +19,7 @@ use std::{
 
 use self::{
     objects::{Object, Objects as Heap},
-    tree::{Hands, Leaf},
+    tree::{Leaf, Writer},
 };
 use crate::{
     model::{name::RepoName, oid::Oid},
@@ -136,15 +136,15 @@ impl MemoryStore {
         let mut tree = tip.map(|tip| self.objects.commit(&tip)).transpose()?.map(|commit| commit.tree);
         if let Some((path, leaf)) = file {
             let parts: Vec<_> = path.split('/').collect();
-            tree = Some(tree::place(&self.objects, tree, &parts, leaf, Hands::Others)?);
+            tree = Some(tree::place(&self.objects, tree, &parts, leaf, Writer::Other)?);
         }
         let id = self.objects.add(Object::Commit(CommitInfo {
             tree: tree.unwrap_or_else(|| self.objects.add(Object::Tree(Vec::new()))),
             parents: tip.into_iter().collect(),
-            author: "Other Hands <other@example.org>".into(),
-            committer: "Other Hands <other@example.org>".into(),
+            author: "Other Writer <other@example.org>".into(),
+            committer: "Other Writer <other@example.org>".into(),
             time: jiff::Timestamp::UNIX_EPOCH,
-            message: "By other hands\n".into(),
+            message: "By another program\n".into(),
         }));
         self.refs.borrow_mut().insert(name.clone(), id);
         Ok(id)

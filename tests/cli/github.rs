@@ -5,7 +5,7 @@
 use std::{
     collections::BTreeMap,
     hash::{BuildHasher as _, BuildHasherDefault, DefaultHasher},
-    io::{BufRead as _, BufReader, Read as _, Write as _},
+    io::{BufReader, Write as _},
     net::{TcpListener, TcpStream},
     path::PathBuf,
     sync::{
@@ -17,7 +17,7 @@ use std::{
 
 use serde_json::{Value, json};
 
-use crate::{github_git::Repository, world::World};
+use crate::{github_git::Repository, receiver::HttpRequest, world::World};
 
 /// The token that it accepts.
 pub const TOKEN: &str = "s3cret-t0ken";
@@ -166,23 +166,7 @@ pub struct Request {
 fn serve(stream: TcpStream, answer: impl Fn(Request) -> (u16, String, String)) {
     let mut writer = stream.try_clone().unwrap();
     let mut reader = BufReader::new(stream);
-    loop {
-        let mut line = String::new();
-        if reader.read_line(&mut line).unwrap_or_default() == 0 {
-            return;
-        }
-        let mut words = line.split_whitespace();
-        let (method, target) = (words.next().unwrap().to_owned(), words.next().unwrap().to_owned());
-        let mut headers = BTreeMap::new();
-        loop {
-            let mut line = String::new();
-            reader.read_line(&mut line).unwrap();
-            let Some((name, value)) = line.trim().split_once(':') else { break };
-            headers.insert(name.to_ascii_lowercase(), value.trim().to_owned());
-        }
-        let length = headers.get("content-length").and_then(|length| length.parse().ok()).unwrap_or(0);
-        let mut body = vec![0; length];
-        reader.read_exact(&mut body).unwrap();
+    while let Some(HttpRequest { method, target, headers, body }) = HttpRequest::read(&mut reader) {
         let (path, query) = target.split_once('?').unwrap_or((&target, ""));
         let pairs = query.split('&').filter_map(|pair| pair.split_once('='));
         let request = Request {
@@ -191,7 +175,7 @@ fn serve(stream: TcpStream, answer: impl Fn(Request) -> (u16, String, String)) {
             query: pairs.map(|(key, value)| (key.to_owned(), value.to_owned())).collect(),
             token: headers.get("authorization").cloned().unwrap_or_default(),
             etag: headers.get("if-none-match").cloned(),
-            body: (length > 0).then(|| serde_json::from_slice(&body).unwrap()),
+            body: (!body.is_empty()).then(|| serde_json::from_slice(&body).unwrap()),
         };
         let (status, more, body) = answer(request);
         let kind = if more.contains("content-type") { "" } else { "content-type: application/json\r\n" };

@@ -4,7 +4,7 @@ use std::{collections::BTreeMap, ffi::OsString};
 
 use git_blue::{
     env::Env,
-    repo::{CodeRepo, Place},
+    repo::{CodeRepo, DiscoverOptions},
     testing::sandbox::Sandbox,
 };
 
@@ -50,9 +50,9 @@ mod of_the_user {
 
     #[test]
     fn include_if_matches_remote_urls() {
-        let ask = |place: &Place| {
+        let ask = |place: &DiscoverOptions| {
             let config = |code: &str, key: &str| {
-                let place = Place { cwd: place.cwd.join(code), ..place.clone() };
+                let place = DiscoverOptions { cwd: place.cwd.join(code), ..place.clone() };
                 CodeRepo::discover(&place).unwrap().unwrap().config(key)
             };
             assert_eq!(config("ours", "user.name").as_deref(), Some("Ada"));
@@ -74,9 +74,9 @@ mod of_the_user {
 
     #[test]
     fn one_time_configuration_counts_outside_of_hooks() {
-        let ask = |place: &Place| {
+        let ask = |place: &DiscoverOptions| {
             let realm = |in_hook| {
-                let place = Place { in_hook, cwd: place.cwd.join("code"), ..place.clone() };
+                let place = DiscoverOptions { in_hook, cwd: place.cwd.join("code"), ..place.clone() };
                 CodeRepo::discover(&place).unwrap().unwrap().config("blue.realm")
             };
             assert_eq!(realm(false).as_deref(), Some("for-once"));
@@ -93,12 +93,12 @@ mod of_the_user {
 
     /// Runs `ask` in a child process with the variables of a prepared sandbox and no others: the test named `test`,
     /// which calls this function, is run again.
-    fn in_another_process(test: &str, ask: impl FnOnce(&Place), prepare: impl FnOnce(&mut Sandbox)) {
+    fn in_another_process(test: &str, ask: impl FnOnce(&DiscoverOptions), prepare: impl FnOnce(&mut Sandbox)) {
         const SANDBOX: &str = "GIT_BLUE_TEST_SANDBOX";
         let env = Env::from_process().unwrap();
         if let Some(cwd) = env.var(SANDBOX) {
             let vars: BTreeMap<OsString, OsString> = env.vars().clone();
-            return ask(&Place { cwd: cwd.into(), vars, in_hook: false });
+            return ask(&DiscoverOptions { cwd: cwd.into(), vars, in_hook: false });
         }
         let mut sandbox = Sandbox::new();
         prepare(&mut sandbox);

@@ -9,7 +9,7 @@ use std::{path::Path, str::FromStr};
 
 use git_blue::{
     model::oid::Oid,
-    repo::{CodeRepo, Head, Place},
+    repo::{CodeRepo, DiscoverOptions, Head},
     store::{Objects as _, read::lookup},
     testing::sandbox::Sandbox,
 };
@@ -86,8 +86,8 @@ fn name<T: FromStr<Err: std::fmt::Debug>>(text: &str) -> T {
     text.parse().unwrap()
 }
 
-fn place(sandbox: &Sandbox, cwd: &Path) -> Place {
-    Place { cwd: cwd.to_owned(), vars: sandbox.vars().clone(), in_hook: false }
+fn place(sandbox: &Sandbox, cwd: &Path) -> DiscoverOptions {
+    DiscoverOptions { cwd: cwd.to_owned(), vars: sandbox.vars().clone(), in_hook: false }
 }
 
 /// Finds the repository of a folder.

@@ -1,7 +1,7 @@
 //! Unusual formats, partial repositories, and repositories named by variables.
 
 use git_blue::{
-    repo::{CodeRepo, Head, Place},
+    repo::{CodeRepo, DiscoverOptions, Head},
     testing::sandbox::Sandbox,
 };
 
@@ -124,7 +124,7 @@ fn git_dir_selects_the_repository() {
 #[test]
 fn invalid_git_dir_is_an_error() {
     let code = Code::new(&[]);
-    let mut place: Place = place(&code.sandbox, &code.path());
+    let mut place: DiscoverOptions = place(&code.sandbox, &code.path());
     place.vars.insert("GIT_DIR".into(), "nowhere".into());
     let error = CodeRepo::discover(&place).unwrap_err().to_string();
     assert!(error.contains("nowhere"), "{error}");

@@ -42,6 +42,21 @@ fn is_update() -> bool {
     scripted::variable("UPDATE").is_some_and(|value| value == "1")
 }
 
+/// Compares the part of a document between `<!-- name -->` and `<!-- /name -->` with the generated text, or updates it.
+#[track_caller]
+fn check_section(document: &str, name: &str, text: &str) {
+    let path = Path::new(ROOT).join(document);
+    let written = std::fs::read_to_string(&path).unwrap();
+    let (start, end) = (format!("<!-- {name} -->\n"), format!("<!-- /{name} -->\n"));
+    let (before, rest) = written.split_once(&start).unwrap();
+    let (found, after) = rest.split_once(&end).unwrap();
+    if is_update() {
+        std::fs::write(&path, format!("{before}{start}{text}{end}{after}")).unwrap();
+    } else {
+        assert!(found == text, "{document} is stale: UPDATE=1 cargo test --test docs");
+    }
+}
+
 #[test]
 fn readme_is_short() {
     let commands = document::commands(&Path::new(ROOT).join("README.md"));

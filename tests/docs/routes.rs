@@ -1,14 +1,11 @@
 //! The table of routes in `docs/http.md` is generated from `/openapi.json`.
 
-use std::{fmt::Write as _, path::Path};
+use std::fmt::Write as _;
 
 use git_blue::{ops, surface::http::openapi};
 use serde_json::Value;
 
-use crate::{ROOT, is_update};
-
-const START: &str = "<!-- routes -->\n";
-const END: &str = "<!-- /routes -->\n";
+use crate::check_section;
 
 #[test]
 fn route_table_is_current() {
@@ -21,15 +18,7 @@ fn route_table_is_current() {
         }
     }
     text.push('\n');
-    let path = Path::new(ROOT).join("docs/http.md");
-    let written = std::fs::read_to_string(&path).unwrap();
-    let (before, rest) = written.split_once(START).unwrap();
-    let (found, after) = rest.split_once(END).unwrap();
-    if is_update() {
-        std::fs::write(&path, format!("{before}{START}{text}{END}{after}")).unwrap();
-    } else {
-        assert!(found == text, "docs/http.md is stale: UPDATE=1 cargo test --test docs");
-    }
+    check_section("docs/http.md", "routes", &text);
 }
 
 /// Returns what a route does, with the command of its operation.

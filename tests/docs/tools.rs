@@ -1,14 +1,11 @@
 //! The list of tools in `docs/mcp.md` is generated from the server's answer.
 
-use std::{fmt::Write as _, path::Path};
+use std::fmt::Write as _;
 
 use git_blue::{env::Env, surface::mcp};
 use serde_json::{Value, json};
 
-use crate::{ROOT, is_update};
-
-const START: &str = "<!-- tools -->\n";
-const END: &str = "<!-- /tools -->\n";
+use crate::check_section;
 
 #[test]
 fn tool_list_is_current() {
@@ -18,15 +15,7 @@ fn tool_list_is_current() {
     for tool in listed["tools"].as_array().unwrap() {
         write(tool, &mut text);
     }
-    let path = Path::new(ROOT).join("docs/mcp.md");
-    let written = std::fs::read_to_string(&path).unwrap();
-    let (before, rest) = written.split_once(START).unwrap();
-    let (found, after) = rest.split_once(END).unwrap();
-    if is_update() {
-        std::fs::write(&path, format!("{before}{START}{text}{END}{after}")).unwrap();
-    } else {
-        assert!(found == text, "docs/mcp.md is stale: UPDATE=1 cargo test --test docs");
-    }
+    check_section("docs/mcp.md", "tools", &text);
 }
 
 fn write(tool: &Value, text: &mut String) {

@@ -102,28 +102,44 @@ impl Receiver {
     }
 }
 
+/// A request, as it was sent.
+pub struct HttpRequest {
+    pub method: String,
+    pub target: String,
+    /// The headers, by their names in lower case.
+    pub headers: BTreeMap<String, String>,
+    pub body: Vec<u8>,
+}
+
+impl HttpRequest {
+    /// Reads a request. Returns `None` if the client has disconnected.
+    pub fn read(reader: &mut BufReader<TcpStream>) -> Option<Self> {
+        let mut line = String::new();
+        if reader.read_line(&mut line).unwrap_or_default() == 0 {
+            return None;
+        }
+        let mut words = line.split_whitespace();
+        let (method, target) = (words.next()?.to_owned(), words.next()?.to_owned());
+        let mut headers = BTreeMap::new();
+        loop {
+            let mut line = String::new();
+            reader.read_line(&mut line).unwrap();
+            let Some((name, value)) = line.trim().split_once(':') else { break };
+            headers.insert(name.to_ascii_lowercase(), value.trim().to_owned());
+        }
+        let mut body = vec![0; headers.get("content-length").and_then(|length| length.parse().ok()).unwrap_or(0)];
+        reader.read_exact(&mut body).ok()?;
+        Some(Self { method, target, headers, body })
+    }
+}
+
 fn serve(stream: TcpStream, state: &Mutex<State>, elsewhere: &str) {
     let mut writer = stream.try_clone().unwrap();
     let mut reader = BufReader::new(stream);
-    let mut line = String::new();
-    if reader.read_line(&mut line).unwrap_or_default() == 0 {
-        return;
-    }
-    let path = line.split(' ').nth(1).unwrap_or_default().to_owned();
-    let mut headers = BTreeMap::new();
-    loop {
-        let mut line = String::new();
-        reader.read_line(&mut line).unwrap();
-        let Some((name, value)) = line.trim().split_once(':') else { break };
-        headers.insert(name.to_ascii_lowercase(), value.trim().to_owned());
-    }
-    let mut body = vec![0; headers.get("content-length").and_then(|length| length.parse().ok()).unwrap_or(0)];
-    if reader.read_exact(&mut body).is_err() {
-        return;
-    }
+    let Some(HttpRequest { target, headers, body, .. }) = HttpRequest::read(&mut reader) else { return };
     let manner = {
         let mut state = state.lock().unwrap();
-        state.asked.push(path);
+        state.asked.push(target);
         state.manners.pop_front().unwrap_or(Manner::Take)
     };
     if let Manner::Slow(pause) = manner {

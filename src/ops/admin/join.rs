@@ -155,7 +155,7 @@ fn share(ctx: &Ctx, request: &Request) -> Result<(), OpError> {
             .ok_or_else(|| OpError::usage("the URL of the realm is missing").next("pass --url URL with --branches"))?,
         None => return Ok(()),
     };
-    let place = sync::realm_clone::Place { realm: Some(&request.realm), url: &url, branches: request.branches };
+    let place = sync::realm_clone::RealmLocation { realm: Some(&request.realm), url: &url, branches: request.branches };
     if sync::realm_clone::obtain(ctx, place)?.is_none() {
         let message = format!("{url} contains no realm yet");
         return Err(OpError::no(ErrorCode::NoRealmThere, message)

@@ -18,7 +18,6 @@ pub mod reseed;
 
 use super::Operation;
 
-/// The operations, in the order of the documentation.
 pub(super) const TABLE: &[Operation] = &[
     init::OPERATION,
     join::OPERATION,

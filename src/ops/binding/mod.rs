@@ -8,6 +8,5 @@ pub mod unimport;
 
 use super::Operation;
 
-/// The operations, in the order of the documentation.
 pub(super) const TABLE: &[Operation] =
     &[import::OPERATION, export::OPERATION, unimport::OPERATION, unexport::OPERATION];

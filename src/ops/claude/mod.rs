@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use serde_json::Value;
 
 use self::{
-    place::Place,
+    place::ScopeFiles,
     record::{Done, Records},
 };
 use super::{Operation, ctx::Ctx};
@@ -24,7 +24,6 @@ use crate::{
     wire::{Answer, ClaudeFile, ClaudeScope, ClaudeSetup, FileChange},
 };
 
-/// The operations, in the order of the documentation.
 pub(super) const TABLE: &[Operation] = &[INSTALL, UNINSTALL];
 
 /// The table's entry for installing.
@@ -82,7 +81,7 @@ struct Plan {
 /// # Errors
 /// Returns an error if a file does not have Claude Code's format, or cannot be written. Then no file is written.
 pub fn install(ctx: &Ctx, request: Request) -> Result<Answer<ClaudeSetup>, OpError> {
-    let place = Place::of(ctx, request.scope)?;
+    let place = ScopeFiles::of(ctx, request.scope)?;
     let mut records = Records::open(ctx);
     let server = part(SERVERS, &["mcpServers", SERVER]);
     let group = part(HOOKS, &["hooks", "SessionStart", "0"]);
@@ -106,7 +105,7 @@ pub fn install(ctx: &Ctx, request: Request) -> Result<Answer<ClaudeSetup>, OpErr
 /// # Errors
 /// Returns an error if a file does not have Claude Code's format, or cannot be written. Then no file is written.
 pub fn uninstall(ctx: &Ctx, request: Request) -> Result<Answer<ClaudeSetup>, OpError> {
-    let place = Place::of(ctx, request.scope)?;
+    let place = ScopeFiles::of(ctx, request.scope)?;
     let mut records = Records::open(ctx);
     let plans = [
         without(&place.servers, &records, &SERVER_STEPS, is_our_server)?,

@@ -13,14 +13,14 @@ const CONFIG_DIR: &str = "CLAUDE_CONFIG_DIR";
 
 /// The files that Claude Code reads in one scope.
 #[derive(Debug, PartialEq, Eq)]
-pub struct Place {
+pub struct ScopeFiles {
     /// The file of MCP servers.
     pub servers: PathBuf,
     /// The settings file, which holds the hooks.
     pub settings: PathBuf,
 }
 
-impl Place {
+impl ScopeFiles {
     /// Returns the files of a scope.
     ///
     /// # Errors

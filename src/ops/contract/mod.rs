@@ -24,7 +24,6 @@ pub mod yank;
 
 use super::Operation;
 
-/// The operations, in the order of the documentation.
 pub(super) const TABLE: &[Operation] = &[
     list::OPERATION,
     get::OPERATION,

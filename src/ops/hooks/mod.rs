@@ -21,7 +21,6 @@ use crate::{
     wire::{Answer, HookState, HooksAnswer},
 };
 
-/// The operations, in the order of the documentation.
 pub(super) const TABLE: &[Operation] = &[INSTALL, UNINSTALL, STATUS];
 
 /// The table's entry for installing.

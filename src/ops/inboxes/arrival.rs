@@ -126,7 +126,7 @@ fn record_first_seen(store: &dyn Store, sighting: &FirstSeen, now: &jiff::Zoned)
 }
 
 /// Records a change that was made on this machine to a domain whose tree was `before`. If that tree was known, the new
-/// one becomes known too. Otherwise the arrivals in between are found at the next look.
+/// one becomes known too. Otherwise the arrivals in between are found at the next read.
 pub fn record_local_change(store: &dyn Store, domain: &DomainName, before: Option<Oid>, after: Oid, now: &jiff::Zoned) {
     let name = StoreRef::Arrivals(domain.clone());
     let _ = write(store, &name, |_| {

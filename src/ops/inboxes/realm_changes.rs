@@ -1,4 +1,4 @@
-//! Finds what became pending between two looks at a realm, and which sessions changed. Only the domains and sessions
+//! Finds what became pending between two reads of a realm, and which sessions changed. Only the domains and sessions
 //! that changed in between are read.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -35,7 +35,7 @@ pub struct RefTips {
     sessions: BTreeMap<RepoName, Oid>,
 }
 
-/// The domains and sessions that changed between two looks.
+/// The domains and sessions that changed between two reads.
 #[derive(Debug, Clone, Default)]
 pub struct ChangedRefs {
     domains: Vec<Step<DomainName>>,

@@ -139,7 +139,7 @@ impl Watching<'_> {
         while listens {
             listens = match feed.next(STEP) {
                 FeedItem::Nothing => self.listener.is_connected(),
-                // Only a look at the realm can mark notifications as seen.
+                // Only reading the realm can mark notifications as seen.
                 FeedItem::Moved if self.request.mark => self.deliver_pending()?,
                 FeedItem::Notification(one) if !self.request.mark => self.show(&one)?,
                 FeedItem::Moved | FeedItem::Notification(_) => true,

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::{
     rfc::{self, Head},
-    status::{Place, dependencies, places, standing},
+    status::{RepoWork, dependencies, places, standing},
 };
 use crate::{
     error::{ErrorCode, NextStep, OpError},
@@ -60,7 +60,7 @@ runs!(PrCreate, run);
 
 /// A repository with something to merge.
 struct Job {
-    place: Place,
+    place: RepoWork,
     standing: WorkStatus,
     on: Result<OnForge, ForgeUnavailable>,
     /// The pull request, if there is one yet.
@@ -151,7 +151,7 @@ fn jobs(
     ctx: &Ctx,
     forges: &mut Forges<'_>,
     here: &RealmContext,
-    places: Vec<Place>,
+    places: Vec<RepoWork>,
     branch: &str,
     body: &mut PrCreate,
 ) -> Result<(Vec<Job>, Dependencies), OpError> {

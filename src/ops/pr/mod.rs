@@ -9,5 +9,4 @@ pub mod status;
 
 use super::Operation;
 
-/// The operations, in the order of the documentation.
 pub(super) const TABLE: &[Operation] = &[status::OPERATION, prepare::OPERATION, create::OPERATION, comment::OPERATION];

@@ -1,7 +1,7 @@
 //! `realm_pr_prepare`: makes one commit in each worktree of an RFC that has changes, with the user's git, identity and
 //! hooks.
 
-use super::status::{Place, places};
+use super::status::{RepoWork, places};
 use crate::ops::{
     Operation,
     ctx::Ctx,
@@ -86,7 +86,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<PrPrepare>, OpError> {
     Ok(answer)
 }
 
-fn prepare(place: &Place, branch: &str, request: &Request) -> Result<Option<Prepared>, RepoProblem> {
+fn prepare(place: &RepoWork, branch: &str, request: &Request) -> Result<Option<Prepared>, RepoProblem> {
     let name = &place.found.name;
     let git = |error| of_git(name, &error);
     let at = place.path.display();

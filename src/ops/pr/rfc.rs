@@ -23,7 +23,7 @@ use crate::{
         repos::paths,
         worktree::{self, list::all_found},
     },
-    repo::{CodeRepo, Place, blue_files::Files},
+    repo::{CodeRepo, DiscoverOptions, blue_files::Files},
     store::overview::{Line, Overview},
     wire::{RepoProblem, RfcBranch},
 };
@@ -49,7 +49,7 @@ impl Branch {
         repo: &RepoName,
         (folder, commit): (&Path, &Oid),
     ) -> Result<Self, OpError> {
-        let place = Place { cwd: folder.to_owned(), vars: ctx.env.vars_for_other_repo(), in_hook: false };
+        let place = DiscoverOptions { cwd: folder.to_owned(), vars: ctx.env.vars_for_other_repo(), in_hook: false };
         let code = CodeRepo::discover(&place)?.ok_or_else(|| {
             OpError::cannot(ErrorCode::NotInGit, format!("{} is not in a git repository", folder.display()))
         })?;
@@ -85,7 +85,7 @@ pub fn branches(
     let branch = worktree::rfc_worktrees::branch(ctx, rfc)?;
     let mut branches = Vec::new();
     for found in all_found(ctx, here)?.0 {
-        let place = Place { cwd: found.folder.clone(), vars: ctx.env.vars_for_other_repo(), in_hook: false };
+        let place = DiscoverOptions { cwd: found.folder.clone(), vars: ctx.env.vars_for_other_repo(), in_hook: false };
         let Some(code) = CodeRepo::discover(&place)? else { continue };
         for name in [format!("refs/heads/{branch}"), format!("refs/remotes/origin/{branch}")] {
             if let Some(commit) = code.reference(&name)? {

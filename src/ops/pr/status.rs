@@ -54,7 +54,7 @@ pub struct Request {
 runs!(PrStatus, run);
 
 /// The place where the work in one repository is measured.
-pub(crate) struct Place {
+pub(crate) struct RepoWork {
     pub(crate) found: FoundRepo,
     pub(crate) work: Work,
     /// The folder.
@@ -65,7 +65,7 @@ pub(crate) struct Place {
     pub(crate) base: Option<String>,
 }
 
-impl Place {
+impl RepoWork {
     /// Returns whether there is only a branch, and no folder that has it checked out.
     pub(crate) fn is_branch_alone(&self) -> bool {
         self.branch.is_some()
@@ -159,7 +159,7 @@ pub(crate) fn places(
     ctx: &Ctx,
     here: &RealmContext,
     rfc: Option<&RfcName>,
-) -> Result<(Vec<Place>, Vec<RepoProblem>), OpError> {
+) -> Result<(Vec<RepoWork>, Vec<RepoProblem>), OpError> {
     let (found, mut errors) = all_found(ctx, here)?;
     let branch = rfc.map(|rfc| worktree::rfc_worktrees::branch(ctx, rfc)).transpose()?;
     let root = worktree::rfc_worktrees::root(ctx, &here.realm);
@@ -177,7 +177,7 @@ pub(crate) fn places(
         match looked {
             Ok(Some((path, branch, base))) => {
                 let work = work.at(&path);
-                places.push(Place { found, work, path, branch, base });
+                places.push(RepoWork { found, work, path, branch, base });
             }
             Ok(None) => {}
             Err(error) => errors.push(of_git(&found.name, &error)),
@@ -221,7 +221,7 @@ fn place(
 }
 
 /// Returns the state of a place.
-pub(crate) fn standing(place: &Place) -> Result<WorkStatus, StoreError> {
+pub(crate) fn standing(place: &RepoWork) -> Result<WorkStatus, StoreError> {
     match &place.branch {
         Some(branch) => place.work.status_of(branch, place.base.as_deref()),
         None => place.work.status(place.base.as_deref()),
@@ -229,7 +229,7 @@ pub(crate) fn standing(place: &Place) -> Result<WorkStatus, StoreError> {
 }
 
 /// Returns whether all uncommitted files look like secrets. If they cannot be listed, the answer is no.
-fn holds_only_secrets(place: &Place) -> bool {
+fn holds_only_secrets(place: &RepoWork) -> bool {
     let found = place.work.uncommitted();
     found.is_ok_and(|found| {
         found.tracked.is_empty() && found.conflicts.is_empty() && found.untracked.iter().all(|path| looks_secret(path))
@@ -237,7 +237,7 @@ fn holds_only_secrets(place: &Place) -> bool {
 }
 
 /// Queries the forge. The default branch never belongs to a pull request.
-fn with_pull(place: &Place, standing: WorkStatus, on: &OnForge) -> Measured {
+fn with_pull(place: &RepoWork, standing: WorkStatus, on: &OnForge) -> Measured {
     let forge = match &on.forge {
         Ok(forge) => forge,
         Err(closed) => return Measured { standing, pull: Err(closed.message.clone()), unknown: None },
@@ -264,7 +264,7 @@ fn unknown(error: &ForgeError) -> String {
     }
 }
 
-fn line(here: &RealmContext, place: &Place, measured: Measured) -> PrRepo {
+fn line(here: &RealmContext, place: &RepoWork, measured: Measured) -> PrRepo {
     let Measured { standing, pull, unknown } = measured;
     let (pull, unknown) = match pull {
         Ok(pull) => (pull.map(|(pull, condition)| request_of(pull, condition)), unknown),
@@ -375,10 +375,10 @@ pub(crate) fn dependencies(here: &RealmContext) -> Result<Dependencies, OpError>
 }
 
 /// Returns the tips of the branches that have something to merge.
-fn branch_tips<'a>(tips: &'a [(&Place, Option<String>)], lines: &[PrRepo]) -> Vec<Head<'a>> {
+fn branch_tips<'a>(tips: &'a [(&RepoWork, Option<String>)], lines: &[PrRepo]) -> Vec<Head<'a>> {
     let is_open = |name: &RepoName| lines.iter().any(|line| line.name == *name && has_to_merge(line));
     let open = tips.iter().filter(|(place, _)| is_open(&place.found.name));
-    let head = |(place, head): &'a (&Place, Option<String>)| {
+    let head = |(place, head): &'a (&RepoWork, Option<String>)| {
         Some(Head { repo: &place.found.name, folder: &place.path, commit: head.as_deref()? })
     };
     open.filter_map(head).collect()

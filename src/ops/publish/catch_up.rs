@@ -114,17 +114,21 @@ pub fn unpublished_commit(
         let upstream = code.upstream(&branch)?;
         let pushed = upstream.map(|upstream| code.common(&tip, &upstream)).transpose()?.flatten();
         if let Some(pushed) = pushed
-            && let Some(news) = of_commit(acting, code, &branch, pushed, scope)?
+            && let Some(unpublished) = of_commit(acting, code, &branch, pushed, scope)?
         {
-            return Ok(Some(UnpublishedCommit { policy, is_due: !held_back(&news, scope, code)?, ..news }));
+            return Ok(Some(UnpublishedCommit {
+                policy,
+                is_due: !held_back(&unpublished, scope, code)?,
+                ..unpublished
+            }));
         }
         if pushed == Some(tip) || matches!(scope, Scope::Named) {
             return Ok(None);
         }
     }
-    let Some(news) = of_commit(acting, code, &branch, tip, scope)? else { return Ok(None) };
-    let is_due = policy == Policy::Commit && !held_back(&news, scope, code)?;
-    Ok(Some(UnpublishedCommit { policy, is_due, ..news }))
+    let Some(unpublished) = of_commit(acting, code, &branch, tip, scope)? else { return Ok(None) };
+    let is_due = policy == Policy::Commit && !held_back(&unpublished, scope, code)?;
+    Ok(Some(UnpublishedCommit { policy, is_due, ..unpublished }))
 }
 
 /// Returns the commit of the current branch that is not published because it is unknown which branch is.
@@ -137,8 +141,13 @@ fn unclear(
     let Some(problem) = branch_problem(code)? else { return Ok(None) };
     let head = code.head()?;
     let (Some(branch), Some(tip)) = (head.branch, head.commit) else { return Ok(None) };
-    let news = of_commit(acting, code, &branch, tip, scope)?;
-    Ok(news.map(|news| UnpublishedCommit { policy, is_due: false, unclear: Some(problem), ..news }))
+    let unpublished = of_commit(acting, code, &branch, tip, scope)?;
+    Ok(unpublished.map(|unpublished| UnpublishedCommit {
+        policy,
+        is_due: false,
+        unclear: Some(problem),
+        ..unpublished
+    }))
 }
 
 /// Returns the problem if it is unknown which branch is published, or that branch exists neither here nor at origin.
@@ -168,11 +177,11 @@ pub fn branch_problem(code: &CodeRepo) -> Result<Option<OpError>, OpError> {
 
 /// Returns whether this needs a person to publish it. A commit that was just made counts as confirmed, but a commit on
 /// another branch does not confirm what the publishing branch already had.
-fn held_back(news: &UnpublishedCommit, scope: Scope<'_>, code: &CodeRepo) -> Result<bool, OpError> {
-    if news.disputed.is_none() || !matches!(scope, Scope::Named) || !news.is_fresh {
-        return Ok(news.disputed.is_some());
+fn held_back(unpublished: &UnpublishedCommit, scope: Scope<'_>, code: &CodeRepo) -> Result<bool, OpError> {
+    if unpublished.disputed.is_none() || !matches!(scope, Scope::Named) || !unpublished.is_fresh {
+        return Ok(unpublished.disputed.is_some());
     }
-    Ok(code.head()?.branch.as_ref() != Some(&news.branch))
+    Ok(code.head()?.branch.as_ref() != Some(&unpublished.branch))
 }
 
 /// Publishes the commit if it is due.
@@ -183,9 +192,16 @@ pub fn publish(
     ctx: &Ctx,
     acting: ActingRepo<'_>,
     code: &CodeRepo,
-    news: &UnpublishedCommit,
+    unpublished: &UnpublishedCommit,
 ) -> Result<Answer<ContractPublish>, OpError> {
-    contract::publish::publish(ctx, acting, code, (&news.commit, &news.branch), &news.sources, &Request::default())
+    contract::publish::publish(
+        ctx,
+        acting,
+        code,
+        (&unpublished.commit, &unpublished.branch),
+        &unpublished.sources,
+        &Request::default(),
+    )
 }
 
 /// Publishes a commit that a hook had no time for, and the commits that followed it. Returns one answer for each
@@ -199,9 +215,9 @@ pub fn publish_deferred(ctx: &Ctx, commit: Oid) -> Result<Vec<Answer<ContractPub
     if let Some((branch, tip)) = branch(code)?
         && tip != commit
         && code.is_ancestor(&commit, &tip)?
-        && let Some(news) = of_commit(acting, code, &branch, commit, Scope::Named)?
+        && let Some(unpublished) = of_commit(acting, code, &branch, commit, Scope::Named)?
     {
-        match publish(ctx, acting, code, &news) {
+        match publish(ctx, acting, code, &unpublished) {
             Ok(answer) => answers.push(answer),
             // A later commit, which includes this one, was published first.
             Err(error) if error.code == ErrorCode::OlderCommit => {}
@@ -209,15 +225,17 @@ pub fn publish_deferred(ctx: &Ctx, commit: Oid) -> Result<Vec<Answer<ContractPub
         }
     }
     let mut refused = None;
-    while let Some(news) = unpublished_commit(acting, code, Scope::Named)?.filter(|news| news.is_due) {
-        match publish(ctx, acting, code, &news) {
+    while let Some(unpublished) =
+        unpublished_commit(acting, code, Scope::Named)?.filter(|unpublished| unpublished.is_due)
+    {
+        match publish(ctx, acting, code, &unpublished) {
             Ok(answer) => {
                 answers.push(answer);
                 break;
             }
             // A later commit was made and published meanwhile; the branch shows what is left.
-            Err(error) if error.code == ErrorCode::OlderCommit && refused != Some(news.commit) => {
-                refused = Some(news.commit)
+            Err(error) if error.code == ErrorCode::OlderCommit && refused != Some(unpublished.commit) => {
+                refused = Some(unpublished.commit)
             }
             Err(error) => return Err(error),
         }
@@ -265,7 +283,7 @@ fn of_commit(
         };
         // Reading what a domain says takes as long as all of its files, so this is done only where it decides.
         let is_moved = || before_tree.map_or(Ok(true), |before| is_other(code, [&before, &this.tree], &name));
-        let is_news = match source {
+        let is_unpublished = match source {
             None => declared.contains(&name),
             Some(source) if source == commit => false,
             Some(source) if !code.has(&source) => matches!(scope, Scope::All(_)) || is_moved()?,
@@ -274,7 +292,7 @@ fn of_commit(
                     || !(grew || code.is_ancestor(&source, &commit)?)
             }
         };
-        if is_news {
+        if is_unpublished {
             is_fresh |= is_moved()?;
             if let Ok(domain) = name.parse::<DomainName>()
                 && contract::publish::is_disputed(acting, &domain)?

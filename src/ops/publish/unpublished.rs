@@ -64,13 +64,13 @@ impl CaughtUp {
         overview: &Overview<'_>,
         may_publish: bool,
     ) -> Result<(), OpError> {
-        let mut news = catch_up::unpublished_commit(
+        let mut waiting = catch_up::unpublished_commit(
             acting,
             code,
             Scope::All(&contract::publish::sources(acting, Some(overview))?),
         )?;
         let mut failed = None;
-        if let (true, Some(due)) = (may_publish, news.as_ref().filter(|news| news.is_due)) {
+        if let (true, Some(due)) = (may_publish, waiting.as_ref().filter(|waiting| waiting.is_due)) {
             match catch_up::publish(ctx, acting, code, due) {
                 Ok(answer) => {
                     self.published = answer.body.published;
@@ -78,18 +78,18 @@ impl CaughtUp {
                     self.has_moved = true;
                     // If only pushed commits are published, later ones may remain.
                     let after = contract::publish::sources(acting, Some(&Overview::open(acting.store)?))?;
-                    news = catch_up::unpublished_commit(acting, code, Scope::All(&after))?;
+                    waiting = catch_up::unpublished_commit(acting, code, Scope::All(&after))?;
                 }
                 Err(error) => failed = Some(error),
             }
         }
-        match news {
+        match waiting {
             Some(UnpublishedCommit { unclear: Some(error), branch, commit, domains, policy, .. }) => {
                 self.next_steps.extend(error.next_steps);
                 let (policy, problem) = (policy.word().into(), Some(error.message));
                 self.unpublished = Some(Unpublished { branch, commit, domains, policy, problem, failed_at: None });
             }
-            Some(news) => self.report_unpublished(ctx, acting, news, failed),
+            Some(waiting) => self.report_unpublished(ctx, acting, waiting, failed),
             None => {}
         }
         Ok(())
@@ -99,42 +99,42 @@ impl CaughtUp {
         &mut self,
         ctx: &Ctx,
         acting: ActingRepo<'_>,
-        news: UnpublishedCommit,
+        waiting: UnpublishedCommit,
         failed: Option<OpError>,
     ) {
         let (problem, failed_at, steps) = match failed {
             Some(error) => (Some(error.message), Some(ctx.env.now()), error.next_steps),
-            None => match publish_log::last_failure(ctx, acting).filter(|attempt| attempt.commit == news.commit) {
+            None => match publish_log::last_failure(ctx, acting).filter(|attempt| attempt.commit == waiting.commit) {
                 Some(attempt) => (attempt.failed, Some(attempt.at), attempt.next_steps),
                 None => (None, None, Vec::new()),
             },
         };
-        let disputed = news.disputed.as_ref().filter(|_| matches!(news.policy, Policy::Commit | Policy::Pushed));
+        let disputed = waiting.disputed.as_ref().filter(|_| matches!(waiting.policy, Policy::Commit | Policy::Pushed));
         let problem = problem.or_else(|| {
             let told = |domain| format!("two machines wrote the binding of {} in {domain} independently", acting.repo);
             disputed.map(told)
         });
         let has_origin = ctx.code.as_ref().is_some_and(|code| code.origin_url().is_some());
         if disputed.is_some() && has_origin {
-            let step = format!("git pull origin {}  # merge both, and publish the result", news.branch);
+            let step = format!("git pull origin {}  # merge both, and publish the result", waiting.branch);
             self.next_steps.push(step.into());
         }
         self.next_steps.extend(steps);
-        self.next_steps.push(match (&problem, news.policy) {
+        self.next_steps.push(match (&problem, waiting.policy) {
             _ if disputed.is_some() => "git blue contract publish  # or publish what this commit has".into(),
             (Some(_), _) => "git blue contract publish  # try again once this is corrected".into(),
             (None, Policy::Commit | Policy::Off) => "git blue contract publish".into(),
             (None, Policy::Pushed) if !has_origin => {
                 "git blue contract publish  # blue.publish is pushed, and this clone has no origin to push to".into()
             }
-            (None, Policy::Pushed) => format!("git push origin {}", news.branch).into(),
+            (None, Policy::Pushed) => format!("git push origin {}", waiting.branch).into(),
             (None, Policy::Ci) => "git blue contract publish --dry-run".into(),
         });
         self.unpublished = Some(Unpublished {
-            branch: news.branch,
-            commit: news.commit,
-            domains: news.domains,
-            policy: news.policy.word().into(),
+            branch: waiting.branch,
+            commit: waiting.commit,
+            domains: waiting.domains,
+            policy: waiting.policy.word().into(),
             problem,
             failed_at,
         });

@@ -17,7 +17,6 @@ pub mod topology;
 
 use super::Operation;
 
-/// The operations, in the order of the documentation.
 pub(super) const TABLE: &[Operation] = &[
     status::OPERATION,
     check::OPERATION,

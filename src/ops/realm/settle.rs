@@ -12,7 +12,7 @@ use crate::{
         message::Message,
     },
     store::{
-        Change, Edit, EntryKind, Parents, StoreRef, TreePath, codec, layout, read, tree_place::Place, write::write,
+        Change, Edit, EntryKind, Parents, StoreRef, TreePath, codec, layout, read, tree_file::TreeFile, write::write,
     },
     wire::{Answer, ConflictSettled},
 };
@@ -103,7 +103,7 @@ fn edits_to_accept(
     let mut edits = Vec::new();
     for change in &record.changes {
         let parts: Vec<_> = change.path.split('/').collect();
-        let Some(place) = Place::parse(name, &parts) else { continue };
+        let Some(place) = TreeFile::parse(name, &parts) else { continue };
         let held = read::lookup(acting.store, tree, &change.path)?.map(|entry| entry.id);
         if held == change.refused {
             continue;

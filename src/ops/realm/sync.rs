@@ -73,8 +73,8 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<RealmSync>, OpError> {
     let catch_up = || unpublished::publish_due(ctx).map(|done| caught_up = done);
     let body = with(ctx, &here.realm, &*here.store, request, catch_up)?;
     // If nothing was received, the pending notifications have not changed.
-    let has_news = body.remotes.iter().any(|remote| !remote.received.is_empty());
-    let notifications = if has_news { notifications(ctx, &request.reader) } else { Vec::new() };
+    let has_changes = body.remotes.iter().any(|remote| !remote.received.is_empty());
+    let notifications = if has_changes { notifications(ctx, &request.reader) } else { Vec::new() };
     let answer = with_next_steps(RealmSync { notifications, published: caught_up.published, ..body });
     Ok(caught_up.next_steps.into_iter().fold(answer, Answer::next))
 }
@@ -245,7 +245,7 @@ fn with_next_steps(body: RealmSync) -> Answer<RealmSync> {
         remote.problems.iter().any(|one| matches!(&*one.code, "invalid-remote-data" | "bad-name"))
     };
     let strays: Vec<_> = body.remotes.iter().filter(has_stray).map(|remote| shell_word(&remote.url)).collect();
-    let (has_news, dry_run) = (!body.notifications.is_empty(), body.dry_run);
+    let (has_changes, dry_run) = (!body.notifications.is_empty(), body.dry_run);
     let realm = body.realm.clone();
     let mut answer = Answer::new(body);
     if has_conflicts {
@@ -262,7 +262,7 @@ fn with_next_steps(body: RealmSync) -> Answer<RealmSync> {
                 does not belong there"
         ));
     }
-    if has_news {
+    if has_changes {
         answer = answer.next("git blue status  # show what changed");
     }
     if dry_run && has_work {

@@ -12,7 +12,7 @@ use crate::{
     },
     ops::{
         ctx::{Ctx, RealmContext},
-        sync::{self, realm_clone::Place, url},
+        sync::{self, realm_clone::RealmLocation, url},
     },
     repo::CodeRepo,
     store::git::{GitStore, UnfinishedStore},
@@ -93,7 +93,7 @@ pub fn clone_temporary(ctx: &Ctx, url: &str) -> Result<TemporaryRealm, OpError> 
         as_of: None,
         progress: ctx.progress.clone(),
     };
-    let realm = sync::realm_clone::obtain(&ctx, Place { realm: None, url, branches: false })?
+    let realm = sync::realm_clone::obtain(&ctx, RealmLocation { realm: None, url, branches: false })?
         .ok_or_else(|| OpError::cannot(ErrorCode::NoRealmThere, format!("{url} contains no realm")))?;
     let store = GitStore::open(&ctx.home.default_store(&realm), ctx.options())?;
     let here = Ok(RealmContext { realm: realm.clone(), store: Box::new(store), repo: None, unrecorded_url: None });

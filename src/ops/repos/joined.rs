@@ -221,11 +221,11 @@ fn random() -> Result<String, OpError> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{repo::Place, testing::sandbox::Sandbox};
+    use crate::{repo::DiscoverOptions, testing::sandbox::Sandbox};
 
     fn code(sandbox: &Sandbox, name: &str) -> CodeRepo {
         sandbox.git(&sandbox.path(), &["init", "-q", name]);
-        let place = Place { cwd: sandbox.path().join(name), vars: sandbox.vars().clone(), in_hook: false };
+        let place = DiscoverOptions { cwd: sandbox.path().join(name), vars: sandbox.vars().clone(), in_hook: false };
         CodeRepo::discover(&place).unwrap().unwrap()
     }
 

@@ -11,7 +11,7 @@ use crate::{
         text::shell_path,
     },
     ops::ctx::{Ctx, RealmContext},
-    repo::{CodeRepo, Place, work::Work},
+    repo::{CodeRepo, DiscoverOptions, work::Work},
     wire::RepoProblem,
 };
 
@@ -116,7 +116,7 @@ fn found(name: &RepoName, code: &CodeRepo) -> Result<FoundRepo, OpError> {
 /// Opens the repository in exactly this folder, if it is the repository of the realm.
 fn open(ctx: &Ctx, here: &RealmContext, folder: &Path, repo: &Repo) -> Result<Option<CodeRepo>, OpError> {
     let Ok(folder) = dunce::canonicalize(folder) else { return Ok(None) };
-    let place = Place { cwd: folder.clone(), vars: ctx.env.vars_for_other_repo(), in_hook: false };
+    let place = DiscoverOptions { cwd: folder.clone(), vars: ctx.env.vars_for_other_repo(), in_hook: false };
     let code = CodeRepo::discover(&place)?.filter(|code| code.main_folder() == folder);
     Ok(code.filter(|code| is_meant(ctx, here, code, repo)))
 }

@@ -159,8 +159,11 @@ mod tests {
 
     fn code(sandbox: &Sandbox) -> CodeRepo {
         sandbox.git(&sandbox.path(), &["init", "-q", "code"]);
-        let place =
-            crate::repo::Place { cwd: sandbox.path().join("code"), vars: sandbox.vars().clone(), in_hook: false };
+        let place = crate::repo::DiscoverOptions {
+            cwd: sandbox.path().join("code"),
+            vars: sandbox.vars().clone(),
+            in_hook: false,
+        };
         CodeRepo::discover(&place).unwrap().unwrap()
     }
 

@@ -30,7 +30,6 @@ use crate::{
 
 use crate::ops::Operation;
 
-/// The operations, in the order of the documentation.
 pub(super) const TABLE: &[Operation] = &[start::OPERATION, status::OPERATION, list::OPERATION, stop::OPERATION];
 
 /// The maximum time that recording activity waits for a lock. Nobody asked for the record, and the next command can

@@ -24,7 +24,7 @@ use crate::{
 
 /// The location of a realm, as the user typed it.
 #[derive(Debug, Clone, Copy)]
-pub struct Place<'a> {
+pub struct RealmLocation<'a> {
     /// The realm that must be there; `None` accepts any.
     pub realm: Option<&'a RealmName>,
     /// The URL.
@@ -43,7 +43,7 @@ pub fn origin() -> RemoteName {
 ///
 /// # Errors
 /// Returns an error if the URL is not accepted, cannot be reached, or has another realm.
-pub fn obtain(ctx: &Ctx, place: Place<'_>) -> Result<Option<RealmName>, OpError> {
+pub fn obtain(ctx: &Ctx, place: RealmLocation<'_>) -> Result<Option<RealmName>, OpError> {
     let url = url::absolute(ctx.env.cwd(), url::accept(place.url)?);
     let realms = ctx.home.realms()?;
     let known = match place.realm {

@@ -8,5 +8,4 @@ pub mod gc;
 
 use super::Operation;
 
-/// The operations, in the order of the documentation.
 pub(super) const TABLE: &[Operation] = &[gc::OPERATION, doctor::OPERATION];

@@ -19,7 +19,7 @@ use crate::{
         sync::url,
     },
     repo::{
-        CodeRepo, Place,
+        CodeRepo, DiscoverOptions,
         work::{self, Work, Worktree},
     },
     store::{StoreError, overview::Overview},
@@ -164,7 +164,7 @@ fn located(
     let to = dunce::canonicalize(&to).unwrap_or(to);
     ctx.home.record_repo(name, &to)?;
     // The user agreed to clone this repository from the URL in the realm.
-    let place = Place { cwd: to, vars: ctx.env.vars_for_other_repo(), in_hook: false };
+    let place = DiscoverOptions { cwd: to, vars: ctx.env.vars_for_other_repo(), in_hook: false };
     if let Some(code) = CodeRepo::discover(&place)? {
         joined::write(&ctx.home, &code, &here.realm, name, !repo.roots.is_empty())?;
     }

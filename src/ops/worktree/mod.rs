@@ -7,5 +7,4 @@ pub mod rfc_worktrees;
 
 use super::Operation;
 
-/// The operations, in the order of the documentation.
 pub(super) const TABLE: &[Operation] = &[create::OPERATION, list::OPERATION, remove::OPERATION];

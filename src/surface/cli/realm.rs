@@ -211,8 +211,8 @@ fn render_check(body: &RealmCheck, text: &mut Text) {
     }
     if let Some(unpublished) = &body.unpublished {
         let (commit, branch) = (unpublished.commit.short(), &unpublished.branch);
-        let news = format!("{commit} ({branch}) has unpublished changes in {}", unpublished.domains.join(", "));
-        text.line(&[styled("not published yet:", Style::Dim), plain(news)]);
+        let line = format!("{commit} ({branch}) has unpublished changes in {}", unpublished.domains.join(", "));
+        text.line(&[styled("not published yet:", Style::Dim), plain(line)]);
     }
     if let Some(why) = &body.read_only {
         text.line(&[styled("read-only:", Style::Yellow), plain(why)]);

@@ -129,7 +129,7 @@ const CONTRACT: &str = "^(?!.*[.][Ll][Oo][Cc][Kk](/|$))[A-Za-z0-9]([A-Za-z0-9_-]
 /// A filter of events.
 #[derive(JsonSchema)]
 #[expect(dead_code, reason = "each is read by its name")]
-struct Heard {
+struct EventQuery {
     /// Only this realm
     realm: Option<RealmName>,
     /// Only this repository
@@ -181,7 +181,7 @@ pub static ROUTES: LazyLock<Vec<Route>> = LazyLock::new(|| {
     routes.extend([
         other("GET", "/health", "Report that the daemon is running; needs no token", RouteAction::Health),
         Route {
-            query: arguments::of::<Heard>(),
+            query: arguments::of::<EventQuery>(),
             ..other("GET", "/events", "Stream changes as server-sent events", RouteAction::Events)
         },
         other("GET", "/openapi.json", "Describe these routes", RouteAction::OpenApi),

@@ -123,7 +123,7 @@ fn other_programs_may_write_anything() {
     assert_eq!(names(&store), ["domain.json", "versions"]);
     let tip = store.commit(&store.tip(&domain()).unwrap().unwrap()).unwrap();
     assert_eq!(store.entries(&tip.tree).unwrap()[0].kind, EntryKind::Other);
-    assert_eq!(tip.author, "Other Hands <other@example.org>");
+    assert_eq!(tip.author, "Other Writer <other@example.org>");
     assert_eq!(tip.parents.len(), 1);
 }
 

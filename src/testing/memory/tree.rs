@@ -8,11 +8,11 @@ use crate::{
 
 /// The program that changes a tree.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Hands {
+pub(super) enum Writer {
     /// This program, which must not turn a file into a folder or back.
-    Ours,
+    ThisProgram,
     /// Any other program, such as git.
-    Others,
+    Other,
 }
 
 /// The new content of a path; `None` removes it.
@@ -24,7 +24,7 @@ pub(super) fn edit(objects: &Objects, base: Option<Oid>, edits: &[(TreePath, Edi
     let mut tree = base;
     for (path, edit) in edits {
         let parts: Vec<_> = path.parts().collect();
-        tree = Some(place(objects, tree, &parts, leaf(objects, edit)?, Hands::Ours)?);
+        tree = Some(place(objects, tree, &parts, leaf(objects, edit)?, Writer::ThisProgram)?);
     }
     Ok(tree.unwrap_or_else(|| objects.add(Object::Tree(Vec::new()))))
 }
@@ -35,9 +35,9 @@ pub(super) fn place(
     base: Option<Oid>,
     parts: &[&str],
     leaf: Leaf,
-    hands: Hands,
+    writer: Writer,
 ) -> Result<Oid, StoreError> {
-    Ok(objects.add(Object::Tree(placed(objects, base, parts, leaf, hands)?)))
+    Ok(objects.add(Object::Tree(placed(objects, base, parts, leaf, writer)?)))
 }
 
 fn placed(
@@ -45,7 +45,7 @@ fn placed(
     folder: Option<Oid>,
     parts: &[&str],
     leaf: Leaf,
-    hands: Hands,
+    writer: Writer,
 ) -> Result<Vec<Entry>, StoreError> {
     let mut entries = folder.map(|id| objects.entries(&id)).transpose()?.unwrap_or_default();
     let Some((name, below)) = parts.split_first() else {
@@ -59,12 +59,12 @@ fn placed(
         (_, Some(false)) if leaf.is_none() => found.as_ref().map(|found| (found.kind, found.id)),
         _ => {
             let folder = found.as_ref().filter(|_| is_folder == Some(true)).map(|found| found.id);
-            let inner = placed(objects, folder, below, leaf, hands)?;
+            let inner = placed(objects, folder, below, leaf, writer)?;
             // An empty folder is removed, as in git.
             (!inner.is_empty()).then(|| (EntryKind::Tree, objects.add(Object::Tree(inner))))
         }
     };
-    if let (Hands::Ours, Some(was), Some((kind, _))) = (hands, is_folder, new)
+    if let (Writer::ThisProgram, Some(was), Some((kind, _))) = (writer, is_folder, new)
         && was != (kind == EntryKind::Tree)
     {
         return Err(refused(format!("{name} would be both a file and a folder")));

@@ -14,19 +14,19 @@ use crate::{
     wire::{SessionLine, all_realms::NotificationForRepo},
 };
 
-/// The time of a look at a realm, in seconds since 1970, and an id of the realm's state.
+/// The time of a read of a realm, in seconds since 1970, and an id of the realm's state.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Mark {
+pub struct Checkpoint {
     pub at: i64,
     pub state: String,
 }
 
-/// The position of a client in the stream: the number of events after a mark that it has received. They are counted
+/// The position of a client in the stream: the number of events after a checkpoint that it has received. They are counted
 /// within the stream of one repository, or of all repositories.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Position {
-    pub mark: Mark,
-    pub heard: usize,
+    pub checkpoint: Checkpoint,
+    pub received: usize,
     pub repo: Option<RepoName>,
 }
 
@@ -85,20 +85,20 @@ impl Position {
             Some((rest, repo)) => (rest, Some(repo.parse().ok()?)),
             None => (rest, None),
         };
-        let (state, heard) = rest.split_once('.').unwrap_or((rest, "0"));
+        let (state, received) = rest.split_once('.').unwrap_or((rest, "0"));
         let is_state = state.len() == 12 && state.bytes().all(|byte| byte.is_ascii_hexdigit());
-        let mark = Mark { at: at.parse().ok()?, state: is_state.then(|| state.to_owned())? };
-        Some(Self { mark, heard: heard.parse().ok()?, repo })
+        let checkpoint = Checkpoint { at: at.parse().ok()?, state: is_state.then(|| state.to_owned())? };
+        Some(Self { checkpoint, received: received.parse().ok()?, repo })
     }
 }
 
 impl fmt::Display for Position {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}-{}", self.mark.at, self.mark.state)?;
-        if self.heard == 0 {
+        write!(f, "{}-{}", self.checkpoint.at, self.checkpoint.state)?;
+        if self.received == 0 {
             return Ok(());
         }
-        write!(f, ".{}", self.heard)?;
+        write!(f, ".{}", self.received)?;
         self.repo.as_ref().map_or(Ok(()), |repo| write!(f, "@{repo}"))
     }
 }
@@ -123,10 +123,15 @@ impl Event {
 }
 
 impl EventBatch {
-    /// Returns the events for the change of a realm from one mark to another, for subscribers of `repo`. Only the last
-    /// event has the later mark, so a client that is disconnected before gets the rest when it reconnects.
-    pub fn new(realm: &RealmName, [before, after]: [&Mark; 2], repo: Option<&RepoName>, happened: &Changes) -> Self {
-        let id = |heard| Position { mark: before.clone(), heard, repo: repo.cloned() };
+    /// Returns the events for the change of a realm from one checkpoint to another, for subscribers of `repo`. Only the last
+    /// event has the later checkpoint, so a client that is disconnected before gets the rest when it reconnects.
+    pub fn new(
+        realm: &RealmName,
+        [before, after]: [&Checkpoint; 2],
+        repo: Option<&RepoName>,
+        happened: &Changes,
+    ) -> Self {
+        let id = |received| Position { checkpoint: before.clone(), received, repo: repo.cloned() };
         let Changes { notifications, sessions } = happened;
         let mut events = Vec::new();
         for one in notifications {
@@ -141,14 +146,14 @@ impl EventBatch {
             data["realm"] = json!(realm);
             events.push(Event::new("session", &id(events.len() + 1), &data));
         }
-        let last = Position { mark: after.clone(), heard: 0, repo: None };
+        let last = Position { checkpoint: after.clone(), received: 0, repo: None };
         events.push(Event::new("realm", &last, &json!({"realm": realm, "state": after.state})));
         Self::of(events)
     }
 
     /// Returns an event that says that a realm cannot be read.
-    pub fn problem(realm: &RealmName, mark: &Mark, problem: &str) -> Self {
-        let id = Position { mark: mark.clone(), heard: 0, repo: None };
+    pub fn problem(realm: &RealmName, checkpoint: &Checkpoint, problem: &str) -> Self {
+        let id = Position { checkpoint: checkpoint.clone(), received: 0, repo: None };
         Self::of(vec![Event::new("realm", &id, &json!({"realm": realm, "state": null, "problem": problem}))])
     }
 
@@ -167,17 +172,17 @@ impl EventBatch {
         if filter.is_all() { self.text.clone() } else { self.text_after(0, filter).into() }
     }
 
-    /// Returns the text of the wanted events after the first `heard`.
-    pub fn text_after(&self, heard: usize, filter: &EventFilter) -> String {
-        let rest = self.events.iter().skip(heard);
+    /// Returns the text of the wanted events after the first `received`.
+    pub fn text_after(&self, received: usize, filter: &EventFilter) -> String {
+        let rest = self.events.iter().skip(received);
         rest.filter(|event| filter.accepts(event)).map(|event| &*event.text).collect()
     }
 }
 
 /// Returns the start of a stream: the delay before reconnecting and, if nothing was missed, the current id.
-pub fn hello(mark: &Mark, is_all_heard: bool) -> String {
-    let id = if is_all_heard && !mark.state.is_empty() {
-        format!("id: {}-{}\n", mark.at, mark.state)
+pub fn hello(checkpoint: &Checkpoint, is_all_heard: bool) -> String {
+    let id = if is_all_heard && !checkpoint.state.is_empty() {
+        format!("id: {}-{}\n", checkpoint.at, checkpoint.state)
     } else {
         String::new()
     };
@@ -188,15 +193,15 @@ pub fn hello(mark: &Mark, is_all_heard: bool) -> String {
 mod tests {
     use super::*;
 
-    fn mark(at: i64) -> Mark {
-        Mark { at, state: format!("{at:012x}") }
+    fn checkpoint(at: i64) -> Checkpoint {
+        Checkpoint { at, state: format!("{at:012x}") }
     }
 
     #[test]
     fn a_written_position_can_be_parsed() {
         let repo: RepoName = "a.b-c_d".parse().unwrap();
-        for (heard, repo) in [(0, None), (3, None), (3, Some(repo))] {
-            let position = Position { mark: mark(12), heard, repo };
+        for (received, repo) in [(0, None), (3, None), (3, Some(repo))] {
+            let position = Position { checkpoint: checkpoint(12), received, repo };
             assert_eq!(Position::parse(&position.to_string()), Some(position));
         }
         for odd in ["", "x", "1-2", "1-00000000000g", "1-000000000001.x", "1-000000000001.1@..", "../.."] {
@@ -206,7 +211,7 @@ mod tests {
 
     #[test]
     fn clients_that_want_everything_share_one_text() {
-        let told = EventBatch::new(&"r".parse().unwrap(), [&mark(1), &mark(2)], None, &Changes::default());
+        let told = EventBatch::new(&"r".parse().unwrap(), [&checkpoint(1), &checkpoint(2)], None, &Changes::default());
         assert_eq!(told.text(&EventFilter::default()).as_ptr(), told.text(&EventFilter::default()).as_ptr());
         let picky = EventFilter { rank: Some(Rank::default()), contract: None };
         assert_eq!(told.text(&picky), told.text(&EventFilter::default()), "that the realm moved is told to everybody");

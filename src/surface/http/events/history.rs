@@ -6,7 +6,7 @@ use std::{
     sync::Arc,
 };
 
-use super::event::{Changes, EventBatch, Mark, Position};
+use super::event::{Changes, Checkpoint, EventBatch, Position};
 use crate::{
     error::OpError,
     model::name::{RealmName, RepoName},
@@ -38,7 +38,7 @@ pub type Missed = (Arc<EventBatch>, usize);
 /// The state of a realm, and the time at which it was read.
 #[derive(Debug, Default)]
 pub struct RealmSnapshot {
-    mark: Mark,
+    checkpoint: Checkpoint,
     standing: RefTips,
 }
 
@@ -53,11 +53,11 @@ pub struct History {
     known: BTreeSet<RepoName>,
 }
 
-/// The changes between two looks.
+/// The changes between two reads.
 #[derive(Debug)]
 pub struct Delta {
     realm: RealmName,
-    marks: [Mark; 2],
+    marks: [Checkpoint; 2],
     changed: ChangedRefs,
     sessions: Vec<SessionLine>,
     /// The events for each audience that has asked.
@@ -65,14 +65,14 @@ pub struct Delta {
 }
 
 impl RealmSnapshot {
-    /// Reads the current state of a realm. Later changes belong to the next look.
+    /// Reads the current state of a realm. Later changes belong to the next read.
     ///
     /// # Errors
     /// Returns an error if the refs cannot be listed.
     pub fn now(ctx: &Ctx) -> Result<Self, OpError> {
         let at = ctx.env.now().as_second();
         let standing = RefTips::of(ctx)?;
-        Ok(Self { mark: Mark { at, state: standing.id() }, standing })
+        Ok(Self { checkpoint: Checkpoint { at, state: standing.id() }, standing })
     }
 }
 
@@ -82,7 +82,7 @@ impl History {
     /// # Errors
     /// Returns an error if the sessions cannot be read.
     pub fn begin(&mut self, ctx: &Ctx, look: RealmSnapshot) -> Result<(), OpError> {
-        if self.seen.mark.state.is_empty() {
+        if self.seen.checkpoint.state.is_empty() {
             self.seen = look;
         } else if let Some(delta) = self.delta(ctx, &look)? {
             self.push(delta, look);
@@ -91,8 +91,8 @@ impl History {
     }
 
     /// Returns the time and state of the last look.
-    pub fn mark(&self) -> &Mark {
-        &self.seen.mark
+    pub fn checkpoint(&self) -> &Checkpoint {
+        &self.seen.checkpoint
     }
 
     /// Returns whether a repository is known to be in the realm.
@@ -110,12 +110,12 @@ impl History {
     /// # Errors
     /// Returns an error if the sessions cannot be read.
     pub fn delta(&self, ctx: &Ctx, look: &RealmSnapshot) -> Result<Option<Delta>, OpError> {
-        if look.mark.state == self.seen.mark.state {
+        if look.checkpoint.state == self.seen.checkpoint.state {
             return Ok(None);
         }
         let changed = self.seen.standing.until(&look.standing);
         let sessions = RealmChanges::new(ctx).sessions(&changed)?;
-        let marks = [self.seen.mark.clone(), look.mark.clone()];
+        let marks = [self.seen.checkpoint.clone(), look.checkpoint.clone()];
         Ok(Some(Delta { realm: ctx.realm()?.realm.clone(), marks, changed, sessions, told: BTreeMap::new() }))
     }
 
@@ -140,40 +140,40 @@ impl History {
         audience: &Audience,
         last: &Position,
     ) -> Result<Vec<Missed>, OpError> {
-        if last.mark == self.seen.mark {
+        if last.checkpoint == self.seen.checkpoint {
             return Ok(Vec::new());
         }
-        let Some(start) = self.deltas.iter().position(|delta| delta.marks[0] == last.mark) else {
+        let Some(start) = self.deltas.iter().position(|delta| delta.marks[0] == last.checkpoint) else {
             // The position comes from another process.
-            return match last.mark.state == self.seen.mark.state {
+            return match last.checkpoint.state == self.seen.checkpoint.state {
                 true => Ok(Vec::new()),
-                false => Ok(vec![(self.since_another(contexts, realm, audience, &last.mark)?, 0)]),
+                false => Ok(vec![(self.since_another(contexts, realm, audience, &last.checkpoint)?, 0)]),
             };
         };
         // For another audience, events are counted differently.
-        let heard = if last.repo == *audience { last.heard } else { 0 };
+        let received = if last.repo == *audience { last.received } else { 0 };
         let mut missed = Vec::new();
         for delta in self.deltas.range_mut(start..) {
             let told = delta.cached_changes_for(contexts, audience)?;
-            missed.push((told, if missed.is_empty() { heard } else { 0 }));
+            missed.push((told, if missed.is_empty() { received } else { 0 }));
         }
         Ok(missed)
     }
 
-    /// Returns what arrived since a mark of another process.
+    /// Returns what arrived since a checkpoint of another process.
     fn since_another(
         &mut self,
         contexts: &Contexts,
         realm: &RealmName,
         audience: &Audience,
-        last: &Mark,
+        last: &Checkpoint,
     ) -> Result<Arc<EventBatch>, OpError> {
         let everything = match self.pending.entry(audience.clone()) {
             Entry::Occupied(held) => held.into_mut(),
             Entry::Vacant(free) => free.insert(everything(contexts, realm, audience)?),
         };
         let happened = everything.since(last.at);
-        Ok(Arc::new(EventBatch::new(realm, [last, &self.seen.mark], audience.as_ref(), &happened)))
+        Ok(Arc::new(EventBatch::new(realm, [last, &self.seen.checkpoint], audience.as_ref(), &happened)))
     }
 }
 
@@ -195,7 +195,7 @@ impl Delta {
     pub fn changes_for(
         &mut self,
         contexts: &Contexts,
-        news: &mut RealmChanges<'_>,
+        realm_changes: &mut RealmChanges<'_>,
         audience: &Audience,
     ) -> Result<Arc<EventBatch>, OpError> {
         if let Some(told) = self.told.get(audience) {
@@ -207,7 +207,7 @@ impl Delta {
         };
         let mut notifications = Vec::new();
         for repo in repos {
-            let found = news.notifications(&self.changed, &repo)?.into_iter();
+            let found = realm_changes.notifications(&self.changed, &repo)?.into_iter();
             let of_repo = |notification| NotificationForRepo { current_repo: repo.clone(), notification };
             notifications.extend(found.map(of_repo));
         }

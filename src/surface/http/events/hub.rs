@@ -10,7 +10,7 @@ use std::{
 use tokio::sync::watch;
 
 use super::{
-    event::{EventBatch, Mark, Position},
+    event::{Checkpoint, EventBatch, Position},
     history::{Audience, History, Missed, RealmSnapshot},
     locked,
     queue::EventSender,
@@ -52,8 +52,8 @@ pub struct Listener {
     id: u64,
 }
 
-/// A new subscription, the mark of the realm at that time, and the events that the client missed.
-pub type Joined = (Listener, Mark, Vec<Missed>);
+/// A new subscription, the checkpoint of the realm at that time, and the events that the client missed.
+pub type Joined = (Listener, Checkpoint, Vec<Missed>);
 
 impl Drop for Listener {
     fn drop(&mut self) {
@@ -127,7 +127,7 @@ impl Hub {
         let id = listening.next;
         listening.next += 1;
         listening.all.insert(id, (audience.clone(), sender.clone()));
-        Ok(Some((Listener { hub: self.clone(), id }, history.mark().clone(), missed)))
+        Ok(Some((Listener { hub: self.clone(), id }, history.checkpoint().clone(), missed)))
     }
 
     /// Reads the realm each time it changes, while there are subscribers.
@@ -146,8 +146,8 @@ impl Hub {
                 Ok(true) => std::thread::sleep(PAUSE),
                 Ok(false) => {}
                 Err(error) => {
-                    let mark = locked(&self.history).mark().clone();
-                    let problem = Arc::new(EventBatch::problem(&self.realm, &mark, &error.message));
+                    let checkpoint = locked(&self.history).checkpoint().clone();
+                    let problem = Arc::new(EventBatch::problem(&self.realm, &checkpoint, &error.message));
                     self.send(|_| Some(&problem));
                     if let Ok(new) = contexts.without_realm().and_then(|ctx| ChangeWatch::begin(&ctx, &self.realm)) {
                         change_watch = new;
@@ -171,15 +171,15 @@ impl Hub {
         let ctx = contexts.realm(&self.realm)?;
         let look = RealmSnapshot::now(&ctx)?;
         let Some(mut delta) = locked(&self.history).delta(&ctx, &look)? else { return Ok(false) };
-        let mut news = RealmChanges::new(&ctx);
+        let mut realm_changes = RealmChanges::new(&ctx);
         for audience in self.audiences() {
-            delta.changes_for(contexts, &mut news, &audience)?;
+            delta.changes_for(contexts, &mut realm_changes, &audience)?;
         }
         let mut history = locked(&self.history);
         let mut told = BTreeMap::new();
         // Include audiences that subscribed meanwhile.
         for audience in self.audiences() {
-            let its = delta.changes_for(contexts, &mut news, &audience)?;
+            let its = delta.changes_for(contexts, &mut realm_changes, &audience)?;
             told.insert(audience, its);
         }
         self.send(|audience| told.get(audience));

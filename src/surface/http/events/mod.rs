@@ -30,7 +30,7 @@ use crate::{
     surface::{arguments::Arguments, locked::locked},
 };
 
-use event::{EventFilter, Mark, Position};
+use event::{Checkpoint, EventFilter, Position};
 use hub::{Hub, Listener};
 use queue::EventSender;
 use stream::Stream;
@@ -54,7 +54,7 @@ pub struct Events {
 #[derive(Default)]
 struct Joined {
     listeners: Vec<Listener>,
-    mark: Mark,
+    checkpoint: Checkpoint,
     missed: String,
 }
 
@@ -91,9 +91,9 @@ impl Events {
         let (events, only) = (self.clone(), filter.clone());
         let join = move || events.join(&narrowed, &only, last.as_ref(), &sender);
         let joined = tokio::task::spawn_blocking(join).await;
-        let Joined { listeners, mark, missed } =
+        let Joined { listeners, checkpoint, missed } =
             joined.unwrap_or_else(|error| Err(OpError::cannot(ErrorCode::Io, format!("cannot listen: {error}"))))?;
-        let first = format!("{}{missed}", event::hello(&mark, missed.is_empty()));
+        let first = format!("{}{missed}", event::hello(&checkpoint, missed.is_empty()));
         let mut response = Response::new(Stream::new(first, waiting, filter, listeners, permit).boxed());
         let headers = response.headers_mut();
         headers.insert(CONTENT_TYPE, HeaderValue::from_static("text/event-stream"));
@@ -120,10 +120,10 @@ impl Events {
         let mut joined = Joined::default();
         for realm in realms {
             match self.join_realm(&realm, narrowed, last, sender) {
-                Ok((listener, mark, missed)) => {
+                Ok((listener, checkpoint, missed)) => {
                     joined.listeners.push(listener);
-                    joined.mark = mark;
-                    missed.iter().for_each(|(told, heard)| joined.missed += &told.text_after(*heard, filter));
+                    joined.checkpoint = checkpoint;
+                    missed.iter().for_each(|(told, received)| joined.missed += &told.text_after(*received, filter));
                 }
                 // One of many realms that cannot be read, or does not have the repository, does not hide the others.
                 Err(_) if narrowed.realm.is_none() => {}

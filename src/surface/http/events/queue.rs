@@ -65,11 +65,11 @@ impl Waiting {
 
 #[cfg(test)]
 mod tests {
-    use super::{super::event::Mark, *};
+    use super::{super::event::Checkpoint, *};
 
     #[test]
     fn a_client_that_falls_behind_gets_the_queued_events_and_then_the_end() {
-        let told = Arc::new(EventBatch::problem(&"r".parse().unwrap(), &Mark::default(), "none"));
+        let told = Arc::new(EventBatch::problem(&"r".parse().unwrap(), &Checkpoint::default(), "none"));
         let (sender, mut waiting) = EventSender::new();
         let other_realm = sender.clone();
         assert!((0..QUEUE).all(|_| sender.send(&told)));
@@ -86,7 +86,7 @@ mod tests {
 
     #[test]
     fn a_client_that_keeps_up_stays_connected() {
-        let told = Arc::new(EventBatch::problem(&"r".parse().unwrap(), &Mark::default(), "none"));
+        let told = Arc::new(EventBatch::problem(&"r".parse().unwrap(), &Checkpoint::default(), "none"));
         let (sender, mut waiting) = EventSender::new();
         let mut context = Context::from_waker(std::task::Waker::noop());
         for _ in 0..=QUEUE {

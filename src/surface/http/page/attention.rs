@@ -3,8 +3,8 @@
 use maud::{Markup, html};
 
 use super::{
+    components::{self, Tone, badge, command, count, grouped, names, text},
     links::Site,
-    pieces::{self, Tone, badge, command, count, grouped, names, text},
 };
 use crate::{
     model::verdict::Outcome,
@@ -56,7 +56,7 @@ pub fn section(site: &Site, topology: &RealmTopology, status: Option<&RealmStatu
                         }
                     }
                 }
-                (pieces::more(causes.len(), MAX_CAUSES, "git blue check --all"))
+                (components::more(causes.len(), MAX_CAUSES, "git blue check --all"))
             }
         }
     }
@@ -89,11 +89,11 @@ fn broken(site: &Site, domain: &DomainTopology, contract: &ContractTopology) -> 
     let head = html! {
         @match (&contract.owner, &contract.version) {
             (Some(_), Some(version)) => {
-                (pieces::contract(site, &domain.name, &contract.name)) " " span.version { (version) }
+                (components::contract(site, &domain.name, &contract.name)) " " span.version { (version) }
                 " breaks " strong { (grouped(broken.len())) } ":"
             }
             (Some(_), None) => {
-                (pieces::contract(site, &domain.name, &contract.name)) " has no release, and is imported by "
+                (components::contract(site, &domain.name, &contract.name)) " has no release, and is imported by "
                 strong { (grouped(broken.len())) } ":"
             }
             (None, _) => { (place) ": it does not exist, but is imported by " strong { (grouped(broken.len())) } ":" }
@@ -113,7 +113,7 @@ fn broken(site: &Site, domain: &DomainTopology, contract: &ContractTopology) -> 
 
 fn broken_import(site: &Site, import: &ImportTopology) -> Markup {
     html! {
-        (pieces::repo(site, &import.repo)) " "
+        (components::repo(site, &import.repo)) " "
         code { (import.version_req.to_string()) }
         @for file in import.binding.files() { " " span.path { (text(file)) } }
         @if let Some(verdict) = import.verdict.as_ref().filter(|verdict| verdict.verdict == Outcome::Breaks) {
@@ -144,9 +144,9 @@ fn deprecated(site: &Site, domain: &DomainTopology, contract: &ContractTopology)
     }
     let what = html! {
         p {
-            (pieces::contract(site, &domain.name, &contract.name)) " is deprecated since " span.version { (since) }
+            (components::contract(site, &domain.name, &contract.name)) " is deprecated since " span.version { (since) }
             @if let Some(sunset) = sunset { ", served until " strong { (sunset) } }
-            @if let Some(next) = replaced_by { ", replaced by " (pieces::contract(site, &domain.name, next)) }
+            @if let Some(next) = replaced_by { ", replaced by " (components::contract(site, &domain.name, next)) }
             ". " (count(importers.len(), "repository")) " still "
             @if importers.len() == 1 { "imports" } @else { "import" } " it: " (names(site, &importers))
         }

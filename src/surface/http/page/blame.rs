@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::pieces::text;
+use super::components::text;
 use crate::{
     model::{pointer::upwards, version::Version},
     wire::{ContractBlame, VersionOrigin},

@@ -4,13 +4,13 @@ use maud::{Markup, html};
 
 use super::{
     blame::Origins,
+    components::{self, Tone, badge, command, prose, text, time},
     difference::{differences, outcome},
     document,
     frame::{Page, Part},
     graph::{self, Filter, Scope},
     importers::importers,
     links::{Query, Site},
-    pieces::{self, Tone, badge, command, prose, text, time},
     timeline::timeline,
 };
 use crate::{
@@ -195,15 +195,15 @@ fn facts(site: &Site, shown: &Shown) -> Markup {
     let diff = shown.diff.as_ref().ok().filter(|diff| diff.new_version == contract.version);
     html! {
         dl.facts {
-            div { dt { "Owner" } dd { (pieces::repo(site, &contract.owner)) } }
-            @if !others.is_empty() { div { dt { "Also exported by" } dd { (pieces::names(site, &others)) } } }
+            div { dt { "Owner" } dd { (components::repo(site, &contract.owner)) } }
+            @if !others.is_empty() { div { dt { "Also exported by" } dd { (components::names(site, &others)) } } }
             @if let Some(entry) = entry {
                 div {
                     dt { "Published" }
                     dd {
                         (time(entry.time)) " by " (text(&entry.author))
                         @if let Some(commit) = &entry.source_commit {
-                            " from " (pieces::source_commit(commit, entry.commit_url.as_deref()))
+                            " from " (components::source_commit(commit, entry.commit_url.as_deref()))
                         }
                     }
                 }

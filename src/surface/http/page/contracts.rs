@@ -3,9 +3,9 @@
 use maud::{Markup, html};
 
 use super::{
+    components::{self, cell, count, empty, grouped, pager, table},
     frame::{Page, Part},
     links::{Query, Site},
-    pieces::{self, cell, count, empty, grouped, pager, table},
 };
 use crate::{
     error::OpError,
@@ -52,7 +52,7 @@ fn render(site: &Site, body: &ContractList, query: &Query) -> Markup {
         p.summary {
             (count(body.total, "contract"))
             @if !domain.is_empty() { " in " strong { (domain) } }
-            @if !words.is_empty() { " with “" (pieces::text(words)) "”" }
+            @if !words.is_empty() { " with “" (components::text(words)) "”" }
             @if is_narrowed { " · " a href=(site.part("contracts", &[])) { "Show all" } }
         }
         @if body.contracts.is_empty() {
@@ -74,14 +74,14 @@ fn row(site: &Site, line: &ContractLine) -> Markup {
     html! {
         tr data-key={ (line.domain) "/" (line.name) } {
             th scope="row" {
-                (pieces::contract(site, &line.domain, &line.name))
-                (pieces::state(&line.state))
+                (components::contract(site, &line.domain, &line.name))
+                (components::state(&line.state))
             }
             td.version data-column="Version" {
                 @if let Some(version) = &line.version { (version) } @else { (unknown()) }
             }
             (cell("Owner", &html! {
-                @if let Some(owner) = &line.owner { (pieces::repo(site, owner)) } @else { (unknown()) }
+                @if let Some(owner) = &line.owner { (components::repo(site, owner)) } @else { (unknown()) }
             }))
             td.number data-column="Importers" { (grouped(line.importers)) }
         }

@@ -4,8 +4,8 @@ use maud::{Markup, html};
 use serde_json::Value;
 
 use super::{
-    pieces::{Tone, badge, cut, grouped, more, text},
-    sides,
+    components::{Tone, badge, cut, grouped, more, text},
+    side_by_side,
 };
 use crate::{
     model::{
@@ -46,7 +46,7 @@ pub fn differences(body: &ContractDiff, documents: Option<[&ContractGet; 2]>) ->
             }
         }
         @if let Some(compared) = &body.compared { (verdicts(body, compared, &command)) }
-        @if let Some([old, new]) = documents { (sides::sides(body, old, new)) }
+        @if let Some([old, new]) = documents { (side_by_side::render(body, old, new)) }
         @if let Some(values) = &body.values { (agreed(values)) }
         @if !body.changes.is_empty() {
             ol.diff { @for one in body.changes.iter().take(MAX_SHOWN) { li { (difference(body, one, &contents)) } } }
@@ -118,7 +118,7 @@ fn refused(difference: &SchemaDifference, (reader, sender): (&Version, &Version)
         (text(&difference.message)) " " span.note { "[" (difference.rule) "]" }
         @match &difference.witness {
             Some(witness) => {
-                (sides::marked(witness, place.as_slice(), &format!("A value that {reader} rejects"), command))
+                (side_by_side::marked(witness, place.as_slice(), &format!("A value that {reader} rejects"), command))
             }
             None => { p.note { "The value has " (grouped(difference.witness_bytes)) " bytes." } }
         }

@@ -4,9 +4,9 @@ use maud::{Markup, html};
 
 use super::{
     blame::{Origins, published},
+    components::{cut, more, text},
     json_lines::{Line, lines},
     links::Site,
-    pieces::{cut, more, text},
 };
 use crate::{
     model::{json::Json, version::Version},

@@ -4,11 +4,11 @@ use maud::{Markup, html};
 
 use super::{
     attention,
+    components::{Tone, count, names},
     frame::{Page, Part},
     graph::{self, Filter, Scope},
     links::{Query, Site},
     overview::{history, number},
-    pieces::{Tone, count, names},
 };
 use crate::{
     error::OpError,

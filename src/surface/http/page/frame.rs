@@ -4,8 +4,8 @@ use maud::{DOCTYPE, Markup, html};
 
 use super::{
     super::status,
+    components::{text, time},
     links::{PastTime, Site},
-    pieces::{text, time},
 };
 use crate::error::OpError;
 

@@ -3,9 +3,9 @@
 use maud::{Markup, html};
 
 use super::{
+    components::{Tone, badge, count, empty, text},
     frame::Page,
     links::Site,
-    pieces::{Tone, badge, count, empty, text},
 };
 use crate::{
     error::OpError,

@@ -3,8 +3,8 @@
 use maud::{Markup, html};
 
 use super::{
+    components::{self, Tone, badge, cell, more, table, text},
     links::Site,
-    pieces::{self, Tone, badge, cell, more, table, text},
 };
 use crate::{
     model::verdict::Outcome,
@@ -30,7 +30,7 @@ pub fn importers(site: &Site, impact: &ContractImpact) -> Markup {
 fn row(site: &Site, one: &ImporterImpact) -> Markup {
     html! {
         tr {
-            th scope="row" { (pieces::repo(site, &one.repo)) }
+            th scope="row" { (components::repo(site, &one.repo)) }
             (cell("Range", &html! { code { (one.version_req.to_string()) } }))
             (cell("State", &now(one)))
             (cell("Used in", &html! { @for file in one.binding.files() { span.path { (text(file)) } " " } }))

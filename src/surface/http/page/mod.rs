@@ -6,6 +6,7 @@
 
 mod attention;
 mod blame;
+mod components;
 mod contract;
 mod contracts;
 mod difference;
@@ -20,10 +21,9 @@ mod json_lines;
 mod links;
 mod notifications;
 mod overview;
-mod pieces;
 mod repo;
 mod sessions;
-mod sides;
+mod side_by_side;
 mod timeline;
 
 use hyper::StatusCode;

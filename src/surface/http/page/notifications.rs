@@ -7,10 +7,10 @@ use maud::{Markup, html};
 
 use super::{
     Contexts,
+    components::{self, Tone, badge, command, count, empty, grouped, names, pager, text, time},
     frame::{Page, Part},
     inbox::{self, Inbox},
     links::{Query, Site},
-    pieces::{self, Tone, badge, command, count, empty, grouped, names, pager, text, time},
 };
 use crate::{
     error::OpError,
@@ -153,7 +153,7 @@ fn severity(site: &Site, rank: Rank, changes: &[Change<'_>], state: &str) -> Mar
                     }
                 }
             }
-            (pieces::more(changes.len(), MAX_CHANGES, ""))
+            (components::more(changes.len(), MAX_CHANGES, ""))
         }
     }
 }
@@ -211,7 +211,7 @@ fn one(site: &Site, body: &NotificationsList, status: &RealmStatus, query: &Quer
     let at = |cursor: &str| site.part("notifications", &[("repo", repo), ("state", state), ("cursor", cursor)]);
     let summary = &body.summary;
     html! {
-        p.crumbs { (pieces::repo(site, &body.current_repo)) }
+        p.crumbs { (components::repo(site, &body.current_repo)) }
         h1 { "Notifications of " (repo) }
         (choice(site, status, Some(&body.current_repo), state))
         p.summary {
@@ -250,7 +250,7 @@ fn entry(site: &Site, one: &Notification, asked: &str) -> Markup {
     html! {
         p.what {
             strong { (one.from_repo) } " " (verb(one)) " "
-            @if let Some(contract) = &one.contract { (pieces::contract(site, &one.domain, contract)) }
+            @if let Some(contract) = &one.contract { (components::contract(site, &one.domain, contract)) }
             @else { a href=(site.domain(&one.domain)) { (one.domain) } }
             @match (&one.changes.old_version, &one.changes.new_version) {
                 (Some(old), Some(new)) if one.contract.is_some() => {

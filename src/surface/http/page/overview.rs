@@ -4,11 +4,11 @@ use maud::{Markup, html};
 
 use super::{
     Contexts, attention,
+    components::{self, Tone, badge, grouped, more, text, time},
     frame::{Page, Part},
     graph::{self, Filter, Scope},
     inbox::{self, Inbox},
     links::{Query, Site},
-    pieces::{self, Tone, badge, grouped, more, text, time},
     sessions,
 };
 use crate::{
@@ -121,7 +121,7 @@ pub fn history(site: &Site, log: &[LogEntry]) -> Markup {
                         @if let Some(domain) = &entry.domain { " · " a href=(site.domain(domain)) { (domain) } }
                         @if let Some(repo) = &entry.repo { " · from " (text(repo)) }
                         @if let Some(commit) = &entry.source_commit {
-                            " " (pieces::source_commit(commit, entry.commit_url.as_deref()))
+                            " " (components::source_commit(commit, entry.commit_url.as_deref()))
                         }
                         " · by " (text(&entry.author))
                         @if entry.in_future { " · " (badge(Tone::Warn, "dated in the future")) }
@@ -143,7 +143,7 @@ fn repositories(site: &Site, status: &RealmStatus, inboxes: &[Inbox]) -> Markup 
             ul.repos {
                 @for repo in status.repos.iter().take(MAX_REPOS) {
                     li {
-                        (pieces::repo(site, &repo.name))
+                        (components::repo(site, &repo.name))
                         @if let Some(number @ 1..) = pending(&repo.name) {
                             " " a.quiet href=(site.notifications(&repo.name)) {
                                 (badge(Tone::Warn, &format!("{} pending", grouped(number))))

@@ -5,12 +5,12 @@ use maud::{Markup, html};
 
 use super::{
     attention,
+    components::{self, Tone, badge, cell, command, grouped, names, table, text},
     frame::{Page, Part},
     graph::{self, Filter, Scope},
     links::{Query, Site},
     notifications::entries,
     overview::number,
-    pieces::{self, Tone, badge, cell, command, grouped, names, table, text},
     sessions,
 };
 use crate::{
@@ -120,7 +120,7 @@ fn relies_on(site: &Site, imports: &[ImportStatus]) -> Markup {
                 (table("Imports", &columns, &html! {
                     @for import in imports.iter().take(MAX_IMPORTS) { (import_row(site, import)) }
                 }))
-                (pieces::more(imports.len(), MAX_IMPORTS, "git blue status --all"))
+                (components::more(imports.len(), MAX_IMPORTS, "git blue status --all"))
             }
         }
     }
@@ -129,7 +129,7 @@ fn relies_on(site: &Site, imports: &[ImportStatus]) -> Markup {
 fn import_row(site: &Site, import: &ImportStatus) -> Markup {
     html! {
         tr data-key={ (import.domain) "/" (import.contract) } {
-            th scope="row" { (pieces::contract(site, &import.domain, &import.contract)) }
+            th scope="row" { (components::contract(site, &import.domain, &import.contract)) }
             (cell("Range", &html! {
                 code { (import.version_req.to_string()) }
                 @if let Some(adapted) = &import.adapted_version { p.note { "adapted to " (adapted) } }
@@ -159,7 +159,7 @@ fn import_now(site: &Site, import: &ImportStatus) -> Markup {
             " " (badge(Tone::Warn, "deprecated"))
             @if let Some(sunset) = &deprecated.sunset { p.note { "served until " (sunset) } }
             @if let Some(next) = &deprecated.replaced_by {
-                p.note { "replaced by " (pieces::contract(site, &import.domain, next)) }
+                p.note { "replaced by " (components::contract(site, &import.domain, next)) }
             }
         }
         @if import.retired { " " (badge(Tone::Bad, "retired")) }
@@ -179,7 +179,7 @@ fn provides(site: &Site, status: &RealmStatus) -> Markup {
                 (table("Own contracts", &columns, &html! {
                     @for one in own.iter().take(MAX_OWN) { (own_row(site, one)) }
                 }))
-                (pieces::more(own.len() + status.more_own_contracts, own.len().min(MAX_OWN), "git blue status --all"))
+                (components::more(own.len() + status.more_own_contracts, own.len().min(MAX_OWN), "git blue status --all"))
             }
         }
     }
@@ -190,7 +190,7 @@ fn own_row(site: &Site, one: &OwnContract) -> Markup {
     let broken: Vec<_> = one.broken.iter().collect();
     html! {
         tr data-key={ (one.domain) "/" (one.contract) } {
-            th scope="row" { (pieces::contract(site, &one.domain, &one.contract)) }
+            th scope="row" { (components::contract(site, &one.domain, &one.contract)) }
             td.version data-column="Version" { (one.version) }
             (cell("Consumers", &html! {
                 @if !broken.is_empty() { (badge(Tone::Bad, "breaks")) " " (names(site, &broken)) }
@@ -224,7 +224,7 @@ fn now(site: &Site, repo: &RepoName, present: &Present) -> Markup {
             section aria-labelledby="sessions" {
                 h2 #sessions { "Sessions" }
                 (sessions::table(site, &present.sessions[..present.sessions.len().min(MAX_SESSIONS)]))
-                (pieces::more(present.sessions.len(), MAX_SESSIONS, "git blue session list"))
+                (components::more(present.sessions.len(), MAX_SESSIONS, "git blue session list"))
             }
         }
     }

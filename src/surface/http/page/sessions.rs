@@ -3,9 +3,9 @@
 use maud::{Markup, html};
 
 use super::{
+    components::{self, Tone, badge, cell, count, empty, pager, text, time},
     frame::{Page, Part},
     links::{Query, Site},
-    pieces::{self, Tone, badge, cell, count, empty, pager, text, time},
 };
 use crate::{
     error::OpError,
@@ -58,14 +58,14 @@ fn render(site: &Site, body: &SessionList, query: &Query) -> Markup {
 /// Returns sessions as a table.
 pub fn table(site: &Site, sessions: &[SessionLine]) -> Markup {
     let columns = ["Repository", "RFC", "Started", "Last active", "Session"];
-    pieces::table("Sessions", &columns, &html! { @for session in sessions { (row(site, session)) } })
+    components::table("Sessions", &columns, &html! { @for session in sessions { (row(site, session)) } })
 }
 
 fn row(site: &Site, session: &SessionLine) -> Markup {
     html! {
         tr data-key=(session.id) {
             th scope="row" {
-                (pieces::repo(site, &session.repo))
+                (components::repo(site, &session.repo))
                 @match session.state {
                     State::Active => {}
                     State::Stale => { " " (badge(Tone::Warn, "stale")) }

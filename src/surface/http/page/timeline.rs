@@ -3,8 +3,8 @@
 use maud::{Markup, html};
 
 use super::{
+    components::{Tone, badge, more, source_commit, text, time},
     links::Site,
-    pieces::{Tone, badge, more, source_commit, text, time},
 };
 use crate::{
     model::version::Version,

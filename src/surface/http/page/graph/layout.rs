@@ -5,8 +5,8 @@ use std::fmt::Write as _;
 use super::{Column, Graph, Node};
 use crate::{
     surface::http::page::{
+        components::{count, grouped},
         graph::Group,
-        pieces::{count, grouped},
     },
     wire::ContractTopology,
 };

@@ -17,8 +17,8 @@ use maud::{Markup, html};
 pub use narrow::{Filter, around};
 
 use super::{
+    components::{Tone, count, empty, grouped, names},
     links::Site,
-    pieces::{Tone, count, empty, grouped, names},
 };
 use crate::{
     model::name::RepoName,
@@ -93,7 +93,7 @@ struct Node<'a> {
     column: Column,
     /// Whether it is the subject of the drawing.
     is_focus: bool,
-    links: BTreeMap<Link, Stand>,
+    links: BTreeMap<Link, Health>,
 }
 
 /// The side on which a repository is placed.
@@ -113,13 +113,13 @@ struct Link {
 
 /// The state of a link, from good to bad.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Stand {
+enum Health {
     Current,
     Behind,
     Broken,
 }
 
-impl Stand {
+impl Health {
     fn of(state: &str) -> Self {
         match state {
             "current" => Self::Current,
@@ -189,7 +189,7 @@ fn group(domain: &DomainTopology, has_contracts: bool) -> Group<'_> {
 
 /// The links of each repository.
 #[derive(Debug, Default)]
-struct Links<'a>(BTreeMap<&'a RepoName, BTreeMap<Link, Stand>>);
+struct Links<'a>(BTreeMap<&'a RepoName, BTreeMap<Link, Health>>);
 
 impl<'a> Links<'a> {
     fn of(groups: &[Group<'a>]) -> Self {
@@ -208,22 +208,22 @@ impl<'a> Links<'a> {
 
     fn add_contract(&mut self, contract: &'a ContractTopology, row: usize) {
         for repo in contract.providers() {
-            self.add(repo, Link { row, is_provided: true }, Stand::Current);
+            self.add(repo, Link { row, is_provided: true }, Health::Current);
         }
         for import in &contract.importers {
-            self.add(&import.repo, Link { row, is_provided: false }, Stand::of(&import.state));
+            self.add(&import.repo, Link { row, is_provided: false }, Health::of(&import.state));
         }
     }
 
-    fn add(&mut self, repo: &'a RepoName, link: Link, stand: Stand) {
-        let known = self.0.entry(repo).or_default().entry(link).or_insert(stand);
-        *known = stand.max(*known);
+    fn add(&mut self, repo: &'a RepoName, link: Link, health: Health) {
+        let known = self.0.entry(repo).or_default().entry(link).or_insert(health);
+        *known = health.max(*known);
     }
 
     /// Returns the repositories for which there is room, and the number of the others. A repository that provides at
     /// least as much as it imports is on the left; in a drawing of one repository, all others are.
     fn most_important(self, scope: Scope<'_>) -> (Vec<Node<'a>>, usize) {
-        let node = |(repo, links): (&'a RepoName, BTreeMap<Link, Stand>)| {
+        let node = |(repo, links): (&'a RepoName, BTreeMap<Link, Health>)| {
             let is_focus = scope == Scope::Repo(repo);
             let provided = links.keys().filter(|link| link.is_provided).count();
             let is_left = if matches!(scope, Scope::Repo(_)) { !is_focus } else { 2 * provided >= links.len() };
@@ -234,7 +234,7 @@ impl<'a> Links<'a> {
         if all > MAX_REPOS || nodes.iter().map(|node| node.links.len()).sum::<usize>() > MAX_LINES {
             nodes.sort_by_key(|node| {
                 let worst = node.links.values().max().copied();
-                Reverse((node.is_focus, worst == Some(Stand::Broken), node.links.len()))
+                Reverse((node.is_focus, worst == Some(Health::Broken), node.links.len()))
             });
             let mut lines = 0;
             let room = nodes.iter().take_while(|node| {
@@ -301,11 +301,11 @@ fn idle(body: &RealmTopology) -> Vec<&RepoName> {
 }
 
 /// Returns the word for a state, which is the same in legend and table.
-fn word(stand: Stand) -> (&'static str, Tone) {
-    match stand {
-        Stand::Current => ("in range", Tone::Good),
-        Stand::Behind => ("behind, still served", Tone::Warn),
-        Stand::Broken => ("broken", Tone::Bad),
+fn word(health: Health) -> (&'static str, Tone) {
+    match health {
+        Health::Current => ("in range", Tone::Good),
+        Health::Behind => ("behind, still served", Tone::Warn),
+        Health::Broken => ("broken", Tone::Bad),
     }
 }
 

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use maud::{Markup, html};
 
 use super::{
-    Column, Graph, Group, Row, Stand,
+    Column, Graph, Group, Health, Row,
     layout::{Layout, ROW},
     word,
 };
@@ -19,7 +19,7 @@ struct Line {
     node: usize,
     row: usize,
     /// The state of the import; `None` for a provided row.
-    stand: Option<Stand>,
+    health: Option<Health>,
     from: (usize, usize),
     to: (usize, usize),
 }
@@ -28,7 +28,7 @@ struct Line {
 pub fn figure(site: &Site, graph: &Graph<'_>) -> Markup {
     let at = Layout::of(graph);
     let lines = lines(graph, &at);
-    let found: BTreeSet<_> = lines.iter().filter_map(|line| line.stand).collect();
+    let found: BTreeSet<_> = lines.iter().filter_map(|line| line.health).collect();
     html! {
         figure.graph {
             div.canvas {
@@ -44,8 +44,8 @@ pub fn figure(site: &Site, graph: &Graph<'_>) -> Markup {
             }
             figcaption.legend {
                 span { "Arrows point from providers to consumers" }
-                @for stand in found {
-                    span class={ "key " (stand.class()) } { span.line aria-hidden="true" {} (word(stand).0) }
+                @for health in found {
+                    span class={ "key " (health.class()) } { span.line aria-hidden="true" {} (word(health).0) }
                 }
             }
         }
@@ -61,13 +61,13 @@ fn lines(graph: &Graph<'_>, at: &Layout) -> Vec<Line> {
             Column::Left => (left + left_width, middle),
             Column::Right => (right, middle + width),
         };
-        for (link, stand) in &node.links {
+        for (link, health) in &node.links {
             let (repo, row) = ((repo_x, at.anchor(node, number, link.row)), (row_x, at.rows[link.row]));
             let (from, to) = if link.is_provided { (repo, row) } else { (row, repo) };
-            lines.push(Line { node: number, row: link.row, stand: (!link.is_provided).then_some(*stand), from, to });
+            lines.push(Line { node: number, row: link.row, health: (!link.is_provided).then_some(*health), from, to });
         }
     }
-    lines.sort_by_key(|line| line.stand);
+    lines.sort_by_key(|line| line.health);
     lines
 }
 
@@ -76,7 +76,7 @@ fn drawn(nth: usize, line: &Line) -> Markup {
     let bend = usize::midpoint(from_x, to_x);
     let (end, tip) = if from_x < to_x { (to_x - 7, "l-8 -4v8z") } else { (to_x + 7, "l8 -4v8z") };
     html! {
-        g id={ "l" (nth) } class={ "link " (line.stand.map_or("provided", Stand::class)) } {
+        g id={ "l" (nth) } class={ "link " (line.health.map_or("provided", Health::class)) } {
             path d=(format!("M{from_x} {from_y}C{bend} {from_y} {bend} {to_y} {end} {to_y}")) {}
             path.tip d={ "M" (to_x) " " (to_y) (tip) } {}
         }
@@ -138,9 +138,9 @@ fn repos(site: &Site, graph: &Graph<'_>, lines: &[Line], at: &Layout) -> Markup 
         @for (number, (node, (top, height))) in graph.nodes.iter().zip(&at.nodes).enumerate() {
             @let (x, width) = at.columns[if node.column == Column::Left { 0 } else { 2 }];
             @let relied: BTreeSet<_> =
-                lines.iter().filter(|one| one.node == number && one.stand.is_some()).map(|one| one.row).collect();
+                lines.iter().filter(|one| one.node == number && one.health.is_some()).map(|one| one.row).collect();
             g.node {
-                (lit(lines, |line| line.node == number || (line.stand.is_none() && relied.contains(&line.row))))
+                (lit(lines, |line| line.node == number || (line.health.is_none() && relied.contains(&line.row))))
                 a class=(if node.is_focus { "repo focus" } else { "repo" }) href=(site.repo(node.repo)) {
                     rect x=(x) y=(top) width=(width) height=(height) rx="16" {}
                     text x=(x + width / 2) y=(top + height / 2 + 5) text-anchor="middle" {

@@ -2,11 +2,11 @@
 
 use maud::{Markup, html};
 
-use super::{Graph, Stand, broken, word};
+use super::{Graph, Health, broken, word};
 use crate::{
     surface::http::page::{
+        components::{self, Tone, badge, cell, count, grouped, names},
         links::Site,
-        pieces::{self, Tone, badge, cell, count, grouped, names},
     },
     wire::{ContractTopology, DomainTopology},
 };
@@ -22,11 +22,11 @@ pub fn table(site: &Site, graph: &Graph<'_>) -> Markup {
     let caption = "Providers and consumers";
     html! {
         @if graph.has_contracts {
-            (pieces::table(caption, &["Contract", "Version", "Provider", "Consumers"], &html! {
+            (components::table(caption, &["Contract", "Version", "Provider", "Consumers"], &html! {
                 @for (domain, contract) in contracts.take(MAX_ROWS) { (by_contract(site, domain, contract)) }
             }))
         } @else {
-            (pieces::table(caption, &["Domain", "Contracts", "Provider", "Consumers", "Broken imports"], &html! {
+            (components::table(caption, &["Domain", "Contracts", "Provider", "Consumers", "Broken imports"], &html! {
                 @for group in graph.groups.iter().take(MAX_ROWS) { (by_domain(site, group.domain)) }
             }))
         }
@@ -42,7 +42,7 @@ pub fn table(site: &Site, graph: &Graph<'_>) -> Markup {
 fn by_contract(site: &Site, domain: &DomainTopology, contract: &ContractTopology) -> Markup {
     html! {
         tr {
-            th scope="row" { (pieces::contract(site, &domain.name, &contract.name)) }
+            th scope="row" { (components::contract(site, &domain.name, &contract.name)) }
             td.version data-column="Version" {
                 @match (&contract.version, &contract.owner) {
                     (Some(version), _) => { (version) }
@@ -61,10 +61,10 @@ fn importers(site: &Site, contract: &ContractTopology) -> Markup {
         @if contract.importers.is_empty() { span.none { "nobody" } }
         ul.inline {
             @for import in contract.importers.iter().take(MAX_CONSUMERS) {
-                @let stand = Stand::of(&import.state);
+                @let health = Health::of(&import.state);
                 li {
-                    (pieces::repo(site, &import.repo)) " " code { (import.version_req.to_string()) }
-                    @if stand != Stand::Current { " " (badge(word(stand).1, word(stand).0)) }
+                    (components::repo(site, &import.repo)) " " code { (import.version_req.to_string()) }
+                    @if health != Health::Current { " " (badge(word(health).1, word(health).0)) }
                 }
             }
         }

@@ -17,7 +17,7 @@ use crate::store::{
 
 /// The purpose of a file.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Place {
+pub enum TreeFile {
     /// `realm.json`.
     Realm,
     /// A repository of the realm.
@@ -52,7 +52,7 @@ pub enum Place {
     EndedSession(SessionId),
 }
 
-impl Place {
+impl TreeFile {
     /// Parses a path in the tree of a ref. Returns `None` if the ref cannot have such a file.
     pub fn parse(within: &StoreRef, path: &[&str]) -> Option<Self> {
         match (within, path) {
@@ -145,14 +145,14 @@ mod tests {
             (&sessions, "ended/sess-12.json".to_owned()),
         ] {
             let parts: Vec<_> = path.split('/').collect();
-            let place = Place::parse(within, &parts).unwrap_or_else(|| panic!("{path}"));
+            let place = TreeFile::parse(within, &parts).unwrap_or_else(|| panic!("{path}"));
             assert_eq!(place.path().as_str(), path);
         }
         for path in
             ["contracts/..json", "contracts/../x.json", "contracts/a", "x.json", "versions/a/1.0.json", "hooks/a"]
         {
             let parts: Vec<_> = path.split('/').collect();
-            assert_eq!(Place::parse(&domain, &parts), None, "{path}");
+            assert_eq!(TreeFile::parse(&domain, &parts), None, "{path}");
         }
     }
 }

@@ -4,8 +4,8 @@ use maud::{Markup, html};
 use serde_json::Value;
 
 use super::{
+    components::{cut, more},
     json_lines::{Line, is_part, lines},
-    pieces::{cut, more},
 };
 use crate::{
     model::diff::Kind,
@@ -20,7 +20,7 @@ const MAX_WIDTH: usize = 300;
 const AROUND: usize = 3;
 
 /// Returns both schemas, if one of them refuses a value that the other one allows.
-pub fn sides(diff: &ContractDiff, old: &ContractGet, new: &ContractGet) -> Markup {
+pub fn render(diff: &ContractDiff, old: &ContractGet, new: &ContractGet) -> Markup {
     let Some(compared) = &diff.compared else { return html! {} };
     let found: Vec<_> = compared.differences.iter().filter(|one| one.reading == compared.reading).collect();
     if found.is_empty() {
