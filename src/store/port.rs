@@ -108,11 +108,6 @@ pub trait Store: Objects {
     /// Returns an error if the refs cannot be listed.
     fn inboxes(&self) -> Result<Vec<(StoreRef, Oid)>, StoreError>;
 
-    /// Returns the folder for disposable data, if the store has one.
-    fn cache_folder(&self) -> Option<std::path::PathBuf> {
-        None
-    }
-
     /// Returns the repositories that have sessions, with the tips of their refs, sorted by name. Refs with invalid
     /// names are left out.
     ///

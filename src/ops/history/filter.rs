@@ -42,12 +42,6 @@ pub struct Filter {
 }
 
 impl Filter {
-    /// Returns whether the filter accepts everything.
-    pub fn is_open(&self) -> bool {
-        let Self { period: Period { since, until }, repo, kind, commit } = self;
-        since.is_none() && until.is_none() && repo.is_none() && kind.is_none() && commit.is_none()
-    }
-
     /// Resolves the filter's commit in `ctx`: it can be a revision of the repository there, or the first digits of a
     /// commit of any repository.
     ///

@@ -1,4 +1,4 @@
-//! Notifies readers of changes: what is pending, what was delivered, and when to look again.
+//! Notifies readers of changes: what is pending, what was delivered, and when to check again.
 
 pub mod arrival;
 mod change_decoder;
@@ -8,5 +8,4 @@ pub mod fingerprint;
 pub mod import_effects;
 pub mod inbox;
 pub mod pending;
-pub mod pending_cache;
 pub mod realm_changes;

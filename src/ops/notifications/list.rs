@@ -5,10 +5,9 @@ use crate::ops::{
     ctx::{ActingRepo, Ctx},
     history::filter::Filter,
     inboxes::{
-        arrival, import_effects,
+        arrival,
         inbox::{self, DeliveredNotification, Inbox},
         pending::{self, Pending, is_key, key},
-        pending_cache,
     },
     runs,
 };
@@ -17,8 +16,7 @@ use crate::{
     model::name::ReaderName,
     store::overview::Overview,
     wire::{
-        Answer, DEFAULT_LIMIT, Notification, NotificationFilter, NotificationSummary, NotificationsList, PageRequest,
-        State, page,
+        Answer, Notification, NotificationFilter, NotificationSummary, NotificationsList, PageRequest, State, page,
     },
 };
 
@@ -74,15 +72,15 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<NotificationsList>, Op
     let acting = ctx.acting_repo()?;
     let now = ctx.env.now();
     let inbox = Inbox::open(acting.store, acting.repo, &request.reader)?;
-    let (mut all, not_read) = pending(ctx, acting, request)?;
+    let mut all = pending(ctx, acting, &request.reader)?;
     let told = inbox.delivered(acting.store)?;
     let (forgotten, kept): (Vec<_>, Vec<_>) = told.into_iter().partition(|told| inbox::is_forgotten(told.at, now));
     all.extend(kept.into_iter().map(|told| seen(told, now)));
     all.sort_by_cached_key(key);
     let count = |state| all.iter().filter(|one| one.state == state).count();
     let summary = NotificationSummary {
-        total: all.len() + not_read,
-        pending: count(State::Pending) + not_read,
+        total: all.len(),
+        pending: count(State::Pending),
         seen: count(State::Seen),
         expired: count(State::Expired),
         expired_cleaned: forgotten.len(),
@@ -93,9 +91,9 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<NotificationsList>, Op
     };
     let is_wanted = |one: &Notification| request.filter.accepts(one.state) && is_made(one);
     let wanted: Vec<_> = all.into_iter().filter(is_wanted).collect();
-    let total = wanted.len() + if request.filter.accepts(State::Pending) { not_read } else { 0 };
+    let total = wanted.len();
     let (notifications, next_cursor) = page(wanted, &request.page, key)?;
-    let has_news = summary.pending > 0;
+    let has_changes = summary.pending > 0;
     let body = NotificationsList {
         realm: acting.realm.clone(),
         current_repo: acting.repo.clone(),
@@ -106,27 +104,16 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<NotificationsList>, Op
         next_cursor,
     };
     let answer = Answer::new(body);
-    Ok(if has_news { answer.next(crate::ops::realm::status::REVIEW) } else { answer })
+    Ok(if has_changes { answer.next(crate::ops::realm::status::REVIEW) } else { answer })
 }
 
-/// Returns the pending notifications of a first page, and how many more there are.
-fn pending(ctx: &Ctx, acting: ActingRepo<'_>, request: &Request) -> Result<(Vec<Notification>, usize), OpError> {
-    let (reader, now) = (&request.reader, ctx.env.now());
-    let (overview, judge) = (Overview::open(acting.store)?, ctx.quick_judge());
-    if request.page.cursor.is_none() && request.made.is_open() {
-        let limit = request.page.limit.unwrap_or(DEFAULT_LIMIT);
-        if let Some(mut first) = pending_cache::first(acting, reader, limit, now) {
-            let more = first.total - first.notifications.len();
-            import_effects::judge(acting, &overview, &judge, first.notifications.iter_mut())?;
-            return Ok((first.notifications, more));
-        }
-    }
-    let mut pending = Pending::of(acting, reader, now, &overview)?;
-    pending.judge(acting, &overview, &judge)?;
-    // This marks nothing as seen; it only records the arrival, from which the notification's age counts.
+/// Returns the pending notifications. This marks nothing as seen; it only records when each arrived.
+fn pending(ctx: &Ctx, acting: ActingRepo<'_>, reader: &ReaderName) -> Result<Vec<Notification>, OpError> {
+    let overview = Overview::open(acting.store)?;
+    let mut pending = Pending::of(acting, reader, ctx.env.now(), &overview)?;
+    pending.judge(acting, &overview, &ctx.quick_judge())?;
     arrival::record(acting.store, &pending.sightings, || ctx.env.now_here());
-    pending_cache::keep(acting, reader, &pending);
-    Ok((pending.notifications, 0))
+    Ok(pending.notifications)
 }
 
 fn seen(told: DeliveredNotification, now: jiff::Timestamp) -> Notification {

@@ -92,8 +92,6 @@ impl Cache for FileCache {
 
     fn clear(&self) -> Result<u64, StoreError> {
         let _ = std::fs::remove_file(self.note());
-        // The first pages of lists are small, and recreated by the next long list.
-        let _ = std::fs::remove_dir_all(self.folder().join("pending"));
         let mut freed = 0;
         for file in std::iter::once(self.file()).chain(files_named(&self.folder(), &[PARTS])) {
             let size = file.metadata().map_or(0, |meta| meta.len());

@@ -197,10 +197,6 @@ impl Store for GitStore {
         Ok(refs::below(&self.repo(), &self.packed, INBOXES)?.found.into_iter().filter_map(named).collect())
     }
 
-    fn cache_folder(&self) -> Option<PathBuf> {
-        self.cache.as_ref().map(cache::FileCache::folder)
-    }
-
     fn sessions(&self) -> Result<Vec<(RepoName, Oid)>, StoreError> {
         let named = |(name, tip): (String, Oid)| Some((name.strip_prefix(SESSIONS)?.parse().ok()?, tip));
         Ok(refs::below(&self.repo(), &self.packed, SESSIONS)?.found.into_iter().filter_map(named).collect())
