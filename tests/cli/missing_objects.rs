@@ -77,6 +77,28 @@ fn doctor_fetches_missing_objects_from_the_remote() {
 }
 
 #[test]
+fn doctor_replaces_a_damaged_pack_by_what_the_remote_has() {
+    let (world, _) = shared();
+    let fungal = world.path("fungal");
+    world.ok(&fungal, &["gc"]);
+    let packs = world.store().join("objects/pack");
+    let mut packs = packs.read_dir().unwrap().map(|entry| entry.unwrap().path());
+    let pack = packs.find(|path| path.extension().is_some_and(|extension| extension == "pack")).unwrap();
+    let mut bytes = fs::read(&pack).unwrap();
+    let middle = bytes.len() / 2;
+    bytes[middle..middle + 64].iter_mut().for_each(|byte| *byte ^= 0x5a);
+    fs::set_permissions(&pack, fs::Permissions::from_mode(0o600)).unwrap();
+    fs::write(&pack, bytes).unwrap();
+    world.blue(&fungal, &["doctor"]).exits(1);
+    let mended = world.blue(&fungal, &["doctor", "--fix"]).exits(0);
+    assert!(mended.stdout.contains("fetched missing objects from origin"), "{mended}");
+    assert!(is_clean(&world, &world.store()));
+    world.ok(&fungal, &["realm", "admin", "cache", "clear"]);
+    world.bump("1.1.0");
+    assert_eq!(world.version(), "1.1.0");
+}
+
+#[test]
 fn lost_objects_are_given_up_only_explicitly() {
     for lost in ["^{tree}", ""] {
         let world = World::pair();

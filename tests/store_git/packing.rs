@@ -269,3 +269,31 @@ fn every_reachable(sandbox: &Sandbox, store: &GitStore) -> Vec<String> {
     }
     all
 }
+
+#[test]
+fn killed_git_does_not_block_the_store() {
+    let (sandbox, store) = realm();
+    let (lock, unfinished) = (store.path().join("packed-refs.lock"), store.path().join("packed-refs.new"));
+    let bin = sandbox.path().join("bin");
+    fs::create_dir(&bin).unwrap();
+    // It dies as git does that runs out of memory: while it writes, with its lock taken.
+    let script = format!(
+        "#!/bin/sh\ncase \"$*\" in *pack-refs*) : >'{}'; : >'{}'; kill -9 $$ ;; esac\nexit 1\n",
+        lock.display(),
+        unfinished.display()
+    );
+    fs::write(bin.join("git"), script).unwrap();
+    fs::set_permissions(bin.join("git"), fs::Permissions::from_mode(0o755)).unwrap();
+    let mut deadly = vars();
+    let path = deadly.get(&OsString::from("PATH")).cloned().unwrap_or_default();
+    deadly.insert("PATH".into(), format!("{}:{}", bin.display(), path.display()).into());
+    let error = store.pack(&deadly).unwrap_err();
+    assert!(error.to_string().contains("SIGKILL"), "{error}");
+    assert!(!lock.exists(), "the lock of a dead process is removed");
+    commit(&store, &domain("s3"), "One", [put(layout::domain(), "{}")]).unwrap();
+    // git refuses to overwrite what the dead process left unfinished.
+    assert!(unfinished.exists());
+    store.pack(&vars()).unwrap();
+    assert!(!unfinished.exists());
+    assert_clean(&sandbox, &store);
+}

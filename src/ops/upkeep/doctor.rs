@@ -155,7 +155,13 @@ fn realm(ctx: &Ctx, request: &Request, known: &KnownRealm, checks: &mut Vec<Doct
     };
     checks.push(locks(request, subject, &store));
     checks.push(mode(request, subject, &store));
-    checks.extend(doctor_objects::objects(ctx, request, known, &store));
+    let objects = doctor_objects::objects(ctx, request, known, &store);
+    // The open store still reads the packs that were replaced.
+    let store = match objects.iter().any(|check| check.fixed) {
+        true => locate::open(&ctx.home, known, ctx.options()).unwrap_or(store),
+        false => store,
+    };
+    checks.extend(objects);
     checks.extend(doctor_objects::refs(ctx, request, known, &store));
     checks.extend(files(subject, &store));
     checks.push(doctor_sessions::of_realm(ctx, request, known, &store));

@@ -39,12 +39,12 @@ pub(crate) fn objects(ctx: &Ctx, request: &Request, known: &KnownRealm, store: &
     }
     let mut said = vec![problem];
     for remote in store.remotes() {
-        match refetch(ctx, &remote, store).and_then(|()| complaints(ctx, store)) {
+        match refetch(ctx, &remote, store).and_then(|()| remaining(ctx, store)) {
             Ok(None) => {
                 said.push(format!("fetched missing objects from {}", remote.name));
                 return vec![DoctorCheck { fixed: true, ..found(said.join("; ")) }];
             }
-            Ok(Some(_)) => said.push(format!("{} does not have it either", remote.name)),
+            Ok(Some(_)) => said.push(format!("fetching from {} did not repair it", remote.name)),
             Err(error) => said.push(format!("{}: {}", remote.name, error.message)),
         }
     }
@@ -67,6 +67,16 @@ fn complaints(ctx: &Ctx, store: &GitStore) -> Result<Option<String>, OpError> {
     let more = if more > 0 { format!("; and {more} more") } else { String::new() };
     let shown: Vec<_> = lines.into_iter().take(MAX_SHOWN).collect();
     Ok((!shown.is_empty()).then(|| format!("git fsck --strict: {}{more}", shown.join("; "))))
+}
+
+/// Returns git's complaints after a fetch. A damaged pack still contains its copies of what was fetched, so everything
+/// is packed anew without it if git complains.
+fn remaining(ctx: &Ctx, store: &GitStore) -> Result<Option<String>, OpError> {
+    let found = complaints(ctx, store)?;
+    if found.is_none() || store.pack(ctx.env.vars()).is_err() {
+        return Ok(found);
+    }
+    complaints(ctx, store)
 }
 
 /// Fetches everything from a remote, as if this machine had nothing, and takes over the packs.
@@ -192,7 +202,7 @@ pub(crate) fn restore(
     let message = match (unusable, tip) {
         (None, Some(tip)) => format!("{name} was reset from {tip}, which is incomplete, to {to}"),
         (problem, _) => {
-            let problem = problem.map(|(_, problem)| format!("; {problem}")).unwrap_or_default();
+            let problem = problem.map(|(_, problem)| format!(" (before: {problem})")).unwrap_or_default();
             format!("{name} was reset to {to}{problem}")
         }
     };

@@ -29,15 +29,23 @@ impl Git {
 
     /// Runs git in the repository and returns its output.
     pub(crate) fn text(&self, args: &[&str]) -> Result<String, StoreError> {
+        self.text_and_death(args).0
+    }
+
+    /// Does the same as [`Self::text`], and also returns whether a signal ended git, which then could not clean up.
+    pub(crate) fn text_and_death(&self, args: &[&str]) -> (Result<String, StoreError>, bool) {
         let doing = || format!("run git {}", args.join(" "));
-        let output = self.command(args).output().map_err(|error| StoreError::git(doing())(error))?;
+        let output = match self.command(args).output() {
+            Ok(output) => output,
+            Err(error) => return (Err(StoreError::git(doing())(error)), false),
+        };
         tracing::debug!(command = args.first(), status = output.status.code(), "ran git");
         if !output.status.success() {
             let problem = String::from_utf8_lossy(&output.stderr).trim().to_owned();
             let problem = if problem.is_empty() { output.status.to_string() } else { problem };
-            return Err(StoreError::Git { doing: doing(), problem });
+            return (Err(StoreError::Git { doing: doing(), problem }), output.status.code().is_none());
         }
-        String::from_utf8(output.stdout).map_err(|error| StoreError::git(doing())(error))
+        (String::from_utf8(output.stdout).map_err(|error| StoreError::git(doing())(error)), false)
     }
 
     /// Runs git in the repository. Returns its standard output and error, and whether it succeeded.

@@ -72,10 +72,31 @@ impl GitStore {
 
     /// Packs the refs, under the lock of this program's writers.
     fn pack_refs(&self, git: &Git, top: &Path) -> Result<(), StoreError> {
+        self.remove_unfinished_refs(top)?;
         let mut held = journal::begin(&self.locks, top, &[top.join("packed-refs.lock")])?;
-        let packed = git.text(&["pack-refs", "--all", "--prune"]);
+        let (packed, is_killed) = git.text_and_death(&["pack-refs", "--all", "--prune"]);
+        if is_killed {
+            // Its lock file is still recorded, so that the next holder removes it.
+            drop(held);
+            held = journal::begin(&self.locks, top, &[])?;
+        }
         journal::end(&mut held, top)?;
         packed.map(drop)
+    }
+
+    /// Removes the file in which a killed git was writing packed-refs, because git refuses to overwrite it. git writes
+    /// it only while it holds the lock, so whoever holds the lock knows that nobody writes it.
+    fn remove_unfinished_refs(&self, top: &Path) -> Result<(), StoreError> {
+        let (unfinished, lock) = (top.join("packed-refs.new"), top.join("packed-refs.lock"));
+        if !unfinished.exists() {
+            return Ok(());
+        }
+        let mut held = journal::begin(&self.locks, top, std::slice::from_ref(&lock))?;
+        if std::fs::File::create_new(&lock).is_ok() {
+            journal::taken(&mut held, top, &[lock])?;
+            let _ = std::fs::remove_file(&unfinished);
+        }
+        journal::end(&mut held, top)
     }
 
     /// Removes incomplete objects and packs left by killed writers. A file that cannot be removed does no harm.
