@@ -24,6 +24,7 @@ mod check_rules;
 mod check_scope;
 mod claude;
 mod commit_links;
+mod committed_files;
 mod comparison_reports;
 mod comparisons;
 mod compat;

@@ -1,6 +1,6 @@
 //! Edits `.blue/bindings/<domain>.yaml` in place, so that comments are kept.
 
-use std::path::Path;
+use std::{collections::BTreeSet, path::Path};
 
 use serde_json::json;
 
@@ -35,6 +35,8 @@ pub struct Editing<'a> {
     text: Option<String>,
     /// The binding that the text should contain.
     pub binding: Binding,
+    /// The files of the expectations that this edit names.
+    expected: BTreeSet<String>,
 }
 
 impl<'a> Editing<'a> {
@@ -54,7 +56,7 @@ impl<'a> Editing<'a> {
             None => Binding { role, exports: Vec::new(), imports: Vec::new() },
         };
         let text = Some(before.clone().unwrap_or_else(|| beginning(acting, at, role)));
-        Ok(Self { ctx, acting, at, file, before, text, binding })
+        Ok(Self { ctx, acting, at, file, before, text, binding, expected: BTreeSet::new() })
     }
 
     /// Returns the realm and the repository.
@@ -89,7 +91,7 @@ impl<'a> Editing<'a> {
         let Some(files) = Files::checkout(self.ctx.code()?) else { return Ok(()) };
         let import = Import { expects: Some(expects.clone()), ..self.binding.imports[index].clone() };
         let mut alone = Binding { imports: vec![import], ..self.binding.clone() };
-        references::resolve_expected(&files, &mut alone).map_err(|(_, problem)| {
+        self.expected = references::resolve_expected(&files, &mut alone).map_err(|(_, problem)| {
             let problem = problem.in_file(self.file.relative());
             OpError::no(ErrorCode::UnreadableFile, problem.to_string()).problem((&problem).into())
         })?;
@@ -121,7 +123,7 @@ impl<'a> Editing<'a> {
             }
             (None, true) => (FileEdit::Unchanged, String::new()),
             (before, false) => {
-                let commit = format!("git add {path} && git commit -m \"Bind {}\"", self.at);
+                let commit = self.commit()?;
                 let is_right = |text: &String| codec::binding(text.as_bytes()).is_ok_and(|read| read == self.binding);
                 let text = self.text.clone().filter(is_right).ok_or_else(|| self.cannot_edit(otherwise))?;
                 match before {
@@ -141,6 +143,18 @@ impl<'a> Editing<'a> {
         // A file that was never committed leaves nothing to commit.
         let is_void = change == FileEdit::Unchanged || (change == FileEdit::Removed && !self.is_committed()?);
         Ok(if is_void { answer } else { answer.next(commit) })
+    }
+
+    /// Returns the command that commits the binding, and the files of expectations that it names now.
+    fn commit(&self) -> Result<String, OpError> {
+        let contract = &self.at.contract;
+        let is_left = self.binding.import(contract).is_some() || self.binding.export(contract).is_some();
+        let subject = match is_left {
+            true => format!("Bind {}", self.at),
+            false => format!("Remove {} from the binding", self.at),
+        };
+        let paths = self.file.pathspecs(self.ctx, self.expected.clone())?;
+        Ok(format!("git add {paths} && git commit -m \"{subject}\""))
     }
 
     fn is_committed(&self) -> Result<bool, OpError> {

@@ -1,5 +1,7 @@
 //! `contract_bump`: raises the version in a contract's file in place, and records what changed.
 
+use std::collections::BTreeSet;
+
 use crate::{
     error::{ErrorCode, OpError},
     model::{
@@ -54,11 +56,11 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractBump>, OpError
     let (text, document) = read(acting, at, &file)?;
     let view = domain::of_contract(acting.store, at)?;
     let published = published(ctx, at, &file, &view)?;
-    let resolved = match Files::checkout(ctx.code()?) {
+    let (resolved, sources) = match Files::checkout(ctx.code()?) {
         Some(files) => {
-            references::contract(&files, text.as_bytes(), &at.contract).map_err(|problem| unreadable(problem, &file))?.0
+            references::contract(&files, text.as_bytes(), &at.contract).map_err(|problem| unreadable(problem, &file))?
         }
-        None => document.clone(),
+        None => (document.clone(), BTreeSet::new()),
     };
     if resolved.version.is_auto() {
         return Err(automatic(ctx, request, &file, &view, &resolved));
@@ -104,12 +106,13 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractBump>, OpError
         changed,
         new_version: new_version.clone(),
     });
+    let paths = file.pathspecs(ctx, sources)?;
     Ok(match (is_enough, answer.body.changed) {
         (false, _) => answer.next(format!("git blue contract bump {at} major  # it breaks a promise")),
         (true, false) => answer,
         (true, true) => answer
             .next("git blue check --worktree  # show which consumers it would break")
-            .next(format!("git add {} && git commit -m \"{at} {new_version}\"", file.pathspec(ctx))),
+            .next(format!("git add {paths} && git commit -m \"{at} {new_version}\"")),
     })
 }
 

@@ -18,7 +18,6 @@ use crate::{
         name::{ContractRef, RepoName},
         samples,
         schema::{self, Part},
-        text::shell_word,
         version::Version,
         yaml_text,
     },
@@ -104,7 +103,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractNew>, OpError>
         created_domain: made.as_ref().is_some_and(|made| made.created),
         added: made.map(|made| made.added).unwrap_or_default(),
     });
-    let paths = pathspecs(ctx, &file, sources)?;
+    let paths = file.pathspecs(ctx, sources)?;
     let answer = match is_member {
         true => answer,
         false => answer.next(format!("git blue realm admin domain --name {domain_name} --repos {}", acting.repo)),
@@ -114,16 +113,6 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractNew>, OpError>
         .next(format!("git add {paths} && git commit -m \"Add the contract {at}\""))
         .next(format!("git blue import {at}  # in each consumer, once it is published"))
         .next(super::bump::step(at)))
-}
-
-/// Returns the contract's file and the files that it refers to, as arguments of `git add`. Those that are committed
-/// already may have changed since.
-fn pathspecs(ctx: &Ctx, file: &WorkFile, sources: BTreeSet<String>) -> Result<String, OpError> {
-    let mut paths = vec![file.pathspec(ctx)];
-    for source in sources {
-        paths.push(shell_word(&WorkFile::of(ctx.code()?, source)?.pathspec(ctx)));
-    }
-    Ok(paths.join(" "))
 }
 
 fn require_owner(acting: ActingRepo<'_>, request: &Request) -> Result<(), OpError> {

@@ -67,7 +67,7 @@ fn read_one(
     candidate: &mut Candidate,
 ) -> Result<Result<(), Problem>, OpError> {
     let Some(bytes) = files.read(handle)? else {
-        return Ok(Err(Problem::whole(format!("the file is larger than {} MiB", codec::MAX_FILE >> 20))));
+        return Ok(Err(Problem::whole(codec::too_large())));
     };
     let domain = match &place {
         FileSubject::Contract(domain, _) | FileSubject::Binding(domain) => domain.clone(),

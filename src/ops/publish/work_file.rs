@@ -49,11 +49,28 @@ impl WorkFile {
 
     /// Returns the path relative to the folder in which the command was started, for use with `git add`.
     pub fn pathspec(&self, ctx: &Ctx) -> String {
-        let is_root = dunce::canonicalize(ctx.env.cwd()).ok() == dunce::canonicalize(&self.root).ok();
         // Without the option, git refuses new files that the sparse checkout would leave out.
         let option = if self.is_sparse { "--sparse " } else { "" };
+        format!("{option}{}", self.place(ctx))
+    }
+
+    fn place(&self, ctx: &Ctx) -> String {
+        let is_root = dunce::canonicalize(ctx.env.cwd()).ok() == dunce::canonicalize(&self.root).ok();
         let root = if is_root { "" } else { ":/" };
-        format!("{option}{root}{}", self.relative)
+        format!("{root}{}", self.relative)
+    }
+
+    /// Returns the file and the files that it refers to, as arguments of `git add`. Those that are committed already may
+    /// have changed since.
+    ///
+    /// # Errors
+    /// Returns an error if a path leads out of the working tree.
+    pub fn pathspecs(&self, ctx: &Ctx, sources: impl IntoIterator<Item = String>) -> Result<String, OpError> {
+        let mut paths = vec![self.pathspec(ctx)];
+        for source in sources {
+            paths.push(shell_word(&Self::of(ctx.code()?, source)?.place(ctx)));
+        }
+        Ok(paths.join(" "))
     }
 
     /// Returns the text of the file, or `None` if it does not exist.

@@ -93,9 +93,17 @@ fn sized<T: DeserializeOwned>(bytes: &[u8], size: Size) -> Result<T, Problem> {
     yaml_ambiguity::find(text, &nodes).map_or(Ok(document), Err)
 }
 
+/// Returns the message for a file below `.blue/` that is larger than [`MAX_FILE`].
+pub fn too_large() -> String {
+    let limit = MAX_FILE >> 20;
+    format!("the file is larger than {limit} MiB; a schema can be in a file of its own: schema: {{ file: FILE }}")
+}
+
 fn text(bytes: &[u8], size: Size) -> Result<&str, Problem> {
     if bytes.len() > size.bytes {
-        return Err(Problem::whole(format!("the file is larger than {} MiB", size.bytes >> 20)));
+        let is_written = size.bytes == MAX_FILE;
+        let message = format!("the file is larger than {} MiB", size.bytes >> 20);
+        return Err(Problem::whole(if is_written { too_large() } else { message }));
     }
     std::str::from_utf8(bytes).map_err(|error| {
         let line = bytes[..error.valid_up_to()].iter().filter(|byte| **byte == b'\n').count() + 1;

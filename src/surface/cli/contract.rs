@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use clap::{Args, Subcommand, ValueEnum};
+use serde_json::json;
 
 use super::{
     All, Names, Verdict, approve, blame, contract_files, difference, editor,
@@ -13,6 +14,7 @@ use super::{
 use crate::{
     error::OpError,
     model::{
+        json::Json,
         name::{ContractRef, RepoName},
         version::Version,
     },
@@ -74,6 +76,9 @@ pub struct Get {
     /// Print only the JSON Schema, for other tools
     #[arg(long)]
     schema: bool,
+    /// With --format, refer to the schema in this file instead of printing it
+    #[arg(long, value_name = "FILE", requires = "format", conflicts_with = "schema")]
+    schema_file: Option<String>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -157,7 +162,12 @@ impl Command {
                     (None, false) => output.shown(&answer, render_get),
                     (format, is_schema) => {
                         let format = format.unwrap_or(DocumentFormat::Json);
-                        output.write(&document(&answer, format, is_schema, output.is_terminal()))?;
+                        let schema_file = arguments.schema_file.as_deref();
+                        let text = document(&answer, format, (is_schema, schema_file), output.is_terminal());
+                        output.write(&text)?;
+                        if !is_schema && text.len() > codec::MAX_FILE {
+                            output.note(&too_large(&arguments.request.contract));
+                        }
                         Ok(Verdict::Yes)
                     }
                 }
@@ -346,12 +356,20 @@ fn joined<T: ToString>(items: &[T]) -> String {
 }
 
 /// Prints only the document. Control characters are escaped only at a terminal; a program gets every character.
-fn document(answer: &Answer<ContractGet>, format: DocumentFormat, is_schema: bool, to_terminal: bool) -> String {
-    let contract = &answer.body.contract;
+fn document(
+    answer: &Answer<ContractGet>,
+    format: DocumentFormat,
+    (is_schema, schema_file): (bool, Option<&str>),
+    to_terminal: bool,
+) -> String {
+    let mut contract = answer.body.contract.clone();
+    if let Some(file) = schema_file {
+        contract.schema = Json::from(json!({ "file": file }));
+    }
     let json = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).into_owned();
     let text = match (format, is_schema) {
         (DocumentFormat::Yaml, false) => codec::render(&codec::Typed::from(&contract.typed())),
-        (DocumentFormat::Json, false) => json(codec::encode(contract)),
+        (DocumentFormat::Json, false) => json(codec::encode(&contract)),
         (DocumentFormat::Yaml, true) => codec::render(&contract.schema),
         (DocumentFormat::Json, true) => json(codec::encode(&contract.schema)),
     };
@@ -361,6 +379,15 @@ fn document(answer: &Answer<ContractGet>, format: DocumentFormat, is_schema: boo
     let mut safe = Text::new(false);
     safe.block("", &text);
     safe.into_string()
+}
+
+/// Says how to write the file of a contract that is too large for one file.
+fn too_large(at: &ContractRef) -> String {
+    let limit = codec::MAX_FILE >> 20;
+    format!(
+        "this is larger than {limit} MiB, the limit for a file below .blue/; write the schema with git blue contract get \
+            {at} --schema >FILE, and the rest with --format yaml --schema-file FILE"
+    )
 }
 
 fn render_published(body: &ContractPublish, text: &mut Text) {

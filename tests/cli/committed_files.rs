@@ -1,0 +1,97 @@
+//! The suggested commands commit every file that a contract or a binding refers to.
+
+use crate::world::{CONTRACT_FILE, Run, World, contract};
+
+const AT: &str = "s3-access/s3-permissions";
+const PATHS: &str = r#"{"type": "object", "required": ["read"], "properties": {"read": {"type": "array", "items": {"type": "string"}}}}"#;
+
+/// A provider whose contract has its schema in `paths.json`.
+fn with_schema_file() -> World {
+    let world = World::pair();
+    let text = contract("1.0.0");
+    let (head, rest) = text.split_once("schema:\n").unwrap();
+    let (_, value) = rest.split_once("value:").unwrap();
+    let text = format!("{head}schema: {{ file: paths.json }}\nvalue:{value}").replace("1.0.0", "1.1.0");
+    world.write(&format!("fungal/{CONTRACT_FILE}"), &text);
+    world.write("fungal/paths.json", PATHS);
+    world.commit("fungal", "Move the schema to a file");
+    assert_eq!(world.version(), "1.1.0");
+    world
+}
+
+/// Runs the suggested commit.
+fn commit(world: &World, repo: &str, folder: &str, run: &Run) -> Run {
+    let step = world.next_steps(run).into_iter().find(|step| step.starts_with("git add")).unwrap();
+    let done = world.finish_shell(&world.path(repo).join(folder), &step);
+    assert_eq!((done.code, &*world.line(&world.path(repo), &["status", "--porcelain"])), (0, ""), "{step}: {done}");
+    done
+}
+
+#[test]
+fn bump_commits_the_schema_with_the_version() {
+    let world = with_schema_file();
+    let fungal = world.path("fungal");
+    world.write("fungal/paths.json", &PATHS.replace(r#""items""#, r#""minItems": 1, "items""#));
+    let bumped = world.ok(&fungal, &["contract", "bump", AT, "major"]);
+    commit(&world, "fungal", "", &bumped);
+    let stored = world.stored("contracts/s3-permissions.json");
+    let least = &stored["schema"]["properties"]["read"]["minItems"];
+    assert_eq!((&stored["version"], least), (&"2.0.0".into(), &1.into()));
+}
+
+#[test]
+fn import_commits_what_it_expects() {
+    let world = World::pair();
+    let access = world.path("access");
+    std::fs::create_dir(access.join("code")).unwrap();
+    world.write("access/code/what we read.json", r#"{"type": "object", "required": ["read"]}"#);
+    let import = world.ok(&access.join("code"), &["import", AT, "--expects", "what we read.json"]);
+    let done = commit(&world, "access", "code", &import);
+    assert!(done.stderr.contains("published the binding"), "{done}");
+    assert_eq!(world.stored("bindings/access.json")["imports"][0]["expects"]["required"][0], "read");
+}
+
+#[test]
+fn removed_import_is_named_as_such() {
+    let world = World::pair();
+    let fungal = world.path("fungal");
+    world.write(
+        "access/.blue/contracts/s3-access/back.yaml",
+        &contract("1.0.0").replace("s3-permissions", "back").replace("owner: fungal", "owner: access"),
+    );
+    world.commit("access", "Another contract");
+    commit(&world, "fungal", "", &world.ok(&fungal, &["import", "s3-access/back"]));
+    commit(&world, "fungal", "", &world.ok(&fungal, &["unimport", "s3-access/back"]));
+    let subject = world.line(&fungal, &["log", "-1", "--format=%s"]);
+    assert_eq!(subject, "Remove s3-access/back from the binding");
+}
+
+#[test]
+fn contract_larger_than_a_file_can_change_hands() {
+    let world = with_schema_file();
+    let (fungal, access) = (world.path("fungal"), world.path("access"));
+    let more: String = (0..300)
+        .map(|n| format!(r#", "field-{n}": {{"type": "string", "description": "{}"}}"#, "x".repeat(4_000)))
+        .collect();
+    world.write("fungal/paths.json", &PATHS.replace("}}}", &format!("}}}}{more}}}")));
+    commit(&world, "fungal", "", &world.ok(&fungal, &["contract", "bump", AT, "major"]));
+    world.ok(&fungal, &["contract", "transfer", AT, "--to", "access"]);
+    let whole = world.ok(&access, &["contract", "get", AT, "--format", "yaml"]);
+    assert!(
+        whole.stderr.contains("larger than 1 MiB") && whole.stderr.contains("--schema-file FILE"),
+        "{}",
+        whole.stderr
+    );
+    let schema = world.ok(&access, &["contract", "get", AT, "--schema"]);
+    world.write("access/paths.json", &schema.stdout);
+    let rest = world.ok(&access, &["contract", "get", AT, "--format", "yaml", "--schema-file", "paths.json"]);
+    assert_eq!(rest.stderr, "");
+    world.write(&format!("access/{CONTRACT_FILE}"), &rest.stdout.replace("owner: fungal", "owner: access"));
+    world.commit("access", "Accept");
+    let stored = world.stored("contracts/s3-permissions.json");
+    assert_eq!((&stored["owner"], &stored["version"]), (&"access".into(), &"2.0.0".into()));
+    // What is too large says how to split it.
+    world.write(&format!("access/{CONTRACT_FILE}"), &whole.stdout);
+    let refused = world.blue(&access, &["check", "--worktree"]).exits(1);
+    assert!(refused.stdout.contains("schema: { file: FILE }"), "{refused}");
+}
