@@ -102,6 +102,8 @@ pub enum Withdrawal {
     Deprecated,
     /// It is no longer served.
     Retired,
+    /// Its current version should not be used.
+    Yanked,
 }
 
 /// A line that contains the name of a field as a whole word.

@@ -204,7 +204,13 @@ fn yanked_and_retired() {
     assert_eq!((&import["yanked"], &import["rank"]), (&json!(true), &json!("attention")));
     let status = world.ok(&consumer, &["status"]);
     assert!(status.stdout.contains("accepts 1.0.0, which was yanked"), "{status}");
+    let told = world.ok(&consumer, &["notifications", "list"]);
+    assert!(told.stdout.contains("your import relies on it"), "{told}");
     assert_eq!(world.json(&consumer, &["contract", "list"])["contracts"][0]["state"], "yanked");
+    // What needs attention is in the review that the status suggests.
+    let review = world.ok(&consumer, &["review"]);
+    assert!(review.stdout.contains("the current version was yanked"), "{review}");
+    assert!(review.stdout.contains("git blue contract get s3-access/s3-permissions  # 1.0.0 was yanked"), "{review}");
     let other = world.join("other");
     let none = world.blue(&other, &["import", "s3-access/s3-permissions"]).exits(1);
     assert!(none.stderr.contains("every version of s3-access/s3-permissions was yanked"), "{none}");

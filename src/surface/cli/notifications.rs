@@ -16,7 +16,7 @@ use super::{
 use crate::{
     env::Env,
     error::OpError,
-    model::{name::ContractRef, rank::Rank, verdict::ImportEffect},
+    model::{name::ContractRef, notification::ChangeType, rank::Rank, verdict::ImportEffect},
     ops::{
         ctx::{ActingRepo, Ctx},
         notifications,
@@ -248,6 +248,7 @@ fn of_import(one: &Notification, range: Option<&str>) -> Option<Word> {
     let range = |tail: &str| format!("your import{range} {tail}");
     let shown = one.verdict.as_ref().map(|verdict| format!(": {}", verdict.phrase())).unwrap_or_default();
     Some(match one.import_state? {
+        ImportEffect::Satisfied if is_withdrawn(one) => styled(range("relies on it"), Style::Yellow),
         ImportEffect::Satisfied if one.judged_by == Some(JudgedBy::VersionRange) => {
             styled(range("still accepts it (judged by version range only)"), Style::Green)
         }
@@ -257,4 +258,10 @@ fn of_import(one: &Notification, range: Option<&str>) -> Option<Word> {
         }
         ImportEffect::Broken => styled(range(&format!("is broken{file}{shown}")), Style::Red),
     })
+}
+
+/// Returns whether the change withdraws what the import uses.
+fn is_withdrawn(one: &Notification) -> bool {
+    let kinds = [ChangeType::ContractRetired, ChangeType::ContractDeprecated, ChangeType::VersionYanked];
+    kinds.contains(&one.change_type) && one.rank == Rank::Attention
 }

@@ -74,6 +74,7 @@ fn render_import(import: &ImportReview, text: &mut Text) {
         let what = match withdrawal {
             Withdrawal::Deprecated => "the contract is deprecated",
             Withdrawal::Retired => "the contract is retired",
+            Withdrawal::Yanked => "the current version was yanked",
         };
         text.line(&[plain(" "), styled(what, Style::Yellow)]);
     }

@@ -159,19 +159,19 @@ impl Domain<'_> {
         };
         let expects = self.unmet(import, state, &body)?;
         let next = match self.withdrawal(import) {
-            Some(_) if !is_due(import, state) => self.way_out(&body),
+            Some(Withdrawal::Deprecated | Withdrawal::Retired) if !is_due(import, state) => self.way_out(&body),
             _ => self.next_step(&body, state, expects.as_deref()),
         };
         Ok(Review { body, next })
     }
 
-    /// Returns how the owner withdraws an imported contract, if it does.
+    /// Returns how the owner withdraws an imported contract or its current version, if it does.
     pub fn withdrawal(&self, import: &Import) -> Option<Withdrawal> {
         let offered = self.summary.contracts.get(&import.contract)?;
         match (&offered.retired, &offered.deprecated) {
             (Some(_), _) => Some(Withdrawal::Retired),
             (None, Some(_)) => Some(Withdrawal::Deprecated),
-            (None, None) => None,
+            (None, None) => offered.is_yanked().then_some(Withdrawal::Yanked),
         }
     }
 
