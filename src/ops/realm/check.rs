@@ -293,7 +293,7 @@ impl<'a> Work<'a> {
                 .unwrap_or_default(),
         };
         let first = join::first_contract(&self.here.realm, overview, self.here.repo.as_ref());
-        next_steps(body, base.missing, first)
+        next_steps(body, base.missing, first, request.is_temporary)
     }
 
     /// Returns why the current clone is read-only, and what to do about it.
@@ -326,7 +326,7 @@ fn elsewhere(report: &Report) -> Elsewhere {
     }
 }
 
-fn next_steps(body: RealmCheck, missing_base: Option<String>, first: String) -> Answer<RealmCheck> {
+fn next_steps(body: RealmCheck, missing_base: Option<String>, first: String, is_temporary: bool) -> Answer<RealmCheck> {
     let is_new = body.errors.iter().any(|error| error.code == "nothing-to-check");
     let says_nothing = body.files == Some(0);
     let (valid, has_errors) = (body.valid, !body.errors.is_empty());
@@ -348,7 +348,7 @@ fn next_steps(body: RealmCheck, missing_base: Option<String>, first: String) -> 
     }
     match (valid, has_errors) {
         (true, _) => by_range_only(by_range).into_iter().fold(answer, Answer::next),
-        (false, true) => steps::of_errors(&answer.body).into_iter().fold(answer, Answer::next),
+        (false, true) => steps::of_errors(&answer.body, is_temporary).into_iter().fold(answer, Answer::next),
         (false, false) => answer.next("fix the warnings: --strict fails on them"),
     }
 }

@@ -11,8 +11,8 @@ use crate::{
 /// The maximum number of steps.
 const MAX_STEPS: usize = 5;
 
-/// Returns the steps, in the order of the errors.
-pub fn of_errors(body: &RealmCheck) -> Vec<NextStep> {
+/// Returns the steps, in the order of the errors. `is_temporary` is whether the realm was fetched for this check only.
+pub fn of_errors(body: &RealmCheck, is_temporary: bool) -> Vec<NextStep> {
     let mut kinds = BTreeSet::new();
     let firsts = body.errors.iter().filter(|error| kinds.insert(error.code.clone()));
     let approvals = body.errors.iter().filter_map(|error| approval(body, error));
@@ -21,7 +21,17 @@ pub fn of_errors(body: &RealmCheck) -> Vec<NextStep> {
     if steps.is_empty() {
         steps.push(NextStep::advice("correct the errors, and check again"));
     }
-    steps
+    if is_temporary { steps.into_iter().map(in_a_joined_clone).collect() } else { steps }
+}
+
+/// Says where a step can be run: the commands need the realm, which a runner does not keep.
+fn in_a_joined_clone(step: NextStep) -> NextStep {
+    match step {
+        NextStep::Command { command, reason } if command.starts_with("git blue ") => {
+            NextStep::Command { command, reason: format!("in a clone that joined: {reason}") }
+        }
+        other => other,
+    }
 }
 
 /// Returns the command that keeps the version of a change that breaks a promise.
