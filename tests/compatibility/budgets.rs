@@ -8,7 +8,10 @@ use std::{
 use git_blue::model::compatibility::{self, Limits, Options, SchemaVerdict};
 use serde_json::{Value, json};
 
-use crate::world::within;
+use crate::world::{label, within};
+
+/// More than comparing generated schemas should take.
+const STEPS: u64 = 5_000;
 
 fn hard() -> (Value, Value) {
     let branch = |n: usize, t: &str| json!({"properties": {format!("p{n}"): {"type": t}, format!("q{}", n % 7): {"minimum": n}}});
@@ -86,6 +89,59 @@ fn nested_witnesses_stay_within_the_memory_limit() {
     within(&old, &new, limits);
     let grown = crate::world::peak_memory() - before;
     assert!(grown < 150 << 20, "{} MB", grown >> 20);
+}
+
+/// Compares within a number of steps that does not suffice for trying combinations.
+fn label_in_few_steps(old: &Value, new: &Value) -> String {
+    label(&within(old, new, Limits { steps: STEPS, time: Duration::from_secs(60), ..Limits::default() }))
+}
+
+#[test]
+fn optional_property_that_names_the_alternative_is_decided_first() {
+    let options = |at: usize, is_new: bool| {
+        let property = |n: usize| {
+            let types = ["boolean", "string", "array", "object"];
+            (format!("p{}", (at * 5 + n * (1 + at % 3)) % 12), json!({"type": types[(at % 2 + n) % 4]}))
+        };
+        let added = (is_new && at.is_multiple_of(3)).then(|| ("added".to_owned(), json!({"type": "string"})));
+        let properties: serde_json::Map<_, _> = (0..6).map(property).chain(added).collect();
+        json!({"type": "object", "properties": properties, "additionalProperties": false})
+    };
+    let alternatives = |count: usize, is_new: bool| {
+        let kind = |at: usize| format!("b{at}");
+        let kinds: Vec<_> = (0..count).map(kind).collect();
+        let any = json!({"type": "object", "properties": {"kind": {"not": {"enum": kinds}}, "options": {"type": "object"}},
+            "required": ["kind"], "additionalProperties": false});
+        let one = |at: usize| {
+            let options = options(at, is_new);
+            let properties = json!({"kind": {"const": kind(at)}, "options": options,
+                "others": {"type": "object", "additionalProperties": options}});
+            json!({"type": "object", "properties": properties, "additionalProperties": false})
+        };
+        json!({"oneOf": std::iter::once(any).chain((0..count).map(one)).collect::<Vec<_>>()})
+    };
+    let found = label_in_few_steps(&alternatives(24, false), &alternatives(26, true));
+    assert!(found.starts_with('x'), "{found}");
+}
+
+#[test]
+fn alternatives_that_constrain_only_objects_all_hold_for_other_values() {
+    let alternatives = |t: &str| {
+        let one = |at: usize| json!({"properties": {"k": {"const": at}, "v": {"type": t}}, "required": ["k"]});
+        json!({"oneOf": (0..40).map(one).collect::<Vec<_>>()})
+    };
+    assert_eq!(label_in_few_steps(&alternatives("integer"), &alternatives("number")), "x/o");
+}
+
+#[test]
+fn many_properties_need_few_steps() {
+    let closed = |count: usize| {
+        let properties: serde_json::Map<_, _> =
+            (0..count).map(|at| (format!("p{at}"), json!({"type": "string"}))).collect();
+        json!({"type": "object", "properties": properties, "additionalProperties": false})
+    };
+    let limits = Limits { steps: 500, time: Duration::from_secs(60), ..Limits::default() };
+    assert_eq!(label(&within(&closed(1_000), &closed(1_001), limits)), "x/o");
 }
 
 #[test]

@@ -40,16 +40,16 @@ impl State {
             Item::Atom(atom) if atom.holds() => {
                 let known = seen(atom.id());
                 if known & (REFUSED | UNLESS) != 0 || self.is_disjoint(engine, atom.id()) {
-                    BranchStatus::Closed
-                } else if known & HOLDS != 0 && (!atom.is_lenient() || known & LENIENT != 0) {
-                    BranchStatus::Given
-                } else {
-                    BranchStatus::Open
+                    return BranchStatus::Closed;
                 }
+                let is_read = !atom.is_lenient() || known & LENIENT != 0;
+                let is_given = known & HOLDS != 0 && is_read
+                    || (self.kind != Kind::Object || is_read) && self.always_holds(engine, atom.id());
+                if is_given { BranchStatus::Given } else { BranchStatus::Open }
             }
             Item::Atom(atom) => {
                 let known = seen(atom.id());
-                if known & HOLDS != 0 || engine.table.is_true(atom.id()) {
+                if known & HOLDS != 0 || self.always_holds(engine, atom.id()) {
                     BranchStatus::Closed
                 } else if known & REFUSED != 0 || self.is_disjoint(engine, atom.id()) {
                     BranchStatus::Given
@@ -59,6 +59,7 @@ impl State {
             }
             Item::Unless(id) if seen(id) & HOLDS != 0 => BranchStatus::Closed,
             Item::Unless(id) if seen(id) & (UNLESS | REFUSED) != 0 => BranchStatus::Given,
+            Item::Unless(id) if self.always_holds(engine, id) => BranchStatus::Closed,
             Item::Unless(_) => BranchStatus::Open,
             Item::Present(name) if self.is_barred(engine, name) => BranchStatus::Closed,
             Item::Present(name) if self.present.contains(&name) => BranchStatus::Given,
@@ -67,6 +68,11 @@ impl State {
             Item::AtLeastTwo { node, at, first } => {
                 let lits = engine.table.lits(node);
                 let Lit::OneOf(ids) = &lits[at] else { return BranchStatus::Open };
+                if self.always_holds(engine, ids[first])
+                    && ids[first + 1..].iter().any(|id| self.always_holds(engine, *id))
+                {
+                    return BranchStatus::Given;
+                }
                 self.item_status(engine, Item::Atom(Atom::is(ids[first], false)), false).open_if_given()
             }
             Item::Lit { node, at, holds, .. } => self.lit_status(engine, node, at, holds, deeply),
@@ -122,6 +128,15 @@ impl State {
         BranchStatus::Open
     }
 
+    /// Returns whether it is certain that every value of this state satisfies the node, since it constrains only other
+    /// types.
+    fn always_holds(&self, engine: &Engine<'_>, id: Id) -> bool {
+        engine.table.lits(id).iter().all(|lit| match lit {
+            Lit::Type(types) => self.types & !types == 0,
+            lit => lit.kinds() & self.kind.types() == 0,
+        })
+    }
+
     /// Returns whether it is certain that no value of this state satisfies the node.
     fn is_disjoint(&self, engine: &mut Engine<'_>, id: Id) -> bool {
         let summary = engine.summary(id);
@@ -142,7 +157,7 @@ impl State {
 }
 
 /// Returns whether it is certain that no value satisfies both `known` and `id`.
-fn are_apart(engine: &mut Engine<'_>, known: &[Atom], id: Id) -> bool {
+pub(super) fn are_apart(engine: &mut Engine<'_>, known: &[Atom], id: Id) -> bool {
     let other = engine.summary(id);
     let mut types = other.types;
     let mut texts = other.texts.clone();

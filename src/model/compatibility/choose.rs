@@ -1,13 +1,13 @@
 //! Decides a goal that is already split into facts and choices: takes branches while there are choices, then builds a
 //! value from the facts.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
-use super::branch::BranchStatus;
+use super::branch::{BranchStatus, are_apart};
 use super::evaluate;
 use super::flatten::{Choice, Item, Kind, REFUSED, State, UNLESS};
-use super::node::Lit;
+use super::node::{Lit, Sym};
 use super::prove::{Answer, Atom, Engine};
 
 /// The number of choices between schemas that must hold, from which on trying all combinations takes too long.
@@ -31,7 +31,8 @@ impl State {
         {
             return answer;
         }
-        if self.open.len() > 1 && !self.simplify(engine, true) {
+        let is_wide = self.open.len() > 1 || self.open.iter().any(|choice| choice.len() > MANY);
+        if is_wide && !self.simplify(engine, true) {
             return Answer::Empty;
         }
         let Some(at) = self.next_choice() else {
@@ -40,7 +41,10 @@ impl State {
         if let Some(answer) = self.look_ahead(engine) {
             return answer;
         }
-        let choice = self.open.swap_remove(at);
+        let choice = match self.discriminator(engine) {
+            Some(name) => Rc::new(vec![vec![Item::Present(name)], vec![Item::Absent(name)]]),
+            None => self.open.swap_remove(at),
+        };
         let mut best = Answer::Empty;
         for branch in choice.iter() {
             let mut next = self.clone();
@@ -116,6 +120,20 @@ impl State {
             () => 2,
         };
         (0..self.open.len()).min_by_key(|at| (rank(&self.open[*at]), self.open[*at].len()))
+    }
+
+    /// Returns a property whose presence alone decides many refusals, since its values are known.
+    fn discriminator(&self, engine: &mut Engine<'_>) -> Option<Sym> {
+        let mut decided: BTreeMap<Sym, usize> = BTreeMap::new();
+        for branch in self.open.iter().filter(|choice| is_refusal(choice)).flat_map(|choice| choice.iter()) {
+            let [Item::Lit { node, at, .. }] = branch[..] else { continue };
+            let Lit::Prop(name, id) = engine.table.lits(node)[at] else { continue };
+            let Some(known) = self.members.get(&name).filter(|_| !self.present.contains(&name)) else { continue };
+            if are_apart(engine, known, id) {
+                *decided.entry(name).or_default() += 1;
+            }
+        }
+        decided.into_iter().filter(|(_, count)| *count >= MANY).max_by_key(|(_, count)| *count).map(|(name, _)| name)
     }
 
     /// Drops branches that contradict the facts, and choices that are already satisfied. Returns false if a choice has
