@@ -180,10 +180,7 @@ impl Wanted {
     /// Returns a number of which every wanted value is a multiple.
     fn step(&self) -> Option<BigRational> {
         let whole = (!self.fractions).then(BigRational::one);
-        self.multiples.iter().cloned().chain(whole).reduce(|a, b| {
-            let numerator = (a.numer() * b.denom()).lcm(&(b.numer() * a.denom()));
-            BigRational::new(numerator, a.denom() * b.denom())
-        })
+        common_multiple(self.multiples.iter().cloned().chain(whole))
     }
 
     fn is_bounded(&self) -> bool {
@@ -202,8 +199,15 @@ impl Wanted {
         self.multiples.contains(by)
             || by.recip().is_integer() && *by.denom() < BigInt::from(1_000_000_000)
             || all_whole && by.is_integer()
-            || self.multiples.iter().any(|m| places(m) == places(by) && !m.is_integer() && (m / by).is_integer())
+            || self.is_read_alike(by)
             || self.is_bounded()
+    }
+
+    /// Returns whether divisors imply `by` that the validator divides by in the same way: fractions with equally many
+    /// decimal places.
+    fn is_read_alike(&self, by: &BigRational) -> bool {
+        let alike = self.multiples.iter().filter(|m| !m.is_integer() && places(m) == places(by));
+        common_multiple(alike.cloned()).is_some_and(|common| (common / by).is_integer())
     }
 
     fn find_multiple(&self, step: &BigRational) -> Found<Value> {
@@ -302,6 +306,14 @@ impl Wanted {
             && !self.not_multiples.iter().any(|by| (value / by).is_integer())
             && !self.excluded.contains(value)
     }
+}
+
+/// Returns the least common multiple, or `None` of nothing.
+fn common_multiple(numbers: impl Iterator<Item = BigRational>) -> Option<BigRational> {
+    numbers.reduce(|a, b| {
+        let numerator = (a.numer() * b.denom()).lcm(&(b.numer() * a.denom()));
+        BigRational::new(numerator, a.denom() * b.denom())
+    })
 }
 
 /// Returns the number of decimal places, or `None` if there are infinitely many.
