@@ -1,8 +1,9 @@
 //! Rewrites patterns so that the validator reads them as ECMA-262 does.
 //!
 //! The validator passes patterns with look-arounds or back-references unchanged to an engine in which `\d` and `\w` match
-//! characters of all scripts. It refuses a hyphen after such a class, as in `[\w-.]`, which ECMA-262 accepts
-//! without the `u` flag.
+//! characters of all scripts. It takes `\<` for the beginning of a word, and refuses a hyphen after such a class, as in
+//! `[\w-.]`, braces and brackets that open or close nothing, and escaped surrogates, all of which ECMA-262 accepts without
+//! the `u` flag.
 
 use std::borrow::Cow;
 
@@ -12,33 +13,54 @@ use super::fragments::{NAMED, VALUES};
 
 /// Returns a pattern that the validator reads as ECMA-262 reads `pattern`.
 pub fn pattern(pattern: &str) -> Cow<'_, str> {
-    let has_classes = pattern.contains('\\');
-    if !has_classes || !(looks_around(pattern) || has_hyphen_after_class(pattern)) {
+    if !pattern.contains(['\\', '{', '}', ']']) {
         return Cow::Borrowed(pattern);
     }
+    let written = rewritten(pattern);
+    if written == pattern { Cow::Borrowed(pattern) } else { Cow::Owned(written) }
+}
+
+fn rewritten(pattern: &str) -> String {
     let mut written = String::with_capacity(pattern.len() + 16);
     let mut letters = pattern.chars().peekable();
     let (mut in_class, mut is_kept) = (false, false);
     let looks_around = looks_around(pattern);
     while let Some(letter) = letters.next() {
         match letter {
+            '[' if !in_class && is_empty_class(letters.clone()) => {
+                let is_any = letters.next() == Some('^');
+                letters.next_if(|_| is_any);
+                // `[]a]` is one class elsewhere, so it is left to be refused.
+                if letters.clone().find(|letter| matches!(letter, '[' | ']')) == Some(']') {
+                    return pattern.to_owned();
+                }
+                written.push_str(if is_any { r"[\s\S]" } else { r"[^\s\S]" });
+            }
             '[' if !in_class => {
                 in_class = true;
                 // Classes cannot be nested, so one with `\D` stays as it is.
                 is_kept = has_complement(letters.clone());
                 written.push('[');
-                // A `]` right after the bracket ends an empty class in ECMA-262, which the validator does not have.
                 written.extend(letters.next_if_eq(&'^'));
             }
-            ']' => {
+            ']' if in_class => {
                 in_class = false;
                 written.push(']');
             }
+            // `{,3}` is text in ECMA-262 and a quantifier elsewhere, so the validator may refuse it.
+            '{' if !in_class && (is_quantifier(letters.clone()) || letters.peek() == Some(&',')) => {
+                written.push('{');
+                copy_braces(&mut letters, &mut written);
+            }
+            '{' | '}' | ']' if !in_class => written.extend(['\\', letter]),
             '\\' => {
-                let Some(escaped) = letters.next() else { break };
+                let Some(escaped) = letters.next() else {
+                    written.push('\\');
+                    break;
+                };
                 match class(escaped, in_class).filter(|_| looks_around && !(in_class && is_kept)) {
                     Some(class) => written.push_str(&class),
-                    None => written.extend(['\\', escaped]),
+                    None => escape(escaped, in_class, &mut letters, &mut written),
                 }
                 let is_class = in_class && "dDwWsS".contains(escaped);
                 if is_class && letters.peek() == Some(&'-') {
@@ -49,7 +71,71 @@ pub fn pattern(pattern: &str) -> Cow<'_, str> {
             other => written.push(other),
         }
     }
-    Cow::Owned(written)
+    written
+}
+
+type Letters<'p> = std::iter::Peekable<std::str::Chars<'p>>;
+
+/// Returns whether a class without characters follows its opening bracket: `[]` matches none, and `[^]` any.
+fn is_empty_class(mut letters: Letters<'_>) -> bool {
+    letters.next_if_eq(&'^');
+    letters.next() == Some(']')
+}
+
+/// Writes an escape as the validator understands it.
+fn escape(escaped: char, in_class: bool, letters: &mut Letters<'_>, written: &mut String) {
+    let character = if escaped == 'u' { surrogates(letters.clone()) } else { None };
+    if let Some(character) = character {
+        letters.nth(r"D83D\uDE00".len() - 1);
+        written.push_str(&format!("\\u{{{:X}}}", u32::from(character)));
+        return;
+    }
+    match escaped {
+        // The validator takes them for the beginning and the end of a word.
+        '<' | '>' => written.push(escaped),
+        '0' if !letters.peek().is_some_and(char::is_ascii_digit) => written.push_str("\\x00"),
+        'b' if in_class => written.push_str("\\x08"),
+        _ => {
+            written.extend(['\\', escaped]);
+            if "pPux".contains(escaped) && letters.peek() == Some(&'{') {
+                copy_braces(letters, written);
+            }
+        }
+    }
+}
+
+/// Copies everything up to and including a closing brace.
+fn copy_braces(letters: &mut Letters<'_>, written: &mut String) {
+    for letter in letters {
+        written.push(letter);
+        if letter == '}' {
+            break;
+        }
+    }
+}
+
+/// Returns the character of two escaped surrogates, of which `\u` was already read.
+fn surrogates(mut letters: Letters<'_>) -> Option<char> {
+    let unit = |letters: &mut Letters<'_>| {
+        let digits: String = letters.by_ref().take(4).collect();
+        u16::from_str_radix(&digits, 16).ok().filter(|_| digits.len() == 4)
+    };
+    let high = unit(&mut letters)?;
+    let is_pair = letters.next() == Some('\\') && letters.next() == Some('u');
+    let low = unit(&mut letters).filter(|_| is_pair)?;
+    char::decode_utf16([high, low]).next()?.ok().filter(|character| u32::from(*character) > 0xFFFF)
+}
+
+/// Returns whether a quantifier such as `{2,3}` follows its opening brace.
+fn is_quantifier(mut letters: Letters<'_>) -> bool {
+    let mut digits = 0;
+    while letters.next_if(char::is_ascii_digit).is_some() {
+        digits += 1;
+    }
+    if letters.next_if_eq(&',').is_some() {
+        while letters.next_if(char::is_ascii_digit).is_some() {}
+    }
+    digits > 0 && letters.next() == Some('}')
 }
 
 /// Returns whether the validator does not translate a pattern, because it has look-arounds or back-references.
@@ -65,10 +151,6 @@ fn looks_around(pattern: &str) -> bool {
         is_escaped = letter == '\\' && !is_escaped;
         found
     })
-}
-
-fn has_hyphen_after_class(pattern: &str) -> bool {
-    ["\\d-", "\\D-", "\\w-", "\\W-", "\\s-", "\\S-"].iter().any(|class| pattern.contains(class))
 }
 
 /// Returns whether the rest of a class contains `\D` or `\W`.
@@ -171,6 +253,16 @@ mod tests {
             (r"\\d(?=a)", r"\\d(?=a)"),
             (r"(?<year>\d)", r"(?<year>\d)"),
             (r"(?!a)[\d\D\]]\d\s", r"(?!a)[\d\D\]][0-9]\s"),
+            (r"^\<[^\>]+\>$", r"^<[^>]+>$"),
+            (r"^\$\{[a-z]+}$", r"^\$\{[a-z]+\}$"),
+            (r"^{a}]$", r"^\{a\}\]$"),
+            (r"^a{2}b{1,}c{0,3}$", r"^a{2}b{1,}c{0,3}$"),
+            (r"^a{,3}$", r"^a{,3}$"),
+            (r"^[{}]\p{L}\u{1F600}\\{$", r"^[{}]\p{L}\u{1F600}\\\{$"),
+            (r"^\uD83D\uDE00[\ud83d\ude00]\u00e9\ud83d$", r"^\u{1F600}[\u{1F600}]\u00e9\ud83d$"),
+            (r"^[^][]$", r"^[\s\S][^\s\S]$"),
+            (r"^[^]]\<$", r"^[^]]\<$"),
+            (r"^[\b]\b\0\01$", r"^[\x08]\b\x00\01$"),
         ] {
             assert_eq!(pattern(written), expected, "{written}");
         }

@@ -400,4 +400,15 @@ mod tests {
         let (pointer, _) = found(json!({"items": [{"patternProperties": {"(": {}}}]})).unwrap();
         assert_eq!(pointer, "/items/0/patternProperties");
     }
+
+    #[test]
+    fn patterns_of_a_large_schema_are_read_as_those_of_a_small_one() {
+        let values: Vec<_> = (0..MOST_WHOLE).collect();
+        for (pattern, is_valid) in [(r"^[\w-.]$", true), ("(", false)] {
+            let properties = json!({"a": {"pattern": pattern}, "b": {"enum": values}});
+            let schema = json!({"$schema": "http://json-schema.org/draft-07/schema#", "properties": properties});
+            let found = super::super::problems(&schema, &json!({}), &crate::model::schema::Budget::new(None));
+            assert_eq!(found.is_empty(), is_valid, "{pattern}: {found:?}");
+        }
+    }
 }
