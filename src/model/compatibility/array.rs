@@ -1,12 +1,12 @@
 //! Builds arrays: the demands on each index, which items must occur, and how often items may occur.
 
-use std::collections::BTreeSet;
 use std::rc::Rc;
 
 use serde_json::Value;
 
 use super::counting::{Counted, Counting, Demand};
 use super::flatten::State;
+use super::items::{another, distinct, items};
 use super::node::{Id, Lit};
 use super::prove::{Answer, Atom, Engine};
 
@@ -100,7 +100,7 @@ impl State {
             match counted(engine, &shape) {
                 Counted::Impossible => return Answer::Empty,
                 Counted::Items(goals) => {
-                    if let Some(found) = items(engine, &shape, goals)
+                    if let Some(found) = items(engine, shape.unique, shape.repeated, goals)
                         && engine.check(&self.goal, &found) == Some(true)
                     {
                         return Answer::Witness(Rc::new(found));
@@ -203,7 +203,7 @@ impl State {
                 return None;
             }
         }
-        items(engine, shape, goals)
+        items(engine, shape.unique, shape.repeated, goals)
     }
 }
 
@@ -228,73 +228,6 @@ fn counted(engine: &mut Engine<'_>, shape: &Shape) -> Counted {
     let item = |at: u64| shape.item(at);
     let (uniform_from, least, most) = (shape.uniform_from(), shape.least, shape.most);
     Counting { demands: &demands, item: &item, uniform_from, least, most }.solve(engine)
-}
-
-/// Builds an array from the demands on each item.
-fn items(engine: &mut Engine<'_>, shape: &Shape, mut goals: Vec<Vec<Atom>>) -> Option<Value> {
-    if shape.repeated {
-        repeat(engine, &mut goals)?;
-    }
-    let mut items: Vec<Rc<Value>> = Vec::with_capacity(goals.len());
-    let mut before: Option<Vec<Atom>> = None;
-    for goal in goals {
-        let is_same = before.as_ref() == Some(&goal);
-        let similar = if shape.unique && is_same { another(engine, &goal, &items) } else { None };
-        before = Some(goal.clone());
-        if let Some(value) = similar {
-            items.push(value);
-            continue;
-        }
-        let goal = if shape.unique { distinct(engine, goal, &items) } else { goal };
-        match engine.goal(goal) {
-            Answer::Witness(value) | Answer::PossibleWitness(value) => items.push(value),
-            _ => return None,
-        }
-    }
-    Some(items.iter().map(|item| (**item).clone()).collect())
-}
-
-/// The maximum number of members that are tried, to tell objects apart.
-const MOST_MEMBERS: usize = 4;
-
-/// Returns an object of a goal that has a member which differs from the same member of all items. To refuse that member's
-/// values is easier than to refuse whole objects.
-fn another(engine: &mut Engine<'_>, goal: &[Atom], items: &[Rc<Value>]) -> Option<Rc<Value>> {
-    let last = items.last().filter(|last| last.is_object())?;
-    let all: Vec<&Value> = items.iter().map(|item| &**item).collect();
-    for differs in differing(engine, last, &all) {
-        let goal = goal.iter().copied().chain([Atom::is(differs, false)]).collect();
-        if let Answer::Witness(value) = engine.goal(goal) {
-            return Some(value);
-        }
-    }
-    None
-}
-
-/// Returns schemas of values that differ from all of these in one number or string, at the place of one in `like`.
-fn differing(engine: &mut Engine<'_>, like: &Value, all: &[&Value]) -> Vec<Id> {
-    match like {
-        Value::String(_) | Value::Number(_) => {
-            let known: BTreeSet<u32> = all.iter().map(|value| engine.table.words.value(value)).collect();
-            let known = engine.table.node(vec![Lit::Enum(known.into_iter().collect())]);
-            vec![engine.table.node(vec![Lit::Not(known)])]
-        }
-        Value::Object(members) => {
-            let mut found = Vec::new();
-            for (name, member) in members {
-                let others: Vec<&Value> = all.iter().filter_map(|value| value.get(name)).collect();
-                let symbol = engine.table.words.symbol(name);
-                for inner in differing(engine, member, &others) {
-                    found.push(engine.table.node(vec![Lit::Required(symbol), Lit::Prop(symbol, inner)]));
-                }
-                if found.len() >= MOST_MEMBERS {
-                    break;
-                }
-            }
-            found
-        }
-        _ => Vec::new(),
-    }
 }
 
 fn want(shape: &mut Shape, id: Id, count: u64, lenient: bool) {
@@ -436,34 +369,6 @@ fn can_repeat(engine: &mut Engine<'_>, shape: &Shape, is_sure: &mut bool) -> boo
         }
     }
     !*is_sure
-}
-
-/// Requires two indexes to have the same value.
-fn repeat(engine: &mut Engine<'_>, goals: &mut [Vec<Atom>]) -> Option<()> {
-    for one in 0..goals.len() {
-        for other in one + 1..goals.len() {
-            let both: Vec<_> = goals[one].iter().chain(&goals[other]).copied().collect();
-            if let Answer::Witness(value) | Answer::PossibleWitness(value) = engine.goal(both) {
-                let id = engine.table.words.value(&value);
-                let node = engine.table.node(vec![Lit::Enum(vec![id])]);
-                goals[one] = vec![Atom::is(node, false)];
-                goals[other] = vec![Atom::is(node, false)];
-                return Some(());
-            }
-        }
-    }
-    None
-}
-
-/// Requires the value of a goal to differ from all of these.
-fn distinct(engine: &mut Engine<'_>, goal: Vec<Atom>, items: &[Rc<Value>]) -> Vec<Atom> {
-    if items.is_empty() {
-        return goal;
-    }
-    let mut ids: Vec<_> = items.iter().map(|item| engine.table.words.value(item)).collect();
-    ids.sort_unstable();
-    let node = engine.table.node(vec![Lit::Enum(ids)]);
-    goal.into_iter().chain([Atom::is_not(node)]).collect()
 }
 
 /// Returns whether there are fewer distinct values than items that must have one of them.

@@ -19,6 +19,7 @@ mod flatten;
 mod formats;
 mod found;
 mod intern;
+mod items;
 mod leaf;
 mod looking;
 mod node;
