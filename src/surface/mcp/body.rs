@@ -28,6 +28,9 @@ pub struct Body {
 const MAX_STEPS: usize = 8;
 /// Values of at most this many bytes are not cut.
 const LEAST: usize = 160;
+/// An object with more fields than this is taken for a map, such as `$defs`: its first entries are kept whole rather than
+/// the beginnings of all, which nobody can use.
+const MANY: usize = 32;
 
 impl Body {
     /// Converts the answer of an operation into fields.
@@ -198,6 +201,16 @@ fn cut(value: &mut Value, room: usize, place: &str, cuts: &mut Vec<String>) {
             }
             items.truncate(kept);
         }
+        Value::Object(fields) if fields.len() > MANY && room / fields.len() < LEAST => {
+            cuts.push(place.to_owned());
+            let mut left = room.saturating_sub(4);
+            fields.retain(|name, field| {
+                let taken = message_bytes(&to_string(&name)) + message_bytes(&to_string(&*field)) + 4;
+                let fits = taken <= left;
+                left -= if fits { taken } else { 0 };
+                fits
+            });
+        }
         Value::Object(fields) => {
             let own = |name: &str| message_bytes(&to_string(&name)) + 4;
             let mut sizes: Vec<_> =
@@ -238,5 +251,22 @@ mod tests {
         assert_eq!(one.fields["contract"]["name"], json!("x"));
         assert!(!one.fields["cut"].as_array().unwrap().is_empty());
         assert_eq!(one.next_steps, [NextStep::advice("ask for less")]);
+    }
+
+    #[test]
+    fn entries_of_a_large_map_are_whole() {
+        let model =
+            |n: usize| json!({"type": "object", "required": ["id"], "properties": {"id": {"title": n.to_string()}}});
+        let models: Map<String, Value> = (0..2_500).map(|n| (format!("Model{n:04}"), model(n))).collect();
+        let schema =
+            json!({"$defs": models, "required": ["order"], "properties": {"order": {"$ref": "#/$defs/Model0000"}}});
+        let mut one = Body { fields: json!({"schema": schema}).as_object().unwrap().clone(), ..Body::default() };
+        one.cut("ask for less");
+        let kept = &one.fields["schema"];
+        assert_eq!(one.fields["cut"], json!(["/schema/$defs"]));
+        assert_eq!((&kept["required"], &kept["properties"]), (&schema["required"], &schema["properties"]));
+        let entries = kept["$defs"].as_object().unwrap();
+        assert!(one.fits() && entries.len() > 50 && entries.contains_key("Model0000"), "{}", entries.len());
+        assert!(entries.iter().all(|(name, entry)| *entry == schema["$defs"][name]));
     }
 }
