@@ -294,6 +294,11 @@ fn validate_checks_payloads_against_selected_versions() {
         json!({"domain": "s3-access", "contract": "s3-permissions", "payload": {"read": [1]}, "version": "1.0.0"});
     let answer = world.ok(&dir, &["mcp", "test-tool", "contract_validate", "--args", &args.to_string()]).json();
     assert_eq!(answer["failures"][0]["pointer"], "/read/0", "{answer:#}");
+    assert_eq!(answer["next_steps"], json!([]));
+    let args = json!({"domain": "s3-access", "contract": "s3-permissions", "payload": "{\"input\": [\"a\"]}"});
+    let answer = world.ok(&dir, &["mcp", "test-tool", "contract_validate", "--args", &args.to_string()]).json();
+    let hint = "the payload is a string that contains JSON: pass the value, not its text";
+    assert_eq!((&answer["valid"], &answer["next_steps"][0]["reason"]), (&json!(false), &json!(hint)), "{answer:#}");
 }
 
 #[test]

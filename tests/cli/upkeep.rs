@@ -20,6 +20,8 @@ fn every_command_has_a_man_page() {
         assert!(page.contains(&format!(".SH {heading}\n")), "{heading}: {page}");
     }
     assert!(!files.iter().any(|file| file.ends_with("git-blue-hook.1")), "plumbing has no page");
+    let said = world.ok(&world.root(), &["install", "man", "--prefix", &prefix]).stdout;
+    assert_eq!(said.trim_end(), format!("wrote {} files in {prefix}/share/man/man1", files.len()));
 }
 
 #[test]

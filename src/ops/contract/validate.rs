@@ -145,7 +145,8 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractValidate>, OpE
     let more_failures = found.len().saturating_sub(MAX_FAILURES);
     let valid = if is_refused { Some(false) } else { found.is_empty().then_some(true) };
     found.truncate(MAX_FAILURES);
-    Ok(Answer::new(ContractValidate {
+    let is_quoted = is_refused && values.iter().any(|value| is_json_text(value));
+    let answer = Answer::new(ContractValidate {
         realm: here.realm.clone(),
         domain: request.contract.domain.clone(),
         contract: request.contract.contract.clone(),
@@ -155,7 +156,17 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractValidate>, OpE
         valid,
         failures: found,
         more_failures,
-    }))
+    });
+    Ok(match is_quoted {
+        true => answer.next("the payload is a string that contains JSON: pass the value, not its text"),
+        false => answer,
+    })
+}
+
+/// Returns whether a value is the text of a JSON object or array, which clients pass by mistake.
+fn is_json_text(value: &Value) -> bool {
+    let Value::String(text) = value else { return false };
+    text.trim_start().starts_with(['{', '[']) && serde_json::from_str::<serde::de::IgnoredAny>(text).is_ok()
 }
 
 fn of(payload: &Payload, version: &Version, failure: schema::Failure) -> PayloadFailure {

@@ -189,8 +189,13 @@ fn locks(request: &Request, subject: Option<&str>, store: &GitStore) -> DoctorCh
         found.iter().map(|lock| format!("{} ({} s old)", lock.path.display(), lock.age.as_secs())).collect();
     let message = format!("git lock files: {}", names.join(", "));
     if stale.is_empty() {
-        let state = if oldest.age > Duration::from_secs(60) { Health::Warning } else { Health::Ok };
-        return check("locks", subject, state, message);
+        return match oldest.age > Duration::from_secs(60) {
+            true => advise(
+                check("locks", subject, Health::Warning, message),
+                "if no git process is running, remove the lock files; after an hour, git blue doctor --fix does",
+            ),
+            false => check("locks", subject, Health::Ok, message),
+        };
     }
     let found = check("locks", subject, Health::Error, message);
     if request.fix {

@@ -1,6 +1,9 @@
 //! `git blue install …`: the manual pages and completion scripts, which are generated from the commands.
 
-use std::path::{Path, PathBuf};
+use std::{
+    collections::BTreeMap,
+    path::{Path, PathBuf},
+};
 
 use clap::{Args, Subcommand};
 
@@ -70,8 +73,11 @@ impl Command {
             files: files.iter().map(|file| file.display().to_string()).collect(),
         });
         output.shown(&answer, |body, text| {
-            for file in &body.files {
-                text.line(&[plain("wrote"), styled(file, Style::Dim)]);
+            for (folder, files) in by_folder(&body.files) {
+                match files[..] {
+                    [file] => text.line(&[plain("wrote"), styled(file, Style::Dim)]),
+                    _ => text.line(&[plain(format!("wrote {} files in", files.len())), styled(folder, Style::Dim)]),
+                };
             }
         })
     }
@@ -84,6 +90,16 @@ impl Place {
         let prefix = prefix.ok_or_else(|| OpError::usage("HOME is not set; use --prefix DIR"))?;
         Ok(prefix.join("share"))
     }
+}
+
+/// Returns the files of each folder, sorted by folder.
+fn by_folder(files: &[String]) -> BTreeMap<String, Vec<&str>> {
+    let mut folders: BTreeMap<String, Vec<&str>> = BTreeMap::new();
+    for file in files {
+        let folder = Path::new(file).parent().unwrap_or(Path::new("."));
+        folders.entry(folder.display().to_string()).or_default().push(file);
+    }
+    folders
 }
 
 fn completions(share: &Path) -> Result<Vec<PathBuf>, OpError> {
