@@ -28,7 +28,7 @@ pub fn of_errors(body: &RealmCheck, is_temporary: bool) -> Vec<NextStep> {
 fn in_a_joined_clone(step: NextStep) -> NextStep {
     match step {
         NextStep::Command { command, reason } if command.starts_with("git blue ") => {
-            NextStep::Command { command, reason: format!("in a clone that joined: {reason}") }
+            NextStep::Command { command, reason: format!("{reason} (in a joined clone)") }
         }
         other => other,
     }
