@@ -48,11 +48,12 @@ impl Snapshot {
         if let Some((id, index)) = file.as_ref().and_then(|file| INDEXES.get(file)) {
             return Some(Self { index, kept, id });
         }
-        let mut bytes = kept.index()?;
-        let line = bytes.iter().position(|byte| *byte == b'\n')?;
-        let text = bytes.split_off(line + 1);
+        // The text of a large realm has megabytes, so it is moved rather than copied.
+        let mut text = kept.index()?;
+        let end = text.iter().position(|byte| *byte == b'\n')?;
+        let first: Vec<u8> = text.drain(..=end).collect();
         let id = id(&text);
-        if bytes.strip_suffix(b"\n")? != first_line(&id).as_bytes() {
+        if first.strip_suffix(b"\n")? != first_line(&id).as_bytes() {
             return None;
         }
         let weight = decoded_size(text.len());
