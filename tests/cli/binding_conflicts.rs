@@ -51,7 +51,7 @@ fn concurrent_bindings_are_a_conflict_until_published_again() {
     world.on("home").ok(&world.path("fungal"), &["sync"]);
     let status = world.json(&world.path("fungal"), &["status", "--peek"]);
     assert_eq!(status["conflicts"], serde_json::json!([]), "{status}");
-    // Publishing once more settles it, and the other clone is told that it is outdated.
+    // Publishing again resolves the conflict. The other clone is then outdated, and says so.
     world.on("second").ok(&access, &["contract", "publish"]);
     assert_eq!(world.json(&access, &["status"])["conflicts"], serde_json::json!([]));
     assert_eq!(world.stored("bindings/access.json")["imports"][0]["version"], ">=1.0.0, <1.5.0");

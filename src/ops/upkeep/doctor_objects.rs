@@ -70,7 +70,7 @@ fn complaints(ctx: &Ctx, store: &GitStore) -> Result<Option<String>, OpError> {
 }
 
 /// Returns git's complaints after a fetch. A damaged pack still contains its copies of what was fetched, so everything
-/// is packed anew without it if git complains.
+/// is repacked without it if git complains.
 fn remaining(ctx: &Ctx, store: &GitStore) -> Result<Option<String>, OpError> {
     let found = complaints(ctx, store)?;
     if found.is_none() || store.pack(ctx.env.vars()).is_err() {

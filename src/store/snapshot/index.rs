@@ -132,7 +132,7 @@ impl Lines {
     }
 }
 
-/// What a line without a summary contains.
+/// The text by which a line without a summary is recognized.
 const NO_SUMMARY: &str = "\"summary\":null";
 
 /// A line of the index that is not decoded.

@@ -19,7 +19,7 @@ pub(in crate::store) struct Parts {
     end: u64,
 }
 
-/// Where the parts are stored until the snapshot is complete.
+/// The storage of parts until the snapshot is complete.
 enum Storage {
     /// In the file that replaces the cache.
     File(Box<dyn Renewal>),
