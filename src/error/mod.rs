@@ -170,6 +170,9 @@ impl From<StoreError> for OpError {
             StoreError::NotAStore { .. } => {
                 cannot(ErrorCode::NoStore).next("git blue realm list  # list the realms on this machine")
             }
+            StoreError::NotARepository { .. } => {
+                cannot(ErrorCode::NotInGit).next("unset GIT_DIR  # or set it to the git directory of a repository")
+            }
             StoreError::Reftable { path } => cannot(ErrorCode::ReftableStore)
                 .next(format!("git -C {} refs migrate --ref-format=files", shell_path(&path))),
             StoreError::Dubious { path } => cannot(ErrorCode::DubiousOwnership)

@@ -1,6 +1,8 @@
 //! Normalized URLs of code repositories, for comparison: ssh, https and scp-like URLs, with and without `.git`, can
 //! refer to the same repository.
 
+use std::path::Path;
+
 /// A URL in a form that is equal for all spellings of one location.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum RepoUrl {
@@ -30,9 +32,19 @@ impl RepoUrl {
         }
     }
 
-    /// Returns whether the URLs can be compared. A path on this machine may be a mirror of any host.
+    /// Returns whether the URLs can be compared. A path on this machine may be a mirror of any host, and a relative
+    /// path means something else in every clone.
     pub fn is_comparable_with(&self, other: &Self) -> bool {
-        matches!((self, other), (Self::Host(..), Self::Host(..)) | (Self::Local(_), Self::Local(_)))
+        match (self, other) {
+            (Self::Host(..), Self::Host(..)) => true,
+            (Self::Local(_), Self::Local(_)) => !self.is_relative() && !other.is_relative(),
+            _ => false,
+        }
+    }
+
+    /// Returns whether the URL is a path that git resolves from the clone's own folder.
+    pub fn is_relative(&self) -> bool {
+        matches!(self, Self::Local(path) if Path::new(path).is_relative())
     }
 
     /// Returns whether the URL is valid on every machine.
@@ -103,7 +115,9 @@ mod tests {
         ] {
             assert_ne!(RepoUrl::of(one), RepoUrl::of(other), "{one}");
         }
-        assert!(!RepoUrl::of("/srv/ap").is_comparable_with(&RepoUrl::of("https://host/ap")));
+        for other in ["https://host/ap", "../ap.git", "."] {
+            assert!(!RepoUrl::of("/srv/ap").is_comparable_with(&RepoUrl::of(other)), "{other}");
+        }
     }
 
     #[test]

@@ -24,7 +24,10 @@ pub use grep::{SearchResult, SearchScope};
 pub use head::Head;
 
 use crate::{
-    model::{oid::Oid, repo_url::without_credentials},
+    model::{
+        oid::Oid,
+        repo_url::{RepoUrl, without_credentials},
+    },
     store::{
         CommitInfo, Entry, EntryKind, Objects, StoreError,
         git::{git_command, objects, refs},
@@ -63,8 +66,9 @@ impl CodeRepo {
         let failed = |error: gix::Error| StoreError::git("open the repository")(error);
         let repo = match named("GIT_DIR") {
             Some(git_dir) => {
-                let open = options(place).open_path_as_is(true);
-                let mut repo = open.open(place.cwd.join(git_dir)).map_err(failed)?.to_thread_local();
+                let path = place.cwd.join(git_dir);
+                let opened = options(place).open_path_as_is(true).open(&path);
+                let mut repo = opened.map_err(|error| unopened(&path, error))?.to_thread_local();
                 if let Some(work_tree) = named("GIT_WORK_TREE") {
                     repo.set_workdir(place.cwd.join(work_tree)).map_err(failed)?;
                 }
@@ -174,9 +178,14 @@ impl CodeRepo {
         git_command::global_config(&place.vars, key)
     }
 
-    /// Returns the configured URL of origin, without credentials.
+    /// Returns the configured URL of origin, without credentials. A relative path, which git resolves from the clone's
+    /// folder, is returned as an absolute one.
     pub fn origin_url(&self) -> Option<String> {
-        self.config("remote.origin.url").map(|url| without_credentials(&url))
+        let url = self.config("remote.origin.url")?;
+        match RepoUrl::of(&url).is_relative() {
+            true => Some(absolute(&self.main_folder(), Path::new(&url)).display().to_string()),
+            false => Some(without_credentials(&url)),
+        }
     }
 
     /// Returns whether this is a partial clone, from which git fetches missing objects when it needs them.
@@ -234,6 +243,14 @@ fn options(place: &DiscoverOptions) -> gix::open::Options {
 
 fn is_not_leaked(section: &gix::config::file::Metadata) -> bool {
     section.source != gix::config::Source::EnvOverride && gix::config::section::is_trusted(section)
+}
+
+/// Returns the error for a git dir that cannot be opened.
+fn unopened(path: &Path, error: gix::Error) -> StoreError {
+    match gix::discover::is_git(path) {
+        Ok(_) => StoreError::git("open the repository")(error),
+        Err(_) => StoreError::NotARepository { path: path.to_owned() },
+    }
 }
 
 fn absolute(cwd: &Path, path: &Path) -> PathBuf {

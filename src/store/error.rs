@@ -13,6 +13,12 @@ pub enum StoreError {
         /// The path that was searched.
         path: PathBuf,
     },
+    /// `GIT_DIR` names something else than a repository.
+    #[error("not a git repository: '{}'", path.display())]
+    NotARepository {
+        /// The path.
+        path: PathBuf,
+    },
     /// The store uses the reftable backend, whose refs this program cannot update safely.
     #[error("the store {} uses the reftable format, which git blue cannot write", path.display())]
     Reftable {

@@ -2,6 +2,7 @@
 //! line of output.
 
 use std::{
+    ffi::OsStr,
     fs::File,
     os::unix::fs::PermissionsExt as _,
     path::Path,
@@ -213,6 +214,14 @@ fn misleading_environment_variables() {
     assert_eq!(world.finish(command, "git-blue hook post-commit").exits(0).all(), "");
     // Called by hand outside of a repository.
     assert_eq!(world.ok(&world.root(), &["hook", "post-merge"]).all(), "");
+}
+
+#[test]
+fn git_dir_that_is_no_repository() {
+    let world = World::solo();
+    let run = world.blue_with(&world.root(), &["status"], &[("GIT_DIR", OsStr::new("nowhere"))]).exits(128);
+    let path = world.path("nowhere");
+    assert!(run.stderr.starts_with(&format!("fatal: not a git repository: '{}'\n", path.display())), "{run}");
 }
 
 #[test]

@@ -225,6 +225,26 @@ fn urls_are_compared_by_what_they_identify() {
 }
 
 #[test]
+fn relative_path_of_origin_is_resolved() {
+    let world = World::new();
+    let hub = world.hub();
+    world.git(&world.root(), &["init", "--quiet", "--bare", "ap.git"]);
+    world.git(&world.root(), &["init", "--quiet", "ap"]);
+    world.git(&world.path("ap"), &["remote", "add", "origin", "../ap.git"]);
+    world.ok(&world.path("ap"), &["init", "--realm", "aperture", "--url", &hub]);
+    world.commit("ap", "Join the realm");
+    world.commit("ap", "Second");
+    world.git(&world.path("ap"), &["push", "--quiet", "origin", "HEAD:refs/heads/main"]);
+    world.ok(&world.path("ap"), &["sync"]);
+
+    world.on("second");
+    let url = format!("file://{}", world.path("ap.git").display());
+    world.git(&world.root(), &["clone", "--quiet", "--depth", "1", "--branch", "main", &url, "shallow"]);
+    let joined = world.ok(&world.path("shallow"), &["init", "--url", &hub]);
+    assert!(joined.stdout.contains("joined as ap"), "{joined}");
+}
+
+#[test]
 fn repository_from_the_same_template_is_another_one() {
     let world = World::new();
     world.repo("template");

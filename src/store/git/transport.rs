@@ -335,8 +335,9 @@ fn in_one_line(words: &str) -> String {
             || line.starts_with("and the repository exists")
     };
     let lines: Vec<_> = words.lines().map(str::trim).filter(|line| !says_nothing(line)).take(6).collect();
-    let line = lines.join("; ");
-    line.strip_prefix("fatal: ").unwrap_or(&line).chars().take(MAX_WORDS).collect()
+    let lines = lines.iter().map(|line| line.strip_prefix("fatal: ").unwrap_or(line)).collect::<Vec<_>>();
+    let line = lines.join("; ").replace("To add an exception for this directory, call:; ", "to allow it: ");
+    line.chars().take(MAX_WORDS).collect()
 }
 
 /// Ends a child and all its descendants once its time is up, unless this is dropped before. The child must not be
@@ -400,6 +401,16 @@ mod tests {
 
     use super::*;
     use crate::store::remote::Mapping;
+
+    #[test]
+    fn messages_of_git_become_one_line() {
+        let words = "fatal: detected dubious ownership in repository at '/srv/hub.git'\nTo add an exception for this \
+            directory, call:\n\n\tgit config --global --add safe.directory /srv/hub.git\nfatal: Could not read from \
+            remote repository.\n\nPlease make sure you have the correct access rights\nand the repository exists.\n";
+        let line = "detected dubious ownership in repository at '/srv/hub.git'; to allow it: git config --global --add \
+            safe.directory /srv/hub.git; Could not read from remote repository.";
+        assert_eq!(in_one_line(words), line);
+    }
 
     #[test]
     #[expect(clippy::disallowed_methods, reason = "git is found as whoever runs the tests finds it")]
