@@ -94,6 +94,8 @@ pub struct ContractImpact {
     pub version: Version,
     /// Whether that version was published.
     pub published: bool,
+    /// The reason why that version was yanked; null if it was not.
+    pub yanked: Option<String>,
     /// The source of that version's document.
     pub source: DocumentSource,
     /// The repositories that import the contract.

@@ -116,6 +116,8 @@ fn yanked_version_is_not_selected() {
     let run = world.ok(&provider, &["contract", "yank", NAME, "1.0.0", "--reason", "it leaks"]);
     let current = world.ok(&provider, &["contract", "yank", NAME, "1.1.0", "--reason", "this too"]);
     let get = world.ok(&provider, &["contract", "get", NAME]);
+    let impact = world.ok(&provider, &["contract", "impact", NAME, "--to", "1.0.0"]);
+    assert!(impact.stdout.contains("yanked: it leaks"), "{impact}");
     // A rollback would select it.
     world.bump("1.0.0");
     let back = world.blue(&provider, &["contract", "publish", "--rollback", "--reason", "try the old one"]).exits(1);
@@ -142,4 +144,22 @@ fn document_can_be_exported_as_yaml_and_edited_back() {
     let next = yaml.stdout.replace("1.0.0", "1.1.0");
     world.feed("git", &provider, &["blue", "contract", "edit", NAME, "--file", "-"], &next).exits(0);
     assert_eq!(world.stored("contracts/s3-permissions.json")["value"]["read"][1], "v1.1.0");
+}
+
+#[test]
+fn edit_reads_the_files_that_a_document_refers_to() {
+    let world = World::pair();
+    let provider = world.path("fungal");
+    world.write("fungal/schema.json", r#"{"type": "string"}"#);
+    world.write("fungal/next.yaml", &by_reference());
+    world.ok(&provider, &["contract", "edit", NAME, "--file", "next.yaml"]);
+    assert_eq!(world.stored("contracts/s3-permissions.json")["schema"], json!({"type": "string"}));
+    world.write("fungal/next.yaml", &by_reference().replace("schema.json", "none.json"));
+    let missing = world.blue(&provider, &["contract", "edit", NAME, "--file", "next.yaml"]).exits(1);
+    assert!(missing.stderr.contains("next.yaml:") && missing.stderr.contains("none.json"), "{missing}");
+}
+
+/// Returns a contract whose schema is in a file.
+fn by_reference() -> String {
+    "name: s3-permissions\nversion: \"2.0.0\"\nowner: fungal\nschema: { file: schema.json }\n".to_owned()
 }

@@ -3,10 +3,11 @@
 use crate::{
     error::{ErrorCode, OpError},
     model::{
+        contract::Contract,
         name::ContractRef,
         publish::{Direction, contract as decide, overlay},
     },
-    store::codec,
+    store::codec::{self, Problem},
     wire::{Answer, ContractPublish, Published},
 };
 use crate::{
@@ -16,7 +17,7 @@ use crate::{
         domain::{self, MessageParts, Part},
         publish::references,
     },
-    repo::blue_files::CONTRACTS,
+    repo::blue_files::{CONTRACTS, Files},
 };
 
 /// The operation's entry in the table of operations.
@@ -55,15 +56,7 @@ pub fn template(ctx: &Ctx, contract: &ContractRef) -> Result<String, OpError> {
 pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractPublish>, OpError> {
     let acting = ctx.require_writable()?;
     let ContractRef { domain: name, contract } = &request.contract;
-    let document = codec::contract(&request.document, contract).map_err(|problem| {
-        let problem = problem.in_file(&request.file);
-        OpError::no(ErrorCode::UnreadableFile, problem.to_string()).problem((&problem).into())
-    })?;
-    if references::refers(&document) {
-        let message = format!("{}: references to files are resolved only when a commit is published", request.file);
-        return Err(OpError::no(ErrorCode::CannotEdit, message)
-            .next("write the schema and value inline, or commit the contract's file"));
-    }
+    let document = document(ctx, request)?;
     let wanted = [(contract.clone(), document.version.clone())];
     let why = MessageParts { repo: Some(acting.repo), ..MessageParts::default() };
     let (mut published, judge) = (Vec::new(), ctx.judge());
@@ -88,10 +81,28 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractPublish>, OpEr
     });
     // Only the realm has this version; the repository's file still has the old one.
     let path = format!("{CONTRACTS}/{name}/{contract}.yaml");
-    Ok(match answer.body.published.is_empty() {
+    Ok(match answer.body.published.is_empty() || request.file == path {
         true => answer,
         false => answer.next(format!(
             "git blue contract get {name}/{contract} --format yaml >{path}  # then commit: the file is out of date"
         )),
     })
+}
+
+/// Returns the document. Files that it refers to are read from the working tree.
+fn document(ctx: &Ctx, request: &Request) -> Result<Contract, OpError> {
+    let name = &request.contract.contract;
+    let unreadable = |problem: Problem| {
+        let problem = problem.in_file(&request.file);
+        OpError::no(ErrorCode::UnreadableFile, problem.to_string()).problem((&problem).into())
+    };
+    let document = codec::contract(&request.document, name).map_err(unreadable)?;
+    if !references::refers(&document) {
+        return Ok(document);
+    }
+    let Some(files) = ctx.code.as_ref().and_then(Files::checkout) else {
+        let message = format!("{}: it refers to a file, and there is no working tree to read it from", request.file);
+        return Err(OpError::no(ErrorCode::CannotEdit, message).next("write the schema and value inline"));
+    };
+    Ok(references::contract(&files, &request.document, name).map_err(unreadable)?.0)
 }

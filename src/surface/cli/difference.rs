@@ -210,6 +210,9 @@ fn render_impact(body: &ContractImpact, text: &mut Text) {
         plain(&body.version),
         styled(kind, Style::Dim),
     ]);
+    if let Some(reason) = &body.yanked {
+        text.line(&[styled("  yanked:", Style::Yellow), plain(reason)]);
+    }
     for verdict in &body.breaks_promise {
         let message = format!("breaks the promised {}: {}", verdict.broken(), verdict.phrase());
         text.line(&[styled("  error:", Style::Red), plain(message), styled("[breaks-promise]", Style::Dim)]);
