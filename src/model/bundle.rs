@@ -1,11 +1,13 @@
 //! Builds a self-contained JSON Schema from a part of a document and everything that it refers to, in the same
 //! document or in other files of the same repository. Nothing else is ever read.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Map, Value};
 
 use super::{percent, pointer::escape};
+
+mod openapi;
 
 /// The maximum number of files in a bundle.
 const MAX_FILES: usize = 100;
@@ -46,6 +48,7 @@ pub fn bundle(
         taken: Vec::new(),
         given: BTreeMap::new(),
         open: Vec::new(),
+        parts_of_openapi: BTreeSet::new(),
     };
     let document = work.file(file)?.clone();
     let Some(target) = document.pointer(pointer) else {
@@ -94,6 +97,8 @@ struct Work<'a> {
     given: BTreeMap<(String, String), String>,
     /// Definitions still to be written: name, file and pointer.
     open: Vec<(String, String, String)>,
+    /// Files without a dialect of their own that older OpenAPI documents refer to.
+    parts_of_openapi: BTreeSet<String>,
 }
 
 impl Work<'_> {
@@ -109,7 +114,7 @@ impl Work<'_> {
         Ok(&self.files[path])
     }
 
-    /// Returns a schema whose references point into the bundle.
+    /// Returns a schema whose references point into the bundle. A schema of an older OpenAPI document is translated.
     fn rewritten(&mut self, schema: &Value, file: &str) -> Result<Value, BundleError> {
         match schema {
             Value::Object(members) => {
@@ -132,11 +137,19 @@ impl Work<'_> {
                     };
                     found.insert(key.clone(), value);
                 }
+                if self.is_of_openapi(file)? {
+                    openapi::translate(&mut found);
+                }
                 Ok(Value::Object(found))
             }
             Value::Array(items) => items.iter().map(|item| self.rewritten(item, file)).collect(),
             other => Ok(other.clone()),
         }
+    }
+
+    /// Returns whether the schemas of a file are those of an older OpenAPI document.
+    fn is_of_openapi(&mut self, file: &str) -> Result<bool, BundleError> {
+        Ok(self.parts_of_openapi.contains(file) || openapi::has_own_schemas(self.file(file)?))
     }
 
     fn reference(&mut self, reference: &str, file: &str) -> Result<String, BundleError> {
@@ -154,6 +167,9 @@ impl Work<'_> {
             path => beside(file, &percent::decode(path))
                 .ok_or_else(|| refuse(format!("$ref {reference:?} points outside the repository")))?,
         };
+        if target != file && self.is_of_openapi(file)? && self.file(&target)?.get("$schema").is_none() {
+            self.parts_of_openapi.insert(target.clone());
+        }
         let fragment = percent::decode(fragment);
         let pointer = match fragment.starts_with('/') || fragment.is_empty() {
             true => fragment,
@@ -290,6 +306,41 @@ mod tests {
                 }
             }))
         );
+    }
+
+    #[test]
+    fn schemas_of_openapi_3_0_are_translated() {
+        let api = |version: &str| {
+            json!({"openapi": version, "components": {"schemas": {
+                "Order": {"properties": {"nullable": {"type": "string", "nullable": true}, "to": {"$ref": "#/components/schemas/To"}}},
+                "To": {"type": "number", "minimum": 0, "exclusiveMinimum": true, "default": {"nullable": false}}
+            }}})
+        };
+        let found =
+            |version| put_together(&[("api.yaml", api(version))], "api.yaml", "/components/schemas/Order").unwrap();
+        assert_eq!(
+            found("3.0.3"),
+            json!({
+                "properties": {"nullable": {"type": ["string", "null"]}, "to": {"$ref": "#/$defs/To"}},
+                "$defs": {"To": {"type": "number", "exclusiveMinimum": 0, "default": {"nullable": false}}}
+            })
+        );
+        assert_eq!(found("3.1.0")["properties"]["nullable"], json!({"type": "string", "nullable": true}));
+        // Documents are often split into files.
+        let files = [
+            (
+                "api.yaml",
+                json!({"openapi": "3.0.0", "x": {"items": {"$ref": "part.yaml"}, "not": {"$ref": "own.json"}}}),
+            ),
+            ("part.yaml", json!({"type": "string", "nullable": true})),
+            (
+                "own.json",
+                json!({"$schema": "https://json-schema.org/draft/2020-12/schema", "type": "string", "nullable": true}),
+            ),
+        ];
+        let found = put_together(&files, "api.yaml", "/x").unwrap();
+        assert_eq!(found["$defs"]["part"], json!({"type": ["string", "null"]}));
+        assert_eq!(found["$defs"]["own"], json!({"type": "string", "nullable": true}));
     }
 
     #[test]

@@ -4,11 +4,12 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-use super::{Operation, ctx::Ctx};
+use super::{Operation, contract::documents, ctx::Ctx};
 use crate::{
     env::Env,
     error::{ErrorCode, OpError},
     model::{
+        bundle::{self, BundleError},
         compatibility::{self, Options},
         schema::{self, Budget, Forest, KeywordWarning, Part, PartId, Tree},
     },
@@ -30,6 +31,26 @@ pub struct Source {
     pub name: String,
     /// Its content, as JSON or YAML.
     pub bytes: Vec<u8>,
+}
+
+impl Source {
+    /// Returns the part of a document at a JSON Pointer, with everything in the document that it refers to.
+    ///
+    /// # Errors
+    /// Returns an error if the document cannot be read, has no such part, or the part refers to another file.
+    pub fn part(&self, pointer: &str) -> Result<Self, OpError> {
+        let document = documents::one(&documents::Source { name: self.name.clone(), bytes: self.bytes.clone() })?;
+        let mut load = |file: &str| match file == self.name {
+            true => Ok(document.clone()),
+            false => {
+                let message = "it is another file; write the schemas into one file".to_owned();
+                Err(BundleError { file: file.to_owned(), message })
+            }
+        };
+        let schema = bundle::bundle(&self.name, pointer, &mut load)
+            .map_err(|error| OpError::cannot(ErrorCode::UnreadableSchema, error.to_string()))?;
+        Ok(Self { name: format!("{}#{pointer}", self.name), bytes: schema.to_string().into_bytes() })
+    }
 }
 
 /// The arguments.

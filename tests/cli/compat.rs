@@ -66,6 +66,34 @@ fn reads_yaml_and_standard_input() {
 }
 
 #[test]
+fn reads_a_part_of_an_openapi_document() {
+    let world = world();
+    let api = |id: &str| {
+        format!(
+            "openapi: 3.0.3\ncomponents:\n  schemas:\n    Order:\n      type: object\n      required: [id]\n      \
+            properties:\n        id: {{ $ref: '#/components/schemas/Id' }}\n    Id: {id}\n"
+        )
+    };
+    world.write("old.yaml", &api("{ type: string }"));
+    world.write("new.yaml", &api("{ type: string, nullable: true }"));
+    let part = |file: &str| format!("{file}#/components/schemas/Order");
+    let run = world.blue(&world.root(), &["compat", &part("old.yaml"), &part("new.yaml")]).exits(1);
+    for text in ["old.yaml#/components/schemas/Order -> new.yaml#", r#"{"id":null}"#, "needs a major version"] {
+        assert!(run.stdout.contains(text), "{text}\n{run}");
+    }
+    let github = world.blue(&world.root(), &["compat", &part("old.yaml"), &part("new.yaml"), "--format", "github"]);
+    assert!(github.exits(1).stdout.contains("file=new.yaml,line=4,"), "the line of the part");
+    for (place, message) in [("old.yaml#/none", "there is nothing at /none"), ("none.yaml#/x", "cannot read none.yaml")]
+    {
+        let missing = world.blue(&world.root(), &["compat", place, "new.json"]).exits(128);
+        assert!(missing.stderr.contains(message), "{missing}");
+    }
+    world.write("other.yaml", "$defs: { a: { $ref: 'old.yaml' } }");
+    let other = world.blue(&world.root(), &["compat", "other.yaml#/$defs/a", "new.json"]).exits(128);
+    assert!(other.stderr.contains("old.yaml: it is another file"), "{other}");
+}
+
+#[test]
 fn warns_of_misspelled_keywords() {
     let world = world();
     world.write("slip.json", r#"{"type": "object", "properties": {"indent": {"type": "integer", "maximun": 24}}}"#);

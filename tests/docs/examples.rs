@@ -6,12 +6,13 @@ use git_blue::{ops, surface::cli};
 use crate::scripted::Scripted;
 
 /// Parts of examples that need more than the realm has: other contracts, files, programs or hosts.
-const NEEDS_MORE: [&str; 12] = [
+const NEEDS_MORE: [&str; 13] = [
     "orders/",
     "staging",
     "watch",
     "dot -",
     ".json",
+    ".yaml#",
     "faster-checkout",
     "origin/main",
     "example.com",

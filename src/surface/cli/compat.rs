@@ -27,10 +27,10 @@ const MAX_WITNESS: usize = 400;
 
 #[derive(Debug, Args)]
 pub struct Arguments {
-    /// The old schema: a JSON or YAML file, or - for standard input
+    /// The old schema: a JSON or YAML file, a part of one as FILE#/POINTER, or - for standard input
     #[arg(value_name = "OLD")]
     old: PathBuf,
-    /// The new schema: a JSON or YAML file, or - for standard input
+    /// The new schema: a JSON or YAML file, a part of one as FILE#/POINTER, or - for standard input
     #[arg(value_name = "NEW")]
     new: PathBuf,
     /// The directions that must hold
@@ -69,13 +69,10 @@ impl Arguments {
         if self.old == self.new && self.old == Path::new("-") {
             return Err(OpError::usage("only one of the schemas can be standard input"));
         }
-        let source = |file: &Path| {
-            let bytes = read_at_most(ctx, file, compat::MAX_SCHEMA)?;
-            Ok::<_, OpError>(compat::Source { name: file.display().to_string(), bytes })
-        };
+        let (old, new) = (Input::read(ctx, &self.old)?, Input::read(ctx, &self.new)?);
         let request = compat::Request {
-            old: source(&self.old)?,
-            new: source(&self.new)?,
+            old: old.schema()?,
+            new: new.schema()?,
             direction: match self.direction {
                 Direction::Backwards => AskedDirection::Backwards,
                 Direction::Forwards => AskedDirection::Forwards,
@@ -89,10 +86,8 @@ impl Arguments {
         let answer = compat::run(ctx, &request)?;
         let mut formats = self.formats;
         formats.of_runner(ctx);
-        let files = [(&self.old, &request.old), (&self.new, &request.new)];
-        let report = || {
-            report::of_compat(&answer.body, files.map(|(file, read)| side(ctx, file, read, &answer.body)), self.strict)
-        };
+        let report =
+            || report::of_compat(&answer.body, [&old, &new].map(|input| input.side(ctx, &answer.body)), self.strict);
         formats.deliver(ctx, output, &answer, report, render)?;
         Ok(match answer.body.compatible {
             Some(true) => Verdict::Yes,
@@ -102,13 +97,46 @@ impl Arguments {
     }
 }
 
-/// Returns the file of a schema with the lines of its findings. Returns `None` for standard input.
-fn side(ctx: &Ctx, file: &Path, read: &compat::Source, body: &Compat) -> Option<SideFile> {
-    let of_differences = body.differences.iter().flat_map(|one| [&one.old_pointer, &one.new_pointer]).flatten();
-    let of_warnings = body.warnings.iter().map(|one| &one.pointer);
-    let pointers = of_differences.chain(of_warnings).map(String::as_str).chain([""]);
-    let name = report::as_runner_names(&ctx.env, file);
-    (file != Path::new("-")).then(|| SideFile { name, lines: compat::lines(read, pointers) })
+/// A file that the user named, and the part of it to compare.
+struct Input {
+    file: compat::Source,
+    /// A JSON Pointer into the file.
+    pointer: Option<String>,
+}
+
+impl Input {
+    fn read(ctx: &Ctx, place: &Path) -> Result<Self, OpError> {
+        let text = place.to_string_lossy();
+        let part = text.split_once('#').filter(|_| !ctx.env.cwd().join(place).exists());
+        let (file, pointer) = part.map_or((place, None), |(file, pointer)| (Path::new(file), Some(pointer)));
+        let bytes = read_at_most(ctx, file, compat::MAX_SCHEMA)?;
+        let file = compat::Source { name: file.display().to_string(), bytes };
+        Ok(Self { file, pointer: pointer.map(str::to_owned) })
+    }
+
+    fn schema(&self) -> Result<compat::Source, OpError> {
+        self.pointer.as_deref().map_or_else(|| Ok(self.file.clone()), |pointer| self.file.part(pointer))
+    }
+
+    /// Returns the file with the lines of its findings. A part of a file only has its first line. Returns `None` for
+    /// standard input.
+    fn side(&self, ctx: &Ctx, body: &Compat) -> Option<SideFile> {
+        let lines = match &self.pointer {
+            Some(pointer) => compat::lines(&self.file, [&**pointer].into_iter())
+                .into_values()
+                .map(|line| (String::new(), line))
+                .collect(),
+            None => {
+                let of_differences =
+                    body.differences.iter().flat_map(|one| [&one.old_pointer, &one.new_pointer]).flatten();
+                let of_warnings = body.warnings.iter().map(|one| &one.pointer);
+                let pointers = of_differences.chain(of_warnings).map(String::as_str).chain([""]);
+                compat::lines(&self.file, pointers)
+            }
+        };
+        let name = report::as_runner_names(&ctx.env, Path::new(&self.file.name));
+        (self.file.name != "-").then_some(SideFile { name, lines })
+    }
 }
 
 fn render(body: &Compat, text: &mut Text) {

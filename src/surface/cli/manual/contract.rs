@@ -178,6 +178,10 @@ pub(super) const PAGES: &[Page] = &[
         .examples(&[
             ("git blue compat old.json new.json", "Compare two files"),
             (
+                "git blue compat 'v1.yaml#/components/schemas/Order' 'v2.yaml#/components/schemas/Order'",
+                "Compare a part of two OpenAPI documents",
+            ),
+            (
                 "git show HEAD~1:schema.json | git blue compat - schema.json --direction backwards",
                 "Compare with the previous commit; consumers of the old schema must accept new values",
             ),

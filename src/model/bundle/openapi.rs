@@ -1,0 +1,76 @@
+//! Translates the schemas of OpenAPI 3.0 and 2.0 into JSON Schema. Since version 3.1, OpenAPI uses JSON Schema itself.
+
+use serde_json::{Map, Value, json};
+
+/// Returns whether the schemas of a document are Schema Objects of OpenAPI 3.0 or 2.0.
+pub(super) fn has_own_schemas(document: &Value) -> bool {
+    let is = |key, version| document.get(key).and_then(Value::as_str).is_some_and(|text| text.starts_with(version));
+    is("openapi", "3.0.") || is("swagger", "2.")
+}
+
+/// Translates one schema without its subschemas, as the OpenAPI Specification 3.0.3 defines them.
+pub(super) fn translate(schema: &mut Map<String, Value>) {
+    // Members beside a reference are ignored.
+    if matches!(schema.get("$ref"), Some(Value::String(_))) {
+        schema.retain(|key, _| key == "$ref");
+    }
+    for (limit, exclusive) in [("minimum", "exclusiveMinimum"), ("maximum", "exclusiveMaximum")] {
+        let Some(Value::Bool(is_exclusive)) = schema.get(exclusive) else { continue };
+        if *is_exclusive && let Some(limit) = schema.remove(limit) {
+            schema.insert(exclusive.to_owned(), limit);
+        } else {
+            schema.remove(exclusive);
+        }
+    }
+    // Without a type, `nullable` has no effect. It is left for the warning about it.
+    match (schema.get("nullable"), schema.get("type")) {
+        (Some(Value::Bool(true)), Some(Value::String(only))) => {
+            let both = json!([only, "null"]);
+            schema.insert("type".to_owned(), both);
+            schema.remove("nullable");
+        }
+        (Some(Value::Bool(false)), _) => drop(schema.remove("nullable")),
+        _ => {}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn translated(mut schema: Value) -> Value {
+        translate(schema.as_object_mut().unwrap());
+        schema
+    }
+
+    #[test]
+    fn schemas_of_openapi_3_0_become_json_schemas() {
+        for (schema, wanted) in [
+            (json!({"type": "string", "nullable": true}), json!({"type": ["string", "null"]})),
+            (json!({"type": "string", "nullable": false}), json!({"type": "string"})),
+            // The specification says that `nullable` needs a type, and that an `enum` must list null itself.
+            (json!({"nullable": true}), json!({"nullable": true})),
+            (
+                json!({"type": "string", "nullable": true, "enum": ["a"]}),
+                json!({"type": ["string", "null"], "enum": ["a"]}),
+            ),
+            (json!({"minimum": 0, "exclusiveMinimum": true}), json!({"exclusiveMinimum": 0})),
+            (json!({"maximum": 9, "exclusiveMaximum": false}), json!({"maximum": 9})),
+            (json!({"exclusiveMaximum": true}), json!({})),
+            (json!({"$ref": "#/x", "nullable": true, "description": "no"}), json!({"$ref": "#/x"})),
+            (json!({"exclusiveMinimum": 3}), json!({"exclusiveMinimum": 3})),
+        ] {
+            assert_eq!(translated(schema.clone()), wanted, "{schema}");
+        }
+    }
+
+    #[test]
+    fn only_older_documents_are_translated() {
+        for document in [json!({"openapi": "3.0.3"}), json!({"swagger": "2.0"})] {
+            assert!(has_own_schemas(&document), "{document}");
+        }
+        for document in [json!({"openapi": "3.1.0"}), json!({"openapi": 3}), json!({}), json!(true)] {
+            assert!(!has_own_schemas(&document), "{document}");
+        }
+    }
+}
