@@ -50,6 +50,7 @@ pub struct DiscoverOptions {
 pub struct CodeRepo {
     repo: gix::Repository,
     workdir: Option<PathBuf>,
+    common_dir: PathBuf,
     packed: refs::Packed,
     git: git_command::Git,
     is_reftable: bool,
@@ -91,6 +92,10 @@ impl CodeRepo {
         };
         let is_reftable = crate::store::git::refs::is_reftable(repo.common_dir());
         let git_dir = absolute(&place.cwd, repo.git_dir());
+        let common_dir = match repo.common_dir() == repo.git_dir() {
+            true => git_dir.clone(),
+            false => absolute(repo.current_dir(), repo.common_dir()),
+        };
         let workdir = repo.workdir().map(|path| absolute(repo.current_dir(), path));
         // git runs hooks in the top-level folder of the working tree.
         let top = workdir.clone().filter(|path| path.is_dir()).unwrap_or_else(|| git_dir.clone());
@@ -98,6 +103,7 @@ impl CodeRepo {
         Ok(Some(Self {
             repo: crate::store::git::cached(repo),
             workdir,
+            common_dir,
             packed: refs::Packed::default(),
             git,
             is_reftable,
@@ -116,8 +122,8 @@ impl CodeRepo {
     }
 
     /// Returns the git dir that all linked worktrees share.
-    pub fn common_dir(&self) -> PathBuf {
-        absolute(self.repo.current_dir(), self.repo.common_dir())
+    pub fn common_dir(&self) -> &Path {
+        &self.common_dir
     }
 
     /// Returns the root of the main worktree or, for a bare repository, its folder. This is the same in every linked
@@ -125,16 +131,16 @@ impl CodeRepo {
     pub fn main_folder(&self) -> PathBuf {
         let common = self.common_dir();
         if common.file_name().is_some_and(|name| name == ".git") {
-            return common.parent().map(Path::to_owned).unwrap_or(common);
+            return common.parent().unwrap_or(common).to_owned();
         }
         // The git dir of a submodule records its working tree. Any other separate git dir does not, and only the main
         // working tree knows that it is the main one.
         if let Some(work_tree) = self.config("core.worktree") {
-            return absolute(&common, Path::new(&work_tree));
+            return absolute(common, Path::new(&work_tree));
         }
         match self.workdir() {
             Some(workdir) if self.repo.git_dir() == self.repo.common_dir() => workdir,
-            _ => common,
+            _ => common.to_owned(),
         }
     }
 

@@ -101,7 +101,9 @@ fn transfer_takes_effect_when_the_new_owner_publishes() {
     // Until the offer is taken, the owner still publishes, and may withdraw the offer.
     world.bump("1.1.0");
     assert_eq!(world.version(), "1.1.0");
+    assert_eq!(world.json(&fungal, &["contract", "get", CONTRACT])["offered_to"], "access");
     let back = world.ok(&fungal, &["contract", "transfer", CONTRACT, "--cancel"]);
+    assert_eq!(world.json(&fungal, &["contract", "get", CONTRACT]).get("offered_to"), None);
     world.ok(&fungal, &["contract", "transfer", CONTRACT, "--to", "access"]);
     snapshot("transfer", &[&stranger, &not_mine, &no_member, &offered, &back]);
     // The printed step, run in the other repository.

@@ -7,6 +7,7 @@ use crate::{
         contract::Contract,
         domain_view::DomainView,
         name::{ContractFields, ContractName, ContractRef, contract_from_fields},
+        transfer::Transfers,
         version::Version,
     },
     ops::{
@@ -16,7 +17,10 @@ use crate::{
         history::arrivals::{arrivals, origin},
         runs,
     },
-    store::read::{self, ContractRole},
+    store::{
+        StoreRef, layout,
+        read::{self, ContractRole},
+    },
     wire::{Answer, ContractBinding, ContractGet, Relationship},
 };
 
@@ -73,11 +77,16 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractGet>, OpError>
     } else {
         None
     };
+    // A damaged record of transfers is reported by check.
+    let transfers =
+        read::file::<Transfers>(&*here.store, &StoreRef::Domain(domain_name.clone()), &tree, &layout::transfers(name));
+    let offered_to = transfers.ok().flatten().and_then(|transfers| transfers.offered(&contract.owner).cloned());
     let body = ContractGet {
         realm: here.realm.clone(),
         domain: domain_name.clone(),
         contract: contract.into(),
         origin,
+        offered_to,
         bindings: bindings(read::roles_in(&*here.store, &tree, name)?),
         versions: view.versions.get(name).into_iter().flatten().cloned().collect(),
         current_version: view.contracts.get(name).map(|contract| contract.version.clone()),

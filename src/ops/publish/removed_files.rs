@@ -69,7 +69,7 @@ fn read(code: &CodeRepo) -> Vec<String> {
 fn write(code: &CodeRepo, files: &[String]) -> Result<(), OpError> {
     match files.get(..files.len().min(MAX)) {
         None | Some([]) => git_dir_file::remove(&path(code)),
-        Some(files) => git_dir_file::write(&code.common_dir(), FILE, &files.join("\n")),
+        Some(files) => git_dir_file::write(code.common_dir(), FILE, &files.join("\n")),
     }
 }
 

@@ -162,7 +162,7 @@ pub fn write(home: &Home, code: &CodeRepo, realm: &RealmName, repo: &RepoName, h
     std::fs::create_dir_all(&clones).map_err(OpError::io("create", &clones))?;
     // The record in the home is written first, because a mark without a record is invalid.
     git_dir_file::write(&clones, &joined.number, &format!("{realm} {repo} {}", code.main_folder().display()))?;
-    git_dir_file::write(&code.common_dir(), FILE, &joined.to_string())
+    git_dir_file::write(code.common_dir(), FILE, &joined.to_string())
 }
 
 /// Forgets that a clone was joined.

@@ -153,12 +153,7 @@ impl Init {
         }
         output.shown(&answer, |body, text| {
             let verb = if body.created_realm { "created" } else { "found" };
-            text.line(&[
-                plain(verb),
-                plain("realm"),
-                styled(&body.realm, Style::Bold),
-                styled(format!("in {}", body.path), Style::Dim),
-            ]);
+            realm_at(verb, &body.realm, &body.path, text);
             joined(body.joined, &body.realm, &body.current_repo, body.wrote_config, text);
             if !body.hooks.is_empty() {
                 text.line(&[plain("installed hooks:"), plain(body.hooks.join(", "))]);
@@ -183,6 +178,10 @@ fn auto_synced(choice: Option<bool>) -> &'static str {
         Some(false) => "automatic sync is off: run git blue sync",
         None => "automatic sync is off: run git blue sync, or turn it on with git blue init --auto-sync",
     }
+}
+
+fn realm_at(verb: &str, realm: &RealmName, path: &str, text: &mut Text) {
+    text.line(&[plain(verb), plain("realm"), styled(realm, Style::Bold), styled(format!("in {path}"), Style::Dim)]);
 }
 
 fn joined(now: bool, realm: &RealmName, repo: &RepoName, wrote_config: bool, text: &mut Text) {
@@ -210,12 +209,7 @@ impl Command {
         match self {
             Self::Init(request) => output.shown(&admin::init::run(ctx, &request)?, |body, text| {
                 let verb = if body.created { "created" } else { "recorded" };
-                text.line(&[
-                    plain(verb),
-                    plain("realm"),
-                    styled(&body.realm, Style::Bold),
-                    styled(format!("in {}", body.path), Style::Dim),
-                ]);
+                realm_at(verb, &body.realm, &body.path, text);
             }),
             Self::Join(request) => output.shown(&admin::join::run(ctx, &request)?, |body, text| {
                 joined(body.joined, &body.realm, &body.current_repo, body.wrote_config, text);

@@ -319,6 +319,9 @@ fn render_get(body: &ContractGet, text: &mut Text) {
     for yanked in &contract.yanked {
         facts.push(vec![plain("yanked"), styled(format!("{}: {}", yanked.version, yanked.reason), Style::Yellow)]);
     }
+    if let Some(to) = &body.offered_to {
+        facts.push(vec![plain("offered to"), styled(to, Style::Yellow)]);
+    }
     text.table("  ", &facts);
     if !body.bindings.is_empty() {
         text.heading("bindings");

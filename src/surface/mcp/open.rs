@@ -98,6 +98,8 @@ fn deciding(ctx: &Ctx, project: &Project) -> Vec<PathBuf> {
     }
     paths.extend(ctx.env.home().map(|home| home.join(".gitconfig")));
     paths.extend(ctx.env.var("GIT_CONFIG_GLOBAL").map(PathBuf::from));
+    paths.sort_unstable();
+    paths.dedup();
     paths
 }
 

@@ -266,6 +266,7 @@ mod tests {
         Shown {
             contract: ContractGet {
                 origin: None,
+                offered_to: None,
                 realm: "aperture".parse().unwrap(),
                 domain: "s3-access".parse().unwrap(),
                 versions: vec![contract.version.clone()],
