@@ -328,7 +328,7 @@ fn contract_reads_schema_from_an_existing_file() {
     );
     let path = format!("shop/{ORDER_FILE}");
     let text = world.read(&path);
-    assert!(text.contains(r##"schema: { file: "schemas/order.json", at: "#/$defs/Order" }"##), "{text}");
+    assert!(text.contains(r##"schema: { file: schemas/order.json, at: "#/$defs/Order" }"##), "{text}");
     world.write(&path, &text.replace("value: null", "value: { file: order.yaml }"));
     world.commit("shop", "Agree on orders");
     let held = |pointer: &str| {

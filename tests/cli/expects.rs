@@ -272,6 +272,15 @@ fn import_names_the_file_of_expects() {
     let binding = std::fs::read_to_string(world.path(&format!("access/{BINDING_FILE}"))).unwrap();
     let expected = "role: consumer\nimports: [{ contract: s3-permissions, version: \">=1.0.0, <2.0.0\", expects: { file: src/expected.yaml } }]\n";
     assert_eq!(binding, expected);
+    // A part of a file.
+    world.write("access/src/api.yaml", "components: { schemas: { Paths: { type: object, required: [read] } } }\n");
+    world.ok(&consumer, &["import", AT, "--expects", "src/api.yaml#/components/schemas/Paths"]);
+    let binding = std::fs::read_to_string(world.path(&format!("access/{BINDING_FILE}"))).unwrap();
+    let part = "{ file: src/api.yaml, at: \"#/components/schemas/Paths\" }";
+    assert_eq!(binding, expected.replace("{ file: src/expected.yaml }", part));
+    world.blue(&consumer, &["check", "--worktree"]).exits(0);
+    let missing = world.blue(&consumer, &["import", AT, "--expects", "src/api.yaml#/none"]).exits(1);
+    assert!(missing.stderr.contains("src/api.yaml: there is nothing at /none"), "{missing}");
 }
 
 #[test]

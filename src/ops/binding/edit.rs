@@ -2,13 +2,10 @@
 
 use std::{collections::BTreeSet, path::Path};
 
-use serde_json::json;
-
 use crate::{
     error::{ErrorCode, OpError},
     model::{
         binding::{Binding, Import, Role},
-        json::Json,
         name::ContractRef,
         nearest,
         range::Range,
@@ -16,7 +13,11 @@ use crate::{
     },
     ops::{
         ctx::{ActingRepo, Ctx},
-        publish::{editor_schemas, references, work_file::WorkFile},
+        publish::{
+            editor_schemas,
+            references::{self, Reference},
+            work_file::WorkFile,
+        },
     },
     repo::blue_files::{BINDINGS, FOLDER, Files},
     store::codec,
@@ -77,17 +78,17 @@ impl<'a> Editing<'a> {
         }
     }
 
-    /// Sets the file that describes what this repository expects of an imported contract. The binding must import the
+    /// Sets the schema that describes what this repository expects of an imported contract. The binding must import the
     /// contract.
     ///
     /// # Errors
     /// Returns an error if the file does not contain a JSON Schema.
-    pub fn expect(&mut self, file: &str) -> Result<(), OpError> {
+    pub fn expect(&mut self, place: &Reference) -> Result<(), OpError> {
         let contract = &self.at.contract;
         let Some(index) = self.binding.imports.iter().position(|import| import.contract == *contract) else {
             return Ok(());
         };
-        let expects = Json::from(json!({"file": file}));
+        let expects = place.to_json();
         let Some(files) = Files::checkout(self.ctx.code()?) else { return Ok(()) };
         let import = Import { expects: Some(expects.clone()), ..self.binding.imports[index].clone() };
         let mut alone = Binding { imports: vec![import], ..self.binding.clone() };
@@ -97,7 +98,7 @@ impl<'a> Editing<'a> {
         })?;
         if self.binding.imports[index].expects.as_ref() != Some(&expects) {
             self.binding.imports[index].expects = Some(expects);
-            let field = ("expects", format!("{{ file: {} }}", yaml_text::plain(file)));
+            let field = ("expects", place.to_yaml());
             self.step(|text| yaml_text::set_in_item(text, "imports", index, &field));
         }
         Ok(())

@@ -1,6 +1,6 @@
 //! `import`: adds an import to this repository's binding.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use super::edit::{Editing, membership, own_path};
 use crate::{
@@ -13,7 +13,7 @@ use crate::{
         version::Version,
         yaml_text,
     },
-    ops::{Operation, ctx::Ctx, domain, runs},
+    ops::{Operation, ctx::Ctx, domain, publish::references::Reference, runs},
     wire::{Answer, BindingEdit},
 };
 
@@ -37,7 +37,7 @@ pub struct Request {
     #[serde(default)]
     #[cfg_attr(feature = "cli", arg(long, value_name = "FILE", num_args = 1..))]
     pub used_in: Vec<PathBuf>,
-    /// A JSON Schema file of this repository that describes what its code relies on
+    /// A JSON Schema of this repository that describes what its code relies on: FILE or FILE#/POINTER
     #[cfg_attr(feature = "cli", arg(long, value_name = "FILE"))]
     pub expects: Option<PathBuf>,
 }
@@ -53,7 +53,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<BindingEdit>, OpError>
     let acting = ctx.acting_repo()?;
     let current = current(acting.store, request)?;
     let used_in = request.used_in.iter().map(|file| own_path(ctx, file)).collect::<Result<UsedIn, _>>()?;
-    let expects = request.expects.as_deref().map(|file| own_path(ctx, file)).transpose()?;
+    let expects = request.expects.as_deref().map(|place| reference(ctx, place)).transpose()?;
     let mut editing = Editing::open(ctx, at, Role::Consumer)?;
     let held = editing.binding.imports.iter().position(|import| import.contract == at.contract);
     let range = match (&request.range, held, &current) {
@@ -71,8 +71,8 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<BindingEdit>, OpError>
         Some(index) => change(&mut editing, index, &range, used_in),
         None => add(&mut editing, at, &range, used_in),
     }
-    if let Some(file) = &expects {
-        editing.expect(file)?;
+    if let Some(place) = &expects {
+        editing.expect(place)?;
     }
     let is_accepted = current.as_ref().is_none_or(|current| range.matches(&current.version));
     let mut answer = editing.finish(&by_hand)?;
@@ -93,6 +93,12 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<BindingEdit>, OpError>
         )),
         _ => answer,
     })
+}
+
+/// Returns the reference to a schema that the user named.
+fn reference(ctx: &Ctx, place: &Path) -> Result<Reference, OpError> {
+    let (file, pointer) = Reference::split(ctx.env.cwd(), place);
+    Ok(Reference { file: own_path(ctx, file)?, pointer: pointer.to_owned() })
 }
 
 /// Returns the current contract. Returns `None` if it has no release and a range was given.

@@ -9,7 +9,7 @@ use crate::{
         binding::edit::Editing,
         contract::documents::{self, Source},
         ctx::Ctx,
-        publish::work_file::WorkFile,
+        publish::{references::Reference, work_file::WorkFile},
     },
     repo::blue_files::FOLDER,
     wire::{Answer, ContractExpect, FileEdit},
@@ -67,10 +67,11 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractExpect>, OpErr
         FileEdit::Created => file.create(&text)?,
         FileEdit::Unchanged | FileEdit::Removed => {}
     }
-    let named = editing.expect(file.relative()).and_then(|()| {
-        let by_hand = format!("expects: {{ file: {} }} in the import of {}", file.relative(), at.contract);
-        editing.finish(&by_hand)
-    });
+    let named =
+        editing.expect(&Reference { file: file.relative().to_owned(), pointer: String::new() }).and_then(|()| {
+            let by_hand = format!("expects: {{ file: {} }} in the import of {}", file.relative(), at.contract);
+            editing.finish(&by_hand)
+        });
     // Do not leave a file behind that the binding does not name.
     let edited = named.inspect_err(|_| {
         if change == FileEdit::Created {

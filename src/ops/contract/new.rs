@@ -19,7 +19,6 @@ use crate::{
         samples,
         schema::{self, Part},
         version::Version,
-        yaml_text,
     },
     ops::{
         Operation, admin,
@@ -278,14 +277,9 @@ fn text(at: &ContractRef, document: &Contract, reference: Option<&Reference>) ->
     text += "compatibility: { backwards: true, forwards: false }\n";
     text += "\n# The data that is exchanged, as a JSON Schema.\n";
     match reference {
-        Some(Reference { file, pointer }) => {
+        Some(reference) => {
             text += "# It is read from this file in the same commit when it is published.\n";
-            let at = if pointer.is_empty() {
-                String::new()
-            } else {
-                format!(", at: {}", yaml_text::quoted(&format!("#{pointer}")))
-            };
-            text += &format!("schema: {{ file: {}{at} }}\n", yaml_text::quoted(file));
+            text += &format!("schema: {}\n", reference.to_yaml());
         }
         None => text += &entry("schema", &InOrder(&document.schema.0)),
     }

@@ -6,9 +6,10 @@
 use std::{
     cell::RefCell,
     collections::{BTreeMap, BTreeSet},
+    path::Path,
 };
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::{
     error::OpError,
@@ -21,6 +22,7 @@ use crate::{
         oid::Oid,
         schema::{self, Budget},
         version::Version,
+        yaml_text,
     },
     ops::contract::documents::{self, Source},
     repo::{
@@ -54,6 +56,34 @@ impl Reference {
             _ => return None,
         };
         Some(Self { file: file.to_owned(), pointer: at.trim_start_matches('#').to_owned() })
+    }
+
+    /// Splits `FILE#/POINTER` into a path and a JSON Pointer, which is empty if there is none. If the file exists under
+    /// the whole text, the `#` is part of its name.
+    pub fn split<'p>(cwd: &Path, place: &'p Path) -> (&'p Path, &'p str) {
+        let parts = place.to_str().and_then(|text| text.split_once('#'));
+        match parts.filter(|_| !cwd.join(place).exists()) {
+            Some((file, pointer)) => (Path::new(file), pointer),
+            None => (place, ""),
+        }
+    }
+
+    /// Returns the reference as a value, as in a file.
+    pub fn to_json(&self) -> Json {
+        let Self { file, pointer } = self;
+        Json::from(match pointer.is_empty() {
+            true => json!({"file": file}),
+            false => json!({"file": file, "at": format!("#{pointer}")}),
+        })
+    }
+
+    /// Returns the reference as YAML on one line.
+    pub fn to_yaml(&self) -> String {
+        let at = match self.pointer.is_empty() {
+            true => String::new(),
+            false => format!(", at: {}", yaml_text::plain(&format!("#{}", self.pointer))),
+        };
+        format!("{{ file: {}{at} }}", yaml_text::plain(&self.file))
     }
 }
 

@@ -11,7 +11,7 @@ use super::{
 };
 use crate::{
     error::OpError,
-    ops::{compat, ctx::Ctx},
+    ops::{compat, ctx::Ctx, publish::references::Reference},
     surface::{
         cli::{formats::Formats, input::read_at_most},
         report::{self, SideFile},
@@ -100,38 +100,39 @@ impl Arguments {
 /// A file that the user named, and the part of it to compare.
 struct Input {
     file: compat::Source,
-    /// A JSON Pointer into the file.
-    pointer: Option<String>,
+    /// A JSON Pointer into the file; empty for the whole file.
+    pointer: String,
 }
 
 impl Input {
     fn read(ctx: &Ctx, place: &Path) -> Result<Self, OpError> {
-        let text = place.to_string_lossy();
-        let part = text.split_once('#').filter(|_| !ctx.env.cwd().join(place).exists());
-        let (file, pointer) = part.map_or((place, None), |(file, pointer)| (Path::new(file), Some(pointer)));
+        let (file, pointer) = Reference::split(ctx.env.cwd(), place);
         let bytes = read_at_most(ctx, file, compat::MAX_SCHEMA)?;
         let file = compat::Source { name: file.display().to_string(), bytes };
-        Ok(Self { file, pointer: pointer.map(str::to_owned) })
+        Ok(Self { file, pointer: pointer.to_owned() })
     }
 
     fn schema(&self) -> Result<compat::Source, OpError> {
-        self.pointer.as_deref().map_or_else(|| Ok(self.file.clone()), |pointer| self.file.part(pointer))
+        match self.pointer.is_empty() {
+            true => Ok(self.file.clone()),
+            false => self.file.part(&self.pointer),
+        }
     }
 
     /// Returns the file with the lines of its findings. A part of a file only has its first line. Returns `None` for
     /// standard input.
     fn side(&self, ctx: &Ctx, body: &Compat) -> Option<SideFile> {
-        let lines = match &self.pointer {
-            Some(pointer) => compat::lines(&self.file, [&**pointer].into_iter())
-                .into_values()
-                .map(|line| (String::new(), line))
-                .collect(),
-            None => {
+        let lines = match self.pointer.is_empty() {
+            true => {
                 let of_differences =
                     body.differences.iter().flat_map(|one| [&one.old_pointer, &one.new_pointer]).flatten();
                 let of_warnings = body.warnings.iter().map(|one| &one.pointer);
                 let pointers = of_differences.chain(of_warnings).map(String::as_str).chain([""]);
                 compat::lines(&self.file, pointers)
+            }
+            false => {
+                let first = compat::lines(&self.file, [&*self.pointer].into_iter());
+                first.into_values().map(|line| (String::new(), line)).collect()
             }
         };
         let name = report::as_runner_names(&ctx.env, Path::new(&self.file.name));

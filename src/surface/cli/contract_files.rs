@@ -23,6 +23,7 @@ use crate::{
             documents::{MAX_BYTES, Source},
         },
         ctx::Ctx,
+        publish::references::Reference,
     },
     wire::{Answer, BindingEdit, ContractBump, ContractExpect, ContractNew, FileEdit},
 };
@@ -100,8 +101,8 @@ impl New {
     pub fn run(self, ctx: &Ctx, output: &mut Output<'_>) -> Result<Verdict, OpError> {
         let schema = match (&self.schema, &self.from_samples[..]) {
             (Some(place), _) => {
-                let (file, pointer) = place.split_once('#').unwrap_or((place, ""));
-                let source = source(ctx, Path::new(file))?;
+                let (file, pointer) = Reference::split(ctx.env.cwd(), Path::new(place));
+                let source = source(ctx, file)?;
                 match self.inline {
                     true => contract::new::Schema::Copy(source, pointer.to_owned()),
                     false => contract::new::Schema::File(source, pointer.to_owned()),
