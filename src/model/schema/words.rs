@@ -99,7 +99,9 @@ pub(super) fn plain(word: &str) -> String {
 /// Returns what to write instead of a keyword of another language.
 pub(super) fn of_other_language(word: &str, value: Tree<'_>) -> Option<&'static str> {
     match word {
-        "nullable" if value.as_bool() == Some(true) => Some("write \"type\": [\"null\", …]"),
+        "nullable" if value.as_bool() == Some(true) => {
+            Some("write \"type\": [\"null\", …], or, in OpenAPI 3.0, a \"type\" beside it")
+        }
         "divisibleBy" if value.is_number() => Some("write \"multipleOf\""),
         "disallow" if value.is_string() || value.is_array() => Some("write \"not\": {\"type\": …}"),
         "extends" if value.is_object() || value.is_array() => Some("write \"allOf\""),
