@@ -16,6 +16,7 @@ mod keywords;
 mod meta;
 pub(super) mod metaschemas;
 pub(super) mod metered;
+pub(super) mod multiple;
 pub(super) mod official;
 pub(super) mod part;
 mod pattern;
@@ -176,7 +177,8 @@ fn judge(schema: &Value, value: &Value, deadline: &Deadline) -> Result<Vec<Probl
 /// Returns the options for validators: without network access, and with bounded patterns.
 fn options() -> ValidationOptions<'static, Arc<dyn Retrieve>, Metered> {
     let patterns = PatternOptions::fancy_regex().dfa_size_limit(PATTERN_CACHE).backtrack_limit(BACKTRACKS);
-    jsonschema::options_for::<Metered>().offline().with_pattern_options(patterns)
+    let options = jsonschema::options_for::<Metered>().offline().with_pattern_options(patterns);
+    options.with_keyword("multipleOf", multiple::keyword)
 }
 
 /// Returns the options for a validator of `schema`.

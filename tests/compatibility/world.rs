@@ -3,7 +3,10 @@
 use std::time::{Duration, Instant};
 
 use git_blue::model::compatibility::{self, Comparison, Limits, Options, SchemaVerdict};
-use serde_json::Value;
+use jsonschema::{Keyword, ValidationError};
+use num_bigint::BigInt;
+use num_rational::BigRational;
+use serde_json::{Value, json};
 
 /// Compares with a budget that suffices on a loaded machine.
 pub fn compare(old: &Value, new: &Value) -> Comparison {
@@ -43,9 +46,47 @@ pub fn label(found: &Comparison) -> String {
     if strict == lenient { strict } else { format!("{strict}:{lenient}") }
 }
 
-/// Returns the validator of a schema.
+/// Returns the validator of a schema. Its divisors are as exact as those of the program's validator.
 pub fn validator(schema: &Value) -> Option<jsonschema::Validator> {
-    jsonschema::options().offline().build(schema).ok()
+    let options = jsonschema::options().offline();
+    let options = options.with_keyword("multipleOf", |_, of, _| Ok(Box::new(MultipleOf::new(of))));
+    options.build(schema).ok()
+}
+
+/// `multipleOf`, exact for numbers from 2^53 on too.
+struct MultipleOf {
+    of: Option<BigRational>,
+    rounding: Option<jsonschema::Validator>,
+}
+
+impl MultipleOf {
+    fn new(of: &Value) -> Self {
+        let text = of.to_string();
+        let (whole, fraction) = text.split_once('.').unwrap_or((&text, ""));
+        let digits: Option<BigInt> = format!("{whole}{fraction}").parse().ok();
+        let places = u32::try_from(fraction.len()).unwrap();
+        let rounding = jsonschema::options().offline().build(&json!({"multipleOf": of})).ok();
+        Self { of: digits.map(|digits| BigRational::new(digits, BigInt::from(10).pow(places))), rounding }
+    }
+
+    fn large(value: &Value) -> Option<BigRational> {
+        let float = value.as_f64().filter(|float| float.abs() >= 9_007_199_254_740_992.0)?;
+        let whole = value.as_i64().map(BigInt::from).or_else(|| value.as_u64().map(BigInt::from));
+        whole.map(BigRational::from_integer).or_else(|| BigRational::from_float(float))
+    }
+}
+
+impl<'i> Keyword<'i> for MultipleOf {
+    fn validate(&self, value: &'i Value) -> Result<(), ValidationError<'i>> {
+        if self.is_valid(value) { Ok(()) } else { Err(ValidationError::custom("not a multiple")) }
+    }
+
+    fn is_valid(&self, value: &'i Value) -> bool {
+        match (Self::large(value), &self.of) {
+            (Some(number), Some(of)) => (number / of).is_integer(),
+            _ => self.rounding.as_ref().is_none_or(|rounding| rounding.is_valid(value)),
+        }
+    }
 }
 
 /// Returns errors of a comparison's witnesses: one side must accept them, the other refuse them.

@@ -11,7 +11,7 @@ use crate::model::schema::{
     document::Document,
     ecma, encoded,
     metered::{Meter, Metered, MeteredValue, within},
-    official, part,
+    multiple, official, part,
 };
 
 /// The maximum number of validations while shrinking a witness.
@@ -73,7 +73,7 @@ impl<'a> Side<'a> {
 
 fn build(schema: &Value) -> Option<Validator<Metered>> {
     let schema = encoded(schema);
-    let options = jsonschema::options_for::<Metered>().offline();
+    let options = jsonschema::options_for::<Metered>().offline().with_keyword("multipleOf", multiple::keyword);
     let options = match official::needs_other_drafts(&schema) {
         true => options.with_registry(&referencing::SPECIFICATIONS),
         false => options,

@@ -4,6 +4,7 @@ use serde_json::Value;
 
 use super::node::{self, Id, Lit, Table, Words};
 use super::numbers;
+use crate::model::schema::multiple;
 
 /// The maximum number of nodes that are evaluated in one comparison. Beyond it, results are unknown.
 const MOST_EVALUATED: u64 = 5_000_000;
@@ -151,7 +152,7 @@ fn one(table: &mut Table, ids: &[Id], value: &Value) -> Option<bool> {
 
 fn number_literal(words: &mut Words, lit: &Lit, number: &serde_json::Number) -> Option<bool> {
     if let Lit::Multiple(of) = lit {
-        return words.is_multiple(*of, number);
+        return Some(multiple::is_multiple(number, &words.numbers[*of as usize]));
     }
     let value = numbers::rational(number)?;
     let bound = |id: &u32| &words.numbers[*id as usize];

@@ -240,7 +240,6 @@ pub(super) struct Words {
     pub(super) checks: Vec<Check>,
     check_ids: HashMap<String, u32>,
     patterns: HashMap<Sym, Option<jsonschema::Validator>>,
-    divisors: HashMap<u32, Option<jsonschema::Validator>>,
 }
 
 fn index(len: usize) -> u32 {
@@ -313,15 +312,6 @@ impl Words {
     pub(super) fn passes(&self, check: u32, text: &str) -> Option<bool> {
         let validator = self.checks[check as usize].validator.as_ref()?;
         Some(validator.is_valid(&Value::String(text.to_owned())))
-    }
-
-    /// Returns whether the validator considers a number a multiple, or `None` if the check cannot be run.
-    pub(super) fn is_multiple(&mut self, of: u32, number: &serde_json::Number) -> Option<bool> {
-        let validator = self.divisors.entry(of).or_insert_with(|| {
-            let of = numbers::to_json(&self.numbers[of as usize])?;
-            jsonschema::options().offline().build(&serde_json::json!({"multipleOf": of})).ok()
-        });
-        Some(validator.as_ref()?.is_valid(&Value::Number(number.clone())))
     }
 
     /// Returns whether a pattern matches a string, or `None` if the pattern cannot be run.

@@ -1,7 +1,6 @@
 //! Exact arithmetic on numbers: bounds and divisors as rationals.
 //!
-//! A number has the value that the validator reads: a decimal exactly as written or, from 2^53 on, the double that it
-//! is rounded to. Divisibility is claimed only if both readings agree.
+//! A number has the value that the validator reads ([`rational`]).
 
 use std::collections::HashSet;
 
@@ -12,36 +11,10 @@ use num_traits::{FromPrimitive, One, Signed, ToPrimitive, Zero};
 use serde_json::{Number, Value};
 
 use super::found::Found;
+pub(super) use crate::model::schema::multiple::rational;
 
-const SAFE: i64 = 1 << 53;
 /// The maximum number of multiples that are tried.
 const TRIES: i64 = 2_000;
-
-/// Returns the exact value of a JSON number.
-pub(super) fn rational(number: &Number) -> Option<BigRational> {
-    if let Some(n) = number.as_i64() {
-        return Some(BigRational::from_integer(n.into()));
-    }
-    if let Some(n) = number.as_u64() {
-        return Some(BigRational::from_integer(n.into()));
-    }
-    let float = number.as_f64()?;
-    #[expect(clippy::cast_precision_loss, reason = "2^53 is exact")]
-    if float.abs() >= SAFE as f64 {
-        return BigRational::from_float(float);
-    }
-    decimal(&number.to_string())
-}
-
-fn decimal(text: &str) -> Option<BigRational> {
-    let (mantissa, exponent) = text.split_once(['e', 'E']).unwrap_or((text, "0"));
-    let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
-    let digits: BigInt = format!("{whole}{fraction}").parse().ok()?;
-    let exponent: i32 = exponent.parse().ok()?;
-    let scale = exponent - i32::try_from(fraction.len()).ok()?;
-    let power = BigInt::from(10).pow(scale.unsigned_abs());
-    Some(if scale < 0 { BigRational::new(digits, power) } else { BigRational::from_integer(digits * power) })
-}
 
 /// Returns the JSON number with exactly this value, if there is one.
 pub(super) fn to_json(value: &BigRational) -> Option<Value> {
@@ -183,39 +156,9 @@ impl Wanted {
         common_multiple(self.multiples.iter().cloned().chain(whole))
     }
 
-    fn is_bounded(&self) -> bool {
-        let safe = BigRational::from_integer(SAFE.into());
-        let is_small = |bound: &Option<(BigRational, bool)>| bound.as_ref().is_some_and(|(b, _)| b.abs() < safe);
-        let is_coarse = |m: &BigRational| *m.denom() < BigInt::from(1_000_000_000);
-        is_small(&self.low) && is_small(&self.high) && self.multiples.iter().chain(&self.not_multiples).all(is_coarse)
-    }
-
-    /// Returns whether every multiple of `step` is divisible by `by`, in both readings.
-    fn all_divided(&self, step: &BigRational, by: &BigRational) -> bool {
-        if !(step / by).is_integer() {
-            return false;
-        }
-        let all_whole = self.multiples.iter().all(BigRational::is_integer);
-        self.multiples.contains(by)
-            || by.recip().is_integer() && *by.denom() < BigInt::from(1_000_000_000)
-            || all_whole && by.is_integer()
-            || self.is_read_alike(by)
-            || self.is_bounded()
-    }
-
-    /// Returns whether divisors imply `by` that the validator divides by in the same way: fractions with equally many
-    /// decimal places.
-    fn is_read_alike(&self, by: &BigRational) -> bool {
-        let alike = self.multiples.iter().filter(|m| !m.is_integer() && places(m) == places(by));
-        common_multiple(alike.cloned()).is_some_and(|common| (common / by).is_integer())
-    }
-
     fn find_multiple(&self, step: &BigRational) -> Found<Value> {
-        let all_whole = self.multiples.iter().all(BigRational::is_integer);
-        if !self.integers && step.is_integer() {
-            return if all_whole || self.is_bounded() { Found::None } else { Found::Unsure };
-        }
-        if self.not_multiples.iter().any(|by| self.all_divided(step, by)) {
+        let are_all_divided = |by: &BigRational| (step / by).is_integer();
+        if !self.integers && step.is_integer() || self.not_multiples.iter().any(are_all_divided) {
             return Found::None;
         }
         let first = self.low.as_ref().map(|(low, strict)| {
@@ -240,20 +183,17 @@ impl Wanted {
             (Some(first), Some(last)) => last - first < BigInt::from(tries),
             _ => false,
         };
-        let is_plain = all_whole && self.not_multiples.iter().all(BigRational::is_integer);
-        if is_exhausted && (is_plain || self.is_bounded()) { Found::None } else { Found::Unsure }
+        if is_exhausted { Found::None } else { Found::Unsure }
     }
 
     fn find_dense(&self) -> Found<Value> {
         if let (Some((low, _)), Some((high, _))) = (&self.low, &self.high)
             && low == high
         {
-            let is_plain = self.not_multiples.is_empty() || self.is_bounded();
             return match to_json(low).filter(|_| self.accepts(low)) {
                 Some(value) => Found::One(value),
                 None if self.accepts(low) => Found::Unsure,
-                None if is_plain => Found::None,
-                None => Found::Unsure,
+                None => Found::None,
             };
         }
         match self.candidates().iter().filter(|value| self.accepts(value)).find_map(to_json) {
@@ -314,11 +254,6 @@ fn common_multiple(numbers: impl Iterator<Item = BigRational>) -> Option<BigRati
         let numerator = (a.numer() * b.denom()).lcm(&(b.numer() * a.denom()));
         BigRational::new(numerator, a.denom() * b.denom())
     })
-}
-
-/// Returns the number of decimal places, or `None` if there are infinitely many.
-fn places(value: &BigRational) -> Option<u32> {
-    (0..20).find(|places| (value * BigRational::from_integer(BigInt::from(10).pow(*places))).is_integer())
 }
 
 fn rational_power(power: i32) -> Option<BigRational> {
