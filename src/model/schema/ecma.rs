@@ -16,7 +16,11 @@ pub fn pattern(pattern: &str) -> Cow<'_, str> {
     if !pattern.contains(['\\', '{', '}', ']']) {
         return Cow::Borrowed(pattern);
     }
-    let written = rewritten(pattern);
+    let mut written = rewritten(pattern);
+    if refers_by_name(pattern) {
+        // The validator leaves patterns that begin so to an engine that knows `\k<name>`.
+        written.insert_str(0, "(?=)");
+    }
     if written == pattern { Cow::Borrowed(pattern) } else { Cow::Owned(written) }
 }
 
@@ -153,6 +157,16 @@ fn looks_around(pattern: &str) -> bool {
     })
 }
 
+/// Returns whether a pattern has a back-reference such as `\k<name>`.
+fn refers_by_name(pattern: &str) -> bool {
+    let mut is_escaped = false;
+    pattern.char_indices().any(|(at, letter)| {
+        let found = is_escaped && pattern[at..].starts_with("k<");
+        is_escaped = letter == '\\' && !is_escaped;
+        found
+    })
+}
+
 /// Returns whether the rest of a class contains `\D` or `\W`.
 fn has_complement(mut letters: impl Iterator<Item = char>) -> bool {
     while let Some(letter) = letters.next() {
@@ -252,6 +266,8 @@ mod tests {
             (r"^\(?=\d$", r"^\(?=\d$"),
             (r"\\d(?=a)", r"\\d(?=a)"),
             (r"(?<year>\d)", r"(?<year>\d)"),
+            (r"^(?<q>['`]).*\k<q>$", r"(?=)^(?<q>['`]).*\k<q>$"),
+            (r"\\k<", r"\\k<"),
             (r"(?!a)[\d\D\]]\d\s", r"(?!a)[\d\D\]][0-9]\s"),
             (r"^\<[^\>]+\>$", r"^<[^>]+>$"),
             (r"^\$\{[a-z]+}$", r"^\$\{[a-z]+\}$"),
