@@ -7,22 +7,30 @@ use serde_json::Value;
 use super::counting::{Counted, Counting, Demand};
 use super::flatten::State;
 use super::items::{another, distinct, items};
+use super::naming::Part;
 use super::node::{Id, Lit};
 use super::prove::{Answer, Atom, Engine};
 
-/// The maximum length of an array that is built.
-const LONGEST: u64 = 10_000;
+/// The maximum length of an array that is built, and of one whose items differ.
+const LONGEST: u64 = 200_000;
+const LONGEST_UNIQUE: u64 = 10_000;
+/// The same while choices are open.
+const LONGEST_OPEN: u64 = 1_000;
+/// The maximum number of items that are placed one by one.
+const MOST_WANTED: u64 = 10_000;
 /// The maximum number of places and wanted items for which every assignment is tried.
 const MOST_PLACES: u64 = 6;
 const MOST_PLACED: usize = 5;
+/// The maximum number of schemas of wanted items of which all combinations are followed.
+const MOST_NAMING: usize = 2;
 /// The number of lengths that are tried above the minimum.
 const MORE_LENGTHS: u64 = 4;
 
 /// The demands of the facts on an array.
 #[derive(Default)]
-struct Shape {
-    least: u64,
-    most: Option<u64>,
+pub(super) struct Shape {
+    pub(super) least: u64,
+    pub(super) most: Option<u64>,
     /// The demands on the item at an index.
     at: Vec<(u64, Atom)>,
     /// The demands on every item from an index onwards.
@@ -31,7 +39,7 @@ struct Shape {
     wanted: Vec<Wanted>,
     /// Nodes that only a limited number of items may satisfy.
     limited: Vec<(Id, u64)>,
-    unique: bool,
+    pub(super) unique: bool,
     repeated: bool,
 }
 
@@ -49,6 +57,49 @@ impl Shape {
     fn item(&self, at: u64) -> Vec<Atom> {
         let here = self.at.iter().filter(|(place, _)| *place == at).map(|(_, atom)| *atom);
         here.chain(self.from.iter().filter(|(from, _)| at >= *from).map(|(_, atom)| *atom)).collect()
+    }
+
+    /// Returns the demands on the item at an index, whether or not it is a wanted item, whose schema may name more
+    /// properties for a lenient writer.
+    pub(super) fn any_item(&self, at: u64) -> Vec<Atom> {
+        let mut goal = self.item(at);
+        if self.names_more() {
+            goal.iter_mut().for_each(|atom| *atom = atom.strict());
+        }
+        goal
+    }
+
+    /// Returns the schemas of wanted items that may name more properties for a lenient writer.
+    fn naming(&self) -> Vec<Atom> {
+        let mut naming: Vec<_> =
+            self.wanted.iter().map(|wanted| wanted.atom).filter(|atom| atom.is_lenient()).collect();
+        naming.sort_unstable();
+        naming.dedup();
+        naming
+    }
+
+    /// Returns a value for the item at an index that satisfies more demands, whether or not it is a wanted item.
+    fn fits(&self, engine: &mut Engine<'_>, at: u64, more: &[Atom]) -> Answer {
+        let naming = self.naming();
+        if naming.len() > MOST_NAMING {
+            let more = more.iter().map(|atom| atom.strict());
+            return engine.goal(self.any_item(at).into_iter().chain(more).collect());
+        }
+        let mut best = Answer::Empty;
+        for followed in 0..1usize << naming.len() {
+            let followed = naming.iter().enumerate().filter(|(n, _)| followed >> n & 1 == 1).map(|(_, atom)| *atom);
+            let goal = self.item(at).into_iter().chain(more.iter().copied()).chain(followed).collect();
+            best = best.or(engine.goal(goal));
+            if matches!(best, Answer::Witness(_)) {
+                break;
+            }
+        }
+        best
+    }
+
+    /// Returns whether the schemas of wanted items may name more properties for a lenient writer.
+    pub(super) fn names_more(&self) -> bool {
+        self.wanted.iter().any(|wanted| wanted.atom.is_lenient())
     }
 
     /// Returns the index from which all items have the same demands.
@@ -70,9 +121,6 @@ impl State {
         if shape.most.is_some_and(|most| shape.least > most) || is_overfull(engine, &shape) {
             return Answer::Empty;
         }
-        if shape.least > LONGEST {
-            return Answer::Undecided;
-        }
         let Some(placed) = place_each(engine, &shape, &mut is_sure) else { return Answer::Empty };
         if shape.repeated && !can_repeat(engine, &shape, &mut is_sure) {
             return Answer::Empty;
@@ -83,6 +131,14 @@ impl State {
         }
         if is_sure && shape.unique && too_few_values(engine, &shape) {
             return Answer::Empty;
+        }
+        let built = match () {
+            () if !self.open.is_empty() => LONGEST_OPEN,
+            () if shape.unique || shape.wanted.len() > MOST_PLACED => LONGEST_UNIQUE,
+            () => LONGEST,
+        };
+        if shape.least > built {
+            return Answer::Undecided;
         }
         let longest = shape.most.unwrap_or(u64::MAX);
         let start = shape.least.max(placed.iter().map(|at| at + 1).max().unwrap_or_default());
@@ -113,10 +169,12 @@ impl State {
         best
     }
 
-    fn array_shape(&self, engine: &Engine<'_>) -> Shape {
+    pub(super) fn array_shape(&self, engine: &mut Engine<'_>) -> Shape {
         let mut shape = Shape::default();
+        let is_certain = !self.may_name(engine, Part::Items);
         let lower = |most: &mut Option<u64>, n: u64| *most = Some(most.map_or(n, |most| most.min(n)));
         for fact in &self.facts {
+            let lenient = fact.lenient && is_certain;
             match (&engine.table.lits(fact.node)[fact.at], fact.holds) {
                 (Lit::MinItems(n), true) => shape.least = shape.least.max(*n),
                 (Lit::MinItems(n), false) => lower(&mut shape.most, n - 1),
@@ -126,19 +184,19 @@ impl State {
                     shape.unique |= holds;
                     shape.repeated |= !holds;
                 }
-                (Lit::Item(at, id), true) => shape.at.push((*at, Atom::is(*id, fact.lenient))),
+                (Lit::Item(at, id), true) => shape.at.push((*at, Atom::is(*id, lenient))),
                 (Lit::Item(at, id), false) => {
                     let wanted = Wanted { first: *at, last: Some(*at), atom: Atom::is_not(*id), group: None };
                     shape.least = shape.least.max(at + 1);
                     shape.at.push((*at, wanted.atom));
                 }
-                (Lit::Items(from, id), true) => shape.from.push((*from, Atom::is(*id, fact.lenient))),
+                (Lit::Items(from, id), true) => shape.from.push((*from, Atom::is(*id, lenient))),
                 (Lit::Items(from, id), false) => {
                     let wanted = Wanted { first: *from, last: None, atom: Atom::is_not(*id), group: None };
                     shape.least = shape.least.max(from + 1);
                     shape.wanted.push(wanted);
                 }
-                (Lit::AtLeast(id, n), true) => want(&mut shape, *id, *n, fact.lenient),
+                (Lit::AtLeast(id, n), true) => want(&mut shape, *id, *n, lenient),
                 (Lit::AtLeast(id, 1), false) => shape.from.push((0, Atom::is_not(*id))),
                 (Lit::AtLeast(id, n), false) => shape.limited.push((*id, n.saturating_sub(1))),
                 (Lit::AtMost(id, 0), true) => shape.from.push((0, Atom::is_not(*id))),
@@ -154,12 +212,12 @@ impl State {
     }
 
     /// Ends the array before the first index that no value can fill.
-    fn shorten(&self, engine: &mut Engine<'_>, shape: &mut Shape, is_sure: &mut bool) {
+    pub(super) fn shorten(&self, engine: &mut Engine<'_>, shape: &mut Shape, is_sure: &mut bool) {
         for at in 0..=shape.uniform_from() {
             if shape.most.is_some_and(|most| at >= most) {
                 return;
             }
-            match engine.goal(shape.item(at)) {
+            match shape.fits(engine, at, &[]) {
                 Answer::Empty => {
                     shape.most = Some(at);
                     return;
@@ -225,7 +283,8 @@ fn counted(engine: &mut Engine<'_>, shape: &Shape) -> Counted {
     if demands.is_empty() {
         return Counted::Unknown;
     }
-    let item = |at: u64| shape.item(at);
+    let is_exact = shape.naming().len() <= 1;
+    let item = |at, leniently| if leniently || is_exact { shape.item(at) } else { shape.any_item(at) };
     let (uniform_from, least, most) = (shape.uniform_from(), shape.least, shape.most);
     Counting { demands: &demands, item: &item, uniform_from, least, most }.solve(engine)
 }
@@ -233,7 +292,7 @@ fn counted(engine: &mut Engine<'_>, shape: &Shape) -> Counted {
 fn want(shape: &mut Shape, id: Id, count: u64, lenient: bool) {
     shape.least = shape.least.max(count);
     let known = shape.wanted.iter().filter(|wanted| wanted.group == Some(id)).count() as u64;
-    for _ in known..count.min(LONGEST) {
+    for _ in known..count.min(MOST_WANTED) {
         shape.wanted.push(Wanted { first: 0, last: None, atom: Atom::is(id, lenient), group: Some(id) });
     }
 }
@@ -247,10 +306,8 @@ fn is_overfull(engine: &mut Engine<'_>, shape: &Shape) -> bool {
             let count = shape.wanted.iter().filter(|wanted| wanted.group == Some(group)).count() as u64;
             count > *most && engine.goal(vec![Atom::is(group, false), Atom::is_not(*limited)]).is_empty()
         });
-        let forced = (0..shape.least.min(LONGEST)).filter(|at| {
-            let goal = shape.item(*at).into_iter().chain([Atom::is_not(*limited)]).collect();
-            engine.goal(goal).is_empty()
-        });
+        let forced = (0..shape.least.min(MOST_WANTED))
+            .filter(|at| shape.fits(engine, *at, &[Atom::is_not(*limited)]).is_empty());
         by_group || forced.count() as u64 > *most
     })
 }
@@ -265,8 +322,7 @@ fn place_each(engine: &mut Engine<'_>, shape: &Shape, is_sure: &mut bool) -> Opt
             if shape.most.is_some_and(|most| at >= most) {
                 break;
             }
-            let goal = shape.item(at).into_iter().chain([wanted.atom]).collect();
-            match engine.goal(goal) {
+            match shape.fits(engine, at, &[wanted.atom]) {
                 Answer::Empty => {}
                 Answer::Undecided => *is_sure = false,
                 _ => {
@@ -289,7 +345,7 @@ fn cannot_place_all(engine: &mut Engine<'_>, shape: &Shape) -> bool {
     let is_small = shape.wanted.len() > 1 && shape.wanted.len() <= MOST_PLACED;
     match shape.most {
         Some(most) if is_small && most <= MOST_PLACES => {
-            let mut goals: Vec<_> = (0..most).map(|at| (shape.item(at), Vec::new())).collect();
+            let mut goals: Vec<_> = (0..most).map(|at| (shape.any_item(at), Vec::new())).collect();
             !can_place(engine, &shape.wanted, &mut goals)
         }
         _ => false,
@@ -303,8 +359,7 @@ fn lacks_places(engine: &mut Engine<'_>, shape: &Shape) -> bool {
     let last = shape.uniform_from();
     groups.into_iter().any(|group| {
         let mut fits = |at: u64| {
-            let goal = shape.item(at).into_iter().chain([Atom::is(group, false)]).collect();
-            shape.most.is_none_or(|most| at < most) && !engine.goal(goal).is_empty()
+            shape.most.is_none_or(|most| at < most) && !shape.fits(engine, at, &[Atom::is(group, false)]).is_empty()
         };
         let wanted = shape.wanted.iter().filter(|wanted| wanted.group == Some(group)).count();
         wanted > 1 && !fits(last) && (0..last).filter(|at| fits(*at)).count() < wanted
@@ -322,7 +377,7 @@ fn can_place(engine: &mut Engine<'_>, wanted: &[Wanted], places: &mut [Place]) -
             continue;
         }
         let before = places[place].clone();
-        places[place].0.push(first.atom);
+        places[place].0.push(first.atom.strict());
         places[place].1.extend(first.group);
         if !engine.goal(places[place].0.clone()).is_empty() && can_place(engine, rest, places) {
             return true;
@@ -338,16 +393,16 @@ fn must_repeat(engine: &mut Engine<'_>, shape: &Shape) -> bool {
     groups.dedup();
     let is_short = groups.into_iter().any(|(group, atom)| {
         let count = shape.wanted.iter().filter(|wanted| wanted.group == Some(group)).count();
-        has_fewer(engine, &[atom], count as u64)
+        has_fewer(engine, &[atom.strict()], count as u64)
     });
     is_short || {
         let least = shape.least.min(MOST_PLACES);
         (0..least).any(|one| {
-            let Answer::Witness(value) = engine.goal(shape.item(one)) else { return false };
-            let others = distinct(engine, shape.item(one), std::slice::from_ref(&value));
+            let Answer::Witness(value) = engine.goal(shape.any_item(one)) else { return false };
+            let others = distinct(engine, shape.any_item(one), std::slice::from_ref(&value));
             engine.goal(others).is_empty()
                 && (0..least).filter(|other| *other != one).any(|other| {
-                    let goal = distinct(engine, shape.item(other), std::slice::from_ref(&value));
+                    let goal = distinct(engine, shape.any_item(other), std::slice::from_ref(&value));
                     engine.goal(goal).is_empty()
                 })
         })
@@ -360,7 +415,7 @@ fn can_repeat(engine: &mut Engine<'_>, shape: &Shape, is_sure: &mut bool) -> boo
     let end = shape.most.map_or(last, |most| last.min(most.saturating_sub(1)));
     for one in 0..=end {
         for other in one + 1..=end {
-            let goal = shape.item(one).into_iter().chain(shape.item(other)).collect();
+            let goal = shape.any_item(one).into_iter().chain(shape.any_item(other)).collect();
             match engine.goal(goal) {
                 Answer::Empty => {}
                 Answer::Undecided => *is_sure = false,
@@ -374,9 +429,9 @@ fn can_repeat(engine: &mut Engine<'_>, shape: &Shape, is_sure: &mut bool) -> boo
 /// Returns whether there are fewer distinct values than items that must have one of them.
 fn too_few_values(engine: &mut Engine<'_>, shape: &Shape) -> bool {
     let last = shape.uniform_from();
-    let Some(values) = fewer_than(engine, &shape.item(last), shape.least) else { return false };
+    let Some(values) = fewer_than(engine, &shape.any_item(last), shape.least) else { return false };
     let before = (0..last.min(shape.least)).filter(|at| {
-        let others = distinct(engine, shape.item(*at), &values);
+        let others = distinct(engine, shape.any_item(*at), &values);
         engine.goal(others).is_empty()
     });
     before.count() as u64 + shape.least.saturating_sub(last) > values.len() as u64
@@ -388,9 +443,9 @@ fn has_fewer(engine: &mut Engine<'_>, goal: &[Atom], count: u64) -> bool {
 }
 
 /// Returns all values that satisfy a goal, if they are fewer than `count`.
-fn fewer_than(engine: &mut Engine<'_>, goal: &[Atom], count: u64) -> Option<Vec<Rc<Value>>> {
+pub(super) fn fewer_than(engine: &mut Engine<'_>, goal: &[Atom], count: u64) -> Option<Vec<Rc<Value>>> {
     let mut items = Vec::new();
-    while (items.len() as u64) < count.min(LONGEST) {
+    while (items.len() as u64) < count.min(LONGEST_UNIQUE) {
         if let Some(value) = another(engine, goal, &items) {
             items.push(value);
             continue;

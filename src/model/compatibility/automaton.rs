@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::rc::Rc;
 
 use regex_automata::dfa::{Automaton as _, StartKind, dense};
+use regex_automata::nfa::thompson;
 use regex_automata::util::primitives::StateID;
 use regex_automata::{Anchored, Input, MatchKind};
 
@@ -13,6 +14,8 @@ use super::looking::{self, Looking};
 
 /// The size limit of the automaton of one pattern, in bytes.
 const MOST_BYTES: usize = 4 << 20;
+/// The number of states of a nondeterministic automaton from which on its characters are better not read byte by byte.
+const LARGE: usize = 5_000;
 /// The maximum number of states of a product automaton that are visited.
 const MOST_STATES: usize = 60_000;
 
@@ -39,9 +42,18 @@ enum Machine {
 impl Machine {
     /// Builds the automaton of a regular expression in the syntax of the validator.
     fn build(regex: &str) -> Option<Self> {
-        if let Some(dfa) = dfa(regex) {
-            return Some(Self::Plain(dfa));
-        }
+        Self::plain(regex).or_else(|| Self::looking(regex))
+    }
+
+    /// Builds the automaton of a regular expression without look-arounds.
+    fn plain(regex: &str) -> Option<Self> {
+        let nfa = nfa(regex)?;
+        // Counted classes of all scripts have few states if a character is one step.
+        let looking = if nfa.states().len() > LARGE { Self::looking(regex) } else { None };
+        looking.or_else(|| determinized(&nfa).map(Self::Plain))
+    }
+
+    fn looking(regex: &str) -> Option<Self> {
         Looking::build(regex).filter(|looking| looking.is_exact).map(|looking| Self::Looking(Rc::new(looking)))
     }
 
@@ -99,24 +111,34 @@ impl Machine {
     }
 }
 
+/// Builds the nondeterministic automaton of a regular expression in Rust's syntax.
+fn nfa(regex: &str) -> Option<thompson::NFA> {
+    let config = thompson::Config::new().which_captures(thompson::WhichCaptures::None);
+    thompson::Compiler::new().configure(config).build(regex).ok()
+}
+
 /// Builds the automaton of a regular expression in Rust's syntax.
 fn dfa(regex: &str) -> Option<Rc<Dfa>> {
+    determinized(&nfa(regex)?)
+}
+
+fn determinized(nfa: &thompson::NFA) -> Option<Rc<Dfa>> {
     let config = dense::Config::new()
         .match_kind(MatchKind::All)
         .start_kind(StartKind::Unanchored)
         .dfa_size_limit(Some(MOST_BYTES))
         .determinize_size_limit(Some(2 * MOST_BYTES));
-    dense::Builder::new().configure(config).build(regex).ok().map(Rc::new)
+    dense::Builder::new().configure(config).build_from_nfa(nfa).ok().map(Rc::new)
 }
 
 impl Pattern {
     /// Compiles a `pattern` keyword. Returns `None` if it is not regular in the strict sense, or too large.
     pub(super) fn compile(pattern: &str) -> Option<Self> {
         let translated = jsonschema_regex::to_rust_regex(pattern).ok()?;
-        if let Some(dfa) = dfa(&translated) {
-            return Some(Self { parts: vec![(Machine::Plain(dfa), true)] });
+        if let Some(machine) = Machine::plain(&translated) {
+            return Some(Self { parts: vec![(machine, true)] });
         }
-        Self::look_first(&translated).or_else(|| Some(Self { parts: vec![(Machine::build(&translated)?, true)] }))
+        Self::look_first(&translated).or_else(|| Some(Self { parts: vec![(Machine::looking(&translated)?, true)] }))
     }
 
     /// Compiles a pattern that begins with look-aheads: `^(?!A)B` matches what `^B` matches, unless A matches at the start.

@@ -1,6 +1,7 @@
 //! Predicts the effect of a branch of a choice: whether it contradicts the facts, or follows from them.
 
 use super::flatten::{HOLDS, Item, Kind, LENIENT, REFUSED, State, UNLESS};
+use super::naming::Part;
 use super::node::{self, Id, Lit, Sym};
 use super::prove::{Atom, Engine};
 
@@ -108,8 +109,9 @@ impl State {
 
     /// Returns the outlook of a property that must not satisfy `id`.
     fn member_status(&self, engine: &mut Engine<'_>, name: Sym, id: Id, deeply: bool) -> BranchStatus {
-        let known = self.members.get(&name).map(Vec::as_slice).unwrap_or_default();
-        if self.present.contains(&name) && are_apart(engine, known, id) {
+        let mut known = self.members.get(&name).cloned().unwrap_or_default();
+        self.certain(engine, Part::Property(name), &mut known);
+        if self.present.contains(&name) && are_apart(engine, &known, id) {
             return BranchStatus::Given;
         }
         let has_pattern = |engine: &Engine<'_>| engine.table.lits(id).iter().any(|lit| matches!(lit, Lit::Pattern(_)));

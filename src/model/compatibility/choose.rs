@@ -142,7 +142,8 @@ impl State {
         loop {
             let mut work = Vec::new();
             let mut kept = Vec::with_capacity(self.open.len());
-            for choice in std::mem::take(&mut self.open) {
+            // Every choice stays open until all are judged: it may name properties that a lenient writer sends.
+            for choice in self.open.clone() {
                 let statuses: Vec<_> = choice.iter().map(|branch| self.branch_status(engine, branch, deeply)).collect();
                 if statuses.contains(&BranchStatus::Given) {
                     continue;
@@ -155,7 +156,7 @@ impl State {
                     _ => kept.push(Rc::new(left.into_iter().map(|at| choice[at].clone()).collect())),
                 }
             }
-            self.open.append(&mut kept);
+            self.open = kept;
             if work.is_empty() {
                 return true;
             }
@@ -236,17 +237,26 @@ impl State {
         let found = self.value(engine);
         let value = match found {
             Answer::Empty => return Answer::Empty,
-            Answer::Undecided => return self.without_unless(engine, obstacle).unwrap_or(Answer::Undecided),
+            Answer::Undecided => return self.otherwise(engine, obstacle).unwrap_or(Answer::Undecided),
             Answer::Witness(value) | Answer::PossibleWitness(value) => value,
         };
         match engine.check(&self.goal, &value) {
             Some(true) => Answer::Witness(value),
-            verdict => match self.without_unless(engine, obstacle) {
+            verdict => match self.otherwise(engine, obstacle) {
                 Some(answer) => answer,
                 None if verdict.is_none() => Answer::PossibleWitness(value),
                 None => Answer::Undecided,
             },
         }
+    }
+
+    /// Decides the goal in other ways, if building a value did not.
+    fn otherwise(&self, engine: &mut Engine<'_>, obstacle: Option<String>) -> Option<Answer> {
+        if let Some(answer) = self.every_value(engine) {
+            engine.obstacle = obstacle;
+            return Some(answer);
+        }
+        self.without_unless(engine, obstacle)
     }
 
     /// Decides the goal again, with all other branches of a chosen `oneOf` refused explicitly.

@@ -40,8 +40,8 @@ pub(super) enum Counted {
 /// The demands on the items of an array.
 pub(super) struct Counting<'s> {
     pub(super) demands: &'s [Demand],
-    /// The demands on the item at an index.
-    pub(super) item: &'s dyn Fn(u64) -> Vec<Atom>,
+    /// The demands on the item at an index, read leniently or not.
+    pub(super) item: &'s dyn Fn(u64, bool) -> Vec<Atom>,
     /// The index from which all items have the same demands.
     pub(super) uniform_from: u64,
     pub(super) least: u64,
@@ -99,11 +99,16 @@ impl Counting<'_> {
 
     /// Returns the kinds of items that an index may have: a bit for each schema that holds.
     fn kinds(&self, engine: &mut Engine<'_>, ids: &[Id], at: u64) -> Vec<usize> {
-        (0..1usize << ids.len()).filter(|kind| !engine.goal(self.goal(ids, at, *kind, false)).is_empty()).collect()
+        let is_lenient = self.demands.iter().any(|demand| demand.lenient);
+        let readings = if is_lenient { &[false, true][..] } else { &[false] };
+        let mut fits = |kind: &usize| {
+            readings.iter().any(|leniently| !engine.goal(self.goal(ids, at, *kind, *leniently)).is_empty())
+        };
+        (0..1usize << ids.len()).filter(|kind| fits(kind)).collect()
     }
 
     fn goal(&self, ids: &[Id], at: u64, kind: usize, leniently: bool) -> Vec<Atom> {
-        let mut goal = (self.item)(at);
+        let mut goal = (self.item)(at, leniently);
         for (n, id) in ids.iter().enumerate() {
             let holds = kind >> n & 1 == 1;
             let lenient = leniently && self.demands.iter().any(|demand| demand.id == *id && demand.lenient);

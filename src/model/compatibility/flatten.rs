@@ -321,7 +321,10 @@ impl State {
             }
             (Lit::DepSchema(name, id), true) => {
                 self.facts.push(fact.clone());
-                self.open.push(Rc::new(vec![vec![Item::Absent(*name)], vec![is(id)]]));
+                // What it names is sent only beside the property.
+                let beside = fact.lenient.then_some(Item::Present(*name));
+                let holds = beside.into_iter().chain([is(id)]).collect();
+                self.open.push(Rc::new(vec![vec![Item::Absent(*name)], holds]));
             }
             (Lit::DepSchema(name, id), false) => work.extend([Item::Present(*name), is_not(id)]),
             (Lit::Prop(name, id), true) => {

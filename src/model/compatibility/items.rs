@@ -47,7 +47,11 @@ fn in_order(
     let mut before: Option<&[Atom]> = None;
     for at in order {
         let goal = &goals[*at][..];
-        let similar = if unique && before == Some(goal) { another(engine, goal, &items) } else { None };
+        let similar = match before == Some(goal) {
+            true if unique => another(engine, goal, &items),
+            true => items.last().cloned(),
+            false => None,
+        };
         before = Some(goal);
         if let Some(value) = similar {
             items.push(value);

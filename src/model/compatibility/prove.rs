@@ -14,6 +14,7 @@ use super::automaton::Pattern;
 use super::budget::Budget;
 use super::evaluate;
 use super::flatten::{Kind, State};
+use super::naming::Naming;
 use super::node::{self, Id, Lit, Sym, Table};
 use super::summary::Summary;
 
@@ -45,6 +46,11 @@ impl Atom {
 
     pub(super) fn is_lenient(self) -> bool {
         self.0 & 1 == 1
+    }
+
+    /// Returns the atom without a lenient reading. More values satisfy it.
+    pub(super) fn strict(self) -> Self {
+        Self(self.0 & !1)
     }
 }
 
@@ -126,6 +132,9 @@ pub(super) struct Engine<'a> {
     patterns: HashMap<Sym, Option<Rc<Pattern>>>,
     own_patterns: HashMap<&'static str, Option<Rc<Pattern>>>,
     pub(super) summaries: HashMap<Id, Rc<Summary>>,
+    pub(super) namings: HashMap<Id, Rc<Naming>>,
+    /// Whether a schema names properties.
+    pub(super) names_any: HashMap<Id, bool>,
     /// Differences that were found before and are treated as allowed.
     pub(super) masked: HashSet<(Id, Lit)>,
     /// The first feature that prevented a decision.
@@ -143,6 +152,8 @@ impl<'a> Engine<'a> {
             patterns: HashMap::new(),
             own_patterns: HashMap::new(),
             summaries: HashMap::new(),
+            namings: HashMap::new(),
+            names_any: HashMap::new(),
             masked: HashSet::new(),
             obstacle: None,
         }

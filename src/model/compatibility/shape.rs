@@ -8,6 +8,7 @@ use serde_json::Value;
 
 use super::evaluate;
 use super::flatten::{Fence, Item, Kind, State};
+use super::naming::Part;
 use super::node::{self, Id, Lit, Sym};
 use super::prove::{Answer, Atom, Engine};
 
@@ -59,7 +60,7 @@ pub(super) struct Draft {
 }
 
 impl State {
-    pub(super) fn shape(&self, engine: &Engine<'_>) -> Shape {
+    pub(super) fn shape(&self, engine: &mut Engine<'_>) -> Shape {
         let mut shape = Shape {
             least: 0,
             most: None,
@@ -72,8 +73,10 @@ impl State {
             patterns: Vec::new(),
         };
         let lower = |most: &mut Option<u64>, n: u64| *most = Some(most.map_or(n, |most| most.min(n)));
+        let is_certain = !self.may_name(engine, Part::OtherProperties);
         for fact in &self.facts {
-            let atom = |id: Id| if fact.holds { Atom::is(id, fact.lenient) } else { Atom::is_not(id) };
+            let lenient = fact.lenient && is_certain;
+            let atom = |id: Id| if fact.holds { Atom::is(id, lenient) } else { Atom::is_not(id) };
             match (&engine.table.lits(fact.node)[fact.at], fact.holds) {
                 (Lit::MinProps(n), true) => shape.least = shape.least.max(*n),
                 (Lit::MinProps(n), false) => lower(&mut shape.most, n - 1),
@@ -158,6 +161,8 @@ impl State {
                 return None;
             }
         }
+        let mut goal = self.members.get(&name).cloned().unwrap_or_default();
+        self.certain(engine, Part::Property(name), &mut goal);
         let mut matches = |pattern: &Sym| engine.table.words.matches(*pattern, &text) == Some(true);
         if let Some(fence) = &shape.closed
             && !fence.names.contains(&name)
@@ -165,7 +170,6 @@ impl State {
         {
             return None;
         }
-        let mut goal = self.members.get(&name).cloned().unwrap_or_default();
         for (pattern, atom) in &shape.matching {
             if matches(pattern) {
                 goal.push(*atom);

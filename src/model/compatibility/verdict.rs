@@ -11,8 +11,9 @@ use super::dialect::Graph;
 use super::evaluate;
 use super::explain::Sources;
 use super::intern;
-use super::node::Id;
+use super::node::{Id, Table};
 use super::prove::{Answer, Atom, Engine};
+use super::sent;
 use crate::model::{
     contract::{BrokenDirection, SchemaReading},
     schema::{Draft, Tree, document::Document},
@@ -261,20 +262,24 @@ impl Judge<'_> {
         let (inner_side, outer_side) = if inner == 0 { (&*old, &*new) } else { (&*new, &*old) };
         let roots = [inner, outer].map(|side| self.sources.classes.of(self.sources.roots[side]));
         let table = &mut self.engine.table;
-        let mut is_witness = |value: &Value| {
+        let is_witness = |table: &mut Table, value: &Value| {
             confirm::is_witness(inner_side, outer_side, value)
                 // The validator ignores references out of the schemas.
                 && (!table.words.has_external
                     || evaluate::holds(table, roots[0], value) == Some(true)
                         && evaluate::holds(table, roots[1], value) == Some(false))
         };
-        if !is_witness(&value) {
+        if !is_witness(table, &value) {
             return None;
         }
         let started = self.engine.budget.elapsed();
         let budget = &self.engine.budget;
         let time_left = || SHRINKING.saturating_sub(budget.elapsed().saturating_sub(started));
-        let witness = confirm::shrink(value, &mut is_witness, &time_left);
+        let is_sent = reading == SchemaReading::Lenient && sent::is_sent(table, roots[0], &value);
+        let is_smaller = |table: &mut Table, value: &Value| {
+            is_witness(table, value) && (!is_sent || sent::is_sent(table, roots[0], value))
+        };
+        let witness = confirm::shrink(value, &mut |value| is_smaller(table, value), &time_left);
         let masked = self.engine.masked.clone();
         let table = &mut self.engine.table;
         let leaf = self.sources.leaf(table, outer, &witness, &|mask| masked.contains(mask));

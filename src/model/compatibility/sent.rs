@@ -1,0 +1,158 @@
+//! Decides whether a lenient writer sends a value: whether it names all properties in the alternatives that it follows.
+//! Used to keep a counterexample that was found for a lenient reading such a value while it is shrunk.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde_json::Value;
+
+use super::evaluate;
+use super::node::{Id, Lit, Sym, Table};
+
+/// The maximum number of schemas that are followed. Beyond it, the value counts as sent.
+const MOST_FOLLOWED: usize = 20_000;
+
+/// Returns whether the lenient writer of a schema sends a valid value.
+pub(super) fn is_sent(table: &mut Table, id: Id, value: &Value) -> bool {
+    Walk { table, followed: 0 }.sends(&[id], value)
+}
+
+struct Walk<'t> {
+    table: &'t mut Table,
+    followed: usize,
+}
+
+/// What the schemas that are followed say about one value.
+#[derive(Clone, Default)]
+struct Followed {
+    waiting: Vec<Id>,
+    choices: Vec<Vec<Id>>,
+    names: BTreeSet<Sym>,
+    patterns: BTreeSet<Sym>,
+    names_properties: bool,
+    allows_others: bool,
+    /// The schemas of each member or item: those that apply to it, and those of `contains` that it satisfies.
+    parts: BTreeMap<usize, (Vec<Id>, Vec<Id>)>,
+}
+
+impl Walk<'_> {
+    fn sends(&mut self, ids: &[Id], value: &Value) -> bool {
+        let is_plain = !value.is_object() && !value.is_array();
+        is_plain || self.follow(Followed { waiting: ids.to_vec(), ..Followed::default() }, value)
+    }
+
+    fn follow(&mut self, mut all: Followed, value: &Value) -> bool {
+        while let Some(id) = all.waiting.pop() {
+            self.followed += 1;
+            if self.followed > MOST_FOLLOWED {
+                return true;
+            }
+            for lit in self.table.lits(id).iter() {
+                self.add(&mut all, lit, value);
+            }
+        }
+        match all.choices.pop() {
+            None => self.names_all(&all, value) && self.sends_parts(&all, value),
+            Some(branches) => branches.into_iter().any(|branch| {
+                let mut next = all.clone();
+                next.waiting.push(branch);
+                self.follow(next, value)
+            }),
+        }
+    }
+
+    fn add(&mut self, all: &mut Followed, lit: &Lit, value: &Value) {
+        let has = |table: &Table, name: Sym| value.get(&*table.words.text(name)).is_some();
+        match lit {
+            Lit::Sub(id) => all.waiting.push(*id),
+            Lit::If(condition, then, other) => match evaluate::holds(self.table, *condition, value) {
+                Some(false) => all.waiting.push(*other),
+                _ => all.waiting.extend([*condition, *then]),
+            },
+            Lit::AnyOf(ids) | Lit::OneOf(ids) => {
+                let holds = |id: &Id| evaluate::holds(self.table, *id, value) != Some(false);
+                all.choices.push(ids.iter().copied().filter(holds).collect());
+            }
+            Lit::DepSchema(name, id) => {
+                all.names.insert(*name);
+                all.waiting.extend(has(self.table, *name).then_some(*id));
+            }
+            Lit::DepRequired(name, names) => all.names.extend(names.iter().chain([name])),
+            Lit::Required(name) => drop(all.names.insert(*name)),
+            Lit::Enum(_) => all.allows_others = true,
+            Lit::Prop(name, _) => {
+                all.names.insert(*name);
+                all.names_properties = true;
+            }
+            Lit::PatProp(pattern, _) => {
+                all.patterns.insert(*pattern);
+                all.names_properties = true;
+            }
+            Lit::AddProp(..) => all.allows_others = true,
+            _ => {}
+        }
+        self.add_parts(all, lit, value);
+    }
+
+    fn add_parts(&mut self, all: &mut Followed, lit: &Lit, value: &Value) {
+        let mut apply = |at: usize, id: Id| all.parts.entry(at).or_default().0.push(id);
+        match (lit, value) {
+            (Lit::Prop(..) | Lit::PatProp(..) | Lit::AddProp(..), Value::Object(members)) => {
+                for (at, name) in members.keys().enumerate() {
+                    if let Some(id) = self.schema_of(lit, name) {
+                        apply(at, id);
+                    }
+                }
+            }
+            (Lit::Item(at, id), Value::Array(_)) => apply(usize::try_from(*at).unwrap_or(usize::MAX), *id),
+            (Lit::Items(from, id), Value::Array(items)) => {
+                (0..items.len()).filter(|at| *at as u64 >= *from).for_each(|at| apply(at, *id));
+            }
+            (Lit::AtLeast(id, _), Value::Array(items)) => {
+                for (at, item) in items.iter().enumerate() {
+                    if evaluate::holds(self.table, *id, item) != Some(false) {
+                        all.parts.entry(at).or_default().1.push(*id);
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// Returns the schema that a literal has for a property.
+    fn schema_of(&mut self, lit: &Lit, name: &str) -> Option<Id> {
+        let words = &mut self.table.words;
+        match lit {
+            Lit::Prop(known, id) => (*words.text(*known) == *name).then_some(*id),
+            Lit::PatProp(pattern, id) => (words.matches(*pattern, name) == Some(true)).then_some(*id),
+            Lit::AddProp(names, patterns, id) => {
+                let is_named = names.iter().any(|known| *words.text(*known) == *name);
+                let is_other = !is_named && !patterns.iter().any(|one| words.matches(*one, name) == Some(true));
+                is_other.then_some(*id)
+            }
+            _ => None,
+        }
+    }
+
+    fn names_all(&mut self, all: &Followed, value: &Value) -> bool {
+        let Some(members) = value.as_object().filter(|_| all.names_properties && !all.allows_others) else {
+            return true;
+        };
+        let words = &mut self.table.words;
+        members.keys().all(|name| {
+            all.names.iter().any(|known| *words.text(*known) == **name)
+                || all.patterns.iter().any(|pattern| words.matches(*pattern, name) == Some(true))
+        })
+    }
+
+    fn sends_parts(&mut self, all: &Followed, value: &Value) -> bool {
+        let parts: Vec<&Value> = match value {
+            Value::Array(items) => items.iter().collect(),
+            Value::Object(members) => members.values().collect(),
+            _ => Vec::new(),
+        };
+        all.parts.iter().all(|(at, (ids, more))| match parts.get(*at) {
+            None => true,
+            Some(part) => self.sends(ids, part) || self.sends(&[&ids[..], more].concat(), part),
+        })
+    }
+}
