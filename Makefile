@@ -21,7 +21,7 @@ ZIG = $(PEERS)/zig/bin
 VERSION = $(shell sed -n 's/^version = "\(.*\)"/\1/p' Cargo.toml | head -n 1)
 
 .PHONY: help demo eval test test-library peers test-peers torture bench fmt lint doc book install dist test-package msrv
-.PHONY: minimal-versions audit cross ci
+.PHONY: minimal-versions audit cross mutants ci
 
 help: ## Show this list
 	@awk 'BEGIN { FS = ":.*## " } /^[a-z-]+:.*## / { printf "  %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -84,6 +84,9 @@ torture: ## Stress test concurrent processes, pruning, kills and every system ca
 	@if $(CARGO) fuzz --version >/dev/null 2>&1; then set -e; for target in $$(cargo +nightly fuzz list); do \
 		cargo +nightly fuzz run "$$target" -- -max_total_time=60; done; \
 	else echo "torture: no target was fuzzed for a minute: cargo install cargo-fuzz, and a nightly Rust"; fi
+
+mutants: ## Change the compatibility engine in one place at a time, and run its tests (FILE= chooses a file; cargo-mutants)
+	$(CARGO) mutants --file '$(or $(FILE),src/model/compatibility/*.rs)' --no-default-features -- --test compatibility
 
 bench: ## Measure speed relative to git
 	$(CARGO) bench --locked --bench ratios
