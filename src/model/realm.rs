@@ -67,7 +67,8 @@ impl RepoMatch {
     /// no known roots. Different URLs outweigh a shared root.
     pub fn of(urls: [Option<&str>; 2], shares_root: Option<bool>) -> Self {
         let urls = match urls.map(|url| url.map(RepoUrl::of)) {
-            [Some(one), Some(other)] if one.is_comparable_with(&other) => Some(one == other),
+            [Some(one), Some(other)] if one == other => Some(true),
+            [Some(one), Some(other)] if one.is_comparable_with(&other) => Some(false),
             _ => None,
         };
         match (urls, shares_root) {

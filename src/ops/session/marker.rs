@@ -103,7 +103,7 @@ pub fn of_clone(code: &CodeRepo) -> SessionMarkers {
     let common = code.common_dir();
     let linked = common.join("worktrees").read_dir().into_iter().flatten().filter_map(Result::ok);
     let linked: Vec<_> = linked.map(|entry| entry.path()).collect();
-    let mut markers = SessionMarkers { present: in_folder(&common).into_iter().collect(), deleted: Vec::new() };
+    let mut markers = SessionMarkers { present: in_folder(common).into_iter().collect(), deleted: Vec::new() };
     for folder in linked {
         if let Some(marked) = in_folder(&folder) {
             match deleted(&folder) {
