@@ -41,22 +41,27 @@ impl Walk<'_> {
     }
 
     fn follow(&mut self, mut all: Followed, value: &Value) -> bool {
-        while let Some(id) = all.waiting.pop() {
-            self.followed += 1;
-            if self.followed > MOST_FOLLOWED {
-                return true;
+        loop {
+            while let Some(id) = all.waiting.pop() {
+                self.followed += 1;
+                if self.followed > MOST_FOLLOWED {
+                    return true;
+                }
+                for lit in self.table.lits(id).iter() {
+                    self.add(&mut all, lit, value);
+                }
             }
-            for lit in self.table.lits(id).iter() {
-                self.add(&mut all, lit, value);
+            match all.choices.pop() {
+                None => return self.names_all(&all, value) && self.sends_parts(&all, value),
+                Some(only) if only.len() == 1 => all.waiting.extend(only),
+                Some(branches) => {
+                    return branches.into_iter().any(|branch| {
+                        let mut next = all.clone();
+                        next.waiting.push(branch);
+                        self.follow(next, value)
+                    });
+                }
             }
-        }
-        match all.choices.pop() {
-            None => self.names_all(&all, value) && self.sends_parts(&all, value),
-            Some(branches) => branches.into_iter().any(|branch| {
-                let mut next = all.clone();
-                next.waiting.push(branch);
-                self.follow(next, value)
-            }),
         }
     }
 
