@@ -21,6 +21,7 @@ pub(super) mod official;
 pub(super) mod part;
 mod pattern;
 mod payloads;
+mod problem;
 mod size;
 mod subschemas;
 pub(super) mod uri;
@@ -28,7 +29,7 @@ mod words;
 
 use std::{sync::Arc, thread, time::Duration};
 
-use jsonschema::{PatternOptions, Retrieve, ValidationError, ValidationOptions, Validator, error::ValidationErrorKind};
+use jsonschema::{PatternOptions, Retrieve, ValidationOptions, Validator};
 use serde_json::Value;
 
 pub use assumed::assume_draft;
@@ -39,14 +40,14 @@ pub use forest::{Forest, PartId, Tree};
 pub use fragments::encoded;
 pub use keywords::{KeywordKind, KeywordWarning, warnings};
 pub use payloads::{Failure, payloads};
+pub use problem::{Part, Problem};
 
 use document::Document;
 use metered::{Meter, Metered, MeteredValue, Spent, within};
+use problem::{of_value, problem, shortened, whole};
 
 /// The maximum number of problems that are reported for one document. A final one counts the others.
 const MAX_PROBLEMS: usize = 50;
-/// The length limit of a problem's message, in characters. It may quote a part of the document.
-const MAX_MESSAGE: usize = 300;
 /// The maximum number of visits to a value. Unlike the time limit, it makes the same contract undecided on every
 /// machine.
 const MAX_READS: u64 = 50_000_000;
@@ -58,40 +59,6 @@ const PATTERN_CACHE: usize = 64 << 10;
 /// The limit on the recursion of a validator on the caller's stack, and the stack usage of each level.
 const LEVELS_HERE: usize = 200;
 const LEVEL_SIZE: usize = 16 << 10;
-
-/// A problem at a place in a schema or value.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Problem {
-    /// The kind of problem.
-    pub part: Part,
-    /// The JSON Pointer (RFC 6901) to the place; empty for the whole document.
-    pub pointer: String,
-    /// What is wrong there.
-    pub message: String,
-}
-
-/// The kind of a [`Problem`].
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Part {
-    /// The schema is too large once its references are replaced by what they refer to.
-    Size,
-    /// The schema is not valid JSON Schema.
-    Schema,
-    /// The value does not satisfy the schema.
-    Value,
-    /// Validating the value would take too long, so it is undecided.
-    Undecided,
-}
-
-impl Part {
-    /// Returns the part of the contract that the pointer is relative to.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Size | Self::Schema => "schema",
-            Self::Value | Self::Undecided => "value",
-        }
-    }
-}
 
 /// Returns the problem if a schema is refused because of its size alone.
 pub fn too_large(schema: &Value) -> Option<Problem> {
@@ -223,92 +190,6 @@ fn undecided(spent: Spent, budget: Option<Duration>) -> Problem {
     let message =
         format!("undecided: it could not be validated within the limit of {limit}; use fewer anyOf or oneOf branches");
     whole(Part::Undecided, message)
-}
-
-fn whole(part: Part, message: String) -> Problem {
-    Problem { part, pointer: String::new(), message }
-}
-
-fn of_value(error: &ValidationError<'_>) -> Problem {
-    let is_unfinished = matches!(error.kind(), ValidationErrorKind::BacktrackLimitExceeded { .. });
-    problem(if is_unfinished { Part::Undecided } else { Part::Value }, error)
-}
-
-fn problem(part: Part, error: &ValidationError<'_>) -> Problem {
-    let pointer = error.instance_path().to_string();
-    let message = (part == Part::Schema).then(|| advice(&pointer, error)).flatten();
-    Problem { part, pointer, message: message.unwrap_or_else(|| shortened(error.to_string())) }
-}
-
-/// Returns advice on mistakes in a schema that the validator's message does not explain.
-fn advice(pointer: &str, error: &ValidationError<'_>) -> Option<String> {
-    let said = error.to_string();
-    if pointer.ends_with("/type") && matches!(error.kind(), ValidationErrorKind::AnyOf { .. }) {
-        let types = "array, boolean, integer, null, number, object or string";
-        return Some(shortened(format!("{} is not a type; expected {types}, or a list of them", error.instance())));
-    }
-    if let (ValidationErrorKind::Type { .. }, Some(advice)) =
-        (error.kind(), advice_on_older_syntax(pointer, error.instance()))
-    {
-        return Some(advice);
-    }
-    if said.starts_with("Unknown meta-schema") {
-        return Some(
-            "$schema names an unknown dialect; remove it, or write https://json-schema.org/draft/2020-12/schema".into(),
-        );
-    }
-    if matches!(error.kind(), ValidationErrorKind::Format { format } if format == "regex") {
-        let pattern = error.instance().as_str().unwrap_or_default();
-        let is_anchored = [r"\A", r"\Z", r"\z"].iter().any(|anchor| pattern.contains(anchor));
-        let hint = if is_anchored { "; write ^ for \\A, and $ for \\Z" } else { "" };
-        return Some(shortened(format!("{} is not a regular expression", error.instance())) + hint);
-    }
-    match error.kind() {
-        ValidationErrorKind::Referencing(referencing::Error::PointerToNowhere { pointer }) => {
-            return Some(shortened(format!("$ref: there is nothing at \"#{pointer}\"; write #/$defs/NAME")));
-        }
-        ValidationErrorKind::Referencing(referencing::Error::NoSuchAnchor { anchor }) => {
-            return Some(shortened(format!("$ref: nothing has the anchor {anchor:?}; write #/$defs/NAME")));
-        }
-        _ => {}
-    }
-    let reference = said.strip_prefix("Resource '")?.split('\'').next()?;
-    said.contains("is not present in a registry").then(|| {
-        shortened(format!(
-            "$ref: {reference:?} points outside the schema; copy the target to $defs, and write #/$defs/NAME"
-        ))
-    })
-}
-
-/// Returns what to write instead of the syntax of an older draft, or of nothing.
-fn advice_on_older_syntax(pointer: &str, instance: &Value) -> Option<String> {
-    let keyword = pointer.rsplit('/').next().unwrap_or_default();
-    Some(match (keyword, instance) {
-        ("", Value::Null) if pointer.is_empty() => {
-            "there is no schema, only null or nothing; write an object, such as {\"type\": \"object\"}".to_owned()
-        }
-        ("exclusiveMinimum" | "exclusiveMaximum", Value::Bool(_)) => format!(
-            "true and false are values of {keyword} in draft-04 only; write the bound as {keyword:?}: NUMBER, or \
-                \"$schema\": {:?}",
-            Draft::D4.uri()
-        ),
-        ("items", Value::Array(_)) => format!(
-            "a list as items is older than 2020-12; write it as prefixItems, or \"$schema\": {:?}",
-            Draft::D7.uri()
-        ),
-        ("required", Value::Bool(_)) => "true and false are values of required in draft-03 only, which is not \
-            supported; list the names of required properties in the schema of their object: \"required\": [\"NAME\"]"
-            .to_owned(),
-        _ => return None,
-    })
-}
-
-fn shortened(mut message: String) -> String {
-    if let Some((cut, _)) = message.char_indices().nth(MAX_MESSAGE) {
-        message.truncate(cut);
-        message.push('…');
-    }
-    message
 }
 
 #[cfg(test)]
