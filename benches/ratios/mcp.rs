@@ -136,7 +136,7 @@ fn processor_time(place: &Place, calls: &Calls, repo: &str, out: &mut impl Write
         server.processor_time() - before
     };
     let first = spend(&mut server, 0);
-    // Until a new reader has been told of everything that is pending, each answer looks at all of it.
+    // Deliver all pending notifications first: until then, each answer compares all of them again.
     while server.has_more_notifications() {}
     let mut taken: Vec<_> = (1..=CALLS / 10).map(|number| spend(&mut server, number)).collect();
     let median = percentile(&mut taken, 50);

@@ -133,7 +133,7 @@ pub(super) struct Engine<'a> {
     own_patterns: HashMap<&'static str, Option<Rc<Pattern>>>,
     pub(super) summaries: HashMap<Id, Rc<Summary>>,
     pub(super) namings: HashMap<Id, Rc<Naming>>,
-    /// Whether a schema names properties.
+    /// The schemas that are known to name properties, or not to.
     pub(super) names_any: HashMap<Id, bool>,
     /// Differences that were found before and are treated as allowed.
     pub(super) masked: HashSet<(Id, Lit)>,

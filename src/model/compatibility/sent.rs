@@ -21,7 +21,7 @@ struct Walk<'t> {
     followed: usize,
 }
 
-/// What the schemas that are followed say about one value.
+/// The demands and names of the schemas that are followed for one value.
 #[derive(Clone, Default)]
 struct Followed {
     waiting: Vec<Id>,

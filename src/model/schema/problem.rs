@@ -15,7 +15,7 @@ pub struct Problem {
     pub part: Part,
     /// The JSON Pointer (RFC 6901) to the place; empty for the whole document.
     pub pointer: String,
-    /// What is wrong there.
+    /// The problem, in words.
     pub message: String,
 }
 
