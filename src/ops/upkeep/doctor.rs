@@ -165,7 +165,7 @@ fn realm(ctx: &Ctx, request: &Request, known: &KnownRealm, checks: &mut Vec<Doct
     checks.extend(doctor_objects::refs(ctx, request, known, &store));
     checks.extend(files(subject, &store));
     checks.push(doctor_sessions::of_realm(ctx, request, known, &store));
-    if store.should_be_packed() {
+    if git::should_be_packed(&store.path()) {
         let message = "the store has many loose objects";
         checks.push(advise(
             check("objects", subject, Health::Warning, message),

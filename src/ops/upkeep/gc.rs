@@ -8,7 +8,11 @@ use crate::ops::{
 };
 use crate::{
     error::OpError,
-    store::{Store, StoreRef, git::GitStore},
+    locate,
+    store::{
+        Store, StoreRef,
+        git::{self, GitStore},
+    },
     wire::{Answer, Gc},
 };
 
@@ -46,7 +50,7 @@ pub fn run(ctx: &Ctx, request: Request) -> Result<Answer<Gc>, OpError> {
         forgotten_notifications: 0,
         forgotten_sessions: 0,
     };
-    if request.auto && !store.should_be_packed() {
+    if request.auto && !git::should_be_packed(&store.path()) {
         return Ok(Answer::new(body));
     }
     for (name, _) in store.inboxes()? {
@@ -66,15 +70,16 @@ pub fn run(ctx: &Ctx, request: Request) -> Result<Answer<Gc>, OpError> {
     Ok(Answer::new(body))
 }
 
-/// Returns whether enough objects have accumulated for packing.
+/// Returns whether enough objects have accumulated for packing. It opens no store, because every write asks.
 pub fn is_due(ctx: &Ctx) -> bool {
-    git_store(ctx).is_ok_and(|store| store.should_be_packed())
+    let known = ctx.realm().and_then(|here| locate::known(&ctx.home, &here.realm));
+    known.is_ok_and(|known| git::should_be_packed(&known.path))
 }
 
 /// Opens the store as a git repository. Packing is specific to git, so the `Store` trait does not have it.
 fn git_store(ctx: &Ctx) -> Result<GitStore, OpError> {
     let here = ctx.realm()?;
-    let known = crate::locate::known(&ctx.home, &here.realm)?;
+    let known = locate::known(&ctx.home, &here.realm)?;
     Ok(GitStore::open(&known.path, ctx.options())?)
 }
 

@@ -37,7 +37,7 @@ pub use journal::parse as noted;
 pub use packing::Packed;
 pub use recovery::Recoverable;
 pub use transport::{MAX_BYTES, MAX_BYTES_KEY, RemoteConnection, TransportOptions};
-pub use upkeep::LockFile;
+pub use upkeep::{LockFile, should_be_packed};
 pub use watch::Watch;
 
 use reading::Reading;

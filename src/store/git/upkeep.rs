@@ -24,6 +24,13 @@ pub struct LockFile {
     pub age: Duration,
 }
 
+/// Returns whether the store at `path` should be packed. The number of loose objects is estimated from one of 256
+/// folders, as in git. The number of packs counts too, because each sync that receives anything adds one.
+pub fn should_be_packed(path: &Path) -> bool {
+    let objects = path.join("objects");
+    count(&objects.join("17"), |_| true) * 256 > MANY_LOOSE || count(&objects.join("pack"), is_pack) > MANY_PACKS
+}
+
 impl GitStore {
     /// Returns the number of loose objects.
     ///
@@ -35,13 +42,6 @@ impl GitStore {
         let is_fan = |name: &OsString| name.len() == 2;
         let fans = folders.filter_map(Result::ok).filter(|entry| is_fan(&entry.file_name()));
         Ok(fans.map(|fan| count(&fan.path(), |_| true)).sum())
-    }
-
-    /// Returns whether the store should be packed. The number of loose objects is estimated from one of 256 folders,
-    /// as in git. The number of packs counts too, because each sync that receives anything adds one.
-    pub fn should_be_packed(&self) -> bool {
-        let objects = self.path().join("objects");
-        count(&objects.join("17"), |_| true) * 256 > MANY_LOOSE || count(&objects.join("pack"), is_pack) > MANY_PACKS
     }
 
     /// Returns the messages of `git fsck --strict`, one per line.
