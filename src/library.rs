@@ -208,7 +208,7 @@ impl Realm {
     fn status_for(&self, reader: Option<&ReaderName>, page: &PageRequest) -> Result<Answer<RealmStatus>, Error> {
         let request = realm::status::Request { reader: reader.cloned(), page: page.clone(), ..Default::default() };
         // Drop the receipt: a program acknowledges notifications explicitly.
-        Ok(realm::status::run(&self.ctx, &request)?.0)
+        Ok(realm::status::run(&self.ctx, &request)?.answer)
     }
 
     /// Lists the contracts of all domains.

@@ -20,7 +20,9 @@ use super::{
 pub const MAX_CONTRACTS: usize = 50;
 /// The maximum number of importers that are named for one contract.
 const MAX_IMPORTERS: usize = 50;
-/// Represents an empty list.
+/// Marks a contract whose current version was yanked.
+const YANKED: &str = "yanked";
+/// Represents an empty list, and no mark.
 const NONE: &str = "-";
 
 /// The digest of a domain.
@@ -66,6 +68,8 @@ pub struct Imported {
     pub name: ContractName,
     /// Its current version.
     pub version: Version,
+    /// Whether that version was yanked.
+    pub yanked: bool,
     /// The importers that the version breaks, judged by ranges.
     pub broken: Vec<RepoName>,
     /// The other importers.
@@ -99,10 +103,11 @@ impl From<&DomainSummary> for DomainDigest {
             let of = |name| importers.get(name).map(Vec::as_slice).unwrap_or_default();
             let mut own: Vec<_> = own().map(|(name, contract)| imported(summary, name, contract, of(name))).collect();
             own.sort_by_key(|one| Reverse((one.broken.len(), one.importers.len())));
-            for Imported { name, version, broken, importers, more } in own.iter().take(MAX_CONTRACTS) {
+            for Imported { name, version, yanked, broken, importers, more } in own.iter().take(MAX_CONTRACTS) {
                 let (counts, names) = ((broken.len(), importers.len()), (listed(broken), listed(importers)));
                 let counts: [&dyn std::fmt::Display; 2] = [&counts.0, &counts.1];
-                line(&mut text, "own", [counts[0], counts[1], name, version, &names.0, &names.1, more]);
+                let mark: &dyn std::fmt::Display = if *yanked { &YANKED } else { &NONE };
+                line(&mut text, "own", [counts[0], counts[1], name, version, &names.0, &names.1, more, mark]);
             }
         }
         Self(text)
@@ -128,7 +133,8 @@ fn imported(
     broken.truncate(MAX_IMPORTERS);
     importers.truncate(MAX_IMPORTERS);
     let more = all.len() - broken.len() - importers.len();
-    Imported { name: name.clone(), version: contract.version.clone(), broken, importers, more }
+    let (version, yanked) = (contract.version.clone(), contract.is_yanked());
+    Imported { name: name.clone(), version, yanked, broken, importers, more }
 }
 
 /// Appends a line that consists of a key and its values. None of them contains a space.
@@ -262,7 +268,8 @@ impl<'g> Ranked<'g> {
         let version = parsed(words.next()?)?;
         let repos = |list: &str| list.split(',').filter(|_| list != NONE).filter_map(parsed).collect();
         let (broken, importers) = (repos(words.next()?), repos(words.next()?));
-        Some(Imported { name, version, broken, importers, more: parsed(words.next()?)? })
+        let (more, mark) = (parsed(words.next()?)?, words.next()?);
+        Some(Imported { name, version, yanked: mark == YANKED, broken, importers, more })
     }
 }
 

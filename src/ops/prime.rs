@@ -46,7 +46,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<Prime>, OpError> {
     let acting = ctx.acting_repo()?;
     let page = PageRequest { limit: Some(1), ..PageRequest::default() };
     let status_request = status::Request { reader: None, page, ..Default::default() };
-    let status = status::run(ctx, &status_request)?.0.body;
+    let status = status::run(ctx, &status_request)?.answer.body;
     let mut facts = vec![format!("This repository is {} in the realm {}.", acting.repo, acting.realm)];
     facts.extend(open_problems(&status));
     let told = if request.is_resumed { pending_adaptations(ctx, request, &status)? } else { None };

@@ -23,7 +23,7 @@ pub(super) use index::{Head, Index, LineWriter, WrittenLine};
 pub(super) use parts::Parts;
 
 /// The start of the first line of the index, with the version of the format. Other versions are ignored.
-const MAGIC: &str = "git-blue-snapshot-8";
+const MAGIC: &str = "git-blue-snapshot-9";
 
 /// Recently read indexes with their ids, by the identity of their file.
 static INDEXES: ContentCache<String, (String, Arc<Index>)> = ContentCache::new(4 << 20);

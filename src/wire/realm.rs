@@ -236,6 +236,8 @@ pub struct OwnContract {
     pub contract: ContractName,
     /// The current version.
     pub version: Version,
+    /// Whether the current version was yanked.
+    pub yanked: bool,
     /// The repositories whose version range accepts no served version.
     pub broken: Vec<RepoName>,
     /// The other repositories that import the contract.

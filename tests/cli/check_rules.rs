@@ -197,6 +197,8 @@ fn yanked_and_retired() {
     let provider = world.path("fungal");
     world.ok(&provider, &["contract", "yank", "s3-access/s3-permissions", "1.0.0", "--reason", "it leaks"]);
     let yanked = finds(&world, "access", &[], &["import-yanked"]);
+    let own = world.ok(&provider, &["status"]);
+    assert!(own.stdout.contains("s3-access/s3-permissions  1.0.0  yanked"), "{own}");
     // Nothing but the contract shows the reason, which is text from the realm.
     assert!(!yanked.stdout.contains("it leaks"), "{yanked}");
     let consumer = world.path("access");

@@ -169,6 +169,7 @@ fn torn_ref_of_a_domain_is_reset_to_its_newest_commit() {
         break_ref(&world, DOMAIN_REF, text);
         let status = world.blue(&fungal, &["status"]).exits(128);
         assert!(status.stderr.contains(&format!("{DOMAIN_REF}: it does not contain an object id")), "{status}");
+        assert_eq!(status.stdout.matches(DOMAIN_REF).count(), 1, "once, and not as a next step: {status}");
         let kept = world.blue(&fungal, &["doctor", "--fix"]).exits(1);
         let step = world.next_steps(&kept).into_iter().find(|step| step.contains("--restore")).unwrap();
         let mended = world.finish_shell(&fungal, &step);

@@ -447,7 +447,7 @@ fn told_to(world: &World, reader: &str) -> usize {
     let ctx = git_blue::ops::ctx::Ctx::open(env, None).unwrap();
     let reader = reader.parse().unwrap();
     let request = realm::status::Request { reader: Some(reader), catch_up: true, ..realm::status::Request::default() };
-    let (answer, receipt) = realm::status::run(&ctx, &request).unwrap();
+    let realm::status::Outcome { answer, receipt, .. } = realm::status::run(&ctx, &request).unwrap();
     let acting = ctx.acting_repo().unwrap();
     inbox::record(acting.store, acting.repo, request.reader.as_ref().unwrap(), &receipt, || ctx.env.now_here())
         .unwrap();

@@ -25,6 +25,8 @@ pub struct CaughtUp {
     pub has_moved: bool,
     /// The changes that are still unpublished.
     pub unpublished: Option<Unpublished>,
+    /// Why it is unknown what is unpublished, if it is.
+    pub unreadable: Option<String>,
     /// The next steps.
     pub next_steps: Vec<NextStep>,
 }
@@ -48,9 +50,9 @@ pub fn run(ctx: &Ctx, acting: ActingRepo<'_>, overview: &Overview<'_>, may_publi
         return CaughtUp::default();
     };
     let mut caught_up = CaughtUp::default();
-    let may_publish = may_publish && ctx.require_writable().is_ok();
     if let Err(error) = caught_up.fill(ctx, acting, code, overview, may_publish) {
-        caught_up.next_steps.push(NextStep::advice(error.message));
+        caught_up.next_steps.extend(error.next_steps);
+        caught_up.unreadable = Some(error.message);
     }
     caught_up
 }

@@ -104,7 +104,7 @@ fn most() -> usize {
     MAX_TOLD
 }
 
-runs!(RealmStatus, |ctx, request| Ok(run(ctx, request)?.0));
+runs!(RealmStatus, |ctx, request| Ok(run(ctx, request)?.answer));
 
 impl Default for Request {
     fn default() -> Self {
@@ -112,11 +112,22 @@ impl Default for Request {
     }
 }
 
-/// Returns the status, and the receipt to record once the answer has reached its reader.
+/// The result of [`run`].
+#[derive(Debug)]
+pub struct Outcome {
+    /// The status.
+    pub answer: Answer<RealmStatus>,
+    /// The receipt to record once the answer has reached its reader.
+    pub receipt: Receipt,
+    /// The cursors that continue after each of the domains.
+    pub cursors: Vec<String>,
+}
+
+/// Returns the status.
 ///
 /// # Errors
 /// Returns an error if the realm cannot be read.
-pub fn run(ctx: &Ctx, request: &Request) -> Result<(Answer<RealmStatus>, Receipt), OpError> {
+pub fn run(ctx: &Ctx, request: &Request) -> Result<Outcome, OpError> {
     let here = ctx.realm()?;
     let mut overview = Overview::open(&*here.store)?;
     let writing = ctx.require_writable();
@@ -149,6 +160,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<(Answer<RealmStatus>, Receipt
     let session = sessions.iter().find(|session| session.is_current).cloned();
     let more_sessions = sessions.len().saturating_sub(MAX_SESSIONS);
     let (lines, next_cursor) = domains(&overview, here.repo.as_ref(), &request.page)?;
+    let cursors = lines.iter().map(|line| cursor(line, here.repo.as_ref())).collect();
     let mine = here.repo.iter().flat_map(|repo| overview.domains_of(repo));
     let mut digests = Digests::new();
     for line in lines.iter().chain(mine) {
@@ -177,7 +189,12 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<(Answer<RealmStatus>, Receipt
         remotes: remote_status::all(&*here.store, ctx.home.realm(&here.realm)?.map(|known| known.path).as_deref())?,
         conflicts: conflicts(here, &overview, &digests)?,
         unreadable_domains: unreadable_domains(&overview),
-        unreadable: unreadable(&overview)?.into_iter().chain(unreadable_sessions).collect(),
+        unreadable: unreadable(&overview)?
+            .into_iter()
+            .chain(unreadable_sessions)
+            // Damage that is listed may be the reason.
+            .chain(caught_up.unreadable.filter(|_| overview.damage().is_empty()))
+            .collect(),
         published: caught_up.published,
         unpublished: caught_up.unpublished,
         removed_files: removed_files(ctx, here, &digests)?,
@@ -193,7 +210,8 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<(Answer<RealmStatus>, Receipt
     let answer = here.unrecorded_url.iter().map(|url| record_url(url)).fold(answer, Answer::next);
     let first = (joined && overview.count() == 0 && overview.damage().is_empty())
         .then(|| join::first_contract(&here.realm, &overview, here.repo.as_ref()));
-    Ok((with_next_steps(answer, joined, first), if writing.is_ok() { receipt } else { Receipt::default() }))
+    let receipt = if writing.is_ok() { receipt } else { Receipt::default() };
+    Ok(Outcome { answer: with_next_steps(answer, joined, first), receipt, cursors })
 }
 
 /// Returns the open conflicts that concern the asking repository; without one, all.
@@ -251,8 +269,6 @@ fn domains(
     repo: Option<&RepoName>,
     request: &PageRequest,
 ) -> Result<(Vec<Line>, Option<String>), OpError> {
-    let is_mine = |line: &Line| repo.is_some_and(|repo| line.repos.contains(repo));
-    let key = |line: &Line| format!("{}:{}", if is_mine(line) { "mine" } else { "other" }, line.name);
     let request = PageRequest { limit: Some(request.limit.unwrap_or(DEFAULT_DOMAINS)), ..request.clone() };
     let mut lines: Vec<_> = repo.iter().flat_map(|repo| overview.domains_of(repo)).cloned().collect();
     // One more than a first page, to know whether there is another page.
@@ -262,7 +278,13 @@ fn domains(
         Some(repo) => lines.extend(overview.domains_not_of(repo).take(room)),
         None => lines.extend(overview.domains().iter().take(room).cloned()),
     }
-    Ok(page(lines, &request, key)?)
+    Ok(page(lines, &request, |line| cursor(line, repo))?)
+}
+
+/// Returns the cursor that continues after a domain.
+fn cursor(line: &Line, repo: Option<&RepoName>) -> String {
+    let is_mine = repo.is_some_and(|repo| line.repos.contains(repo));
+    format!("{}:{}", if is_mine { "mine" } else { "other" }, line.name)
 }
 
 fn domain(name: &DomainName, digest: &DomainDigest) -> DomainStatus {
@@ -360,8 +382,8 @@ fn rank<'g>(
 }
 
 fn own_contract(domain: &DomainName, one: Ranked<'_>) -> Option<OwnContract> {
-    let Imported { name: contract, version, broken, importers, more } = one.imported()?;
-    Some(OwnContract { domain: domain.clone(), contract, version, more_importers: more, broken, importers })
+    let Imported { name: contract, version, yanked, broken, importers, more } = one.imported()?;
+    Some(OwnContract { domain: domain.clone(), contract, version, yanked, broken, importers, more_importers: more })
 }
 
 /// Returns an error if some domains cannot be read, so that the answer is not mistaken for the whole realm.

@@ -105,7 +105,7 @@ impl Status {
         all.widen(&mut request.page);
         request.reader = request.reader.filter(|_| ctx.as_of.is_none());
         request.catch_up = !peek;
-        let (mut answer, receipt) = realm::status::run(ctx, &request)?;
+        let realm::status::Outcome { mut answer, receipt, .. } = realm::status::run(ctx, &request)?;
         if !output.json {
             // `git blue status` runs often, and users without sessions should not read this each time.
             answer.next_steps.retain(|step| !realm::status::starts_a_session(step));

@@ -23,7 +23,7 @@ pub fn show(ctx: &Ctx, output: &mut Output<'_>) -> Result<Verdict, OpError> {
     let mut text = output.text();
     match &ctx.realm {
         Ok(_) => match realm::status::run(ctx, &realm::status::Request::default()) {
-            Ok((answer, _)) => in_realm(&answer, &mut text),
+            Ok(status) => in_realm(&status.answer, &mut text),
             Err(error) => problem(&error, &mut text),
         },
         Err(error) if error.code == ErrorCode::NotInRealm && ctx.code.is_none() => outside_realm(&mut text),

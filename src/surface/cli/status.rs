@@ -118,6 +118,9 @@ fn own_contracts(own: &[OwnContract], unlisted: usize, most: usize, text: &mut T
     text.heading("your contracts");
     let rows = own.iter().take(most).map(|one| {
         let mut row = vec![plain(format!("{}/{}", one.domain, one.contract)), plain(&one.version)];
+        if one.yanked {
+            row.push(styled("yanked", Style::Red));
+        }
         if !one.broken.is_empty() {
             let unnamed = if one.importers.is_empty() { one.more_importers } else { 0 };
             row.push(styled(format!("breaks {}", names(&one.broken, unnamed)), Style::Red));

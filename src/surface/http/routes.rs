@@ -276,7 +276,7 @@ fn plain(call: &Call<'_>) -> Result<Reply, OpError> {
 fn realm_status(call: &Call<'_>) -> Result<Reply, OpError> {
     // As with `--peek`, this request marks nothing as seen.
     let request = ops::realm::status::Request { page: call.arguments.read_as()?, ..Default::default() };
-    Ok(Reply::of(&ops::realm::status::run(&call.ctx()?, &request)?.0))
+    Ok(Reply::of(&ops::realm::status::run(&call.ctx()?, &request)?.answer))
 }
 
 /// Checks the published state if the request names no repository.

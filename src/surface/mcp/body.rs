@@ -26,6 +26,8 @@ pub struct Body {
 
 /// The maximum number of next steps in an answer.
 const MAX_STEPS: usize = 8;
+/// The number of bytes that are reserved for a cursor, and for the next step with it.
+const ROOM_FOR_CURSOR: usize = 512;
 /// Values of at most this many bytes are not cut.
 const LEAST: usize = 160;
 /// An object with more fields than this is taken for a map, such as `$defs`: its first entries are kept whole rather than
@@ -54,6 +56,32 @@ impl Body {
     /// Returns the bytes that the answer takes in a message.
     pub fn message_bytes(&self) -> usize {
         message_bytes(&to_string(&self.fields)) + self.steps_bytes()
+    }
+
+    /// Removes the last items of a list until the answer fits one message, but never the first. Each item has a cursor
+    /// that continues after it.
+    pub fn fit(&mut self, list: &str, cursors: &[String]) {
+        let Some(Value::Array(mut items)) = self.fields.remove(list) else { return };
+        let mut room = MAX_BODY.saturating_sub(self.message_bytes() + 2 * list.len() + ROOM_FOR_CURSOR);
+        let fits = |item: &&Value| {
+            let taken = message_bytes(&to_string(item)) + 2;
+            let fits = taken <= room;
+            room = room.saturating_sub(taken);
+            fits
+        };
+        let kept = items.iter().take_while(fits).count().max(1);
+        if kept < items.len() {
+            items.truncate(kept);
+            self.fields.insert("next_cursor".into(), json!(cursors.get(kept - 1)));
+        }
+        self.fields.insert(list.to_owned(), Value::Array(items));
+    }
+
+    /// Adds a next step that says how to get the next page, if there is one.
+    pub fn suggest_next_page(&mut self) {
+        if let Some(cursor) = self.fields.get("next_cursor").and_then(Value::as_str) {
+            self.next_steps.push(format!("call again with cursor {cursor} for more").into());
+        }
     }
 
     /// Cuts what does not fit, and records where. This is the last resort, after paging.
@@ -251,6 +279,22 @@ mod tests {
         assert_eq!(one.fields["contract"]["name"], json!("x"));
         assert!(!one.fields["cut"].as_array().unwrap().is_empty());
         assert_eq!(one.next_steps, [NextStep::advice("ask for less")]);
+    }
+
+    #[test]
+    fn a_list_is_shortened_until_it_fits() {
+        let cursors: Vec<_> = (0..400).map(|n| format!("other:{n}")).collect();
+        for (count, size, kept) in [(400, 10, 400), (400, 100, 158), (3, 40_000, 1), (0, 0, 0)] {
+            let items = vec![json!("x".repeat(size)); count];
+            let fields = json!({"status": "success", "next_cursor": null, "domains": items});
+            let mut one = Body { fields: fields.as_object().unwrap().clone(), ..Body::default() };
+            one.fit("domains", &cursors[..count]);
+            one.suggest_next_page();
+            assert_eq!(one.fields["domains"].as_array().unwrap().len(), kept);
+            let next = if kept < count { json!(cursors[kept - 1]) } else { Value::Null };
+            assert_eq!((&one.fields["next_cursor"], one.next_steps.len()), (&next, usize::from(kept < count)));
+            assert_eq!(one.fits(), size < MAX_BODY);
+        }
     }
 
     #[test]

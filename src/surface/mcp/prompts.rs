@@ -136,8 +136,8 @@ fn release(ctx: &Ctx, _: &ReaderName, _: &Map<String, Value>) -> Result<Body, Op
 
 /// Returns the state of the repository's imports.
 fn status(ctx: &Ctx) -> Result<Body, OpError> {
-    let (answer, _) = realm::status::run(ctx, &realm::status::Request { reader: None, ..Default::default() })?;
-    let mut body = Body::of(&answer);
+    let request = realm::status::Request { reader: None, ..Default::default() };
+    let mut body = Body::of(&realm::status::run(ctx, &request)?.answer);
     body.fields.retain(|name, _| ["realm", "current_repo", "imports"].contains(&name.as_str()));
     paging::page(&mut body, &["imports"], None, None)?;
     Ok(body)

@@ -82,9 +82,8 @@ impl ResourceKind {
     pub fn read(&self, ctx: &Ctx) -> Result<Body, OpError> {
         let mut body = match self {
             Self::Status => {
-                let (answer, _) =
-                    realm::status::run(ctx, &realm::status::Request { reader: None, ..Default::default() })?;
-                let mut body = Body::of(&answer);
+                let request = realm::status::Request { reader: None, ..Default::default() };
+                let mut body = Body::of(&realm::status::run(ctx, &request)?.answer);
                 // Notifications are sent only with the answers of tools.
                 body.fields.retain(|name, _| name != "notifications" && name != "more_notifications");
                 body

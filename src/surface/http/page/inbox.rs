@@ -26,7 +26,7 @@ pub struct Inbox {
 /// Returns an error if the realm cannot be read.
 pub fn realm(ctx: &Ctx) -> Result<RealmStatus, OpError> {
     let request = realm::status::Request { reader: None, ..realm::status::Request::default() };
-    Ok(realm::status::run(ctx, &request)?.0.body)
+    Ok(realm::status::run(ctx, &request)?.answer.body)
 }
 
 /// Returns the notifications that `filter` accepts, for all repositories on this machine, so that counts are complete.

@@ -56,7 +56,7 @@ pub fn page(site: &Site, ctx: &Ctx, repo: &RepoName, query: &Query) -> Result<Pa
     let request = realm::status::Request { reader: None, ..realm::status::Request::default() };
     let whole = realm::topology::run(ctx, &realm::topology::Request::default())?.body;
     let seen = Seen {
-        status: realm::status::run(ctx, &request)?.0.body,
+        status: realm::status::run(ctx, &request)?.answer.body,
         topology: graph::around(&whole, repo),
         present: site.past.is_none().then(|| present(ctx, repo)).transpose()?,
     };
@@ -191,7 +191,10 @@ fn own_row(site: &Site, one: &OwnContract) -> Markup {
     html! {
         tr data-key={ (one.domain) "/" (one.contract) } {
             th scope="row" { (components::contract(site, &one.domain, &one.contract)) }
-            td.version data-column="Version" { (one.version) }
+            td.version data-column="Version" {
+                (one.version)
+                @if one.yanked { " " (badge(Tone::Bad, "yanked")) }
+            }
             (cell("Consumers", &html! {
                 @if !broken.is_empty() { (badge(Tone::Bad, "breaks")) " " (names(site, &broken)) }
                 @if !broken.is_empty() && !importers.is_empty() { "; " }

@@ -59,18 +59,32 @@ impl Call<'_> {
         usual: usize,
         ask: impl Fn(Map<String, Value>) -> Result<Body, OpError>,
     ) -> Result<Body, OpError> {
-        let mut limit = self.arguments.read_as::<PageRequest>()?.limit.unwrap_or(usual).min(1_000);
+        let mut limit = self.limit(usual)?;
         loop {
-            let mut fields = self.arguments.fields();
-            fields.insert("limit".into(), limit.into());
-            let mut body = ask(fields)?;
+            let mut body = ask(self.fields_with(limit))?;
             if body.fits() || limit == 1 {
-                if let Some(cursor) = body.fields.get("next_cursor").and_then(Value::as_str) {
-                    body.next_steps.push(format!("call again with cursor {cursor} for more").into());
-                }
+                body.suggest_next_page();
                 return Ok(body);
             }
             limit = (limit * MAX_BODY / body.message_bytes()).clamp(1, limit - 1);
         }
+    }
+
+    /// Returns the request for a page of `usual` entries, or as many as the client asks for.
+    ///
+    /// # Errors
+    /// Returns an error if the page does not parse.
+    pub fn page_fields(&self, usual: usize) -> Result<Map<String, Value>, OpError> {
+        Ok(self.fields_with(self.limit(usual)?))
+    }
+
+    fn limit(&self, usual: usize) -> Result<usize, OpError> {
+        Ok(self.arguments.read_as::<PageRequest>()?.limit.unwrap_or(usual).min(1_000))
+    }
+
+    fn fields_with(&self, limit: usize) -> Map<String, Value> {
+        let mut fields = self.arguments.fields();
+        fields.insert("limit".into(), limit.into());
+        fields
     }
 }

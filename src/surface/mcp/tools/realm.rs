@@ -14,7 +14,8 @@ use crate::{
         operation,
         realm::{
             check::{self, Subject},
-            status, topology,
+            status::{self, Outcome},
+            topology,
         },
     },
     wire::{DomainStatus, ImportStatus, RealmCheck, RealmStatus},
@@ -52,6 +53,8 @@ enum CheckedScope {
     Published,
 }
 
+/// The number of domains that `realm_status` lists.
+const MAX_DOMAINS: usize = 20;
 /// The maximum number of imports that `realm_status` lists.
 const MAX_IMPORTS: usize = 30;
 /// The maximum number of repositories that `realm_status` and `realm_topology` list.
@@ -66,16 +69,16 @@ pub const TOPOLOGY_PAGE: usize = 50;
 const MAX_OF_A_CODE: usize = 3;
 
 pub fn status(call: &Call<'_>) -> Result<Body, OpError> {
-    call.paged(20, |fields| {
-        let (mut answer, _) = status::run(call.ctx, &operation::read(fields)?)?;
-        let repos = limit_repos(&mut answer.body.repos);
-        limit_contracts(&mut answer.body.domains);
-        limit_own_contracts(&mut answer.body);
-        let omitted = leave_out_current_imports(&mut answer.body.imports);
-        let mut body = call.body(&answer);
-        body.next_steps.extend(repos.into_iter().chain(omitted));
-        Ok(body)
-    })
+    let Outcome { mut answer, cursors, .. } = status::run(call.ctx, &operation::read(call.page_fields(MAX_DOMAINS)?)?)?;
+    let repos = limit_repos(&mut answer.body.repos);
+    limit_contracts(&mut answer.body.domains);
+    limit_own_contracts(&mut answer.body);
+    let omitted = leave_out_current_imports(&mut answer.body.imports);
+    let mut body = call.body(&answer);
+    body.next_steps.extend(repos.into_iter().chain(omitted));
+    body.fit("domains", &cursors);
+    body.suggest_next_page();
+    Ok(body)
 }
 
 /// Lists the first repositories, and returns a next step that counts them, if there are many.
