@@ -6,7 +6,7 @@
 
 use std::collections::HashMap;
 
-use super::dialect::Graph;
+use super::graph::Graph;
 use super::node::{Id, Lit};
 use crate::model::schema::components;
 

@@ -1,55 +1,46 @@
 //! Reads schemas of draft-04 to 2020-12 into one set of keywords, with the semantics of the validator.
 
-use std::collections::{HashMap, HashSet};
-
 use num_rational::BigRational;
 use serde_json::{Map, Value, json};
 
-use super::node::{self, Id, Lit, Sym, Words};
+use super::graph::{Graph, ScopeId, Unevaluated};
+use super::node::{self, Id, Lit, Sym};
 use super::{numbers, unevaluated};
 use crate::model::schema::{
-    Draft, PartId, Tree,
-    document::{Context, Document, Unresolved},
+    Draft, Tree,
+    document::{Document, Unresolved},
     ecma, external,
 };
 
-/// The number of a [`Scope`].
-type ScopeId = u32;
-
-/// A sub-schema.
-#[derive(Clone, Copy)]
-struct Raw {
-    /// The index of its first literal, and their number.
-    lits: (u32, u32),
-    part: PartId,
-    scope: ScopeId,
-    /// Whether the sub-schema occurs in a document, rather than being derived from one that does.
-    is_written: bool,
+/// Reads two documents and returns their roots.
+///
+/// # Errors
+/// Returns an error if a reference cannot be resolved.
+pub(super) fn read<'a>(documents: &'a [Document<'a>; 2]) -> Result<(Graph<'a>, [Id; 2]), String> {
+    let mut graph = Graph::new(documents);
+    let old = read_one(&mut graph, 0).map_err(|why| format!("the old schema: {why}"))?;
+    let new = read_one(&mut graph, 1).map_err(|why| format!("the new schema: {why}"))?;
+    graph.shrink();
+    Ok((graph, [old, new]))
 }
 
-/// The context that determines the meaning of a sub-schema: its document, and the base and draft there.
-#[derive(Clone, PartialEq, Eq, Hash)]
-struct Scope {
-    /// 0 for the old document, 1 for the new one; `None` for a sub-schema that means the same in both.
-    document: Option<usize>,
-    context: Context,
-}
-
-/// Every reachable sub-schema of both documents.
-pub(super) struct Graph<'a> {
-    pub(super) documents: &'a [Document<'a>; 2],
-    raws: Vec<Raw>,
-    lits: Vec<Lit>,
-    pub(super) words: Words,
-    scopes: Vec<Scope>,
-    scope_ids: HashMap<Scope, ScopeId>,
-    /// Ids by part and scope, so that equal sub-schemas with the same meaning are read only once.
-    ids: HashMap<(PartId, ScopeId), Id>,
-    /// Unevaluated properties or items, each with the sub-schema that has the keyword and the keyword's child. They
-    /// are processed once every sub-schema is read.
-    pending: Vec<(Id, unevaluated::Kind, Id)>,
-    /// The sub-schemas that leave nothing unevaluated, because they contain such a keyword themselves.
-    pub(super) evaluates_all: HashSet<(Id, unevaluated::Kind)>,
+fn read_one(graph: &mut Graph<'_>, number: usize) -> Result<Id, String> {
+    let document = &graph.documents[number];
+    let outer = graph.outside(number);
+    let mut reader = Reader { graph, document, waiting: Vec::new(), pending: Vec::new() };
+    let root = reader.child(document.root, outer);
+    while let Some(id) = reader.waiting.pop() {
+        let lits = reader.lits(id)?;
+        reader.graph.set(id, lits);
+    }
+    let Reader { graph, pending, .. } = reader;
+    graph.evaluates_all.extend(pending.iter().map(|(id, kind, _)| (*id, *kind)));
+    for (id, kind, child) in pending {
+        let more = unevaluated::rewrite(graph, id, kind, child);
+        let lits = graph.lits(id).iter().cloned().chain(more).collect();
+        graph.set(id, lits);
+    }
+    Ok(root)
 }
 
 /// Reads the sub-schemas of one document.
@@ -57,143 +48,16 @@ struct Reader<'a, 'g> {
     graph: &'g mut Graph<'a>,
     document: &'a Document<'a>,
     waiting: Vec<Id>,
-}
-
-impl<'a> Graph<'a> {
-    /// Reads both documents and returns their roots.
-    ///
-    /// # Errors
-    /// Returns an error if a reference cannot be resolved.
-    pub(super) fn read(documents: &'a [Document<'a>; 2]) -> Result<(Self, [Id; 2]), String> {
-        let mut graph = Self {
-            documents,
-            raws: Vec::new(),
-            lits: Vec::new(),
-            words: Words::default(),
-            scopes: Vec::new(),
-            scope_ids: HashMap::new(),
-            ids: HashMap::new(),
-            pending: Vec::new(),
-            evaluates_all: HashSet::new(),
-        };
-        let old = graph.read_one(0).map_err(|why| format!("the old schema: {why}"))?;
-        let new = graph.read_one(1).map_err(|why| format!("the new schema: {why}"))?;
-        graph.lits.shrink_to_fit();
-        Ok((graph, [old, new]))
-    }
-
-    fn read_one(&mut self, number: usize) -> Result<Id, String> {
-        let document = &self.documents[number];
-        let outer = self.scope(Scope { document: Some(number), context: document.outside() });
-        let mut reader = Reader { graph: self, document, waiting: Vec::new() };
-        let root = reader.child(document.root, outer);
-        while let Some(id) = reader.waiting.pop() {
-            let lits = reader.lits(id)?;
-            reader.graph.set(id, lits);
-        }
-        let pending = std::mem::take(&mut self.pending);
-        self.evaluates_all.extend(pending.iter().map(|(id, kind, _)| (*id, *kind)));
-        for (id, kind, child) in pending {
-            let more = unevaluated::rewrite(self, id, kind, child);
-            let lits = self.lits(id).iter().cloned().chain(more).collect();
-            self.set(id, lits);
-        }
-        Ok(root)
-    }
-
-    /// Returns the number of sub-schemas.
-    pub(super) fn len(&self) -> usize {
-        self.raws.len()
-    }
-
-    /// Returns the literals of a sub-schema.
-    pub(super) fn lits(&self, id: Id) -> &[Lit] {
-        let (first, count) = self.raws[id as usize].lits;
-        &self.lits[first as usize..(first + count) as usize]
-    }
-
-    /// Replaces the literals of a sub-schema.
-    pub(super) fn set(&mut self, id: Id, lits: Vec<Lit>) {
-        self.raws[id as usize].lits = (index(self.lits.len()), index(lits.len()));
-        self.lits.extend(lits);
-    }
-
-    /// Returns the written form of a sub-schema or, for a derived one, of the sub-schema that it was derived from.
-    pub(super) fn tree(&self, id: Id) -> Tree<'a> {
-        self.documents[0].root.other(self.raws[id as usize].part)
-    }
-
-    /// Returns whether a sub-schema occurs in a document.
-    pub(super) fn is_written(&self, id: Id) -> bool {
-        self.raws[id as usize].is_written
-    }
-
-    /// Returns the context within a sub-schema.
-    pub(super) fn context(&self, id: Id) -> Context {
-        self.scopes[self.raws[id as usize].scope as usize].context.within(self.tree(id))
-    }
-
-    /// Adds a sub-schema that is derived from `like` and occurs in no document.
-    pub(super) fn add(&mut self, lits: Vec<Lit>, like: Id) -> Id {
-        let raw = Raw { is_written: false, ..self.raws[like as usize] };
-        let id = self.push(raw);
-        self.set(id, lits);
-        id
-    }
-
-    fn push(&mut self, raw: Raw) -> Id {
-        self.raws.push(raw);
-        index(self.raws.len() - 1)
-    }
-
-    fn scope(&mut self, scope: Scope) -> ScopeId {
-        let fresh = index(self.scopes.len());
-        let id = *self.scope_ids.entry(scope.clone()).or_insert(fresh);
-        if id == fresh {
-            self.scopes.push(scope);
-        }
-        id
-    }
-
-    /// Returns the scope within a sub-schema, given the scope around it.
-    fn within(&mut self, scope: ScopeId, part: Tree<'a>) -> ScopeId {
-        if !part.has_names() {
-            return scope;
-        }
-        let Scope { document, context } = &self.scopes[scope as usize];
-        let scope = Scope { document: *document, context: context.within(part) };
-        self.scope(scope)
-    }
-
-    /// Returns the JSON Pointer to the first occurrence of a sub-schema. Searches the whole document.
-    pub(super) fn pointer(&self, id: Id) -> String {
-        let raw = &self.raws[id as usize];
-        let document = self.scopes[raw.scope as usize].document.unwrap_or_default();
-        self.documents[document].root.pointer_to(raw.part).unwrap_or_default()
-    }
-}
-
-fn index(count: usize) -> u32 {
-    u32::try_from(count).unwrap_or(u32::MAX)
+    /// Unevaluated properties or items, each with the sub-schema that has the keyword and the keyword's child. They
+    /// are processed once every sub-schema is read.
+    pending: Vec<(Id, Unevaluated, Id)>,
 }
 
 impl<'a> Reader<'a, '_> {
     fn child(&mut self, part: Tree<'a>, scope: ScopeId) -> Id {
-        let scope = if part.has_references() || part.has_names() { scope } else { self.anywhere(scope) };
-        let key = (part.id(), scope);
-        if let Some(id) = self.graph.ids.get(&key) {
-            return *id;
-        }
-        let id = self.graph.push(Raw { lits: (0, 0), part: part.id(), scope, is_written: true });
-        self.graph.ids.insert(key, id);
-        self.waiting.push(id);
+        let (id, is_new) = self.graph.part(part, scope);
+        self.waiting.extend(is_new.then_some(id));
         id
-    }
-
-    /// Returns the scope for sub-schemas that mean the same in every document.
-    fn anywhere(&mut self, scope: ScopeId) -> ScopeId {
-        let draft = self.graph.scopes[scope as usize].context.draft;
-        self.graph.scope(Scope { document: None, context: Context { base: String::new(), draft } })
     }
 
     fn lits(&mut self, id: Id) -> Result<Vec<Lit>, String> {
@@ -201,9 +65,7 @@ impl<'a> Reader<'a, '_> {
         if !schema.is_object() {
             return Ok(if schema.as_bool() == Some(false) { vec![Lit::Never] } else { Vec::new() });
         }
-        let outer = self.graph.raws[id as usize].scope;
-        let scope = self.graph.within(outer, schema);
-        let draft = self.graph.scopes[scope as usize].context.draft;
+        let (scope, draft) = self.graph.inside(id);
         let mut keywords = Keywords { reader: self, schema, scope, draft, id, lits: Vec::new() };
         keywords.read()?;
         Ok(keywords.lits)
@@ -269,7 +131,7 @@ impl<'a> Keywords<'a, '_, '_> {
         if !self.schema.has_references() {
             return Ok(());
         }
-        let base = self.reader.graph.scopes[self.scope as usize].context.base.clone();
+        let base = self.reader.graph.context(self.id).base;
         let text = |value: Option<Tree<'a>>| value.and_then(Tree::as_str);
         let exactly = |keyword: &str, draft| text(self.schema.get(keyword).filter(|_| self.draft == draft));
         let found = [
@@ -282,8 +144,7 @@ impl<'a> Keywords<'a, '_, '_> {
                 Ok(pointer) => {
                     let Some(part) = document.root.pointer(&pointer) else { continue };
                     let context = document.context_at(&pointer);
-                    let number = self.reader.graph.scopes[self.scope as usize].document;
-                    let scope = self.reader.graph.scope(Scope { document: number, context });
+                    let scope = self.reader.graph.elsewhere(self.scope, context);
                     let id = self.reader.child(part, scope);
                     self.lits.push(Lit::Sub(id));
                 }
@@ -410,7 +271,7 @@ impl<'a> Keywords<'a, '_, '_> {
         }
         if let Some(value) = self.get("unevaluatedItems", Draft::D2019) {
             let id = self.below(value);
-            self.reader.graph.pending.push((self.id, unevaluated::Kind::Items, id));
+            self.reader.pending.push((self.id, Unevaluated::Items, id));
         }
     }
 
@@ -446,7 +307,7 @@ impl<'a> Keywords<'a, '_, '_> {
         }
         if let Some(value) = self.get("unevaluatedProperties", Draft::D2019) {
             let id = self.below(value);
-            self.reader.graph.pending.push((self.id, unevaluated::Kind::Properties, id));
+            self.reader.pending.push((self.id, Unevaluated::Properties, id));
         }
     }
 

@@ -2,8 +2,8 @@
 
 use serde_json::Value;
 
-use super::dialect::Graph;
 use super::evaluate;
+use super::graph::Graph;
 use super::intern::Classes;
 use super::node::{Id, Lit, Sym, Table};
 use super::rules::{self, Place};

@@ -7,7 +7,7 @@ use std::collections::HashMap;
 use std::hash::{BuildHasher as _, RandomState};
 
 use super::cyclic;
-use super::dialect::Graph;
+use super::graph::Graph;
 use super::node::{Id, Lit, Table};
 
 /// The maximum number of refinement rounds. Real schemas need fewer than ten.

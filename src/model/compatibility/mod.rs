@@ -19,6 +19,7 @@ mod explain;
 mod flatten;
 mod formats;
 mod found;
+mod graph;
 mod intern;
 mod items;
 mod leaf;

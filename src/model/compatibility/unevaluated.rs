@@ -7,7 +7,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::dialect::Graph;
+use super::graph::{Graph, Unevaluated};
 use super::node::{self, Id, Lit, Sym};
 
 /// The maximum number of combinations of branches; schemas with more are not rewritten.
@@ -16,13 +16,6 @@ const MOST_CASES: usize = 128;
 const FEW_CASES: usize = 8;
 /// The maximum number of sub-schemas that are visited.
 const MOST_VISITS: usize = 1_000;
-
-/// The kind of parts that are left unevaluated.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(super) enum Kind {
-    Properties,
-    Items,
-}
 
 /// The properties or items that one sub-schema evaluates if the branches that lead to it hold.
 #[derive(Debug, Clone)]
@@ -41,12 +34,12 @@ enum What {
 }
 
 /// Returns the literals that are equivalent to `unevaluated…: child` in the schema `id`.
-pub(super) fn rewrite(graph: &mut Graph<'_>, id: Id, kind: Kind, child: Id) -> Vec<Lit> {
+pub(super) fn rewrite(graph: &mut Graph<'_>, id: Id, kind: Unevaluated, child: Id) -> Vec<Lit> {
     let mut walk = Walk { of: id, kind, guards: Vec::new(), parts: Vec::new(), choices: Vec::new(), visits: 0 };
     let collected = walk.collect(graph, id, 0);
     let cases = collected.and_then(|()| walk.cases());
     let are_few = cases.as_ref().is_some_and(|cases| cases.len() <= FEW_CASES);
-    if let (Some(()), false, Kind::Properties) = (collected, are_few, kind)
+    if let (Some(()), false, Unevaluated::Properties) = (collected, are_few, kind)
         && let Some(lits) = by_name(graph, id, &walk.parts, child)
     {
         return lits;
@@ -106,7 +99,7 @@ fn guard(graph: &mut Graph<'_>, id: Id, part: &Part) -> Id {
 }
 
 /// Returns an alternative for each combination of branches, or `None` if nothing is left unevaluated.
-fn by_case(graph: &mut Graph<'_>, of: (Id, Kind, Id), walk: &Walk, cases: Vec<Case>) -> Option<Lit> {
+fn by_case(graph: &mut Graph<'_>, of: (Id, Unevaluated, Id), walk: &Walk, cases: Vec<Case>) -> Option<Lit> {
     let (id, kind, child) = of;
     if let [case] = &cases[..]
         && case.is_empty()
@@ -124,7 +117,7 @@ fn by_case(graph: &mut Graph<'_>, of: (Id, Kind, Id), walk: &Walk, cases: Vec<Ca
 }
 
 /// Returns the demands on the unevaluated parts, or `None` if there are none.
-fn rest(graph: &mut Graph<'_>, id: Id, kind: Kind, parts: &[Part], child: Id) -> Option<Lit> {
+fn rest(graph: &mut Graph<'_>, id: Id, kind: Unevaluated, parts: &[Part], child: Id) -> Option<Lit> {
     let (mut names, mut patterns, mut first, mut matching) = (BTreeSet::new(), BTreeSet::new(), 0, BTreeSet::new());
     for part in parts {
         match part.what {
@@ -135,7 +128,7 @@ fn rest(graph: &mut Graph<'_>, id: Id, kind: Kind, parts: &[Part], child: Id) ->
             What::All => return None,
         }
     }
-    if kind == Kind::Properties {
+    if kind == Unevaluated::Properties {
         return Some(Lit::AddProp(names.into_iter().collect(), patterns.into_iter().collect(), child));
     }
     if matching.is_empty() {
@@ -148,7 +141,7 @@ fn rest(graph: &mut Graph<'_>, id: Id, kind: Kind, parts: &[Part], child: Id) ->
 /// A walk through the sub-schemas that apply to the same value.
 struct Walk {
     of: Id,
-    kind: Kind,
+    kind: Unevaluated,
     guards: Vec<(Id, bool)>,
     parts: Vec<Part>,
     /// The branches of every `oneOf` that applies whichever branches hold.
@@ -191,11 +184,11 @@ impl Walk {
         }
         for lit in graph.lits(id).to_vec() {
             let what = match (&lit, self.kind) {
-                (Lit::Prop(name, _), Kind::Properties) => Some(What::Name(*name)),
-                (Lit::PatProp(pattern, _), Kind::Properties) => Some(What::Pattern(*pattern)),
-                (Lit::AddProp(..), Kind::Properties) | (Lit::Items(..), Kind::Items) => Some(What::All),
-                (Lit::Item(at, _), Kind::Items) => Some(What::First(at + 1)),
-                (Lit::AtLeast(id, _) | Lit::AtMost(id, _), Kind::Items) => Some(What::Matching(*id)),
+                (Lit::Prop(name, _), Unevaluated::Properties) => Some(What::Name(*name)),
+                (Lit::PatProp(pattern, _), Unevaluated::Properties) => Some(What::Pattern(*pattern)),
+                (Lit::AddProp(..), Unevaluated::Properties) | (Lit::Items(..), Unevaluated::Items) => Some(What::All),
+                (Lit::Item(at, _), Unevaluated::Items) => Some(What::First(at + 1)),
+                (Lit::AtLeast(id, _) | Lit::AtMost(id, _), Unevaluated::Items) => Some(What::Matching(*id)),
                 _ => None,
             };
             self.parts.extend(what.map(|what| Part { guards: self.guards.clone(), what }));

@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::answer::{BothReadings, SchemaDifference, SchemaVerdict, VersionBump};
 use super::budget::{Budget, Limits};
 use super::confirm::{self, Side};
-use super::dialect::Graph;
+use super::dialect;
 use super::evaluate;
 use super::explain::Sources;
 use super::intern;
@@ -91,7 +91,7 @@ fn judged<T>(
     }
     let budget = Budget::new(clock, options.limits);
     let documents = [Document::new(old), Document::new(new)];
-    let (graph, roots) = Graph::read(&documents)?;
+    let (graph, roots) = dialect::read(&documents)?;
     let (table, classes, graph) = intern::intern(graph)?;
     let sources = Sources { graph: &graph, classes: &classes, roots };
     let engine = Engine::new(table, budget);
