@@ -1,6 +1,6 @@
 //! Checks URLs of realms: only those that git can access without running other programs are accepted.
 
-use crate::{error::OpError, platform::paths};
+use crate::{error::OpError, model::repo_url::without_credentials, platform::paths};
 
 /// Refuses URLs that git would read as options, or for which git would run a program named in the URL.
 ///
@@ -43,6 +43,17 @@ pub fn accept(url: &str) -> Result<&str, OpError> {
         }
         _ => Ok(url),
     }
+}
+
+/// Refuses a URL with credentials, which would be recorded in files that others read.
+///
+/// # Errors
+/// Returns a usage error that repeats no credentials.
+pub fn refuse_credentials(url: Option<&str>) -> Result<(), OpError> {
+    let cleaned = url.map(|url| (url, without_credentials(url)));
+    let Some((_, clean)) = cleaned.filter(|(url, clean)| url != clean) else { return Ok(()) };
+    let message = "the URL has a user name or password, which others could read in .blue/config.yaml";
+    Err(OpError::usage(message).next(format!("pass {clean}, and let git's credential helper supply them")))
 }
 
 /// Returns an accepted URL in a form that does not depend on the working directory: local paths become absolute.
@@ -89,6 +100,18 @@ mod tests {
             "https://h\n/x",
         ] {
             assert!(accept(url).is_err(), "{url}");
+        }
+    }
+
+    #[test]
+    fn credentials_are_not_recorded() {
+        for url in ["https://host/x.git", "git@host:x.git", "ssh://git@host/x", "/srv/a@b/x.git", "file:///srv/x"] {
+            assert!(refuse_credentials(Some(url)).is_ok(), "{url}");
+        }
+        for url in ["https://ada:s3cret@host/x.git", "https://s3cret@host/x.git", "ssh://ada:s3cret@host/x.git"] {
+            let error = refuse_credentials(Some(url)).unwrap_err();
+            let told = format!("{error:?}");
+            assert!(told.contains("host/x.git") && !told.contains("s3cret"), "{told}");
         }
     }
 }

@@ -36,6 +36,7 @@ pub struct Request {
 /// # Errors
 /// Returns an error if the realm cannot be determined, or a step fails.
 pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<Init>, OpError> {
+    locate::url::refuse_credentials(request.url.as_deref())?;
     let code = ctx.code()?;
     let proposed = locate::proposed(code)?;
     ctx.signature()?;

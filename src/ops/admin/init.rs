@@ -54,6 +54,7 @@ runs!(RealmInit, run);
 /// # Errors
 /// Returns an error if this machine has a realm of that name, or something else is at the path.
 pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<RealmInit>, OpError> {
+    url::refuse_credentials(request.url.as_deref())?;
     let name = &request.name;
     let url = request.url.as_deref().map(|url| Ok::<_, OpError>(url::absolute(ctx.env.cwd(), url::accept(url)?)));
     let url = url.transpose()?;

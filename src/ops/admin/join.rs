@@ -70,6 +70,7 @@ runs!(RealmJoin, run);
 /// # Errors
 /// Returns an error if this machine does not know the realm, or another repository has the name.
 pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<RealmJoin>, OpError> {
+    crate::locate::url::refuse_credentials(request.url.as_deref())?;
     share(ctx, request)?;
     let code = ctx.code()?;
     let proposed = proposed(code)?;
@@ -327,7 +328,7 @@ fn refuse_second_name(
 /// Refuses a name that differs from another one only in case, and a second name for a URL.
 fn refuse_collision(repos: &BTreeMap<RepoName, Repo>, entry: &Repo) -> Result<(), OpError> {
     if let Some(other) = repos.keys().find(|other| other.collides_with(&entry.name)) {
-        let message = format!("{} differs from the repository {other} only in case", entry.name);
+        let message = format!("{} differs from the repository {other} only in case; choose another name", entry.name);
         return Err(OpError::no(ErrorCode::NameCollision, message).next("choose another name with --repo NAME"));
     }
     let place = entry.url.as_deref().map(RepoUrl::of);

@@ -51,6 +51,7 @@ runs!(RealmReseed, run);
 /// # Errors
 /// Returns an error if this clone lacks objects itself, or the remote cannot be reached or refuses the push.
 pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<RealmReseed>, OpError> {
+    url::refuse_credentials(request.url.as_deref())?;
     let here = ctx.realm()?;
     let known = locate::known(&ctx.home, &here.realm)?;
     let store = GitStore::open(&known.path, ctx.options())?;
