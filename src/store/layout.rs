@@ -34,6 +34,8 @@ pub const TRAVELLING: &str = "refs/blue/";
 
 /// The prefix of domain refs.
 pub const DOMAINS: &str = "refs/blue/domains/";
+/// The prefix of refs of this machine.
+pub const LOCAL: &str = "refs/blue/local/";
 /// The prefix of refs of arrivals.
 const ARRIVALS: &str = "refs/blue/local/arrivals/";
 /// The prefix of refs of receivers.

@@ -179,6 +179,38 @@ fn torn_ref_of_a_domain_is_reset_to_its_newest_commit() {
     }
 }
 
+/// Deletes the loose object of a revision from the store.
+fn lose(world: &World, revision: &str) {
+    let id = world.line(&world.store(), &["rev-parse", revision]);
+    std::fs::remove_file(world.store().join(format!("objects/{}/{}", &id[..2], &id[2..]))).unwrap();
+}
+
+#[test]
+fn lost_records_of_readers_are_replaced() {
+    let world = World::pair();
+    let access = world.path("access");
+    let shared = "refs/blue/local/inbox/access/shared";
+    for (minor, lost) in ["", "^{tree}", ":baselines"].into_iter().enumerate() {
+        world.bump(&format!("1.{}.0", 2 * minor + 1));
+        world.ok(&access, &["notifications", "ack", "--all"]);
+        lose(&world, &format!("{shared}{lost}"));
+        let sick = world.blue(&access, &["doctor"]).exits(1);
+        assert!(sick.stdout.contains(&format!("{shared}: some of its objects are missing")), "{sick}");
+        let mended = world.blue(&access, &["doctor", "--fix"]).exits(0);
+        assert!(
+            mended.stdout.contains(&format!("{shared}: some of its objects are missing; it was removed")),
+            "{mended}"
+        );
+        world.blue(&access, &["doctor"]).exits(0);
+        // Without doctor, the next write replaces the record.
+        world.bump(&format!("1.{}.0", 2 * minor + 2));
+        world.ok(&access, &["notifications", "ack", "--all"]);
+        lose(&world, &format!("{shared}{lost}"));
+        world.ok(&access, &["status"]);
+        world.ok(&access, &["notifications", "list"]);
+    }
+}
+
 /// The records of readers are written without flushing, so a power failure may leave an empty file.
 #[test]
 fn torn_records_of_readers_only_show_notifications_again() {

@@ -13,7 +13,9 @@ use crate::{
         name::{DomainName, ReaderName, RepoName},
         oid::Oid,
     },
-    store::{Change, Edit, EntryKind, Parents, Store, StoreRef, TreePath, codec, layout, read, write::write},
+    store::{
+        Change, Edit, EntryKind, Parents, Store, StoreError, StoreRef, TreePath, codec, layout, read, write::write,
+    },
     wire::Notification,
 };
 
@@ -109,7 +111,8 @@ impl Inbox {
         let Some(tip) = store.tip(name)? else {
             return Ok(None);
         };
-        Ok(Some(Self { at: Some((name.clone(), store.commit(&tip)?.tree)), shared: None }))
+        let commit = known(store.commit(&tip).map(Some))?;
+        Ok(commit.map(|commit| Self { at: Some((name.clone(), commit.tree)), shared: None }))
     }
 
     /// Returns the delivered notifications, oldest first. They do not affect what is pending.
@@ -120,12 +123,8 @@ impl Inbox {
         let Some((name, tree)) = &self.at else {
             return Ok(Vec::new());
         };
-        match read::file(store, name, tree, &layout::told()) {
-            Ok(told) => Ok(told.unwrap_or_default()),
-            // A damaged record of this machine counts as empty.
-            Err(error) if error.is_damage() => Ok(Vec::new()),
-            Err(error) => Err(error.into()),
-        }
+        let told = known(read::file::<Vec<_>>(store, name, tree, &layout::told()))?;
+        Ok(told.unwrap_or_default())
     }
 
     /// Returns the reader's baseline in a domain, if any: the tree of its last delivery or, if the repository joined
@@ -137,7 +136,7 @@ impl Inbox {
         let places = [(self.tree(), layout::baseline(domain)), (self.shared, layout::joined(domain))];
         for (tree, path) in places {
             let Some(tree) = tree else { continue };
-            let entry = read::lookup(store, &tree, path.as_str())?;
+            let entry = known(read::lookup(store, &tree, path.as_str()))?;
             if let Some(entry) = entry.filter(|entry| entry.kind == EntryKind::Tree) {
                 return Ok(Some(entry.id));
             }
@@ -155,10 +154,19 @@ impl Inbox {
         let places = [(self.shared, layout::JOINED, false), (self.tree(), layout::BASELINES, is_reader)];
         for (tree, folder, is_own) in places {
             let Some(tree) = tree else { continue };
-            let trees = read::folder(store, &tree, folder)?.into_iter().filter(|entry| entry.kind == EntryKind::Tree);
+            let entries = known(read::folder(store, &tree, folder))?;
+            let trees = entries.into_iter().filter(|entry| entry.kind == EntryKind::Tree);
             found.extend(trees.map(|entry| (entry.name, Recorded { tree: entry.id, is_own })));
         }
         Ok(Baselines(found))
+    }
+}
+
+/// Returns what was read of a record of this machine. If it is damaged, nothing is known.
+fn known<T: Default>(read: Result<T, StoreError>) -> Result<T, OpError> {
+    match read {
+        Err(error) if error.is_damage() => Ok(T::default()),
+        read => Ok(read?),
     }
 }
 
@@ -244,9 +252,9 @@ fn append(
 ) -> Result<(), OpError> {
     let mut edits = Vec::new();
     if let Some(tree) = start
-        && let Some(entry) = read::lookup(store, &tree, layout::BASELINES)?
+        && let Some(entry) = known(read::lookup(store, &tree, layout::BASELINES))?
     {
-        edits.extend(store.entries(&entry.id)?.into_iter().filter_map(|entry| {
+        edits.extend(known(store.entries(&entry.id))?.into_iter().filter_map(|entry| {
             let domain: DomainName = entry.name.parse().ok()?;
             let replaced = receipt.baselines.iter().any(|baseline| baseline.domain == domain);
             (!replaced).then(|| (layout::baseline(&domain), Edit::Link(entry.kind, entry.id)))

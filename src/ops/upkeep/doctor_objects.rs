@@ -35,7 +35,8 @@ pub(crate) fn objects(ctx: &Ctx, request: &Request, known: &KnownRealm, store: &
     };
     let found = |message| check("objects", subject, Health::Error, message);
     if !request.fix {
-        return vec![advise(found(problem), "git blue doctor --fix  # fetch what is missing, if possible")];
+        let problem = advise(found(problem), "git blue doctor --fix  # fetch what is missing, if possible");
+        return [problem].into_iter().chain(records(ctx, request, known, store)).collect();
     }
     let mut said = vec![problem];
     for remote in store.remotes() {
@@ -48,12 +49,36 @@ pub(crate) fn objects(ctx: &Ctx, request: &Request, known: &KnownRealm, store: &
             Err(error) => said.push(format!("{}: {}", remote.name, error.message)),
         }
     }
-    let mut checks = vec![found(said.join("; "))];
+    let mut checks = records(ctx, request, known, store);
+    if !checks.is_empty() && complaints(ctx, store).is_ok_and(|left| left.is_none()) {
+        return checks;
+    }
+    checks.push(found(said.join("; ")));
     match offers(ctx, &known.name, store) {
         Ok(offers) => checks.extend(offers),
         Err(error) => checks.push(found(error.message)),
     }
     checks
+}
+
+/// Removes the records of this machine, such as inboxes, that cannot be read.
+fn records(ctx: &Ctx, request: &Request, known: &KnownRealm, store: &GitStore) -> Vec<DoctorCheck> {
+    let found = |message| check("records", Some(known.name.as_str()), Health::Error, message);
+    let lost = match store.lost_records(ctx.env.vars()) {
+        Ok(lost) => lost,
+        Err(error) => return vec![found(error.to_string())],
+    };
+    let check_one = |(name, problem): (String, String)| match request.fix {
+        false => advise(
+            found(format!("{name}: {problem}; only this machine's record of seen notifications is lost")),
+            "git blue doctor --fix  # remove it; notifications are shown again",
+        ),
+        true => match store.remove_record(ctx.env.vars(), &name) {
+            Ok(()) => DoctorCheck { fixed: true, ..found(format!("{name}: {problem}; it was removed")) },
+            Err(error) => found(format!("{name}: {problem}; not removed: {error}")),
+        },
+    };
+    lost.into_iter().map(check_one).collect()
 }
 
 /// Returns git's complaints about the objects; `None` if all are sound.

@@ -41,8 +41,15 @@ pub(super) fn commit(
     // Local refs are not flushed and change often, so loose objects are cheaper for them.
     let packing = (!name.is_local()).then(|| Packing::new(objects, repo.object_hash()));
     let written = Written { repo, packing: packing.as_ref(), torn: RefCell::default() };
-    let base = expected.map(|id| objects::commit(repo, &id)).transpose()?;
-    let tree = written.tree(base.as_ref().map(|commit| commit.tree), &change.edits)?;
+    // A record of this machine that cannot be read is replaced.
+    let base = match expected.map(|id| objects::commit(repo, &id)).transpose() {
+        Err(error) if name.is_local() && error.is_damage() => None,
+        base => base?,
+    };
+    let tree = match written.tree(base.as_ref().map(|commit| commit.tree), &change.edits) {
+        Err(_) if name.is_local() && base.is_some() => written.tree(None, &change.edits)?,
+        tree => tree?,
+    };
     if let (Some(tip), Some(base)) = (expected, &base)
         && base.tree == to_oid(&tree)
         && !matches!(change.parents, Parents::Merge(_))

@@ -126,6 +126,8 @@ impl GitStore {
             others.filter_map(|id| Some((self.commit(&id).ok()?.time, id, String::new()))).collect();
         others.sort_by_key(|(time, ..)| std::cmp::Reverse(*time));
         others.truncate(MAX_LOOKED_AT);
+        // Of the commits of one second, an interrupted write may have left some that were never a tip.
+        others.sort_by_cached_key(|(time, id, _)| std::cmp::Reverse((*time, self.history_length(vars, id))));
         followed.sort_by_key(|(time, ..)| std::cmp::Reverse(*time));
         let mut lost = Vec::new();
         for (time, commit, subject) in followed {
@@ -140,6 +142,46 @@ impl GitStore {
             }
         }
         Ok(None)
+    }
+
+    /// Returns the number of commits in a history; 0 if some of it is missing.
+    fn history_length(&self, vars: &BTreeMap<OsString, OsString>, tip: &Oid) -> usize {
+        let git = Git { git_dir: self.path(), top: self.path(), vars: vars.clone() };
+        git.text(&["rev-list", "--count", &tip.to_string()])
+            .ok()
+            .and_then(|count| count.trim().parse().ok())
+            .unwrap_or(0)
+    }
+
+    /// Returns the records of this machine, such as inboxes, that cannot be read, each with the problem.
+    ///
+    /// # Errors
+    /// Returns an error if refs cannot be listed, or git cannot be run.
+    pub fn lost_records(&self, vars: &BTreeMap<OsString, OsString>) -> Result<Vec<(String, String)>, StoreError> {
+        let listing = refs::below(&self.repo(), &self.packed, layout::LOCAL)?;
+        let mut lost = listing.broken;
+        if !self.is_whole(vars, &listing.found.iter().map(|(_, tip)| *tip).collect::<Vec<_>>())? {
+            for (name, tip) in listing.found {
+                if !self.is_whole(vars, &[tip])? {
+                    lost.push((name, "some of its objects are missing".to_owned()));
+                }
+            }
+        }
+        Ok(lost)
+    }
+
+    /// Removes a record that [`Self::lost_records`] returned. Its notifications are shown again.
+    ///
+    /// # Errors
+    /// Returns an error if it cannot be removed.
+    pub fn remove_record(&self, vars: &BTreeMap<OsString, OsString>, name: &str) -> Result<(), StoreError> {
+        let git = Git { git_dir: self.path(), top: self.path(), vars: vars.clone() };
+        if git.text(&["update-ref", "--no-deref", "-d", name]).is_ok() {
+            return Ok(());
+        }
+        // git does not delete a ref that it cannot read.
+        let path = self.path().join(name);
+        std::fs::remove_file(&path).map_err(StoreError::io("delete", path))
     }
 
     /// Returns the readable commits in the history of a tip, with their times and subjects.
