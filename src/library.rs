@@ -445,7 +445,8 @@ impl Repository {
 /// # Ok::<(), git_blue::Error>(())
 /// ```
 pub fn compare_schemas(old: &Value, new: &Value) -> Result<Compat, Error> {
-    let source = |name: &str, schema: &Value| compat::Source { name: name.into(), bytes: schema.to_string().into() };
+    let source =
+        |name: &str, schema: &Value| compat::Source { name: name.into(), bytes: schema.to_string().into(), part: None };
     let request = compat::Request {
         old: source("old", old),
         new: source("new", new),

@@ -174,7 +174,7 @@ fn ambiguous_files_are_refused_with_their_place() {
         ("name: paths\nversion: .inf\nowner: code\n", 2, ".inf"),
         ("name: paths\nversion: 18446744073709551616\nowner: code\n", 2, "with quotes"),
         ("name: paths\nversion: \"1.0.0\"\nowner: code\nvalue: {a: 18446744073709551616}\n", 4, "2^53"),
-        ("name: paths\nversion: \"1.0.0\"\nowner: code\nvalue: {a: .inf}\n", 4, "cannot be represented in JSON"),
+        ("name: paths\nversion: \"1.0.0\"\nowner: code\nvalue: {a: .inf}\n", 4, "is not a number in JSON"),
         ("name: paths\nversion: \"1.0.0\"\nowner: code\nowner: code\n", 4, "duplicate key"),
         ("name: paths\nversion: \"1.0.0\"\nowner: code\nvalue: {a: 1, a: 2}\n", 4, "duplicate key"),
         ("name: paths\nversion: \"1.0.0\"\nowner: code\nvalue: [&a [x], *a]\n", 4, "anchors"),

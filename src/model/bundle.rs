@@ -29,6 +29,39 @@ pub struct BundleError {
     pub message: String,
 }
 
+/// A self-contained schema.
+#[derive(Debug, Clone)]
+pub struct Bundle {
+    /// The schema.
+    pub schema: Value,
+    /// The places that its parts come from.
+    pub origins: Origins,
+}
+
+/// The places that the parts of a bundle come from.
+#[derive(Debug, Clone)]
+pub struct Origins {
+    /// The file and pointer of the schema itself.
+    root: (String, String),
+    /// The keyword that holds the definitions.
+    key: &'static str,
+    /// The file and pointer of each definition that was added, by its name.
+    definitions: BTreeMap<String, (String, String)>,
+}
+
+impl Origins {
+    /// Returns the file that a part of the bundle comes from, and its JSON Pointer there.
+    pub fn of(&self, pointer: &str) -> (&str, String) {
+        let definition = || {
+            let rest = pointer.strip_prefix('/')?.strip_prefix(self.key)?.strip_prefix('/')?;
+            let (name, rest) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
+            Some((self.definitions.get(name)?, rest))
+        };
+        let (place, rest) = definition().unwrap_or((&self.root, pointer));
+        (&place.0, format!("{}{rest}", place.1))
+    }
+}
+
 /// Returns the schema at a JSON Pointer into a file, with everything that it refers to. `load` reads a file by its
 /// path relative to the root of the repository.
 ///
@@ -39,7 +72,7 @@ pub fn bundle(
     file: &str,
     pointer: &str,
     load: &mut dyn FnMut(&str) -> Result<Value, BundleError>,
-) -> Result<Value, BundleError> {
+) -> Result<Bundle, BundleError> {
     let mut work = Work {
         load,
         files: BTreeMap::new(),
@@ -56,7 +89,8 @@ pub fn bundle(
         return Err(BundleError { file: file.to_owned(), message });
     };
     if pointer.is_empty() && !has_outside(target) {
-        return Ok(document);
+        let origins = Origins { root: work.root, key: work.key, definitions: BTreeMap::new() };
+        return Ok(Bundle { schema: document, origins });
     }
     let dialect = document.get("$schema").cloned();
     let is_old = dialect.as_ref().and_then(Value::as_str).is_some_and(|uri| uri.contains("draft-0"));
@@ -78,7 +112,8 @@ pub fn bundle(
             own.as_object_mut().into_iter().for_each(|own| own.append(&mut definitions));
         }
     }
-    Ok(body)
+    let definitions = work.given.into_iter().map(|(place, name)| (name, place)).collect();
+    Ok(Bundle { schema: body, origins: Origins { root: work.root, key: work.key, definitions } })
 }
 
 fn nothing(file: &str, pointer: &str) -> BundleError {
@@ -279,13 +314,33 @@ mod tests {
             let found = files.iter().find(|(name, _)| *name == path).map(|(_, value)| value.clone());
             found.ok_or_else(|| BundleError { file: path.to_owned(), message: "there is no such file".into() })
         };
-        bundle(file, pointer, &mut load).map_err(|error| error.to_string())
+        bundle(file, pointer, &mut load).map(|bundle| bundle.schema).map_err(|error| error.to_string())
     }
 
     #[test]
     fn a_self_contained_document_is_unchanged() {
         let document = json!({"$id": "https://example.com/a", "$defs": {"x": {}}, "$ref": "#/$defs/x"});
         assert_eq!(put_together(&[("a.json", document.clone())], "a.json", ""), Ok(document));
+    }
+
+    #[test]
+    fn parts_are_traced_to_their_files() {
+        let api =
+            json!({"x": {"$defs": {"own": {}}, "items": {"$ref": "part.yaml#/y"}, "not": {"$ref": "#/z"}}, "z": {}});
+        let files = [("api.yaml", api), ("part.yaml", json!({"y": {"type": "string"}}))];
+        let mut load = |path: &str| Ok(files.iter().find(|(name, _)| *name == path).unwrap().1.clone());
+        let Bundle { schema, origins } = bundle("api.yaml", "/x", &mut load).unwrap();
+        assert_eq!(schema["items"]["$ref"], "#/$defs/y");
+        for (pointer, file, at) in [
+            ("", "api.yaml", "/x"),
+            ("/items", "api.yaml", "/x/items"),
+            ("/$defs/own/a", "api.yaml", "/x/$defs/own/a"),
+            ("/$defs/y", "part.yaml", "/y"),
+            ("/$defs/y/type", "part.yaml", "/y/type"),
+            ("/$defs/z/a~1b", "api.yaml", "/z/a~1b"),
+        ] {
+            assert_eq!(origins.of(pointer), (file, at.to_owned()), "{pointer}");
+        }
     }
 
     #[test]

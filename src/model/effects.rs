@@ -5,6 +5,7 @@ use crate::model::{
     binding::{Binding, Import, UsedIn},
     contract::Contract,
     domain_view::{DomainView, ImportResolution},
+    json::Json,
     name::{ContractName, RepoName},
     nearest::{did_you_mean, nearest},
     range::Range,
@@ -73,7 +74,7 @@ pub fn of_contract(domains: (&DomainView, &DomainView), after: &Contract, judge:
     if after.is_empty() {
         remarks.push(remark("empty-contract", format!("{} has neither a schema nor a value", after.name)));
     }
-    remarks.extend(of_keywords(after).into_iter().map(|(code, message)| remark(code, message)));
+    remarks.extend(of_keywords(after));
     if let Some((before, promise)) = before.and_then(|before| Some((before, Promise::of(before, after, judge)?))) {
         let of_promise = of_promise(domain, before, after, &promise);
         remarks.extend(of_promise.into_iter().map(|(code, message)| remark(code, message)));
@@ -89,7 +90,9 @@ fn of_deprecation(domain: &DomainView, after: &Contract) -> Vec<Remark> {
     if let Some(other) = deprecated.replaced_by.as_ref().filter(|other| !is_known(domain, other)) {
         let missing = missing(domain, "is replaced by", other);
         let place = Some("/deprecated/replaced_by".to_owned());
-        remarks.push(Remark { code: "unknown-successor", contract: name.clone(), place, ..missing });
+        // The sentence starts with the other contract otherwise.
+        let message = missing.message.replacen("it is replaced by", &format!("{name} is replaced by"), 1);
+        remarks.push(Remark { code: "unknown-successor", contract: name.clone(), place, message, ..missing });
     }
     let newest = domain.versions.get(name).into_iter().flatten().chain([&after.version]).max();
     if let Some(newest) = newest.filter(|newest| deprecated.since > **newest) {
@@ -104,12 +107,31 @@ fn of_deprecation(domain: &DomainView, after: &Contract) -> Vec<Remark> {
     remarks
 }
 
-/// Returns remarks on words in the schema that have no effect, although they look like keywords.
-fn of_keywords(after: &Contract) -> Vec<(&'static str, String)> {
-    let (forest, root) = Forest::of(&after.schema.0);
-    let warnings = schema::warnings(forest.tree(root)).into_iter().take(MAX_KEYWORDS);
-    let message = |one: &KeywordWarning| format!("{}: /schema{}: {}", after.name, one.pointer, one.message());
-    warnings.map(|one| (one.rule(), message(&one))).collect()
+/// Returns remarks on words in the schema of a contract that have no effect, although they look like keywords.
+pub fn of_keywords(contract: &Contract) -> Vec<Remark> {
+    let name = &contract.name;
+    ineffective(name, &contract.schema, "/schema", |place, message| format!("{name}: {place}: {message}"))
+}
+
+/// Returns remarks on such words in what the imports of a binding expect.
+pub fn of_expectations(binding: &Binding) -> Vec<Remark> {
+    let imports = binding.imports.iter().enumerate();
+    let of_import = |(index, import): (usize, &Import)| {
+        let (name, expects) = (&import.contract, import.expects.as_ref()?);
+        let told = |_: &str, message: String| format!("the import of {name}: expects: {message}");
+        Some(ineffective(name, expects, &format!("/imports/{index}/expects"), told))
+    };
+    imports.filter_map(of_import).flatten().collect()
+}
+
+fn ineffective(contract: &ContractName, schema: &Json, at: &str, told: impl Fn(&str, String) -> String) -> Vec<Remark> {
+    let (forest, root) = Forest::of(&schema.0);
+    let remark = |one: KeywordWarning| {
+        let place = format!("{at}{}", one.pointer);
+        let message = told(&place, one.message());
+        Remark { code: one.rule(), contract: contract.clone(), nearest: None, message, place: Some(place) }
+    };
+    schema::warnings(forest.tree(root)).into_iter().take(MAX_KEYWORDS).map(remark).collect()
 }
 
 /// Returns remarks on breaks of a promise that are not refused because the version is a pre-release, the break was
@@ -149,7 +171,7 @@ pub fn of_binding(domain: &DomainView, binding: &Binding, judge: &Judge<'_>) -> 
     let imports = binding.imports.iter().filter_map(|import| of_import(domain, import, judge));
     let exports = binding.exports.iter().map(|export| &export.contract).filter(|name| !is_known(domain, name));
     let exports = exports.map(|name| missing(domain, "exports", name));
-    imports.chain(exports).collect()
+    imports.chain(exports).chain(of_expectations(binding)).collect()
 }
 
 fn of_import(domain: &DomainView, import: &Import, judge: &Judge<'_>) -> Option<Remark> {

@@ -38,7 +38,7 @@ pub use draft::Draft;
 pub use external::replace_external;
 pub use forest::{Forest, PartId, Tree};
 pub use fragments::encoded;
-pub use keywords::{KeywordKind, KeywordWarning, warnings};
+pub use keywords::{KeywordKind, KeywordWarning, schemas_of_api, warnings};
 pub use payloads::{Failure, payloads};
 pub use problem::{Part, Problem};
 

@@ -9,12 +9,12 @@ use crate::{
     env::Env,
     error::{ErrorCode, OpError},
     model::{
-        bundle::{self, BundleError},
+        bundle::{self, Bundle, BundleError},
         compatibility::{self, Options},
         schema::{self, Budget, Forest, KeywordWarning, Part, PartId, Tree},
     },
     store::codec,
-    wire::{Answer, AskedDirection, Compat, SchemaReading, SchemaWarning},
+    wire::{Answer, AskedDirection, Compat, SchemaDifference, SchemaReading, SchemaWarning},
 };
 
 /// The operation's entry in the table of operations.
@@ -24,21 +24,31 @@ pub const OPERATION: Operation =
 /// The maximum size of a schema, in bytes.
 pub const MAX_SCHEMA: usize = codec::MAX_SCHEMA;
 
-/// A schema that was read from a file or standard input.
+/// A file or standard input that contains a schema.
 #[derive(Debug, Clone)]
 pub struct Source {
     /// Its name in the answer.
     pub name: String,
     /// Its content, as JSON or YAML.
     pub bytes: Vec<u8>,
+    /// The part of it that is the schema; `None` if all of it is.
+    pub part: Option<SchemaPart>,
+}
+
+/// A schema in a larger document, such as OpenAPI.
+#[derive(Debug, Clone)]
+pub struct SchemaPart {
+    pointer: String,
+    bundle: Bundle,
 }
 
 impl Source {
-    /// Returns the part of a document at a JSON Pointer, with everything in the document that it refers to.
+    /// Returns the source with only the part at a JSON Pointer as its schema, and everything in the document that it
+    /// refers to.
     ///
     /// # Errors
     /// Returns an error if the document cannot be read, has no such part, or the part refers to another file.
-    pub fn part(&self, pointer: &str) -> Result<Self, OpError> {
+    pub fn part(self, pointer: &str) -> Result<Self, OpError> {
         let document = documents::one(&documents::Source { name: self.name.clone(), bytes: self.bytes.clone() })?;
         let mut load = |file: &str| match file == self.name {
             true => Ok(document.clone()),
@@ -47,9 +57,46 @@ impl Source {
                 Err(BundleError { file: file.to_owned(), message })
             }
         };
-        let schema = bundle::bundle(&self.name, pointer, &mut load)
+        let bundle = bundle::bundle(&self.name, pointer, &mut load)
             .map_err(|error| OpError::cannot(ErrorCode::UnreadableSchema, error.to_string()))?;
-        Ok(Self { name: format!("{}#{pointer}", self.name), bytes: schema.to_string().into_bytes() })
+        Ok(Self { part: Some(SchemaPart { pointer: pointer.to_owned(), bundle }), ..self })
+    }
+
+    /// Returns the JSON Pointer to the schema; empty for the whole document.
+    pub fn pointer(&self) -> &str {
+        self.part.as_ref().map_or("", |part| &part.pointer)
+    }
+
+    /// Returns its name, with the pointer to the schema.
+    fn label(&self) -> String {
+        match &self.part {
+            Some(part) => format!("{}#{}", self.name, part.pointer),
+            None => self.name.clone(),
+        }
+    }
+
+    /// Returns the JSON Pointer into the file for one into the schema.
+    fn in_file(&self, pointer: &str) -> String {
+        self.part.as_ref().map_or_else(|| pointer.to_owned(), |part| part.bundle.origins.of(pointer).1)
+    }
+
+    /// Returns a warning about the schema.
+    fn warning(&self, warning: KeywordWarning) -> SchemaWarning {
+        SchemaWarning::of(&self.label(), KeywordWarning { pointer: self.in_file(&warning.pointer), ..warning })
+    }
+
+    /// Returns a difference with pointers into the files.
+    fn difference((old, new): (&Self, &Self), found: SchemaDifference) -> SchemaDifference {
+        let old_pointer = found.old_pointer.as_deref().map(|pointer| old.in_file(pointer));
+        let new_pointer = found.new_pointer.as_deref().map(|pointer| new.in_file(pointer));
+        SchemaDifference { old_pointer, new_pointer, ..found }
+    }
+
+    /// Returns the error for a problem at a JSON Pointer into the schema.
+    fn error(&self, pointer: &str, why: &str) -> OpError {
+        let pointer = self.in_file(pointer);
+        let line = codec::line_at(&self.bytes, &pointer).map(|line| format!(":{line}")).unwrap_or_default();
+        OpError::cannot(ErrorCode::UnreadableSchema, format!("{}{line}: {why}", self.name))
     }
 }
 
@@ -107,14 +154,18 @@ pub fn compare(env: &Env, request: &Request) -> Result<Answer<Compat>, OpError> 
     let is_proved = asked.iter().all(|verdict| verdict.is_compatible());
     let compatible = (is_refuted || is_proved).then_some(is_proved);
     Ok(Answer::new(Compat {
-        old: request.old.name.clone(),
-        new: request.new.name.clone(),
+        old: request.old.label(),
+        new: request.new.label(),
         direction: request.direction,
         reading: request.reading,
         compatible,
         backwards: found.backwards,
         forwards: found.forwards,
-        differences: found.differences.into_iter().map(|one| one.identified_between(old, new)).collect(),
+        differences: found
+            .differences
+            .into_iter()
+            .map(|one| Source::difference((&request.old, &request.new), one.identified_between(old, new)))
+            .collect(),
         bump: found.bump,
         warnings: assumed
             .into_iter()
@@ -123,12 +174,13 @@ pub fn compare(env: &Env, request: &Request) -> Result<Answer<Compat>, OpError> 
                 sources
                     .into_iter()
                     .filter(|(_, is_named)| *is_named)
-                    .map(move |(source, _)| SchemaWarning::of(&source.name, KeywordWarning::assumed(draft)))
+                    .map(move |(source, _)| source.warning(KeywordWarning::assumed(draft)))
             })
-            .chain(external.into_iter().map(|(at, target)| {
-                let source = [&request.old, &request.new][at];
-                SchemaWarning::of(&source.name, KeywordWarning::external(target))
-            }))
+            .chain(
+                external
+                    .into_iter()
+                    .map(|(at, target)| [&request.old, &request.new][at].warning(KeywordWarning::external(target))),
+            )
             .chain(warnings(&request.old, old))
             .chain(warnings(&request.new, new))
             .collect(),
@@ -142,24 +194,28 @@ pub fn lines<'p>(source: &Source, pointers: impl Iterator<Item = &'p str> + Clon
 }
 
 fn warnings<'a>(source: &'a Source, schema: Tree<'_>) -> impl Iterator<Item = SchemaWarning> + use<'a> {
-    schema::warnings(schema).into_iter().map(|warning| SchemaWarning::of(&source.name, warning))
-}
-
-fn unreadable(source: &Source, why: &str) -> OpError {
-    OpError::cannot(ErrorCode::UnreadableSchema, format!("{}: {why}", source.name))
+    schema::warnings(schema).into_iter().map(|warning| source.warning(warning))
 }
 
 fn parse(forest: &mut Forest, source: &Source) -> Result<PartId, OpError> {
-    codec::schema_into(forest, &source.bytes).map_err(|problem| unreadable(source, &problem.to_string()))
+    let parsed = match &source.part {
+        Some(part) => codec::schema_into(forest, part.bundle.schema.to_string().as_bytes(), true),
+        None => codec::schema_into(forest, &source.bytes, source.name.ends_with(".json")),
+    };
+    parsed.map_err(|problem| OpError::cannot(ErrorCode::UnreadableSchema, format!("{}: {problem}", source.name)))
 }
 
 /// Returns an error if a schema is not a valid JSON Schema.
 fn judge(source: &Source, schema: Tree<'_>, budget: &Budget) -> Result<(), OpError> {
+    let has = |word: &str| schema.get(word).is_some_and(Tree::is_string);
+    if let (None, Some(pointer)) = (&source.part, schema::schemas_of_api(has)) {
+        return Err(documents::not_a_schema(&source.name, pointer));
+    }
     let problems = schema::problems_of(schema, &Value::Null, budget);
     match problems.into_iter().find(|problem| matches!(problem.part, Part::Schema | Part::Size)) {
         Some(problem) => {
-            let why = format!("not a valid JSON Schema at {:?}: {}", problem.pointer, problem.message);
-            Err(unreadable(source, &why))
+            let why = format!("not a valid JSON Schema at {:?}: {}", source.in_file(&problem.pointer), problem.message);
+            Err(source.error(&problem.pointer, &why))
         }
         None => Ok(()),
     }

@@ -28,7 +28,7 @@ pub struct Compat {
     pub backwards: BothReadings,
     /// Whether every value of the old schema is a value of the new one.
     pub forwards: BothReadings,
-    /// The differences in the requested directions, at most 20 per direction.
+    /// The differences in the requested directions, at most 20 per direction, with pointers into the files.
     pub differences: Vec<SchemaDifference>,
     /// The smallest version bump that the change requires.
     pub bump: VersionBump,
@@ -40,11 +40,11 @@ pub struct Compat {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct SchemaWarning {
     /// The kind of warning: `misspelt-keyword`, `keyword-of-another-draft`, `keyword-of-another-language`,
-    /// `assumed-draft` or `external-reference`.
+    /// `assumed-draft`, `external-reference` or `no-keyword`.
     pub rule: Cow<'static, str>,
     /// The schema, as named in the request.
     pub schema: String,
-    /// A JSON Pointer to the word.
+    /// A JSON Pointer to the word in the file.
     pub pointer: String,
     /// The word.
     pub keyword: String,

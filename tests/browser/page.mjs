@@ -231,7 +231,7 @@ const checks = {
     await (await open()).close();
     const page = await open({ javaScriptEnabled: false });
     for (const path of [...PAST, ...PAGES]) await go(page, path);
-    assert.match(await text(page, '#live'), /Not live: reload to update/);
+    assert.match(await text(page, '#live'), /Not updating live; reload to see changes/);
     await go(page, '/r/aperture/contracts');
     await page.getByRole('searchbox').fill('DEPLOY fungal');
     await page.getByRole('button', { name: 'Search' }).click();

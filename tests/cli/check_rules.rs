@@ -152,6 +152,28 @@ fn misspelled_keyword_is_a_warning_of_check_and_publish() {
     assert!(check.stdout.contains(warning) && check.stdout.contains("[misspelt-keyword]"), "{check}");
     let commit = world.commit("fungal", "Slip");
     assert!(commit.stderr.contains(warning), "{commit}");
+    let line = slip.lines().position(|line| line.contains("requierd")).unwrap() + 1;
+    let check = world.blue(&world.path("fungal"), &["check"]);
+    assert!(check.stdout.contains(&format!("{CONTRACT_FILE}:{line}: warning: s3-access: {warning}")), "{check}");
+}
+
+#[test]
+fn misspelled_keyword_in_expectations_is_a_warning() {
+    let world = World::pair();
+    let file = world.read("access/.blue/bindings/s3-access.yaml");
+    let range = file.lines().find(|line| line.contains("version:")).unwrap();
+    let expects = format!(
+        "{}expects: {{ propertis: {{ read: {{ type: array }} }} }}",
+        " ".repeat(range.find("version").unwrap())
+    );
+    world.write("access/.blue/bindings/s3-access.yaml", &file.replace(range, &format!("{range}\n{expects}")));
+    let warning = "the import of s3-permissions: expects: \"propertis\" is not a keyword and has no effect";
+    let worktree = world.blue(&world.path("access"), &["check", "--worktree"]);
+    assert!(worktree.stdout.contains(warning), "{worktree}");
+    let commit = world.commit("access", "Expect");
+    assert!(commit.stderr.contains(warning), "{commit}");
+    let check = world.blue(&world.path("access"), &["check"]);
+    assert!(check.stdout.contains(warning), "{check}");
 }
 
 #[test]

@@ -40,6 +40,28 @@ fn bump_commits_the_schema_with_the_version() {
 }
 
 #[test]
+fn a_break_is_on_the_line_of_the_schema_file() {
+    let world = with_schema_file();
+    let api = |kind: &str| {
+        format!(
+            "{{\"paths\": {{\"type\": \"object\", \"properties\":\n{{\"read\": {{\"items\": {{\"$ref\": \"#/item\"}}}}}}}},\n\
+                \"item\":\n{{\"type\": {kind}}}}}\n"
+        )
+    };
+    let file = world.read(&format!("fungal/{CONTRACT_FILE}"));
+    let file = file.replace("{ file: paths.json }", "{ file: paths.json, at: \"#/paths\" }");
+    let write = |version: &str, kind: &str| {
+        world.write(&format!("fungal/{CONTRACT_FILE}"), &file.replace("1.1.0", version));
+        world.write("fungal/paths.json", &api(kind));
+    };
+    write("2.0.0", r#""string""#);
+    world.commit("fungal", "Refer to a definition");
+    write("2.1.0", r#"["string", "null"]"#);
+    let check = world.blue(&world.path("fungal"), &["check", "--worktree"]).exits(1);
+    assert!(check.stdout.contains("paths.json:4: error:"), "{check}");
+}
+
+#[test]
 fn import_commits_what_it_expects() {
     let world = World::pair();
     let access = world.path("access");

@@ -120,7 +120,7 @@ fn two_schemas_are_reported_by_file_and_line() {
         table.starts_with("### Contracts: failed\n\n1 error, 0 warnings from `old.json` to `new.yaml`\n"),
         "{table}"
     );
-    assert!(table.ends_with("\nNeeds a major version: it breaks a required direction\n"), "{table}");
+    assert!(table.ends_with("\nNeeds a major version: it breaks compatibility\n"), "{table}");
     let (xml, _) = reported(&world, ".", &["compat", "old.json", "new.yaml"], "junit");
     assert!(xml.contains("tests=\"2\" failures=\"1\"") && xml.contains("name=\"forwards\"><failure "), "{xml}");
 }

@@ -82,7 +82,8 @@ fn reads_a_part_of_an_openapi_document() {
         assert!(run.stdout.contains(text), "{text}\n{run}");
     }
     let github = world.blue(&world.root(), &["compat", &part("old.yaml"), &part("new.yaml"), "--format", "github"]);
-    assert!(github.exits(1).stdout.contains("file=new.yaml,line=4,"), "the line of the part");
+    assert!(github.exits(1).stdout.contains("file=new.yaml,line=9,"), "the line of the definition");
+    assert!(run.stdout.contains("--> new.yaml#/components/schemas/Id"), "{run}");
     for (place, message) in [("old.yaml#/none", "there is nothing at /none"), ("none.yaml#/x", "cannot read none.yaml")]
     {
         let missing = world.blue(&world.root(), &["compat", place, "new.json"]).exits(128);
@@ -91,6 +92,28 @@ fn reads_a_part_of_an_openapi_document() {
     world.write("other.yaml", "$defs: { a: { $ref: 'old.yaml' } }");
     let other = world.blue(&world.root(), &["compat", "other.yaml#/$defs/a", "new.json"]).exits(128);
     assert!(other.stderr.contains("old.yaml: it is another file"), "{other}");
+}
+
+#[test]
+fn documents_that_are_no_schema_are_named() {
+    let world = world();
+    for (text, hint) in [
+        (r#"{"openapi": "3.1.0", "components": {}}"#, "#/components/schemas/NAME"),
+        (r#"{"swagger": "2.0", "definitions": {}}"#, "#/definitions/NAME"),
+    ] {
+        world.write("api.json", text);
+        let refused = world.blue(&world.root(), &["compat", "api.json", "api.json"]).exits(128);
+        assert!(refused.stderr.contains(&format!("name a schema in it: api.json{hint}")), "{refused}");
+    }
+    world.write("data.json", r#"{"version": "1", "port": 80}"#);
+    let data = world.blue(&world.root(), &["compat", "data.json", "data.json"]).exits(0);
+    assert!(data.stdout.contains(r#"every value is valid; "port" is no keyword"#), "{data}");
+    world.write("broken.json", "{\"type\": \"object\",\n\"default\": }");
+    let broken = world.blue(&world.root(), &["compat", "broken.json", "new.json"]).exits(128);
+    assert!(broken.stderr.contains("broken.json: expected value (line 2"), "JSON is not read as YAML: {broken}");
+    world.write("invalid.json", "{\"type\": \"object\",\n\"required\": 3}");
+    let invalid = world.blue(&world.root(), &["compat", "invalid.json", "new.json"]).exits(128);
+    assert!(invalid.stderr.contains("invalid.json:2: not a valid JSON Schema at \"/required\""), "{invalid}");
 }
 
 #[test]

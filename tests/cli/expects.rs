@@ -76,16 +76,11 @@ fn break_inside_expects_breaks_the_import_everywhere() {
     assert_eq!((&impact["broken"], &impact["importers"][0]["judged_by"]), (&json!(1), &json!("expects")));
     is_break(&impact["importers"][0]["verdict"]);
     let check = world.blue(&provider, &["check", "--worktree"]).exits(1);
-    assert!(
-        check.stdout.contains("and 3.0.0 breaks it (used in cdk/access_stack.py): the import does not expect {\"id\":")
-    );
+    assert!(check.stdout.contains("and 3.0.0 breaks it (used in cdk/access_stack.py): 3.0.0 allows {\"id\":"));
     assert!(check.stdout.contains("--> expects/properties/id/type\n  --> 3.0.0 /schema/properties/id/type"), "{check}");
     is_break(&world.json(&provider, &["check", "--worktree", "--mode", "compatibility"])["errors"][0]["verdict"]);
     let commit = world.commit("fungal", "Numbers too");
-    assert!(
-        commit.stderr.contains("breaks access (cdk/access_stack.py): the import does not expect {\"id\":"),
-        "{commit}"
-    );
+    assert!(commit.stderr.contains("breaks access (cdk/access_stack.py): 3.0.0 allows {\"id\":"), "{commit}");
     let told = world.json(&consumer, &["notifications", "list", "--state", "pending"])["notifications"][0].clone();
     assert_eq!((&told["import_state"], &told["judged_by"]), (&json!("broken"), &json!("expects")), "{told}");
     is_break(&told["verdict"]);
@@ -107,10 +102,9 @@ fn unpromised_expectation_is_an_error_at_once() {
     let consumer = world.path("access");
     import(&world, "expects: { type: object, required: [id, note] }");
     let check = world.blue(&consumer, &["check", "--worktree"]).exits(1);
-    assert!(check.stdout.contains("the import does not expect {\"id\":"), "{check}");
-    assert!(check.stdout.contains("which 2.0.0 allows [import-broken]"), "{check}");
+    assert!(check.stdout.contains("which the import does not expect [import-broken]"), "{check}");
     let commit = world.commit("access", "Rely on the note");
-    assert!(commit.stderr.contains("the import does not expect {\"id\":"), "{commit}");
+    assert!(commit.stderr.contains("which the import does not expect"), "{commit}");
     assert_eq!(world.json(&consumer, &["check"])["errors"][0]["caused_by"], "already-in-the-realm");
 }
 
@@ -247,7 +241,7 @@ fn expects_is_inferred_from_samples() {
     assert!(world.blue(&consumer, &again).exits(1).stderr.contains("already exists, and was not overwritten"));
     world.ok(&consumer, &[&again[..], &["--replace"]].concat());
     let check = world.blue(&consumer, &["check", "--worktree"]).exits(1);
-    assert!(check.stdout.contains("the import does not expect {\"read\":[]}"), "{check}");
+    assert!(check.stdout.contains("1.0.0 allows {\"read\":[]}"), "{check}");
     world.blue(&consumer, &["contract", "expect", "s3-access/other", "--from-samples", "two.json"]).exits(1);
 }
 

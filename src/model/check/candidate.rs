@@ -13,7 +13,7 @@ use crate::model::{
     next_version,
     publish::{self, Direction, Reason, Refusal},
     range::Range,
-    verdict::Judge,
+    verdict::{Judge, Verdict},
 };
 
 /// Returns findings for files that could not be read, and for stray files.
@@ -145,8 +145,9 @@ fn refused(
             let finding = place(Finding::error(refusal.code(), refusal.to_string()));
             let verdict = promise.broken.first().cloned();
             let line = declared.line(verdict.as_ref());
+            let place = verdict.as_ref().and_then(Verdict::place);
             let fingerprint = Some(promise.fingerprint());
-            vec![Finding { line, verdict, version: Some(version.clone()), fingerprint, ..finding }]
+            vec![Finding { line, place, verdict, version: Some(version.clone()), fingerprint, ..finding }]
         }
         _ => vec![place(Finding::error(refusal.code(), refusal.to_string()))],
     }
@@ -202,7 +203,7 @@ pub(super) fn locate(finding: &mut Finding, judged: Judged<'_>) {
             // A version that the range refuses is itself the cause, whatever else it changes.
             let admits = |range: &Range| finding.version.as_ref().is_some_and(|version| range.matches(version));
             let verdict = finding.verdict.as_ref().filter(|_| finding.requirement.as_ref().is_none_or(admits));
-            finding.line = declared.line(verdict);
+            (finding.line, finding.place) = (declared.line(verdict), verdict.and_then(Verdict::place));
         }
     } else if finding.code == "past-sunset"
         && let Some(declared) = judged.candidate.bindings.get(domain)

@@ -59,7 +59,8 @@ fn life(
         && importers > 0
     {
         let until = deprecated.sunset.map(|date| date.to_string()).unwrap_or_default();
-        let message = format!("{name} was served until {until}, but is still imported by {importers}");
+        let repos = if importers == 1 { "repository" } else { "repositories" };
+        let message = format!("{name} was served until {until}, but is still imported by {importers} {repos}");
         findings.push(Finding::warning("past-sunset", message));
     }
     if contract.retired.is_none() && importers == 0 {

@@ -23,11 +23,17 @@ pub(super) fn check(domain: &DomainView, after: &DomainView, judged: Judged<'_>,
         let of_contract = if declared.changed {
             remarks((domain, after), after.document(contract, &document.version), declared, judge)
         } else {
-            differs((name, judged.repo), &document, domain.contracts.get(contract), declared)
+            let held = domain.contracts.get(contract);
+            let keywords = located(effects::of_keywords(&document), name, declared);
+            differs((name, judged.repo), &document, held, declared).into_iter().chain(keywords).collect()
         };
         findings.extend(of_contract.into_iter().map(|finding| finding.domain(name).contract(contract)));
     }
     findings.extend(binding_differs(domain, judged));
+    if let Some(declared) = judged.candidate.bindings.get(name) {
+        let remarks = located(effects::of_expectations(&declared.document), name, declared);
+        findings.extend(remarks.into_iter().map(|finding| finding.domain(name).repo(judged.repo)));
+    }
     findings
 }
 
@@ -68,16 +74,20 @@ fn remarks(
     declared: &Declared<Contract>,
     judge: &Judge<'_>,
 ) -> Vec<Finding> {
-    let line = declared.lines.get("version").copied();
-    let remarks = after.map(|after| effects::of_contract(domains, after, judge)).unwrap_or_default().into_iter();
-    let name = &domains.0.info.name;
+    let remarks = after.map(|after| effects::of_contract(domains, after, judge)).unwrap_or_default();
+    located(remarks, &domains.0.info.name, declared)
+}
+
+/// Converts remarks on a file to findings. Callers that have the file convert a place to its line.
+fn located<T>(remarks: Vec<Remark>, domain: &DomainName, declared: &Declared<T>) -> Vec<Finding> {
     let finding = |remark: Remark| {
-        // Callers that have the file convert a place to its line.
-        let line = line.filter(|_| remark.place.is_none());
-        let finding = Finding::warning(remark.code, format!("{name}: {}", remark.message)).at(&declared.path, line);
-        Finding { place: remark.place, ..finding.domain(name).contract(&remark.contract) }
+        let line = declared.lines.get("version").copied().filter(|_| remark.place.is_none());
+        let message = format!("{domain}: {}", remark.message);
+        let finding = Finding::warning(remark.code, message).at(&declared.path, line).contract(&remark.contract);
+        let caused_by = if declared.changed { finding.caused_by } else { Cause::AlreadyInTheRealm };
+        Finding { place: remark.place, caused_by, ..finding.domain(domain) }
     };
-    remarks.map(finding).collect()
+    remarks.into_iter().map(finding).collect()
 }
 
 /// Returns a finding for a file that is unchanged since it was published, if the realm has changed since.

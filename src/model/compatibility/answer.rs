@@ -228,7 +228,7 @@ impl VersionBump {
     /// Returns the bump and its reason, phrased as the end of a sentence.
     pub fn phrase(self) -> &'static str {
         match self {
-            Self::Major => "a major version: it breaks a required direction",
+            Self::Major => "a major version: it breaks compatibility",
             Self::Minor => "a minor version: the set of valid values changes",
             Self::Patch => "a patch version: the same values are valid",
             Self::Unknown => "at least a minor version: compatibility is not fully decided",

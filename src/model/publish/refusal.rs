@@ -37,7 +37,7 @@ pub enum Reason {
     #[error("has no member {0}")]
     NotMember(RepoName),
     /// The name differs from an existing one only in case.
-    #[error("differs from the existing {0} only in case")]
+    #[error("differs from the existing {0} only in case; choose another name")]
     Collides(ContractName),
     /// The version was published with other content.
     #[error("{version} was already published with different content: bump to {bump}{}",

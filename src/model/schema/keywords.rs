@@ -43,6 +43,8 @@ pub enum KeywordKind {
     Assumed(Draft),
     /// The reference leads out of the schema, so that its target is not known.
     External,
+    /// The schema has words, but no keyword, so that it allows every value.
+    NoKeyword,
 }
 
 impl KeywordWarning {
@@ -67,6 +69,7 @@ impl KeywordWarning {
             KeywordKind::OtherLanguage => "keyword-of-another-language",
             KeywordKind::Assumed(_) => "assumed-draft",
             KeywordKind::External => "external-reference",
+            KeywordKind::NoKeyword => "no-keyword",
         }
     }
 
@@ -83,6 +86,11 @@ impl KeywordWarning {
                 format!("no draft is named, and not all is valid in 2020-12, so it was read as {draft}; {suggestion}")
             }
             KeywordKind::External => format!("{keyword:?} is outside of the schema and was not read; {suggestion}"),
+            KeywordKind::NoKeyword => {
+                format!(
+                    "no keyword restricts anything, so every value is valid; {keyword:?} is no keyword; {suggestion}"
+                )
+            }
         }
     }
 }
@@ -103,8 +111,38 @@ pub fn warnings(schema: Tree<'_>) -> Vec<KeywordWarning> {
             walk.schema(&place);
         }
     }
+    if walk.found.is_empty() {
+        walk.found.extend(no_keyword(schema));
+    }
     walk.found.truncate(MOST);
     walk.found
+}
+
+/// Returns a warning if a schema has words but no keyword, as other documents do.
+fn no_keyword(schema: Tree<'_>) -> Option<KeywordWarning> {
+    let is_keyword = |word: &str| ALWAYS.contains(&word) || SOMETIMES.iter().any(|(keyword, ..)| *keyword == word);
+    let is_structure = |word: &str| matches!(word, "$schema" | "$defs" | "definitions");
+    if schema.members().any(|(word, _)| is_keyword(word) || is_structure(word)) {
+        return None;
+    }
+    let is_annotation = |word: &str| ANNOTATIONS.contains(&word) || word.starts_with("x-");
+    let (word, _) = schema.members().find(|(word, _)| !is_annotation(word))?;
+    Some(KeywordWarning {
+        pointer: String::new(),
+        keyword: word.to_owned(),
+        kind: KeywordKind::NoKeyword,
+        suggestion: "write the schema, or a pointer to it: FILE#/POINTER".to_owned(),
+    })
+}
+
+/// Returns the pointer to the schemas of a document that is OpenAPI or AsyncAPI rather than a schema. `has` returns
+/// whether the document has a string under a name.
+pub fn schemas_of_api(has: impl Fn(&str) -> bool) -> Option<&'static str> {
+    match () {
+        () if has("swagger") => Some("/definitions/NAME"),
+        () if has("openapi") || has("asyncapi") => Some("/components/schemas/NAME"),
+        () => None,
+    }
 }
 
 /// A sub-schema, and its draft if known.
@@ -348,7 +386,7 @@ mod tests {
             ("uniqueitems", json!(true), "uniqueItems"),
         ] {
             if meant.is_empty() {
-                assert_eq!(found(&json!({word: value})), [], "{word}");
+                assert_eq!(found(&json!({"type": "string", word: value})), [], "{word}");
             } else {
                 one(json!({word: value}), &format!("/{word}"), &format!("{meant:?}"));
             }
@@ -388,10 +426,25 @@ mod tests {
             "",
             "~/",
         ] {
-            assert_eq!(found(&json!({word: "text"})), [], "{word}");
+            assert_eq!(found(&json!({"type": "string", word: "text"})), [], "{word}");
         }
-        assert_eq!(found(&json!({"types": 3, "require": true, "itens": "x"})), []);
+        assert_eq!(found(&json!({"type": "object", "types": 3, "require": true, "itens": "x"})), []);
         assert_eq!(found(&json!({"$schema": "https://example.org/own", "propertis": {}})), []);
+    }
+
+    #[test]
+    fn a_document_without_keywords_is_reported() {
+        one(json!({"description": "a package", "version": "1.0.0", "main": "a.js"}), "", "\"main\" is no keyword");
+        one(json!({"components": {"schemas": {}}}), "", "write the schema");
+        for schema in [
+            json!({}),
+            json!({"title": "anything", "x-order": 1}),
+            json!({"$defs": {}, "other": 1}),
+            json!({"$schema": Draft::D7.uri(), "other": 1}),
+            json!({"required": [], "other": 1}),
+        ] {
+            assert_eq!(found(&schema), [], "{schema}");
+        }
     }
 
     #[test]

@@ -47,20 +47,20 @@ impl Verdict {
         let shown = self.difference.as_ref().map(super::SchemaDifference::phrase);
         match (self.direction, shown, &self.reason) {
             (BrokenDirection::Backwards, Some(shown), _) => {
-                format!("the import does not expect {shown}, which {version} allows")
+                format!("{version} allows {shown}, which the import does not expect")
             }
             (BrokenDirection::Forwards, Some(shown), _) => {
                 format!("{version} rejects {shown}, which the importer expects to send")
             }
             (BrokenDirection::Backwards, None, Some(reason)) => {
-                format!("it is unknown whether the import expects everything that {version} allows: {reason}")
+                format!("it is unknown whether {version} allows only what the import expects: {reason}")
             }
             (BrokenDirection::Forwards, None, Some(reason)) => {
                 format!(
                     "it is unknown whether {version} accepts everything that the importer expects to send: {reason}"
                 )
             }
-            (BrokenDirection::Backwards, None, None) => format!("the import expects everything that {version} allows"),
+            (BrokenDirection::Backwards, None, None) => format!("{version} allows only what the import expects"),
             (BrokenDirection::Forwards, None, None) => {
                 format!("{version} accepts everything that the importer expects to send")
             }

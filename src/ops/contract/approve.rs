@@ -52,7 +52,7 @@ runs!(ContractApproved, run);
 pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractApproved>, OpError> {
     let acting = ctx.require_writable()?;
     let (ContractRef { domain: name, contract }, judge) = (&request.contract, ctx.judge());
-    let subject = format!("approve {contract} {}: it breaks a promise", request.fingerprint);
+    let subject = format!("approve the break {} of {contract}", request.fingerprint);
     let why = MessageParts {
         repo: Some(acting.repo),
         reason: Some(&request.reason),

@@ -82,6 +82,12 @@ pub fn one(source: &Source) -> Result<Value, OpError> {
     }
 }
 
+/// Returns the error that a document describes an API rather than being a schema, with the pointer to its schemas.
+pub fn not_a_schema(file: &str, pointer: &str) -> OpError {
+    let message = format!("{file} describes an API and is not a JSON Schema; name a schema in it: {file}#{pointer}");
+    OpError::cannot(ErrorCode::UnreadableSchema, message)
+}
+
 fn by_line(bytes: &[u8]) -> Result<Vec<Document>, Problem> {
     let mut documents = Vec::new();
     for (number, line) in (1u32..).zip(bytes.split(|byte| *byte == b'\n')) {

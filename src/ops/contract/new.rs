@@ -202,6 +202,9 @@ fn document(ctx: &Ctx, owner: &RepoName, request: &Request) -> Result<(Contract,
 /// files that were read.
 fn schema_at(ctx: &Ctx, source: &Source, pointer: &str) -> Result<(Value, BTreeSet<String>), OpError> {
     let first = documents::one(source)?;
+    if let (true, Some(at)) = (pointer.is_empty(), schema::schemas_of_api(|word| first[word].is_string())) {
+        return Err(documents::not_a_schema(&source.name, at));
+    }
     let own = own_path(ctx, Path::new(&source.name)).ok();
     let is_own = own.is_some();
     let name = own.unwrap_or_else(|| source.name.clone());
@@ -220,7 +223,7 @@ fn schema_at(ctx: &Ctx, source: &Source, pointer: &str) -> Result<(Value, BTreeS
     };
     let schema = bundle::bundle(&name, pointer, &mut load)
         .map_err(|error| OpError::no(ErrorCode::UnreadableSchema, error.to_string()))?;
-    Ok((schema, read))
+    Ok((schema.schema, read))
 }
 
 fn require_valid(ctx: &Ctx, document: &Contract) -> Result<(), OpError> {

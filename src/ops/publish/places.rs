@@ -1,8 +1,8 @@
 //! Finds the lines in a repository's own files that cause a problem with a contract.
 
-use super::references::Reference;
+use super::references::{self, Reference};
 use crate::{
-    model::{check::Finding, json::Json},
+    model::{bundle, check::Finding, json::Json},
     repo::blue_files::{Files, Item},
     store::codec,
 };
@@ -11,9 +11,18 @@ use crate::{
 /// returns that file.
 pub fn place(files: &Files<'_>, path: &str, pointer: &str) -> (String, Option<u32>) {
     let Some(bytes) = read(files, path) else { return (path.to_owned(), None) };
-    let elsewhere = referred(&bytes, path, pointer).and_then(|(reference, rest)| {
-        let line = codec::line_at(&read(files, &reference.file)?, &format!("{}{rest}", reference.pointer))?;
-        Some((reference.file, Some(line)))
+    let elsewhere = referred(&bytes, path, pointer).and_then(|(part, reference, rest)| {
+        let (file, pointer) = match part {
+            "/schema" => {
+                let mut load = |path: &str| references::load(files, path);
+                let origins = bundle::bundle(&reference.file, &reference.pointer, &mut load).ok()?.origins;
+                let (file, pointer) = origins.of(rest);
+                (file.to_owned(), pointer)
+            }
+            _ => (reference.file, format!("{}{rest}", reference.pointer)),
+        };
+        let line = codec::line_at(&read(files, &file)?, &pointer)?;
+        Some((file, Some(line)))
     });
     elsewhere.unwrap_or_else(|| (path.to_owned(), codec::line_at(&bytes, pointer)))
 }
@@ -33,13 +42,13 @@ pub fn version_in(files: &Files<'_>, path: &str) -> Option<String> {
     codec::version_from(&read(files, path)?).map(|version| version.from)
 }
 
-/// Returns what the schema or value of a contract refers to, and the rest of a pointer into it.
-fn referred<'p>(bytes: &[u8], path: &str, pointer: &'p str) -> Option<(Reference, &'p str)> {
+/// Returns the part of a contract that a pointer leads into, what it refers to, and the rest of the pointer.
+fn referred<'p>(bytes: &[u8], path: &str, pointer: &'p str) -> Option<(&'static str, Reference, &'p str)> {
     let name = path.rsplit('/').next()?.strip_suffix(".yaml")?.parse().ok()?;
     let contract = codec::contract(bytes, &name).ok()?;
-    let below = |part: &str, json: &Json| {
+    let below = |part: &'static str, json: &Json| {
         let rest = pointer.strip_prefix(part)?;
-        Some((Reference::of(json)?, rest))
+        Some((part, Reference::of(json)?, rest))
     };
     below("/schema", &contract.schema).or_else(|| below("/value", &contract.value))
 }

@@ -158,7 +158,7 @@ fn resolve(files: &Files<'_>, contract: &mut Contract) -> Result<BTreeSet<String
     let mut load = |path: &str| noted(files, path, &seen);
     if let Some(Reference { file, pointer }) = Reference::of(&contract.schema) {
         let schema = bundle::bundle(&file, &pointer, &mut load);
-        contract.schema = schema.map_err(|error| refuse("/schema", format!("schema: {error}")))?.into();
+        contract.schema = schema.map_err(|error| refuse("/schema", format!("schema: {error}")))?.schema.into();
     }
     if let Some(Reference { file, pointer }) = Reference::of(&contract.value) {
         let document = load(&file).map_err(|error| refuse("/value", format!("value: {error}")))?;
@@ -183,7 +183,7 @@ pub fn resolve_expected(files: &Files<'_>, binding: &mut Binding) -> Result<BTre
         let refuse = |message: String| (index, Problem::whole(format!("the import of {}: {message}", import.contract)));
         if let Some(Reference { file, pointer }) = Reference::of(expects) {
             let schema = bundle::bundle(&file, &pointer, &mut load);
-            *expects = schema.map_err(|error| refuse(format!("expects: {error}")))?.into();
+            *expects = schema.map_err(|error| refuse(format!("expects: {error}")))?.schema.into();
         }
         if let Some(first) = schema::problems(&expects.0, &Value::Null, &Budget::default()).first() {
             return Err(refuse(format!("expects{}: {}", first.pointer, first.message)));

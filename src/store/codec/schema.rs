@@ -17,15 +17,16 @@ pub const MAX_SCHEMA: usize = 8 << 20;
 /// # Errors
 /// Returns the location of the problem and what to write instead.
 pub fn schema(bytes: &[u8]) -> Result<Value, Problem> {
-    read(bytes, |reader| json::foreign(reader)).and_then(|read| read.map_or_else(|| yaml::large(bytes), Ok))
+    read(bytes, false, |reader| json::foreign(reader)).and_then(|read| read.map_or_else(|| yaml::large(bytes), Ok))
 }
 
-/// Reads a schema like [`schema`], into a compact representation, and encodes the fragments of its references.
+/// Reads a schema like [`schema`], into a compact representation, and encodes the fragments of its references. With
+/// `only_json`, YAML is an error.
 ///
 /// # Errors
 /// Returns the errors of [`schema`].
-pub fn schema_into(forest: &mut Forest, bytes: &[u8]) -> Result<PartId, Problem> {
-    let root = match read(bytes, |reader| forest.read(reader))? {
+pub fn schema_into(forest: &mut Forest, bytes: &[u8], only_json: bool) -> Result<PartId, Problem> {
+    let root = match read(bytes, only_json, |reader| forest.read(reader))? {
         Some(root) => root,
         None => forest.add(&yaml::large(bytes)?),
     };
@@ -35,19 +36,20 @@ pub fn schema_into(forest: &mut Forest, bytes: &[u8]) -> Result<PartId, Problem>
 /// Reads JSON. Returns `None` if the text is YAML.
 fn read<T>(
     bytes: &[u8],
+    only_json: bool,
     json: impl FnOnce(&mut Deserializer<SliceRead<'_>>) -> serde_json::Result<T>,
 ) -> Result<Option<T>, Problem> {
     if bytes.len() > MAX_SCHEMA {
         return Err(Problem::whole(format!("the schema is larger than {} MiB", MAX_SCHEMA >> 20)));
     }
-    let is_json = bytes.iter().find(|byte| !byte.is_ascii_whitespace()) == Some(&b'{');
-    if !is_json {
+    let is_like_json = bytes.iter().find(|byte| !byte.is_ascii_whitespace()) == Some(&b'{');
+    if !is_like_json && !only_json {
         return Ok(None);
     }
     let mut reader = Deserializer::from_slice(bytes);
     match json(&mut reader).and_then(|value| reader.end().map(|()| value)) {
         Ok(value) => Ok(Some(value)),
-        Err(error) if error.is_data() => Err(Problem::from(&error)),
+        Err(error) if error.is_data() || only_json => Err(Problem::from(&error)),
         // YAML may start like JSON: {type: string}. Text that is too large or ambiguous as JSON is so as YAML, too.
         Err(_) => Ok(None),
     }
@@ -74,11 +76,11 @@ mod tests {
     fn a_forest_is_equal_to_the_value() {
         for text in ["{\"type\": [\"string\", \"null\"]}", " {type: string}", "type: string\n", "true"] {
             let mut forest = Forest::default();
-            let root = schema_into(&mut forest, text.as_bytes()).unwrap();
+            let root = schema_into(&mut forest, text.as_bytes(), false).unwrap();
             assert_eq!(Ok(forest.tree(root).to_value()), schema(text.as_bytes()), "{text}");
         }
         for text in ["{\n\"a\": 1, \"a\": 2}", "{\n\"a\": ]", "a: 1\na: 2\n"] {
-            let problem = schema_into(&mut Forest::default(), text.as_bytes()).unwrap_err();
+            let problem = schema_into(&mut Forest::default(), text.as_bytes(), false).unwrap_err();
             assert_eq!(Err(problem), schema(text.as_bytes()), "{text}");
         }
     }

@@ -122,7 +122,7 @@ fn explain(error: &Error, text: &str, size: Size) -> Problem {
         Error::QuotingRequired { value, .. } => unquoted(value, error, text),
         Error::MergeKeyNotAllowed { .. } => "merge keys (<<) are not allowed; write the keys out".into(),
         Error::NonFiniteFloat { value, .. } => {
-            format!("{value} cannot be represented in JSON; write \"{value}\" as a string")
+            format!("{value} is not a number in JSON, or too large; write \"{value}\" as a string")
         }
         Error::UnsupportedTag { tag, .. } => format!("the tag {tag} is not allowed"),
         Error::MultipleDocuments { .. } => "there is more than one document (---); keep one".into(),
@@ -163,7 +163,11 @@ fn unquoted(value: &str, error: &Error, text: &str) -> String {
     if yaml_advice::is_in_imports(text, error.location().map_or(0, |place| place.line())) {
         return format!("{value} is not a version range; write \"^{whole}\" for compatible versions, with quotes");
     }
-    format!("YAML reads {value} as a number, a boolean or null; write \"{whole}\" with quotes")
+    let read_as = match value.parse::<f64>() {
+        Ok(_) => "a number",
+        Err(_) => "a number, a boolean or null",
+    };
+    format!("YAML reads {value} as {read_as}; write \"{whole}\" with quotes")
 }
 
 /// Explains a number after `version:`. A version may also be a map, so the parser reads the scalar as a number.
@@ -197,7 +201,8 @@ pub fn contract(bytes: &[u8], name: &ContractName) -> Result<Contract, Problem> 
         promise_to_senders(bytes, &mut contract.compatibility)?;
     }
     if contract.name != *name {
-        let message = format!("the contract is named {}, but its file {name}.yaml: use the same name", contract.name);
+        let message =
+            format!("the contract is named {}, but its file is {name}.yaml: use the same name", contract.name);
         return Err(problem_at(bytes, "/name", message));
     }
     let own = [

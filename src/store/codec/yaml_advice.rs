@@ -133,7 +133,9 @@ impl<'t> ErrorLocation<'t> {
             ("expected mapping start", Some("evolution")) => {
                 "an entry of evolution is { version: \"1.0.0\", changes: [\"what changed\"] }".into()
             }
-            ("expected mapping start", Some("realm")) => "realm is { name: NAME, url: URL }".into(),
+            ("expected mapping start", Some("realm")) => {
+                "realm is a mapping: write realm: { name: NAME, url: URL }".into()
+            }
             ("expected mapping start", Some("deprecated")) => {
                 "deprecated is { since: \"1.4.0\", sunset: 2027-01-31, replaced_by: NAME }".into()
             }
@@ -301,7 +303,11 @@ mod tests {
                 4,
                 "imported twice",
             ),
-            (codec::config(b"realm: team\nrepo: shop\n").unwrap_err(), 1, "realm is { name: NAME, url: URL }"),
+            (
+                codec::config(b"realm: team\nrepo: shop\n").unwrap_err(),
+                1,
+                "realm is a mapping: write realm: { name: NAME, url: URL }",
+            ),
             (codec::config(b"realm: { nam: team }\nrepo: shop\n").unwrap_err(), 1, "did you mean name?"),
             (codec::config(b"realm: { name: team }\n").unwrap_err(), 1, "repo: NAME"),
         ] {

@@ -69,10 +69,10 @@ impl Arguments {
         if self.old == self.new && self.old == Path::new("-") {
             return Err(OpError::usage("only one of the schemas can be standard input"));
         }
-        let (old, new) = (Input::read(ctx, &self.old)?, Input::read(ctx, &self.new)?);
+        let (old, new) = (read(ctx, &self.old)?, read(ctx, &self.new)?);
         let request = compat::Request {
-            old: old.schema()?,
-            new: new.schema()?,
+            old: old.clone(),
+            new: new.clone(),
             direction: match self.direction {
                 Direction::Backwards => AskedDirection::Backwards,
                 Direction::Forwards => AskedDirection::Forwards,
@@ -87,7 +87,7 @@ impl Arguments {
         let mut formats = self.formats;
         formats.of_runner(ctx);
         let report =
-            || report::of_compat(&answer.body, [&old, &new].map(|input| input.side(ctx, &answer.body)), self.strict);
+            || report::of_compat(&answer.body, [&old, &new].map(|source| side(ctx, source, &answer.body)), self.strict);
         formats.deliver(ctx, output, &answer, report, render)?;
         Ok(match answer.body.compatible {
             Some(true) => Verdict::Yes,
@@ -97,47 +97,24 @@ impl Arguments {
     }
 }
 
-/// A file that the user named, and the part of it to compare.
-struct Input {
-    file: compat::Source,
-    /// A JSON Pointer into the file; empty for the whole file.
-    pointer: String,
+/// Reads a file that the user named, or a part of one.
+fn read(ctx: &Ctx, place: &Path) -> Result<compat::Source, OpError> {
+    let (file, pointer) = Reference::split(ctx.env.cwd(), place);
+    let bytes = read_at_most(ctx, file, compat::MAX_SCHEMA)?;
+    let source = compat::Source { name: file.display().to_string(), bytes, part: None };
+    if pointer.is_empty() { Ok(source) } else { source.part(pointer) }
 }
 
-impl Input {
-    fn read(ctx: &Ctx, place: &Path) -> Result<Self, OpError> {
-        let (file, pointer) = Reference::split(ctx.env.cwd(), place);
-        let bytes = read_at_most(ctx, file, compat::MAX_SCHEMA)?;
-        let file = compat::Source { name: file.display().to_string(), bytes };
-        Ok(Self { file, pointer: pointer.to_owned() })
-    }
-
-    fn schema(&self) -> Result<compat::Source, OpError> {
-        match self.pointer.is_empty() {
-            true => Ok(self.file.clone()),
-            false => self.file.part(&self.pointer),
-        }
-    }
-
-    /// Returns the file with the lines of its findings. A part of a file only has its first line. Returns `None` for
-    /// standard input.
-    fn side(&self, ctx: &Ctx, body: &Compat) -> Option<SideFile> {
-        let lines = match self.pointer.is_empty() {
-            true => {
-                let of_differences =
-                    body.differences.iter().flat_map(|one| [&one.old_pointer, &one.new_pointer]).flatten();
-                let of_warnings = body.warnings.iter().map(|one| &one.pointer);
-                let pointers = of_differences.chain(of_warnings).map(String::as_str).chain([""]);
-                compat::lines(&self.file, pointers)
-            }
-            false => {
-                let first = compat::lines(&self.file, [&*self.pointer].into_iter());
-                first.into_values().map(|line| (String::new(), line)).collect()
-            }
-        };
-        let name = report::as_runner_names(&ctx.env, Path::new(&self.file.name));
-        (self.file.name != "-").then_some(SideFile { name, lines })
-    }
+/// Returns a file with the lines of its findings. Returns `None` for standard input.
+fn side(ctx: &Ctx, source: &compat::Source, body: &Compat) -> Option<SideFile> {
+    let of_differences = body.differences.iter().flat_map(|one| [&one.old_pointer, &one.new_pointer]).flatten();
+    let of_warnings = body.warnings.iter().map(|one| &one.pointer);
+    let pointers = of_differences.chain(of_warnings).map(String::as_str).chain([source.pointer()]);
+    let mut lines = compat::lines(source, pointers);
+    // A finding without a pointer is about the whole schema.
+    lines.extend(lines.get(source.pointer()).map(|line| (String::new(), *line)));
+    let name = report::as_runner_names(&ctx.env, Path::new(&source.name));
+    (source.name != "-").then_some(SideFile { name, lines })
 }
 
 fn render(body: &Compat, text: &mut Text) {
@@ -148,7 +125,7 @@ fn render(body: &Compat, text: &mut Text) {
     }
     for one in &body.warnings {
         let rule = styled(format!("warning[{}]:", one.rule), Style::Yellow);
-        text.line(&[rule, plain(format!("{}#{}", one.schema, one.pointer))]);
+        text.line(&[rule, plain(place(&one.schema, &one.pointer))]);
         text.block("      ", &one.message);
         text.gap();
     }
@@ -214,7 +191,7 @@ impl Sides<'_> {
         ]);
         for (name, pointer) in [(old, &one.old_pointer), (new, &one.new_pointer)] {
             if let Some(pointer) = pointer {
-                text.line(&[styled("  -->", Style::Dim), plain(format!("{name}#{pointer}"))]);
+                text.line(&[styled("  -->", Style::Dim), plain(place(name, pointer))]);
             }
         }
         text.line(&[plain(format!("  valid in {sender}, invalid in {reader}:"))]);
@@ -222,6 +199,13 @@ impl Sides<'_> {
         let place = if one.at.is_empty() { String::new() } else { format!("at {}: ", one.at) };
         text.block("      ", &format!("{place}{}", one.message));
     }
+}
+
+/// Returns a JSON Pointer into a file. The name may have the pointer to the schema, which is a part of the other one.
+fn place(name: &str, pointer: &str) -> String {
+    let file = name.split_once("#/").map_or(name, |(file, _)| file);
+    let file = if file == "-" { "(standard input)" } else { file };
+    format!("{file}#{pointer}")
 }
 
 /// Returns a witness shortened to a few lines. `--json` prints it in full.

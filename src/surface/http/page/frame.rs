@@ -87,7 +87,7 @@ fn top(page: &Page, path: &str) -> Markup {
                 @if page.past().is_none() {
                     p.live #live data-state="still" role="status" {
                         span.dot aria-hidden="true" {}
-                        span.word { "Not live: reload to update" }
+                        span.word { "Not updating live; reload to see changes" }
                     }
                 }
             }
