@@ -84,7 +84,7 @@ fn branch_that_resolves_a_conflict_passes() {
     // Merging it resolves the conflict, and so would the step that is printed before.
     world.git(&access, &["switch", "--quiet", "main"]);
     let open = world.blue(&access, &["check"]).exits(1);
-    let step = world.next_steps(&open).into_iter().find(|step| step.contains("resolves the conflict")).unwrap();
+    let step = world.next_steps(&open).into_iter().find(|step| step.contains("at the intended commit")).unwrap();
     let pasted = world.finish_shell(&access, &step);
     assert_eq!(pasted.code, 0, "{pasted}");
     world.blue(&access, &["check"]).exits(0);

@@ -73,10 +73,11 @@ pub(super) fn of_realm(records: &[SetAside], me: Option<&RepoName>) -> impl Iter
 }
 
 fn finding(conflict: &Conflict, domain: Option<&DomainName>, elsewhere: Option<&RepoName>) -> Finding {
-    let between = if matches!(conflict, Conflict::SetAside(_)) { ", or " } else { ", then " };
-    let commands = conflict.resolution(domain, elsewhere).join(between);
-    let message = format!("{}; to resolve it: {commands}", conflict.meaning(domain));
-    let finding = Finding::error(conflict.code(), message);
+    let between = if matches!(conflict, Conflict::SetAside(_)) { ", or " } else { " && " };
+    let resolution = conflict.resolution(domain, elsewhere);
+    let commands: Vec<_> = resolution.iter().map(|step| step.split("  # ").next().unwrap_or_default()).collect();
+    let message = format!("{}; to resolve it: {}", conflict.meaning(domain), commands.join(between));
+    let finding = Finding { resolution, ..Finding::error(conflict.code(), message) };
     match conflict {
         Conflict::Contract(name, version) => Finding { version: Some(version.clone()), ..finding.contract(name) },
         Conflict::Binding(repo) | Conflict::Repo(repo) => finding.repo(repo),

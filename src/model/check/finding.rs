@@ -62,6 +62,9 @@ pub struct Finding {
     /// JSON Pointer into the document in the file, from which a caller that has the file computes the line.
     #[serde(skip)]
     pub place: Option<String>,
+    /// The commands that resolve a conflict, each with its reason.
+    #[serde(skip)]
+    pub resolution: Vec<String>,
 }
 
 impl Finding {
@@ -83,6 +86,7 @@ impl Finding {
             verdict: None,
             fingerprint: None,
             place: None,
+            resolution: Vec::new(),
         }
     }
 

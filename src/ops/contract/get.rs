@@ -66,7 +66,14 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractGet>, OpError>
         read::load_version(&*here.store, &mut view, &tree, name, version)?;
     }
     let contract = match &request.version {
-        Some(version) => at_version(&view, name, version)?,
+        Some(version) => {
+            let published = at_version(&view, name, version)?;
+            // What happened to a version after it was published is in the current document.
+            match view.contracts.get(name) {
+                Some(now) => Contract { yanked: now.yanked.clone(), retired: now.retired.clone(), ..published },
+                None => published,
+            }
+        }
         None => domain::current(&view, name)
             .cloned()
             .map_err(|error| domain::with_similar_name(&*here.store, &request.contract, error))?,

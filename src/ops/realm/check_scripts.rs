@@ -14,8 +14,10 @@ use crate::{
         check::{Finding, Mode},
         contract::Contract,
         name::{ContractName, ContractRef, DomainName},
+        text::shell_word,
     },
     ops::{ctx::Ctx, domain, tools::script},
+    platform::files,
     repo::blue_files::{FileSource, Files, Item},
     store::Objects as _,
     wire::{ScriptOutcome, ScriptRole, ScriptRun},
@@ -182,6 +184,9 @@ fn committed(ctx: &Ctx, found: &Found<'_>, script: &str, root: PathBuf) -> Resul
         return Ok(Err("it has uncommitted changes: commit or restore it".to_owned()));
     }
     match handle {
+        FileSource::Path(path) if !files::is_executable(&path) => {
+            Ok(Err(format!("it is not executable: chmod +x {}", shell_word(script))))
+        }
         FileSource::Path(path) => Ok(Ok(path)),
         FileSource::Blob(_) => Ok(Err("the working tree has no such regular file".to_owned())),
     }

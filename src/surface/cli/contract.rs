@@ -14,6 +14,7 @@ use super::{
 use crate::{
     error::OpError,
     model::{
+        contract::Flow,
         json::Json,
         name::{ContractRef, RepoName},
         version::Version,
@@ -305,6 +306,9 @@ fn render_get(body: &ContractGet, text: &mut Text) {
     ]);
     if let Some(current) = body.current_version.as_ref().filter(|current| **current != contract.version) {
         facts.push(vec![plain("current version"), plain(current)]);
+    }
+    if contract.flow == Flow::ConsumerToProvider {
+        facts.push(vec![plain("flow"), plain("consumer-to-provider: consumers send it")]);
     }
     if !contract.supported.is_empty() {
         facts.push(vec![plain("still served"), plain(joined(&contract.supported))]);

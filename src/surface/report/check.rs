@@ -21,7 +21,7 @@ pub fn of_check(body: &RealmCheck, strict: bool, prefix: &str) -> Report {
         [(&body.errors, "error"), (&body.warnings, "warning")].map(|(all, what)| count(all.len(), what));
     let findings = body.errors.iter().chain(&body.warnings);
     let elsewhere = &body.elsewhere;
-    let note = format!("Elsewhere in the realm, not counted here: {} errors", elsewhere.errors);
+    let note = format!("Elsewhere in the realm, not counted here: {}", count(elsewhere.errors, "error"));
     let contracts = body.schema_hashes.iter().map(|one| format!("{}/{}", one.domain, one.contract));
     let cases = contracts.flat_map(|subject| {
         let directions = ["", " backwards", " forwards"];

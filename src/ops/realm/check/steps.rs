@@ -14,9 +14,15 @@ const MAX_STEPS: usize = 5;
 /// Returns the steps, in the order of the errors. `is_temporary` is whether the realm was fetched for this check only.
 pub fn of_errors(body: &RealmCheck, is_temporary: bool) -> Vec<NextStep> {
     let mut kinds = BTreeSet::new();
-    let firsts = body.errors.iter().filter(|error| kinds.insert(error.code.clone()));
+    // Each contract needs its own bump; other steps handle all errors of their kind.
+    let bumped = |error: &Finding| is_bumped(&error.code).then(|| (error.domain.clone(), error.contract.clone()));
+    let firsts = body.errors.iter().filter(|error| kinds.insert((error.code.clone(), bumped(error))));
     let approvals = body.errors.iter().filter_map(|error| approval(body, error));
-    let mut steps: Vec<_> = firsts.filter_map(|error| step(body, error)).chain(approvals).take(MAX_STEPS).collect();
+    let steps = firsts.flat_map(|error| match error.resolution.is_empty() {
+        true => step(body, error).into_iter().collect::<Vec<_>>(),
+        false => error.resolution.iter().map(|step| step.as_str().into()).collect(),
+    });
+    let mut steps: Vec<_> = steps.chain(approvals).take(MAX_STEPS).collect();
     steps.dedup();
     if steps.is_empty() {
         steps.push(NextStep::advice("correct the errors, and check again"));
@@ -40,6 +46,11 @@ fn approval(body: &RealmCheck, error: &Finding) -> Option<NextStep> {
     let (domain, contract) = (error.domain.as_ref()?, error.contract.as_ref()?);
     let fingerprint = error.fingerprint.as_ref().filter(|_| is_own)?;
     Some(approve(&format!("{domain}/{contract}"), fingerprint))
+}
+
+/// Returns whether a new version resolves errors with this code.
+fn is_bumped(code: &str) -> bool {
+    matches!(code, "version-reused" | "version-down" | "breaks-promise")
 }
 
 fn step(body: &RealmCheck, error: &Finding) -> Option<NextStep> {
@@ -74,15 +85,8 @@ fn step(body: &RealmCheck, error: &Finding) -> Option<NextStep> {
             let why = format!("create the domain of {place}, or rename its directory");
             Some(format!("git blue realm admin domain --name {domain} --repos {repo}  # {why}").into())
         }
-        ("version-reused" | "version-down" | "breaks-promise", Some(domain), Some(contract)) if is_own => Some(
-            format!(
-                "git blue contract bump {domain}/{contract}  # raise the version in {place} as the change requires"
-            )
-            .into(),
-        ),
-        ("binding-conflict", ..) if is_own => Some(
-            format!("git blue contract publish  # publish {place} as this commit has it, which resolves the conflict")
-                .into(),
+        (code, Some(domain), Some(contract)) if is_own && is_bumped(code) => Some(
+            format!("git blue contract bump {domain}/{contract}  # raise its version as the change requires").into(),
         ),
         ("damaged", ..) => Some("git blue doctor --fix  # restore what is missing, if possible".into()),
         (code, ..) => {
