@@ -84,6 +84,8 @@ fn reads_a_part_of_an_openapi_document() {
     let github = world.blue(&world.root(), &["compat", &part("old.yaml"), &part("new.yaml"), "--format", "github"]);
     assert!(github.exits(1).stdout.contains("file=new.yaml,line=9,"), "the line of the definition");
     assert!(run.stdout.contains("--> new.yaml#/components/schemas/Id"), "{run}");
+    let unnamed = world.blue(&world.root(), &["compat", "old.yaml", "#/x"]).exits(129);
+    assert!(unnamed.stderr.contains("#/x names no file; write FILE#/POINTER"), "{unnamed}");
     for (place, message) in [("old.yaml#/none", "there is nothing at /none"), ("none.yaml#/x", "cannot read none.yaml")]
     {
         let missing = world.blue(&world.root(), &["compat", place, "new.json"]).exits(128);

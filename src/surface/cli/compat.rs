@@ -100,6 +100,9 @@ impl Arguments {
 /// Reads a file that the user named, or a part of one.
 fn read(ctx: &Ctx, place: &Path) -> Result<compat::Source, OpError> {
     let (file, pointer) = Reference::split(ctx.env.cwd(), place);
+    if file.as_os_str().is_empty() {
+        return Err(OpError::usage(format!("{} names no file; write FILE#/POINTER", place.display())));
+    }
     let bytes = read_at_most(ctx, file, compat::MAX_SCHEMA)?;
     let source = compat::Source { name: file.display().to_string(), bytes, part: None };
     if pointer.is_empty() { Ok(source) } else { source.part(pointer) }

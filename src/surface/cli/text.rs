@@ -6,6 +6,9 @@ use std::{borrow::Cow, fmt::Write as _};
 
 use anstyle::AnsiColor;
 
+/// The maximum width of a column, in characters.
+const MAX_ALIGNED: usize = 60;
+
 /// A text under construction.
 #[derive(Debug, Default)]
 pub struct Text {
@@ -124,11 +127,12 @@ impl Text {
         self
     }
 
-    /// Adds rows with aligned columns, indented by `indent`.
+    /// Adds rows with aligned columns, indented by `indent`. A very long cell only moves the rest of its own row.
     pub fn table(&mut self, indent: &str, rows: &[Vec<Word>]) -> &mut Self {
         let columns = rows.iter().map(Vec::len).max().unwrap_or_default();
         let width = |column: usize| {
-            rows.iter().filter_map(|row| row.get(column)).map(|Word(text, _)| clean(text).chars().count()).max()
+            let cells = rows.iter().filter_map(|row| row.get(column));
+            cells.map(|Word(text, _)| clean(text).chars().count()).filter(|width| *width <= MAX_ALIGNED).max()
         };
         let widths: Vec<usize> = (0..columns).map(|column| width(column).unwrap_or_default()).collect();
         for row in rows {
@@ -195,6 +199,12 @@ mod tests {
         let mut text = Text::new(false);
         text.table("  ", &[vec![plain("a"), plain("bb"), plain("")], vec![plain("ccc"), plain("d")]]);
         assert_eq!(text.into_string(), "  a    bb\n  ccc  d\n");
+        let (mut text, long) = (Text::new(false), "x".repeat(MAX_ALIGNED + 1));
+        text.table(
+            "",
+            &[vec![plain(&long), plain("bb")], vec![plain("ccc"), plain("d")], vec![plain("a"), plain("e")]],
+        );
+        assert_eq!(text.into_string(), format!("{long}  bb\nccc  d\na    e\n"));
     }
 
     #[test]
