@@ -180,7 +180,7 @@ fn bind(ctx: &Ctx, repo: &str, role: Role) -> Result<(), OpError> {
 }
 
 fn tell(ctx: &Ctx) -> Result<(), OpError> {
-    let (_, receipt) = realm::status::run(ctx, &realm::status::Request::default())?;
+    let realm::status::Outcome { receipt, .. } = realm::status::run(ctx, &realm::status::Request::default())?;
     let acting = ctx.acting_repo()?;
     inbox::record(acting.store, acting.repo, &name("cli"), &receipt, || ctx.env.now_here())
 }

@@ -88,7 +88,8 @@ impl World {
         let mut answers = Vec::new();
         for repo in [OWNER, CONSUMER] {
             let ctx = open(repo);
-            answers.push(json(realm::status::run(&ctx, &realm::status::Request::default()).map(|(answer, _)| answer)));
+            answers
+                .push(json(realm::status::run(&ctx, &realm::status::Request::default()).map(|outcome| outcome.answer)));
             answers.push(json(realm::check::run(&ctx, &realm::check::Request::default())));
             let page = PageRequest { limit: Some(3), cursor: Some("d1/c0".into()) };
             answers.push(json(contract::list::run(&ctx, &contract::list::Request { page, ..Default::default() })));
