@@ -32,6 +32,9 @@ pub struct Candidate {
     pub removed_contracts: BTreeMap<(DomainName, ContractName), String>,
     /// Domains whose binding was removed since the last published commit.
     pub removed_bindings: BTreeSet<DomainName>,
+    /// Domains that were published from a commit which is not in the history of these files, so that a missing file may
+    /// merely be newer.
+    pub behind: BTreeSet<DomainName>,
 }
 
 /// A document and the file that declares it.

@@ -92,6 +92,7 @@ fn open_problems(status: &RealmStatus) -> Vec<String> {
         facts.push(format!("Unresolved: {}; realm_check lists them.", count(status.conflicts.len(), "conflict")));
     }
     facts.extend(status.unpublished.as_ref().map(unpublished));
+    facts.extend(status.behind.as_ref().map(|behind| format!("Not pulled: {}: git pull.", behind.phrase())));
     if !status.removed_files.is_empty() {
         let gone = count(status.removed_files.len(), "contract");
         facts.push(format!("No file: {gone} that should have one or be retired; realm_status lists them."));

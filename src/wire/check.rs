@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Notification, Unpublished};
+use super::{Behind, Notification, Unpublished};
 use crate::model::{
     check::{Finding, SchemaHash},
     name::{ContractName, DomainName, RealmName, RepoName, RfcName},
@@ -39,6 +39,9 @@ pub struct RealmCheck {
     pub elsewhere: Elsewhere,
     /// The part of the publishing branch that the realm does not have yet; null if it has all of it.
     pub unpublished: Option<Unpublished>,
+    /// The published commit that this clone lacks, if it has nothing to publish and has to be pulled; else null.
+    #[serde(default)]
+    pub behind: Option<Behind>,
     /// The number of contracts that were checked.
     pub contracts: usize,
     /// The number of imports that were judged by their version range alone, because there is no schema, or because the

@@ -81,7 +81,7 @@ pub use pull::{
     PrStatus, PrSummary, Prepared, PullChecks, PullRequest, PullReviews, PullState,
 };
 pub use realm::{
-    Deprecation, DomainBinding, DomainContract, DomainStatus, ImportStatus, LogEntry, OwnContract, RealmLine,
+    Behind, Deprecation, DomainBinding, DomainContract, DomainStatus, ImportStatus, LogEntry, OwnContract, RealmLine,
     RealmList, RealmLog, RealmStatus, RemovedFile, RepoLine, Role, Unpublished,
 };
 pub use receiver::{

@@ -64,6 +64,9 @@ pub struct RealmStatus {
     pub published: Vec<Published>,
     /// The part of the publishing branch that the realm does not have yet; null if it has all of it.
     pub unpublished: Option<Unpublished>,
+    /// The published commit that this clone lacks, if it has nothing to publish and has to be pulled; else null.
+    #[serde(default)]
+    pub behind: Option<Behind>,
     /// The contracts of this repository whose files were removed but which were not retired.
     pub removed_files: Vec<RemovedFile>,
     /// The notifications that this reader has not seen, most important first, then newest first.
@@ -98,6 +101,26 @@ pub struct Unpublished {
     pub problem: Option<String>,
     /// The time of the last failed attempt.
     pub failed_at: Option<jiff::Timestamp>,
+}
+
+/// A published commit that a clone of the same repository lacks. The clone has no commit of its own to publish.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Behind {
+    /// The publishing branch.
+    pub branch: String,
+    /// The domains that were published from that commit.
+    pub domains: Vec<DomainName>,
+    /// The published commit.
+    pub published: Oid,
+}
+
+impl Behind {
+    /// Returns a sentence without a full stop.
+    pub fn phrase(&self) -> String {
+        let domains = self.domains.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
+        let (branch, commit) = (&self.branch, self.published.short());
+        format!("this clone is behind: its {branch} lacks the published commit {commit} ({domains})")
+    }
 }
 
 /// A repository of the realm.

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Notification, Published, lenient};
+use super::{Behind, Notification, Published, Unpublished, lenient};
 use crate::model::{
     name::{ContractName, DomainName, RealmName, RemoteName, RepoName},
     oid::Oid,
@@ -26,6 +26,12 @@ pub struct RealmSync {
     pub remotes: Vec<RemoteSync>,
     /// The commits that this call published because no hook had done so.
     pub published: Vec<Published>,
+    /// The part of the publishing branch that the realm does not have yet; null if it has all of it.
+    #[serde(default)]
+    pub unpublished: Option<Unpublished>,
+    /// The published commit that this clone lacks, if it has nothing to publish and has to be pulled; else null.
+    #[serde(default)]
+    pub behind: Option<Behind>,
     /// The notifications that this reader has not seen, most important first, if anything was fetched. They remain
     /// unseen.
     pub notifications: Vec<Notification>,

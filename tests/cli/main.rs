@@ -69,6 +69,7 @@ mod shallow;
 mod sparse;
 mod sync;
 mod sync_hostile;
+mod teamwork;
 mod terminal;
 mod transfers;
 mod upkeep;

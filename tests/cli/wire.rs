@@ -63,6 +63,7 @@ struct RealmStatus {
     unreadable_domains: Vec<String>,
     published: Vec<Value>,
     unpublished: Option<Value>,
+    behind: Option<Value>,
     removed_files: Vec<Value>,
     more_notifications: usize,
     bindings_changed: Option<Value>,
@@ -152,7 +153,7 @@ fn realm_status() {
     world.bump("1.1.0");
     let status: RealmStatus = answer(&world, "access", &["realm", "status"]);
     assert_eq!(status.status, Status::Success);
-    assert!(status.published.is_empty() && status.unpublished.is_none());
+    assert!(status.published.is_empty() && status.unpublished.is_none() && status.behind.is_none());
     assert_eq!((&*status.realm, &*status.current_repo), ("aperture", "access"));
     assert_eq!((status.read_only, status.unreadable_domains.len(), status.removed_files.len()), (None, 0, 0));
     let path = |name: &str| Some(world.path(name).display().to_string());
@@ -222,6 +223,7 @@ struct RealmCheck {
     base: Option<String>,
     elsewhere: Value,
     unpublished: Option<Value>,
+    behind: Option<Value>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -246,6 +248,7 @@ fn realm_check() {
     assert!(check.valid && check.errors.is_empty() && check.warnings.is_empty());
     assert_eq!((&*check.judged, check.rfc, check.branches.len(), check.files), ("repository", None, 0, Some(1)));
     assert_eq!(check.read_only, None);
+    assert!(check.behind.is_none());
     assert_eq!((check.base, check.unpublished, &check.elsewhere["errors"]), (None, None, &Value::from(0)));
     assert_eq!((check.contracts, check.imports_by_range), (check.schema_hashes.len(), 0));
     assert_eq!(check.scripts, [] as [Value; 0]);

@@ -4,7 +4,7 @@ use std::{borrow::Cow, collections::BTreeSet};
 
 use super::{Cause, Finding, files};
 use crate::model::{
-    candidate::{Declared, Judged},
+    candidate::{Candidate, Declared, Judged},
     change::DomainChange,
     contract::Contract,
     domain_view::{Damage, DomainView},
@@ -75,9 +75,11 @@ pub(super) fn apply_candidate<'d>(
                     changes.extend(decision.changes);
                     // A document that breaks a promise is applied anyway, so that the broken imports are found.
                     let broken = publish::check_promise(domain, document, judge).err().into_iter();
-                    findings.extend(broken.flat_map(|refusal| refused(domain, contract, declared, refusal)));
+                    findings.extend(
+                        broken.flat_map(|refusal| refused((domain, one.candidate), contract, declared, refusal)),
+                    );
                 }
-                Err(refusal) => findings.extend(refused(domain, contract, declared, refusal)),
+                Err(refusal) => findings.extend(refused((domain, one.candidate), contract, declared, refusal)),
             }
         }
     }
@@ -114,7 +116,7 @@ fn overlaid<'d>(domain: Cow<'d, DomainView>, changes: &[DomainChange]) -> Cow<'d
 
 /// Converts a refusal to findings. A branch that only lacks recently published changes is not reported as broken.
 fn refused(
-    domain: &DomainView,
+    (domain, candidate): (&DomainView, &Candidate),
     contract: &ContractName,
     declared: &Declared<Contract>,
     refusal: Refusal,
@@ -126,10 +128,10 @@ fn refused(
         Reason::Down { version, current }
             if domain.versions.get(contract).is_some_and(|versions| versions.contains(version)) =>
         {
-            let message = format!(
-                "{name}/{contract} is {version} here and {current} in the realm; merge the newer versions, or publish \
-                    with --rollback"
-            );
+            // These files never had the newer version, so nobody went back from it.
+            let or = if candidate.behind.contains(name) { "" } else { ", or publish with --rollback" };
+            let message =
+                format!("{name}/{contract} is {version} here and {current} in the realm; merge the newer versions{or}");
             vec![place(Finding::warning("behind", message))]
         }
         // Callers that have the file add the lines.

@@ -27,6 +27,7 @@ use crate::{
         ctx::{ActingRepo, Ctx},
         domain::{self, MessageParts, Part},
         publish::{
+            behind,
             candidate::{self, Sources},
             cycles,
         },
@@ -343,15 +344,9 @@ impl Work<'_> {
             source.commit.short(),
             self.commit.short()
         );
-        let fetch = match self.code.workdir() {
-            Some(_) if self.code.origin_url().is_none() => {
-                "fetch that commit from the clone that has it, merge it, and publish again".to_owned()
-            }
-            Some(_) => "git pull  # then publish again".to_owned(),
-            None => format!("git fetch origin {0}:{0}  # then publish again", self.branch),
-        };
+        let pull = behind::pull(self.code, self.branch, &source.commit, "then publish again")?;
         Err(OpError::no(ErrorCode::FetchFirst, message)
-            .next(fetch)
+            .next(pull)
             .next("git blue realm admin reclaim --reason REASON  # if that commit does not belong to this repository"))
     }
 

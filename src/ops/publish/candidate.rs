@@ -14,7 +14,10 @@ use crate::{
         oid::Oid,
     },
     repo::CodeRepo,
-    store::codec::{self, Problem},
+    store::{
+        codec::{self, Problem},
+        read,
+    },
 };
 
 /// The last published commit of a repository, by domain.
@@ -55,6 +58,45 @@ pub fn read(code: &CodeRepo, files: &Files<'_>, sources: &Sources) -> Result<Can
     removed(&all, sources, &mut before, &mut candidate)?;
     missing(files, &mut candidate)?;
     Ok(candidate)
+}
+
+/// Marks the domains that were published from a commit which `commit`, with these files, does not descend from. A file
+/// counts as removed there only if the common ancestor had it.
+///
+/// # Errors
+/// Returns an error if the repository cannot be read.
+pub fn mark_behind(code: &CodeRepo, commit: &Oid, sources: &Sources, candidate: &mut Candidate) -> Result<(), OpError> {
+    // Most domains were published at the same commit.
+    let mut bases: BTreeMap<Oid, Option<Oid>> = BTreeMap::new();
+    for (domain, source) in sources {
+        let base = match bases.get(&source.commit) {
+            Some(base) => *base,
+            None => {
+                let known = Some(source.commit).filter(|published| code.has(published));
+                let base = known.map(|published| code.common(&published, commit)).transpose()?.flatten();
+                *bases.entry(source.commit).or_insert(base)
+            }
+        };
+        if base == Some(source.commit) {
+            continue;
+        }
+        candidate.behind.insert(domain.clone());
+        let tree = base.map(|base| code.tree_of(&base)).transpose()?;
+        let had = |path: &str| match &tree {
+            Some(tree) => Ok::<_, OpError>(read::lookup(code, tree, path)?.is_some()),
+            None => Ok(false),
+        };
+        if !had(&format!("{BINDINGS}/{domain}.yaml"))? {
+            candidate.removed_bindings.remove(domain);
+        }
+        let paths = candidate.removed_contracts.iter().filter(|((of, _), _)| of == domain);
+        for (contract, path) in paths.map(|(contract, path)| (contract.clone(), path.clone())).collect::<Vec<_>>() {
+            if !had(&path)? {
+                candidate.removed_contracts.remove(&contract);
+            }
+        }
+    }
+    Ok(())
 }
 
 fn read_one(

@@ -4,7 +4,7 @@
 
 use std::collections::BTreeSet;
 
-use super::{candidate::Sources, references};
+use super::{behind::is_behind, candidate::Sources, references};
 use crate::repo::blue_files::{BINDINGS, CONTRACTS};
 use crate::{
     error::{ErrorCode, OpError},
@@ -15,7 +15,7 @@ use crate::{
     },
     repo::CodeRepo,
     store::{Objects as _, StoreRef, layout, read},
-    wire::{Answer, ContractPublish},
+    wire::{Answer, Behind, ContractPublish},
 };
 
 /// The value of `blue.publish`: when commits are published automatically.
@@ -88,6 +88,8 @@ pub struct UnpublishedCommit {
     /// A domain with a conflict about this repository's part. A person has to choose a side, because two clones that
     /// publish in turn would overwrite each other forever.
     pub disputed: Option<DomainName>,
+    /// What the clone lacks, if it has nothing of its own to publish: it has to be pulled.
+    pub behind: Option<Behind>,
     /// Why it is unknown which branch is published. Then the commit is that of the current branch.
     pub unclear: Option<OpError>,
     sources: Sources,
@@ -178,6 +180,9 @@ pub fn branch_problem(code: &CodeRepo) -> Result<Option<OpError>, OpError> {
 /// Returns whether this needs a person to publish it. A commit that was just made counts as confirmed, but a commit on
 /// another branch does not confirm what the publishing branch already had.
 fn held_back(unpublished: &UnpublishedCommit, scope: Scope<'_>, code: &CodeRepo) -> Result<bool, OpError> {
+    if unpublished.behind.is_some() {
+        return Ok(true);
+    }
     if unpublished.disputed.is_none() || !matches!(scope, Scope::Named) || !unpublished.is_fresh {
         return Ok(unpublished.disputed.is_some());
     }
@@ -276,6 +281,7 @@ fn of_commit(
     let mut sources = Sources::new();
     let mut found = Vec::new();
     let (mut is_fresh, mut disputed) = (false, None);
+    let mut behind: Option<Behind> = None;
     for name in names {
         let source = match name.parse::<DomainName>() {
             Ok(domain) => source(acting, &domain, scope)?.map(|source| sources.entry(domain).or_insert(source).commit),
@@ -299,6 +305,13 @@ fn of_commit(
             {
                 disputed = Some(domain);
             }
+            if let (Some(published), Ok(domain)) = (source, name.parse::<DomainName>()) {
+                let known = behind.as_ref().is_some_and(|behind| behind.published == published);
+                if known || is_behind(code, branch, &commit, &published)? {
+                    let found = Behind { branch: branch.to_owned(), domains: Vec::new(), published };
+                    behind.get_or_insert(found).domains.push(domain);
+                }
+            }
             found.push(name);
         }
     }
@@ -312,6 +325,7 @@ fn of_commit(
         domains: found,
         is_due: true,
         is_fresh,
+        behind: behind.filter(|_| disputed.is_none()),
         disputed,
         unclear: None,
         sources,

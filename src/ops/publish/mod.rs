@@ -1,5 +1,6 @@
 //! Publishes the files below `.blue/` at a commit to the realm.
 
+pub mod behind;
 pub mod candidate;
 pub mod catch_up;
 pub mod cycles;

@@ -1,11 +1,12 @@
 //! Publishes commits that no hook published, if configured, for `status` and `check`, and reports those that remain.
 
 use super::{
+    behind,
     catch_up::{self, Policy, Scope, UnpublishedCommit},
     publish_log,
 };
 use crate::{
-    error::{NextStep, OpError},
+    error::{ErrorCode, NextStep, OpError},
     ops::{
         contract,
         ctx::{ActingRepo, Ctx},
@@ -13,7 +14,7 @@ use crate::{
     },
     repo::CodeRepo,
     store::overview::Overview,
-    wire::{Published, Unpublished},
+    wire::{Behind, Published, Unpublished},
 };
 
 /// The result of catching up.
@@ -25,6 +26,8 @@ pub struct CaughtUp {
     pub has_moved: bool,
     /// The changes that are still unpublished.
     pub unpublished: Option<Unpublished>,
+    /// What this clone lacks, if it is behind and has nothing to publish.
+    pub behind: Option<Behind>,
     /// Why it is unknown what is unpublished, if it is.
     pub unreadable: Option<String>,
     /// The next steps.
@@ -82,7 +85,10 @@ impl CaughtUp {
                     let after = contract::publish::sources(acting, Some(&Overview::open(acting.store)?))?;
                     waiting = catch_up::unpublished_commit(acting, code, Scope::All(&after))?;
                 }
-                Err(error) => failed = Some(error),
+                Err(error) => {
+                    note_failure(ctx, acting, due, &error);
+                    failed = Some(error);
+                }
             }
         }
         match waiting {
@@ -90,6 +96,11 @@ impl CaughtUp {
                 self.next_steps.extend(error.next_steps);
                 let (policy, problem) = (policy.word().into(), Some(error.message));
                 self.unpublished = Some(Unpublished { branch, commit, domains, policy, problem, failed_at: None });
+            }
+            Some(UnpublishedCommit { behind: Some(lacking), .. }) => {
+                let step = behind::pull(code, &lacking.branch, &lacking.published, "get the published commit")?;
+                self.next_steps.push(step);
+                self.behind = Some(lacking);
             }
             Some(waiting) => self.report_unpublished(ctx, acting, waiting, failed),
             None => {}
@@ -140,5 +151,14 @@ impl CaughtUp {
             problem,
             failed_at,
         });
+    }
+}
+
+/// Records that publishing failed, so that commands which publish nothing can say so. The same failure is recorded once.
+fn note_failure(ctx: &Ctx, acting: ActingRepo<'_>, due: &UnpublishedCommit, error: &OpError) {
+    let last = publish_log::last_failure(ctx, acting).filter(|attempt| attempt.commit == due.commit);
+    let is_known = last.is_some_and(|attempt| attempt.failed.as_ref() == Some(&error.message));
+    if !is_known && error.code != ErrorCode::Locked {
+        publish_log::record(ctx, acting, due.commit, Err(error));
     }
 }

@@ -25,7 +25,10 @@ use crate::{
         inboxes::pending::{self, MAX_TOLD, Pending},
         operation::given_as,
         pr::rfc,
-        publish::{candidate, places, unpublished},
+        publish::{
+            candidate, places,
+            unpublished::{self, CaughtUp},
+        },
         runs,
     },
     store::{
@@ -229,7 +232,12 @@ impl<'a> Work<'a> {
         };
         let acting = ActingRepo { realm: &self.here.realm, store: &*self.here.store, repo: &found.repo, code: None };
         let sources = contract::publish::sources(acting, Some(self.overview))?;
-        candidate::read(self.ctx.code()?, files, &sources)
+        let code = self.ctx.code()?;
+        let mut candidate = candidate::read(code, files, &sources)?;
+        if let Some(commit) = found.commit.or(code.head()?.commit) {
+            candidate::mark_behind(code, &commit, &sources, &mut candidate)?;
+        }
+        Ok(candidate)
     }
 
     fn judge(&self, judged: &[Judged<'_>], listed: bool) -> Result<Report, OpError> {
@@ -261,6 +269,8 @@ impl<'a> Work<'a> {
     ) -> Answer<RealmCheck> {
         let Self { ctx, here, overview, request, .. } = self;
         let elsewhere = elsewhere(&report);
+        let CaughtUp { unpublished, behind, next_steps: to_catch_up, .. } = self.unpublished();
+        let to_catch_up = if behind.is_some() { to_catch_up } else { Vec::new() };
         let (errors, warnings): (Vec<_>, Vec<_>) =
             report.findings.into_iter().partition(|finding| finding.severity == Severity::Error);
         let body = RealmCheck {
@@ -281,7 +291,8 @@ impl<'a> Work<'a> {
             errors,
             warnings,
             elsewhere,
-            unpublished: self.unpublished(),
+            unpublished,
+            behind,
             contracts: report.count,
             imports_by_range: report.by_range,
             schema_hashes: report.contracts,
@@ -293,7 +304,8 @@ impl<'a> Work<'a> {
                 .unwrap_or_default(),
         };
         let first = join::first_contract(&self.here.realm, overview, self.here.repo.as_ref());
-        next_steps(body, base.missing, first, request.is_temporary)
+        let answer = next_steps(body, base.missing, first, request.is_temporary);
+        to_catch_up.into_iter().fold(answer, Answer::next)
     }
 
     /// Returns why the current clone is read-only, and what to do about it.
@@ -309,11 +321,12 @@ impl<'a> Work<'a> {
         branches.iter().map(|branch| &branch.repo).find(|repo| Some(*repo) == asking).cloned()
     }
 
-    /// Returns the commit of the publishing branch that the realm does not have. A check does not publish it.
-    fn unpublished(&self) -> Option<wire::Unpublished> {
-        let acting = self.ctx.require_writable().ok()?;
+    /// Returns the commit of the publishing branch that the realm does not have, or that this clone lacks. A check does
+    /// not publish it.
+    fn unpublished(&self) -> CaughtUp {
         let is_asked = self.request.subject == Subject::Head && !self.request.is_temporary;
-        is_asked.then(|| unpublished::run(self.ctx, acting, self.overview, false).unpublished)?
+        let acting = self.ctx.require_writable().ok().filter(|_| is_asked);
+        acting.map(|acting| unpublished::run(self.ctx, acting, self.overview, false)).unwrap_or_default()
     }
 }
 

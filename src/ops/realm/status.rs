@@ -1,8 +1,10 @@
 //! `realm_status`: a summary of the realm and of what concerns this repository.
 
+mod removed_files;
+
 use std::{
     cmp::Reverse,
-    collections::{BTreeMap, BTreeSet, BinaryHeap},
+    collections::{BTreeMap, BinaryHeap},
     iter::Peekable,
     sync::Arc,
 };
@@ -17,7 +19,7 @@ use crate::{
         domain_digest::{BindingDigest, DomainDigest, Imported, MAX_CONTRACTS, Ranked},
         domain_summary::{ContractSummary, DomainSummary},
         domain_view::{Damage, ImportResolution, Subject},
-        name::{ContractName, ContractRef, DomainName, ReaderName, RepoName},
+        name::{ContractRef, DomainName, ReaderName, RepoName},
         notification::ChangeType,
         rank::Rank,
         verdict::{ImportState, Judge},
@@ -37,7 +39,6 @@ use crate::{
         runs, session,
         sync::{conflict, remote_status},
     },
-    repo::blue_files::CONTRACTS,
     store::{
         overview::{Line, Overview},
         read,
@@ -197,7 +198,8 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Outcome, OpError> {
             .collect(),
         published: caught_up.published,
         unpublished: caught_up.unpublished,
-        removed_files: removed_files(ctx, here, &digests)?,
+        behind: caught_up.behind,
+        removed_files: removed_files::of(ctx, here, &digests)?,
         notifications,
         bindings_changed,
         more_notifications,
@@ -399,35 +401,6 @@ pub fn failure(body: &RealmStatus) -> Option<OpError> {
 pub fn unreadable_domains(overview: &Overview<'_>) -> Vec<String> {
     let is_domain = |damage: &&Damage| matches!(damage.subject, Subject::Domain(_) | Subject::Domains);
     overview.damage().iter().filter(is_domain).map(ToString::to_string).collect()
-}
-
-/// Returns the contracts of this repository that the realm still offers, but whose files are not in HEAD. Returns none
-/// if the repository does not publish from files.
-fn removed_files(ctx: &Ctx, here: &RealmContext, digests: &Digests<'_>) -> Result<Vec<RemovedFile>, OpError> {
-    let (Some(repo), Some(code)) = (&here.repo, &ctx.code) else {
-        return Ok(Vec::new());
-    };
-    let Some(commit) = code.head()?.commit else {
-        return Ok(Vec::new());
-    };
-    let tree = code.tree_of(&commit)?;
-    let mut removed = Vec::new();
-    for (domain, (_, digest)) in digests.iter().filter(|(_, (line, _))| line.sources.contains_key(repo)) {
-        let mut served = digest.own(repo).names().peekable();
-        if served.peek().is_none() {
-            continue;
-        }
-        let folder = format!("{CONTRACTS}/{domain}");
-        let files = read::folder(code, &tree, &folder)?.into_iter();
-        let files: BTreeSet<String> =
-            files.filter_map(|entry| Some(entry.name.strip_suffix(".yaml")?.to_owned())).collect();
-        for name in served.filter(|name| !files.contains(*name)) {
-            let Ok(contract) = name.parse::<ContractName>() else { continue };
-            let file = format!("{folder}/{contract}.yaml");
-            removed.push(RemovedFile { domain: (*domain).clone(), contract, file });
-        }
-    }
-    Ok(removed)
 }
 
 /// Returns every stored file that cannot be read, with the reason.

@@ -75,8 +75,9 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<RealmSync>, OpError> {
     // If nothing was received, the pending notifications have not changed.
     let has_changes = body.remotes.iter().any(|remote| !remote.received.is_empty());
     let notifications = if has_changes { notifications(ctx, &request.reader) } else { Vec::new() };
-    let answer = with_next_steps(RealmSync { notifications, published: caught_up.published, ..body });
-    Ok(caught_up.next_steps.into_iter().fold(answer, Answer::next))
+    let CaughtUp { published, unpublished, behind, next_steps, .. } = caught_up;
+    let answer = with_next_steps(RealmSync { notifications, published, unpublished, behind, ..body });
+    Ok(next_steps.into_iter().fold(answer, Answer::next))
 }
 
 /// Syncs a realm, without a current repository. `between` is called after everything has been fetched and before
@@ -123,6 +124,8 @@ pub fn with(
         complete,
         remotes: shown,
         published: Vec::new(),
+        unpublished: None,
+        behind: None,
         notifications: Vec::new(),
     })
 }

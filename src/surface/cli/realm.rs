@@ -179,8 +179,9 @@ impl Check {
         };
         let mut answer = realm::check::run(temporary.as_ref().map_or(ctx, |temporary| &temporary.ctx), &request)?;
         if answer.body.valid && !output.json {
-            // The last line of the text says the same.
-            answer.next_steps.clear();
+            // The last line of the text says the same, except that the clone has to be pulled, which is the last step.
+            let pull = answer.body.behind.as_ref().and(answer.next_steps.pop());
+            answer.next_steps = pull.into_iter().collect();
         }
         let report = || {
             let root = ctx.code.as_ref().and_then(CodeRepo::workdir);
@@ -213,6 +214,9 @@ fn render_check(body: &RealmCheck, text: &mut Text) {
         let (commit, branch) = (unpublished.commit.short(), &unpublished.branch);
         let line = format!("{commit} ({branch}) has unpublished changes in {}", unpublished.domains.join(", "));
         text.line(&[styled("not published yet:", Style::Dim), plain(line)]);
+    }
+    if let Some(behind) = &body.behind {
+        text.line(&[styled("note:", Style::Yellow), plain(behind.phrase())]);
     }
     if let Some(why) = &body.read_only {
         text.line(&[styled("read-only:", Style::Yellow), plain(why)]);

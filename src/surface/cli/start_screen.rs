@@ -50,6 +50,7 @@ fn in_realm(answer: &Answer<RealmStatus>, text: &mut Text) {
     let rows = [
         (broken, Style::Red, format!("{broken} of {imports} imports broken")),
         (body.unpublished.iter().count(), Style::Yellow, "unpublished commits".to_owned()),
+        (body.behind.iter().count(), Style::Yellow, "behind the published commit".to_owned()),
         (body.conflicts.len(), Style::Red, format!("{} conflicts", body.conflicts.len())),
         (body.pending(), Style::Plain, format!("pending changes by other repositories: {}", body.pending())),
     ];

@@ -49,6 +49,10 @@ pub fn render(body: &RealmStatus, shown: Shown, text: &mut Text) {
     if let Some(unpublished) = &body.unpublished {
         render_unpublished(unpublished, text);
     }
+    if let Some(behind) = &body.behind {
+        text.gap();
+        text.line(&[styled(behind.phrase(), Style::Yellow)]);
+    }
     sync::render_conflicts(&body.conflicts, most(MAX_CONFLICTS), text);
     removed_files(&body.removed_files, most(MAX_FILES), text);
     unreadable(&body.unreadable, most(MAX_FILES), text);

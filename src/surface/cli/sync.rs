@@ -10,7 +10,9 @@ use super::{
 use crate::{
     error::OpError,
     ops::{ctx::Ctx, realm},
-    wire::{RealmReseed, RealmSync, RefSync, RefUpdate, RemoteStatus, RemoteSync, SyncConflict, SyncProblem},
+    wire::{
+        RealmReseed, RealmSync, RefSync, RefUpdate, RemoteStatus, RemoteSync, SyncConflict, SyncProblem, Unpublished,
+    },
 };
 
 #[derive(Debug, Args)]
@@ -43,6 +45,12 @@ fn render(body: &RealmSync, text: &mut Text) {
             text.line(&[plain("  Already up to date")]);
         }
         text.table("  ", &rows);
+    }
+    if let Some(behind) = &body.behind {
+        text.line(&[styled(behind.phrase(), Style::Yellow)]);
+    }
+    if let Some(Unpublished { commit, problem: Some(problem), .. }) = &body.unpublished {
+        text.line(&[styled(format!("{} is not published: {problem}", commit.short()), Style::Red)]);
     }
     if !body.notifications.is_empty() {
         notifications::render(&body.notifications, None, 0, &[], text);

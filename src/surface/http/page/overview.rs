@@ -187,6 +187,7 @@ mod tests {
             unreadable: Vec::new(),
             published: Vec::new(),
             unpublished: None,
+            behind: None,
             removed_files: Vec::new(),
             notifications: Vec::new(),
             own_contracts: Vec::new(),

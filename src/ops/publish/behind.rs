@@ -1,0 +1,40 @@
+//! Recognizes a clone that lacks a commit which its repository has published, and has no commit of its own to publish:
+//! it has to be pulled, and nothing else.
+
+use crate::{
+    error::{NextStep, OpError},
+    model::oid::Oid,
+    repo::CodeRepo,
+    store::StoreError,
+};
+
+/// Returns whether `commit` of the publishing branch is older than the published one and has nothing of its own: the
+/// upstream has it, or the published commit descends from it.
+///
+/// # Errors
+/// Returns an error if history cannot be read.
+pub fn is_behind(code: &CodeRepo, branch: &str, commit: &Oid, published: &Oid) -> Result<bool, StoreError> {
+    let tip = code.reference(&format!("refs/heads/{branch}"))?.unwrap_or(*commit);
+    // A shallow clone may have the published commit beyond its boundary.
+    if code.is_ancestor(published, &tip)? || code.replaced(branch, published)? || code.is_shallow()? {
+        return Ok(false);
+    }
+    let upstream = code.upstream(branch)?;
+    let is_there = |known: Option<&Oid>| known.map_or(Ok(false), |known| code.is_ancestor(commit, known));
+    Ok(is_there(upstream.as_ref())? || is_there(Some(published).filter(|published| code.has(published)))?)
+}
+
+/// Returns the command that brings the published commit into the publishing branch, with the reason.
+///
+/// # Errors
+/// Returns an error if HEAD cannot be read.
+pub fn pull(code: &CodeRepo, branch: &str, published: &Oid, reason: &str) -> Result<NextStep, OpError> {
+    let is_here = code.workdir().is_some() && code.head()?.branch.as_deref() == Some(branch);
+    let step = match code.origin_url() {
+        None if is_here && code.has(published) => format!("git merge {}  # {reason}", published.short()),
+        None => "fetch that commit from the clone that has it, merge it, and publish again".to_owned(),
+        Some(_) if is_here => format!("git pull  # {reason}"),
+        Some(_) => format!("git fetch origin {branch}:{branch}  # {reason}"),
+    };
+    Ok(step.into())
+}

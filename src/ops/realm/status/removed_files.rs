@@ -1,0 +1,52 @@
+//! The contracts of a repository that lack their files.
+
+use std::collections::BTreeSet;
+
+use super::Digests;
+use crate::{
+    error::OpError,
+    model::name::ContractName,
+    ops::ctx::{Ctx, RealmContext},
+    repo::blue_files::CONTRACTS,
+    store::read,
+    wire::RemovedFile,
+};
+
+/// Returns the contracts of this repository that the realm still offers, but whose files are not in HEAD. Returns none
+/// if the repository does not publish from files.
+pub(super) fn of(ctx: &Ctx, here: &RealmContext, digests: &Digests<'_>) -> Result<Vec<RemovedFile>, OpError> {
+    let (Some(repo), Some(code)) = (&here.repo, &ctx.code) else {
+        return Ok(Vec::new());
+    };
+    let Some(commit) = code.head()?.commit else {
+        return Ok(Vec::new());
+    };
+    let tree = code.tree_of(&commit)?;
+    let mut removed = Vec::new();
+    for (domain, (line, digest)) in digests.iter().filter(|(_, (line, _))| line.sources.contains_key(repo)) {
+        let mut served = digest.own(repo).names().peekable();
+        if served.peek().is_none() {
+            continue;
+        }
+        let folder = format!("{CONTRACTS}/{domain}");
+        let files = read::folder(code, &tree, &folder)?.into_iter();
+        let files: BTreeSet<String> =
+            files.filter_map(|entry| Some(entry.name.strip_suffix(".yaml")?.to_owned())).collect();
+        let mut missing = served.filter(|name| !files.contains(*name)).peekable();
+        let source = line.sources.get(repo).filter(|_| missing.peek().is_some());
+        let Some(source) = source.map(|source| source.commit) else { continue };
+        // A commit that this one does not descend from may have added the file.
+        let base = Some(source).filter(|source| code.has(source));
+        let Some(base) = base.map(|source| code.common(&source, &commit)).transpose()?.flatten() else { continue };
+        let base_tree = Some(base).filter(|base| *base != source).map(|base| code.tree_of(&base)).transpose()?;
+        for name in missing {
+            let Ok(contract) = name.parse::<ContractName>() else { continue };
+            let file = format!("{folder}/{contract}.yaml");
+            if base_tree.map_or(Ok(false), |tree| Ok::<_, OpError>(read::lookup(code, &tree, &file)?.is_none()))? {
+                continue;
+            }
+            removed.push(RemovedFile { domain: (*domain).clone(), contract, file });
+        }
+    }
+    Ok(removed)
+}

@@ -1,0 +1,81 @@
+//! Several clones of one repository of the realm, each on a machine of its own.
+
+use std::path::PathBuf;
+
+use crate::world::{CONTRACT_FILE, World, contract};
+
+/// `fungal` on one machine, which has published and pushed 1.0.0, and a clone of it on another machine that has joined.
+/// The realm is shared at `hub.git`, the code at `code.git`.
+fn team() -> (World, PathBuf) {
+    let world = World::solo();
+    let (fungal, hub, code) = (world.path("fungal"), world.hub(), world.bare("code.git"));
+    world.git(&fungal, &["remote", "add", "origin", &code]);
+    world.ok(&fungal, &["init", "--url", &hub]);
+    world.commit("fungal", "Share the realm");
+    world.git(&fungal, &["push", "--quiet", "--set-upstream", "origin", "main"]);
+    world.git(&world.root(), &["clone", "--quiet", &code, "mate"]);
+    let mate = world.path("mate");
+    world.on("second").ok(&mate, &["init", "--url", &hub]);
+    world.ok(&mate, &["status"]);
+    world.on("home");
+    (world, mate)
+}
+
+/// Publishes the current commits of `fungal`, and pushes the realm and the code.
+fn push(world: &World) {
+    world.on("home").ok(&world.path("fungal"), &["sync"]);
+    world.git(&world.path("fungal"), &["push", "--quiet", "origin", "main"]);
+}
+
+/// A file that a newer published commit added is not missing, and nothing failed: the clone has to be pulled.
+#[test]
+fn clone_that_is_behind_is_told_to_pull() {
+    let (world, mate) = team();
+    let other = contract("1.0.0").replace("s3-permissions", "s3-paths");
+    world.write("fungal/.blue/contracts/s3-access/s3-paths.yaml", &other);
+    world.write(&format!("fungal/{CONTRACT_FILE}"), &contract("1.1.0"));
+    world.commit("fungal", "Paths");
+    push(&world);
+    for fetched in [false, true] {
+        if fetched {
+            world.git(&mate, &["fetch", "--quiet"]);
+        }
+        let runs = [&["sync"][..], &["status"], &["status", "--peek"], &["check"], &["check", "--worktree"], &[]];
+        for args in runs {
+            let run = world.on("second").blue(&mate, args).exits(0);
+            let all = run.all();
+            for word in ["reclaim", "retire", "contract publish", "rollback", "contract get", "failed", "unpublished"] {
+                assert!(!all.contains(word), "{word}: {run}");
+            }
+            let is_check = args.contains(&"--worktree");
+            assert!(is_check || all.contains("behind"), "{run}");
+            assert!(is_check || world.next_step(&run).starts_with("git pull  # get the published commit"), "{run}");
+        }
+    }
+    let status = world.json(&mate, &["status"]);
+    assert_eq!(status["behind"]["domains"], serde_json::json!(["s3-access"]), "{status}");
+    assert_eq!(status["unpublished"], serde_json::Value::Null);
+    world.git(&mate, &["pull", "--quiet"]);
+    let status = world.json(&mate, &["status"]);
+    assert_eq!([&status["behind"], &status["unpublished"]], [&serde_json::Value::Null; 2], "{status}");
+    assert_eq!(status["removed_files"], serde_json::json!([]));
+}
+
+/// A clone with a commit of its own cannot publish it before it has pulled, and says so wherever it is mentioned.
+#[test]
+fn refused_commit_is_not_announced_as_published_soon() {
+    let (world, mate) = team();
+    world.bump("1.1.0");
+    push(&world);
+    world.on("second").ok(&mate, &["sync"]);
+    world.git(&mate, &["config", "blue.publish", "off"]);
+    world.write(&format!("mate/{CONTRACT_FILE}"), &contract("1.2.0"));
+    world.commit("mate", "Paths 1.2.0");
+    world.git(&mate, &["config", "--unset", "blue.publish"]);
+    let sync = world.ok(&mate, &["sync"]);
+    assert!(sync.stdout.contains(" is not published: s3-access was published from"), "{sync}");
+    let peek = world.ok(&mate, &["status", "--peek"]);
+    assert!(peek.stdout.contains("this clone is behind, fetch first"), "{peek}");
+    assert!(!peek.stdout.contains("will be published by the next hook"), "{peek}");
+    assert!(world.next_step(&peek).starts_with("git pull"), "{peek}");
+}
