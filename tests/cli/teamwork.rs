@@ -79,3 +79,26 @@ fn refused_commit_is_not_announced_as_published_soon() {
     assert!(!peek.stdout.contains("will be published by the next hook"), "{peek}");
     assert!(world.next_step(&peek).starts_with("git pull"), "{peek}");
 }
+
+#[test]
+fn teammate_of_a_renamed_repository_joins_again() {
+    let (world, mate) = team();
+    let fungal = world.path("fungal");
+    world.ok(&fungal, &["realm", "admin", "rename", "fungal", "mycelium"]);
+    world.commit("fungal", "Take the name mycelium");
+    push(&world);
+    world.on("second").ok(&mate, &["sync"]);
+    world.git(&mate, &["pull", "--quiet"]);
+    let status = world.ok(&mate, &["status"]);
+    assert!(status.stdout.contains("joined to the realm aperture as fungal, and cannot write as mycelium"), "{status}");
+    assert_eq!(world.next_step(&status), "git blue init  # fungal was renamed to mycelium");
+    world.ok(&mate, &["init"]);
+    let status = world.json(&mate, &["status"]);
+    assert_eq!(status["read_only"], serde_json::Value::Null, "{status}");
+    world.write(
+        &format!("mate/{CONTRACT_FILE}"),
+        &world.read(&format!("mate/{CONTRACT_FILE}")).replace("1.0.0", "1.1.0"),
+    );
+    let commit = world.commit("mate", "Paths 1.1.0");
+    assert!(commit.stderr.contains("published s3-access/s3-permissions 1.0.0 -> 1.1.0"), "{commit}");
+}

@@ -192,7 +192,12 @@ pub fn joined_as_other_error(joined: &Joined, acting: ActingRepo<'_>) -> OpError
     let proposed = acting.code.and_then(|code| locate::proposed(code).ok()?);
     let is_proposed = proposed.is_some_and(|config| config.realm.name == *acting.realm && config.repo == *acting.repo);
     let Joined { realm, repo, .. } = joined;
+    // A teammate renamed the repository, and committed the new name: this clone only has to join again.
+    let is_renamed = is_proposed
+        && realm == acting.realm
+        && locate::renamed::newer(acting.store, repo).is_ok_and(|newer| newer.as_ref() == Some(acting.repo));
     match is_proposed {
+        _ if is_renamed => error.next(format!("git blue init  # {repo} was renamed to {}", acting.repo)),
         true => error.next(format!("write the realm {realm} and repo: {repo} into {}", locate::CONFIG)),
         false => error.next("unset GIT_BLUE_REPO GIT_BLUE_REALM"),
     }
