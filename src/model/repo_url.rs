@@ -1,7 +1,7 @@
 //! Normalized URLs of code repositories, for comparison: ssh, https and scp-like URLs, with and without `.git`, can
 //! refer to the same repository.
 
-use std::path::Path;
+use std::{borrow::Cow, path::Path};
 
 /// A URL in a form that is equal for all spellings of one location.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -20,16 +20,23 @@ impl RepoUrl {
             if scheme.eq_ignore_ascii_case("file") {
                 return Self::Local(local(&format!("/{path}")));
             }
-            return Self::Host(host(authority), trimmed(path).to_owned());
+            return Self::on(authority, path);
         }
         match url.split_once(':') {
             // An scp-like URL: a host before the first colon, without a slash.
             Some((authority, path)) if !authority.contains('/') => {
                 let path = path.strip_prefix("~/").unwrap_or(path);
-                Self::Host(host(authority), trimmed(path).to_owned())
+                Self::on(authority, path)
             }
             _ => Self::Local(local(url)),
         }
+    }
+
+    fn on(authority: &str, path: &str) -> Self {
+        let (host, path) = (host(authority), trimmed(path));
+        // GitHub ignores case in the names of owners and repositories.
+        let path = if host == "github.com" { path.to_ascii_lowercase() } else { path.to_owned() };
+        Self::Host(host, path)
     }
 
     /// Returns whether the URLs can be compared. A path on this machine may be a mirror of any host, and a relative
@@ -60,8 +67,23 @@ fn host(authority: &str) -> String {
 }
 
 fn local(path: &str) -> String {
-    let path = path.trim_end_matches('/');
+    let path = &without_dots(path.trim_end_matches('/'));
     path.strip_suffix("/.git").or_else(|| path.strip_suffix(".git")).unwrap_or(path).to_owned()
+}
+
+/// Removes `.` and `..` from an absolute path: `git clone ../x.git` records `FOLDER/../x.git`.
+fn without_dots(path: &str) -> Cow<'_, str> {
+    if !path.starts_with('/') || !path.split('/').any(|part| matches!(part, "." | "..")) {
+        return path.into();
+    }
+    let mut kept = Vec::new();
+    for part in path.split('/').filter(|part| !matches!(*part, "" | ".")) {
+        match part {
+            ".." => drop(kept.pop()),
+            part => kept.push(part),
+        }
+    }
+    format!("/{}", kept.join("/")).into()
 }
 
 fn trimmed(path: &str) -> &str {
@@ -100,15 +122,26 @@ mod tests {
             "github.com:acme/ap",
             "ssh://git@github.com/acme/ap.git",
             "ssh://git@github.com:22/acme/ap",
+            "https://github.com/Acme/AP.git",
         ]);
-        same(&["/srv/ap.git", "/srv/ap", "file:///srv/ap.git", "/srv/ap/.git", "/srv/ap/"]);
+        same(&[
+            "/srv/ap.git",
+            "/srv/ap",
+            "file:///srv/ap.git",
+            "/srv/ap/.git",
+            "/srv/ap/",
+            "/srv/me/../ap.git",
+            "/../srv/./x/../ap",
+        ]);
+        same(&["https://gitlab.com/acme/ap", "https://GitLab.com/acme/ap.git"]);
     }
 
     #[test]
     fn other_locations_are_not_equal() {
         for (one, other) in [
             ("https://github.com/acme/ap", "https://github.com/acme/ap2"),
-            ("https://github.com/acme/ap", "https://github.com/Acme/ap"),
+            ("https://gitlab.com/acme/ap", "https://gitlab.com/Acme/ap"),
+            ("/srv/ap", "/srv/ap/.."),
             ("https://github.com/acme/ap", "https://gitlab.com/acme/ap"),
             ("https://git.example.com:8443/ap", "https://git.example.com/ap"),
             ("/srv/ap", "/srv/other/ap"),

@@ -102,3 +102,41 @@ fn teammate_of_a_renamed_repository_joins_again() {
     let commit = world.commit("mate", "Paths 1.1.0");
     assert!(commit.stderr.contains("published s3-access/s3-permissions 1.0.0 -> 1.1.0"), "{commit}");
 }
+
+/// Clones of one repository whose origins are spelled differently, each on a machine of its own.
+#[test]
+fn spellings_of_one_origin_are_the_same_repository() {
+    let (world, _) = team();
+    let hub = world.path("hub.git").display().to_string();
+    std::fs::create_dir(world.path("ada")).unwrap();
+    std::os::unix::fs::symlink(world.root(), world.path("link")).unwrap();
+    let fungal = world.path("fungal");
+    for origin in [world.path("ada/../code.git"), world.path("link/code"), world.path("code.git")] {
+        let origin = origin.display().to_string();
+        world.on("home").git(&fungal, &["remote", "set-url", "origin", &origin]);
+        world.ok(&fungal, &["init"]);
+        world.ok(&fungal, &["sync"]);
+        for (name, theirs) in [("a", "ada/../code.git"), ("b", "link/code.git"), ("c", "code.git")] {
+            let mate = world.path(&format!("{name}-mate"));
+            world.git(&world.root(), &["clone", "--quiet", "code.git", mate.to_str().unwrap()]);
+            world.git(&mate, &["remote", "set-url", "origin", world.path(theirs).to_str().unwrap()]);
+            world.on("third").ok(&mate, &["init", "--url", &hub]);
+            let status = world.json(&mate, &["status"]);
+            assert_eq!(status["read_only"], serde_json::Value::Null, "{origin} {theirs}: {status}");
+            std::fs::remove_dir_all(&mate).unwrap();
+        }
+    }
+}
+
+#[test]
+fn moved_origin_is_recorded_by_joining_again() {
+    let (world, _) = team();
+    let fungal = world.path("fungal");
+    world.git(&world.root(), &["clone", "--quiet", "--bare", "code.git", "moved.git"]);
+    world.git(&fungal, &["remote", "set-url", "origin", world.path("moved.git").to_str().unwrap()]);
+    let status = world.ok(&fungal, &["status"]);
+    assert!(status.stdout.contains("read-only: "), "{status}");
+    assert!(world.next_step(&status).starts_with("git blue init  # if the repository moved to this URL"), "{status}");
+    world.ok(&fungal, &["init"]);
+    assert_eq!(world.json(&fungal, &["status"])["read_only"], serde_json::Value::Null);
+}

@@ -10,7 +10,7 @@ use crate::{
     },
     ops::realm_context::ActingRepo,
     repo::CodeRepo,
-    store::{StoreRef, layout, read},
+    store::{StoreError, StoreRef, layout, read},
 };
 
 /// Returns the realm's entry of the acting repository.
@@ -31,20 +31,35 @@ pub fn entry(acting: ActingRepo<'_>) -> Result<Option<Repo>, OpError> {
 /// # Errors
 /// Returns an error if the clone cannot be read.
 pub fn match_repo(code: &CodeRepo, held: &Repo) -> Result<RepoMatch, OpError> {
-    let mut has_one = false;
-    for root in &held.roots {
-        has_one = has_one || code.has_readable(root)?;
-    }
-    let shares = match has_one {
+    let shares = match has_a_root(code, held)? {
         true => Some(true),
         false if held.roots.is_empty() || code.is_shallow()? || code.head()?.commit.is_none() => None,
         false => Some(false),
     };
     let own = code.main_folder().display().to_string();
+    let held_url = held.url.as_deref().map(resolved);
     // A clone on this machine may have recorded this repository as the one that it was cloned from.
-    let is_here = held.url.as_deref().is_some_and(|url| RepoUrl::of(url) == RepoUrl::of(&own));
-    let url = if is_here { Some(own) } else { code.origin_url() };
-    Ok(RepoMatch::of([url.as_deref(), held.url.as_deref()], shares))
+    let is_here = held_url.as_deref().is_some_and(|url| RepoUrl::of(url) == RepoUrl::of(&resolved(&own)));
+    let url = if is_here { held_url.clone() } else { code.origin_url().as_deref().map(resolved) };
+    Ok(RepoMatch::of([url.as_deref(), held_url.as_deref()], shares))
+}
+
+/// Returns whether the clone has one of the entry's root commits.
+fn has_a_root(code: &CodeRepo, held: &Repo) -> Result<bool, StoreError> {
+    for root in &held.roots {
+        if code.has_readable(root)? {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+/// Returns a URL with the symbolic links in it resolved, if it is a path that exists on this machine.
+fn resolved(url: &str) -> String {
+    let RepoUrl::Local(path) = RepoUrl::of(url) else { return url.to_owned() };
+    // Git finds `x.git` if it is called `x`.
+    let real = [path.clone(), format!("{path}.git")].into_iter().find_map(|path| dunce::canonicalize(path).ok());
+    real.map_or(path, |path| path.display().to_string())
 }
 
 /// Checks that a clone may write as the asking repository: the user joined it, and the realm still has the same
@@ -64,7 +79,11 @@ pub fn require(home: &Home, code: &CodeRepo, acting: ActingRepo<'_>) -> Result<(
     }
     match (match_repo(code, &held)?, joined) {
         // A clone that its user joined may have lost its name to another repository.
-        (RepoMatch::Different, Some(_)) => Err(wrong_repository_error(acting, code, &held).next(WAY_BACK)),
+        (RepoMatch::Different, Some(_)) => {
+            let error = wrong_repository_error(acting, code, &held);
+            let error = if has_a_root(code, &held)? { error.next(MOVED) } else { error };
+            Err(error.next(WAY_BACK))
+        }
         (RepoMatch::Different, None) => Err(wrong_repository_error(acting, code, &held)),
         (_, None) => Err(joined::missing(acting)),
         (_, Some(_)) => Ok(()),
@@ -78,6 +97,9 @@ pub fn wrong_repository_error(acting: ActingRepo<'_>, code: &CodeRepo, held: &Re
         format!("the name {repo} belongs to another repository in the realm {realm}{}: {}", place(held), facts(code));
     OpError::no(ErrorCode::WrongRepository, message)
 }
+
+/// The command that records a new URL of the same repository.
+const MOVED: &str = "git blue init  # if the repository moved to this URL: record it";
 
 /// The command that gives a name back to its repository.
 const WAY_BACK: &str = "git blue realm admin reclaim --reason REASON  # if the name belongs to this repository";
