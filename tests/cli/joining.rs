@@ -152,3 +152,34 @@ fn name_is_checked_at_the_remote_or_locally_if_offline() {
     let offline = world.ok(&world.repo("shop"), &["init", "--realm", REALM]);
     assert_eq!(offline.stderr, "");
 }
+
+/// A mistyped URL is not recorded if it cannot be reached, and one that was recorded can be replaced.
+#[test]
+fn mistyped_url_does_not_stick() {
+    let world = World::solo();
+    let (fungal, hub, other) = (world.path("fungal"), world.hub(), world.bare("other.git"));
+    let gone = world.path("gone.git").display().to_string();
+    let (config, before) = (world.read("home/blue/config"), world.read("fungal/.blue/config.yaml"));
+    let empty = world.repo("empty");
+    for (repo, args) in [
+        (&fungal, &["init", "--url", &gone][..]),
+        (&fungal, &["realm", "admin", "join", REALM, "--url", &gone]),
+        (&empty, &["init", "--realm", "fresh", "--url", &gone]),
+    ] {
+        let wrong = world.blue(repo, args).exits(128);
+        assert!(wrong.stderr.contains("hint: nothing was recorded: check the URL"), "{wrong}");
+        assert!(!wrong.stderr.contains("git blue sync"), "{wrong}");
+        assert_eq!(world.read("home/blue/config"), config);
+        assert_eq!(world.read("fungal/.blue/config.yaml"), before);
+    }
+    // This one can be reached, and is wrong nevertheless.
+    world.ok(&fungal, &["init", "--url", &other]);
+    std::fs::remove_dir_all(&other).unwrap();
+    let refused = world.blue(&fungal, &["init", "--url", &hub]).exits(1);
+    let step = world.next_step(&refused);
+    assert!(step.contains("realm admin reseed --url"), "{refused}");
+    assert_eq!(world.finish_shell(&fungal, &step).code, 0, "{step}");
+    assert!(!world.read("home/blue/config").contains("other.git"));
+    assert!(!world.read("fungal/.blue/config.yaml").contains("other.git"));
+    world.ok(&fungal, &["sync"]);
+}

@@ -50,14 +50,28 @@ pub fn obtain(ctx: &Ctx, place: RealmLocation<'_>) -> Result<Option<RealmName>, 
         Some(name) => realms.iter().find(|known| known.name == *name),
         None => realms.iter().find(|known| known.url.as_ref() == Some(&url)),
     };
+    let look = || find_remote_realm(ctx, &url, place.branches).map_err(unreached);
     if let Some(known) = known {
+        // A mistyped URL would be recorded for every repository.
+        if known.url.is_none() {
+            look()?;
+        }
         record(ctx, known, &url, place.branches)?;
         return Ok(Some(known.name.clone()));
     }
-    let Some((remote, listing)) = find_remote_realm(ctx, &url, place.branches)? else {
+    let Some((remote, listing)) = look()? else {
         return Ok(None);
     };
     fetch_new_realm(ctx, place.realm, &remote, &listing).map(Some)
+}
+
+/// Adds the next step if a URL cannot be reached that the user has just typed.
+fn unreached(error: OpError) -> OpError {
+    match error.code {
+        ErrorCode::Remote => OpError { next_steps: Vec::new(), ..error }
+            .next("nothing was recorded: check the URL and your access to it, and try again"),
+        _ => error,
+    }
 }
 
 /// Returns the realm at a URL and where the remote stores it, or `None` if there is no realm.
@@ -180,7 +194,10 @@ pub fn record(ctx: &Ctx, known: &KnownRealm, url: &str, branches: bool) -> Resul
     let held = store.remotes().into_iter().find(|remote| remote.name == origin());
     let recorded = held.as_ref().map(|remote| &remote.url).or(known.url.as_ref());
     if recorded.is_some_and(|recorded| recorded != url) {
-        return Err(elsewhere(known, url));
+        let error = elsewhere(known, url);
+        let reseed = format!("git blue --realm {} realm admin reseed --url {}", known.name, shell_word(url));
+        let instead = format!("{reseed}  # share it there instead, if it moved or the old URL is wrong").into();
+        return Err(OpError { next_steps: [instead].into_iter().chain(error.next_steps).collect(), ..error });
     }
     let mapping = match held {
         Some(held) if !branches => held.mapping,
