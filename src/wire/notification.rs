@@ -42,9 +42,12 @@ pub struct Notification {
     #[serde(default)]
     pub source_commit: Option<String>,
     /// Whether somebody else changed something that belongs to this repository: in the name of another repository, or
-    /// neither as this clone's user nor from a commit of this clone.
+    /// neither as this clone's user nor by publishing a commit.
     #[serde(default)]
     pub changed_by_other: bool,
+    /// Whether this repository published it itself, from a commit that this clone does not have yet.
+    #[serde(default)]
+    pub by_other_clone: bool,
     /// The versions before and after.
     pub changes: VersionChange,
     /// Whether the version went down.

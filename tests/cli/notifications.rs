@@ -42,6 +42,7 @@ fn bump_on_main_is_pending_once_and_then_seen() {
             "author": "Ada <ada@example.com>",
             "source_commit": world.line(&world.path("fungal"), &["rev-parse", "HEAD"]),
             "changed_by_other": false,
+            "by_other_clone": false,
             "in_future": false,
             "changes": { "old_version": "1.0.0", "new_version": "1.1.0" },
             "rollback": false,

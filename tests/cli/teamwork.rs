@@ -140,3 +140,34 @@ fn moved_origin_is_recorded_by_joining_again() {
     world.ok(&fungal, &["init"]);
     assert_eq!(world.json(&fungal, &["status"])["read_only"], serde_json::Value::Null);
 }
+
+/// What a teammate publishes from another clone is ordinary work, and no alarm.
+#[test]
+fn version_of_a_teammate_is_no_alarm() {
+    let (world, mate) = team();
+    let fungal = world.path("fungal");
+    // The contract is new, and this reader has never been told of it.
+    let other = |version: &str| contract(version).replace("s3-permissions", "s3-paths");
+    world.write("fungal/.blue/contracts/s3-access/s3-paths.yaml", &other("1.0.0"));
+    world.commit("fungal", "Paths");
+    push(&world);
+    for (key, value) in [("user.name", "Bob Byte"), ("user.email", "bob@example.com")] {
+        world.git(&mate, &["config", key, value]);
+    }
+    world.on("second").git(&mate, &["pull", "--quiet"]);
+    world.ok(&mate, &["sync"]);
+    world.write("mate/.blue/contracts/s3-access/s3-paths.yaml", &other("1.1.0"));
+    world.commit("mate", "Paths 1.1.0");
+    world.ok(&mate, &["sync"]);
+    world.git(&mate, &["push", "--quiet"]);
+    for command in [&["sync"][..], &["status", "--peek"]] {
+        let run = world.on("home").ok(&fungal, command);
+        let line = "fungal changed s3-access/s3-paths 1.0.0 -> 1.1.0  by Bob Byte <bob@example.com>, in another clone of fungal";
+        assert!(run.stdout.contains(line), "{run}");
+        assert!(!run.stdout.contains("warning"), "{run}");
+    }
+    let told = &world.json(&fungal, &["status", "--peek"])["notifications"][0];
+    assert_eq!((&told["rank"], &told["changed_by_other"]), (&"contract".into(), &false.into()), "{told}");
+    world.git(&fungal, &["pull", "--quiet"]);
+    assert_eq!(world.json(&fungal, &["status"])["notifications"], serde_json::json!([]));
+}

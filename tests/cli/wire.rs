@@ -121,6 +121,7 @@ struct Notification {
     author: Option<String>,
     source_commit: Option<String>,
     changed_by_other: bool,
+    by_other_clone: bool,
     in_future: bool,
     change_type: String,
     changes: Changes,
@@ -420,7 +421,7 @@ fn notifications_list() {
     assert_eq!(one.arrived_at, one.created_at, "it was made on this machine");
     assert_eq!(one.author.as_deref(), Some("Ada <ada@example.com>"));
     assert_eq!(one.source_commit, Some(world.line(&world.path("fungal"), &["rev-parse", "HEAD"])));
-    assert!(!one.changed_by_other && !one.in_future);
+    assert!(!one.changed_by_other && !one.by_other_clone && !one.in_future);
     assert!(one.created_at.starts_with("2026-01-24T12:") && one.created_at.ends_with(":00Z"), "{}", one.created_at);
     assert_eq!(one.state, "pending");
 }

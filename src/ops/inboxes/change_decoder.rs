@@ -132,7 +132,8 @@ pub(super) fn since_adapted(
     Ok(found)
 }
 
-/// Treats a contract without a baseline as changed since the version that the repository's code is adapted to.
+/// Treats a contract without a baseline as changed since the version that the repository's code is adapted to, or, if
+/// it is the repository's own, since the version before the current one.
 pub(super) fn with_adapted(
     acting: ActingRepo<'_>,
     domain: &DomainSummary,
@@ -141,10 +142,13 @@ pub(super) fn with_adapted(
 ) -> Result<Vec<Difference>, OpError> {
     let imports = domain.bindings.get(acting.repo).map(Binding::by_contract).unwrap_or_default();
     for difference in differences.iter_mut().filter(|one| one.old.is_none() && one.new.is_some()) {
-        if let PathContent::Contract(name) = &difference.of
-            && let Some(version) = imports.get(name).and_then(|import| behind(domain, import))
-        {
+        let PathContent::Contract(name) = &difference.of else { continue };
+        if let Some(version) = imports.get(name).and_then(|import| behind(domain, import)) {
             difference.old = published.document(name, version)?;
+        } else if let Some(own) = domain.contracts.get(name).filter(|one| one.owner == *acting.repo) {
+            let versions = published.of(name)?;
+            let mut older = versions.range(..own.version.clone()).rev().filter(|version| !version.is_prerelease());
+            difference.old = older.next().map(|version| published.document(name, version)).transpose()?.flatten();
         }
     }
     Ok(differences)

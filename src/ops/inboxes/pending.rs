@@ -182,7 +182,8 @@ impl Pending {
         let imports = domain.bindings.get(acting.repo).map(Binding::by_contract).unwrap_or_default();
         let mut is_silent = found.is_silent;
         for (difference, change, origin) in &found.changes {
-            if change.is_mine && !is_changed_by_other(acting, origin) {
+            let writer = if change.is_mine { Writer::of(acting, origin) } else { Writer::Other };
+            if writer == Writer::ThisClone {
                 is_silent = true;
                 continue;
             }
@@ -193,7 +194,7 @@ impl Pending {
                 _ => arrivals.when(&difference.path, difference.new, created_at),
             };
             let import = change.contract.as_ref().and_then(|contract| imports.get(contract)).copied();
-            self.notifications.push(notification(acting, (domain, import), (change, origin), arrived_at, now));
+            self.notifications.push(notification(acting, (domain, import), (change, origin, writer), arrived_at, now));
             self.paths.push((name.clone(), difference.path.clone(), difference.old));
         }
         if arrivals.known != Some(tree) {
@@ -357,11 +358,12 @@ fn first_seen(acting: ActingRepo<'_>, arrivals: &Arrivals, tree: &Oid) -> Result
 fn notification(
     acting: ActingRepo<'_>,
     (domain, import): (&DomainSummary, Option<&Import>),
-    (change, origin): (&Change, &Origin),
+    (change, origin, writer): (&Change, &Origin, Writer),
     arrived_at: jiff::Timestamp,
     now: jiff::Timestamp,
 ) -> Notification {
     let change = change.clone();
+    let changed_by_other = change.is_mine && writer == Writer::Other;
     // Judged by the range only; callers that show the notification have the documents judged.
     let state = import.map(|import| ImportState { standing: domain.resolve_import(import), verdict: None });
     let offered = change.contract.as_ref().and_then(|contract| domain.contracts.get(contract));
@@ -372,14 +374,15 @@ fn notification(
         id: change.id,
         kind: change.kind.type_word().to_owned(),
         change_type: change.kind,
-        rank: Rank::of_change(change.kind, standing, change.is_mine),
+        rank: Rank::of_change(change.kind, standing, changed_by_other),
         realm: acting.realm.clone(),
         domain: change.domain,
         contract: change.contract,
         from_repo: change.from,
         author: Some(origin.author.clone()),
         source_commit: origin.source_commit.clone(),
-        changed_by_other: change.is_mine,
+        changed_by_other,
+        by_other_clone: change.is_mine && writer == Writer::OtherClone,
         changes: VersionChange { old_version: change.old_version, new_version: change.new_version },
         rollback: change.rollback,
         version_count: change.version_count,
@@ -395,14 +398,30 @@ fn notification(
     }
 }
 
-/// Returns whether somebody else changed what belongs to this repository: in the name of another repository, or in its
-/// own name but neither as its user nor from a commit of this clone.
-fn is_changed_by_other(acting: ActingRepo<'_>, origin: &Origin) -> bool {
-    if origin.repo.as_deref() != Some(acting.repo.as_str()) {
-        return true;
+/// Who changed what belongs to this repository. Commits only claim it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Writer {
+    /// The user of this clone, or a commit that this clone has.
+    ThisClone,
+    /// The repository itself, by a commit that this clone does not have yet.
+    OtherClone,
+    /// Somebody else: in the name of another repository, or not by a commit of this one.
+    Other,
+}
+
+impl Writer {
+    fn of(acting: ActingRepo<'_>, origin: &Origin) -> Self {
+        if origin.repo.as_deref() != Some(acting.repo.as_str()) {
+            return Self::Other;
+        }
+        let Some(code) = acting.code else { return Self::ThisClone };
+        let is_author = |email: String| origin.author.ends_with(&format!("<{email}>"));
+        let source = origin.source_commit.as_ref().and_then(|commit| commit.parse().ok());
+        match source {
+            _ if code.config("user.email").is_some_and(is_author) => Self::ThisClone,
+            Some(commit) if code.has(&commit) => Self::ThisClone,
+            Some(_) => Self::OtherClone,
+            None => Self::Other,
+        }
     }
-    let Some(code) = acting.code else { return false };
-    let is_author = |email: String| origin.author.ends_with(&format!("<{email}>"));
-    let source = origin.source_commit.as_ref().and_then(|commit| commit.parse().ok());
-    !code.config("user.email").is_some_and(is_author) && !source.is_some_and(|commit| code.has(&commit))
 }

@@ -277,6 +277,7 @@ fn entry(site: &Site, one: &Notification, asked: &str) -> Markup {
             (time(one.arrived_at))
             @if let Some(author) = &one.author { " · by " (text(author)) }
             @if one.changed_by_other { " · " (badge(Tone::Bad, "owned here, but changed by somebody else")) }
+            @if one.by_other_clone { " · " (badge(Tone::Quiet, "published by another clone")) }
             @if one.in_future { " · " (badge(Tone::Warn, "dated in the future")) }
             @if one.version_count > 1 { " · " (count(one.version_count, "version")) }
         }
