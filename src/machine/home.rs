@@ -2,7 +2,6 @@
 //! records what the user did; the content of a cloned repository is never more than a proposal.
 
 use std::{
-    collections::BTreeMap,
     io::{ErrorKind, Write as _},
     path::{Path, PathBuf},
 };
@@ -10,11 +9,7 @@ use std::{
 use gix::bstr::ByteSlice as _;
 
 use super::user_config::{Values, subsections_of};
-use crate::{
-    model::name::{RealmName, RepoName},
-    platform::files,
-    store::StoreError,
-};
+use crate::{model::name::RealmName, platform::files, store::StoreError};
 
 /// The user's own folder.
 #[derive(Debug, Clone)]
@@ -66,7 +61,7 @@ impl Home {
         self.folder.join("config")
     }
 
-    fn config(&self) -> Result<gix::config::File, StoreError> {
+    pub(super) fn config(&self) -> Result<gix::config::File, StoreError> {
         use gix::config::{File, Source, file::Metadata};
         let path = self.config_path();
         let bytes = match std::fs::read(&path) {
@@ -138,44 +133,6 @@ impl Home {
         subsections_of(&self.config()?, prefix)
     }
 
-    /// Returns the path of a repository on this machine.
-    ///
-    /// # Errors
-    /// Returns an error if the configuration cannot be read.
-    pub fn repo_path(&self, name: &RepoName) -> Result<Option<PathBuf>, StoreError> {
-        Ok(self.repo_paths()?.remove(name))
-    }
-
-    /// Returns the paths of the repositories on this machine.
-    ///
-    /// # Errors
-    /// Returns an error if the configuration cannot be read.
-    pub fn repo_paths(&self) -> Result<BTreeMap<RepoName, PathBuf>, StoreError> {
-        let config = self.config()?;
-        let sections = config.sections_by_name("blue").into_iter().flatten();
-        let paths = sections.filter_map(|section| {
-            let name = section.header().subsection_name()?.to_str().ok()?.strip_prefix("repo.")?.parse().ok()?;
-            Some((name, PathBuf::from(section.value("path")?.to_str().ok()?)))
-        });
-        Ok(paths.collect())
-    }
-
-    /// Returns the names of the repositories on this machine, sorted.
-    ///
-    /// # Errors
-    /// Returns an error if the configuration cannot be read.
-    pub fn repos(&self) -> Result<Vec<RepoName>, StoreError> {
-        let config = self.config()?;
-        let sections = config.sections_by_name("blue").into_iter().flatten();
-        let names = sections.filter_map(|section| {
-            section.header().subsection_name()?.to_str().ok()?.strip_prefix("repo.")?.parse().ok()
-        });
-        let mut repos: Vec<RepoName> = names.collect();
-        repos.sort();
-        repos.dedup();
-        Ok(repos)
-    }
-
     /// Records a realm.
     ///
     /// # Errors
@@ -187,36 +144,6 @@ impl Home {
         self.change(&section, &values)
     }
 
-    /// Records the path of a repository.
-    ///
-    /// # Errors
-    /// Returns an error if the configuration cannot be read or written.
-    pub fn record_repo(&self, name: &RepoName, path: &Path) -> Result<(), StoreError> {
-        self.change(&format!("repo.{name}"), &[("path", path.display().to_string())])
-    }
-
-    /// Records a repository under another name.
-    ///
-    /// # Errors
-    /// Returns an error if the configuration cannot be read or written.
-    pub fn rename_repo(&self, old: &RepoName, new: &RepoName) -> Result<(), StoreError> {
-        match self.repo_path(old)? {
-            Some(path) => {
-                self.record_repo(new, &path)?;
-                self.forget(&format!("repo.{old}"))
-            }
-            None => Ok(()),
-        }
-    }
-
-    /// Removes the record of a repository.
-    ///
-    /// # Errors
-    /// Returns an error if the configuration cannot be read or written.
-    pub fn forget_repo(&self, name: &RepoName) -> Result<(), StoreError> {
-        self.forget(&format!("repo.{name}"))
-    }
-
     /// Removes the record of a realm.
     ///
     /// # Errors
@@ -225,7 +152,7 @@ impl Home {
         self.forget(&format!("realm.{name}"))
     }
 
-    fn forget(&self, subsection: &str) -> Result<(), StoreError> {
+    pub(super) fn forget(&self, subsection: &str) -> Result<(), StoreError> {
         self.edit(|config| {
             while config.remove_section("blue", Some(subsection.into())).is_some() {}
             Ok(())
@@ -233,7 +160,7 @@ impl Home {
     }
 
     /// Sets values in one section, and keeps every other line of the file.
-    fn change(&self, subsection: &str, values: &[(&'static str, String)]) -> Result<(), StoreError> {
+    pub(super) fn change(&self, subsection: &str, values: &[(&'static str, String)]) -> Result<(), StoreError> {
         self.edit(|config| {
             for (key, value) in values {
                 config
@@ -279,11 +206,7 @@ mod tests {
         home.record_realm(&realm("b.c", None)).unwrap();
         std::fs::write(home.config_path(), std::fs::read_to_string(home.config_path()).unwrap() + "# mine\n").unwrap();
         home.record_realm(&realm("a", Some("https://host/\"x\\y;#z"))).unwrap();
-        home.record_repo(&"fungal".parse().unwrap(), Path::new("/src/fungal")).unwrap();
         assert_eq!(home.realms().unwrap(), [realm("a", Some("https://host/\"x\\y;#z")), realm("b.c", None)]);
-        assert_eq!(home.repos().unwrap(), ["fungal".parse().unwrap()]);
-        assert_eq!(home.repo_path(&"fungal".parse().unwrap()).unwrap(), Some("/src/fungal".into()));
-        assert_eq!(home.repo_path(&"access".parse().unwrap()).unwrap(), None);
         assert!(std::fs::read_to_string(home.config_path()).unwrap().contains("# mine"));
     }
 }

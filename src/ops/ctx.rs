@@ -77,7 +77,8 @@ impl Ctx {
     pub fn in_realm(env: Env, realm: &RealmName, repo: Option<&RepoName>) -> Result<Self, OpError> {
         let home = locate::home(&env)?;
         let here = locate::in_realm(&home, realm, repo, options(&env))?;
-        let folder = repo.map(|repo| home.repo_path(repo)).transpose()?.flatten().filter(|folder| folder.is_dir());
+        let folder =
+            repo.map(|repo| home.repo_path(realm, repo)).transpose()?.flatten().filter(|folder| folder.is_dir());
         let code = folder.as_deref().map(|folder| clone_in(&env, folder)).transpose()?.flatten();
         let env = env.at(folder.as_deref().unwrap_or(Path::new("/")));
         Ok(Self { env, home, code, realm: Ok(here.into()), as_of: None, progress: RefCell::default() })
@@ -88,7 +89,7 @@ impl Ctx {
     /// # Errors
     /// Returns an error if this machine's records cannot be read, or the clone cannot be opened.
     pub fn clone_of(&self, repo: &RepoName) -> Result<Option<CodeRepo>, OpError> {
-        let folder = self.home.repo_path(repo)?.filter(|folder| folder.is_dir());
+        let folder = self.home.repo_path(&self.realm()?.realm, repo)?.filter(|folder| folder.is_dir());
         Ok(folder.map(|folder| clone_in(&self.env, &folder)).transpose()?.flatten())
     }
 

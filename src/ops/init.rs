@@ -147,7 +147,6 @@ fn require_wanted(ctx: &Ctx, request: &Request, realm: &RealmName, proposed: Opt
 /// The records of this machine before the operation. A refusal restores them.
 struct Before {
     realms: Vec<RealmName>,
-    repos: Vec<RepoName>,
     stores: BTreeSet<PathBuf>,
 }
 
@@ -155,11 +154,7 @@ impl Before {
     fn of(ctx: &Ctx) -> Result<Self, OpError> {
         let folder = ctx.home.folder().join("realms");
         let entries = folder.read_dir().into_iter().flatten().filter_map(Result::ok);
-        Ok(Self {
-            realms: unknown::known(&ctx.home),
-            repos: ctx.home.repos()?,
-            stores: entries.map(|entry| entry.path()).collect(),
-        })
+        Ok(Self { realms: unknown::known(&ctx.home), stores: entries.map(|entry| entry.path()).collect() })
     }
 
     /// Removes a realm that was cloned or created since, and the record of this clone's path.
@@ -172,9 +167,9 @@ impl Before {
             std::fs::remove_dir_all(&path).map_err(OpError::io("remove", &path))?;
         }
         let here = Some(ctx.code()?.main_folder());
-        for repo in ctx.home.repos()?.iter().filter(|repo| !self.repos.contains(repo)) {
-            if ctx.home.repo_path(repo)? == here {
-                ctx.home.forget_repo(repo)?;
+        for (repo, path) in ctx.home.repo_paths(realm)? {
+            if Some(path) == here {
+                ctx.home.forget_repo(realm, &repo)?;
             }
         }
         Ok(ctx.home.forget_realm(realm)?)

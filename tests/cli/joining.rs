@@ -183,3 +183,25 @@ fn mistyped_url_does_not_stick() {
     assert!(!world.read("fungal/.blue/config.yaml").contains("other.git"));
     world.ok(&fungal, &["sync"]);
 }
+
+/// A repository of another realm with the same name does not take the place of this realm's.
+#[test]
+fn one_name_in_two_realms_is_two_folders() {
+    let world = World::solo();
+    let fungal = world.path("fungal");
+    let theirs = world.repo("elsewhere/fungal");
+    world.ok(&theirs, &["init", "--realm", "other-org"]);
+    let path = |realm: &str| {
+        let status = world.json(&world.root(), &["--realm", realm, "status"]);
+        let repos = status["repos"].as_array().unwrap();
+        let named = repos.iter().find(|repo| repo["name"] == "fungal").unwrap();
+        PathBuf::from(named["path"].as_str().unwrap())
+    };
+    assert_eq!([path(REALM), path("other-org")], [fungal.clone(), theirs.clone()]);
+    world.join("access");
+    let created =
+        world.json(&world.path("access"), &["realm", "worktree", "create", "--rfc", "x", "--repos", "fungal"]);
+    assert_eq!(created["errors"], serde_json::json!([]), "{created}");
+    world.ok(&theirs, &["leave"]);
+    assert_eq!(path(REALM), fungal);
+}

@@ -86,7 +86,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<RealmJoin>, OpError> {
     refuse_second_name(ctx, code, &store, &known, &name)?;
     let claim = Claim::of(ctx, code, &known, &name, proposed.is_some())?;
     let joined = write_entry(ctx, &store, &known, &entry, claim)?;
-    ctx.home.record_repo(&name, &code.main_folder())?;
+    ctx.home.record_repo(&known.name, &name, &code.main_folder())?;
     joined::write(&ctx.home, code, &known.name, &name, !entry.roots.is_empty())?;
     let wrote_config = match (&proposed, code.workdir()) {
         (None, Some(root)) => write_config(&root, &known, &name)?,
@@ -246,7 +246,7 @@ impl Claim {
     fn of(ctx: &Ctx, code: &CodeRepo, known: &KnownRealm, name: &RepoName, is_proposed: bool) -> Result<Self, OpError> {
         let is_joined = joined::read(&ctx.home, code)?.is_some_and(|joined| joined.is_of(&known.name, name));
         // Earlier versions recorded only the folder.
-        let is_recorded = || Ok::<_, OpError>(ctx.home.repo_path(name)? == Some(code.main_folder()));
+        let is_recorded = || Ok::<_, OpError>(ctx.home.repo_path(&known.name, name)? == Some(code.main_folder()));
         Ok(match is_proposed {
             true if is_joined || is_recorded()? => Self::Joined,
             false if is_joined => Self::Joined,

@@ -114,7 +114,7 @@ fn undo_init(ctx: &Ctx, acting: ActingRepo<'_>) -> Result<Vec<String>, OpError> 
             undone.push(CONFIG.to_owned());
         }
     }
-    ctx.home.forget_repo(acting.repo)?;
+    ctx.home.forget_repo(acting.realm, acting.repo)?;
     Ok(undone)
 }
 

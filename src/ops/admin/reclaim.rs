@@ -52,7 +52,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<RealmReclaim>, OpError
     }
     let identity_changed = take_name(ctx, acting, &now, request)?;
     joined::write(&ctx.home, code, acting.realm, acting.repo, !now.roots.is_empty())?;
-    ctx.home.record_repo(acting.repo, &code.main_folder())?;
+    ctx.home.record_repo(acting.realm, acting.repo, &code.main_folder())?;
     let mut domains = Vec::new();
     for name in domains_with_unknown_commit(acting, code)? {
         forget_source(ctx, acting, &name, request)?;

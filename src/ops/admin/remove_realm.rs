@@ -80,7 +80,7 @@ fn refuse_use(ctx: &Ctx, overview: &Overview<'_>, realm: &RealmName) -> Result<(
     for domain in domains.iter().take(MAX_NAMED) {
         error = error.next(format!("git blue --realm {realm} realm admin remove-domain {domain}"));
     }
-    let paths = ctx.home.repo_paths()?;
+    let paths = ctx.home.repo_paths(realm)?;
     for repo in repos.iter().take(MAX_NAMED) {
         error = error.next(match paths.get(*repo) {
             Some(path) => format!("git -C {} blue realm admin leave", shell_path(path)),

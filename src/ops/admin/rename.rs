@@ -340,7 +340,7 @@ impl Renaming<'_> {
 
     /// Renames the repository on this machine and in the current working tree. Returns the files to commit.
     fn rename_locally(&self, realm: &RealmName) -> Result<Vec<String>, OpError> {
-        self.ctx.home.rename_repo(self.old, self.new)?;
+        self.ctx.home.rename_repo(realm, self.old, self.new)?;
         let Some(code) = &self.ctx.code else { return Ok(Vec::new()) };
         let acting = ActingRepo { realm, store: self.store, repo: self.old, code: None };
         if let Some(id) = session::marker::of(code, acting) {
@@ -356,7 +356,7 @@ impl Renaming<'_> {
             return Ok(Vec::new());
         }
         if let Some(joined) = joined::read(&self.ctx.home, code)? {
-            self.ctx.home.record_repo(self.new, &code.main_folder())?;
+            self.ctx.home.record_repo(realm, self.new, &code.main_folder())?;
             joined::write(&self.ctx.home, code, realm, self.new, joined.has_roots)?;
         }
         self.files(&root)

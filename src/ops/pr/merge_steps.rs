@@ -33,7 +33,7 @@ impl<'a> Places<'a> {
         lines: &'a [PrRepo],
         found: impl Iterator<Item = &'f FoundRepo>,
     ) -> Result<Self, OpError> {
-        let mut folders = ctx.home.repo_paths()?;
+        let mut folders = ctx.home.repo_paths(&ctx.realm()?.realm)?;
         folders.extend(found.map(|found| (found.name.clone(), found.folder.clone())));
         Ok(Self { lines, folders })
     }

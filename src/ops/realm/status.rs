@@ -252,7 +252,7 @@ fn sessions(ctx: &Ctx, here: &RealmContext) -> Result<(Vec<SessionLine>, Vec<Str
 }
 
 fn repos(ctx: &Ctx, here: &RealmContext, overview: &Overview<'_>) -> Result<Vec<RepoLine>, OpError> {
-    let mut paths = ctx.home.repo_paths()?;
+    let mut paths = ctx.home.repo_paths(&here.realm)?;
     let mut line = |name: &RepoName| {
         let is_current = here.repo.as_ref() == Some(name);
         let current = ctx.code.as_ref().and_then(|code| code.workdir()).filter(|_| is_current);

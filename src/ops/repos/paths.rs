@@ -51,7 +51,7 @@ pub fn find(ctx: &Ctx, here: &RealmContext, repo: &Repo) -> Result<Result<FoundR
     {
         return Ok(found(&repo.name, code).map_err(of));
     }
-    let recorded = ctx.home.repo_path(&repo.name)?;
+    let recorded = ctx.home.repo_path(&here.realm, &repo.name)?;
     let wrong = match &recorded {
         None => problem(ErrorCode::NotOnThisMachine, format!("no clone of {} is known on this machine", repo.name))
             .next(format!("clone it and run git blue init --realm {} in it, or pass --clone", here.realm)),
@@ -80,7 +80,7 @@ pub fn find(ctx: &Ctx, here: &RealmContext, repo: &Repo) -> Result<Result<FoundR
     match &clones[..] {
         [] => Ok(Err(wrong)),
         [code] => {
-            ctx.home.record_repo(&repo.name, &code.main_folder())?;
+            ctx.home.record_repo(&here.realm, &repo.name, &code.main_folder())?;
             Ok(found(&repo.name, code).map_err(of))
         }
         [one, other, ..] => {

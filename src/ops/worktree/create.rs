@@ -162,7 +162,7 @@ fn located(
         return Ok(Err(RepoProblem { code: ErrorCode::NotCloned.into(), message, ..problem }));
     }
     let to = dunce::canonicalize(&to).unwrap_or(to);
-    ctx.home.record_repo(name, &to)?;
+    ctx.home.record_repo(&here.realm, name, &to)?;
     // The user agreed to clone this repository from the URL in the realm.
     let place = DiscoverOptions { cwd: to, vars: ctx.env.vars_for_other_repo(), in_hook: false };
     if let Some(code) = CodeRepo::discover(&place)? {

@@ -60,7 +60,7 @@ impl Contexts {
     pub fn repos(&self, realm: &RealmName) -> Result<Vec<RepoName>, OpError> {
         let ctx = self.realm(realm)?;
         let members = names::repos(&ctx)?;
-        let mut repos = ctx.home.repos()?;
+        let mut repos: Vec<_> = ctx.home.repo_paths(realm)?.into_keys().collect();
         repos.retain(|repo| members.iter().any(|member| member == repo.as_str()));
         Ok(repos)
     }
