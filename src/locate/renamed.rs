@@ -50,6 +50,19 @@ pub fn refuse_entry(store: &dyn Store, entry: &Repo) -> Result<(), OpError> {
     if is_same { Err(error(&entry.name, &newer)) } else { Ok(()) }
 }
 
+/// Returns the command that moves what was published under a former name to the present one.
+///
+/// # Errors
+/// Returns an error if the realm cannot be read.
+pub fn moving(store: &dyn Store, name: &RepoName) -> Result<Option<String>, StoreError> {
+    let newer = newer(store, name)?;
+    Ok(newer.map(|newer| {
+        format!(
+            "git blue realm admin rename {name} {newer}  # in {newer}: rename what was published as {name} meanwhile"
+        )
+    }))
+}
+
 fn error(name: &RepoName, newer: &RepoName) -> OpError {
     OpError::cannot(ErrorCode::Renamed, format!("{name} was renamed to {newer} in the realm"))
         .next("git pull  # if .blue/config.yaml was committed with the new name")

@@ -171,3 +171,37 @@ fn version_of_a_teammate_is_no_alarm() {
     world.git(&fungal, &["pull", "--quiet"]);
     assert_eq!(world.json(&fungal, &["status"])["notifications"], serde_json::json!([]));
 }
+
+/// A teammate publishes under the old name while the repository is renamed. Running the rename again settles it.
+#[test]
+fn rename_that_races_a_binding_is_finished_by_running_it_again() {
+    let (world, mate) = team();
+    let fungal = world.path("fungal");
+    let create = ["realm", "admin", "domain", "--name", "shop", "--repos", "fungal"];
+    world.ok(&fungal, &create);
+    push(&world);
+    world.on("second").ok(&mate, &["sync"]);
+    world.write("mate/.blue/contracts/shop/cart.yaml", &contract("1.0.0").replace("s3-permissions", "cart"));
+    world.write("mate/.blue/bindings/shop.yaml", "role: provider\nexports: [ { contract: cart } ]\n");
+    world.commit("mate", "The cart");
+    world.on("home").ok(&fungal, &["realm", "admin", "rename", "fungal", "mycelium"]);
+    world.commit("fungal", "Take the name mycelium");
+    push(&world);
+    world.on("second").ok(&world.root(), &["--realm", "aperture", "sync"]);
+    world.on("home").ok(&fungal, &["sync"]);
+
+    let check = world.blue(&fungal, &["check", "--all"]).exits(1);
+    assert!(check.stdout.contains("fungal takes part in shop, but is not in the realm"), "{check}");
+    let step = "git blue realm admin rename fungal mycelium";
+    assert!(world.next_steps(&check).iter().any(|next| next.starts_with(step)), "{check}");
+    let leave = world.blue(&fungal, &["realm", "admin", "remove-member", "fungal", "--domain", "shop"]).exits(1);
+    assert!(world.next_step(&leave).starts_with(step), "{leave}");
+    assert_eq!(world.finish_shell(&fungal, step).code, 0);
+    let check = world.json(&fungal, &["check", "--all"]);
+    assert_eq!(check["errors"], serde_json::json!([]), "{check}");
+    // Other machines accept it.
+    world.ok(&fungal, &["sync"]);
+    world.on("second").ok(&world.root(), &["--realm", "aperture", "sync"]);
+    let there = world.json(&world.root(), &["--realm", "aperture", "check", "--published", "--all"]);
+    assert_eq!(there["errors"], serde_json::json!([]), "{there}");
+}

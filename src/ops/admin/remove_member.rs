@@ -2,6 +2,7 @@
 
 use crate::{
     error::{ErrorCode, OpError},
+    locate::renamed,
     model::{
         change::DomainChange,
         domain::Domain,
@@ -15,6 +16,7 @@ use crate::{
         domain::{self, MessageParts, Part},
         runs,
     },
+    store::Store,
     wire::{Answer, MemberRemoved},
 };
 
@@ -47,7 +49,7 @@ runs!(MemberRemoved, run);
 pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<MemberRemoved>, OpError> {
     let here = ctx.require_writable_realm()?;
     let Request { repo, domain: name } = request;
-    require_own(here.repo.as_ref(), request)?;
+    require_own(&*here.store, here.repo.as_ref(), request)?;
     let subject = format!("remove {repo} from {name}");
     let why = MessageParts { repo: here.repo.as_ref(), subject: Some(&subject), ..MessageParts::default() };
     domain::change(ctx, &*here.store, name, Part::default(), why, |view| {
@@ -62,9 +64,12 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<MemberRemoved>, OpErro
 }
 
 /// Refuses to remove another repository: a sync would set the change aside.
-fn require_own(own: Option<&RepoName>, Request { repo, domain }: &Request) -> Result<(), OpError> {
+fn require_own(store: &dyn Store, own: Option<&RepoName>, Request { repo, domain }: &Request) -> Result<(), OpError> {
     if own == Some(repo) {
         return Ok(());
+    }
+    if let Some(step) = renamed::moving(store, repo)? {
+        return Err(OpError::no(ErrorCode::Renamed, format!("{repo} was renamed")).next(step));
     }
     let message = format!("only {repo} itself can leave {domain}");
     Err(OpError::no(ErrorCode::NotOwner, message)

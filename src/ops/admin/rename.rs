@@ -60,7 +60,8 @@ pub struct Request {
 
 runs!(RealmRename, run);
 
-/// Renames the repository. Running it again does nothing; in another clone it renames the files there.
+/// Renames the repository. Running it again renames what was published under the old name since; in another clone it
+/// renames the files there.
 ///
 /// # Errors
 /// Returns an error if the repository does not exist, another repository has the new name, or the request comes from
@@ -74,22 +75,24 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<RealmRename>, OpError>
         let message = format!("{other} cannot rename {old}; only that repository can");
         return Err(OpError::no(ErrorCode::NotOwner, message).next(format!("run it in {old}")));
     }
+    let mut is_joined = true;
     if let Some(code) = ctx.code.as_ref().filter(|_| asking.is_some()) {
         let joined = joined::read(&ctx.home, code)?;
-        let is_joined = joined.is_some_and(|joined| joined.is_of(&realm, old) || joined.is_of(&realm, new));
+        is_joined = joined.is_some_and(|joined| joined.is_of(&realm, old) || joined.is_of(&realm, new));
         // If the realm already has the new name, only the files of this clone are rewritten.
         if !is_joined && renamed::newer(&store, old)?.as_ref() != Some(new) {
             return Err(joined::missing(ActingRepo { realm: &realm, store: &store, repo: old, code: None }));
         }
     }
     let renaming = Renaming { ctx, store: &store, old, new };
-    let changed = renaming.begin(&realm)?;
-    let mut domains = Vec::new();
-    if changed {
-        domains = renaming.domains()?;
+    let is_new = renaming.begin(&realm)?;
+    // Another machine may have published under the old name at the same time.
+    let domains = if is_new || is_joined { renaming.domains()? } else { Vec::new() };
+    if is_new {
         renaming.sessions()?;
         renaming.finish()?;
     }
+    let changed = is_new || !domains.is_empty();
     renaming.inboxes()?;
     let files = renaming.rename_locally(&realm)?;
     let body = RealmRename { realm, old_name: old.clone(), name: new.clone(), changed, domains, files: files.clone() };
@@ -224,6 +227,7 @@ impl Renaming<'_> {
         if view.info.has_member(old) {
             let mut members: Vec<_> = view.info.members.iter().map(named).collect();
             members.sort();
+            members.dedup();
             changes.push(DomainChange::Domain(Domain { members, ..view.info.clone() }));
         }
         for contract in view.contracts.values().filter(|contract| contract.owner == *old) {
@@ -231,11 +235,16 @@ impl Renaming<'_> {
         }
         if let Some(binding) = view.bindings.get(old) {
             changes.push(DomainChange::RemoveBinding(old.clone()));
-            changes.push(DomainChange::Binding(new.clone(), binding.clone()));
+            if !view.bindings.contains_key(new) {
+                changes.push(DomainChange::Binding(new.clone(), binding.clone()));
+            }
         }
+        // What was published under the new name is newer. A clone that has more publishes it again.
         if let Some(source) = view.sources.get(old) {
             changes.push(DomainChange::RemoveSource(old.clone()));
-            changes.push(DomainChange::Source(new.clone(), source.clone()));
+            if !view.sources.contains_key(new) {
+                changes.push(DomainChange::Source(new.clone(), source.clone()));
+            }
         }
         changes.extend(self.transfers(view).into_iter().map(DomainChange::Transfers));
         changes

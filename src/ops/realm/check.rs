@@ -2,6 +2,8 @@
 
 mod steps;
 
+use std::collections::BTreeSet;
+
 use super::{
     check_base,
     check_scripts::{self, Checked},
@@ -9,9 +11,10 @@ use super::{
 };
 use crate::{
     error::{ErrorCode, NextStep, OpError},
+    locate::renamed,
     model::{
         candidate::{Candidate, Judged},
-        check::{Check, CheckInput, Examination, Mode, Report, Scope, Severity},
+        check::{Check, CheckInput, Examination, Finding, Mode, Report, Scope, Severity},
         domain_summary::DomainSummary,
         domain_view::{self, Damage},
         name::{ReaderName, RepoName, RfcName},
@@ -304,8 +307,17 @@ impl<'a> Work<'a> {
                 .unwrap_or_default(),
         };
         let first = join::first_contract(&self.here.realm, overview, self.here.repo.as_ref());
+        let former = self.former_names(&body.errors);
         let answer = next_steps(body, base.missing, first, request.is_temporary);
+        let answer = former.into_iter().fold(answer, Answer::next);
         to_catch_up.into_iter().fold(answer, Answer::next)
+    }
+
+    /// Returns the commands for repositories that published under a former name while they were renamed.
+    fn former_names(&self, errors: &[Finding]) -> BTreeSet<String> {
+        let unknown = errors.iter().filter(|error| error.code == "unknown-repo");
+        let store = &*self.here.store;
+        unknown.filter_map(|error| renamed::moving(store, error.repo.as_ref()?).ok()?).collect()
     }
 
     /// Returns why the current clone is read-only, and what to do about it.
