@@ -88,11 +88,9 @@ fn of_deprecation(domain: &DomainView, after: &Contract) -> Vec<Remark> {
     let Some(deprecated) = &after.deprecated else { return Vec::new() };
     let (name, mut remarks) = (&after.name, Vec::new());
     if let Some(other) = deprecated.replaced_by.as_ref().filter(|other| !is_known(domain, other)) {
-        let missing = missing(domain, "is replaced by", other);
+        let missing = missing(domain, &format!("{name} is replaced by"), other);
         let place = Some("/deprecated/replaced_by".to_owned());
-        // The sentence starts with the other contract otherwise.
-        let message = missing.message.replacen("it is replaced by", &format!("{name} is replaced by"), 1);
-        remarks.push(Remark { code: "unknown-successor", contract: name.clone(), place, message, ..missing });
+        remarks.push(Remark { code: "unknown-successor", contract: name.clone(), place, ..missing });
     }
     let newest = domain.versions.get(name).into_iter().flatten().chain([&after.version]).max();
     if let Some(newest) = newest.filter(|newest| deprecated.since > **newest) {
@@ -170,7 +168,7 @@ fn of_promise(
 pub fn of_binding(domain: &DomainView, binding: &Binding, judge: &Judge<'_>) -> Vec<Remark> {
     let imports = binding.imports.iter().filter_map(|import| of_import(domain, import, judge));
     let exports = binding.exports.iter().map(|export| &export.contract).filter(|name| !is_known(domain, name));
-    let exports = exports.map(|name| missing(domain, "exports", name));
+    let exports = exports.map(|name| missing(domain, "it exports", name));
     imports.chain(exports).chain(of_expectations(binding)).collect()
 }
 
@@ -190,7 +188,7 @@ fn of_import(domain: &DomainView, import: &Import, judge: &Judge<'_>) -> Option<
             message: format!("it imports {name} {}, which has no release yet", import.version),
             place: None,
         }),
-        ImportResolution::Missing => Some(missing(domain, "imports", name)),
+        ImportResolution::Missing => Some(missing(domain, "it imports", name)),
         ImportResolution::Broken { current } => Some(Remark {
             code: "import-broken",
             contract: name.clone(),
@@ -205,13 +203,13 @@ fn is_known(domain: &DomainView, name: &ContractName) -> bool {
     domain.contracts.contains_key(name) || domain.versions.contains_key(name) || domain.is_damaged(name)
 }
 
-fn missing(domain: &DomainView, verb: &str, name: &ContractName) -> Remark {
+fn missing(domain: &DomainView, what: &str, name: &ContractName) -> Remark {
     let names = || domain.contracts.keys().chain(domain.versions.keys());
     Remark {
         code: "missing-contract",
         contract: name.clone(),
         nearest: nearest(name, names()).cloned(),
-        message: format!("it {verb} {name}, which does not exist{}", did_you_mean(name, names())),
+        message: format!("{what} {name}, which does not exist{}", did_you_mean(name, names())),
         place: None,
     }
 }

@@ -160,7 +160,7 @@ impl GitStore {
     pub fn lost_records(&self, vars: &BTreeMap<OsString, OsString>) -> Result<Vec<(String, String)>, StoreError> {
         let listing = refs::below(&self.repo(), &self.packed, layout::LOCAL)?;
         let mut lost = listing.broken;
-        if !self.is_whole(vars, &listing.found.iter().map(|(_, tip)| *tip).collect::<Vec<_>>())? {
+        if !self.is_whole(vars, &listing.found.values().copied().collect::<Vec<_>>())? {
             for (name, tip) in listing.found {
                 if !self.is_whole(vars, &[tip])? {
                     lost.push((name, "some of its objects are missing".to_owned()));
