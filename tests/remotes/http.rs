@@ -71,9 +71,11 @@ fn password_in_the_url_is_hidden() {
     let (world, backend) = two();
     world.machine("gamma");
     let url = format!("http://ada:wrong@127.0.0.1:{}/hub.git", backend.port);
-    let run = world.blue("gamma", &["init", "--realm", REALM, "--url", &url]);
-    assert_eq!(run.code, 128, "{run:?}");
-    assert!(!run.stderr.contains("wrong") && !run.stdout.contains("wrong"), "{run:?}");
+    for (args, code) in [(&["init", "--realm", REALM, "--url"][..], 129), (&["check", "--realm-url"], 128)] {
+        let run = world.blue("gamma", &[args, &[&*url]].concat());
+        assert_eq!(run.code, code, "{run:?}");
+        assert!(!run.stderr.contains("wrong") && !run.stdout.contains("wrong"), "{run:?}");
+    }
 }
 
 #[test]

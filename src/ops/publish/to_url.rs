@@ -3,7 +3,7 @@
 
 use crate::{
     error::{ErrorCode, NextStep, OpError},
-    model::{name::RepoName, realm::RepoMatch, text::shell_word},
+    model::{name::RepoName, realm::RepoMatch, repo_url::without_credentials, text::shell_word},
     ops::{
         contract::{self, publish::Request},
         ctx::{ActingRepo, Ctx, RealmContext},
@@ -35,8 +35,10 @@ pub fn run(
         None => repos::ephemeral_realm::who(&ctx, Some(code), &realm)?,
     };
     let repo = repo.ok_or_else(|| {
-        OpError::cannot(ErrorCode::NotInRepo, "cannot tell which repository this is")
-            .next(format!("git blue contract publish --realm-url {} --repo NAME", shell_word(url)))
+        OpError::cannot(ErrorCode::NotInRepo, "cannot tell which repository this is").next(format!(
+            "git blue contract publish --realm-url {} --repo NAME",
+            shell_word(&without_credentials(url))
+        ))
     })?;
     let here = ctx.realm.map(|here| RealmContext { repo: Some(repo), ..here });
     let ctx = Ctx { realm: here, ..ctx };
@@ -59,7 +61,7 @@ const WITH_URL: [&str; 2] = ["git blue contract publish", "git blue check"];
 /// Adds the URL and the repository to the commands that take them: without them, these would look for the realm on this
 /// machine.
 fn at_url(steps: Vec<NextStep>, url: &str, repo: &RepoName) -> Vec<NextStep> {
-    let more = format!(" --realm-url {} --repo {repo}", shell_word(url));
+    let more = format!(" --realm-url {} --repo {repo}", shell_word(&without_credentials(url)));
     let at_url = |step| match step {
         NextStep::Command { command, reason } if WITH_URL.iter().any(|one| command.starts_with(one)) => {
             NextStep::Command { command: command + &more, reason }

@@ -8,6 +8,7 @@ use crate::{
     machine::home::Home,
     model::{
         name::{RealmName, RepoName},
+        repo_url::without_credentials,
         text::shell_word,
     },
     ops::{
@@ -33,7 +34,8 @@ pub struct SnapshotRealm {
 /// names.
 pub fn at_url(ctx: &Ctx, typed: &str) -> Result<SnapshotRealm, OpError> {
     let url = url::absolute(ctx.env.cwd(), url::accept(typed)?);
-    let no_realm = || OpError::cannot(ErrorCode::NoRealmThere, format!("{typed} contains no realm"));
+    let no_realm =
+        || OpError::cannot(ErrorCode::NoRealmThere, format!("{} contains no realm", without_credentials(typed)));
     let (remote, listing) = sync::realm_clone::find_remote_realm(ctx, &url, false)
         .map_err(|error| unreachable(error, &url))?
         .ok_or_else(no_realm)?;
@@ -62,7 +64,8 @@ fn unreachable(error: OpError, url: &str) -> OpError {
     if error.code != ErrorCode::Remote {
         return error;
     }
-    let step = format!("git ls-remote {}  # must work here, with the credentials that git finds", shell_word(url));
+    let url = without_credentials(url);
+    let step = format!("git ls-remote {}  # must work here, with the credentials that git finds", shell_word(&url));
     OpError { next_steps: vec![step.into()], ..error }
 }
 
@@ -93,8 +96,11 @@ pub fn clone_temporary(ctx: &Ctx, url: &str) -> Result<TemporaryRealm, OpError> 
         as_of: None,
         progress: ctx.progress.clone(),
     };
-    let realm = sync::realm_clone::obtain(&ctx, RealmLocation { realm: None, url, branches: false })?
-        .ok_or_else(|| OpError::cannot(ErrorCode::NoRealmThere, format!("{url} contains no realm")))?;
+    let realm =
+        sync::realm_clone::obtain(&ctx, RealmLocation { realm: None, url, branches: false })?.ok_or_else(|| {
+            let message = format!("{} contains no realm", without_credentials(url));
+            OpError::cannot(ErrorCode::NoRealmThere, message)
+        })?;
     let store = GitStore::open(&ctx.home.default_store(&realm), ctx.options())?;
     let here = Ok(RealmContext { realm: realm.clone(), store: Box::new(store), repo: None, unrecorded_url: None });
     Ok(TemporaryRealm { ctx: Ctx { realm: here, ..ctx }, realm, _folder: folder })

@@ -10,6 +10,7 @@ use crate::{
     machine::home::KnownRealm,
     model::{
         name::{RealmName, RemoteName},
+        repo_url::without_credentials,
         text::{shell_path, shell_word},
     },
     ops::ctx::Ctx,
@@ -212,7 +213,7 @@ pub fn record(ctx: &Ctx, known: &KnownRealm, url: &str, branches: bool) -> Resul
 }
 
 fn elsewhere(known: &KnownRealm, url: &str) -> OpError {
-    let place = known.url.clone().unwrap_or_else(|| known.path.display().to_string());
+    let place = known.url.as_deref().map_or_else(|| known.path.display().to_string(), without_credentials);
     let message = format!("this machine has the realm {} from {place}, not from {url}", known.name);
     OpError::no(ErrorCode::OtherUrl, message).next(format!(
         "git --git-dir {} remote add NAME {}  # also share it there",
