@@ -47,7 +47,7 @@ pub(super) fn commit(
         base => base?,
     };
     let tree = match written.tree(base.as_ref().map(|commit| commit.tree), &change.edits) {
-        Err(_) if name.is_local() && base.is_some() => written.tree(None, &change.edits)?,
+        Err(Failed::Absent(_)) if name.is_local() => written.tree(None, &change.edits)?,
         tree => tree?,
     };
     if let (Some(tip), Some(base)) = (expected, &base)
@@ -106,6 +106,14 @@ enum Failed {
     Absent(StoreError),
     /// Any other error.
     Otherwise(StoreError),
+}
+
+impl From<Failed> for StoreError {
+    fn from(failed: Failed) -> Self {
+        match failed {
+            Failed::Absent(error) | Failed::Otherwise(error) => error,
+        }
+    }
 }
 
 impl From<StoreError> for Failed {
@@ -186,12 +194,11 @@ impl Written<'_> {
     }
 
     /// Writes the edited tree. A packer may be moving the trees that this reads.
-    fn tree(&self, base: Option<Oid>, edits: &[(TreePath, Edit)]) -> Result<gix::ObjectId, StoreError> {
+    fn tree(&self, base: Option<Oid>, edits: &[(TreePath, Edit)]) -> Result<gix::ObjectId, Failed> {
         for tries in 1.. {
             match self.try_tree(base, edits) {
-                Ok(id) => return Ok(id),
                 Err(Failed::Absent(_)) if tries < MAX_TRIES => std::thread::sleep(Duration::from_millis(1)),
-                Err(Failed::Absent(error) | Failed::Otherwise(error)) => return Err(error),
+                tree => return tree,
             }
         }
         unreachable!("the last try returns")
