@@ -68,7 +68,7 @@ pub struct Imported {
     pub name: ContractName,
     /// Its current version.
     pub version: Version,
-    /// Whether that version was yanked.
+    /// Whether its current version was yanked.
     pub yanked: bool,
     /// The importers that the version breaks, judged by ranges.
     pub broken: Vec<RepoName>,

@@ -12,6 +12,7 @@ pub(super) mod ecma;
 pub(super) mod external;
 mod forest;
 mod fragments;
+mod keyword_warning;
 mod keywords;
 mod meta;
 pub(super) mod metaschemas;
@@ -38,7 +39,8 @@ pub use draft::Draft;
 pub use external::replace_external;
 pub use forest::{Forest, PartId, Tree};
 pub use fragments::encoded;
-pub use keywords::{KeywordKind, KeywordWarning, schemas_of_api, warnings};
+pub use keyword_warning::{KeywordKind, KeywordWarning};
+pub use keywords::{schemas_of_api, warnings};
 pub use payloads::{Failure, payloads};
 pub use problem::{Part, Problem};
 

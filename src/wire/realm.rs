@@ -103,7 +103,7 @@ pub struct Unpublished {
     pub failed_at: Option<jiff::Timestamp>,
 }
 
-/// A published commit that a clone of the same repository lacks. The clone has no commit of its own to publish.
+/// A published commit that this clone has to pull. The clone has nothing new to publish.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Behind {
     /// The publishing branch.

@@ -18,7 +18,7 @@ struct Raw {
     lits: (u32, u32),
     part: PartId,
     scope: ScopeId,
-    /// Whether the sub-schema occurs in a document, rather than being derived from one that does.
+    /// Whether the sub-schema is in a document. Otherwise, it was derived from one that is.
     is_written: bool,
 }
 

@@ -398,7 +398,7 @@ fn notification(
     }
 }
 
-/// Who changed what belongs to this repository. Commits only claim it.
+/// The writer of a change to a contract or binding of this repository, as the commit names it. Nothing proves it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Writer {
     /// The user of this clone, or a commit that this clone has.

@@ -1,5 +1,5 @@
-//! Recognizes a clone that lacks a commit which its repository has published, and has no commit of its own to publish:
-//! it has to be pulled, and nothing else.
+//! Recognizes a clone that is behind the last published commit and has nothing new to publish. Its user only has to
+//! pull.
 
 use crate::{
     error::{NextStep, OpError},
@@ -8,8 +8,8 @@ use crate::{
     store::StoreError,
 };
 
-/// Returns whether `commit` of the publishing branch is older than the published one and has nothing of its own: the
-/// upstream has it, or the published commit descends from it.
+/// Returns whether `commit` of the publishing branch is behind the published one and has nothing new: the upstream has
+/// it, or the published commit descends from it.
 ///
 /// # Errors
 /// Returns an error if history cannot be read.

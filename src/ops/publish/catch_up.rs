@@ -88,7 +88,7 @@ pub struct UnpublishedCommit {
     /// A domain with a conflict about this repository's part. A person has to choose a side, because two clones that
     /// publish in turn would overwrite each other forever.
     pub disputed: Option<DomainName>,
-    /// What the clone lacks, if it has nothing of its own to publish: it has to be pulled.
+    /// The published commit that the clone has to pull, if it has nothing new to publish.
     pub behind: Option<Behind>,
     /// Why it is unknown which branch is published. Then the commit is that of the current branch.
     pub unclear: Option<OpError>,

@@ -1,0 +1,81 @@
+//! Warnings about words in a schema that have no effect.
+
+use super::Draft;
+
+/// A word that was probably meant as a keyword but is not one.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct KeywordWarning {
+    /// The JSON Pointer (RFC 6901) to the word.
+    pub pointer: String,
+    /// The word.
+    pub keyword: String,
+    /// The reason why it asserts nothing.
+    pub kind: KeywordKind,
+    /// What to write instead.
+    pub suggestion: String,
+}
+
+/// The reason why a keyword asserts nothing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum KeywordKind {
+    /// The word is not a keyword of any draft, but differs from one by a letter or two.
+    Misspelt,
+    /// The word is a keyword, but only of other drafts.
+    OtherDraft(Draft),
+    /// The word is a keyword of another language, such as OpenAPI.
+    OtherLanguage,
+    /// The schema names no draft, and another one than 2020-12 was assumed.
+    Assumed(Draft),
+    /// The reference leads out of the schema, so that its target is not known.
+    External,
+    /// The schema has words, but no keyword, so that it allows every value.
+    NoKeyword,
+}
+
+impl KeywordWarning {
+    /// Returns the warning that a draft was assumed for a schema that names none.
+    pub fn assumed(draft: Draft) -> Self {
+        let suggestion = format!("write \"$schema\": {:?}", draft.uri());
+        let keyword = "$schema".to_owned();
+        Self { pointer: String::new(), keyword, kind: KeywordKind::Assumed(draft), suggestion }
+    }
+
+    /// Returns the warning that a reference leads out of the schema.
+    pub fn external(target: String) -> Self {
+        let suggestion = "copy it to $defs to compare it too".to_owned();
+        Self { pointer: String::new(), keyword: target, kind: KeywordKind::External, suggestion }
+    }
+
+    /// Returns the id of the rule.
+    pub fn rule(&self) -> &'static str {
+        match self.kind {
+            KeywordKind::Misspelt => "misspelt-keyword",
+            KeywordKind::OtherDraft(_) => "keyword-of-another-draft",
+            KeywordKind::OtherLanguage => "keyword-of-another-language",
+            KeywordKind::Assumed(_) => "assumed-draft",
+            KeywordKind::External => "external-reference",
+            KeywordKind::NoKeyword => "no-keyword",
+        }
+    }
+
+    /// Returns a message that states the problem and what to write instead.
+    pub fn message(&self) -> String {
+        let Self { keyword, suggestion, .. } = self;
+        match self.kind {
+            KeywordKind::Misspelt => format!("{keyword:?} is not a keyword and has no effect; {suggestion}"),
+            KeywordKind::OtherDraft(draft) => {
+                format!("{keyword:?} has no effect in this form in {draft}; {suggestion}")
+            }
+            KeywordKind::OtherLanguage => format!("{keyword:?} is not a JSON Schema keyword; {suggestion}"),
+            KeywordKind::Assumed(draft) => {
+                format!("no draft is named, and not all is valid in 2020-12, so it was read as {draft}; {suggestion}")
+            }
+            KeywordKind::External => format!("{keyword:?} is outside of the schema and was not read; {suggestion}"),
+            KeywordKind::NoKeyword => {
+                format!(
+                    "no keyword restricts anything, so every value is valid; {keyword:?} is no keyword; {suggestion}"
+                )
+            }
+        }
+    }
+}
