@@ -1,11 +1,13 @@
 //! Reads HEAD and the branches of a repository, and determines the publishing branch.
 
+use std::{io::Read as _, path::Path, process::Stdio};
+
 use crate::repo::CodeRepo;
 use crate::{
     model::oid::Oid,
     store::{
         StoreError,
-        git::{objects::to_oid, refs},
+        git::{git_command, objects::to_oid, refs},
     },
 };
 
@@ -53,6 +55,26 @@ impl CodeRepo {
             doing: format!("find the commit {revision:?}"),
             problem: "there is no such revision".into(),
         })
+    }
+
+    /// Reads a file at a commit or in the index, named as for `git show`: `HEAD~1:schema.json`, or `HEAD:./schema.json`
+    /// relative to `folder`. Reads up to one byte more than `most`.
+    ///
+    /// # Errors
+    /// Returns an error if there is no such commit or file.
+    pub fn show(&self, name: &str, folder: &Path, most: usize) -> Result<Vec<u8>, StoreError> {
+        let failed = |problem: String| StoreError::Git { doing: format!("read {name}"), problem };
+        let io = |error: std::io::Error| failed(error.to_string());
+        let mut git = git_command::command(&self.git.vars);
+        git.current_dir(folder).args(["cat-file", "blob", "--end-of-options", name]);
+        let mut git = git.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().map_err(io)?;
+        let mut bytes = Vec::new();
+        git.stdout.take().map(|out| out.take(most as u64 + 1).read_to_end(&mut bytes)).transpose().map_err(io)?;
+        let output = git.wait_with_output().map_err(io)?;
+        match output.status.success() || bytes.len() > most {
+            true => Ok(bytes),
+            false => Err(failed(String::from_utf8_lossy(&output.stderr).trim().to_owned())),
+        }
     }
 
     /// Resolves a revision with git, which exits with 1 and no message if there is no such commit.

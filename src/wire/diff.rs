@@ -30,12 +30,15 @@ pub struct ContractDiff {
     pub old_version: Version,
     /// The new version.
     pub new_version: Version,
-    /// The origin of the old version.
+    /// The origin of the old version; null if it was not published.
     #[serde(default)]
     pub old_origin: Option<VersionOrigin>,
     /// The origin of the new version; null if it was not published.
     #[serde(default)]
     pub new_origin: Option<VersionOrigin>,
+    /// The source of the old document.
+    #[serde(default)]
+    pub old_source: DocumentSource,
     /// The source of the new document.
     pub source: DocumentSource,
     /// Whether the schema, value or compatibility differ. These never change within a version.
@@ -64,10 +67,11 @@ pub struct SchemasCompared {
 }
 
 /// The source of a document.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum DocumentSource {
     /// The realm: the document was published.
+    #[default]
     Realm,
     /// The current document with the number of an unpublished version.
     Assumed,

@@ -197,6 +197,35 @@ fn what_is_outside_of_a_schema_is_not_known() {
 }
 
 #[test]
+fn files_at_a_commit_are_read() {
+    let world = World::new();
+    world.repo("code");
+    let (dir, folder) = (world.path("code"), world.path("code/schemas"));
+    world.write("code/schemas/a.json", OLD);
+    world.commit("code", "Add a schema");
+    world.write("code/schemas/a.json", NEW);
+    for (dir, old, new) in [
+        (&dir, "HEAD:schemas/a.json", "schemas/a.json"),
+        (&folder, "HEAD:./a.json", "a.json"),
+        (&dir, "HEAD:schemas/a.json#/properties/indent", "schemas/a.json#/properties/indent"),
+    ] {
+        let run = world.blue(dir, &["compat", old, new, "--output", "sarif=../out.sarif"]).exits(1);
+        assert!(run.stdout.contains(&format!("{old} -> {new} breaks forwards")), "{}", run.stdout);
+    }
+    // Findings are at lines of files that exist.
+    let sarif = std::fs::read_to_string(world.path("out.sarif")).unwrap();
+    assert!(sarif.contains("schemas/a.json") && !sarif.contains("HEAD:schemas/a.json\""), "{sarif}");
+    world.git(&dir, &["add", "-A"]);
+    world.blue(&dir, &["compat", ":schemas/a.json", "schemas/a.json"]).exits(0);
+    for missing in ["HEAD:b.json", "nowhere:schemas/a.json", "HEAD:schemas"] {
+        let run = world.blue(&dir, &["compat", missing, "schemas/a.json"]).exits(128);
+        assert!(run.stderr.contains(&format!("cannot read {missing}: ")), "{}", run.stderr);
+    }
+    let run = world.blue(&world.root(), &["compat", "HEAD:b.json", "HEAD:b.json"]).exits(128);
+    assert!(run.stderr.contains("No such file"), "{}", run.stderr);
+}
+
+#[test]
 fn unknown_fails_only_with_strict() {
     let world = world();
     // An automaton cannot handle a back-reference.

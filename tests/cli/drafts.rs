@@ -41,6 +41,26 @@ fn diff_and_impact_work_before_the_commit() {
 }
 
 #[test]
+fn commits_are_compared_like_versions() {
+    let world = edited();
+    let dir = world.path("fungal");
+    world.commit("fungal", "Rename");
+    let answer = world.json(&dir, &["contract", "diff", CONTRACT, "HEAD~1", "HEAD"]);
+    assert_eq!((&answer["old_version"], &answer["new_version"]), (&json!("1.0.0"), &json!("2.0.0")));
+    assert_eq!((&answer["old_source"], &answer["source"]), (&json!("commit"), &json!("commit")));
+    assert_eq!((&answer["old_origin"], &answer["compared"]["bump"]), (&json!(null), &json!("major")));
+    let run = world.blue(&dir, &["contract", "diff", CONTRACT, "HEAD~1", "2.0.0"]).exits(0);
+    assert!(run.stdout.contains("1.0.0 (commit) -> 2.0.0"), "{}", run.stdout);
+    let run = world.blue(&dir, &["contract", "diff", CONTRACT, "1.0.0", "main"]).exits(0);
+    assert!(run.stdout.contains("1.0.0 -> 2.0.0 (commit)"), "{}", run.stdout);
+    // A commit is compared with the published version too.
+    let answer = world.json(&dir, &["contract", "diff", CONTRACT, "HEAD~1"]);
+    assert_eq!((&answer["new_version"], &answer["source"]), (&json!("2.0.0"), &json!("realm")));
+    let run = world.blue(&dir, &["contract", "diff", CONTRACT, "1.0", "2.0.0"]).exits(1);
+    assert!(run.stderr.contains("hint: write a version as three numbers"), "{}", run.stderr);
+}
+
+#[test]
 fn schema_file_alone_is_enough() {
     let world = World::pair();
     let dir = world.path("fungal");

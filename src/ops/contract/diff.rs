@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 
 use super::{
-    draft::{Draft, DraftFields},
+    draft::{Draft, DraftFields, VersionOrCommit},
     get,
 };
 use crate::ops::{
@@ -51,10 +51,11 @@ pub struct Request {
     #[schemars(with = "ContractFields")]
     #[cfg_attr(feature = "cli", arg(value_name = "DOMAIN/CONTRACT"))]
     pub contract: ContractRef,
-    /// From this published version [default: the one that this repository's code is adapted to, else the previous one]
+    /// From this published version or the file at this commit [default: the version that this repository's code is
+    /// adapted to, else the previous one]
     #[serde(rename = "from")]
-    #[cfg_attr(feature = "cli", arg(value_name = "V1"))]
-    pub old: Option<Version>,
+    #[cfg_attr(feature = "cli", arg(value_name = "FROM"))]
+    pub old: Option<VersionOrCommit>,
     /// The version or file to compare to
     #[serde(flatten)]
     #[cfg_attr(feature = "cli", command(flatten))]
@@ -76,10 +77,10 @@ pub enum Newer {
 #[derive(Debug, Clone, serde::Deserialize, schemars::JsonSchema)]
 #[cfg_attr(feature = "cli", derive(clap::Args))]
 struct NewerFields {
-    /// To this published version [default: the current one]
+    /// To this published version or the file at this commit [default: the current version]
     #[serde(rename = "to")]
-    #[cfg_attr(feature = "cli", arg(value_name = "V2", conflicts_with = "draft"))]
-    new: Option<Version>,
+    #[cfg_attr(feature = "cli", arg(value_name = "TO", conflicts_with = "draft"))]
+    new: Option<VersionOrCommit>,
     #[serde(flatten)]
     #[cfg_attr(feature = "cli", command(flatten))]
     draft: DraftFields,
@@ -91,7 +92,12 @@ impl TryFrom<NewerFields> for Newer {
     type Error = &'static str;
 
     fn try_from(NewerFields { new, draft }: NewerFields) -> Result<Self, Self::Error> {
-        Ok(draft.draft(new.as_ref())?.map_or(Self::Version(new), Self::Draft))
+        Ok(match (draft.draft(new.is_some())?, new) {
+            (Some(draft), _) => Self::Draft(draft),
+            (None, Some(VersionOrCommit::Commit(revision))) => Self::Draft(Draft::Commit(revision)),
+            (None, Some(VersionOrCommit::Version(version))) => Self::Version(Some(version)),
+            (None, None) => Self::Version(None),
+        })
     }
 }
 
@@ -112,25 +118,29 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractDiff>, OpError
         }
         Newer::Draft(draft) => (draft.contract(ctx, at)?.into(), draft.source(), Vec::new()),
     };
-    let older = get(match &request.old {
-        Some(version) => Some(version.clone()),
-        None => base(ctx, request, &newer.version, &known)?,
-    })?;
-    let typed = |contract: &ContractDetail| contract.typed().computed_content_hash();
-    let (old, new) = (older.contract.typed(), newer.typed());
-    let (old_origin, new_origin) = origins(ctx, at, &older.contract.version, (&newer.version, source))?;
+    let published = |version| get(version).map(|found| (found.contract, DocumentSource::Realm));
+    let (older, old_source) = match &request.old {
+        Some(VersionOrCommit::Version(version)) => published(Some(version.clone()))?,
+        Some(VersionOrCommit::Commit(revision)) => {
+            (Draft::Commit(revision.clone()).contract(ctx, at)?.into(), DocumentSource::Commit)
+        }
+        None => published(base(ctx, request, &newer.version, &known)?)?,
+    };
+    let (old, new) = (older.typed(), newer.typed());
+    let [old_origin, new_origin] = origins(ctx, at, [(&older.version, old_source), (&newer.version, source)])?;
     let body = ContractDiff {
         old_origin,
         new_origin,
         compared: compared(&old, &new, &ctx.judge()),
         values: ValuesCompared::of(&old, &new),
-        realm: older.realm,
-        domain: older.domain,
+        realm: ctx.realm()?.realm.clone(),
+        domain: at.domain.clone(),
         contract: newer.name.clone(),
-        content_changed: typed(&older.contract) != typed(&newer),
-        changes: diff(&document(&older.contract), &document(&newer)),
-        old_version: older.contract.version,
+        content_changed: old.computed_content_hash() != new.computed_content_hash(),
+        changes: diff(&document(&older), &document(&newer)),
+        old_version: older.version,
         new_version: newer.version,
+        old_source,
         source,
     };
     let look_at = match &request.new {
@@ -143,21 +153,26 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractDiff>, OpError
     Ok(if answer.body.content_changed { answer.next(impact) } else { answer })
 }
 
-/// Returns who published each side, if it is a published version.
+/// Returns who published each side; `None` for one that was not published.
 fn origins(
     ctx: &Ctx,
     at: &ContractRef,
-    old: &Version,
-    (new, source): (&Version, DocumentSource),
-) -> Result<(Option<VersionOrigin>, Option<VersionOrigin>), OpError> {
+    sides: [(&Version, DocumentSource); 2],
+) -> Result<[Option<VersionOrigin>; 2], OpError> {
+    let mut found = [None, None];
+    if sides.iter().all(|(_, source)| *source != DocumentSource::Realm) {
+        return Ok(found);
+    }
     let store = &*ctx.realm()?.store;
     let mut arrived = arrivals(store, domain::tip(store, &at.domain)?, &at.contract)?;
-    let mut of = |version: &Version| {
-        let arrival = arrived.remove(version);
-        arrival.map(|arrival| origin(ctx, store, &at.contract, version, arrival)).transpose()
-    };
-    let new = if source == DocumentSource::Realm { of(new)? } else { None };
-    Ok((of(old)?, new))
+    for (found, (version, source)) in found.iter_mut().zip(sides) {
+        if source == DocumentSource::Realm
+            && let Some(arrival) = arrived.remove(version)
+        {
+            *found = Some(origin(ctx, store, &at.contract, version, arrival)?);
+        }
+    }
+    Ok(found)
 }
 
 /// Returns the file that is compared, and the lines in its schema and value by JSON Pointer. Returns `None` if the

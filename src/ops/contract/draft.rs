@@ -37,14 +37,31 @@ impl DraftFields {
     /// Returns the draft that the options name, or `None` if they name a published version.
     ///
     /// # Errors
-    /// Returns an error if the options name two drafts, or a draft and a version.
-    pub fn draft(self, version: Option<&Version>) -> Result<Option<Draft>, &'static str> {
-        match (self.worktree, self.commit, version) {
+    /// Returns an error if the options name two drafts, or a draft although a version was named too.
+    pub fn draft(self, has_version: bool) -> Result<Option<Draft>, &'static str> {
+        match (self.worktree, self.commit, has_version) {
             (false, None, _) => Ok(None),
-            (true, None, None) => Ok(Some(Draft::Worktree)),
-            (false, Some(commit), None) => Ok(Some(Draft::Commit(commit))),
+            (true, None, false) => Ok(Some(Draft::Worktree)),
+            (false, Some(commit), false) => Ok(Some(Draft::Commit(commit))),
             _ => Err("pass only one of a version, worktree and commit"),
         }
+    }
+}
+
+/// A document to compare, as the user names it: `1.2.0` is a published version, anything else is a commit.
+#[derive(Debug, Clone, PartialEq, Eq, serde::Deserialize, schemars::JsonSchema)]
+#[serde(from = "String")]
+#[schemars(with = "String")]
+pub enum VersionOrCommit {
+    /// The published version.
+    Version(Version),
+    /// The file at this commit.
+    Commit(String),
+}
+
+impl From<String> for VersionOrCommit {
+    fn from(text: String) -> Self {
+        text.parse().map_or_else(|_| Self::Commit(text), Self::Version)
     }
 }
 
@@ -94,9 +111,14 @@ impl Draft {
                 Files::checkout(code).ok_or_else(|| OpError::usage("a bare repository has no working tree"))?
             }
             Self::Commit(revision) => {
-                let unknown =
-                    |error: crate::store::StoreError| OpError::no(ErrorCode::UnknownCommit, error.to_string());
-                Files::at(code, &code.resolve(revision).map_err(unknown)?)?
+                let commit = code.resolve(revision).map_err(|error| {
+                    let error = OpError::no(ErrorCode::UnknownCommit, error.to_string());
+                    match revision.starts_with(|first: char| first.is_ascii_digit()) {
+                        true => error.next("write a version as three numbers, such as 1.2.0"),
+                        false => error,
+                    }
+                })?;
+                Files::at(code, &commit)?
             }
         };
         let folder = format!("{CONTRACTS}/{}", at.domain);

@@ -83,7 +83,7 @@ impl TryFrom<CandidateFields> for Candidate {
     type Error = &'static str;
 
     fn try_from(CandidateFields { to, draft }: CandidateFields) -> Result<Self, Self::Error> {
-        Ok(draft.draft(to.as_ref())?.map_or(Self::Version(to), Self::Draft))
+        Ok(draft.draft(to.is_some())?.map_or(Self::Version(to), Self::Draft))
     }
 }
 

@@ -93,7 +93,8 @@ impl Git {
     }
 }
 
-fn command(vars: &BTreeMap<OsString, OsString>) -> Command {
+/// Returns a command that runs git with these variables, in the current folder.
+pub(crate) fn command(vars: &BTreeMap<OsString, OsString>) -> Command {
     let mut command = Command::new("git");
     command.env_clear().envs(vars).env(GUARD, "1").env("GIT_OPTIONAL_LOCKS", "0").stdin(Stdio::null());
     command

@@ -12,6 +12,7 @@ use super::{
 use crate::{
     error::OpError,
     ops::{compat, ctx::Ctx, publish::references::Reference},
+    repo::CodeRepo,
     surface::{
         cli::{formats::Formats, input::read_at_most},
         report::{self, SideFile},
@@ -27,10 +28,14 @@ const MAX_WITNESS: usize = 400;
 
 #[derive(Debug, Args)]
 pub struct Arguments {
-    /// The old schema: a JSON or YAML file, a part of one as FILE#/POINTER, or - for standard input
+    /// The old schema: a JSON or YAML file, such a file at a commit as COMMIT:FILE, or - for standard input
+    ///
+    /// Append #/POINTER for a part of the file.
     #[arg(value_name = "OLD")]
     old: PathBuf,
-    /// The new schema: a JSON or YAML file, a part of one as FILE#/POINTER, or - for standard input
+    /// The new schema: a JSON or YAML file, such a file at a commit as COMMIT:FILE, or - for standard input
+    ///
+    /// Append #/POINTER for a part of the file.
     #[arg(value_name = "NEW")]
     new: PathBuf,
     /// The directions that must hold
@@ -97,18 +102,27 @@ impl Arguments {
     }
 }
 
-/// Reads a file that the user named, or a part of one.
+/// Reads a file that the user named, in the file system or at a commit, or a part of one.
 fn read(ctx: &Ctx, place: &Path) -> Result<compat::Source, OpError> {
     let (file, pointer) = Reference::split(ctx.env.cwd(), place);
     if file.as_os_str().is_empty() {
         return Err(OpError::usage(format!("{} names no file; write FILE#/POINTER", place.display())));
     }
-    let bytes = read_at_most(ctx, file, compat::MAX_SCHEMA)?;
+    let bytes = match at_commit(ctx, file) {
+        Some((code, name)) => code.show(name, ctx.env.cwd(), compat::MAX_SCHEMA)?,
+        None => read_at_most(ctx, file, compat::MAX_SCHEMA)?,
+    };
     let source = compat::Source { name: file.display().to_string(), bytes, part: None };
     if pointer.is_empty() { Ok(source) } else { source.part(pointer) }
 }
 
-/// Returns a file with the lines of its findings. Returns `None` for standard input.
+/// Returns the repository and the name of a file that is written as `COMMIT:FILE`, unless such a file exists.
+fn at_commit<'p>(ctx: &'p Ctx, file: &'p Path) -> Option<(&'p CodeRepo, &'p str)> {
+    let name = file.to_str().filter(|name| name.contains(':'))?;
+    ctx.code.as_ref().filter(|_| !ctx.env.cwd().join(file).exists()).map(|code| (code, name))
+}
+
+/// Returns a file with the lines of its findings. Returns `None` for standard input and for a file at a commit.
 fn side(ctx: &Ctx, source: &compat::Source, body: &Compat) -> Option<SideFile> {
     let of_differences = body.differences.iter().flat_map(|one| [&one.old_pointer, &one.new_pointer]).flatten();
     let of_warnings = body.warnings.iter().map(|one| &one.pointer);
@@ -117,7 +131,8 @@ fn side(ctx: &Ctx, source: &compat::Source, body: &Compat) -> Option<SideFile> {
     // A finding without a pointer is about the whole schema.
     lines.extend(lines.get(source.pointer()).map(|line| (String::new(), *line)));
     let name = report::as_runner_names(&ctx.env, Path::new(&source.name));
-    (source.name != "-").then_some(SideFile { name, lines })
+    let is_file = source.name != "-" && at_commit(ctx, Path::new(&source.name)).is_none();
+    is_file.then_some(SideFile { name, lines })
 }
 
 fn render(body: &Compat, text: &mut Text) {

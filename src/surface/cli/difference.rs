@@ -66,7 +66,7 @@ impl Diff {
 fn render_diff(body: &ContractDiff, text: &mut Text) {
     text.line(&[
         styled(format!("{}/{}", body.domain, body.contract), Style::Bold),
-        plain(format!("{} -> {}{}", body.old_version, body.new_version, from(body.source))),
+        plain(format!("{}{} -> {}{}", body.old_version, from(body.old_source), body.new_version, from(body.source))),
         styled(if body.content_changed { "" } else { "(schema, value and promise are the same)" }, Style::Dim),
     ]);
     for origin in [&body.old_origin, &body.new_origin].into_iter().flatten() {

@@ -39,12 +39,14 @@ pub(super) const PAGES: &[Page] = &[
         ]),
     page("contract diff")
         .about(
-            "Compares schemas and values, and reports which version bump the difference requires. If one \
-            version is given, compares it with the current one.",
+            "Compares schemas and values, and reports which version bump the difference requires. If only \
+            FROM is given, compares it with the current version. A commit means the contract's file in this \
+            repository at that commit; if a tag has the name of a version, write refs/tags/TAG.",
         )
         .examples(&[
             ("git blue contract diff s3-access/s3-permissions", "Show what changed since your code was adapted"),
             ("git blue contract diff orders/order-placed 1.2.0 2.0.0", "Compare two published versions"),
+            ("git blue contract diff orders/order-placed main HEAD", "Compare two commits"),
             ("git blue contract diff s3-access/s3-permissions --worktree", "Preview a change before committing it"),
         ]),
     page("contract impact").examples(&[
@@ -182,7 +184,7 @@ pub(super) const PAGES: &[Page] = &[
                 "Compare a part of two OpenAPI documents",
             ),
             (
-                "git show HEAD~1:schema.json | git blue compat - schema.json --direction backwards",
+                "git blue compat HEAD~1:schema.json schema.json --direction backwards",
                 "Compare with the previous commit; consumers of the old schema must accept new values",
             ),
             ("git blue compat old.json new.json --output sarif=compat.sarif", "Also write a report for code scanning"),

@@ -17,7 +17,7 @@ use crate::{
     error::{ErrorCode, OpError},
     model::{name::ContractRef, version::Version},
     ops::{
-        contract::{self, diff::Newer, impact::Candidate},
+        contract::{self, diff::Newer, draft::VersionOrCommit, impact::Candidate},
         ctx::Ctx,
         realm,
     },
@@ -60,8 +60,11 @@ pub fn page(site: &Site, ctx: &Ctx, wanted: &ContractRef, query: &Query) -> Resu
         }
         (contract, at) => (at, contract?),
     };
-    let request =
-        contract::diff::Request { contract: wanted.clone(), old, new: Newer::Version(new.or_else(|| at.clone())) };
+    let request = contract::diff::Request {
+        contract: wanted.clone(),
+        old: old.map(VersionOrCommit::Version),
+        new: Newer::Version(new.or_else(|| at.clone())),
+    };
     let diff = contract::diff::run(ctx, &request).map(|answer| answer.body);
     let both = |diff: &ContractDiff| {
         Some([get(Some(diff.old_version.clone())).ok()?, get(Some(diff.new_version.clone())).ok()?])

@@ -249,6 +249,7 @@ mod tests {
             contract: "s3-permissions".parse().unwrap(),
             old_version: "1.0.0".parse().unwrap(),
             new_version: "1.1.0".parse().unwrap(),
+            old_source: DocumentSource::Realm,
             source: DocumentSource::Realm,
             content_changed: true,
             changes: diff(old, new),
