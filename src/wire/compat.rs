@@ -79,3 +79,14 @@ pub enum AskedDirection {
     /// Both directions.
     Both,
 }
+
+impl AskedDirection {
+    /// Returns the directions.
+    pub fn directions(self) -> &'static [BrokenDirection] {
+        match self {
+            Self::Backwards => &[BrokenDirection::Backwards],
+            Self::Forwards => &[BrokenDirection::Forwards],
+            Self::Both => &[BrokenDirection::Backwards, BrokenDirection::Forwards],
+        }
+    }
+}

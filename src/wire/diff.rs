@@ -12,7 +12,8 @@ use crate::model::{
     name::{ContractName, DomainName, RealmName, RepoName},
     range::Range,
     verdict::{
-        Basis, BothReadings, ImportState, SchemaDifference, SchemaReading, ValuesCompared, Verdict, VersionBump,
+        Basis, BothReadings, BrokenDirection, ImportState, SchemaDifference, SchemaReading, ValuesCompared, Verdict,
+        VersionBump,
     },
     version::Version,
 };
@@ -56,6 +57,9 @@ pub struct ContractDiff {
 pub struct SchemasCompared {
     /// The decisive reading, from the contract.
     pub reading: SchemaReading,
+    /// The directions that either version promises.
+    #[serde(default)]
+    pub promised: Vec<BrokenDirection>,
     /// Whether every value of the new schema is a value of the old one.
     pub backwards: BothReadings,
     /// Whether every value of the old schema is a value of the new one.

@@ -25,7 +25,7 @@ pub use answer::{
 };
 pub use basis::Basis;
 pub use import::{ImportEffect, ImportState, States, needed_versions};
-pub use promise::{Promise, needed_bump};
+pub use promise::{Promise, declared, needed_bump};
 
 use super::{
     compatibility::{self, Limits, Options},

@@ -113,7 +113,7 @@ impl Promise {
 }
 
 /// Returns the directions that either document promises.
-fn declared(held: &Contract, document: &Contract) -> impl Iterator<Item = BrokenDirection> {
+pub fn declared(held: &Contract, document: &Contract) -> impl Iterator<Item = BrokenDirection> {
     let (old, new) = (held.compatibility, document.compatibility);
     let backwards = (old.backwards || new.backwards).then_some(BrokenDirection::Backwards);
     let forwards = (old.forwards || new.forwards).then_some(BrokenDirection::Forwards);

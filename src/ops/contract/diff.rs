@@ -23,7 +23,7 @@ use crate::{
         contract::{BrokenDirection, Contract},
         diff::diff,
         name::{ContractFields, ContractRef, contract_from_fields},
-        verdict::{Judge, ValuesCompared, needed_bump},
+        verdict::{Judge, ValuesCompared, declared, needed_bump},
         version::Version,
     },
     store::{StoreRef, layout, read},
@@ -199,6 +199,7 @@ fn compared(old: &Contract, new: &Contract, judge: &Judge<'_>) -> Option<Schemas
     });
     Some(SchemasCompared {
         reading,
+        promised: declared(old, new).collect(),
         backwards: compared.backwards.clone(),
         forwards: compared.forwards.clone(),
         differences: differences.collect(),

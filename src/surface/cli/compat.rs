@@ -136,7 +136,8 @@ fn side(ctx: &Ctx, source: &compat::Source, body: &Compat) -> Option<SideFile> {
 }
 
 fn render(body: &Compat, text: &mut Text) {
-    let sides = Sides { old: &body.old, new: &body.new, reading: body.reading };
+    let judged = body.direction.directions();
+    let sides = Sides { old: &body.old, new: &body.new, reading: body.reading, judged };
     for one in &body.differences {
         sides.difference(one, text);
         text.gap();
@@ -186,22 +187,24 @@ pub fn render_readings(name: &str, (reader, sent): (&str, &str), readings: &Both
     }
 }
 
-/// The names of two schemas, and the reading that decides the verdict.
+/// The names of two schemas, and what decides the verdict: the reading, and the directions that must hold.
 pub struct Sides<'a> {
     pub old: &'a str,
     pub new: &'a str,
     pub reading: SchemaReading,
+    pub judged: &'a [BrokenDirection],
 }
 
 impl Sides<'_> {
     /// Prints a difference, with the witness that shows it.
     pub fn difference(&self, one: &SchemaDifference, text: &mut Text) {
-        let Self { old, new, reading } = self;
+        let Self { old, new, reading, judged } = self;
         let (sender, reader, breaks) = match one.direction {
             BrokenDirection::Backwards => (new, old, "breaks backwards compatibility"),
             BrokenDirection::Forwards => (old, new, "breaks forwards compatibility"),
         };
-        let (level, color) = if one.reading == *reading { ("error", Style::Red) } else { ("note", Style::Dim) };
+        let is_decisive = one.reading == *reading && judged.contains(&one.direction);
+        let (level, color) = if is_decisive { ("error", Style::Red) } else { ("note", Style::Dim) };
         let reading = if one.reading == SchemaReading::Strict { "read strictly, " } else { "" };
         text.line(&[
             styled(format!("{level}[{}]:", one.rule), color),

@@ -42,6 +42,8 @@ struct Comparison {
     subject: Option<String>,
     /// The reading that decides.
     reading: SchemaReading,
+    /// The directions that must hold.
+    judged: Vec<BrokenDirection>,
     /// The prefix of all pointers in the document.
     part: &'static str,
 }
@@ -54,6 +56,7 @@ pub fn of_compat(body: &Compat, files: [Option<SideFile>; 2], strict: bool) -> R
         new: Side { name: body.new.clone(), file: new },
         subject: None,
         reading: body.reading,
+        judged: body.direction.directions().to_vec(),
         part: "",
     };
     let asked = [
@@ -86,6 +89,7 @@ pub fn of_diff(body: &ContractDiff, file: Option<SideFile>) -> Report {
         new: Side { name: body.new_version.to_string(), file },
         subject: Some(subject.clone()),
         reading: body.compared.as_ref().map_or(SchemaReading::Lenient, |one| one.reading),
+        judged: body.compared.as_ref().map_or(Vec::new(), |one| one.promised.clone()),
         part: "/schema",
     };
     let mut entries = Vec::new();
@@ -136,7 +140,8 @@ impl Comparison {
         let is_decisive = one.reading == self.reading;
         let read = if one.reading == SchemaReading::Strict && !is_decisive { "read strictly, " } else { "" };
         let message = format!("{read}{reader} rejects {}, which {sender} allows", one.phrase());
-        let level = if is_decisive { Level::Error } else { Level::Note };
+        let is_judged = self.judged.contains(&one.direction);
+        let level = if is_decisive && is_judged { Level::Error } else { Level::Note };
         Entry {
             meaning: RULES.iter().find(|rule| rule.id == one.rule).map(|rule| rule.text),
             old: Some(self.related(self.part, one.old_pointer.as_deref())),
