@@ -37,7 +37,8 @@ pub fn same_realm(realm: &RealmName, proposed: Option<&Config>) -> Result<(), Op
         Some(config) => {
             let message = format!("{CONFIG} puts this repository into the realm {}, not {realm}", config.realm.name);
             Err(OpError::no(ErrorCode::OtherRealm, message)
-                .next(format!("a repository can be in only one realm: edit {CONFIG}, or commit its removal")))
+                .next("git blue leave  # a repository can be in only one realm")
+                .next(format!("or edit {CONFIG}, if this clone has not joined {}", config.realm.name)))
         }
     }
 }

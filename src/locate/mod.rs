@@ -185,7 +185,12 @@ fn check_proposal(
 }
 
 fn no_realm(env: &Env, home: &Home, code: Option<&CodeRepo>) -> OpError {
-    let place: PathBuf = code.and_then(CodeRepo::workdir).unwrap_or_else(|| env.cwd().to_owned());
+    let Some(code) = code else {
+        let message = format!("{} is not in a git repository", env.cwd().display());
+        return OpError::cannot(ErrorCode::NotInGit, message)
+            .next("change to a repository of a realm, pass -C DIR, or name a realm: --realm NAME");
+    };
+    let place: PathBuf = code.workdir().unwrap_or_else(|| env.cwd().to_owned());
     let message = format!("{} is not in a realm", place.display());
     let error = OpError::cannot(ErrorCode::NotInRealm, message);
     match &unknown::known(home)[..] {

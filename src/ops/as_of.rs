@@ -112,7 +112,7 @@ pub fn require(operation: Option<&super::Operation>) -> Result<(), OpError> {
     }
     let can = super::TABLE.iter().filter(|operation| READ_PAST.contains(&operation.name));
     let can: Vec<_> = can.map(|operation| operation.cli.join(" ")).collect();
-    Err(OpError::usage(format!("--at only works with {}", can.join(", "))))
+    Err(OpError::usage(format!("--at works only with {}", can.join(", "))))
 }
 
 impl Ctx {
@@ -214,7 +214,7 @@ mod tests {
             assert!(!operation.writes && require(Some(operation)).is_ok(), "{name}");
         }
         let error = require(Some(&super::super::realm::sync::OPERATION)).unwrap_err();
-        assert!(error.message.starts_with("--at only works with realm status, realm check, "), "{error}");
+        assert!(error.message.starts_with("--at works only with realm status, realm check, "), "{error}");
     }
 
     #[test]

@@ -151,6 +151,12 @@ fn bump_follows_the_change_and_keeps_comments() {
     // Running it again changes nothing.
     assert_eq!(world.json(&dir, &["contract", "bump", CONTRACT])["changed"], false);
     assert_eq!(world.read(&path), text);
+    // A second bump to the same version adds to its entry.
+    let again = bump(&["-m", "Say \"list\": too", "-m", "Explain it"]).exits(0);
+    assert!(
+        world.read(&format!("fungal/{CONTRACT_FILE}")).contains(r#"["Say \"list\": too", "Explain it"]"#),
+        "{again}"
+    );
     // Values that the old schema refuses.
     world.write(&path, &widened.replace("type: array", "type: [array, boolean]"));
     let major = bump(&["auto", "-m", "Allow a flag"]);

@@ -125,7 +125,7 @@ fn check_fails_without_a_known_repository() {
     let whole = clone(&["-b", "break"], "whole");
     let broken = world.blue(&whole, check).exits(1);
     // The runner keeps no realm that other commands could read.
-    assert!(broken.stdout.contains("with a counterexample (in a joined clone)"), "{broken}");
+    assert!(broken.stdout.contains("show which consumers it breaks (in a joined clone)"), "{broken}");
     // A pull request that deletes the file with the repository's name.
     let noconf = clone(&["-b", "no-config"], "noconf");
     let run = world.blue(&noconf, check).exits(1);

@@ -75,7 +75,7 @@ fn refused_commit_is_not_announced_as_published_soon() {
     let sync = world.ok(&mate, &["sync"]);
     assert!(sync.stdout.contains(" is not published: s3-access was published from"), "{sync}");
     let peek = world.ok(&mate, &["status", "--peek"]);
-    assert!(peek.stdout.contains("this clone is behind, fetch first"), "{peek}");
+    assert!(peek.stdout.contains("fetch first, then merge it"), "{peek}");
     assert!(!peek.stdout.contains("will be published by the next hook"), "{peek}");
     assert!(world.next_step(&peek).starts_with("git pull"), "{peek}");
 }

@@ -12,12 +12,11 @@ use crate::{ROOT, is_update};
 const HEAD: &str = "\
 # The rules
 
-Every kind of difference that `git blue compat` finds, with an example of two schemas. A rule that
-breaks `forwards` is a value of the old schema that the new one refuses; one that breaks `backwards`
-is a value of the new schema that the old one refuses ([what that means](compatibility.md)). A
-difference needs a major version where its direction is promised, and a minor one where it is not.
+Every kind of difference that `git blue compat` finds, with an example of two schemas. A difference
+breaks `forwards` if the new schema rejects a value of the old one, and `backwards` if the old schema
+rejects a value of the new one ([what that means](compatibility.md)). It needs a major version where its direction is promised, and a minor one where it is not.
 
-This page is written from the catalogue: `UPDATE=1 cargo test --test docs` writes it anew.
+This page is generated from the sources: `UPDATE=1 cargo test --test docs` writes it anew.
 
 | rule | breaks | what changed | old | new |
 |---|---|---|---|---|

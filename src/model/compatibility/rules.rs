@@ -30,14 +30,14 @@ macro_rules! rules {
             Rule {
                 id: $narrow,
                 direction: BrokenDirection::Forwards,
-                text: concat!($what, " in the new schema"),
+                text: concat!("only in the new schema: ", $what),
                 old: $loose,
                 new: $tight,
             },
             Rule {
                 id: $wide,
                 direction: BrokenDirection::Backwards,
-                text: concat!($what, " only in the old schema"),
+                text: concat!("only in the old schema: ", $what),
                 old: $tight,
                 new: $loose,
             },

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use super::domain;
+use super::{domain, join};
 use crate::{
     error::{ErrorCode, OpError},
     model::{
@@ -106,7 +106,9 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<RealmBootstrap>, OpErr
     let answer = Answer::new(body);
     Ok(match (request.dry_run, is_missing) {
         (true, true) => answer.next(format!("git blue realm admin bootstrap --from {}  # create it", request.file)),
-        (false, _) if is_larger => answer.next("git blue init  # in each new repository"),
+        (false, _) if is_larger => {
+            answer.next(format!("{}  # in each new repository", join::init_elsewhere(&ctx.home, &here.realm)))
+        }
         _ => answer,
     })
 }

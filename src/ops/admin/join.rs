@@ -9,12 +9,12 @@ use crate::{
         config::{same_realm, same_url},
         open, proposed, renamed, unknown,
     },
-    machine::home::KnownRealm,
+    machine::home::{Home, KnownRealm},
     model::{
         name::{RealmName, RepoName},
         realm::{Repo, RepoMatch},
         repo_url::RepoUrl,
-        text::shell_path,
+        text::{shell_path, shell_word},
         yaml_text,
     },
     ops::{
@@ -128,17 +128,27 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<RealmJoin>, OpError> {
         if overview.count() > 0 {
             answer = answer.next("git blue contract list  # list the contracts that can be imported");
         }
-        answer = answer.next(first_contract(&known.name, &overview, Some(&name)));
+        answer = answer.next(first_contract(&init_elsewhere(&ctx.home, &known.name), &overview, Some(&name)));
     }
     Ok(answer)
 }
 
-/// Returns the next step for `repo` if it shares no domain with another repository of the realm.
-pub fn first_contract(realm: &RealmName, overview: &Overview<'_>, repo: Option<&RepoName>) -> String {
+/// Returns the command that joins the realm in another repository. A realm with a URL is named by it, since on another
+/// machine its name alone would create a second one.
+pub fn init_elsewhere(home: &Home, realm: &RealmName) -> String {
+    match home.realm(realm).ok().flatten().and_then(|known| known.url) {
+        Some(url) => format!("git blue init --url {}", shell_word(&url)),
+        None => format!("git blue init --realm {realm}"),
+    }
+}
+
+/// Returns the next step for `repo` if it shares no domain with another repository of the realm. `init` is the command
+/// that joins another repository.
+pub fn first_contract(init: &str, overview: &Overview<'_>, repo: Option<&RepoName>) -> String {
     let others = overview.repos().keys().filter(|other| Some(*other) != repo);
     let others: Vec<_> = others.take(5).map(ToString::to_string).collect();
     match others.is_empty() {
-        true => format!("git blue init --realm {realm}  # in each other repository"),
+        true => format!("{init}  # in each other repository"),
         false => format!(
             "git blue contract new DOMAIN/CONTRACT --domain-members {}  # create {}",
             others.join(","),

@@ -15,6 +15,7 @@ use crate::{
     error::{ErrorCode, OpError},
     locate::CONFIG,
     model::{name::DomainName, publish::Decision},
+    repo::blue_files::Files,
     store::{Change, Edit, Parents, StoreRef, layout, overview::Overview, write::write},
     wire::{Answer, RealmLeave},
 };
@@ -67,6 +68,8 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<RealmLeave>, OpError> 
         let message = format!("{} is still a member of {}", acting.repo, names.join(", "));
         let error = OpError::no(ErrorCode::StillMember, message);
         let error = orphans.iter().map(|at| hand_over(at)).fold(error, OpError::next);
+        let step = |name| format!("git blue realm admin remove-member {} --domain {name}  # first", acting.repo);
+        let error = domains.iter().take(MAX_ORPHANS).map(step).fold(error, OpError::next);
         return Err(error.next("git blue leave --force  # leave anyway"));
     }
     for name in &domains {
@@ -86,14 +89,22 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<RealmLeave>, OpError> 
             acting.repo
         )),
     };
-    Ok(match (request.undo, removed) {
+    // A file that was never committed leaves nothing to commit.
+    let is_committed = match ctx.code()?.head()?.commit {
+        Some(commit) => Files::at(ctx.code()?, &commit)?.file(CONFIG)?.is_some(),
+        None => false,
+    };
+    Ok(match (request.undo, removed && is_committed) {
         (true, true) => {
             answer.next(format!("git add --all {CONFIG} && git commit -m \"Leave the realm {}\"", acting.realm))
         }
         (true, false) => answer,
-        (false, _) => answer
-            .next("git rm .blue/config.yaml  # so that clones no longer propose the realm")
-            .next("git blue hooks uninstall"),
+        (false, _) => {
+            let remove = if is_committed { "git rm" } else { "rm" };
+            answer
+                .next(format!("{remove} {CONFIG}  # so that clones no longer propose the realm"))
+                .next("git blue hooks uninstall")
+        }
     })
 }
 

@@ -131,7 +131,7 @@ fn automatic(ctx: &Ctx, request: &Request, file: &WorkFile, view: &DomainView, d
 
 /// Returns the command that bumps a contract, with its comment.
 pub fn step(at: &ContractRef) -> String {
-    format!("git blue contract bump {at} major  # for a breaking change; omit major to derive the level")
+    format!("git blue contract bump {at} major  # later, for a breaking change; omit major to derive the level")
 }
 
 fn read(acting: ActingRepo<'_>, at: &ContractRef, file: &WorkFile) -> Result<(String, Contract), OpError> {
@@ -260,17 +260,23 @@ fn edited(
         true => Some(text.to_owned()),
         false => yaml_text::set(text, "version", &quoted),
     };
-    if !changes.is_empty() {
-        wanted.evolution.push(Evolution {
-            version: version.clone(),
-            changes: changes.to_vec(),
-            compatible: !is_breaking,
-        });
-        let listed: Vec<_> = changes.iter().map(|change| yaml_text::quoted(change)).collect();
+    let known = document.evolution.iter().find(|entry| entry.version == *version);
+    let is_known = |change: &String| known.is_some_and(|entry| entry.changes.contains(change));
+    if !changes.iter().all(is_known) {
+        let mut entry = Evolution { version: version.clone(), changes: Vec::new(), compatible: !is_breaking };
+        // An earlier bump to the same version has an entry already.
+        if let Some(index) = document.evolution.iter().position(|entry| entry.version == *version) {
+            entry = wanted.evolution.remove(index);
+            entry.compatible &= !is_breaking;
+            edited = edited.and_then(|text| yaml_text::remove(&text, "evolution", index));
+        }
+        entry.changes.extend(changes.iter().filter(|change| !is_known(change)).cloned());
+        let listed: Vec<_> = entry.changes.iter().map(|change| yaml_text::quoted(change)).collect();
         let mut fields = vec![("version", quoted.clone()), ("changes", format!("[{}]", listed.join(", ")))];
-        if is_breaking {
+        if !entry.compatible {
             fields.push(("compatible", "false".to_owned()));
         }
+        wanted.evolution.push(entry);
         edited = edited.and_then(|text| yaml_text::push(&text, "evolution", &fields));
     }
     let is_right = |text: &String| codec::contract(text.as_bytes(), &document.name).is_ok_and(|read| read == wanted);

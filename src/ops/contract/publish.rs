@@ -339,7 +339,7 @@ impl Work<'_> {
             return Err(OpError::no(ErrorCode::Shallow, message).next("git fetch --unshallow  # then publish again"));
         }
         let message = format!(
-            "{} was published from {}, which is not in the history of {}: this clone is behind, fetch first",
+            "{} was published from {}, which is not in the history of {}: fetch first, then merge it",
             view.info.name,
             source.commit.short(),
             self.commit.short()

@@ -116,11 +116,11 @@ fn list<T: FromStr<Err: std::fmt::Display>>(values: &Values, key: &str) -> Resul
 impl Receiver {
     fn read(name: ReaderName, values: &Values) -> Result<Self, String> {
         let text = |key: &str| values.get(key).filter(|text| !text.is_empty()).cloned();
-        let known = ["url", "kind", "command", "secretcommand", "secretfile", "realm", "repo", "domain", "rank"];
+        let known = ["url", "kind", "command", "secretCommand", "secretFile", "realm", "repo", "domain", "rank"];
         if values.contains_key("secret") {
             return Err("secrets are not read from the configuration: set secretCommand or secretFile".to_owned());
         }
-        if let Some(key) = values.keys().find(|key| !known.contains(&key.as_str())) {
+        if let Some(key) = values.keys().find(|key| !known.iter().any(|one| one.eq_ignore_ascii_case(key))) {
             return Err(format!("unknown key {key}; the keys are {}", known.join(", ")));
         }
         let secret = match (text("secretcommand"), text("secretfile")) {

@@ -306,9 +306,10 @@ impl<'a> Work<'a> {
                 .map(|reader| notifications(ctx, reader, overview))
                 .unwrap_or_default(),
         };
-        let first = join::first_contract(&self.here.realm, overview, self.here.repo.as_ref());
+        let init = join::init_elsewhere(&ctx.home, &here.realm);
+        let first = join::first_contract(&init, overview, here.repo.as_ref());
         let former = self.former_names(&body.errors);
-        let answer = next_steps(body, base.missing, first, request.is_temporary);
+        let answer = next_steps(body, base.missing, first, request);
         let answer = former.into_iter().fold(answer, Answer::next);
         to_catch_up.into_iter().fold(answer, Answer::next)
     }
@@ -351,7 +352,7 @@ fn elsewhere(report: &Report) -> Elsewhere {
     }
 }
 
-fn next_steps(body: RealmCheck, missing_base: Option<String>, first: String, is_temporary: bool) -> Answer<RealmCheck> {
+fn next_steps(body: RealmCheck, missing_base: Option<String>, first: String, request: &Request) -> Answer<RealmCheck> {
     let is_new = body.errors.iter().any(|error| error.code == "nothing-to-check");
     let says_nothing = body.files == Some(0);
     let (valid, has_errors) = (body.valid, !body.errors.is_empty());
@@ -373,7 +374,9 @@ fn next_steps(body: RealmCheck, missing_base: Option<String>, first: String, is_
     }
     match (valid, has_errors) {
         (true, _) => by_range_only(by_range).into_iter().fold(answer, Answer::next),
-        (false, true) => steps::of_errors(&answer.body, is_temporary).into_iter().fold(answer, Answer::next),
+        (false, true) => steps::of_errors(&answer.body, &request.subject, request.is_temporary)
+            .into_iter()
+            .fold(answer, Answer::next),
         (false, false) => answer.next("fix the warnings: --strict fails on them"),
     }
 }

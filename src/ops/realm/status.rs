@@ -211,7 +211,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Outcome, OpError> {
     let answer = caught_up.next_steps.into_iter().fold(answer, Answer::next);
     let answer = here.unrecorded_url.iter().map(|url| record_url(url)).fold(answer, Answer::next);
     let first = (joined && overview.count() == 0 && overview.damage().is_empty())
-        .then(|| join::first_contract(&here.realm, &overview, here.repo.as_ref()));
+        .then(|| join::first_contract(&join::init_elsewhere(&ctx.home, &here.realm), &overview, here.repo.as_ref()));
     let receipt = if writing.is_ok() { receipt } else { Receipt::default() };
     Ok(Outcome { answer: with_next_steps(answer, joined, first), receipt, cursors })
 }

@@ -40,7 +40,7 @@ pub struct Request {
     /// The RFC
     #[cfg_attr(feature = "cli", arg(long, value_name = "RFC"))]
     pub rfc: RfcName,
-    /// Remove worktrees even if uncommitted work would be lost
+    /// Remove worktrees even with uncommitted or unpushed work; branches are kept
     #[serde(default)]
     #[cfg_attr(feature = "cli", arg(long))]
     pub force: bool,
@@ -224,7 +224,9 @@ fn refuse_loss(progress: &RequestProgress, jobs: &[Job], request: &Request) -> R
         error = error.next(format!("git -C {path} submodule deinit --all  # once what they hold is pushed"));
     }
     error.problems = problems;
-    Err(error.next(format!("git blue realm worktree remove --rfc {rfc} --force  # discard it")))
+    Err(error.next(format!(
+        "git blue realm worktree remove --rfc {rfc} --force  # remove the worktrees; uncommitted work is lost"
+    )))
 }
 
 fn count_of(count: usize, one: &str, many: &str) -> String {

@@ -60,7 +60,7 @@ mod tests {
 
     #[test]
     fn each_command_has_the_same_arguments_as_in_the_full_definition() {
-        let whole = crate::surface::cli::command();
+        let whole = crate::surface::cli::definition();
         for (path, arguments_of) in OFTEN {
             let mut command = &whole;
             for part in *path {

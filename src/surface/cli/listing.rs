@@ -36,7 +36,7 @@ impl All {
 /// The option to print lists of names for programs that do not read JSON.
 #[derive(Debug, Clone, Copy, Args)]
 pub struct Names {
-    /// Print only the names, NUL-terminated; print all of them unless --limit is given
+    /// Print only the names or ids, NUL-terminated; without --limit, all of them
     #[arg(short = 'z', conflicts_with = "json")]
     null: bool,
 }

@@ -4,7 +4,7 @@ use std::ffi::OsString;
 
 use clap::{
     Args, Subcommand,
-    builder::{PossibleValuesParser, TypedValueParser as _},
+    builder::{PossibleValue, PossibleValuesParser, TypedValueParser as _},
 };
 
 use super::{
@@ -54,13 +54,25 @@ pub struct Ack {
     all: bool,
 }
 
+/// Returns the name of a rank, with its meaning.
+fn rank(rank: Rank) -> PossibleValue {
+    PossibleValue::new(rank.word()).help(match rank {
+        Rank::Broken => "An import no longer holds",
+        Rank::Attention => "An import holds, but is behind, deprecated, retired, yanked, or unknown",
+        Rank::Import => "An imported contract changed",
+        Rank::Conflict => "A conflict, a change by somebody else, or a refused change",
+        Rank::Contract => "Another contract of the repository's domains changed",
+        Rank::Binding => "A repository updated its binding",
+    })
+}
+
 #[derive(Debug, Args)]
 pub struct Watch {
     /// Mark the shown notifications as seen
     #[arg(long)]
     mark: bool,
-    /// Only changes of at least this importance
-    #[arg(long, value_name = "RANK", value_parser = PossibleValuesParser::new(Rank::WORDS).try_map(|word| word.parse::<Rank>()))]
+    /// Only changes of at least this importance; the first one is the highest
+    #[arg(long, value_name = "RANK", value_parser = PossibleValuesParser::new(Rank::ALL.map(rank)).try_map(|word| word.parse::<Rank>()))]
     rank: Option<Rank>,
     /// Only changes to this contract
     #[arg(long, value_name = "DOMAIN/CONTRACT")]

@@ -21,7 +21,7 @@ pub use github::append_summary;
 /// The format of a report.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub enum Format {
-    /// Text, one finding per line
+    /// Text
     Human,
     /// The whole answer, as with --json
     Json,

@@ -4,7 +4,8 @@ use std::collections::BTreeSet;
 
 use crate::{
     error::{NextStep, approve},
-    model::check::Finding,
+    model::{check::Finding, text::shell_word},
+    ops::realm::check_subject::Subject,
     wire::RealmCheck,
 };
 
@@ -12,14 +13,14 @@ use crate::{
 const MAX_STEPS: usize = 5;
 
 /// Returns the steps, in the order of the errors. `is_temporary` is whether the realm was fetched for this check only.
-pub fn of_errors(body: &RealmCheck, is_temporary: bool) -> Vec<NextStep> {
+pub fn of_errors(body: &RealmCheck, subject: &Subject, is_temporary: bool) -> Vec<NextStep> {
     let mut kinds = BTreeSet::new();
     // Each contract needs its own bump; other steps handle all errors of their kind.
     let bumped = |error: &Finding| is_bumped(&error.code).then(|| (error.domain.clone(), error.contract.clone()));
     let firsts = body.errors.iter().filter(|error| kinds.insert((error.code.clone(), bumped(error))));
     let approvals = body.errors.iter().filter_map(|error| approval(body, error));
     let steps = firsts.flat_map(|error| match error.resolution.is_empty() {
-        true => step(body, error).into_iter().collect::<Vec<_>>(),
+        true => step(body, subject, error).into_iter().collect::<Vec<_>>(),
         false => error.resolution.iter().map(|step| step.as_str().into()).collect(),
     });
     let mut steps: Vec<_> = steps.chain(approvals).take(MAX_STEPS).collect();
@@ -53,7 +54,7 @@ fn is_bumped(code: &str) -> bool {
     matches!(code, "version-reused" | "version-down" | "breaks-promise")
 }
 
-fn step(body: &RealmCheck, error: &Finding) -> Option<NextStep> {
+fn step(body: &RealmCheck, subject: &Subject, error: &Finding) -> Option<NextStep> {
     let place = match (&error.file, error.line) {
         (Some(file), Some(line)) => format!("{file}:{line}"),
         (Some(file), None) => file.clone(),
@@ -73,13 +74,18 @@ fn step(body: &RealmCheck, error: &Finding) -> Option<NextStep> {
         ("import-broken", ..) if is_own => {
             Some(format!("git blue review  # {place}: show what changed, and which lines to review").into())
         }
-        ("import-broken", Some(domain), Some(contract)) => Some(
-            format!(
-                "git blue contract impact {domain}/{contract} --worktree  # show which consumers it breaks, with a \
-                counterexample"
+        ("import-broken", Some(domain), Some(contract)) => {
+            let judged = match subject {
+                Subject::Head => " --commit HEAD".to_owned(),
+                Subject::Commit(commit) => format!(" --commit {}", shell_word(commit)),
+                Subject::Worktree => " --worktree".to_owned(),
+                Subject::Published => String::new(),
+            };
+            Some(
+                format!("git blue contract impact {domain}/{contract}{judged}  # show which consumers it breaks")
+                    .into(),
             )
-            .into(),
-        ),
+        }
         ("unknown-domain", Some(domain), _) => {
             let repo = body.current_repo.as_ref()?;
             let why = format!("create the domain of {place}, or rename its directory");

@@ -87,7 +87,7 @@ pub(super) const PAGES: &[Page] = &[
             ("git blue notifications watch --mark --exec 'cat >>changes.jsonl'", "Append each change to a file"),
         ]),
     page("notify").about("Receivers are configured with blue.notify.NAME.url (.kind, .command, .secretCommand, \
-            .secretFile, and the filters .realm, .repo, .domain and .severity) in your own git configuration, or in \
+            .secretFile, and the filters .realm, .repo, .domain and .rank) in your own git configuration, or in \
             $GIT_BLUE_HOME/config.").examples(&[
             (
                 "git config --global blue.notify.team.url https://hooks.example.com/blue",
@@ -119,7 +119,7 @@ pub(super) const PAGES: &[Page] = &[
         ]),
     page("hooks").examples(&[("git blue hooks status", "Show which hooks are installed")]),
     page("hooks install").about("Adds a marked block to post-commit, post-merge, post-checkout, post-rewrite and \
-            post-applypatch, and keeps all other lines. A hook never delays or fails a commit.").no("A hook could not be installed.").examples(&[
+            post-applypatch, and keeps all other lines. A hook never fails a commit and never waits for the network.").no("A hook could not be installed.").examples(&[
             ("git blue hooks install", "Publish on every commit"),
             ("git blue hooks install --pre-push", "Also check before pushing"),
         ]),
@@ -128,7 +128,7 @@ pub(super) const PAGES: &[Page] = &[
     page("gc").about("Commands that write run this automatically from time to time. Published versions are never \
             removed.").examples(&[("git blue gc", "Pack the store now")]),
     page("doctor").about("Checks the realm's store, this clone and its hooks, and this machine's records of them.").no("A problem was found.").examples(&[
-            ("git blue doctor", "Style for problems without changing anything"),
+            ("git blue doctor", "Look for problems without changing anything"),
             ("git blue doctor --fix", "Repair what can be repaired without losing anything"),
         ]),
     page("mcp").examples(&[("git blue mcp generate-config --client cursor", "Print the configuration for a client")]),
@@ -149,7 +149,7 @@ pub(super) const PAGES: &[Page] = &[
             ("git blue mcp generate-config", "Print the configuration for Claude Code"),
             ("git blue mcp generate-config --client vscode --transport http", "Let VS Code use the daemon"),
         ]),
-    page("daemon").about("The daemon listens on 127.0.0.1 only. No command requires it.").examples(&[
+    page("daemon").about("The daemon listens on 127.0.0.1 and ::1 only. No command requires it.").examples(&[
             ("git blue daemon start", "Start the daemon"),
             ("git blue daemon open", "Open the page in a browser"),
         ]),
@@ -184,8 +184,8 @@ pub(super) const PAGES: &[Page] = &[
             ("git blue install editor", "Write the schemas"),
             ("git blue install editor --vscode", "Also map them in .vscode/settings.json"),
         ]),
-    page("install claude").about("Adds the MCP server and a session hook to Claude Code's settings. Shows the changes and asks \
-            for confirmation first.").no("You declined.").examples(&[
+    page("install claude").about("Adds the MCP server and a session hook to Claude Code's settings. Shows the changes and, at \
+            a terminal, asks for confirmation first.").no("You declined.").examples(&[
             ("git blue install claude --dry-run", "Show what would change"),
             ("git blue install claude --scope user", "Install it for yourself, in every repository"),
         ]),

@@ -57,7 +57,8 @@ fn path(command: &clap::Command) -> &str {
 }
 
 fn render(command: &clap::Command, above: Option<&clap::Command>) -> std::io::Result<String> {
-    let hide = |arg: Arg| if above.is_some() && arg.is_global_set() { arg.hide(true) } else { arg };
+    let is_global = |arg: &Arg| arg.is_global_set() && arg.get_help_heading().is_some();
+    let hide = |arg: Arg| if above.is_some() && is_global(&arg) { arg.hide(true) } else { arg };
     let mut own = command.clone().mut_args(hide);
     if let Some(page) = page_of(path(command)).filter(|page| !page.description.is_empty()) {
         // The section NAME already shows the summary.

@@ -9,7 +9,9 @@ mod realm;
 
 use std::sync::LazyLock;
 
-use crate::ops::{self, Operation};
+use clap::Arg;
+
+use crate::ops::{self, Operation, as_of};
 
 pub(super) use man::write_pages;
 
@@ -79,38 +81,95 @@ fn long_name(command: &str) -> Option<&'static str> {
 
 /// Adds the summary of its operation to every command, and descriptions and examples to its long help.
 pub(super) fn describe(command: clap::Command) -> clap::Command {
-    below(command, "")
+    let globals: Vec<_> = command.get_arguments().cloned().collect();
+    below(command, "", &globals)
 }
 
-fn below(mut command: clap::Command, path: &str) -> clap::Command {
+/// Returns the global options that a command describes in its own way: `--realm` of `init`, and `--at`, which only some
+/// commands take.
+fn redefined(globals: &[Arg], command: &clap::Command, path: &str) -> Vec<Arg> {
+    let long = long_name(path).unwrap_or(path);
+    let own = |arg: &Arg| match arg.get_id().as_str() {
+        "realm" if path == "init" => Some(arg.clone().help_heading(None).help(
+            "The realm to create or join [default: the one in .blue/config.yaml, else the one at --url, else the only \
+            one on this machine]",
+        )),
+        "at" if !command.has_subcommands() && as_of::require(operation(long)).is_ok() => {
+            Some(arg.clone().help_heading(None))
+        }
+        "at" => Some(arg.clone().hide(true)),
+        _ => None,
+    };
+    globals.iter().filter_map(own).collect()
+}
+
+/// Returns the operation with the words of a command.
+fn operation(path: &str) -> Option<&'static Operation> {
+    ops::TABLE.iter().find(|operation| operation.cli.iter().copied().eq(path.split(' ')))
+}
+
+fn below(mut command: clap::Command, path: &str, globals: &[Arg]) -> clap::Command {
     let names: Vec<_> = command.get_subcommands().map(|sub| sub.get_name().to_owned()).collect();
     for name in names {
         let path = if path.is_empty() { name.clone() } else { format!("{path} {name}") };
-        command = command.mut_subcommand(name, |sub| below(sub, &path));
+        command = command.mut_subcommand(name, |sub| {
+            let own = if sub.is_hide_set() { Vec::new() } else { redefined(globals, &sub, &path) };
+            below(sub.args(own), &path, globals)
+        });
     }
-    if let Some(operation) = ops::TABLE.iter().find(|operation| operation.cli.iter().copied().eq(path.split(' '))) {
+    if let Some(operation) = operation(path) {
         command = command.about(operation.summary);
     }
     let Some(page) = page_of(path) else { return command };
     let about = command.get_about().map(ToString::to_string).unwrap_or_default();
-    let short = long_name(path).map(|long| format!("Short for `git blue {long}`."));
+    let short = long_name(path).map(|long| match path {
+        "leave" => format!("Like `git blue {long}`, and also removes the hooks and .blue/config.yaml."),
+        _ => format!("Short for `git blue {long}`."),
+    });
     let sentences: Vec<_> = short.iter().map(String::as_str).chain([page.description]).collect();
     let description = sentences.join(" ").trim().to_owned();
     if !description.is_empty() {
         command = command.long_about(format!("{about}\n\n{description}"));
     }
-    if !page.examples.is_empty() {
-        command = command.after_long_help(examples(page));
-    }
-    command
+    command.after_long_help(format!("{}{}", examples(page), exit_status(page)).trim_end().to_owned())
 }
 
 fn examples(page: &Page) -> String {
-    let mut text = "Examples:".to_owned();
-    for (line, what) in page.examples {
-        text += &format!("\n  {what}:\n    {line}\n");
+    let entry = |(line, what): &(&str, &str)| format!("\n  {what}:\n    {}\n", wrapped(line));
+    let entries: String = page.examples.iter().map(entry).collect();
+    if entries.is_empty() { entries } else { format!("Examples:{entries}\n") }
+}
+
+/// Returns the exit codes of a command whose answer can be no.
+fn exit_status(page: &Page) -> String {
+    let [yes, cannot, usage] = facts::EXIT_CODES;
+    let entry = |(code, meaning): (&str, &str)| format!("\n  {code:<4} {meaning}");
+    let entries = [yes, ("1", page.no), cannot, usage].map(entry).concat();
+    if page.no.is_empty() { String::new() } else { format!("Exit status:{entries}") }
+}
+
+/// The width of the help, in characters, within which example lines stay.
+const WIDTH: usize = 84;
+
+/// Returns a command line with a backslash before each line break, so that it can be pasted. Words are not broken.
+fn wrapped(line: &str) -> String {
+    let (mut text, mut width, mut quote) = (String::new(), 0, None);
+    for word in line.split_inclusive(' ') {
+        if quote.is_none() && width + word.trim_end().len() > WIDTH {
+            text += "\\\n      ";
+            width = 2;
+        }
+        width += word.len();
+        text += word;
+        for c in word.chars() {
+            match (quote, c) {
+                (Some(open), c) if c == open => quote = None,
+                (None, '\'' | '"') => quote = Some(c),
+                _ => {}
+            }
+        }
     }
-    text.trim_end().to_owned()
+    text
 }
 
 #[cfg(test)]

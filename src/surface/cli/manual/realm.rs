@@ -20,7 +20,8 @@ pub(super) const PAGES: &[Page] = &[
         .about(
             "Joins the repository to the realm named by --realm or .blue/config.yaml, and creates the realm \
             if it does not exist. Writes .blue/config.yaml, which should be committed, and installs the hooks that \
-            publish. Running it again changes nothing.",
+            publish. Running it again does only what is missing; --url and \
+            --auto-sync also change an existing realm.",
         )
         .examples(&[
             ("git blue init --realm shop", "Create or join the realm shop"),
@@ -152,7 +153,7 @@ pub(super) const PAGES: &[Page] = &[
         .no("The command failed in at least one repository.")
         .examples(&[("git blue realm worktree list", "List every RFC and its progress")]),
     page("realm worktree remove")
-        .about("Refuses to remove worktrees with uncommitted files, or with commits that exist nowhere else.")
+        .about("Refuses to remove worktrees with uncommitted files, or with commits that are not pushed. Branches are kept.")
         .no("Something was kept, or the command failed in at least one repository.")
         .examples(&[(
             "git blue realm worktree remove --rfc faster-checkout --delete-branches",
