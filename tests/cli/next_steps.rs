@@ -1,5 +1,7 @@
 //! Printed commands work when they are pasted, and make progress.
 
+use serde_json::Value;
+
 use crate::world::{BINDING_FILE, CONTRACT_FILE, World, contract};
 
 const AT: &str = "s3-access/s3-permissions";
@@ -29,7 +31,10 @@ fn check_prints_the_command_that_approves_a_break() {
     assert!(approve.contains(&format!("{AT} {fingerprint} ")), "{approve}");
     let commit = world.commit("fungal", "read is optional");
     assert!(commit.stderr.contains(&approve), "{commit}");
+    let peek = || world.json(&fungal, &["status", "--peek"])["unpublished"]["problem"].clone();
+    assert!(peek().is_string());
     paste(&world, "fungal", &approve);
+    assert_eq!(peek(), Value::Null);
     world.blue(&fungal, &["check"]).exits(0);
 }
 

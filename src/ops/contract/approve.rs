@@ -5,6 +5,7 @@ use crate::ops::{
     Operation,
     ctx::{ActingRepo, Ctx},
     domain::{self, MessageParts, Part},
+    publish::publish_log,
     runs,
 };
 use crate::{
@@ -67,6 +68,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractApproved>, OpE
         Ok(publish::approve(view, acting.repo, approval)?)
     })?;
     let approval = approved.ok_or_else(|| OpError::cannot(ErrorCode::Io, "nothing was decided"))?;
+    publish_log::clear_refusal(ctx, acting, &approval.fingerprint);
     let answer = Answer::new(ContractApproved {
         realm: acting.realm.clone(),
         domain: name.clone(),

@@ -14,6 +14,7 @@ use crate::ops::ctx::{ActingRepo, Ctx};
 use crate::{
     error::{NextStep, OpError},
     model::{
+        approval::Fingerprint,
         name::{RealmName, RepoName},
         oid::Oid,
     },
@@ -34,7 +35,7 @@ pub struct Attempt {
     pub repo: RepoName,
     /// The commit.
     pub commit: Oid,
-    /// The reason of the failure; `None` if it succeeded.
+    /// The reason of the failure; `None` if it succeeded, or the reason no longer applies.
     pub failed: Option<String>,
     /// The next steps.
     #[serde(default)]
@@ -76,6 +77,15 @@ pub fn record(ctx: &Ctx, acting: ActingRepo<'_>, commit: Oid, outcome: Result<()
     if let (Ok(mut file), Ok(line)) = (open(ctx), serde_json::to_string(&attempt)) {
         // One write call, so that two writers do not mix their lines.
         let _ = file.write_all(format!("{line}\n").as_bytes());
+    }
+}
+
+/// Clears the last failure if its next steps name `fingerprint`, since that change is approved now.
+pub fn clear_refusal(ctx: &Ctx, acting: ActingRepo<'_>, fingerprint: &Fingerprint) {
+    let fingerprint = fingerprint.to_string();
+    let names = |step: &NextStep| step.command().is_some_and(|command| command.contains(&fingerprint));
+    if let Some(refused) = last_failure(ctx, acting).filter(|refused| refused.next_steps.iter().any(names)) {
+        record(ctx, acting, refused.commit, Ok(()));
     }
 }
 
