@@ -56,6 +56,14 @@ pub fn parse(message: &str) -> (String, Option<String>, Option<String>) {
     (message.lines().next().unwrap_or_default().to_owned(), trailer(REPO), trailer(SOURCE))
 }
 
+/// Returns the reason in a message: the text between the subject and the trailers.
+pub fn reason(message: &str) -> Option<String> {
+    let (_, body) = message.trim_end().split_once("\n\n")?;
+    let (before, last) = body.rsplit_once("\n\n").unwrap_or(("", body));
+    let has_trailers = last.lines().all(|line| line.starts_with("Blue-"));
+    Some(if has_trailers { before } else { body }.trim().to_owned()).filter(|reason| !reason.is_empty())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -78,5 +86,10 @@ mod tests {
         );
         assert_eq!(parse(&text), ("paths 1.0.0 -> 1.1.0".into(), Some("fungal".into()), Some(source.to_string())));
         assert_eq!(parse(""), (String::new(), None, None));
+        assert_eq!(reason(&text), Some("because".into()));
+        assert_eq!(reason("one\n\ntwo\n\nthree\n"), Some("two\n\nthree".into()));
+        for without in ["", "one\n", "one\n\nBlue-Repo: fungal\n"] {
+            assert_eq!(reason(without), None, "{without:?}");
+        }
     }
 }

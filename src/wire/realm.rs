@@ -332,6 +332,9 @@ pub struct LogEntry {
     pub author: String,
     /// The subject of the commit.
     pub subject: String,
+    /// The reason for the change, in the author's words.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
     /// The repository that it was published from.
     pub repo: Option<String>,
     /// The commit of that repository that it was published from.

@@ -179,7 +179,9 @@ fn approval_covers_only_that_break() {
     let check = world.blue(&provider, &["check"]).exits(0);
     assert!(check.stdout.contains("which was approved: nobody reads it [break-approved]"), "{check}");
     let log = world.ok(&provider, &["contract", "log", AT]);
-    assert!(log.stdout.contains(&format!("approve the break {fingerprint} of s3-permissions")), "{log}");
+    let entry = format!("approve the break {fingerprint} of s3-permissions: nobody reads it");
+    assert!(log.stdout.contains(&entry), "{log}");
+    assert_eq!(world.json(&provider, &["contract", "log", AT])["entries"][0]["reason"], "nobody reads it");
     world.ok(&provider, &["contract", "publish"]);
     world.blue(&provider, &["check"]).exits(0);
     // The consumer is still broken, and another change needs another approval.

@@ -46,6 +46,7 @@ pub fn entry(commit: Oid, info: &CommitInfo, domain: Option<&DomainName>, now: j
         in_future: clock::is_ahead(info.time, now),
         author: info.author.clone(),
         subject,
+        reason: message::reason(&info.message),
         repo,
         source_commit,
         commit_url: None,

@@ -78,7 +78,10 @@ pub fn render_log(entries: &[LogEntry], next_cursor: Option<&str>, text: &mut Te
             styled(entry.commit.short(), Style::Commit),
             styled(entry.time.strftime("%Y-%m-%d %H:%M").to_string(), Style::Dim),
             styled(entry.domain.as_ref().map_or_else(|| "-".into(), ToString::to_string), Style::Green),
-            plain(&entry.subject),
+            plain(entry.reason.as_ref().map_or_else(
+                || entry.subject.clone(),
+                |reason| format!("{}: {}", entry.subject, reason.replace('\n', " ")),
+            )),
             signed(&entry.author, entry.in_future),
             source(entry.source_commit.as_deref(), entry.commit_url.as_deref()),
         ]

@@ -115,7 +115,10 @@ pub fn history(site: &Site, log: &[LogEntry]) -> Markup {
         ol.feed {
             @for entry in log {
                 li data-key=(entry.commit) {
-                    p.what dir="auto" { (text(&entry.subject)) }
+                    p.what dir="auto" {
+                        (text(&entry.subject))
+                        @if let Some(reason) = &entry.reason { ": " (text(reason)) }
+                    }
                     p.when {
                         (time(entry.time))
                         @if let Some(domain) = &entry.domain { " · " a href=(site.domain(domain)) { (domain) } }
@@ -290,6 +293,7 @@ mod tests {
             in_future: true,
             author: EVIL.into(),
             subject: EVIL.into(),
+            reason: Some(EVIL.into()),
             repo: Some(EVIL.into()),
             source_commit: None,
             commit_url: None,
@@ -308,7 +312,7 @@ mod tests {
             assert!(shown.contains(text), "{text}: {shown}");
         }
         assert!(!shown.contains("<script") && !shown.contains('\u{202e}'), "{shown}");
-        assert_eq!(shown.matches("&lt;script&gt;").count(), 6, "{shown}");
+        assert_eq!(shown.matches("&lt;script&gt;").count(), 7, "{shown}");
         // There is one cause of each kind, and each suggests a command.
         assert_eq!(shown.matches("class=\"kind\"").count(), 6, "{shown}");
         assert_eq!(shown.matches("<p class=\"next\"><code").count(), 6, "{shown}");

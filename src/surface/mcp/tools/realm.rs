@@ -165,12 +165,14 @@ fn group_warnings(warnings: &mut Vec<Finding>) -> Vec<NextStep> {
 pub fn log(call: &Call<'_>) -> Result<Body, OpError> {
     call.paged(50, |fields| {
         let mut body = call.ask(fields)?;
-        if !call.is_full()
-            && let Some(Value::Array(entries)) = body.fields.get_mut("entries")
-        {
+        if let Some(Value::Array(entries)) = body.fields.get_mut("entries") {
             for entry in entries.iter_mut().filter_map(Value::as_object_mut) {
-                entry.remove("source_commit");
-                entry.remove("commit_url");
+                // Models see free text of other people only in `contract_get` and `contract_diff`.
+                entry.remove("reason");
+                if !call.is_full() {
+                    entry.remove("source_commit");
+                    entry.remove("commit_url");
+                }
             }
         }
         Ok(body)
