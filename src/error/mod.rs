@@ -170,6 +170,9 @@ impl From<StoreError> for OpError {
             StoreError::NotAStore { .. } => {
                 cannot(ErrorCode::NoStore).next("git blue realm list  # list the realms on this machine")
             }
+            StoreError::NoHead { .. } => {
+                cannot(ErrorCode::Damaged).next("git blue doctor --fix  # write HEAD again; nothing is lost")
+            }
             StoreError::NotARepository { .. } => {
                 cannot(ErrorCode::NotInGit).next("unset GIT_DIR  # or set it to the git directory of a repository")
             }

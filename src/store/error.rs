@@ -13,6 +13,12 @@ pub enum StoreError {
         /// The path that was searched.
         path: PathBuf,
     },
+    /// The store has no file `HEAD`, without which git does not recognise a repository.
+    #[error("{} has no HEAD file", path.display())]
+    NoHead {
+        /// The store.
+        path: PathBuf,
+    },
     /// `GIT_DIR` names something else than a repository.
     #[error("not a git repository: '{}'", path.display())]
     NotARepository {

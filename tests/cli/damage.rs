@@ -112,6 +112,24 @@ fn missing_store_does_not_pass() {
 }
 
 #[test]
+fn lost_head_is_written_again() {
+    let world = World::pair();
+    let fungal = world.path("fungal");
+    let head = world.store().join("HEAD");
+    let written = std::fs::read_to_string(&head).unwrap();
+    std::fs::remove_file(&head).unwrap();
+    for command in ["status", "check", "doctor"] {
+        let run = world.blue(&fungal, &[command]);
+        assert!(run.code != 0 && run.all().contains("aperture.git has no HEAD file"), "{run}");
+        let step = "git blue doctor --fix  # write HEAD again; nothing is lost";
+        assert!(world.next_steps(&run).iter().any(|one| one == step), "{run}");
+    }
+    world.blue(&fungal, &["doctor", "--fix"]).exits(0);
+    assert_eq!(std::fs::read_to_string(&head).unwrap(), written);
+    world.ok(&fungal, &["status"]);
+}
+
+#[test]
 fn newer_format_is_refused_unchanged() {
     let world = World::pair();
     let store = world.store();

@@ -17,6 +17,7 @@ use crate::{
         upkeep::finding::{advise, check, failed},
     },
     store::{
+        StoreError,
         git::{self, GitStore},
         read,
     },
@@ -133,6 +134,12 @@ fn identity(ctx: &Ctx) -> DoctorCheck {
 
 fn realm(ctx: &Ctx, request: &Request, known: &KnownRealm, checks: &mut Vec<DoctorCheck>) {
     let subject = Some(known.name.as_str());
+    let lost_head = lost_head(request, known);
+    let is_unusable = lost_head.as_ref().is_some_and(|check| !check.fixed);
+    checks.extend(lost_head);
+    if is_unusable {
+        return;
+    }
     let store = locate::open(&ctx.home, known, ctx.options());
     let store = match store.and_then(|store| Ok((read::realm(&store)?, store))) {
         Ok((realm, store)) if realm.name == known.name => {
@@ -172,6 +179,22 @@ fn realm(ctx: &Ctx, request: &Request, known: &KnownRealm, checks: &mut Vec<Doct
             format!("git blue gc --realm {}", known.name),
         ));
     }
+}
+
+/// Reports a store whose file `HEAD` is missing, and writes it again on request.
+fn lost_head(request: &Request, known: &KnownRealm) -> Option<DoctorCheck> {
+    if !git::has_lost_head(&known.path) {
+        return None;
+    }
+    let error = OpError::from(StoreError::NoHead { path: known.path.clone() });
+    let found = check("store", Some(known.name.as_str()), Health::Error, error.message);
+    if !request.fix {
+        return Some(failed(found, &error.next_steps));
+    }
+    Some(match git::restore_head(&known.path) {
+        Ok(()) => DoctorCheck { fixed: true, ..found },
+        Err(error) => DoctorCheck { message: format!("{}: {error}", found.message), ..found },
+    })
 }
 
 /// Checks lock files. Those that a dead process of this program left behind are taken over by the next write. Those of

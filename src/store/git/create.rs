@@ -92,6 +92,21 @@ impl UnfinishedStore {
     }
 }
 
+/// Returns whether a folder is a store without its file `HEAD`.
+pub fn has_lost_head(path: &Path) -> bool {
+    !path.join("HEAD").exists() && ["objects", "refs"].iter().all(|folder| path.join(folder).is_dir())
+}
+
+/// Writes a lost `HEAD` again. In a store, it names a branch that does not exist.
+///
+/// # Errors
+/// Returns an error if it cannot be written.
+pub fn restore_head(path: &Path) -> Result<(), StoreError> {
+    let head = path.join("HEAD");
+    std::fs::write(&head, "ref: refs/heads/main\n").map_err(StoreError::io("write", &head))?;
+    fsync::sync(&head).map(drop)
+}
+
 fn init(path: &Path) -> Result<gix::Repository, StoreError> {
     let failed = |error: gix::Error| StoreError::git("make a bare repository")(error);
     let repo = gix::ThreadSafeRepository::init_opts(

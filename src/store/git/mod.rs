@@ -31,7 +31,7 @@ use std::{
     time::Duration,
 };
 
-pub use create::{UnfinishedStore, create};
+pub use create::{UnfinishedStore, create, has_lost_head, restore_head};
 pub use git_command::{GUARD, git_version, numbers};
 pub use journal::parse as noted;
 pub use packing::Packed;
@@ -92,7 +92,7 @@ impl GitStore {
     ///
     /// # Errors
     /// Returns [`StoreError::NotAStore`] if there is no bare repository with a realm, and [`StoreError::Reftable`] if
-    /// its refs cannot be written safely.
+    /// its refs cannot be written safely. Returns [`StoreError::NoHead`] if only the file `HEAD` is missing.
     pub fn open(path: &Path, options: Options) -> Result<Self, StoreError> {
         let not_a_store = || StoreError::NotAStore { path: path.to_owned() };
         let open = gix::open::Options::isolated()
@@ -102,6 +102,7 @@ impl GitStore {
         let repo = match open.open(path) {
             Ok(repo) => cached(repo.to_thread_local()),
             Err(_) if refs::is_reftable(path) => return Err(StoreError::Reftable { path: path.to_owned() }),
+            Err(_) if create::has_lost_head(path) => return Err(StoreError::NoHead { path: path.to_owned() }),
             Err(_) => return Err(not_a_store()),
         };
         if refs::is_reftable(path) {
