@@ -181,8 +181,11 @@ impl From<StoreError> for OpError {
             StoreError::Dubious { path } => cannot(ErrorCode::DubiousOwnership)
                 .next(format!("git config --global --add safe.directory {}", shell_path(&path))),
             StoreError::NewerFormat { .. } => cannot(ErrorCode::NewerFormat).next("update git blue"),
-            StoreError::Locked { .. } => cannot(ErrorCode::Locked)
-                .next("try again once the other process has ended; a lock file that no process holds can be removed"),
+            StoreError::Locked { lock, .. } if lock.extension().is_some_and(|end| end == "lock") => {
+                let step = format!("if no git process is running there, remove {}", shell_path(&lock));
+                cannot(ErrorCode::Locked).next(step)
+            }
+            StoreError::Locked { .. } => cannot(ErrorCode::Locked).next("try again once the other process has ended"),
             StoreError::Conflict { .. } => {
                 cannot(ErrorCode::WriteRace).next("try again: other writers kept updating it")
             }

@@ -245,6 +245,7 @@ fn write_reports_the_lock_it_waits_for() {
     let run = world.blue_with(&fungal, &args, &patience).exits(128);
     let said = format!("git blue: waiting for {}, held by another git process\n", lock.display());
     assert_eq!(run.stderr.matches(&said).count(), 1, "{run}");
+    assert!(run.stderr.contains(&format!("git process is running there, remove {}\n", lock.display())), "{run}");
     let run = world.blue_with(&fungal, &[&args[..], &["--quiet"]].concat(), &patience).exits(128);
     assert!(!run.stderr.contains("waiting"), "{run}");
     assert!(lock.exists());

@@ -73,6 +73,12 @@ fn foreign_lock_is_waited_for_and_reported() {
         assert_eq!(store.tip(&at).unwrap(), Some(tip));
         fs::remove_file(path).unwrap();
     }
+    let left = store.path().join("packed-refs.lock");
+    fs::write(&left, "").unwrap();
+    let begin = std::time::Instant::now();
+    assert_eq!(locked(commit(&open(&store.path()), &at, "Two", [put(layout::domain(), "2")]).err()).0, left);
+    assert!(begin.elapsed() < std::time::Duration::from_secs(15), "it waited for {:?}", begin.elapsed());
+    fs::remove_file(left).unwrap();
     let inbox = StoreRef::Inbox(name("web"), None);
     commit(&store, &inbox, "Told", [put(layout::told(), "[]")]).unwrap();
     let path = store.path().join("refs/blue/local/inbox/web/shared.lock");

@@ -7,7 +7,7 @@ use std::{
     time::{Duration, Instant, SystemTime},
 };
 
-use super::lock::{HeldLock, Locks, Wait};
+use super::lock::{HeldLock, Locks, Wait, locked};
 use crate::{platform::files::Identity, store::StoreError};
 
 /// The time within which a writer takes the locks after recording them; otherwise it withdraws the record. A lock file
@@ -16,6 +16,10 @@ const SOON: Duration = Duration::from_secs(2);
 /// The time for which a lock file that was recorded without an inode may still belong to another program, which took it before
 /// the recording writer died. git holds these locks for milliseconds.
 const GRACE: Duration = Duration::from_secs(1);
+
+/// The time for which one lock file of another program is waited for. git itself waits for 1 second
+/// (`core.packedRefsTimeout`); a program that flushes to a busy disk may take longer.
+const PATIENCE: Duration = Duration::from_secs(5);
 
 /// The single lock under which git's locks are taken. git's own packed-refs lock admits only one writer anyway, and
 /// with a single lock, a recorded lock file can only belong to a dead writer.
@@ -51,7 +55,14 @@ pub(super) fn begin_within(
 ) -> Result<HeldLock, StoreError> {
     let mut held = locks.acquire_within(wait, LOCK)?;
     recover(&mut held, top)?;
-    while let Some(foreign) = files.iter().find(|file| inode(file).is_some()) {
+    let (mut waited_for, mut since) = (None, Instant::now());
+    while let Some((foreign, seen)) = files.iter().find_map(|file| Some((file, stamp(file)?))) {
+        // While others keep packing, each attempt meets a new lock file.
+        if waited_for.replace(seen) != Some(seen) {
+            since = Instant::now();
+        } else if since.elapsed() >= PATIENCE {
+            return Err(locked(foreign, Some(ANOTHER.to_owned())));
+        }
         wait.step(foreign, || Some(ANOTHER.to_owned()))?;
     }
     note(&mut held, files.iter().map(|path| Noted { path: path.clone(), inode: None }), top)?;
@@ -135,6 +146,11 @@ fn is_soon_after(noted_at: Option<SystemTime>, path: &Path) -> bool {
     let written = path.symlink_metadata().and_then(|meta| meta.modified());
     let after = written.ok().zip(noted_at).and_then(|(written, noted)| written.duration_since(noted).ok());
     after.is_some_and(|after| after <= SOON)
+}
+
+/// Distinguishes a lock file from its successors, which may get the same inode.
+fn stamp(path: &Path) -> Option<(u64, Option<SystemTime>)> {
+    Some((inode(path)?, path.symlink_metadata().and_then(|meta| meta.modified()).ok()))
 }
 
 fn inode(path: &Path) -> Option<u64> {
