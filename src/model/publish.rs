@@ -156,6 +156,14 @@ fn may_write(domain: &DomainView, acting: &RepoName, name: &ContractName) -> Res
     if domain.is_damaged(name) {
         return Err(refuse(domain, name, Reason::Damaged));
     }
+    is_distinct(domain, name)
+}
+
+/// Checks that a name does not differ from an existing one only in case.
+///
+/// # Errors
+/// Returns the refusal if it does.
+pub fn is_distinct(domain: &DomainView, name: &ContractName) -> Result<(), Refusal> {
     if domain.versions.contains_key(name) || domain.contracts.contains_key(name) {
         return Ok(());
     }

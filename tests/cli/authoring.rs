@@ -41,6 +41,12 @@ fn new_contract_from_samples_is_published_by_its_commit() {
     assert_eq!(*required, json!(["id", "lines", "note", "total"]));
     assert_eq!(answer["contract"]["schema"]["properties"]["total"]["type"], "number");
     assert_eq!(world.json(&dir, &["realm", "topology"])["domains"][0]["members"], json!(["billing", "shop"]));
+    let (domain, contract) = ORDER.split_once('/').unwrap();
+    let shouted = format!("{domain}/{}", contract.to_uppercase());
+    let refused = world.blue(&dir, &["contract", "new", &shouted]).exits(1);
+    let said = format!("{shouted} differs from the existing {contract} only in case; choose another name");
+    assert!(refused.stderr.contains(&said), "{refused}");
+    assert!(!dir.join(format!(".blue/contracts/{shouted}.yaml")).exists());
 }
 
 #[test]

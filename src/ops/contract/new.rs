@@ -16,7 +16,7 @@ use crate::{
         contract::{Contract, Evolution},
         json::Json,
         name::{ContractRef, RepoName},
-        samples,
+        publish, samples,
         schema::{self, Part},
         version::Version,
     },
@@ -151,6 +151,7 @@ fn require_new(ctx: &Ctx, acting: ActingRepo<'_>, request: &Request) -> Result<b
             false => error.next(format!("git blue import {at}  # import it")),
         });
     }
+    publish::is_distinct(&view, &at.contract)?;
     Ok(view.info.has_member(acting.repo))
 }
 
