@@ -60,7 +60,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<Init>, OpError> {
         same_realm(&realm, proposed.as_ref())?;
         admin::join::name(code, &join, proposed.as_ref())?;
         let created_realm = provide(ctx, request, &realm, proposed.as_ref())?;
-        Ok::<_, OpError>((created_realm, admin::join::run(ctx, &join)?))
+        Ok::<_, OpError>((created_realm, admin::join::join(ctx, &join)?))
     };
     let (created_realm, joined) = match enter() {
         Ok(entered) => entered,

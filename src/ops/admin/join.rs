@@ -20,6 +20,7 @@ use crate::{
     ops::{
         Operation,
         ctx::Ctx,
+        hooks,
         message::Message,
         publish::work_file::WorkFile,
         realm,
@@ -65,11 +66,24 @@ pub struct Request {
 
 runs!(RealmJoin, run);
 
+/// Joins the realm, and says how to install the hooks, if they are missing.
+///
+/// # Errors
+/// Returns the errors of [`join`].
+pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<RealmJoin>, OpError> {
+    let answer = join(ctx, request)?;
+    let hooks = hooks::status(ctx).map(|status| status.body.hooks).unwrap_or_default();
+    Ok(match hooks.iter().all(|hook| hook.installed || hook.optional) {
+        true => answer,
+        false => answer.next("git blue hooks install  # publish at each commit: join installs no hooks"),
+    })
+}
+
 /// Joins the realm.
 ///
 /// # Errors
 /// Returns an error if this machine does not know the realm, or another repository has the name.
-pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<RealmJoin>, OpError> {
+pub fn join(ctx: &Ctx, request: &Request) -> Result<Answer<RealmJoin>, OpError> {
     crate::locate::url::refuse_credentials(request.url.as_deref())?;
     share(ctx, request)?;
     let code = ctx.code()?;
