@@ -15,7 +15,7 @@ use super::{
 };
 use crate::{
     error::{ErrorCode, OpError},
-    model::{name::ContractRef, version::Version},
+    model::{contract::Flow, name::ContractRef, version::Version},
     ops::{
         contract::{self, diff::Newer, draft::VersionOrCommit, impact::Candidate},
         ctx::Ctx,
@@ -141,7 +141,7 @@ fn render(site: &Site, shown: &Shown) -> Markup {
                 }
                 section aria-labelledby="relies" {
                     h2 #relies { "Consumers" }
-                    @match &shown.impact { Ok(impact) => { (importers(site, impact)) } Err(error) => { (problem(error)) } }
+                    @match &shown.impact { Ok(impact) => { (importers(site, impact, body.contract.retired.is_some())) } Err(error) => { (problem(error)) } }
                 }
                 (document::sections(site, body, origins.as_ref()))
             }
@@ -215,6 +215,9 @@ fn facts(site: &Site, shown: &Shown) -> Markup {
                 div { dt { "Against " (diff.old_version) } dd { (outcome) } }
             }
             div { dt { "Promised" } dd { (contract.compatibility.promise()) } }
+            @if contract.flow == Flow::ConsumerToProvider {
+                div { dt { "Flow" } dd { "consumers send it to the owner" } }
+            }
             @if !contract.supported.is_empty() {
                 div {
                     dt { "Still served" }

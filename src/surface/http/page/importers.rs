@@ -14,10 +14,11 @@ use crate::{
 /// The maximum number of importers that are shown.
 const MAX_SHOWN: usize = 100;
 
-/// Returns the importers.
-pub fn importers(site: &Site, impact: &ContractImpact) -> Markup {
+/// Returns the importers. `is_retired` is whether the contract is retired.
+pub fn importers(site: &Site, impact: &ContractImpact, is_retired: bool) -> Markup {
+    let withdrawn = if is_retired { Some("retired") } else { impact.yanked.as_ref().map(|_| "yanked") };
     let command = format!("git blue contract impact {}/{}", impact.domain, impact.contract);
-    let rows = html! { @for one in impact.importers.iter().take(MAX_SHOWN) { (row(site, one)) } };
+    let rows = html! { @for one in impact.importers.iter().take(MAX_SHOWN) { (row(site, one, withdrawn)) } };
     html! {
         @if impact.importers.is_empty() { p.summary { "No repository imports it." } }
         @else {
@@ -27,21 +28,23 @@ pub fn importers(site: &Site, impact: &ContractImpact) -> Markup {
     }
 }
 
-fn row(site: &Site, one: &ImporterImpact) -> Markup {
+fn row(site: &Site, one: &ImporterImpact, withdrawn: Option<&str>) -> Markup {
     html! {
         tr {
             th scope="row" { (components::repo(site, &one.repo)) }
             (cell("Range", &html! { code { (one.version_req.to_string()) } }))
-            (cell("State", &now(one)))
+            (cell("State", &now(one, withdrawn)))
             (cell("Used in", &html! { @for file in one.binding.files() { span.path { (text(file)) } " " } }))
         }
     }
 }
 
-fn now(one: &ImporterImpact) -> Markup {
+/// Returns the state of an import. If its version is `withdrawn`, that is the state, even if the import accepts it.
+fn now(one: &ImporterImpact, withdrawn: Option<&str>) -> Markup {
     let outcome = one.verdict.as_ref().map(|verdict| verdict.verdict);
     html! {
         @match (&*one.state, &one.resolved_version) {
+            ("current", _) if withdrawn.is_some() => { (badge(Tone::Warn, withdrawn.unwrap_or_default())) }
             ("current", _) if outcome == Some(Outcome::Unknown) => { (badge(Tone::Warn, "unknown")) }
             ("current", _) if one.judged_by == JudgedBy::VersionRange => { (badge(Tone::Good, "in range")) }
             ("current", _) => { (badge(Tone::Good, "holds")) }
