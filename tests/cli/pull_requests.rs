@@ -147,11 +147,11 @@ fn works_without_forge_or_token() {
     let answer = status(&world);
     let blue = of(&answer, "blue");
     assert_eq!((&blue["commits_ahead"], &blue["pushed"], &blue["pr"]), (&json!(1), &json!(false), &Value::Null));
-    assert_eq!(blue["pr_problem"], "the remote of blue is not on a forge");
     assert_eq!(blue["blockers"], json!(["its branch is not on the remote"]), "no upstream is not pushed");
     assert_eq!(of(&answer, "coral")["pr_problem"], "coral has no remote named origin");
-    let run = create(&world).exits(1).json();
-    assert_eq!(run["errors"][0]["code"], "no-forge");
+    let text = world.ok(&world.path("aperture"), &["realm", "pr", "status", "--rfc", "rfc-1"]).stdout;
+    assert_eq!(text.matches("the remote is not on a forge: aperture, blue, fungal\n").count(), 1, "{text}");
+    assert_eq!(create(&world).exits(1).json()["errors"][0]["code"], "no-forge");
     assert_eq!(of(&status(&world), "blue")["pushed"], true, "it was pushed all the same");
 
     let (world, _forge) = on_forge();

@@ -95,7 +95,7 @@ impl<'c> Forges<'c> {
         let rewritten = || work().remote_url().ok().and_then(|url| Address::of(&url));
         let address = Address::of(url).or_else(rewritten).ok_or_else(|| ForgeUnavailable {
             code: ErrorCode::NoForge,
-            message: format!("the remote of {name} is not on a forge"),
+            message: "the remote is not on a forge".to_owned(),
             next_step: "pull requests need a remote on a forge; everything else works without".into(),
         })?;
         let host = &address.host;

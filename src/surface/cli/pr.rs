@@ -1,6 +1,6 @@
 //! `git blue realm pr …`.
 
-use std::path::PathBuf;
+use std::{collections::BTreeSet, path::PathBuf};
 
 use clap::{Args, Subcommand};
 
@@ -79,7 +79,16 @@ fn render_status(body: &PrStatus, text: &mut Text) {
     }
     for name in &body.merge_order {
         let Some(repo) = body.repos.iter().find(|repo| repo.name == *name) else { continue };
-        render_repo(repo, text);
+        let is_shared = body.repos.iter().any(|other| other.name != *name && other.pr_problem == repo.pr_problem);
+        render_repo(repo, is_shared, text);
+    }
+    let shared: BTreeSet<_> = body.repos.iter().filter_map(|repo| repo.pr_problem.as_ref()).collect();
+    for problem in shared {
+        let of = body.repos.iter().filter(|repo| repo.pr_problem.as_ref() == Some(problem));
+        let names: Vec<_> = of.map(|repo| repo.name.to_string()).collect();
+        if names.len() > 1 {
+            text.line(&[plain("?"), styled(format!("{problem}: {}", names.join(", ")), Style::Dim)]);
+        }
     }
     let is_several = body.merge_order.len() > 1 && body.repos.iter().any(|repo| !repo.depends_on.is_empty());
     if is_several {
@@ -113,7 +122,8 @@ fn render_status(body: &PrStatus, text: &mut Text) {
     render_errors(&body.errors, text);
 }
 
-fn render_repo(repo: &PrRepo, text: &mut Text) {
+/// Prints a repository. A problem that `is_shared` with others is printed below all of them.
+fn render_repo(repo: &PrRepo, is_shared: bool, text: &mut Text) {
     let (mark, shown) = if repo.is_current { ("*", Style::Green) } else { (" ", Style::Bold) };
     let verdict = match repo.ready {
         true => styled("ready", Style::Green),
@@ -133,7 +143,7 @@ fn render_repo(repo: &PrRepo, text: &mut Text) {
         let names: Vec<_> = repo.blocked_by.iter().map(ToString::to_string).collect();
         text.line(&[plain("    - waits for"), plain(names.join(", "))]);
     }
-    if let Some(why) = &repo.pr_problem {
+    if let Some(why) = repo.pr_problem.as_ref().filter(|_| !is_shared) {
         text.line(&[plain("    ?"), styled(why, Style::Dim)]);
     }
 }
