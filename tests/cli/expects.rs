@@ -106,6 +106,17 @@ fn unpromised_expectation_is_an_error_at_once() {
     let commit = world.commit("access", "Rely on the note");
     assert!(commit.stderr.contains("which the import does not expect"), "{commit}");
     assert_eq!(world.json(&consumer, &["check"])["errors"][0]["caused_by"], "already-in-the-realm");
+    let said = |versions: &str| {
+        let review = world.blue(&consumer, &["review"]).stdout;
+        assert!(
+            review.contains(&format!("s3-permissions {versions} broken: it expects more than 2.0.0 promises")),
+            "{review}"
+        );
+    };
+    said("2.0.0");
+    write(&world, "3.0.0", "{ id: { type: string }, note: { type: string }, more: { type: string } }");
+    world.commit("fungal", "More");
+    said("2.0.0 -> 3.0.0");
 }
 
 #[test]

@@ -119,6 +119,10 @@ fn field_line(import: &ImportReview, field: &ChangedField) -> String {
 fn state(import: &ImportReview) -> Word {
     let outcome = import.verdict.as_ref().map(|verdict| verdict.verdict);
     match (&*import.state, outcome) {
+        ("broken", Some(Outcome::Breaks)) if import.never_satisfied => {
+            let old = import.old_version.as_ref().map(ToString::to_string).unwrap_or_default();
+            styled(format!("broken: it expects more than {old} promises"), Style::Red)
+        }
         ("broken", Some(Outcome::Breaks)) => styled("broken", Style::Red),
         ("broken", _) if import.new_version.is_none() => styled("broken: there is no such contract", Style::Red),
         ("broken", _) => styled("broken: outside the range of the import", Style::Red),

@@ -12,7 +12,7 @@ use crate::{
         oid::Oid,
         range::Range,
         review::{Changes, fields_at},
-        verdict::{ImportState, Outcome},
+        verdict::{Basis, ImportState, Judge, Outcome, Verdict},
         version::Version,
         yaml_text,
     },
@@ -115,6 +115,7 @@ pub struct Domain<'a> {
     pub tree: &'a Oid,
     pub summary: &'a DomainSummary,
     pub files: &'a BindingFiles<'a>,
+    pub judge: &'a Judge<'a>,
 }
 
 impl Domain<'_> {
@@ -149,6 +150,7 @@ impl Domain<'_> {
             old_version: old.cloned(),
             new_version: new.cloned(),
             verdict,
+            never_satisfied: self.never_satisfied(import, state)?,
             differences,
             more_differences,
             fields: changes.fields(&first),
@@ -199,6 +201,20 @@ impl Domain<'_> {
             Err(error) if error.is_damage() => Ok(None),
             Err(error) => Err(error.into()),
         }
+    }
+
+    /// Returns whether the version that the code was written against does not satisfy the expectations either.
+    fn never_satisfied(&self, import: &Import, state: &ImportState) -> Result<bool, OpError> {
+        let is_unmet = |one: &Verdict| one.basis == Basis::Expects && one.verdict == Outcome::Breaks;
+        let unmet = state.verdict.as_ref().filter(|verdict| is_unmet(verdict));
+        let (Some(unmet), Some(expects), Some(old)) = (unmet, &import.expects, import.adapted()) else {
+            return Ok(false);
+        };
+        if *old == unmet.new_version {
+            return Ok(true);
+        }
+        let document = self.document(import, old)?;
+        Ok(document.is_some_and(|old| is_unmet(&self.judge.satisfies_expects(expects, None, &old))))
     }
 
     /// Returns the place of the expectations that the current version does not satisfy.
