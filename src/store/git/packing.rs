@@ -53,6 +53,8 @@ impl GitStore {
         let git = Git { git_dir: top.clone(), top: top.clone(), vars: vars.clone() };
         self.mark();
         self.pack_refs(&git, &top)?;
+        // First pages of notifications, which earlier versions cached. None are read any more.
+        let _ = std::fs::remove_dir_all(top.join("blue/cache/pending"));
         let removed = match self.locks.acquire(PACKING) {
             Ok(_alone) => {
                 let objects = top.join("objects");
