@@ -140,6 +140,33 @@ fn only_committed_scripts_run() {
 }
 
 #[test]
+fn missing_scripts_are_reported_without_running_any() {
+    let world = tested("exit 0");
+    assert!(!check(&world, &[]).exits(0).stdout.contains("script-missing"));
+    for path in ["scripts/none.sh", "../elsewhere.sh"] {
+        let validation = format!("validation:\n  exporter: {path}\n  ci_only: [\n    {path}]\n");
+        let text = contract("1.1.0") + &validation;
+        let line = text.lines().count() - 2;
+        world.write(&format!("fungal/{CONTRACT_FILE}"), &text);
+        world.commit("fungal", path);
+        let run = check(&world, &[]).exits(0);
+        for line in [line, line + 2] {
+            let said = format!(
+                "{CONTRACT_FILE}:{line}: warning: {path}, which tests s3-access/s3-permissions, is not a file in the commit \
+                 [script-missing]"
+            );
+            assert!(run.stdout.contains(&said), "{said}\n{run}");
+        }
+        check(&world, &["--strict"]).exits(1);
+    }
+    // In the working tree, it need not be committed yet.
+    script(&world, "fungal/scripts/none.sh", "exit 0");
+    let text = world.read(&format!("fungal/{CONTRACT_FILE}")).replace("../elsewhere.sh", "scripts/none.sh");
+    world.write(&format!("fungal/{CONTRACT_FILE}"), &text);
+    assert!(!check(&world, &["--worktree"]).exits(0).stdout.contains("script-missing"));
+}
+
+#[test]
 fn consumer_runs_scripts_of_its_own_binding() {
     let world = tested("exit 0");
     let consumer = world.path("access");
@@ -152,7 +179,7 @@ fn consumer_runs_scripts_of_its_own_binding() {
         .write(&format!("access/{BINDING_FILE}"), &(importing(">=1.0.0, <2.0.0") + "    validation: scripts/own.sh\n"));
     world.commit("access", "Test the import");
     let failed = world.blue(&consumer, &["check", "--run-scripts", "--mode", "importer"]).exits(1);
-    assert!(failed.stdout.contains(&format!("{BINDING_FILE}:4: error: scripts/own.sh, which tests")), "{failed}");
+    assert!(failed.stdout.contains(&format!("{BINDING_FILE}:6: error: scripts/own.sh, which tests")), "{failed}");
     let input: Value = serde_json::from_str(&std::fs::read_to_string(world.path("input.json")).unwrap()).unwrap();
     assert_eq!((&input["role"], &input["version"]), (&json!("importer"), &json!("1.1.0")));
     assert!(!world.path("theirs").exists());

@@ -10,13 +10,13 @@ use crate::{
     error::OpError,
     locate,
     model::{
-        candidate::{Candidate, Declared},
+        candidate::Candidate,
         check::{Finding, Mode},
         contract::Contract,
-        name::{ContractName, ContractRef, DomainName},
+        name::ContractRef,
         text::shell_word,
     },
-    ops::{ctx::Ctx, domain, tools::script},
+    ops::{ctx::Ctx, domain, publish::places, tools::script},
     platform::files,
     repo::blue_files::{FileSource, Files, Item},
     store::Objects as _,
@@ -53,7 +53,8 @@ struct DeclaredScript<'a> {
     role: ScriptRole,
     script: &'a str,
     file: &'a str,
-    line: Option<u32>,
+    /// The pointer to its name in that file.
+    pointer: String,
     contract: Option<&'a Contract>,
 }
 
@@ -64,12 +65,18 @@ struct DeclaredScript<'a> {
 pub fn run(ctx: &Ctx, checked: Checked<'_>, scripts: Scripts) -> Result<(Vec<ScriptRun>, Vec<Finding>), OpError> {
     let (mut runs, mut findings) = (Vec::new(), Vec::new());
     let is_ci = locate::unknown::is_ci(&ctx.env);
-    let named = named(checked, is_ci);
+    let named = named(checked);
     if named.is_empty() {
         return Ok((runs, findings));
     }
     let refusal = refusal(ctx, checked, scripts, is_ci)?;
     for one in &named {
+        if refusal.is_some() || (one.role == ScriptRole::Ci && !is_ci) {
+            findings.extend(missing(checked, one)?);
+        }
+        if one.role == ScriptRole::Ci && !is_ci {
+            continue;
+        }
         let (outcome, exit_code, output) = match &refusal {
             Some(why) => (ScriptOutcome::NotRun, None, why.clone()),
             None => run_one(ctx, checked, one, scripts.timeout)?,
@@ -88,41 +95,41 @@ pub fn run(ctx: &Ctx, checked: Checked<'_>, scripts: Scripts) -> Result<(Vec<Scr
     Ok((runs, findings))
 }
 
-fn named<'a>(checked: Checked<'a>, is_ci: bool) -> Vec<DeclaredScript<'a>> {
+fn named<'a>(checked: Checked<'a>) -> Vec<DeclaredScript<'a>> {
     let mut found = Vec::new();
     if matches!(checked.mode, Mode::All | Mode::Exporter) {
         for ((domain, name), declared) in &checked.candidate.contracts {
             let tests = &declared.document.validation;
-            let exporter = tests.exporter.iter().map(|script| (ScriptRole::Exporter, script));
-            let in_ci = tests.ci_only.iter().filter(|_| is_ci).map(|script| (ScriptRole::Ci, script));
-            let contract = Some(&declared.document);
-            found.extend(
-                exporter
-                    .chain(in_ci)
-                    .map(|(role, script)| DeclaredScript { contract, ..place(domain, name, role, script, declared) }),
-            );
+            let exporter = tests.exporter.iter().map(|script| (ScriptRole::Exporter, script, "exporter".to_owned()));
+            let in_ci = tests.ci_only.iter().enumerate();
+            let in_ci = in_ci.map(|(at, script)| (ScriptRole::Ci, script, format!("ci_only/{at}")));
+            let at = ContractRef { domain: domain.clone(), contract: name.clone() };
+            found.extend(exporter.chain(in_ci).map(|(role, script, key)| DeclaredScript {
+                at: at.clone(),
+                role,
+                script,
+                file: &declared.path,
+                pointer: format!("/validation/{key}"),
+                contract: Some(&declared.document),
+            }));
         }
     }
     if matches!(checked.mode, Mode::All | Mode::Importer) {
         for (domain, declared) in &checked.candidate.bindings {
-            let imports = declared.document.imports.iter();
-            let scripts = imports.filter_map(|import| Some((&import.contract, import.validation.as_ref()?)));
-            found.extend(scripts.map(|(name, script)| place(domain, name, ScriptRole::Importer, script, declared)));
+            let imports = declared.document.imports.iter().enumerate();
+            found.extend(imports.filter_map(|(index, import)| {
+                Some(DeclaredScript {
+                    at: ContractRef { domain: domain.clone(), contract: import.contract.clone() },
+                    role: ScriptRole::Importer,
+                    script: import.validation.as_ref()?,
+                    file: &declared.path,
+                    pointer: format!("/imports/{index}/validation"),
+                    contract: None,
+                })
+            }));
         }
     }
     found
-}
-
-fn place<'a, T>(
-    domain: &DomainName,
-    contract: &ContractName,
-    role: ScriptRole,
-    script: &'a str,
-    declared: &'a Declared<T>,
-) -> DeclaredScript<'a> {
-    let at = ContractRef { domain: domain.clone(), contract: contract.clone() };
-    let line = declared.lines.get(contract.as_str()).copied();
-    DeclaredScript { at, role, script, file: &declared.path, line, contract: None }
 }
 
 /// Returns why no script may run, or `None` if scripts may run.
@@ -206,6 +213,17 @@ fn input(ctx: &Ctx, named: &DeclaredScript<'_>) -> Value {
     })
 }
 
+/// Returns a warning for a script that is not run now and is not among the judged files.
+fn missing(checked: Checked<'_>, named: &DeclaredScript<'_>) -> Result<Option<Finding>, OpError> {
+    let Some(files) = &checked.found.files else { return Ok(None) };
+    if matches!(files.file(named.script)?, Some(Item::File(_))) {
+        return Ok(None);
+    }
+    let place = if *checked.subject == Subject::Worktree { "the working tree" } else { "the commit" };
+    let message = format!("{}, which tests {}, is not a file in {place}", named.script, named.at);
+    Ok(Some(about(checked, named, Finding::warning("script-missing", message))))
+}
+
 fn finding(checked: Checked<'_>, named: &DeclaredScript<'_>, outcome: ScriptOutcome, output: &str) -> Option<Finding> {
     let (at, script) = (&named.at, named.script);
     let last = output.lines().last().map(|line| format!(": {line}")).unwrap_or_default();
@@ -216,6 +234,12 @@ fn finding(checked: Checked<'_>, named: &DeclaredScript<'_>, outcome: ScriptOutc
             Finding::warning("script-undecided", format!("{script}, which tests {at}, gave no verdict{last}"))
         }
     };
-    let finding = finding.domain(&at.domain).contract(&at.contract).repo(&checked.found.repo);
-    Some(finding.at(named.file, named.line))
+    Some(about(checked, named, finding))
+}
+
+fn about(checked: Checked<'_>, named: &DeclaredScript<'_>, finding: Finding) -> Finding {
+    let ContractRef { domain, contract } = &named.at;
+    let files = checked.found.files.as_ref();
+    let line = files.and_then(|files| places::place(files, named.file, &named.pointer).1);
+    finding.domain(domain).contract(contract).repo(&checked.found.repo).at(named.file, line)
 }
