@@ -10,7 +10,6 @@ use crate::{
     model::{
         name::RealmName,
         oid::Oid,
-        repo_url::RepoUrl,
         text::{shell_path, shell_word},
     },
     repo::{
@@ -53,7 +52,7 @@ pub fn same_url(home: &Home, known: &KnownRealm, proposed: Option<&Config>) -> R
     let (Some(recorded), Some(proposed)) = (&known.url, proposed) else {
         return Ok(());
     };
-    if RepoUrl::of(recorded) == RepoUrl::of(proposed) {
+    if url::is_same(recorded, proposed) {
         return Ok(());
     }
     let realm = &known.name;

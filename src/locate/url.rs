@@ -1,6 +1,10 @@
 //! Checks URLs of realms: only those that git can access without running other programs are accepted.
 
-use crate::{error::OpError, model::repo_url::without_credentials, platform::paths};
+use crate::{
+    error::OpError,
+    model::repo_url::{RepoUrl, without_credentials},
+    platform::paths,
+};
 
 /// Refuses URLs that git would read as options, or for which git would run a program named in the URL.
 ///
@@ -66,6 +70,19 @@ pub fn absolute(cwd: &std::path::Path, url: &str) -> String {
     // Without `.` components.
     let path: std::path::PathBuf = cwd.join(url).components().collect();
     dunce::canonicalize(&path).unwrap_or(path).display().to_string()
+}
+
+/// Returns a URL with the symbolic links in it resolved, if it is a path that exists on this machine.
+pub fn resolved(url: &str) -> String {
+    let RepoUrl::Local(path) = RepoUrl::of(url) else { return url.to_owned() };
+    // Git finds `x.git` if it is called `x`.
+    let real = [path.clone(), format!("{path}.git")].into_iter().find_map(|path| dunce::canonicalize(path).ok());
+    real.map_or(path, |path| path.display().to_string())
+}
+
+/// Returns whether two URLs name the same repository.
+pub fn is_same(one: &str, other: &str) -> bool {
+    RepoUrl::of(one) == RepoUrl::of(other) || RepoUrl::of(&resolved(one)) == RepoUrl::of(&resolved(other))
 }
 
 #[cfg(test)]

@@ -153,6 +153,21 @@ fn name_is_checked_at_the_remote_or_locally_if_offline() {
     assert_eq!(offline.stderr, "");
 }
 
+#[test]
+fn realm_behind_a_symlink_is_the_same() {
+    let world = World::solo();
+    let (fungal, hub) = (world.path("fungal"), world.hub());
+    world.ok(&fungal, &["init", "--url", &hub]);
+    let link = world.path("link.git").display().to_string();
+    std::os::unix::fs::symlink(&hub, &link).unwrap();
+    let config = world.read("fungal/.blue/config.yaml");
+    assert!(config.contains(&hub), "{config}");
+    world.write("fungal/.blue/config.yaml", &config.replace(&hub, &link));
+    world.ok(&fungal, &["status"]);
+    world.ok(&fungal, &["sync"]);
+    world.ok(&fungal, &["init", "--url", &format!("file://{link}")]);
+}
+
 /// A mistyped URL is not recorded if it cannot be reached, and one that was recorded can be replaced.
 #[test]
 fn mistyped_url_does_not_stick() {

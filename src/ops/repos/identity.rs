@@ -3,6 +3,7 @@
 use super::joined;
 use crate::{
     error::{ErrorCode, OpError},
+    locate::url::resolved,
     machine::home::Home,
     model::{
         realm::{Repo, RepoMatch},
@@ -52,14 +53,6 @@ fn has_a_root(code: &CodeRepo, held: &Repo) -> Result<bool, StoreError> {
         }
     }
     Ok(false)
-}
-
-/// Returns a URL with the symbolic links in it resolved, if it is a path that exists on this machine.
-fn resolved(url: &str) -> String {
-    let RepoUrl::Local(path) = RepoUrl::of(url) else { return url.to_owned() };
-    // Git finds `x.git` if it is called `x`.
-    let real = [path.clone(), format!("{path}.git")].into_iter().find_map(|path| dunce::canonicalize(path).ok());
-    real.map_or(path, |path| path.display().to_string())
 }
 
 /// Checks that a clone may write as the asking repository: the user joined it, and the realm still has the same

@@ -49,7 +49,7 @@ pub fn obtain(ctx: &Ctx, place: RealmLocation<'_>) -> Result<Option<RealmName>, 
     let realms = ctx.home.realms()?;
     let known = match place.realm {
         Some(name) => realms.iter().find(|known| known.name == *name),
-        None => realms.iter().find(|known| known.url.as_ref() == Some(&url)),
+        None => realms.iter().find(|known| known.url.as_ref().is_some_and(|known| url::is_same(known, &url))),
     };
     let look = || find_remote_realm(ctx, &url, place.branches).map_err(unreached);
     if let Some(known) = known {
@@ -194,7 +194,7 @@ pub fn record(ctx: &Ctx, known: &KnownRealm, url: &str, branches: bool) -> Resul
     let store = locate::open(&ctx.home, known, ctx.options())?;
     let held = store.remotes().into_iter().find(|remote| remote.name == origin());
     let recorded = held.as_ref().map(|remote| &remote.url).or(known.url.as_ref());
-    if recorded.is_some_and(|recorded| recorded != url) {
+    if recorded.is_some_and(|recorded| !url::is_same(recorded, url)) {
         let error = elsewhere(known, url);
         let reseed = format!("git blue --realm {} realm admin reseed --url {}", known.name, shell_word(url));
         let instead = format!("{reseed}  # share it there instead, if it moved or the old URL is wrong").into();
