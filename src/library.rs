@@ -26,7 +26,7 @@ use crate::{
 pub struct Error(OpError);
 
 impl Error {
-    /// Returns the error code, such as `not-in-realm`. Codes do not change between versions.
+    /// Returns the error code, such as `unknown-realm`. Codes do not change between versions.
     pub fn code(&self) -> &'static str {
         self.0.code.as_str()
     }
@@ -152,7 +152,7 @@ impl Machine {
     /// assert_eq!(contract.version.to_string(), "1.0.0");
     ///
     /// let error = machine.realm(&"nowhere".parse()?).err().unwrap();
-    /// assert_eq!(error.code(), "not-in-realm");
+    /// assert_eq!(error.code(), "unknown-realm");
     /// # Ok::<(), git_blue::Error>(())
     /// ```
     pub fn realm(&self, name: &RealmName) -> Result<Realm, Error> {

@@ -153,7 +153,7 @@ codes! {
     NotImported = "not-imported",
     /// A directory is not in a git repository.
     NotInGit = "not-in-git",
-    /// The repository does not belong to a realm.
+    /// No realm is named, or none of the repositories that were tried is in a realm.
     NotInRealm = "not-in-realm",
     /// A path is outside of the repository.
     NotInRepo = "not-in-repo",
@@ -269,7 +269,7 @@ codes! {
     UnknownOwner = "unknown-owner",
     /// A document has nothing at this JSON Pointer.
     UnknownPointer = "unknown-pointer",
-    /// This machine does not have this realm.
+    /// A realm is named that this machine does not have.
     UnknownRealm = "unknown-realm",
     /// No receiver with this name is configured.
     UnknownReceiver = "unknown-receiver",

@@ -178,7 +178,7 @@ fn check_proposal(
     proposed: Option<&Config>,
 ) -> Result<KnownRealm, OpError> {
     let Some(known) = home.realm(realm)? else {
-        return Err(unknown::error(is_ci, home, realm, proposed).coded(ErrorCode::NotInRealm));
+        return Err(unknown::error(is_ci, home, realm, proposed));
     };
     config::same_url(home, &known, proposed)?;
     Ok(known)

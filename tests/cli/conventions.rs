@@ -65,7 +65,7 @@ fn json_errors_go_to_stdout() {
     let mut runs = Vec::new();
     for (exit, code, args) in [
         (1, "unknown-contract", &["contract", "get", "s3-access/none"][..]),
-        (128, "not-in-realm", &["status", "--realm", "none"]),
+        (128, "unknown-realm", &["status", "--realm", "none"]),
         (129, "usage", &["frobnicate"]),
         (129, "usage", &["contract", "get", "not-a-ref"]),
     ] {

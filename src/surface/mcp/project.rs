@@ -242,7 +242,7 @@ impl Search<'_> {
         let ctx = open(&self.settings.env, &project)?;
         match &ctx.realm {
             // A damaged realm is still the right one.
-            Err(error) if error.code == ErrorCode::NotInRealm => {
+            Err(error) if matches!(error.code, ErrorCode::NotInRealm | ErrorCode::UnknownRealm) => {
                 self.tried.push(format!("{source}: {}", error.message));
                 let joins =
                     |step: &&NextStep| step.command().is_some_and(|text| text.starts_with("git blue init --url "));
