@@ -54,14 +54,14 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<RealmRemoved>, OpError
 
 fn delete(ctx: &Ctx, known: &KnownRealm) -> Result<(), OpError> {
     let store = locate::open(&ctx.home, known, ctx.options())?;
-    let found = read::realm(&store)?;
-    if found.name != known.name {
-        let message = format!("{} contains the realm {}, not {}", known.path.display(), found.name, known.name);
-        return Err(OpError::cannot(ErrorCode::OtherRealm, message));
-    }
-    refuse_use(ctx, &Overview::open(&store)?, &known.name)?;
-    drop(store);
-    std::fs::remove_dir_all(&known.path).map_err(OpError::io("delete", &known.path))
+    store.delete(|store| {
+        let found = read::realm(store)?;
+        if found.name != known.name {
+            let message = format!("{} contains the realm {}, not {}", known.path.display(), found.name, known.name);
+            return Err(OpError::cannot(ErrorCode::OtherRealm, message));
+        }
+        refuse_use(ctx, &Overview::open(store)?, &known.name)
+    })
 }
 
 fn refuse_use(ctx: &Ctx, overview: &Overview<'_>, realm: &RealmName) -> Result<(), OpError> {

@@ -110,7 +110,7 @@ impl Cache for FileCache {
 
     fn renew(&self, since: Option<Since<'_>>) -> Option<Box<dyn Renewal>> {
         let folder = self.folder();
-        std::fs::create_dir_all(&folder).ok()?;
+        super::make_folder(&folder).ok()?;
         let lock = File::create(folder.join("lock")).ok()?;
         lock.try_lock().ok()?;
         let current = Open::at(&folder);

@@ -126,7 +126,7 @@ impl Locks {
         let open = || OpenOptions::new().read(true).write(true).create(true).truncate(false).open(path);
         match open() {
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
-                std::fs::create_dir_all(&self.folder).map_err(StoreError::io("create", &self.folder))?;
+                super::make_folder(&self.folder).map_err(StoreError::io("create", &self.folder))?;
                 open().map_err(StoreError::io("open", path))
             }
             result => result.map_err(StoreError::io("open", path)),

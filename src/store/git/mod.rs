@@ -6,6 +6,7 @@
 mod cache;
 mod commit;
 mod create;
+mod delete;
 pub mod fsync;
 pub mod git_command;
 mod incoming;
@@ -153,6 +154,18 @@ struct Writing<'a> {
 }
 
 impl Lease for Writing<'_> {}
+
+/// Creates a folder of this program, two levels below a store. Fails if the store was deleted, instead of leaving a
+/// part of one.
+fn make_folder(folder: &Path) -> std::io::Result<()> {
+    for folder in [folder.parent().unwrap_or(folder), folder] {
+        match std::fs::create_dir(folder) {
+            Err(error) if error.kind() != std::io::ErrorKind::AlreadyExists => return Err(error),
+            _ => {}
+        }
+    }
+    Ok(())
+}
 
 /// Enables an object cache, because each look-up of a path reads the same trees again.
 pub(crate) fn cached(mut repo: gix::Repository) -> gix::Repository {
