@@ -60,6 +60,26 @@ fn renames_a_repository() {
     world.git(&world.store(), &["fsck", "--strict"]);
 }
 
+/// Files are replaced rather than written in place, which a crash would leave incomplete. A file whose layout is not
+/// supported is named instead of being skipped.
+#[test]
+fn rename_replaces_files_and_names_those_to_edit() {
+    let world = World::pair();
+    let file = world.path(&format!("fungal/{CONTRACT_FILE}"));
+    let commented = world.read(&format!("fungal/{CONTRACT_FILE}")).replace("owner: fungal", "owner: \"fungal\"  # us");
+    std::fs::write(&file, &commented).unwrap();
+    std::fs::hard_link(&file, world.path("before")).unwrap();
+    let flow = "{ name: flow, version: \"0.1.0\", owner: fungal, schema: {}, value: {} }\n";
+    world.write("fungal/.blue/contracts/s3-access/flow.yaml", flow);
+    let answer = rename(&world);
+    assert_eq!(world.read("before"), commented);
+    assert_eq!(std::fs::read_to_string(&file).unwrap(), commented.replace("\"fungal\"", "mushroom"));
+    assert_eq!(answer["files"], json!([".blue/config.yaml", CONTRACT_FILE]));
+    let step = "write owner: mushroom in .blue/contracts/s3-access/flow.yaml";
+    assert_eq!(answer["next_steps"][0]["reason"], step);
+    assert_eq!(world.read("fungal/.blue/contracts/s3-access/flow.yaml"), flow);
+}
+
 #[test]
 fn rename_keeps_pre_releases_and_can_be_reverted() {
     let world = World::pair();

@@ -17,16 +17,21 @@ use crate::{
         publish::Decision,
         realm::{Rename, Repo},
         transfer::{Transfer, Transfers},
+        yaml_text,
     },
     ops::{
         Operation,
         ctx::{ActingRepo, Ctx},
         domain::{self, MessageParts, Part},
         message::Message,
+        publish::work_file::WorkFile,
         repos::joined,
         runs, session,
     },
-    repo::blue_files::{CONTRACTS, FileSource, Files, Item},
+    repo::{
+        CodeRepo,
+        blue_files::{CONTRACTS, Files, Item},
+    },
     store::{
         Change, Edit, EntryKind, Parents, Store, StoreRef, codec,
         git::GitStore,
@@ -94,10 +99,12 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<RealmRename>, OpError>
     }
     let changed = is_new || !domains.is_empty();
     renaming.inboxes()?;
-    let files = renaming.rename_locally(&realm)?;
+    let Rewritten { files, by_hand } = renaming.rename_locally(&realm)?;
     let body = RealmRename { realm, old_name: old.clone(), name: new.clone(), changed, domains, files: files.clone() };
-    let answer = Answer::new(body);
+    let is_elsewhere = files.is_empty() && by_hand.is_empty();
+    let answer = by_hand.into_iter().fold(Answer::new(body), Answer::next);
     Ok(match files.is_empty() {
+        true if !is_elsewhere => answer,
         true => answer.next(format!("git blue realm admin rename {old} {new}  # in its working tree: write {CONFIG}")),
         false => answer.next(format!("git add {} && git commit -m \"Take the name {new}\"", files.join(" "))),
     })
@@ -347,10 +354,10 @@ impl Renaming<'_> {
         Ok(())
     }
 
-    /// Renames the repository on this machine and in the current working tree. Returns the files to commit.
-    fn rename_locally(&self, realm: &RealmName) -> Result<Vec<String>, OpError> {
+    /// Renames the repository on this machine and in the current working tree. Returns the files to commit, and those to edit.
+    fn rename_locally(&self, realm: &RealmName) -> Result<Rewritten, OpError> {
         self.ctx.home.rename_repo(realm, self.old, self.new)?;
-        let Some(code) = &self.ctx.code else { return Ok(Vec::new()) };
+        let Some(code) = &self.ctx.code else { return Ok(Rewritten::default()) };
         let acting = ActingRepo { realm, store: self.store, repo: self.old, code: None };
         if let Some(id) = session::marker::of(code, acting) {
             session::marker::write(code, ActingRepo { repo: self.new, ..acting }, &id)?;
@@ -359,46 +366,56 @@ impl Renaming<'_> {
             code.set_config("blue.repo", self.new.as_str())?;
         }
         let (Some(root), Some(config)) = (code.workdir(), locate::proposed(code)?) else {
-            return Ok(Vec::new());
+            return Ok(Rewritten::default());
         };
         if config.repo != *self.old && config.repo != *self.new {
-            return Ok(Vec::new());
+            return Ok(Rewritten::default());
         }
         if let Some(joined) = joined::read(&self.ctx.home, code)? {
             self.ctx.home.record_repo(realm, self.new, &code.main_folder())?;
             joined::write(&self.ctx.home, code, realm, self.new, joined.has_roots)?;
         }
-        self.files(&root)
+        self.rewrite_files(code, &root)
     }
 
-    fn files(&self, root: &Path) -> Result<Vec<String>, OpError> {
-        let mut changed = Vec::new();
-        changed.extend(self.rewrite(&root.join(CONFIG), "repo:")?.then(|| CONFIG.to_owned()));
+    fn rewrite_files(&self, code: &CodeRepo, root: &Path) -> Result<Rewritten, OpError> {
+        let mut rewritten = Rewritten::default();
+        self.rewrite(code, CONFIG.to_owned(), "repo", &mut rewritten)?;
         for (path, item) in Files::on_disk(root.to_owned()).below(CONTRACTS)? {
-            if let Item::File(FileSource::Path(file)) = item
-                && self.rewrite(&file, "owner:")?
-            {
-                changed.push(path);
+            if matches!(item, Item::File(_)) {
+                self.rewrite(code, path, "owner", &mut rewritten)?;
             }
         }
-        Ok(changed)
+        Ok(rewritten)
     }
 
-    /// Replaces the value of a key in the document, and nothing else.
-    fn rewrite(&self, file: &Path, key: &str) -> Result<bool, OpError> {
-        let text = std::fs::read_to_string(file).map_err(OpError::io("read", file))?;
-        let line = |line: &str| {
-            let value = line.strip_prefix(key)?;
-            let bare = value.split(" #").next().unwrap_or_default().trim();
-            let is_old = bare.trim_matches(['"', '\'']) == self.old.as_str();
-            is_old.then(|| format!("{key}{}", value.replacen(self.old.as_str(), self.new.as_str(), 1)))
-        };
-        let renamed: String =
-            text.split_inclusive('\n').map(|one| line(one).unwrap_or_else(|| one.to_owned())).collect();
-        if renamed == text {
-            return Ok(false);
+    /// Replaces the value of a key in the document if it is the old name, and nothing else.
+    fn rewrite(&self, code: &CodeRepo, path: String, key: &str, rewritten: &mut Rewritten) -> Result<(), OpError> {
+        let file = WorkFile::of(code, path)?;
+        let text = if file.is_left_out() { None } else { file.read()? };
+        let parsed = text.as_ref().and_then(|text| codec::value(text.as_bytes()).ok());
+        let (Some(text), Some(mut wanted)) = (text, parsed.map(serde_json::Value::from)) else { return Ok(()) };
+        match wanted.get_mut(key) {
+            Some(name) if name.as_str() == Some(self.old.as_str()) => *name = self.new.as_str().into(),
+            _ => return Ok(()),
         }
-        std::fs::write(file, renamed).map_err(OpError::io("write", file))?;
-        Ok(true)
+        let is_right = |text: &String| codec::value(text.as_bytes()).is_ok_and(|read| *read.0 == wanted);
+        match yaml_text::set(&text, key, &yaml_text::plain(self.new.as_str())).filter(is_right) {
+            Some(edited) => {
+                file.replace(&edited)?;
+                rewritten.files.push(file.relative().to_owned());
+            }
+            None => rewritten.by_hand.push(format!("write {key}: {} in {}", self.new, file.relative())),
+        }
+        Ok(())
     }
+}
+
+/// The files of the working tree after a rename.
+#[derive(Debug, Default)]
+struct Rewritten {
+    /// The files that were changed.
+    files: Vec<String>,
+    /// The steps for files whose layout is not supported.
+    by_hand: Vec<String>,
 }
