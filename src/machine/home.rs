@@ -2,14 +2,18 @@
 //! records what the user did; the content of a cloned repository is never more than a proposal.
 
 use std::{
-    io::{ErrorKind, Write as _},
+    io::ErrorKind,
     path::{Path, PathBuf},
 };
 
 use gix::bstr::ByteSlice as _;
 
 use super::user_config::{Values, subsections_of};
-use crate::{model::name::RealmName, platform::files, store::StoreError};
+use crate::{
+    model::name::RealmName,
+    platform::files::{self, Access},
+    store::StoreError,
+};
 
 /// The user's own folder.
 #[derive(Debug, Clone)]
@@ -179,13 +183,7 @@ impl Home {
         lock.lock().map_err(StoreError::io("lock", &lock_path))?;
         let mut config = self.config()?;
         edit(&mut config)?;
-        let mut file =
-            tempfile::NamedTempFile::new_in(&self.folder).map_err(StoreError::io("create a file in", &self.folder))?;
-        file.write_all(&config.to_bstring())
-            .and_then(|()| file.as_file().sync_all())
-            .map_err(StoreError::io("write", &path))?;
-        file.persist(&path).map_err(|error| StoreError::io("write", &path)(error.error))?;
-        Ok(())
+        files::replace(&path, &config.to_bstring(), Access::Private).map_err(StoreError::io("write", &path))
     }
 }
 

@@ -1,6 +1,6 @@
 //! `realm_admin_join`: adds this repository to a realm. Joining twice does nothing.
 
-use std::{collections::BTreeMap, io::Write as _, path::Path};
+use std::{collections::BTreeMap, path::Path};
 
 use crate::{
     error::{ErrorCode, OpError},
@@ -398,13 +398,6 @@ fn write_config(root: &Path, realm: &KnownRealm, repo: &RepoName) -> Result<bool
     let path = root.join(CONFIG);
     std::fs::create_dir_all(&folder).map_err(OpError::io("create", &folder))?;
     // Replaced atomically: a partial file would stop every command in this repository.
-    let mut aside = tempfile::Builder::new();
-    files::made_with(aside.prefix(".config.yaml-"), Access::Usual);
-    let put = || {
-        let mut file = aside.tempfile_in(&folder)?;
-        file.write_all(codec::render(&config).as_bytes())?;
-        file.persist(&path).map_err(|error| error.error)
-    };
-    put().map_err(OpError::io("write", &path))?;
+    files::replace(&path, codec::render(&config).as_bytes(), Access::Usual).map_err(OpError::io("write", &path))?;
     Ok(true)
 }

@@ -1,9 +1,6 @@
 //! Claude Code's files on disk.
 
-use std::{
-    io::{ErrorKind, Write as _},
-    path::Path,
-};
+use std::{io::ErrorKind, path::Path};
 
 use crate::{
     error::{ErrorCode, OpError},
@@ -44,12 +41,7 @@ pub fn write(path: &Path, text: &str, access: Access) -> Result<(), OpError> {
     let path = &dunce::canonicalize(path).unwrap_or_else(|_| path.to_owned());
     let folder = path.parent().unwrap_or(Path::new("."));
     std::fs::create_dir_all(folder).map_err(OpError::io("make", folder))?;
-    let failed = |error| OpError::io("write", path)(error);
-    let mut file = tempfile::NamedTempFile::new_in(folder).map_err(failed)?;
-    file.write_all(text.as_bytes()).and_then(|()| file.as_file().sync_all()).map_err(failed)?;
-    files::take_over_access(file.as_file(), path, access).map_err(failed)?;
-    file.persist(path).map_err(|error| failed(error.error))?;
-    Ok(())
+    files::replace_keeping_access(path, text.as_bytes(), access).map_err(OpError::io("write", path))
 }
 
 /// Removes a file, and its folder if nothing else is in it.

@@ -1,9 +1,6 @@
 //! Hook files on disk.
 
-use std::{
-    io::{ErrorKind, Write as _},
-    path::Path,
-};
+use std::{io::ErrorKind, path::Path};
 
 use super::block::{self, Without};
 use crate::{
@@ -34,13 +31,9 @@ pub fn write(path: &Path, text: &str) -> Result<(), OpError> {
     // A hook may be a link into a folder of dotfiles; then the target is replaced.
     let path = &dunce::canonicalize(path).unwrap_or_else(|_| path.to_owned());
     let folder = path.parent().unwrap_or(Path::new("."));
-    let failed = |error| OpError::io("write", path)(error);
-    std::fs::create_dir_all(folder).map_err(failed)?;
-    let mut file = tempfile::NamedTempFile::new_in(folder).map_err(failed)?;
-    file.write_all(text.as_bytes()).map_err(failed)?;
-    files::take_over_access(file.as_file(), path, Access::Program).map_err(failed)?;
-    file.persist(path).map_err(|error| failed(error.error))?;
-    Ok(())
+    std::fs::create_dir_all(folder)
+        .and_then(|()| files::replace_keeping_access(path, text.as_bytes(), Access::Program))
+        .map_err(OpError::io("write", path))
 }
 
 /// Removes our block from a file. Returns whether there was one.

@@ -1,10 +1,7 @@
 //! Reads and writes one file below `.blue/` in the working tree. No symbolic link is followed, and files are replaced
 //! atomically.
 
-use std::{
-    io::Write as _,
-    path::{Path, PathBuf},
-};
+use std::path::{Path, PathBuf};
 
 use crate::{
     error::{ErrorCode, OpError},
@@ -102,10 +99,10 @@ impl WorkFile {
         if self.is_there()? {
             return Err(self.exists());
         }
-        match self.write_temporary(text)?.persist_noclobber(self.path()) {
-            Ok(_) => Ok(()),
-            Err(error) if error.error.kind() == std::io::ErrorKind::AlreadyExists => Err(self.exists()),
-            Err(error) => Err(OpError::io("write", self.path())(error.error)),
+        self.make_folder()?;
+        match files::create(&self.path(), text.as_bytes(), Access::Usual) {
+            Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => Err(self.exists()),
+            created => created.map_err(OpError::io("write", self.path())),
         }
     }
 
@@ -115,13 +112,9 @@ impl WorkFile {
     /// Returns an error if it is not a regular file in plain folders, or cannot be written.
     pub fn replace(&self, text: &str) -> Result<(), OpError> {
         self.is_there()?;
+        self.make_folder()?;
         let path = self.path();
-        let mode = path.symlink_metadata().map(|meta| meta.permissions());
-        let aside = self.write_temporary(text)?;
-        if let Ok(mode) = mode {
-            std::fs::set_permissions(aside.path(), mode).map_err(OpError::io("write", &path))?;
-        }
-        aside.persist(&path).map(drop).map_err(|error| OpError::io("write", &path)(error.error))
+        files::replace_keeping_access(&path, text.as_bytes(), Access::Public).map_err(OpError::io("write", &path))
     }
 
     /// Removes the file.
@@ -181,21 +174,13 @@ impl WorkFile {
         Err(OpError::no(ErrorCode::NotCheckedOut, message).next(format!("{command}  # check it out")))
     }
 
-    /// Writes the text to a temporary file beside the file, to be renamed into place.
-    fn write_temporary(&self, text: &str) -> Result<tempfile::NamedTempFile, OpError> {
+    /// Creates the folder of the file.
+    fn make_folder(&self) -> Result<(), OpError> {
         let path = self.path();
         let folder = path.parent().unwrap_or(&self.root);
         std::fs::create_dir_all(folder).map_err(OpError::io("create", folder))?;
         // Somebody may have created a link there since the folders were checked.
-        self.is_there()?;
-        let mut builder = tempfile::Builder::new();
-        files::made_with(builder.prefix(".blue-"), Access::Usual);
-        let write = || {
-            let mut file = builder.tempfile_in(folder)?;
-            file.write_all(text.as_bytes())?;
-            Ok(file)
-        };
-        write().map_err(OpError::io("write", &path))
+        self.is_there().map(drop)
     }
 }
 

@@ -2,11 +2,14 @@
 //! replaced atomically.
 
 use std::{
-    io::{ErrorKind, Read as _, Write as _},
+    io::{ErrorKind, Read as _},
     path::Path,
 };
 
-use crate::error::OpError;
+use crate::{
+    error::OpError,
+    platform::files::{self, Access},
+};
 
 /// The maximum size of a file, in bytes. A few names and a path need less.
 const MAX: u64 = 5_000;
@@ -34,14 +37,7 @@ pub fn read(path: &Path) -> Result<Option<String>, String> {
 /// Returns an error if the folder cannot be written.
 pub fn write(folder: &Path, name: &str, line: &str) -> Result<(), OpError> {
     let path = folder.join(name);
-    let put = || {
-        let mut file = tempfile::Builder::new().prefix(&format!(".{name}-")).tempfile_in(folder)?;
-        writeln!(file, "{line}")?;
-        file.as_file().sync_all()?;
-        // A rename replaces a link instead of following it.
-        file.persist(&path).map(drop).map_err(|error| error.error)
-    };
-    put().map_err(OpError::io("write", &path))
+    files::replace(&path, format!("{line}\n").as_bytes(), Access::Private).map_err(OpError::io("write", &path))
 }
 
 /// Removes a file, if it exists.

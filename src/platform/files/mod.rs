@@ -7,7 +7,7 @@ mod windows;
 
 use std::{
     fs::{File, OpenOptions},
-    io,
+    io::{self, Write as _},
     path::Path,
 };
 
@@ -58,8 +58,47 @@ pub fn made_with(builder: &mut tempfile::Builder<'_, '_>, access: Access) {
 ///
 /// # Errors
 /// Returns an error if the system refuses.
-pub fn take_over_access(new: &File, replaced: &Path, otherwise: Access) -> io::Result<()> {
+fn take_over_access(new: &File, replaced: &Path, otherwise: Access) -> io::Result<()> {
     system::take_over_access(new, replaced, otherwise)
+}
+
+/// Replaces a file atomically: after a crash or a power failure, it has either its old or its new content. The new file
+/// has the given access. A symbolic link is replaced rather than followed.
+///
+/// # Errors
+/// Returns an error if the folder cannot be written.
+pub fn replace(path: &Path, bytes: &[u8], access: Access) -> io::Result<()> {
+    temporary_beside(path, bytes, access)?.persist(path).map(drop).map_err(|error| error.error)
+}
+
+/// Replaces a file as [`replace`] does, but keeps the access of an existing one. `otherwise` is the access of a new one,
+/// whatever the user's umask.
+///
+/// # Errors
+/// Returns an error if the folder cannot be written.
+pub fn replace_keeping_access(path: &Path, bytes: &[u8], otherwise: Access) -> io::Result<()> {
+    let file = temporary_beside(path, bytes, Access::Private)?;
+    take_over_access(file.as_file(), path, otherwise)?;
+    file.persist(path).map(drop).map_err(|error| error.error)
+}
+
+/// Creates a file at a path where nothing exists, atomically as [`replace`] does.
+///
+/// # Errors
+/// Returns `AlreadyExists` if something exists there, or an error if the folder cannot be written.
+pub fn create(path: &Path, bytes: &[u8], access: Access) -> io::Result<()> {
+    temporary_beside(path, bytes, access)?.persist_noclobber(path).map(drop).map_err(|error| error.error)
+}
+
+/// Writes a temporary file beside a path, to be renamed to it. It is flushed to disk, because a rename can survive a
+/// power failure that the content does not.
+fn temporary_beside(path: &Path, bytes: &[u8], access: Access) -> io::Result<tempfile::NamedTempFile> {
+    let mut builder = tempfile::Builder::new();
+    made_with(builder.prefix(".blue-"), access);
+    let mut file = builder.tempfile_in(path.parent().unwrap_or(Path::new(".")))?;
+    file.write_all(bytes)?;
+    file.as_file().sync_all()?;
+    Ok(file)
 }
 
 /// Removes access to a file or folder beyond `most`. Returns the previous mode if it was wider. Does nothing on

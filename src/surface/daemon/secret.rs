@@ -1,6 +1,6 @@
 //! The token that every request must carry. It is in a file that only the user can read.
 
-use std::{fs, io::Write as _, path::Path};
+use std::{fs, path::Path};
 
 use super::state;
 use crate::{
@@ -44,7 +44,7 @@ fn agree(folder: &Path, path: &Path) -> Result<String, OpError> {
     lock.lock().map_err(OpError::io("lock", &lock_path))?;
     match read(path)? {
         Some(text) => Ok(text),
-        None => make(folder, path),
+        None => make(path),
     }
 }
 
@@ -65,12 +65,9 @@ fn read(path: &Path) -> Result<Option<String>, OpError> {
 }
 
 /// Writes a new token by an atomic rename, so that nobody reads a partial one.
-fn make(folder: &Path, path: &Path) -> Result<String, OpError> {
+fn make(path: &Path) -> Result<String, OpError> {
     let text = random()?;
-    // tempfile creates files with mode 600.
-    let mut file = tempfile::NamedTempFile::new_in(folder).map_err(OpError::io("write", path))?;
-    writeln!(file, "{text}").map_err(OpError::io("write", path))?;
-    file.persist(path).map_err(|error| OpError::io("write", path)(error.error))?;
+    files::replace(path, format!("{text}\n").as_bytes(), Access::Private).map_err(OpError::io("write", path))?;
     Ok(text)
 }
 
