@@ -8,7 +8,7 @@ use std::{
 
 use tokio::sync::watch;
 
-use super::context::Contexts;
+use super::context::{Contexts, RecentRealms};
 use crate::{
     error::OpError,
     model::name::RealmName,
@@ -32,10 +32,10 @@ struct Watched {
 /// Starts a thread that sends what is due until the daemon stops. A slow receiver does not hold up requests.
 pub fn regularly(contexts: Contexts, stopping: watch::Receiver<bool>) {
     let work = move || {
-        let mut realms = BTreeMap::new();
+        let (mut realms, mut watched) = (RecentRealms::new(&contexts), BTreeMap::new());
         while !*stopping.borrow() {
-            for realm in contexts.realms().unwrap_or_default() {
-                if let Err(error) = one(&contexts, &realm, &mut realms) {
+            for realm in realms.get() {
+                if let Err(error) = one(&contexts, realm, &mut watched) {
                     tracing::warn!(%realm, %error, "cannot send new changes");
                 }
             }

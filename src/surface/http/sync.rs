@@ -8,7 +8,7 @@ use std::{
 
 use tokio::sync::watch;
 
-use super::context::Contexts;
+use super::context::{Contexts, RecentRealms};
 use crate::{error::OpError, model::name::RealmName, ops::realm};
 
 /// The default interval, in seconds.
@@ -34,9 +34,10 @@ pub fn regularly(contexts: Contexts, seconds: u32, stopping: watch::Receiver<boo
     let every = Duration::from_secs(seconds.into());
     let work = move || {
         let mut plans = BTreeMap::new();
+        let mut realms = RecentRealms::new(&contexts);
         while !*stopping.borrow() {
-            for realm in contexts.realms().unwrap_or_default() {
-                one(&contexts, &realm, every, &mut plans);
+            for realm in realms.get() {
+                one(&contexts, realm, every, &mut plans);
             }
             std::thread::sleep(STEP.min(every));
         }
