@@ -13,6 +13,9 @@ use crate::store::StoreError;
 /// The environment variable that is set for every git process started by this program, so that hooks can recognize it.
 pub const GUARD: &str = "GIT_BLUE_RUNNING";
 
+/// The maximum length of the text that is kept of git's standard error, in bytes.
+const MAX_SAID: u64 = 8_000;
+
 #[derive(Debug)]
 pub(crate) struct Git {
     pub(crate) git_dir: PathBuf,
@@ -68,9 +71,13 @@ impl Git {
         let (read, said) = std::thread::scope(|scope| {
             scope.spawn(move || stdin.map(|mut stdin| stdin.write_all(input.as_bytes())));
             let said = scope.spawn(move || {
-                let mut said = String::new();
-                let _ = stderr.map(|mut stderr| stderr.read_to_string(&mut said));
-                said
+                let mut said = Vec::new();
+                if let Some(mut stderr) = stderr {
+                    let _ = stderr.by_ref().take(MAX_SAID).read_to_end(&mut said);
+                    // Discard the rest, so that git does not block.
+                    let _ = std::io::copy(&mut stderr, &mut std::io::sink());
+                }
+                String::from_utf8_lossy(&said).into_owned()
             });
             let mut lines = stdout.into_iter().flat_map(|stdout| BufReader::new(stdout).lines());
             let read = lines.try_for_each(|line| line.map(|line| each(&line)));
