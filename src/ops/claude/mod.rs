@@ -20,7 +20,7 @@ use crate::{
         json_text::{self, EditRefusal, New, Step},
         line_diff,
     },
-    platform::files::Access,
+    platform::{files::Access, paths},
     wire::{Answer, ClaudeFile, ClaudeScope, ClaudeSetup, FileChange},
 };
 
@@ -234,7 +234,7 @@ fn is_our_hook(value: &Value) -> bool {
 
 fn is_on_path(ctx: &Ctx) -> bool {
     let folders = ctx.env.var("PATH").unwrap_or_default();
-    std::env::split_paths(folders).any(|folder| folder.join("git-blue").is_file())
+    std::env::split_paths(folders).any(|folder| paths::program(&folder, "git-blue".as_ref()).is_some())
 }
 
 /// Returns a part of one of the plugin's files.

@@ -11,14 +11,14 @@ use crate::{
     env::Env,
     forge::{Message, post},
     ops::ctx::Ctx,
-    platform::process,
+    platform::{paths, process},
     wire::Event,
 };
 
 /// The default time limit for one attempt.
 const LIMIT: Duration = Duration::from_secs(15);
-/// The paths where git looks for a sendmail that is not in PATH.
-const SENDMAIL: [&str; 2] = ["/usr/sbin/sendmail", "/usr/lib/sendmail"];
+/// The folders where git looks for a sendmail that is not in PATH.
+const SENDMAIL: [&str; 2] = ["/usr/sbin", "/usr/lib"];
 
 /// Delivers the event.
 ///
@@ -46,9 +46,10 @@ pub fn deliver(ctx: &Ctx, receiver: &Receiver, event: &Event) -> Result<(), Stri
             post(url, &message(env, event, &body), key, limit)
         }
         Channel::Email(addresses) => {
-            let found = env.var("PATH").map(std::env::split_paths).into_iter().flatten();
-            let found = found.map(|folder| folder.join("sendmail")).chain(SENDMAIL.map(Into::into));
-            let program = found.into_iter().find(|file| file.is_file()).ok_or("sendmail is not installed")?;
+            let folders = env.var("PATH").map(std::env::split_paths).into_iter().flatten();
+            let mut found = folders.chain(SENDMAIL.map(Into::into));
+            let program = found.find_map(|folder| paths::program(&folder, "sendmail".as_ref()));
+            let program = program.ok_or("sendmail is not installed")?;
             let args: Vec<&str> = ["-i", "--"].into_iter().chain(addresses.iter().map(String::as_str)).collect();
             program::run(env, Command::new(program), &args, &mail(ctx, addresses, event), limit)
         }

@@ -10,7 +10,7 @@ use std::{
 use crate::{
     env::Env,
     error::{ErrorCode, OpError},
-    platform::{SYSTEM, System, process},
+    platform::{SYSTEM, System, paths, process},
     wire::Notification,
 };
 
@@ -50,7 +50,7 @@ impl Desktop {
     pub fn find(env: &Env) -> Result<Self, OpError> {
         let name = if SYSTEM == System::MacOs { "osascript" } else { "notify-send" };
         let folders = env.var("PATH").map(std::env::split_paths).into_iter().flatten();
-        let program = folders.map(|folder| folder.join(name)).find(|file| file.is_file());
+        let program = folders.filter_map(|folder| paths::program(&folder, name.as_ref())).next();
         let program = program.ok_or_else(|| {
             OpError::cannot(
                 ErrorCode::NotStarted,
