@@ -54,6 +54,16 @@ pub(super) fn subsections_of(config: &File, prefix: &str) -> Result<Vec<(String,
     Ok(found)
 }
 
+/// Returns the meaning of a value as a boolean, by git's rules, or `None` if it is not one.
+pub fn boolean(value: &str) -> Option<bool> {
+    gix::config::Boolean::try_from(gix::bstr::BStr::new(value)).ok().map(|value| value.is_true())
+}
+
+/// Returns whether a value is true by git's rules.
+pub fn is_true(value: &str) -> bool {
+    boolean(value) == Some(true)
+}
+
 /// Returns the value of a key, such as `blue.tokenCommand`. If it occurs more than once, the last value counts.
 ///
 /// # Errors

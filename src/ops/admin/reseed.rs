@@ -7,7 +7,7 @@
 use crate::{
     error::{ErrorCode, OpError},
     locate::{self, CONFIG},
-    machine::home::KnownRealm,
+    machine::{home::KnownRealm, user_config},
     model::name::RemoteName,
     ops::{
         Operation,
@@ -84,7 +84,7 @@ fn chosen(store: &GitStore, request: &Request) -> Result<Remote, OpError> {
 
 fn repair(ctx: &Ctx, known: &KnownRealm, store: &GitStore, remote: &Remote) -> Result<Answer<RealmReseed>, OpError> {
     url::accept(&remote.url)?;
-    let sessions = ctx.setting("blue.shareSessions").is_some_and(|value| sync::auto::is_on(&value));
+    let sessions = ctx.setting("blue.shareSessions").is_some_and(|value| user_config::is_true(&value));
     let link = RemoteConnection::new(&known.path, remote, ctx.env.vars(), sync::realm_clone::transport_options(ctx));
     let syncing = Syncing { ctx, realm: &known.name, store, remote, link, sessions };
     let damaged = syncing.damaged(&syncing.link.list()?)?;

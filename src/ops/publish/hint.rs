@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use crate::repo::blue_files::{BINDINGS, CONTRACTS};
 use crate::{
     error::OpError,
+    machine::user_config::boolean,
     repo::CodeRepo,
     store::{EntryKind, Objects as _, codec, read},
 };
@@ -60,5 +61,5 @@ pub fn stale_contract_hint(code: &CodeRepo) -> Result<Option<String>, OpError> {
 }
 
 fn is_off(code: &CodeRepo) -> bool {
-    matches!(code.config("blue.hint").as_deref(), Some("false" | "no" | "off" | "0"))
+    code.config("blue.hint").is_some_and(|value| boolean(&value) == Some(false))
 }

@@ -5,6 +5,7 @@ use std::{path::Path, time::Duration};
 use crate::{
     error::{ErrorCode, OpError},
     locate,
+    machine::user_config,
     model::{
         name::{ReaderName, RealmName, RemoteName},
         text::shell_word,
@@ -138,7 +139,7 @@ fn connection<'a>(
     transport_options: TransportOptions,
 ) -> Result<Syncing<'a>, OpError> {
     url::accept(&remote.url)?;
-    let sessions = ctx.setting("blue.shareSessions").is_some_and(|value| auto::is_on(&value));
+    let sessions = ctx.setting("blue.shareSessions").is_some_and(|value| user_config::is_true(&value));
     let link = RemoteConnection::new(path, remote, ctx.env.vars(), transport_options);
     Ok(Syncing { ctx, realm, store, remote, link, sessions })
 }

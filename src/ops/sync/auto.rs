@@ -11,6 +11,7 @@ use jiff::Timestamp;
 
 use crate::{
     error::OpError,
+    machine::user_config::is_true,
     model::name::{RealmName, RemoteName},
     ops::ctx::Ctx,
     repo::CodeRepo,
@@ -34,13 +35,8 @@ pub fn is_wanted(ctx: &Ctx, realm: &RealmName, store: &dyn Store) -> Result<bool
 /// # Errors
 /// Returns an error if this machine's records cannot be read.
 pub fn chosen(ctx: &Ctx, realm: &RealmName) -> Result<Option<bool>, OpError> {
-    let everywhere = || CodeRepo::global_config(&ctx.place(), "blue.autoSync").map(|value| is_on(&value));
-    Ok(ctx.home.auto_sync(realm)?.map(|value| is_on(&value)).or_else(everywhere))
-}
-
-/// Returns whether a value of git's configuration is true.
-pub fn is_on(value: &str) -> bool {
-    ["true", "yes", "on", "1", ""].contains(&value.to_ascii_lowercase().as_str())
+    let everywhere = || CodeRepo::global_config(&ctx.place(), "blue.autoSync").map(|value| is_true(&value));
+    Ok(ctx.home.auto_sync(realm)?.map(|value| is_true(&value)).or_else(everywhere))
 }
 
 /// Returns whether a hook may start a sync of the store in a folder, because the last one was not started recently.

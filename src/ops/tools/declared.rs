@@ -6,7 +6,7 @@ use std::{path::PathBuf, time::Duration};
 use crate::{
     env::Env,
     error::OpError,
-    machine::user_config::{self, Values},
+    machine::user_config::{self, Values, boolean},
     platform::{files, paths},
 };
 
@@ -89,10 +89,9 @@ fn tool(env: &Env, name: &str, values: &Values) -> Result<DeclaredTool, String> 
     if about.len() > MAX_ABOUT {
         return Err(format!("its description is longer than {MAX_ABOUT} bytes"));
     }
-    let is_read_only = match values.get("readonly").map(|value| value.to_lowercase()).as_deref() {
-        None | Some("false" | "no" | "off" | "0" | "") => false,
-        Some("true" | "yes" | "on" | "1") => true,
-        Some(_) => return Err("readOnly is true or false".into()),
+    let is_read_only = match values.get("readonly") {
+        None => false,
+        Some(value) => boolean(value).ok_or("readOnly is true or false")?,
     };
     let timeout = match values.get("timeout") {
         None => TIMEOUT,

@@ -16,6 +16,7 @@ use crate::{
     ops::{Operation, ctx::Ctx},
     platform::terminal,
     wire::{Answer, AnyAnswer, Failure},
+    machine::user_config::boolean,
 };
 
 /// The output of the process.
@@ -89,12 +90,13 @@ impl<'a> Output<'a> {
         let auto = |is_terminal: bool| ctx.env.var("NO_COLOR").is_none() && (forced || (is_terminal && !dumb));
         let choose = |is_terminal: bool| match set.as_deref() {
             Some("always") => true,
-            Some("never" | "false" | "no" | "off" | "0") => false,
+            Some("never") => false,
+            Some(value) if boolean(value) == Some(false) => false,
             _ => auto(is_terminal),
         };
         let paged = self.pager.is_some() || ctx.env.var(pager::IN_USE).is_some();
         self.color = choose(match paged {
-            true => ctx.setting("color.pager").is_none_or(|value| !matches!(&*value, "false" | "no" | "off" | "0")),
+            true => ctx.setting("color.pager").is_none_or(|value| boolean(&value) != Some(false)),
             false => self.is_terminal,
         });
         self.color_errors = choose(ctx.env.is_error_terminal());

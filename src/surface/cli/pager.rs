@@ -9,6 +9,7 @@ use std::{
 };
 
 use crate::{
+    machine::user_config::boolean,
     ops::ctx::Ctx,
     platform::{process, terminal},
 };
@@ -46,8 +47,8 @@ impl Pager {
     /// `less`. Returns `None` if git would use none.
     pub fn choose(ctx: &Ctx) -> Option<Self> {
         let own = match ctx.setting("pager.blue") {
-            Some(word) if matches!(&*word, "false" | "no" | "off" | "0") => return None,
-            Some(word) if matches!(&*word, "true" | "yes" | "on" | "1") => None,
+            Some(word) if boolean(&word) == Some(false) => return None,
+            Some(word) if boolean(&word) == Some(true) => None,
             command => command,
         };
         // A variable that is set but empty is a choice too.
