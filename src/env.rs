@@ -2,6 +2,7 @@
 //! it.
 
 use std::{
+    cell::OnceCell,
     collections::BTreeMap,
     ffi::{OsStr, OsString},
     io::IsTerminal as _,
@@ -89,7 +90,7 @@ pub struct Env {
     vars: BTreeMap<OsString, OsString>,
     cwd: PathBuf,
     exe: PathBuf,
-    /// The user's time zone. The system's time zone is only determined when a time is printed.
+    /// The user's time zone, or `None` for the system's.
     zone: Option<TimeZone>,
     terminal: bool,
     error_terminal: bool,
@@ -301,21 +302,13 @@ impl Env {
 
     /// Returns the current time in the user's time zone.
     pub fn now_here(&self) -> Zoned {
-        self.now().to_zoned(self.zone.clone().unwrap_or_else(|| self.system_zone()))
+        self.now().to_zoned(self.user_zone().get())
     }
 
-    /// Returns the system's time zone. The general method lists all zones, which takes a millisecond; reading the file
-    /// of the zone in `TZ`, or that of the local time, is enough.
-    fn system_zone(&self) -> TimeZone {
-        let (name, file) = match self.var("TZ") {
-            None => ("Local", PathBuf::from("/etc/localtime")),
-            Some(name) => match name.to_str().filter(|name| is_zone(name)) {
-                Some(name) => (name, Path::new("/usr/share/zoneinfo").join(name)),
-                None => return TimeZone::system(),
-            },
-        };
-        let read = || TimeZone::tzif(name, &std::fs::read(file).ok()?).ok();
-        read().unwrap_or_else(TimeZone::system)
+    /// Returns the user's time zone.
+    pub fn user_zone(&self) -> UserZone {
+        let found = self.zone.clone().map(OnceCell::from).unwrap_or_default();
+        UserZone { variable: self.var("TZ").map(ToOwned::to_owned), found }
     }
 
     /// Returns a clock that measures the time since this call.
@@ -364,6 +357,35 @@ impl Env {
     /// Returns the user's home folder.
     pub fn home(&self) -> Option<PathBuf> {
         paths::home(|name| self.var(name).map(OsStr::to_owned))
+    }
+}
+
+/// The user's time zone. The system's time zone is only determined when a time is printed.
+#[derive(Debug, Clone)]
+pub struct UserZone {
+    /// The value of `TZ`.
+    variable: Option<OsString>,
+    found: OnceCell<TimeZone>,
+}
+
+impl UserZone {
+    /// Returns the zone.
+    pub fn get(&self) -> TimeZone {
+        self.found.get_or_init(|| self.system()).clone()
+    }
+
+    /// Returns the system's time zone. The general method lists all zones, which takes a millisecond; reading the file
+    /// of the zone in `TZ`, or that of the local time, is enough.
+    fn system(&self) -> TimeZone {
+        let (name, file) = match &self.variable {
+            None => ("Local", PathBuf::from("/etc/localtime")),
+            Some(name) => match name.to_str().filter(|name| is_zone(name)) {
+                Some(name) => (name, Path::new("/usr/share/zoneinfo").join(name)),
+                None => return TimeZone::system(),
+            },
+        };
+        let read = || TimeZone::tzif(name, &std::fs::read(file).ok()?).ok();
+        read().unwrap_or_else(TimeZone::system)
     }
 }
 

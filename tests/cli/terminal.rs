@@ -222,3 +222,20 @@ fn init_asks_once_about_automatic_sync() {
     let again = at_terminal(&world, "fungal", &line, &[]);
     assert!(!again.contains("[y/N]") && again.contains("automatic sync is on"), "{again}");
 }
+
+/// As in git, times are in the time zone of the user.
+#[test]
+fn times_are_local() {
+    let world = World::pair();
+    let dir = world.path("fungal");
+    let log = |zone: &str| {
+        let output = world.command("git-blue", &dir).args(["realm", "log"]).env("TZ", zone).output().unwrap();
+        String::from_utf8(output.stdout).unwrap()
+    };
+    let hours = |zone: &str| {
+        let text = log(zone);
+        let time = text.lines().next().unwrap().split_whitespace().find(|word| word.contains(':')).unwrap().to_owned();
+        time.split(':').next().unwrap().parse::<u32>().unwrap()
+    };
+    assert_eq!((hours("UTC") + 9) % 24, hours("JST-9"), "{}", log("JST-9"));
+}

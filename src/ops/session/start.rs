@@ -61,7 +61,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<SessionStart>, OpError
     let Begun { session, resumed, stale } = begun.unwrap_or_else(|| unreachable!("it was decided"));
     let (work, _) = work::since(acting.store, &session)?;
     let message = match (resumed, stale) {
-        (true, _) => format!("Session resumed; it started at {}", session.started_at),
+        (true, _) => "Session resumed".into(),
         (false, Some(stale)) => format!("Session started; {stale} was stale and has been ended"),
         (false, None) => "Session started".into(),
     };

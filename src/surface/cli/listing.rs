@@ -76,7 +76,7 @@ pub fn render_log(entries: &[LogEntry], next_cursor: Option<&str>, text: &mut Te
     let rows = entries.iter().map(|entry| {
         vec![
             styled(entry.commit.short(), Style::Commit),
-            styled(entry.time.strftime("%Y-%m-%d %H:%M").to_string(), Style::Dim),
+            styled(text.time(entry.time), Style::Dim),
             styled(entry.domain.as_ref().map_or_else(|| "-".into(), ToString::to_string), Style::Green),
             plain(entry.reason.as_ref().map_or_else(
                 || entry.subject.clone(),

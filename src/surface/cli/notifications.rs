@@ -130,7 +130,7 @@ impl notifications::watch::Listener for Listener<'_, '_> {
     fn deliver(&mut self, one: &Notification) -> Result<bool, OpError> {
         let delivery = self.output.item(&Answer::new(one.clone()), |answer, text| {
             let one = &answer.body;
-            let time = one.created_at.strftime("%Y-%m-%d %H:%M");
+            let time = text.time(one.created_at);
             let words = [styled(time, Style::Dim), phrase(one)].into_iter().chain(consequence(one)).chain(author(one));
             text.line(&words.collect::<Vec<_>>());
         })?;
@@ -193,8 +193,7 @@ fn render_list(body: &NotificationsList, text: &mut Text) {
             State::Seen => styled("seen", Style::Dim),
             State::Expired => styled("expired", Style::Dim),
         };
-        let mut row =
-            vec![styled(&one.id, Style::Commit), state, styled(one.created_at.strftime("%Y-%m-%d %H:%M"), Style::Dim)];
+        let mut row = vec![styled(&one.id, Style::Commit), state, styled(text.time(one.created_at), Style::Dim)];
         row.push(phrase(one));
         row.extend(consequence(one));
         row.extend(author(one));

@@ -94,7 +94,7 @@ fn render_receiver(one: &ReceiverLine, was_sent: bool, text: &mut Text) {
     }
     let row = |word: &'static str, style, one: &EventLine| {
         let why = one.problem.clone().unwrap_or_default();
-        let when = one.next_try.map(|next| format!("next try {}", next.strftime("%Y-%m-%d %H:%M"))).unwrap_or_default();
+        let when = one.next_try.map(|next| format!("next try {}", text.time(next))).unwrap_or_default();
         let tries = format!("{} {}", one.tries, if one.tries == 1 { "try" } else { "tries" });
         vec![
             styled(word, style),

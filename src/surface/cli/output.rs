@@ -1,6 +1,9 @@
 //! Writes answers to standard output, and everything else to standard error. No other part of the program prints.
 
-use std::io::{self, BufRead as _, Read as _, Write};
+use std::{
+    io::{self, BufRead as _, Read as _, Write},
+    rc::Rc,
+};
 
 use serde::Serialize;
 
@@ -11,7 +14,7 @@ use super::{
     text::{Style, Text, clean, is_harmful, plain, styled},
 };
 use crate::{
-    env::Env,
+    env::{Env, UserZone},
     error::{ErrorCode, Kind, NextStep, OpError},
     ops::{Operation, ctx::Ctx},
     platform::terminal,
@@ -29,6 +32,7 @@ pub struct Output<'a> {
     /// Whether standard error is colored; it may be redirected elsewhere than standard output.
     color_errors: bool,
     is_terminal: bool,
+    zone: Rc<UserZone>,
     pager: Option<Pager>,
     progress: Option<Progress>,
     /// Answers that are printed only if something failed.
@@ -55,6 +59,7 @@ impl<'a> Output<'a> {
             color: false,
             color_errors: false,
             is_terminal: env.is_terminal(),
+            zone: Rc::new(env.user_zone()),
             pager: None,
             progress: None,
             held: None,
@@ -124,9 +129,9 @@ impl<'a> Output<'a> {
         self.write(&held)
     }
 
-    /// Returns an empty text with the color setting of this output.
+    /// Returns an empty text with the color setting of this output and the user's time zone.
     pub fn text(&self) -> Text {
-        Text::new(self.color)
+        Text::new(self.color).in_zone(Rc::clone(&self.zone))
     }
 
     /// Returns whether standard output is a terminal.

@@ -1,7 +1,6 @@
 //! `git blue session …`.
 
 use clap::{Args, Subcommand};
-use jiff::Timestamp;
 
 use super::{
     All, Verdict,
@@ -68,10 +67,10 @@ fn render_status(body: &SessionStatus, text: &mut Text) {
 fn render_info(session: &SessionInfo, text: &mut Text) {
     let mut rows = vec![
         vec![plain("session"), styled(&session.id, Style::Commit), state(session.state)],
-        vec![plain("since"), plain(moment(session.started_at))],
+        vec![plain("since"), plain(text.time(session.started_at))],
     ];
     if session.state == State::Stale {
-        rows.push(vec![plain("until"), plain(moment(session.last_activity))]);
+        rows.push(vec![plain("until"), plain(text.time(session.last_activity))]);
     }
     rows.extend(session.active_rfc.as_ref().map(|rfc| vec![plain("rfc"), plain(rfc)]));
     rows.extend(work(&session.work));
@@ -124,10 +123,10 @@ pub fn render(sessions: &[SessionLine], more: usize, text: &mut Text) {
 fn render_lines(indent: &str, sessions: &[SessionLine], text: &mut Text) {
     let rows = sessions.iter().map(|session| {
         let (mark, shown) = if session.is_current { ("*", Style::Green) } else { (" ", Style::Plain) };
-        let since = moment(session.started_at);
+        let since = text.time(session.started_at);
         let when = match (session.state, session.ended_at) {
             (State::Active, _) => format!("since {since}"),
-            (_, ended_at) => format!("{since} to {}", moment(ended_at.unwrap_or(session.last_activity))),
+            (_, ended_at) => format!("{since} to {}", text.time(ended_at.unwrap_or(session.last_activity))),
         };
         let mut row = vec![
             styled(format!("{mark} {}", session.repo), shown),
@@ -156,8 +155,4 @@ fn render_unreadable(lines: &[String], text: &mut Text) {
             text.line(&[plain(" "), styled(line, Style::Red)]);
         }
     }
-}
-
-fn moment(at: Timestamp) -> String {
-    at.strftime("%Y-%m-%d %H:%M").to_string()
 }

@@ -1,10 +1,11 @@
 //! Builds text for a terminal, with styles and columns. Every word that others wrote passes through [`clean`], so that
 //! no control character reaches the terminal.
 
-use crate::error::NextStep;
-use std::{borrow::Cow, fmt::Write as _};
+use crate::{env::UserZone, error::NextStep};
+use std::{borrow::Cow, fmt::Write as _, rc::Rc};
 
 use anstyle::AnsiColor;
+use jiff::{Timestamp, tz::TimeZone};
 
 /// The maximum width of a column, in characters.
 const MAX_ALIGNED: usize = 60;
@@ -14,6 +15,8 @@ const MAX_ALIGNED: usize = 60;
 pub struct Text {
     buffer: String,
     color: bool,
+    /// The zone of times, or `None` for UTC.
+    zone: Option<Rc<UserZone>>,
 }
 
 /// The style of a word.
@@ -67,7 +70,18 @@ pub fn styled(text: impl ToString, style: Style) -> Word {
 impl Text {
     /// Returns an empty text.
     pub fn new(color: bool) -> Self {
-        Self { buffer: String::new(), color }
+        Self { buffer: String::new(), color, zone: None }
+    }
+
+    /// Shows times in this zone.
+    pub fn in_zone(self, zone: Rc<UserZone>) -> Self {
+        Self { zone: Some(zone), ..self }
+    }
+
+    /// Returns how a time is shown, which is as local time to the minute.
+    pub fn time(&self, time: Timestamp) -> String {
+        let zone = self.zone.as_ref().map_or(TimeZone::UTC, |zone| zone.get());
+        time.to_zoned(zone).strftime("%Y-%m-%d %H:%M").to_string()
     }
 
     /// Returns the text.

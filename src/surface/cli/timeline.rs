@@ -37,7 +37,7 @@ fn render(body: &ContractTimeline, text: &mut Text) {
             (false, false) => plain(""),
         };
         vec![
-            styled(entry.time.strftime("%Y-%m-%d %H:%M").to_string(), Style::Dim),
+            styled(text.time(entry.time), Style::Dim),
             styled(entry.realm.as_str(), Style::Green),
             plain(entry.version.to_string()),
             note,
