@@ -143,7 +143,7 @@ impl Home {
     /// Returns an error if the configuration cannot be read or written.
     pub fn record_realm(&self, realm: &KnownRealm) -> Result<(), StoreError> {
         let section = format!("realm.{}", realm.name);
-        let mut values = vec![("path", realm.path.display().to_string())];
+        let mut values = vec![("path", recordable(&realm.path)?.to_owned())];
         values.extend(realm.url.clone().map(|url| ("url", url)));
         self.change(&section, &values)
     }
@@ -185,6 +185,15 @@ impl Home {
         edit(&mut config)?;
         files::replace(&path, &config.to_bstring(), Access::Private).map_err(StoreError::io("write", &path))
     }
+}
+
+/// Returns a path as it is recorded, which is as UTF-8.
+///
+/// # Errors
+/// Returns an error if the path is not UTF-8: its record would lead elsewhere.
+pub fn recordable(path: &Path) -> Result<&str, StoreError> {
+    let error = || std::io::Error::new(ErrorKind::InvalidInput, "the path is not UTF-8");
+    path.to_str().ok_or_else(error).map_err(StoreError::io("record", path))
 }
 
 #[cfg(test)]

@@ -8,7 +8,7 @@ use std::{
 
 use gix::bstr::ByteSlice as _;
 
-use super::home::Home;
+use super::home::{Home, recordable};
 use crate::{
     model::name::{RealmName, RepoName},
     store::StoreError,
@@ -73,7 +73,7 @@ impl Home {
     /// # Errors
     /// Returns an error if the configuration cannot be read or written.
     pub fn record_repo(&self, realm: &RealmName, name: &RepoName, path: &Path) -> Result<(), StoreError> {
-        self.change(&section(realm, name), &[("path", path.display().to_string())])
+        self.change(&section(realm, name), &[("path", recordable(path)?.to_owned())])
     }
 
     /// Records a repository of a realm under another name.

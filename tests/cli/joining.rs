@@ -120,6 +120,20 @@ fn joined_clone_cannot_take_a_second_name() {
     assert!(second.stderr.contains("git blue realm admin rename fungal mycelium"), "{second:?}");
 }
 
+/// A record of its path would lead to another folder.
+#[test]
+fn repository_whose_path_is_not_utf8_is_refused() {
+    use std::os::unix::ffi::OsStrExt as _;
+    let world = World::solo();
+    let dir = world.root().join(std::ffi::OsStr::from_bytes(b"odd\xff"));
+    std::fs::create_dir(&dir).unwrap();
+    world.git(&dir, &["init", "-q"]);
+    let refused = world.blue(&dir, &["init", "--realm", "aperture", "--repo", "odd"]).exits(128);
+    assert!(refused.stderr.contains("the path is not UTF-8"), "{refused}");
+    assert!(!dir.join(".blue").exists());
+    assert!(!world.git(&world.store(), &["ls-tree", "-r", "--name-only", "refs/blue/realm"]).stdout.contains("odd"));
+}
+
 #[test]
 fn unrecorded_url_in_config_is_a_warning() {
     let world = World::solo();

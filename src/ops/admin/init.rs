@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use crate::{
     error::{ErrorCode, OpError},
-    machine::home::KnownRealm,
+    machine::home::{KnownRealm, recordable},
     model::{
         name::RealmName,
         realm::{Cycles, FORMAT, Realm},
@@ -72,6 +72,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<RealmInit>, OpError> {
         Some(path) => ctx.env.cwd().join(path),
         None => ctx.home.default_store(name),
     };
+    recordable(&path)?;
     let created = match GitStore::open(&path, ctx.options()) {
         Ok(store) => {
             let found = read::realm(&store)?;

@@ -9,7 +9,7 @@ use crate::{
         config::{same_realm, same_url},
         open, proposed, renamed, unknown,
     },
-    machine::home::{Home, KnownRealm},
+    machine::home::{Home, KnownRealm, recordable},
     model::{
         name::{RealmName, RepoName},
         realm::{Repo, RepoMatch},
@@ -85,6 +85,9 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<RealmJoin>, OpError> {
 /// Returns an error if this machine does not know the realm, or another repository has the name.
 pub fn join(ctx: &Ctx, request: &Request) -> Result<Answer<RealmJoin>, OpError> {
     crate::locate::url::refuse_credentials(request.url.as_deref())?;
+    if let Some(code) = &ctx.code {
+        recordable(&code.main_folder())?;
+    }
     share(ctx, request)?;
     let code = ctx.code()?;
     let proposed = proposed(code)?;

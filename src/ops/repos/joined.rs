@@ -14,7 +14,7 @@ use super::git_dir_file;
 use crate::{
     error::{ErrorCode, OpError},
     locate,
-    machine::home::Home,
+    machine::home::{Home, recordable},
     model::{
         hash,
         name::{RealmName, RepoName},
@@ -161,7 +161,7 @@ pub fn write(home: &Home, code: &CodeRepo, realm: &RealmName, repo: &RepoName, h
     home.make()?;
     std::fs::create_dir_all(&clones).map_err(OpError::io("create", &clones))?;
     // The record in the home is written first, because a mark without a record is invalid.
-    git_dir_file::write(&clones, &joined.number, &format!("{realm} {repo} {}", code.main_folder().display()))?;
+    git_dir_file::write(&clones, &joined.number, &format!("{realm} {repo} {}", recordable(&code.main_folder())?))?;
     git_dir_file::write(code.common_dir(), FILE, &joined.to_string())
 }
 

@@ -7,7 +7,7 @@ use super::{realm_at, url};
 use crate::{
     error::{ErrorCode, OpError},
     locate,
-    machine::home::KnownRealm,
+    machine::home::{KnownRealm, recordable},
     model::{
         name::{RealmName, RemoteName},
         repo_url::without_credentials,
@@ -118,6 +118,7 @@ fn fetch_new_realm(
     listing: &Listing,
 ) -> Result<RealmName, OpError> {
     let realms = ctx.home.folder().join("realms");
+    recordable(&realms)?;
     let aside = UnfinishedStore::new(&realms, ctx.options())?;
     let name = fetch_realm(ctx, &aside, remote, listing, None)?;
     if let Some(wanted) = wanted.filter(|wanted| **wanted != name) {
