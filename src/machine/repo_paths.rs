@@ -23,49 +23,22 @@ impl Home {
         Ok(self.repo_paths(realm)?.remove(name))
     }
 
-    /// Returns the paths of the repositories of a realm on this machine. A record without a realm, as earlier versions
-    /// wrote, counts unless the clone there was joined to another realm.
+    /// Returns the paths of the repositories of a realm on this machine.
     ///
     /// # Errors
     /// Returns an error if the configuration cannot be read.
     pub fn repo_paths(&self, realm: &RealmName) -> Result<BTreeMap<RepoName, PathBuf>, StoreError> {
         let config = self.config()?;
-        let sections = config.sections_by_name("blue").into_iter().flatten();
-        let (mut paths, mut without_realm) = (BTreeMap::new(), BTreeMap::new());
-        for section in sections {
+        let mut paths = BTreeMap::new();
+        for section in config.sections_by_name("blue").into_iter().flatten() {
             let key = section.header().subsection_name().and_then(|name| name.to_str().ok()?.strip_prefix("repo."));
             let path = section.value("path").and_then(|path| Some(PathBuf::from(path.to_str().ok()?)));
-            let (Some(key), Some(path)) = (key, path) else { continue };
-            let (paths, name) = match key.split_once('/') {
-                None => (&mut without_realm, key),
-                Some((of, name)) if of == realm.as_str() => (&mut paths, name),
-                Some(_) => continue,
-            };
-            if let Ok(name) = name.parse::<RepoName>() {
+            let name = key.and_then(|key| key.strip_prefix(realm.as_str())?.strip_prefix('/')?.parse().ok());
+            if let (Some(name), Some(path)) = (name, path) {
                 paths.insert(name, path);
             }
         }
-        without_realm.retain(|name, _| !paths.contains_key(name));
-        if !without_realm.is_empty() {
-            let joined = self.joined_folders();
-            without_realm.retain(|_, path| {
-                let mut realms = joined.iter().filter(|(_, folder)| folder == path).map(|(realm, _)| realm).peekable();
-                realms.peek().is_none() || realms.any(|one| one == realm.as_str())
-            });
-        }
-        paths.extend(without_realm);
         Ok(paths)
-    }
-
-    /// Returns the folders of the clones that the user joined, each with its realm.
-    fn joined_folders(&self) -> Vec<(String, PathBuf)> {
-        let files = self.clones().read_dir().into_iter().flatten().filter_map(Result::ok);
-        let texts = files.filter_map(|file| std::fs::read_to_string(file.path()).ok());
-        let folder = |text: String| {
-            let mut words = text.trim_end_matches('\n').splitn(3, ' ');
-            Some((words.next()?.to_owned(), words.nth(1)?.into()))
-        };
-        texts.filter_map(folder).collect()
     }
 
     /// Records the path of a repository of a realm.
@@ -95,11 +68,7 @@ impl Home {
     /// # Errors
     /// Returns an error if the configuration cannot be read or written.
     pub fn forget_repo(&self, realm: &RealmName, name: &RepoName) -> Result<(), StoreError> {
-        self.forget(&section(realm, name))?;
-        if self.repo_path(realm, name)?.is_some() {
-            self.forget(&format!("repo.{name}"))?;
-        }
-        Ok(())
+        self.forget(&section(realm, name))
     }
 }
 
@@ -127,15 +96,5 @@ mod tests {
             [path(&a, &api), path(&b, &api), path(&b, &web)],
             [Some("/a/api".into()), None, Some("/b/api".into())]
         );
-
-        // Earlier versions recorded no realm.
-        home.change("repo.old", &[("path", "/b/my old".into())]).unwrap();
-        let old = "old".parse().unwrap();
-        assert_eq!([path(&a, &old), path(&b, &old)], [Some("/b/my old".into()), Some("/b/my old".into())]);
-        std::fs::create_dir_all(home.clones()).unwrap();
-        std::fs::write(home.clones().join("1"), "b old /b/my old\n").unwrap();
-        assert_eq!([path(&a, &old), path(&b, &old)], [None, Some("/b/my old".into())]);
-        home.forget_repo(&b, &old).unwrap();
-        assert_eq!(path(&b, &old), None);
     }
 }

@@ -272,11 +272,8 @@ enum Claim {
 impl Claim {
     fn of(ctx: &Ctx, code: &CodeRepo, known: &KnownRealm, name: &RepoName, is_proposed: bool) -> Result<Self, OpError> {
         let is_joined = joined::read(&ctx.home, code)?.is_some_and(|joined| joined.is_of(&known.name, name));
-        // Earlier versions recorded only the folder.
-        let is_recorded = || Ok::<_, OpError>(ctx.home.repo_path(&known.name, name)? == Some(code.main_folder()));
         Ok(match is_proposed {
-            true if is_joined || is_recorded()? => Self::Joined,
-            false if is_joined => Self::Joined,
+            _ if is_joined => Self::Joined,
             true => Self::Proposed,
             false => Self::Typed,
         })
