@@ -8,28 +8,15 @@ use crate::{
         change::{self, DomainChange},
         contract::Contract,
         domain_view::{DomainView, Subject},
-        name::{ContractName, ContractRef, DomainName, RepoName},
+        name::{ContractName, ContractRef, DomainName},
         nearest,
         oid::Oid,
         publish::Decision,
         version::Version,
     },
-    ops::{contract::verdict, ctx::Ctx, inboxes::arrival, message::Message},
+    ops::{contract::verdict, ctx::Ctx, inboxes::arrival, message::Message, session::current},
     store::{Change, Parents, Store, StoreRef, codec, read, write::write},
 };
-
-/// The parts of a commit message besides the events of the change.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct MessageParts<'a> {
-    /// The repository that makes the change.
-    pub repo: Option<&'a RepoName>,
-    /// The commit of that repository.
-    pub source: Option<&'a Oid>,
-    /// The reason, in the user's words.
-    pub reason: Option<&'a str>,
-    /// A subject that replaces the one made of the events.
-    pub subject: Option<&'a str>,
-}
 
 /// Returns the domain with the given name.
 ///
@@ -141,7 +128,7 @@ pub struct Part<'a> {
 }
 
 /// Applies the decision of `decide` to a domain, in one commit, and returns the decision. `part` is the part of the
-/// domain that `decide` receives.
+/// domain that `decide` receives. If `message` has no subject, it is made of the events.
 ///
 /// # Errors
 /// Returns the error of `decide`, or an error if the store cannot be written.
@@ -150,10 +137,10 @@ pub fn change(
     store: &dyn Store,
     name: &DomainName,
     part: Part<'_>,
-    why: MessageParts<'_>,
+    message: Message<'_>,
     mut decide: impl FnMut(&DomainView) -> Result<Decision, OpError>,
 ) -> Result<Decision, OpError> {
-    decided(ctx, store, name, part, why, &mut decide)
+    decided(ctx, store, name, part, message, &mut decide)
 }
 
 /// Implements [`change`] without generics, so that it is compiled once instead of for each caller.
@@ -162,7 +149,7 @@ fn decided(
     store: &dyn Store,
     name: &DomainName,
     part: Part<'_>,
-    why: MessageParts<'_>,
+    message: Message<'_>,
     decide: &mut dyn FnMut(&DomainView) -> Result<Decision, OpError>,
 ) -> Result<Decision, OpError> {
     let author = ctx.signature()?;
@@ -175,8 +162,9 @@ fn decided(
         if decided.changes.is_empty() {
             return Ok(None);
         }
-        let subject = why.subject.map_or_else(|| change::subject(&decided.events), str::to_owned);
-        let message = Message { reason: why.reason, repo: why.repo, source: why.source, ..Message::of(ctx, subject) };
+        let subject = Some(message.subject.clone()).filter(|subject| !subject.is_empty());
+        let subject = subject.unwrap_or_else(|| change::subject(&decided.events));
+        let message = Message { subject, session: current::active(ctx), ..message };
         Ok::<_, OpError>(Some(commit(&decided.changes, message.text(), author.clone())))
     })?;
     if let Some(after) = written {

@@ -14,7 +14,8 @@ use crate::{
     ops::{
         Operation,
         ctx::Ctx,
-        domain::{self, MessageParts, Part},
+        domain::{self, Part},
+        message::Message,
         publish::cycles,
     },
     repo::blue_files::BINDINGS,
@@ -63,7 +64,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<BindingSet>, OpError> 
     }
     let part = cycles::Part { domain: &request.domain, repo: &request.repo, binding: &wanted };
     let cycles = cycles::closed(&*here.store, &[part], None)?;
-    let why = MessageParts { repo: Some(&request.repo), ..MessageParts::default() };
+    let why = Message { repo: Some(&request.repo), ..Message::default() };
     let decision = domain::change(ctx, &*here.store, &request.domain, Part::default(), why, |view| {
         Ok(publish::binding(view, &request.repo, wanted.clone(), ctx.env.now())?)
     })?;

@@ -3,7 +3,8 @@
 use crate::ops::{
     Operation,
     ctx::Ctx,
-    domain::{self, MessageParts, Part},
+    domain::{self, Part},
+    message::Message,
 };
 use crate::{
     error::{ErrorCode, OpError},
@@ -63,7 +64,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractAdded>, OpErro
     let document = document(request);
     let name = &request.domain;
     let wanted = [(document.name.clone(), document.version.clone())];
-    let why = MessageParts { repo: Some(&request.owner), ..MessageParts::default() };
+    let why = Message { repo: Some(&request.owner), ..Message::default() };
     domain::change(ctx, &*here.store, name, Part { published: &wanted, ..Part::default() }, why, |view| {
         if view.contracts.contains_key(&document.name) || view.versions.contains_key(&document.name) {
             let message = format!("{name}/{} already exists, and was not overwritten", document.name);

@@ -4,7 +4,7 @@ use super::remove_member::without;
 use crate::ops::{
     Operation,
     ctx::{ActingRepo, Ctx},
-    domain::{self, MessageParts, Part},
+    domain::{self, Part},
     hooks,
     message::Message,
     publish::work_file::WorkFile,
@@ -131,7 +131,7 @@ fn undo_init(ctx: &Ctx, acting: ActingRepo<'_>) -> Result<Vec<String>, OpError> 
 
 fn leave_domain(ctx: &Ctx, acting: ActingRepo<'_>, name: &DomainName) -> Result<(), OpError> {
     let subject = format!("{} leaves", acting.repo);
-    let why = MessageParts { repo: Some(acting.repo), subject: Some(&subject), ..MessageParts::default() };
+    let why = Message { repo: Some(acting.repo), subject, ..Message::default() };
     domain::change(ctx, acting.store, name, Part::default(), why, |view| {
         Ok(Decision { changes: without(view, acting.repo), events: Vec::new() })
     })?;

@@ -6,7 +6,7 @@ use crate::{
     ops::{
         Operation,
         ctx::{ActingRepo, Ctx},
-        domain::{self, MessageParts, Part},
+        domain::{self, Part},
         message::Message,
         repos::{identity, joined},
         runs,
@@ -95,8 +95,7 @@ fn domains_with_unknown_commit(acting: ActingRepo<'_>, code: &CodeRepo) -> Resul
 
 fn forget_source(ctx: &Ctx, acting: ActingRepo<'_>, name: &DomainName, request: &Request) -> Result<(), OpError> {
     let subject = format!("reclaim {}", acting.repo);
-    let why =
-        MessageParts { repo: Some(acting.repo), reason: Some(&request.reason), subject: Some(&subject), source: None };
+    let why = Message { repo: Some(acting.repo), reason: Some(&request.reason), subject, ..Message::default() };
     domain::change(ctx, acting.store, name, Part::default(), why, |_| {
         Ok(Decision { changes: vec![DomainChange::RemoveSource(acting.repo.clone())], events: Vec::new() })
     })?;

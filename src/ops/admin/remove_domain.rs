@@ -13,7 +13,8 @@ use crate::{
     ops::{
         Operation,
         ctx::Ctx,
-        domain::{self, MessageParts, Part},
+        domain::{self, Part},
+        message::Message,
         runs,
     },
     wire::{Answer, DomainRemoved},
@@ -48,7 +49,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<DomainRemoved>, OpErro
     let here = ctx.require_writable_realm()?;
     let name = &request.domain;
     let subject = format!("remove the domain {name}");
-    let why = MessageParts { repo: here.repo.as_ref(), subject: Some(&subject), ..MessageParts::default() };
+    let why = Message { repo: here.repo.as_ref(), subject, ..Message::default() };
     let mut members = Vec::new();
     domain::change(ctx, &*here.store, name, Part::default(), why, |view| {
         if view.info.removed {

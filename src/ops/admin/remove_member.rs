@@ -13,7 +13,8 @@ use crate::{
     ops::{
         Operation,
         ctx::Ctx,
-        domain::{self, MessageParts, Part},
+        domain::{self, Part},
+        message::Message,
         runs,
     },
     store::Store,
@@ -51,7 +52,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<MemberRemoved>, OpErro
     let Request { repo, domain: name } = request;
     require_own(&*here.store, here.repo.as_ref(), request)?;
     let subject = format!("remove {repo} from {name}");
-    let why = MessageParts { repo: here.repo.as_ref(), subject: Some(&subject), ..MessageParts::default() };
+    let why = Message { repo: here.repo.as_ref(), subject, ..Message::default() };
     domain::change(ctx, &*here.store, name, Part::default(), why, |view| {
         if !view.takes_part(repo) {
             return Err(OpError::no(ErrorCode::NotMember, format!("{name} has no member {repo}")));

@@ -22,7 +22,7 @@ use crate::{
     ops::{
         Operation,
         ctx::{ActingRepo, Ctx},
-        domain::{self, MessageParts, Part},
+        domain::{self, Part},
         message::Message,
         publish::work_file::WorkFile,
         repos::joined,
@@ -218,7 +218,7 @@ impl Renaming<'_> {
                 continue;
             }
             let subject = format!("rename {} to {}", self.old, self.new);
-            let why = MessageParts { repo: Some(self.new), subject: Some(&subject), ..MessageParts::default() };
+            let why = Message { repo: Some(self.new), subject, ..Message::default() };
             domain::change(self.ctx, self.store, &line.name, Part::default(), why, |view| {
                 Ok(Decision { changes: self.changes(view), events: Vec::new() })
             })?;

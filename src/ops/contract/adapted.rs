@@ -3,7 +3,8 @@
 use crate::ops::{
     Operation,
     ctx::Ctx,
-    domain::{self, MessageParts, Part},
+    domain::{self, Part},
+    message::Message,
     runs,
 };
 use crate::{
@@ -49,7 +50,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractAdapted>, OpEr
     let acting = ctx.require_writable()?;
     let ContractRef { domain: name, contract } = &request.contract;
     let subject = format!("{} is adapted to {contract}", acting.repo);
-    let why = MessageParts { repo: Some(acting.repo), subject: Some(&subject), ..MessageParts::default() };
+    let why = Message { repo: Some(acting.repo), subject, ..Message::default() };
     let (mut before, mut after) = (None, None);
     let mut accepted = true;
     let decision = domain::change(ctx, acting.store, name, Part::default(), why, |view| {

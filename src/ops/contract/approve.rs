@@ -4,7 +4,8 @@ use super::draft::Draft;
 use crate::ops::{
     Operation,
     ctx::{ActingRepo, Ctx},
-    domain::{self, MessageParts, Part},
+    domain::{self, Part},
+    message::Message,
     publish::publish_log,
     runs,
 };
@@ -54,12 +55,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractApproved>, OpE
     let acting = ctx.require_writable()?;
     let (ContractRef { domain: name, contract }, judge) = (&request.contract, ctx.judge());
     let subject = format!("approve the break {} of {contract}", request.fingerprint);
-    let why = MessageParts {
-        repo: Some(acting.repo),
-        reason: Some(&request.reason),
-        subject: Some(&subject),
-        ..MessageParts::default()
-    };
+    let why = Message { repo: Some(acting.repo), reason: Some(&request.reason), subject, ..Message::default() };
     let part = Part { contracts: Some(&[contract.clone()].into()), ..Part::default() };
     let mut approved = None;
     let decision = domain::change(ctx, acting.store, name, part, why, |view| {

@@ -14,7 +14,8 @@ use crate::{
     ops::{
         Operation,
         ctx::Ctx,
-        domain::{self, MessageParts, Part},
+        domain::{self, Part},
+        message::Message,
         publish::references,
     },
     repo::blue_files::{CONTRACTS, Files},
@@ -58,7 +59,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractPublish>, OpEr
     let ContractRef { domain: name, contract } = &request.contract;
     let document = document(ctx, request)?;
     let wanted = [(contract.clone(), document.version.clone())];
-    let why = MessageParts { repo: Some(acting.repo), ..MessageParts::default() };
+    let why = Message { repo: Some(acting.repo), ..Message::default() };
     let (mut published, judge) = (Vec::new(), ctx.judge());
     let bases = [contract.clone()].into();
     let part = Part { published: &wanted, bases: Some(&bases), ..Part::default() };

@@ -25,7 +25,8 @@ use crate::{
     ops::{
         Operation,
         ctx::{ActingRepo, Ctx},
-        domain::{self, MessageParts, Part},
+        domain::{self, Part},
+        message::Message,
         publish::{
             behind,
             candidate::{self, Sources},
@@ -394,7 +395,7 @@ impl Work<'_> {
     }
 
     fn carry_out(&self, name: &DomainName, reason: Option<&str>) -> Result<DecisionEffects, OpError> {
-        let why = MessageParts { repo: Some(self.acting.repo), source: Some(self.commit), reason, subject: None };
+        let why = Message { repo: Some(self.acting.repo), source: Some(self.commit), reason, ..Message::default() };
         let (contracts, changed) = (self.contracts(name), self.changed(name));
         let part = Part { contracts: Some(&contracts), published: &self.wanted(name), bases: Some(&changed) };
         let mut meaning = DecisionEffects::default();

@@ -3,7 +3,8 @@
 use crate::ops::{
     Operation,
     ctx::Ctx,
-    domain::{self, MessageParts, Part},
+    domain::{self, Part},
+    message::Message,
     runs,
 };
 use crate::{
@@ -47,8 +48,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractMarked>, OpErr
     let acting = ctx.require_writable()?;
     let ContractRef { domain: name, contract } = &request.contract;
     let subject = format!("retire {contract}");
-    let why =
-        MessageParts { repo: Some(acting.repo), reason: Some(&request.reason), subject: Some(&subject), source: None };
+    let why = Message { repo: Some(acting.repo), reason: Some(&request.reason), subject, ..Message::default() };
     let mut importers = Vec::new();
     let decision = domain::change(ctx, acting.store, name, Part::default(), why, |view| {
         let held = domain::current(view, contract)?;

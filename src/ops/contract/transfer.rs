@@ -4,7 +4,8 @@
 use crate::ops::{
     Operation,
     ctx::Ctx,
-    domain::{self, MessageParts, Part},
+    domain::{self, Part},
+    message::Message,
 };
 use crate::{
     error::{ErrorCode, OpError},
@@ -45,7 +46,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractTransfer>, OpE
         Some(to) => format!("offer {contract} to {to}"),
         None => format!("withdraw the offer of {contract}"),
     };
-    let why = MessageParts { repo: Some(acting.repo), subject: Some(&subject), ..MessageParts::default() };
+    let why = Message { repo: Some(acting.repo), subject, ..Message::default() };
     let part = Part { contracts: Some(&[contract.clone()].into()), ..Part::default() };
     let decision = domain::change(ctx, acting.store, name, part, why, |view| {
         let held = domain::current(view, contract)?;

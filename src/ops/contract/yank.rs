@@ -3,7 +3,8 @@
 use crate::ops::{
     Operation,
     ctx::Ctx,
-    domain::{self, MessageParts, Part},
+    domain::{self, Part},
+    message::Message,
     runs,
 };
 use crate::{
@@ -50,8 +51,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractMarked>, OpErr
     let acting = ctx.require_writable()?;
     let ContractRef { domain: name, contract } = &request.contract;
     let subject = format!("yank {contract} {}", request.version);
-    let why =
-        MessageParts { repo: Some(acting.repo), reason: Some(&request.reason), subject: Some(&subject), source: None };
+    let why = Message { repo: Some(acting.repo), reason: Some(&request.reason), subject, ..Message::default() };
     let mut importers = Vec::new();
     let mut is_current = false;
     let decision = domain::change(ctx, acting.store, name, Part::default(), why, |view| {
