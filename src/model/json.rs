@@ -40,24 +40,14 @@ impl From<Json> for Value {
 
 impl<'de> Deserialize<'de> for Json {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        Reader { depth: MAX_DEPTH, left: &Cell::new(MAX_VALUES), exact: true }.deserialize(deserializer).map(Self::from)
+        Reader { depth: MAX_DEPTH, left: &Cell::new(MAX_VALUES) }.deserialize(deserializer).map(Self::from)
     }
-}
-
-/// Parses a value written by another program: with any number that fits a machine type, and nested as deep as the
-/// deserializer allows. Keys and the number of values are restricted as in [`Json`].
-///
-/// # Errors
-/// Returns an error if the text does not parse.
-pub fn foreign<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Value, D::Error> {
-    Reader { depth: usize::MAX, left: &Cell::new(MAX_VALUES), exact: false }.deserialize(deserializer)
 }
 
 /// Parses one value. Nested values share the remaining limits.
 struct Reader<'c> {
     depth: usize,
     left: &'c Cell<usize>,
-    exact: bool,
 }
 
 impl Reader<'_> {
@@ -68,7 +58,7 @@ impl Reader<'_> {
     }
 
     fn check<E: Error>(&self, magnitude: u64) -> Result<(), E> {
-        if self.exact && magnitude > MAX_EXACT {
+        if magnitude > MAX_EXACT {
             return Err(E::custom(
                 "many JSON parsers cannot represent integers beyond ±2^53 exactly; write it as a string",
             ));
@@ -129,7 +119,7 @@ impl<'de> Visitor<'de> for Reader<'_> {
 
     fn visit_f64<E: Error>(self, value: f64) -> Result<Value, E> {
         // Parsers turn an integer too large for 64 bits into a float. Refuse it as if it still were an integer.
-        if self.exact && value.fract() == 0.0 && value.abs() > MAX_EXACT as f64 {
+        if value.fract() == 0.0 && value.abs() > MAX_EXACT as f64 {
             return Err(E::custom(
                 "many JSON parsers cannot represent integers beyond ±2^53 exactly; write it as a string",
             ));

@@ -198,11 +198,12 @@ fn warnings<'a>(source: &'a Source, schema: Tree<'_>) -> impl Iterator<Item = Sc
 }
 
 fn parse(forest: &mut Forest, source: &Source) -> Result<PartId, OpError> {
-    let parsed = match &source.part {
-        Some(part) => codec::schema_into(forest, part.bundle.schema.to_string().as_bytes(), true),
-        None => codec::schema_into(forest, &source.bytes, source.name.ends_with(".json")),
-    };
-    parsed.map_err(|problem| OpError::cannot(ErrorCode::UnreadableSchema, format!("{}: {problem}", source.name)))
+    if let Some(part) = &source.part {
+        let root = forest.add(&part.bundle.schema);
+        return Ok(forest.encoded(root));
+    }
+    codec::schema_into(forest, &source.bytes, source.name.ends_with(".json"))
+        .map_err(|problem| OpError::cannot(ErrorCode::UnreadableSchema, format!("{}: {problem}", source.name)))
 }
 
 /// Returns an error if a schema is not a valid JSON Schema.

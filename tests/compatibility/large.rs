@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use git_blue::{
     model::{
         compatibility::{self, Comparison, Limits, Options},
-        schema::{self, Budget, Forest},
+        schema::{self, Budget, Forest, Tree},
     },
     store::codec,
 };
@@ -51,10 +51,10 @@ fn cost(start: Instant) -> String {
     format!("{:?}, {} MB at most so far", start.elapsed(), peak_memory() >> 20)
 }
 
-fn compared(old: &Value, new: &Value, start: Instant) -> Comparison {
+fn compared(old: Tree<'_>, new: Tree<'_>, start: Instant) -> Comparison {
     let time = Duration::from_secs(if is_full() { 600 } else { 60 });
     let limits = Limits { time, differences: Duration::ZERO, ..Limits::default() };
-    compatibility::compare(old, new, &Options { limits, ..Options::default() }, &|| start.elapsed()).unwrap()
+    compatibility::compare_trees(old, new, &Options { limits, ..Options::default() }, &|| start.elapsed()).unwrap()
 }
 
 #[test]
@@ -64,19 +64,20 @@ fn large_schema_is_read_judged_and_compared() {
     let write = |minimum| generated(definitions, minimum).to_string();
     let [old, new] = [write(0), write(1)];
     let start = Instant::now();
-    let old = codec::schema(old.as_bytes()).unwrap();
+    let mut forest = Forest::default();
+    let old = codec::schema_into(&mut forest, old.as_bytes(), false).unwrap();
     println!("read: {}", cost(start));
-    let problems = schema::problems(&old, &json!({"field0": "", "field1": 1}), &Budget::default());
+    let problems = schema::problems_of(forest.tree(old), &json!({"field0": "", "field1": 1}), &Budget::default());
     assert_eq!(problems.iter().map(|problem| problem.pointer.as_str()).collect::<Vec<_>>(), ["/field0"]);
     println!("judged: {}", cost(start));
-    let new = codec::schema(new.as_bytes()).unwrap();
-    let found = compared(&old, &new, start);
+    let new = codec::schema_into(&mut forest, new.as_bytes(), false).unwrap();
+    let forest = forest.closed();
+    let found = compared(forest.tree(old), forest.tree(new), start);
     println!("compared: {}", cost(start));
     // A value of the old schema may have a 0 where the new one requires more.
     assert!(found.backwards.strict.is_compatible(), "{:?}", found.backwards.strict);
     assert!(found.forwards.strict.is_incompatible(), "{:?}", found.forwards.strict);
-    let (forest, root) = Forest::of(&old);
-    assert_eq!(schema::warnings(forest.tree(root)), []);
+    assert_eq!(schema::warnings(forest.tree(old)), []);
 }
 
 #[test]
@@ -84,6 +85,8 @@ fn large_yaml_schema_is_read() {
     let schema = generated(if is_full() { 1_000 } else { 30 }, 0);
     let text = codec::render(&schema);
     let start = Instant::now();
-    assert_eq!(codec::schema(text.as_bytes()), Ok(schema));
+    let mut forest = Forest::default();
+    let root = codec::schema_into(&mut forest, text.as_bytes(), false).unwrap();
+    assert_eq!(forest.tree(root).to_value(), schema::encoded(&schema).into_owned());
     println!("{} bytes of YAML read: {}", text.len(), cost(start));
 }

@@ -1,32 +1,21 @@
 //! Parses schemas in their own files, as JSON or YAML. Generated schemas can be megabytes in size.
 
-use serde_json::{Deserializer, Value, de::SliceRead};
+use serde_json::Deserializer;
 
 use super::{Problem, yaml};
-use crate::model::{
-    json,
-    schema::{Forest, PartId},
-};
+use crate::model::schema::{Forest, PartId};
 
 /// The size limit of a schema, in bytes.
 pub const MAX_SCHEMA: usize = 8 << 20;
 
-/// Parses a schema that another program may have written: JSON with any machine number, or YAML with the restrictions
-/// of a contract file.
+/// Reads a schema that another program may have written into a compact representation: JSON with any machine number, or
+/// YAML with the restrictions of a contract file. Encodes the fragments of its references. With `only_json`, YAML is an
+/// error.
 ///
 /// # Errors
 /// Returns the location of the problem and what to write instead.
-pub fn schema(bytes: &[u8]) -> Result<Value, Problem> {
-    read(bytes, false, |reader| json::foreign(reader)).and_then(|read| read.map_or_else(|| yaml::large(bytes), Ok))
-}
-
-/// Reads a schema like [`schema`], into a compact representation, and encodes the fragments of its references. With
-/// `only_json`, YAML is an error.
-///
-/// # Errors
-/// Returns the errors of [`schema`].
 pub fn schema_into(forest: &mut Forest, bytes: &[u8], only_json: bool) -> Result<PartId, Problem> {
-    let root = match read(bytes, only_json, |reader| forest.read(reader))? {
+    let root = match read_json(forest, bytes, only_json)? {
         Some(root) => root,
         None => forest.add(&yaml::large(bytes)?),
     };
@@ -34,11 +23,7 @@ pub fn schema_into(forest: &mut Forest, bytes: &[u8], only_json: bool) -> Result
 }
 
 /// Reads JSON. Returns `None` if the text is YAML.
-fn read<T>(
-    bytes: &[u8],
-    only_json: bool,
-    json: impl FnOnce(&mut Deserializer<SliceRead<'_>>) -> serde_json::Result<T>,
-) -> Result<Option<T>, Problem> {
+fn read_json(forest: &mut Forest, bytes: &[u8], only_json: bool) -> Result<Option<PartId>, Problem> {
     if bytes.len() > MAX_SCHEMA {
         return Err(Problem::whole(format!("the schema is larger than {} MiB", MAX_SCHEMA >> 20)));
     }
@@ -47,8 +32,8 @@ fn read<T>(
         return Ok(None);
     }
     let mut reader = Deserializer::from_slice(bytes);
-    match json(&mut reader).and_then(|value| reader.end().map(|()| value)) {
-        Ok(value) => Ok(Some(value)),
+    match forest.read(&mut reader).and_then(|root| reader.end().map(|()| root)) {
+        Ok(root) => Ok(Some(root)),
         Err(error) if error.is_data() || only_json => Err(Problem::from(&error)),
         // YAML may start like JSON: {type: string}. Text that is too large or ambiguous as JSON is so as YAML, too.
         Err(_) => Ok(None),
@@ -59,7 +44,13 @@ fn read<T>(
 mod tests {
     use super::*;
     use crate::model::json::MAX_VALUES;
-    use serde_json::json;
+    use serde_json::{Value, json};
+
+    fn schema(bytes: &[u8]) -> Result<Value, Problem> {
+        let mut forest = Forest::default();
+        let root = schema_into(&mut forest, bytes, false)?;
+        Ok(forest.tree(root).to_value())
+    }
 
     #[test]
     fn json_and_yaml_are_read() {
@@ -70,19 +61,6 @@ mod tests {
         assert_eq!(schema(b"true"), Ok(json!(true)));
         let deep = format!("{}1{}", "{\"a\":".repeat(100), "}".repeat(100));
         assert!(schema(deep.as_bytes()).is_ok());
-    }
-
-    #[test]
-    fn a_forest_is_equal_to_the_value() {
-        for text in ["{\"type\": [\"string\", \"null\"]}", " {type: string}", "type: string\n", "true"] {
-            let mut forest = Forest::default();
-            let root = schema_into(&mut forest, text.as_bytes(), false).unwrap();
-            assert_eq!(Ok(forest.tree(root).to_value()), schema(text.as_bytes()), "{text}");
-        }
-        for text in ["{\n\"a\": 1, \"a\": 2}", "{\n\"a\": ]", "a: 1\na: 2\n"] {
-            let problem = schema_into(&mut Forest::default(), text.as_bytes(), false).unwrap_err();
-            assert_eq!(Err(problem), schema(text.as_bytes()), "{text}");
-        }
     }
 
     #[test]
