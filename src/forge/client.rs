@@ -187,7 +187,7 @@ impl Client {
             let headers = response.headers().clone();
             if is_limited(status, &headers) {
                 match wait(&headers, backoff).filter(|wait| is_time(*wait) && tries < TRIES) {
-                    Some(wait) => self.be_silent(wait),
+                    Some(wait) => self.pause_requests(wait),
                     None => return Err(ForgeError::RateLimited { host: self.host.clone(), until: until(&headers) }),
                 }
                 continue;
@@ -318,7 +318,7 @@ impl Client {
         }
     }
 
-    fn be_silent(&self, wait: Duration) {
+    fn pause_requests(&self, wait: Duration) {
         if let Ok(mut pause) = self.pause.lock() {
             *pause = (*pause).max(Instant::now().checked_add(wait));
         }

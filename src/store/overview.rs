@@ -6,7 +6,7 @@
 use std::{collections::BTreeMap, sync::Arc};
 
 use super::{
-    CachedData as KeptFile, DomainRefs, Store, StoreError, StoreRef, read,
+    CachedData, DomainRefs, Store, StoreError, StoreRef, read,
     snapshot::{self, Head, Index, LineWriter, Parts, Place, Snapshot, WrittenLine},
 };
 use crate::model::{
@@ -35,11 +35,11 @@ pub struct Overview<'s> {
     store: &'s dyn Store,
     index: Arc<Index>,
     /// The cached file.
-    kept: Option<Box<dyn KeptFile>>,
+    cached: Option<Box<dyn CachedData>>,
     /// The stamp of the refs, if they have not changed since.
     stamp: Option<String>,
     /// The parts that were just read, if they could not be cached.
-    fresh: Parts,
+    uncached: Parts,
     damage: Vec<Damage>,
 }
 
@@ -59,7 +59,7 @@ pub struct CacheState {
 impl CacheState {
     /// Returns the state of the cache of a store's realm, if the cache is usable.
     pub fn of(store: &dyn Store) -> Option<Self> {
-        let (snapshot, stamp) = kept(store);
+        let (snapshot, stamp) = cached(store);
         let index = snapshot?.index;
         let domains = index.lines.all();
         Some(Self {
@@ -77,22 +77,22 @@ impl<'s> Overview<'s> {
     /// # Errors
     /// Returns an error if the realm itself, or its list of domains, cannot be read.
     pub fn open(store: &'s dyn Store) -> Result<Self, StoreError> {
-        match kept(store) {
-            (Some(kept), Some(stamp)) => Ok(Self::at_rest(store, kept, stamp)),
-            (kept, _) => {
+        match cached(store) {
+            (Some(cached), Some(stamp)) => Ok(Self::at_rest(store, cached, stamp)),
+            (cached, _) => {
                 // Start this before the refs are read, so that cached data is never newer than its stamp.
-                let renewal = store.cache().and_then(|cache| match &kept {
-                    Some(Snapshot { index, kept, .. }) => index.renewal(cache, Some(&**kept)),
+                let renewal = store.cache().and_then(|cache| match &cached {
+                    Some(Snapshot { index, cached, .. }) => index.renewal(cache, Some(&**cached)),
                     None => cache.renew(None),
                 });
-                OverviewBuilder::build(store, kept, Parts::new(renewal))
+                OverviewBuilder::build(store, cached, Parts::new(renewal))
             }
         }
     }
 
-    fn at_rest(store: &'s dyn Store, Snapshot { index, kept, .. }: Snapshot, stamp: String) -> Self {
-        let fresh = Parts::new(None);
-        Self { store, index, kept: Some(kept), stamp: Some(stamp), fresh, damage: Vec::new() }
+    fn at_rest(store: &'s dyn Store, Snapshot { index, cached, .. }: Snapshot, stamp: String) -> Self {
+        let uncached = Parts::new(None);
+        Self { store, index, cached: Some(cached), stamp: Some(stamp), uncached, damage: Vec::new() }
     }
 
     /// Returns the current overview if it is available from the cache, for callers that need only a few domains and
@@ -100,11 +100,11 @@ impl<'s> Overview<'s> {
     ///
     /// # Errors
     /// Returns the errors of [`Self::open`].
-    pub fn if_kept(store: &'s dyn Store) -> Result<Option<Self>, StoreError> {
-        Ok(match kept(store) {
+    pub fn if_cached(store: &'s dyn Store) -> Result<Option<Self>, StoreError> {
+        Ok(match cached(store) {
             (None, _) => None,
-            (Some(kept), Some(stamp)) => Some(Self::at_rest(store, kept, stamp)),
-            (kept, None) => Some(OverviewBuilder::build(store, kept, Parts::new(None))?),
+            (Some(cached), Some(stamp)) => Some(Self::at_rest(store, cached, stamp)),
+            (cached, None) => Some(OverviewBuilder::build(store, cached, Parts::new(None))?),
         })
     }
 
@@ -209,10 +209,10 @@ impl<'s> Overview<'s> {
 
     fn part(&self, place: Option<Place>) -> Option<Vec<u8>> {
         let place = place?;
-        if self.fresh.contain(place) {
-            return self.fresh.part(place);
+        if self.uncached.contain(place) {
+            return self.uncached.part(place);
         }
-        let bytes = snapshot::part(&**self.kept.as_ref()?, place);
+        let bytes = snapshot::part(&**self.cached.as_ref()?, place);
         if bytes.is_none() {
             self.discard();
         }
@@ -243,9 +243,9 @@ pub struct Examining<'o> {
 impl Examining<'_> {
     /// Adds a domain.
     pub fn add(&mut self, line: &Line, schemas: &Schemas) {
-        let Overview { store, index, kept, fresh, .. } = self.overview;
+        let Overview { store, index, cached, uncached, .. } = self.overview;
         // Only what is in the cached file can be added to.
-        let renewal = || index.renewal(store.cache().filter(|_| fresh.is_empty())?, kept.as_deref());
+        let renewal = || index.renewal(store.cache().filter(|_| uncached.is_empty())?, cached.as_deref());
         let parts = self.parts.get_or_insert_with(|| Parts::new(renewal()));
         if parts.renewal().is_some() {
             self.places.insert(line.name.to_string(), parts.add(&snapshot::encode(schemas)));
@@ -263,7 +263,7 @@ impl Examining<'_> {
 
     /// Returns the index with the recorded domains, or `None` if a part of the previous file cannot be read.
     fn index(&self, parts: &mut Parts) -> Option<Index> {
-        let Overview { index, kept, .. } = self.overview;
+        let Overview { index, cached, .. } = self.overview;
         let (mut head, mut lines) = (index.head.clone(), LineWriter::default());
         for written in index.lines.written() {
             let place = self.places.get(written.name());
@@ -274,7 +274,7 @@ impl Examining<'_> {
             let mut line = written.decode()?;
             head.sums.subtract(&line);
             if parts.is_new_file() {
-                line = moved(line, &**kept.as_ref()?, parts)?;
+                line = moved(line, &**cached.as_ref()?, parts)?;
             }
             line.schemas = place.copied().or(line.schemas);
             head.sums.add(&line);
@@ -286,8 +286,8 @@ impl Examining<'_> {
 
 /// Copies the parts of a domain to a new file. Returns `None` if its summary cannot be read. The other parts are
 /// recomputed if they cannot be read.
-fn moved(line: Line, kept: &dyn KeptFile, parts: &mut Parts) -> Option<Line> {
-    let mut copy = |place: Option<Place>| Some(parts.add(&snapshot::part(kept, place?)?));
+fn moved(line: Line, cached: &dyn CachedData, parts: &mut Parts) -> Option<Line> {
+    let mut copy = |place: Option<Place>| Some(parts.add(&snapshot::part(cached, place?)?));
     let summary = copy(line.summary);
     let is_lost = summary.is_none() && line.summary.is_some();
     (!is_lost).then(|| Line { summary, digest: copy(line.digest), schemas: copy(line.schemas), ..line })
@@ -295,13 +295,15 @@ fn moved(line: Line, kept: &dyn KeptFile, parts: &mut Parts) -> Option<Line> {
 
 /// Returns the cached snapshot, and the stamp of the refs if they have not changed since. The stamp is taken first, so
 /// that anything read later can only be newer.
-fn kept(store: &dyn Store) -> (Option<Snapshot>, Option<String>) {
+fn cached(store: &dyn Store) -> (Option<Snapshot>, Option<String>) {
     let Some(cache) = store.cache() else { return (None, None) };
     let stamp = cache.stamp();
-    let Some(kept) = cache.open().and_then(|kept| Snapshot::open(kept, store.holds())) else { return (None, None) };
+    let Some(cached) = cache.open().and_then(|cached| Snapshot::open(cached, store.holds())) else {
+        return (None, None);
+    };
     let noted = cache.noted();
-    let stamp = stamp.filter(|stamp| noted.as_deref() == Some(&*snapshot::at_rest(&kept.id, stamp)));
-    (Some(kept), stamp)
+    let stamp = stamp.filter(|stamp| noted.as_deref() == Some(&*snapshot::at_rest(&cached.id, stamp)));
+    (Some(cached), stamp)
 }
 
 /// An overview under construction.
@@ -324,14 +326,14 @@ impl<'s> OverviewBuilder<'s> {
         let DomainRefs { tips, broken } = store.domain_refs()?;
         let broken = broken.into_iter().map(|(file, problem)| Damage { file, subject: Subject::Domains, problem });
         builder.damage.extend(broken);
-        let kept = before.as_ref().map(|before| &*before.kept);
+        let cached = before.as_ref().map(|before| &*before.cached);
         let mut earlier = before.iter().flat_map(|before| before.index.lines.written()).peekable();
         for (name, tip) in tips {
             while let Some(line) = earlier.next_if(|line| line.name() < name.as_str()) {
                 builder.remove(line);
             }
             let line = earlier.next_if(|line| line.name() == name.as_str());
-            if !line.zip(kept).is_some_and(|(line, kept)| builder.reuse(line, &tip, kept)) {
+            if !line.zip(cached).is_some_and(|(line, cached)| builder.reuse(line, &tip, cached)) {
                 line.into_iter().for_each(|line| builder.remove(line));
                 builder.add(name, tip)?;
             }
@@ -358,7 +360,7 @@ impl<'s> OverviewBuilder<'s> {
     }
 
     /// Adds a domain whose tip has not changed. Returns whether that was possible.
-    fn reuse(&mut self, line: WrittenLine<'_>, tip: &Oid, kept: &dyn KeptFile) -> bool {
+    fn reuse(&mut self, line: WrittenLine<'_>, tip: &Oid, cached: &dyn CachedData) -> bool {
         if !line.is_of(tip) {
             return false;
         }
@@ -367,7 +369,7 @@ impl<'s> OverviewBuilder<'s> {
             return true;
         }
         let Some((before, line)) =
-            line.decode().and_then(|line| Some((line.clone(), moved(line, kept, &mut self.parts)?)))
+            line.decode().and_then(|line| Some((line.clone(), moved(line, cached, &mut self.parts)?)))
         else {
             return false;
         };
@@ -416,19 +418,19 @@ impl<'s> OverviewBuilder<'s> {
         let renewal = parts.renewal().filter(|renewal| is_whole && renewal.is_settled());
         let stamp = renewal.map(|renewal| renewal.stamp().to_owned());
         let same = before.as_ref().filter(|before| before.index.text() == index.text()).map(|before| before.id.clone());
-        let mut kept = before.map(|before| before.kept);
+        let mut cached = before.map(|before| before.cached);
         match (same, &stamp) {
             (Some(id), Some(stamp)) => parts.note(&id, stamp),
             // If the parts were copied to a new file, the old one is not used any more.
             (None, stamp) if is_changed || stamp.is_some() || parts.is_new_file() => {
                 if let Some(written) = parts.keep(&index, stamp.as_deref()) {
-                    (kept, parts) = (Some(written), Parts::new(None));
+                    (cached, parts) = (Some(written), Parts::new(None));
                 }
             }
             _ => {}
         }
         // An incomplete replacement is dropped.
         drop(parts.take_file());
-        Overview { store, index, kept, stamp, fresh: parts, damage }
+        Overview { store, index, cached, stamp, uncached: parts, damage }
     }
 }

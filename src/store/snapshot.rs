@@ -35,7 +35,7 @@ pub(super) struct Place(u64, usize, u32);
 /// The index and the parts of a cached file.
 pub(super) struct Snapshot {
     pub(super) index: Arc<Index>,
-    pub(super) kept: Box<dyn CachedData>,
+    pub(super) cached: Box<dyn CachedData>,
     /// Its id.
     pub(super) id: String,
 }
@@ -43,13 +43,13 @@ pub(super) struct Snapshot {
 impl Snapshot {
     /// Returns the snapshot in a file, or `None` if it is damaged or has another version. If `holds` is set, the index
     /// is held in memory, so that it is decoded only once.
-    pub(super) fn open(kept: Box<dyn CachedData>, holds: bool) -> Option<Self> {
-        let file = holds.then(|| kept.identity()).flatten();
+    pub(super) fn open(cached: Box<dyn CachedData>, holds: bool) -> Option<Self> {
+        let file = holds.then(|| cached.identity()).flatten();
         if let Some((id, index)) = file.as_ref().and_then(|file| INDEXES.get(file)) {
-            return Some(Self { index, kept, id });
+            return Some(Self { index, cached, id });
         }
         // The text of a large realm has megabytes, so it is moved rather than copied.
-        let mut text = kept.index()?;
+        let mut text = cached.index()?;
         let end = text.iter().position(|byte| *byte == b'\n')?;
         let first: Vec<u8> = text.drain(..=end).collect();
         let id = id(&text);
@@ -61,7 +61,7 @@ impl Snapshot {
         if let Some(file) = file {
             INDEXES.put(file, (id.clone(), index.clone()), weight);
         }
-        Some(Self { index, kept, id })
+        Some(Self { index, cached, id })
     }
 }
 
@@ -81,8 +81,8 @@ pub(super) fn at_rest(id: &str, stamp: &str) -> String {
 }
 
 /// Returns the bytes of a part.
-pub(super) fn part(kept: &dyn CachedData, Place(at, len, sum): Place) -> Option<Vec<u8>> {
-    kept.part(at, len).filter(|bytes| checksum(bytes) == sum)
+pub(super) fn part(cached: &dyn CachedData, Place(at, len, sum): Place) -> Option<Vec<u8>> {
+    cached.part(at, len).filter(|bytes| checksum(bytes) == sum)
 }
 
 /// Decodes the value of a part.

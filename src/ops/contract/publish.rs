@@ -85,7 +85,7 @@ pub fn publish_as(ctx: &Ctx, acting: ActingRepo<'_>, request: &Request) -> Resul
         }
     };
     let branch = require_publishing_branch(code, &commit)?;
-    let overview = Overview::if_kept(acting.store)?;
+    let overview = Overview::if_cached(acting.store)?;
     publish(ctx, acting, code, (&commit, &branch), &sources(acting, overview.as_ref())?, request)
 }
 

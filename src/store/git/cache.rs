@@ -121,7 +121,7 @@ impl Cache for FileCache {
         let (stamp, newest) = self.stamp_refs()?;
         let is_settled = newest + TICK < now;
         let parts = Parts::reuse(&folder, current, since).or_else(|| Parts::create(&folder))?;
-        Some(Box::new(Begun { stamp, is_settled, parts, snapshot, folder, note: self.note(), _lock: lock }))
+        Some(Box::new(Replacement { stamp, is_settled, parts, snapshot, folder, note: self.note(), _lock: lock }))
     }
 }
 
@@ -209,7 +209,8 @@ impl Parts {
     }
 }
 
-struct Begun {
+/// A new snapshot that is being written.
+struct Replacement {
     stamp: String,
     is_settled: bool,
     parts: Parts,
@@ -219,7 +220,7 @@ struct Begun {
     _lock: File,
 }
 
-impl Renewal for Begun {
+impl Renewal for Replacement {
     fn stamp(&self) -> &str {
         &self.stamp
     }

@@ -190,13 +190,13 @@ impl Index {
         Some(Self { head, lines: Lines { text, ..Lines::default() } })
     }
 
-    /// Starts to replace a cache that contains this index. `kept` is that cache, if there is one.
+    /// Starts to replace a cache that contains this index. `cached` is that cache, if there is one.
     pub(in crate::store) fn renewal(
         &self,
         cache: &dyn Cache,
-        kept: Option<&dyn CachedData>,
+        cached: Option<&dyn CachedData>,
     ) -> Option<Box<dyn Renewal>> {
-        let identity = kept.and_then(CachedData::identity);
+        let identity = cached.and_then(CachedData::identity);
         cache.renew(identity.as_deref().map(|identity| Since { identity, used: self.head.sums.used }))
     }
 

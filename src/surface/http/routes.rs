@@ -92,7 +92,7 @@ struct AskingRepoArgument {
 
 /// The repository that asks, in requests that need one.
 #[derive(JsonSchema)]
-#[expect(dead_code, reason = "it is read as one that may be missing")]
+#[expect(dead_code, reason = "only its schema is used, in the table of routes")]
 struct Importing {
     /// The repository whose imports are checked
     repo: RepoName,
@@ -100,7 +100,7 @@ struct Importing {
 
 /// The repository to publish before a sync.
 #[derive(JsonSchema)]
-#[expect(dead_code, reason = "it is read as one who asks")]
+#[expect(dead_code, reason = "only its schema is used, in the table of routes")]
 struct Publishing {
     /// First publish the commits of this repository that no hook published
     repo: Option<RepoName>,
@@ -117,7 +117,7 @@ struct RepoArguments {
 
 /// The key of a login link.
 #[derive(JsonSchema)]
-#[expect(dead_code, reason = "it is read by its name")]
+#[expect(dead_code, reason = "only its schema is used, in the table of routes")]
 struct Key {
     /// The key from the link
     key: String,
@@ -128,7 +128,7 @@ const CONTRACT: &str = "^(?!.*[.][Ll][Oo][Cc][Kk](/|$))[A-Za-z0-9]([A-Za-z0-9_-]
 
 /// A filter of events.
 #[derive(JsonSchema)]
-#[expect(dead_code, reason = "each is read by its name")]
+#[expect(dead_code, reason = "only its schema is used, in the table of routes")]
 struct EventQuery {
     /// Only this realm
     realm: Option<RealmName>,

@@ -32,8 +32,10 @@ pub struct Watched {
     /// The URI of the resource; `None` for the list of resources.
     uri: Option<String>,
     part: Part,
+    /// The state of the realm at the last look; `None` if it could not be read.
     realm: Option<String>,
-    stood: Option<String>,
+    /// The state of the watched part at the last look.
+    state: Option<String>,
 }
 
 impl Watched {
@@ -48,9 +50,9 @@ impl Watched {
     }
 
     fn new(env: &Env, project: Project, uri: Option<String>, part: Part) -> Self {
-        let mut watched = Self { project, uri, part, realm: None, stood: None };
+        let mut watched = Self { project, uri, part, realm: None, state: None };
         watched.realm = watched.read_state(env, &Part::Realm);
-        watched.stood = watched.read_state(env, &watched.part);
+        watched.state = watched.read_state(env, &watched.part);
         watched
     }
 
@@ -61,10 +63,10 @@ impl Watched {
         if self.realm.as_ref() == Some(&realm) {
             return false;
         }
-        let Some(stands) = self.read_state(env, &self.part) else { return false };
+        let Some(state) = self.read_state(env, &self.part) else { return false };
         self.realm = Some(realm);
-        let has_changed = self.stood.as_ref() != Some(&stands);
-        self.stood = Some(stands);
+        let has_changed = self.state.as_ref() != Some(&state);
+        self.state = Some(state);
         has_changed
     }
 

@@ -251,9 +251,9 @@ impl Comparison {
         let at = format!("{part}{}", pointer.unwrap_or_default());
         let message = format!("{} {}", self.old.name, if at.is_empty() { "/" } else { &at });
         let (file, line) = match (&self.old.file, &self.subject) {
-            (Some(file), _) => (RelatedFile::RealmContext(file.name.clone()), file.place(&at).line),
+            (Some(file), _) => (RelatedFile::Local(file.name.clone()), file.place(&at).line),
             (None, Some(subject)) => (RelatedFile::Realm(format!("{subject}/{}", self.old.name)), None),
-            (None, None) => (RelatedFile::RealmContext(self.old.name.clone()), None),
+            (None, None) => (RelatedFile::Local(self.old.name.clone()), None),
         };
         Related { message, file, line }
     }

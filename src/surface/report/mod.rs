@@ -110,7 +110,7 @@ struct Related {
 #[derive(Debug)]
 enum RelatedFile {
     /// A file that exists on the runner.
-    RealmContext(String),
+    Local(String),
     /// A version in the realm: `domain/contract/version`.
     Realm(String),
 }

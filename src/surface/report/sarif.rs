@@ -79,7 +79,7 @@ fn location(report: &Report, place: Option<&Place>) -> Value {
 
 fn related(old: &Related) -> Value {
     let file = match &old.file {
-        RelatedFile::RealmContext(file) => json!({ "uri": uri(file) }),
+        RelatedFile::Local(file) => json!({ "uri": uri(file) }),
         RelatedFile::Realm(file) => json!({ "uri": uri(file), "uriBaseId": REALM }),
     };
     let mut place = json!({ "artifactLocation": file });
