@@ -42,6 +42,16 @@ pub fn reason(text: &str) -> Result<String, String> {
     }
 }
 
+/// Returns a number with its noun, as in `1 file` and `2 files`.
+pub fn count(number: usize, one: &str, many: &str) -> String {
+    format!("{number} {}", if number == 1 { one } else { many })
+}
+
+/// Returns the first digits of a commit that is given as text.
+pub fn short_commit(commit: &str) -> &str {
+    commit.get(..7).unwrap_or(commit)
+}
+
 /// Quotes a word for a shell, if it contains characters other than those of paths, URLs and names.
 pub fn shell_word(word: &str) -> String {
     let is_plain = |c: char| c.is_alphanumeric() || "/._-+:@%=,".contains(c);

@@ -27,6 +27,7 @@ pub mod pr;
 pub mod prime;
 pub mod progress;
 pub mod publish;
+pub mod random;
 pub mod realm;
 pub mod realm_context;
 pub mod repos;

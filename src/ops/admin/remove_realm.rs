@@ -4,7 +4,10 @@ use crate::{
     error::{ErrorCode, OpError},
     locate,
     machine::home::KnownRealm,
-    model::{name::RealmName, text::shell_path},
+    model::{
+        name::RealmName,
+        text::{count, shell_path},
+    },
     ops::{Operation, ctx::Ctx, runs},
     store::{overview::Overview, read},
     wire::{Answer, RealmRemoved},
@@ -70,7 +73,6 @@ fn refuse_use(ctx: &Ctx, overview: &Overview<'_>, realm: &RealmName) -> Result<(
     if repos.is_empty() && domains.is_empty() {
         return Ok(());
     }
-    let count = |count: usize, one: &str, many: &str| format!("{count} {}", if count == 1 { one } else { many });
     let parts = [
         (!repos.is_empty()).then(|| count(repos.len(), "repository", "repositories")),
         (!domains.is_empty()).then(|| count(domains.len(), "domain", "domains")),

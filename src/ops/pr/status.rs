@@ -14,6 +14,7 @@ use crate::{
         merge_plan::{Plan, RangeConflict},
         name::{RepoName, RfcName},
         secret_file::looks_secret,
+        text::count,
     },
     ops::{
         Operation,
@@ -318,7 +319,6 @@ fn request_of(pull: Pull, condition: Option<PullStatus>) -> PullRequest {
 /// Returns what prevents a merge in the repository itself, from the working tree to the pull request.
 fn blockers(line: &PrRepo, standing: &WorkStatus) -> Vec<String> {
     let base = line.base.as_deref().unwrap_or("the default branch");
-    let count = |count: usize, one: &str, many: &str| format!("{count} {}", if count == 1 { one } else { many });
     let is_merged = line.pr.as_ref().is_some_and(|pr| pr.state == PullState::Merged);
     let mut found = Vec::new();
     if line.branch.is_none() {

@@ -15,11 +15,8 @@ use crate::{
     error::{ErrorCode, OpError},
     locate,
     machine::home::{Home, recordable},
-    model::{
-        hash,
-        name::{RealmName, RepoName},
-    },
-    ops::realm_context::ActingRepo,
+    model::name::{RealmName, RepoName},
+    ops::{random, realm_context::ActingRepo},
     repo::CodeRepo,
 };
 
@@ -149,9 +146,9 @@ pub fn write(home: &Home, code: &CodeRepo, realm: &RealmName, repo: &RepoName, h
         Some(before) if before.is_of(realm, repo) => before.number.clone(),
         Some(before) => {
             git_dir_file::remove(&record(home, &before.number))?;
-            random()?
+            random::hex::<16>()?
         }
-        None => random()?,
+        None => random::hex::<16>()?,
     };
     let joined = Joined { number, realm: realm.clone(), repo: repo.clone(), has_roots };
     if before.as_ref() == Some(&joined) {
@@ -212,15 +209,6 @@ pub fn missing(acting: ActingRepo<'_>) -> OpError {
 
 fn record(home: &Home, number: &str) -> PathBuf {
     home.clones().join(number)
-}
-
-/// Returns 128 random bits in hex.
-fn random() -> Result<String, OpError> {
-    let mut bytes = [0; 16];
-    getrandom::fill(&mut bytes).map_err(|error| {
-        OpError::cannot(ErrorCode::Io, format!("cannot get random numbers from the system: {error}"))
-    })?;
-    Ok(hash::hex(&bytes))
 }
 
 #[cfg(test)]

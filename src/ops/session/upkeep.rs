@@ -4,7 +4,10 @@ use super::work;
 use crate::ops::{ctx::ActingRepo, session};
 use crate::{
     error::OpError,
-    model::session::{SessionId, State},
+    model::{
+        session::{SessionId, State},
+        text,
+    },
     store::{
         Edit, Signature, StoreRef, layout,
         sessions::{self, SessionFilter},
@@ -28,7 +31,7 @@ pub fn end_stale(acting: ActingRepo<'_>, author: &Signature) -> Result<usize, Op
             edits.extend(session::ending_edits(&stale.ended(now, work)));
         }
         count = edits.len() / 2;
-        let subject = format!("end {count} stale {}", noun(count));
+        let subject = format!("end {}", text::count(count, "stale session", "stale sessions"));
         Ok::<_, OpError>((count > 0).then(|| session::change(acting, subject, None, edits, author)))
     })?;
     Ok(count)
@@ -68,12 +71,8 @@ pub fn forget(acting: ActingRepo<'_>, author: &Signature) -> Result<usize, OpErr
             }));
         }
         count = edits.len();
-        let subject = format!("forget {count} {}", noun(count));
+        let subject = format!("forget {}", text::count(count, "session", "sessions"));
         Ok::<_, OpError>((count > 0).then(|| session::change(acting, subject, None, edits, author)))
     })?;
     Ok(count)
-}
-
-fn noun(count: usize) -> &'static str {
-    if count == 1 { "session" } else { "sessions" }
 }

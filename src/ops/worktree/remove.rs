@@ -6,7 +6,10 @@ use std::path::{Path, PathBuf};
 use super::{create::of_git, list::all_found, rfc_worktrees};
 use crate::{
     error::{ErrorCode, OpError, Problem},
-    model::{name::RfcName, text::shell_path},
+    model::{
+        name::RfcName,
+        text::{count, shell_path},
+    },
     ops::{
         Operation,
         ctx::{ActingRepo, Ctx, RealmContext},
@@ -188,10 +191,10 @@ fn refuse_loss(progress: &RequestProgress, jobs: &[Job], request: &Request) -> R
         has_unpushed |= standing.only_here > 0;
         let mut holds = Vec::new();
         if standing.uncommitted > 0 {
-            holds.push(count_of(standing.uncommitted, "uncommitted change", "uncommitted changes"));
+            holds.push(count(standing.uncommitted, "uncommitted change", "uncommitted changes"));
         }
         if standing.only_here > 0 {
-            holds.push(count_of(standing.only_here, "commit that is not pushed", "commits that are not pushed"));
+            holds.push(count(standing.only_here, "commit that is not pushed", "commits that are not pushed"));
         }
         if submodules > 0 {
             let (one, many) = ("submodule that is checked out", "submodules that are checked out");
@@ -227,10 +230,6 @@ fn refuse_loss(progress: &RequestProgress, jobs: &[Job], request: &Request) -> R
     Err(error.next(format!(
         "git blue realm worktree remove --rfc {rfc} --force  # remove the worktrees; uncommitted work is lost"
     )))
-}
-
-fn count_of(count: usize, one: &str, many: &str) -> String {
-    format!("{count} {}", if count == 1 { one } else { many })
 }
 
 fn remove(job: &Job, branch: &str, request: &Request) -> Result<Done, StoreError> {

@@ -9,6 +9,7 @@ use super::{
 };
 use crate::{
     error::OpError,
+    model::text::short_commit,
     ops::{contract, ctx::Ctx},
     surface::cli::listing::render_cursor,
     wire::{BlamePart, ContractBlame, VersionOrigin},
@@ -61,7 +62,7 @@ fn render(body: &ContractBlame, text: &mut Text) {
 }
 
 pub fn short(commit: Option<&str>) -> &str {
-    commit.map_or("-", |commit| commit.get(..7).unwrap_or(commit))
+    commit.map_or("-", short_commit)
 }
 
 /// Returns the name in `Name <email>`.

@@ -15,6 +15,7 @@ use crate::{
     error::OpError,
     model::{
         name::{ContractRef, RepoName},
+        text::count,
         version::{self, Version},
     },
     ops::{
@@ -186,7 +187,7 @@ fn render_new(body: &ContractNew, text: &mut Text) {
 }
 
 fn render_expect(body: &ContractExpect, text: &mut Text) {
-    let samples = format!("inferred from {} sample{}", body.samples, if body.samples == 1 { "" } else { "s" });
+    let samples = format!("inferred from {}", count(body.samples, "sample", "samples"));
     text.line(&[plain(word(body.change)), styled(&body.file, Style::Bold), styled(samples, Style::Dim)]);
     text.line(&[plain(word(body.binding_change)), styled(&body.binding, Style::Bold)]);
 }

@@ -6,7 +6,7 @@ use serde::Serialize;
 use super::{Verdict, output::Output, text::Text};
 use crate::{
     error::OpError,
-    model::text::shell_word,
+    model::text::{shell_word, short_commit},
     surface::cli::text::{Style, Word, plain, styled},
     wire::{Answer, LogEntry, PageRequest},
 };
@@ -94,7 +94,7 @@ pub fn render_log(entries: &[LogEntry], next_cursor: Option<&str>, text: &mut Te
 pub fn source(commit: Option<&str>, url: Option<&str>) -> Word {
     match (url, commit) {
         (Some(url), _) => styled(url, Style::Dim),
-        (None, Some(commit)) => styled(format!("from {}", commit.get(..7).unwrap_or(commit)), Style::Dim),
+        (None, Some(commit)) => styled(format!("from {}", short_commit(commit)), Style::Dim),
         (None, None) => plain(""),
     }
 }

@@ -16,7 +16,7 @@ use super::{
 use crate::{
     env::Env,
     error::OpError,
-    model::{name::ContractRef, notification::ChangeType, rank::Rank, verdict::ImportEffect},
+    model::{name::ContractRef, notification::ChangeType, rank::Rank, text::count, verdict::ImportEffect},
     ops::{
         ctx::{ActingRepo, Ctx},
         notifications,
@@ -211,11 +211,11 @@ pub fn render(
     imports: &[ImportStatus],
     text: &mut Text,
 ) {
-    let count = notifications.len() + bindings.map_or(0, |bindings| bindings.changes) + more;
-    if count == 0 {
+    let number = notifications.len() + bindings.map_or(0, |bindings| bindings.changes) + more;
+    if number == 0 {
         return;
     }
-    text.heading(&format!("{count} {} since you last looked", if count == 1 { "change" } else { "changes" }));
+    text.heading(&format!("{} since you last looked", count(number, "change", "changes")));
     let range = |one: &Notification| {
         let mut imports = imports.iter();
         let import =
@@ -227,7 +227,7 @@ pub fn render(
         notifications.iter().map(|one| [phrase(one)].into_iter().chain(meaning(one)).chain(author(one)).collect());
     text.table("  ", &rows.collect::<Vec<Vec<Word>>>());
     if let Some(BindingsChanged { changes, domains }) = bindings {
-        let within = if *domains == 1 { "1 domain".to_owned() } else { format!("{domains} domains") };
+        let within = count(*domains, "domain", "domains");
         text.line(&[plain(format!("  {changes} bindings changed in {within}"))]);
     }
     if more > 0 {

@@ -9,6 +9,7 @@ use super::{
 };
 use crate::{
     error::OpError,
+    model::text::count,
     ops::{Operation, ctx::Ctx, notify},
     wire::{EventLine, IssueOutcome, NotifyForge, ReceiverLine, Receivers},
 };
@@ -89,13 +90,12 @@ fn render_receiver(one: &ReceiverLine, was_sent: bool, text: &mut Text) {
     }
     text.line(&words);
     if was_sent && problem.is_none() {
-        let events = if *sent == 1 { "event" } else { "events" };
-        text.line(&[plain("  sent"), plain(sent), plain(events)]);
+        text.line(&[plain("  sent"), plain(count(*sent, "event", "events"))]);
     }
     let row = |word: &'static str, style, one: &EventLine| {
         let why = one.problem.clone().unwrap_or_default();
         let when = one.next_try.map(|next| format!("next try {}", text.time(next))).unwrap_or_default();
-        let tries = format!("{} {}", one.tries, if one.tries == 1 { "try" } else { "tries" });
+        let tries = count(one.tries as usize, "try", "tries");
         vec![
             styled(word, style),
             styled(&one.id, Style::Commit),

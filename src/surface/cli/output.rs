@@ -11,15 +11,15 @@ use super::{
     Verdict, When,
     pager::{self, Pager, Shown},
     progress::Progress,
-    text::{Style, Text, clean, is_harmful, plain, styled},
+    text::{Style, Text, clean, escape_in_json, plain, styled},
 };
 use crate::{
     env::{Env, UserZone},
     error::{ErrorCode, Kind, NextStep, OpError},
+    machine::user_config::boolean,
     ops::{Operation, ctx::Ctx},
     platform::terminal,
     wire::{Answer, AnyAnswer, Failure},
-    machine::user_config::boolean,
 };
 
 /// The output of the process.
@@ -327,24 +327,7 @@ pub fn json_of(answer: &dyn AnyAnswer) -> String {
 }
 
 fn safe(text: &str) -> String {
-    let mut safe = String::with_capacity(text.len() + 1);
-    // Nearly every answer is printable ASCII, which is quick to test.
-    if text.bytes().all(|byte| matches!(byte, b'\n' | b' '..=b'~')) {
-        safe.push_str(text);
-        safe.push('\n');
-        return safe;
-    }
-    for c in text.chars() {
-        // Outside of strings, the only control character in JSON is the line end.
-        if is_harmful(c) && c != '\n' {
-            let mut units = [0; 2];
-            for unit in c.encode_utf16(&mut units) {
-                safe += &format!("\\u{unit:04x}");
-            }
-        } else {
-            safe.push(c);
-        }
-    }
+    let mut safe = escape_in_json(text);
     safe.push('\n');
     safe
 }

@@ -13,6 +13,7 @@ use super::{
 };
 use crate::{
     error::OpError,
+    model::text::count,
     ops::{ctx::Ctx, pr},
     wire::{CommentOutcome, PrComment, PrCreate, PrPrepare, PrRepo, PrStatus, PullRequest, PullState},
 };
@@ -159,7 +160,7 @@ fn state(pr: &PullRequest) -> Word {
 
 fn render_prepare(body: &PrPrepare, text: &mut Text) {
     let verb = if body.dry_run { "would commit" } else { "committed" };
-    let files = |count: usize| if count == 1 { "1 file".to_owned() } else { format!("{count} files") };
+    let files = |number: usize| count(number, "file", "files");
     for repo in &body.repos {
         let what = match (&repo.commit, repo.files.len()) {
             (_, 0) => styled("nothing to commit", Style::Dim),

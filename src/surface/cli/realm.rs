@@ -13,7 +13,7 @@ use super::{
 };
 use crate::{
     error::OpError,
-    model::check::Finding,
+    model::{check::Finding, text::count},
     ops::{
         self,
         ctx::Ctx,
@@ -199,11 +199,10 @@ fn render_check(body: &RealmCheck, text: &mut Text) {
     for finding in &body.warnings {
         render_finding(finding, styled("warning:", Style::Yellow), text);
     }
-    let count = |n: usize, what: &str| format!("{n} {what}{}", if n == 1 { "" } else { "s" });
     body.scripts.iter().for_each(|script| render_script(script, text));
     let Elsewhere { errors, warnings, .. } = &body.elsewhere;
     if *errors > 0 {
-        let counts = format!("{}, {}", count(*errors, "error"), count(*warnings, "warning"));
+        let counts = format!("{}, {}", count(*errors, "error", "errors"), count(*warnings, "warning", "warnings"));
         text.line(&[
             styled("elsewhere:", Style::Dim),
             plain(counts),
@@ -227,9 +226,9 @@ fn render_check(body: &RealmCheck, text: &mut Text) {
     }
     let counts = format!(
         "{}, {}, {} checked",
-        count(body.errors.len(), "error"),
-        count(body.warnings.len(), "warning"),
-        count(body.contracts, "contract")
+        count(body.errors.len(), "error", "errors"),
+        count(body.warnings.len(), "warning", "warnings"),
+        count(body.contracts, "contract", "contracts")
     );
     text.line(&[
         if body.valid { styled("ok:", Style::Green) } else { styled("failed:", Style::Red) },

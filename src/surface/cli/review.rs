@@ -7,7 +7,7 @@ use super::{
 };
 use crate::{
     error::OpError,
-    model::verdict::Outcome,
+    model::{text::count, verdict::Outcome},
     ops::{ctx::Ctx, realm},
     wire::{ChangedField, FieldChange, ImportReview, RealmReview, Searched, Withdrawal},
 };
@@ -35,7 +35,7 @@ fn render(body: &RealmReview, text: &mut Text) {
 
 /// Returns a summary of what was checked.
 fn summary(body: &RealmReview) -> String {
-    let imports = |count: usize| if count == 1 { "1 import".to_owned() } else { format!("{count} imports") };
+    let imports = |number: usize| count(number, "import", "imports");
     let broken = body.imports.iter().filter(|import| import.state == "broken").count();
     let by_range = match body.by_range_only {
         0 => String::new(),

@@ -6,7 +6,7 @@ use super::{
     text::{Style, Text, Word, plain, styled},
 };
 use crate::{
-    model::{name::RepoName, rank::Rank, verdict::Outcome},
+    model::{name::RepoName, rank::Rank, text::count, verdict::Outcome},
     surface::publication_summary,
     wire::{DomainStatus, ImportStatus, JudgedBy, OwnContract, Published, RealmStatus, RemovedFile, Role, Unpublished},
 };
@@ -239,10 +239,6 @@ fn domain(domain: &DomainStatus, text: &mut Text) {
         vec![plain(&binding.repo), plain(role), styled(counts, Style::Dim)]
     });
     text.table("  ", &bindings.collect::<Vec<_>>());
-}
-
-fn count(number: usize, one: &str, many: &str) -> String {
-    format!("{number} {}", if number == 1 { one } else { many })
 }
 
 /// Prints the commits that a command published in passing.

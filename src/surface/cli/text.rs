@@ -192,6 +192,26 @@ pub fn is_harmful(c: char) -> bool {
         || matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{61c}' | '\u{feff}' | '\u{ad}')
 }
 
+/// Returns JSON with all harmful characters escaped, which changes no value. Outside of strings, the only control
+/// character in JSON is the line end, which stays.
+pub fn escape_in_json(json: &str) -> String {
+    let mut safe = String::with_capacity(json.len() + 1);
+    // Nearly every answer is printable ASCII, which is quick to test.
+    if json.bytes().all(|byte| matches!(byte, b'\n' | b' '..=b'~')) {
+        safe.push_str(json);
+        return safe;
+    }
+    for c in json.chars() {
+        if is_harmful(c) && c != '\n' {
+            let mut units = [0; 2];
+            safe.extend(c.encode_utf16(&mut units).iter().map(|unit| format!("\\u{unit:04x}")));
+        } else {
+            safe.push(c);
+        }
+    }
+    safe
+}
+
 /// Returns the text with all harmful characters escaped.
 pub fn clean(text: &str) -> Cow<'_, str> {
     // Nearly every word is printable ASCII, which can be tested quickly.

@@ -11,6 +11,7 @@ use super::{
 };
 use crate::{
     error::OpError,
+    model::text::count,
     ops::{
         contract::{
             documents,
@@ -65,7 +66,7 @@ fn render(body: &ContractValidate, text: &mut Text) {
         None => styled("undecided:", Style::Yellow),
     };
     let versions: Vec<_> = body.versions.iter().map(ToString::to_string).collect();
-    let payloads = if body.payloads == 1 { "1 payload".to_owned() } else { format!("{} payloads", body.payloads) };
+    let payloads = count(body.payloads, "payload", "payloads");
     let against = format!("against {}/{} {}", body.domain, body.contract, versions.join(", "));
     text.line(&[word, plain(payloads), plain(against)]);
 }

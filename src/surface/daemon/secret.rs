@@ -4,10 +4,13 @@ use std::{fs, path::Path};
 
 use super::state;
 use crate::{
-    error::{ErrorCode, OpError},
-    model::hash,
+    error::OpError,
+    ops::random,
     platform::files::{self, Access},
 };
+
+/// The length of an unguessable secret, in bytes.
+pub const SECRET: usize = 32;
 
 /// The token of the daemon, read or created.
 #[derive(Debug)]
@@ -66,7 +69,7 @@ fn read(path: &Path) -> Result<Option<String>, OpError> {
 
 /// Writes a new token by an atomic rename, so that nobody reads a partial one.
 fn make(path: &Path) -> Result<String, OpError> {
-    let text = random()?;
+    let text = random::hex::<SECRET>()?;
     files::replace(path, format!("{text}\n").as_bytes(), Access::Private).map_err(OpError::io("write", path))?;
     Ok(text)
 }
@@ -74,18 +77,6 @@ fn make(path: &Path) -> Result<String, OpError> {
 /// Removes permissions beyond `most` from a file. Returns the previous mode if it was wider.
 fn narrow(path: &Path, most: Access) -> Result<Option<u32>, OpError> {
     files::narrow(path, most).map_err(OpError::io("change the mode of", path))
-}
-
-/// Returns an unguessable secret: 256 random bits in hex.
-///
-/// # Errors
-/// Returns an error if the system provides no random numbers.
-pub fn random() -> Result<String, OpError> {
-    let mut bytes = [0; 32];
-    getrandom::fill(&mut bytes).map_err(|error| {
-        OpError::cannot(ErrorCode::Io, format!("cannot get random numbers from the system: {error}"))
-    })?;
-    Ok(hash::hex(&bytes))
 }
 
 fn is_token(text: &str) -> bool {

@@ -17,7 +17,8 @@ use subtle::ConstantTimeEq as _;
 use super::peer::Ends;
 use crate::{
     error::{ErrorCode, OpError},
-    surface::{daemon::secret, locked::locked},
+    ops::random,
+    surface::{daemon::secret::SECRET, locked::locked},
 };
 
 /// The time for which a link is valid.
@@ -175,7 +176,7 @@ fn keep(kept: &mut VecDeque<(String, Instant)>, age: Duration) -> Result<String,
     if kept.len() >= MAX_KEPT {
         kept.pop_front();
     }
-    let value = secret::random()?;
+    let value = random::hex::<SECRET>()?;
     kept.push_back((value.clone(), Instant::now()));
     Ok(value)
 }

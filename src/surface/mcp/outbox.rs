@@ -13,7 +13,7 @@ use super::{
     body::{Body, to_string},
     idle_projects::IdleProjects,
     open::{Project, open},
-    size_limit::{ENVELOPE, MAX_MESSAGE, escape_control_characters, message_bytes},
+    size_limit::{ENVELOPE, MAX_MESSAGE, message_bytes},
     steps::for_client,
 };
 use crate::{
@@ -29,7 +29,7 @@ use crate::{
         },
         repos::joined,
     },
-    surface::locked::locked,
+    surface::{cli::text::escape_in_json, locked::locked},
     wire::Notification,
 };
 
@@ -108,7 +108,7 @@ impl Answer {
         let line = format!(
             r#"{{"jsonrpc":"2.0","id":{},"result":{{{result_type}"content":[{{"type":"text","text":{}}}],"structuredContent":{json},"isError":false}}}}{}"#,
             to_string(&response.id),
-            to_string(&escape_control_characters(&json)),
+            to_string(&escape_in_json(&json)),
             "\n"
         );
         (line.into_bytes(), told)
@@ -117,7 +117,7 @@ impl Answer {
     /// Returns the result for another layer to write, and the notifications; otherwise like [`Self::finish`].
     pub fn result(self, may_tell: bool) -> (CallToolResult, Option<SentNotifications>) {
         let Finished { fields, told } = self.add_notifications(may_tell);
-        let text = ContentBlock::text(escape_control_characters(&to_string(&fields)));
+        let text = ContentBlock::text(escape_in_json(&to_string(&fields)));
         let mut result = CallToolResult::success(vec![text]);
         result.structured_content = Some(Value::Object(fields));
         (result, told)

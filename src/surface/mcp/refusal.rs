@@ -9,6 +9,7 @@ use serde_json::Value;
 use super::{body::to_string, steps::for_client};
 use crate::{
     error::{ErrorCode, OpError},
+    surface::cli::text::escape_in_json,
     wire::Failure,
 };
 
@@ -19,7 +20,7 @@ pub fn failed(error: &OpError) -> CallToolResult {
     error.problems.truncate(20);
     let mut failure = serde_json::json!(Failure::from(&error));
     failure["next_steps"] = steps(&error);
-    let text = super::size_limit::escape_control_characters(&to_string(&failure));
+    let text = escape_in_json(&to_string(&failure));
     CallToolResult::error(vec![ContentBlock::text(text)])
 }
 

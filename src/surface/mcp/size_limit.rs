@@ -31,33 +31,17 @@ fn is_plain(text: &str) -> bool {
     text.bytes().all(|byte| matches!(byte, b' '..=b'~'))
 }
 
-/// Returns the JSON with control characters escaped, which changes no value.
-pub fn escape_control_characters(json: &str) -> String {
-    if is_plain(json) || !json.contains(is_harmful) {
-        return json.to_owned();
-    }
-    let mut safe = String::with_capacity(json.len() + 16);
-    for c in json.chars() {
-        if is_harmful(c) {
-            let mut units = [0; 2];
-            safe.extend(c.encode_utf16(&mut units).iter().map(|unit| format!("\\u{unit:04x}")));
-        } else {
-            safe.push(c);
-        }
-    }
-    safe
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::surface::cli::text::escape_in_json;
     use proptest::prelude::*;
 
     proptest! {
         #[test]
         fn the_bytes_are_those_of_both_copies(text in any::<String>()) {
             let json = serde_json::to_string(&text).unwrap();
-            let copy = escape_control_characters(&json);
+            let copy = escape_in_json(&json);
             prop_assert!(!copy.contains(is_harmful));
             prop_assert_eq!(&serde_json::from_str::<String>(&copy).unwrap(), &text);
             let quoted = serde_json::to_string(&copy).unwrap();

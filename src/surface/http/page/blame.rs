@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::components::text;
 use crate::{
-    model::{pointer::upwards, version::Version},
+    model::{pointer::upwards, text::short_commit, version::Version},
     wire::{ContractBlame, VersionOrigin},
 };
 
@@ -36,13 +36,9 @@ impl<'a> Origins<'a> {
 pub fn published(version: &VersionOrigin) -> String {
     let when = version.time.strftime("%Y-%m-%d");
     let repo = version.repo.as_deref().map(|repo| format!(", from {repo}")).unwrap_or_default();
-    let commit = version.source_commit.as_deref().map(|commit| format!(" {}", short(commit))).unwrap_or_default();
+    let commit =
+        version.source_commit.as_deref().map(|commit| format!(" {}", short_commit(commit))).unwrap_or_default();
     text(&format!("{} of {when} by {}{repo}{commit}", version.version, version.author)).into_owned()
-}
-
-/// Returns the first digits of a commit.
-fn short(commit: &str) -> String {
-    commit.chars().take(7).collect()
 }
 
 #[cfg(test)]

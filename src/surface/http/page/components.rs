@@ -6,7 +6,10 @@ use maud::{Markup, html};
 
 use super::links::Site;
 use crate::{
-    model::name::{ContractName, DomainName, RepoName},
+    model::{
+        name::{ContractName, DomainName, RepoName},
+        text::short_commit,
+    },
     surface::cli::text::clean,
 };
 
@@ -68,10 +71,10 @@ pub fn time(at: jiff::Timestamp) -> Markup {
 
 /// Returns the first digits of a commit, as a link to its page on the forge if that is known.
 pub fn source_commit(commit: &str, url: Option<&str>) -> Markup {
-    let digits: String = commit.chars().take(7).collect();
+    let digits = short_commit(commit);
     html! {
         code title=(text(commit)) {
-            @if let Some(url) = url { a href=(url) rel="noreferrer" { (text(&digits)) } } @else { (text(&digits)) }
+            @if let Some(url) = url { a href=(url) rel="noreferrer" { (text(digits)) } } @else { (text(digits)) }
         }
     }
 }

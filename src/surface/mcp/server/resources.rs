@@ -11,6 +11,7 @@ use rmcp::{
 
 use super::{STABLE_MS, Server};
 use crate::error::{ErrorCode, OpError};
+use crate::surface::cli::text::escape_in_json;
 use crate::surface::mcp::{
     body::to_string,
     open::{Project, open},
@@ -18,7 +19,6 @@ use crate::surface::mcp::{
     refusal::{refused, refused_uri},
     resources::{self, MIME, Uri},
     roots::Outcome,
-    size_limit::escape_control_characters,
     skills,
     watch::{self, Watched},
 };
@@ -83,7 +83,7 @@ impl Server {
                 if !body.next_steps.is_empty() {
                     body.fields.insert("next_steps".into(), serde_json::json!(body.next_steps));
                 }
-                let text = escape_control_characters(&to_string(&body.fields));
+                let text = escape_in_json(&to_string(&body.fields));
                 let contents = ResourceContents::text(text, request.uri).with_mime_type(MIME);
                 let result = ReadResourceResult::new(vec![contents]).with_ttl_ms(FRESH_MS);
                 Ok(result.with_cache_scope(CacheScope::Private).into())
