@@ -354,7 +354,8 @@ impl Renaming<'_> {
         Ok(())
     }
 
-    /// Renames the repository on this machine and in the current working tree. Returns the files to commit, and those to edit.
+    /// Renames the repository on this machine and in the current working tree. Returns the files to commit, and those
+    /// to edit.
     fn rename_locally(&self, realm: &RealmName) -> Result<Rewritten, OpError> {
         self.ctx.home.rename_repo(realm, self.old, self.new)?;
         let Some(code) = &self.ctx.code else { return Ok(Rewritten::default()) };
