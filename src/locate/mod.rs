@@ -187,7 +187,7 @@ fn check_proposal(
 fn no_realm(env: &Env, home: &Home, code: Option<&CodeRepo>) -> OpError {
     let Some(code) = code else {
         let message = format!("{} is not in a git repository", env.cwd().display());
-        return OpError::cannot(ErrorCode::NotInGit, message)
+        return OpError::cannot(ErrorCode::NotInRealm, message)
             .next("change to a repository of a realm, pass -C DIR, or name a realm: --realm NAME");
     };
     let place: PathBuf = code.workdir().unwrap_or_else(|| env.cwd().to_owned());
