@@ -49,7 +49,12 @@ fn provider_fails_before_publishing_a_break() {
                 "more": 0,
                 "reason": null,
             },
-            "message": "access imports s3-access/s3-permissions >=1.0.0, <2.0.0, but this change publishes 2.0.0 (used in cdk/access_stack.py); \">=1.0.0, <3.0.0\" accepts both; 1.0.0 accepts everything that 2.0.0 allows",
+            "message": "access imports s3-access/s3-permissions >=1.0.0, <2.0.0, but this change publishes 2.0.0",
+            "notes": [
+                "only the range has to change: 1.0.0 accepts everything that 2.0.0 allows",
+                "used in cdk/access_stack.py",
+                "the range \">=1.0.0, <3.0.0\" accepts both versions",
+            ],
             "file": CONTRACT_FILE,
             "line": 2,
             "column": null,

@@ -241,7 +241,7 @@ fn one_outdated_consumer_of_thirty_fails_alone() {
     world.commit("r00", "Break everybody");
     assert_eq!(failing(), ["r00"]);
     let run = world.blue(&world.path("r00"), &["check"]);
-    assert!(run.stdout.contains("r01 imports") && run.stdout.contains("(used in src/order.py)"), "{run}");
+    assert!(run.stdout.contains("r01 imports") && run.stdout.contains("\n    used in src/order.py\n"), "{run}");
     assert_eq!(world.json(&world.path("r00"), &["check"])["errors"].as_array().unwrap().len(), 29);
 }
 

@@ -48,6 +48,9 @@ pub struct Finding {
     pub pointer: Option<String>,
     /// The problem, in one sentence.
     pub message: String,
+    /// What else is known about it: a value that shows it, the files that it affects, a range to write.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<String>,
     /// The file to change in the checked repository, or the stored file.
     pub file: Option<String>,
     /// The line in the file, from 1.
@@ -74,6 +77,7 @@ impl Finding {
             code: code.into(),
             caused_by: Cause::ThisChange,
             message,
+            notes: Vec::new(),
             domain: None,
             contract: None,
             repo: None,
@@ -98,6 +102,17 @@ impl Finding {
     /// Creates a warning that this change causes.
     pub fn warning(code: &'static str, message: String) -> Self {
         Self::new(Severity::Warning, code, message)
+    }
+
+    /// Returns the message and all notes, for output that shows a finding as one text.
+    pub fn text(&self) -> String {
+        std::iter::once(&self.message).chain(&self.notes).map(String::as_str).collect::<Vec<_>>().join("; ")
+    }
+
+    /// Adds notes.
+    #[must_use]
+    pub fn notes(self, notes: impl IntoIterator<Item = String>) -> Self {
+        Self { notes: notes.into_iter().collect(), ..self }
     }
 
     /// Sets the domain.

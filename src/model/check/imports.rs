@@ -122,19 +122,18 @@ fn standing(
             let was = published.contracts.get(contract).map(|contract| &contract.version);
             let verb = if was == Some(&current) { "the current version is" } else { "this change publishes" };
             let wider = range.widened(&current).filter(|_| !breaks_expectation(import, verdict));
-            let wider = wider.map(|range| format!("; \"{range}\" accepts both")).unwrap_or_default();
-            let uses = uses(import);
-            let means = verdict.map(means).unwrap_or_default();
-            let message = format!("{repo} imports {name}/{contract} {range}, but {verb} {current}{uses}{wider}{means}");
+            let wider = wider.map(|range| format!("the range \"{range}\" accepts both versions"));
+            let decided = verdict.filter(|verdict| verdict.verdict != Outcome::Unknown);
+            let notes = decided.map(consequence).into_iter().chain(uses(import)).chain(wider);
+            let message = format!("{repo} imports {name}/{contract} {range}, but {verb} {current}");
             let verdict = verdict.cloned();
-            Finding { version: Some(current), verdict, ..Finding::error("import-broken", message) }
+            Finding { version: Some(current), verdict, ..Finding::error("import-broken", message).notes(notes) }
         }
         ImportResolution::Behind { current, served } => {
             let message = format!(
-                "{repo} imports {name}/{contract} {range}; the current version is {current}, but {served} is still served{}",
-                uses(import)
+                "{repo} imports {name}/{contract} {range}; the current version is {current}, but {served} is still served"
             );
-            Finding { version: Some(current), ..Finding::warning("import-behind", message) }
+            Finding { version: Some(current), ..Finding::warning("import-behind", message).notes(uses(import)) }
         }
     };
     Some(Finding { requirement: Some(range.clone()), ..finding.contract(contract) })
@@ -143,21 +142,22 @@ fn standing(
 /// Returns a finding for an import whose range accepts the version, unless the verdict is compatible.
 fn by_verdict(domain: &DomainSummary, repo: &RepoName, import: &Import, verdict: &Verdict) -> Option<Finding> {
     let (name, contract, range) = (&domain.info.name, &import.contract, &import.version);
-    let (version, uses, shown) = (&verdict.new_version, uses(import), verdict.phrase());
+    let version = &verdict.new_version;
     let finding = match verdict.verdict {
         Outcome::Compatible => return None,
         Outcome::Breaks => {
-            let message = format!("{repo} imports {name}/{contract} {range}, and {version} breaks it{uses}: {shown}");
+            let message = format!("{repo} imports {name}/{contract} {range}, and {version} breaks it");
             Finding::error("import-broken", message)
         }
         Outcome::Unknown => {
             let message = format!(
                 "{repo} imports {name}/{contract} {range}, which accepts {version}, but it is unknown whether \
-                    {version} breaks it{uses}: {shown}"
+                    {version} breaks it"
             );
             Finding::warning("compatibility-unknown", message)
         }
     };
+    let finding = finding.notes(std::iter::once(verdict.phrase()).chain(uses(import)));
     let finding = Finding { version: Some(version.clone()), verdict: Some(verdict.clone()), ..finding };
     Some(Finding { requirement: Some(range.clone()), ..finding.contract(contract) })
 }
@@ -165,14 +165,6 @@ fn by_verdict(domain: &DomainSummary, repo: &RepoName, import: &Import, verdict:
 /// Returns whether a version does not satisfy what an import expects, regardless of its range.
 fn breaks_expectation(import: &Import, verdict: Option<&Verdict>) -> bool {
     import.expects.is_some() && verdict.is_some_and(|verdict| verdict.verdict == Outcome::Breaks)
-}
-
-/// Describes the consequences of a version that the range refuses.
-fn means(verdict: &Verdict) -> String {
-    match verdict.verdict {
-        Outcome::Unknown => String::new(),
-        _ => format!("; {}", verdict.phrase()),
-    }
 }
 
 /// Returns a finding if a repository imports its own contract, whose changes it already knows.
@@ -183,8 +175,17 @@ fn own(domain: &DomainSummary, repo: &RepoName, import: &Import) -> Option<Findi
     is_own.then(|| Finding::warning("imports-own", message()).contract(contract))
 }
 
-fn uses(import: &Import) -> String {
-    if import.binding.is_empty() { String::new() } else { format!(" (used in {})", import.binding) }
+/// Describes the consequences of a version that the range refuses.
+fn consequence(verdict: &Verdict) -> String {
+    match verdict.verdict {
+        Outcome::Compatible => format!("only the range has to change: {}", verdict.phrase()),
+        _ => verdict.phrase(),
+    }
+}
+
+/// Returns the note that names the files which rely on an import.
+fn uses(import: &Import) -> Option<String> {
+    (!import.binding.is_empty()).then(|| format!("used in {}", import.binding))
 }
 
 /// Returns further warnings about a contract that satisfies the import: deprecated, retired or yanked.

@@ -38,16 +38,19 @@ impl Bootstrap {
 }
 
 fn render(body: &RealmBootstrap, text: &mut Text) {
-    let (made, would) = if body.dry_run { ("would be created", "would be ") } else { ("created", "") };
+    let [added, created, extended, changed] = match body.dry_run {
+        true => ["would add", "would create", "would extend", "would change"],
+        false => ["added", "created", "extended", "changed"],
+    };
     if body.repos.is_empty() && body.domains.is_empty() && !body.rules_changed {
         text.line(&[plain("nothing is missing in the realm"), styled(&body.realm, Style::Bold)]);
     }
     for repo in &body.repos {
-        text.line(&[styled(repo, Style::Bold), plain(format!("{would}in the realm"))]);
+        text.line(&[plain(added), styled(repo, Style::Bold), plain("to the realm")]);
     }
     for line in &body.domains {
-        let state = if line.created { made.to_owned() } else { format!("{would}extended") };
-        text.line(&[plain("domain"), styled(&line.domain, Style::Bold), plain(state)]);
+        let verb = if line.created { created } else { extended };
+        text.line(&[plain(format!("{verb} domain")), styled(&line.domain, Style::Bold)]);
         let list = |what: &str, names: &[crate::model::name::RepoName]| {
             let names: Vec<_> = names.iter().map(ToString::to_string).collect();
             (!names.is_empty()).then(|| format!("{what} {}", names.join(", ")))
@@ -57,7 +60,7 @@ fn render(body: &RealmBootstrap, text: &mut Text) {
         }
     }
     if body.rules_changed {
-        text.line(&[plain(format!("the rules of the realm {would}changed"))]);
+        text.line(&[plain(format!("{changed} the rules of the realm"))]);
     }
     render_cycles(&body.cycles, text);
 }

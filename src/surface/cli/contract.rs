@@ -17,6 +17,7 @@ use crate::{
         contract::Flow,
         json::Json,
         name::{ContractRef, RepoName},
+        text::count,
         version::Version,
     },
     ops::{contract, ctx::Ctx, publish},
@@ -269,7 +270,7 @@ fn render_list(body: &ContractList, text: &mut Text) {
         };
         let importers = match contract.importers {
             0 => styled("unused", Style::Dim),
-            n => styled(format!("importers {n}"), Style::Dim),
+            n => styled(count(n, "importer", "importers"), Style::Dim),
         };
         vec![
             styled(

@@ -269,6 +269,9 @@ fn render_finding(finding: &Finding, label: Word, text: &mut Text) {
     }
     words.extend([label, plain(&finding.message), styled(format!("[{}]", finding.code), Style::Dim)]);
     text.line(&words);
+    for note in &finding.notes {
+        text.line(&[plain("   "), plain(note)]);
+    }
     for place in finding.verdict.iter().flat_map(|verdict| verdict.places()) {
         text.line(&[styled("  -->", Style::Dim), plain(place)]);
     }
@@ -283,7 +286,8 @@ fn render_list(body: &RealmList, text: &mut Text) {
         let state = match (&realm.problem, realm.repos, realm.domains) {
             (Some(problem), ..) => styled(problem, Style::Red),
             (None, repos, domains) => {
-                plain(format!("repos {}, domains {}", repos.unwrap_or_default(), domains.unwrap_or_default()))
+                let repos = count(repos.unwrap_or_default(), "repository", "repositories");
+                plain(format!("{repos}, {}", count(domains.unwrap_or_default(), "domain", "domains")))
             }
         };
         vec![styled(format!("{mark} {}", realm.name), shown), styled(&realm.path, Style::Dim), state]

@@ -42,7 +42,7 @@ fn render(body: &RealmSync, text: &mut Text) {
         let (came, went) = if body.dry_run { ("would fetch", "would push") } else { ("fetched", "pushed") };
         let rows = rows(remote, came, went);
         if rows.is_empty() {
-            text.line(&[plain("  Already up to date")]);
+            text.line(&[plain("  already up to date")]);
         }
         text.table("  ", &rows);
     }
@@ -61,7 +61,7 @@ fn render(body: &RealmSync, text: &mut Text) {
 pub fn render_reseed(body: &RealmReseed, text: &mut Text) {
     text.line(&[plain("remote"), styled(&body.remote, Style::Bold), styled(&body.url, Style::Dim)]);
     if body.restored.is_empty() && body.problems.is_empty() {
-        text.line(&[plain("  Already up to date")]);
+        text.line(&[plain("  already up to date")]);
     }
     let mut rows: Vec<_> = body
         .restored

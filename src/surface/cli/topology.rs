@@ -9,7 +9,7 @@ use super::{
 };
 use crate::{
     error::OpError,
-    model::text::shell_word,
+    model::text::{count, shell_word},
     ops::{ctx::Ctx, realm},
     surface::{cli::listing::render_cursor, graph},
     wire::{ContractComparison, ContractSide, ContractTopology, RealmCompare, RealmTopology},
@@ -128,8 +128,9 @@ impl Compare {
 
 fn render_compare(body: &RealmCompare, text: &mut Text) {
     let (here, there) = (body.realm.to_string(), body.other_realm.to_string());
-    let counts = format!("{} contracts differ, {} are equal", body.total, body.same);
-    text.line(&[styled(&here, Style::Bold), plain("and"), styled(&there, Style::Bold), styled(counts, Style::Dim)]);
+    let counts = format!("{} differ, {} are equal", count(body.total, "contract", "contracts"), body.same);
+    let there_is = styled(format!("{there}:"), Style::Bold);
+    text.line(&[styled(&here, Style::Bold), plain("and"), there_is, styled(counts, Style::Dim)]);
     let row = |one: &ContractComparison| {
         let what = match &*one.difference {
             "only-here" => styled(format!("only in {here}"), Style::Yellow),

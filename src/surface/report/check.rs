@@ -57,7 +57,7 @@ fn entry(finding: &Finding, prefix: &str) -> Entry {
         rule: finding.code.to_string(),
         meaning: None,
         case: case(subject.as_deref(), finding.verdict.as_ref()),
-        message: finding.message.clone(),
+        message: finding.text(),
         place,
         old: finding.verdict.as_ref().zip(subject.as_deref()).and_then(|(verdict, of)| old(verdict, of)),
         is_undecided: matches!(&*finding.code, "compatibility-unknown" | "undecided" | "script-undecided"),
