@@ -53,6 +53,14 @@ fn commits_are_compared_like_versions() {
     assert!(run.stdout.contains("1.0.0 (commit) -> 2.0.0"), "{}", run.stdout);
     let run = world.blue(&dir, &["contract", "diff", CONTRACT, "1.0.0", "main"]).exits(0);
     assert!(run.stdout.contains("1.0.0 -> 2.0.0 (commit)"), "{}", run.stdout);
+    // Sides with the same version are told apart.
+    world.write(
+        &format!("fungal/{CONTRACT_FILE}"),
+        &world.read(&format!("fungal/{CONTRACT_FILE}")).replace("input", "inputs"),
+    );
+    let run = world.blue(&dir, &["contract", "diff", CONTRACT, "HEAD", "--worktree"]).exits(0);
+    assert!(run.stdout.contains("2.0.0 (commit) -> 2.0.0 (working tree)"), "{}", run.stdout);
+    assert!(run.stdout.contains("valid in the new 2.0.0, invalid in the old 2.0.0"), "{}", run.stdout);
     // A commit is compared with the published version too.
     let answer = world.json(&dir, &["contract", "diff", CONTRACT, "HEAD~1"]);
     assert_eq!((&answer["new_version"], &answer["source"]), (&json!("2.0.0"), &json!("realm")));

@@ -121,7 +121,7 @@ fn render_values(values: &ValuesCompared, text: &mut Text) {
 
 /// Prints what the change means for values: a witness for each decisive break, then the verdicts.
 fn render_compared(body: &ContractDiff, compared: &SchemasCompared, text: &mut Text) {
-    let (old, new) = (body.old_version.to_string(), body.new_version.to_string());
+    let [old, new] = report::names(body);
     let sides = Sides { old: &old, new: &new, reading: compared.reading, judged: &compared.promised };
     let decisive: Vec<_> = compared.differences.iter().filter(|one| one.reading == compared.reading).collect();
     for one in decisive.iter().take(MAX_BREAKS) {

@@ -81,12 +81,19 @@ pub fn of_compat(body: &Compat, files: [Option<SideFile>; 2], strict: bool) -> R
     report.settled()
 }
 
+/// Returns the names of both sides in sentences: their versions, which may be the same if one of them is a draft.
+pub fn names(body: &ContractDiff) -> [String; 2] {
+    let [old, new] = [&body.old_version, &body.new_version].map(ToString::to_string);
+    if old == new { [format!("the old {old}"), format!("the new {new}")] } else { [old, new] }
+}
+
 /// Returns the report on the changes of a contract version. `file` is the newer one if it is a draft.
 pub fn of_diff(body: &ContractDiff, file: Option<SideFile>) -> Report {
     let subject = format!("{}/{}", body.domain, body.contract);
+    let [old, new] = names(body);
     let comparison = Comparison {
-        old: Side { name: body.old_version.to_string(), file: None },
-        new: Side { name: body.new_version.to_string(), file },
+        old: Side { name: old, file: None },
+        new: Side { name: new, file },
         subject: Some(subject.clone()),
         reading: body.compared.as_ref().map_or(SchemaReading::Lenient, |one| one.reading),
         judged: body.compared.as_ref().map_or(Vec::new(), |one| one.promised.clone()),

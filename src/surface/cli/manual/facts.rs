@@ -55,7 +55,7 @@ pub(super) const VARIABLES: &[Fact] = &[
     Fact { name: "GIT_BLUE_DIR", text: "The project to serve, unless -C is given.", commands: &["mcp"] },
     Fact {
         name: "GITHUB_ACTIONS",
-        text: "If set, findings annotate the workflow run; so do FORGEJO_ACTIONS and GITEA_ACTIONS.",
+        text: "If true, findings annotate the workflow run; so do FORGEJO_ACTIONS and GITEA_ACTIONS.",
         commands: REPORTS,
     },
     Fact { name: "GITHUB_BASE_REF", text: "The target branch of a pull request, used as --base.", commands: CHECKS },
