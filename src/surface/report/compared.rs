@@ -84,7 +84,7 @@ pub fn of_compat(body: &Compat, files: [Option<SideFile>; 2], strict: bool) -> R
 /// Returns the names of both sides in sentences: their versions, which may be the same if one of them is a draft.
 pub fn names(body: &ContractDiff) -> [String; 2] {
     let [old, new] = [&body.old_version, &body.new_version].map(ToString::to_string);
-    if old == new { [format!("the old {old}"), format!("the new {new}")] } else { [old, new] }
+    if old == new && body.content_changed { [format!("the old {old}"), format!("the new {new}")] } else { [old, new] }
 }
 
 /// Returns the report on the changes of a contract version. `file` is the newer one if it is a draft.
