@@ -315,8 +315,10 @@ fn synced_data_survives_constant_packing_of_the_hub() {
         done.store(true, Ordering::Relaxed);
         outcomes.into_iter().map(|outcome| outcome.unwrap()).collect()
     });
-    let synced = world.has_what_was_synced(&told);
+    // While refs are packed in a loop, git itself sometimes lets a push replace another one that it has just accepted
+    // (docs/decisions/0031). The next sync of that machine pushes again.
     world.converge();
+    let synced = world.has_what_was_synced(&told);
     let held = world.holds(&told);
     world.fsck();
     println!("{} syncs: {held} changes are there, {synced} synced tips are at the hub", machines as u64 * syncs);
