@@ -48,7 +48,7 @@ pub struct Finding {
     pub pointer: Option<String>,
     /// The problem, in one sentence.
     pub message: String,
-    /// What else is known about it: a value that shows it, the files that it affects, a range to write.
+    /// Further facts: a value that shows the problem, the files it affects, a range to write.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
     /// The file to change in the checked repository, or the stored file.
