@@ -11,7 +11,7 @@ use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 
 use super::Secret;
-use crate::platform::files;
+use crate::{model::hash::hex, platform::files};
 
 /// The maximum number of cached responses. Beyond it, the cache is cleared.
 const MAX_CACHED: usize = 2_000;
@@ -42,8 +42,7 @@ impl ResponseCache {
         hash.update(url);
         hash.update([0]);
         hash.update(secret.map_or("", Secret::expose));
-        let name: String = hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect();
-        self.folder.join(name)
+        self.folder.join(hex(&hash.finalize()))
     }
 
     pub(super) fn get(&self, url: &str, secret: Option<&Secret>) -> Option<CachedResponse> {

@@ -2,7 +2,7 @@
 
 use std::{fmt, str::FromStr};
 
-use super::text::as_text;
+use super::{hash, text::as_text};
 
 /// The id of a git object.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -64,7 +64,7 @@ as_text!(Oid, pattern "^([0-9a-f]{40}|[0-9a-f]{64})$");
 
 impl fmt::Display for Oid {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.as_bytes().iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+        f.write_str(&hash::hex(self.as_bytes()))
     }
 }
 

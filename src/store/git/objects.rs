@@ -87,7 +87,7 @@ fn unread(id: &Oid, kind: gix::objs::Kind, error: &gix::Error) -> StoreError {
 pub(crate) fn entries(repo: &gix::Repository, id: &Oid, program: EntryKind) -> Result<Vec<Entry>, StoreError> {
     let object = find(repo, id, gix::objs::Kind::Tree)?;
     let entries = gix::objs::TreeRefIter::from_bytes(&object.data, repo.object_hash());
-    entries.map(|entry| Ok(read(&entry.map_err(damaged_tree(id))?, program))).collect()
+    entries.map(|entry| Ok(read(&entry.map_err(|error| damaged_tree(id, &error))?, program))).collect()
 }
 
 /// Returns the entry of a tree with this name. Entries after it are not parsed.
@@ -99,7 +99,7 @@ pub(crate) fn entry(
 ) -> Result<Option<Entry>, StoreError> {
     let object = find(repo, id, gix::objs::Kind::Tree)?;
     for entry in gix::objs::TreeRefIter::from_bytes(&object.data, repo.object_hash()) {
-        let entry = entry.map_err(damaged_tree(id))?;
+        let entry = entry.map_err(|error| damaged_tree(id, &error))?;
         if entry.filename == name {
             return Ok(Some(read(&entry, program)));
         }
@@ -107,9 +107,8 @@ pub(crate) fn entry(
     Ok(None)
 }
 
-fn damaged_tree<E: std::fmt::Display>(id: &Oid) -> impl Fn(E) -> StoreError {
-    let what = format!("the tree {id}");
-    move |error| StoreError::Damaged { what: what.clone(), problem: error.to_string() }
+fn damaged_tree(id: &Oid, error: &dyn std::fmt::Display) -> StoreError {
+    StoreError::Damaged { what: format!("the tree {id}"), problem: error.to_string() }
 }
 
 fn read(entry: &gix::objs::tree::EntryRef<'_>, program: EntryKind) -> Entry {
