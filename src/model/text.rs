@@ -33,10 +33,11 @@ where
 /// Parses a reason, which is stored in the history.
 ///
 /// # Errors
-/// Returns an error if it is empty or too long.
+/// Returns an error if it is empty, too long, or the `…` of a suggested command.
 pub fn reason(text: &str) -> Result<String, String> {
     match text.trim() {
         "" => Err("give a reason".into()),
+        "…" | "..." => Err("write the reason in place of the dots".into()),
         text if text.len() > 1_000 => Err("it is longer than 1,000 characters".into()),
         text => Ok(text.to_owned()),
     }
@@ -112,3 +113,15 @@ macro_rules! as_text {
 }
 
 pub(crate) use as_text;
+
+#[cfg(test)]
+mod tests {
+    use super::reason;
+
+    #[test]
+    fn a_reason_is_written_by_the_user() {
+        assert_eq!(reason(" nobody reads it\n"), Ok("nobody reads it".to_owned()));
+        assert_eq!(reason("\u{2026}"), Err("write the reason in place of the dots".to_owned()));
+        assert!(reason(" ").is_err() && reason("...").is_err() && reason(&"x".repeat(1_001)).is_err());
+    }
+}

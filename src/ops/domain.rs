@@ -140,16 +140,32 @@ pub fn change(
     message: Message<'_>,
     mut decide: impl FnMut(&DomainView) -> Result<Decision, OpError>,
 ) -> Result<Decision, OpError> {
-    decided(ctx, store, name, part, message, &mut decide)
+    apply(ctx, store, name, (part, message), None, &mut decide)
 }
 
-/// Implements [`change`] without generics, so that it is compiled once instead of for each caller.
-fn decided(
+/// Applies a decision that was made for a domain at a commit, in one commit. If the domain has changed since, `decide`
+/// makes the decision again.
+///
+/// # Errors
+/// Returns the error of `decide`, or an error if the store cannot be written.
+pub fn carry_out(
     ctx: &Ctx,
     store: &dyn Store,
     name: &DomainName,
-    part: Part<'_>,
-    message: Message<'_>,
+    what: (Part<'_>, Message<'_>),
+    decided: (Oid, Decision),
+    decide: &mut dyn FnMut(&DomainView) -> Result<Decision, OpError>,
+) -> Result<Decision, OpError> {
+    apply(ctx, store, name, what, Some(decided), decide)
+}
+
+/// Implements [`change`] and [`carry_out`]. Compiled once instead of for each caller.
+fn apply(
+    ctx: &Ctx,
+    store: &dyn Store,
+    name: &DomainName,
+    (part, message): (Part<'_>, Message<'_>),
+    mut already: Option<(Oid, Decision)>,
     decide: &mut dyn FnMut(&DomainView) -> Result<Decision, OpError>,
 ) -> Result<Decision, OpError> {
     let author = ctx.signature()?;
@@ -158,7 +174,10 @@ fn decided(
     let written = write(store, &StoreRef::Domain(name.clone()), |tip| {
         let tip = tip.ok_or_else(|| unknown(store, name))?;
         before = Some(tip);
-        decided = decide(&load(store, name, &tip, part)?)?;
+        decided = match already.take().filter(|(at, _)| *at == tip) {
+            Some((_, decision)) => decision,
+            None => decide(&load(store, name, &tip, part)?)?,
+        };
         if decided.changes.is_empty() {
             return Ok(None);
         }

@@ -116,11 +116,11 @@ pub fn publish(
     let mut refusals = Vec::new();
     let mut gone = Vec::new();
     for name in names {
-        let view = work.load(name)?;
+        let (tip, view) = work.load(name)?;
         let lineage = work.require_successor(&view)?;
         gone.extend(work.missing_files(&view));
         match work.decide(&view, lineage) {
-            Ok(decision) => decided.push((name, DecisionEffects::of(&view, decision, judge))),
+            Ok(decision) => decided.push((name, DecisionEffects::of(&view, &decision, judge), (tip, decision))),
             Err(mut more) => refusals.append(&mut more),
         }
     }
@@ -129,11 +129,11 @@ pub fn publish(
     }
     let cycles = work.cycles()?;
     let mut published = Vec::new();
-    for (name, mut meaning) in decided {
-        if !request.dry_run && meaning.is_change {
-            meaning = work.carry_out(name, request.rollback.as_deref())?;
+    for (name, mut effects, decision) in decided {
+        if !request.dry_run && effects.is_change {
+            work.carry_out(name, request.rollback.as_deref(), decision, &mut effects)?;
         }
-        published.extend(meaning.published);
+        published.extend(effects.published);
     }
     let not_pushed = !request.dry_run && !published.is_empty() && is_not_pushed(ctx, acting)?;
     let mut answer = answer(acting, commit, request, published, cycles, gone);
@@ -155,7 +155,7 @@ struct DecisionEffects {
 }
 
 impl DecisionEffects {
-    fn of(view: &DomainView, decision: Decision, judge: &Judge<'_>) -> Self {
+    fn of(view: &DomainView, decision: &Decision, judge: &Judge<'_>) -> Self {
         let after = publish::overlay(view, &decision.changes);
         let published = decision.events.iter().map(|event| Published::new((view, &after), event, judge)).collect();
         Self { is_change: !decision.changes.is_empty(), published }
@@ -300,11 +300,12 @@ impl Work<'_> {
         gone.collect()
     }
 
-    fn load(&self, name: &DomainName) -> Result<DomainView, OpError> {
+    /// Returns the part of a domain that this commit concerns, with the domain's tip.
+    fn load(&self, name: &DomainName) -> Result<(Oid, DomainView), OpError> {
         let tip = domain::tip(self.store(), name).map_err(|error| self.offer_to_create(name, error))?;
         let (contracts, changed) = (self.contracts(name), self.changed(name));
         let part = Part { contracts: Some(&contracts), published: &self.wanted(name), bases: Some(&changed) };
-        domain::load(self.store(), name, &tip, part)
+        Ok((tip, domain::load(self.store(), name, &tip, part)?))
     }
 
     /// Suggests the command that creates the domain, if this commit has files for it and its name is not likely
@@ -348,7 +349,7 @@ impl Work<'_> {
         let pull = behind::pull(self.code, self.branch, &source.commit, "then publish again")?;
         Err(OpError::no(ErrorCode::FetchFirst, message)
             .next(pull)
-            .next("git blue realm admin reclaim --reason REASON  # if that commit does not belong to this repository"))
+            .next("git blue realm admin reclaim --reason \"…\"  # if that commit does not belong to this repository"))
     }
 
     /// Refuses an older commit, unless the user asks for a rollback.
@@ -359,7 +360,7 @@ impl Work<'_> {
         let (domain, commit) = (&view.info.name, self.commit.short());
         let message = format!("{domain} was already published from {}, and {commit} is older", source.commit.short());
         Err(OpError::no(ErrorCode::OlderCommit, message)
-            .next(format!("git blue contract publish --commit {commit} --rollback --reason REASON  # roll back")))
+            .next(format!("git blue contract publish --commit {commit} --rollback --reason \"…\"  # roll back")))
     }
 
     fn decide(&self, view: &DomainView, lineage: Lineage) -> Result<Decision, Vec<Refusal>> {
@@ -394,20 +395,26 @@ impl Work<'_> {
             || self.candidate.removed_contracts.keys().any(|(domain, _)| domain == name)
     }
 
-    fn carry_out(&self, name: &DomainName, reason: Option<&str>) -> Result<DecisionEffects, OpError> {
+    /// Writes a decision. If the domain has changed since, decides again and replaces `effects`.
+    fn carry_out(
+        &self,
+        name: &DomainName,
+        reason: Option<&str>,
+        decision: (Oid, Decision),
+        effects: &mut DecisionEffects,
+    ) -> Result<(), OpError> {
         let why = Message { repo: Some(self.acting.repo), source: Some(self.commit), reason, ..Message::default() };
         let (contracts, changed) = (self.contracts(name), self.changed(name));
         let part = Part { contracts: Some(&contracts), published: &self.wanted(name), bases: Some(&changed) };
-        let mut meaning = DecisionEffects::default();
-        domain::change(self.ctx, self.store(), name, part, why, |view| {
+        domain::carry_out(self.ctx, self.store(), name, (part, why), decision, &mut |view| {
             let lineage = self.require_successor(view)?;
             let decision = self
                 .decide(view, lineage)
                 .map_err(|refusals| refused(self.code, self.commit, self.candidate, refusals))?;
-            meaning = DecisionEffects::of(view, decision.clone(), self.judge);
+            *effects = DecisionEffects::of(view, &decision, self.judge);
             Ok(decision)
-        })?;
-        Ok(meaning)
+        })
+        .map(drop)
     }
 }
 

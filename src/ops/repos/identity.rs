@@ -95,7 +95,7 @@ pub fn wrong_repository_error(acting: ActingRepo<'_>, code: &CodeRepo, held: &Re
 const MOVED: &str = "git blue init  # if the repository moved to this URL: record it";
 
 /// The command that gives a name back to its repository.
-const WAY_BACK: &str = "git blue realm admin reclaim --reason REASON  # if the name belongs to this repository";
+const WAY_BACK: &str = "git blue realm admin reclaim --reason \"…\"  # if the name belongs to this repository";
 
 /// Returns the URL of an entry, in brackets.
 pub fn place(held: &Repo) -> String {
