@@ -4,10 +4,12 @@ use std::collections::HashMap;
 use std::hash::{BuildHasher as _, RandomState};
 use std::rc::Rc;
 
+use jsonschema::Validator;
 use num_rational::BigRational;
 use serde_json::Value;
 
 use super::numbers;
+use crate::model::schema::metered::{Metered, MeteredValue};
 
 /// The number of a node in the [`Table`], or of a raw node before interning.
 pub(super) type Id = u32;
@@ -173,7 +175,7 @@ pub(super) struct Check {
     pub(super) name: String,
     /// The format, if it is one.
     pub(super) format: Option<String>,
-    validator: Option<jsonschema::Validator>,
+    validator: Option<Validator<Metered>>,
 }
 
 /// All nodes of both documents after interning, and their strings, numbers and values.
@@ -239,7 +241,7 @@ pub(super) struct Words {
     pub(super) has_external: bool,
     pub(super) checks: Vec<Check>,
     check_ids: HashMap<String, u32>,
-    patterns: HashMap<Sym, Option<jsonschema::Validator>>,
+    patterns: HashMap<Sym, Option<Validator<Metered>>>,
 }
 
 fn index(len: usize) -> u32 {
@@ -302,7 +304,7 @@ impl Words {
             return *id;
         }
         let id = index(self.checks.len());
-        let validator = jsonschema::options().offline().build(schema).ok();
+        let validator = validator(schema);
         self.checks.push(Check { name: key.clone(), format: format.map(str::to_owned), validator });
         self.check_ids.insert(key, id);
         id
@@ -310,17 +312,23 @@ impl Words {
 
     /// Returns whether a check accepts a string, or `None` if it cannot be run.
     pub(super) fn passes(&self, check: u32, text: &str) -> Option<bool> {
-        let validator = self.checks[check as usize].validator.as_ref()?;
-        Some(validator.is_valid(&Value::String(text.to_owned())))
+        Some(accepts(self.checks[check as usize].validator.as_ref()?, text))
     }
 
     /// Returns whether a pattern matches a string, or `None` if the pattern cannot be run.
     pub(super) fn matches(&mut self, pattern: Sym, text: &str) -> Option<bool> {
         let source = self.text(pattern);
-        let validator = self
-            .patterns
-            .entry(pattern)
-            .or_insert_with(|| jsonschema::options().offline().build(&serde_json::json!({"pattern": &*source})).ok());
-        Some(validator.as_ref()?.is_valid(&Value::String(text.to_owned())))
+        let found = self.patterns.entry(pattern);
+        let found = found.or_insert_with(|| validator(&serde_json::json!({"pattern": &*source})));
+        Some(accepts(found.as_ref()?, text))
     }
+}
+
+/// Returns a validator for the same type of values as everywhere else. For another type, all of it is compiled again.
+fn validator(schema: &Value) -> Option<Validator<Metered>> {
+    jsonschema::options_for::<Metered>().offline().build(schema).ok()
+}
+
+fn accepts(validator: &Validator<Metered>, text: &str) -> bool {
+    validator.is_valid(MeteredValue::unmetered(&Value::from(text)))
 }

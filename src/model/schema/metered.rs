@@ -117,6 +117,11 @@ impl<'a> MeteredValue<'a> {
         Self { source: Source::Value(value), meter: Some(meter) }
     }
 
+    /// Returns a value whose reads are not counted.
+    pub fn unmetered(value: &'a Value) -> Self {
+        Self { source: Source::Value(value), meter: None }
+    }
+
     /// Returns a tree to be read as a value. Its reads are not counted.
     pub fn tree(tree: Tree<'a>) -> Self {
         Self { source: Source::Tree(tree), meter: None }
@@ -142,9 +147,7 @@ impl Json for Metered {
     }
 
     fn with_string_node<T>(buffer: &mut Value, string: &str, f: impl FnOnce(MeteredValue<'_>) -> T) -> T {
-        SerdeJson::with_string_node(buffer, string, |value| {
-            f(MeteredValue { source: Source::Value(value), meter: None })
-        })
+        SerdeJson::with_string_node(buffer, string, |value| f(MeteredValue::unmetered(value)))
     }
 }
 
