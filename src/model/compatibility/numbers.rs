@@ -92,6 +92,22 @@ fn canonical_number(number: &Number) -> String {
     }
 }
 
+/// Returns whole numbers within the bounds, those with the fewest binary digits first. Of large numbers, only these are
+/// exact as a double.
+fn round(first: Option<&BigInt>, last: Option<&BigInt>) -> Vec<BigInt> {
+    let bits = first.into_iter().chain(last).map(BigInt::bits).max().map_or(0, |bits| bits + 2);
+    let multiple = |power: u64| {
+        let unit = BigInt::one() << power;
+        let of = |bound: &BigInt| BigRational::new(bound.clone(), unit.clone());
+        match (first, last) {
+            (Some(first), _) => Some(of(first).ceil().to_integer() * &unit),
+            (None, last) => last.map(|last| of(last).floor().to_integer() * &unit),
+        }
+    };
+    let is_within = |k: &BigInt| last.is_none_or(|last| k <= last);
+    (0..bits).rev().filter_map(multiple).filter(is_within).collect()
+}
+
 /// The demands on a number.
 #[derive(Debug, Default)]
 pub(super) struct Wanted {
@@ -170,9 +186,10 @@ impl Wanted {
             if *strict && BigRational::from_integer(k.clone()) * step == *high { k - 1 } else { k }
         });
         let tries = TRIES.saturating_add(i64::try_from(self.excluded.len()).unwrap_or(i64::MAX));
-        let found = Walk { first: first.clone(), last: last.clone() }
-            .nearest(tries)
+        let near = Walk { first: first.clone(), last: last.clone() }.nearest(tries);
+        let found = near
             .into_iter()
+            .chain(round(first.as_ref(), last.as_ref()))
             .map(|k| BigRational::from_integer(k) * step)
             .filter(|value| self.accepts(value))
             .find_map(|value| to_json(&value));

@@ -16,6 +16,29 @@ pub(super) fn is_sent(table: &mut Table, id: Id, value: &Value) -> bool {
     Walk { table, followed: 0 }.sends(&[id], value)
 }
 
+/// Like [`is_sent`], but returns `false` for a value that follows too many schemas.
+pub(super) fn is_surely_sent(table: &mut Table, id: Id, value: &Value) -> bool {
+    let mut walk = Walk { table, followed: 0 };
+    walk.sends(&[id], value) && walk.followed <= MOST_FOLLOWED
+}
+
+impl Table {
+    /// Returns whether at least `least` of these names satisfy the schemas of names. If not, a lenient writer must send
+    /// properties that it does not name.
+    pub(super) fn has_names(&mut self, names: &BTreeSet<Sym>, of_names: &[Id], least: u64) -> bool {
+        if least == 0 {
+            return true;
+        }
+        let mut allowed = 0;
+        for name in names {
+            let value = Value::from(&*self.words.text(*name));
+            let is_barred = of_names.iter().any(|id| evaluate::holds(self, *id, &value) == Some(false));
+            allowed += u64::from(!is_barred);
+        }
+        allowed >= least
+    }
+}
+
 struct Walk<'t> {
     table: &'t mut Table,
     followed: usize,
@@ -30,6 +53,9 @@ struct Followed {
     patterns: BTreeSet<Sym>,
     names_properties: bool,
     allows_others: bool,
+    /// The minimum number of properties, and the schemas of their names.
+    least: u64,
+    of_names: Vec<Id>,
     /// The schemas of each member or item: those that apply to it, and those of `contains` that it satisfies.
     parts: BTreeMap<usize, (Vec<Id>, Vec<Id>)>,
 }
@@ -93,6 +119,8 @@ impl Walk<'_> {
                 all.names_properties = true;
             }
             Lit::AddProp(..) => all.allows_others = true,
+            Lit::MinProps(n) => all.least = all.least.max(*n),
+            Lit::PropNames(id) => all.of_names.push(*id),
             _ => {}
         }
         self.add_parts(all, lit, value);
@@ -142,6 +170,9 @@ impl Walk<'_> {
         let Some(members) = value.as_object().filter(|_| all.names_properties && !all.allows_others) else {
             return true;
         };
+        if all.patterns.is_empty() && !self.table.has_names(&all.names, &all.of_names, all.least) {
+            return true;
+        }
         let words = &mut self.table.words;
         members.keys().all(|name| {
             all.names.iter().any(|known| *words.text(*known) == **name)

@@ -116,8 +116,9 @@ impl State {
         shape
     }
 
-    /// Returns the names and patterns outside of which a lenient writer sends nothing.
-    pub(super) fn sent(&self, engine: &Engine<'_>) -> Option<Rc<Fence>> {
+    /// Returns the names and patterns outside of which a lenient writer sends nothing. Returns `None` if there is no such
+    /// limit, also because the writer must send more properties than it names.
+    pub(super) fn sent(&self, engine: &mut Engine<'_>) -> Option<Rc<Fence>> {
         // An open choice may name more properties.
         let names_more = |item: &Item| match item {
             Item::Atom(atom) => atom.is_lenient(),
@@ -128,7 +129,7 @@ impl State {
             return None;
         }
         let Fence { mut names, mut patterns } = Fence::default();
-        let mut is_closed = false;
+        let (mut is_closed, mut least, mut of_names) = (false, 0, Vec::new());
         for fact in self.facts.iter().filter(|fact| fact.lenient && fact.holds) {
             match &engine.table.lits(fact.node)[fact.at] {
                 Lit::Prop(name, _) => {
@@ -143,9 +144,12 @@ impl State {
                 Lit::DepRequired(name, others) => names.extend(others.iter().chain([name])),
                 // These keywords allow further properties explicitly.
                 Lit::AddProp(..) | Lit::Enum(_) => return None,
+                Lit::MinProps(n) => least = least.max(*n),
+                Lit::PropNames(id) => of_names.push(*id),
                 _ => {}
             }
         }
+        let is_closed = is_closed && (!patterns.is_empty() || engine.table.has_names(&names, &of_names, least));
         is_closed.then(|| Rc::new(Fence { names, patterns }))
     }
 

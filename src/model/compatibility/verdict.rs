@@ -181,6 +181,14 @@ impl Judge<'_> {
             return BothReadings { strict, lenient: SchemaVerdict::Compatible };
         }
         let lenient = self.verdict(direction, SchemaReading::Lenient);
+        let lenient = match (lenient, &strict) {
+            (SchemaVerdict::Unknown { .. }, SchemaVerdict::Incompatible { difference })
+                if self.is_sent(direction, difference.witness.as_ref()) =>
+            {
+                incompatible(SchemaDifference { reading: SchemaReading::Lenient, ..(**difference).clone() })
+            }
+            (lenient, _) => lenient,
+        };
         let strict = match (&strict, &lenient) {
             // Every value that a lenient writer sends may also be sent by a strict one.
             (SchemaVerdict::Unknown { .. }, SchemaVerdict::Incompatible { difference }) => {
@@ -189,6 +197,12 @@ impl Judge<'_> {
             _ => strict,
         };
         BothReadings { strict, lenient }
+    }
+
+    /// Returns whether a lenient writer sends a value that is allowed on one side and refused on the other.
+    fn is_sent(&mut self, direction: BrokenDirection, witness: Option<&Value>) -> bool {
+        let inner = self.root(sides(direction).0);
+        witness.is_some_and(|witness| sent::is_surely_sent(&mut self.engine.table, inner, witness))
     }
 
     fn verdict(&mut self, direction: BrokenDirection, reading: SchemaReading) -> SchemaVerdict {

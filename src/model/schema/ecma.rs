@@ -3,7 +3,7 @@
 //! The validator passes patterns with look-arounds or back-references unchanged to an engine in which `\d` and `\w` match
 //! characters of all scripts. It takes `\<` for the beginning of a word, and refuses a hyphen after such a class, as in
 //! `[\w-.]`, braces and brackets that open or close nothing, and escaped surrogates, all of which ECMA-262 accepts without
-//! the `u` flag.
+//! the `u` flag. It takes the second quantifier of `a{2}{3}` for text, where ECMA-262 has a syntax error.
 
 use std::borrow::Cow;
 
@@ -15,6 +15,10 @@ use super::fragments::{NAMED, VALUES};
 pub fn pattern(pattern: &str) -> Cow<'_, str> {
     if !pattern.contains(['\\', '{', '}', ']']) {
         return Cow::Borrowed(pattern);
+    }
+    if repeats_repetition(pattern) {
+        // An open group is refused everywhere.
+        return Cow::Owned(format!("{pattern}("));
     }
     let mut written = rewritten(pattern);
     if refers_by_name(pattern) {
@@ -140,6 +144,32 @@ fn is_quantifier(mut letters: Letters<'_>) -> bool {
         while letters.next_if(char::is_ascii_digit).is_some() {}
     }
     digits > 0 && letters.next() == Some('}')
+}
+
+/// Returns whether a quantifier in braces follows another quantifier, as in `a?{2}`.
+fn repeats_repetition(pattern: &str) -> bool {
+    let mut letters = pattern.chars().peekable();
+    let (mut in_class, mut is_repeated) = (false, false);
+    while let Some(letter) = letters.next() {
+        let repeats =
+            !in_class && (matches!(letter, '*' | '+' | '?') || letter == '{' && is_quantifier(letters.clone()));
+        if repeats && letter == '{' {
+            if is_repeated {
+                return true;
+            }
+            letters.by_ref().find(|letter| *letter == '}');
+        }
+        match letter {
+            '[' => in_class = true,
+            ']' => in_class = false,
+            '\\' => drop(letters.next()),
+            // The question mark of a group quantifies nothing.
+            '(' if !in_class => drop(letters.next_if_eq(&'?')),
+            _ => {}
+        }
+        is_repeated = repeats;
+    }
+    false
 }
 
 /// Returns whether the validator does not translate a pattern, because it has look-arounds or back-references.
@@ -281,6 +311,17 @@ mod tests {
             (r"^[\b]\b\0\01$", r"^[\x08]\b\x00\01$"),
         ] {
             assert_eq!(pattern(written), expected, "{written}");
+        }
+    }
+
+    #[test]
+    fn quantifier_of_a_quantifier_is_refused() {
+        for refused in [r"^a{2}{3}$", r"a?{2}", r"a*{2,}", r"(?:a+){1}{2}", r"\}+{2}", r"[{2}]?{3}"] {
+            assert!(jsonschema::validator_for(&json!({"pattern": pattern(refused)})).is_err(), "{refused}");
+        }
+        for accepted in [r"^(?:a{2}){3}$", r"a{2}?", r"a??b{2}", r"[?{2}]", r"\?{2}", r"(?:{2})?", r"a{2}b{3}", r"{2}"]
+        {
+            assert!(!repeats_repetition(accepted), "{accepted}");
         }
     }
 
