@@ -25,6 +25,8 @@ macro_rules! codes {
 }
 
 codes! {
+    /// The change was already approved, for another reason.
+    AlreadyApproved = "already-approved",
     /// The clone has already joined a realm.
     AlreadyJoined = "already-joined",
     /// The daemon is already running.

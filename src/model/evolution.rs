@@ -45,7 +45,7 @@ fn of(held: &Contract, document: &Contract, judge: &Judge<'_>) -> Option<Evoluti
         changes.truncate(MAX_CHANGES);
         changes.push(format!("and {more} more"));
     }
-    let verdict = judge.verdict(held, document, document.flow.direction());
+    let verdict = judge.for_importers(held, document);
     let compatible = verdict.is_none_or(|verdict| verdict.verdict == Outcome::Compatible)
         && judge.of_values(held, document, None).is_none();
     (!changes.is_empty()).then(|| Evolution { version: document.version.clone(), changes, compatible })

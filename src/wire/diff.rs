@@ -127,6 +127,8 @@ pub enum JudgedBy {
     Expects,
     /// Both agreed values and the range: the newer value breaks the promise about it.
     Values,
+    /// Both flows and the range: the sides that send and receive the values changed places.
+    Flow,
 }
 
 impl JudgedBy {
@@ -137,6 +139,7 @@ impl JudgedBy {
             Some(Basis::Schemas) => Self::Schemas,
             Some(Basis::Expects) => Self::Expects,
             Some(Basis::Values) => Self::Values,
+            Some(Basis::Flow) => Self::Flow,
         }
     }
 }

@@ -112,8 +112,21 @@ fn import_of_pre_releases_only() {
         &importing("^1.0.0").replace("contract: s3-permissions", "contract: next"),
     );
     world.commit("access", "Too early");
-    let run = finds(&world, "access", &["missing-contract"], &["unused"]);
+    let run = finds(&world, "access", &["only-pre-releases"], &["unused"]);
     assert!(run.stdout.contains("only pre-releases up to 1.0.0-rc.1 are published"), "{run}");
+    let step = world.next_step(&run);
+    assert_eq!(world.finish_shell(&world.path("access"), &step).code, 0, "{step}");
+}
+
+#[test]
+fn realm_of_pre_releases_is_not_empty() {
+    let world = World::solo();
+    world.git(&world.path("fungal"), &["rm", "-rq", ".blue/contracts", ".blue/bindings"]);
+    world
+        .write("fungal/.blue/contracts/s3-access/next.yaml", &contract("1.0.0-rc.1").replace("s3-permissions", "next"));
+    world.commit("fungal", "A candidate");
+    let check = world.blue(&world.path("fungal"), &["check"]);
+    assert!(!check.stdout.contains("nothing-to-check"), "{check}");
 }
 
 #[test]

@@ -100,6 +100,12 @@ fn junit_has_a_case_for_each_direction() {
     assert!(xml.contains("tests=\"3\" failures=\"1\""), "{xml}");
     assert!(xml.contains(&format!("name=\"{AT} backwards\"><failure ")), "{xml}");
     assert!(xml.contains(&format!("name=\"{AT} forwards\"></testcase>")), "{xml}");
+    let path = format!("fungal/{}", crate::world::CONTRACT_FILE);
+    world.write(&path, &world.read(&path).replace("forwards: false", "forwards: true"));
+    let (xml, _) = reported(&world, "fungal", &["check", "--worktree"], "junit");
+    for direction in ["backwards", "forwards"] {
+        assert!(xml.contains(&format!("name=\"{AT} {direction}\"><failure ")), "{xml}");
+    }
 }
 
 #[test]

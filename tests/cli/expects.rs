@@ -151,6 +151,38 @@ fn requests_are_judged_in_reverse() {
 }
 
 #[test]
+fn reversing_the_flow_breaks_importers() {
+    let world = World::pair();
+    let (provider, consumer) = (world.path("fungal"), world.path("access"));
+    let of = |version: &str, flow: &str| {
+        let text = schema(version, "{ id: { type: string } }", &format!("flow: {flow}\n"));
+        world.write(&format!("fungal/{CONTRACT_FILE}"), &text);
+    };
+    of("2.0.0", "consumer-to-provider");
+    world.commit("fungal", "2.0.0");
+    world.write(&format!("access/{BINDING_FILE}"), &importing(">=2.0.0, <9.0.0"));
+    world.commit("access", "Follow");
+    of("2.1.0", "provider-to-consumer");
+    let check = world.blue(&provider, &["check", "--worktree"]).exits(1);
+    for said in ["[breaks-promise]", "2.0.0 -> 2.1.0 breaks its promise of the agreed flow", "this requires 3.0.0"] {
+        assert!(check.stdout.contains(said), "{check}");
+    }
+    let diff = world.json(&provider, &["contract", "diff", AT, "--worktree"]);
+    assert_eq!(diff["compared"]["bump"], "major", "{diff}");
+    let bump = world.blue(&provider, &["contract", "bump", AT, "auto"]).exits(0);
+    assert!(bump.all().contains("3.0.0") && bump.all().contains("about the flow"), "{bump}");
+    let commit = world.commit("fungal", "Turn it round");
+    assert!(commit.stderr.contains("consumers sent the values, and now receive them"), "{commit}");
+    let told = world.json(&consumer, &["notifications", "list"])["notifications"][0].clone();
+    assert_eq!((&told["import_state"], &told["judged_by"]), (&json!("broken"), &json!("flow")), "{told}");
+    let review = world.blue(&consumer, &["review"]).exits(0);
+    assert!(review.stdout.contains("flow-reversed at /flow"), "{review}");
+    world.blue(&consumer, &["check"]).exits(1);
+    world.ok(&consumer, &["contract", "adapted", AT]);
+    world.blue(&consumer, &["check", "--strict"]).exits(0);
+}
+
+#[test]
 fn owner_of_requests_promises_to_keep_accepting() {
     let world = World::solo();
     let text = |version: &str, kind: &str| {

@@ -212,3 +212,34 @@ fn path_with_shell_syntax_is_not_in_the_step() {
     let step = step(&review(&world));
     assert!(!step.contains('\n') && !step.contains("pwned") && step.contains("first adapt the code"), "{step}");
 }
+
+#[test]
+fn code_that_mentions_a_removed_field_is_not_said_to_be_fine() {
+    let world = world();
+    let text = reads("2.1.0", "path", "string").replace("required: [path]", "required: []") + "values: free\n";
+    world.write(&format!("fungal/{CONTRACT_FILE}"), &text);
+    world.commit("fungal", "2.1.0");
+    world.ok(&world.path("access"), &["contract", "adapted", AT]);
+    let text = text.replace("2.1.0", "2.2.0").replace("    path: { type: string }\n", "").replace("path: jobs", "");
+    world.write(&format!("fungal/{CONTRACT_FILE}"), &text);
+    let commit = world.commit("fungal", "2.2.0");
+    assert!(commit.stderr.contains("published s3-access/s3-permissions 2.1.0 -> 2.2.0"), "{commit}");
+    let answer = review(&world);
+    assert_eq!(answer["imports"][0]["verdict"]["verdict"], "compatible", "{answer}");
+    assert!(step(&answer).contains("does not need path, which 2.2.0 removed"), "{answer}");
+}
+
+#[test]
+fn import_that_was_never_adapted_is_reviewed() {
+    let world = World::pair();
+    let consumer = world.path("access");
+    world.write(&format!("access/{BINDING_FILE}"), &importing(">=5.0.0"));
+    world.commit("access", "Wait for 5.0.0");
+    publish(&world, "5.0.0", "path", "string");
+    let answer = review(&world);
+    assert_eq!(answer["imports"][0]["old_version"], Value::Null, "{answer}");
+    let step = step(&answer);
+    assert!(step.contains("not known which version it was written for"), "{step}");
+    assert_eq!(world.finish_shell(&consumer, &step).code, 0);
+    assert_eq!(review(&world)["imports"], json!([]));
+}

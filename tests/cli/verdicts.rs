@@ -174,6 +174,10 @@ fn approval_covers_only_that_break() {
     let approved = world.ok(&provider, &approve).stdout;
     assert!(approved.contains("after 2.2.0: it breaks backwards compatibility [widened-type]"), "{approved}");
     assert!(world.ok(&provider, &approve).stdout.starts_with("already approved"));
+    let otherwise = world.blue(&provider, &[&approve[..5], &["nobody uses it"]].concat()).exits(1);
+    assert!(otherwise.stderr.contains("was already approved: nobody reads it"), "{otherwise}");
+    let dots = world.blue(&provider, &[&approve[..5], &["…"]].concat()).exits(2);
+    assert!(dots.stderr.contains("write the reason in place of the dots"), "{dots}");
     let again = world.json(&provider, &approve);
     assert_eq!((&again["changed"], &again["directions"]), (&json!(false), &json!(["backwards"])));
     let check = world.blue(&provider, &["check"]).exits(0);

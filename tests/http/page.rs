@@ -4,7 +4,7 @@ use serde_json::json;
 
 use crate::{
     client::Daemon,
-    world::{BINDING_FILE, CONTRACT_FILE, World, contract},
+    world::{BINDING_FILE, CONTRACT_FILE, World, contract, importing},
 };
 
 const CONTRACT: &str = "/r/aperture/contracts/s3-access/s3-permissions";
@@ -188,17 +188,20 @@ fn cycles_and_deprecated_contracts_need_attention() {
 #[test]
 fn contract_page_shows_flow_and_withdrawn_versions() {
     let world = World::pair();
-    let requests = contract("1.1.0").replace("owner: fungal\n", "owner: fungal\nflow: consumer-to-provider\n");
+    let requests = contract("2.0.0").replace("owner: fungal\n", "owner: fungal\nflow: consumer-to-provider\n");
     world.write(&format!("fungal/{CONTRACT_FILE}"), &requests);
-    world.commit("fungal", "1.1.0");
+    world.commit("fungal", "2.0.0");
+    world.write(&format!("access/{BINDING_FILE}"), &importing(">=2.0.0"));
+    world.commit("access", "Send");
     let daemon = Daemon::start(&world);
     let holds = daemon.get(CONTRACT).text().to_owned();
     assert!(holds.contains("<dt>Flow</dt><dd>consumers send it to the owner</dd>"), "{holds}");
     assert!(!daemon.get(&format!("{CONTRACT}?version=1.0.0")).text().contains("<dt>Flow</dt>"));
+    assert!(holds.contains("breaks</span> the flow"), "{holds}");
     let state = |word: &str| daemon.get(CONTRACT).text().contains(&format!("\">{word}</span></td>"));
     assert!(state("holds"), "{holds}");
     let (fungal, at) = (world.path("fungal"), "s3-access/s3-permissions");
-    world.ok(&fungal, &["contract", "yank", at, "1.1.0", "--reason", "a mistake"]);
+    world.ok(&fungal, &["contract", "yank", at, "2.0.0", "--reason", "a mistake"]);
     assert!(state("yanked") && !state("holds"));
     world.ok(&fungal, &["contract", "retire", at, "--reason", "unused", "--force"]);
     assert!(state("retired") && !state("holds"));

@@ -143,14 +143,26 @@ fn refused(
                 ..place(Finding::error(refusal.code(), format!("{name}/{contract}: {message}")))
             })
             .collect(),
-        Reason::BreaksPromise { promise, version, .. } => {
-            let finding = place(Finding::error(refusal.code(), refusal.to_string()));
-            let verdict = promise.broken.first().cloned();
-            let line = declared.line(verdict.as_ref());
-            let place = verdict.as_ref().and_then(Verdict::place);
-            let fingerprint = Some(promise.fingerprint());
-            vec![Finding { line, place, verdict, version: Some(version.clone()), fingerprint, ..finding }]
-        }
+        Reason::BreaksPromise { promise, version, current, bump } => promise
+            .each()
+            .map(|broken| {
+                let verdict = broken.broken.first().cloned();
+                let reason = Reason::BreaksPromise {
+                    current: current.clone(),
+                    version: version.clone(),
+                    bump: bump.clone(),
+                    promise: Box::new(broken),
+                };
+                let finding = place(Finding::error(
+                    refusal.code(),
+                    Refusal { reason: Box::new(reason), ..refusal.clone() }.to_string(),
+                ));
+                let line = declared.line(verdict.as_ref());
+                let place = verdict.as_ref().and_then(Verdict::place);
+                let fingerprint = Some(promise.fingerprint());
+                Finding { line, place, verdict, version: Some(version.clone()), fingerprint, ..finding }
+            })
+            .collect(),
         _ => vec![place(Finding::error(refusal.code(), refusal.to_string()))],
     }
 }

@@ -106,18 +106,19 @@ fn standing(
         ImportResolution::Satisfied(_) => return None,
         // The damage has its own finding, and it is unknown whether the import is satisfied.
         ImportResolution::Missing if domain.is_damaged(contract) => return None,
-        ImportResolution::Missing => {
-            let message = match domain.versions.get(contract).and_then(|versions| versions.last()) {
-                Some(version) => format!(
+        ImportResolution::Missing => match domain.versions.get(contract).and_then(|versions| versions.last()) {
+            Some(version) => {
+                let message = format!(
                     "{repo} imports {name}/{contract} {range}, but only pre-releases up to {version} are published"
-                ),
-                None => {
-                    let meant = did_you_mean(contract, domain.contract_names());
-                    format!("{repo} imports {name}/{contract} {range}, which does not exist{meant}")
-                }
-            };
-            Finding::error("missing-contract", message)
-        }
+                );
+                Finding { version: Some(version.clone()), ..Finding::error("only-pre-releases", message) }
+            }
+            None => {
+                let meant = did_you_mean(contract, domain.contract_names());
+                let message = format!("{repo} imports {name}/{contract} {range}, which does not exist{meant}");
+                Finding::error("missing-contract", message)
+            }
+        },
         ImportResolution::Broken { current } => {
             let was = published.contracts.get(contract).map(|contract| &contract.version);
             let verb = if was == Some(&current) { "the current version is" } else { "this change publishes" };
@@ -178,7 +179,7 @@ fn own(domain: &DomainSummary, repo: &RepoName, import: &Import) -> Option<Findi
 /// Describes the consequences of a version that the range refuses.
 fn consequence(verdict: &Verdict) -> String {
     match verdict.verdict {
-        Outcome::Compatible => format!("only the range has to change: {}", verdict.phrase()),
+        Outcome::Compatible => format!("the schemas are compatible: {}", verdict.phrase()),
         _ => verdict.phrase(),
     }
 }

@@ -256,7 +256,7 @@ impl<'a> Check<'a> {
     fn count(&mut self, domain: &DomainSummary, examination: Examination, states: &States) {
         let name = &domain.info.name;
         self.domains.insert(name.clone());
-        self.is_empty &= domain.contracts.is_empty() && domain.bindings.is_empty();
+        self.is_empty &= domain.contracts.is_empty() && domain.versions.is_empty() && domain.bindings.is_empty();
         if !matches!(self.input.mode, Mode::Contract | Mode::Exporter) {
             self.provision.add(domain);
         }
@@ -387,6 +387,7 @@ fn is_about_compatibility(finding: &Finding) -> bool {
             | "invalid-schema"
             | "schema-too-large"
             | "missing-contract"
+            | "only-pre-releases"
             | "version-reused"
             | "version-down"
     );

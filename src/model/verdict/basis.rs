@@ -16,6 +16,8 @@ pub enum Basis {
     Expects,
     /// The agreed values of two versions.
     Values,
+    /// The flows of two versions: which side sends the values.
+    Flow,
 }
 
 impl Verdict {
@@ -24,6 +26,7 @@ impl Verdict {
     pub fn phrase(&self) -> String {
         match (self.basis, &self.difference) {
             (Basis::Values, Some(difference)) => return difference.phrase(),
+            (Basis::Flow, Some(difference)) => return format!("{} ({} at /flow)", difference.message, difference.rule),
             (Basis::Expects, _) => return self.of_expects(),
             _ => {}
         }
@@ -67,18 +70,20 @@ impl Verdict {
         }
     }
 
-    /// Returns the name of what is broken: a direction, or the value.
+    /// Returns the name of what is broken: a direction, the value or the flow.
     pub fn word(&self) -> &'static str {
         match self.basis {
             Basis::Values => "the value",
+            Basis::Flow => "the flow",
             Basis::Schemas | Basis::Expects => self.direction.word(),
         }
     }
 
-    /// Returns what it breaks, for a sentence: `backwards compatibility`, or that of the value.
+    /// Returns what it breaks, for a sentence: `backwards compatibility`, or that of the value or the flow.
     pub fn broken(&self) -> String {
         match self.basis {
             Basis::Values => "value compatibility".to_owned(),
+            Basis::Flow => "the agreed flow".to_owned(),
             Basis::Schemas | Basis::Expects => format!("{} compatibility", self.direction.word()),
         }
     }
@@ -91,7 +96,11 @@ impl Verdict {
 
     /// Returns the part of a contract that is compared.
     fn part(&self) -> &'static str {
-        if self.basis == Basis::Values { "value" } else { "schema" }
+        match self.basis {
+            Basis::Schemas | Basis::Expects => "schema",
+            Basis::Values => "value",
+            Basis::Flow => "flow",
+        }
     }
 
     /// Returns the places of the difference, each with the version or expectation that it belongs to.
@@ -99,9 +108,8 @@ impl Verdict {
         let Some(difference) = &self.difference else { return Vec::new() };
         let (old, new) = (&self.old_version, &self.new_version);
         let old = |pointer: &String| match self.basis {
-            Basis::Schemas => format!("{old} /schema{pointer}"),
             Basis::Expects => format!("expects{pointer}"),
-            Basis::Values => format!("{old} /value{pointer}"),
+            Basis::Schemas | Basis::Values | Basis::Flow => format!("{old} /{}{pointer}", self.part()),
         };
         let new = |pointer: &String| format!("{new} /{}{pointer}", self.part());
         difference.old_pointer.as_ref().map(old).into_iter().chain(difference.new_pointer.as_ref().map(new)).collect()

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Basis, Judge, Outcome, Verdict};
+use super::{Basis, Judge, Outcome, Verdict, flow};
 use crate::model::{
     binding::Import,
     contract::Contract,
@@ -102,9 +102,10 @@ impl ImportState {
 /// expects nothing, what changed since the version that its code is adapted to.
 fn of_documents(import: &Import, old: Option<&Contract>, new: &Contract, judge: &Judge<'_>) -> Option<Verdict> {
     let expects = import.expects.as_ref();
-    let of_schemas = match expects {
-        Some(expects) => Some(judge.satisfies_expects(expects, import.adapted(), new)),
-        None => old.and_then(|old| judge.verdict(old, new, new.flow.direction())),
+    let of_schemas = match (expects, old.and_then(|old| flow::verdict(old, new))) {
+        (_, Some(reversed)) => Some(reversed),
+        (Some(expects), None) => Some(judge.satisfies_expects(expects, import.adapted(), new)),
+        (None, None) => old.and_then(|old| judge.for_importers(old, new)),
     };
     if of_schemas.as_ref().is_some_and(|verdict| verdict.verdict == Outcome::Breaks) {
         return of_schemas;

@@ -3,6 +3,7 @@
 
 mod answer;
 mod basis;
+mod flow;
 mod import;
 mod promise;
 mod used;
@@ -24,6 +25,7 @@ pub use answer::{
     ValuesCompared, VersionBump,
 };
 pub use basis::Basis;
+pub use flow::FLOW_REVERSED;
 pub use import::{ImportEffect, ImportState, States, needed_versions};
 pub use promise::{Promise, declared, needed_bump};
 
@@ -197,6 +199,12 @@ impl<'a> Judge<'a> {
             more: breaking.count() + found.more,
             reason: None,
         })
+    }
+
+    /// Returns the verdict on two documents for the side that does not own the contract: whether code written for the
+    /// older one works with the newer one. Returns `None` if neither schema restricts values.
+    pub fn for_importers(&self, old: &Contract, new: &Contract) -> Option<Verdict> {
+        flow::verdict(old, new).or_else(|| self.verdict(old, new, new.flow.direction()))
     }
 
     /// Returns the full comparison of the schemas of two documents.

@@ -1,6 +1,6 @@
 //! Checks whether a document keeps its owner's promises about the next versions.
 
-use super::{Basis, BrokenDirection, Judge, Outcome, Verdict, VersionBump, promised};
+use super::{Basis, BrokenDirection, Judge, Outcome, Verdict, VersionBump, flow, promised};
 use crate::model::{
     approval::{Approval, Fingerprint},
     compatibility,
@@ -28,8 +28,8 @@ impl Promise {
         if document.version <= held.version || document.version.release() >= held.version.bump(true) {
             return None;
         }
-        let verdicts = declared(held, document).filter_map(|direction| judge.verdict(held, document, direction));
-        let verdicts: Vec<_> = verdicts.collect();
+        let of_schemas = declared(held, document).filter_map(|direction| judge.verdict(held, document, direction));
+        let verdicts: Vec<_> = flow::verdict(held, document).into_iter().chain(of_schemas).collect();
         // A schema break covers the value, so the value is judged only if the schema does not break.
         let is_broken = verdicts.iter().any(|verdict| verdict.verdict == Outcome::Breaks);
         let of_values = judge.of_values(held, document, None).filter(|_| !is_broken);
@@ -43,11 +43,14 @@ impl Promise {
     }
 
     /// Returns the fingerprint of the change: a hash over both canonical schemas, each broken direction with its rule,
-    /// and both canonical values if they break a promise.
+    /// both canonical values if they break a promise, and the new flow if it was reversed.
     pub fn fingerprint(&self) -> Fingerprint {
         let mut text = format!("{}\n{}\n", self.old_schema, self.new_schema);
         for (verdict, rule) in self.rules() {
             text += &format!("{} {rule}\n", verdict.word());
+            if verdict.basis == Basis::Flow {
+                text += &format!("{}\n", verdict.direction.word());
+            }
         }
         if let Some((old, new)) = &self.values {
             text += &format!("{old}\n{new}\n");
@@ -76,8 +79,11 @@ impl Promise {
 
     /// Returns the approval of this exact change, if it is among `approvals`.
     pub fn approved<'a>(&self, mut approvals: impl Iterator<Item = &'a Approval>) -> Option<&'a Approval> {
+        let is_reversed = self.broken.iter().any(|verdict| verdict.basis == Basis::Flow);
+        let fingerprint = is_reversed.then(|| self.fingerprint());
         approvals.find(|one| {
-            one.old_schema == self.old_schema
+            fingerprint.as_ref().is_none_or(|fingerprint| one.fingerprint == *fingerprint)
+                && one.old_schema == self.old_schema
                 && one.new_schema == self.new_schema
                 && self.broken_schemas().all(|verdict| one.directions.contains(&verdict.direction))
                 && self
@@ -85,6 +91,11 @@ impl Promise {
                     .as_ref()
                     .is_none_or(|(old, new)| one.old_value.as_ref() == Some(old) && one.new_value.as_ref() == Some(new))
         })
+    }
+
+    /// Returns each broken promise by itself.
+    pub fn each(&self) -> impl Iterator<Item = Self> {
+        self.broken.iter().map(|verdict| Self { broken: vec![verdict.clone()], unknown: Vec::new(), ..self.clone() })
     }
 
     /// Describes what is broken: `backwards and the value`.
@@ -120,13 +131,18 @@ pub fn declared(held: &Contract, document: &Contract) -> impl Iterator<Item = Br
     backwards.into_iter().chain(forwards)
 }
 
-/// Returns the bump that a document needs over `held`: major if it breaks a promise about a direction or the value,
-/// minor if it changes which values are valid or agreed or what is promised, otherwise patch.
+/// Returns the bump that a document needs over `held`: major if it breaks a promise about a direction or the value, or
+/// reverses the flow; unknown if that is undecided; minor if it changes which values are valid or agreed, or what is
+/// promised; otherwise patch.
 pub fn needed_bump(held: &Contract, document: &Contract, judge: &Judge<'_>) -> VersionBump {
     let verdicts = declared(held, document).filter_map(|direction| judge.verdict(held, document, direction));
+    let verdicts: Vec<_> = verdicts.map(|verdict| verdict.verdict).collect();
     let values = compatibility::values(&held.value.0, &document.value.0, promised(held, document)).bump;
-    if values == VersionBump::Major || verdicts.into_iter().any(|verdict| verdict.verdict == Outcome::Breaks) {
+    if held.flow != document.flow || values == VersionBump::Major || verdicts.contains(&Outcome::Breaks) {
         return VersionBump::Major;
+    }
+    if verdicts.contains(&Outcome::Unknown) {
+        return VersionBump::Unknown;
     }
     let is_same = values == VersionBump::Patch
         && held.compatibility == document.compatibility

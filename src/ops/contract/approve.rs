@@ -60,6 +60,11 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractApproved>, OpE
     let mut approved = None;
     let decision = domain::change(ctx, acting.store, name, part, why, |view| {
         let approval = known(view, request).map_or_else(|| wanted(ctx, acting, view, request, &judge), Ok)?;
+        if approval.reason != request.reason {
+            let message = format!("{} was already approved: {}", request.fingerprint, approval.reason);
+            return Err(OpError::no(ErrorCode::AlreadyApproved, message)
+                .next("git blue contract publish  # publish the commit, once it is on the publishing branch"));
+        }
         approved = Some(approval.clone());
         Ok(publish::approve(view, acting.repo, approval)?)
     })?;

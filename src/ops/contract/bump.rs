@@ -187,7 +187,11 @@ fn need(ctx: &Ctx, published: &Contract, document: &Contract) -> Option<Need> {
     let promise = Promise::of(published, &next, &judge);
     if let Some(verdict) = promise.as_ref().and_then(|promise| promise.broken.first()) {
         let what = verdict.difference.as_ref().map(|one| format!(": {} [{}]", one.message, one.rule));
-        let of = if verdict.basis == Basis::Values { " about the value" } else { "" };
+        let of = match verdict.basis {
+            Basis::Values => " about the value",
+            Basis::Flow => " about the flow",
+            Basis::Schemas | Basis::Expects => "",
+        };
         let reason = format!("it breaks a promise of {old}{of}{}", what.unwrap_or_default());
         return Some(Need { bump: VersionBump::Major, reason });
     }

@@ -7,7 +7,7 @@ use crate::{
         name::{ContractName, ContractRef},
         range::Range,
         trailer,
-        verdict::Outcome,
+        verdict::{Outcome, Verdict},
         version::Version,
         yaml_text,
     },
@@ -27,7 +27,7 @@ pub struct Proposal<'a> {
     pub contract: ContractRef,
     /// The version that the range should accept.
     pub version: &'a Version,
-    /// Whether the code needs no change for it.
+    /// Whether the schemas are proved to be compatible.
     pub is_safe: bool,
     /// The range.
     pub range: Range,
@@ -43,6 +43,10 @@ impl<'a> Proposal<'a> {
         let wider = is_safe.then(|| import.version_req.widened(version)).flatten();
         let range = wider.unwrap_or_else(|| Range::since(version));
         Some(Self { import, contract: issue::contract(import), version, is_safe, range })
+    }
+
+    fn proof(&self) -> String {
+        self.import.verdict.as_ref().map(Verdict::phrase).unwrap_or_default()
     }
 
     /// Returns the file that contains the range.
@@ -81,7 +85,7 @@ impl<'a> Proposal<'a> {
             false => format!("This changes the range to `{range}`."),
         };
         let code = match self.is_safe {
-            true => format!("The code needs no change for {version}."),
+            true => format!("The schemas are compatible: {}.", self.proof()),
             false => format!(
                 "Merging it records that the code works with {version}, so adapt the code first. You can commit to \
                     this branch: git blue no longer updates it then."

@@ -84,7 +84,8 @@ fn group(subject: &str) -> String {
 /// Returns the test case of a finding: the contract, and the direction if there is a verdict.
 fn case(subject: Option<&str>, verdict: Option<&Verdict>) -> Case {
     let subject = subject.unwrap_or(REPOSITORY);
-    let verdict = verdict.filter(|one| one.basis != Basis::Values && one.verdict != Outcome::Compatible);
+    let verdict = verdict
+        .filter(|one| matches!(one.basis, Basis::Schemas | Basis::Expects) && one.verdict != Outcome::Compatible);
     let direction = verdict.map(|one| format!(" {}", one.direction.word())).unwrap_or_default();
     (group(subject), format!("{subject}{direction}"))
 }

@@ -67,6 +67,10 @@ fn step(body: &RealmCheck, subject: &Subject, error: &Finding) -> Option<NextSte
             let repo = error.repo.as_ref().or(body.current_repo.as_ref())?;
             Some(format!("git blue realm admin domain --name {domain} --repos {repo}  # add it to the members").into())
         }
+        ("only-pre-releases", Some(domain), Some(contract)) => error.version.as_ref().map(|version| {
+            format!("git blue contract get {domain}/{contract} --version {version}  # see it, until it is released")
+                .into()
+        }),
         ("missing-contract", Some(domain), Some(contract)) => Some(
             format!("git blue contract list --domain {domain}  # list the names, then correct {contract} in {place}")
                 .into(),

@@ -12,7 +12,7 @@ use crate::{
         oid::Oid,
         range::Range,
         review::{Changes, fields_at},
-        verdict::{Basis, ImportState, Judge, Outcome, Verdict},
+        verdict::{Basis, ImportEffect, ImportState, Judge, Outcome, Verdict},
         version::Version,
         yaml_text,
     },
@@ -22,11 +22,13 @@ use crate::{
         blue_files::{BINDINGS, Files, Item},
     },
     store::{Store, StoreRef, codec, layout, read},
-    wire::{ImportReview, JudgedBy, Withdrawal},
+    wire::{FieldChange, ImportReview, JudgedBy, Withdrawal},
 };
 
 /// The maximum number of lines of differences.
 const MAX_LINES: usize = 20;
+/// The maximum number of removed fields in a next step.
+const MAX_NAMES: usize = 3;
 
 /// A review of an import, and the next step.
 pub struct Review {
@@ -34,11 +36,11 @@ pub struct Review {
     pub next: String,
 }
 
-/// Returns whether an import needs a review: it is broken, behind, or at a version that its code is not adapted to.
+/// Returns whether an import needs a review: it is broken or undecided, it is behind, or its code is not known to be
+/// adapted to the current version.
 pub fn is_due(import: &Import, state: &ImportState) -> bool {
-    let current = current(&state.standing);
-    let is_moved = import.adapted().is_some_and(|adapted| current.is_some_and(|current| adapted != current));
-    state.is_broken() || is_moved
+    let is_moved = current(&state.standing).is_some_and(|current| import.adapted() != Some(current));
+    state.effect() != ImportEffect::Satisfied || is_moved
 }
 
 fn current(standing: &ImportResolution) -> Option<&Version> {
@@ -264,9 +266,18 @@ impl Domain<'_> {
             return format!("git blue check --worktree  # first adapt {code} to {new}: the import expects more of it");
         }
         let outcome = body.verdict.as_ref().map(|verdict| verdict.verdict);
+        let removed: Vec<_> = body.fields.iter().filter(|field| field.change == FieldChange::Removed).collect();
         let first = match outcome {
+            Some(Outcome::Compatible) if !removed.is_empty() => {
+                let names: Vec<_> = removed.iter().map(|field| field.name.as_str()).take(MAX_NAMES).collect();
+                let more = if removed.len() > MAX_NAMES { " and others" } else { "" };
+                format!("first check that {code} does not need {}{more}, which {new} removed", names.join(", "))
+            }
+            None if body.old_version.is_none() => {
+                format!("first check that {code} works with {new}: it is not known which version it was written for")
+            }
             Some(Outcome::Breaks) => format!("first adapt {code} to {new}, which {place} accepts"),
-            Some(Outcome::Compatible) => format!("{code} needs no change for {new}, which {place} accepts"),
+            Some(Outcome::Compatible) => body.verdict.as_ref().map(Verdict::phrase).unwrap_or_default(),
             Some(Outcome::Unknown) => format!("first check that {code} works with {new}, which {place} accepts"),
             None => format!(
                 "first check that {code} works with {new}: only the range in {place} accepts it, there is \

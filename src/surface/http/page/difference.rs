@@ -19,6 +19,8 @@ use crate::{
     wire::{ContractDiff, ContractGet, SchemaReading, SchemaVerdict, SchemasCompared},
 };
 
+/// The place of the flow in a contract.
+const FLOW: &str = "/flow";
 /// The maximum number of differences that are shown.
 const MAX_SHOWN: usize = 100;
 /// The maximum number of lines of one value.
@@ -60,20 +62,26 @@ fn command(body: &ContractDiff) -> String {
     format!("git blue contract diff {domain}/{contract} {old_version} {new_version} --json")
 }
 
-/// Returns the verdict of each direction, as one word each.
+/// Returns the verdict of each direction, as one word each, and whether the change breaks the value or the flow.
 pub fn outcome(body: &ContractDiff) -> Option<Markup> {
-    let compared = body.compared.as_ref()?;
     let (breaks, unknown) = (badge(Tone::Bad, "breaks"), badge(Tone::Warn, "unknown"));
-    Some(html! {
-        @for (word, both) in [("backwards", &compared.backwards), ("forwards", &compared.forwards)] {
-            span.outcome {
-                @match verdict(both, compared.reading) {
-                    SchemaVerdict::Compatible => { (badge(Tone::Good, "proved")) }
-                    SchemaVerdict::Incompatible { .. } => { (breaks) }
-                    SchemaVerdict::Unknown { .. } => { (unknown) }
-                }
-                " " (word)
-            }
+    let directions = body.compared.iter().flat_map(|compared| {
+        let both = [("backwards", &compared.backwards), ("forwards", &compared.forwards)];
+        both.map(|(word, both)| (word, verdict(both, compared.reading)))
+    });
+    let directions = directions.map(|(word, verdict)| match verdict {
+        SchemaVerdict::Compatible => (word, badge(Tone::Good, "proved")),
+        SchemaVerdict::Incompatible { .. } => (word, breaks.clone()),
+        SchemaVerdict::Unknown { .. } => (word, unknown.clone()),
+    });
+    let is_value = body.values.as_ref().is_some_and(|values| values.bump == VersionBump::Major);
+    let is_flow = body.changes.iter().any(|one| one.pointer == FLOW);
+    let others = [(is_value, "the value"), (is_flow, "the flow")];
+    let others = others.into_iter().filter(|(is_broken, _)| *is_broken).map(|(_, word)| (word, breaks.clone()));
+    let outcomes: Vec<_> = directions.chain(others).collect();
+    (!outcomes.is_empty()).then(|| {
+        html! {
+            @for (word, badge) in &outcomes { span.outcome { (badge) " " (word) } }
         }
     })
 }
@@ -153,6 +161,9 @@ fn offends(body: &ContractDiff, one: &Difference) -> Option<String> {
         let mut breaking = values.differences.iter().filter(|found| found.bump == VersionBump::Major);
         let found = breaking.any(|found| is_here(&found.old_pointer) || is_here(&found.new_pointer));
         return found.then(|| "breaks the value".to_owned());
+    }
+    if one.pointer == FLOW {
+        return Some("breaks the flow".to_owned());
     }
     let compared = body.compared.as_ref()?;
     let place = one.pointer.strip_prefix("/schema")?;
