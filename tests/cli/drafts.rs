@@ -41,6 +41,40 @@ fn diff_and_impact_work_before_the_commit() {
 }
 
 #[test]
+fn impact_of_an_edit_whose_version_is_not_raised_yet() {
+    let world = edited();
+    let dir = world.path("fungal");
+    let path = format!("fungal/{CONTRACT_FILE}");
+    world.write(&path, &world.read(&path).replace("2.0.0", "1.0.0"));
+    let impact = world.json(&dir, &["contract", "impact", CONTRACT, "--worktree"]);
+    assert_eq!(
+        (&impact["version"], &impact["published"], &impact["broken"]),
+        (&json!("2.0.0"), &json!(false), &json!(1)),
+        "{impact}"
+    );
+    let run = world.blue(&dir, &["contract", "impact", CONTRACT, "--worktree"]).exits(0);
+    let step = world.next_step(&run);
+    assert!(step.starts_with("git blue contract bump s3-access/s3-permissions  # 1.0.0 was already"), "{step}");
+    assert_eq!(world.finish_shell(&dir, &step).code, 0);
+    assert!(world.read(&path).contains("version: \"2.0.0\""));
+    // Unchanged files are the published version.
+    world.git(&dir, &["checkout", "-q", "--", "."]);
+    let impact = world.json(&dir, &["contract", "impact", CONTRACT, "--worktree"]);
+    assert_eq!((&impact["published"], &impact["broken"]), (&json!(true), &json!(0)), "{impact}");
+}
+
+#[test]
+fn pre_release_breaks_nobody() {
+    let world = edited();
+    let dir = world.path("fungal");
+    let path = format!("fungal/{CONTRACT_FILE}");
+    world.write(&path, &world.read(&path).replace("2.0.0", "1.1.0-rc.1"));
+    let impact = world.json(&dir, &["contract", "impact", CONTRACT, "--worktree"]);
+    assert_eq!((&impact["broken"], &impact["breaks_promise"]), (&json!(0), &json!([])), "{impact}");
+    world.blue(&dir, &["check", "--worktree"]).exits(0);
+}
+
+#[test]
 fn commits_are_compared_like_versions() {
     let world = edited();
     let dir = world.path("fungal");

@@ -95,10 +95,15 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractImpact>, OpErr
     let here = ctx.realm()?;
     let ContractRef { domain: domain_name, contract: name } = &request.contract;
     let tip = domain::tip(&*here.store, domain_name)?;
-    let wanted: Vec<_> = match &request.to {
-        Candidate::Version(Some(version)) => vec![(name.clone(), version.clone())],
-        _ => Vec::new(),
+    let drafted = match &request.to {
+        Candidate::Draft(draft) => Some((draft.contract(ctx, &request.contract)?, draft.source())),
+        Candidate::Version(_) | Candidate::Schema(_) => None,
     };
+    let wanted = match (&request.to, &drafted) {
+        (Candidate::Version(version), _) => version.clone(),
+        (_, drafted) => drafted.as_ref().map(|(document, _)| document.version.clone()),
+    };
+    let wanted: Vec<_> = wanted.map(|version| (name.clone(), version)).into_iter().collect();
     let only = [name.clone()].into();
     let view = domain::load(
         &*here.store,
@@ -108,27 +113,38 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractImpact>, OpErr
     )?;
     let judge = ctx.judge();
     let is_published = |version: &Version| view.versions.get(name).is_some_and(|all| all.contains(version));
-    let (candidate, source) = match &request.to {
-        Candidate::Version(None) => (domain::current(&view, name)?.clone(), DocumentSource::Realm),
-        Candidate::Version(Some(version)) if is_published(version) => {
+    let mut taken = None;
+    let (candidate, source) = match (&request.to, drafted) {
+        (_, Some((document, source))) => {
+            taken = Some(document.version.clone()).filter(|_| is_reused(&view, &document));
+            let free = || next_version::with_version(&view, &document, &judge);
+            (if taken.is_some() { free() } else { document }, source)
+        }
+        (Candidate::Schema(schema), None) => {
+            (with_schema(&view, newest(&view, request)?, schema, &judge), DocumentSource::Schema)
+        }
+        (Candidate::Version(Some(version)), None) if is_published(version) => {
             (at_version(&view, name, version)?, DocumentSource::Realm)
         }
         // An unpublished version is assumed to differ only in its number.
-        Candidate::Version(Some(version)) => {
+        (Candidate::Version(Some(version)), None) => {
             (Contract { version: version.clone(), ..newest(&view, request)? }, DocumentSource::Assumed)
         }
-        Candidate::Draft(draft) => (draft.contract(ctx, &request.contract)?, draft.source()),
-        Candidate::Schema(schema) => {
-            (with_schema(&view, newest(&view, request)?, schema, &judge), DocumentSource::Schema)
+        (Candidate::Version(None) | Candidate::Draft(_), None) => {
+            (domain::current(&view, name)?.clone(), DocumentSource::Realm)
         }
     };
     let version = candidate.version.clone();
     let current = view.contracts.get(name);
-    let promise = current.filter(|_| source != DocumentSource::Assumed);
+    // Publishing a pre-release changes nothing for importers, and it may break promises.
+    let is_preview = matches!(request.to, Candidate::Draft(_)) && version.is_prerelease() && current.is_some();
+    let promise = current.filter(|_| source != DocumentSource::Assumed && !is_preview);
     let promise =
         promise.and_then(|current| Promise::of(current, &candidate, &judge)).filter(|one| !one.broken.is_empty());
     let mut then = view.clone();
-    then.replace(candidate);
+    if !is_preview {
+        then.replace(candidate);
+    }
     let importers: Vec<_> = view
         .importers(name)
         .map(|(repo, import)| {
@@ -163,8 +179,12 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractImpact>, OpErr
         breaks_promise: promise.map(|promise| promise.broken).unwrap_or_default(),
         importers,
     };
+    let bump = taken.map(|taken| {
+        format!("git blue contract bump {}  # {taken} was already published with different content", request.contract)
+    });
     let next = here.repo.as_ref().and_then(|me| next_step(me, view.owner(name), &body));
-    Ok(next.into_iter().fold(Answer::new(body), Answer::next))
+    let steps = bump.map(NextStep::from).into_iter().chain(next);
+    Ok(steps.fold(Answer::new(body), Answer::next))
 }
 
 /// Returns the current document, or the newest pre-release if there is no release.
@@ -172,6 +192,12 @@ fn newest(view: &DomainView, request: &Request) -> Result<Contract, OpError> {
     let name = &request.contract.contract;
     let newest = view.published.iter().rev().find(|((of, _), _)| of == name).map(|(_, document)| document.clone());
     domain::current(view, name).cloned().or_else(|error| newest.ok_or(error))
+}
+
+/// Returns whether the version of a document was already published with different content.
+fn is_reused(view: &DomainView, document: &Contract) -> bool {
+    let held = view.document(&document.name, &document.version);
+    held.is_some_and(|held| held.computed_content_hash() != document.computed_content_hash())
 }
 
 /// Returns the document with another schema, under the version that the change needs.
@@ -190,10 +216,9 @@ fn next_step(me: &RepoName, owner: Option<&RepoName>, body: &ContractImpact) -> 
             true => "the code that uses it".to_owned(),
             false => mine.binding.to_string(),
         };
+        let then = if mine.resolved_version.is_some() { "" } else { ", then its range" };
         return Some(match body.current_version.as_ref() == Some(version) {
-            true => {
-                format!("git blue review  # {version} breaks this repository: adapt {place}, then its range").into()
-            }
+            true => format!("git blue review  # {version} breaks this repository: adapt {place}{then}").into(),
             false => NextStep::advice(format!(
                 "adapt {place} before {version} becomes current; git blue review then shows \
                     the lines"
@@ -207,6 +232,9 @@ fn next_step(me: &RepoName, owner: Option<&RepoName>, body: &ContractImpact) -> 
         true => NextStep::advice(format!(
             "add the older versions that you still serve to `supported`, until these repositories are adapted to {version}: {names}"
         )),
+        false if body.current_version.as_ref() == Some(version) => {
+            NextStep::advice(format!("these repositories are not adapted to {version}: {names}"))
+        }
         false => NextStep::advice(format!(
             "these repositories must adapt before {version} is published, unless you keep what they rely on: {names}"
         )),

@@ -10,6 +10,7 @@ use crate::ops::{
 use crate::{
     error::{ErrorCode, OpError},
     model::{
+        domain_view::DomainView,
         name::{ContractRef, RepoName},
         publish,
     },
@@ -39,9 +40,6 @@ pub struct Request {
 pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractTransfer>, OpError> {
     let acting = ctx.require_writable()?;
     let ContractRef { domain: name, contract } = &request.contract;
-    if request.to.as_ref() == Some(acting.repo) {
-        return Err(OpError::usage(format!("{} already owns {}", acting.repo, request.contract)));
-    }
     let subject = match &request.to {
         Some(to) => format!("offer {contract} to {to}"),
         None => format!("withdraw the offer of {contract}"),
@@ -50,6 +48,9 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractTransfer>, OpE
     let part = Part { contracts: Some(&[contract.clone()].into()), ..Part::default() };
     let decision = domain::change(ctx, acting.store, name, part, why, |view| {
         let held = domain::current(view, contract)?;
+        if request.to.as_ref() == Some(acting.repo) {
+            return Err(to_itself(view, acting.repo, &request.contract, &held.owner));
+        }
         let decision = publish::offer(view, acting.repo, held, request.to.as_ref())?;
         if let Some(to) = request.to.as_ref().filter(|to| !view.info.has_member(to)) {
             let message = format!("{name} has no member {to}");
@@ -71,6 +72,20 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractTransfer>, OpE
     Ok(answer
         .next(format!("{}  # in {to}; committing it accepts the contract", accepting(&request.contract, to)))
         .next(format!("git rm {file}  # here, once {to} owns it; also remove it from .blue/bindings/{name}.yaml")))
+}
+
+/// Returns the error for a repository that offers a contract to itself: it owns the contract already, or wants to have
+/// it.
+fn to_itself(view: &DomainView, me: &RepoName, at: &ContractRef, owner: &RepoName) -> OpError {
+    if owner == me {
+        return OpError::usage(format!("{me} already owns {at}"));
+    }
+    let error = OpError::no(ErrorCode::NotOwner, format!("{at} belongs to {owner}, not {me}"));
+    let record = view.transfers.get(&at.contract);
+    match record.and_then(|record| record.offered(owner)) == Some(me) {
+        true => error.next(format!("{}  # committing it accepts the contract", accepting(at, me))),
+        false => error.next(format!("git blue contract transfer {at} --to {me}  # in {owner}")),
+    }
 }
 
 /// Returns the command that writes the file of an offered contract with its new owner. Committing it accepts the offer.

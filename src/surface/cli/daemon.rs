@@ -148,6 +148,9 @@ impl Start {
             return Ok(Verdict::Yes);
         }
         let (running, is_new) = daemon::start(env, &self.settings)?;
+        if !is_new {
+            daemon::require_default(&self.settings, &running)?;
+        }
         let doing = if is_new { "serving" } else { "already running at" };
         let answer = Answer::new(about(format!("{doing} {}", running.url()), &running));
         render(output, answer.next("git blue daemon open  # open it in a browser"))?;

@@ -67,6 +67,22 @@ fn already(state: &State) -> OpError {
     OpError::no(ErrorCode::AlreadyRunning, message).next("git blue daemon stop")
 }
 
+/// Refuses options for a daemon that is running already: it was started with its own, which are not recorded.
+///
+/// # Errors
+/// Returns an error unless the port is that of the daemon or the default, and the other options are the defaults.
+pub fn require_default(settings: &Settings, running: &Running) -> Result<(), OpError> {
+    let default = Settings::default();
+    let port = if [0, running.port].contains(&settings.port) { default.port } else { settings.port };
+    if (Settings { port, ..*settings }) == default {
+        return Ok(());
+    }
+    let options: Vec<_> = arguments(settings).skip(3).collect();
+    let message = format!("the daemon is already running at {}, and keeps its options", running.url());
+    Err(OpError::no(ErrorCode::AlreadyRunning, message)
+        .next(format!("git blue daemon stop && git blue daemon start {}", options.join(" "))))
+}
+
 /// Returns the error for a port that is in use, saying whether the daemon of another home uses it.
 fn taken(port: u16, error: OpError) -> OpError {
     let health = ask::ask(port, "GET", "/health", None).unwrap_or_default();

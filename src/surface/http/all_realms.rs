@@ -29,6 +29,24 @@ pub struct RealmFilter {
 }
 
 impl RealmFilter {
+    /// Checks that the realm and the repository exist.
+    ///
+    /// # Errors
+    /// Returns an error if they do not, or if the realm or this machine's records cannot be read.
+    pub fn check(&self, contexts: &Contexts) -> Result<(), OpError> {
+        let Some(repo) = &self.repo else {
+            return self.realm.as_ref().map_or(Ok(()), |realm| contexts.repos(realm).map(drop));
+        };
+        for realm in self.realms(contexts)? {
+            match contexts.repos(&realm) {
+                Ok(repos) if repos.contains(repo) => return Ok(()),
+                Err(error) if self.realm.is_some() => return Err(error),
+                Ok(_) | Err(_) => {}
+            }
+        }
+        Err(OpError::no(ErrorCode::UnknownRepo, format!("no realm on this machine has a repository {repo}")))
+    }
+
     fn realms(&self, contexts: &Contexts) -> Result<Vec<RealmName>, OpError> {
         match &self.realm {
             Some(realm) => Ok(vec![realm.clone()]),

@@ -42,7 +42,7 @@ pub type Body = http_body_util::combinators::BoxBody<Bytes, Infallible>;
 pub const PORT: u16 = 7865;
 
 /// The settings of the server.
-#[derive(Debug, Clone, Copy, clap::Args)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::Args)]
 pub struct Settings {
     /// The port to listen on; 0 for any free one
     #[arg(long, value_name = "PORT", default_value_t = PORT)]
@@ -56,4 +56,10 @@ pub struct Settings {
     /// Seconds between syncs of the realms that are synced automatically; 0 for never
     #[arg(long, value_name = "SECONDS", default_value_t = sync::SECONDS)]
     pub sync_interval: u32,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self { port: PORT, rate_limit: mcp::PER_MINUTE, catch_up: catch_up::SECONDS, sync_interval: sync::SECONDS }
+    }
 }

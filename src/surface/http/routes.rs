@@ -320,7 +320,10 @@ fn notifications_list(call: &Call<'_>) -> Result<Reply, OpError> {
         RealmFilter { realm: Some(realm), repo: Some(repo) } => {
             Ok(Reply::of(&ops::notifications::list::run(&call.contexts.repo(realm, repo)?, &request)?))
         }
-        narrowed => Ok(Reply::of(&all_realms::notifications(call.contexts, narrowed, &request, &request.page)?)),
+        narrowed => {
+            narrowed.check(call.contexts)?;
+            Ok(Reply::of(&all_realms::notifications(call.contexts, narrowed, &request, &request.page)?))
+        }
     }
 }
 

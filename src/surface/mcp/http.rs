@@ -314,7 +314,9 @@ fn too_often(wait: Duration, frame: &Frame) -> Response<Body> {
     };
     let seconds = wait.as_secs() + 1;
     let error = OpError::no(error::ErrorCode::TooManyRequests, format!("too many MCP requests: wait {seconds} s"))
-        .next(format!("try again in {seconds} s; git blue daemon start --rate-limit N raises the limit"));
+        .next(format!(
+            "try again in {seconds} s; to raise the limit, stop the daemon and run git blue daemon start --rate-limit N"
+        ));
     let mut response = wrong(&JsonRpcError::new(id, too_busy(&error, seconds)));
     *response.status_mut() = StatusCode::TOO_MANY_REQUESTS;
     response.headers_mut().insert(RETRY_AFTER, HeaderValue::from(seconds));

@@ -44,6 +44,8 @@ pub struct Answer {
     pub body: Body,
     /// Finds the notifications to add; `None` for tools without notifications.
     pub source: Option<NotificationSource>,
+    /// Whether it is a review, or tells to call one.
+    pub is_review: bool,
 }
 
 /// Finds the pending notifications of one reader in one project.
@@ -124,7 +126,7 @@ impl Answer {
     }
 
     fn add_notifications(self, may_tell: bool) -> Finished {
-        let Self { mut body, source } = self;
+        let Self { mut body, source, is_review } = self;
         let mut told = None;
         if let Some(source) = source {
             let room = || {
@@ -139,7 +141,7 @@ impl Answer {
             let (notifications, more) =
                 telling.as_ref().map_or((&[][..], 0), |(telling, _)| (&telling.notifications[..], telling.more));
             let bindings = telling.as_ref().and_then(|(telling, _)| telling.bindings_changed.clone());
-            let steps = steps(notifications, more);
+            let steps = steps(notifications, more, is_review);
             body.fields.insert("notifications".into(), serde_json::json!(notifications));
             if bindings.is_some() {
                 body.fields.insert("bindings_changed".into(), serde_json::json!(bindings));
@@ -201,11 +203,11 @@ impl SentNotifications {
     }
 }
 
-/// Returns the next steps for the notifications.
-fn steps(notifications: &[Notification], more: usize) -> Vec<NextStep> {
+/// Returns the next steps for the notifications of an answer.
+fn steps(notifications: &[Notification], more: usize, is_review: bool) -> Vec<NextStep> {
     let mut steps = Vec::new();
     let mine: Vec<_> = notifications.iter().filter(|one| one.affects_me).collect();
-    if let Some(first) = mine.first() {
+    if let Some(first) = mine.first().filter(|_| !is_review) {
         let names = first.contract.as_ref().map(|contract| format!("{}/{contract}", first.domain)).unwrap_or_default();
         let others = if mine.len() > 1 { format!(" and {} more", mine.len() - 1) } else { String::new() };
         let line = format!(

@@ -32,8 +32,11 @@ use crate::{
         progress::cancelled,
     },
     surface::arguments::Arguments,
+    wire::NextStep,
 };
 
+/// The tool that reviews imports.
+const REVIEW: &str = "realm_review";
 /// The pause for which a call that waits for a lock lets others run before it tries again.
 const PAUSE: Duration = Duration::from_millis(20);
 
@@ -156,7 +159,9 @@ impl Server {
     /// Stores an answer for the layer that writes it.
     pub fn put(&self, tool: &Tool, context: &RequestContext<RoleServer>, project: Project, body: Body) {
         let source = tool.shape.tells.then(|| self.notification_source(project, context));
-        self.answers.put(context.id.clone(), Answer { body, source });
+        let is_step = |step: &NextStep| matches!(step, NextStep::Tool { tool, .. } if tool == REVIEW);
+        let is_review = tool.name() == REVIEW || body.next_steps.iter().any(is_step);
+        self.answers.put(context.id.clone(), Answer { body, source, is_review });
     }
 
     /// Returns the source of the notifications that are added to an answer in a project.

@@ -62,8 +62,8 @@ impl Server {
         match outcome {
             Ok(mut body) => {
                 body.cut("the command's output is too long for a message");
-                self.answers
-                    .put(context.id.clone(), Answer { body, source: Some(self.notification_source(project, context)) });
+                let source = Some(self.notification_source(project, context));
+                self.answers.put(context.id.clone(), Answer { body, source, is_review: false });
                 self.placeholder_result(context).into()
             }
             Err(error) => failed(&error).into(),
