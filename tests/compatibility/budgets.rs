@@ -144,6 +144,62 @@ fn many_properties_need_few_steps() {
     assert_eq!(label(&within(&closed(1_000), &closed(1_001), limits)), "x/o");
 }
 
+/// Returns an object schema with many properties, all of them different, and one that differs from those.
+fn wide(count: usize, differing: Option<usize>, more: &Value) -> Value {
+    let property = |at: usize| match differing {
+        Some(differing) if differing == at => json!({"type": "string"}),
+        _ => json!({"type": "integer", "maximum": at + 5}),
+    };
+    let properties: serde_json::Map<_, _> = (0..count).map(|at| (format!("p{at}"), property(at))).collect();
+    let mut schema = json!({"type": "object", "properties": properties});
+    schema.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+    schema
+}
+
+#[test]
+fn twenty_thousand_properties_are_decided() {
+    // Were each property compared with all others, this would take more than the time limit.
+    let limits = Limits { steps: 500_000, time: Duration::from_secs(60), ..Limits::default() };
+    for more in [json!({}), json!({"additionalProperties": false})] {
+        let found = within(&wide(20_000, None, &more), &wide(20_000, Some(7_000), &more), limits);
+        assert_eq!(label(&found), "x/x");
+        let place = Some("/properties/p7000/type".to_owned());
+        let places: Vec<_> =
+            found.differences.iter().map(|one| (&*one.rule, &one.old_pointer, &one.new_pointer)).collect();
+        assert_eq!(places, [("widened-type", &place, &place), ("narrowed-type", &place, &place)]);
+        let witnesses: Vec<_> = found.differences.iter().map(|one| one.witness.clone().unwrap()).collect();
+        assert_eq!(witnesses, [json!({"p7000": ""}), json!({"p7000": 0})]);
+    }
+}
+
+#[test]
+fn thousands_of_required_properties_are_decided() {
+    let names: Vec<_> = (0..5_000).map(|at| format!("p{at}")).collect();
+    let limits = Limits { steps: 200_000, time: Duration::from_secs(60), ..Limits::default() };
+    let more = json!({"required": names});
+    assert_eq!(label(&within(&wide(5_000, None, &more), &wide(5_000, Some(7), &more), limits)), "x/x");
+}
+
+#[test]
+fn thousands_of_alternatives_are_explained() {
+    let alternative = |at: usize, differs: bool| {
+        let value = if differs { json!({"type": "string"}) } else { json!({"maximum": at}) };
+        json!({"type": "object", "required": ["kind"], "properties": {"kind": {"const": at}, "value": value}})
+    };
+    let all =
+        |differing: usize| json!({"anyOf": (0..1_500).map(|at| alternative(at, at == differing)).collect::<Vec<_>>()});
+    let limits = Limits { time: Duration::from_secs(60), ..Limits::default() };
+    assert_eq!(label(&within(&all(1_500), &all(700), limits)), "o/x");
+}
+
+/// Returns a schema with as many choices as it has properties.
+fn many_dependencies(count: usize, more: usize) -> Value {
+    let one = |at: usize| {
+        (format!("a{at}"), json!({"properties": {format!("b{at}"): {"properties": {"c": {"maximum": at + more}}}}}))
+    };
+    json!({"type": "object", "dependentSchemas": (0..count).map(one).collect::<serde_json::Map<_, _>>()})
+}
+
 #[test]
 fn hostile_schemas_end_in_time() {
     let deep =
@@ -164,6 +220,7 @@ fn hostile_schemas_end_in_time() {
             json!({"patternProperties": (0..30).map(|n| (format!("^{n}|a{n}"), json!({"minimum": n}))).collect::<serde_json::Map<_, _>>()}),
             json!({}),
         ),
+        (many_dependencies(3_000, 0), many_dependencies(3_000, 1)),
     ];
     for (old, new) in pairs {
         let start = Instant::now();

@@ -25,6 +25,10 @@ impl BranchStatus {
 impl State {
     pub(super) fn branch_status(&self, engine: &mut Engine<'_>, branch: &[Item], deeply: bool) -> BranchStatus {
         let mut all = BranchStatus::Given;
+        // Each item may ask every open choice what it names.
+        if !engine.budget.visit(branch.len() * (1 + self.open.len())) {
+            return BranchStatus::Open;
+        }
         for item in branch {
             match self.item_status(engine, *item, deeply) {
                 BranchStatus::Closed => return BranchStatus::Closed,

@@ -23,19 +23,26 @@ impl Default for Limits {
     }
 }
 
+/// The number of visits between two checks of the clock, which are about a millisecond.
+const LOOK_EVERY: u64 = 10_000;
+
 /// The remaining part of [`Limits`].
 pub(super) struct Budget<'a> {
     clock: &'a (dyn Fn() -> Duration + Sync),
     limits: Limits,
     started: Duration,
     pub(super) steps: u64,
+    /// The parts of states that steps visited.
+    visits: u64,
+    /// The number of visits from which on the clock is checked again.
+    next_look: u64,
     bytes: usize,
     spent: Option<&'static str>,
 }
 
 impl<'a> Budget<'a> {
     pub(super) fn new(clock: &'a (dyn Fn() -> Duration + Sync), limits: Limits) -> Self {
-        Self { clock, limits, started: clock(), steps: 0, bytes: 0, spent: None }
+        Self { clock, limits, started: clock(), steps: 0, visits: 0, next_look: LOOK_EVERY, bytes: 0, spent: None }
     }
 
     /// Counts a step. Returns whether the search may continue.
@@ -44,6 +51,17 @@ impl<'a> Budget<'a> {
         if self.steps > self.limits.steps {
             self.spent.get_or_insert("steps");
         } else if self.steps.is_multiple_of(64) {
+            self.look();
+        }
+        self.spent.is_none()
+    }
+
+    /// Counts visited parts of a state within a step, such as facts and branches, since one step may visit thousands.
+    /// Returns whether the search may continue.
+    pub(super) fn visit(&mut self, count: usize) -> bool {
+        self.visits = self.visits.saturating_add(count as u64);
+        if self.visits >= self.next_look {
+            self.next_look = self.visits.saturating_add(LOOK_EVERY);
             self.look();
         }
         self.spent.is_none()
@@ -77,5 +95,20 @@ impl<'a> Budget<'a> {
     /// Returns which limit was reached, if any.
     pub(super) fn spent(&self) -> Option<&'static str> {
         self.spent
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn visits_within_a_step_check_the_clock() {
+        let clock = std::sync::atomic::AtomicU64::new(0);
+        let now = || Duration::from_secs(clock.load(std::sync::atomic::Ordering::Relaxed));
+        let mut budget = Budget::new(&now, Limits::default());
+        clock.store(2, std::sync::atomic::Ordering::Relaxed);
+        let count = (0..LOOK_EVERY).take_while(|_| budget.visit(1)).count() as u64;
+        assert_eq!((count, budget.spent()), (LOOK_EVERY - 1, Some("time")));
     }
 }

@@ -6,7 +6,7 @@ use std::rc::Rc;
 
 use super::branch::{BranchStatus, are_apart};
 use super::evaluate;
-use super::flatten::{Choice, Item, Kind, REFUSED, State, UNLESS};
+use super::flatten::{Branches, Choice, Item, Kind, REFUSED, State, UNLESS};
 use super::node::{Lit, Sym};
 use super::prove::{Answer, Atom, Engine};
 
@@ -16,7 +16,7 @@ const MANY: usize = 8;
 impl State {
     /// Decides the goal: takes branches while there are choices, then builds a value.
     pub(super) fn solve(mut self, engine: &mut Engine<'_>) -> Answer {
-        if !engine.budget.step() {
+        if !engine.budget.step() || !engine.budget.visit(self.facts.len()) {
             return Answer::Undecided;
         }
         self.sent = self.sent(engine);
@@ -42,7 +42,7 @@ impl State {
             return answer;
         }
         let choice = match self.discriminator(engine) {
-            Some(name) => Rc::new(vec![vec![Item::Present(name)], vec![Item::Absent(name)]]),
+            Some(name) => Branches::choice(vec![vec![Item::Present(name)], vec![Item::Absent(name)]]),
             None => self.open.swap_remove(at),
         };
         let mut best = Answer::Empty;
@@ -137,7 +137,7 @@ impl State {
     }
 
     /// Drops branches that contradict the facts, and choices that are already satisfied. Returns false if a choice has
-    /// no branch left.
+    /// no branch left. Leaves the rest as it is once the budget is spent.
     fn simplify(&mut self, engine: &mut Engine<'_>, deeply: bool) -> bool {
         loop {
             let mut work = Vec::new();
@@ -145,6 +145,9 @@ impl State {
             // Every choice stays open until all are judged: it may name properties that a lenient writer sends.
             for choice in self.open.clone() {
                 let statuses: Vec<_> = choice.iter().map(|branch| self.branch_status(engine, branch, deeply)).collect();
+                if engine.budget.spent().is_some() {
+                    return true;
+                }
                 if statuses.contains(&BranchStatus::Given) {
                     continue;
                 }
@@ -153,7 +156,7 @@ impl State {
                     [] => return false,
                     [only] => work.extend(choice[only].iter().copied()),
                     _ if left.len() == choice.len() => kept.push(choice),
-                    _ => kept.push(Rc::new(left.into_iter().map(|at| choice[at].clone()).collect())),
+                    _ => kept.push(Branches::choice(left.into_iter().map(|at| choice[at].clone()).collect())),
                 }
             }
             self.open = kept;

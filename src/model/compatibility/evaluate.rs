@@ -114,7 +114,7 @@ pub(super) fn literal(table: &mut Table, lit: &Lit, value: &Value) -> Option<boo
         }
         Lit::Enum(ids) => {
             let id = table.words.value(value);
-            Some(ids.contains(&id))
+            Some(ids.binary_search(&id).is_ok())
         }
         Lit::Opaque(..) => None,
         Lit::Sub(id) => holds(table, *id, value),

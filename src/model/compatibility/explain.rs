@@ -1,5 +1,7 @@
 //! Explains why a witness fails: the innermost keyword that refuses it, and the other schema at the same place.
 
+use std::rc::Rc;
+
 use serde_json::Value;
 
 use super::evaluate;
@@ -11,20 +13,27 @@ use crate::model::contract::BrokenDirection;
 use crate::model::schema::uri;
 
 /// The keyword that refuses a value.
-pub(super) struct Leaf {
-    spot: Spot,
-    lit: Lit,
+pub(super) struct Leaf<'a> {
+    spot: Spot<'a>,
+    lit: &'a Lit,
     path: Vec<String>,
     value: Value,
     /// The property that is not allowed, for keywords about names.
     member: Option<Sym>,
 }
 
-/// A sub-schema, and the JSON Pointer by which it was reached. Equal sub-schemas occur in many places.
+/// A sub-schema, and how it was reached. Equal sub-schemas occur in many places. Its JSON Pointer is searched for only
+/// when it is needed, since a branch is one of thousands.
 #[derive(Clone)]
-struct Spot {
+struct Spot<'a> {
     id: Id,
-    pointer: String,
+    via: Option<Rc<Via<'a>>>,
+}
+
+/// A literal of a sub-schema that leads to another one.
+struct Via<'a> {
+    from: Spot<'a>,
+    lit: &'a Lit,
 }
 
 /// Both documents after reading.
@@ -44,14 +53,21 @@ pub(super) struct Explained {
     pub(super) pointers: [Option<String>; 2],
 }
 
-impl Leaf {
-    /// Returns the node and literal of the difference, to be treated as allowed from now on.
-    pub(super) fn mask(&self, sources: &Sources<'_>) -> Option<(Id, Lit)> {
-        Some((sources.classes.of(self.spot.id), sources.classes.lit(&self.lit)?))
+impl<'a> Spot<'a> {
+    /// Returns a child that a literal of the sub-schema names.
+    fn below(&self, lit: &'a Lit, child: Id) -> Self {
+        Self { id: child, via: Some(Rc::new(Via { from: self.clone(), lit })) }
     }
 }
 
-impl Sources<'_> {
+impl Leaf<'_> {
+    /// Returns the node and literal of the difference, to be treated as allowed from now on.
+    pub(super) fn mask(&self, sources: &Sources<'_>) -> Option<(Id, Lit)> {
+        Some((sources.classes.of(self.spot.id), sources.classes.lit(self.lit)?))
+    }
+}
+
+impl<'a> Sources<'a> {
     /// Finds the keyword that refuses `value` and is not allowed yet. `document` is 0 for the old one, 1 for the new
     /// one.
     pub(super) fn leaf(
@@ -60,54 +76,57 @@ impl Sources<'_> {
         document: usize,
         value: &Value,
         masked: &dyn Fn(&(Id, Lit)) -> bool,
-    ) -> Option<Leaf> {
-        let mut walk = Walk { sources: self, document, path: Vec::new(), masked };
+    ) -> Option<Leaf<'a>> {
+        let mut walk = Walk { sources: self, path: Vec::new(), masked };
         walk.spot(table, &self.root(document), value)
     }
 
-    fn root(&self, document: usize) -> Spot {
-        Spot { id: self.roots[document], pointer: String::new() }
+    fn root(&self, document: usize) -> Spot<'a> {
+        Spot { id: self.roots[document], via: None }
     }
 
-    /// Returns a child of a sub-schema, with its place in a document.
-    fn below_spot(&self, document: usize, spot: &Spot, lit: &Lit, child: Id, table: &Table) -> Spot {
-        let pointer = self.steps(document, spot, lit, child, table).unwrap_or_else(|| spot.pointer.clone());
-        Spot { id: child, pointer }
+    /// Returns the JSON Pointer by which a sub-schema of a document was reached.
+    fn place(&self, document: usize, spot: &Spot<'_>, table: &Table) -> String {
+        let way: Vec<_> = std::iter::successors(Some(spot), |spot| Some(&spot.via.as_deref()?.from)).collect();
+        way.iter().rev().fold(String::new(), |pointer, spot| match &spot.via {
+            Some(via) => self.steps(document, &pointer, via, spot.id, table).unwrap_or(pointer),
+            None => pointer,
+        })
     }
 
-    /// Returns the pointer to a child that a literal of a sub-schema names, or `None` if the child occurs in no
-    /// document.
-    fn steps(&self, document: usize, spot: &Spot, lit: &Lit, child: Id, table: &Table) -> Option<String> {
+    /// Returns the pointer to a child that a literal of the sub-schema at `pointer` names, or `None` if the child occurs
+    /// in no document.
+    fn steps(&self, document: usize, pointer: &str, via: &Via<'_>, child: Id, table: &Table) -> Option<String> {
         if !self.graph.is_written(child) {
             return None;
         }
-        let (schema, part) = (self.graph.tree(spot.id), self.graph.tree(child).id());
+        let (schema, part) = (self.graph.tree(via.from.id), self.graph.tree(child).id());
         let is_there = |steps: &String| schema.pointer(steps).is_some_and(|found| found.id() == part);
         let named = |keyword: &str, name: Sym| format!("/{keyword}{}", uri::step(&table.words.text(name)));
         let listed = |keyword: &'static str| {
-            let count = schema.get(keyword).map_or(0, |list| list.items().len());
-            (0..count).map(move |at| format!("/{keyword}/{at}"))
+            let at = schema.get(keyword)?.items().position(|item| item.id() == part)?;
+            Some(format!("/{keyword}/{at}"))
         };
-        let candidates: Vec<String> = match lit {
+        let candidates: Vec<String> = match via.lit {
             Lit::Prop(name, _) => vec![named("properties", *name)],
             Lit::PatProp(name, _) => vec![named("patternProperties", *name)],
             Lit::DepSchema(name, _) => vec![named("dependentSchemas", *name), named("dependencies", *name)],
             Lit::Item(at, _) => vec![format!("/prefixItems/{at}"), format!("/items/{at}")],
-            Lit::AnyOf(_) => listed("anyOf").collect(),
-            Lit::OneOf(_) => listed("oneOf").collect(),
+            Lit::AnyOf(_) => listed("anyOf").into_iter().collect(),
+            Lit::OneOf(_) => listed("oneOf").into_iter().collect(),
             Lit::If(..) => ["/if", "/then", "/else"].map(str::to_owned).to_vec(),
-            Lit::Sub(_) => listed("allOf").chain(listed("anyOf")).chain(listed("oneOf")).collect(),
+            Lit::Sub(_) => ["allOf", "anyOf", "oneOf"].into_iter().filter_map(listed).collect(),
             other => rules::keywords(other).iter().map(|keyword| format!("/{keyword}")).collect(),
         };
-        let here = |steps: String| format!("{}{steps}", spot.pointer);
+        let here = |steps: String| format!("{pointer}{steps}");
         let written = candidates.into_iter().find(is_there).map(here);
-        written.or_else(|| self.referred(document, spot, child)).or_else(|| schema.pointer_to(part).map(here))
+        written.or_else(|| self.referred(document, via.from.id, child)).or_else(|| schema.pointer_to(part).map(here))
     }
 
     /// Returns the pointer to the target of the reference in a sub-schema that leads to `child`.
-    fn referred(&self, document: usize, spot: &Spot, child: Id) -> Option<String> {
-        let (schema, part) = (self.graph.tree(spot.id), self.graph.tree(child).id());
-        let base = self.graph.context(spot.id).base;
+    fn referred(&self, document: usize, from: Id, child: Id) -> Option<String> {
+        let (schema, part) = (self.graph.tree(from), self.graph.tree(child).id());
+        let base = self.graph.context(from).base;
         let document = &self.graph.documents[document];
         let references =
             ["$ref", "$dynamicRef", "$recursiveRef"].into_iter().filter_map(|word| schema.get(word)?.as_str());
@@ -141,7 +160,7 @@ impl Sources<'_> {
             Lit::Required(name) => Some(*name),
             Lit::AddProp(names, patterns, _) => {
                 let name = members.keys().find(|name| {
-                    let is_named = table.words.known(name).is_some_and(|name| names.contains(&name));
+                    let is_named = table.words.known(name).is_some_and(|name| names.binary_search(&name).is_ok());
                     !is_named && !patterns.iter().any(|pattern| table.words.matches(*pattern, name) == Some(true))
                 })?;
                 Some(table.words.symbol(name))
@@ -151,15 +170,15 @@ impl Sources<'_> {
     }
 
     /// Returns the sub-schemas of a document that apply to the value along a path.
-    fn reached(&self, table: &mut Table, document: usize, value: &Value, path: &[String]) -> Vec<Spot> {
+    fn reached(&self, table: &mut Table, document: usize, value: &Value, path: &[String]) -> Vec<Spot<'a>> {
         let mut reached = Vec::new();
         let mut value = Some(value);
         let mut here = vec![self.root(document)];
         for token in path.iter().map(Some).chain([None]) {
             reached.clear();
-            self.in_place(table, document, here, value, &mut reached);
+            self.in_place(table, here, value, &mut reached);
             let Some(token) = token else { break };
-            here = reached.iter().flat_map(|spot| self.below(table, document, spot, token)).collect();
+            here = reached.iter().flat_map(|spot| self.below(table, spot, token)).collect();
             value = value.and_then(|value| match value {
                 Value::Object(members) => members.get(token),
                 Value::Array(items) => token.parse::<usize>().ok().and_then(|at| items.get(at)),
@@ -172,10 +191,9 @@ impl Sources<'_> {
     fn in_place(
         &self,
         table: &mut Table,
-        document: usize,
-        mut waiting: Vec<Spot>,
+        mut waiting: Vec<Spot<'a>>,
         value: Option<&Value>,
-        reached: &mut Vec<Spot>,
+        reached: &mut Vec<Spot<'a>>,
     ) {
         let mut seen = std::collections::HashSet::new();
         waiting.reverse();
@@ -195,13 +213,13 @@ impl Sources<'_> {
                     Lit::If(_, then, other) => vec![*then, *other],
                     _ => Vec::new(),
                 };
-                waiting.extend(next.into_iter().map(|id| self.below_spot(document, &spot, lit, id, table)));
+                waiting.extend(next.into_iter().map(|id| spot.below(lit, id)));
             }
             reached.push(spot);
         }
     }
 
-    fn below(&self, table: &mut Table, document: usize, spot: &Spot, token: &str) -> Vec<Spot> {
+    fn below(&self, table: &mut Table, spot: &Spot<'a>, token: &str) -> Vec<Spot<'a>> {
         let symbol = table.words.known(token);
         let at = token.parse::<u64>().ok();
         let lits = self.graph.lits(spot.id);
@@ -221,14 +239,14 @@ impl Sources<'_> {
                 _ => None,
             }));
         }
-        found.into_iter().map(|(lit, id)| self.below_spot(document, spot, lit, id, table)).collect()
+        found.into_iter().map(|(lit, id)| spot.below(lit, id)).collect()
     }
 
     /// Describes a leaf of a document: the rule, the places on both sides, and the problem.
     pub(super) fn explain(
         &self,
         table: &mut Table,
-        leaf: &Leaf,
+        leaf: &Leaf<'_>,
         own: usize,
         witness: &Value,
         direction: BrokenDirection,
@@ -236,22 +254,22 @@ impl Sources<'_> {
         let other = self.reached(table, 1 - own, witness, &leaf.path);
         let same = other.iter().find_map(|spot| {
             let mut lits = self.graph.lits(spot.id).iter();
-            Some((spot, lits.find(|lit| rules::is_same_keyword(lit, &leaf.lit))?))
+            Some((spot, lits.find(|lit| rules::is_same_keyword(lit, leaf.lit))?))
         });
         let names_member = leaf.member.is_some_and(|name| {
             let is_named = |lit: &Lit| matches!(lit, Lit::Prop(n, _) if *n == name);
             other.iter().any(|spot| self.graph.lits(spot.id).iter().any(is_named))
         });
         let mut pointers = [None, None];
-        pointers[own] = Some(self.pointer(table, &leaf.spot, &leaf.lit));
+        pointers[own] = Some(self.pointer(own, table, &leaf.spot, leaf.lit));
         pointers[1 - own] = match same {
-            Some((spot, lit)) => Some(self.pointer(table, spot, lit)),
-            None => other.first().map(|spot| spot.pointer.clone()),
+            Some((spot, lit)) => Some(self.pointer(1 - own, table, spot, lit)),
+            None => other.first().map(|spot| self.place(1 - own, spot, table)),
         };
         let at: String = leaf.path.iter().map(|token| uri::step(token)).collect();
         let place = Place {
             direction,
-            lit: &leaf.lit,
+            lit: leaf.lit,
             other: same.map(|(_, lit)| lit),
             value: &leaf.value,
             member: leaf.member.map(|name| table.words.text(name)),
@@ -262,7 +280,8 @@ impl Sources<'_> {
     }
 
     /// Returns the JSON Pointer to a keyword.
-    fn pointer(&self, table: &Table, spot: &Spot, lit: &Lit) -> String {
+    fn pointer(&self, document: usize, table: &Table, spot: &Spot<'_>, lit: &Lit) -> String {
+        let place = self.place(document, spot, table);
         let schema = self.graph.tree(spot.id);
         let keyword = rules::keywords(lit).iter().find(|keyword| schema.get(keyword).is_some());
         let below = match lit {
@@ -273,8 +292,8 @@ impl Sources<'_> {
             _ => String::new(),
         };
         match keyword {
-            Some(keyword) => format!("{}/{keyword}{below}", spot.pointer),
-            None => spot.pointer.clone(),
+            Some(keyword) => format!("{place}/{keyword}{below}"),
+            None => place,
         }
     }
 }
@@ -282,16 +301,15 @@ impl Sources<'_> {
 /// A walk from the root of a document to the keyword that refuses a value.
 struct Walk<'s, 'a> {
     sources: &'s Sources<'a>,
-    document: usize,
     /// The path within the value.
     path: Vec<String>,
     masked: &'s dyn Fn(&(Id, Lit)) -> bool,
 }
 
-impl Walk<'_, '_> {
-    fn spot(&mut self, table: &mut Table, spot: &Spot, value: &Value) -> Option<Leaf> {
+impl<'a> Walk<'_, 'a> {
+    fn spot(&mut self, table: &mut Table, spot: &Spot<'a>, value: &Value) -> Option<Leaf<'a>> {
         let sources = self.sources;
-        let mut lits: Vec<&Lit> = sources.graph.lits(spot.id).iter().collect();
+        let mut lits: Vec<&'a Lit> = sources.graph.lits(spot.id).iter().collect();
         lits.sort_unstable();
         for lit in lits {
             if !sources.refuses(table, lit, value) {
@@ -312,7 +330,7 @@ impl Walk<'_, '_> {
             let is_own = !matches!(lit, Lit::Sub(_) | Lit::DepSchema(..) | Lit::If(..) | Lit::Prop(..) | Lit::Item(..));
             let leaf = Leaf {
                 spot: spot.clone(),
-                lit: lit.clone(),
+                lit,
                 path: self.path.clone(),
                 value: value.clone(),
                 member: sources.odd_member(table, lit, value),
@@ -324,13 +342,19 @@ impl Walk<'_, '_> {
         None
     }
 
-    fn child(&mut self, table: &mut Table, spot: &Spot, lit: &Lit, id: Id, value: &Value) -> Option<Leaf> {
-        let below = self.sources.below_spot(self.document, spot, lit, id, table);
-        self.spot(table, &below, value)
+    fn child(&mut self, table: &mut Table, spot: &Spot<'a>, lit: &'a Lit, id: Id, value: &Value) -> Option<Leaf<'a>> {
+        self.spot(table, &spot.below(lit, id), value)
     }
 
     /// Follows the closest branch: the one with the fewest failing keywords.
-    fn branch(&mut self, table: &mut Table, spot: &Spot, lit: &Lit, ids: &[Id], value: &Value) -> Option<Leaf> {
+    fn branch(
+        &mut self,
+        table: &mut Table,
+        spot: &Spot<'a>,
+        lit: &'a Lit,
+        ids: &[Id],
+        value: &Value,
+    ) -> Option<Leaf<'a>> {
         let counted: Vec<_> = ids.iter().map(|id| (self.sources.failures(table, *id, value), *id)).collect();
         let least = counted.iter().map(|(count, _)| *count).min().filter(|least| *least > 0)?;
         let closest: Vec<_> = counted.into_iter().filter(|(count, _)| *count == least).map(|(_, id)| id).collect();
@@ -341,7 +365,7 @@ impl Walk<'_, '_> {
         (best.path.len() > next).then_some(best)
     }
 
-    fn part(&mut self, table: &mut Table, spot: &Spot, lit: &Lit, value: &Value) -> Option<Leaf> {
+    fn part(&mut self, table: &mut Table, spot: &Spot<'a>, lit: &'a Lit, value: &Value) -> Option<Leaf<'a>> {
         let (id, parts): (Id, Vec<(String, &Value)>) = match (lit, value) {
             (Lit::Prop(name, id), Value::Object(members)) => {
                 let name = table.words.text(*name);
@@ -362,7 +386,8 @@ impl Walk<'_, '_> {
             (Lit::AddProp(names, patterns, id), Value::Object(members)) => {
                 let mut parts = Vec::new();
                 for (name, member) in members {
-                    let is_named = table.words.known(name).is_some_and(|name| names.contains(&name));
+                    let known = table.words.known(name);
+                    let is_named = known.is_some_and(|name| names.binary_search(&name).is_ok());
                     if !is_named && !patterns.iter().any(|p| table.words.matches(*p, name) == Some(true)) {
                         parts.push((name.clone(), member));
                     }

@@ -1,9 +1,12 @@
 //! Splits a goal for one type of value into facts (literals) and choices. `choose` then takes the choices.
 
+use std::cell::OnceCell;
 use std::collections::{BTreeSet, HashMap};
+use std::ops::Deref;
 use std::rc::Rc;
 
 use super::evaluate;
+use super::naming::Naming;
 use super::node::{self, Id, Lit, Sym};
 use super::prove::{Atom, Engine};
 
@@ -57,7 +60,35 @@ pub(super) enum Item {
     Unless(Id),
 }
 
-pub(super) type Choice = Rc<Vec<Vec<Item>>>;
+pub(super) type Choice = Rc<Branches>;
+
+/// The branches of a choice, one of which must hold.
+pub(super) struct Branches {
+    branches: Vec<Vec<Item>>,
+    /// Whether a branch is read leniently, so that it may name properties.
+    pub(super) is_lenient: bool,
+    /// What the branches name, computed when it is needed: each property of an object asks for it.
+    pub(super) naming: OnceCell<Naming>,
+}
+
+impl Branches {
+    pub(super) fn choice(branches: Vec<Vec<Item>>) -> Choice {
+        let is_lenient = branches.iter().flatten().any(|item| match item {
+            Item::Atom(atom) => atom.is_lenient(),
+            Item::Lit { lenient, .. } => *lenient,
+            _ => false,
+        });
+        Rc::new(Self { branches, is_lenient, naming: OnceCell::new() })
+    }
+}
+
+impl Deref for Branches {
+    type Target = [Vec<Item>];
+
+    fn deref(&self) -> &[Vec<Item>] {
+        &self.branches
+    }
+}
 
 /// A literal about the kind of value being searched.
 #[derive(Debug, Clone)]
@@ -170,7 +201,7 @@ impl State {
                 let Lit::OneOf(ids) = &lits[at] else { return true };
                 work.push(Item::Atom(Atom::is(ids[first], false)));
                 let rest = ids[first + 1..].iter().map(|id| vec![Item::Atom(Atom::is(*id, false))]).collect();
-                self.open.push(Rc::new(rest));
+                self.open.push(Branches::choice(rest));
                 true
             }
             Item::Lit { node, at, holds, lenient } => {
@@ -217,7 +248,7 @@ impl State {
         match count {
             0 => return false,
             1 => work.push(lit(0)),
-            _ => self.open.push(Rc::new((0..count).map(|at| vec![lit(at)]).collect())),
+            _ => self.open.push(Branches::choice((0..count).map(|at| vec![lit(at)]).collect())),
         }
         true
     }
@@ -236,26 +267,27 @@ impl State {
                 work.push(Item::Atom(Atom::is(*id, lenient)));
             }
             (Lit::Sub(id), false) | (Lit::Not(id), true) => work.push(is_not(id)),
-            (Lit::AnyOf(ids), true) => self.open.push(Rc::new(ids.iter().map(|id| vec![is(id)]).collect())),
+            (Lit::AnyOf(ids), true) => self.open.push(Branches::choice(ids.iter().map(|id| vec![is(id)]).collect())),
             (Lit::AnyOf(ids), false) => work.extend(ids.iter().map(is_not)),
             (Lit::OneOf(ids), true) => {
                 let branch = |at: usize| {
                     let others = ids.iter().enumerate().filter(|(other, _)| *other != at);
                     others.map(|(_, id)| Item::Unless(*id)).chain([is(&ids[at])]).collect()
                 };
-                self.open.push(Rc::new((0..ids.len()).map(branch).collect()));
+                self.open.push(Branches::choice((0..ids.len()).map(branch).collect()));
             }
             (Lit::OneOf(ids), false) => {
                 let none = ids.iter().map(is_not).collect();
                 let two = |first| vec![Item::AtLeastTwo { node: fact.node, at: fact.at, first }];
-                self.open.push(Rc::new([none].into_iter().chain((0..ids.len() - 1).map(two)).collect()));
+                self.open.push(Branches::choice([none].into_iter().chain((0..ids.len() - 1).map(two)).collect()));
             }
             (Lit::If(condition, then, other), true) => {
-                self.open.push(Rc::new(vec![vec![is(condition), is(then)], vec![is_not(condition), is(other)]]));
+                self.open
+                    .push(Branches::choice(vec![vec![is(condition), is(then)], vec![is_not(condition), is(other)]]));
             }
             (Lit::If(condition, then, other), false) => {
                 let first = vec![Item::Atom(Atom::is(*condition, false)), is_not(then)];
-                self.open.push(Rc::new(vec![first, vec![is_not(condition), is_not(other)]]));
+                self.open.push(Branches::choice(vec![first, vec![is_not(condition), is_not(other)]]));
             }
             (Lit::Required(_) | Lit::DepRequired(..) | Lit::DepSchema(..) | Lit::Prop(..), _) => {
                 self.add_member(lit, fact, work)
@@ -312,19 +344,19 @@ impl State {
                 self.facts.push(fact.clone());
                 if !names.is_empty() {
                     let all = names.iter().map(|name| Item::Present(*name)).collect();
-                    self.open.push(Rc::new(vec![vec![Item::Absent(*name)], all]));
+                    self.open.push(Branches::choice(vec![vec![Item::Absent(*name)], all]));
                 }
             }
             (Lit::DepRequired(name, names), false) => {
                 work.push(Item::Present(*name));
-                self.open.push(Rc::new(names.iter().map(|name| vec![Item::Absent(*name)]).collect()));
+                self.open.push(Branches::choice(names.iter().map(|name| vec![Item::Absent(*name)]).collect()));
             }
             (Lit::DepSchema(name, id), true) => {
                 self.facts.push(fact.clone());
                 // What it names is sent only beside the property.
                 let beside = fact.lenient.then_some(Item::Present(*name));
                 let holds = beside.into_iter().chain([is(id)]).collect();
-                self.open.push(Rc::new(vec![vec![Item::Absent(*name)], holds]));
+                self.open.push(Branches::choice(vec![vec![Item::Absent(*name)], holds]));
             }
             (Lit::DepSchema(name, id), false) => work.extend([Item::Present(*name), is_not(id)]),
             (Lit::Prop(name, id), true) => {

@@ -4,7 +4,7 @@
 use std::collections::{BTreeSet, HashSet};
 use std::rc::Rc;
 
-use super::flatten::{Item, State};
+use super::flatten::{Branches, Item, State};
 use super::node::{Id, Lit, Sym};
 use super::prove::{Atom, Engine};
 
@@ -28,6 +28,16 @@ pub(super) struct Naming {
 }
 
 impl Naming {
+    fn anything() -> Self {
+        Self { others: true, items: true, ..Self::default() }
+    }
+
+    fn add(&mut self, more: &Self) {
+        self.properties.extend(&more.properties);
+        self.others |= more.others;
+        self.items |= more.items;
+    }
+
     fn covers(&self, part: Part) -> bool {
         match part {
             Part::Property(name) => self.others || self.properties.contains(&name),
@@ -47,15 +57,25 @@ impl State {
 
     /// Returns whether an open choice may name more properties within a part.
     pub(super) fn may_name(&self, engine: &mut Engine<'_>, part: Part) -> bool {
-        self.open.iter().flat_map(|choice| choice.iter()).flatten().any(|item| match item {
-            Item::Atom(atom) => atom.is_lenient() && engine.naming(atom.id()).covers(part),
-            Item::Lit { lenient, .. } => *lenient,
-            _ => false,
-        })
+        let mut lenient = self.open.iter().filter(|choice| choice.is_lenient);
+        lenient.any(|choice| choice.naming.get_or_init(|| engine.naming_of(choice)).covers(part))
     }
 }
 
 impl Engine<'_> {
+    /// Returns what the branches of a choice that are read leniently name.
+    fn naming_of(&mut self, choice: &Branches) -> Naming {
+        let mut all = Naming::default();
+        for item in choice.iter().flatten() {
+            match item {
+                Item::Atom(atom) if atom.is_lenient() => all.add(&self.naming(atom.id())),
+                Item::Lit { lenient: true, .. } => all.add(&Naming::anything()),
+                _ => {}
+            }
+        }
+        all
+    }
+
     fn naming(&mut self, id: Id) -> Rc<Naming> {
         if let Some(known) = self.namings.get(&id) {
             return Rc::clone(known);
@@ -67,7 +87,7 @@ impl Engine<'_> {
                 continue;
             }
             if seen.len() > MOST_VISITS {
-                (naming.others, naming.items) = (true, true);
+                naming = Naming::anything();
                 break;
             }
             for lit in self.table.lits(next).iter() {

@@ -36,6 +36,7 @@ pub(super) const ANY: u8 = 255;
 pub(super) enum Lit {
     Never,
     Type(u8),
+    /// One of these values, sorted by number.
     Enum(Vec<u32>),
     Min(u32, bool),
     Max(u32, bool),
@@ -57,7 +58,7 @@ pub(super) enum Lit {
     AtLeast(Id, u64),
     AtMost(Id, u64),
     PatProp(Sym, Id),
-    /// Properties that are not listed by name and match no pattern.
+    /// Properties that are not listed by name and match no pattern. The names are sorted by symbol.
     AddProp(Box<[Sym]>, Box<[Sym]>, Id),
     PropNames(Id),
     DepRequired(Sym, Vec<Sym>),

@@ -188,7 +188,6 @@ impl Wanted {
         let tries = TRIES.saturating_add(i64::try_from(self.excluded.len()).unwrap_or(i64::MAX));
         let near = Walk { first: first.clone(), last: last.clone() }.nearest(tries);
         let found = near
-            .into_iter()
             .chain(round(first.as_ref(), last.as_ref()))
             .map(|k| BigRational::from_integer(k) * step)
             .filter(|value| self.accepts(value))
@@ -284,26 +283,17 @@ struct Walk {
 }
 
 impl Walk {
-    fn nearest(&self, most: i64) -> Vec<BigInt> {
+    fn nearest(self, most: i64) -> impl Iterator<Item = BigInt> {
         let start = match (&self.first, &self.last) {
             (Some(first), _) if first.is_positive() => first.clone(),
             (_, Some(last)) if last.is_negative() => last.clone(),
             _ => BigInt::zero(),
         };
-        let mut found = vec![start.clone()];
-        for away in 1..=most {
-            let above = &start + away;
-            let below = &start - away;
-            if self.last.as_ref().is_none_or(|last| above <= *last) && self.first.as_ref().is_none_or(|f| above >= *f) {
-                found.push(above);
-            }
-            if self.first.as_ref().is_none_or(|f| below >= *f) && self.last.as_ref().is_none_or(|last| below <= *last) {
-                found.push(below);
-            }
-        }
-        let is_within =
-            |k: &BigInt| self.first.as_ref().is_none_or(|f| k >= f) && self.last.as_ref().is_none_or(|last| k <= last);
-        found.retain(is_within);
-        found
+        let is_within = move |k: &BigInt| {
+            self.first.as_ref().is_none_or(|first| k >= first) && self.last.as_ref().is_none_or(|last| k <= last)
+        };
+        let first = start.clone();
+        let others = (1..=most).flat_map(move |away| [&start + away, &start - away]);
+        std::iter::once(first).chain(others).filter(is_within)
     }
 }

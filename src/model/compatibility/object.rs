@@ -32,6 +32,9 @@ impl State {
         let mut draft = Draft::default();
         for name in &self.present {
             let Some(goal) = self.member(engine, &shape, *name) else { return Answer::Empty };
+            if engine.budget.spent().is_some() {
+                return Answer::Undecided;
+            }
             match engine.goal(goal) {
                 Answer::Empty => return Answer::Empty,
                 found => draft.put(*name, found),
@@ -94,6 +97,9 @@ impl State {
             unsure = Some(Draft { unsure: true, ..Draft::default() });
         }
         for slot in slots.chain(classes.into_iter().map(Slot::Class)) {
+            if engine.budget.spent().is_some() {
+                return Some(Draft { unsure: true, ..Draft::default() });
+            }
             let found = match self.place(engine, shape, first, slot, &draft) {
                 Placed::Nowhere => continue,
                 Placed::In(draft) if *tries > 0 && engine.budget.spent().is_none() => {

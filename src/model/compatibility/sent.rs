@@ -1,7 +1,8 @@
 //! Decides whether a lenient writer sends a value: whether it names all properties in the alternatives that it follows.
 //! Used to keep a counterexample that was found for a lenient reading such a value while it is shrunk.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::rc::Rc;
 
 use serde_json::Value;
 
@@ -56,6 +57,8 @@ struct Followed {
     /// The minimum number of properties, and the schemas of their names.
     least: u64,
     of_names: Vec<Id>,
+    /// The index of each member, by its name.
+    places: Rc<HashMap<Sym, usize>>,
     /// The schemas of each member or item: those that apply to it, and those of `contains` that it satisfies.
     parts: BTreeMap<usize, (Vec<Id>, Vec<Id>)>,
 }
@@ -63,7 +66,11 @@ struct Followed {
 impl Walk<'_> {
     fn sends(&mut self, ids: &[Id], value: &Value) -> bool {
         let is_plain = !value.is_object() && !value.is_array();
-        is_plain || self.follow(Followed { waiting: ids.to_vec(), ..Followed::default() }, value)
+        let members = value.as_object().into_iter().flat_map(|members| members.keys().enumerate());
+        let words = &self.table.words;
+        let places = members.filter_map(|(at, name)| Some((words.known(name)?, at))).collect();
+        is_plain
+            || self.follow(Followed { waiting: ids.to_vec(), places: Rc::new(places), ..Followed::default() }, value)
     }
 
     fn follow(&mut self, mut all: Followed, value: &Value) -> bool {
@@ -129,7 +136,12 @@ impl Walk<'_> {
     fn add_parts(&mut self, all: &mut Followed, lit: &Lit, value: &Value) {
         let mut apply = |at: usize, id: Id| all.parts.entry(at).or_default().0.push(id);
         match (lit, value) {
-            (Lit::Prop(..) | Lit::PatProp(..) | Lit::AddProp(..), Value::Object(members)) => {
+            (Lit::Prop(name, id), Value::Object(_)) => {
+                if let Some(at) = all.places.get(name) {
+                    apply(*at, *id);
+                }
+            }
+            (Lit::PatProp(..) | Lit::AddProp(..), Value::Object(members)) => {
                 for (at, name) in members.keys().enumerate() {
                     if let Some(id) = self.schema_of(lit, name) {
                         apply(at, id);
@@ -155,10 +167,9 @@ impl Walk<'_> {
     fn schema_of(&mut self, lit: &Lit, name: &str) -> Option<Id> {
         let words = &mut self.table.words;
         match lit {
-            Lit::Prop(known, id) => (*words.text(*known) == *name).then_some(*id),
             Lit::PatProp(pattern, id) => (words.matches(*pattern, name) == Some(true)).then_some(*id),
             Lit::AddProp(names, patterns, id) => {
-                let is_named = names.iter().any(|known| *words.text(*known) == *name);
+                let is_named = words.known(name).is_some_and(|name| names.binary_search(&name).is_ok());
                 let is_other = !is_named && !patterns.iter().any(|one| words.matches(*one, name) == Some(true));
                 is_other.then_some(*id)
             }
@@ -175,7 +186,7 @@ impl Walk<'_> {
         }
         let words = &mut self.table.words;
         members.keys().all(|name| {
-            all.names.iter().any(|known| *words.text(*known) == **name)
+            words.known(name).is_some_and(|name| all.names.contains(&name))
                 || all.patterns.iter().any(|pattern| words.matches(*pattern, name) == Some(true))
         })
     }

@@ -7,7 +7,7 @@ use std::rc::Rc;
 use serde_json::Value;
 
 use super::evaluate;
-use super::flatten::{Fence, Item, Kind, State};
+use super::flatten::{Fence, Kind, State};
 use super::naming::Part;
 use super::node::{self, Id, Lit, Sym};
 use super::prove::{Answer, Atom, Engine};
@@ -120,12 +120,7 @@ impl State {
     /// limit, also because the writer must send more properties than it names.
     pub(super) fn sent(&self, engine: &mut Engine<'_>) -> Option<Rc<Fence>> {
         // An open choice may name more properties.
-        let names_more = |item: &Item| match item {
-            Item::Atom(atom) => atom.is_lenient(),
-            Item::Lit { lenient, .. } => *lenient,
-            _ => false,
-        };
-        if self.kind != Kind::Object || self.open.iter().any(|choice| choice.iter().flatten().any(names_more)) {
+        if self.kind != Kind::Object || self.open.iter().any(|choice| choice.is_lenient) {
             return None;
         }
         let Fence { mut names, mut patterns } = Fence::default();
@@ -158,6 +153,7 @@ impl State {
         if self.absent.contains(&name) {
             return None;
         }
+        engine.budget.visit(1 + self.open.len() + shape.patterns.len() + shape.names.len());
         let text = engine.table.words.text(name);
         let value = Value::String(text.to_string());
         for atom in &shape.names {

@@ -23,6 +23,11 @@ pub fn replace_external(forest: &mut Forest, schemas: &mut [PartId; 2]) -> Vec<(
     let mut found = Vec::new();
     for (at, of) in ["old", "new"].into_iter().enumerate() {
         let document = Document::new(forest.tree(schemas[at]));
+        let id = document.root.get(document.context.draft.id()).and_then(Tree::as_str);
+        if !document.root.has_references() && !id.is_some_and(|id| id.contains('#')) {
+            // Most schemas; a copy of a large one takes more memory than the comparison.
+            continue;
+        }
         let mut rewriter = Rewriter { document: &document, of, targets: Vec::new() };
         let mut rewritten = rewriter.rewritten(document.root, false, &document.outside());
         let targets = rewriter.targets;

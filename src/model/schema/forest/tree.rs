@@ -232,6 +232,10 @@ impl<'a> Iterator for Items<'a> {
         self.left.next().map(|at| Tree { forest: self.forest, at: *at })
     }
 
+    fn nth(&mut self, n: usize) -> Option<Tree<'a>> {
+        self.left.nth(n).map(|at| Tree { forest: self.forest, at: *at })
+    }
+
     fn size_hint(&self) -> (usize, Option<usize>) {
         self.left.size_hint()
     }
