@@ -192,6 +192,17 @@ fn thousands_of_alternatives_are_explained() {
     assert_eq!(label(&within(&all(1_500), &all(700), limits)), "o/x");
 }
 
+#[test]
+#[cfg(target_os = "linux")]
+fn thousands_of_exclusive_alternatives_stay_within_the_memory_limit() {
+    let alternative = |at: usize| json!({"required": [format!("a{at}")], "properties": {"kind": {"const": at}}});
+    let all = |count: usize| json!({"oneOf": (0..count).map(alternative).collect::<Vec<_>>()});
+    let before = crate::world::peak_memory();
+    within(&all(4_000), &all(4_001), Limits::default());
+    let grown = crate::world::peak_memory() - before;
+    assert!(grown < 150 << 20, "{} MB", grown >> 20);
+}
+
 /// Returns a schema with as many choices as it has properties.
 fn many_dependencies(count: usize, more: usize) -> Value {
     let one = |at: usize| {

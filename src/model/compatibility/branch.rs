@@ -1,6 +1,6 @@
 //! Predicts the effect of a branch of a choice: whether it contradicts the facts, or follows from them.
 
-use super::flatten::{HOLDS, Item, Kind, LENIENT, REFUSED, State, UNLESS};
+use super::flatten::{HOLDS, Item, Kind, LENIENT, REFUSED, State, UNLESS, others};
 use super::naming::Part;
 use super::node::{self, Id, Lit, Sym};
 use super::prove::{Atom, Engine};
@@ -62,10 +62,7 @@ impl State {
                     BranchStatus::Open
                 }
             }
-            Item::Unless(id) if seen(id) & HOLDS != 0 => BranchStatus::Closed,
-            Item::Unless(id) if seen(id) & (UNLESS | REFUSED) != 0 => BranchStatus::Given,
-            Item::Unless(id) if self.always_holds(engine, id) => BranchStatus::Closed,
-            Item::Unless(_) => BranchStatus::Open,
+            Item::UnlessOthers { node, at, only } => self.unless_status(engine, node, at, only),
             Item::Present(name) if self.is_barred(engine, name) => BranchStatus::Closed,
             Item::Present(name) if self.present.contains(&name) => BranchStatus::Given,
             Item::Absent(name) if self.present.contains(&name) => BranchStatus::Closed,
@@ -83,6 +80,23 @@ impl State {
             Item::Lit { node, at, holds, .. } => self.lit_status(engine, node, at, holds, deeply),
             _ => BranchStatus::Open,
         }
+    }
+
+    /// Returns the status of the demand that no other branch of a `oneOf` holds.
+    fn unless_status(&self, engine: &mut Engine<'_>, node: Id, at: usize, only: usize) -> BranchStatus {
+        let lits = engine.table.lits(node);
+        let Lit::OneOf(ids) = &lits[at] else { return BranchStatus::Open };
+        let mut all = BranchStatus::Given;
+        engine.budget.visit(ids.len());
+        for id in others(ids, only) {
+            match self.seen.get(&id).copied().unwrap_or_default() {
+                seen if seen & HOLDS != 0 => return BranchStatus::Closed,
+                seen if seen & (UNLESS | REFUSED) != 0 => {}
+                _ if self.always_holds(engine, id) => return BranchStatus::Closed,
+                _ => all = BranchStatus::Open,
+            }
+        }
+        all
     }
 
     fn lit_status(&self, engine: &mut Engine<'_>, node: Id, at: usize, holds: bool, deeply: bool) -> BranchStatus {

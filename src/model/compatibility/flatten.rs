@@ -56,8 +56,12 @@ pub(super) enum Item {
         at: usize,
         first: usize,
     },
-    /// A branch of a `oneOf` that must not hold. It is considered only where it matters.
-    Unless(Id),
+    /// No branch of this `oneOf` holds except one. The others are considered only where it matters.
+    UnlessOthers {
+        node: Id,
+        at: usize,
+        only: usize,
+    },
 }
 
 pub(super) type Choice = Rc<Branches>;
@@ -144,6 +148,11 @@ impl Fence {
     }
 }
 
+/// Returns all branches of a `oneOf` except one.
+pub(super) fn others(ids: &[Id], only: usize) -> impl Iterator<Item = Id> {
+    ids.iter().enumerate().filter(move |(at, _)| *at != only).map(|(_, id)| *id)
+}
+
 impl State {
     pub(super) fn new(kind: Kind, types: u8, goal: Rc<[Atom]>) -> Self {
         Self {
@@ -183,10 +192,15 @@ impl State {
         match item {
             Item::Atom(atom) if atom.holds() => self.add_node(engine, atom, work),
             Item::Atom(atom) => self.refuse(engine, atom.id(), work),
-            Item::Unless(id) => {
-                let seen = self.seen.entry(id).or_default();
-                *seen |= UNLESS;
-                *seen & HOLDS == 0
+            Item::UnlessOthers { node, at, only } => {
+                let lits = engine.table.lits(node);
+                let Lit::OneOf(ids) = &lits[at] else { return true };
+                engine.budget.visit(ids.len());
+                others(ids, only).all(|id| {
+                    let seen = self.seen.entry(id).or_default();
+                    *seen |= UNLESS;
+                    *seen & HOLDS == 0
+                })
             }
             Item::Present(name) => {
                 self.present.insert(name);
@@ -270,10 +284,8 @@ impl State {
             (Lit::AnyOf(ids), true) => self.open.push(Branches::choice(ids.iter().map(|id| vec![is(id)]).collect())),
             (Lit::AnyOf(ids), false) => work.extend(ids.iter().map(is_not)),
             (Lit::OneOf(ids), true) => {
-                let branch = |at: usize| {
-                    let others = ids.iter().enumerate().filter(|(other, _)| *other != at);
-                    others.map(|(_, id)| Item::Unless(*id)).chain([is(&ids[at])]).collect()
-                };
+                let (node, at) = (fact.node, fact.at);
+                let branch = |only: usize| vec![Item::UnlessOthers { node, at, only }, is(&ids[only])];
                 self.open.push(Branches::choice((0..ids.len()).map(branch).collect()));
             }
             (Lit::OneOf(ids), false) => {
