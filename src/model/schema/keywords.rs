@@ -9,7 +9,7 @@ use std::{
 };
 
 use super::{
-    Draft, Tree,
+    Draft, Tree, external,
     keyword_warning::{KeywordKind, KeywordWarning},
     words::{ALWAYS, ANNOTATIONS, SOMETIMES, fits, of_other_language, plain},
 };
@@ -44,7 +44,7 @@ pub fn warnings(schema: Tree<'_>) -> Vec<KeywordWarning> {
 /// Returns a warning if a schema has words but no keyword, as other documents do.
 fn no_keyword(schema: Tree<'_>) -> Option<KeywordWarning> {
     let is_keyword = |word: &str| ALWAYS.contains(&word) || SOMETIMES.iter().any(|(keyword, ..)| *keyword == word);
-    let is_structure = |word: &str| matches!(word, "$schema" | "$defs" | "definitions");
+    let is_structure = |word: &str| matches!(word, "$schema" | "$defs" | "definitions" | external::KEYWORD);
     if schema.members().any(|(word, _)| is_keyword(word) || is_structure(word)) {
         return None;
     }
@@ -289,6 +289,16 @@ mod tests {
     fn one(schema: Value, pointer: &str, hint: &str) {
         let found = found(&schema);
         assert!(found.len() == 1 && found[0].0 == pointer && found[0].1.contains(hint), "{schema}: {found:?}");
+    }
+
+    #[test]
+    fn reference_out_of_the_schema_is_no_missing_keyword() {
+        let schema = json!({"$ref": "https://example.com/x.json"});
+        let mut forest = Forest::default();
+        let mut parts = [forest.add(&schema), forest.add(&json!({"foo": 1}))];
+        super::super::replace_external(&mut forest, &mut parts);
+        let found = parts.map(|part| warnings(forest.tree(part)).len());
+        assert_eq!(found, [0, 1]);
     }
 
     #[test]
