@@ -27,6 +27,9 @@ pub fn decode<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Problem> {
     serde_json::from_slice(bytes).map_err(|error| Problem::from(&error))
 }
 
+/// The number of levels that `serde_json` reads. Most documents have a smaller limit.
+const MAX_DEPTH: usize = 127;
+
 impl From<&serde_json::Error> for Problem {
     fn from(error: &serde_json::Error) -> Self {
         let place = |number: usize| u32::try_from(number).ok().filter(|number| *number > 0);
@@ -34,6 +37,7 @@ impl From<&serde_json::Error> for Problem {
         // serde_json ends its message with the location, which `Problem` already prints.
         let message = error.to_string();
         let message = match message.split(" at line ").next().unwrap_or(&message) {
+            "recursion limit exceeded" => &format!("nested deeper than {MAX_DEPTH} levels"),
             "expected ident" => "expected a value: true, false and null are the only words",
             message => message,
         };
@@ -46,6 +50,15 @@ mod tests {
     use super::*;
     use crate::model::{binding::Binding, contract::Contract, realm::Realm};
     use proptest::prelude::*;
+
+    #[test]
+    fn too_deep_json_is_named_as_such() {
+        let nested = |levels: usize| format!("{}{}", "[".repeat(levels), "]".repeat(levels));
+        let read = |levels: usize| serde_json::from_str::<serde_json::Value>(&nested(levels));
+        assert!(read(MAX_DEPTH).is_ok());
+        let problem = Problem::from(&read(MAX_DEPTH + 1).unwrap_err());
+        assert_eq!(problem.message, "nested deeper than 127 levels");
+    }
 
     #[test]
     fn keys_are_sorted_and_complete() {
