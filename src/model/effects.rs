@@ -155,10 +155,8 @@ fn of_promise(
     }
     for verdict in &promise.unknown {
         let direction = verdict.direction.word();
-        let message = format!(
-            "it is unknown whether {name} {old} -> {new} breaks {direction} compatibility: {}",
-            verdict.phrase()
-        );
+        let why = verdict.reason.as_ref().map(|why| format!(": {why}")).unwrap_or_default();
+        let message = format!("it is unknown whether {name} {old} -> {new} breaks {direction} compatibility{why}");
         remarks.push(("compatibility-unknown", message));
     }
     remarks

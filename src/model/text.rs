@@ -48,6 +48,11 @@ pub fn count(number: usize, one: &str, many: &str) -> String {
     format!("{number} {}", if number == 1 { one } else { many })
 }
 
+/// Returns the whole seconds of a duration, as in `1 second` and `30 seconds`.
+pub fn seconds(duration: std::time::Duration) -> String {
+    count(usize::try_from(duration.as_secs()).unwrap_or(usize::MAX), "second", "seconds")
+}
+
 /// Returns the first digits of a commit that is given as text.
 pub fn short_commit(commit: &str) -> &str {
     commit.get(..7).unwrap_or(commit)

@@ -14,7 +14,7 @@ use crate::{
         check::{Finding, Mode},
         contract::Contract,
         name::ContractRef,
-        text::shell_word,
+        text::{seconds, shell_word},
     },
     ops::{ctx::Ctx, domain, publish::places, tools::script},
     platform::files,
@@ -169,7 +169,7 @@ fn run_one(
         _ => ScriptOutcome::Failed,
     };
     let output = match ended.code {
-        None => format!("it was stopped after {} seconds; {}", timeout.as_secs(), ended.output),
+        None => format!("it was stopped after {}; {}", seconds(timeout), ended.output),
         Some(_) => ended.output,
     };
     Ok((outcome, ended.code, output.trim_end_matches([';', ' ']).to_owned()))

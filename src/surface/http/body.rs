@@ -11,7 +11,10 @@ use hyper::{
 };
 use serde_json::{Map, Value};
 
-use crate::error::{ErrorCode, OpError};
+use crate::{
+    error::{ErrorCode, OpError},
+    model::text,
+};
 
 /// The maximum size of a request body, in bytes.
 pub const MAX: usize = 1 << 20;
@@ -33,8 +36,7 @@ pub async fn whole(body: Incoming) -> Result<Bytes, OpError> {
         Ok(Err(error)) if error.is::<LengthLimitError>() => Err(too_large()),
         Ok(Err(_)) => Err(OpError::usage("the body is incomplete")),
         Err(_) => {
-            Err(OpError::usage(format!("the body took longer than {} seconds", TIME.as_secs()))
-                .coded(ErrorCode::Timeout))
+            Err(OpError::usage(format!("the body took longer than {}", text::seconds(TIME))).coded(ErrorCode::Timeout))
         }
     }
 }

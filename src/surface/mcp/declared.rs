@@ -18,6 +18,7 @@ use super::{
 use crate::{
     env::Env,
     error::{ErrorCode, OpError},
+    model::text,
     ops::tools::{self, declared::DeclaredTool},
     platform::process,
     surface::arguments::{Arguments, schema},
@@ -111,7 +112,7 @@ pub async fn run(
 }
 
 fn timed_out(tool: &DeclaredTool) -> OpError {
-    let message = format!("{}: stopped after {} seconds", tool.name, tool.timeout.as_secs());
+    let message = format!("{}: stopped after {}", tool.name, text::seconds(tool.timeout));
     OpError::no(ErrorCode::ToolTimeout, message)
         .next(format!("blue.mcp.tool.{}.timeout, in the user's git configuration, raises the limit", tool.name))
 }

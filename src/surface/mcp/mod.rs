@@ -171,7 +171,7 @@ mod tests {
             let failure: Value =
                 serde_json::from_str(answer["result"]["content"][0]["text"].as_str().unwrap()).unwrap();
             assert_eq!(failure["code"], "timeout", "{failure}");
-            assert_eq!(failure["message"], "realm_status took longer than 1 seconds");
+            assert_eq!(failure["message"], "realm_status took longer than 1 second");
             write.write_all(b"{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"ping\"}\n").await.unwrap();
             while next().await["id"] != 2 {}
             drop((next, write));

@@ -26,6 +26,7 @@ use crate::surface::mcp::{
 };
 use crate::{
     error::{ErrorCode, OpError},
+    model::text,
     ops::{
         as_of::{self, At},
         ctx::Ctx,
@@ -68,7 +69,7 @@ impl Server {
         let work = self.outcome(tool, &arguments, request.input_responses.as_ref(), context);
         let outcome = match self.settings.limit {
             Some(limit) => tokio::time::timeout(limit, work).await.unwrap_or_else(|_| {
-                let message = format!("{} took longer than {} seconds", tool.name(), limit.as_secs());
+                let message = format!("{} took longer than {}", tool.name(), text::seconds(limit));
                 Outcome::Failed(OpError::cannot(ErrorCode::Timeout, message).next("try again: completed work is kept"))
             }),
             None => work.await,
