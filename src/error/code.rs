@@ -193,7 +193,7 @@ codes! {
     OtherBranch = "other-branch",
     /// The repository has another name in its committed file.
     OtherName = "other-name",
-    /// A directory belongs to another realm.
+    /// A directory or URL belongs to another realm.
     OtherRealm = "other-realm",
     /// The realm with this name has another URL.
     OtherUrl = "other-url",

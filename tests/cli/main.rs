@@ -54,6 +54,7 @@ mod notifications;
 mod notify;
 mod notify_forge;
 mod notify_forge_pulls;
+mod other_realm;
 mod ownership;
 mod prime;
 mod publishing;

@@ -128,33 +128,36 @@ fn same_version_with_two_contents_is_the_same_conflict_everywhere() {
 #[test]
 fn same_name_for_two_repositories_is_a_conflict_until_renamed() {
     let (world, hub) = shared();
-    // Created concurrently.
-    world.on("second").repo("other");
-    let other = world.path("other");
-    world.ok(&other, &["init", "--realm", REALM, "--repo", "fungal"]);
-    let answer = world.json(&other, &["init", "--url", &hub]);
+    // Both join while the hub cannot be reached.
+    world.on("second").repo("tool");
+    world.ok(&world.path("tool"), &["init", "--url", &hub]);
+    std::fs::rename(&hub, world.path("away.git")).unwrap();
+    let fungal = world.on("home").repo("one/shop");
+    world.ok(&fungal, &["init", "--realm", REALM]);
+    let other = world.on("second").repo("two/shop");
+    world.ok(&other, &["init", "--realm", REALM]);
+    std::fs::rename(world.path("away.git"), &hub).unwrap();
+    world.on("home").ok(&fungal, &["sync"]);
+    let answer = world.on("second").json(&other, &["sync"]);
     let conflicts = &answer["remotes"][0]["conflicts"];
-    assert_eq!((&conflicts[0]["code"], &conflicts[0]["repo"]), (&"name-conflict".into(), &"fungal".into()), "{answer}");
-    let fungal = world.on("home").path("fungal");
-    world.ok(&fungal, &["sync"]);
+    assert_eq!((&conflicts[0]["code"], &conflicts[0]["repo"]), (&"name-conflict".into(), &"shop".into()), "{answer}");
+    world.on("home").ok(&fungal, &["sync"]);
     assert_eq!(tips(&world, "home"), tips(&world, "second"));
     let check = world.json(&fungal, &["check", "--published"]);
     assert_eq!(check["errors"][0]["code"], "name-conflict", "{check}");
     // One of them takes another name, which settles the conflict.
-    for (home, path, name) in [("second", other, "other"), ("home", fungal, "fungal2")] {
-        world.on(home).ok(&path, &["sync"]);
-        if world.json(&path, &["status"])["conflicts"] == serde_json::json!([]) {
+    for (home, path, name) in [("second", &other, "shop2"), ("home", &fungal, "shop3")] {
+        world.on(home).ok(path, &["sync"]);
+        if world.json(path, &["status"])["conflicts"] == serde_json::json!([]) {
             continue;
         }
-        world.write(
-            &format!("{}/.blue/config.yaml", path.file_name().unwrap().to_str().unwrap()),
-            &format!("realm:\n  name: {REALM}\nrepo: {name}\n"),
-        );
-        world.ok(&path, &["init"]);
-        world.ok(&path, &["sync"]);
+        let config = path.join(".blue/config.yaml");
+        std::fs::write(config, format!("realm:\n  name: {REALM}\nrepo: {name}\n")).unwrap();
+        world.ok(path, &["init"]);
+        world.ok(path, &["sync"]);
     }
-    world.on("second").ok(&world.path("other"), &["sync"]);
-    assert_eq!(world.json(&world.path("other"), &["status"])["conflicts"], serde_json::json!([]));
+    world.on("second").ok(&other, &["sync"]);
+    assert_eq!(world.json(&other, &["status"])["conflicts"], serde_json::json!([]));
 }
 
 #[test]

@@ -356,7 +356,7 @@ impl World {
         let steps = steps.take_while(|line| !line.is_empty()).map(str::trim);
         steps
             .chain(hints)
-            .filter(|step| step.starts_with("git ") || step.starts_with("chmod "))
+            .filter(|step| ["git ", "chmod ", "mv "].iter().any(|command| step.starts_with(command)))
             .map(str::to_owned)
             .collect()
     }

@@ -126,6 +126,9 @@ pub fn join(ctx: &Ctx, request: &Request) -> Result<Answer<RealmJoin>, OpError> 
     let mut answer = Answer::new(body);
     if let Some(error) = failed {
         answer = answer.next(format!("git blue sync  # local changes were not pushed: {}", error.message));
+        // Trying again helps against a failure of the network only.
+        let steps = error.next_steps.into_iter().filter(|_| error.code != ErrorCode::Remote);
+        answer = steps.fold(answer, Answer::next);
     }
     if let Some(refused) = refused {
         let again = format!("git blue realm admin join {} --branches", known.name);

@@ -14,7 +14,7 @@ use crate::{
         admin::join,
         ctx::Ctx,
         realm, runs,
-        sync::{self, Syncing, shared_refs, url},
+        sync::{self, Syncing, same_realm::KnownHere, shared_refs, url},
     },
     store::{
         Store as _, StoreRef,
@@ -148,7 +148,9 @@ fn move_to(
     let url = url::absolute(ctx.env.cwd(), url::accept(url)?);
     let remote = Remote { url, ..remote };
     // The remote is contacted before anything is recorded.
-    RemoteConnection::new(&known.path, &remote, ctx.env.vars(), sync::realm_clone::transport_options(ctx)).list()?;
+    let link = RemoteConnection::new(&known.path, &remote, ctx.env.vars(), sync::realm_clone::transport_options(ctx));
+    let here = KnownHere { ctx, realm: &known.name, store, remote: &remote };
+    here.fetch_and_require_same(&link, &link.list()?)?;
     store.record_remote(&remote, ctx.env.vars())?;
     if remote.name == sync::realm_clone::origin() {
         ctx.home.record_realm(&KnownRealm { url: Some(remote.url.clone()), ..known.clone() })?;

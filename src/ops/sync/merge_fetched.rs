@@ -2,10 +2,10 @@
 
 use std::collections::BTreeSet;
 
-use super::{KnownTips, RejectedRefs, Syncing, conflict, line, problem, realm_at};
+use super::{KnownTips, RejectedRefs, Syncing, conflict, line, problem};
 use crate::{
     error::{ErrorCode, OpError},
-    model::{conflict::Conflict, name::RemoteName, oid::Oid, repo_url::without_credentials, set_aside::SetAside},
+    model::{conflict::Conflict, name::RemoteName, oid::Oid, set_aside::SetAside},
     store::{
         Change, Edit, Parents, StoreRef, append_only, codec,
         history::Relation,
@@ -37,12 +37,7 @@ impl Syncing<'_> {
         unsound: &RejectedRefs,
         report: &mut RemoteSync,
     ) -> Result<Vec<StoreRef>, OpError> {
-        if let Some(why) = unsound.get(&StoreRef::Realm) {
-            return Err(OpError::cannot(ErrorCode::InvalidRemoteData, why.clone()));
-        }
-        if here.seen.get(&StoreRef::Realm) != listing.tip(&StoreRef::Realm).as_ref() {
-            self.same_realm(listing)?;
-        }
+        self.same_realm(listing, here, unsound)?;
         let mut bad = Vec::new();
         for name in &listing.ignored {
             problem(report, "bad-name", None, format!("ignored {name:?}: it contains an invalid name"));
@@ -108,15 +103,19 @@ impl Syncing<'_> {
     }
 
     /// Checks that the remote has this realm, or none yet.
-    fn same_realm(&self, listing: &Listing) -> Result<(), OpError> {
-        let Some(tip) = listing.tip(&StoreRef::Realm) else { return Ok(()) };
-        let found = realm_at(self.store, &tip)?;
-        if found.name == *self.realm {
-            return Ok(());
+    pub(super) fn same_realm(
+        &self,
+        listing: &Listing,
+        here: &KnownTips,
+        unsound: &RejectedRefs,
+    ) -> Result<(), OpError> {
+        if let Some(why) = unsound.get(&StoreRef::Realm) {
+            return Err(OpError::cannot(ErrorCode::InvalidRemoteData, why.clone()));
         }
-        let url = without_credentials(&self.remote.url);
-        let message = format!("{url} contains the realm {}, not {}", found.name, self.realm);
-        Err(OpError::cannot(ErrorCode::OtherRealm, message).next("a URL can hold only one realm"))
+        match listing.tip(&StoreRef::Realm).filter(|tip| here.seen.get(&StoreRef::Realm) != Some(tip)) {
+            Some(tip) => self.known_here().require_same(&tip),
+            None => Ok(()),
+        }
     }
 
     /// Returns why a ref must not be merged, if there is a reason.

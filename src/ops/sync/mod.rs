@@ -6,11 +6,13 @@ mod damage;
 mod merge_fetched;
 pub mod realm_clone;
 pub mod remote_status;
+pub mod same_realm;
 
 pub use crate::locate::url;
 
 use std::{collections::BTreeMap, time::Duration};
 
+use self::same_realm::KnownHere;
 use crate::{
     error::{ErrorCode, OpError},
     model::{
@@ -161,10 +163,12 @@ impl Syncing<'_> {
     pub fn dry_run(&self) -> Result<RemoteSync, OpError> {
         let mut report = self.report();
         let listing = self.link.list()?;
-        let Some(unsound) = self.fetch(&listing, &self.known_tips()?)? else {
+        let here = self.known_tips()?;
+        let Some(unsound) = self.fetch(&listing, &here)? else {
             problem(&mut report, "busy", None, format!("{} changed during the sync; try again", self.remote.name));
             return Ok(report);
         };
+        self.same_realm(&listing, &here, &unsound)?;
         for (name, theirs) in self.wanted(&listing) {
             if let Some(why) = unsound.get(&name) {
                 problem(&mut report, "invalid-remote-data", Some(&name), why.clone());
@@ -200,6 +204,10 @@ impl Syncing<'_> {
         Ok(report)
     }
 
+    fn known_here(&self) -> KnownHere<'_> {
+        KnownHere { ctx: self.ctx, realm: self.realm, store: self.store, remote: self.remote }
+    }
+
     fn report(&self) -> RemoteSync {
         RemoteSync {
             remote: self.remote.name.clone(),
@@ -230,6 +238,10 @@ impl Syncing<'_> {
             if here.seen.get(&name) != Some(&tip) && here.tips.get(&name) != Some(&tip) {
                 absent.push(name);
             }
+        }
+        // Another realm that was refused before is not fetched again.
+        if let Some(tip) = listing.tip(&StoreRef::Realm).filter(|_| absent.contains(&StoreRef::Realm)) {
+            self.known_here().require_related(&tip)?;
         }
         if absent.is_empty() {
             return Ok(Some(unsound));

@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use super::{realm_at, url};
+use super::{realm_at, same_realm::KnownHere, url};
 use crate::{
     error::{ErrorCode, OpError},
     locate,
@@ -54,10 +54,12 @@ pub fn obtain(ctx: &Ctx, place: RealmLocation<'_>) -> Result<Option<RealmName>, 
     let look = || find_remote_realm(ctx, &url, place.branches).map_err(unreached);
     if let Some(known) = known {
         // A mistyped URL would be recorded for every repository.
-        if known.url.is_none() {
-            look()?;
+        let found = if known.url.is_none() { look()? } else { None };
+        if let Some((remote, listing)) = &found {
+            require_same(ctx, known, remote, listing)?;
         }
-        record(ctx, known, &url, place.branches)?;
+        let branches = place.branches || found.is_some_and(|(remote, _)| remote.mapping == Mapping::Branches);
+        record(ctx, known, &url, branches)?;
         return Ok(Some(known.name.clone()));
     }
     let Some((remote, listing)) = look()? else {
@@ -73,6 +75,14 @@ fn unreached(error: OpError) -> OpError {
             .next("nothing was recorded: check the URL and your access to it, and try again"),
         _ => error,
     }
+}
+
+/// Checks that a remote has the same realm as this machine.
+fn require_same(ctx: &Ctx, known: &KnownRealm, remote: &Remote, listing: &Listing) -> Result<(), OpError> {
+    let store = locate::open(&ctx.home, known, ctx.options())?;
+    let link = RemoteConnection::new(&known.path, remote, ctx.env.vars(), transport_options(ctx));
+    let here = KnownHere { ctx, realm: &known.name, store: &store, remote };
+    here.fetch_and_require_same(&link, listing)
 }
 
 /// Returns the realm at a URL and where the remote stores it, or `None` if there is no realm.
@@ -129,6 +139,9 @@ fn fetch_new_realm(
     if let Some(known) =
         ctx.home.realms()?.into_iter().find(|known| known.name.collides_with(&name) || known.name == name)
     {
+        if known.name == name {
+            require_same(ctx, &known, remote, listing)?;
+        }
         return Err(elsewhere(&known, &remote.url));
     }
     let path = ctx.home.default_store(&name);
