@@ -66,8 +66,24 @@ impl Listing {
 pub struct Pushed {
     /// The ref.
     pub name: StoreRef,
-    /// The reason for the refusal; `None` if the ref was accepted.
-    pub refused: Option<String>,
+    /// The refusal; `None` if the ref was accepted.
+    pub refused: Option<Refusal>,
+}
+
+/// A refusal of a pushed ref.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Refusal {
+    /// The reason, as git reports it.
+    pub reason: String,
+    /// What the server printed during the push, in one line; it may be empty.
+    pub server: String,
+}
+
+impl std::fmt::Display for Refusal {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.reason)?;
+        if self.server.is_empty() { Ok(()) } else { write!(f, ": {}", self.server) }
+    }
 }
 
 #[cfg(test)]

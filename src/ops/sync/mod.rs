@@ -109,8 +109,10 @@ impl Syncing<'_> {
             offered.retain(|(name, ..)| !refused.iter().any(|one| one.name == *name));
             let (mut stop, mut raced) = (false, false);
             for one in refused {
-                let why = one.refused.unwrap_or_default();
-                let says = |words: &[&str]| words.iter().any(|word| why.to_lowercase().contains(word));
+                let Some(refusal) = one.refused else { continue };
+                let why = refusal.to_string();
+                let has = |text: &str, words: &[&str]| words.iter().any(|word| text.to_lowercase().contains(word));
+                let says = |words: &[&str]| has(&refusal.reason, words);
                 let (is_final, is_unable) = (says(FINAL), says(UNABLE) && round + 1 >= MAX_TRIES);
                 raced |= !is_final && !is_unable;
                 if is_unable {

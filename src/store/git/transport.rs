@@ -18,7 +18,7 @@ use crate::{
     platform::process::{self, Group},
     store::{
         StoreError, StoreRef,
-        remote::{Listing, Pushed, Remote},
+        remote::{Listing, Pushed, Refusal, Remote},
     },
 };
 
@@ -63,6 +63,8 @@ const MAX_REFS: usize = 20_000;
 const MAX_PUSHED: usize = 500;
 /// The maximum number of characters of git's messages in an error.
 const MAX_WORDS: usize = 2_000;
+/// The maximum number of characters of the server's messages in the outcome of a ref.
+const MAX_SERVER_MESSAGES: usize = 300;
 
 /// The default size limit of one fetch, in bytes.
 pub const MAX_BYTES: u64 = 1 << 30;
@@ -98,6 +100,8 @@ pub struct RemoteConnection<'a> {
 struct Outcome {
     stdout: String,
     words: String,
+    /// The messages that the server sent, in one line.
+    from_server: String,
     success: bool,
 }
 
@@ -179,7 +183,7 @@ impl<'a> RemoteConnection<'a> {
             let args = ["push", "--porcelain", "--no-verify", "--no-recurse-submodules", self.progress()];
             let outcome = self.try_run(&args, &specs, None)?;
             let before = pushed.len();
-            pushed.extend(outcome.stdout.lines().filter_map(|line| self.parse_push_line(line)));
+            pushed.extend(outcome.stdout.lines().filter_map(|line| self.parse_push_line(line, &outcome.from_server)));
             // git fails if any ref was refused. If it lists no ref, nothing was pushed.
             if !outcome.success && pushed.len() == before {
                 return Err(self.failed(&outcome));
@@ -202,7 +206,8 @@ impl<'a> RemoteConnection<'a> {
             args.extend(leases.iter().map(String::as_str));
             let outcome = self.try_run(&args, &specs, None)?;
             let before = deleted.len();
-            deleted.extend(outcome.stdout.lines().filter_map(|line| self.parse_push_line(line)));
+            let parse = |line| self.parse_push_line(line, &outcome.from_server);
+            deleted.extend(outcome.stdout.lines().filter_map(parse));
             if !outcome.success && deleted.len() == before {
                 return Err(self.failed(&outcome));
             }
@@ -210,12 +215,15 @@ impl<'a> RemoteConnection<'a> {
         Ok(deleted)
     }
 
-    /// Parses a line of `git push --porcelain`: a flag, the refs, and the outcome.
-    fn parse_push_line(&self, line: &str) -> Option<Pushed> {
+    /// Parses a line of `git push --porcelain`: a flag, the refs, and the outcome. A refusal by the server gets the
+    /// server's own messages, which say why.
+    fn parse_push_line(&self, line: &str, from_server: &str) -> Option<Pushed> {
         let mut parts = line.split('\t');
         let (flag, refs, summary) = (parts.next()?, parts.next()?, parts.next()?);
         let name = self.remote.mapping.here(refs.split_once(':')?.1)?;
-        Some(Pushed { name, refused: (flag == "!").then(|| summary.to_owned()) })
+        let server = if summary.starts_with("[remote rejected]") { from_server.to_owned() } else { String::new() };
+        let refused = (flag == "!").then(|| Refusal { reason: summary.to_owned(), server });
+        Some(Pushed { name, refused })
     }
 
     fn progress(&self) -> &'static str {
@@ -271,8 +279,10 @@ impl<'a> RemoteConnection<'a> {
             let problem = format!("it lists more than {} MiB", MAX_OUTPUT >> 20);
             return Err(StoreError::Remote { url: self.shown_url(), problem });
         }
-        let words = in_one_line(&String::from_utf8_lossy(&words));
-        Ok(Outcome { stdout: String::from_utf8_lossy(&stdout).into_owned(), words, success: status.success() })
+        let stdout = String::from_utf8_lossy(&stdout).into_owned();
+        let words = String::from_utf8_lossy(&words);
+        let from_server = server_messages(&words);
+        Ok(Outcome { stdout, words: in_one_line(&words), from_server, success: status.success() })
     }
 
     fn command(&self, args: &[&str]) -> Command {
@@ -338,6 +348,14 @@ fn in_one_line(words: &str) -> String {
     let lines = lines.iter().map(|line| line.strip_prefix("fatal: ").unwrap_or(line)).collect::<Vec<_>>();
     let line = lines.join("; ").replace("To add an exception for this directory, call:; ", "to allow it: ");
     line.chars().take(MAX_WORDS).collect()
+}
+
+/// Returns the messages of a server, such as those of its hooks, in one line.
+fn server_messages(words: &str) -> String {
+    let lines = words.lines().filter_map(|line| line.strip_prefix("remote:")).map(str::trim);
+    // git's own line about a hook says no more than the outcome of the ref.
+    let lines: Vec<_> = lines.filter(|line| !line.is_empty() && !line.starts_with("error: hook declined")).collect();
+    lines.join("; ").chars().take(MAX_SERVER_MESSAGES).collect()
 }
 
 /// Ends a child and all its descendants once its time is up, unless this is dropped before. The child must not be
@@ -410,6 +428,14 @@ mod tests {
         let line = "detected dubious ownership in repository at '/srv/hub.git'; to allow it: git config --global --add \
             safe.directory /srv/hub.git; Could not read from remote repository.";
         assert_eq!(in_one_line(words), line);
+    }
+
+    #[test]
+    fn messages_of_the_server_are_kept_in_one_line() {
+        let words = "remote: POLICY-42: not on Fridays        \nremote: \nremote: ask ops\nremote: error: hook declined to \
+            update refs/blue/realm\nerror: failed to push some refs\n";
+        assert_eq!(server_messages(words), "POLICY-42: not on Fridays; ask ops");
+        assert_eq!(server_messages(&format!("remote: {}", "x".repeat(1_000))).len(), MAX_SERVER_MESSAGES);
     }
 
     #[test]
