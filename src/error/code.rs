@@ -227,6 +227,8 @@ codes! {
     Retired = "retired",
     /// The clone is shallow and lacks required history.
     Shallow = "shallow",
+    /// A remote stores a realm at another place than expected, or twice.
+    SplitRealm = "split-realm",
     /// The list has changed since the first page.
     StaleCursor = "stale-cursor",
     /// Other repositories still import this contract.

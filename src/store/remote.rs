@@ -33,6 +33,14 @@ impl Mapping {
         }
     }
 
+    /// Returns the other mapping.
+    pub fn other(self) -> Self {
+        match self {
+            Self::Plain => Self::Branches,
+            Self::Branches => Self::Plain,
+        }
+    }
+
     /// Returns the name of a ref at the remote.
     pub fn there(self, name: &StoreRef) -> String {
         format!("{}{}", self.prefix(), name.shared_name())
@@ -52,6 +60,8 @@ pub struct Listing {
     pub refs: Vec<(StoreRef, Oid)>,
     /// The invalid names among its refs.
     pub ignored: Vec<String>,
+    /// Whether the remote has a realm under the names of the other [`Mapping`].
+    pub is_elsewhere: bool,
 }
 
 impl Listing {

@@ -1,9 +1,11 @@
-//! Remotes that have another realm of the same name.
+//! Remotes that have another realm of the same name, or the realm at another place than expected.
 
-use std::path::PathBuf;
+use std::{os::unix::fs::PermissionsExt as _, path::PathBuf};
+
+use serde_json::Value;
 
 use crate::{
-    sync::{shared, tips},
+    sync::{second, shared, tips},
     world::{REALM, World},
 };
 
@@ -19,6 +21,11 @@ fn trial(world: &World) -> PathBuf {
     let trial = world.repo("trial");
     world.ok(&trial, &["init", "--realm", REALM]);
     trial
+}
+
+fn hook(world: &World, path: &str, text: &str) {
+    world.write(path, text);
+    std::fs::set_permissions(world.path(path), std::fs::Permissions::from_mode(0o755)).unwrap();
 }
 
 #[test]
@@ -98,4 +105,77 @@ fn missing_history_is_not_another_realm() {
         let run = world.blue(&fungal, args);
         assert!(!run.all().contains("another realm"), "{run}");
     }
+}
+
+#[test]
+fn branches_are_suggested_only_if_the_hub_refuses_other_refs() {
+    let (world, hub) = shared();
+    let fungal = world.path("fungal");
+    hook(&world, "hub.git/hooks/pre-receive", "#!/bin/sh\nprintf 'POLICY-42:\\033[31m not today\\n' >&2\nexit 1\n");
+    world.bump("1.1.0");
+    let declined = world.blue(&fungal, &["sync"]).exits(1);
+    assert!(!declined.all().contains("--branches"), "{declined}");
+    assert!(declined.all().contains("(pre-receive hook declined): POLICY-42:"), "{declined}");
+    assert!(!declined.all().contains('\u{1b}'), "{declined}");
+    // The hint is not given for a hub that has the realm already, and following an old one splits nothing.
+    std::fs::remove_file(world.path("hub.git/hooks/pre-receive")).unwrap();
+    let split = world.blue(&fungal, &["realm", "admin", "join", REALM, "--branches"]).exits(1);
+    assert!(split.stderr.contains("has the realm at refs/blue/, not in branches"), "{split}");
+    world.ok(&fungal, &["sync"]);
+    assert!(!hub_tips(&world).contains("refs/heads"), "{}", hub_tips(&world));
+    // Another machine that hides them gets the hint.
+    let hidden = world.bare("hidden.git");
+    world.git(&PathBuf::from(&hidden), &["config", "receive.hideRefs", "refs/blue"]);
+    world.on("second").repo("access");
+    let init = world.ok(&world.path("access"), &["init", "--realm", REALM, "--url", &hidden]);
+    assert!(init.all().contains("--branches  # store the realm in branches"), "{init}");
+    drop(hub);
+}
+
+#[test]
+fn realm_at_two_places_is_an_error() {
+    let (world, hub) = shared();
+    let access = second(&world, &hub);
+    let fungal = world.on("home").path("fungal");
+    world.ok(&fungal, &["sync"]);
+    world.git(&world.store(), &["push", "--quiet", &hub, "refs/blue/realm:refs/heads/blue/realm"]);
+    world.git(&world.store(), &["config", "remote.origin.blueRefs", "branches"]);
+    let late = world.on("third").repo("late");
+    let mut step = String::new();
+    for (home, repo, args) in [
+        ("home", &fungal, &["sync"][..]),
+        ("home", &fungal, &["sync", "--dry-run"]),
+        ("second", &access, &["sync"]),
+        ("third", &late, &["init", "--url", &hub]),
+    ] {
+        let refused = world.on(home).blue(repo, args).exits(128);
+        assert!(refused.stderr.contains("has the realm at two places: refs/blue/ and refs/heads/blue/"), "{refused}");
+        step = world.next_step(&refused);
+    }
+    assert_eq!(world.finish_shell(&fungal, &step).code, 0, "{step}");
+    world.on("second").ok(&access, &["sync"]);
+    let refused = world.on("home").blue(&fungal, &["sync"]).exits(128);
+    assert!(refused.stderr.contains("has the realm at refs/blue/, not at refs/heads/blue/"), "{refused}");
+    let step = world.next_step(&refused);
+    assert_eq!(world.finish_shell(&fungal, &step).code, 0, "{step}");
+    world.ok(&fungal, &["sync"]);
+    assert_eq!(tips(&world, "home"), tips(&world, "second"));
+}
+
+#[test]
+fn realm_in_branches_is_found_by_a_machine_that_shares_later() {
+    let (world, _) = shared();
+    let branches = world.bare("branches.git");
+    let refs = ["realm", "domains/s3-access"].map(|name| format!("refs/blue/{name}:refs/heads/blue/{name}"));
+    world.git(&world.store(), &["push", "--quiet", &branches, &refs[0], &refs[1]]);
+    world.git(&world.root(), &["clone", "--quiet", "--mirror", &world.store().display().to_string(), "copy.git"]);
+    let copy = world.path("copy.git").display().to_string();
+    world.on("second").repo("access");
+    let access = world.path("access");
+    world.ok(&access, &["realm", "admin", "init", "--name", REALM, "--path", &copy]);
+    world.git(&world.path("copy.git"), &["config", "--remove-section", "remote.origin"]);
+    world.ok(&access, &["init", "--realm", REALM, "--url", &branches]);
+    let listed = world.git(&PathBuf::from(&branches), &["for-each-ref", "--format=%(refname)"]).stdout;
+    assert!(!listed.contains("refs/blue"), "{listed}");
+    assert_eq!(world.json(&access, &["sync"])["complete"], Value::Bool(true));
 }

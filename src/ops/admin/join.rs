@@ -121,7 +121,7 @@ pub fn join(ctx: &Ctx, request: &Request) -> Result<Answer<RealmJoin>, OpError> 
         Some(Err(error)) => (Vec::new(), Some(error)),
         None => (Vec::new(), None),
     };
-    let refused = remotes.iter().flat_map(|remote| &remote.problems).find(|one| one.code == "refused").cloned();
+    let problems: Vec<_> = remotes.iter().flat_map(|remote| &remote.problems).cloned().collect();
     let body = RealmJoin { realm: known.name.clone(), current_repo: name.clone(), joined, wrote_config, remotes };
     let mut answer = Answer::new(body);
     if let Some(error) = failed {
@@ -130,9 +130,11 @@ pub fn join(ctx: &Ctx, request: &Request) -> Result<Answer<RealmJoin>, OpError> 
         let steps = error.next_steps.into_iter().filter(|_| error.code != ErrorCode::Remote);
         answer = steps.fold(answer, Answer::next);
     }
-    if let Some(refused) = refused {
+    if let Some(refused) = problems.iter().find(|one| one.code == sync::NEEDS_BRANCHES) {
         let again = format!("git blue realm admin join {} --branches", known.name);
         answer = answer.next(format!("{again}  # store the realm in branches, as {}", refused.message));
+    } else if let Some(refused) = problems.iter().find(|one| one.code == "refused") {
+        answer = answer.next(format!("git blue sync  # try again once this is resolved: {}", refused.message));
     }
     if wrote_config {
         answer = answer.next(format!("git add {CONFIG} && git commit -m \"Join the realm {}\"", known.name));

@@ -244,7 +244,8 @@ fn notifications(ctx: &Ctx, reader: &ReaderName) -> Vec<Notification> {
 fn with_next_steps(body: RealmSync) -> Answer<RealmSync> {
     let has_conflicts = body.remotes.iter().any(|remote| !remote.conflicts.is_empty());
     let has_work = body.remotes.iter().any(|remote| !remote.received.is_empty() || !remote.sent.is_empty());
-    let is_refused = body.remotes.iter().flat_map(|remote| &remote.problems).any(|one| one.code == "refused");
+    let needs_branches =
+        body.remotes.iter().flat_map(|remote| &remote.problems).any(|one| one.code == sync::NEEDS_BRANCHES);
     let has_stray = |remote: &&RemoteSync| {
         remote.problems.iter().any(|one| matches!(&*one.code, "invalid-remote-data" | "bad-name"))
     };
@@ -255,7 +256,7 @@ fn with_next_steps(body: RealmSync) -> Answer<RealmSync> {
     if has_conflicts {
         answer = answer.next("git blue check --all  # show the conflicts, and how to resolve them");
     }
-    if is_refused {
+    if needs_branches {
         answer = answer.next(format!(
             "git blue realm admin join {realm} --branches  # store the realm in branches, at refs/heads/blue/"
         ));

@@ -5,6 +5,7 @@ pub mod auto;
 mod damage;
 mod merge_fetched;
 pub mod realm_clone;
+mod realm_place;
 pub mod remote_status;
 pub mod same_realm;
 
@@ -27,7 +28,7 @@ use crate::{
         git::RemoteConnection,
         history::Relation,
         layout, read,
-        remote::{Listing, Remote},
+        remote::{Listing, Mapping, Remote},
         validate_incoming,
     },
     wire::{RefSync, RefUpdate, RemoteSync, SetAsideCommit, SyncConflict, SyncProblem},
@@ -43,6 +44,10 @@ const MAX_TRIES: u32 = 3;
 const UNABLE: &[&str] = &["unpacker", "missing necessary objects", "failed to report status", "unable to migrate"];
 /// Messages of servers that refuse a push for good.
 const FINAL: &[&str] = &["declined", "hidden ref", "prohibited", "not allowed", "denied", "protected", "read-only"];
+/// Messages of servers that accept only branches.
+const ONLY_BRANCHES: &[&str] = &["hidden ref", "prohibited", "refs/heads", "only branches", "only push branches"];
+/// The code of such a refusal, unless the remote has other refs of the realm or gets branches already.
+pub const NEEDS_BRANCHES: &str = "needs-branches";
 
 /// A sync of a realm with one remote.
 pub struct Syncing<'a> {
@@ -120,7 +125,13 @@ impl Syncing<'_> {
                 }
                 if is_final || is_unable {
                     stop = true;
-                    let code = if is_final { "refused" } else { "not-taken" };
+                    let takes_refs =
+                        self.remote.mapping == Mapping::Branches || listing.tip(&StoreRef::Realm).is_some();
+                    let code = match is_final {
+                        true if has(&why, ONLY_BRANCHES) && !takes_refs => NEEDS_BRANCHES,
+                        true => "refused",
+                        false => "not-taken",
+                    };
                     let message = format!("{} rejected it: {why}", self.remote.name);
                     report.problems.push(SyncProblem { code: code.into(), name: Some(one.name.to_string()), message });
                 }
@@ -146,7 +157,7 @@ impl Syncing<'_> {
     /// the refs that were not merged.
     fn fetch_and_merge_all(&self, report: &mut RemoteSync) -> Result<(Listing, Vec<StoreRef>), OpError> {
         for round in 0..MAX_ROUNDS {
-            let listing = self.link.list()?;
+            let listing = self.list()?;
             let here = self.known_tips()?;
             if let Some(unsound) = self.fetch(&listing, &here)? {
                 let bad = self.merge_fetched(&listing, &here, &unsound, report)?;
@@ -164,7 +175,7 @@ impl Syncing<'_> {
     /// Returns an error if the remote cannot be reached.
     pub fn dry_run(&self) -> Result<RemoteSync, OpError> {
         let mut report = self.report();
-        let listing = self.link.list()?;
+        let listing = self.list()?;
         let here = self.known_tips()?;
         let Some(unsound) = self.fetch(&listing, &here)? else {
             problem(&mut report, "busy", None, format!("{} changed during the sync; try again", self.remote.name));
@@ -204,6 +215,13 @@ impl Syncing<'_> {
             ));
         }
         Ok(report)
+    }
+
+    /// Lists the refs of the remote.
+    fn list(&self) -> Result<Listing, OpError> {
+        let listing = self.link.list()?;
+        realm_place::require(self.ctx, self.realm, self.remote, &listing)?;
+        Ok(listing)
     }
 
     fn known_here(&self) -> KnownHere<'_> {

@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use super::{realm_at, same_realm::KnownHere, url};
+use super::{realm_at, realm_place, same_realm::KnownHere, url};
 use crate::{
     error::{ErrorCode, OpError},
     locate,
@@ -54,7 +54,7 @@ pub fn obtain(ctx: &Ctx, place: RealmLocation<'_>) -> Result<Option<RealmName>, 
     let look = || find_remote_realm(ctx, &url, place.branches).map_err(unreached);
     if let Some(known) = known {
         // A mistyped URL would be recorded for every repository.
-        let found = if known.url.is_none() { look()? } else { None };
+        let found = if known.url.is_none() || place.branches { look()? } else { None };
         if let Some((remote, listing)) = &found {
             require_same(ctx, known, remote, listing)?;
         }
@@ -85,21 +85,29 @@ fn require_same(ctx: &Ctx, known: &KnownRealm, remote: &Remote, listing: &Listin
     here.fetch_and_require_same(&link, listing)
 }
 
-/// Returns the realm at a URL and where the remote stores it, or `None` if there is no realm.
+/// Returns the realm at a URL and where the remote stores it, or `None` if there is no realm. `branches` is whether it
+/// must be stored in branches.
 ///
 /// # Errors
-/// Returns an error if the remote cannot be reached.
+/// Returns an error if the remote cannot be reached, or stores the realm elsewhere or twice.
 pub fn find_remote_realm(ctx: &Ctx, url: &str, branches: bool) -> Result<Option<(Remote, Listing)>, OpError> {
-    let mappings: &[_] = if branches { &[Mapping::Branches] } else { &[Mapping::Plain, Mapping::Branches] };
-    for mapping in mappings {
-        let remote = Remote { name: origin(), url: url.to_owned(), mapping: *mapping };
+    let list = |mapping| {
+        let remote = Remote { name: origin(), url: url.to_owned(), mapping };
         // git needs a folder to run in, and there is no store yet.
         let listing = RemoteConnection::new(Path::new("/"), &remote, ctx.env.vars(), transport_options(ctx)).list()?;
-        if listing.tip(&StoreRef::Realm).is_some() {
-            return Ok(Some((remote, listing)));
-        }
+        realm_place::require_one(&remote, &listing)?;
+        Ok::<_, OpError>((remote, listing))
+    };
+    let found = list(Mapping::Plain)?;
+    let is_plain = found.1.tip(&StoreRef::Realm).is_some();
+    if is_plain && branches {
+        let message = format!("{} has the realm at refs/blue/, not in branches", without_credentials(url));
+        return Err(OpError::no(ErrorCode::SplitRealm, message).next("omit --branches"));
     }
-    Ok(None)
+    if is_plain {
+        return Ok(Some(found));
+    }
+    if found.1.is_elsewhere { list(Mapping::Branches).map(Some) } else { Ok(None) }
 }
 
 /// Returns the options for running git's network commands.

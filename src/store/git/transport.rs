@@ -124,10 +124,13 @@ impl<'a> RemoteConnection<'a> {
     /// Returns an error if the remote cannot be reached, or has more refs than a realm can have.
     pub fn list(&self) -> Result<Listing, StoreError> {
         let prefix = self.remote.mapping.prefix();
-        let patterns = ["realm", "domains/*", "sessions/*"].map(|name| format!("{prefix}{name}"));
+        let mut patterns = ["realm", "domains/*", "sessions/*"].map(|name| format!("{prefix}{name}")).to_vec();
+        let elsewhere = self.remote.mapping.other().there(&StoreRef::Realm);
+        patterns.push(elsewhere.clone());
         let outcome = self.run(&["ls-remote", "--quiet"], &patterns, None)?;
         let mut listing = Listing::default();
         for line in outcome.stdout.lines() {
+            listing.is_elsewhere |= line.split_once('\t').is_some_and(|(_, name)| name == elsewhere);
             let Some((id, name)) = line.split_once('\t').filter(|(_, name)| name.starts_with(prefix)) else { continue };
             match (id.parse::<Oid>(), self.remote.mapping.here(name)) {
                 (Ok(id), Some(name)) => listing.refs.push((name, id)),

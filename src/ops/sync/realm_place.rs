@@ -1,0 +1,56 @@
+//! Checks at which place a remote stores a realm: at `refs/blue/`, or in branches. Machines that use one place do not
+//! see what others push to the other one.
+
+use crate::{
+    error::{ErrorCode, OpError},
+    locate,
+    model::{
+        name::RealmName,
+        repo_url::without_credentials,
+        text::{shell_path, shell_word},
+    },
+    ops::ctx::Ctx,
+    store::{
+        StoreRef,
+        remote::{Listing, Mapping, Remote},
+    },
+};
+
+/// Checks that a remote does not store a realm at both places.
+///
+/// # Errors
+/// Returns an error if it does.
+pub fn require_one(remote: &Remote, listing: &Listing) -> Result<(), OpError> {
+    if !listing.is_elsewhere || listing.tip(&StoreRef::Realm).is_none() {
+        return Ok(());
+    }
+    let url = without_credentials(&remote.url);
+    let [plain, branches] = [Mapping::Plain, Mapping::Branches].map(Mapping::prefix);
+    let quoted = shell_word(&url);
+    let remove = format!("git push {quoted} --delete $(git ls-remote {quoted} '{branches}*' | cut -f2)");
+    let message = format!("{url} has the realm at two places: {plain} and {branches}");
+    Err(OpError::cannot(ErrorCode::SplitRealm, message)
+        .next(format!("{remove}  # remove the one in branches; the machines that pushed there have its content")))
+}
+
+/// Checks that a remote stores the realm at one place, the one that this machine uses.
+///
+/// # Errors
+/// Returns an error if it does not.
+pub fn require(ctx: &Ctx, realm: &RealmName, remote: &Remote, listing: &Listing) -> Result<(), OpError> {
+    require_one(remote, listing)?;
+    if !listing.is_elsewhere {
+        return Ok(());
+    }
+    let (there, here) = (remote.mapping.other(), remote.mapping);
+    let message =
+        format!("{} has the realm at {}, not at {}", without_credentials(&remote.url), there.prefix(), here.prefix());
+    let store = shell_path(&locate::known(&ctx.home, realm)?.path);
+    let key = format!("remote.{}.blueRefs", remote.name);
+    let change = match there {
+        Mapping::Branches => format!("config {key} branches"),
+        Mapping::Plain => format!("config --unset {key}"),
+    };
+    Err(OpError::cannot(ErrorCode::SplitRealm, message)
+        .next(format!("git --git-dir {store} {change}  # use that place; then sync")))
+}
