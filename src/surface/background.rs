@@ -25,7 +25,7 @@ pub fn pack_if_due(ctx: &Ctx) {
 pub fn sync_if_wanted(ctx: &Ctx) {
     let Ok(here) = ctx.realm() else { return };
     if auto::is_wanted(ctx, &here.realm, &*here.store).unwrap_or_default() {
-        start(ctx, &["sync", "--quiet", "--realm", here.realm.as_str()]);
+        start(ctx, &["sync", "--by-itself", "--quiet", "--realm", here.realm.as_str()]);
     }
 }
 

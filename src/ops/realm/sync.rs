@@ -46,6 +46,10 @@ pub struct Request {
     #[serde(skip, default = "pending::cli_reader")]
     #[cfg_attr(feature = "cli", arg(skip = pending::cli_reader()))]
     pub reader: ReaderName,
+    /// Whether nobody is waiting for the sync.
+    #[serde(skip)]
+    #[cfg_attr(feature = "cli", arg(skip))]
+    pub is_automatic: bool,
     /// Show what would be fetched and pushed, without doing it
     #[serde(default)]
     #[cfg_attr(feature = "cli", arg(long))]
@@ -59,7 +63,7 @@ runs!(RealmSync, run);
 
 impl Default for Request {
     fn default() -> Self {
-        Self { reader: pending::cli_reader(), dry_run: false, remote: None }
+        Self { reader: pending::cli_reader(), is_automatic: false, dry_run: false, remote: None }
     }
 }
 
@@ -98,6 +102,8 @@ pub fn with(
     // Fetched objects are not referenced at first, so `gc` must not remove them.
     let _keep = store.keep()?;
     let transport_options = sync::realm_clone::transport_options(ctx);
+    let is_terminal = transport_options.is_terminal && !request.is_automatic;
+    let transport_options = TransportOptions { is_terminal, is_automatic: request.is_automatic, ..transport_options };
     let way = |remote| connection(ctx, (realm, store, &path), remote, transport_options);
     let ways = remotes.iter().map(way).collect::<Result<Vec<_>, _>>()?;
     let reports: Vec<_> = if request.dry_run {
@@ -152,6 +158,7 @@ pub fn fetch_quietly(ctx: &Ctx, realm: &RealmName, store: &dyn Store) {
     let Ok(_keep) = store.keep() else { return };
     let transport_options = TransportOptions {
         is_terminal: false,
+        is_automatic: true,
         max_time: Some(FETCH_TIMEOUT),
         ..sync::realm_clone::transport_options(ctx)
     };
@@ -179,18 +186,21 @@ pub fn require_complete(body: RealmSync) -> Result<(), OpError> {
     }
 }
 
-/// Syncs a realm automatically. Does nothing if its user does not want that, or another process is already syncing.
+/// Syncs a realm automatically. Does nothing if its user does not want that, or another process is already syncing. If
+/// it `waits`, it waits for that process, unless another one waits already and will push the same.
 ///
 /// # Errors
 /// Returns an error in the cases of [`with`].
-pub fn auto(ctx: &Ctx) -> Result<Option<RealmSync>, OpError> {
+pub fn auto(ctx: &Ctx, waits: bool) -> Result<Option<RealmSync>, OpError> {
     let here = ctx.realm()?;
     if !auto::is_wanted(ctx, &here.realm, &*here.store)? {
         return Ok(None);
     }
     let path = locate::known(&ctx.home, &here.realm)?.path;
-    let Some(_turn) = auto::take(&path, ctx.env.now()) else { return Ok(None) };
-    with(ctx, &here.realm, &*here.store, &Request::default(), || Ok(())).map(Some)
+    let turn = if waits { auto::wait(&path, ctx.env.now()) } else { auto::take(&path, ctx.env.now()) };
+    let Some(_turn) = turn else { return Ok(None) };
+    let request = Request { is_automatic: true, ..Request::default() };
+    with(ctx, &here.realm, &*here.store, &request, || Ok(())).map(Some)
 }
 
 fn chosen(ctx: &Ctx, remotes: Vec<Remote>, request: &Request) -> Result<Vec<Remote>, OpError> {

@@ -59,6 +59,20 @@ pub fn take(store: &Path, now: Timestamp) -> Option<AutoSyncLock> {
     Some(AutoSyncLock { _lock: lock })
 }
 
+/// Waits for the lock. Returns `None` if another process waits already: it will start after everything that was
+/// published until now, and push it.
+pub fn wait(store: &Path, now: Timestamp) -> Option<AutoSyncLock> {
+    if let Some(turn) = take(store, now) {
+        return Some(turn);
+    }
+    let next = File::create(folder(store).join("next")).ok()?;
+    next.try_lock().ok()?;
+    let lock = File::create(folder(store).join("turn")).ok()?;
+    lock.lock().ok()?;
+    write(&begun(store), now);
+    Some(AutoSyncLock { _lock: lock })
+}
+
 /// Records that a remote has answered.
 pub fn note_contact(store: &Path, remote: &RemoteName, now: Timestamp) {
     if std::fs::create_dir_all(folder(store)).is_ok() {
@@ -107,6 +121,25 @@ mod tests {
         assert!(is_due(store.path(), at(-1)), "a clock that was set back");
         drop(turn);
         assert!(take(store.path(), at(1)).is_some());
+    }
+
+    #[test]
+    fn one_process_waits_for_the_one_that_syncs() {
+        let store = tempfile::tempdir().unwrap();
+        let now = Timestamp::from_second(1_769_000_000).unwrap();
+        let turn = wait(store.path(), now).unwrap();
+        let next = File::create(folder(store.path()).join("next")).unwrap();
+        next.lock().unwrap();
+        assert!(wait(store.path(), now).is_none(), "another one waits");
+        drop(next);
+        std::thread::scope(|scope| {
+            let waiting = scope.spawn(|| wait(store.path(), now).is_some());
+            std::thread::sleep(Duration::from_millis(50));
+            assert!(!waiting.is_finished());
+            drop(turn);
+            assert!(waiting.join().unwrap());
+        });
+        assert!(wait(store.path(), now).is_some(), "both are released");
     }
 
     #[test]

@@ -115,6 +115,7 @@ pub fn transport_options(ctx: &Ctx) -> TransportOptions {
     let limit = || CodeRepo::global_config(&ctx.place(), MAX_BYTES_KEY).and_then(|text| bytes(&text));
     TransportOptions {
         is_terminal: ctx.env.is_error_terminal(),
+        is_automatic: false,
         max_bytes: limit().unwrap_or(MAX_BYTES),
         max_time: None,
     }

@@ -81,6 +81,8 @@ const TOO_MUCH: &str = "File too large";
 pub struct TransportOptions {
     /// Whether there is a terminal on which git may ask for a password and show progress.
     pub is_terminal: bool,
+    /// Whether nobody is waiting for the call, so that programs which ask for a password in a window must not do so.
+    pub is_automatic: bool,
     /// The size limit of one fetch, in bytes.
     pub max_bytes: u64,
     /// The time limit of one call of git; `None` for no limit.
@@ -304,13 +306,22 @@ impl<'a> RemoteConnection<'a> {
         // git's messages are matched in English.
         command.env("LC_ALL", "C");
         if !self.transport_options.is_terminal {
+            // A program that the environment names to ask for passwords may know them, as in CI.
             command.env("GIT_TERMINAL_PROMPT", "0").env("GCM_INTERACTIVE", "never");
             if let Some(ssh) = self.is_by_ssh().then(|| self.quiet_ssh()).flatten() {
                 command.env("GIT_SSH_COMMAND", ssh);
             }
         }
+        if self.transport_options.is_automatic {
+            // An empty variable also overrides `core.askPass`.
+            command.env("GIT_ASKPASS", "").env("SSH_ASKPASS", "").env("SSH_ASKPASS_REQUIRE", "never");
+        }
         command.arg("--git-dir").arg(&self.store);
         command.args(SETTINGS.iter().flat_map(|setting| ["-c", setting]));
+        if self.transport_options.is_automatic {
+            // Credential helpers must not ask either.
+            command.args(["-c", "credential.interactive=false"]);
+        }
         command.args(args);
         command
     }
@@ -434,6 +445,22 @@ mod tests {
     }
 
     #[test]
+    fn an_automatic_call_starts_no_program_that_asks() {
+        let remote = Remote { name: "origin".parse().unwrap(), url: "/hub.git".into(), mapping: Mapping::Plain };
+        let vars = BTreeMap::from([("GIT_ASKPASS".into(), "window".into()), ("SSH_ASKPASS".into(), "window".into())]);
+        for is_automatic in [false, true] {
+            let options = TransportOptions { is_terminal: false, is_automatic, max_bytes: MAX_BYTES, max_time: None };
+            let command = RemoteConnection::new(Path::new("/"), &remote, &vars, options).command(&["fetch"]);
+            let var =
+                |name: &str| command.get_envs().find(|(key, _)| *key == name).and_then(|(_, value)| value).unwrap();
+            let asks = if is_automatic { "" } else { "window" };
+            assert_eq!((var("GIT_ASKPASS"), var("SSH_ASKPASS")), (asks.as_ref(), asks.as_ref()));
+            assert_eq!(var("GIT_TERMINAL_PROMPT"), "0");
+            assert_eq!(command.get_args().any(|arg| arg == "credential.interactive=false"), is_automatic);
+        }
+    }
+
+    #[test]
     fn messages_of_the_server_are_kept_in_one_line() {
         let words = "remote: POLICY-42: not on Fridays        \nremote: \nremote: ask ops\nremote: error: hook declined to \
             update refs/blue/realm\nerror: failed to push some refs\n";
@@ -451,7 +478,8 @@ mod tests {
             ("GIT_SSH_COMMAND".into(), "sleep 60 #".into()),
         ]);
         let max_time = Some(Duration::from_millis(200));
-        let transport_options = TransportOptions { is_terminal: false, max_bytes: MAX_BYTES, max_time };
+        let transport_options =
+            TransportOptions { is_terminal: false, is_automatic: false, max_bytes: MAX_BYTES, max_time };
         let begun = Instant::now();
         RemoteConnection::new(Path::new("/"), &remote, &vars, transport_options).list().unwrap_err();
         assert!(begun.elapsed() < Duration::from_secs(30), "{:?}", begun.elapsed());

@@ -19,7 +19,7 @@ use crate::{
 pub struct Sync {
     #[command(flatten)]
     request: realm::sync::Request,
-    /// Do nothing unless automatic sync is on and no other sync is running
+    /// Do nothing unless automatic sync is on and no other automatic sync is waiting
     #[arg(long, hide = true, conflicts_with_all = ["dry_run", "remote"])]
     by_itself: bool,
 }
@@ -27,7 +27,7 @@ pub struct Sync {
 impl Sync {
     pub fn run(self, ctx: &Ctx, output: &mut Output<'_>) -> Result<Verdict, OpError> {
         if self.by_itself {
-            realm::sync::auto(ctx)?;
+            realm::sync::auto(ctx, true)?;
             return Ok(Verdict::Yes);
         }
         let answer = realm::sync::run(ctx, &self.request)?;

@@ -67,7 +67,7 @@ fn one(contexts: &Contexts, realm: &RealmName, every: Duration, plans: &mut BTre
 
 /// Returns whether the sync succeeded, or no sync is wanted.
 fn synced(contexts: &Contexts, realm: &RealmName) -> Result<bool, OpError> {
-    Ok(realm::sync::auto(&contexts.realm(realm)?)?.is_none_or(|body| body.complete))
+    Ok(realm::sync::auto(&contexts.realm(realm)?, false)?.is_none_or(|body| body.complete))
 }
 
 /// Returns the interval after a number of failures in a row. Each failure doubles it.
