@@ -162,6 +162,9 @@ impl From<&FileProblem> for Problem {
     }
 }
 
+/// Messages of git about a repository with another object format.
+const OTHER_HASH: [&str; 2] = ["hash algorithm", "mismatched algorithms"];
+
 impl From<StoreError> for OpError {
     fn from(error: StoreError) -> Self {
         let message = error.to_string();
@@ -203,6 +206,12 @@ impl From<StoreError> for OpError {
             StoreError::Remote { problem, .. } if problem.contains("repository corruption on the remote side") => {
                 cannot(ErrorCode::RemoteDamaged)
                     .next("git blue realm admin reseed  # in a clone that has the realm: push it again")
+            }
+            StoreError::Remote { problem, .. } if OTHER_HASH.iter().any(|words| problem.contains(words)) => {
+                cannot(ErrorCode::Refused).next(
+                    "git init --bare --object-format=sha1 DIR  # a realm has SHA-1 objects, and so must a repository \
+                        that shares it",
+                )
             }
             StoreError::Remote { .. } => cannot(ErrorCode::Remote)
                 .next("nothing is lost: the realm on this machine is unchanged; run `git blue sync` to try again"),
@@ -275,6 +284,18 @@ mod tests {
     use std::error::Error as _;
 
     use super::*;
+
+    #[test]
+    fn a_hub_with_other_objects_is_not_tried_again() {
+        for problem in [
+            "the receiving end does not support this repository's hash algorithm",
+            "mismatched algorithms: client sha1; server sha256",
+        ] {
+            let error = OpError::from(StoreError::Remote { url: "h.git".into(), problem: problem.into() });
+            let step = error.next_steps[0].command().unwrap();
+            assert_eq!(step, "git init --bare --object-format=sha1 DIR", "{problem}");
+        }
+    }
 
     #[test]
     fn the_system_error_is_kept_as_the_source() {

@@ -179,3 +179,16 @@ fn realm_in_branches_is_found_by_a_machine_that_shares_later() {
     assert!(!listed.contains("refs/blue"), "{listed}");
     assert_eq!(world.json(&access, &["sync"])["complete"], Value::Bool(true));
 }
+
+#[test]
+fn hub_with_sha256_objects_is_not_tried_again() {
+    let world = World::new();
+    let repo = world.repo("fungal");
+    world.git(&world.root(), &["init", "--quiet", "--bare", "--object-format=sha256", "h.git"]);
+    let hub = world.path("h.git").display().to_string();
+    let init = world.ok(&repo, &["init", "--realm", REALM, "--new", "--url", &hub]);
+    assert!(init.all().contains("git init --bare --object-format=sha1"), "{init}");
+    let sync = world.blue(&repo, &["sync"]).exits(128);
+    assert!(sync.stderr.contains("git init --bare --object-format=sha1"), "{sync}");
+    assert!(!sync.stderr.contains("try again"), "{sync}");
+}
