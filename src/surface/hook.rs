@@ -21,6 +21,7 @@ use crate::{
         session,
     },
     platform::process,
+    repo::{CodeRepo, DiscoverOptions},
     surface::background::DETACHED,
 };
 
@@ -62,8 +63,16 @@ pub fn run(env: Env, event: &str, arguments: &[OsString], input: impl FnOnce() -
         return Outcome::default();
     }
     // Print nothing outside of a realm: the hook may apply to every repository (core.hooksPath).
-    let Ok(ctx) = Ctx::open(env.of_hook(), None) else {
-        return Outcome::default();
+    let env = env.of_hook();
+    let clone = DiscoverOptions { cwd: env.cwd().to_owned(), vars: env.vars().clone(), in_hook: true };
+    let ctx = match Ctx::open(env, None) {
+        Ok(ctx) => ctx,
+        // Programs with a window and timers may start git without HOME.
+        Err(error) if event == "post-commit" && error.code == ErrorCode::NoHome => {
+            let was_joined = CodeRepo::discover(&clone).is_ok_and(|code| code.as_ref().is_some_and(joined::was_joined));
+            return was_joined.then(|| not_published(&error)).into();
+        }
+        Err(_) => return Outcome::default(),
     };
     if event == hooks::PRE_PUSH {
         return check(&ctx, &input());
@@ -71,8 +80,12 @@ pub fn run(env: Env, event: &str, arguments: &[OsString], input: impl FnOnce() -
     // If the store of the realm is gone, the user of this clone would expect a publication that never happens.
     if event == "post-commit"
         && let Err(error) = &ctx.realm
-        && ctx.code.as_ref().is_some_and(joined::was_joined)
+        && let Some(code) = ctx.code.as_ref().filter(|code| joined::was_joined(code))
     {
+        // A branch that is older than the joining, or has nothing to do with it, has no `.blue/config.yaml`.
+        if error.code == ErrorCode::NotInRealm && !is_on_publishing_branch(code) {
+            return Outcome::default();
+        }
         return Some(not_published(error)).into();
     }
     let hint = if event == "post-commit" { missed_contract_hint(&ctx) } else { None };
@@ -83,6 +96,11 @@ pub fn run(env: Env, event: &str, arguments: &[OsString], input: impl FnOnce() -
     }
     let lines: Vec<_> = publish(&ctx, event).into_iter().chain(missing).chain(hint).collect();
     if lines.is_empty() { Outcome::default() } else { Some(lines.join("; ")).into() }
+}
+
+fn is_on_publishing_branch(code: &CodeRepo) -> bool {
+    let current = code.head().ok().and_then(|head| head.branch);
+    current.is_some() && code.publishing_branch().ok().flatten() == current
 }
 
 /// Greets a session of Claude Code. Prints nothing outside of a realm, or if the realm cannot be read: the commands
