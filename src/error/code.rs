@@ -71,8 +71,6 @@ codes! {
     FileExists = "file-exists",
     /// Git failed, or one of its files could not be read.
     Git = "git",
-    /// A hook is a program rather than a script, and cannot be edited.
-    HookNotText = "hook-not-text",
     /// A contract cannot be published as written.
     InvalidContract = "invalid-contract",
     /// A remote sent data that breaks the rules of a realm.

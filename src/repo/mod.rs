@@ -153,6 +153,17 @@ impl CodeRepo {
         self.git.line(&["rev-parse", "--path-format=absolute", "--git-path", "hooks"]).map(PathBuf::from)
     }
 
+    /// Returns whether `core.hooksPath` is set outside of this repository's own configuration, for all repositories.
+    pub fn shares_hooks(&self) -> bool {
+        use gix::config::source::Kind;
+        let snapshot = self.repo.config_snapshot();
+        let sections = snapshot.plumbing().sections_by_name("core").into_iter().flatten();
+        let setting = sections.filter(|section| section.value("hooksPath").is_some()).last();
+        setting.is_some_and(|section| {
+            matches!(section.meta().source.kind(), Kind::GitInstallation | Kind::System | Kind::Global)
+        })
+    }
+
     /// Returns the folder in which git looks for hooks unless `core.hooksPath` is set.
     pub fn usual_hooks_folder(&self) -> PathBuf {
         self.common_dir().join("hooks")

@@ -79,8 +79,98 @@ fn hook_that_cannot_be_edited_is_left_alone() {
     assert_eq!(world.read(HOOK), python);
     let status = world.blue(&provider, &["hooks", "status"]).exits(1);
     snapshot("hook_in_python", &[&run, &status]);
-    std::fs::write(world.path(HOOK), [0xff, 0xfe]).unwrap();
-    world.blue(&provider, &["hooks", "install"]).exits(1);
+}
+
+#[test]
+fn hook_that_is_no_script_does_not_stop_init() {
+    for is_directory in [false, true] {
+        let world = World::new();
+        let provider = world.repo("fungal");
+        match is_directory {
+            true => std::fs::create_dir(world.path(HOOK)).unwrap(),
+            false => drop(std::fs::copy("/bin/true", world.path(HOOK)).unwrap()),
+        }
+        let init = world.ok(&provider, &["init", "--realm", "aperture"]);
+        let what = if is_directory { "it is a directory" } else { "it is a program, not a script" };
+        assert!(init.stdout.contains(&format!("post-commit cannot be edited: {what}; replace it")), "{init}");
+        assert!(init.stdout.contains("installed hooks: post-merge"), "{init}");
+        let status = world.blue(&provider, &["hooks", "status"]).exits(1);
+        assert!(status.stdout.contains(what), "{status}");
+        world.blue(&provider, &["hooks", "install"]).exits(1);
+        let uninstall = world.ok(&provider, &["hooks", "uninstall"]);
+        assert_eq!(uninstall.stdout.matches(" removed").count(), 4, "{uninstall}");
+        assert!(world.path(HOOK).exists());
+    }
+}
+
+#[test]
+fn empty_hooks_path_switches_hooks_off() {
+    let world = World::new();
+    let provider = world.repo("fungal");
+    world.git(&provider, &["config", "core.hooksPath", ""]);
+    let init = world.ok(&provider, &["init", "--realm", "aperture"]);
+    assert!(init.stdout.contains("it is empty, so git runs no hooks"), "{init}");
+    for args in [&["hooks", "install"], &["hooks", "status"]] {
+        world.blue(&provider, args).exits(1);
+    }
+    assert!(!world.path(HOOK).exists());
+    world.git(&provider, &["config", "--unset", "core.hooksPath"]);
+    world.ok(&provider, &["hooks", "install"]);
+    world.git(&provider, &["config", "core.hooksPath", ""]);
+    let status = world.blue(&provider, &["hooks", "status"]).exits(1);
+    assert!(status.stdout.contains("git does not run it: core.hooksPath is empty"), "{status}");
+}
+
+#[test]
+fn hook_in_another_language_that_calls_us_is_installed() {
+    for call in ["import os; os.system('git blue hook post-commit')", "run(['/bin/git-blue', 'hook', 'post-commit'])"] {
+        let world = World::solo();
+        let provider = world.path("fungal");
+        let python = format!("#!/usr/bin/python3\n{call}\n");
+        user_hook(&world, HOOK, &python);
+        let status = world.ok(&provider, &["hooks", "status"]);
+        assert!(status.stdout.contains("its own lines call git blue"), "{status}");
+        world.ok(&provider, &["hooks", "install"]);
+        assert_eq!(world.read(HOOK), python);
+        let uninstall = world.blue(&provider, &["hooks", "uninstall"]).exits(1);
+        assert!(uninstall.stdout.contains("remove the call of git blue hook from "), "{uninstall}");
+    }
+}
+
+#[test]
+fn hooks_of_every_repository_survive_leave() {
+    let world = World::new();
+    std::fs::create_dir(world.path("hooks")).unwrap();
+    let hooks = world.path("hooks").display().to_string();
+    world.git(&world.root(), &["config", "--global", "core.hooksPath", &hooks]);
+    let one = world.join("one");
+    let two = world.join("two");
+    let left = world.ok(&one, &["leave"]);
+    assert!(left.stdout.contains("git blue hooks uninstall  # the hooks stay: they run in every repository"), "{left}");
+    let status = world.ok(&two, &["hooks", "status"]);
+    assert!(status.stdout.contains("for every repository, as core.hooksPath is not this one's"), "{status}");
+    assert_eq!(world.json(&two, &["hooks", "install"])["is_shared"], true);
+    let removed = world.ok(&two, &["hooks", "uninstall"]);
+    assert!(removed.stdout.contains("for every repository"), "{removed}");
+    // Hooks of this repository alone are removed.
+    world.git(&two, &["config", "core.hooksPath", ".hooks"]);
+    world.ok(&two, &["hooks", "install"]);
+    world.ok(&two, &["leave"]);
+    assert!(!two.join(".hooks/post-commit").exists());
+}
+
+#[test]
+fn branch_without_the_realm_is_silent() {
+    let world = World::solo();
+    let provider = world.path("fungal");
+    world.git(&provider, &["switch", "--quiet", "--orphan", "pages"]);
+    world.write("fungal/index.html", "<p>hello</p>");
+    assert_eq!(world.commit("fungal", "Write a page").stderr, "");
+    // On the publishing branch, the missing file is reported.
+    world.git(&provider, &["switch", "--quiet", "main"]);
+    world.git(&provider, &["rm", "--quiet", "-r", ".blue"]);
+    let commit = world.commit("fungal", "Remove the realm");
+    assert!(commit.stderr.starts_with("git blue: not published: "), "{commit}");
 }
 
 #[test]

@@ -94,6 +94,12 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<RealmLeave>, OpError> 
         Some(commit) => Files::at(ctx.code()?, &commit)?.file(CONFIG)?.is_some(),
         None => false,
     };
+    let answer = match request.undo && hooks::are_left(ctx)? {
+        true => {
+            answer.next("git blue hooks uninstall  # the hooks stay: they run in every repository (core.hooksPath)")
+        }
+        false => answer,
+    };
     Ok(match (request.undo, removed && is_committed) {
         (true, true) => {
             answer.next(format!("git add --all {CONFIG} && git commit -m \"Leave the realm {}\"", acting.realm))
@@ -115,7 +121,7 @@ fn hand_over(at: &str) -> String {
 /// Reverts what `init` did to the repository. Returns what was removed.
 fn undo_init(ctx: &Ctx, acting: ActingRepo<'_>) -> Result<Vec<String>, OpError> {
     let code = ctx.code()?;
-    let hooks = hooks::uninstall(ctx)?.body.hooks;
+    let hooks = hooks::uninstall_own(ctx)?.body.hooks;
     let mut undone: Vec<_> =
         hooks.iter().filter(|hook| hook.changed).map(|hook| format!("hook {}", hook.name)).collect();
     if code.workdir().is_some() {

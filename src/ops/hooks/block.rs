@@ -37,6 +37,11 @@ impl Block<'_> {
         Ok(exe)
     }
 
+    /// Returns the command that the block runs.
+    pub fn call(&self) -> String {
+        format!("{} hook {}", paths::in_shell(self.exe), self.event)
+    }
+
     fn text(&self, begin: &str) -> Result<String, String> {
         let exe = Self::quotable(self.exe)?;
         Ok(format!("{begin}\n{}{END}\n", self.shim.replace("@EXE@", &exe).replace("@EVENT@", self.event)))
@@ -64,11 +69,9 @@ pub fn with(before: Option<&str>, block: Block<'_>) -> Result<String, String> {
         return Ok(format!("{}{before}", block.text(BEGIN)?));
     }
     if !shell {
-        let call = format!("{} hook {}", paths::in_shell(block.exe), block.event);
-        return Err(format!(
-            "the hook starts with {:?}, which is not a shell; call this from it: {call}",
-            first.trim_end()
-        ));
+        let first = first.trim_end();
+        let call = block.call();
+        return Err(format!("the hook starts with {first:?}, which is not a shell; call this from it: {call}"));
     }
     // If the first line has no line end, our block would become part of it.
     if !first.ends_with('\n') {

@@ -4,22 +4,53 @@ use std::{io::ErrorKind, path::Path};
 
 use super::block::{self, Without};
 use crate::{
-    error::{ErrorCode, OpError},
+    error::OpError,
     platform::files::{self, Access},
 };
 
-/// Returns the text of a hook, or `None` if it does not exist.
-///
-/// # Errors
-/// Returns an error if the file cannot be read, or is not UTF-8.
-pub fn read(path: &Path) -> Result<Option<String>, OpError> {
-    match std::fs::read(path) {
-        Ok(bytes) => String::from_utf8(bytes).map(Some).map_err(|_| {
-            OpError::no(ErrorCode::HookNotText, format!("{} is not text; it was not changed", path.display()))
-        }),
-        // A `core.hooksPath` that is not a folder disables hooks.
-        Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => Ok(None),
-        Err(error) => Err(OpError::io("read", path)(error)),
+/// What is at the path of a hook.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum HookFile {
+    /// Nothing.
+    Missing,
+    /// A script.
+    Text(String),
+    /// A program, which cannot be edited.
+    Program,
+    /// A directory, which git does not run.
+    Directory,
+}
+
+impl HookFile {
+    /// Reads a hook.
+    ///
+    /// # Errors
+    /// Returns an error if it cannot be read.
+    pub fn read(path: &Path) -> Result<Self, OpError> {
+        match std::fs::read(path) {
+            Ok(bytes) => Ok(String::from_utf8(bytes).map_or(Self::Program, Self::Text)),
+            // A `core.hooksPath` that is not a folder disables hooks.
+            Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => Ok(Self::Missing),
+            Err(_) if path.is_dir() => Ok(Self::Directory),
+            Err(error) => Err(OpError::io("read", path)(error)),
+        }
+    }
+
+    /// Returns the text of a script.
+    pub fn text(&self) -> Option<&str> {
+        match self {
+            Self::Text(text) => Some(text),
+            _ => None,
+        }
+    }
+
+    /// Returns why the hook cannot be edited, if it cannot.
+    pub fn problem(&self) -> Option<&'static str> {
+        match self {
+            Self::Missing | Self::Text(_) => None,
+            Self::Program => Some("it is a program, not a script"),
+            Self::Directory => Some("it is a directory"),
+        }
     }
 }
 
@@ -41,7 +72,7 @@ pub fn write(path: &Path, text: &str) -> Result<(), OpError> {
 /// # Errors
 /// Returns an error if the file cannot be read or written.
 pub fn clean(path: &Path) -> Result<bool, OpError> {
-    match read(path)?.as_deref().map(block::without) {
+    match HookFile::read(path)?.text().map(block::without) {
         None | Some(Without::Unchanged) => return Ok(false),
         Some(Without::Text(text)) => write(path, &text)?,
         Some(Without::Nothing) => std::fs::remove_file(path).map_err(OpError::io("remove", path))?,

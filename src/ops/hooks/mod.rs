@@ -11,7 +11,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use self::{block::Block, manager::Manager};
+use self::{block::Block, file::HookFile, manager::Manager};
 use super::{Operation, ctx::Ctx};
 use crate::{
     error::OpError,
@@ -84,22 +84,34 @@ struct Place<'a> {
     usual: PathBuf,
     /// The root of the working tree, where hook managers have their configuration.
     top: PathBuf,
+    /// Whether `core.hooksPath` is empty, so that git looks nowhere.
+    is_nowhere: bool,
 }
 
 impl<'a> Place<'a> {
     fn of(ctx: &'a Ctx) -> Result<Self, OpError> {
         let code = ctx.code()?;
         let top = code.workdir().unwrap_or_else(|| code.git_dir().to_owned());
-        Ok(Self { code, folder: code.hooks_folder()?, usual: code.usual_hooks_folder(), top })
+        let is_nowhere = code.config("core.hooksPath").is_some_and(|path| path.is_empty());
+        let usual = code.usual_hooks_folder();
+        let folder = if is_nowhere { usual.clone() } else { code.hooks_folder()? };
+        Ok(Self { code, folder, usual, top, is_nowhere })
     }
 
-    /// Returns the step if git runs no hooks, because `core.hooksPath` is a file such as `/dev/null`.
+    /// Returns the step if git runs no hooks, because `core.hooksPath` is empty or a file such as `/dev/null`.
     fn switched_off(&self) -> Option<String> {
         let is_file = self.folder.exists() && !self.folder.is_dir();
-        is_file.then(|| {
-            let folder = self.folder.display();
-            format!("git config --show-origin core.hooksPath  # {folder} is not a directory, so git runs no hooks")
-        })
+        let what = match self.is_nowhere {
+            true => "it is empty".to_owned(),
+            false if is_file => format!("{} is not a directory", self.folder.display()),
+            false => return None,
+        };
+        Some(format!("git config --show-origin core.hooksPath  # {what}, so git runs no hooks"))
+    }
+
+    fn answer(&self, hooks: Vec<HookState>) -> Answer<HooksAnswer> {
+        let directory = self.folder.display().to_string();
+        Answer::new(HooksAnswer { directory, is_shared: self.code.shares_hooks(), hooks })
     }
 }
 
@@ -142,16 +154,20 @@ pub fn install(ctx: &Ctx, request: Request) -> Result<Answer<HooksAnswer>, OpErr
     }
     refused.dedup();
     refused.extend(not_executable(&hooks));
-    let answer = Answer::new(HooksAnswer { directory: place.folder.display().to_string(), hooks });
+    let answer = place.answer(hooks);
     let threats: Vec<_> = threats(&place, &answer.body.hooks).into_iter().map(|(_, step)| step).collect();
     Ok(refused.into_iter().chain(threats).fold(answer, Answer::next))
 }
 
 /// Writes the block. Returns whether the file changed, or why the block would break it.
 fn install_file(path: &Path, block: Block<'_>) -> Result<Result<bool, String>, OpError> {
-    let before = file::read(path)?;
-    match block::with(before.as_deref(), block) {
-        Ok(after) if Some(&after) == before.as_ref() => Ok(Ok(false)),
+    let before = HookFile::read(path)?;
+    if let Some(problem) = before.problem() {
+        let (path, call) = (path.display(), block.call());
+        return Ok(Err(format!("{path} cannot be edited: {problem}; replace it with a script that calls {call}")));
+    }
+    match block::with(before.text(), block) {
+        Ok(after) if Some(&*after) == before.text() => Ok(Ok(false)),
         Ok(after) => file::write(path, &after).map(|()| Ok(true)),
         Err(why) => Ok(Err(why)),
     }
@@ -163,31 +179,58 @@ fn install_file(path: &Path, block: Block<'_>) -> Result<Result<bool, String>, O
 /// Returns an error if a hook cannot be read or written.
 pub fn uninstall(ctx: &Ctx) -> Result<Answer<HooksAnswer>, OpError> {
     let place = Place::of(ctx)?;
+    uninstall_from(&place, &BTreeSet::from([&place.folder, &place.usual]))
+}
+
+/// Removes the hooks that only this repository uses.
+///
+/// # Errors
+/// Returns an error if a hook cannot be read or written.
+pub fn uninstall_own(ctx: &Ctx) -> Result<Answer<HooksAnswer>, OpError> {
+    let place = Place::of(ctx)?;
+    let shared = Some(&place.folder).filter(|_| place.code.shares_hooks());
+    let folders = BTreeSet::from([&place.folder, &place.usual]);
+    uninstall_from(&place, &folders.into_iter().filter(|folder| Some(*folder) != shared).collect())
+}
+
+/// Returns whether hooks are installed in a folder that other repositories use too.
+///
+/// # Errors
+/// Returns an error if a hook cannot be read.
+pub fn are_left(ctx: &Ctx) -> Result<bool, OpError> {
+    let answer = status(ctx)?.body;
+    Ok(answer.is_shared && answer.hooks.iter().any(|hook| hook.in_file))
+}
+
+fn uninstall_from(place: &Place<'_>, folders: &BTreeSet<&PathBuf>) -> Result<Answer<HooksAnswer>, OpError> {
     let mut hooks = Vec::new();
     for hook in &HOOKS {
         let mut changed = false;
-        for folder in BTreeSet::from([&place.folder, &place.usual]) {
+        for folder in folders {
             for suffix in ["", MOVED_BY_PRE_COMMIT, MOVED_BY_LEFTHOOK] {
                 changed |= file::clean(&folder.join(format!("{}{suffix}", hook.event)))?;
             }
         }
         let in_config = config::uninstall(place.code, hook.event)?;
-        let mut state = state(&place, hook)?;
+        let mut state = state(place, hook)?;
         // git's configuration was cached when the program started, so the answer is corrected by hand.
         state.installed &= !in_config;
         let changed = (changed || in_config) && !state.installed;
         hooks.push(HookState { changed, ..state });
     }
-    let calls = |hook: &HookState| Some(hook.note.as_ref()?.strip_suffix(RUNS_IT)?.to_owned());
-    let managers: BTreeSet<_> = hooks.iter().filter(|hook| hook.installed).filter_map(calls).collect();
-    let steps =
-        managers.iter().map(|name| format!("remove the call of git blue hook from what {name} runs: you added it"));
-    let answer = Answer::new(HooksAnswer { directory: place.folder.display().to_string(), hooks });
-    Ok(steps.fold(answer, Answer::next))
+    let caller = |hook: &HookState| match hook.note.as_deref()? {
+        OWN_LINES => Some(hook.file.clone()),
+        note => note.strip_suffix(RUNS_IT).map(|manager| format!("what {manager} runs")),
+    };
+    let callers: BTreeSet<_> = hooks.iter().filter(|hook| hook.installed && !hook.in_file).filter_map(caller).collect();
+    let steps = callers.iter().map(|caller| format!("remove the call of git blue hook from {caller}: you added it"));
+    Ok(steps.fold(place.answer(hooks), Answer::next))
 }
 
 /// The suffix after a manager's name in the note on a hook that the manager runs itself.
 const RUNS_IT: &str = " runs it";
+/// The note on a hook whose own lines call us.
+const OWN_LINES: &str = "its own lines call git blue";
 
 /// Returns the state of the hooks.
 ///
@@ -206,8 +249,7 @@ pub fn status(ctx: &Ctx) -> Result<Answer<HooksAnswer>, OpError> {
     }
     steps.extend(not_executable(&hooks));
     steps.extend(threats(&place, &hooks).into_iter().map(|(_, step)| step));
-    let answer = Answer::new(HooksAnswer { directory: place.folder.display().to_string(), hooks });
-    Ok(steps.into_iter().fold(answer, Answer::next))
+    Ok(steps.into_iter().fold(place.answer(hooks), Answer::next))
 }
 
 /// Returns the steps for installed hooks that git does not run. Other lines in the file may be disabled on purpose, so
@@ -221,8 +263,8 @@ fn not_executable(hooks: &[HookState]) -> Vec<String> {
 fn threats(place: &Place<'_>, hooks: &[HookState]) -> Vec<(String, String)> {
     let in_files = hooks.iter().filter(|hook| hook.installed && hook.note.is_some());
     let managers = in_files.filter_map(|hook| {
-        let text = file::read(Path::new(&hook.file)).ok().flatten();
-        Manager::of(&place.folder, text.as_deref())?.threat(&place.top)
+        let file = HookFile::read(Path::new(&hook.file)).ok();
+        Manager::of(&place.folder, file.as_ref().and_then(HookFile::text))?.threat(&place.top)
     });
     let mut found: Vec<_> = managers.map(|(what, step)| (what.to_owned(), step.to_owned())).collect();
     found.dedup();
@@ -241,26 +283,29 @@ fn runs_elsewhere(hook: &HookState) -> bool {
 
 fn state(place: &Place<'_>, hook: &Hook) -> Result<HookState, OpError> {
     let path = place.folder.join(hook.event);
-    let text = file::read(&path)?;
-    let found = text.as_deref().and_then(block::place);
-    let others = match (&text, found) {
+    let file = HookFile::read(&path)?;
+    let text = file.text();
+    let found = text.and_then(block::place);
+    let others = match (text, found) {
         (Some(text), Some((start, end))) => [&text[..start], &text[end..]].concat(),
-        (Some(text), None) => text.clone(),
+        (Some(text), None) => text.to_owned(),
         (None, _) => String::new(),
     };
-    let manager = Manager::of(&place.folder, text.as_deref());
+    let manager = Manager::of(&place.folder, text);
     let mut state = HookState {
         name: hook.event.to_owned(),
         file: path.display().to_string(),
-        installed: found.is_some(),
+        installed: found.is_some() && !place.is_nowhere,
         in_file: found.is_some(),
         optional: hook.optional,
         has_other_lines: others.lines().any(|line| !line.trim().is_empty() && !line.starts_with("#!")),
         changed: false,
-        problem: None,
+        problem: file.problem().map(str::to_owned),
         note: None,
     };
-    let has_block = |path: &Path| file::read(path).ok().flatten().is_some_and(|text| block::place(&text).is_some());
+    let has_block = |path: &Path| {
+        HookFile::read(path).is_ok_and(|file| file.text().is_some_and(|text| block::place(text).is_some()))
+    };
     let beside = |suffix: &str| place.folder.join(format!("{}{suffix}", hook.event));
     let usual = place.usual.join(hook.event);
     if state.installed {
@@ -270,7 +315,12 @@ fn state(place: &Place<'_>, hook: &Hook) -> Result<HookState, OpError> {
         state.note = manager.and_then(|manager| manager.threat(&place.top)).map(|(what, _)| what.to_owned());
     } else if config::is_installed(place.code, hook.event) {
         state.installed = true;
-        state.note = Some("in git's configuration".into());
+        (state.note, state.problem) = (Some("in git's configuration".into()), None);
+    } else if found.is_some() {
+        state.problem = Some("git does not run it: core.hooksPath is empty".into());
+    } else if !place.is_nowhere && manager::calls_for(&others, hook.event) {
+        state.installed = true;
+        state.note = Some(OWN_LINES.into());
     } else if let Some(manager) = manager.filter(|manager| manager.runs_us(&place.top, hook.event)) {
         state.installed = true;
         state.note = Some(format!("{}{RUNS_IT}", manager.name()));

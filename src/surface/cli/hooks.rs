@@ -47,7 +47,8 @@ impl Command {
 }
 
 fn render(body: &HooksAnswer, text: &mut Text) {
-    text.line(&[plain("hooks in"), styled(&body.directory, Style::Bold)]);
+    let whose = if body.is_shared { "for every repository, as core.hooksPath is not this one's" } else { "" };
+    text.line(&[plain("hooks in"), styled(&body.directory, Style::Bold), plain(whose)]);
     let rows = body.hooks.iter().map(|hook| {
         let state = match (hook.installed, hook.changed) {
             (true, true) => styled("installed now", Style::Green),
