@@ -61,6 +61,23 @@ fn clone_that_is_behind_is_told_to_pull() {
     assert_eq!(status["removed_files"], serde_json::json!([]));
 }
 
+/// git does not fetch into a branch that has commits of its own.
+#[test]
+fn branch_with_commits_of_its_own_is_fetched_beside() {
+    let (world, mate) = team();
+    world.bump("1.1.0");
+    push(&world);
+    world.on("second").ok(&mate, &["sync"]);
+    world.git(&mate, &["config", "blue.publish", "off"]);
+    world.write(&format!("mate/{CONTRACT_FILE}"), &contract("1.2.0"));
+    world.commit("mate", "Paths 1.2.0");
+    world.git(&mate, &["switch", "--quiet", "--create", "feature"]);
+    let publish = world.blue(&mate, &["contract", "publish"]).exits(1);
+    let step = world.next_step(&publish);
+    assert!(step.starts_with("git fetch origin  # merge origin/main into main"), "{publish}");
+    assert_eq!(world.finish_shell(&mate, &step).code, 0, "{step}");
+}
+
 /// A clone with a commit of its own cannot publish it before it has pulled, and says so wherever it is mentioned.
 #[test]
 fn refused_commit_is_not_announced_as_published_soon() {

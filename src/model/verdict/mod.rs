@@ -231,7 +231,7 @@ impl<'a> Judge<'a> {
     fn within<T>(&self, reading: SchemaReading, work: impl FnOnce(&Options) -> Result<T, String>) -> Result<T, String> {
         let left = self.left.get();
         if left < LEAST {
-            return Err("the time limit was reached: run git blue contract diff".to_owned());
+            return Err("the time limit for all comparisons of this command was reached".to_owned());
         }
         let limits = Limits::default();
         let limits = Limits { time: limits.time.min(left), differences: limits.differences.min(left), ..limits };

@@ -29,12 +29,26 @@ pub fn is_behind(code: &CodeRepo, branch: &str, commit: &Oid, published: &Oid) -
 /// # Errors
 /// Returns an error if HEAD cannot be read.
 pub fn pull(code: &CodeRepo, branch: &str, published: &Oid, reason: &str) -> Result<NextStep, OpError> {
-    let is_here = code.workdir().is_some() && code.head()?.branch.as_deref() == Some(branch);
+    let head = code.head()?.branch;
+    let is_here = code.workdir().is_some() && head.as_deref() == Some(branch);
     let step = match code.origin_url() {
         None if is_here && code.has(published) => format!("git merge {}  # {reason}", published.short()),
         None => "fetch that commit from the clone that has it, merge it, and publish again".to_owned(),
         Some(_) if is_here => format!("git pull  # {reason}"),
+        // git does not fetch into a branch that has commits of its own, or that a rebase will move.
+        Some(_) if head.is_none() || has_own_commits(code, branch)? => {
+            format!("git fetch origin  # merge origin/{branch} into {branch}, {reason}")
+        }
         Some(_) => format!("git fetch origin {branch}:{branch}  # {reason}"),
     };
     Ok(step.into())
+}
+
+/// Returns whether a branch has commits that its upstream does not have.
+fn has_own_commits(code: &CodeRepo, branch: &str) -> Result<bool, StoreError> {
+    let (tip, upstream) = (code.reference(&format!("refs/heads/{branch}"))?, code.upstream(branch)?);
+    match (tip, upstream) {
+        (Some(tip), Some(upstream)) => Ok(!code.is_ancestor(&tip, &upstream)?),
+        _ => Ok(false),
+    }
 }

@@ -140,9 +140,9 @@ fn is_current(ctx: &Ctx, path: &Path) -> bool {
 fn next_steps(lines: &[WorktreeLine]) -> Vec<NextStep> {
     let mut steps = Vec::new();
     for line in lines {
-        match (line.state, &line.rfc) {
-            (WorktreeState::Gone, Some(rfc)) => {
-                steps.push(format!("git blue realm worktree remove --rfc {rfc}  # remove the stale entry").into());
+        match (line.state, &line.repo) {
+            (WorktreeState::Gone, Some(repo)) => {
+                steps.push(NextStep::advice(format!("run git worktree prune in {repo}: {} is gone", line.path)));
             }
             (WorktreeState::Orphan, _) => {
                 steps.push(NextStep::advice(format!(
