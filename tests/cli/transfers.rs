@@ -105,7 +105,7 @@ fn transfer_takes_effect_when_the_new_owner_publishes() {
     let path = format!("access/{CONTRACT_FILE}");
     let taken = contract("1.0.0").replace("owner: fungal", "owner: access");
     world.join("other");
-    let stranger = world.blue(&access, &["contract", "transfer", CONTRACT, "--to", "access"]).exits(129);
+    let stranger = world.blue(&access, &["contract", "transfer", CONTRACT, "--to", "access"]).exits(1);
     let not_mine = world.blue(&access, &["contract", "transfer", CONTRACT, "--to", "other"]).exits(1);
     let no_member = world.blue(&fungal, &["contract", "transfer", CONTRACT, "--to", "other"]).exits(1);
     // A contract that was not offered cannot be accepted.
@@ -115,6 +115,10 @@ fn transfer_takes_effect_when_the_new_owner_publishes() {
     world.git(&access, &["rm", "-q", CONTRACT_FILE]);
     world.commit("access", "Not yet");
     let offered = world.ok(&fungal, &["contract", "transfer", CONTRACT, "--to", "access"]);
+    let asked = world.blue(&access, &["contract", "transfer", CONTRACT, "--to", "access"]).exits(1);
+    assert!(asked.stderr.contains("# committing it accepts the contract"), "{asked}");
+    let owned = world.blue(&fungal, &["contract", "transfer", CONTRACT, "--to", "fungal"]).exits(129);
+    assert!(owned.stderr.contains("fungal already owns s3-access/s3-permissions"), "{owned}");
     let twice = world.json(&fungal, &["contract", "transfer", CONTRACT, "--to", "access"]);
     assert_eq!(twice["changed"], false);
     assert_eq!(world.stored("contracts/s3-permissions.json")["owner"], "fungal");
