@@ -60,7 +60,9 @@ impl State {
         self.shorten(engine, &mut shape, &mut true);
         let mut all = if shape.least == 0 { vec![Vec::new()] } else { Vec::new() };
         let mut longest = vec![Vec::new()];
-        for at in 0..shape.most? {
+        // Different items of few values end by themselves.
+        let most = shape.most.or(shape.unique.then_some(u64::MAX))?;
+        for at in 0..most {
             let items = fewer_than(engine, &shape.any_item(at), MOST_EACH)?;
             // A wanted item may name more properties for a lenient writer.
             if shape.names_more() && items.iter().any(|item| item.is_object() || item.is_array()) {
@@ -71,6 +73,9 @@ impl State {
                 items.map(|item| array.iter().cloned().chain([Rc::clone(item)]).collect::<Vec<_>>())
             });
             longest = longer.take(MOST_VALUES).collect();
+            if longest.is_empty() {
+                break;
+            }
             if at + 1 >= shape.least {
                 all.extend(longest.iter().cloned());
             }

@@ -123,7 +123,10 @@ impl State {
             Found::None => Answer::Empty,
             Found::Unsure => {
                 let words = &engine.table.words;
-                let checks = wanted.checks.iter().map(|(id, _)| words.checks[*id as usize].name.clone());
+                let checks = wanted.checks.iter().map(|(id, _)| {
+                    let check = &words.checks[*id as usize];
+                    check.format.as_ref().map_or_else(|| check.name.clone(), |format| format!("format {format:?}"))
+                });
                 let patterns = wanted.patterns.iter().map(|(id, _)| format!("pattern {:?}", &*words.text(*id)));
                 let names: Vec<_> = checks.chain(patterns).collect();
                 let why = match &names[..] {
