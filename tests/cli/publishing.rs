@@ -273,6 +273,12 @@ fn removed_contract_file_is_reported_and_contract_kept() {
     assert!(check.stdout.contains("file-removed"), "{check}");
     let run = publish(&world, "fungal", &[]).exits(0);
     snapshot("contract_removed", &[&check, &run]);
+    let fungal = world.path("fungal");
+    assert!(world.ok(&fungal, &["status"]).stdout.contains(&format!("--format yaml >{CONTRACT_FILE}")));
+    // A file that was written again is not overwritten.
+    world.write(&format!("fungal/{CONTRACT_FILE}"), &contract("1.1.0"));
+    let status = world.ok(&fungal, &["status"]).stdout;
+    assert!(!status.contains("--format yaml >") && !status.contains("contract retire"), "{status}");
     assert_eq!(world.version(), "1.0.0");
     let answer = world.json(&world.path("access"), &["notifications", "list"]);
     assert_eq!(answer["notifications"], json!([]));

@@ -39,6 +39,7 @@ use crate::{
         runs, session,
         sync::{conflict, remote_status},
     },
+    repo::CodeRepo,
     store::{
         overview::{Line, Overview},
         read,
@@ -213,7 +214,9 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Outcome, OpError> {
     let first = (joined && overview.count() == 0 && overview.damage().is_empty())
         .then(|| join::first_contract(&join::init_elsewhere(&ctx.home, &here.realm), &overview, here.repo.as_ref()));
     let receipt = if writing.is_ok() { receipt } else { Receipt::default() };
-    Ok(Outcome { answer: with_next_steps(answer, joined, first), receipt, cursors })
+    let workdir = ctx.code.as_ref().and_then(CodeRepo::workdir);
+    let has_file = |file: &str| workdir.as_ref().is_some_and(|workdir| workdir.join(file).exists());
+    Ok(Outcome { answer: with_next_steps(answer, joined, first, &has_file), receipt, cursors })
 }
 
 /// Returns the open conflicts that concern the asking repository; without one, all.
@@ -425,8 +428,14 @@ fn offers(body: &RealmStatus) -> Vec<String> {
     offered.filter_map(command).take(3).collect()
 }
 
-/// Adds the next steps: commands that can be pasted into a shell, each with its reason.
-fn with_next_steps(mut answer: Answer<RealmStatus>, joined: bool, first: Option<String>) -> Answer<RealmStatus> {
+/// Adds the next steps: commands that can be pasted into a shell, each with its reason. `has_file` is whether the working
+/// tree has a file, which must not be overwritten.
+fn with_next_steps(
+    mut answer: Answer<RealmStatus>,
+    joined: bool,
+    first: Option<String>,
+    has_file: &dyn Fn(&str) -> bool,
+) -> Answer<RealmStatus> {
     let body = &answer.body;
     let broken = body.imports.iter().filter(|import| import.state == "broken").count();
     let has_changed = body.notifications.iter().any(|one| one.affects_me && !one.changed_by_other);
@@ -453,7 +462,7 @@ fn with_next_steps(mut answer: Answer<RealmStatus>, joined: bool, first: Option<
     if broken > 0 || has_changed {
         answer = answer.next(REVIEW);
     }
-    for RemovedFile { domain, contract, file } in removed.into_iter().take(3) {
+    for RemovedFile { domain, contract, file } in removed.into_iter().filter(|one| !has_file(&one.file)).take(3) {
         answer =
             answer.next(format!("git blue contract retire {domain}/{contract} --reason \"…\"  # it has no file here"));
         answer = answer.next(format!(

@@ -269,9 +269,11 @@ impl Domain<'_> {
         let removed: Vec<_> = body.fields.iter().filter(|field| field.change == FieldChange::Removed).collect();
         let first = match outcome {
             Some(Outcome::Compatible) if !removed.is_empty() => {
-                let names: Vec<_> = removed.iter().map(|field| field.name.as_str()).take(MAX_NAMES).collect();
-                let more = if removed.len() > MAX_NAMES { " and others" } else { "" };
-                format!("first check that {code} does not need {}{more}, which {new} removed", names.join(", "))
+                // Names of fields are text that somebody else wrote.
+                let plain = removed.iter().map(|field| field.name.as_str()).filter(|name| is_plain(name));
+                let names: Vec<_> = plain.take(MAX_NAMES).collect();
+                let all = if names.len() == removed.len() { names.join(", ") } else { "the fields".to_owned() };
+                format!("first check that {code} does not need {all}, which {new} removed")
             }
             None if body.old_version.is_none() => {
                 format!("first check that {code} works with {new}: it is not known which version it was written for")
