@@ -35,6 +35,7 @@ fn write(tool: &Value, text: &mut String) {
     }
     let fields: Vec<_> =
         tool["outputSchema"]["properties"].as_object().unwrap().keys().map(|field| format!("`{field}`")).collect();
-    let link = format!("[its whole schema](schema/{name}.json)");
+    let concise = input["properties"].get("detail").map_or("", |_| " of `detail: full`; `concise` leaves out fields");
+    let link = format!("[its whole schema](schema/{name}.json){concise}");
     write!(text, "\nAnswers with {}; {link}.\n\n", fields.join(", ")).unwrap();
 }

@@ -190,6 +190,10 @@ fn invalid_subscription_is_an_error() {
     let world = World::solo();
     let daemon = Daemon::start(&world);
     daemon.get("/events?realm=nothing").is(404);
+    for unknown in ["realm=nothing", "repo=nobody", "realm=aperture&repo=nobody"] {
+        daemon.get(&format!("/notifications?{unknown}")).is(404);
+    }
+    daemon.get("/notifications?repo=fungal").is(200);
     daemon.get("/events?realm=aperture&repo=nobody").is(404);
     daemon.get("/events?realm=..").is(400);
 }
