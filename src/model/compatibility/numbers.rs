@@ -92,12 +92,16 @@ fn canonical_number(number: &Number) -> String {
     }
 }
 
-/// Returns whole numbers within the bounds, those with the fewest binary digits first. Of large numbers, only these are
-/// exact as a double.
+/// The largest power of ten that is exact as a double.
+const EXACT_POWER: u32 = 22;
+
+/// Returns whole numbers within the bounds, those with the fewest digits first: decimal digits, since only such numbers
+/// are written exactly, then binary ones, since of larger numbers only these are exact as a double.
 fn round(first: Option<&BigInt>, last: Option<&BigInt>) -> Vec<BigInt> {
     let bits = first.into_iter().chain(last).map(BigInt::bits).max().map_or(0, |bits| bits + 2);
-    let multiple = |power: u64| {
-        let unit = BigInt::one() << power;
+    let decimal = (0..=EXACT_POWER).rev().map(|power| BigInt::from(10).pow(power));
+    let binary = (0..bits).rev().map(|power| BigInt::one() << power);
+    let multiple = |unit: BigInt| {
         let of = |bound: &BigInt| BigRational::new(bound.clone(), unit.clone());
         match (first, last) {
             (Some(first), _) => Some(of(first).ceil().to_integer() * &unit),
@@ -105,7 +109,7 @@ fn round(first: Option<&BigInt>, last: Option<&BigInt>) -> Vec<BigInt> {
         }
     };
     let is_within = |k: &BigInt| last.is_none_or(|last| k <= last);
-    (0..bits).rev().filter_map(multiple).filter(is_within).collect()
+    decimal.chain(binary).filter_map(multiple).filter(is_within).collect()
 }
 
 /// The demands on a number.

@@ -14,7 +14,7 @@ use super::shape::{Draft, Shape, Slot, Wanted};
 /// The maximum number of times that required properties are placed elsewhere.
 const MOST_PLACINGS: usize = 30;
 /// The maximum number of properties that are added to satisfy a `minProperties`.
-const MOST_FILLED: u64 = 10_000;
+const MOST_FILLED: u64 = 70_000;
 
 /// The result of adding a property.
 enum Placed {
@@ -229,19 +229,28 @@ impl State {
             if found.is_empty() {
                 continue;
             }
+            let (names, mut base, mut number) = (Self::names(shape, engine, &signs), None::<String>, 0u64);
             while count(draft) < shape.least {
-                match Self::fresh(shape, engine, &signs, None, draft) {
-                    Answer::Witness(name) | Answer::PossibleWitness(name) => {
-                        let name = engine.table.words.symbol(name.as_str().unwrap_or_default());
-                        draft.put(name, found.clone());
-                    }
-                    Answer::Empty => break,
-                    Answer::Undecided => {
-                        is_sure = false;
-                        break;
-                    }
-                }
-                if matches!(found, Answer::Undecided) || engine.budget.spent().is_some() {
+                number += 1;
+                let numbered = base.as_ref().map(|base| format!("{base}{number}"));
+                let numbered = numbered.and_then(|text| Self::if_fresh(shape, engine, &names, &text, draft));
+                let name = match numbered {
+                    Some(name) => name,
+                    None => match Self::fresh(shape, engine, &signs, None, draft) {
+                        Answer::Witness(name) | Answer::PossibleWitness(name) => {
+                            let text = name.as_str().unwrap_or_default();
+                            base.get_or_insert_with(|| text.to_owned());
+                            engine.table.words.symbol(text)
+                        }
+                        Answer::Empty => break,
+                        Answer::Undecided => {
+                            is_sure = false;
+                            break;
+                        }
+                    },
+                };
+                draft.put(name, found.clone());
+                if matches!(found, Answer::Undecided) || !engine.budget.visit(names.len() + 1) {
                     is_sure = false;
                     break;
                 }
