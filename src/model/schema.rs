@@ -219,6 +219,7 @@ mod tests {
             (json!({"$ref": "other.json"}), "\"other.json\" points outside the schema"),
             (json!({"$schema": "https://example.com/own"}), "$schema names an unknown dialect"),
             (json!({"pattern": "("}), "\"(\" is not a regular expression"),
+            (json!({"pattern": "a{2}{3}"}), "\"a{2}{3}\" is not a regular expression; a quantifier follows another"),
             (json!({"pattern": "a\\Z"}), "write ^ for \\A"),
             (json!({"$ref": "#/none"}), "there is nothing at \"#/none\""),
             (json!({"$ref": "#none"}), "nothing has the anchor \"none\""),

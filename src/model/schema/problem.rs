@@ -3,7 +3,7 @@
 use jsonschema::{ValidationError, error::ValidationErrorKind};
 use serde_json::Value;
 
-use super::Draft;
+use super::{Draft, ecma};
 
 /// The length limit of a problem's message, in characters. It may quote a part of the document.
 const MAX_MESSAGE: usize = 300;
@@ -76,6 +76,11 @@ fn advice(pointer: &str, error: &ValidationError<'_>) -> Option<String> {
     }
     if matches!(error.kind(), ValidationErrorKind::Format { format } if format == "regex") {
         let pattern = error.instance().as_str().unwrap_or_default();
+        if let Some(pattern) = ecma::repeated_twice(pattern) {
+            return Some(
+                shortened(format!("{pattern:?} is not a regular expression")) + "; a quantifier follows another",
+            );
+        }
         let is_anchored = [r"\A", r"\Z", r"\z"].iter().any(|anchor| pattern.contains(anchor));
         let hint = if is_anchored { "; write ^ for \\A, and $ for \\Z" } else { "" };
         return Some(shortened(format!("{} is not a regular expression", error.instance())) + hint);
