@@ -90,12 +90,6 @@ struct AskingRepoArgument {
     repo: Option<RepoName>,
 }
 
-/// Whether a request is about files of a clone.
-#[derive(Deserialize, JsonSchema)]
-struct WorktreeArgument {
-    worktree: Option<bool>,
-}
-
 /// The repository that asks, in requests that need one.
 #[derive(JsonSchema)]
 #[expect(dead_code, reason = "only its schema is used, in the table of routes")]
@@ -257,11 +251,7 @@ impl Call<'_> {
     /// of the repository that it names.
     fn ctx(&self) -> Result<Ctx, OpError> {
         let Some(realm) = self.path.get("realm") else { return self.contexts.without_realm() };
-        let repo = self.arguments.read_as::<AskingRepoArgument>()?.repo;
-        if repo.is_none() && self.arguments.read_as::<WorktreeArgument>()?.worktree == Some(true) {
-            return Err(OpError::usage("worktree reads the files of a clone: pass repo"));
-        }
-        let ctx = self.contexts.of(&realm.parse()?, repo.as_ref())?;
+        let ctx = self.contexts.of(&realm.parse()?, self.arguments.read_as::<AskingRepoArgument>()?.repo.as_ref())?;
         match self.arguments.read_as::<At>()?.at {
             Some(at) => {
                 let part = |name| self.path.get(name).map(String::as_str);
