@@ -299,7 +299,7 @@ pub struct Evolution {
     pub version: Version,
     /// The changes, in words.
     pub changes: Vec<String>,
-    /// Whether consumers of the previous version keep working: as the owner wrote, or else proved when it was published.
+    /// Whether consumers of the previous version keep working. Proved when it was published, unless the owner wrote it.
     #[serde(default = "yes")]
     pub compatible: bool,
 }

@@ -61,9 +61,8 @@ fn clone_that_is_behind_is_told_to_pull() {
     assert_eq!(status["removed_files"], serde_json::json!([]));
 }
 
-/// git does not fetch into a branch that has commits of its own.
-#[test]
-fn branch_with_commits_of_its_own_is_fetched_beside() {
+/// The machine of the mate knows a published commit that its clone does not have, and the clone has an unpublished commit.
+fn diverged() -> (World, PathBuf) {
     let (world, mate) = team();
     world.bump("1.1.0");
     push(&world);
@@ -71,6 +70,13 @@ fn branch_with_commits_of_its_own_is_fetched_beside() {
     world.git(&mate, &["config", "blue.publish", "off"]);
     world.write(&format!("mate/{CONTRACT_FILE}"), &contract("1.2.0"));
     world.commit("mate", "Paths 1.2.0");
+    (world, mate)
+}
+
+/// git refuses to fetch into a branch that has commits of its own.
+#[test]
+fn branch_with_commits_of_its_own_is_fetched_beside() {
+    let (world, mate) = diverged();
     world.git(&mate, &["switch", "--quiet", "--create", "feature"]);
     let publish = world.blue(&mate, &["contract", "publish"]).exits(1);
     let step = world.next_step(&publish);
@@ -81,13 +87,7 @@ fn branch_with_commits_of_its_own_is_fetched_beside() {
 /// A clone with a commit of its own cannot publish it before it has pulled, and says so wherever it is mentioned.
 #[test]
 fn refused_commit_is_not_announced_as_published_soon() {
-    let (world, mate) = team();
-    world.bump("1.1.0");
-    push(&world);
-    world.on("second").ok(&mate, &["sync"]);
-    world.git(&mate, &["config", "blue.publish", "off"]);
-    world.write(&format!("mate/{CONTRACT_FILE}"), &contract("1.2.0"));
-    world.commit("mate", "Paths 1.2.0");
+    let (world, mate) = diverged();
     world.git(&mate, &["config", "--unset", "blue.publish"]);
     let sync = world.ok(&mate, &["sync"]);
     assert!(sync.stdout.contains(" is not published: s3-access was published from"), "{sync}");

@@ -8,7 +8,7 @@ use crate::{
     platform::files::{self, Access},
 };
 
-/// What is at the path of a hook.
+/// The kind of file at the path of a hook.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum HookFile {
     /// Nothing.

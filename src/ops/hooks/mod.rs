@@ -84,7 +84,7 @@ struct Place<'a> {
     usual: PathBuf,
     /// The root of the working tree, where hook managers have their configuration.
     top: PathBuf,
-    /// Whether `core.hooksPath` is empty, so that git looks nowhere.
+    /// Whether `core.hooksPath` is empty, so that git runs no hooks.
     is_nowhere: bool,
 }
 

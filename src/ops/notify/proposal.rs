@@ -19,7 +19,7 @@ use crate::{
 /// The trailer of the commits on such a branch, which names the contract.
 const IMPORT: &str = "Blue-Import";
 
-/// Another range for one import.
+/// A wider range for an import.
 pub struct Proposal<'a> {
     /// The import.
     pub import: &'a ImportReview,
@@ -34,8 +34,8 @@ pub struct Proposal<'a> {
 }
 
 impl<'a> Proposal<'a> {
-    /// Returns the proposal for an import. Returns `None` if its range already accepts the version, so that only the
-    /// code can be wrong.
+    /// Returns the proposal for an import, or `None` if its range already accepts the version: then the code must change,
+    /// not the range.
     pub fn of(import: &'a ImportReview) -> Option<Self> {
         let version = import.new_version.as_ref().filter(|new| !import.version_req.matches(new))?;
         let verdict = import.verdict.as_ref().filter(|verdict| verdict.new_version == *version);

@@ -35,7 +35,7 @@ pub fn pull(code: &CodeRepo, branch: &str, published: &Oid, reason: &str) -> Res
         None if is_here && code.has(published) => format!("git merge {}  # {reason}", published.short()),
         None => "fetch that commit from the clone that has it, merge it, and publish again".to_owned(),
         Some(_) if is_here => format!("git pull  # {reason}"),
-        // git does not fetch into a branch that has commits of its own, or that a rebase will move.
+        // git refuses to fetch into a branch that has its own commits, or that is being rebased.
         Some(_) if head.is_none() || has_own_commits(code, branch)? => {
             format!("git fetch origin  # merge origin/{branch} into {branch}, {reason}")
         }

@@ -46,7 +46,7 @@ pub struct Request {
     #[serde(skip, default = "pending::cli_reader")]
     #[cfg_attr(feature = "cli", arg(skip = pending::cli_reader()))]
     pub reader: ReaderName,
-    /// Whether nobody is waiting for the sync.
+    /// Whether the sync runs in the background.
     #[serde(skip)]
     #[cfg_attr(feature = "cli", arg(skip))]
     pub is_automatic: bool,
