@@ -9,6 +9,7 @@ use regex_automata::util::primitives::StateID;
 use regex_automata::{Anchored, Input, MatchKind};
 
 use super::budget::Budget;
+use super::counted::{self, Counted, Lengths};
 use super::found::Found;
 use super::looking::{self, Looking};
 
@@ -29,6 +30,14 @@ type Dfa = dense::DFA<Vec<u32>>;
 /// A pattern: a conjunction of regular expressions that must match, or must not match.
 pub(super) struct Pattern {
     parts: Vec<(Machine, bool)>,
+    /// The lengths of the texts that match, of those that the parts accept.
+    pub(super) lengths: Lengths,
+}
+
+impl From<Vec<(Machine, bool)>> for Pattern {
+    fn from(parts: Vec<(Machine, bool)>) -> Self {
+        Self { parts, lengths: Lengths::default() }
+    }
 }
 
 /// The automaton of a regular expression.
@@ -135,10 +144,13 @@ impl Pattern {
     /// Compiles a `pattern` keyword. Returns `None` if it is not regular in the strict sense, or too large.
     pub(super) fn compile(pattern: &str) -> Option<Self> {
         let translated = jsonschema_regex::to_rust_regex(pattern).ok()?;
-        if let Some(machine) = Machine::plain(&translated) {
-            return Some(Self { parts: vec![(machine, true)] });
+        let simple = counted::simplify(&translated);
+        let Counted { regex, lengths } =
+            simple.unwrap_or_else(|| Counted { regex: translated.into(), lengths: Lengths::default() });
+        if let Some(machine) = Machine::plain(&regex) {
+            return Some(Self { parts: vec![(machine, true)], lengths });
         }
-        Self::look_first(&translated).or_else(|| Some(Self { parts: vec![(Machine::looking(&translated)?, true)] }))
+        Self::look_first(&regex).or_else(|| Some(Self { parts: vec![(Machine::looking(&regex)?, true)], lengths }))
     }
 
     /// Compiles a pattern that begins with look-aheads: `^(?!A)B` matches what `^B` matches, unless A matches at the start.
@@ -150,18 +162,18 @@ impl Pattern {
             rest = after;
         }
         parts.push((Machine::build(&format!("^(?:{rest})"))?, true));
-        (parts.len() > 1).then_some(Self { parts })
+        (parts.len() > 1).then(|| parts.into())
     }
 
     /// Compiles a pattern that matches all that a `pattern` keyword with back-references matches, and more.
     pub(super) fn around(pattern: &str) -> Option<Self> {
         let translated = jsonschema_regex::to_rust_regex(pattern).ok()?;
-        Some(Self { parts: vec![(Machine::Looking(Rc::new(Looking::build(&translated)?)), true)] })
+        Some(vec![(Machine::Looking(Rc::new(Looking::build(&translated)?)), true)].into())
     }
 
     /// Compiles one of this program's own regular expressions.
     pub(super) fn own(regex: &str) -> Option<Self> {
-        Some(Self { parts: vec![(Machine::Plain(dfa(regex)?), true)] })
+        Some(vec![(Machine::Plain(dfa(regex)?), true)].into())
     }
 
     /// Returns the pattern that matches exactly these texts.
@@ -252,19 +264,19 @@ fn is_one_branch(text: &str) -> bool {
     true
 }
 
-/// The demands on a string: patterns that must or must not match, and its length in characters.
+/// The demands on a string: patterns whose automata must or must not accept it, and its length in characters.
 pub(super) struct Search<'a> {
     pub(super) patterns: Vec<(&'a Pattern, bool)>,
-    pub(super) least: u64,
-    pub(super) most: Option<u64>,
+    pub(super) lengths: Lengths,
 }
 
 impl Search<'_> {
     /// Returns a shortest string that satisfies the demands.
     pub(super) fn find(&self, budget: &mut Budget<'_>) -> Found<String> {
+        let most = self.lengths.most;
         match self.product(None).find(budget) {
-            Found::One(text) if self.most.is_some_and(|most| text.chars().count() as u64 > most) => {
-                self.product(self.most).find(budget)
+            Found::One(text) if most.is_some_and(|most| text.chars().count() as u64 > most) => {
+                self.product(most).find(budget)
             }
             found => found,
         }
@@ -283,7 +295,7 @@ impl Search<'_> {
             wanted.push((vec![(dfas.len(), true)], true));
             dfas.push(Machine::Plain(text));
         }
-        Product { dfas, wanted, least: self.least, most }
+        Product { dfas, wanted, least: self.lengths.least, most }
     }
 }
 

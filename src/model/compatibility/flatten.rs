@@ -69,9 +69,9 @@ pub(super) type Choice = Rc<Branches>;
 /// The branches of a choice, one of which must hold.
 pub(super) struct Branches {
     branches: Vec<Vec<Item>>,
-    /// Whether a branch is read leniently, so that it may name properties.
+    /// Whether any branch is lenient. Only lenient branches name properties.
     pub(super) is_lenient: bool,
-    /// What the branches name, computed when it is needed: each property of an object asks for it.
+    /// The names in the branches. Computed once, since each property of an object asks for them.
     pub(super) naming: OnceCell<Naming>,
 }
 

@@ -10,6 +10,7 @@ mod branch;
 mod budget;
 mod choose;
 mod confirm;
+mod counted;
 mod counting;
 mod cyclic;
 mod dialect;

@@ -3,6 +3,7 @@
 use std::rc::Rc;
 
 use super::automaton::{Pattern, Search};
+use super::counted::Lengths;
 use super::formats;
 use super::found::Found;
 use super::node::Sym;
@@ -78,33 +79,30 @@ impl Wanted {
     }
 
     fn find_matching(&self, engine: &mut Engine<'_>) -> Found<String> {
-        let mut exact = true;
-        let mut patterns = Vec::new();
+        let mut wanted = Automata::default();
+        let mut is_exact = self.checks.is_empty();
         for (pattern, sign) in &self.patterns {
             match engine.pattern(*pattern) {
-                Some(compiled) => patterns.push((compiled, *sign)),
+                Some(compiled) => wanted.outer.push((compiled, *sign)),
                 None => {
-                    exact = false;
-                    let text = engine.table.words.text(*pattern);
-                    patterns
-                        .extend(sign.then(|| Pattern::around(&text)).flatten().map(|around| (Rc::new(around), true)));
+                    is_exact = false;
+                    let around = sign.then(|| Pattern::around(&engine.table.words.text(*pattern))).flatten();
+                    wanted.outer.extend(around.map(|around| (Rc::new(around), true)));
                 }
             }
         }
-        // What is inside of the formats satisfies them; what is outside of them does not.
-        let mut inside = patterns.clone();
+        wanted.inner = wanted.outer.clone();
         let mut samples: Vec<String> = Vec::new();
         for (check, sign) in &self.checks {
-            exact = false;
             let format = engine.table.words.checks[*check as usize].format.clone();
             if let Some(known) = format.and_then(|name| formats::known(&name)) {
                 let (outer, inner) = if *sign { (known.around, known.within) } else { (known.within, known.around) };
-                patterns.extend(engine.own_pattern(outer).map(|compiled| (compiled, *sign)));
-                inside.extend(engine.own_pattern(inner).map(|compiled| (compiled, *sign)));
+                wanted.outer.extend(engine.own_pattern(outer).map(|compiled| (compiled, *sign)));
+                wanted.inner.extend(engine.own_pattern(inner).map(|compiled| (compiled, *sign)));
                 samples.extend(known.good.iter().map(|good| (*good).to_owned()));
             }
         }
-        if !exact {
+        if !is_exact {
             samples.extend(formats::ODD.iter().map(|text| (*text).to_owned()));
             for (pattern, _) in &self.patterns {
                 samples.extend(jsonschema_regex::pattern_witness(&engine.table.words.text(*pattern)));
@@ -113,7 +111,22 @@ impl Wanted {
                 return Found::One(text);
             }
         }
-        if let Some(text) = self.find_inside(engine, &inside) {
+        let mut is_sure = true;
+        for case in wanted.cases(Lengths { least: self.least, most: self.most }) {
+            match self.find_case(engine, &case) {
+                Found::One(text) => return Found::One(text),
+                Found::None => {}
+                Found::Unsure => is_sure = false,
+            }
+        }
+        if is_sure { Found::None } else { Found::Unsure }
+    }
+
+    fn find_case(&self, engine: &mut Engine<'_>, case: &Automata) -> Found<String> {
+        if case.lengths.least > LONGEST {
+            return Found::Unsure;
+        }
+        if let Some(text) = self.find_inside(engine, case) {
             return Found::One(text);
         }
         let mut excluded: Vec<String> = self.excluded.clone();
@@ -124,9 +137,9 @@ impl Wanted {
             let literals = (!excluded.is_empty() && !is_long)
                 .then(|| Pattern::literals(excluded.iter().map(String::as_str)))
                 .flatten();
-            let mut all: Vec<_> = patterns.iter().map(|(pattern, sign)| (&**pattern, *sign)).collect();
+            let mut all: Vec<_> = case.outer.iter().map(|(pattern, sign)| (&**pattern, *sign)).collect();
             all.extend(literals.as_ref().map(|literals| (literals, false)));
-            let search = Search { patterns: all, least: self.least, most: self.most };
+            let search = Search { patterns: all, lengths: case.lengths };
             match search.find(&mut engine.budget) {
                 Found::One(text) => match self.accepts(engine, &text) {
                     Some(true) => return Found::One(text),
@@ -150,14 +163,15 @@ impl Wanted {
     }
 
     /// Finds a string that satisfies stricter patterns, by repeating a character of a short one if it must be long.
-    fn find_inside(&self, engine: &mut Engine<'_>, patterns: &[(Rc<Pattern>, bool)]) -> Option<String> {
-        if self.checks.is_empty() && self.least <= LONGEST_SEARCHED {
+    fn find_inside(&self, engine: &mut Engine<'_>, case: &Automata) -> Option<String> {
+        let Lengths { least, most } = case.lengths;
+        if self.checks.is_empty() && least <= LONGEST_SEARCHED {
             return None;
         }
-        let patterns = patterns.iter().map(|(pattern, sign)| (&**pattern, *sign)).collect();
-        let search = Search { patterns, least: self.least.min(LONGEST_SEARCHED), most: self.most };
+        let patterns = case.inner.iter().map(|(pattern, sign)| (&**pattern, *sign)).collect();
+        let search = Search { patterns, lengths: Lengths { least: least.min(LONGEST_SEARCHED), most } };
         let Found::One(text) = search.find(&mut engine.budget) else { return None };
-        let missing = usize::try_from(self.least.saturating_sub(text.chars().count() as u64)).ok()?;
+        let missing = usize::try_from(least.saturating_sub(text.chars().count() as u64)).ok()?;
         if missing == 0 {
             return (self.accepts(engine, &text) == Some(true)).then_some(text);
         }
@@ -191,6 +205,44 @@ impl Wanted {
             }
         }
         result
+    }
+}
+
+/// The automata of a search, and the length of the string.
+#[derive(Default, Clone)]
+struct Automata {
+    /// Automata that every wanted string satisfies: of the patterns, and of what encloses the formats.
+    outer: Vec<(Rc<Pattern>, bool)>,
+    /// Automata whose strings also satisfy the formats.
+    inner: Vec<(Rc<Pattern>, bool)>,
+    lengths: Lengths,
+}
+
+impl Automata {
+    /// Returns the searches of which one finds a string if there is one: a pattern with lengths is refused by texts that
+    /// its automaton refuses, and by shorter and longer ones.
+    fn cases(mut self, lengths: Lengths) -> Vec<Self> {
+        self.lengths = lengths;
+        let mut cases = vec![self.clone()];
+        for (pattern, sign) in self.outer.iter().filter(|(pattern, _)| pattern.lengths != Lengths::default()) {
+            let within = |case: &Self, lengths: Lengths| Self { lengths: case.lengths.and(lengths), ..case.clone() };
+            cases = match sign {
+                true => cases.iter().map(|case| within(case, pattern.lengths)).collect(),
+                false => cases
+                    .into_iter()
+                    .flat_map(|case| {
+                        let mut without = case.clone();
+                        without.outer.retain(|(other, _)| !Rc::ptr_eq(other, pattern));
+                        without.inner.retain(|(other, _)| !Rc::ptr_eq(other, pattern));
+                        let outside: Vec<_> =
+                            pattern.lengths.outside().map(|lengths| within(&without, lengths)).collect();
+                        std::iter::once(case).chain(outside)
+                    })
+                    .collect(),
+            };
+            cases.retain(|case| !case.lengths.is_empty());
+        }
+        cases
     }
 }
 
