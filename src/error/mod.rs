@@ -245,6 +245,10 @@ impl From<Refusal> for OpError {
                     ))
                     .next(approve(&at, &promise.fingerprint()))
             }
+            Reason::UndecidedVersion { minor, major, .. } => {
+                let step = format!("write version: \"{major}\"{place} if it may break consumers, or \"{minor}\" if it does not");
+                error.next(step)
+            }
             Reason::Down { .. } => error
                 .next("git pull  # merge the newer versions")
                 .next("git blue contract publish --rollback --reason \"…\"  # or publish the older version again"),
@@ -267,7 +271,7 @@ impl From<&Reason> for ErrorCode {
             Reason::NotPublished(_) => Self::NotPublished,
             Reason::Yanked { .. } => Self::YankedVersion,
             Reason::Invalid(_) => Self::InvalidContract,
-            Reason::Undecided(_) => Self::Undecided,
+            Reason::Undecided(_) | Reason::UndecidedVersion { .. } => Self::Undecided,
             Reason::Damaged => Self::Damaged,
         }
     }

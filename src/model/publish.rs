@@ -56,7 +56,6 @@ pub fn contract(
     direction: Direction,
     judge: &Judge<'_>,
 ) -> Result<Decision, Refusal> {
-    let document = &*settled(domain, document, judge);
     let decision = ignoring_promise(domain, acting, document, direction, judge)?;
     if direction == Direction::Forward {
         check_promise(domain, document, judge)?;
@@ -95,22 +94,26 @@ pub fn ignoring_promise(
 /// pre-release, breaks are only reported.
 ///
 /// # Errors
-/// Returns [`Reason::BreaksPromise`] if the document breaks the promise.
+/// Returns [`Reason::BreaksPromise`] if the document breaks the promise, and [`Reason::UndecidedVersion`] if its version
+/// is `auto` and it is unknown whether it does.
 pub fn check_promise(domain: &DomainView, document: &Contract, judge: &Judge<'_>) -> Result<(), Refusal> {
+    let is_auto = document.version.is_auto();
+    let document = &*settled(domain, document, judge);
     let Some(held) = domain.contracts.get(&document.name).filter(|_| !document.version.is_prerelease()) else {
         return Ok(());
     };
-    let Some(promise) = Promise::of(held, document, judge).filter(|promise| !promise.broken.is_empty()) else {
-        return Ok(());
-    };
-    if promise.approved(domain.approvals.get(&document.name).into_iter().flatten()).is_some() {
-        return Ok(());
-    }
-    let reason = Reason::BreaksPromise {
-        current: held.version.clone(),
-        version: document.version.clone(),
-        bump: free_version(domain, document, VersionBump::Major),
-        promise: Box::new(promise),
+    let Some(promise) = Promise::of(held, document, judge) else { return Ok(()) };
+    let (current, version) = (held.version.clone(), document.version.clone());
+    let bump = || free_version(domain, document, VersionBump::Major);
+    let reason = match (promise.broken.is_empty(), promise.unknown.first()) {
+        (true, Some(undecided)) if is_auto => {
+            Reason::UndecidedVersion { current, minor: version, major: bump(), why: undecided.reason.clone() }
+        }
+        (true, _) => return Ok(()),
+        (false, _) if promise.approved(domain.approvals.get(&document.name).into_iter().flatten()).is_some() => {
+            return Ok(());
+        }
+        (false, _) => Reason::BreaksPromise { current, version, bump: bump(), promise: Box::new(promise) },
     };
     Err(refuse(domain, &document.name, reason))
 }

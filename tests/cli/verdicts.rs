@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::world::{BINDING_FILE, CONTRACT_FILE, DOMAIN_REF, World, importing};
+use crate::world::{BINDING_FILE, CONTRACT_FILE, DOMAIN_REF, World, importing, snapshot};
 
 const AT: &str = "s3-access/s3-permissions";
 
@@ -194,6 +194,30 @@ fn approval_covers_only_that_break() {
     world.blue(&provider, &["check", "--worktree"]).exits(1);
     let tree = world.git(&world.store(), &["ls-tree", "-r", "--name-only", DOMAIN_REF, "approvals/"]);
     assert_eq!(tree.stdout.trim(), format!("approvals/s3-permissions/{fingerprint}.json"));
+}
+
+/// A number would claim what is unknown, so the owner chooses it.
+#[test]
+fn auto_selects_no_version_if_it_is_unknown_which_one_the_change_needs() {
+    let world = World::pair();
+    let (provider, file) = (world.path("fungal"), format!("fungal/{CONTRACT_FILE}"));
+    let with = |version: &str, pattern: &str| {
+        let text = with_id("auto", &format!("string, pattern: '{pattern}'"));
+        text.replace("version: \"auto\"", version).replace("id: a }", "id: aa }")
+    };
+    world.write(&file, &with("version: auto", r"^(a*)\1$"));
+    world.commit("fungal", "Pairs");
+    let held = world.version();
+    world.write(&file, &with("version: auto", r"^(a*)(?:\1)$"));
+    let check = world.blue(&provider, &["check", "--worktree", "--json"]).exits(1);
+    assert_eq!(codes(&check.json(), "errors"), ["undecided"], "{check}");
+    world.commit("fungal", "The same pairs");
+    assert_eq!(world.version(), held);
+    let publish = world.blue(&provider, &["contract", "publish"]).exits(1);
+    snapshot("verdicts_auto_undecided", &[&publish]);
+    world.write(&file, &with("version: 3.0.0", r"^(a*)(?:\1)$"));
+    world.commit("fungal", "Choose");
+    assert_eq!(world.version(), "3.0.0");
 }
 
 #[test]

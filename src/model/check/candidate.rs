@@ -74,7 +74,7 @@ pub(super) fn apply_candidate<'d>(
                 Ok(decision) => {
                     changes.extend(decision.changes);
                     // A document that breaks a promise is applied anyway, so that the broken imports are found.
-                    let broken = publish::check_promise(domain, document, judge).err().into_iter();
+                    let broken = publish::check_promise(domain, &declared.document, judge).err().into_iter();
                     findings.extend(
                         broken.flat_map(|refusal| refused((domain, one.candidate), contract, declared, refusal)),
                     );

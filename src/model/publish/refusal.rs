@@ -90,6 +90,19 @@ pub enum Reason {
     /// It is undecided whether the value satisfies the schema: all known problems, each with its place.
     #[error("cannot be validated within the limits: {}", joined(.0))]
     Undecided(Vec<Fault>),
+    /// The version is `auto`, and it is undecided which one the change needs.
+    #[error("has version: auto, but it is unknown whether it breaks consumers of {current}{}",
+        why.as_ref().map(|why| format!(": {why}")).unwrap_or_default())]
+    UndecidedVersion {
+        /// The realm's version.
+        current: Version,
+        /// The version to use if it breaks none.
+        minor: Version,
+        /// The version to use if it may break some.
+        major: Version,
+        /// Why it is undecided.
+        why: Option<String>,
+    },
     /// The realm's own copy cannot be read, so there is no basis for a decision.
     #[error("is damaged in the realm, and was not overwritten")]
     Damaged,
@@ -108,7 +121,7 @@ impl Refusal {
             Reason::NotPublished(_) => "not-published",
             Reason::Yanked { .. } => "yanked-version",
             Reason::Invalid(_) => "invalid-contract",
-            Reason::Undecided(_) => "undecided",
+            Reason::Undecided(_) | Reason::UndecidedVersion { .. } => "undecided",
             Reason::Damaged => "damaged",
         }
     }

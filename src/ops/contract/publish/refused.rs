@@ -72,6 +72,7 @@ fn place(code: &CodeRepo, commit: &Oid, candidate: &Candidate, refusal: &Refusal
         *refusal.reason,
         Reason::Republished { .. }
             | Reason::BreaksPromise { .. }
+            | Reason::UndecidedVersion { .. }
             | Reason::Down { .. }
             | Reason::NotPublished(_)
             | Reason::Yanked { .. }
