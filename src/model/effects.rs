@@ -10,7 +10,7 @@ use crate::model::{
     nearest::{did_you_mean, nearest},
     range::Range,
     schema::{self, Forest, KeywordWarning},
-    verdict::{ImportState, Judge, Promise, Verdict},
+    verdict::{ImportState, Judge, Outcome, Promise, Verdict},
 };
 
 /// The maximum number of remarks on the words of one schema.
@@ -79,8 +79,26 @@ pub fn of_contract(domains: (&DomainView, &DomainView), after: &Contract, judge:
         let of_promise = of_promise(domain, before, after, &promise);
         remarks.extend(of_promise.into_iter().map(|(code, message)| remark(code, message)));
     }
+    remarks.extend(before.and_then(|before| of_evolution(before, after, judge)));
     remarks.extend(of_deprecation(domains.1, after));
     remarks
+}
+
+/// Returns a remark on a new version that its owner describes as compatible, although it breaks consumers.
+fn of_evolution(before: &Contract, after: &Contract, judge: &Judge<'_>) -> Option<Remark> {
+    let (name, old, new) = (&after.name, &before.version, &after.version);
+    let (index, _) = after.evolution.iter().enumerate().find(|(_, one)| one.version == *new && one.compatible)?;
+    let verdict = judge.for_importers(before, after).filter(|_| new > old)?;
+    (verdict.verdict == Outcome::Breaks).then(|| Remark {
+        code: "breaking-evolution",
+        contract: name.clone(),
+        nearest: None,
+        message: format!(
+            "evolution says that {name} {new} is compatible, but it breaks consumers of {old}: {}; write compatible: false",
+            verdict.phrase()
+        ),
+        place: Some(format!("/evolution/{index}")),
+    })
 }
 
 /// Returns remarks on a deprecation that names a contract or a version that does not exist.

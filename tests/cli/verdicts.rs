@@ -196,6 +196,22 @@ fn approval_covers_only_that_break() {
     assert_eq!(tree.stdout.trim(), format!("approvals/s3-permissions/{fingerprint}.json"));
 }
 
+/// `evolution` is what people read about a version, so it should not claim the opposite of what is proved.
+#[test]
+fn version_described_as_compatible_that_breaks_is_a_warning() {
+    let world = ids();
+    let provider = world.path("fungal");
+    let entry = |more: &str| format!("evolution:\n  - version: 3.0.0\n    changes: [Numbers]\n{more}");
+    for (more, expected) in [("", 1), ("    compatible: true\n", 1), ("    compatible: false\n", 0)] {
+        world.write(&format!("fungal/{CONTRACT_FILE}"), &(with_id("3.0.0", "integer") + &entry(more)));
+        let check = world.blue(&provider, &["check", "--worktree", "--json"]).json();
+        let warnings = check["warnings"].as_array().unwrap();
+        let found: Vec<_> = warnings.iter().filter(|one| one["code"] == "breaking-evolution").collect();
+        assert_eq!(found.len(), expected, "{more}{check}");
+        assert!(found.iter().all(|one| one["line"] == 11), "{check}");
+    }
+}
+
 /// A number would claim what is unknown, so the owner chooses it.
 #[test]
 fn auto_selects_no_version_if_it_is_unknown_which_one_the_change_needs() {
