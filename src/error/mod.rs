@@ -246,7 +246,9 @@ impl From<Refusal> for OpError {
                     .next(approve(&at, &promise.fingerprint()))
             }
             Reason::UndecidedVersion { minor, major, .. } => {
-                let step = format!("write version: \"{major}\"{place} if it may break consumers, or \"{minor}\" if it does not");
+                let step = format!(
+                    "write version: \"{major}\"{place} if it may break consumers, or \"{minor}\" if it does not"
+                );
                 error.next(step)
             }
             Reason::Down { .. } => error

@@ -126,6 +126,8 @@ pub struct Change {
     pub id: String,
     /// Its kind.
     pub kind: ChangeType,
+    /// What else changed at the same path.
+    pub also: Vec<ChangeType>,
     /// The domain.
     pub domain: DomainName,
     /// The contract; `None` for bindings.
@@ -173,7 +175,8 @@ pub fn contract_change(
     path: &str,
     delta: &Delta<Contract>,
 ) -> Option<Change> {
-    let kind = contract_kind(delta)?;
+    let kinds = contract_kinds(delta);
+    let (kind, also) = kinds.split_first().map(|(first, others)| (*first, others.to_vec()))?;
     let (old, new) = delta.documents();
     let known = new.or(old)?;
     let new_version = new.map(|new| new.version.clone());
@@ -190,6 +193,7 @@ pub fn contract_change(
     Some(Change {
         id: delta.id(domain, path),
         kind,
+        also,
         domain: domain.clone(),
         contract: Some(known.name.clone()),
         from: known.owner.clone(),
@@ -201,34 +205,41 @@ pub fn contract_change(
     })
 }
 
-/// Returns the kind of change to a contract. Returns `None` if only descriptive text changed.
-pub fn contract_kind(delta: &Delta<Contract>) -> Option<ChangeType> {
+/// Returns the kinds of change to a contract, the main one first. There are none if only descriptive text changed.
+pub fn contract_kinds(delta: &Delta<Contract>) -> Vec<ChangeType> {
     let (old, new) = delta.documents();
+    let was_retired = old.is_some_and(|old| old.retired.is_some());
     let Some(new) = new else {
-        return old.filter(|old| old.retired.is_none()).map(|_| ChangeType::ContractRetired);
+        return if old.is_some() && !was_retired { vec![ChangeType::ContractRetired] } else { Vec::new() };
     };
     match old {
         _ if new.retired.is_some() => {
-            let was_retired = old.is_some_and(|old| old.retired.is_some());
-            (!was_retired).then_some(ChangeType::ContractRetired)
+            if was_retired {
+                Vec::new()
+            } else {
+                vec![ChangeType::ContractRetired]
+            }
         }
-        Some(old) if old.version != new.version => Some(ChangeType::VersionChanged),
-        Some(old) if old.retired.is_none() => same_version_kind(old, new),
-        _ => Some(ChangeType::ContractAdded),
+        Some(old) if old.version != new.version => {
+            // Another version usually supports other versions.
+            let more = same_version_kinds(old, new).filter(|kind| *kind != ChangeType::SupportChanged);
+            std::iter::once(ChangeType::VersionChanged).chain(more).collect()
+        }
+        Some(old) if !was_retired => same_version_kinds(old, new).collect(),
+        _ => vec![ChangeType::ContractAdded],
     }
 }
 
-/// Returns the kind of change to a contract whose version did not change.
-fn same_version_kind(old: &Contract, new: &Contract) -> Option<ChangeType> {
-    if old.owner != new.owner {
-        Some(ChangeType::OwnerChanged)
-    } else if !newly_yanked(Some(old), Some(new)).is_empty() {
-        Some(ChangeType::VersionYanked)
-    } else if new.deprecated.is_some() && old.deprecated != new.deprecated {
-        Some(ChangeType::ContractDeprecated)
-    } else {
-        (old.supported != new.supported).then_some(ChangeType::SupportChanged)
-    }
+/// Returns the kinds of change to a contract, apart from its version.
+fn same_version_kinds(old: &Contract, new: &Contract) -> impl Iterator<Item = ChangeType> {
+    let is_deprecated = new.deprecated.is_some() && old.deprecated != new.deprecated;
+    let kinds = [
+        (ChangeType::OwnerChanged, old.owner != new.owner),
+        (ChangeType::VersionYanked, !newly_yanked(Some(old), Some(new)).is_empty()),
+        (ChangeType::ContractDeprecated, is_deprecated),
+        (ChangeType::SupportChanged, old.supported != new.supported),
+    ];
+    kinds.into_iter().filter(|(_, is_so)| *is_so).map(|(kind, _)| kind)
 }
 
 /// Returns the versions that were yanked between two states of a contract.
@@ -259,6 +270,7 @@ pub fn offer_change(
     Some(Change {
         id: delta.id(domain, path),
         kind: ChangeType::ContractOffered,
+        also: Vec::new(),
         domain: domain.clone(),
         contract: Some(contract.clone()),
         from: offer.from.clone(),
@@ -299,6 +311,7 @@ pub fn binding_change(
     Some(Change {
         id: delta.id(domain, path),
         kind: binding_kind(delta)?,
+        also: Vec::new(),
         domain: domain.clone(),
         contract: None,
         from: repo.clone(),

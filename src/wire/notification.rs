@@ -23,6 +23,9 @@ pub struct Notification {
     pub kind: String,
     /// The kind of change, such as `VersionChanged`.
     pub change_type: ChangeType,
+    /// What else changed: the contract may have been deprecated, or a version yanked, together with a new version.
+    #[serde(default)]
+    pub also: Vec<ChangeType>,
     /// The importance to this repository, from the highest: `broken`, `attention`, `import`, `conflict`, `contract` or
     /// `binding`.
     #[serde(default)]
@@ -82,8 +85,30 @@ pub struct Notification {
 }
 
 impl Notification {
+    /// Returns the kinds of change, the main one first.
+    pub fn kinds(&self) -> impl Iterator<Item = ChangeType> {
+        std::iter::once(self.change_type).chain(self.also.iter().copied())
+    }
+
     /// Returns a description of the change in one line.
     pub fn phrase(&self) -> String {
+        self.main_phrase() + &self.also_phrase()
+    }
+
+    /// Returns the end of a sentence that says what else changed: `, and deprecated it`. Returns an empty text if nothing
+    /// else did.
+    pub fn also_phrase(&self) -> String {
+        let also = self.also.iter().filter_map(|kind| match kind {
+            ChangeType::ContractDeprecated => Some(", and deprecated it"),
+            ChangeType::VersionYanked => Some(", and yanked versions of it"),
+            ChangeType::OwnerChanged => Some(", and took it over"),
+            ChangeType::SupportChanged => Some(", and changed which older versions it supports"),
+            _ => None,
+        });
+        also.collect()
+    }
+
+    fn main_phrase(&self) -> String {
         let (domain, from) = (&self.domain, &self.from_repo);
         let contract = self.contract.as_ref().map(|contract| format!("{domain}/{contract}")).unwrap_or_default();
         let version = |version: &Option<Version>| version.as_ref().map(ToString::to_string).unwrap_or_default();

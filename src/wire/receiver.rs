@@ -63,6 +63,9 @@ pub struct EventChange {
     pub text: String,
     /// The kind of change.
     pub change_type: ChangeType,
+    /// What else changed.
+    #[serde(default)]
+    pub also: Vec<ChangeType>,
     /// The rank for the repository that the change concerns most.
     pub rank: Rank,
     /// The contract; null for bindings.

@@ -34,6 +34,7 @@ fn bump_on_main_is_pending_once_and_then_seen() {
             "id": one["id"],
             "type": "contract_updated",
             "change_type": "VersionChanged",
+            "also": [],
             "rank": "import",
             "realm": "aperture",
             "domain": "s3-access",
@@ -278,6 +279,27 @@ fn changes_of_a_contract_without_a_new_version_are_notified() {
     assert_eq!(kinds(), ["VersionYanked"]);
     world.ok(&world.path("fungal"), &yank);
     assert_eq!(kinds(), [""; 0]);
+}
+
+/// Several changes of one contract are one notification, which names each of them.
+#[test]
+fn changes_that_come_with_a_new_version_are_notified_too() {
+    let world = World::pair();
+    let file = format!("fungal/{CONTRACT_FILE}");
+    world.write(&file, &format!("{}deprecated: {{ since: \"1.1.0\" }}\n", contract("1.1.0")));
+    world.commit("fungal", "Deprecate it");
+    world.ok(&world.path("fungal"), &["contract", "yank", "s3-access/s3-permissions", "1.0.0", "--reason", "leaks"]);
+    for (kind, count) in
+        [("contract_updated", 1), ("contract_deprecated", 1), ("version_yanked", 1), ("owner_changed", 0)]
+    {
+        let list = world.json(&world.path("access"), &["notifications", "list", "--state", "pending", "--kind", kind]);
+        assert_eq!(list["notifications"].as_array().unwrap().len(), count, "{kind} {list}");
+        let log = world.json(&world.path("access"), &["realm", "log", "--kind", kind]);
+        assert_eq!(log["entries"].as_array().unwrap().len(), count, "{kind} {log}");
+    }
+    let text = world.ok(&world.path("access"), &["notifications", "list"]).stdout;
+    let line = "fungal changed s3-access/s3-permissions 1.0.0 -> 1.1.0, and yanked versions of it, and deprecated it";
+    assert!(text.contains(line), "{text}");
 }
 
 #[test]

@@ -124,6 +124,7 @@ struct Notification {
     by_other_clone: bool,
     in_future: bool,
     change_type: String,
+    also: Vec<String>,
     changes: Changes,
     created_at: String,
     state: String,

@@ -192,6 +192,7 @@ fn change(one: Notification, imports: Vec<ConcernedImport>) -> EventChange {
         text: one.phrase(),
         id: one.id,
         change_type: one.change_type,
+        also: one.also,
         rank: one.rank,
         contract: one.contract,
         from_repo: one.from_repo,

@@ -39,18 +39,24 @@ pub enum PathContent {
 }
 
 impl Difference {
-    /// Returns the kind of the change. Returns `None` if only descriptive text of a contract changed, or a document
-    /// cannot be read.
+    /// Returns the kinds of the change, the main one first. There are none if only descriptive text of a contract changed,
+    /// or a document cannot be read.
     ///
     /// # Errors
     /// Returns an error if the store cannot be read.
-    pub fn kind(&self, store: &dyn Store) -> Result<Option<ChangeType>, OpError> {
+    pub fn kinds(&self, store: &dyn Store) -> Result<Vec<ChangeType>, OpError> {
         Ok(match &self.of {
-            PathContent::Contract(_) => self.delta(store)?.and_then(|delta| notification::contract_kind(&delta)),
-            PathContent::Binding(_) => self.delta(store)?.and_then(|delta| notification::binding_kind(&delta)),
+            PathContent::Contract(_) => {
+                self.delta(store)?.map(|delta| notification::contract_kinds(&delta)).unwrap_or_default()
+            }
+            PathContent::Binding(_) => {
+                self.delta(store)?.and_then(|delta| notification::binding_kind(&delta)).into_iter().collect()
+            }
             PathContent::Transfers(_) => {
                 let delta = self.delta(store)?;
-                delta.and_then(|delta| notification::new_offer(&delta).map(|_| ChangeType::ContractOffered))
+                let offer =
+                    delta.and_then(|delta| notification::new_offer(&delta).map(|_| ChangeType::ContractOffered));
+                offer.into_iter().collect()
             }
         })
     }

@@ -13,7 +13,7 @@ use crate::{
     },
     ops::ctx::Ctx,
     store::Store,
-    wire::LogEntry,
+    wire::{LogEntry, Notification},
 };
 
 /// The minimum number of digits that name a commit.
@@ -76,9 +76,10 @@ pub struct Wanted<'f> {
 }
 
 impl Wanted<'_> {
-    /// Returns whether the filter accepts a change of this time, repository, kind and source commit.
-    pub fn accepts(&self, time: Timestamp, repo: &RepoName, kind: ChangeType, source: Option<&str>) -> bool {
-        self.is_within(time, Some(repo.as_str()), source) && self.filter.kind.is_none_or(|wanted| wanted == kind)
+    /// Returns whether the filter accepts a change.
+    pub fn accepts(&self, one: &Notification) -> bool {
+        self.is_within(one.created_at, Some(one.from_repo.as_str()), one.source_commit.as_deref())
+            && self.filter.kind.is_none_or(|wanted| one.kinds().any(|kind| kind == wanted))
     }
 
     /// Returns whether the filter accepts an entry of a log. In the log of a contract, only the changes of that
@@ -121,7 +122,7 @@ fn makes(store: &dyn Store, id: &Oid, kind: ChangeType, contract: Option<&Contra
             (PathContent::Contract(name) | PathContent::Transfers(name), Some(wanted)) => name == wanted,
             (PathContent::Binding(_), Some(_)) => false,
         };
-        if is_meant && difference.kind(store)? == Some(kind) {
+        if is_meant && difference.kinds(store)?.contains(&kind) {
             return Ok(true);
         }
     }

@@ -374,6 +374,7 @@ fn notification(
         id: change.id,
         kind: change.kind.type_word().to_owned(),
         change_type: change.kind,
+        also: change.also,
         rank: Rank::of_change(change.kind, standing, changed_by_other),
         realm: acting.realm.clone(),
         domain: change.domain,

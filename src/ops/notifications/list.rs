@@ -86,9 +86,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<NotificationsList>, Op
         expired_cleaned: forgotten.len(),
     };
     let made = request.made.resolve(ctx)?;
-    let is_made = |one: &Notification| {
-        made.accepts(one.created_at, &one.from_repo, one.change_type, one.source_commit.as_deref())
-    };
+    let is_made = |one: &Notification| made.accepts(one);
     let is_wanted = |one: &Notification| request.filter.accepts(one.state) && is_made(one);
     let wanted: Vec<_> = all.into_iter().filter(is_wanted).collect();
     let total = wanted.len();

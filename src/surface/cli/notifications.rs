@@ -277,5 +277,5 @@ fn of_import(one: &Notification, range: Option<&str>) -> Option<Word> {
 /// Returns whether the change withdraws what the import uses.
 fn is_withdrawn(one: &Notification) -> bool {
     let kinds = [ChangeType::ContractRetired, ChangeType::ContractDeprecated, ChangeType::VersionYanked];
-    kinds.contains(&one.change_type) && one.rank == Rank::Attention
+    one.kinds().any(|kind| kinds.contains(&kind)) && one.rank == Rank::Attention
 }

@@ -259,6 +259,7 @@ fn entry(site: &Site, one: &Notification, asked: &str) -> Markup {
                 (None, Some(new)) => { " " span.version { (new) } }
                 _ => {}
             }
+            (one.also_phrase())
             @match one.import_state {
                 Some(ImportEffect::Satisfied) if one.judged_by == Some(JudgedBy::VersionRange) => {
                     " " (badge(Tone::Good, "in range"))
