@@ -261,8 +261,10 @@ pub fn binding(
     for import in &mut wanted.imports {
         let resolved = domain.resolve_import(import).resolved().cloned();
         let before = held.and_then(|held| held.import(&import.contract));
-        let untouched = before.filter(|before| before.typed() == import.typed());
-        import.adapted_version = untouched.and_then(Import::adapted).or(resolved.as_ref()).cloned();
+        let known = before.and_then(Import::adapted);
+        let is_same_range = before.is_some_and(|before| before.version == import.version);
+        let adapted = if is_same_range { known.or(resolved.as_ref()) } else { resolved.as_ref().or(known) };
+        import.adapted_version = adapted.cloned();
         let unchanged = before.is_some_and(|before| before.resolved_version == resolved);
         import.resolved_at =
             if unchanged { before.and_then(|before| before.resolved_at) } else { resolved.as_ref().map(|_| now) };

@@ -77,7 +77,18 @@ fn adapted_version_changes_by_editing_the_import_or_by_command() {
     snapshot("adapted", &[&said, &twice, &unknown, &owner]);
     assert_eq!(world.json(&dir, &["contract", "adapted", CONTRACT])["old_version"], "1.0.0");
     world.bump("1.2.0");
-    // Editing the range or the file counts as adapting the code.
+    // Naming another file, a script or an expectation says nothing about the version.
+    for more in ["    validation: scripts/check.sh\n", "    expects: { required: [read] }\n"] {
+        let moved = importing(">=1.0.0, <2.0.0").replace("access_stack.py", "stack.py");
+        world.write(&format!("access/{BINDING_FILE}"), &(moved + more));
+        world.commit("access", "More about the import");
+        assert_eq!(adapted(), "1.1.0", "{more}");
+    }
+    // Nor does a range that no version satisfies.
+    world.write(&format!("access/{BINDING_FILE}"), &importing(">=9.0.0"));
+    world.commit("access", "Wait");
+    assert_eq!(adapted(), "1.1.0");
+    // Editing the range counts as adapting the code.
     world.write(&format!("access/{BINDING_FILE}"), &importing(">=1.0.0, <3.0.0"));
     world.commit("access", "Wider");
     assert_eq!(adapted(), "1.2.0");

@@ -233,6 +233,8 @@ fn code_that_mentions_a_removed_field_is_not_said_to_be_fine() {
 fn import_that_was_never_adapted_is_reviewed() {
     let world = World::pair();
     let consumer = world.path("access");
+    world.git(&consumer, &["rm", "--quiet", BINDING_FILE]);
+    world.commit("access", "Import nothing");
     world.write(&format!("access/{BINDING_FILE}"), &importing(">=5.0.0"));
     world.commit("access", "Wait for 5.0.0");
     publish(&world, "5.0.0", "path", "string");

@@ -158,6 +158,27 @@ fn moved_origin_is_recorded_by_joining_again() {
     assert_eq!(world.json(&fungal, &["status"])["read_only"], serde_json::Value::Null);
 }
 
+/// The machine that makes a repository a member records its baseline; the machine of the member does so when it hears.
+#[test]
+fn member_that_another_machine_added_is_notified_of_what_follows() {
+    let (world, _) = team();
+    let (fungal, hub) = (world.path("fungal"), world.hub());
+    let access = world.on("second").repo("access");
+    world.ok(&access, &["init", "--url", &hub]);
+    let add = ["realm", "admin", "domain", "--name", "s3-access", "--repos", "access"];
+    world.on("home").ok(&fungal, &["sync"]);
+    world.ok(&fungal, &add);
+    push(&world);
+    let sync = world.on("second").ok(&access, &["sync"]);
+    assert!(!sync.stdout.contains("changed"), "{sync}");
+    world.on("home").bump("1.1.0");
+    push(&world);
+    let sync = world.on("second").ok(&access, &["sync"]);
+    assert!(sync.stdout.contains("fungal changed s3-access/s3-permissions 1.0.0 -> 1.1.0"), "{sync}");
+    let list = world.json(&access, &["notifications", "list"]);
+    assert_eq!(list["notifications"][0]["changes"]["new_version"], "1.1.0", "{list}");
+}
+
 /// What a teammate publishes from another clone is ordinary work, and no alarm.
 #[test]
 fn version_of_a_teammate_is_no_alarm() {

@@ -21,6 +21,7 @@ use crate::{
         Operation,
         ctx::Ctx,
         hooks,
+        inboxes::first_baselines,
         message::Message,
         publish::work_file::WorkFile,
         realm,
@@ -145,6 +146,7 @@ pub fn join(ctx: &Ctx, request: &Request) -> Result<Answer<RealmJoin>, OpError> 
             known.name
         ));
     }
+    first_baselines::record(ctx, &known.name, &store, std::slice::from_ref(&name))?;
     let overview = Overview::open(&store)?;
     if overview.domains_of(&name).next().is_none() {
         if overview.count() > 0 {

@@ -89,6 +89,17 @@ pub struct Baseline {
     pub untold: Vec<(TreePath, Option<Oid>)>,
 }
 
+impl Baseline {
+    /// Returns the edits that store it in a folder.
+    fn edits(&self, folder: &TreePath) -> impl Iterator<Item = (TreePath, Edit)> {
+        let untold = self.untold.iter().map(|(path, known)| {
+            let edit = known.map_or(Edit::Remove, |blob| Edit::Link(EntryKind::Blob, blob));
+            (path.below(folder), edit)
+        });
+        std::iter::once((folder.clone(), Edit::Link(EntryKind::Tree, self.tree))).chain(untold)
+    }
+}
+
 impl Inbox {
     /// Returns a reader's inbox, or the repository's shared one if the reader has none.
     ///
@@ -234,6 +245,26 @@ pub fn set_baseline(
     Ok(())
 }
 
+/// Records the first baselines of a repository in its shared inbox, like [`set_baseline`]. `now` is called only if there is
+/// something to write.
+///
+/// # Errors
+/// Returns an error if the store cannot be written.
+pub fn start(
+    store: &dyn Store,
+    repo: &RepoName,
+    baselines: &[Baseline],
+    now: impl Fn() -> jiff::Zoned,
+) -> Result<(), OpError> {
+    let mut edits = Vec::new();
+    for baseline in baselines {
+        for folder in [layout::baseline(&baseline.domain), layout::joined(&baseline.domain)] {
+            edits.extend(baseline.edits(&folder));
+        }
+    }
+    if edits.is_empty() { Ok(()) } else { commit(store, &StoreRef::Inbox(repo.clone(), None), edits, &now()) }
+}
+
 /// The new baseline of a domain's members.
 #[derive(Debug, Clone)]
 pub enum NewBaseline {
@@ -261,12 +292,7 @@ fn append(
         }));
     }
     for baseline in &receipt.baselines {
-        let folder = layout::baseline(&baseline.domain);
-        edits.push((folder.clone(), Edit::Link(EntryKind::Tree, baseline.tree)));
-        edits.extend(baseline.untold.iter().map(|(path, known)| {
-            let edit = known.map_or(Edit::Remove, |blob| Edit::Link(EntryKind::Blob, blob));
-            (path.below(&folder), edit)
-        }));
+        edits.extend(baseline.edits(&layout::baseline(&baseline.domain)));
     }
     let mut told = Inbox::at(store, name)?.unwrap_or_default().delivered(store)?;
     if let Some(tree) = start

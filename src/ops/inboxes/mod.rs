@@ -5,6 +5,7 @@ mod change_decoder;
 pub mod change_watch;
 pub mod deliver;
 pub mod fingerprint;
+pub mod first_baselines;
 pub mod import_effects;
 pub mod inbox;
 pub mod pending;

@@ -14,12 +14,12 @@ use crate::{
         Operation,
         ctx::Ctx,
         inboxes::{
-            arrival,
+            arrival, first_baselines,
             pending::{self, MAX_TOLD, Pending},
         },
         publish::unpublished::{self, CaughtUp},
         runs,
-        sync::{self, Syncing, auto, url},
+        sync::{self, Received, Syncing, auto, url},
     },
     store::{
         Store,
@@ -112,6 +112,10 @@ pub fn with(
         let received: Vec<_> = ways.iter().map(Syncing::receive).collect();
         for (way, _) in ways.iter().zip(&received).filter(|(_, received)| received.is_ok()) {
             auto::note_contact(&path, &way.remote.name, ctx.env.now());
+        }
+        if received.iter().flatten().any(Received::has_fetched) {
+            let here: Vec<_> = ctx.home.repo_paths(realm)?.into_keys().collect();
+            first_baselines::record(ctx, realm, store, &here)?;
         }
         between()?;
         ways.iter().zip(received).map(|(way, received)| received.and_then(|received| way.send(received))).collect()

@@ -73,6 +73,13 @@ pub struct Received {
     bad: Vec<StoreRef>,
 }
 
+impl Received {
+    /// Returns whether a ref was fetched.
+    pub fn has_fetched(&self) -> bool {
+        !self.report.received.is_empty()
+    }
+}
+
 /// The tips of the synced refs on this machine, and those last seen at the remote.
 struct KnownTips {
     seen: BTreeMap<StoreRef, Oid>,
