@@ -2,6 +2,8 @@
 
 use std::path::PathBuf;
 
+use serde_json::Value;
+
 use crate::world::{CONTRACT_FILE, World, contract};
 
 /// `fungal` on one machine, which has published and pushed 1.0.0, and a clone of it on another machine that has joined.
@@ -177,6 +179,41 @@ fn member_that_another_machine_added_is_notified_of_what_follows() {
     assert!(sync.stdout.contains("fungal changed s3-access/s3-permissions 1.0.0 -> 1.1.0"), "{sync}");
     let list = world.json(&access, &["notifications", "list"]);
     assert_eq!(list["notifications"][0]["changes"]["new_version"], "1.1.0", "{list}");
+}
+
+/// What two machines published at the same time is merged, and is in the log under the name of its publisher.
+#[test]
+fn merged_publications_are_in_the_logs() {
+    let (world, mate) = team();
+    world.on("second").git(&mate, &["config", "user.name", "Bob Byte"]);
+    world.write(
+        "mate/.blue/contracts/s3-access/s3-paths.yaml",
+        &contract("1.0.0").replace("s3-permissions", "s3-paths"),
+    );
+    world.commit("mate", "Paths");
+    world.on("home").bump("1.1.0");
+    world.ok(&world.path("fungal"), &["sync"]);
+    world.on("second").ok(&mate, &["sync"]);
+    world.on("home").ok(&world.path("fungal"), &["sync"]);
+    let source = world.line(&world.path("fungal"), &["rev-parse", "HEAD"]);
+    for home in ["home", "second"] {
+        world.on(home);
+        let dir = world.path(if home == "home" { "fungal" } else { "mate" });
+        let entries = |args: &[&str]| world.json(&dir, args)["entries"].as_array().unwrap().clone();
+        let by = |one: &Value| one["author"].as_str().unwrap().split(' ').next().unwrap().to_owned();
+        let log = entries(&["contract", "log", "s3-access/s3-permissions"]);
+        assert_eq!(log.iter().map(by).collect::<Vec<_>>(), ["Ada", "Ada"], "{home} {log:?}");
+        assert_eq!(log[0]["source_commit"], source, "{home} {log:?}");
+        let paths = entries(&["contract", "log", "s3-access/s3-paths"]);
+        assert_eq!(paths.iter().map(by).collect::<Vec<_>>(), ["Bob"], "{home} {paths:?}");
+        for (kind, expected) in [("contract_updated", "Ada"), ("contract_added", "Bob")] {
+            let log = entries(&["realm", "log", "--kind", kind, "--limit", "1"]);
+            assert_eq!(log.iter().map(by).collect::<Vec<_>>(), [expected], "{home} {kind} {log:?}");
+        }
+        assert_eq!(entries(&["realm", "log", "--commit", &source]).len(), 1);
+        let timeline = entries(&["contract", "timeline", "s3-access/s3-permissions"]);
+        assert_eq!(timeline[0]["source_commit"], source, "{home} {timeline:?}");
+    }
 }
 
 /// What a teammate publishes from another clone is ordinary work, and no alarm.

@@ -1,10 +1,12 @@
 //! `contract_log`: lists the commits that changed one contract, newest first.
 
+use std::collections::HashMap;
+
 use crate::ops::{
     Operation,
     ctx::Ctx,
     domain,
-    history::{self, filter::Filter, first_parents::History},
+    history::{filter::Filter, walk::Walk},
     repos::commit_links::CommitLinks,
     runs,
 };
@@ -60,22 +62,28 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractLog>, OpError>
         let versions = entry(layout::versions(contract).as_str())?;
         Ok([entry(layout::contract(contract).as_str())?, versions, entry(&approvals)?])
     };
+    let now = ctx.env.now();
+    let mut known = HashMap::new();
     let mut all: Vec<LogEntry> = Vec::new();
-    let mut newer: Option<(LogEntry, [Option<Oid>; 3])> = None;
-    for step in History::of(store, Some(tip)) {
-        let (id, commit) = step?;
-        let here = held(&commit.tree)?;
-        if let Some((entry, of_newer)) = newer.take()
-            && of_newer != here
-        {
-            all.push(entry);
+    for step in Walk::of(store, now, [(Some(domain_name.clone()), tip)])? {
+        let step = step?;
+        let here = match known.remove(&step.commit) {
+            Some(here) => here,
+            None => held(&step.info.tree)?,
+        };
+        let mut is_change = here != [None; 3];
+        for (at, parent) in step.info.parents.iter().enumerate() {
+            let before = match known.get(parent) {
+                Some(before) => *before,
+                None => held(&store.commit(parent)?.tree)?,
+            };
+            known.insert(*parent, before);
+            // A merge changes only what differs from all of its parents.
+            is_change = (at == 0 || is_change) && before != here;
         }
-        newer = Some((history::first_parents::entry(id, &commit, Some(domain_name), ctx.env.now()), here));
-    }
-    if let Some((entry, of_oldest)) = newer
-        && of_oldest != [None; 3]
-    {
-        all.push(entry);
+        if is_change {
+            all.push(step.entry(now));
+        }
     }
     if all.is_empty() {
         domain::current(&domain::get(store, domain_name)?, contract)?;

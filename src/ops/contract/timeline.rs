@@ -11,7 +11,7 @@ use crate::{
     ops::{
         Operation,
         ctx::Ctx,
-        history::arrivals::{Arrival, arrivals},
+        history::arrivals::{self, Arrival},
         message,
         repos::commit_links::CommitLinks,
         runs,
@@ -101,9 +101,10 @@ fn of_realm(
     let current_version = current.map(|current| current.version.clone());
     let now = ctx.env.now();
     let links = CommitLinks::new(ctx, &store);
-    let entry = |(version, arrival): (Version, Arrival)| {
+    let entry = |(version, arrival): (Version, Arrival)| -> Result<TimelineEntry, OpError> {
+        let arrival = arrivals::published(&store, &contract.contract, &version, arrival)?;
         let (_, repo, source_commit) = message::parse(&arrival.info.message);
-        TimelineEntry {
+        Ok(TimelineEntry {
             time: arrival.info.time,
             in_future: clock::is_ahead(arrival.info.time, now),
             realm: known.name.clone(),
@@ -115,8 +116,9 @@ fn of_realm(
             repo,
             source_commit,
             author: arrival.info.author,
-        }
+        })
     };
-    let entries = arrivals(&store, tip, &contract.contract)?.into_iter().map(entry).collect();
+    let entries =
+        arrivals::arrivals(&store, tip, &contract.contract)?.into_iter().map(entry).collect::<Result<_, _>>()?;
     Ok(Some((TimelineRealm { realm: known.name.clone(), current_version, problem: None }, entries)))
 }

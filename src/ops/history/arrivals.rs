@@ -50,8 +50,8 @@ pub fn arrivals(store: &dyn Store, tip: Oid, contract: &ContractName) -> Result<
     Ok(arrived)
 }
 
-/// Returns the commit that published a version. If the version arrived in a merge with another machine's history, that
-/// is a commit of the merged history.
+/// Returns the commit that published a version with the content that it has at its arrival. If the version arrived in a
+/// merge with another machine's history, that is a commit of the merged history.
 ///
 /// # Errors
 /// Returns an error if the history cannot be read.
@@ -62,11 +62,13 @@ pub fn published(
     arrival: Arrival,
 ) -> Result<Arrival, OpError> {
     let path = layout::version(contract, version);
+    let content = |tree: &Oid| Ok::<_, OpError>(read::lookup(store, tree, path.as_str())?.map(|entry| entry.id));
+    let wanted = content(&arrival.info.tree)?;
     let mut found = arrival;
     'older: loop {
         for parent in &found.info.parents {
             let info = store.commit(parent)?;
-            if read::lookup(store, &info.tree, path.as_str())?.is_some() {
+            if content(&info.tree)? == wanted {
                 found = Arrival { age: found.age, commit: *parent, info };
                 continue 'older;
             }

@@ -112,11 +112,31 @@ impl Wanted<'_> {
     }
 }
 
-/// Returns whether a commit of a domain makes a change of a kind, by comparing its tree with its parent's.
+/// Returns whether a commit of a domain makes a change of a kind, by comparing its tree with those of its parents. A merge
+/// makes only changes that none of its parents has.
 fn makes(store: &dyn Store, id: &Oid, kind: ChangeType, contract: Option<&ContractName>) -> Result<bool, OpError> {
     let commit = store.commit(id)?;
-    let before = commit.parents.first().map(|parent| store.commit(parent)).transpose()?;
-    for difference in differences(store, before.as_ref().map(|before| &before.tree), &commit.tree)? {
+    let mut parents: Vec<_> =
+        commit.parents.iter().map(|parent| Ok(Some(store.commit(parent)?.tree))).collect::<Result<_, OpError>>()?;
+    if parents.is_empty() {
+        parents.push(None);
+    }
+    for parent in parents {
+        if !differs_by(store, parent.as_ref(), &commit.tree, (kind, contract))? {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
+/// Returns whether two trees of a domain differ by a change of a kind.
+fn differs_by(
+    store: &dyn Store,
+    before: Option<&Oid>,
+    after: &Oid,
+    (kind, contract): (ChangeType, Option<&ContractName>),
+) -> Result<bool, OpError> {
+    for difference in differences(store, before, after)? {
         let is_meant = match (&difference.of, contract) {
             (_, None) => true,
             (PathContent::Contract(name) | PathContent::Transfers(name), Some(wanted)) => name == wanted,

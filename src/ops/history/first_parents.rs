@@ -1,11 +1,9 @@
 //! Walks the history of a ref along first parents, newest first.
 
-use crate::ops::message;
 use crate::{
     error::OpError,
-    model::{clock, name::DomainName, oid::Oid},
+    model::oid::Oid,
     store::{CommitInfo, Store},
-    wire::LogEntry,
 };
 
 /// Iterates over a ref's commits, from `tip` along first parents.
@@ -33,22 +31,5 @@ impl Iterator for History<'_> {
             }
             Err(error) => Some(Err(error.into())),
         }
-    }
-}
-
-/// Returns the log entry of a commit, without a link.
-pub fn entry(commit: Oid, info: &CommitInfo, domain: Option<&DomainName>, now: jiff::Timestamp) -> LogEntry {
-    let (subject, repo, source_commit) = message::parse(&info.message);
-    LogEntry {
-        commit,
-        domain: domain.cloned(),
-        time: info.time,
-        in_future: clock::is_ahead(info.time, now),
-        author: info.author.clone(),
-        subject,
-        reason: message::reason(&info.message),
-        repo,
-        source_commit,
-        commit_url: None,
     }
 }

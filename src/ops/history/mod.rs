@@ -5,3 +5,4 @@ pub mod difference;
 pub mod filter;
 pub mod first_parents;
 pub mod origins;
+pub mod walk;

@@ -3,14 +3,14 @@
 use crate::ops::{
     Operation,
     ctx::Ctx,
-    history::{self, filter::Filter, first_parents::History},
+    history::{filter::Filter, walk::Walk},
     repos::commit_links::CommitLinks,
     runs,
 };
 use crate::{
     error::OpError,
-    model::{clock, name::DomainName},
-    store::{Store, StoreRef},
+    model::name::DomainName,
+    store::StoreRef,
     wire::{Answer, LogEntry, PageRequest, RealmLog},
 };
 
@@ -49,16 +49,16 @@ runs!(RealmLog, run);
 pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<RealmLog>, OpError> {
     let here = ctx.realm()?;
     let store = &*here.store;
-    let mut histories = Vec::new();
+    let mut tips = Vec::new();
     if request.domain.is_none() {
-        histories.push((None, History::of(store, store.tip(&StoreRef::Realm)?)));
+        tips.extend(store.tip(&StoreRef::Realm)?.map(|tip| (None, tip)));
     }
     for (name, tip) in store.domains()? {
         if request.domain.as_ref().is_none_or(|wanted| *wanted == name) {
-            histories.push((Some(name), History::of(store, Some(tip))));
+            tips.push((Some(name), tip));
         }
     }
-    if histories.is_empty()
+    if tips.is_empty()
         && let Some(domain) = &request.domain
     {
         return Err(crate::ops::domain::unknown(&*here.store, domain));
@@ -67,13 +67,15 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<RealmLog>, OpError> {
         0 => usize::MAX,
         limit => limit,
     };
-    let mut merged = Merged::new(store, ctx.env.now(), histories)?;
+    let now = ctx.env.now();
+    let mut walk = Walk::of(store, now, tips)?;
     if let Some(cursor) = &request.page.cursor {
-        while merged.next_entry()?.ok_or_else(|| OpError::stale_cursor(cursor))?.commit.to_string() != *cursor {}
+        while walk.next().transpose()?.ok_or_else(|| OpError::stale_cursor(cursor))?.commit.to_string() != *cursor {}
     }
     let wanted = request.filter.resolve(ctx)?;
     let mut next_wanted = || loop {
-        match merged.next_entry()? {
+        let entry = walk.next().transpose()?.map(|step| step.entry(now));
+        match entry {
             Some(entry) if !wanted.accepts_entry(store, &entry, None)? => {}
             found => return Ok::<_, OpError>(found),
         }
@@ -88,62 +90,4 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<RealmLog>, OpError> {
     let next_cursor = entries.last().filter(|_| more).map(|entry: &LogEntry| entry.commit.to_string());
     CommitLinks::new(ctx, store).add_to(&mut entries);
     Ok(Answer::new(RealmLog { realm: here.realm.clone(), entries, next_cursor }))
-}
-
-/// Several histories merged by time. Each keeps its own order.
-struct Merged<'a> {
-    store: &'a dyn Store,
-    now: jiff::Timestamp,
-    histories: Vec<(Option<DomainName>, History<'a>)>,
-    /// The next entry of each history, and the time that it is sorted by.
-    heads: Vec<Option<(jiff::Timestamp, LogEntry)>>,
-}
-
-impl<'a> Merged<'a> {
-    fn new(
-        store: &'a dyn Store,
-        now: jiff::Timestamp,
-        histories: Vec<(Option<DomainName>, History<'a>)>,
-    ) -> Result<Self, OpError> {
-        let mut merged = Self { store, now, heads: vec![None; histories.len()], histories };
-        for at in 0..merged.heads.len() {
-            merged.advance(at)?;
-        }
-        Ok(merged)
-    }
-
-    fn advance(&mut self, at: usize) -> Result<Option<LogEntry>, OpError> {
-        let (domain, history) = &mut self.histories[at];
-        let next = match history.next().transpose()? {
-            Some((id, info)) => {
-                let entry = history::first_parents::entry(id, &info, domain.as_ref(), self.now);
-                Some((order(self.store, self.now, &entry)?, entry))
-            }
-            None => None,
-        };
-        Ok(std::mem::replace(&mut self.heads[at], next).map(|(_, entry)| entry))
-    }
-
-    fn next_entry(&mut self) -> Result<Option<LogEntry>, OpError> {
-        let newest =
-            (0..self.heads.len()).filter_map(|at| Some((self.heads[at].as_ref()?.0, at))).max().map(|(_, at)| at);
-        match newest {
-            Some(at) => self.advance(at),
-            None => Ok(None),
-        }
-    }
-}
-
-/// Returns the time that an entry is sorted by: its own, or that of its parent if its own is in the future.
-fn order(store: &dyn Store, now: jiff::Timestamp, entry: &LogEntry) -> Result<jiff::Timestamp, OpError> {
-    if !entry.in_future {
-        return Ok(entry.time);
-    }
-    for step in History::of(store, Some(entry.commit)) {
-        let (_, commit) = step?;
-        if !clock::is_ahead(commit.time, now) {
-            return Ok(commit.time);
-        }
-    }
-    Ok(now)
 }
