@@ -6,19 +6,18 @@
 //! The `Blue-Repo` trailer of a commit claims which repository made it. A false claim breaks no rule, but the owner is
 //! notified of the commit's author either way.
 
+mod rules;
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde::de::DeserializeOwned;
 
 use crate::model::{
-    contract::Contract,
-    domain::Domain,
-    name::{ContractName, RepoName},
+    name::RepoName,
     oid::Oid,
-    realm::{Rename, Repo},
-    set_aside::{Rule, RuleViolation, SetAside},
+    realm::Rename,
+    set_aside::{RuleViolation, SetAside},
     trailer,
-    transfer::Transfers,
 };
 use crate::store::{
     CommitInfo, Edit, EntryKind, Store, StoreError, StoreRef, TreePath, codec,
@@ -246,154 +245,6 @@ impl Judging<'_> {
         let path = place.path().to_string();
         let breach = RuleViolation { path, rule, owners, contract, kept: before, refused: after };
         Ok((!self.is_accepted(step, &breach)? && !self.is_restoration(step, &breach)?).then_some(breach))
-    }
-
-    /// Returns the rule that a change breaks, and the owner of the file.
-    fn rule(
-        &self,
-        step: &Step<'_>,
-        place: &TreeFile,
-        before: Option<Oid>,
-        after: Option<Oid>,
-    ) -> Result<Option<(Rule, Vec<RepoName>)>, StoreError> {
-        let claims = |repo: &RepoName| self.claims_to_be_by(step, repo);
-        let own = |repo: &RepoName, rule| Ok((before.is_some() && !claims(repo)).then(|| (rule, vec![repo.clone()])));
-        let found = match place {
-            TreeFile::Realm if after.is_none() => Some((Rule::RecordRemoved, Vec::new())),
-            TreeFile::Domain => return self.membership(step, before, after),
-            TreeFile::Version(name, _) => {
-                let held = before.map(|blob| self.read::<Contract>(&blob)).transpose()?.flatten();
-                let owner = held.map(|contract| contract.owner).or(self.owner(&step.before, name)?);
-                match (before, after, owner) {
-                    (Some(_), None, owner) => Some((Rule::VersionRemoved, owner.into_iter().collect())),
-                    (Some(_), Some(_), owner) => Some((Rule::VersionChanged, owner.into_iter().collect())),
-                    (None, _, Some(owner)) if !claims(&owner) && !self.is_offered(step, name, &owner)? => {
-                        Some((Rule::ContractChanged, vec![owner]))
-                    }
-                    _ => None,
-                }
-            }
-            TreeFile::Contract(name) => match (self.owner(&step.before, name)?, after) {
-                (owner, None) => Some((Rule::ContractRemoved, owner.into_iter().collect())),
-                (Some(owner), Some(_)) if !claims(&owner) && !self.is_offered(step, name, &owner)? => {
-                    Some((Rule::ContractChanged, vec![owner]))
-                }
-                _ => None,
-            },
-            TreeFile::Transfers(name) => match self.owner(&step.before, name)? {
-                Some(owner) if !claims(&owner) => Some((Rule::ContractChanged, vec![owner])),
-                _ => None,
-            },
-            TreeFile::Approval(name, _) => match (self.owner(&step.before, name)?, before) {
-                (_, Some(_)) if after.is_none() => Some((Rule::RecordRemoved, Vec::new())),
-                (Some(owner), _) if !claims(&owner) => Some((Rule::ContractChanged, vec![owner])),
-                _ => None,
-            },
-            TreeFile::Rename(old) => {
-                (!self.is_honest_rename(step, old, after)?).then(|| (Rule::IdentityChanged, vec![old.clone()]))
-            }
-            TreeFile::Binding(repo) => return own(repo, Rule::BindingChanged),
-            TreeFile::Source(repo) => return own(repo, Rule::SourceChanged),
-            TreeFile::Repo(repo) => {
-                let held = before.map(|blob| self.read::<Repo>(&blob)).transpose()?.flatten();
-                let new = after.map(|blob| self.read::<Repo>(&blob)).transpose()?.flatten();
-                let is_broken = match (held, new) {
-                    (Some(held), Some(new)) => {
-                        !held.roots.iter().all(|root| new.roots.contains(root))
-                            || (held.url != new.url && !claims(repo))
-                    }
-                    (Some(_), None) => !claims(repo),
-                    (None, _) => false,
-                };
-                is_broken.then(|| (Rule::IdentityChanged, vec![repo.clone()]))
-            }
-            TreeFile::LoserContract(..) | TreeFile::LoserRepo(..) if after.is_none() => {
-                Some((Rule::RecordRemoved, Vec::new()))
-            }
-            TreeFile::SetAside(_) => {
-                let read = |blob: Option<Oid>| Ok(blob.map(|blob| self.read::<SetAside>(&blob)).transpose()?.flatten());
-                let [held, new]: [Result<Option<SetAside>, StoreError>; 2] = [read(before), read(after)];
-                let is_broken = match (held?, new?) {
-                    (None, _) => false,
-                    (Some(held), Some(new)) => SetAside { settled: None, ..new } != SetAside { settled: None, ..held },
-                    (Some(_), None) => true,
-                };
-                is_broken.then_some((Rule::RecordRemoved, Vec::new()))
-            }
-            _ => None,
-        };
-        Ok(found)
-    }
-
-    /// Returns whether a commit claims to be by a repository, under the given or a later name.
-    fn claims_to_be_by(&self, step: &Step<'_>, repo: &RepoName) -> bool {
-        let Some(claim) = &step.claim else { return false };
-        let mut name = repo;
-        for _ in 0..=self.renames.len() {
-            if name == claim {
-                return true;
-            }
-            match self.renames.get(name) {
-                Some(newer) => name = newer,
-                None => break,
-            }
-        }
-        false
-    }
-
-    /// Returns whether the owner of a contract offered it to the repository that the commit claims to be by.
-    fn is_offered(&self, step: &Step<'_>, name: &ContractName, owner: &RepoName) -> Result<bool, StoreError> {
-        let Some(entry) = read::lookup(self.store, &step.before, layout::transfers(name).as_str())? else {
-            return Ok(false);
-        };
-        let transfers = self.read::<Transfers>(&entry.id)?;
-        Ok(transfers.is_some_and(|transfers| {
-            transfers.offered(owner).is_some() && transfers.offered(owner) == step.claim.as_ref()
-        }))
-    }
-
-    /// Returns whether a repository renamed itself, or its former name is free for others because the entry under the
-    /// new name is of the same repository.
-    fn is_honest_rename(&self, step: &Step<'_>, old: &RepoName, after: Option<Oid>) -> Result<bool, StoreError> {
-        let entry = |tree: &Oid, name: &RepoName| -> Result<Option<Repo>, StoreError> {
-            let entry = read::lookup(self.store, tree, layout::repo(name).as_str())?;
-            Ok(entry.map(|entry| self.read::<Repo>(&entry.id)).transpose()?.flatten())
-        };
-        let Some(blob) = after else { return Ok(entry(&step.info.tree, old)?.is_some()) };
-        let Some(rename) = self.read::<Rename>(&blob)? else { return Ok(false) };
-        let (held, new) = (entry(&step.before, old)?, entry(&step.info.tree, &rename.to)?);
-        let is_same = held.zip(new).is_some_and(|(held, new)| (held.url, held.roots) == (new.url, new.roots));
-        Ok(is_same && rename.from == *old && step.claim.as_ref() == Some(&rename.to))
-    }
-
-    fn membership(
-        &self,
-        step: &Step<'_>,
-        before: Option<Oid>,
-        after: Option<Oid>,
-    ) -> Result<Option<(Rule, Vec<RepoName>)>, StoreError> {
-        let read = |blob: Option<Oid>| Ok(blob.map(|blob| self.read::<Domain>(&blob)).transpose()?.flatten());
-        let held: Result<Option<Domain>, StoreError> = read(before);
-        let (Some(held), new) = (held?, read(after)?) else { return Ok(None) };
-        let Some(new) = new else { return Ok(Some((Rule::RecordRemoved, held.members))) };
-        let is_taken_away = |repo: &RepoName| !new.has_member(repo) && !self.claims_to_be_by(step, repo);
-        let gone: Vec<_> = held.members.into_iter().filter(is_taken_away).collect();
-        Ok((!gone.is_empty()).then_some((Rule::MemberRemoved, gone)))
-    }
-
-    /// Returns the owner of a contract, even if the contract has no current version.
-    fn owner(&self, tree: &Oid, name: &ContractName) -> Result<Option<RepoName>, StoreError> {
-        let mut documents: Vec<_> =
-            read::lookup(self.store, tree, layout::contract(name).as_str())?.into_iter().collect();
-        if documents.is_empty() {
-            documents.extend(read::folder(self.store, tree, layout::versions(name).as_str())?.pop());
-        }
-        for entry in documents.iter().filter(|entry| entry.kind == EntryKind::Blob) {
-            if let Some(contract) = self.read::<Contract>(&entry.id)? {
-                return Ok(Some(contract.owner));
-            }
-        }
-        Ok(None)
     }
 
     /// Returns whether the commit accepts a change that was set aside, on behalf of the file's owner.

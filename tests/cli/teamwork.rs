@@ -181,6 +181,42 @@ fn member_that_another_machine_added_is_notified_of_what_follows() {
     assert_eq!(list["notifications"][0]["changes"]["new_version"], "1.1.0", "{list}");
 }
 
+/// Any repository may remove a domain that nobody uses, and the other machines accept it.
+#[test]
+fn removed_domain_stays_removed_on_other_machines() {
+    let (world, mate) = team();
+    let (fungal, hub) = (world.path("fungal"), world.hub());
+    let access = world.on("second").repo("access");
+    world.ok(&access, &["init", "--url", &hub]);
+    world.on("home").ok(&fungal, &["sync"]);
+    world.ok(&fungal, &["realm", "admin", "domain", "--name", "s3-access", "--repos", "access"]);
+    push(&world);
+    world.on("second").ok(&access, &["sync"]);
+    world.write(
+        "access/.blue/bindings/s3-access.yaml",
+        "role: consumer\nimports: [ { contract: s3-permissions, version: '*' } ]\n",
+    );
+    world.commit("access", "Import");
+    world.git(&access, &["rm", "--quiet", "-r", ".blue/bindings"]);
+    world.commit("access", "Import nothing");
+    world.ok(&access, &["sync"]);
+    world.on("home").ok(&fungal, &["sync"]);
+    world.ok(&fungal, &["contract", "retire", "s3-access/s3-permissions", "--reason", "unused"]);
+    world.git(&fungal, &["rm", "--quiet", "-r", ".blue/contracts", ".blue/bindings"]);
+    world.commit("fungal", "Nothing is left");
+    world.ok(&fungal, &["realm", "admin", "remove-domain", "s3-access"]);
+    push(&world);
+    for dir in [&access, &mate] {
+        let sync = world.on("second").ok(dir, &["sync"]);
+        assert!(!sync.all().contains("conflict") && !sync.all().contains("set-aside"), "{sync}");
+        let list = world.json(dir, &["realm", "topology"]);
+        assert_eq!(list["domains"], serde_json::json!([]), "{list}");
+    }
+    let sync = world.on("home").ok(&fungal, &["sync"]);
+    assert!(!sync.all().contains("conflict"), "{sync}");
+    assert_eq!(world.json(&fungal, &["realm", "topology"])["domains"], serde_json::json!([]));
+}
+
 /// What two machines published at the same time is merged, and is in the log under the name of its publisher.
 #[test]
 fn merged_publications_are_in_the_logs() {

@@ -50,31 +50,42 @@ impl<'a> Walk<'a> {
         let mut walk = Self { store, now, refs: Vec::new(), queue, read, seen };
         for (at, (domain, tip)) in tips.into_iter().enumerate() {
             walk.refs.push(domain);
-            walk.push(at, tip, now)?;
+            walk.push(at, tip)?;
         }
         Ok(walk)
     }
 
-    /// Queues a commit, whose child is dated `child`.
-    fn push(&mut self, at: usize, commit: Oid, child: jiff::Timestamp) -> Result<(), OpError> {
+    fn push(&mut self, at: usize, commit: Oid) -> Result<(), OpError> {
         if !self.seen.insert(commit) {
             return Ok(());
         }
         let info = self.store.commit(&commit)?;
-        // A commit that is dated before its parent was made with a wrong clock, and would hold back all before it.
-        let parent = info.parents.first().map(|parent| self.store.commit(parent));
-        let dates = [Some(info.time), parent.and_then(Result::ok).map(|parent| parent.time)];
-        let date = dates.into_iter().flatten().filter(|date| !clock::is_ahead(*date, self.now)).max().unwrap_or(child);
-        self.queue.push((date, at, Reverse(self.seen.len()), commit));
+        self.queue.push((self.date(&info), at, Reverse(self.seen.len()), commit));
         self.read.insert(commit, info);
         Ok(())
     }
 
+    /// Returns the date that a commit is sorted by. With a wrong clock, that is the date of the commit before it: a date
+    /// in the past would hold back all older commits, and one in the future come before everything.
+    fn date(&self, info: &CommitInfo) -> jiff::Timestamp {
+        let sound = |info: &CommitInfo| Some(info.time).filter(|date| !clock::is_ahead(*date, self.now));
+        let own = sound(info);
+        let mut parent = info.parents.first().and_then(|parent| self.store.commit(parent).ok());
+        while let Some(older) = parent {
+            match (own, sound(&older)) {
+                (_, Some(date)) => return own.map_or(date, |own| own.max(date)),
+                (Some(own), None) => return own,
+                (None, None) => parent = older.parents.first().and_then(|parent| self.store.commit(parent).ok()),
+            }
+        }
+        own.unwrap_or(self.now)
+    }
+
     fn step(&mut self) -> Result<Option<Step>, OpError> {
-        let Some((date, at, _, commit)) = self.queue.pop() else { return Ok(None) };
+        let Some((_, at, _, commit)) = self.queue.pop() else { return Ok(None) };
         let Some(info) = self.read.remove(&commit) else { return Ok(None) };
         for parent in &info.parents {
-            self.push(at, *parent, date)?;
+            self.push(at, *parent)?;
         }
         Ok(Some(Step { domain: self.refs[at].clone(), commit, info }))
     }
