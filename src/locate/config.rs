@@ -6,12 +6,8 @@ use std::path::Path;
 use super::url;
 use crate::{
     error::{ErrorCode, OpError},
-    machine::home::{Home, KnownRealm},
-    model::{
-        name::RealmName,
-        oid::Oid,
-        text::{shell_path, shell_word},
-    },
+    machine::home::KnownRealm,
+    model::{name::RealmName, oid::Oid, text::shell_word},
     repo::{
         CodeRepo,
         blue_files::{FOLDER, FileSource, Files},
@@ -46,7 +42,7 @@ pub fn same_realm(realm: &RealmName, proposed: Option<&Config>) -> Result<(), Op
 ///
 /// # Errors
 /// Returns an error if it proposes another URL for the realm. The message contains both.
-pub fn same_url(home: &Home, known: &KnownRealm, proposed: Option<&Config>) -> Result<(), OpError> {
+pub fn same_url(known: &KnownRealm, proposed: Option<&Config>) -> Result<(), OpError> {
     let proposed =
         proposed.filter(|config| config.realm.name == known.name).and_then(|config| config.realm.url.as_ref());
     let (Some(recorded), Some(proposed)) = (&known.url, proposed) else {
@@ -60,11 +56,12 @@ pub fn same_url(home: &Home, known: &KnownRealm, proposed: Option<&Config>) -> R
         "{CONFIG} says that the realm {realm} is shared at {proposed}, but this machine has \
         {recorded}"
     );
-    Err(OpError::cannot(ErrorCode::OtherUrl, message).next(format!(
-        "if the realm has moved: git config --file {} blue.realm.{realm}.url {}",
-        shell_path(&home.folder().join("config")),
-        shell_word(proposed)
-    )))
+    Err(OpError::cannot(ErrorCode::OtherUrl, message)
+        .next(format!(
+            "git blue realm admin reseed --url {}  # if the realm has moved there, and you trust that URL",
+            shell_word(proposed)
+        ))
+        .next(format!("or write url: {recorded} in {CONFIG}, if the realm is there")))
 }
 
 /// Returns the proposed URL of a realm for which this machine has not recorded one, if the URL is acceptable.

@@ -180,7 +180,7 @@ fn check_proposal(
     let Some(known) = home.realm(realm)? else {
         return Err(unknown::error(is_ci, home, realm, proposed));
     };
-    config::same_url(home, &known, proposed)?;
+    config::same_url(&known, proposed)?;
     Ok(known)
 }
 

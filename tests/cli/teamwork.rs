@@ -181,6 +181,29 @@ fn member_that_another_machine_added_is_notified_of_what_follows() {
     assert_eq!(list["notifications"][0]["changes"]["new_version"], "1.1.0", "{list}");
 }
 
+/// The step that is printed for other clones works in one that was pulled, and moves the whole machine.
+#[test]
+fn realm_that_moved_is_followed_by_other_machines() {
+    let (world, mate) = team();
+    let fungal = world.path("fungal");
+    let new = world.bare("new.git");
+    let moved = world.on("home").ok(&fungal, &["realm", "admin", "reseed", "--url", &new]);
+    world.commit("fungal", "Move the realm");
+    push(&world);
+    let steps = world.next_steps(&moved);
+    let step = steps.iter().find(|step| step.starts_with("git blue realm admin reseed")).unwrap();
+    world.on("second").git(&mate, &["pull", "--quiet"]);
+    let status = world.blue(&mate, &["status"]).exits(128);
+    assert_eq!(world.next_step(&status).split("  #").next(), step.split("  #").next(), "{status}");
+    assert_eq!(world.finish_shell(&mate, step).code, 0);
+    let sync = world.ok(&mate, &["sync"]);
+    assert!(sync.stdout.contains("new.git") && !sync.stdout.contains("hub.git"), "{sync}");
+    // A clone that still has the old URL is told both ways.
+    world.git(&mate, &["reset", "--quiet", "--hard", "HEAD~1"]);
+    let status = world.blue(&mate, &["status"]).exits(128);
+    assert!(status.stderr.contains(&format!("write url: {new} in .blue/config.yaml")), "{status}");
+}
+
 /// Any repository may remove a domain that nobody uses, and the other machines accept it.
 #[test]
 fn removed_domain_stays_removed_on_other_machines() {

@@ -97,7 +97,7 @@ pub fn join(ctx: &Ctx, request: &Request) -> Result<Answer<RealmJoin>, OpError> 
     let store = open(&ctx.home, &known, ctx.options())?;
     read::realm(&store)?;
     same_realm(&known.name, proposed.as_ref())?;
-    same_url(&ctx.home, &known, proposed.as_ref())?;
+    same_url(&known, proposed.as_ref())?;
     let name = name(code, request, proposed.as_ref())?;
     let entry = identity::of(code, &name)?;
     renamed::refuse_entry(&store, &entry)?;

@@ -8,7 +8,7 @@ use crate::{
     error::{ErrorCode, OpError},
     locate::{self, CONFIG},
     machine::{home::KnownRealm, user_config},
-    model::name::RemoteName,
+    model::name::{RealmName, RemoteName},
     ops::{
         Operation,
         admin::join,
@@ -52,8 +52,7 @@ runs!(RealmReseed, run);
 /// Returns an error if this clone lacks objects itself, or the remote cannot be reached or refuses the push.
 pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<RealmReseed>, OpError> {
     url::refuse_credentials(request.url.as_deref())?;
-    let here = ctx.realm()?;
-    let known = locate::known(&ctx.home, &here.realm)?;
+    let known = locate::known(&ctx.home, &realm(ctx, request)?)?;
     let store = GitStore::open(&known.path, ctx.options())?;
     if let Some((name, _)) = store.incomplete_refs(ctx.env.vars())?.first() {
         let message = format!("cannot restore {name}: this clone lacks some of its objects");
@@ -63,6 +62,22 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<RealmReseed>, OpError>
     match &request.url {
         Some(url) => move_to(ctx, &known, &store, remote, url),
         None => repair(ctx, &known, &store, &remote),
+    }
+}
+
+/// Returns the current realm, also if the repository already names the URL that the realm is moved to.
+fn realm(ctx: &Ctx, request: &Request) -> Result<RealmName, OpError> {
+    let error = match ctx.realm() {
+        Ok(here) => return Ok(here.realm.clone()),
+        Err(error) => error,
+    };
+    let moved = |url: &str| request.url.as_deref().is_some_and(|wanted| url::is_same(wanted, url));
+    let proposed = ctx.code.as_ref().map(locate::proposed).transpose()?.flatten();
+    match proposed {
+        Some(config) if error.code == ErrorCode::OtherUrl && config.realm.url.as_deref().is_some_and(moved) => {
+            Ok(config.realm.name)
+        }
+        _ => Err(error),
     }
 }
 
