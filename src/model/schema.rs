@@ -30,7 +30,7 @@ mod words;
 
 use std::{sync::Arc, thread, time::Duration};
 
-use jsonschema::{PatternOptions, Retrieve, ValidationOptions, Validator};
+use jsonschema::{FancyRegex, PatternOptions, Retrieve, ValidationOptions, Validator};
 use serde_json::Value;
 
 pub use assumed::assume_draft;
@@ -55,6 +55,8 @@ const MAX_PROBLEMS: usize = 50;
 const MAX_READS: u64 = 50_000_000;
 /// The maximum number of errors that are collected, including those of alternatives. Each takes a kilobyte.
 const MAX_ERRORS: u64 = 10_000;
+/// The size limit of one compiled pattern, in bytes. The states of all patterns are limited before ([`pattern`]).
+const PATTERN_SIZE: usize = 64 << 20;
 /// The limit on the backtracking steps of a pattern, and on the memory for matching one without backtracking.
 const BACKTRACKS: usize = 100_000;
 const PATTERN_CACHE: usize = 64 << 10;
@@ -121,7 +123,7 @@ fn judge(schema: &Value, value: &Value, deadline: &Deadline) -> Result<Vec<Probl
     if deadline.is_over() {
         return Err(Spent::Time);
     }
-    let validator = match options_for(schema).build(&ecma::patterns(schema)) {
+    let validator = match options_for(options(), schema).build(&ecma::patterns(schema)) {
         Ok(validator) if !value.is_null() => validator,
         built => return Ok(built.err().map(|error| problem(Part::Schema, &error)).into_iter().collect()),
     };
@@ -143,18 +145,33 @@ fn judge(schema: &Value, value: &Value, deadline: &Deadline) -> Result<Vec<Probl
     Ok(listed.unwrap_or_else(|_| first(&validator, value, deadline)))
 }
 
+/// Options for building a validator.
+pub(super) type Options = ValidationOptions<'static, Arc<dyn Retrieve>, Metered>;
+
 /// Returns the options for validators: without network access, and with bounded patterns.
-fn options() -> ValidationOptions<'static, Arc<dyn Retrieve>, Metered> {
-    let patterns = PatternOptions::fancy_regex().dfa_size_limit(PATTERN_CACHE).backtrack_limit(BACKTRACKS);
+fn options() -> Options {
+    with_patterns(patterns().dfa_size_limit(PATTERN_CACHE).backtrack_limit(BACKTRACKS))
+}
+
+/// Returns the options for validators whose answer must not depend on the limits of patterns.
+pub(super) fn unbounded_options() -> Options {
+    with_patterns(patterns())
+}
+
+fn patterns() -> PatternOptions<FancyRegex> {
+    PatternOptions::fancy_regex().size_limit(PATTERN_SIZE)
+}
+
+fn with_patterns(patterns: PatternOptions<FancyRegex>) -> Options {
     let options = jsonschema::options_for::<Metered>().offline().with_pattern_options(patterns);
     options.with_keyword("multipleOf", multiple::keyword)
 }
 
-/// Returns the options for a validator of `schema`.
-fn options_for(schema: &Value) -> ValidationOptions<'static, Arc<dyn Retrieve>, Metered> {
+/// Adds what a validator of `schema` needs.
+pub(super) fn options_for(options: Options, schema: &Value) -> Options {
     match official::needs_other_drafts(schema) {
-        true => options().with_registry(&referencing::SPECIFICATIONS),
-        false => options(),
+        true => options.with_registry(&referencing::SPECIFICATIONS),
+        false => options,
     }
 }
 

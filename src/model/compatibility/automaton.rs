@@ -12,13 +12,16 @@ use super::budget::Budget;
 use super::counted::{self, Counted, Lengths};
 use super::found::Found;
 use super::looking::{self, Looking};
+use super::stretch;
 
 /// The size limit of the automaton of one pattern, in bytes.
 const MOST_BYTES: usize = 4 << 20;
 /// The number of states of a nondeterministic automaton from which on its characters are better not read byte by byte.
 const LARGE: usize = 5_000;
 /// The maximum number of states of a product automaton that are visited.
-const MOST_STATES: usize = 60_000;
+pub(super) const MOST_STATES: usize = 60_000;
+/// The length up to which characters are counted one by one.
+const SHORT: u64 = 64;
 
 thread_local! {
     /// The automaton of all texts, which rejects bytes that are no UTF-8.
@@ -273,7 +276,13 @@ pub(super) struct Search<'a> {
 impl Search<'_> {
     /// Returns a shortest string that satisfies the demands.
     pub(super) fn find(&self, budget: &mut Budget<'_>) -> Found<String> {
-        let most = self.lengths.most;
+        let Lengths { least, most } = self.lengths;
+        if least > SHORT {
+            match stretch::find(&self.product(None), self.lengths, budget) {
+                Found::Unsure => {}
+                found => return found,
+            }
+        }
         match self.product(None).find(budget) {
             Found::One(text) if most.is_some_and(|most| text.chars().count() as u64 > most) => {
                 self.product(most).find(budget)
@@ -304,7 +313,7 @@ const MATCHED: u32 = u32::MAX;
 /// The state of a pattern that cannot match, regardless of what follows.
 const DEAD: u32 = u32::MAX - 1;
 
-struct Product {
+pub(super) struct Product {
     dfas: Vec<Machine>,
     wanted: Vec<(Vec<(usize, bool)>, bool)>,
     least: u64,
@@ -345,12 +354,12 @@ impl Product {
         Found::None
     }
 
-    fn start(&self) -> Option<Vec<u32>> {
+    pub(super) fn start(&self) -> Option<Vec<u32>> {
         self.dfas.iter().map(Machine::start).collect()
     }
 
     /// Returns one byte of each class that the automata distinguish, preferring letters.
-    fn alphabet(&self) -> Vec<u8> {
+    pub(super) fn alphabet(&self) -> Vec<u8> {
         let rank = |byte: u8| match byte {
             b'a'..=b'z' => 0,
             b'0'..=b'9' => 1,
@@ -370,16 +379,18 @@ impl Product {
         bytes
     }
 
-    fn next(&self, states: &[u32], byte: u8) -> Option<Vec<u32>> {
+    pub(super) fn next(&self, states: &[u32], byte: u8) -> Option<Vec<u32>> {
         let next: Vec<_> = self.dfas.iter().zip(states).map(|(machine, state)| machine.next(*state, byte)).collect();
-        let is_hopeless = self.wanted.iter().any(|(parts, sign)| match parts[..] {
-            [(at, part)] => next[at] == if *sign == part { DEAD } else { MATCHED },
-            _ => false,
-        });
+        let fails = |(at, part): &(usize, bool)| next[*at] == if *part { DEAD } else { MATCHED };
+        let holds = |(at, part): &(usize, bool)| next[*at] == if *part { MATCHED } else { DEAD };
+        let is_hopeless = self
+            .wanted
+            .iter()
+            .any(|(parts, sign)| if *sign { parts.iter().any(fails) } else { parts.iter().all(holds) });
         (!is_hopeless).then_some(next)
     }
 
-    fn accepts(&self, states: &[u32]) -> bool {
+    pub(super) fn accepts(&self, states: &[u32]) -> bool {
         let has_matched = |at: usize| self.dfas[at].accepts(states[at]);
         self.wanted.iter().all(|(parts, sign)| parts.iter().all(|(at, part)| has_matched(*at) == *part) == *sign)
     }

@@ -11,7 +11,7 @@ use crate::model::schema::{
     document::Document,
     ecma, encoded,
     metered::{Meter, Metered, MeteredValue, within},
-    multiple, official, part,
+    official, options_for, part, unbounded_options,
 };
 
 /// The maximum number of validations while shrinking a witness.
@@ -73,12 +73,7 @@ impl<'a> Side<'a> {
 
 fn build(schema: &Value) -> Option<Validator<Metered>> {
     let schema = encoded(schema);
-    let options = jsonschema::options_for::<Metered>().offline().with_keyword("multipleOf", multiple::keyword);
-    let options = match official::needs_other_drafts(&schema) {
-        true => options.with_registry(&referencing::SPECIFICATIONS),
-        false => options,
-    };
-    options.build(&ecma::patterns(&schema)).ok()
+    options_for(unbounded_options(), &schema).build(&ecma::patterns(&schema)).ok()
 }
 
 /// Returns whether `value` is valid in `inner` and refused by `outer`.

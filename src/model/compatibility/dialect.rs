@@ -9,7 +9,7 @@ use super::{numbers, unevaluated};
 use crate::model::schema::{
     Draft, Tree,
     document::{Document, Unresolved},
-    ecma, external,
+    external,
 };
 
 /// Reads two documents and returns their roots.
@@ -88,7 +88,7 @@ impl<'a> Keywords<'a, '_, '_> {
         if let Some(reason) = self.schema.get(external::KEYWORD).and_then(Tree::as_str) {
             let reason = self.symbol(reason);
             self.lits.push(Lit::Opaque(reason, 0));
-            self.reader.graph.words.has_external = true;
+            self.reader.graph.words.external.get_or_insert(reason);
         }
         if self.draft <= Draft::D7 && self.schema.get("$ref").is_some_and(Tree::is_string) {
             return Ok(());
@@ -204,7 +204,7 @@ impl<'a> Keywords<'a, '_, '_> {
         self.lits.extend(self.count("minLength").filter(|n| *n > 0).map(Lit::MinLength));
         self.lits.extend(self.count("maxLength").map(Lit::MaxLength));
         if let Some(pattern) = self.schema.get("pattern").and_then(Tree::as_str) {
-            let pattern = self.symbol(&ecma::pattern(pattern));
+            let pattern = self.reader.graph.words.pattern(pattern);
             self.lits.push(Lit::Pattern(pattern));
         }
         let draft = self.draft;
@@ -289,7 +289,7 @@ impl<'a> Keywords<'a, '_, '_> {
         let properties = self.members("properties");
         let patterns = self.schema.get("patternProperties").into_iter().flat_map(Tree::members);
         let patterns: Vec<_> =
-            patterns.map(|(name, part)| (self.symbol(&ecma::pattern(name)), self.below(part))).collect();
+            patterns.map(|(name, part)| (self.reader.graph.words.name_pattern(name), self.below(part))).collect();
         // Needed even if it is `true`, because it evaluates every property.
         if let Some(value) = self.schema.get("additionalProperties") {
             let id = self.below(value);

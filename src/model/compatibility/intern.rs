@@ -28,7 +28,11 @@ impl Classes {
 
     /// Converts a raw literal. Returns `None` if it asserts nothing.
     pub(super) fn lit(&self, lit: &Lit) -> Option<Lit> {
-        (!self.is_vacuous(lit)).then(|| lit.map(&mut |id| self.of(id)))
+        match lit {
+            // It asserts nothing, but a lenient sender may send the property that it names.
+            Lit::DepSchema(name, _) if self.is_vacuous(lit) => Some(Lit::DepRequired(*name, Vec::new())),
+            _ => (!self.is_vacuous(lit)).then(|| lit.map(&mut |id| self.of(id))),
+        }
     }
 
     fn is_vacuous(&self, lit: &Lit) -> bool {

@@ -127,7 +127,7 @@ impl State {
                     let check = &words.checks[*id as usize];
                     check.format.as_ref().map_or_else(|| check.name.clone(), |format| format!("format {format:?}"))
                 });
-                let patterns = wanted.patterns.iter().map(|(id, _)| format!("pattern {:?}", &*words.text(*id)));
+                let patterns = wanted.patterns.iter().map(|(id, _)| format!("pattern {:?}", &*words.written(*id)));
                 let names: Vec<_> = checks.chain(patterns).collect();
                 let why = match &names[..] {
                     [] => format!("strings of at least {} characters", wanted.least),

@@ -4,6 +4,7 @@
 //! the reason. The search is in `prove`; `docs/compatibility.md` explains the answers.
 
 mod answer;
+mod approximate;
 mod array;
 mod automaton;
 mod branch;
@@ -31,9 +32,11 @@ mod numbers;
 mod object;
 mod prove;
 mod rules;
+mod same_pattern;
 mod sent;
 mod shape;
 mod steps;
+mod stretch;
 mod strings;
 mod summary;
 mod unevaluated;

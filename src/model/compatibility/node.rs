@@ -8,8 +8,12 @@ use jsonschema::Validator;
 use num_rational::BigRational;
 use serde_json::Value;
 
-use super::numbers;
-use crate::model::schema::metered::{Metered, MeteredValue};
+use super::{numbers, same_pattern};
+use crate::model::schema::{
+    ecma,
+    metered::{Metered, MeteredValue},
+    unbounded_options,
+};
 
 /// The number of a node in the [`Table`], or of a raw node before interning.
 pub(super) type Id = u32;
@@ -238,11 +242,16 @@ pub(super) struct Words {
     pub(super) tells_spellings: bool,
     /// Whether the same sub-schema may mean something else, depending on the references that lead to it.
     pub(super) is_ambiguous: bool,
-    /// Whether a schema has references out of the schemas, which the validator ignores.
-    pub(super) has_external: bool,
+    /// Why it is not known which values a reference out of the schemas allows, if there is one. The validator ignores them.
+    pub(super) external: Option<Sym>,
     pub(super) checks: Vec<Check>,
     check_ids: HashMap<String, u32>,
     patterns: HashMap<Sym, Option<Validator<Metered>>>,
+    /// The first symbol of each pattern by its canonical form, and by its other symbols.
+    pattern_ids: HashMap<String, Sym>,
+    same_patterns: HashMap<Sym, Sym>,
+    /// Patterns as they are written in the schemas, if the validator needs them to be rewritten.
+    written: HashMap<Sym, Rc<str>>,
 }
 
 fn index(len: usize) -> u32 {
@@ -260,6 +269,34 @@ impl Words {
         self.texts.push(Rc::clone(&text));
         self.symbols.insert(text, symbol);
         symbol
+    }
+
+    /// Returns the symbol of a pattern for names, as the validator reads it.
+    pub(super) fn name_pattern(&mut self, written: &str) -> Sym {
+        let rewritten = ecma::pattern(written);
+        let symbol = self.symbol(&rewritten);
+        if *rewritten != *written {
+            self.written.entry(symbol).or_insert_with(|| written.into());
+        }
+        symbol
+    }
+
+    /// Returns the symbol of a `pattern`, as the validator reads it. Patterns that are the same apart from how they are
+    /// written have the same symbol.
+    pub(super) fn pattern(&mut self, written: &str) -> Sym {
+        let symbol = self.name_pattern(written);
+        if let Some(same) = self.same_patterns.get(&symbol) {
+            return *same;
+        }
+        let canonical = same_pattern::canonical(&self.text(symbol));
+        let same = canonical.map_or(symbol, |canonical| *self.pattern_ids.entry(canonical).or_insert(symbol));
+        self.same_patterns.insert(symbol, same);
+        same
+    }
+
+    /// Returns a pattern as it is written in a schema.
+    pub(super) fn written(&self, pattern: Sym) -> Rc<str> {
+        self.written.get(&pattern).cloned().unwrap_or_else(|| self.text(pattern))
     }
 
     /// Returns the symbol of a text that is already known.
@@ -327,7 +364,7 @@ impl Words {
 
 /// Returns a validator for the same type of values as everywhere else. For another type, all of it is compiled again.
 fn validator(schema: &Value) -> Option<Validator<Metered>> {
-    jsonschema::options_for::<Metered>().offline().build(schema).ok()
+    unbounded_options().build(schema).ok()
 }
 
 fn accepts(validator: &Validator<Metered>, text: &str) -> bool {

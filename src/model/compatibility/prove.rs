@@ -371,7 +371,10 @@ impl<'a> Engine<'a> {
         match &compiled {
             Some(compiled) if known.is_none() => self.budget.keep(compiled.bytes()),
             Some(_) => {}
-            None => self.record_obstacle(|| format!("the pattern {text:?} has no automaton")),
+            None => {
+                let written = self.table.words.written(pattern);
+                self.record_obstacle(|| format!("the pattern {written:?} has no automaton"));
+            }
         }
         self.patterns.insert(pattern, compiled.clone());
         compiled

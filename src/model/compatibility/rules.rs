@@ -182,7 +182,7 @@ fn sentence(place: &Place<'_>, words: &Words) -> String {
         (Lit::Multiple(id), _) => format!("{value} is not a multiple of {}", number(id)),
         (Lit::MinLength(n), _) => format!("{value} is shorter than {}", counted(*n, "character")),
         (Lit::MaxLength(n), _) => format!("{value} is longer than {}", counted(*n, "character")),
-        (Lit::Pattern(pattern), _) => format!("{value} does not match {:?}", words.text(*pattern)),
+        (Lit::Pattern(pattern), _) => format!("{value} does not match {:?}", words.written(*pattern)),
         (Lit::Check(check), _) => match &words.checks[*check as usize].format {
             Some(format) => format!("{value} does not have the format {format:?}"),
             None => format!("{value} is not encoded as the schema requires"),

@@ -2,6 +2,7 @@
 
 use std::rc::Rc;
 
+use super::approximate;
 use super::automaton::{Pattern, Search};
 use super::counted::Lengths;
 use super::formats;
@@ -12,6 +13,8 @@ use serde_json::Value;
 
 /// The maximum number of candidates that are tried.
 const TRIES: usize = 24;
+/// The maximum number of candidates of stricter patterns.
+const FEW_TRIES: usize = 4;
 /// The maximum length of a string that is built.
 const LONGEST: u64 = 1 << 20;
 /// The maximum length of a string that is searched for character by character. Longer ones repeat a character of it.
@@ -80,18 +83,20 @@ impl Wanted {
 
     fn find_matching(&self, engine: &mut Engine<'_>) -> Found<String> {
         let mut wanted = Automata::default();
-        let mut is_exact = self.checks.is_empty();
+        let (mut is_exact, mut inside) = (self.checks.is_empty(), Vec::new());
         for (pattern, sign) in &self.patterns {
             match engine.pattern(*pattern) {
                 Some(compiled) => wanted.outer.push((compiled, *sign)),
                 None => {
                     is_exact = false;
-                    let around = sign.then(|| Pattern::around(&engine.table.words.text(*pattern))).flatten();
-                    wanted.outer.extend(around.map(|around| (Rc::new(around), true)));
+                    let (text, signed) = (engine.table.words.text(*pattern), |one| (Rc::new(one), true));
+                    let [less, more] = if *sign { [within(&text), around(&text)] } else { [None, None] };
+                    inside.extend(less.map(signed));
+                    wanted.outer.extend(more.map(signed));
                 }
             }
         }
-        wanted.inner = wanted.outer.clone();
+        wanted.inner = wanted.outer.iter().cloned().chain(inside).collect();
         let mut samples: Vec<String> = Vec::new();
         for (check, sign) in &self.checks {
             let format = engine.table.words.checks[*check as usize].format.clone();
@@ -113,7 +118,7 @@ impl Wanted {
         }
         let mut is_sure = true;
         for case in wanted.cases(Lengths { least: self.least, most: self.most }) {
-            match self.find_case(engine, &case) {
+            match self.find_case(engine, &case, is_exact) {
                 Found::One(text) => return Found::One(text),
                 Found::None => {}
                 Found::Unsure => is_sure = false,
@@ -122,11 +127,13 @@ impl Wanted {
         if is_sure { Found::None } else { Found::Unsure }
     }
 
-    fn find_case(&self, engine: &mut Engine<'_>, case: &Automata) -> Found<String> {
+    fn find_case(&self, engine: &mut Engine<'_>, case: &Automata, is_exact: bool) -> Found<String> {
         if case.lengths.least > LONGEST {
             return Found::Unsure;
         }
-        if let Some(text) = self.find_inside(engine, case) {
+        if (!is_exact || case.lengths.least > LONGEST_SEARCHED)
+            && let Some(text) = self.find_inside(engine, case)
+        {
             return Found::One(text);
         }
         let mut excluded: Vec<String> = self.excluded.clone();
@@ -165,15 +172,27 @@ impl Wanted {
     /// Finds a string that satisfies stricter patterns, by repeating a character of a short one if it must be long.
     fn find_inside(&self, engine: &mut Engine<'_>, case: &Automata) -> Option<String> {
         let Lengths { least, most } = case.lengths;
-        if self.checks.is_empty() && least <= LONGEST_SEARCHED {
-            return None;
+        let mut excluded = self.excluded.clone();
+        excluded.truncate(TRIES);
+        for _ in 0..FEW_TRIES {
+            let literals = Pattern::literals(excluded.iter().map(String::as_str)).filter(|_| !excluded.is_empty());
+            let mut patterns: Vec<_> = case.inner.iter().map(|(pattern, sign)| (&**pattern, *sign)).collect();
+            patterns.extend(literals.as_ref().map(|literals| (literals, false)));
+            let search = Search { patterns, lengths: Lengths { least: least.min(LONGEST_SEARCHED), most } };
+            let Found::One(text) = search.find(&mut engine.budget) else { return None };
+            if let Some(text) = self.lengthened(engine, &text, least) {
+                return Some(text);
+            }
+            excluded.push(text);
         }
-        let patterns = case.inner.iter().map(|(pattern, sign)| (&**pattern, *sign)).collect();
-        let search = Search { patterns, lengths: Lengths { least: least.min(LONGEST_SEARCHED), most } };
-        let Found::One(text) = search.find(&mut engine.budget) else { return None };
+        None
+    }
+
+    /// Repeats a character of a string until it is long enough. Returns `None` if no such string satisfies the demands.
+    fn lengthened(&self, engine: &mut Engine<'_>, text: &str, least: u64) -> Option<String> {
         let missing = usize::try_from(least.saturating_sub(text.chars().count() as u64)).ok()?;
         if missing == 0 {
-            return (self.accepts(engine, &text) == Some(true)).then_some(text);
+            return (self.accepts(engine, text) == Some(true)).then(|| text.to_owned());
         }
         let repeated = |(at, letter): (usize, char)| {
             let more: String = std::iter::repeat_n(letter, missing).collect();
@@ -244,6 +263,16 @@ impl Automata {
         }
         cases
     }
+}
+
+/// Returns a pattern whose texts mostly match a pattern without an automaton.
+fn within(pattern: &str) -> Option<Pattern> {
+    [30, 4].into_iter().find_map(|most| Pattern::compile(&approximate::narrowed(pattern, most)?))
+}
+
+/// Returns a pattern that matches everything that a pattern without an automaton matches.
+fn around(pattern: &str) -> Option<Pattern> {
+    Pattern::around(pattern).or_else(|| Pattern::compile(&approximate::widened(pattern)?))
 }
 
 /// Returns those of the values that are strings.

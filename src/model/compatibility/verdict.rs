@@ -216,7 +216,7 @@ impl Judge<'_> {
 
     /// Has the validator decide about each value of a schema that lists its values.
     fn listed(&mut self, direction: BrokenDirection, reading: SchemaReading) -> Option<SchemaVerdict> {
-        if self.engine.table.words.has_external {
+        if self.engine.table.words.external.is_some() {
             return None;
         }
         let [old, new] = &mut self.sides;
@@ -257,6 +257,9 @@ impl Judge<'_> {
         let reason = match (spent, self.engine.obstacle.take()) {
             (Some(spent), _) => format!("the {spent} limit was reached"),
             (None, Some(obstacle)) => obstacle,
+            (None, None) if let Some(external) = self.engine.table.words.external => {
+                self.engine.table.words.text(external).to_string()
+            }
             (None, None) if unconfirmed => "the validator did not confirm the counterexample".to_owned(),
             (None, None) => "no rule covers this case".to_owned(),
         };
@@ -279,7 +282,7 @@ impl Judge<'_> {
         let is_witness = |table: &mut Table, value: &Value| {
             confirm::is_witness(inner_side, outer_side, value)
                 // The validator ignores references out of the schemas.
-                && (!table.words.has_external
+                && (table.words.external.is_none()
                     || evaluate::holds(table, roots[0], value) == Some(true)
                         && evaluate::holds(table, roots[1], value) == Some(false))
         };

@@ -248,6 +248,8 @@ impl<'a> Document<'a> {
         match self.resources {
             1 => Ok(first),
             _ if is_static => Ok(first),
+            // No other resource is a target.
+            _ if self.recursive.len() == 1 => Ok(first),
             // Every resource passes the reference on to the one around it.
             count if count == self.recursive.len() => Ok(String::new()),
             _ => self.entries.get("").cloned().ok_or(Unresolved::Dynamic),

@@ -1,9 +1,10 @@
 //! Rewrites patterns so that the validator reads them as ECMA-262 does.
 //!
 //! The validator passes patterns with look-arounds or back-references unchanged to an engine in which `\d` and `\w` match
-//! characters of all scripts. It takes `\<` for the beginning of a word, and refuses a hyphen after such a class, as in
-//! `[\w-.]`, braces and brackets that open or close nothing, and escaped surrogates, all of which ECMA-262 accepts without
-//! the `u` flag. It takes the second quantifier of `a{2}{3}` for text, where ECMA-262 has a syntax error.
+//! characters of all scripts, and `\s` other white space. It takes `\b` for the boundary of a word of any script, and `\<` for
+//! the beginning of a word, and refuses a hyphen after such a class, as in `[\w-.]`, braces and brackets that open or close
+//! nothing, and escaped surrogates, all of which ECMA-262 accepts without the `u` flag. It takes the second quantifier of
+//! `a{2}{3}` for text, where ECMA-262 has a syntax error.
 
 use std::borrow::Cow;
 
@@ -31,7 +32,7 @@ pub fn pattern(pattern: &str) -> Cow<'_, str> {
 fn rewritten(pattern: &str) -> String {
     let mut written = String::with_capacity(pattern.len() + 16);
     let mut letters = pattern.chars().peekable();
-    let (mut in_class, mut is_kept) = (false, false);
+    let mut in_class = false;
     let looks_around = looks_around(pattern);
     while let Some(letter) = letters.next() {
         match letter {
@@ -46,14 +47,16 @@ fn rewritten(pattern: &str) -> String {
             }
             '[' if !in_class => {
                 in_class = true;
-                // Classes cannot be nested, so one with `\D` stays as it is.
-                is_kept = has_complement(letters.clone());
                 written.push('[');
                 written.extend(letters.next_if_eq(&'^'));
             }
             ']' if in_class => {
                 in_class = false;
-                written.push(']');
+                close_class(&mut written);
+            }
+            '\\' if is_lone_surrogate(letters.clone()) => {
+                letters.nth("uD800".len() - 1);
+                lone_surrogate(in_class, &mut letters, &mut written);
             }
             // `{,3}` is text in ECMA-262 and a quantifier elsewhere, so the validator may refuse it.
             '{' if !in_class && (is_quantifier(letters.clone()) || letters.peek() == Some(&',')) => {
@@ -66,7 +69,7 @@ fn rewritten(pattern: &str) -> String {
                     written.push('\\');
                     break;
                 };
-                match class(escaped, in_class).filter(|_| looks_around && !(in_class && is_kept)) {
+                match class(escaped, in_class).filter(|_| looks_around) {
                     Some(class) => written.push_str(&class),
                     None => escape(escaped, in_class, &mut letters, &mut written),
                 }
@@ -90,6 +93,11 @@ fn is_empty_class(mut letters: Letters<'_>) -> bool {
     letters.next() == Some(']')
 }
 
+/// `\b` in ECMA-262: a word is on one side only. Its characters are those of `\w`.
+const BOUNDARY: &str = "(?:(?<=[A-Za-z0-9_])(?![A-Za-z0-9_])|(?<![A-Za-z0-9_])(?=[A-Za-z0-9_]))";
+/// `\B` in ECMA-262.
+const NO_BOUNDARY: &str = "(?:(?<=[A-Za-z0-9_])(?=[A-Za-z0-9_])|(?<![A-Za-z0-9_])(?![A-Za-z0-9_]))";
+
 /// Writes an escape as the validator understands it.
 fn escape(escaped: char, in_class: bool, letters: &mut Letters<'_>, written: &mut String) {
     let character = if escaped == 'u' { surrogates(letters.clone()) } else { None };
@@ -101,6 +109,8 @@ fn escape(escaped: char, in_class: bool, letters: &mut Letters<'_>, written: &mu
     match escaped {
         // The validator takes them for the beginning and the end of a word.
         '<' | '>' => written.push(escaped),
+        'b' if !in_class => written.push_str(BOUNDARY),
+        'B' if !in_class => written.push_str(NO_BOUNDARY),
         '0' if !letters.peek().is_some_and(char::is_ascii_digit) => written.push_str("\\x00"),
         'b' if in_class => written.push_str("\\x08"),
         _ => {
@@ -132,6 +142,49 @@ fn surrogates(mut letters: Letters<'_>) -> Option<char> {
     let is_pair = letters.next() == Some('\\') && letters.next() == Some('u');
     let low = unit(&mut letters).filter(|_| is_pair)?;
     char::decode_utf16([high, low]).next()?.ok().filter(|character| u32::from(*character) > 0xFFFF)
+}
+
+/// Returns whether the escape of a surrogate without its other half follows a backslash.
+fn is_lone_surrogate(mut letters: Letters<'_>) -> bool {
+    let is_escape = letters.next() == Some('u');
+    let digits: String = letters.clone().take(4).collect();
+    let unit = u16::from_str_radix(&digits, 16).ok().filter(|_| is_escape && digits.len() == 4);
+    unit.is_some_and(|unit| (0xD800..0xE000).contains(&unit)) && surrogates(letters).is_none()
+}
+
+/// Writes the escape of a lone surrogate, which no text contains: nothing, or the end of a range that it limits.
+fn lone_surrogate(in_class: bool, letters: &mut Letters<'_>, written: &mut String) {
+    if !in_class {
+        written.push_str(r"[^\s\S]");
+        return;
+    }
+    let is_text = ["\\-", "[-", "[^-"].iter().any(|hyphen| written.ends_with(hyphen));
+    if written.ends_with('-') && !is_text {
+        written.push_str(r"\uD7FF");
+        return;
+    }
+    let mut after = letters.clone();
+    if after.next() != Some('-') || after.peek() == Some(&']') {
+        return;
+    }
+    if after.next() == Some('\\') && is_lone_surrogate(after) {
+        letters.nth(r"-\uD800".len() - 1);
+    } else {
+        written.push_str(r"\uE000");
+    }
+}
+
+/// Closes a class, of which nothing may be left.
+fn close_class(written: &mut String) {
+    if written.ends_with("\\[") || written.ends_with("\\[^") {
+        written.push(']');
+    } else if let Some(before) = written.strip_suffix("[^") {
+        *written = format!(r"{before}[\s\S]");
+    } else if let Some(before) = written.strip_suffix('[') {
+        *written = format!(r"{before}[^\s\S]");
+    } else {
+        written.push(']');
+    }
 }
 
 /// Returns whether a quantifier such as `{2,3}` follows its opening brace.
@@ -167,7 +220,12 @@ fn repeats_repetition(pattern: &str) -> bool {
         match letter {
             '[' => in_class = true,
             ']' => in_class = false,
-            '\\' => drop(letters.next()),
+            '\\' => {
+                let has_braces = letters.next().is_some_and(|escaped| "pPux".contains(escaped));
+                if has_braces && letters.next_if_eq(&'{').is_some() {
+                    letters.by_ref().find(|letter| *letter == '}');
+                }
+            }
             // The question mark of a group quantifies nothing.
             '(' if !in_class => drop(letters.next_if_eq(&'?')),
             _ => {}
@@ -177,13 +235,15 @@ fn repeats_repetition(pattern: &str) -> bool {
     false
 }
 
-/// Returns whether the validator does not translate a pattern, because it has look-arounds or back-references.
+/// Returns whether the validator does not translate a pattern once it is rewritten, because it has look-arounds or
+/// back-references.
 fn looks_around(pattern: &str) -> bool {
-    let mut is_escaped = false;
+    let (mut is_escaped, mut in_class) = (false, false);
     pattern.char_indices().any(|(at, letter)| {
         let rest = &pattern[at..];
+        in_class = if is_escaped { in_class } else { letter == '[' || in_class && letter != ']' };
         let found = match letter {
-            _ if is_escaped => matches!(letter, '1'..='9' | 'k'),
+            _ if is_escaped => matches!(letter, '1'..='9' | 'k') || matches!(letter, 'b' | 'B') && !in_class,
             '(' => ["(?=", "(?!", "(?<=", "(?<!"].iter().any(|look| rest.starts_with(look)),
             _ => false,
         };
@@ -202,30 +262,25 @@ fn refers_by_name(pattern: &str) -> bool {
     })
 }
 
-/// Returns whether the rest of a class contains `\D` or `\W`.
-fn has_complement(mut letters: impl Iterator<Item = char>) -> bool {
-    while let Some(letter) = letters.next() {
-        match letter {
-            ']' => return false,
-            '\\' if matches!(letters.next(), Some('D' | 'W')) => return true,
-            _ => {}
-        }
-    }
-    false
-}
+/// The characters of `\d`, `\w` and `\s` in ECMA-262, and all others, as ranges.
+const CLASSES: [(char, &str, &str); 3] = [
+    ('d', "0-9", r"\x00-\x2F\x3A-\u{10FFFF}"),
+    ('w', "A-Za-z0-9_", r"\x00-\x2F\x3A-\x40\x5B-\x5E\x60\x7B-\u{10FFFF}"),
+    (
+        's',
+        r"\x09-\x0D\x20\xA0\u1680\u2000-\u200A\u2028\u2029\u202F\u205F\u3000\uFEFF",
+        r"\x00-\x08\x0E-\x1F\x21-\x9F\xA1-\u167F\u1681-\u1FFF\u200B-\u2027\u202A-\u202E\u2030-\u205E\u2060-\u2FFF\u3001-\uFEFE\uFF00-\u{10FFFF}",
+    ),
+];
 
 /// Returns the characters of `\d` and similar, within brackets or with their own.
 fn class(letter: char, in_class: bool) -> Option<String> {
-    let inner = match letter.to_ascii_lowercase() {
-        'd' => "0-9",
-        'w' => "A-Za-z0-9_",
-        _ => return None,
-    };
+    let (_, all, others) = CLASSES.into_iter().find(|(name, ..)| *name == letter.to_ascii_lowercase())?;
     Some(match (letter.is_ascii_uppercase(), in_class) {
-        (true, false) => format!("[^{inner}]"),
-        (true, true) => return None,
-        (false, true) => inner.to_owned(),
-        (false, false) => format!("[{inner}]"),
+        (true, false) => format!("[^{all}]"),
+        (true, true) => others.to_owned(),
+        (false, true) => all.to_owned(),
+        (false, false) => format!("[{all}]"),
     })
 }
 
@@ -303,17 +358,29 @@ mod tests {
             (r"(?<year>\d)", r"(?<year>\d)"),
             (r"^(?<q>['`]).*\k<q>$", r"(?=)^(?<q>['`]).*\k<q>$"),
             (r"\\k<", r"\\k<"),
-            (r"(?!a)[\d\D\]]\d\s", r"(?!a)[\d\D\]][0-9]\s"),
+            (r"(?!a)[\d\D\]]\d", r"(?!a)[0-9\x00-\x2F\x3A-\u{10FFFF}\]][0-9]"),
             (r"^\<[^\>]+\>$", r"^<[^>]+>$"),
             (r"^\$\{[a-z]+}$", r"^\$\{[a-z]+\}$"),
             (r"^{a}]$", r"^\{a\}\]$"),
             (r"^a{2}b{1,}c{0,3}$", r"^a{2}b{1,}c{0,3}$"),
             (r"^a{,3}$", r"^a{,3}$"),
             (r"^[{}]\p{L}\u{1F600}\\{$", r"^[{}]\p{L}\u{1F600}\\\{$"),
-            (r"^\uD83D\uDE00[\ud83d\ude00]\u00e9\ud83d$", r"^\u{1F600}[\u{1F600}]\u00e9\ud83d$"),
+            (r"^\uD83D\uDE00[\ud83d\ude00]\u00e9\ud83d$", r"^\u{1F600}[\u{1F600}]\u00e9[^\s\S]$"),
+            (r"^[ -\uD7FF\uD800\uDBFF-\uDC00\uDFFF\r]*$", r"^[ -\uD7FF\r]*$"),
+            (r"[\u0020-\uDBFF][\uDC00-\uFFFF][a\uD800-]", r"[\u0020-\uD7FF][\uE000-\uFFFF][a-]"),
+            (r"[\uD800-\uDFFF][^\uD800-\uDFFF]\[\uD800]", r"[^\s\S][\s\S]\[[^\s\S]\]"),
+            (
+                r"^(?!a)[^\W_]\s[\S]$",
+                concat!(
+                    r"^(?!a)[^\x00-\x2F\x3A-\x40\x5B-\x5E\x60\x7B-\u{10FFFF}_]",
+                    r"[\x09-\x0D\x20\xA0\u1680\u2000-\u200A\u2028\u2029\u202F\u205F\u3000\uFEFF]",
+                    r"[\x00-\x08\x0E-\x1F\x21-\x9F\xA1-\u167F\u1681-\u1FFF\u200B-\u2027\u202A-\u202E\u2030-\u205E\u2060-\u2FFF",
+                    r"\u3001-\uFEFE\uFF00-\u{10FFFF}]$",
+                ),
+            ),
             (r"^[^][]$", r"^[\s\S][^\s\S]$"),
             (r"^[^]]\<$", r"^[^]]\<$"),
-            (r"^[\b]\b\0\01$", r"^[\x08]\b\x00\01$"),
+            (r"^[\b]\0\01$", r"^[\x08]\x00\01$"),
         ] {
             assert_eq!(pattern(written), expected, "{written}");
         }
@@ -324,9 +391,36 @@ mod tests {
         for refused in [r"^a{2}{3}$", r"a?{2}", r"a*{2,}", r"(?:a+){1}{2}", r"\}+{2}", r"[{2}]?{3}"] {
             assert!(jsonschema::validator_for(&json!({"pattern": pattern(refused)})).is_err(), "{refused}");
         }
-        for accepted in [r"^(?:a{2}){3}$", r"a{2}?", r"a??b{2}", r"[?{2}]", r"\?{2}", r"(?:{2})?", r"a{2}b{3}", r"{2}"]
-        {
+        for accepted in [
+            r"^\u{61}{2}\p{L}{3}$",
+            r"^(?:a{2}){3}$",
+            r"a{2}?",
+            r"a??b{2}",
+            r"[?{2}]",
+            r"\?{2}",
+            r"(?:{2})?",
+            r"a{2}b{3}",
+            r"{2}",
+        ] {
             assert!(!repeats_repetition(accepted), "{accepted}");
+        }
+    }
+
+    /// The answers are those of other implementations of ECMA-262.
+    #[test]
+    fn classes_and_boundaries_are_those_of_ecma_262() {
+        for (text, value, is_valid) in [
+            (r"^(?!x)[^\W_]+$", "é", false),
+            (r"^(?=.*[\W_]).{2}$", "aé", true),
+            (r"^(?!\s*$)", "\u{FEFF}", false),
+            (r"^(?!\s*$)", "\u{85}", true),
+            (r"(?=a)[\S]\s", "a\u{3000}", true),
+            (r"\bcafé\b", "café", false),
+            (r"\bcaf\b", "café", true),
+            (r"é\Bà", "éà", true),
+        ] {
+            let validator = jsonschema::validator_for(&json!({"pattern": pattern(text)})).unwrap();
+            assert_eq!(validator.is_valid(&json!(value)), is_valid, "{text} {value:?}");
         }
     }
 

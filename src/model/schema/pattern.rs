@@ -13,6 +13,8 @@ const MAX_STATES: u64 = 500_000;
 const PATTERN: u64 = 200;
 /// The number of states of a class that contains much of Unicode, such as `\w`.
 const UNICODE_CLASS: u64 = 50;
+/// The number of states of a property of characters, such as `\p{L}`.
+const UNICODE_PROPERTY: u64 = 400;
 /// The number of states of a class that may contain more than ASCII.
 const CLASS: u64 = 5;
 
@@ -86,7 +88,11 @@ fn count(rest: impl Iterator<Item = char>) -> Option<u64> {
 }
 
 fn escaped(c: char) -> u64 {
-    if "wWdDsSpP".contains(c) { UNICODE_CLASS } else { 1 }
+    match c {
+        'p' | 'P' => UNICODE_PROPERTY,
+        'w' | 'W' | 'd' | 'D' | 's' | 'S' => UNICODE_CLASS,
+        _ => 1,
+    }
 }
 
 fn class(rest: &mut impl Iterator<Item = char>) -> u64 {

@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use super::{
     Budget, Deadline, Forest, LEVEL_SIZE, LEVELS_HERE, MAX_ERRORS, MAX_READS, Meter, Metered, MeteredValue, Part,
-    Problem, depth, ecma, on_a_stack_of, options_for, pattern, problem, shortened, size, undecided, within,
+    Problem, depth, ecma, on_a_stack_of, options, options_for, pattern, problem, shortened, size, undecided, within,
 };
 
 /// The maximum number of failures that are listed for one payload.
@@ -54,7 +54,7 @@ fn all(
     budget: &Budget,
 ) -> Result<Vec<Vec<Failure>>, Problem> {
     let validator =
-        options_for(schema).build(&ecma::patterns(schema)).map_err(|error| problem(Part::Schema, &error))?;
+        options_for(options(), schema).build(&ecma::patterns(schema)).map_err(|error| problem(Part::Schema, &error))?;
     Ok(payloads.iter().map(|payload| one(&validator, payload, deadline, budget)).collect())
 }
 

@@ -61,6 +61,10 @@ pub(super) fn problem(part: Part, error: &ValidationError<'_>) -> Problem {
 fn advice(pointer: &str, error: &ValidationError<'_>) -> Option<String> {
     let said = error.to_string();
     if pointer.ends_with("/type") && matches!(error.kind(), ValidationErrorKind::AnyOf { .. }) {
+        if let Some(twice) = error.instance().as_array().and_then(|types| types.iter().find(|one| is_twice(types, one)))
+        {
+            return Some(shortened(format!("{} lists {twice} twice", error.instance())));
+        }
         let types = "array, boolean, integer, null, number, object or string";
         return Some(shortened(format!("{} is not a type; expected {types}, or a list of them", error.instance())));
     }
@@ -100,6 +104,10 @@ fn advice(pointer: &str, error: &ValidationError<'_>) -> Option<String> {
             "$ref: {reference:?} points outside the schema; copy the target to $defs, and write #/$defs/NAME"
         ))
     })
+}
+
+fn is_twice(list: &[Value], one: &Value) -> bool {
+    list.iter().filter(|other| *other == one).count() > 1
 }
 
 /// Returns what to write instead of the syntax of an older draft, or of nothing.

@@ -1,0 +1,174 @@
+//! Finds a long text that automata accept, or proves that there is none, without counting its characters one by one.
+
+use std::collections::HashMap;
+
+use super::automaton::{MOST_STATES, Product};
+use super::budget::Budget;
+use super::counted::Lengths;
+use super::found::Found;
+
+/// The reachable states of a product of automata, from which a text can still be accepted.
+struct Graph {
+    /// For each state, the bytes to other states. State 0 is the first one.
+    edges: Vec<Vec<(u8, usize)>>,
+    accepts: Vec<bool>,
+}
+
+/// Returns a text within the limits that the product accepts. Fails with [`Found::Unsure`] if it has too many states, or if
+/// texts of the right length are not found by repeating a part of a shorter one.
+pub(super) fn find(product: &Product, lengths: Lengths, budget: &mut Budget<'_>) -> Found<String> {
+    let Some(graph) = Graph::of(product, budget) else { return Found::Unsure };
+    if graph.edges.is_empty() {
+        return Found::None;
+    }
+    match graph.order() {
+        Ok(order) => graph.longest(&order, lengths),
+        Err(state) => graph.repeated(state, lengths),
+    }
+}
+
+fn is_start(byte: u8) -> bool {
+    byte & 0xC0 != 0x80
+}
+
+fn characters(text: &[u8]) -> u64 {
+    text.iter().filter(|byte| is_start(**byte)).count() as u64
+}
+
+impl Graph {
+    fn of(product: &Product, budget: &mut Budget<'_>) -> Option<Self> {
+        let start = product.start()?;
+        let alphabet = product.alphabet();
+        let mut known: HashMap<Vec<u32>, usize> = HashMap::from([(start.clone(), 0)]);
+        let (mut order, mut edges) = (vec![start], Vec::new());
+        while let Some(states) = order.get(edges.len()).cloned() {
+            if order.len() > MOST_STATES || edges.len() % 16 == 0 && !budget.step() {
+                return None;
+            }
+            let mut to = Vec::new();
+            for byte in &alphabet {
+                let Some(next) = product.next(&states, *byte) else { continue };
+                let fresh = order.len();
+                let id = *known.entry(next.clone()).or_insert(fresh);
+                if id == fresh {
+                    order.push(next);
+                }
+                to.push((*byte, id));
+            }
+            edges.push(to);
+        }
+        let accepts = order.iter().map(|states| product.accepts(states)).collect();
+        Some(Self { edges, accepts }.trimmed())
+    }
+
+    /// Removes the edges to states from which nothing is accepted. Without a first state, nothing is.
+    fn trimmed(mut self) -> Self {
+        let mut before = vec![Vec::new(); self.edges.len()];
+        for (from, to) in self.edges.iter().enumerate() {
+            to.iter().for_each(|(_, to)| before[*to].push(from));
+        }
+        let mut is_alive = vec![false; self.edges.len()];
+        let mut open: Vec<_> = (0..self.edges.len()).filter(|state| self.accepts[*state]).collect();
+        while let Some(state) = open.pop() {
+            if !std::mem::replace(&mut is_alive[state], true) {
+                open.append(&mut before[state]);
+            }
+        }
+        if is_alive.first() != Some(&true) {
+            self.edges.clear();
+        }
+        self.edges.iter_mut().for_each(|to| to.retain(|(_, to)| is_alive[*to]));
+        self
+    }
+
+    /// Returns the states in an order in which all edges lead forwards, or else a state that leads back to itself.
+    fn order(&self) -> Result<Vec<usize>, usize> {
+        let (mut marks, mut order) = (vec![0u8; self.edges.len()], Vec::new());
+        let mut path = vec![(0, 0)];
+        while let Some((state, at)) = path.last_mut() {
+            marks[*state] = 1;
+            match self.edges[*state].get(*at) {
+                Some((_, to)) => {
+                    *at += 1;
+                    match marks[*to] {
+                        0 => path.push((*to, 0)),
+                        1 => return Err(*to),
+                        _ => {}
+                    }
+                }
+                None => {
+                    marks[*state] = 2;
+                    order.push(*state);
+                    path.pop();
+                }
+            }
+        }
+        order.reverse();
+        Ok(order)
+    }
+
+    /// Returns the longest text, if there are finitely many.
+    fn longest(&self, order: &[usize], lengths: Lengths) -> Found<String> {
+        let mut best: Vec<Option<Vec<u8>>> = vec![None; self.edges.len()];
+        best[0] = Some(Vec::new());
+        for state in order {
+            let Some(text) = best[*state].clone() else { continue };
+            for (byte, to) in &self.edges[*state] {
+                let longer: Vec<u8> = text.iter().copied().chain([*byte]).collect();
+                if best[*to].as_ref().is_none_or(|known| characters(known) < characters(&longer)) {
+                    best[*to] = Some(longer);
+                }
+            }
+        }
+        let texts = best.into_iter().zip(&self.accepts).filter_map(|(text, accepts)| text.filter(|_| *accepts));
+        let longest = texts.max_by_key(|text| characters(text)).unwrap_or_default();
+        match characters(&longest) {
+            length if length < lengths.least => Found::None,
+            length if lengths.most.is_some_and(|most| length > most) => Found::Unsure,
+            _ => String::from_utf8(longest).map_or(Found::Unsure, Found::One),
+        }
+    }
+
+    /// Returns a text that goes through a state which leads back to itself as often as necessary.
+    fn repeated(&self, state: usize, lengths: Lengths) -> Found<String> {
+        let parts = self.path(0, |to| to == state, false).zip(self.path(state, |to| to == state, true));
+        let Some(((before, around), after)) = parts.zip(self.path(state, |to| self.accepts[to], false)) else {
+            return Found::Unsure;
+        };
+        let once = characters(&before) + characters(&after);
+        let times = lengths.least.saturating_sub(once).div_ceil(characters(&around).max(1));
+        let Ok(times) = usize::try_from(times) else { return Found::Unsure };
+        if lengths.most.is_some_and(|most| once + times as u64 * characters(&around) > most) {
+            return Found::Unsure;
+        }
+        String::from_utf8([before, around.repeat(times), after].concat()).map_or(Found::Unsure, Found::One)
+    }
+
+    /// Returns the shortest path to a state, of at least one byte if it `moves`.
+    fn path(&self, from: usize, is_end: impl Fn(usize) -> bool, moves: bool) -> Option<Vec<u8>> {
+        if !moves && is_end(from) {
+            return Some(Vec::new());
+        }
+        let mut seen = vec![false; self.edges.len()];
+        let (mut queue, mut at) = (vec![(from, 0, 0u8)], 0);
+        while let Some((state, ..)) = queue.get(at).copied() {
+            for (byte, to) in &self.edges[state] {
+                if is_end(*to) {
+                    let mut text = vec![*byte];
+                    let mut here = at;
+                    while here != 0 {
+                        text.push(queue[here].2);
+                        here = queue[here].1;
+                    }
+                    text.reverse();
+                    return Some(text);
+                }
+                if !std::mem::replace(&mut seen[*to], true) {
+                    queue.push((*to, at, *byte));
+                }
+            }
+            at += 1;
+        }
+        None
+    }
+}
