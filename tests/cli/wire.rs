@@ -414,6 +414,7 @@ fn notifications_list() {
     assert!(one.id.starts_with("notif-"));
     assert_eq!((&*one.realm, &*one.domain, one.contract.as_deref()), ("aperture", "s3-access", Some("s3-permissions")));
     assert_eq!((&*one.from_repo, &*one.change_type, &*one.kind), ("fungal", "VersionChanged", "contract_updated"));
+    assert!(one.also.is_empty(), "{one:?}");
     assert_eq!(one.rank, "import");
     assert_eq!((one.rollback, one.version_count, one.affects_me), (false, 1, true));
     assert_eq!((one.import_state.as_deref(), one.judged_by.as_deref()), (Some("satisfied"), Some("schemas")));
