@@ -16,6 +16,7 @@ use crate::{
         name::NameError,
         publish::{Reason, Refusal},
         text::shell_path,
+        version::Version,
     },
     store::StoreError,
 };
@@ -219,6 +220,14 @@ impl From<StoreError> for OpError {
     }
 }
 
+/// Returns what to write so that a contract has this version: in its own file, or in the one that it is read from.
+pub fn write_version(version: &Version, elsewhere: Option<&str>) -> String {
+    match elsewhere {
+        Some(file) => format!("write the version {version} into {file}"),
+        None => format!("write version: \"{version}\""),
+    }
+}
+
 /// Returns the step that approves a change which breaks the promise of the contract `at`.
 pub fn approve(at: &str, fingerprint: &Fingerprint) -> NextStep {
     format!("git blue contract approve {at} {fingerprint} --reason \"…\"  # or keep the version, for this change only")
@@ -229,34 +238,33 @@ impl From<Refusal> for OpError {
     fn from(refusal: Refusal) -> Self {
         let error = Self::no((&*refusal.reason).into(), refusal.to_string());
         let domain = &refusal.domain;
-        let place = refusal.version_in.as_ref().map(|file| format!(" in {file}")).unwrap_or_default();
+        let write = |version: &Version| write_version(version, refusal.version_in.as_deref());
         match &*refusal.reason {
             Reason::NotMember(repo) => {
                 error.next(format!("git blue realm admin domain --name {domain} --repos {repo}"))
             }
             Reason::Republished { bump, .. } | Reason::Yanked { bump, .. } => {
-                error.next(format!("write version: \"{bump}\"{place}, and commit"))
+                error.next(format!("{}, and commit", write(bump)))
             }
             Reason::BreaksPromise { bump, promise, .. } => {
                 let at = refusal.contract.as_ref().map(|contract| format!("{domain}/{contract}")).unwrap_or_default();
                 error
-                    .next(format!(
-                        "write version: \"{bump}\"{place}, and commit, which publishes it as a breaking change"
-                    ))
+                    .next(format!("{}, and commit, which publishes it as a breaking change", write(bump)))
                     .next(approve(&at, &promise.fingerprint()))
             }
             Reason::UndecidedVersion { minor, major, .. } => {
-                let step = format!(
-                    "write version: \"{major}\"{place} if it may break consumers, or \"{minor}\" if it does not"
-                );
-                error.next(step)
+                error.next(format!("{} if it may break consumers, or \"{minor}\" if it does not", write(major)))
             }
             Reason::Down { .. } => error
                 .next("git pull  # merge the newer versions")
                 .next("git blue contract publish --rollback --reason \"…\"  # or publish the older version again"),
             Reason::NotOwner { owner, .. } => error.next(format!("make the change in {owner}")),
             Reason::Damaged => error.next("git blue check  # show the file"),
-            Reason::Collides(_) | Reason::NotPublished(_) | Reason::Invalid(_) | Reason::Undecided(_) => error,
+            Reason::OtherOwner { .. }
+            | Reason::Collides(_)
+            | Reason::NotPublished(_)
+            | Reason::Invalid(_)
+            | Reason::Undecided(_) => error,
         }
     }
 }
@@ -264,7 +272,7 @@ impl From<Refusal> for OpError {
 impl From<&Reason> for ErrorCode {
     fn from(reason: &Reason) -> Self {
         match reason {
-            Reason::NotOwner { .. } => Self::NotOwner,
+            Reason::NotOwner { .. } | Reason::OtherOwner { .. } => Self::NotOwner,
             Reason::NotMember(_) => Self::NotMember,
             Reason::Collides(_) => Self::NameCollision,
             Reason::Republished { .. } => Self::VersionReused,

@@ -61,6 +61,11 @@ impl Declared<Contract> {
     }
 }
 
+/// Returns the key, in the lines of a binding, of the line on which an import names a contract.
+pub fn imported_name(contract: &str) -> String {
+    format!("/imports/{contract}")
+}
+
 /// A problem in a file that people wrote.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FileProblem {

@@ -10,13 +10,17 @@ use super::{
 };
 use crate::model::version::Level;
 
-/// Returns the version that a document needs above the current one, and the promise that it breaks, if any.
+/// Returns the version that a document needs, and the promise that it breaks, if any. Content that is the same as the
+/// current one needs no version above it.
 pub fn needed(
     domain: &DomainView,
     held: &Contract,
     document: &Contract,
     judge: &Judge<'_>,
 ) -> (Version, Option<String>) {
+    if held.computed_content_hash() == document.computed_content_hash() {
+        return (held.version.clone(), None);
+    }
     let bump = needed_bump(held, document, judge);
     // A patch version promises the most, so every broken promise shows.
     let next = Contract { version: held.version.raised(Level::Patch), ..document.clone() };

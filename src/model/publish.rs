@@ -80,7 +80,7 @@ pub fn ignoring_promise(
         false => may_change(domain, acting, &document.name)?,
     }
     if document.owner != *acting {
-        let reason = Reason::NotOwner { owner: document.owner.clone(), acting: acting.clone() };
+        let reason = Reason::OtherOwner { owner: document.owner.clone(), acting: acting.clone() };
         return Err(refuse(domain, &document.name, reason));
     }
     if let Some(reason) = document_problem(document, judge) {

@@ -86,7 +86,7 @@ fn bindings_with_missing_targets() {
     world.write(&format!("access/{BINDING_FILE}"), &importing("^1.0.0").replace("contract: s3", "contract: no-s3"));
     world.commit("access", "Misspell it");
     let run = finds(&world, "access", &["missing-contract"], &["unused"]);
-    assert!(run.stdout.contains(&format!("{BINDING_FILE}:4: error")), "{run}");
+    assert!(run.stdout.contains(&format!("{BINDING_FILE}:3: error")), "{run}");
     let other = EXPORTING.replace("contract: s3", "contract: no-s3");
     world.write(&format!("fungal/{BINDING_FILE}"), &other);
     world.commit("fungal", "Misspell it too");

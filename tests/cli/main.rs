@@ -14,6 +14,7 @@ mod schemas;
 mod world;
 
 mod adapted;
+mod advice;
 mod append_only;
 mod as_of;
 mod authoring;

@@ -40,7 +40,7 @@ fn owner_field_alone_does_not_transfer_a_contract() {
     world.write(&format!("fungal/{CONTRACT_FILE}"), &contract("1.1.0").replace("owner: fungal", "owner: access"));
     world.commit("fungal", "Give it away");
     let run = world.blue(&world.path("fungal"), &["contract", "publish"]).exits(1);
-    assert!(run.stderr.contains("belongs to access"), "{run}");
+    assert!(run.stderr.contains("names access as its owner, but the file is in fungal: write owner: fungal"), "{run}");
     assert_eq!(world.version(), "1.0.0");
 }
 

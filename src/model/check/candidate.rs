@@ -4,7 +4,7 @@ use std::{borrow::Cow, collections::BTreeSet};
 
 use super::{Cause, Finding, files};
 use crate::model::{
-    candidate::{Candidate, Declared, Judged},
+    candidate::{Candidate, Declared, Judged, imported_name},
     change::DomainChange,
     contract::Contract,
     domain_view::{Damage, DomainView},
@@ -76,10 +76,12 @@ pub(super) fn apply_candidate<'d>(
                     // A document that breaks a promise is applied anyway, so that the broken imports are found.
                     let broken = publish::check_promise(domain, &declared.document, judge).err().into_iter();
                     findings.extend(
-                        broken.flat_map(|refusal| refused((domain, one.candidate), contract, declared, refusal)),
+                        broken.flat_map(|refusal| refused((domain, one.candidate), contract, declared, refusal, judge)),
                     );
                 }
-                Err(refusal) => findings.extend(refused((domain, one.candidate), contract, declared, refusal)),
+                Err(refusal) => {
+                    findings.extend(refused((domain, one.candidate), contract, declared, refusal, judge));
+                }
             }
         }
     }
@@ -120,10 +122,20 @@ fn refused(
     contract: &ContractName,
     declared: &Declared<Contract>,
     refusal: Refusal,
+    judge: &Judge<'_>,
 ) -> Vec<Finding> {
     let name = &domain.info.name;
-    let line = declared.lines.get("version").copied();
-    let place = |finding: Finding| finding.domain(name).contract(contract).at(&declared.path, line);
+    let line = declared.lines.get(refusal.field().unwrap_or("version")).copied();
+    // A version that went down has the one that its content needs.
+    let needed = || Some(next_version::needed(domain, domain.contracts.get(contract)?, &declared.document, judge).0);
+    let bump = match *refusal.reason {
+        Reason::Down { .. } => needed(),
+        _ => refusal.bump().cloned(),
+    };
+    let place = |finding: Finding| {
+        let finding = finding.domain(name).contract(contract).at(&declared.path, line);
+        Finding { bump: bump.clone(), ..finding }
+    };
     match &*refusal.reason {
         Reason::Down { version, current }
             if domain.versions.get(contract).is_some_and(|versions| versions.contains(version)) =>
@@ -202,7 +214,10 @@ pub(super) fn locate(finding: &mut Finding, judged: Judged<'_>) {
     };
     let own = finding.repo.as_ref() == Some(judged.repo);
     if let (true, Some(declared)) = (own, judged.candidate.bindings.get(domain)) {
-        let line = |contract: &ContractName| declared.lines.get(contract.as_str()).copied();
+        let line = |contract: &ContractName| match &*finding.code {
+            "missing-contract" => declared.lines.get(&imported_name(contract.as_str())).copied(),
+            _ => declared.lines.get(contract.as_str()).copied(),
+        };
         finding.line = finding.contract.as_ref().and_then(line);
         finding.file = Some(declared.path.clone());
         return;

@@ -65,6 +65,13 @@ pub struct Finding {
     /// JSON Pointer into the document in the file, from which a caller that has the file computes the line.
     #[serde(skip)]
     pub place: Option<String>,
+    /// The version that resolves it, if a version does.
+    #[serde(skip)]
+    pub bump: Option<Version>,
+    /// The file that the version of the contract is read from, unless it is the contract's own. A caller that has the
+    /// files fills it in.
+    #[serde(skip)]
+    pub version_in: Option<String>,
     /// The commands that resolve a conflict, each with its reason.
     #[serde(skip)]
     pub resolution: Vec<String>,
@@ -90,6 +97,8 @@ impl Finding {
             verdict: None,
             fingerprint: None,
             place: None,
+            bump: None,
+            version_in: None,
             resolution: Vec::new(),
         }
     }

@@ -33,6 +33,14 @@ pub enum Reason {
         /// The acting repository.
         acting: RepoName,
     },
+    /// The file names another owner than the repository that it is in.
+    #[error("names {owner} as its owner, but the file is in {acting}: write owner: {acting}")]
+    OtherOwner {
+        /// The owner in the file.
+        owner: RepoName,
+        /// The acting repository.
+        acting: RepoName,
+    },
     /// The repository is not a member of the domain.
     #[error("has no member {0}")]
     NotMember(RepoName),
@@ -109,10 +117,34 @@ pub enum Reason {
 }
 
 impl Refusal {
+    /// Returns the version that resolves it, if it is known.
+    pub fn bump(&self) -> Option<&Version> {
+        match &*self.reason {
+            Reason::Republished { bump, .. } | Reason::BreaksPromise { bump, .. } | Reason::Yanked { bump, .. } => {
+                Some(bump)
+            }
+            _ => None,
+        }
+    }
+
+    /// Returns the field of the contract's file that it is about, if it is about one.
+    pub fn field(&self) -> Option<&'static str> {
+        match *self.reason {
+            Reason::OtherOwner { .. } => Some("owner"),
+            Reason::Republished { .. }
+            | Reason::BreaksPromise { .. }
+            | Reason::UndecidedVersion { .. }
+            | Reason::Down { .. }
+            | Reason::NotPublished(_)
+            | Reason::Yanked { .. } => Some("version"),
+            _ => None,
+        }
+    }
+
     /// Returns the stable code of this kind of refusal.
     pub fn code(&self) -> &'static str {
         match *self.reason {
-            Reason::NotOwner { .. } => "not-owner",
+            Reason::NotOwner { .. } | Reason::OtherOwner { .. } => "not-owner",
             Reason::NotMember(_) => "not-member",
             Reason::Collides(_) => "name-collision",
             Reason::Republished { .. } => "version-reused",

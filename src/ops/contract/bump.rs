@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use crate::{
-    error::{ErrorCode, OpError},
+    error::{ErrorCode, OpError, write_version},
     model::{
         contract::{Contract, Evolution},
         domain_view::DomainView,
@@ -69,9 +69,12 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractBump>, OpError
     let old_version = resolved.version.clone();
     let (new_version, changed) = match (&need, request.level) {
         // Content that is already published needs no new version.
-        (None, None) => (old_version.clone(), false),
-        _ => {
-            let new = free(&view, at, wanted(request, &published.version, need.as_ref())?);
+        (None, None) if is_accepted(&view, published, &resolved) => (old_version.clone(), false),
+        (need, level) => {
+            let (new, changes) = match (need, level) {
+                (None, None) => (published.version.clone(), &[][..]),
+                _ => (free(&view, at, wanted(request, &published.version, need.as_ref())?), &request.changes[..]),
+            };
             if let Some(from) = codec::version_from(text.as_bytes()) {
                 return Err(in_another_file(&file, &from.from, &new));
             }
@@ -79,7 +82,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractBump>, OpError
                 Some(need) => need.bump == VersionBump::Major,
                 None => false,
             };
-            let edited = edited(&text, &document, &new, &request.changes, is_breaking, &file)?;
+            let edited = edited(&text, &document, &new, changes, is_breaking, &file)?;
             let changed = edited != text;
             if changed {
                 file.replace(&edited)?;
@@ -149,7 +152,7 @@ fn read(acting: ActingRepo<'_>, at: &ContractRef, file: &WorkFile) -> Result<(St
 
 fn in_another_file(file: &WorkFile, from: &str, new: &Version) -> OpError {
     let message = format!("{}: the version is read from {from}", file.relative());
-    OpError::no(ErrorCode::CannotEdit, message).next(format!("write the version {new} into {from}, and commit"))
+    OpError::no(ErrorCode::CannotEdit, message).next(format!("{}, and commit", write_version(new, Some(from))))
 }
 
 fn unreadable(problem: Problem, file: &WorkFile) -> OpError {
@@ -173,6 +176,13 @@ fn published<'a>(ctx: &Ctx, at: &ContractRef, file: &WorkFile, view: &'a DomainV
         Some(retired) => Err(OpError::no(ErrorCode::Retired, format!("{at} is retired: {}", retired.reason))),
         None => Ok(published),
     }
+}
+
+/// Returns whether publishing accepts the version of a document that has the content of the published one.
+fn is_accepted(view: &DomainView, published: &Contract, document: &Contract) -> bool {
+    let known = view.document(&document.name, &document.version);
+    let is_taken = known.is_some_and(|known| known.computed_content_hash() != document.computed_content_hash());
+    document.version >= published.version && !is_taken
 }
 
 /// Returns the bump that a change requires, and why, by the rules of publishing. Returns `None` if the content is

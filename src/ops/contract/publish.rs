@@ -7,7 +7,7 @@ mod refused;
 
 use std::collections::BTreeSet;
 
-use refused::{not_published, refused};
+use refused::{NOTHING, not_published, refused};
 
 use crate::{
     error::{ErrorCode, OpError, Problem},
@@ -125,7 +125,7 @@ pub fn publish(
         }
     }
     if !refusals.is_empty() {
-        return Err(refused(code, commit, &candidate, refusals));
+        return Err(refused(code, commit, &candidate, refusals, NOTHING));
     }
     let cycles = work.cycles()?;
     let mut published = Vec::new();
@@ -408,9 +408,11 @@ impl Work<'_> {
         let part = Part { contracts: Some(&contracts), published: &self.wanted(name), bases: Some(&changed) };
         domain::carry_out(self.ctx, self.store(), name, (part, why), decision, &mut |view| {
             let lineage = self.require_successor(view)?;
+            // Other domains of this commit may be written already.
+            let effect = format!("nothing was published in {name}");
             let decision = self
                 .decide(view, lineage)
-                .map_err(|refusals| refused(self.code, self.commit, self.candidate, refusals))?;
+                .map_err(|refusals| refused(self.code, self.commit, self.candidate, refusals, &effect))?;
             *effects = DecisionEffects::of(view, &decision, self.judge);
             Ok(decision)
         })
@@ -431,7 +433,7 @@ fn readable_source(view: &DomainView, repo: &RepoName) -> Result<(), OpError> {
 }
 
 fn unreadable(candidate: &Candidate) -> OpError {
-    let error = OpError::no(ErrorCode::UnreadableFile, not_published(&candidate.problems));
+    let error = OpError::no(ErrorCode::UnreadableFile, not_published(&candidate.problems, NOTHING));
     candidate.problems.iter().fold(error, |error, problem| error.problem(Problem::from(problem)))
 }
 

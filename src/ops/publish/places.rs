@@ -27,9 +27,13 @@ pub fn place(files: &Files<'_>, path: &str, pointer: &str) -> (String, Option<u3
     elsewhere.unwrap_or_else(|| (path.to_owned(), codec::line_at(&bytes, pointer)))
 }
 
-/// Adds lines to findings that have only a pointer into a document, and the file if it is a different one.
+/// Adds lines to findings that have only a pointer into a document, and the file if it is a different one. Adds the file
+/// to write a version into.
 pub fn locate(files: &Files<'_>, findings: &mut [Finding]) {
     for finding in findings {
+        if let (Some(path), Some(_)) = (&finding.file, &finding.bump) {
+            finding.version_in = version_in(files, path);
+        }
         if let (Some(path), Some(pointer)) = (&finding.file, finding.place.take()) {
             let (file, line) = place(files, path, &pointer);
             (finding.file, finding.line) = (Some(file), line.or(finding.line));

@@ -9,7 +9,7 @@ use serde::{
 use serde_saphyr::Spanned;
 
 use super::yaml;
-use crate::model::pointer;
+use crate::model::{candidate::imported_name, pointer};
 
 /// A value, with the steps and lines of its members and items. The line of a member is the line of its key.
 enum Node {
@@ -17,8 +17,8 @@ enum Node {
     Inner(Vec<(String, u32, Node)>),
 }
 
-/// Returns the lines of a contract's `name` and `version` and, if `all` is set, those of everything below `/schema`
-/// and `/value`, by pointer. Returns none if the text cannot be parsed.
+/// Returns the lines of a contract's `name` and `version` and, if `all` is set, that of its `owner` and those of
+/// everything below `/schema` and `/value`, by pointer. Returns none if the text cannot be parsed.
 pub fn contract_lines(bytes: &[u8], all: bool) -> BTreeMap<String, u32> {
     if let Some(lines) = heading_lines(bytes).filter(|_| !all) {
         return lines;
@@ -28,6 +28,7 @@ pub fn contract_lines(bytes: &[u8], all: bool) -> BTreeMap<String, u32> {
     for (key, line, node) in members {
         match &*key {
             "name" | "version" => drop(lines.insert(key, line)),
+            "owner" if all => drop(lines.insert(key, line)),
             "schema" | "value" if all => node.list(format!("/{key}"), line, &mut lines),
             _ => {}
         }
@@ -65,7 +66,8 @@ pub fn line_at(bytes: &[u8], pointer: &str) -> Option<u32> {
     read(bytes)?.line(pointer)
 }
 
-/// Returns the line of each contract that a binding names. For an import, it is the line of the range.
+/// Returns the line of each contract that a binding names. For an import, it is the line of the range; that of the name
+/// has the key [`imported_name`].
 pub fn binding_lines(bytes: &[u8]) -> BTreeMap<String, u32> {
     #[derive(Deserialize)]
     struct Lines {
@@ -80,14 +82,16 @@ pub fn binding_lines(bytes: &[u8]) -> BTreeMap<String, u32> {
     }
     #[derive(Deserialize)]
     struct Import {
-        contract: String,
+        contract: Spanned<String>,
         version: Spanned<String>,
     }
     let Ok(lines) = yaml::document::<Lines>(bytes) else {
         return BTreeMap::new();
     };
     let exports = lines.exports.into_iter().map(|export| (export.contract.value.clone(), line(&export.contract)));
-    let imports = lines.imports.into_iter().map(|import| (import.contract, line(&import.version)));
+    let imports = lines.imports.into_iter().flat_map(|Import { contract, version }| {
+        [(imported_name(&contract.value), line(&contract)), (contract.value, line(&version))]
+    });
     exports.chain(imports).collect()
 }
 

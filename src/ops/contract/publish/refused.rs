@@ -13,38 +13,45 @@ use crate::{
     repo::{CodeRepo, blue_files::Files},
 };
 
+/// The effect of a problem that is found before anything is written.
+pub(super) const NOTHING: &str = "nothing was published";
+
 /// Returns the message for the problems that prevent a publication. It names the first one, because a hook's log shows
-/// only this line.
-pub(super) fn not_published<P: Display>(problems: &[P]) -> String {
+/// only this line, and the effect, because the other files of the commit are not published either.
+pub(super) fn not_published<P: Display>(problems: &[P], effect: &str) -> String {
     match problems {
-        [only] => format!("{only}; nothing was published"),
-        [first, more @ ..] => format!("{first} (and {} more); nothing was published", more.len()),
-        [] => "nothing was published".to_owned(),
+        [only] => format!("{only}; {effect}"),
+        [first, more @ ..] => format!("{first} (and {} more); {effect}", more.len()),
+        [] => effect.to_owned(),
     }
 }
 
-/// Returns an error with all refusals, each with its file.
-pub(super) fn refused(code: &CodeRepo, commit: &Oid, candidate: &Candidate, mut refusals: Vec<Refusal>) -> OpError {
+/// Returns an error with all refusals, each with its file, and their effect.
+pub(super) fn refused(
+    code: &CodeRepo,
+    commit: &Oid,
+    candidate: &Candidate,
+    mut refusals: Vec<Refusal>,
+    effect: &str,
+) -> OpError {
     // All files of a repository that is not a member are refused for the same reason.
     refusals.dedup();
-    let count = refusals.len();
+    let is_single = refusals.len() == 1;
     let mut error = OpError::no(ErrorCode::Refused, "");
     for mut refusal in refusals {
         refusal.version_in = version_in(code, commit, candidate, &refusal);
         let (file, line) = place(code, commit, candidate, &refusal);
         let OpError { code, message, next_steps, .. } = OpError::from(refusal);
         let problem = Problem { code: code.into(), message, file, line, column: None };
-        if count == 1 {
-            error = OpError::no(code, problem.to_string());
+        if is_single {
+            error.code = code;
         }
         error = error.problem(problem);
         for step in next_steps {
             error = if error.next_steps.contains(&step) { error } else { error.next(step) };
         }
     }
-    if count > 1 {
-        error.message = not_published(&error.problems);
-    }
+    error.message = not_published(&error.problems, effect);
     error
 }
 
@@ -55,7 +62,7 @@ fn version_in(code: &CodeRepo, commit: &Oid, candidate: &Candidate, refusal: &Re
     places::version_in(&Files::at(code, commit).ok()?, path)
 }
 
-/// Returns the file of a refusal and a line in it: that of the version, or that of the first error.
+/// Returns the file of a refusal and a line in it: that of the field that it is about, or that of the first error.
 fn place(code: &CodeRepo, commit: &Oid, candidate: &Candidate, refusal: &Refusal) -> (Option<String>, Option<u32>) {
     let Some(contract) = &refusal.contract else {
         return (candidate.bindings.get(&refusal.domain).map(|declared| declared.path.clone()), None);
@@ -67,15 +74,6 @@ fn place(code: &CodeRepo, commit: &Oid, candidate: &Candidate, refusal: &Refusal
         let (file, line) = places::place(&files, &declared.path, &fault.pointer);
         return (Some(file), line);
     }
-    let line = declared.and_then(|declared| declared.lines.get("version").copied());
-    let is_version = matches!(
-        *refusal.reason,
-        Reason::Republished { .. }
-            | Reason::BreaksPromise { .. }
-            | Reason::UndecidedVersion { .. }
-            | Reason::Down { .. }
-            | Reason::NotPublished(_)
-            | Reason::Yanked { .. }
-    );
-    (declared.map(|declared| declared.path.clone()), line.filter(|_| is_version))
+    let line = declared.and_then(|declared| declared.lines.get(refusal.field()?).copied());
+    (declared.map(|declared| declared.path.clone()), line)
 }
