@@ -33,3 +33,43 @@ fn refusal_says_that_nothing_else_was_published() {
     assert!(commit.stderr.contains("; nothing was published; write version: \"1.0.1\", and commit"), "{commit}");
     world.blue(&fungal, &["contract", "get", "billing/invoice"]).exits(1);
 }
+
+#[test]
+fn version_in_another_file_is_written_there() {
+    let world = World::solo();
+    let fungal = world.path("fungal");
+    let path = format!("fungal/{CONTRACT_FILE}");
+    let from = |text: &str| text.replace("version: \"1.1.0\"", "version: { from: package.json }");
+    world.write("fungal/package.json", r#"{"version": "1.1.0"}"#);
+    world.write(&path, &from(&contract("1.1.0")));
+    world.commit("fungal", "Read the version");
+    world.write(&path, &from(&contract("1.1.0")).replace("masks", "inputs"));
+    let step = "write the version 1.1.1 into package.json, and commit";
+    let check = world.blue(&fungal, &["check", "--worktree"]).exits(1);
+    assert!(check.stdout.contains(step) && !check.stdout.contains("contract bump"), "{check}");
+    let bump = world.blue(&fungal, &["contract", "bump", AT]).exits(1);
+    assert!(bump.stderr.contains(step), "{bump}");
+    let commit = world.commit("fungal", "Change the value");
+    assert!(commit.stderr.contains(step), "{commit}");
+    world.write("fungal/package.json", r#"{"version": "1.0.0"}"#);
+    let check = world.blue(&fungal, &["check", "--worktree"]).exits(1);
+    assert!(check.stdout.contains(step), "{check}");
+}
+
+#[test]
+fn check_points_to_files_that_are_not_committed() {
+    let world = World::new();
+    let fungal = world.join("fungal");
+    world.ok(&fungal, &["contract", "new", "orders/order", "--domain-members", "fungal"]);
+    let check = world.blue(&fungal, &["check"]);
+    let step = "git blue check --worktree  # the files under .blue are not committed yet";
+    assert_eq!(world.next_steps(&check), [step], "{check}");
+    assert!(check.stdout.contains("there are no committed files under .blue/contracts"), "{check}");
+    world.ok(&fungal, &["check", "--worktree"]);
+    world.commit("fungal", "Add it");
+    let other = world.join("access");
+    let check = world.ok(&other, &["check"]);
+    assert!(check.stdout.contains("note: only the realm was checked"), "{check}");
+    assert!(check.stdout.contains("1 contract checked"), "{check}");
+    assert!(!check.stdout.contains("--worktree"), "{check}");
+}

@@ -191,7 +191,7 @@ fn repository_without_declarations_is_reported() {
     let world = World::pair();
     world.join("bystander");
     let run = world.blue(&world.path("bystander"), &["check"]).exits(0);
-    assert!(run.stdout.contains("no files under .blue/contracts or .blue/bindings"), "{run}");
+    assert!(run.stdout.contains("no committed files under .blue/contracts or .blue/bindings"), "{run}");
     assert_eq!(world.json(&world.path("bystander"), &["check"])["files"], 0);
 }
 

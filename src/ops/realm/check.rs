@@ -10,7 +10,7 @@ use super::{
     check_subject::{self, Found},
 };
 use crate::{
-    error::{ErrorCode, NextStep, OpError},
+    error::{ErrorCode, OpError},
     locate::renamed,
     model::{
         candidate::{Candidate, Judged},
@@ -34,6 +34,7 @@ use crate::{
         },
         runs,
     },
+    repo::blue_files::{BINDINGS, CONTRACTS, Files},
     store::{
         StoreRef, layout,
         overview::{Line, Overview, Schemas},
@@ -272,6 +273,7 @@ impl<'a> Work<'a> {
     ) -> Answer<RealmCheck> {
         let Self { ctx, here, overview, request, .. } = self;
         let elsewhere = elsewhere(&report);
+        let is_uncommitted = candidate.is_some_and(|candidate| candidate.files() == 0) && self.has_uncommitted_files();
         let CaughtUp { unpublished, behind, next_steps: to_catch_up, .. } = self.unpublished();
         let to_catch_up = if behind.is_some() { to_catch_up } else { Vec::new() };
         let (errors, warnings): (Vec<_>, Vec<_>) =
@@ -309,7 +311,9 @@ impl<'a> Work<'a> {
         let init = join::init_elsewhere(&ctx.home, &here.realm);
         let first = join::first_contract(&init, overview, here.repo.as_ref());
         let former = self.former_names(&body.errors);
-        let answer = next_steps(body, base.missing, first, request);
+        let first = if is_uncommitted { steps::UNCOMMITTED.to_owned() } else { first };
+        let nothing = if is_uncommitted { steps::UNCOMMITTED } else { steps::NO_FILES };
+        let answer = steps::answer(body, base.missing, (first, nothing), request);
         let answer = former.into_iter().fold(answer, Answer::next);
         to_catch_up.into_iter().fold(answer, Answer::next)
     }
@@ -326,6 +330,14 @@ impl<'a> Work<'a> {
         let is_clone = self.ctx.code.is_some() && self.here.repo.is_some() && !self.request.is_temporary;
         let error = self.ctx.require_writable().err().filter(|_| is_clone)?;
         Some(error.next_steps.first().map_or(error.message.clone(), |step| format!("{}; {step}", error.message)))
+    }
+
+    /// Returns whether the working tree has files that a check of HEAD does not see.
+    fn has_uncommitted_files(&self) -> bool {
+        let files = self.ctx.code.as_ref().filter(|_| self.request.subject == Subject::Head).and_then(Files::checkout);
+        let is_declared =
+            |folder: &str| files.as_ref().is_some_and(|files| files.below(folder).is_ok_and(|found| !found.is_empty()));
+        is_declared(CONTRACTS) || is_declared(BINDINGS)
     }
 
     /// Returns the asking repository if its branch is among the judged ones.
@@ -351,49 +363,6 @@ fn elsewhere(report: &Report) -> Elsewhere {
         findings: report.elsewhere.iter().take(MAX_ELSEWHERE).cloned().collect(),
     }
 }
-
-fn next_steps(body: RealmCheck, missing_base: Option<String>, first: String, request: &Request) -> Answer<RealmCheck> {
-    let is_new = body.errors.iter().any(|error| error.code == "nothing-to-check");
-    let says_nothing = body.files == Some(0);
-    let (valid, has_errors) = (body.valid, !body.errors.is_empty());
-    let by_range = body.imports_by_range;
-    let has_scripts = body.scripts.iter().any(|one| one.outcome == wire::ScriptOutcome::NotRun);
-    let mut answer = Answer::new(body);
-    if is_new {
-        return answer.next(first);
-    }
-    if says_nothing {
-        answer = answer.next(NO_FILES);
-    }
-    if has_scripts {
-        answer = answer.next("git blue check --run-scripts  # also run the scripts");
-    }
-    if let (Some(base), true) = (missing_base, has_errors) {
-        let step = check_base::fetch(&base);
-        answer = answer.next(format!("{step}  # the base is not in this clone, so its problems count as errors"));
-    }
-    match (valid, has_errors) {
-        (true, _) => by_range_only(by_range).into_iter().fold(answer, Answer::next),
-        (false, true) => steps::of_errors(&answer.body, &request.subject, request.is_temporary)
-            .into_iter()
-            .fold(answer, Answer::next),
-        (false, false) => answer.next("fix the warnings: --strict fails on them"),
-    }
-}
-
-/// Returns a next step if some imports were judged only by their ranges.
-fn by_range_only(imports: usize) -> Option<NextStep> {
-    let what = match imports {
-        0 => return None,
-        1 => "1 import is judged by its version range".to_owned(),
-        n => format!("{n} imports are judged by their version ranges"),
-    };
-    Some(NextStep::advice(format!("{what} only: the contract has no schema")))
-}
-
-/// The note of a check on a repository that declares nothing.
-const NO_FILES: &str = "Nothing in this repository was checked: it has no files under .blue/contracts or \
-    .blue/bindings";
 
 /// Judges the domains. Most have not changed since they were examined; only the others, and those that the candidate
 /// mentions, are read in full.

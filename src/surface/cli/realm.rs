@@ -221,7 +221,8 @@ fn render_check(body: &RealmCheck, text: &mut Text) {
         text.line(&[styled("read-only:", Style::Yellow), plain(why)]);
     }
     if body.files == Some(0) {
-        let message = "this repository has no files under .blue/contracts or .blue/bindings to check";
+        let message =
+            "only the realm was checked: there are no committed files under .blue/contracts or .blue/bindings";
         text.line(&[styled("note:", Style::Yellow), plain(message)]);
     }
     let counts = format!(

@@ -1,19 +1,72 @@
-//! Next steps for the errors of a check, one for each kind of error.
+//! Next steps of a check: for the errors, one for each kind of error.
 
 use std::collections::BTreeSet;
 
 use crate::{
-    error::{NextStep, approve},
+    error::{NextStep, approve, write_version},
     model::{check::Finding, text::shell_word},
-    ops::realm::check_subject::Subject,
-    wire::RealmCheck,
+    ops::realm::{check::Request, check_base, check_subject::Subject},
+    repo::blue_files::BINDINGS,
+    wire::{self, Answer, RealmCheck},
 };
 
 /// The maximum number of steps.
 const MAX_STEPS: usize = 5;
 
+/// Returns the answer with its next steps. `first` creates the first contract, `nothing` is about a repository without
+/// files.
+pub fn answer(
+    body: RealmCheck,
+    missing_base: Option<String>,
+    (first, nothing): (String, &str),
+    request: &Request,
+) -> Answer<RealmCheck> {
+    let is_new = body.errors.iter().any(|error| error.code == "nothing-to-check");
+    let says_nothing = body.files == Some(0);
+    let (valid, has_errors) = (body.valid, !body.errors.is_empty());
+    let by_range = body.imports_by_range;
+    let has_scripts = body.scripts.iter().any(|one| one.outcome == wire::ScriptOutcome::NotRun);
+    let mut answer = Answer::new(body);
+    if is_new {
+        return answer.next(first);
+    }
+    if says_nothing {
+        answer = answer.next(nothing);
+    }
+    if has_scripts {
+        answer = answer.next("git blue check --run-scripts  # also run the scripts");
+    }
+    if let (Some(base), true) = (missing_base, has_errors) {
+        let step = check_base::fetch(&base);
+        answer = answer.next(format!("{step}  # the base is not in this clone, so its problems count as errors"));
+    }
+    match (valid, has_errors) {
+        (true, _) => by_range_only(by_range).into_iter().fold(answer, Answer::next),
+        (false, true) => {
+            of_errors(&answer.body, &request.subject, request.is_temporary).into_iter().fold(answer, Answer::next)
+        }
+        (false, false) => answer.next("fix the warnings: --strict fails on them"),
+    }
+}
+
+/// Returns a next step if some imports were judged only by their ranges.
+fn by_range_only(imports: usize) -> Option<NextStep> {
+    let what = match imports {
+        0 => return None,
+        1 => "1 import is judged by its version range".to_owned(),
+        n => format!("{n} imports are judged by their version ranges"),
+    };
+    Some(NextStep::advice(format!("{what} only: the contract has no schema")))
+}
+
+/// The note of a check on a repository that declares nothing.
+pub const NO_FILES: &str =
+    "nothing in this repository was checked: it has no files under .blue/contracts or .blue/bindings";
+/// The step if the files to check are not in HEAD.
+pub const UNCOMMITTED: &str = "git blue check --worktree  # the files under .blue are not committed yet";
+
 /// Returns the steps, in the order of the errors. `is_temporary` is whether the realm was fetched for this check only.
-pub fn of_errors(body: &RealmCheck, subject: &Subject, is_temporary: bool) -> Vec<NextStep> {
+fn of_errors(body: &RealmCheck, subject: &Subject, is_temporary: bool) -> Vec<NextStep> {
     let mut kinds = BTreeSet::new();
     // Each contract needs its own bump; other steps handle all errors of their kind.
     let bumped = |error: &Finding| is_bumped(&error.code).then(|| (error.domain.clone(), error.contract.clone()));
@@ -92,12 +145,20 @@ fn step(body: &RealmCheck, subject: &Subject, error: &Finding) -> Option<NextSte
         }
         ("unknown-domain", Some(domain), _) => {
             let repo = body.current_repo.as_ref()?;
-            let why = format!("create the domain of {place}, or rename its directory");
+            let is_binding = error.file.as_ref().is_some_and(|file| file.starts_with(BINDINGS));
+            let named = if is_binding { "the file" } else { "its directory" };
+            let why = format!("create the domain of {place}, or rename {named}");
             Some(format!("git blue realm admin domain --name {domain} --repos {repo}  # {why}").into())
         }
-        (code, Some(domain), Some(contract)) if is_own && is_bumped(code) => Some(
-            format!("git blue contract bump {domain}/{contract}  # raise its version as the change requires").into(),
-        ),
+        (code, Some(domain), Some(contract)) if is_own && is_bumped(code) => {
+            Some(match (&error.version_in, &error.bump) {
+                (Some(file), Some(bump)) => {
+                    NextStep::advice(format!("{}, and commit", write_version(bump, Some(file))))
+                }
+                _ => format!("git blue contract bump {domain}/{contract}  # raise its version as the change requires")
+                    .into(),
+            })
+        }
         ("damaged", ..) => Some("git blue doctor --fix  # restore what is missing, if possible".into()),
         (code, ..) => {
             error.file.as_ref().map(|_| NextStep::advice(format!("correct {place} ({code}), and check again")))
