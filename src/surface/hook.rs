@@ -6,7 +6,7 @@ use std::ffi::OsString;
 use super::{background, mcp, publication_summary};
 use crate::{
     env::Env,
-    error::{ErrorCode, OpError},
+    error::{ErrorCode, Kind, OpError},
     model::oid::Oid,
     ops::{
         claude,
@@ -56,7 +56,7 @@ pub fn run(env: Env, event: &str, arguments: &[OsString], input: impl FnOnce() -
         return session_start(env, &input());
     }
     if event != hooks::PRE_PUSH && !hooks::is_publishing(event) {
-        return Some(format!("unknown hook {event}")).into();
+        return unknown(event);
     }
     // Git passes 0 if files were checked out rather than a branch.
     if event == "post-checkout" && arguments.get(2).is_some_and(|flag| flag == "0") {
@@ -96,6 +96,23 @@ pub fn run(env: Env, event: &str, arguments: &[OsString], input: impl FnOnce() -
     }
     let lines: Vec<_> = publish(&ctx, event).into_iter().chain(missing).chain(hint).collect();
     if lines.is_empty() { Outcome::default() } else { Some(lines.join("; ")).into() }
+}
+
+/// Reports a hook that git blue does not have. A hook never fails, but git runs no hook that is named as a command of
+/// `hooks`.
+fn unknown(event: &str) -> Outcome {
+    let meant = hooks::TABLE
+        .iter()
+        .map(|operation| operation.cli.join(" "))
+        .find(|command| command.split(' ').nth(1) == Some(event));
+    match meant {
+        Some(command) => Outcome {
+            lines: vec![format!("unknown hook {event}: did you mean git blue {command}?")],
+            code: Kind::Usage.exit_code(),
+            ..Outcome::default()
+        },
+        None => Some(format!("unknown hook {event}")).into(),
+    }
 }
 
 fn is_on_publishing_branch(code: &CodeRepo) -> bool {

@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 /// The default number of items on a page.
-const DEFAULT_LIMIT: usize = 100;
+pub const DEFAULT_LIMIT: usize = 100;
 
 /// A request for one page of a list.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize, JsonSchema)]

@@ -57,6 +57,23 @@ fn version_in_another_file_is_written_there() {
 }
 
 #[test]
+fn unknown_commands_are_explained() {
+    let world = World::new();
+    let home = world.root();
+    let foo = world.blue(&home, &["foo"]).exits(129);
+    assert!(foo.stderr.contains("For more information, try 'git blue -h'."), "{foo}");
+    let hooky = world.blue(&home, &["hoo"]).exits(129);
+    assert!(hooky.stderr.contains("'hooks'") && !hooky.stderr.contains("'hook'"), "{hooky}");
+    let below = world.blue(&home, &["contract", "foo"]).exits(129);
+    assert!(below.stderr.contains("For more information, try '--help'."), "{below}");
+    for (command, code) in [("install", 129), ("status", 129), ("pre-commit", 0)] {
+        let hook = world.blue(&home, &["hook", command]).exits(code);
+        let is_meant = hook.stderr.contains(&format!("did you mean git blue hooks {command}?"));
+        assert_eq!(is_meant, code != 0, "{hook}");
+    }
+}
+
+#[test]
 fn check_points_to_files_that_are_not_committed() {
     let world = World::new();
     let fungal = world.join("fungal");

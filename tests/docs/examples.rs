@@ -30,7 +30,8 @@ fn examples() -> Vec<String> {
         for part in operation.cli {
             command = command.find_subcommand(part).unwrap().clone();
         }
-        let help = command.get_after_long_help().unwrap().to_string();
+        let help = cli::manual::printed(&command.get_after_long_help().unwrap().to_string());
+        let help = help.replace(" \\\n      ", " ");
         found.extend(help.lines().filter_map(|line| line.strip_prefix("    ")).map(str::to_owned));
     }
     found.retain(|line| !NEEDS_MORE.iter().any(|word| line.contains(word)));

@@ -47,7 +47,7 @@ fn write(command: &Command, text: &mut String) {
     let examples = own.get_after_long_help().map(ToString::to_string).unwrap_or_default();
     let shown: Vec<_> = help.lines().map(str::trim_end).collect();
     let shown = shown.join("\n");
-    let shown = [shown.trim_end(), &examples].join("\n\n");
+    let shown = cli::manual::printed(&[shown.trim_end(), &examples].join("\n\n"));
     write!(text, "\n{level} `{name}`\n\n```text\n{}\n```\n", shown.trim_end()).unwrap();
     let shown = |sub: &&Command| !sub.is_hide_set() && sub.get_name() != "help";
     for sub in command.get_subcommands().filter(shown) {

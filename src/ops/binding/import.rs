@@ -30,7 +30,7 @@ pub struct Request {
     #[schemars(with = "ContractFields")]
     #[cfg_attr(feature = "cli", arg(value_name = "DOMAIN/CONTRACT"))]
     pub contract: ContractRef,
-    /// The versions that the code works with [default: from the current version up to the next major]
+    /// The versions that the code works with [default: from the current version up to the next major, or below 1.0.0 the next minor]
     #[cfg_attr(feature = "cli", arg(value_name = "RANGE"))]
     pub range: Option<Range>,
     /// The files of this repository that use it; replaces the previous list

@@ -21,7 +21,8 @@ use crate::{
     wire::{Answer, HookState, HooksAnswer},
 };
 
-pub(super) const TABLE: &[Operation] = &[INSTALL, UNINSTALL, STATUS];
+/// The operations.
+pub const TABLE: &[Operation] = &[INSTALL, UNINSTALL, STATUS];
 
 /// The table's entry for installing.
 pub const INSTALL: Operation =

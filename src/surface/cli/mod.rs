@@ -23,7 +23,7 @@ mod input;
 mod install;
 mod install_editor;
 mod listing;
-mod manual;
+pub mod manual;
 mod mcp;
 mod notifications;
 mod notify;
@@ -239,7 +239,7 @@ pub fn run(env: Env, arguments: &[std::ffi::OsString], output: &mut Output<'_>) 
     let contract = parsed.as_ref().ok().and_then(contract);
     let cli = match parsed.and_then(|matches| read(matches, operation)) {
         Ok(cli) => cli,
-        Err(error) => return output.usage(&error, wants_json(arguments)),
+        Err(error) => return output.usage(error, wants_json(arguments)),
     };
     output.json = cli.global.json;
     output.quiet = cli.global.quiet;

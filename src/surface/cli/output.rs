@@ -7,8 +7,10 @@ use std::{
 
 use serde::Serialize;
 
+use clap::error::{ContextKind, ContextValue};
+
 use super::{
-    Verdict, When,
+    Verdict, When, manual,
     pager::{self, Pager, Shown},
     progress::Progress,
     text::{Style, Text, clean, escape_in_json, plain, styled},
@@ -291,29 +293,50 @@ impl<'a> Output<'a> {
     }
 
     /// Prints help, or the error in the arguments. Returns the exit code.
-    pub fn usage(&mut self, error: &clap::Error, json: bool) -> u8 {
+    pub fn usage(&mut self, mut error: clap::Error, json: bool) -> u8 {
         use clap::error::ErrorKind::{DisplayHelp, DisplayHelpOnMissingArgumentOrSubcommand, DisplayVersion};
-        let text = error.render();
+        only_shown_commands(&mut error);
+        let text = manual::printed(&error.render().to_string());
         match error.kind() {
             DisplayHelp | DisplayVersion => {
-                let _ = self.write(&text.to_string());
+                let _ = self.write(&text);
                 0
             }
             kind if json && kind != DisplayHelpOnMissingArgumentOrSubcommand => {
                 self.json = true;
-                let message = text.to_string();
-                let message = message.trim().trim_start_matches("error: ").split("\n\n").next().unwrap_or_default();
+                let message = text.trim().trim_start_matches("error: ").split("\n\n").next().unwrap_or_default();
                 self.error(&OpError::usage(message).next("git blue -h"))
             }
             _ => {
                 // The error quotes the arguments, which somebody else may have written.
                 let mut safe = Text::new(false);
-                safe.block("", &text.to_string());
+                safe.block("", &helped(&text));
                 let _ = self.err.write_all(safe.into_string().as_bytes()).and_then(|()| self.err.flush());
                 Kind::Usage.exit_code()
             }
         }
     }
+}
+
+/// Removes commands that are not shown from the suggestions of an error.
+fn only_shown_commands(error: &mut clap::Error) {
+    let Some(ContextValue::Strings(names)) = error.remove(ContextKind::SuggestedSubcommand) else { return };
+    let hidden: Vec<_> = super::definition()
+        .get_subcommands()
+        .filter(|sub| sub.is_hide_set())
+        .map(|sub| sub.get_name().to_owned())
+        .collect();
+    let shown: Vec<_> = names.into_iter().filter(|name| !hidden.contains(name)).collect();
+    if !shown.is_empty() {
+        error.insert(ContextKind::SuggestedSubcommand, ContextValue::Strings(shown));
+    }
+}
+
+/// Replaces the pointer to the help of `git blue` itself: git answers `git blue --help` with the manual page, which may
+/// not be installed.
+fn helped(text: &str) -> String {
+    let is_outermost = text.lines().any(|line| line == "Usage: git blue [OPTIONS] [COMMAND]");
+    if is_outermost { text.replace("try '--help'", "try 'git blue -h'") } else { text.to_owned() }
 }
 
 /// Serializes JSON for people and programs. Characters that terminals interpret are escaped, which changes no value.

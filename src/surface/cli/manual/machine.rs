@@ -19,7 +19,10 @@ pub(super) const PAGES: &[Page] = &[
             ("git blue realm admin join shop --url git@git.example.com:realms/shop.git", "Fetch a realm, and join it"),
         ]),
     page("realm admin leave").about("Contracts that the repository owns stay in the realm. Refused while the repository is a member \
-            of a domain, unless --force is given.").examples(&[("git blue leave", "Leave the realm, and remove the hooks and .blue/config.yaml")]),
+            of a domain, unless --force is given.").examples(&[
+            ("git blue realm admin leave", "Leave the realm, and keep the hooks and .blue/config.yaml"),
+            ("git blue leave", "Leave the realm, and remove the hooks and .blue/config.yaml"),
+        ]),
     page("realm admin reclaim").about("Run it in the repository that the name belongs to, after another repository joined or published \
             under that name.").examples(&[(
             "git blue realm admin reclaim --reason 'A template had our name in its config.yaml'",

@@ -11,7 +11,10 @@ use std::sync::LazyLock;
 
 use clap::Arg;
 
-use crate::ops::{self, Operation, as_of};
+use crate::{
+    ops::{self, Operation, as_of},
+    wire::DEFAULT_LIMIT,
+};
 
 pub(super) use man::write_pages;
 
@@ -120,6 +123,7 @@ fn below(mut command: clap::Command, path: &str, globals: &[Arg]) -> clap::Comma
     if let Some(operation) = operation(path) {
         command = command.about(operation.summary);
     }
+    command = listing(command, path);
     let Some(page) = page_of(path) else { return command };
     let about = command.get_about().map(ToString::to_string).unwrap_or_default();
     let short = long_name(path).map(|long| match path {
@@ -134,8 +138,23 @@ fn below(mut command: clap::Command, path: &str, globals: &[Arg]) -> clap::Comma
     command.after_long_help(format!("{}{}", examples(page), exit_status(page)).trim_end().to_owned())
 }
 
+/// Adds the default to the option that limits a list, and removes the option from the help of a list without one.
+fn listing(command: clap::Command, path: &str) -> clap::Command {
+    let has = |id: &str| command.get_arguments().any(|arg| arg.get_id() == id);
+    let (is_limited, has_names) = (has("limit"), has("null"));
+    let default = if path == "realm topology" { "all".to_owned() } else { DEFAULT_LIMIT.to_string() };
+    match (is_limited, has_names) {
+        (true, _) => {
+            command.mut_arg("limit", |arg| arg.help(format!("Show at most this many entries [default: {default}]")))
+        }
+        (false, true) => command.mut_arg("null", |arg| arg.help("Print only the names or ids, NUL-terminated")),
+        (false, false) => command,
+    }
+}
+
 fn examples(page: &Page) -> String {
-    let entry = |(line, what): &(&str, &str)| format!("\n  {what}:\n    {}\n", wrapped(line));
+    let kept = |line: &str| format!("    {}", wrapped(line)).replace(' ', &KEPT_SPACE.to_string());
+    let entry = |(line, what): &(&str, &str)| format!("\n  {what}:\n{}\n", kept(line));
     let entries: String = page.examples.iter().map(entry).collect();
     if entries.is_empty() { entries } else { format!("Examples:{entries}\n") }
 }
@@ -148,28 +167,59 @@ fn exit_status(page: &Page) -> String {
     if page.no.is_empty() { String::new() } else { format!("Exit status:{entries}") }
 }
 
-/// The width of the help, in characters, within which example lines stay.
-const WIDTH: usize = 84;
+/// The width of an example, in characters, unless one of its words is longer.
+const WIDTH: usize = 74;
+/// The space within examples. The library that prints the help breaks lines only at other spaces.
+const KEPT_SPACE: char = '\u{a0}';
 
-/// Returns a command line with a backslash before each line break, so that it can be pasted. Words are not broken.
+/// Returns a command line with a backslash before each line break, so that it can be pasted. Lines break only between
+/// words, and not within quotes.
 fn wrapped(line: &str) -> String {
-    let (mut text, mut width, mut quote) = (String::new(), 0, None);
-    for word in line.split_inclusive(' ') {
-        if quote.is_none() && width + word.trim_end().len() > WIDTH {
-            text += "\\\n      ";
+    let (mut text, mut width) = (String::new(), 0);
+    let mut words = words(line).into_iter().peekable();
+    while let Some(word) = words.next() {
+        // The last line needs no backslash.
+        let limit = if words.peek().is_none() { WIDTH + 2 } else { WIDTH };
+        if width > 0 && width + 1 + word.len() > limit {
+            text += " \\\n      ";
             width = 2;
+        } else if width > 0 {
+            text.push(' ');
+            width += 1;
         }
+        text += &word;
         width += word.len();
-        text += word;
-        for c in word.chars() {
-            match (quote, c) {
-                (Some(open), c) if c == open => quote = None,
-                (None, '\'' | '"') => quote = Some(c),
-                _ => {}
-            }
-        }
     }
     text
+}
+
+/// Splits a command line at spaces that are not within quotes, and not between an option and its value.
+fn words(line: &str) -> Vec<String> {
+    let mut quote = None;
+    let is_end = |c: char| {
+        match (quote, c) {
+            (Some(open), c) if c == open => quote = None,
+            (None, '\'' | '"') => quote = Some(c),
+            _ => {}
+        }
+        quote.is_none() && c == ' '
+    };
+    let is_option = |word: &str| word.len() > 1 && word.starts_with('-');
+    let mut words: Vec<String> = Vec::new();
+    for word in line.split(is_end) {
+        match words.last_mut() {
+            Some(last) if is_option(last) && !last.contains(' ') && !is_option(word) => {
+                *last = format!("{last} {word}")
+            }
+            _ => words.push(word.to_owned()),
+        }
+    }
+    words
+}
+
+/// Returns a rendered help as it is printed.
+pub fn printed(help: &str) -> String {
+    help.replace(KEPT_SPACE, " ")
 }
 
 #[cfg(test)]
@@ -245,6 +295,29 @@ mod tests {
             at = below;
         }
         path.join(" ")
+    }
+
+    #[test]
+    fn examples_can_be_pasted_at_every_width() {
+        for width in (60..=120).step_by(12) {
+            for page in pages() {
+                let mut command = super::super::command().term_width(width);
+                command.build();
+                let mut at = &mut command;
+                for part in page.command.split_whitespace() {
+                    at = at.find_subcommand_mut(part).unwrap();
+                }
+                let help = printed(&at.clone().term_width(width).render_long_help().to_string());
+                for (line, _) in page.examples {
+                    let pasted = help.replace(" \\\n      ", " ");
+                    assert!(pasted.lines().any(|shown| shown.trim() == *line), "{width}: {line}\n{help}");
+                }
+            }
+        }
+        for line in pages().flat_map(|page| page.examples).map(|(line, _)| wrapped(line)) {
+            let parts: Vec<_> = line.lines().collect();
+            assert!(parts.iter().all(|part| part.len() <= WIDTH + 6 || !part.trim().contains(' ')), "{line}");
+        }
     }
 
     #[test]

@@ -208,7 +208,7 @@ pub(super) const PAGES: &[Page] = &[
             effect once it is committed.",
         )
         .examples(&[
-            ("git blue import s3-access/s3-permissions", "Import the current version, up to the next major version"),
+            ("git blue import s3-access/s3-permissions", "Import the current version and later ones that are compatible"),
             (
                 "git blue import s3-access/s3-permissions '>=1.0.0, <2.0.0' --used-in src/policy.py src/roles.py",
                 "Choose the range, and name the files that use the contract",
