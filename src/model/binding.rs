@@ -266,6 +266,11 @@ impl Binding {
         }
         let exports = self.exports.iter().map(|export| &export.contract);
         let imports = self.imports.iter().map(|import| &import.contract);
+        let empty =
+            self.imports.iter().enumerate().find_map(|(index, import)| Some((index, import.version.emptiness()?)));
+        if let Some((index, why)) = empty {
+            return Some(Fault::at(format!("/imports/{index}/version"), why));
+        }
         let exported = twice(exports)
             .map(|(index, name)| Fault::at(format!("/exports/{index}/contract"), format!("{name} is exported twice")));
         exported.or_else(|| {

@@ -120,6 +120,12 @@ fn version_as_written<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vers
     deserializer.deserialize_any(Written)
 }
 
+fn date_as_written<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<jiff::civil::Date>, D::Error> {
+    let text = Option::<String>::deserialize(deserializer)?;
+    let expected = |text: String| de::Error::custom(format!("expected a date such as 2026-12-31, not {text}"));
+    text.map(|text| text.parse().map_err(|_| expected(text))).transpose()
+}
+
 /// Describes the forms of a version to editors.
 fn version_forms(generator: &mut SchemaGenerator) -> Schema {
     let from = generator.subschema_for::<VersionFrom>();
@@ -311,7 +317,7 @@ pub struct Deprecated {
     /// The first deprecated version.
     pub since: Version,
     /// The last day it is served.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "date_as_written")]
     pub sunset: Option<jiff::civil::Date>,
     /// The contract of the same domain that replaces it.
     #[serde(default)]

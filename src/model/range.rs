@@ -53,6 +53,17 @@ impl Range {
         Some(Self::between(&lower.min(version.semver().clone()), upper.as_ref()))
     }
 
+    /// Returns why no version is in the range, if none is. A range with a pre-release is not judged.
+    pub fn emptiness(&self) -> Option<String> {
+        let comparators = &self.req.comparators;
+        if comparators.iter().any(|comparator| !comparator.pre.is_empty()) {
+            return None;
+        }
+        let lowest = comparators.iter().filter_map(lower).max().unwrap_or(semver::Version::new(0, 0, 0));
+        let end = comparators.iter().filter_map(upper).min().filter(|end| *end <= lowest)?;
+        Some(format!("no version is in the range {self}: it starts at {lowest} and ends before {end}"))
+    }
+
     /// Returns whether the range has an upper bound.
     pub fn is_bounded(&self) -> bool {
         self.req.comparators.iter().any(|comparator| upper(comparator).is_some())
@@ -277,6 +288,16 @@ mod tests {
         assert_eq!(Range::compatible(&"2.3.1".parse().unwrap()).to_string(), ">=2.0.0, <3.0.0");
         assert_eq!(Range::compatible(&"0.3.1".parse().unwrap()).to_string(), ">=0.3.0, <0.4.0");
         assert!("^1.0.0".parse::<Range>().unwrap().is_bounded() && !">=1.0.0".parse::<Range>().unwrap().is_bounded());
+    }
+
+    #[test]
+    fn ranges_without_a_version_are_recognized() {
+        for range in [">=2.0.0, <1.0.0", ">=1.0.0, <1.0.0", "<0.0.0", "^1.0.0, ^2.0.0", "~1.2, >=1.3.0", ">1, <2"] {
+            assert!(range.parse::<Range>().unwrap().emptiness().is_some(), "{range}");
+        }
+        for range in [">=1.0.0, <1.0.1", "=1.0.0", "<0.0.1", ">1.0.0-a, <=1.0.0", "^0.0.3", ">=1, <=1", ">=1.0.0"] {
+            assert_eq!(range.parse::<Range>().unwrap().emptiness(), None, "{range}");
+        }
     }
 
     proptest! {

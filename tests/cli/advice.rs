@@ -1,6 +1,6 @@
 //! Advice leads on: no step leads back to the message that it came from, and messages name what to write.
 
-use crate::world::{CONTRACT_FILE, World, contract};
+use crate::world::{BINDING_FILE, CONTRACT_FILE, World, contract, importing};
 
 const AT: &str = "s3-access/s3-permissions";
 
@@ -89,4 +89,73 @@ fn check_points_to_files_that_are_not_committed() {
     assert!(check.stdout.contains("note: only the realm was checked"), "{check}");
     assert!(check.stdout.contains("1 contract checked"), "{check}");
     assert!(!check.stdout.contains("--worktree"), "{check}");
+}
+
+#[test]
+fn import_of_an_own_contract_says_what_it_means() {
+    let world = World::solo();
+    let fungal = world.path("fungal");
+    let import = world.ok(&fungal, &["import", AT]);
+    let step = format!("git blue unimport {AT}  # fungal owns it, and is not notified of its own changes");
+    assert!(world.next_steps(&import).contains(&step), "{import}");
+    world.commit("fungal", "Import it");
+    let check = world.blue(&fungal, &["check", "--strict"]).exits(1);
+    assert!(check.stdout.contains(&format!("git blue unimport {AT} removes the import")), "{check}");
+}
+
+#[test]
+fn import_refuses_what_cannot_be_meant() {
+    let world = World::solo();
+    let access = world.join("access");
+    for (args, says) in [
+        (&["--used-in", "."][..], ". is a directory: name its files"),
+        (&[">=2.0.0, <1.0.0"], "no version is in the range >=2.0.0, <1.0.0: it starts at 2.0.0 and ends before 1.0.0"),
+    ] {
+        let run = world.blue(&access, &[&["import", AT], args].concat());
+        assert!(run.code != 0 && run.stderr.contains(says), "{run}");
+        assert!(!world.path(&format!("access/{BINDING_FILE}")).exists());
+    }
+    world.write(&format!("access/{BINDING_FILE}"), &importing(">=2.0.0, <1.0.0"));
+    let check = world.blue(&access, &["check", "--worktree"]).exits(1);
+    assert!(check.stdout.contains("no version is in the range"), "{check}");
+}
+
+#[test]
+fn errors_name_what_to_write() {
+    let world = World::solo();
+    let fungal = world.path("fungal");
+    let path = format!("fungal/{CONTRACT_FILE}");
+    let (before, text) = (world.read(&path), contract("1.1.0"));
+    let line = |text: &str, start: &str| text.lines().position(|line| line.trim().starts_with(start)).unwrap() + 1;
+    let sunset = format!("{text}deprecated: {{ since: \"1.0.0\", sunset: 31.12.2026 }}\n");
+    let schema = text.lines().take_while(|line| !line.starts_with("schema:")).collect::<Vec<_>>().join("\n");
+    let schema = format!("{schema}\nschema: order.json\n");
+    let owner = text.replace("owner: fungal", "owner: bob");
+    for (text, at, says) in [
+        (&sunset, "deprecated", "expected a date such as 2026-12-31, not 31.12.2026"),
+        (&schema, "schema", "write schema: { file: order.json }"),
+        (&owner, "owner", "names bob as its owner, but the file is in fungal: write owner: fungal"),
+    ] {
+        world.write(&path, text);
+        let check = world.blue(&fungal, &["check", "--worktree"]).exits(1);
+        let at = line(text, at);
+        assert!(check.stdout.contains(&format!("{CONTRACT_FILE}:{at}:")), "{at}: {check}");
+        assert!(check.stdout.contains(says), "{check}");
+    }
+    let commit = world.commit("fungal", "Another owner");
+    assert!(commit.stderr.contains(&format!("{CONTRACT_FILE}:{}: ", line(&owner, "owner"))), "{commit}");
+    world.write(&path, &before);
+    let binding = "role: both\nimports:\n  - version: \">=1.0.0\"\n    contract: s3-permision\n";
+    world.write(&format!("fungal/{BINDING_FILE}"), binding);
+    let check = world.blue(&fungal, &["check", "--worktree"]).exits(1);
+    assert!(check.stdout.contains(&format!("{BINDING_FILE}:4: error:")), "{check}");
+    let expects = "role: both\nimports:\n  - contract: s3-permissions\n    version: \">=1.0.0\"\n    expects: f.json\n";
+    world.write(&format!("fungal/{BINDING_FILE}"), expects);
+    let check = world.blue(&fungal, &["check", "--worktree"]).exits(1);
+    assert!(check.stdout.contains(&format!("{BINDING_FILE}:5: error:")), "{check}");
+    assert!(check.stdout.contains("write expects: { file: f.json }"), "{check}");
+    world.write("fungal/.blue/bindings/other.yaml", "role: consumer\nimports: []\n");
+    world.write(&format!("fungal/{BINDING_FILE}"), &importing(">=1.0.0"));
+    let check = world.blue(&fungal, &["check", "--worktree"]).exits(1);
+    assert!(check.stdout.contains("other.yaml, or rename the file"), "{check}");
 }

@@ -172,8 +172,11 @@ fn breaks_expectation(import: &Import, verdict: Option<&Verdict>) -> bool {
 fn own(domain: &DomainSummary, repo: &RepoName, import: &Import) -> Option<Finding> {
     let contract = &import.contract;
     let is_own = domain.owner(contract) == Some(repo);
-    let message = || format!("{repo} imports {}/{contract}, which it owns itself", domain.info.name);
-    is_own.then(|| Finding::warning("imports-own", message()).contract(contract))
+    let name = format!("{}/{contract}", domain.info.name);
+    is_own.then(|| {
+        let finding = Finding::warning("imports-own", format!("{repo} imports {name}, which it owns itself"));
+        finding.contract(contract).notes([format!("git blue unimport {name} removes the import")])
+    })
 }
 
 /// Describes the consequences of a version that the range refuses.

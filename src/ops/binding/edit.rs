@@ -237,12 +237,15 @@ fn beginning(acting: ActingRepo<'_>, at: &ContractRef, role: Role) -> String {
 /// Returns the path of a file that a user named, relative to the root of the working tree.
 ///
 /// # Errors
-/// Returns an error if the file does not exist, or is not in this working tree.
+/// Returns an error if the file does not exist, is a directory, or is not in this working tree.
 pub fn own_path(ctx: &Ctx, file: &Path) -> Result<String, OpError> {
     let root = ctx.code()?.workdir().ok_or_else(|| OpError::usage("a bare repository has no working tree"))?;
     let path = ctx.env.cwd().join(file);
     let missing = || OpError::no(ErrorCode::NoSuchFile, format!("no such file: {}", file.display()));
-    path.symlink_metadata().map_err(|_| missing())?;
+    if path.symlink_metadata().map_err(|_| missing())?.is_dir() {
+        let message = format!("{} is a directory: name its files", file.display());
+        return Err(OpError::no(ErrorCode::NoSuchFile, message));
+    }
     let (folder, name) = (path.parent().ok_or_else(missing)?, path.file_name().ok_or_else(missing)?);
     let folder = dunce::canonicalize(folder).map_err(|_| missing())?;
     let root = dunce::canonicalize(&root).map_err(OpError::io("read", &root))?;

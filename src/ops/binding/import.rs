@@ -51,6 +51,9 @@ runs!(BindingEdit, run);
 pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<BindingEdit>, OpError> {
     let at = &request.contract;
     let acting = ctx.acting_repo()?;
+    if let Some(why) = request.range.as_ref().and_then(Range::emptiness) {
+        return Err(OpError::usage(why));
+    }
     let current = current(acting.store, request)?;
     let used_in = request.used_in.iter().map(|file| own_path(ctx, file)).collect::<Result<UsedIn, _>>()?;
     let expects = request.expects.as_deref().map(|place| reference(ctx, place)).transpose()?;
@@ -78,6 +81,10 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<BindingEdit>, OpError>
     let mut answer = editing.finish(&by_hand)?;
     if let Some(join) = membership(acting, at)? {
         answer.next_steps.insert(0, join.into());
+    }
+    if current.as_ref().is_some_and(|current| current.owner == *acting.repo) {
+        answer = answer
+            .next(format!("git blue unimport {at}  # {} owns it, and is not notified of its own changes", acting.repo));
     }
     if expects.is_some() {
         answer = answer.next("git blue check --worktree  # check that the contract meets the expectations");
@@ -123,7 +130,7 @@ fn current(store: &dyn crate::store::Store, request: &Request) -> Result<Option<
     }
 }
 
-/// Returns the range from the newest version that was not yanked up to the next major version.
+/// Returns the range from the newest version that was not yanked up to the next version that may break importers.
 fn default_range(store: &dyn crate::store::Store, at: &ContractRef, current: &Contract) -> Result<Range, OpError> {
     let is_usable = |version: &&Version| !version.is_prerelease() && current.yanked_reason(version).is_none();
     if is_usable(&&current.version) {

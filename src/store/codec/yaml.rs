@@ -200,6 +200,9 @@ pub fn contract(bytes: &[u8], name: &ContractName) -> Result<Contract, Problem> 
     if contract.flow == Flow::ConsumerToProvider {
         promise_to_senders(bytes, &mut contract.compatibility)?;
     }
+    if let Some(file) = contract.schema.0.as_str() {
+        return Err(problem_at(bytes, "/schema", file_expected("schema", file)));
+    }
     if contract.name != *name {
         let message =
             format!("the contract is named {}, but its file is {name}.yaml: use the same name", contract.name);
@@ -255,10 +258,23 @@ pub fn binding(bytes: &[u8]) -> Result<Binding, Problem> {
         let message = format!("{KEPT_BY_THE_REALM} are set by the realm; remove them from the file");
         return Err(problem_at(bytes, &format!("/imports/{index}"), message));
     }
+    let expected = binding
+        .imports
+        .iter()
+        .enumerate()
+        .find_map(|(index, import)| Some((index, import.expects.as_ref()?.0.as_str()?)));
+    if let Some((index, file)) = expected {
+        return Err(problem_at(bytes, &format!("/imports/{index}/expects"), file_expected("expects", file)));
+    }
     match binding.contradiction() {
         Some(Fault { pointer, message }) => Err(problem_at(bytes, &pointer, message)),
         None => Ok(binding),
     }
+}
+
+/// Returns what to write instead of the name of a file.
+fn file_expected(key: &str, file: &str) -> String {
+    format!("{key} is a JSON Schema, or the file that contains it: write {key}: {{ file: {file} }}")
 }
 
 /// Returns a problem with the line of a pointer into the document.
