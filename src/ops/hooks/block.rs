@@ -71,7 +71,8 @@ pub fn with(before: Option<&str>, block: Block<'_>) -> Result<String, String> {
     if !shell {
         let first = first.trim_end();
         let call = block.call();
-        return Err(format!("the hook starts with {first:?}, which is not a shell; call this from it: {call}"));
+        let event = block.event;
+        return Err(format!("{event} starts with {first:?}, which is not a shell; call this from it: {call}"));
     }
     // If the first line has no line end, our block would become part of it.
     if !first.ends_with('\n') {

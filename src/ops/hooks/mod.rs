@@ -163,15 +163,20 @@ pub fn install(ctx: &Ctx, request: Request) -> Result<Answer<HooksAnswer>, OpErr
 /// Writes the block. Returns whether the file changed, or why the block would break it.
 fn install_file(path: &Path, block: Block<'_>) -> Result<Result<bool, String>, OpError> {
     let before = HookFile::read(path)?;
-    if let Some(problem) = before.problem() {
-        let (path, call) = (path.display(), block.call());
-        return Ok(Err(format!("{path} cannot be edited: {problem}; replace it with a script that calls {call}")));
-    }
-    match block::with(before.text(), block) {
+    match with_block(path, &before, block) {
         Ok(after) if Some(&*after) == before.text() => Ok(Ok(false)),
         Ok(after) => file::write(path, &after).map(|()| Ok(true)),
         Err(why) => Ok(Err(why)),
     }
+}
+
+/// Returns a hook with the block, or why the block would break it and what to do instead.
+fn with_block(path: &Path, before: &HookFile, block: Block<'_>) -> Result<String, String> {
+    if let Some(problem) = before.problem() {
+        let (path, call) = (path.display(), block.call());
+        return Err(format!("{path} cannot be edited: {problem}; replace it with a script that calls {call}"));
+    }
+    block::with(before.text(), block)
 }
 
 /// Removes our block from every hook, including hooks that another program moved.
@@ -243,14 +248,26 @@ pub fn status(ctx: &Ctx) -> Result<Answer<HooksAnswer>, OpError> {
     let mut steps = Vec::new();
     match place.switched_off() {
         Some(step) => steps.push(step),
-        None if hooks.iter().any(|hook| !hook.installed && !hook.optional) => {
-            steps.push("git blue hooks install".to_owned());
-        }
-        None => {}
+        None => steps.extend(to_install(ctx, &hooks)?),
     }
     steps.extend(not_executable(&hooks));
     steps.extend(threats(&place, &hooks).into_iter().map(|(_, step)| step));
     Ok(steps.into_iter().fold(place.answer(hooks), Answer::next))
+}
+
+/// Returns the steps that install the missing hooks: the command, and what to do about files that it cannot edit.
+fn to_install(ctx: &Ctx, states: &[HookState]) -> Result<Vec<String>, OpError> {
+    let (mut is_possible, mut steps) = (false, Vec::new());
+    for (hook, state) in HOOKS.iter().zip(states).filter(|(hook, state)| !state.installed && !hook.optional) {
+        let block = Block { shim: hook.shim, event: hook.event, exe: ctx.env.exe() };
+        let path = Path::new(&state.file);
+        match with_block(path, &HookFile::read(path)?, block) {
+            Ok(_) => is_possible = true,
+            Err(why) => steps.push(why),
+        }
+    }
+    steps.dedup();
+    Ok(is_possible.then(|| "git blue hooks install".to_owned()).into_iter().chain(steps).collect())
 }
 
 /// Returns the steps for installed hooks that git does not run. Other lines in the file may be disabled on purpose, so
