@@ -107,7 +107,8 @@ impl<'a> Walk<'a> {
         if refers.is_none() || draft > Draft::D7 {
             for (word, value) in schema.members() {
                 let nearest = || *self.nearest.entry(word).or_insert_with(|| nearest(word));
-                self.found.extend(here.warning(word, value, nearest));
+                let has = |keyword: &str| schema.get(keyword).is_some();
+                self.found.extend(here.warning(word, value, nearest, has));
             }
         }
         let first = self.open.len();
@@ -185,6 +186,7 @@ impl Here<'_> {
         word: &str,
         value: Tree<'_>,
         nearest: impl FnOnce() -> Option<Nearest>,
+        has: impl FnOnce(&str) -> bool,
     ) -> Option<KeywordWarning> {
         let (kind, suggestion) = self
             .of_other_draft(word, value)
@@ -193,7 +195,7 @@ impl Here<'_> {
                 Some((KeywordKind::OtherLanguage, language.to_owned()))
             })
             .or_else(|| {
-                let meant = meant(word, value, nearest)?;
+                let meant = meant(word, value, nearest, has)?;
                 Some((KeywordKind::Misspelt, format!("did you mean {meant:?}?")))
             })?;
         let pointer = format!("{}/{}", self.pointer, escape(word));
@@ -239,13 +241,36 @@ impl Here<'_> {
     }
 }
 
-/// Returns the keyword that the author of a word probably meant.
-fn meant(word: &str, value: Tree<'_>, nearest: impl FnOnce() -> Option<Nearest>) -> Option<&'static str> {
+/// Returns the keyword that the author of a word probably meant. `has` returns whether the schema has a keyword.
+fn meant(
+    word: &str,
+    value: Tree<'_>,
+    nearest: impl FnOnce() -> Option<Nearest>,
+    has: impl FnOnce(&str) -> bool,
+) -> Option<&'static str> {
     if word == "ref" {
         return value.is_string().then_some("$ref");
     }
     let Nearest { keyword, is_same_word } = nearest()?;
+    // A short word that resembles a keyword is often a word of another tool.
+    if word.len() < 4 && !is_same_word && (has(keyword) || !is_typical(keyword, value)) {
+        return None;
+    }
     (is_same_word || fits(keyword, value)).then_some(keyword)
+}
+
+/// Returns whether a value is hardly that of anything but the keyword.
+fn is_typical(keyword: &str, value: Tree<'_>) -> bool {
+    let is_type = |value: Tree<'_>| {
+        let types = ["array", "boolean", "integer", "null", "number", "object", "string"];
+        value.as_str().is_some_and(|name| types.contains(&name))
+    };
+    match keyword {
+        "type" if value.is_array() => value.items().all(is_type),
+        "type" => is_type(value),
+        "enum" => value.is_array(),
+        _ => false,
+    }
 }
 
 /// Returns the keyword that is nearest to a word, if the word is none and is near enough.
@@ -263,8 +288,8 @@ fn nearest(word: &str) -> Option<Nearest> {
         return Some(Nearest { keyword, is_same_word: true });
     }
     let allowed = match word.len() {
-        0..4 => return None,
-        4..6 => 1,
+        0..3 => return None,
+        3..6 => 1,
         _ => 2,
     };
     let edits = |keyword: &'static str| (strsim::osa_distance(word, keyword), keyword);
@@ -312,7 +337,12 @@ mod tests {
             ("minLenght", json!(1), "minLength"),
             ("enums", json!(["a"]), "enum"),
             ("item", json!({}), "items"),
-            ("typ", json!("string"), ""),
+            ("typ", json!("object"), "type"),
+            ("typ", json!(["object", "null"]), "type"),
+            ("typ", json!("JWT"), ""),
+            ("enm", json!(["a"]), "enum"),
+            ("itms", json!({}), "items"),
+            ("els", json!({}), ""),
             ("tpye", json!("string"), "type"),
             ("ref", json!("#/$defs/a"), "$ref"),
             ("unevalutedProperties", json!(false), "unevaluatedProperties"),
@@ -324,6 +354,12 @@ mod tests {
                 one(json!({word: value}), &format!("/{word}"), &format!("{meant:?}"));
             }
         }
+    }
+
+    #[test]
+    fn short_word_beside_the_keyword_is_an_annotation() {
+        assert_eq!(found(&json!({"type": "string", "typ": "string"})), []);
+        assert_eq!(found(&json!({"type": "string", "enum": ["a"], "enm": ["a"]})), []);
     }
 
     #[test]
