@@ -161,9 +161,9 @@ impl Ctx {
             let error = OpError::no(ErrorCode::UnknownCommit, message)
                 .next("write 2026-03-03, 2026-03-03T12:00:00Z, \"2 weeks ago\", or a commit of this repository");
             match revision.parse::<Version>() {
-                Ok(version) => error.next(format!(
-                    "git blue contract get DOMAIN/CONTRACT --at {version}  # a version needs its contract"
-                )),
+                Ok(version) => {
+                    error.next(format!("git blue contract get …/… --at {version}  # a version needs its contract"))
+                }
                 Err(_) => error,
             }
         })

@@ -98,7 +98,7 @@ pub enum StoreError {
         id: Oid,
     },
     /// A file system operation failed.
-    #[error("cannot {doing} {}: {source}", path.display())]
+    #[error("cannot {doing} {}: {}", path.display(), without_number(source))]
     Io {
         /// The operation that failed.
         doing: &'static str,
@@ -144,6 +144,13 @@ const LOST: [&str; 6] = [
     "unresolved deltas",
     "unpacker error",
 ];
+
+/// Returns the text of an error without the number that the operating system gives it.
+fn without_number(error: &std::io::Error) -> String {
+    let text = error.to_string();
+    let number = error.raw_os_error().map(|number| format!(" (os error {number})")).unwrap_or_default();
+    text.strip_suffix(&number).unwrap_or(&text).to_owned()
+}
 
 /// Returns an error without the path of a temporary file, which the error of the `tempfile` crate contains.
 fn without_path(error: std::io::Error) -> std::io::Error {

@@ -17,7 +17,7 @@ pub struct Init {
     pub path: String,
     /// Whether this call created the realm.
     pub created_realm: bool,
-    /// Whether this call added the repository to the realm.
+    /// Whether this call joined the clone to the realm.
     pub joined: bool,
     /// Whether this call wrote `.blue/config.yaml`.
     pub wrote_config: bool,
@@ -50,7 +50,7 @@ pub struct RealmJoin {
     pub realm: RealmName,
     /// The name of this repository in the realm.
     pub current_repo: RepoName,
-    /// Whether this call added the repository. Joining twice does nothing.
+    /// Whether this call joined the clone. Joining twice does nothing.
     pub joined: bool,
     /// Whether this call wrote `.blue/config.yaml`.
     pub wrote_config: bool,

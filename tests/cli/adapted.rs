@@ -47,7 +47,10 @@ fn changes_are_reported_since_the_adapted_version() {
         (&json!("1.0.0"), &Value::Null)
     );
     let status = world.ok(&world.path("access"), &["status", "--peek"]);
-    assert!(status.stdout.contains("broken: the current version is 2.0.0  (adapted to 1.0.0)"), "{status}");
+    assert!(
+        status.stdout.contains("broken: the current version is 2.0.0  (adapted to 1.0.0, in cdk/access_stack.py)"),
+        "{status}"
+    );
     let diff = world.json(&world.path("access"), &["contract", "diff", CONTRACT]);
     assert_eq!((&diff["old_version"], &diff["new_version"]), (&json!("1.0.0"), &json!("2.0.0")));
     let provider = world.json(&world.path("fungal"), &["contract", "diff", CONTRACT]);

@@ -159,3 +159,53 @@ fn errors_name_what_to_write() {
     let check = world.blue(&fungal, &["check", "--worktree"]).exits(1);
     assert!(check.stdout.contains("other.yaml, or rename the file"), "{check}");
 }
+
+#[test]
+fn changes_that_are_not_pushed_say_so() {
+    let world = World::new();
+    let hub = world.bare("hub.git");
+    let fungal = world.repo("fungal");
+    world.ok(&fungal, &["init", "--realm", "aperture", "--url", &hub]);
+    world.write("realm.yaml", "repos:\n  - name: access\ndomains:\n  - name: orders\n    repos: [fungal, access]\n");
+    let step = "git blue sync  # not pushed yet".to_owned();
+    let bootstrap = world.ok(&fungal, &["realm", "admin", "bootstrap", "--from", "../realm.yaml"]);
+    assert_eq!(world.next_steps(&bootstrap)[0], step, "{bootstrap}");
+    world.ok(&fungal, &["contract", "new", "orders/order"]);
+    world.commit("fungal", "Add it");
+    let yank = world.ok(&fungal, &["contract", "yank", "orders/order", "1.0.0", "--reason", "wrong"]);
+    assert!(world.next_steps(&yank).contains(&step), "{yank}");
+    let again = world.ok(&fungal, &["contract", "yank", "orders/order", "1.0.0", "--reason", "wrong"]);
+    assert!(!world.next_steps(&again).contains(&step), "{again}");
+    let retire = world.ok(&fungal, &["contract", "retire", "orders/order", "--reason", "over"]);
+    assert_eq!(world.next_steps(&retire), [step], "{retire}");
+    // The name was reserved by the file, and nobody has joined under it.
+    let access = world.repo("access");
+    let init = world.ok(&access, &["init", "--realm", "aperture"]);
+    assert!(init.stdout.contains("\njoined as access\n"), "{init}");
+}
+
+#[test]
+fn renamed_default_branch_is_looked_up() {
+    let world = World::solo();
+    let fungal = world.path("fungal");
+    world.bare("origin.git");
+    world.git(&fungal, &["remote", "add", "origin", "../origin.git"]);
+    world.git(&fungal, &["push", "-q", "origin", "main"]);
+    world.git(&fungal, &["remote", "set-head", "origin", "main"]);
+    world.git(&fungal, &["branch", "-q", "-m", "trunk"]);
+    world.git(&fungal, &["push", "-q", "origin", "trunk"]);
+    world.git(&world.path("origin.git"), &["symbolic-ref", "HEAD", "refs/heads/trunk"]);
+    world.git(&fungal, &["push", "-q", "origin", ":main"]);
+    world.git(&fungal, &["fetch", "-q", "--prune"]);
+    let commit = world.bump("1.1.0");
+    assert!(
+        commit.stderr.contains("the publishing branch main does not exist; git remote set-head origin -a"),
+        "{commit}"
+    );
+    let status = world.ok(&fungal, &["status", "--peek"]);
+    let steps = world.next_steps(&status);
+    assert!(steps.contains(&"git config blue.publishBranch trunk  # publish this branch".to_owned()), "{status}");
+    world.finish_shell(&fungal, &steps[0]);
+    assert_eq!(world.json(&fungal, &["status"])["unpublished"], serde_json::Value::Null);
+    assert_eq!(world.version(), "1.1.0");
+}

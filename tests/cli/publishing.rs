@@ -403,7 +403,7 @@ fn unknown_publishing_branch_is_reported() {
     }
     world.git(&provider, &["switch", "--quiet", "develop"]);
     world.git(&provider, &["branch", "--quiet", "-D", "main"]);
-    const STEP: &str = "git config blue.publishBranch BRANCH";
+    const STEP: &str = "git config blue.publishBranch develop  # publish this branch";
     let reported = |commit: &crate::world::Run, problem: &str| {
         assert_eq!(commit.stderr, format!("git blue: not published: {problem}; {STEP}\n"));
         let status = world.ok(&provider, &["status"]);

@@ -91,7 +91,7 @@ fn status_says_that_a_clone_is_read_only_and_how_to_join() {
     let next = world.json(&world.path("look"), &["status"])["next_steps"].clone();
     assert_eq!(next[0]["command"], "git blue init");
     let check = world.ok(&world.path("look"), &["check"]);
-    let said = "read-only: this clone is not joined to the realm aperture as fungal, so it is read-only; git blue init";
+    let said = "read-only: this clone is not joined to the realm aperture as fungal; git blue init";
     assert!(check.stdout.contains(said), "{check}");
 }
 

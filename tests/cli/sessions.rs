@@ -480,7 +480,7 @@ fn concurrent_sessions_are_all_recorded() {
     assert_eq!(found, ids);
     // Two starts in one working tree give one session.
     let twice = at_once(&[("fungal", start), ("fungal", start), ("fungal", start), ("fungal", start)]);
-    let started = twice.iter().filter(|output| String::from_utf8_lossy(&output.stdout).starts_with("Session started"));
+    let started = twice.iter().filter(|output| String::from_utf8_lossy(&output.stdout).starts_with("session started"));
     assert_eq!(started.count(), 1, "{twice:?}");
     assert_eq!(states(&world, &fungal).len(), TREES + 1);
     let stop: &[&str] = &["session", "stop"];

@@ -17,7 +17,7 @@ use crate::{
         ctx::{Ctx, RealmContext},
         message::Message,
         publish::cycles,
-        sync::url,
+        sync::{auto, url},
     },
     store::{Change, Edit, Parents, StoreRef, TreePath, codec, layout, overview::Overview, read, write::write},
     wire::{Answer, BootstrappedDomain, RealmBootstrap},
@@ -106,8 +106,14 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<RealmBootstrap>, OpErr
     let answer = Answer::new(body);
     Ok(match (request.dry_run, is_missing) {
         (true, true) => answer.next(format!("git blue realm admin bootstrap --from {}  # create it", request.file)),
-        (false, _) if is_larger => {
-            answer.next(format!("{}  # in each new repository", join::init_elsewhere(&ctx.home, &here.realm)))
+        (false, _) => {
+            let answer = auto::with_push(ctx, (&here.realm, &*here.store), is_missing, answer)?;
+            match is_larger {
+                true => {
+                    answer.next(format!("{}  # in each new repository", join::init_elsewhere(&ctx.home, &here.realm)))
+                }
+                false => answer,
+            }
         }
         _ => answer,
     })

@@ -103,7 +103,8 @@ pub fn join(ctx: &Ctx, request: &Request) -> Result<Answer<RealmJoin>, OpError> 
     renamed::refuse_entry(&store, &entry)?;
     refuse_second_name(ctx, code, &store, &known, &name)?;
     let claim = Claim::of(ctx, code, &known, &name, proposed.is_some())?;
-    let joined = write_entry(ctx, &store, &known, &entry, claim)?;
+    let is_new = write_entry(ctx, &store, &known, &entry, claim)?;
+    let joined = is_new || !matches!(claim, Claim::Joined);
     ctx.home.record_repo(&known.name, &name, &code.main_folder())?;
     joined::write(&ctx.home, code, &known.name, &name, !entry.roots.is_empty())?;
     let wrote_config = match (&proposed, code.workdir()) {
@@ -174,9 +175,9 @@ pub fn first_contract(init: &str, overview: &Overview<'_>, repo: Option<&RepoNam
     match others.is_empty() {
         true => format!("{init}  # in each other repository"),
         false => format!(
-            "git blue contract new DOMAIN/CONTRACT --domain-members {}  # create {}",
+            "git blue contract new …/… --domain-members {}  # the domain and the name of {}",
             others.join(","),
-            if overview.count() == 0 { "the first contract" } else { "a contract" }
+            if overview.count() == 0 { "the first contract" } else { "the contract" }
         ),
     }
 }

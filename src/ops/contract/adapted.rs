@@ -6,6 +6,7 @@ use crate::ops::{
     domain::{self, Part},
     message::Message,
     runs,
+    sync::auto,
 };
 use crate::{
     error::{ErrorCode, OpError},
@@ -82,7 +83,8 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractAdapted>, OpEr
         changed: !decision.changes.is_empty(),
     });
     let edit = format!("edit .blue/bindings/{name}.yaml: its range for {contract} does not accept that version");
-    Ok(if accepted { answer } else { answer.next(edit) })
+    let answer = if accepted { answer } else { answer.next(edit) };
+    auto::with_push(ctx, (acting.realm, acting.store), !decision.changes.is_empty(), answer)
 }
 
 fn not_imported(ctx: &Ctx, request: &Request) -> OpError {

@@ -8,6 +8,7 @@ use crate::ops::{
     message::Message,
     publish::publish_log,
     runs,
+    sync::auto,
 };
 use crate::{
     error::{ErrorCode, OpError},
@@ -81,7 +82,9 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractApproved>, OpE
         reason: approval.reason,
         changed: !decision.changes.is_empty(),
     });
-    Ok(answer.next("git blue contract publish  # publish the commit, once it is on the publishing branch"))
+    let is_changed = answer.body.changed;
+    let answer = answer.next("git blue contract publish  # publish the commit, once it is on the publishing branch");
+    auto::with_push(ctx, (acting.realm, acting.store), is_changed, answer)
 }
 
 /// Returns the existing approval, if any.

@@ -30,7 +30,7 @@ use crate::{
         publish::{
             behind,
             candidate::{self, Sources},
-            cycles,
+            cycles, publishing_branch,
         },
         sync::auto,
     },
@@ -135,15 +135,10 @@ pub fn publish(
         }
         published.extend(effects.published);
     }
-    let not_pushed = !request.dry_run && !published.is_empty() && is_not_pushed(ctx, acting)?;
+    let not_pushed = !request.dry_run && !published.is_empty() && auto::is_by_hand(ctx, acting.realm, acting.store)?;
     let mut answer = answer(acting, commit, request, published, cycles, gone);
     answer.body.not_pushed = not_pushed;
     Ok(answer)
-}
-
-/// Returns whether a realm has remotes but is not synced automatically.
-fn is_not_pushed(ctx: &Ctx, acting: ActingRepo<'_>) -> Result<bool, OpError> {
-    Ok(!acting.store.remotes().is_empty() && !auto::is_wanted(ctx, acting.realm, acting.store)?)
 }
 
 /// The consequences of a decision, computed while the domain that it was made for is still loaded.
@@ -218,10 +213,13 @@ pub fn is_disputed(acting: ActingRepo<'_>, name: &DomainName) -> Result<bool, Op
 
 /// Returns the publishing branch if `commit` is on it, in this clone or at origin.
 fn require_publishing_branch(code: &CodeRepo, commit: &Oid) -> Result<String, OpError> {
-    let branch = code.publishing_branch()?.ok_or_else(|| {
-        OpError::no(ErrorCode::NoPublishingBranch, "cannot tell which branch is published")
-            .next("git config blue.publishBranch BRANCH")
-    })?;
+    let branch = code
+        .publishing_branch()?
+        .ok_or_else(|| OpError::no(ErrorCode::NoPublishingBranch, "cannot tell which branch is published"));
+    let branch = match branch {
+        Ok(branch) => branch,
+        Err(error) => return Err(publishing_branch::steps(code)?.into_iter().fold(error, OpError::next)),
+    };
     for name in [format!("refs/heads/{branch}"), format!("refs/remotes/origin/{branch}")] {
         if let Some(tip) = code.reference(&name)?
             && code.is_ancestor(commit, &tip)?
@@ -230,9 +228,9 @@ fn require_publishing_branch(code: &CodeRepo, commit: &Oid) -> Result<String, Op
         }
     }
     let message = format!("{} is not on the publishing branch {branch}; nothing was published", commit.short());
-    Err(OpError::no(ErrorCode::NotPublishingBranch, message)
-        .next(format!("git blue check  # preview it; merging it into {branch} publishes it"))
-        .next("git config blue.publishBranch BRANCH  # publish another branch"))
+    let error = OpError::no(ErrorCode::NotPublishingBranch, message)
+        .next(format!("git blue check  # preview it; merging it into {branch} publishes it"));
+    Err(publishing_branch::checked_out(code)?.into_iter().fold(error, OpError::next))
 }
 
 /// The relation of a commit to the previously published one.

@@ -6,6 +6,7 @@ use crate::ops::{
     domain::{self, Part},
     message::Message,
     runs,
+    sync::auto,
 };
 use crate::{
     error::{ErrorCode, OpError},
@@ -61,7 +62,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractMarked>, OpErr
         }
         Ok(decision)
     })?;
-    Ok(Answer::new(ContractMarked {
+    let answer = Answer::new(ContractMarked {
         realm: acting.realm.clone(),
         domain: name.clone(),
         contract: contract.clone(),
@@ -69,5 +70,6 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractMarked>, OpErr
         reason: request.reason.clone(),
         changed: !decision.changes.is_empty(),
         importers,
-    }))
+    });
+    auto::with_push(ctx, (acting.realm, acting.store), !decision.changes.is_empty(), answer)
 }

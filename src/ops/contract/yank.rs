@@ -6,6 +6,7 @@ use crate::ops::{
     domain::{self, Part},
     message::Message,
     runs,
+    sync::auto,
 };
 use crate::{
     error::OpError,
@@ -74,5 +75,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractMarked>, OpErr
         "git blue contract bump {} patch  # first correct its file: the yanked version is the current one",
         request.contract
     );
-    Ok(if is_current { answer.next(bump) } else { answer })
+    let is_changed = answer.body.changed;
+    let answer = if is_current { answer.next(bump) } else { answer };
+    auto::with_push(ctx, (acting.realm, acting.store), is_changed, answer)
 }

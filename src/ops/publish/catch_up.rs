@@ -4,7 +4,7 @@
 
 use std::collections::BTreeSet;
 
-use super::{behind::is_behind, candidate::Sources, references};
+use super::{behind::is_behind, candidate::Sources, publishing_branch, references};
 use crate::repo::blue_files::{BINDINGS, CONTRACTS};
 use crate::{
     error::{ErrorCode, OpError},
@@ -174,7 +174,7 @@ pub fn branch_problem(code: &CodeRepo) -> Result<Option<OpError>, OpError> {
         }
     };
     let error = OpError::no(ErrorCode::NoPublishingBranch, message);
-    Ok(Some(error.next("git config blue.publishBranch BRANCH")))
+    Ok(Some(publishing_branch::steps(code)?.into_iter().fold(error, OpError::next)))
 }
 
 /// Returns whether this needs a person to publish it. A commit that was just made counts as confirmed, but a commit on

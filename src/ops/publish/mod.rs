@@ -9,6 +9,7 @@ pub mod hint;
 pub mod places;
 pub mod publish_and_sync;
 pub mod publish_log;
+pub mod publishing_branch;
 pub mod references;
 pub mod removed_files;
 pub mod to_url;

@@ -202,8 +202,7 @@ pub fn joined_as_other_error(joined: &Joined, acting: ActingRepo<'_>) -> OpError
 
 /// Returns the error for a clone that is not joined.
 pub fn missing(acting: ActingRepo<'_>) -> OpError {
-    let message =
-        format!("this clone is not joined to the realm {} as {}, so it is read-only", acting.realm, acting.repo);
+    let message = format!("this clone is not joined to the realm {} as {}", acting.realm, acting.repo);
     OpError::no(ErrorCode::NotJoined, message).next("git blue init")
 }
 

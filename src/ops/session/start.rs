@@ -61,9 +61,9 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<SessionStart>, OpError
     let Begun { session, resumed, stale } = begun.unwrap_or_else(|| unreachable!("it was decided"));
     let (work, _) = work::since(acting.store, &session)?;
     let message = match (resumed, stale) {
-        (true, _) => "Session resumed".into(),
-        (false, Some(stale)) => format!("Session started; {stale} was stale and has been ended"),
-        (false, None) => "Session started".into(),
+        (true, _) => "session resumed".into(),
+        (false, Some(stale)) => format!("session started; {stale} was stale and has been ended"),
+        (false, None) => "session started".into(),
     };
     let session = SessionInfo::new(acting.realm, &session, ctx.env.now(), work);
     Ok(Answer::new(SessionStart { message, session, resumed })

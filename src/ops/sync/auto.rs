@@ -16,6 +16,7 @@ use crate::{
     ops::ctx::Ctx,
     repo::CodeRepo,
     store::Store,
+    wire::Answer,
 };
 
 /// The minimum time between two syncs that hooks start.
@@ -28,6 +29,30 @@ const PAUSE: Duration = Duration::from_secs(120);
 /// Returns an error if this machine's records cannot be read.
 pub fn is_wanted(ctx: &Ctx, realm: &RealmName, store: &dyn Store) -> Result<bool, OpError> {
     Ok(!store.remotes().is_empty() && chosen(ctx, realm)?.unwrap_or_default())
+}
+
+/// The step after a change of a realm that other machines do not get automatically.
+const PUSH: &str = "git blue sync  # not pushed yet";
+
+/// Returns whether a realm has remotes but is not synced automatically.
+///
+/// # Errors
+/// Returns an error if this machine's records cannot be read.
+pub fn is_by_hand(ctx: &Ctx, realm: &RealmName, store: &dyn Store) -> Result<bool, OpError> {
+    Ok(!store.remotes().is_empty() && !is_wanted(ctx, realm, store)?)
+}
+
+/// Returns an answer about a change of the realm, with the step that pushes it if nothing else does.
+///
+/// # Errors
+/// Returns an error if this machine's records cannot be read.
+pub fn with_push<T>(
+    ctx: &Ctx,
+    (realm, store): (&RealmName, &dyn Store),
+    is_changed: bool,
+    answer: Answer<T>,
+) -> Result<Answer<T>, OpError> {
+    Ok(if is_changed && is_by_hand(ctx, realm, store)? { answer.next(PUSH) } else { answer })
 }
 
 /// Returns the user's choice for the realm, or for all realms; `None` if there is none.

@@ -199,7 +199,7 @@ fn make(job: &Job, branch: &str, root: &Path, fetch: bool) -> Result<bool, RepoP
     }
     let Some(start) = work.start(branch, found.default.as_deref()).map_err(git)? else {
         let message = format!("{name} has no default branch with a commit to start from");
-        let next = format!("git -C {} config blue.publishBranch BRANCH", shell_path(&found.folder));
+        let next = format!("git -C {} config blue.publishBranch …  # its default branch", shell_path(&found.folder));
         return Err(RepoProblem::new(name, ErrorCode::NoDefaultBranch, message).next(next));
     };
     work.add_worktree(path, branch, &start).map_err(|error| match work.is_blocked(branch) {

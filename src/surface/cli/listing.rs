@@ -117,6 +117,6 @@ pub fn render_cursor(next_cursor: Option<&str>, text: &mut Text) {
 /// Prints the import cycles that the change created.
 pub fn render_cycles(cycles: &[String], text: &mut Text) {
     for cycle in cycles {
-        text.line(&[styled("circle", Style::Yellow), plain(format!("dependency cycle: {cycle}"))]);
+        text.line(&[styled("warning:", Style::Yellow), plain(format!("dependency cycle: {cycle}"))]);
     }
 }

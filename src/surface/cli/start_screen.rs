@@ -43,7 +43,7 @@ fn in_realm(answer: &Answer<RealmStatus>, text: &mut Text) {
     place.extend([plain("realm"), styled(&body.realm, Style::Bold)]);
     text.line(&place);
     if let Some(why) = &body.read_only {
-        text.line(&[styled("  read only:", Style::Yellow), plain(why)]);
+        text.line(&[styled("  read-only:", Style::Yellow), plain(why)]);
     }
     let broken = body.imports.iter().filter(|import| import.state == "broken").count();
     let imports = body.imports.len();

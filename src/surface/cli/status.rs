@@ -299,15 +299,13 @@ fn import(import: &ImportStatus) -> Vec<Word> {
         _ => styled(format!("broken: the current version is {now}"), Style::Red),
     };
     let adapted = import.adapted_version.as_ref().filter(|adapted| Some(*adapted) != import.current_version.as_ref());
-    let adapted = adapted.map(|version| format!("(adapted to {version})")).unwrap_or_default();
+    let adapted = adapted.map(|version| format!("adapted to {version}"));
     let name = plain(format!("{}/{}", import.domain, import.contract));
     let file = Some(&import.binding).filter(|files| import.rank < Rank::Import && !files.is_empty());
     let mut row = vec![name, plain(&import.version_req), verdict];
-    let behind = [Some(adapted), file.map(|file| format!("in {file}")), leaving(import)];
-    row.push(styled(
-        behind.into_iter().flatten().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(", "),
-        Style::Dim,
-    ));
+    let behind: Vec<_> =
+        [adapted, file.map(|file| format!("in {file}")), leaving(import)].into_iter().flatten().collect();
+    row.push(styled(if behind.is_empty() { String::new() } else { format!("({})", behind.join(", ")) }, Style::Dim));
     row
 }
 

@@ -106,7 +106,7 @@ fn sessions() {
     assert!(none.session.is_none() && none.unreadable.is_empty() && !none.next_steps.is_empty());
 
     let start: SessionStart = answer(&world, "fungal", &["session", "start", "--rfc", "rfc-0042-new-api"]);
-    assert_eq!((start.status, &*start.message, start.resumed), (Status::Success, "Session started", false));
+    assert_eq!((start.status, &*start.message, start.resumed), (Status::Success, "session started", false));
     assert_eq!(start.next_steps, [Step::run("git blue session stop", "end it, and summarize what changed")]);
     let session = &start.session;
     assert!(session.id.strip_prefix("sess-").unwrap().chars().all(|c| matches!(c, '0'..='9' | 'a'..='f')));

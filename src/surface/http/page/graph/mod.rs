@@ -274,7 +274,7 @@ pub fn section(site: &Site, body: &RealmTopology, scope: Scope<'_>, filter: &Fil
             @if graph.groups.is_empty() && filter.is_set() {
                 (empty("Nothing matches.", None))
             } @else if graph.groups.is_empty() {
-                (empty("There are no contracts yet.", Some("git blue contract new DOMAIN/CONTRACT --domain-members A,B")))
+                (empty("There are no contracts yet.", Some("git blue contract new …/… --domain-members …")))
             } @else {
                 (svg::figure(site, &graph))
                 @for caveat in graph.caveats() { p.note { (caveat) } }

@@ -1,0 +1,28 @@
+//! The steps if the publishing branch is unknown or does not exist, as after the default branch was renamed.
+
+use crate::{error::OpError, model::text::shell_word, repo::CodeRepo};
+
+/// Returns the steps that choose a branch.
+///
+/// # Errors
+/// Returns an error if HEAD cannot be read.
+pub fn steps(code: &CodeRepo) -> Result<Vec<String>, OpError> {
+    let is_from_origin = code.config("blue.publishBranch").is_none() && code.config("remote.origin.url").is_some();
+    let ask = is_from_origin.then(|| "git remote set-head origin -a  # take the default branch of origin".to_owned());
+    let mut steps: Vec<_> = ask.into_iter().chain(checked_out(code)?).collect();
+    if steps.is_empty() {
+        steps.push("git config blue.publishBranch …  # the branch to publish".to_owned());
+    }
+    Ok(steps)
+}
+
+/// Returns the step that publishes the branch that is checked out, if it is not the publishing branch already.
+///
+/// # Errors
+/// Returns an error if HEAD cannot be read.
+pub fn checked_out(code: &CodeRepo) -> Result<Option<String>, OpError> {
+    let current = code.head()?.branch;
+    let published = code.publishing_branch()?;
+    let other = current.filter(|current| published.as_ref() != Some(current));
+    Ok(other.map(|branch| format!("git config blue.publishBranch {}  # publish this branch", shell_word(&branch))))
+}
