@@ -10,20 +10,20 @@ use crate::model::{name::RepoName, oid::Oid, trailer};
 pub struct Moment {
     /// The time.
     pub time: Timestamp,
-    /// A commit of a code repository, if the moment is defined by one. Its publication belongs to the moment even
-    /// though it happened later.
+    /// A commit of a code repository, if the moment is defined by one. Where it was published, the moment is that of its
+    /// publication, which happened later, but may have the same time as those of other commits.
     pub source: Option<Oid>,
 }
 
 impl Moment {
-    fn has(&self, commit: &CommitInfo) -> bool {
+    fn publishes(&self, commit: &CommitInfo) -> bool {
         let is_source = |source: Oid| trailer::last(&commit.message, trailer::SOURCE) == Some(&source.to_string());
-        commit.time <= self.time || self.source.is_some_and(is_source)
+        self.source.is_some_and(is_source)
     }
 }
 
-/// A store whose refs point to where they pointed at a moment: the newest commit along first parents that belongs to
-/// it.
+/// A store whose refs point to where they pointed at a moment: along first parents, the commit that publishes its
+/// source, or else the newest one that is not later.
 pub struct StoreAt {
     store: Box<dyn Store>,
     moment: Moment,
@@ -48,15 +48,22 @@ impl StoreAt {
         if let Some((_, commit)) = self.known.as_ref().filter(|(known, _)| known == name) {
             return Ok(Some(*commit));
         }
-        let mut next = Some(tip);
+        let (mut next, mut newest) = (Some(tip), None);
         while let Some(id) = next {
             let commit = self.store.commit(&id)?;
-            if self.moment.has(&commit) {
+            if self.moment.publishes(&commit) {
                 return Ok(Some(id));
+            }
+            if commit.time <= self.moment.time {
+                newest = newest.or(Some(id));
+                // A commit is not published before it is made.
+                if commit.time < self.moment.time || self.moment.source.is_none() {
+                    break;
+                }
             }
             next = commit.parents.first().copied();
         }
-        Ok(None)
+        Ok(newest)
     }
 
     fn all_then<T: Clone>(
@@ -172,6 +179,24 @@ mod tests {
             assert_eq!(past.tip(&domain).unwrap(), expected, "{minutes} {source:?}");
             assert_eq!(past.domains().unwrap().first().map(|(_, tip)| *tip), expected);
             assert!(past.lock(&domain).is_err());
+        }
+    }
+
+    #[test]
+    fn publication_of_a_commit_is_found_among_others_of_the_same_second() {
+        let domain = StoreRef::Domain("orders".parse().unwrap());
+        let oids = ["1", "2", "3"].map(|digit| digit.repeat(40).parse::<Oid>().unwrap());
+        for (index, source) in oids.iter().enumerate() {
+            let (store, mut commits) = (MemoryStore::new(), Vec::new());
+            for source in &oids {
+                let message = format!("one\n\nBlue-Source-Commit: {source}\n");
+                let change = make::change(&message, [make::put(layout::domain(), message.clone())]);
+                let _lease = store.lock(&domain).unwrap();
+                commits.push(store.commit_change(&domain, commits.last().copied(), &change).unwrap());
+            }
+            let time = make::change("", []).author.time.timestamp();
+            let past = StoreAt::new(Box::new(store), Moment { time, source: Some(*source) });
+            assert_eq!(past.tip(&domain).unwrap(), Some(commits[index]));
         }
     }
 
